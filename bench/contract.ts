@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import type { NewJob, Store } from 'jobmill'
+import type { NewJob, FullStore } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
 import { aJob, anInstance } from 'jobmill/testing'
@@ -44,7 +44,7 @@ const CASES: readonly Case[] = [
   { name: '2 KB payload, finish 500 at once', payload: { text: 'x'.repeat(2_000) }, finish: 500 },
 ]
 
-async function enqueueAll(store: Store, jobs: readonly NewJob[]): Promise<number> {
+async function enqueueAll(store: FullStore, jobs: readonly NewJob[]): Promise<number> {
   const began = performance.now()
   const calls: Promise<unknown>[] = []
   for (let at = 0; at < jobs.length; at += BULK) {
@@ -56,9 +56,9 @@ async function enqueueAll(store: Store, jobs: readonly NewJob[]): Promise<number
 }
 
 /** Two loops, because a runtime also has a claim in flight while it writes finishes. */
-async function drain(store: Store, count: number, finishSize: number): Promise<number> {
+async function drain(store: FullStore, count: number, finishSize: number): Promise<number> {
   const instance = anInstance({ queues: ['default'], kinds: ['bench'], leaseMs: 600_000 })
-  await store.register(instance)
+  await store.instances.register(instance)
   const ids = new Set<string>()
   const began = performance.now()
   const loop = async (): Promise<void> => {
@@ -89,7 +89,7 @@ async function drain(store: Store, count: number, finishSize: number): Promise<n
   await Promise.all([loop(), loop()])
   const reached = rate(count, began)
   if (ids.size !== count) throw new Error(`${ids.size} of ${count} jobs were delivered`)
-  await store.deregister(instance.id)
+  await store.instances.deregister(instance.id)
   return reached
 }
 
@@ -132,7 +132,7 @@ async function measure(
   into: Figures,
 ): Promise<void> {
   const schema = `bench_${number}_${round}`
-  const store: Store =
+  const store: FullStore =
     which === 'sqlite' ? sqlite(path.join(folder, `${number}-${round}.db`)) : postgres(server.url, { schema })
   await store.open()
   if (which === 'postgres') await dropIndexes(schema)

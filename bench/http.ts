@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { jobmill, type Store } from 'jobmill'
+import { jobmill, type FullStore } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
 import { startPostgresServer } from './servers/postgres.ts'
@@ -49,7 +49,7 @@ interface Pages {
 }
 
 /** Ready jobs of ten kinds, in a queue without workers. */
-async function fill(store: Store<never>): Promise<void> {
+async function fill(store: FullStore<never>): Promise<void> {
   const mill = jobmill({ store, log: 'silent' })
   for (let done = 0; done < JOBS; done += BATCH) {
     const items = Array.from({ length: BATCH }, (_, n) => ({ payload: { n: done + n }, queue: 'full' }))
@@ -155,7 +155,7 @@ async function turnPages(store: string, url: string): Promise<Pages> {
 
 async function measure(
   name: string,
-  store: Store<never>,
+  store: FullStore<never>,
   db: string,
 ): Promise<{ loads: Figures[]; pages: Pages }> {
   console.log(`${name}: filling`)

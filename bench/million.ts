@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Store } from 'jobmill'
+import type { FullStore } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
 import { aClaim, aJob, anInstance } from 'jobmill/testing'
@@ -24,9 +24,9 @@ const FEW = 1_000
 const STATES = ['scheduled', 'ready'] as const
 type State = (typeof STATES)[number]
 
-async function claimMs(store: Store): Promise<number> {
+async function claimMs(store: FullStore): Promise<number> {
   const instance = anInstance({ queues: ['full'], kinds: ['known'], leaseMs: 600_000 })
-  await store.register(instance)
+  await store.instances.register(instance)
   const request = aClaim(instance.id, { queues: [{ queue: 'full', room: 1 }], kinds: ['known'], limit: 1 })
   const times: number[] = []
   for (let n = 0; n < CALLS; n += 1) {
@@ -40,7 +40,7 @@ async function claimMs(store: Store): Promise<number> {
 }
 
 /** Creates the queue and the kind with a job that is then removed. */
-async function prepare(store: Store): Promise<Store> {
+async function prepare(store: FullStore): Promise<FullStore> {
   await store.open()
   const job = aJob({ queue: 'full', kind: 'known' })
   await store.enqueue([job])

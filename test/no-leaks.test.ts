@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { defineJob, jobmill, type Store } from 'jobmill'
+import { defineJob, jobmill, type FullStore } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
 import { faultyStore, testMill } from 'jobmill/testing'
@@ -251,11 +251,11 @@ describe('the check after each test', () => {
 })
 
 /** A mill that was stopped but could not write that to the database. */
-async function stoppedUnheard(plain: Store<never>): Promise<string> {
+async function stoppedUnheard(plain: FullStore<never>): Promise<string> {
   const store = faultyStore(plain)
   const mill = jobmill({ store, jobs: [job], log: 'silent' })
   await mill.start()
-  store.fail('deregister', { times: Infinity })
+  store.fail('instances.deregister', { times: Infinity })
   await mill.stop({ grace: 0 })
   return mill.instance.id
 }
@@ -267,7 +267,7 @@ describe('the check at the end of a file reports an instance that is alive after
     expect(aliveInFile(file)).toEqual([expect.stringContaining(`instance: ${id} in ${file} is alive`)])
     const store = sqlite(file)
     await store.open()
-    await store.deregister(id)
+    await store.instances.deregister(id)
     await store.close()
     expect(aliveInFile(file)).toEqual([])
   })

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Store } from 'jobmill'
-import { aroundVerbs, callVerb } from '../packages/jobmill/src/testing/kit/store-verbs.ts'
+import type { FullStore } from 'jobmill'
+import { aroundVerbs } from '../packages/jobmill/src/store/verbs.ts'
 import { type PowerCutOptions, type PowerCuts, powerCuts } from '../proof/chaos/power-cut.ts'
 import { chance } from '../proof/simulate/chance.ts'
 import { inFull } from './support/in-full.ts'
@@ -28,11 +28,9 @@ test('P1 P3 sqlite: acknowledged writes survive a power cut at every sync point'
 }, 120_000)
 
 /** Acknowledges before it has written anything. */
-const tooSoon = (store: Store<never>): Store<never> =>
-  aroundVerbs(store, (verb, args) => {
-    const call = callVerb(store, verb, args)
-    if (verb !== 'enqueue') return call
-    call.catch(() => {})
+const tooSoon = (store: FullStore<never>): FullStore<never> =>
+  aroundVerbs(store, ['enqueue'], (_, call) => (...args) => {
+    call(...args).catch(() => {})
     const [jobs] = args as [readonly { id: string }[]]
     return Promise.resolve(jobs.map(({ id }) => ({ id, outcome: 'enqueued' })))
   })

@@ -7,7 +7,7 @@
 // h-foreign and h-paused.
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { prepareQueueChange, type Store } from 'jobmill'
+import { prepareQueueChange, type FullStore } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
 import { aClaim, aJob, anInstance } from 'jobmill/testing'
@@ -66,7 +66,7 @@ function inPages({ place, jobs }: Cell, admin: pg.Client): Measure {
     const figures: Figure[] = []
     for (const [count, suffix] of [[FEW, '-few'] as const, [jobs, ''] as const]) {
       const schema = `${situation.name}_${count}`
-      const open = (): Store => postgres(place.url, { schema, notifier: false })
+      const open = (): FullStore => postgres(place.url, { schema, notifier: false })
       await prepare(open(), situation, () => fillPostgres(place.url, schema, count, situation.state))
       for (const [name, verb] of Object.entries(situation.verbs)) {
         const pages = async (calls: number): Promise<number> => {
@@ -138,27 +138,31 @@ async function medians(files: readonly string[], kind: string, verb: Verb): Prom
 }
 
 /** Creates the queue and the kinds with jobs that are then removed, and fills the queue. */
-async function prepare(store: Store, { paused, kind }: Situation, fill: () => Promise<void>): Promise<void> {
+async function prepare(
+  store: FullStore,
+  { paused, kind }: Situation,
+  fill: () => Promise<void>,
+): Promise<void> {
   await store.open()
   const jobs = ['known', kind].map((one) => aJob({ queue: 'full', kind: one }))
   await store.enqueue(jobs)
   await store.delete(jobs.map(({ id }) => id))
-  if (paused) await store.changeQueue('full', prepareQueueChange({ paused }))
+  if (paused) await store.queues.change('full', prepareQueueChange({ paused }))
   await store.close()
   await fill()
 }
 
-async function withCalls(store: Store, kind: string, verb: Verb, calls: number): Promise<void> {
+async function withCalls(store: FullStore, kind: string, verb: Verb, calls: number): Promise<void> {
   const call = await caller(store, kind, verb)
   for (let n = 0; n < calls; n += 1) await call()
   await store.close()
 }
 
 /** Opens the store and returns the call to measure, which must find nothing. */
-async function caller(store: Store, kind: string, verb: Verb): Promise<() => Promise<void>> {
+async function caller(store: FullStore, kind: string, verb: Verb): Promise<() => Promise<void>> {
   await store.open()
   const instance = anInstance({ queues: ['full'], kinds: [kind], leaseMs: 600_000 })
-  await store.register(instance)
+  await store.instances.register(instance)
   const request = aClaim(instance.id, { queues: [{ queue: 'full', room: 10 }], kinds: [kind], limit: 10 })
   return async () => {
     const claimed =

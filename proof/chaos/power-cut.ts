@@ -6,7 +6,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import Database from 'better-sqlite3'
-import { type JobState, prepareJobs, type Store, systemPlatform } from 'jobmill'
+import { type JobState, prepareJobs, type FullStore, systemPlatform } from 'jobmill'
 import { sqlite } from 'jobmill/sqlite'
 import { nowMs } from '../cluster/clock.ts'
 import type { Chance } from '../simulate/chance.ts'
@@ -36,7 +36,7 @@ export interface PowerCutOptions {
   readonly steps: number
   readonly chance: Chance
   /** To test this test: a store that answers too early. */
-  readonly around?: (store: Store<never>) => Store<never>
+  readonly around?: (store: FullStore<never>) => FullStore<never>
 }
 
 /** The unit of a disk write. */
@@ -49,7 +49,7 @@ interface Files {
 
 export async function powerCuts({ folder, steps, chance, around }: PowerCutOptions): Promise<PowerCuts> {
   const file = path.join(folder, 'jobs.db')
-  const opened = sqlite(file) as Store<never>
+  const opened = sqlite(file) as FullStore<never>
   const store = around?.(opened) ?? opened
   await store.open()
   const answered = new Map<string, JobState>()
@@ -84,7 +84,7 @@ export async function unsyncedCuts(options: PowerCutOptions): Promise<Unsynced |
   const { folder, steps, chance, around } = options
   const disk = diskImage(folder, IMAGE_MEGABYTES)
   if (disk === null) return null
-  const opened = sqlite(path.join(disk.folder, 'jobs.db')) as Store<never>
+  const opened = sqlite(path.join(disk.folder, 'jobs.db')) as FullStore<never>
   const store = around?.(opened) ?? opened
   const answered = new Map<string, JobState>()
   const broken: string[] = []
@@ -122,7 +122,11 @@ function filesAt(file: string): Files {
 }
 
 /** Makes one call after the other: bulk enqueues, some large, claims and completions. */
-function worker(store: Store<never>, answered: Map<string, JobState>, chance: Chance): () => Promise<void> {
+function worker(
+  store: FullStore<never>,
+  answered: Map<string, JobState>,
+  chance: Chance,
+): () => Promise<void> {
   const instance = systemPlatform.id()
   let isRegistered = false
   const held: { id: string; token: number }[] = []
@@ -146,7 +150,7 @@ function worker(store: Store<never>, answered: Map<string, JobState>, chance: Ch
         onDead: [],
         capacity: 100,
       }
-      await store.register({ id: instance, ...about, leaseMs: 3_600_000 })
+      await store.instances.register({ id: instance, ...about, leaseMs: 3_600_000 })
       isRegistered = true
     }
     const queues = [{ queue: 'default', room: 20 }]

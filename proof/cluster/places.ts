@@ -6,7 +6,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Store } from 'jobmill'
+import type { FullStore } from 'jobmill'
 import { startPostgres } from '../../test/support/postgres-server.ts'
 import { nowMs } from './clock.ts'
 
@@ -17,7 +17,7 @@ export interface Place {
 }
 
 /** Imports only the driver that is needed. */
-export async function storeAt({ store, at }: Place): Promise<Store<never>> {
+export async function storeAt({ store, at }: Place): Promise<FullStore<never>> {
   if (store === 'sqlite') return (await import('jobmill/sqlite')).sqlite(at)
   return (await import('jobmill/postgres')).postgres(at)
 }

@@ -2,7 +2,7 @@
  * Creates many jobs in every state, like a busy mill: most ended, many waiting, some dead with a few kinds of
  * errors.
  */
-import { Dead, defineJob, jobmill, type JobContext, type Store } from 'jobmill'
+import { Dead, defineJob, jobmill, type JobContext, type FullStore } from 'jobmill'
 
 const BATCH = 1_000
 
@@ -17,7 +17,11 @@ const dies = defineJob({
 })
 
 /** Out of ten: three are done, one is dead, one is due in a year, five wait in queues without workers. */
-export async function fill(store: Store<never>, jobs: number, report: (done: number) => void): Promise<void> {
+export async function fill(
+  store: FullStore<never>,
+  jobs: number,
+  report: (done: number) => void,
+): Promise<void> {
   const mill = jobmill({
     store,
     jobs: [works, dies],

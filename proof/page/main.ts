@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Browser } from 'playwright-core'
-import { defineJob, jobmill, type Mill, type Store } from 'jobmill'
+import { defineJob, jobmill, type Mill, type FullStore } from 'jobmill'
 import { bulkJob, serve } from 'jobmill/http'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
@@ -47,7 +47,7 @@ async function lookAround(browser: Browser, url: string): Promise<Record<string,
 
 async function prove(
   name: string,
-  store: Store<never>,
+  store: FullStore<never>,
   browser: Browser,
   { add }: Closers,
 ): Promise<boolean> {

@@ -1,9 +1,9 @@
 /** Reads all jobs of the store. */
-import type { JobState, JobSummary, Store } from 'jobmill'
+import type { JobState, JobSummary, FullStore } from 'jobmill'
 import { through } from './store.ts'
 import type { World } from './world.ts'
 
-export async function allJobs(world: World, store: Store<never>): Promise<JobSummary[]> {
+export async function allJobs(world: World, store: FullStore<never>): Promise<JobSummary[]> {
   const jobs: JobSummary[] = []
   for (let cursor: string | undefined; ;) {
     const page = await through(world, store.list({}, { limit: 500, ...(cursor !== undefined && { cursor }) }))

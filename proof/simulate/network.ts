@@ -3,8 +3,8 @@
  * other. Some get lost, and some calls arrive twice, or long after the caller timed out. A sent call arrives
  * even if its sender dies, and its reply is then dropped.
  */
-import { JobmillError, type WakeUp, type Store } from 'jobmill'
-import { aroundVerbs, callVerb, type Verb } from '../../packages/jobmill/src/testing/kit/store-verbs.ts'
+import { JobmillError, type WakeUp, type FullStore } from 'jobmill'
+import { ALL_VERBS, aroundVerbs, type Verb, verbOf } from '../../packages/jobmill/src/store/verbs.ts'
 import type { Chance } from './chance.ts'
 import type { Owner, World } from './world.ts'
 
@@ -22,7 +22,7 @@ export interface Weather {
 }
 
 export interface Line {
-  readonly store: Store<never>
+  readonly store: FullStore<never>
   /** While it is cut, nothing arrives in either direction. */
   cut: boolean
 }
@@ -32,7 +32,7 @@ export interface NetworkOptions {
   readonly chance: Chance
   readonly weather: Weather
   readonly owner: Owner
-  readonly store: Store<never>
+  readonly store: FullStore<never>
   /**
    * Called when a call arrives at the store. The returned function gets the result, whether the caller learns
    * it or not.
@@ -72,7 +72,10 @@ export function network(options: NetworkOptions): Line {
       }
       const arrive = (isHeard: boolean): void => {
         const tell = options.arrived(verb, args)
-        callVerb(store, verb, args).then(
+        verbOf(
+          store,
+          verb,
+        )(...args).then(
           (value) => {
             tell(value)
             if (isHeard) answered(() => resolve(value))
@@ -88,7 +91,7 @@ export function network(options: NetworkOptions): Line {
         return
       }
       // A wait changes nothing, and is too long to run twice.
-      const isDoubled = verb !== 'wait' && chance.isIt(weather.doubles)
+      const isDoubled = verb !== 'notifier.wait' && chance.isIt(weather.doubles)
       const first = delay()
       world.after(first, null, () => arrive(true))
       if (isDoubled) world.after(first + delay(), null, () => arrive(false))
@@ -98,10 +101,17 @@ export function network(options: NetworkOptions): Line {
   const send = (ring: () => void): void => {
     if (!line.cut && !chance.isIt(weather.losesCalls)) world.after(delay(), null, ring)
   }
-  const own = Object.create(aroundVerbs(store, call), {
-    notify: { value: (queues: readonly string[]) => send(() => store.notify(queues)) },
-    forward: { value: (wakeUp: WakeUp) => send(() => store.forward(wakeUp)) },
-  }) as Store<never>
+  const own = aroundVerbs(
+    store,
+    ALL_VERBS,
+    (verb) =>
+      (...args) =>
+        call(verb, args),
+  )
+  Object.assign(own.notifier, {
+    notify: (queues: readonly string[]) => send(() => store.notifier.notify(queues)),
+    forward: (wakeUp: WakeUp) => send(() => store.notifier.forward(wakeUp)),
+  })
   const line: Line = { store: own, cut: false }
   return line
 }

@@ -1,12 +1,12 @@
 /** Pauses a queue at times, directly at the store, so that no call is delayed. */
-import type { Store } from 'jobmill'
+import type { FullStore } from 'jobmill'
 import type { Chance } from './chance.ts'
 import type { Recorder } from './recorder.ts'
 import type { World } from './world.ts'
 
 export interface PausesOptions {
   readonly world: World
-  readonly store: Store<never>
+  readonly store: FullStore<never>
   readonly recorder: Recorder
   readonly chance: Chance
 }
@@ -20,8 +20,8 @@ export function pauses({ world, store, recorder, chance }: PausesOptions): () =>
 
   function turn(paused: boolean): void {
     const args = [QUEUE, { settings: { paused }, coolMs: null }] as const
-    const tell = recorder.arrived('changeQueue', args)
-    void store.changeQueue(...args).then(tell, () => {
+    const tell = recorder.arrived('queues.change', args)
+    void store.queues.change(...args).then(tell, () => {
       // The queue does not exist yet.
     })
   }

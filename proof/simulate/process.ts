@@ -1,5 +1,5 @@
 /** One simulated process: the real runtime on its own platform and network connection. */
-import { jobmill, type AnyJob, type Mill, type MillOptions, type Store } from 'jobmill'
+import { jobmill, type AnyJob, type Mill, type MillOptions, type FullStore } from 'jobmill'
 import type { Chance } from './chance.ts'
 import { type Line, network, type Weather } from './network.ts'
 import { processPlatform, type ProcessPlatform } from './process-platform.ts'
@@ -15,7 +15,7 @@ export interface SimulatedProcess {
 
 export interface ProcessOptions {
   readonly world: World
-  readonly store: Store<never>
+  readonly store: FullStore<never>
   readonly recorder: Recorder
   readonly chance: Chance
   readonly weather: Weather

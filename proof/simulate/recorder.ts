@@ -7,9 +7,8 @@ import {
   type JobState,
   type Lease,
   type NewJob,
-  type Store,
 } from 'jobmill'
-import type { Verb } from '../../packages/jobmill/src/testing/kit/store-verbs.ts'
+import type { Verb, VerbType } from '../../packages/jobmill/src/store/verbs.ts'
 import type { Entry } from '../history/entry.ts'
 
 /** Each kind of entry without its time. */
@@ -32,7 +31,9 @@ export interface Recorder {
 
 /** What each verb records. */
 type Notes = {
-  readonly [V in Verb]?: (args: Parameters<Store[V]>, reply: Awaited<ReturnType<Store[V]>>) => void
+  readonly [V in Verb]?: VerbType<V> extends (...args: infer Args) => Promise<infer Reply>
+    ? (args: Args, reply: Reply) => void
+    : never
 }
 
 type Note = (args: readonly unknown[], reply: unknown) => void
@@ -182,15 +183,16 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
     runNow(_, reply) {
       for (const { id, verdict } of reply) if (verdict === 'changed') note({ what: 'hurried', job: id })
     },
-    changeQueue([queue, { settings }]) {
+    'queues.change'([queue, { settings }]) {
       if (settings.paused !== undefined) note({ what: 'paused', queue, isPaused: settings.paused })
     },
-    register: ([{ id, leaseMs }]) => note({ what: 'alive', instance: id, until: now() + leaseMs }),
-    renew([{ instance, leaseMs, renewEveryMs }], { alive }) {
+    'instances.register': ([{ id, leaseMs }]) =>
+      note({ what: 'alive', instance: id, until: now() + leaseMs }),
+    'instances.renew'([{ instance, leaseMs, renewEveryMs }], { alive }) {
       // Only then has this call certainly written something.
       if (alive && renewEveryMs === 0) note({ what: 'alive', instance, until: now() + leaseMs })
     },
-    reap(_, reply) {
+    'instances.reap'(_, reply) {
       for (const { id, state } of reply.jobs) {
         const instance = leases.get(id)?.instance ?? ''
         note({ what: 'taken back', job: id, state, instance, isCrash: true })
@@ -198,7 +200,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
         over(id)
       }
     },
-    deregister([instance]) {
+    'instances.deregister'([instance]) {
       note({ what: 'alive', instance, until: 0 })
       for (const [job, lease] of leases) {
         if (lease.instance !== instance) continue
@@ -208,7 +210,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
         over(job)
       }
     },
-    tick([ticks], reply) {
+    'schedules.tick'([ticks], reply) {
       reply.forEach(({ schedule, fired }, n) => {
         for (const { at, outcome, job } of fired) {
           note({ what: 'ticked', schedule, instant: at })
@@ -220,14 +222,14 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
         }
       })
     },
-    acquire([items], reply) {
+    'limits.acquire'([items], reply) {
       reply.forEach((acquired, n) => {
         const item = items[n]
         if (item === undefined || acquired.outcome !== 'granted') return
         granted(item.limit, item.holder, item.amount, acquired.waitMs)
       })
     },
-    release([items]) {
+    'limits.release'([items]) {
       for (const { limit, holder, token } of items) {
         // A late call of an ended attempt has nothing to release.
         if ((leases.get(holder)?.token ?? null) !== token) continue

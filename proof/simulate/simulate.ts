@@ -3,7 +3,7 @@
  * the faults end, everything must come to rest, and the checker reports violations.
  */
 import { createHash } from 'node:crypto'
-import { isEnded, type Store } from 'jobmill'
+import { isEnded, type FullStore } from 'jobmill'
 import { checkHistory, type Violation } from '../history/check.ts'
 import type { Entry } from '../history/entry.ts'
 import { callers } from './callers.ts'
@@ -85,7 +85,7 @@ export async function simulate(
   // The faults may leave work to recover, and the schedule has to catch up.
   await world.run(actMs + CATCH_UP_MS)
   const plannedUntil = await caughtUp(scene, clock)
-  void store.changeSchedule('beat', { paused: true })
+  void store.schedules.change('beat', { paused: true })
   await world.run(END_MS, () => calling.isOver() && recorder.open.size === 0)
   calling.check()
   await lastLook(scene, plannedUntil)
@@ -103,7 +103,7 @@ export async function simulate(
 
 interface Scene {
   readonly world: World
-  readonly store: Store<never>
+  readonly store: FullStore<never>
   readonly recorder: Recorder
 }
 
@@ -164,7 +164,7 @@ function noteSettings(recorder: Recorder): void {
 async function caughtUp({ world, store }: Scene, clock: () => number): Promise<number> {
   const until = world.now() + LATE_MS
   for (;;) {
-    const [beat] = await through(world, store.schedules())
+    const [beat] = await through(world, store.schedules.list())
     const now = clock()
     if (beat !== undefined && (beat.nextAt ?? 0) > now) return now
     if (world.now() > until) return now
@@ -180,7 +180,7 @@ async function lastLook({ world, store, recorder }: Scene, plannedUntil: number)
     await world.run(world.now() + 1_000)
     jobs = await allJobs(world, store)
   }
-  const schedules = await through(world, store.schedules())
+  const schedules = await through(world, store.schedules.list())
   for (const { name, createdAt } of schedules) {
     const instants: number[] = []
     for (let at = createdAt + BEAT_MS; at <= plannedUntil; at += BEAT_MS) instants.push(at)

@@ -1,5 +1,5 @@
 /** The real SQLite store, in memory and on the simulated clock. */
-import type { Store } from 'jobmill'
+import type { FullStore } from 'jobmill'
 import { createSqliteStore } from '../../packages/jobmill/src/store-sqlite/sqlite-store.ts'
 import type { Chance } from './chance.ts'
 import { EPOCH, processPlatform } from './process-platform.ts'
@@ -10,7 +10,7 @@ const NEVER = { cancel() {} }
 /** The current time for the store and the checker. */
 export const clockOf = (world: World) => (): number => Math.floor(EPOCH + world.now())
 
-export async function openStore(world: World, chance: Chance): Promise<Store<never>> {
+export async function openStore(world: World, chance: Chance): Promise<FullStore<never>> {
   const platform = processPlatform(world, null, chance)
   const store = createSqliteStore({
     path: ':memory:',
@@ -22,7 +22,7 @@ export async function openStore(world: World, chance: Chance): Promise<Store<nev
     clock: clockOf(world),
     durability: 'full',
     busyDeadlineMs: 30_000,
-  }) as Store<never>
+  }) as FullStore<never>
   await through(world, store.open())
   return store
 }

@@ -1,6 +1,6 @@
 /** The workload: a kind for every way that a job can end. Both processes run all kinds. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AnyJob, defineJob, type JobContext, type MillOptions, type Store } from 'jobmill'
+import { type AnyJob, defineJob, type JobContext, type MillOptions, type FullStore } from 'jobmill'
 import type { Leak } from './planted.ts'
 
 export interface Work {
@@ -80,7 +80,7 @@ export const JOBS = { quick, steady, flaky, doomed, late, endless, drawing, narr
 /** Long enough to query an ended job (see open-jobs.ts), and short compared with the run. */
 const KEPT = '60s'
 
-export function optionsFor(store: Store<never>, leaks: readonly Leak[]): MillOptions {
+export function optionsFor(store: FullStore<never>, leaks: readonly Leak[]): MillOptions {
   const kept = leaks.includes('rows') ? 'forever' : KEPT
   const retain = { done: kept, cancelled: kept, dead: kept } as const
   const jobs: readonly AnyJob[] = [...Object.values(JOBS), ticking]

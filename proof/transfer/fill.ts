@@ -72,11 +72,15 @@ async function plan(store: Store): Promise<void> {
     tags: [],
   } as const
   const jobs = someJobs(Array.from({ length: SERVED }, () => ({})))
-  await store.declareSchedules(['every-minute', 'unwanted'].map((name) => ({ name, version: 1, definition })))
-  await store.deleteSchedule('unwanted')
-  await store.declareLimits([{ name: 'smtp', settings: { type: 'rate', amount: 3, perMs: 1_000, burst: 3 } }])
+  await store.schedules.declare(
+    ['every-minute', 'unwanted'].map((name) => ({ name, version: 1, definition })),
+  )
+  await store.schedules.delete('unwanted')
+  await store.limits.declare([
+    { name: 'smtp', settings: { type: 'rate', amount: 3, perMs: 1_000, burst: 3 } },
+  ])
   const fires = jobs.map((job, n) => ({ at: n * MINUTE, job }))
-  await store.tick([
+  await store.schedules.tick([
     { schedule: 'every-minute', revision: 1, from: null, nextAt: SERVED * MINUTE, fires, missed: 0 },
   ])
 }
@@ -91,7 +95,7 @@ export async function fill(file: string, total: number): Promise<void> {
       someJobs(Array.from({ length: Math.min(AT_ONCE, jobs - from) }, (_, n) => requestOf(from + n))),
     )
   const instance = anInstance({ leaseMs: 3_600_000 })
-  await store.register(instance)
+  await store.instances.register(instance)
   const claim = aClaim(instance.id, { queues: QUEUES.map((queue) => ({ queue, room: 500 })), kinds: KINDS })
   for (let ended = 0; ended < jobs / 2; ended += claim.limit) {
     await store.stage(AT_ONCE)
@@ -99,7 +103,7 @@ export async function fill(file: string, total: number): Promise<void> {
     await store.finish(leases.map((lease, n) => endOf(lease, ended + n)))
   }
   await plan(store)
-  await store.changeQueue('images', { settings: { paused: true }, coolMs: null })
-  await store.deregister(instance.id)
+  await store.queues.change('images', { settings: { paused: true }, coolMs: null })
+  await store.instances.deregister(instance.id)
   await store.close()
 }

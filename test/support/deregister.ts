@@ -4,6 +4,6 @@ import type { Store } from '../../packages/jobmill/src/index.ts'
 /** Deregisters all instances, so that the test leaves nothing behind. */
 export async function deregister(store: Store): Promise<void> {
   await store.open()
-  for (const { id } of await store.instances()) await store.deregister(id)
+  for (const { id } of await store.instances.list()) await store.instances.deregister(id)
   await store.close()
 }

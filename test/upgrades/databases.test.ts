@@ -1,6 +1,6 @@
 // Opens a stored database of every release with the current code and with the release after it: no data is
 // lost, and every job runs on.
-import type { JobState, Mill, Store } from 'jobmill'
+import type { JobState, Mill, FullStore } from 'jobmill'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { atFileEnd } from '../support/file-end.ts'
 import { inFull } from '../support/in-full.ts'
@@ -28,8 +28,8 @@ interface Runs {
 
 function recordingMill(
   { entry }: Release,
-  store: Store<never>,
-): { readonly mill: Mill<Store<never>>; readonly runs: Runs } {
+  store: FullStore<never>,
+): { readonly mill: Mill<never>; readonly runs: Runs } {
   const times = new Map<string, number>()
   const tick = Promise.withResolvers<string>()
   const work = entry.defineJob({
@@ -47,9 +47,11 @@ function recordingMill(
 }
 
 /** Computes from the jobs what `counts` returns. */
-async function countJobs(store: Store<never>): Promise<Record<string, Partial<Record<JobState, number>>>> {
+async function countJobs(
+  store: FullStore<never>,
+): Promise<Record<string, Partial<Record<JobState, number>>>> {
   const counted: Record<string, Partial<Record<JobState, number>>> = {}
-  for (const { name } of await store.queues()) {
+  for (const { name } of await store.queues.list()) {
     const { jobs } = await store.list({ queue: name }, { limit: 500 })
     const ofQueue = (counted[name] ??= {})
     for (const { state } of jobs) ofQueue[state] = (ofQueue[state] ?? 0) + 1
@@ -57,7 +59,7 @@ async function countJobs(store: Store<never>): Promise<Record<string, Partial<Re
   return counted
 }
 
-async function expectExactCounts(store: Store<never>): Promise<void> {
+async function expectExactCounts(store: FullStore<never>): Promise<void> {
   const counts = (await store.counts()).map(({ queue, oldestReadyMs: _, ...states }) => {
     return [queue, Object.fromEntries(Object.entries(states).filter(([, jobs]) => jobs > 0))]
   })
@@ -79,7 +81,7 @@ describe.each(STORES)('databases of releases, on %s', (on, stores) => {
     async ([version, , load], { onTestFinished }) => {
       const release = await load()
       const { place, expected } = await stores.restore(version)
-      const openStore = async (): Promise<Store<never>> => {
+      const openStore = async (): Promise<FullStore<never>> => {
         const store = await release.storeAt(place)
         onTestFinished(() => store.close())
         await store.open()
@@ -104,7 +106,7 @@ describe.each(STORES)('databases of releases, on %s', (on, stores) => {
       await expectTicked(mill, runs)
       await mill.stop()
       await expectExactCounts(second)
-      expect((await second.limits()).map(({ held }) => held)).toEqual([0, 0])
+      expect((await second.limits.list()).map(({ held }) => held)).toEqual([0, 0])
     },
   )
 
@@ -123,7 +125,7 @@ describe.each(STORES)('databases of releases, on %s', (on, stores) => {
   })
 })
 
-async function expectRunOnce(mill: Mill<Store<never>>, runs: Runs, roles: Roles): Promise<void> {
+async function expectRunOnce(mill: Mill<never>, runs: Runs, roles: Roles): Promise<void> {
   const id = (role: string): string => roles[role] ?? ''
   const { now, held, never } = groupRoles(roles)
   await Promise.all(now.map((one) => mill.job(one).result()))
@@ -142,7 +144,7 @@ async function expectRunOnce(mill: Mill<Store<never>>, runs: Runs, roles: Roles)
 }
 
 /** Finds the holders of the two keys by enqueuing under them. */
-function keyHolders(mill: Mill<Store<never>>): Promise<string[]> {
+function keyHolders(mill: Mill<never>): Promise<string[]> {
   const ask = async (dedupeKey: string): Promise<string> =>
     (await mill.enqueue(KIND, null, { queue: QUEUE, dedupeKey })).id
   return Promise.all([ask(KEYS.waiting), ask(KEYS.done)])
@@ -165,7 +167,7 @@ function groupRoles(roles: Roles): {
  * The schedule that ran once enqueues a job for the last tick that it missed, and its next tick is in the
  * future.
  */
-async function expectTicked(mill: Mill<Store<never>>, runs: Runs): Promise<void> {
+async function expectTicked(mill: Mill<never>, runs: Runs): Promise<void> {
   const job = await runs.firstTick
   const schedules = await mill.schedules.list()
   const nightly = schedules.find(({ name }) => name === SCHEDULES.code)

@@ -25,18 +25,18 @@ export async function fillCluster(scene: Scene): Promise<void> {
 
 /** The only permit is held by a job whose instance sends no more heartbeats. */
 async function fillLimits({ store, settings, enqueue, claim }: Scene, instance: string): Promise<void> {
-  await store.declareLimits([
+  await store.limits.declare([
     { name: LIMITS.queue, settings: { type: 'concurrency', most: 1 } },
     { name: LIMITS.rate, settings: { type: 'rate', amount: 100, perMs: 1_000, burst: 10 } },
   ])
-  await store.declareQueues([{ name: LIMITED, settings: settings({ limit: LIMITS.queue, keepDead: 50 }) }])
+  await store.queues.declare([{ name: LIMITED, settings: settings({ limit: LIMITS.queue, keepDead: 50 }) }])
   await enqueue({
     'with-permit': { queue: LIMITED },
     'without-permit': { queue: LIMITED },
     'without-permit-either': { queue: LIMITED },
   })
   const { id: holder = '', token = 0 } = (await claim(instance, 1, LIMITED)).get('with-permit') ?? {}
-  await store.acquire([{ limit: LIMITS.rate, amount: 3, holder, token, instance, waitUpToMs: 0 }])
+  await store.limits.acquire([{ limit: LIMITS.rate, amount: 3, holder, token, instance, waitUpToMs: 0 }])
 }
 
 /** A schedule that ran once and whose next tick is long past, and a paused one. */
@@ -59,18 +59,18 @@ async function fillSchedules({ store, prepare }: Scene): Promise<void> {
     timeoutMs: null,
     tags: ['nightly'],
   }
-  await store.declareSchedules([{ name: SCHEDULES.code, version: 2, definition }])
-  await store.createSchedule(SCHEDULES.operator, { ...definition, when: 'every 10m', paused: true })
+  await store.schedules.declare([{ name: SCHEDULES.code, version: 2, definition }])
+  await store.schedules.create(SCHEDULES.operator, { ...definition, when: 'every 10m', paused: true })
   const step = { schedule: SCHEDULES.code, revision: 1, missed: 0 }
-  await store.tick([{ ...step, from: null, nextAt: SERVED_AT, fires: [] }])
+  await store.schedules.tick([{ ...step, from: null, nextAt: SERVED_AT, fires: [] }])
   const fires = prepare({ ticked: {} }).map((job) => ({ at: SERVED_AT, job }))
-  const [ticked] = await store.tick([{ ...step, from: SERVED_AT, nextAt: NEXT_AT, fires }])
+  const [ticked] = await store.schedules.tick([{ ...step, from: SERVED_AT, nextAt: NEXT_AT, fires }])
   if (ticked?.accepted !== true) throw new Error('the schedule enqueued no job')
 }
 
 /** What an instance leaves behind that was a leader, had its share of workers, and wrote metrics. */
 async function fillShared({ store }: Scene, instance: string): Promise<void> {
-  await store.renew({
+  await store.instances.renew({
     instance,
     leaseMs: 5_000,
     renewEveryMs: 0,
@@ -78,14 +78,14 @@ async function fillShared({ store }: Scene, instance: string): Promise<void> {
     kinds: [KIND],
     duties: [{ name: 'retain', succeededAgoMs: 0, failures: 0 }],
   })
-  await store.assign([{ instance, queue: QUEUE, workers: 4 }])
+  await store.instances.assign([{ instance, queue: QUEUE, workers: 4 }])
   const event = { type: 'queue-changed', agoMs: 0, queue: QUEUE, job: null, data: '{}' }
-  await store.record({ source: instance, seq: 1, deltas: [], own: [], events: [event] })
+  await store.metrics.record({ source: instance, seq: 1, deltas: [], own: [], events: [event] })
 }
 
 /** Running as soon as it is written, by direct dispatch. */
 async function fillDispatched({ store, settings, prepare }: Scene, instance: string): Promise<void> {
-  await store.declareQueues([{ name: QUICK, settings: settings({}) }])
+  await store.queues.declare([{ name: QUICK, settings: settings({}) }])
   const handOff = { instance, queues: [{ queue: QUICK, room: 1 }], kinds: [KIND] }
   const [written] = await store.enqueue(prepare({ 'handed-off': { queue: QUICK } }), { handOff })
   if (written?.lease === undefined) throw new Error('the job was not dispatched directly')

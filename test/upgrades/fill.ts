@@ -2,7 +2,7 @@
  * Fills a new database with a job in every state, by the code of a release and through its own store
  * contract.
  */
-import type { Store, Transition } from 'jobmill'
+import type { FullStore, Transition } from 'jobmill'
 import { fillCluster } from './fill-cluster.ts'
 import type { Release } from './release.ts'
 import { QUEUE, type Roles, type Scene, sceneOf } from './scene.ts'
@@ -15,10 +15,10 @@ export const KEYS = { waiting: 'invoice 1', done: 'invoice 2' }
 const FAR_AT = 4_102_444_800_000
 const YEARS_MS = 3_650 * 86_400_000
 
-export async function fill(release: Release, store: Store<never>): Promise<Roles> {
+export async function fill(release: Release, store: FullStore<never>): Promise<Roles> {
   const scene = sceneOf(release, store)
   const { settings } = scene
-  await store.declareQueues([
+  await store.queues.declare([
     { name: QUEUE, settings: settings({ workers: 4, backoffBaseMs: 2_000 }) },
     { name: PAUSED, settings: settings({ paused: true }) },
   ])
@@ -59,7 +59,7 @@ async function fillEnded({ store, roles, enqueue, register, claim }: Scene): Pro
     'not wanted any more',
   )
   await finish('cancelled', { to: 'cancelled' }, 'told to stop')
-  await store.deregister(instance)
+  await store.instances.deregister(instance)
 }
 
 /** Leased to an instance that sends no more heartbeats. */
@@ -82,7 +82,7 @@ async function fillCrashed({ store, enqueue, register, claim }: Scene): Promise<
   const instance = await register('lost', 200)
   await claim(instance, 1)
   for (;;) {
-    const { instances } = await store.reap({ crashesUntilDead: 3, limit: 1 })
+    const { instances } = await store.instances.reap({ crashesUntilDead: 3, limit: 1 })
     if (instances.includes(instance)) return
   }
 }

@@ -2,7 +2,7 @@
 // clients at the same time: all clients behind a migration that waits for a lock would wait too.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Platform, type Store, systemPlatform } from 'jobmill'
+import { type Platform, type FullStore, systemPlatform } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { aClaim, aJob, anInstance } from 'jobmill/testing'
 import pg from 'pg'
@@ -41,7 +41,7 @@ function watchBackOff(): { readonly platform: Platform; readonly times: () => nu
 }
 
 /** Runs one job from enqueue to finish with the code of an earlier release. */
-async function runOne(store: Store<never>, instance: string): Promise<void> {
+async function runOne(store: FullStore<never>, instance: string): Promise<void> {
   await store.enqueue([aJob()])
   const [lease] = await store.claim(aClaim(instance, { limit: 1 }))
   const { id = '', token = 0 } = lease ?? {}
@@ -51,7 +51,7 @@ async function runOne(store: Store<never>, instance: string): Promise<void> {
   expect(reply).toMatchObject({ accepted: true })
 }
 
-async function olderStore(schema: string): Promise<Store<never>> {
+async function olderStore(schema: string): Promise<FullStore<never>> {
   const old = postgres(url, { schema, notifier: false })
   onTestFinished(() => old.close())
   await old.open()
@@ -63,7 +63,7 @@ describe('migrations that give way, on postgres', () => {
     const schema = freshSchema(url, 'give_way')
     const old = await olderStore(schema)
     const instance = anInstance({ leaseMs: 600_000 })
-    await old.register(instance)
+    await old.instances.register(instance)
     await runOne(old, instance.id)
 
     const client = await openTransaction(schema)

@@ -1,12 +1,12 @@
 /** A process of a release that has the runtime: a mill. */
-import type { JobContext, Store } from 'jobmill'
+import type { JobContext, FullStore } from 'jobmill'
 import { KINDS, QUEUE, type Work } from '../../proof/cluster/kinds.ts'
 import type { Release } from './release.ts'
 import { RETRY_MS, type WorkerHandle, type WorkerOptions } from './working.ts'
 
 export async function millWork(
   { entry }: Release,
-  store: Store<never>,
+  store: FullStore<never>,
   { runJob, write, onOutcome }: WorkerOptions,
 ): Promise<WorkerHandle> {
   const jobs = KINDS.map((kind) =>

@@ -18,7 +18,7 @@ export interface Place {
 export interface Release {
   readonly entry: typeof Entry
   /** Loads only the requested driver. */
-  readonly storeAt: (place: Place) => Promise<Entry.Store<never>>
+  readonly storeAt: (place: Place) => Promise<Entry.FullStore<never>>
 }
 
 /** A folder for each release: a database of each store and, once the release is published, its code. */

@@ -2,7 +2,7 @@
  * What filling a database needs of any release, through its store contract. Every job has a role, by which
  * tests identify it.
  */
-import type { JobRequest, Lease, NewJob, QueueSettings, Store } from 'jobmill'
+import type { JobRequest, Lease, NewJob, QueueSettings, FullStore } from 'jobmill'
 import type { Release } from './release.ts'
 
 export const KIND = 'work'
@@ -15,7 +15,7 @@ const KEEPS = { retainDoneMs: null, retainCancelledMs: null, retainDeadMs: null 
 export type Roles = Record<string, string>
 
 export interface Scene {
-  readonly store: Store<never>
+  readonly store: FullStore<never>
   readonly roles: Roles
   readonly settings: (of: Partial<QueueSettings>) => QueueSettings
   /** Builds a job for each role; the caller writes them. */
@@ -30,7 +30,7 @@ export interface Scene {
 
 type Requests = Readonly<Record<string, Partial<JobRequest>>>
 
-export function sceneOf({ entry }: Release, store: Store<never>): Scene {
+export function sceneOf({ entry }: Release, store: FullStore<never>): Scene {
   const roles: Roles = {}
   const mintId = (): string => entry.systemPlatform.id()
 
@@ -52,7 +52,7 @@ export function sceneOf({ entry }: Release, store: Store<never>): Scene {
     async register(label, leaseMs) {
       const id = mintId()
       const serves = { queues: [QUEUE], kinds: [KIND], onDead: [] }
-      await store.register({ id, label, version: 'kept', ...serves, capacity: 10, leaseMs })
+      await store.instances.register({ id, label, version: 'kept', ...serves, capacity: 10, leaseMs })
       return id
     },
     async claim(instance, expected, queue = QUEUE) {

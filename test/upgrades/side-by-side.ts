@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Store } from 'jobmill'
+import type { FullStore } from 'jobmill'
 import { nowMs } from '../../proof/cluster/clock.ts'
 import { countedDone, everythingIn } from '../../proof/cluster/in-store.ts'
 import { judge } from '../../proof/cluster/judge.ts'
@@ -223,7 +223,7 @@ async function killDuringJob({ ledger, child, ended, send, waitFor }: Worker): P
 
 /** Checks whenever one of them has committed an outcome. */
 async function waitUntilIdle(
-  mill: { readonly counts: Store['counts'] },
+  mill: { readonly counts: FullStore['counts'] },
   workers: readonly Worker[],
 ): Promise<void> {
   for (;;) {

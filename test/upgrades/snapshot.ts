@@ -1,5 +1,5 @@
 /** Reads the content of a database through the store contract, without values that change over time. */
-import type { Store } from 'jobmill'
+import type { FullStore } from 'jobmill'
 import type { Roles } from './scene.ts'
 
 /** The second half of a fixture: what the code that filled it read at the end, as JSON. */
@@ -16,7 +16,7 @@ export interface Snapshot {
   readonly ticks: unknown
 }
 
-export async function snapshot(store: Store<never>, roles: Roles): Promise<Snapshot> {
+export async function snapshot(store: FullStore<never>, roles: Roles): Promise<Snapshot> {
   const ids = Object.entries(roles)
   const jobs = await store.get(ids.map(([, id]) => id))
   const history = await Promise.all(ids.map(([, id]) => store.history(id)))
@@ -27,20 +27,20 @@ export async function snapshot(store: Store<never>, roles: Roles): Promise<Snaps
     jobs: byRole(jobs),
     history: byRole(history),
     counts: (await store.counts()).map(({ oldestReadyMs: _, ...rest }) => rest),
-    queues: (await store.queues()).map(({ coolingMs: _, ...rest }) => rest),
+    queues: (await store.queues.list()).map(({ coolingMs: _, ...rest }) => rest),
     // Whether an instance is alive or expired depends on the time of reading.
-    instances: (await store.instances())
+    instances: (await store.instances.list())
       .map(({ state, ...rest }) => ({ ...rest, state: state === 'alive' ? 'expired' : state }))
       .toSorted((a, b) => a.id.localeCompare(b.id)),
     ...(await cluster(store)),
   }
 }
 
-async function cluster(store: Store<never>): Promise<Pick<Snapshot, 'limits' | 'schedules' | 'ticks'>> {
-  const schedules = await store.schedules()
+async function cluster(store: FullStore<never>): Promise<Pick<Snapshot, 'limits' | 'schedules' | 'ticks'>> {
+  const schedules = await store.schedules.list()
   return {
-    limits: (await store.limits()).map(({ name, settings, held }) => ({ name, settings, held })),
+    limits: (await store.limits.list()).map(({ name, settings, held }) => ({ name, settings, held })),
     schedules: schedules.map(({ readAt: _, ...rest }) => rest),
-    ticks: await Promise.all(schedules.map(({ name }) => store.ticks(name, 10))),
+    ticks: await Promise.all(schedules.map(({ name }) => store.schedules.ticks(name, 10))),
   }
 }

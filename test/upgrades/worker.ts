@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Store } from 'jobmill'
+import type { FullStore } from 'jobmill'
 import { nowMs } from '../../proof/cluster/clock.ts'
 import { workAt } from '../../proof/cluster/kinds.ts'
 import { ledgerWriter } from '../../proof/cluster/ledger.ts'
@@ -34,7 +34,7 @@ const PACE_MS = 10
 const task = JSON.parse(process.argv[2] ?? '{}') as WorkerTask
 const say = (message: WorkerMessage): void => void process.send?.(message)
 
-async function load(): Promise<{ readonly release: Release; readonly store: Store<never> }> {
+async function load(): Promise<{ readonly release: Release; readonly store: FullStore<never> }> {
   const release = task.release === null ? await loadCurrent() : await loadBundle(task.release)
   return { release, store: await release.storeAt(task.place) }
 }

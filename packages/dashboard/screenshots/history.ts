@@ -3,7 +3,7 @@
  * hour.
  */
 import { bucketOf, type MetricData } from '../../jobmill/src/job/metric-data.ts'
-import type { Store } from '../../jobmill/src/store/store.ts'
+import type { FullStore } from '../../jobmill/src/store/store.ts'
 
 const MINUTE = 60_000
 const DAY_MINUTES = 24 * 60
@@ -80,11 +80,11 @@ function stepsOf(): Step[] {
   return [...recent, ...older]
 }
 
-export async function writeHistory(store: Store<never>, now: number): Promise<void> {
+export async function writeHistory(store: FullStore<never>, now: number): Promise<void> {
   const steps = stepsOf()
   for (let from = 0; from < steps.length; from += 120) {
     const some = steps.slice(from, from + 120)
-    await store.record({
+    await store.metrics.record({
       source: SOURCE,
       seq: from + 1,
       own: [],

@@ -109,7 +109,18 @@ export type {
   TickOutcome,
   TickRecord,
 } from './store/schedule.ts'
-export type { Notifier, ReadSide, Store, ToolStore, TxOf, WriteSide } from './store/store.ts'
+export type { FullStore, JobStore, Store, ToolStore, TxOf } from './store/store.ts'
+export type {
+  InspectPart,
+  InstancesPart,
+  LimitsPart,
+  MetricsPart,
+  NotifierPart,
+  OverridesPart,
+  QueuesPart,
+  RemoteDispatch,
+  SchedulesPart,
+} from './store/parts.ts'
 export type { Audit, AuditEntry, AuditPage, AuditQuery, AuditRecord } from './runtime/audit.ts'
 export type {
   Bulk,

@@ -40,7 +40,9 @@ async function retentionIsLed(database: string): Promise<void> {
   await store.open()
   try {
     await until(async () =>
-      expect((await store.duties()).find(({ name }) => name === 'retain')?.leader ?? null).not.toBeNull(),
+      expect(
+        (await store.instances.duties()).find(({ name }) => name === 'retain')?.leader ?? null,
+      ).not.toBeNull(),
     )
   } finally {
     await store.close()

@@ -25,7 +25,7 @@ import { atFileEnd } from '../../../../test/support/file-end.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { inTurns, type Turns } from '../../../../test/support/in-turns.ts'
 import { type HttpApps, type Served, bulkJob, serve } from '../../../jobmill/src/http.ts'
-import { jobmill, type Mill, type Store } from '../../../jobmill/src/index.ts'
+import { jobmill, type Mill, type FullStore } from '../../../jobmill/src/index.ts'
 import { postgres } from '../../../jobmill/src/postgres.ts'
 import { sqlite } from '../../../jobmill/src/sqlite.ts'
 import { hasChromium, launch } from './chromium.ts'
@@ -63,7 +63,7 @@ export interface Mission {
 
 type StoreName = 'sqlite' | 'postgres'
 
-const STORES: readonly [name: StoreName, store: () => Store<never>][] = [
+const STORES: readonly [name: StoreName, store: () => FullStore<never>][] = [
   ['sqlite', () => sqlite(freshFile())],
   [
     'postgres',

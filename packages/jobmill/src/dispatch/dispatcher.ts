@@ -7,7 +7,7 @@ import { trouble } from '../job/trouble.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { ClaimRequest, Lease } from '../store/claim.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { leasesOf } from './buffer.ts'
 import { compare } from './compare.ts'
 import { directDispatch, isUnknown, type MakeOffer } from './direct-dispatch.ts'
@@ -16,7 +16,7 @@ import { next } from './next.ts'
 import { initialState } from './state.ts'
 
 export interface DispatcherOptions {
-  readonly store: Store
+  readonly store: FullStore
   /** The id of this instance. */
   readonly instance: string
   readonly kinds: readonly string[]
@@ -114,11 +114,12 @@ export function dispatcher({
         return sleepUntil(effect.at)
       case 'standBy': {
         const { queue, kind, offer } = effect
-        if (store.standBy({ instance, queue, kind, offer })) post({ type: 'stoodBy', offer })
+        if (store.notifier.remote?.standBy({ instance, queue, kind, offer }) === true)
+          post({ type: 'stoodBy', offer })
         return
       }
       case 'forward':
-        return store.forward(effect.wakeUp)
+        return store.notifier.forward(effect.wakeUp)
       case 'hurryHeartbeat':
         return driven?.hurryHeartbeat()
     }
@@ -150,7 +151,7 @@ export function dispatcher({
 
   async function compareLeases(): Promise<void> {
     const moreInMs = await compare({
-      held: () => store.held(instance),
+      held: () => store.instances.held(instance),
       finish: (items) => store.finish(items),
       known: () => [...(driven?.leases() ?? []), ...leasesOf(state.buffer)],
       found(jobs) {
@@ -169,7 +170,9 @@ export function dispatcher({
     offer: directDispatch({ state, post, inFlight: () => inFlight, kinds, platform }),
     start(parts) {
       driven = parts
-      leaveRemote = store.receive(instance, (handedOver) => post({ type: 'handedOver', ...handedOver }))
+      leaveRemote = store.notifier.remote?.receive(instance, (handedOver) =>
+        post({ type: 'handedOver', ...handedOver }),
+      )
       post({ type: 'started' })
     },
     async stop() {

@@ -10,7 +10,7 @@ import { type JobRequest, prepareJobs } from '../job/prepare-jobs.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
-import type { Store, TxOf } from '../store/store.ts'
+import type { FullStore, TxOf } from '../store/store.ts'
 import { type Call, type Batcher, batcher } from './batcher.ts'
 import type { Send } from './send-until-known.ts'
 
@@ -31,7 +31,7 @@ interface Offer {
 }
 
 async function sendWith(
-  store: Store,
+  store: FullStore,
   jobs: readonly NewJob[],
   offer: Offer | undefined,
 ): Promise<Enqueued[]> {
@@ -71,13 +71,16 @@ const MOST_WAITING_ITEMS = 100_000
 const MOST_WAITING_BYTES = BOUNDS.callBytes
 
 /** Create one per store and process: only calls made through the same enqueuer share statements. */
-export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOptions = {}): Enqueuer<TxOf<S>> {
+export function enqueuer<S extends FullStore<never>>(
+  store: S,
+  options: EnqueuerOptions = {},
+): Enqueuer<TxOf<S>> {
   checkObjectKeys(options, 'options', ['payloadLimitBytes', 'platform', 'offer'])
   const { payloadLimitBytes, platform = systemPlatform } = options
   const mintId = (): string => platform.id()
   const preparing = payloadLimitBytes === undefined ? { mintId } : { mintId, payloadLimitBytes }
   // The return type already restricts `tx` to the transaction type of this store.
-  const target: Store = store
+  const target: FullStore = store
   const { callLimitBytes = BOUNDS.callBytes } = target
   const send: Send = (jobs, how) => {
     // Never offer workers on a resend: jobs written by the first send may already be running.

@@ -6,10 +6,10 @@ import { isJobmillError } from '../job/errors.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { PermitOf, AcquireRequest, Acquired } from '../store/limit.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { batcher } from './batcher.ts'
 
-type LimitStore = Pick<Store, 'acquire' | 'release' | 'drain' | 'limits'>
+type LimitStore = Pick<FullStore, 'limits'>
 
 export interface AskTools {
   /** Returns the store, and opens it first if necessary. */
@@ -42,11 +42,11 @@ export function asks({ opened, platform }: AskTools): Asks {
   const acquire = batcher<AcquireRequest, Asked>(async (items) => {
     const store = await opened()
     const sentAt = platform.monotonic()
-    const replies = await store.acquire(items)
+    const replies = await store.limits.acquire(items)
     const tookMs = platform.monotonic() - sentAt
     return replies.map((acquired) => ({ acquired, tookMs }))
   })
-  const back = batcher<PermitOf, boolean>(async (items) => (await opened()).release(items))
+  const back = batcher<PermitOf, boolean>(async (items) => (await opened()).limits.release(items))
 
   async function release({ limit, holder, token }: PermitOf): Promise<void> {
     const pause = pauses(platform, PAUSES)

@@ -61,7 +61,7 @@ export function drains({ opened, platform, emit }: DrainTools, known: KnownLimit
     for (let sends = 1; ; sends += 1) {
       const goneMs = Math.floor(platform.monotonic() - sentAt)
       try {
-        return await (await opened()).drain(name, Math.max(0, forMs - goneMs), key)
+        return await (await opened()).limits.drain(name, Math.max(0, forMs - goneMs), key)
       } catch (error) {
         if (!isJobmillError(error)) throw error
         if (error.code === 'LIMIT_UNKNOWN') throw await known.unknown(name)

@@ -42,7 +42,7 @@ export interface Limits {
 export function limits(given: LimitsTools): Limits {
   const { opened, platform, started, emit, drew = () => {} } = given
   const { ask, release } = asks({ opened, platform })
-  const known = knownLimits(async () => (await opened()).limits(), platform)
+  const known = knownLimits(async () => (await opened()).limits.list(), platform)
   const seats = createSeats(platform)
   const stopping = new AbortController()
   /** By lease, weakly: an attempt whose end is never reported leaves nothing behind. */

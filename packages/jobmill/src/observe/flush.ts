@@ -5,7 +5,7 @@
  */
 import type { Platform } from '../platform/platform.ts'
 import type { Recording } from '../store/metrics.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { Metrics, MetricDelta } from './metrics.ts'
 import type { OwnMetrics, ProcessMetrics } from './process-metrics.ts'
 import { instanceScope } from './scopes.ts'
@@ -13,7 +13,7 @@ import type { GaugeSampler } from './gauge-sampler.ts'
 import type { KeptEvent, Timeline } from './timeline.ts'
 
 export interface FlusherOptions {
-  readonly store: Pick<Store, 'record'>
+  readonly store: Pick<FullStore, 'metrics'>
   /** The current instance id. */
   readonly source: string
   readonly platform: Platform
@@ -92,7 +92,7 @@ export function flusher(options: FlusherOptions): Flusher {
         const isSentAgain = unwritten !== null
         const batch = (unwritten ??= next())
         if (batch === null) return counts
-        await store.record(recordingOf(batch))
+        await store.metrics.record(recordingOf(batch))
         if (unwritten === batch) unwritten = null
         counts.recordings += 1
         counts.metrics += batch.metrics.length + batch.own.length

@@ -10,7 +10,7 @@ import type { Platform } from '../platform/platform.ts'
 import type { LimitRecord } from '../store/limit.ts'
 import { RESOLUTIONS } from '../store/metrics.ts'
 import type { QueueCounts } from '../store/queue-record.ts'
-import type { ReadSide } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { Metrics } from './metrics.ts'
 import { limitScope, queueScope } from './scopes.ts'
 
@@ -27,7 +27,7 @@ export interface GaugeSampler {
 }
 
 export interface GaugeSamplerOptions {
-  readonly store: Pick<ReadSide, 'counts' | 'limits'>
+  readonly store: Pick<FullStore, 'counts' | 'limits'>
   readonly platform: Platform
   readonly metrics: Pick<Metrics, 'add'>
   /** Whether this process samples for the cluster. */
@@ -124,7 +124,7 @@ export function gaugeSampler({
 
   async function look(wall: number): Promise<void> {
     const at = platform.monotonic()
-    const [counts, limits] = await Promise.all([store.counts(), store.limits()])
+    const [counts, limits] = await Promise.all([store.counts(), store.limits.list()])
     last = { found: [...counts.map(queueLevels), ...limits.map(limitLevels)], at, wall }
   }
 

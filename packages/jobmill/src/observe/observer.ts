@@ -4,7 +4,7 @@
 import { DEFAULTS } from '../job/defaults.ts'
 import type { GaugeReading } from '../platform/gauges.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { EventHub } from './event-hub.ts'
 import { type Metrics, createMetrics } from './metrics.ts'
 import { type Flusher, flusher } from './flush.ts'
@@ -17,7 +17,7 @@ import { timeline as createTimeline } from './timeline.ts'
 
 export interface ObserverOptions {
   readonly hub: Pick<EventHub, 'tap'>
-  readonly store: Store
+  readonly store: FullStore
   readonly platform: Platform
   /** The current instance id. */
   readonly instance: string
@@ -31,7 +31,7 @@ export interface ObserverOptions {
 
 export interface Observer extends Flusher {
   /** The timed store, for all calls of this process. */
-  readonly store: Store
+  readonly store: FullStore
   /** A handler of a kind requested a limit. */
   readonly drew: Metrics['drew']
   /** From now on a duty calls `pass`, and the process itself is measured. */

@@ -8,7 +8,7 @@ import { checkObjectKeys } from '../job/known-keys.ts'
 import type { Platform } from '../platform/platform.ts'
 import { AUDIT } from '../observe/timeline.ts'
 import type { NewTimelineEvent, TimelineEvent } from '../store/metrics.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { positionOf } from './observation.ts'
 
 export interface AuditEntry {
@@ -58,7 +58,7 @@ export function audit({
   opened,
   platform,
 }: {
-  readonly opened: () => Promise<Store>
+  readonly opened: () => Promise<FullStore>
   readonly platform: Platform
 }): {
   readonly audit: Audit
@@ -78,9 +78,9 @@ export function audit({
       seq += 1
       const recording = { source, seq, deltas: [], own: [], events }
       const store = await opened()
-      await store.record(recording).catch((error: unknown) => {
+      await store.metrics.record(recording).catch((error: unknown) => {
         // The recording has a sequence number, so a resend after a lost reply is not written twice.
-        if (isJobmillError(error) && error.retryable) return store.record(recording)
+        if (isJobmillError(error) && error.retryable) return store.metrics.record(recording)
         throw error
       })
     })
@@ -102,7 +102,7 @@ export function audit({
         const { limit = LISTED, cursor, from, to, ...filter } = query
         const events = await (
           await opened()
-        ).timeline({
+        ).metrics.timeline({
           ...filter,
           types: [AUDIT],
           limit,

@@ -6,7 +6,7 @@ import type { JobState } from '../job/state.ts'
 import { checkIds } from '../store/check-requests.ts'
 import { type JobFilter, namesOf } from '../store/job-list.ts'
 import type { JobSummary } from '../store/job-record.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { keepFailed } from './errors.ts'
 import { inState, type ListedState, type ListFilter, splitFilter, storedState } from './list-filter.ts'
 
@@ -78,7 +78,7 @@ export function isAboutActs({ kind, queue }: Pick<BulkFilter, 'kind' | 'queue'>)
  * one: the cursor is then past them, so no job is skipped or returned twice.
  */
 export async function* findJobs(
-  store: Store,
+  store: FullStore,
   filter: BulkFilter,
   states: readonly ListedState[],
   signal: AbortSignal | undefined,
@@ -96,7 +96,7 @@ export async function* findJobs(
 }
 
 async function* pages(
-  store: Store,
+  store: FullStore,
   filter: JobFilter,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<readonly JobSummary[]> {
@@ -111,7 +111,7 @@ async function* pages(
 }
 
 async function withError(
-  store: Store,
+  store: FullStore,
   jobs: readonly JobSummary[],
   fingerprint: string,
 ): Promise<readonly JobSummary[]> {
@@ -122,7 +122,7 @@ async function withError(
 
 /** Reads the payloads only of jobs in a matching state. */
 async function* jobsById(
-  store: Store,
+  store: FullStore,
   ids: readonly string[],
   states: readonly JobState[],
   signal: AbortSignal | undefined,

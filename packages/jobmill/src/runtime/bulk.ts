@@ -10,7 +10,7 @@ import type { JobState } from '../job/state.ts'
 import { namesOf } from '../store/job-list.ts'
 import type { JobSummary } from '../store/job-record.ts'
 import type { Verdict } from '../store/replies.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { BULK_QUEUE, type BulkFilter, checkBulkFilter, findJobs } from './bulk-filter.ts'
 import { FAILED_STATES } from './errors.ts'
 import { type ListedState, splitFilter, storedState } from './list-filter.ts'
@@ -167,7 +167,7 @@ function isCounted(filter: BulkFilter, states: readonly ListedState[]): states i
 }
 
 async function counted(
-  store: Store,
+  store: FullStore,
   { queue }: BulkFilter,
   states: readonly JobState[],
 ): Promise<Partial<Record<JobState, number>>> {
@@ -177,7 +177,12 @@ async function counted(
   return Object.fromEntries(states.map((state) => [state, counts.reduce((sum, one) => sum + one[state], 0)]))
 }
 
-function acted(act: BulkAct, store: Store, jobs: readonly JobSummary[], reason: string): Promise<Verdict[]> {
+function acted(
+  act: BulkAct,
+  store: FullStore,
+  jobs: readonly JobSummary[],
+  reason: string,
+): Promise<Verdict[]> {
   const ids = jobs.map(({ id }) => id)
   switch (act) {
     case 'retry':

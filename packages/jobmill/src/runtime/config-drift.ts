@@ -13,7 +13,7 @@ import {
   type Stamp,
 } from '../job/overrides.ts'
 import { effectiveQueue, queueBase } from '../job/queue-sources.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { Resolved } from './options.ts'
 
 /** An option with both values, as written in code. */
@@ -31,14 +31,14 @@ export interface ConfigDrift {
 }
 
 export async function drift(
-  store: Pick<Store, 'queues' | 'limits' | 'schedules' | 'overrides'>,
+  store: Pick<FullStore, 'queues' | 'limits' | 'schedules' | 'overrides'>,
   { declared, limits, schedules: defined }: Pick<Resolved, 'declared' | 'limits' | 'schedules'>,
 ): Promise<ConfigDrift[]> {
   const [queues, known, schedules, overrides] = await Promise.all([
-    store.queues(),
-    store.limits(),
-    store.schedules(),
-    store.overrides(),
+    store.queues.list(),
+    store.limits.list(),
+    store.schedules.list(),
+    store.overrides.list(),
   ])
   return [
     ...declared.flatMap(({ name, settings: named }) => {

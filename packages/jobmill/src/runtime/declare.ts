@@ -1,7 +1,7 @@
 /** Writes the limits, queues and schedules that code declares to the database. Overrides stay. */
 import { isJobmillError, JobmillError, quote } from '../job/errors.ts'
 import { nearest } from '../job/known-keys.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { Resolved } from './options.ts'
 
 type Declared = Pick<Resolved, 'limits' | 'declared' | 'schedules'>
@@ -13,20 +13,24 @@ export type Declares = 'all' | 'missing'
  * Runs when the store is opened, so that a process that never starts can change settings. Limits come first
  * because queues refer to them.
  */
-export async function declare(store: Store, options: Declared, which: Declares): Promise<void> {
+export async function declare(store: FullStore, options: Declared, which: Declares): Promise<void> {
   const { limits, declared, schedules } = which === 'all' ? options : await missing(store, options)
-  if (limits.length > 0) await store.declareLimits(limits)
+  if (limits.length > 0) await store.limits.declare(limits)
   if (declared.length > 0)
-    await store.declareQueues(declared).catch((error: unknown) => throwForQueue(error, declared, store))
+    await store.queues.declare(declared).catch((error: unknown) => throwForQueue(error, declared, store))
   for (const { fits } of schedules) await fits
   if (schedules.length > 0)
-    await store.declareSchedules(
+    await store.schedules.declare(
       schedules.map(({ name, version, definition }) => ({ name, version, definition })),
     )
 }
 
 /** The store knows which limit is missing, but not where code names it. */
-async function throwForQueue(error: unknown, declared: Declared['declared'], store: Store): Promise<never> {
+async function throwForQueue(
+  error: unknown,
+  declared: Declared['declared'],
+  store: FullStore,
+): Promise<never> {
   if (!isJobmillError(error) || error.code !== 'LIMIT_UNKNOWN') throw error
   const queue = declared.find(({ settings }) => quote(settings?.limit) === error.value)
   if (queue === undefined) throw error
@@ -38,12 +42,12 @@ async function throwForQueue(error: unknown, declared: Declared['declared'], sto
 
 /** For a queue that names an unknown limit. Suggests the nearest name in the database. */
 export async function limitOfQueueUnknown(
-  store: Store,
+  store: FullStore,
   limit: string,
   where: { readonly field: string; readonly cause: JobmillError },
 ): Promise<JobmillError> {
   // Without the names the error is still correct.
-  const known = await store.limits().catch(() => [])
+  const known = await store.limits.list().catch(() => [])
   const near = nearest(
     limit,
     known.map(({ name }) => name),
@@ -59,22 +63,22 @@ export async function limitOfQueueUnknown(
 }
 
 /** Declares the queues that an instance serves, even if code does not configure them. */
-export async function declareServed(store: Store, served: readonly string[]): Promise<void> {
-  await store.declareQueues(served.map((name) => ({ name, settings: null })))
+export async function declareServed(store: FullStore, served: readonly string[]): Promise<void> {
+  await store.queues.declare(served.map((name) => ({ name, settings: null })))
 }
 
-async function missing(store: Store, options: Declared): Promise<Declared> {
+async function missing(store: FullStore, options: Declared): Promise<Declared> {
   return {
-    limits: without(options.limits, await store.limits()),
-    declared: without(options.declared, await store.queues()),
+    limits: without(options.limits, await store.limits.list()),
+    declared: without(options.declared, await store.queues.list()),
     schedules: options.schedules.length === 0 ? [] : without(options.schedules, await storedSchedules(store)),
   }
 }
 
 /** A schedule deleted by an operator is not missing: its row still holds the declaration from code. */
-async function storedSchedules(store: Store): Promise<Named[]> {
-  const overrides = await store.overrides()
-  return [...(await store.schedules()), ...overrides.filter(({ what }) => what === 'schedule')]
+async function storedSchedules(store: FullStore): Promise<Named[]> {
+  const overrides = await store.overrides.list()
+  return [...(await store.schedules.list()), ...overrides.filter(({ what }) => what === 'schedule')]
 }
 
 interface Named {

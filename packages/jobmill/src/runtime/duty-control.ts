@@ -2,7 +2,7 @@
 import type { Emit } from '../job/events.ts'
 import { checkString } from '../job/names.ts'
 import type { Slot } from '../store/duty.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { Counts } from '../upkeep/duty.ts'
 import type { DutyStatus } from '../upkeep/duty-log.ts'
 import { retainAll } from '../upkeep/retain.ts'
@@ -41,7 +41,7 @@ export interface DutyControl {
 }
 
 export interface DutyControlTools {
-  readonly opened: () => Promise<Store>
+  readonly opened: () => Promise<FullStore>
   readonly started: (what: string) => Promise<void>
   readonly engine: () => Engine | null
   readonly options: Resolved
@@ -52,7 +52,7 @@ export function dutyControl({ opened, started, engine, options, emit }: DutyCont
   const never = new AbortController().signal
   return {
     async duties() {
-      const known = await (await opened()).duties()
+      const known = await (await opened()).instances.duties()
       const here = engine()?.duties() ?? []
       const names = new Set([...known, ...here].map(({ name }) => name))
       return [...names].toSorted().map((name) => {
@@ -72,7 +72,7 @@ export function dutyControl({ opened, started, engine, options, emit }: DutyCont
       await started('runDuty')
       return engine()?.runDuty(name) ?? {}
     },
-    slots: async () => (await opened()).slots(),
+    slots: async () => (await opened()).instances.slots(),
     recover: async () => reapAndEmit(await opened(), options.crashesUntilDead, emit, never),
     retain: async () => retainAll(await opened(), options.retain.ages, never),
   }

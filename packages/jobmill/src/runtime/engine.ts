@@ -11,7 +11,7 @@ import type { QueueSettings } from '../job/queue-settings.ts'
 import { trouble } from '../job/trouble.ts'
 import type { Heartbeat } from '../store/instance.ts'
 import type { JobResult } from '../store/job-record.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { Counts } from '../upkeep/duty.ts'
 import type { DutyStatus } from '../upkeep/duty-log.ts'
 import type { Grace } from '../work/grace.ts'
@@ -31,7 +31,7 @@ import { upkeep as createUpkeep, type UpkeepOptions } from './upkeep.ts'
 import { afterCommit } from './after-commit.ts'
 
 export interface EngineOptions {
-  readonly store: Store
+  readonly store: FullStore
   readonly options: Resolved
   readonly handlers: ReadonlyMap<string, Handler>
   readonly instance: InstanceInfo
@@ -110,7 +110,12 @@ export function engine(given: EngineOptions): Engine {
     mayReap: () => heartbeat.isSteady,
     listen: (signal, works) =>
       listen(
-        { store, queues: () => served, wasWoken: (wakeUps) => post({ type: 'notified', wakeUps }), works },
+        {
+          notifier: store.notifier,
+          queues: () => served,
+          wasWoken: (wakeUps) => post({ type: 'notified', wakeUps }),
+          works,
+        },
         signal,
       ),
     flush: given.flush,
@@ -145,7 +150,7 @@ export function engine(given: EngineOptions): Engine {
   })
   const { attempts } = workers
   const heartbeat = heartbeatService({
-    renew: (request) => store.renew({ ...request, instance: instance.id, kinds }),
+    renew: (request) => store.instances.renew({ ...request, instance: instance.id, kinds }),
     register: registerAgain,
     // Nothing can be claimed from a queue without workers.
     queues: () => served.filter((queue) => (watch.workers().get(queue) ?? 0) > 0),
@@ -167,7 +172,7 @@ export function engine(given: EngineOptions): Engine {
 
   async function register(stoodStill = false): Promise<void> {
     const { id, label } = instance
-    await store.register({
+    await store.instances.register({
       id,
       label,
       version: given.version,
@@ -225,17 +230,17 @@ export function engine(given: EngineOptions): Engine {
       workers.cancelled(id, reason)
     },
     wake(queues) {
-      store.notify([...served, ...queues])
+      store.notifier.notify([...served, ...queues])
       wake(null)
       heartbeat.hurry()
     },
     async serve(queue, settings) {
-      await store.declareQueues([{ name: queue, settings }])
+      await store.queues.declare([{ name: queue, settings }])
       if (!served.includes(queue)) served.push(queue)
       await watch.refresh()
       await register()
       // Interrupts the wait for notifications, which covers only the previous queues.
-      store.notify(served)
+      store.notifier.notify(served)
       wake(null)
     },
     async start() {
@@ -262,7 +267,7 @@ export function engine(given: EngineOptions): Engine {
       const lastly = (what: string, work: Promise<unknown>): Promise<unknown> =>
         grace.lastly(what, work).catch(failing)
       await lastly('stopping duties', Promise.all([upkeep.stop(), heartbeat.stop()]))
-      await lastly('deregister', store.deregister(instance.id))
+      await lastly('deregister', store.instances.deregister(instance.id))
       return report
     },
   }

@@ -4,7 +4,7 @@ import { fingerprintOf, literalOf } from '../job/fingerprint.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import type { JobState } from '../job/state.ts'
 import type { JobFailure, JobSummary } from '../store/job-record.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 
 export interface ErrorsQuery {
   readonly queue?: string | readonly string[]
@@ -76,7 +76,7 @@ interface Gathered {
   example: { readonly id: string; readonly error: string }
 }
 
-export function errors({ opened }: { readonly opened: () => Promise<Store> }): Errors {
+export function errors({ opened }: { readonly opened: () => Promise<FullStore> }): Errors {
   return {
     async errors(query = {}) {
       checkObjectKeys(query, 'query', ['queue', 'kind'])
@@ -110,12 +110,12 @@ export function errors({ opened }: { readonly opened: () => Promise<Store> }): E
  * not looked up.
  */
 export async function keepFailed(
-  store: Pick<Store, 'failures'>,
+  store: Pick<FullStore, 'inspect'>,
   jobs: readonly JobSummary[],
 ): Promise<(readonly [JobSummary, JobFailure])[]> {
   const tried = jobs.filter(({ state, attempt }) => state === 'dead' || attempt > 0)
   if (tried.length === 0) return []
-  const failures = await store.failures(tried.map(({ id }) => id))
+  const failures = await store.inspect.failures(tried.map(({ id }) => id))
   return tried.flatMap((job, at) => {
     // The job may have changed since it was listed.
     const failure = failures[at] ?? null

@@ -4,12 +4,12 @@ import type { AnyJob } from '../job/definition.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 import { onDeadKind } from '../job/on-dead.ts'
 import { Dead } from '../job/thrown.ts'
-import type { ReadSide } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { Handler } from '../work/handler.ts'
 
 export function handlersOf(
   jobs: readonly AnyJob[],
-  store: Pick<ReadSide, 'get'>,
+  store: Pick<FullStore, 'get'>,
 ): ReadonlyMap<string, Handler> {
   const all = jobs.flatMap((job) => {
     const own: Handler = { ...job, followsDeaths: job.onDead !== undefined }
@@ -32,7 +32,7 @@ export function handlerFor(handlers: ReadonlyMap<string, Handler>, kind: string)
 function onDeadHandler(
   kind: string,
   onDead: (context: DeadContext) => unknown,
-  store: Pick<ReadSide, 'get'>,
+  store: Pick<FullStore, 'get'>,
 ): Handler {
   return {
     kind: onDeadKind(kind),

@@ -3,7 +3,7 @@ import { DEFAULTS } from '../job/defaults.ts'
 import type { AnyJob } from '../job/definition.ts'
 import { onDeadKind } from '../job/on-dead.ts'
 import { jsonSchemaOf } from '../job/schema.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { BULK_KIND } from './bulk.ts'
 
 export interface KindView {
@@ -25,7 +25,7 @@ export interface Kinds {
 }
 
 export interface KindsTools {
-  readonly opened: () => Promise<Store>
+  readonly opened: () => Promise<FullStore>
   readonly jobs: readonly AnyJob[]
   readonly queueOf: (kind: string) => string
 }
@@ -33,7 +33,7 @@ export interface KindsTools {
 export function kinds({ opened, jobs, queueOf }: KindsTools): Kinds {
   return {
     async kinds() {
-      const alive = (await (await opened()).instances()).filter(({ state }) => state === 'alive')
+      const alive = (await (await opened()).instances.list()).filter(({ state }) => state === 'alive')
       const own = new Map(jobs.map((job) => [job.kind, job]))
       const ours = new Set([BULK_KIND, ...alive.flatMap(({ onDead }) => onDead.map(onDeadKind))])
       const names = new Set([...own.keys(), ...alive.flatMap((one) => one.kinds)])

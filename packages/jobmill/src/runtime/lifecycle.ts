@@ -5,7 +5,7 @@ import { JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { within } from '../platform/within.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { type Grace, grace as createGrace, LAST_MS } from '../work/grace.ts'
 import { isInsideHandler } from '../work/inside-handler.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
@@ -15,7 +15,7 @@ import type { Resolved } from './options.ts'
 import { millStopped } from './stop-signal.ts'
 
 export interface LifecycleOptions {
-  readonly store: Store
+  readonly store: FullStore
   readonly options: Resolved
   readonly declares: boolean
   /** The identity of the current start. */
@@ -66,7 +66,7 @@ export interface Lifecycle {
 }
 
 /** The number of mills in this process that have a store open. */
-const users = new WeakMap<Store, number>()
+const users = new WeakMap<FullStore, number>()
 
 const NOTHING: StopReport = Object.freeze({ finished: 0, handedBack: 0, interrupted: 0, tookMs: 0 })
 

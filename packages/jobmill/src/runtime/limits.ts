@@ -16,7 +16,7 @@ import type { QueueSettings } from '../job/queue-settings.ts'
 import type { Limits } from '../limits/limits.ts'
 import { limitExists, perKeyFixed, perKeyOnQueue } from '../store/cluster-errors.ts'
 import type { DeclaredLimit, LimitRecord } from '../store/limit.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { Attempt } from '../work/attempt.ts'
 import { checkLive } from '../work/make-context.ts'
 import { byOf, type ByOption } from './overrides.ts'
@@ -112,7 +112,7 @@ export interface Limiting {
 
 export interface LimitsApiTools {
   /** Opens the store if it is not open yet. */
-  readonly opened: () => Promise<Store>
+  readonly opened: () => Promise<FullStore>
   readonly limits: Limits
   /** The author of a change unless the caller names one. */
   readonly by: () => string
@@ -120,7 +120,7 @@ export interface LimitsApiTools {
 
 export function limitsApi({ opened, limits, by: us }: LimitsApiTools): Limiting {
   async function find(name: string): Promise<LimitRecord | undefined> {
-    return (await (await opened()).limits()).find((record) => record.name === name)
+    return (await (await opened()).limits.list()).find((record) => record.name === name)
   }
   async function existing(name: string): Promise<LimitRecord> {
     const record = await find(checkName(name, 'limit'))
@@ -130,19 +130,19 @@ export function limitsApi({ opened, limits, by: us }: LimitsApiTools): Limiting 
   return {
     limit: limits.outside,
     limits: {
-      list: async () => (await opened()).limits(),
+      list: async () => (await opened()).limits.list(),
       async create(name, options, how) {
         const by = byOf(how, us)
         const parts = partsOf(options, 'limit')
         if ((await find(checkName(name, 'name'))) !== undefined) throw limitExists(name)
-        return (await opened()).createLimit(name, parts, by)
+        return (await opened()).limits.create(name, parts, by)
       },
       async change(name, change, how) {
         const by = byOf(how, us)
         const { settings } = await existing(name)
-        return (await opened()).changeLimit(name, changedParts(name, settings, change), by)
+        return (await opened()).limits.change(name, changedParts(name, settings, change), by)
       },
-      delete: async (name) => (await opened()).deleteLimit(checkName(name, 'limit')),
+      delete: async (name) => (await opened()).limits.delete(checkName(name, 'limit')),
       drain: limits.drain,
     },
   }

@@ -8,7 +8,7 @@ import { checkArray, checkOneOf, checkWhole } from '../job/numbers.ts'
 import type { JobState } from '../job/state.ts'
 import { cursorInvalid, type JobFilter, type JobPage, namesOf, type PageRequest } from '../store/job-list.ts'
 import type { JobSummary } from '../store/job-record.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { jobView, type JobView } from './job-view.ts'
 import { inState, type ListedState, LISTED_STATES, type ListFilter, splitFilter } from './list-filter.ts'
 
@@ -56,7 +56,7 @@ export interface Listing {
 
 const LISTED = 50
 
-export function listing({ opened }: { readonly opened: () => Promise<Store> }): Listing {
+export function listing({ opened }: { readonly opened: () => Promise<FullStore> }): Listing {
   return {
     async list(given = {}, page = {}) {
       checkObjectKeys(page, 'page', ['limit', 'cursor', 'include'])
@@ -82,7 +82,7 @@ export function listing({ opened }: { readonly opened: () => Promise<Store> }): 
 }
 
 async function pageOf(
-  store: Store,
+  store: FullStore,
   filter: JobFilter,
   states: readonly ListedState[] | undefined,
   page: PageRequest,
@@ -98,7 +98,7 @@ async function pageOf(
  * states.
  */
 async function pageOfStates(
-  store: Store,
+  store: FullStore,
   filter: JobFilter,
   states: readonly ListedState[],
   page: PageRequest,
@@ -148,7 +148,7 @@ function readCursor(
 
 /** Uses at most one more statement per page: full records if `include` needs them, else only the errors. */
 async function withDetails(
-  store: Store,
+  store: FullStore,
   jobs: readonly JobSummary[],
   include: readonly Includable[],
 ): Promise<ListedJob[]> {
@@ -183,7 +183,7 @@ function isCounted(filter: JobFilter, states: readonly ListedState[] | undefined
 }
 
 async function countedBy(
-  store: Store,
+  store: FullStore,
   queues: readonly string[] | undefined,
   states: readonly ListedState[] | undefined,
 ): Promise<Partial<Record<ListedState, number>>> {
@@ -194,7 +194,7 @@ async function countedBy(
 }
 
 async function countedOneByOne(
-  store: Store,
+  store: FullStore,
   filter: JobFilter,
   states: readonly ListedState[] | undefined,
   signal: AbortSignal | undefined,

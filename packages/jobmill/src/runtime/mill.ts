@@ -13,7 +13,8 @@ import { type EventCounts, eventHub, type Listener } from '../observe/event-hub.
 import { logEvents } from '../observe/log-events.ts'
 import { observer as createObserver } from '../observe/observer.ts'
 import { type CustomMetrics, customMetrics } from '../observe/prometheus/custom-metrics.ts'
-import type { Store, ToolStore, TxOf } from '../store/store.ts'
+import { withAllParts } from '../store/absent-parts.ts'
+import type { FullStore, Store, ToolStore, TxOf } from '../store/store.ts'
 import { limits as createLimits } from '../limits/limits.ts'
 import { type Audit, audit } from './audit.ts'
 import { type Bulk, bulk } from './bulk.ts'
@@ -141,7 +142,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
   if (options.logger !== null) logEvents(hub, options.logger)
   const logWarnings = warningLog(options)
   // The return type lets callers pass exactly the transactions that the store accepts.
-  const plain: Store = given.store
+  const plain: FullStore = withAllParts(given.store, platform)
   const observer = createObserver({
     hub,
     store: plain,
@@ -154,7 +155,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     movedAt: () => lifecycle.engine?.movedAt() ?? Infinity,
   })
   const { store } = observer
-  const opened = async (): Promise<Store> => (await lifecycle.open(), store)
+  const opened = async (): Promise<FullStore> => (await lifecycle.open(), store)
   const limits = createLimits({
     opened,
     platform,
@@ -313,7 +314,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     },
     wake() {
       const queues = takeUnnotified()
-      if (lifecycle.engine === null) store.notify(queues)
+      if (lifecycle.engine === null) store.notifier.notify(queues)
       else lifecycle.engine.wake(queues)
     },
     on: hub.on,

@@ -9,7 +9,7 @@ import { KEPT_TYPES } from '../observe/timeline.ts'
 import type { Platform } from '../platform/platform.ts'
 import { cursorInvalid } from '../store/job-list.ts'
 import type { MetricRecord, TimelineEvent } from '../store/metrics.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import {
   type InstanceSeries,
   instanceSeries,
@@ -95,7 +95,7 @@ export interface Observation {
 
 export interface ObservationTools {
   /** Opens the store if it is not open yet. */
-  readonly opened: () => Promise<Store>
+  readonly opened: () => Promise<FullStore>
   readonly platform: Platform
 }
 
@@ -109,7 +109,7 @@ export function observation({ opened, platform }: ObservationTools): Observation
       const now = platform.now()
       const window = windowOf(query, now)
       const { resolution, from, before } = window
-      const records = await (await opened()).metrics({ ...scopes, resolution, from, before })
+      const records = await (await opened()).metrics.read({ ...scopes, resolution, from, before })
       const shape = { ...window, now }
       return {
         from,
@@ -126,7 +126,7 @@ export function observation({ opened, platform }: ObservationTools): Observation
       const { from, to, cursor, limit = LISTED, ...filter } = query
       const events = await (
         await opened()
-      ).timeline({
+      ).metrics.timeline({
         ...filter,
         limit,
         ...(from === undefined ? {} : { from: instantAt(from, 'from') }),

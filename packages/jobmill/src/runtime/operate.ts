@@ -8,7 +8,7 @@ import { prepareQueueChange, type QueueChange } from '../job/queue-settings.ts'
 import type { InstanceRecord } from '../store/instance.ts'
 import { type QueueCounts, type QueueRecord, queueUnknown, type UnservedKind } from '../store/queue-record.ts'
 import type { Verdict } from '../store/replies.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { limitOfQueueUnknown } from './declare.ts'
 import { byOf, type ByOption } from './overrides.ts'
 import { type AttemptView, attemptView, type JobView, jobView } from './job-view.ts'
@@ -66,7 +66,7 @@ export interface Operate {
 
 export interface OperateTools {
   /** Opens the store if it is not open yet. */
-  readonly opened: () => Promise<Store>
+  readonly opened: () => Promise<FullStore>
   readonly cancelledHere: (id: string, reason: string) => void
   readonly emit: Emit
   /** Null when the kind has no timeout or is not defined in this process. */
@@ -87,13 +87,13 @@ export function operate(tools: OperateTools): Operate {
     const patch = prepareQueueChange(change)
     const name = checkString(queue, 'queue', NAME_A_QUEUE)
     const store = await opened()
-    return store.changeQueue(name, patch, by).catch(async (error: unknown) => {
+    return store.queues.change(name, patch, by).catch(async (error: unknown) => {
       if (!isJobmillError(error)) throw error
       if (error.code === 'LIMIT_UNKNOWN' && typeof change.limit === 'string')
         throw await limitOfQueueUnknown(store, change.limit, { field: 'queue.limit', cause: error })
       if (error.code !== 'QUEUE_UNKNOWN') throw asOptionOfQueue(error)
       // Without the names the error of the store is still correct.
-      const known = await store.queues().catch(() => [])
+      const known = await store.queues.list().catch(() => [])
       throw queueUnknown(
         name,
         known.map((one) => one.name),
@@ -115,7 +115,7 @@ export function operate(tools: OperateTools): Operate {
     },
     async holder(dedupeKey) {
       const key = scopedKey('global', checkKey(dedupeKey, 'dedupeKey'), { queue: '', kind: '' })
-      return (await (await opened()).holders([key]))[0] ?? null
+      return (await (await opened()).inspect.holders([key]))[0] ?? null
     },
     async history(id) {
       return (await (await opened()).history(id)).map(attemptView)
@@ -138,10 +138,10 @@ export function operate(tools: OperateTools): Operate {
       forget([answer.id])
       return hinted('delete', answer)
     },
-    queues: async () => (await opened()).queues(),
+    queues: async () => (await opened()).queues.list(),
     counts: async () => (await opened()).counts(),
-    instances: async () => (await opened()).instances(),
-    unservedKinds: async () => (await opened()).unservedKinds(),
+    instances: async () => (await opened()).instances.list(),
+    unservedKinds: async () => (await opened()).inspect.unservedKinds(),
     pause: (queue, how) => changeQueue(queue, { paused: true }, how),
     resume: (queue, how) => changeQueue(queue, { paused: false }, how),
     changeQueue,

@@ -5,7 +5,7 @@ import { checkString } from '../job/names.ts'
 import { checkOneOf } from '../job/numbers.ts'
 import { optionKeys, optionName, optionNames, optionValue } from '../job/option-names.ts'
 import { OVERRIDABLE, type Overridable, type OverrideRecord } from '../job/overrides.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 
 /** Options and values as written in code: `retain.done`, `'7d'`. */
 export interface OverrideView {
@@ -59,27 +59,27 @@ export interface OverridesApi {
 }
 
 export interface OverridesTools {
-  readonly opened: () => Promise<Store>
+  readonly opened: () => Promise<FullStore>
   /** The next tick of a schedule may have changed. */
   readonly wake: () => void
 }
 
 export function overridesApi({ opened, wake }: OverridesTools): OverridesApi {
   return {
-    overrides: async () => (await (await opened()).overrides()).map(overrideView),
+    overrides: async () => (await (await opened()).overrides.list()).map(overrideView),
     async resetOverrides(selection = {}) {
       const { what, name, option } = checkSelection(selection)
       const store = await opened()
-      const all = await store.overrides()
+      const all = await store.overrides.list()
       if (what !== undefined && name !== undefined) {
         const keys = option === undefined ? null : knownKeys(what, option)
-        const gone = await store.resetOverrides(what, name, keys)
+        const gone = await store.overrides.reset(what, name, keys)
         wake()
         return all.filter((one) => isOf(one, what, name) && gone.includes(one.option)).map(overrideView)
       }
       const chosen = all.filter((one) => what === undefined || one.what === what)
       const things = new Map(chosen.map((one) => [`${one.what} ${one.name}`, one]))
-      for (const thing of things.values()) await store.resetOverrides(thing.what, thing.name, null)
+      for (const thing of things.values()) await store.overrides.reset(thing.what, thing.name, null)
       wake()
       return chosen.map(overrideView)
     },

@@ -18,13 +18,13 @@ import type { Platform } from '../platform/platform.ts'
 import { within } from '../platform/within.ts'
 import type { DutyRecord } from '../store/duty.ts'
 import type { DatabaseResources } from '../store/resources.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { Engine } from './engine.ts'
 import type { ReadDatabaseResources } from './resources.ts'
 
 export interface PrometheusTools {
   /** Opens the store if it is not open yet. */
-  readonly opened: () => Promise<Store>
+  readonly opened: () => Promise<FullStore>
   readonly platform: Platform
   readonly observer: Pick<Observer, 'totals'>
   readonly events: EventCounts
@@ -70,10 +70,10 @@ export function prometheus(tools: PrometheusTools): () => Promise<string> {
     const store = await opened()
     const [counts, queues, instances, limits, duties, resources] = await Promise.all([
       orNull(store.counts()),
-      orNull(store.queues()),
-      orNull(store.instances()),
-      orNull(store.limits()),
-      orNull(store.duties()),
+      orNull(store.queues.list()),
+      orNull(store.instances.list()),
+      orNull(store.limits.list()),
+      orNull(store.instances.duties()),
       orNull(tools.resources().then((known) => known ?? undefined)),
     ])
     return { counts, queues, instances, limits, duties, resources }

@@ -10,7 +10,7 @@ import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-setting
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { InstanceRecord, Heartbeat } from '../store/instance.ts'
 import type { QueueRecord } from '../store/queue-record.ts'
-import type { ReadSide } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { serves, wantedSlots } from '../upkeep/rebalance.ts'
 
 export interface QueueWatch {
@@ -27,7 +27,7 @@ export interface QueueWatch {
 export interface QueueWatchOptions {
   /** The id of this instance. */
   readonly me: string
-  readonly store: Pick<ReadSide, 'queues' | 'instances' | 'limits'>
+  readonly store: Pick<FullStore, 'queues' | 'instances' | 'limits'>
   readonly served: () => readonly string[]
   readonly platform: Platform
   readonly emit: Emit
@@ -74,10 +74,10 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   }
 
   async function read(): Promise<void> {
-    const [records, instances] = await Promise.all([store.queues(), store.instances()])
+    const [records, instances] = await Promise.all([store.queues.list(), store.instances.list()])
     // Most systems use no limits and skip this read.
     const isLimited = records.some(({ limit }) => limit !== null)
-    const all = isLimited ? await store.limits() : []
+    const all = isLimited ? await store.limits.list() : []
     limits = new Map(all.map(({ name, settings }) => [name, settings]))
     const before = known
     known = new Map(records.map((record) => [record.name, record]))

@@ -7,7 +7,7 @@ import { spanText } from '../job/span-text.ts'
 import type { Platform } from '../platform/platform.ts'
 import { within } from '../platform/within.ts'
 import type { DutyRecord } from '../store/duty.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { DutyStatus } from '../upkeep/duty-log.ts'
 import type { Engine } from './engine.ts'
 
@@ -31,7 +31,7 @@ export interface Readiness {
 }
 
 export interface ReadinessTools {
-  readonly opened: () => Promise<Store>
+  readonly opened: () => Promise<FullStore>
   readonly engine: () => Engine | null
   readonly lifecycle: { readonly isStarting: boolean; readonly isStopping: boolean }
   readonly platform: Platform
@@ -67,14 +67,14 @@ const check = (ok: boolean, message: string): ReadyCheck => ({ ok, message })
 
 /** Reports only the error code: the message may contain host and user names. */
 async function look(
-  opened: () => Promise<Store>,
+  opened: () => Promise<FullStore>,
   platform: Platform,
 ): Promise<{ isOpen: boolean; duties: readonly DutyRecord[]; error: string | null }> {
   let isOpen = false
   const looking = async (): Promise<DutyRecord[]> => {
     const store = await opened()
     isOpen = true
-    return store.duties()
+    return store.instances.duties()
   }
   try {
     return { duties: await within(platform, DEADLINE_MS, 'the store', looking()), isOpen: true, error: null }

@@ -7,7 +7,7 @@ import { type GaugeReading, systemUsage, type Usage } from '../platform/gauges.t
 import type { Platform } from '../platform/platform.ts'
 import { cache } from '../platform/cache.ts'
 import type { DatabaseResources } from '../store/resources.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { StoreTools } from '../store/tools.ts'
 
 export interface ResourcesView {
@@ -27,7 +27,7 @@ export interface ResourceReads {
 }
 
 export interface ResourceTools {
-  readonly opened: () => Promise<Store>
+  readonly opened: () => Promise<FullStore>
   readonly platform: Platform
   readonly observer: Pick<Observer, 'totals'>
   readonly tools: Pick<StoreTools, 'resources'> | null

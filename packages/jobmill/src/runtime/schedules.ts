@@ -21,7 +21,7 @@ import { nextRuns } from '../job/when/instants.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { ScheduleRecord, TickOutcome, TickRecord } from '../store/schedule.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { scheduledJob } from '../upkeep/plan-ticks.ts'
 import { byOf, type ByOption } from './overrides.ts'
 import { type ScheduleView, scheduleView } from './schedule-view.ts'
@@ -70,7 +70,7 @@ export interface Schedules {
 
 export interface SchedulesTools extends ScheduleTools {
   /** Opens the store if it is not open yet. */
-  readonly opened: () => Promise<Store>
+  readonly opened: () => Promise<FullStore>
   readonly platform: Platform
   readonly emit: Emit
   /** Writes the job once, even if the first reply is lost. */
@@ -89,12 +89,12 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
 
   async function find(name: string): Promise<ScheduleRecord | undefined> {
     checkString(name, 'name')
-    return (await (await opened()).schedules()).find((record) => record.name === name)
+    return (await (await opened()).schedules.list()).find((record) => record.name === name)
   }
 
   async function requireSchedule(name: string): Promise<ScheduleRecord> {
     checkString(name, 'name')
-    const records = await (await opened()).schedules()
+    const records = await (await opened()).schedules.list()
     const record = records.find((one) => one.name === name)
     if (record !== undefined) return record
     const near = nearest(
@@ -113,7 +113,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     const { live } = await requireSchedule(name)
     const { patch, fits } = prepareScheduleChange(given, live, tools)
     await fits
-    const record = await (await opened()).changeSchedule(name, patch, by)
+    const record = await (await opened()).schedules.change(name, patch, by)
     tools.wake()
     return scheduleView(record)
   }
@@ -133,7 +133,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
   }
 
   return {
-    list: async () => (await (await opened()).schedules()).map(scheduleView),
+    list: async () => (await (await opened()).schedules.list()).map(scheduleView),
     async get(name) {
       const record = await find(name)
       return record === undefined ? null : scheduleView(record)
@@ -143,7 +143,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
       checkScheduleKeys(options, 'schedule', CREATE_KEYS)
       const { name, definition, named, fits } = prepareSchedule(options, tools)
       await fits
-      const record = await (await opened()).createSchedule(name, definition, by, named)
+      const record = await (await opened()).schedules.create(name, definition, by, named)
       tools.wake()
       return scheduleView(record)
     },
@@ -161,7 +161,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     },
     async delete(name, how) {
       const by = byOf(how, tools.by)
-      return (await opened()).deleteSchedule(name, by)
+      return (await opened()).schedules.delete(name, by)
     },
     nextRuns: async (schedule, count = 10) =>
       runsOf(schedule, checkWhole(count, 'count', { least: 1, most: MOST_RUNS })),
@@ -173,7 +173,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
       return describeWhen(live.when, live.zone)
     },
     async history(name, limit = LISTED) {
-      const served = await (await opened()).ticks(name, limit)
+      const served = await (await opened()).schedules.ticks(name, limit)
       // Served ticks stay on record for a while after a schedule is deleted.
       if (served.length === 0) await requireSchedule(name)
       return served

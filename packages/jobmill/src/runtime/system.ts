@@ -6,7 +6,7 @@ import { instanceScope } from '../observe/scopes.ts'
 import { STORE_CLASSES } from '../observe/store-timings.ts'
 import type { DatabaseHealth, SchemaStatus } from '../store/admin.ts'
 import { RESOLUTIONS } from '../store/metrics.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { StoreTools } from '../store/tools.ts'
 import { periodsOf } from './diagnose.ts'
 import type { Resolved } from './options.ts'
@@ -39,7 +39,7 @@ export interface System {
 }
 
 export interface SystemTools {
-  readonly opened: () => Promise<Store>
+  readonly opened: () => Promise<FullStore>
   readonly options: Pick<Resolved, 'retain' | 'duties' | 'platform'>
   readonly duties: () => Promise<readonly DutyView[]>
   /** The id of this instance. */
@@ -58,7 +58,7 @@ export function system(given: SystemTools): System {
         tools?.health() ?? null,
         tools?.schema() ?? null,
         given.duties(),
-        store.instances(),
+        store.instances.list(),
       ])
       const periods = periodsOf(options)
       const { isThere = false, ...migrations } = schema ?? {}
@@ -85,12 +85,12 @@ export function system(given: SystemTools): System {
 }
 
 async function timings(
-  store: Store,
+  store: FullStore,
   instances: readonly string[],
   now: number,
 ): Promise<SystemView['storeTimings']> {
   const from = Math.max(0, now - HOUR)
-  const records = await store.metrics({
+  const records = await store.metrics.read({
     scopes: instances.map(instanceScope),
     resolution: MINUTE,
     from: from - (from % MINUTE),

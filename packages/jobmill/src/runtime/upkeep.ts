@@ -6,7 +6,7 @@ import type { Emit } from '../job/events.ts'
 import { nearest } from '../job/known-keys.ts'
 import type { DutyBid } from '../store/duty.ts'
 import type { Heartbeat } from '../store/instance.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { type Counts, duty, type Duty, type DutyOptions } from '../upkeep/duty.ts'
 import type { DutyStatus } from '../upkeep/duty-log.ts'
 import { reapExpired } from '../upkeep/reap.ts'
@@ -38,7 +38,7 @@ export interface Upkeep {
 }
 
 export interface UpkeepOptions {
-  readonly store: Store
+  readonly store: FullStore
   readonly options: Resolved
   readonly emit: Emit
   /** These queues have ready jobs. */
@@ -164,7 +164,7 @@ function bidOf({ name, succeededAgoMs, failures }: DutyStatus): DutyBid {
 }
 
 export async function reapAndEmit(
-  store: Store,
+  store: FullStore,
   crashesUntilDead: number,
   emit: Emit,
   signal: AbortSignal,

@@ -2,7 +2,7 @@
 import { checkId } from '../job/names.ts'
 import type { JobState } from '../job/state.ts'
 import type { JobRecord } from '../store/job-record.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { type Reason, reasonsIn, type Scene } from './reasons.ts'
 
 export { type Reason, type ReasonName, REASONS } from './reasons.ts'
@@ -18,7 +18,7 @@ export interface Explain {
   why(id: string): Promise<Why | null>
 }
 
-export function explain({ opened }: { readonly opened: () => Promise<Store> }): Explain {
+export function explain({ opened }: { readonly opened: () => Promise<FullStore> }): Explain {
   return {
     async why(id) {
       const store = await opened()
@@ -30,15 +30,15 @@ export function explain({ opened }: { readonly opened: () => Promise<Store> }): 
   }
 }
 
-async function sceneOf(store: Store, job: JobRecord): Promise<Scene> {
+async function sceneOf(store: FullStore, job: JobRecord): Promise<Scene> {
   const [now, queues, limits, instances, attempts, counts, slots] = await Promise.all([
     store.now(),
-    store.queues(),
-    store.limits(),
-    store.instances(),
+    store.queues.list(),
+    store.limits.list(),
+    store.instances.list(),
     store.history(job.id),
     store.counts(),
-    store.slots(),
+    store.instances.slots(),
   ])
   const queue = queues.find(({ name }) => name === job.queue)
   const serving = instances.filter(({ state, queues }) => state === 'alive' && queues.includes(job.queue))
@@ -49,7 +49,7 @@ async function sceneOf(store: Store, job: JobRecord): Promise<Scene> {
     limit: limits.find(({ name }) => name === queue?.limit),
     serving,
     // Jobs that no process handles do not block this one.
-    ahead: await store.position(job.id, [...new Set(serving.flatMap(({ kinds }) => kinds))]),
+    ahead: await store.inspect.position(job.id, [...new Set(serving.flatMap(({ kinds }) => kinds))]),
     last: attempts.at(-1),
     running: counts.find((one) => one.queue === job.queue)?.running ?? 0,
     slots: slots.filter((slot) => slot.queue === job.queue),

@@ -8,7 +8,7 @@ import { JobmillError } from '../job/errors.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import type { WakeUp } from '../store/wake-up.ts'
-import type { Notifier } from '../store/store.ts'
+import type { NotifierPart, RemoteDispatch } from '../store/parts.ts'
 import { waiters } from '../store/waiters.ts'
 import { messageText, readMessage, type Notification, wakeUpsOf } from './notify-message.ts'
 import { notifySender } from './notify-sender.ts'
@@ -31,7 +31,7 @@ export interface NotifierOptions {
   readonly onNotification: (queues: readonly string[] | 'all') => void
 }
 
-export interface PostgresNotifier extends Omit<Notifier, 'notify'> {
+export interface PostgresNotifier extends Omit<NotifierPart, 'notify' | 'remote'>, RemoteDispatch {
   /** Resolves once it listens, or after a time limit. It then keeps trying in the background. */
   open(): Promise<void>
   close(): Promise<void>

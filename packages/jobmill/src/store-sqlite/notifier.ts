@@ -5,7 +5,7 @@
  */
 import type { Platform, Timer } from '../platform/platform.ts'
 import { wakeAll, type WakeUp } from '../store/wake-up.ts'
-import type { Notifier } from '../store/store.ts'
+import type { NotifierPart } from '../store/parts.ts'
 import { waiters } from '../store/waiters.ts'
 import type { Connection } from './connection.ts'
 import { statementsOf } from './handle.ts'
@@ -34,7 +34,7 @@ export function notificationsOf({ sql }: Pick<Look, 'sql'>, queues: Iterable<str
   return sql(NOTIFICATIONS).all(JSON.stringify([...queues])) as Notification[]
 }
 
-export interface SqliteNotifier extends Omit<Notifier, 'standBy' | 'receive'> {
+export interface SqliteNotifier extends NotifierPart {
   /** Publishes the notifications of a commit of this process. */
   readonly publish: (notifications: readonly Notification[]) => void
   /** After a claim that took everything available: earlier notifications need not wake a waiter. */

@@ -85,7 +85,6 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     callLimitBytes: BOUNDS.sqliteCallBytes,
     open: () => lifecycle.open(),
     close: () => lifecycle.close(),
-
     enqueue: async (jobs, options = {}) => {
       const { tx, mayRepeat = false, handOff } = options
       const slices = tx === undefined && settings.path !== ':memory:' ? slicesOf(jobs) : [jobs]
@@ -105,76 +104,80 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     stage: async (limit) => stageIfDue(live(), limit),
     claim: async (request) => claimIfReady(live(), request),
     progress: async (items) => write(items.length, (work) => progress(work, items)),
-
     cancel: async (ids, reason) => write(ids.length, (work) => cancel(work, ids, reason)),
     retry: async (ids) => write(ids.length, (work) => retry(work, ids)),
     runNow: async (ids) => write(ids.length, (work) => runNow(work, ids)),
     delete: async (ids) => write(ids.length, (work) => deleteJobs(work, ids)),
-
-    register: async (instance) => write(1, (work) => register(work, instance)),
-    renew: async (request) => renewIfDue(live(), request),
-    deregister: async (instance) => write(1, (work) => deregister(work, instance)),
-    reap: async (options) => reapIfExpired(live(), options),
     retain: async (request) => retainIfOld(live(), request),
     // Counters are updated in place, so there is nothing to fold.
     fold: async () => {
       live()
       return 0
     },
-    rollUp: async (limit) => rollUpIfOpen(live(), limit),
-    record: async (recording) => write(weightOf(recording), (work) => record(work, recording)),
-
-    declareQueues: async (declared) => write(declared.length, (work) => declareQueues(work, declared)),
-    changeQueue: async (name, patch, by) => write(1, (work) => changeQueue(work, name, patch, by)),
-
-    assign: async (changes) => assignIfDiffers(live(), changes),
-
-    declareSchedules: async (declared) => write(declared.length, (work) => declareSchedules(work, declared)),
-    createSchedule: async (name, definition, by, named) =>
-      write(1, (work) => createSchedule(work, name, definition, by, named)),
-    changeSchedule: async (name, patch, by) => write(1, (work) => changeSchedule(work, name, patch, by)),
-    deleteSchedule: async (name, by) => write(1, (work) => deleteSchedule(work, name, by)),
-    tick: async (planned) => write(planned.length, (work) => tick(work, planned)),
-    scheduleFailed: async (name, error) => write(1, (work) => scheduleFailed(work, name, error)),
-
-    declareLimits: async (declared) => write(declared.length, (work) => declareLimits(work, declared)),
-    createLimit: async (name, limit, by) => write(1, (work) => createLimit(work, name, limit, by)),
-    changeLimit: async (name, limit, by) => write(1, (work) => changeLimit(work, name, limit, by)),
-    resetOverrides: async (what, name, options) =>
-      write(1, (work) => resetOverrides(work, what, name, options)),
-    deleteLimit: async (name) => write(1, (work) => deleteLimit(work, name)),
-    acquire: async (items) => write(items.length, (work) => acquire(work, items)),
-    release: async (items) => write(items.length, (work) => release(work, items)),
-    drain: async (name, forMs, key) => write(1, (work) => drain(work, name, forMs, key)),
-
     get: async (ids) => read((look) => get(look, ids)),
     results: async (ids) => read((look) => results(look, ids)),
-    holders: async (keys) => read(({ sql, now }) => keys.map((key) => keyHolder(sql, key, now) ?? null)),
-    failures: async (ids) => read((look) => failures(look, ids)),
     history: async (id) => read((look) => history(look, id)),
     list: async (filter, page) => list(settings.platform, live(), filter, page),
     counts: async () => read(counts),
-    queues: async () => read(queues),
-    instances: async () => read(instances),
-    unservedKinds: async () => read(unservedKinds),
     now: async () => read(({ now }) => now),
-    position: async (id, kinds) => read((look) => position(look, id, kinds)),
-    held: async (instance) => read((look) => held(look, instance)),
-    duties: async () => read(duties),
-    slots: async () => read(slots),
-    schedules: async () => read(schedules),
-    ticks: async (schedule, limit) => read((look) => ticks(look, schedule, limit)),
-    limits: async () => read(limits),
-    overrides: async () => read(overrides),
-    metrics: async (query) => read((look) => metrics(look, query)),
-    timeline: async (query) => read((look) => timeline(look, query)),
-
-    wait: async (options) => live().notifier.wait(options),
-    notify: (names) => lifecycle.opened?.last.notifier.notify(names),
-    forward: (wakeUp) => lifecycle.opened?.last.notifier.forward(wakeUp),
-    // Processes learn of each other only by polling the file.
-    standBy: () => false,
-    receive: () => () => {},
+    queues: {
+      declare: async (declared) => write(declared.length, (work) => declareQueues(work, declared)),
+      change: async (name, patch, by) => write(1, (work) => changeQueue(work, name, patch, by)),
+      list: async () => read(queues),
+    },
+    instances: {
+      register: async (instance) => write(1, (work) => register(work, instance)),
+      renew: async (request) => renewIfDue(live(), request),
+      deregister: async (instance) => write(1, (work) => deregister(work, instance)),
+      reap: async (options) => reapIfExpired(live(), options),
+      assign: async (changes) => assignIfDiffers(live(), changes),
+      list: async () => read(instances),
+      held: async (instance) => read((look) => held(look, instance)),
+      duties: async () => read(duties),
+      slots: async () => read(slots),
+    },
+    overrides: {
+      reset: async (what, name, options) => write(1, (work) => resetOverrides(work, what, name, options)),
+      list: async () => read(overrides),
+    },
+    inspect: {
+      holders: async (keys) => read(({ sql, now }) => keys.map((key) => keyHolder(sql, key, now) ?? null)),
+      failures: async (ids) => read((look) => failures(look, ids)),
+      unservedKinds: async () => read(unservedKinds),
+      position: async (id, kinds) => read((look) => position(look, id, kinds)),
+    },
+    schedules: {
+      declare: async (declared) => write(declared.length, (work) => declareSchedules(work, declared)),
+      create: async (name, definition, by, named) =>
+        write(1, (work) => createSchedule(work, name, definition, by, named)),
+      change: async (name, patch, by) => write(1, (work) => changeSchedule(work, name, patch, by)),
+      delete: async (name, by) => write(1, (work) => deleteSchedule(work, name, by)),
+      tick: async (planned) => write(planned.length, (work) => tick(work, planned)),
+      failed: async (name, error) => write(1, (work) => scheduleFailed(work, name, error)),
+      list: async () => read(schedules),
+      ticks: async (schedule, limit) => read((look) => ticks(look, schedule, limit)),
+    },
+    limits: {
+      declare: async (declared) => write(declared.length, (work) => declareLimits(work, declared)),
+      create: async (name, limit, by) => write(1, (work) => createLimit(work, name, limit, by)),
+      change: async (name, limit, by) => write(1, (work) => changeLimit(work, name, limit, by)),
+      delete: async (name) => write(1, (work) => deleteLimit(work, name)),
+      acquire: async (items) => write(items.length, (work) => acquire(work, items)),
+      release: async (items) => write(items.length, (work) => release(work, items)),
+      drain: async (name, forMs, key) => write(1, (work) => drain(work, name, forMs, key)),
+      list: async () => read(limits),
+    },
+    metrics: {
+      rollUp: async (limit) => rollUpIfOpen(live(), limit),
+      record: async (recording) => write(weightOf(recording), (work) => record(work, recording)),
+      read: async (query) => read((look) => metrics(look, query)),
+      timeline: async (query) => read((look) => timeline(look, query)),
+    },
+    notifier: {
+      wait: async (options) => live().notifier.wait(options),
+      notify: (names) => lifecycle.opened?.last.notifier.notify(names),
+      forward: (wakeUp) => lifecycle.opened?.last.notifier.forward(wakeUp),
+    },
   })
   return { ...store, tools: { ...admin(settings), ...transfer(settings.path, read, write) } }
 }

@@ -41,14 +41,14 @@ import {
 import type { HandOff } from './claim.ts'
 import { limitUnknown } from './cluster-errors.ts'
 import type { Enqueued } from './replies.ts'
-import type { Store } from './store.ts'
+import type { FullStore } from './store.ts'
 
 /** Stored keys include their scope and the name of a queue or kind. */
 const MOST_KEY_CHARS = 2 * BOUNDS.keyChars
 
 const MOST_PER_PASS = { least: 1, most: 10_000 }
 
-export function withChecks<Tx>(store: Store<Tx>): Store<Tx> {
+export function withChecks<Tx>(store: FullStore<Tx>): FullStore<Tx> {
   return {
     ...store,
     // Jobs are already checked, so an enqueue without direct dispatch goes straight to the store.
@@ -66,88 +66,120 @@ export function withChecks<Tx>(store: Store<Tx>): Store<Tx> {
     retry: async (ids) => store.retry(checkIds(ids)),
     runNow: async (ids) => store.runNow(checkIds(ids)),
     delete: async (ids) => store.delete(checkIds(ids)),
-    register: async (instance) => store.register(checkInstance(instance)),
-    renew: async (request) => store.renew(checkHeartbeat(request)),
-    deregister: async (instance) => store.deregister(checkId(instance, 'instance')),
     stage: async (limit) => store.stage(checkWhole(limit, 'limit', MOST_PER_PASS)),
-    reap: async (options) => {
-      checkObjectKeys(options, 'options', ['crashesUntilDead', 'limit'])
-      checkWhole(options.crashesUntilDead, 'crashesUntilDead', MOST_PER_PASS)
-      checkWhole(options.limit, 'limit', MOST_PER_PASS)
-      return store.reap(options)
-    },
     retain: async (request) => store.retain(checkRetain(request)),
     fold: async (limit) => store.fold(checkWhole(limit, 'limit', MOST_PER_PASS)),
-    rollUp: async (limit) => store.rollUp(checkWhole(limit, 'limit', MOST_PER_PASS)),
-    record: async (recording) => store.record(checkRecording(recording)),
-    assign: async (slots) => store.assign(checkSlots(slots)),
-    declareSchedules: async (schedules) => store.declareSchedules(schedules.map(checkDeclaredSchedule)),
-    createSchedule: async (name, definition, by, named) =>
-      store.createSchedule(
-        checkName(name, 'name'),
-        checkSchedule(definition, 'definition', true),
-        checkBy(by),
-        named?.map((option, at) => checkOneOf(option, `named[${at}]`, SCHEDULE_KEYS)),
-      ),
-    changeSchedule: async (name, patch, by) =>
-      store.changeSchedule(checkSoughtName(name, 'name'), checkSchedule(patch, 'patch', false), checkBy(by)),
-    deleteSchedule: async (name, by) => store.deleteSchedule(checkSoughtName(name, 'name'), checkBy(by)),
-    tick: async (ticks) => store.tick(ticks.map(checkTick)),
-    scheduleFailed: async (name, error) =>
-      store.scheduleFailed(name, error === null ? null : storableText(error)),
-    declareLimits: async (limits) => {
-      limits.forEach(checkLimit)
-      await store.declareLimits(limits)
-    },
-    createLimit: async (name, settings, by) =>
-      store.createLimit(checkName(name, 'name'), checkLimitParts(settings, 'settings'), checkBy(by)),
-    changeLimit: async (name, settings, by) => {
-      const parts = checkLimitParts(settings, 'settings', true)
-      return store.changeLimit(ofLimit(name), parts, checkBy(by))
-    },
-    resetOverrides: async (what, name, options) =>
-      store.resetOverrides(
-        checkOneOf(what, 'what', OVERRIDABLE),
-        what === 'limit' ? ofLimit(name) : checkSoughtName(name, 'name'),
-        options,
-      ),
-    deleteLimit: async (name) => !isOfKey(name) && store.deleteLimit(name),
-    acquire: async (items) => store.acquire(items.map(checkAcquire)),
-    release: async (items) => store.release(items.map(checkPermitOf)),
-    drain: async (name, forMs, key) => {
-      checkWhole(forMs, 'forMs', DURATION)
-      return store.drain(ofLimit(name), forMs, key === undefined ? undefined : checkLimitKey(key, 'key'))
-    },
-    ticks: async (name, limit) =>
-      store.ticks(checkSoughtName(name, 'name'), checkWhole(limit, 'limit', MOST_PER_PASS)),
-    metrics: async (query) => store.metrics(checkMetricQuery(query)),
-    timeline: async (query) => store.timeline(checkTimelineQuery(query)),
-    declareQueues: async (queues) => {
-      for (const [at, { name, settings }] of queues.entries()) {
-        checkName(name, `queues[${at}].name`)
-        if (settings !== null) checkQueueSettings(settings, `queues[${at}].settings`)
-      }
-      await store.declareQueues(queues)
-    },
-    changeQueue: async (name, patch, by) =>
-      store.changeQueue(checkSoughtName(name, 'name'), checkPatch(patch), checkBy(by)),
     get: async (ids) => store.get(checkIds(ids)),
     results: async (ids) => store.results(checkIds(ids)),
-    holders: async (keys) => {
-      checkWhole(keys.length, 'keys.length', { least: 0, most: BOUNDS.pageLimit })
-      return store.holders(keys.map((key, at) => checkKey(key, `keys[${at}]`, MOST_KEY_CHARS)))
-    },
-    failures: async (ids) => {
-      checkWhole(ids.length, 'ids.length', { least: 0, most: BOUNDS.pageLimit })
-      return store.failures(checkIds(ids))
-    },
     history: async (id) => store.history(checkId(id, 'id')),
     list: async (filter, page) => store.list(checkFilter(filter), checkPage(page)),
-    position: async (id, kinds) => store.position(checkId(id, 'id'), kinds),
-    held: async (instance) => store.held(checkId(instance, 'instance')),
-    wait: async (options) => {
-      checkWhole(options.timeoutMs, 'timeoutMs', { least: 0, most: BOUNDS.durationMs })
-      return store.wait(options)
+    queues: {
+      ...store.queues,
+      declare: async (queues) => {
+        for (const [at, { name, settings }] of queues.entries()) {
+          checkName(name, `queues[${at}].name`)
+          if (settings !== null) checkQueueSettings(settings, `queues[${at}].settings`)
+        }
+        await store.queues.declare(queues)
+      },
+      change: async (name, patch, by) =>
+        store.queues.change(checkSoughtName(name, 'name'), checkPatch(patch), checkBy(by)),
+    },
+    instances: {
+      ...store.instances,
+      register: async (instance) => store.instances.register(checkInstance(instance)),
+      renew: async (request) => store.instances.renew(checkHeartbeat(request)),
+      deregister: async (instance) => store.instances.deregister(checkId(instance, 'instance')),
+      reap: async (options) => {
+        checkObjectKeys(options, 'options', ['crashesUntilDead', 'limit'])
+        checkWhole(options.crashesUntilDead, 'crashesUntilDead', MOST_PER_PASS)
+        checkWhole(options.limit, 'limit', MOST_PER_PASS)
+        return store.instances.reap(options)
+      },
+      assign: async (slots) => store.instances.assign(checkSlots(slots)),
+      held: async (instance) => store.instances.held(checkId(instance, 'instance')),
+    },
+    overrides: {
+      ...store.overrides,
+      reset: async (what, name, options) =>
+        store.overrides.reset(
+          checkOneOf(what, 'what', OVERRIDABLE),
+          what === 'limit' ? ofLimit(name) : checkSoughtName(name, 'name'),
+          options,
+        ),
+    },
+    inspect: {
+      ...store.inspect,
+      holders: async (keys) => {
+        checkWhole(keys.length, 'keys.length', { least: 0, most: BOUNDS.pageLimit })
+        return store.inspect.holders(keys.map((key, at) => checkKey(key, `keys[${at}]`, MOST_KEY_CHARS)))
+      },
+      failures: async (ids) => {
+        checkWhole(ids.length, 'ids.length', { least: 0, most: BOUNDS.pageLimit })
+        return store.inspect.failures(checkIds(ids))
+      },
+      position: async (id, kinds) => store.inspect.position(checkId(id, 'id'), kinds),
+    },
+    schedules: {
+      ...store.schedules,
+      declare: async (schedules) => store.schedules.declare(schedules.map(checkDeclaredSchedule)),
+      create: async (name, definition, by, named) =>
+        store.schedules.create(
+          checkName(name, 'name'),
+          checkSchedule(definition, 'definition', true),
+          checkBy(by),
+          named?.map((option, at) => checkOneOf(option, `named[${at}]`, SCHEDULE_KEYS)),
+        ),
+      change: async (name, patch, by) =>
+        store.schedules.change(
+          checkSoughtName(name, 'name'),
+          checkSchedule(patch, 'patch', false),
+          checkBy(by),
+        ),
+      delete: async (name, by) => store.schedules.delete(checkSoughtName(name, 'name'), checkBy(by)),
+      tick: async (ticks) => store.schedules.tick(ticks.map(checkTick)),
+      failed: async (name, error) =>
+        store.schedules.failed(name, error === null ? null : storableText(error)),
+      ticks: async (name, limit) =>
+        store.schedules.ticks(checkSoughtName(name, 'name'), checkWhole(limit, 'limit', MOST_PER_PASS)),
+    },
+    limits: {
+      ...store.limits,
+      declare: async (limits) => {
+        limits.forEach(checkLimit)
+        await store.limits.declare(limits)
+      },
+      create: async (name, settings, by) =>
+        store.limits.create(checkName(name, 'name'), checkLimitParts(settings, 'settings'), checkBy(by)),
+      change: async (name, settings, by) => {
+        const parts = checkLimitParts(settings, 'settings', true)
+        return store.limits.change(ofLimit(name), parts, checkBy(by))
+      },
+      delete: async (name) => !isOfKey(name) && store.limits.delete(name),
+      acquire: async (items) => store.limits.acquire(items.map(checkAcquire)),
+      release: async (items) => store.limits.release(items.map(checkPermitOf)),
+      drain: async (name, forMs, key) => {
+        checkWhole(forMs, 'forMs', DURATION)
+        return store.limits.drain(
+          ofLimit(name),
+          forMs,
+          key === undefined ? undefined : checkLimitKey(key, 'key'),
+        )
+      },
+    },
+    metrics: {
+      ...store.metrics,
+      rollUp: async (limit) => store.metrics.rollUp(checkWhole(limit, 'limit', MOST_PER_PASS)),
+      record: async (recording) => store.metrics.record(checkRecording(recording)),
+      read: async (query) => store.metrics.read(checkMetricQuery(query)),
+      timeline: async (query) => store.metrics.timeline(checkTimelineQuery(query)),
+    },
+    notifier: {
+      ...store.notifier,
+      wait: async (options) => {
+        checkWhole(options.timeoutMs, 'timeoutMs', { least: 0, most: BOUNDS.durationMs })
+        return store.notifier.wait(options)
+      },
     },
   }
 }
@@ -167,7 +199,7 @@ function ofLimit(name: string): string {
 
 /** Like `finish`, this must not await anything before it calls the store. */
 async function handingOff<Tx>(
-  store: Store<Tx>,
+  store: FullStore<Tx>,
   jobs: readonly NewJob[],
   options: { readonly tx?: Tx | undefined; readonly mayRepeat?: boolean; readonly handOff: HandOff },
 ): Promise<Enqueued[]> {

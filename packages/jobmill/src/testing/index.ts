@@ -10,7 +10,7 @@ export { type Faults, faultyStore, type HeldCall } from './kit/faulty-store.ts'
 export type { EnqueuedRecord } from './kit/mill-store.ts'
 export type { RecordedDedupe, RecordedJob } from './kit/recorded-job.ts'
 export { type JobRun, runJob, type RunJobOptions } from './kit/run-job.ts'
-export type { Verb } from './kit/store-verbs.ts'
+export type { Verb } from '../store/verbs.ts'
 export { type TestMill, testMill, type TestMillOptions } from './kit/test-mill.ts'
 export { type TestPlatform, testPlatform, type TestPlatformOptions } from './kit/test-platform.ts'
 export {

@@ -3,7 +3,7 @@
  * wait for a leader.
  */
 import type { ReapedJob } from '../store/replies.ts'
-import type { WriteSide } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 
 const INSTANCES_PER_PASS = 10
 
@@ -13,13 +13,13 @@ export interface ReapedAll {
 }
 
 export async function reapExpired(
-  store: Pick<WriteSide<never>, 'reap'>,
+  store: Pick<FullStore<never>, 'instances'>,
   crashesUntilDead: number,
   signal: AbortSignal,
 ): Promise<ReapedAll> {
   const all = { instances: [] as string[], jobs: [] as ReapedJob[] }
   for (;;) {
-    const { instances, jobs } = await store.reap({ crashesUntilDead, limit: INSTANCES_PER_PASS })
+    const { instances, jobs } = await store.instances.reap({ crashesUntilDead, limit: INSTANCES_PER_PASS })
     all.instances.push(...instances)
     all.jobs.push(...jobs)
     if (instances.length < INSTANCES_PER_PASS || signal.aborted) return all

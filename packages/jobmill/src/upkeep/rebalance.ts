@@ -6,14 +6,18 @@
 import type { Slot, SlotChange } from '../store/duty.ts'
 import type { InstanceRecord } from '../store/instance.ts'
 import type { QueueRecord } from '../store/queue-record.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 
 export async function rebalance(
-  store: Pick<Store, 'queues' | 'instances' | 'slots' | 'assign'>,
+  store: Pick<FullStore, 'queues' | 'instances'>,
 ): Promise<{ readonly assigned: number }> {
-  const [queues, instances, slots] = await Promise.all([store.queues(), store.instances(), store.slots()])
+  const [queues, instances, slots] = await Promise.all([
+    store.queues.list(),
+    store.instances.list(),
+    store.instances.slots(),
+  ])
   const changes = slotChanges(wantedSlots(queues, instances), slots)
-  return { assigned: changes.length === 0 ? 0 : await store.assign(changes) }
+  return { assigned: changes.length === 0 ? 0 : await store.instances.assign(changes) }
 }
 
 export function wantedSlots(

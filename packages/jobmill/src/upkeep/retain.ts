@@ -1,10 +1,10 @@
 /** Deletes what exceeds the retention settings, in bounded batches until nothing is left. */
 import { JobmillError, isJobmillError, quote } from '../job/errors.ts'
 import { NOTHING_RETAINED, type Retained, type RetainRequest } from '../store/replies.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { Counts } from './duty.ts'
 
-type RetainStore = Pick<Store, 'retain' | 'queues'>
+type RetainStore = Pick<FullStore, 'retain' | 'queues'>
 type Ages = Omit<RetainRequest, 'limit'>
 
 const PER_BATCH = 500
@@ -49,7 +49,7 @@ async function retainEach(
 ): Promise<Error[]> {
   const errors: Error[] = []
   await retainUntilLess(store, { ...ages, queues: [] }, signal, add)
-  for (const { name } of await store.queues()) {
+  for (const { name } of await store.queues.list()) {
     if (signal.aborted) break
     try {
       await retainUntilLess(store, { ...ages, queues: [name] }, signal, add)

@@ -1,16 +1,16 @@
 /** Rolls up open counter rows and metrics, in bounded batches until none are left. */
-import type { WriteSide } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import type { Counts } from './duty.ts'
 
 const PER_BATCH = 500
 
 export async function rollUpAll(
-  store: Pick<WriteSide<never>, 'fold' | 'rollUp'>,
+  store: Pick<FullStore<never>, 'fold' | 'metrics'>,
   signal: AbortSignal,
 ): Promise<Counts> {
   return {
     counters: await untilDone((limit) => store.fold(limit), signal),
-    metrics: await untilDone((limit) => store.rollUp(limit), signal),
+    metrics: await untilDone((limit) => store.metrics.rollUp(limit), signal),
   }
 }
 

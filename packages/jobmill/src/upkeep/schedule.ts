@@ -8,12 +8,12 @@ import { isJobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { ScheduleRecord, Ticked } from '../store/schedule.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { planTick } from './plan-ticks.ts'
 import { inBatches, type Planned } from './tick-batches.ts'
 
 export interface ServeOptions {
-  readonly store: Pick<Store, 'schedules' | 'tick' | 'scheduleFailed'>
+  readonly store: Pick<FullStore, 'schedules'>
   readonly platform: Pick<Platform, 'id' | 'random' | 'nextTurn'>
   readonly signal: AbortSignal
   readonly emit?: Emit
@@ -38,7 +38,7 @@ export async function serveSchedules(options: ServeOptions): Promise<ServedSched
   const pass = servePass(options)
   for (;;) {
     const due: Planned[] = []
-    for (const record of await store.schedules()) {
+    for (const record of await store.schedules.list()) {
       const one = await pass.plan(record)
       if (one === null) continue
       due.push(one)
@@ -64,7 +64,7 @@ function servePass({ store, platform, emit }: ServeOptions) {
     // Does not write the same error again: a broken schedule is checked with every heartbeat.
     if (noted === text) return
     emit?.('schedule-failing', { schedule: name, error })
-    await store.scheduleFailed(name, text)
+    await store.schedules.failed(name, text)
   }
 
   function report({ record, tick }: Planned, { accepted, fired }: Ticked): void {
@@ -97,7 +97,7 @@ function servePass({ store, platform, emit }: ServeOptions) {
 
   async function send(batch: readonly Planned[]): Promise<void> {
     try {
-      const answers = await store.tick(batch.map(({ tick }) => tick))
+      const answers = await store.schedules.tick(batch.map(({ tick }) => tick))
       batch.forEach((one, at) => {
         const answer = answers[at]
         if (answer !== undefined) report(one, answer)
@@ -123,7 +123,7 @@ function servePass({ store, platform, emit }: ServeOptions) {
       }
       // It failed before, and nothing is due any more: the answer to its tick was lost, or the schedule was
       // changed.
-      if (record.error !== null && !record.live.paused) await store.scheduleFailed(record.name, null)
+      if (record.error !== null && !record.live.paused) await store.schedules.failed(record.name, null)
       return null
     },
     send,

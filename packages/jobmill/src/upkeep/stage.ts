@@ -1,10 +1,10 @@
 /** Stages due jobs, in bounded batches until none are left. */
-import type { WriteSide } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 
 const PER_PASS = 1_000
 
 export async function stageDue(
-  store: Pick<WriteSide<never>, 'stage'>,
+  store: Pick<FullStore<never>, 'stage'>,
   signal: AbortSignal,
 ): Promise<{ readonly ready: number; readonly queues: ReadonlySet<string> }> {
   const queues = new Set<string>()

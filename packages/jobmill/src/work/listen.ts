@@ -1,13 +1,13 @@
 /** Waits for notifications as long as the process works. */
 import type { WakeUp } from '../store/wake-up.ts'
-import type { Notifier } from '../store/store.ts'
+import type { NotifierPart } from '../store/parts.ts'
 
 const ROUND_MS = 60_000
 /** The first wait is short, because its success reports the recovery after an outage. */
 const FIRST_ROUND_MS = 1_000
 
 export interface ListenOptions {
-  readonly store: Pick<Notifier, 'wait'>
+  readonly notifier: Pick<NotifierPart, 'wait'>
   readonly queues: () => readonly string[]
   readonly wasWoken: (wakeUps: readonly WakeUp[]) => void
   /** Called when it is listening. */
@@ -16,11 +16,11 @@ export interface ListenOptions {
 
 /** Resolves when the signal fires, or rejects. */
 export async function listen(
-  { store, queues, wasWoken: receive, works }: ListenOptions,
+  { notifier, queues, wasWoken: receive, works }: ListenOptions,
   signal: AbortSignal,
 ): Promise<void> {
   for (let timeoutMs = FIRST_ROUND_MS; !signal.aborted; timeoutMs = ROUND_MS) {
-    const wakeUps = await store.wait({ queues: queues(), timeoutMs, signal })
+    const wakeUps = await notifier.wait({ queues: queues(), timeoutMs, signal })
     works()
     if (wakeUps.length > 0) receive(wakeUps)
   }

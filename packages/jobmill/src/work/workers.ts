@@ -12,7 +12,7 @@ import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
 import { type Finish, type Finished, releaseOf } from '../store/finish.ts'
 import type { Heartbeat } from '../store/instance.ts'
-import type { Store } from '../store/store.ts'
+import type { FullStore } from '../store/store.ts'
 import { type Attempt, interrupt } from './attempt.ts'
 import { type Attempts, attempts as createAttempts } from './attempts.ts'
 import { completeInTx } from './complete.ts'
@@ -27,7 +27,7 @@ import { type StopReport, stopInStages } from './stop-in-stages.ts'
 import { stuckWatch } from './stuck.ts'
 
 export interface WorkersOptions {
-  readonly store: Store
+  readonly store: FullStore
   readonly platform: Platform
   readonly instance: InstanceInfo
   readonly version: string | null

@@ -4,7 +4,7 @@
  */
 import { describe, expect, onTestFinished } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
-import { defineJob, jobmill, type MillOptions, type Store } from '../../src/index.ts'
+import { defineJob, jobmill, type MillOptions, type FullStore } from '../../src/index.ts'
 import { diagnoseMill, periodsOf } from '../../src/runtime/diagnose.ts'
 import { resolveOptions } from '../../src/runtime/options.ts'
 import type { Diagnostic } from '../../src/store/admin.ts'
@@ -13,7 +13,7 @@ import { type Place, places } from '../runtime/places.ts'
 
 /** The fake clock of the database. */
 interface Scene {
-  readonly store: Store
+  readonly store: FullStore
   readonly pass: (ms: number) => void
   readonly diagnose: (options?: Omit<MillOptions, 'store'>) => Promise<Diagnostic[]>
   /** Only the problems, without healthy results. */
@@ -26,7 +26,7 @@ async function scene(place: Place): Promise<Scene> {
   await store.open()
   onTestFinished(() => store.close())
   const diagnose: Scene['diagnose'] = async (options = {}) => {
-    const all = { ...options, store: { ...store, close: () => Promise.resolve() } as Store<never> }
+    const all = { ...options, store: { ...store, close: () => Promise.resolve() } as FullStore<never> }
     const mill = jobmill({ ...all, log: 'silent' })
     try {
       return await diagnoseMill(mill, periodsOf(resolveOptions(all)))
@@ -46,13 +46,13 @@ const LONG_MS = 3_600_000
 
 /** A process that reports the state of a duty. */
 async function leading(
-  store: Store,
+  store: FullStore,
   name: string,
   how: { readonly succeededAgoMs: number | null; readonly failures: number },
 ): Promise<string> {
   const instance = anInstance({ label: 'acme-worker', leaseMs: LONG_MS })
-  await store.register(instance)
-  await store.renew(aHeartbeat(instance.id, { leaseMs: LONG_MS, duties: [{ name, ...how }] }))
+  await store.instances.register(instance)
+  await store.instances.renew(aHeartbeat(instance.id, { leaseMs: LONG_MS, duties: [{ name, ...how }] }))
   return instance.id
 }
 
@@ -85,7 +85,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
         about: { what: 'kind', name: 'send' },
       },
     ])
-    await store.register(anInstance({ queues: ['mail'], kinds: ['other'] }))
+    await store.instances.register(anInstance({ queues: ['mail'], kinds: ['other'] }))
     expect(await troubles()).toMatchObject([
       {
         check: 'served',
@@ -93,7 +93,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
         fix: 'Start a worker that handles "send" on queue "mail", or cancel the jobs',
       },
     ])
-    await store.register(anInstance({ queues: ['mail'], kinds: ['send'] }))
+    await store.instances.register(anInstance({ queues: ['mail'], kinds: ['send'] }))
     expect(await troubles()).toEqual([])
   })
 
@@ -111,14 +111,14 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     ])
     pass(4_000)
     const bid = { name: 'retain', succeededAgoMs: 20 * 60_000, failures: 0 }
-    await store.renew(aHeartbeat(id, { duties: [bid] }))
+    await store.instances.renew(aHeartbeat(id, { duties: [bid] }))
     expect(await troubles()).toMatchObject([
       { check: 'duties', level: 'warning', message: 'duty "retain" has not succeeded for 20 m' },
     ])
     // With the period from the options it is not overdue.
     expect(await troubles({ retain: { every: '10m' } })).toEqual([])
     // Without a running process no duty can be late.
-    await store.deregister(id)
+    await store.instances.deregister(id)
     expect(await troubles()).toEqual([])
   })
 
@@ -128,14 +128,14 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     const id = await leading(store, 'schedule', how)
     expect(await troubles()).toEqual([])
     pass(300_000)
-    await store.renew(aHeartbeat(id, { duties: [{ name: 'schedule', ...how }] }))
+    await store.instances.renew(aHeartbeat(id, { duties: [{ name: 'schedule', ...how }] }))
     expect(await troubles()).toMatchObject([{ message: 'duty "schedule" has not succeeded for 5 m' }])
   })
 
   test('reports a crashed process, without a reaper, and with a reaper that does not run', async () => {
     const { store, troubles, pass } = await scene(create())
     const gone = anInstance({ label: 'gone' })
-    await store.register(gone)
+    await store.instances.register(gone)
     await store.enqueue([aJob()])
     expect(await store.claim(aClaim(gone.id))).toHaveLength(1)
     pass(11_000)
@@ -148,25 +148,25 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
         about: { what: 'instance', name: gone.id },
       },
     ])
-    await store.register(anInstance({ label: 'living' }))
+    await store.instances.register(anInstance({ label: 'living' }))
     // This process has just started, and its reaper will soon run.
     expect(await troubles()).toEqual([])
     pass(20_000)
-    await store.register(anInstance({ label: 'another' }))
+    await store.instances.register(anInstance({ label: 'another' }))
     expect((await troubles()).map(({ fix }) => fix)).toContain(
       'Check the logs of the running processes for "reap", then restart them',
     )
-    await store.reap({ crashesUntilDead: 3, limit: 10 })
+    await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
     expect(await troubles()).toEqual([])
   })
 
   test('does not report a crashed process without jobs', async () => {
     const { store, troubles, diagnose, pass } = await scene(create())
-    await store.register(anInstance({ label: 'gone' }))
+    await store.instances.register(anInstance({ label: 'gone' }))
     pass(11_000)
     expect(await diagnose()).toMatchObject([{ check: 'instances', level: 'ok' }, { check: 'served' }])
     pass(20_000)
-    await store.register(anInstance({ label: 'living' }))
+    await store.instances.register(anInstance({ label: 'living' }))
     expect(await troubles()).toEqual([])
   })
 
@@ -178,8 +178,8 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
       schedules: [{ name: 'nightly', job: 'send', when: '@daily' }],
     }
     expect(await troubles(code)).toEqual([])
-    await store.deleteSchedule('nightly')
-    await store.changeQueue('mail', { settings: { workers: 8, paused: true }, coolMs: null })
+    await store.schedules.delete('nightly')
+    await store.queues.change('mail', { settings: { workers: 8, paused: true }, coolMs: null })
     expect(await troubles(code)).toEqual([
       {
         check: 'settings',

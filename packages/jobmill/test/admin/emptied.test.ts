@@ -21,16 +21,16 @@ async function scene(sites: TestSites): Promise<Scene> {
   const site = await migrated(sites)
   const { store } = site
   await store.open()
-  await store.declareLimits([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
+  await store.limits.declare([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
   const instance = anInstance()
-  await store.register(instance)
+  await store.instances.register(instance)
   await store.enqueue([aJob({ orderKey: 'o' }), aJob({ orderKey: 'o' })])
   await store.enqueue([aJob({ dedupe: { key: 'daily' }, delay: '1h' })])
   await store.stage(100)
   const [lease] = await store.claim(aClaim(instance.id))
   if (lease === undefined) throw new Error('the first job is ready')
   const { id: holder, token } = lease
-  const [permit] = await store.acquire([anAcquire('few', { holder, token, instance: instance.id })])
+  const [permit] = await store.limits.acquire([anAcquire('few', { holder, token, instance: instance.id })])
   expect(permit?.outcome).toBe('granted')
   return { ...site, instance: instance.id, lease }
 }
@@ -54,7 +54,7 @@ async function expectFree({ store, instance }: Scene, isKeyed: boolean): Promise
     await store.finish([{ id: id ?? '', token: next?.token ?? 0, outcome: 'returned', transition }])
   }
   // A new holder gets the only permit.
-  const [permit] = await store.acquire([anAcquire('few', { instance })])
+  const [permit] = await store.limits.acquire([anAcquire('few', { instance })])
   expect(permit?.outcome).toBe('granted')
 }
 
@@ -97,7 +97,7 @@ describe.each(ALL)('emptied tables of $name', (sites) => {
     const held = aJob({ dedupe: { key: 'held' }, queue: 'other' })
     await store.enqueue([held])
     await store.retain(aRetain())
-    expect(await store.holders([held.dedupe?.key ?? ''])).toEqual([held.id])
+    expect(await store.inspect.holders([held.dedupe?.key ?? ''])).toEqual([held.id])
     await store.stage(100)
     // The second job of the order key still waits for the first.
     expect(await store.claim(aClaim(anInstance().id)).catch(() => [])).toEqual([])

@@ -60,7 +60,7 @@ describe('D2 the tables of names in postgres are emptied with triggers off', () 
 
     await store.open()
     const instance = anInstance({ kinds: [WIPE.kind], queues: [WIPE.queue] })
-    await store.register(instance)
+    await store.instances.register(instance)
     const wipe = aJob(WIPE)
     await store.enqueue([wipe])
     const request = { queues: [{ queue: WIPE.queue, room: 9 }], kinds: [WIPE.kind] }

@@ -15,7 +15,7 @@ import { obeyProgram } from '../../src/cli/program.ts'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import { bundled } from '../../../../test/support/programs.ts'
-import { type AnyJob, jobmill, type Mill, type MillOptions, type Store } from '../../src/index.ts'
+import { type AnyJob, jobmill, type Mill, type MillOptions, type FullStore } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { openConnection } from '../../src/store-sqlite/connection.ts'
@@ -107,7 +107,7 @@ export interface Place {
 }
 
 /** With an `address`, commands that need no config or standard input run in this process. */
-function place(folder: string, store: () => Store, address?: string): Place {
+function place(folder: string, store: () => FullStore, address?: string): Place {
   const runHere: Place['run'] = (args, input) =>
     address === undefined || input !== undefined ? ran(folder, args, input) : callOn(address, args)
   return {

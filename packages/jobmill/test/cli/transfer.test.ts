@@ -13,7 +13,7 @@ import { parseCommand } from '../../src/cli/parse-arguments.ts'
 import { terminal } from '../../src/cli/terminal.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aFinish, DEAD, DONE, later } from '../../src/testing/conformance/bench.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 
@@ -23,10 +23,10 @@ const JOBS = 2_000
 interface Database {
   /** The URL for the command line. */
   readonly url: string
-  readonly store: Store<never>
+  readonly store: FullStore<never>
 }
 
-async function opened(url: string, store: Store<never>): Promise<Database> {
+async function opened(url: string, store: FullStore<never>): Promise<Database> {
   onTestFinished(() => store.close())
   await store.open()
   return { url, store }
@@ -58,13 +58,13 @@ async function filled(database: Database, jobs = JOBS): Promise<Database> {
       })),
     ),
   )
-  await store.register({ ...instance, leaseMs: 60_000 })
+  await store.instances.register({ ...instance, leaseMs: 60_000 })
   const leases = await store.claim(aClaim(instance.id))
   const ends = [DONE, DEAD, later(3_600_000)]
   await store.finish(
     leases.slice(5).map((lease, n) => aFinish(lease, ends[n % 3] ?? DONE, { error: `end ${n}` })),
   )
-  await store.register(instance)
+  await store.instances.register(instance)
   return database
 }
 
@@ -170,14 +170,14 @@ describe('jobmill transfer between sqlite and postgres', () => {
     const [source, target] = [await aFile(), await aFile()]
     const instance = anInstance({ label: 'web-1', leaseMs: 60_000 })
     await source.store.enqueue([aJob()])
-    await source.store.register(instance)
+    await source.store.instances.register(instance)
     const refused = run('--from', source.url, '--to', target.url)
     expect(await refused.ended).toBe(3)
     expect(refused.output.err).toContain(`instance web-1 (${instance.id}) is running on ${source.store.name}`)
     expect(await jobsOn(target)).toBe(0)
     const absent = freshFile()
     await expect(ran('--from', source.url, '--to', absent)).rejects.toThrow('is running on')
-    await source.store.deregister(instance.id)
+    await source.store.instances.deregister(instance.id)
     const [empty, nothing] = [await aFile(), await aFile()]
     await expect(ran('--from', empty.url, '--to', absent)).rejects.toThrow('has nothing to transfer')
     await nothing.store.close()

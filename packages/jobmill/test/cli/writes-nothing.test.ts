@@ -23,7 +23,7 @@ async function declaredIn(file: string): Promise<unknown> {
   const store = sqlite(file)
   await store.open()
   try {
-    return [await store.queues(), await store.limits(), await store.schedules()]
+    return [await store.queues.list(), await store.limits.list(), await store.schedules.list()]
   } finally {
     await store.close()
   }

@@ -7,11 +7,11 @@ import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, aRetain } from '../../src/testing/index.ts'
 
 interface Place {
-  readonly store: Store
+  readonly store: FullStore
   /** How that release reaps an instance: it is marked, and its jobs are ready again. */
   readonly reapedBefore: (instance: string) => Promise<void>
 }
@@ -60,20 +60,20 @@ describe.each(places)('leftovers of an earlier release, on %s', (_, fresh) => {
     const { store, reapedBefore } = fresh()
     onTestFinished(() => store.close())
     await store.open()
-    await store.declareLimits([{ name: 'db', settings: { type: 'concurrency', most: 2 } }])
+    await store.limits.declare([{ name: 'db', settings: { type: 'concurrency', most: 2 } }])
     const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'db', workers: 5 }
-    await store.declareQueues([{ name: 'default', settings }])
+    await store.queues.declare([{ name: 'default', settings }])
     const instance = anInstance()
-    await store.register(instance)
-    await store.assign([{ instance: instance.id, queue: 'default', workers: 5 }])
+    await store.instances.register(instance)
+    await store.instances.assign([{ instance: instance.id, queue: 'default', workers: 5 }])
     await store.enqueue([aJob()])
     expect(await store.claim(aClaim(instance.id))).toHaveLength(1)
     const outside = { limit: 'db', amount: 1, holder: anInstance().id, token: null, waitUpToMs: 0 }
-    await store.acquire([{ ...outside, instance: instance.id }])
-    expect((await store.limits())[0]).toMatchObject({ held: 2, available: 0 })
+    await store.limits.acquire([{ ...outside, instance: instance.id }])
+    expect((await store.limits.list())[0]).toMatchObject({ held: 2, available: 0 })
     await reapedBefore(instance.id)
     await store.retain(aRetain())
-    expect((await store.limits())[0]).toMatchObject({ held: 0, available: 2 })
-    expect(await store.slots()).toEqual([])
+    expect((await store.limits.list())[0]).toMatchObject({ held: 0, available: 2 })
+    expect(await store.instances.slots()).toEqual([])
   })
 })

@@ -7,7 +7,7 @@ import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { fillPostgres, fillSqlite } from '../../../../test/support/fill.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance } from '../../src/testing/index.ts'
 
 // A twentieth in every run, all every night: filling the tables takes most of the time.
@@ -15,13 +15,13 @@ const MANY = Number(process.env['JOBMILL_MANY'] ?? 50_000)
 const STATES = ['scheduled', 'ready'] as const
 
 /** Creates the queue and the kind with a job that is then removed. */
-async function claimer(store: Store): Promise<() => Promise<number>> {
+async function claimer(store: FullStore): Promise<() => Promise<number>> {
   await store.open()
   const job = aJob({ queue: 'full', kind: 'known' })
   await store.enqueue([job])
   await store.delete([job.id])
   const instance = anInstance({ queues: ['full'], kinds: ['known'], leaseMs: 600_000 })
-  await store.register(instance)
+  await store.instances.register(instance)
   const request = aClaim(instance.id, { queues: [{ queue: 'full', room: 10 }], kinds: ['known'], limit: 10 })
   return async () => (await store.claim(request)).length
 }

@@ -2,7 +2,7 @@
 import { inject, onTestFinished } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
-import type { Store } from '../../src/index.ts'
+import type { FullStore } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import {
@@ -19,21 +19,21 @@ export interface Cluster {
   readonly platform: TestPlatform
   /** One more mill, stopped at the end of the test. `around` may wrap its handle. */
   readonly mill: (
-    options?: Omit<TestMillOptions<Store>, 'store' | 'platform'>,
-    around?: (store: Store) => Store,
+    options?: Omit<TestMillOptions<FullStore>, 'store' | 'platform'>,
+    around?: (store: FullStore) => FullStore,
   ) => Promise<TestMill>
   /** The same, with a store that can be made to fail. */
   readonly faultyMill: (
-    options?: Omit<TestMillOptions<Store>, 'store' | 'platform'>,
+    options?: Omit<TestMillOptions<FullStore>, 'store' | 'platform'>,
   ) => Promise<readonly [TestMill, Faults]>
 }
 
-type Open = (platform: TestPlatform) => Store
+type Open = (platform: TestPlatform) => FullStore
 
 function clusterOn(open: Open): Cluster {
   const platform = testPlatform({ startAt: Date.parse('2026-06-01T00:00:00Z') })
   const create: Cluster['mill'] = async (options = {}, around = (store) => store) => {
-    const mill = await testMill<Store>({ ...options, platform, store: () => around(open(platform)) })
+    const mill = await testMill<FullStore>({ ...options, platform, store: () => around(open(platform)) })
     onTestFinished(async () => void (await mill.stop({ grace: 0 })))
     return mill
   }

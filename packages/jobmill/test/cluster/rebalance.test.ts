@@ -17,7 +17,7 @@ const aborted = (signal: AbortSignal): Promise<never> =>
 
 async function running(mills: readonly TestMill[]): Promise<number[]> {
   const counts = await Promise.all(
-    mills.map(async (mill) => (await mill.store.held(mill.instance.id)).length),
+    mills.map(async (mill) => (await mill.store.instances.held(mill.instance.id)).length),
   )
   return counts
 }
@@ -78,9 +78,9 @@ describe.each(places)('the workers of a queue on %s', (name, fresh) => {
     letGo()
     await first.stop()
     await cluster.platform.advance('2s')
-    expect((await second.store.slots()).map(({ instance, workers }) => [instance, workers])).toEqual([
-      [second.instance.id, 10],
-    ])
+    expect(
+      (await second.store.instances.slots()).map(({ instance, workers }) => [instance, workers]),
+    ).toEqual([[second.instance.id, 10]])
   })
 
   test('P4 move to the others within seconds when a process crashes', async () => {
@@ -90,8 +90,9 @@ describe.each(places)('the workers of a queue on %s', (name, fresh) => {
     const [first, faults] = await cluster.faultyMill(options)
     const second = await cluster.mill(options)
     await cluster.platform.advance('2s')
-    expect(await second.store.slots()).toHaveLength(2)
-    for (const verb of ['renew', 'register', 'claim'] as const) faults.fail(verb, { times: Infinity })
+    expect(await second.store.instances.slots()).toHaveLength(2)
+    for (const verb of ['instances.renew', 'instances.register', 'claim'] as const)
+      faults.fail(verb, { times: Infinity })
     await enough(second, job, 50)
     await cluster.platform.advance('14s')
     expect(await running([first, second])).toEqual([0, 10])
@@ -104,17 +105,17 @@ describe.each(places)('the workers of a queue on %s', (name, fresh) => {
       queues: { default: { workers: 10 } },
     })
     await cluster.platform.advance('5s')
-    const assigned = (): number => faults.calls('assign')
+    const assigned = (): number => faults.calls('instances.assign')
     expect(assigned()).toBe(1)
     await cluster.platform.advance('5m')
     expect(assigned()).toBe(1)
     await mill.changeQueue('default', { workers: 12 })
     await cluster.platform.advance('2s')
     expect(assigned()).toBe(2)
-    expect(await mill.store.slots()).toMatchObject([{ workers: 12 }])
+    expect(await mill.store.instances.slots()).toMatchObject([{ workers: 12 }])
     await mill.changeQueue('default', { workers: null })
     await cluster.platform.advance('2s')
-    expect(await mill.store.slots()).toEqual([])
+    expect(await mill.store.instances.slots()).toEqual([])
   })
 
   test('a process runs no more jobs at once than its capacity, over all its queues', async () => {

@@ -2,7 +2,8 @@
 import { onTestFinished } from 'vitest'
 import { type Dispatcher, dispatcher as create } from '../../src/dispatch/dispatcher.ts'
 import type { ClaimRequest, Held, Lease } from '../../src/store/claim.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Finish } from '../../src/store/finish.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { type TestPlatform, testPlatform } from '../../src/testing/index.ts'
 import { attempts } from '../../src/work/attempts.ts'
 import { anAttemptOf } from '../work/leases.ts'
@@ -40,26 +41,26 @@ export function dispatcherBench(workers: Readonly<Record<string, number>> = { a:
       held: async (): Promise<Held[]> => [],
     },
   }
-  const store: Partial<Store> = {
-    claim(request) {
+  const store = {
+    claim(request: ClaimRequest) {
       bench.claims.push(request)
       bench.claimedAt.push(platform.monotonic())
       return bench.answers.claim()
     },
-    held() {
-      bench.comparedAt.push(platform.monotonic())
-      return bench.answers.held()
+    instances: {
+      held() {
+        bench.comparedAt.push(platform.monotonic())
+        return bench.answers.held()
+      },
     },
-    async finish(items) {
+    async finish(items: readonly Finish[]) {
       bench.finished.push(...items.map(({ id }) => id))
       return []
     },
-    standBy: () => false,
-    forward: () => {},
-    receive: () => () => {},
+    notifier: { forward: () => {} },
   }
   const dispatcher = create({
-    store: store as Store,
+    store: store as unknown as FullStore,
     instance: 'me',
     kinds: ['work'],
     capacity: null,

@@ -601,7 +601,7 @@ describe('confidential data', () => {
     const errors: string[] = []
     const { url } = await bench(store, { onError: (error, what) => errors.push(`${what}: ${String(error)}`) })
     const secret = 'SELECT * FROM /var/lib/secret'
-    store.fail('queues', { times: 9, error: new Error(secret) })
+    store.fail('queues.list', { times: 9, error: new Error(secret) })
     const answer = await request(url, 'GET', '/api/queues')
     expect(answer).toMatchObject({ status: 500, body: { code: 'INTERNAL' } })
     expect(JSON.stringify(answer.body)).not.toContain('SELECT')
@@ -644,7 +644,7 @@ describe('the audit log', () => {
     const store = faultyStore(memory())
     const errors: string[] = []
     const { url } = await bench(store, { onError: (_, what) => errors.push(what), work: false })
-    store.fail('record', { times: 9, error: new Error('full') })
+    store.fail('metrics.record', { times: 9, error: new Error('full') })
     expect((await request(url, 'POST', '/api/queues/default/pause')).status).toBe(200)
     expect(errors).toEqual([expect.stringContaining('"what":"queues.pause"')])
     store.clear()

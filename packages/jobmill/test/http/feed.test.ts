@@ -3,11 +3,11 @@ import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { feed as createFeed, type News } from '../../src/http/feed.ts'
-import { jobmill, type Mill, type Store, systemPlatform } from '../../src/index.ts'
+import { jobmill, type Mill, type FullStore, systemPlatform } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 
-function opened(store: Store<never>): Mill<never> {
+function opened(store: FullStore<never>): Mill<never> {
   const mill = jobmill({ store, log: 'silent' })
   onTestFinished(async () => void (await mill.stop()))
   return mill

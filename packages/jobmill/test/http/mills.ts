@@ -10,7 +10,7 @@ import {
   jobmill,
   type Mill,
   type MillOptions,
-  type Store,
+  type FullStore,
 } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -36,7 +36,7 @@ const holds = defineJob({
 
 export interface Subject {
   readonly name: 'sqlite' | 'postgres'
-  readonly store: () => Store<never>
+  readonly store: () => FullStore<never>
 }
 
 export const subjects: readonly Subject[] = [
@@ -55,7 +55,7 @@ export interface Bench extends Served {
 }
 
 export async function bench(
-  store: Store<never>,
+  store: FullStore<never>,
   {
     work = true,
     mill: more,

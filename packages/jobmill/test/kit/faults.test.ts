@@ -106,7 +106,7 @@ describe('a mill on a store with faults', () => {
     await using it = await faultyMill({ jobs: [job] })
     const { id } = await it.mill.enqueue(job, null)
     const signal = await entered
-    it.store.fail('renew', { times: Number.POSITIVE_INFINITY })
+    it.store.fail('instances.renew', { times: Number.POSITIVE_INFINITY })
     await it.mill.clock.advance('6s')
     expect(signal.aborted).toBe(false)
     await it.mill.clock.advance('5s')

@@ -97,24 +97,24 @@ describe('a faulty store', () => {
 
   test('counts calls, made or failed', async () => {
     const store = await open()
-    store.fail('queues')
-    await rejection(() => store.queues())
-    await store.queues()
-    expect(store.calls('queues')).toBe(2)
-    expect(store.calls()).toMatchObject({ queues: 2, claim: 0 })
+    store.fail('queues.list')
+    await rejection(() => store.queues.list())
+    await store.queues.list()
+    expect(store.calls('queues.list')).toBe(2)
+    expect(store.calls()).toMatchObject({ 'queues.list': 2, claim: 0 })
   })
 
   test('clears its planned faults, endless ones too, and releases held calls', async () => {
     const store = await open()
-    store.fail('queues', { times: Number.POSITIVE_INFINITY })
+    store.fail('queues.list', { times: Number.POSITIVE_INFINITY })
     const held = store.hold('counts')
     const call = store.counts()
     await held.reached
-    await rejection(() => store.queues())
-    await rejection(() => store.queues())
+    await rejection(() => store.queues.list())
+    await rejection(() => store.queues.list())
     store.clear()
     expect(await call).toEqual([])
-    expect(await store.queues()).toEqual([])
+    expect(await store.queues.list()).toEqual([])
   })
 
   test('refuses an invalid plan', async () => {
@@ -142,24 +142,24 @@ describe('a faulty store', () => {
   test('passes offers for direct dispatch on, and loses their leases with the reply', async () => {
     const store = await open()
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     const handOff = aHandOff(instance.id)
     const [reply] = await store.enqueue([aJob()], { handOff })
     expect(reply?.lease).toMatchObject({ id: reply?.id, attempt: 1 })
     store.loseReply('enqueue')
     const lost = aJob()
     expect((await rejection(() => store.enqueue([lost], { handOff }))).code).toBe('OUTCOME_UNKNOWN')
-    const held = await store.held(instance.id)
+    const held = await store.instances.held(instance.id)
     expect(new Set(held.map(({ id }) => id))).toEqual(new Set([reply?.id, lost.id]))
   })
 
   test('wraps every store', async () => {
     const store = faultyStore(oracle(oracleDatabase(), { clock: testPlatform().now }))
     await store.open()
-    store.loseReply('register')
+    store.loseReply('instances.register')
     const instance = anInstance()
-    await rejection(() => store.register(instance))
-    expect(await store.instances()).toMatchObject([{ id: instance.id }])
+    await rejection(() => store.instances.register(instance))
+    expect(await store.instances.list()).toMatchObject([{ id: instance.id }])
     await store.close()
   })
 })

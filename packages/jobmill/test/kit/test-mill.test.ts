@@ -1,7 +1,7 @@
 // A mill on a fake clock: time, leases, its events, and its end.
 import { z } from 'zod'
 import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
-import { defineJob, type JobContext, type Mill, type Store } from '../../src/index.ts'
+import { defineJob, type JobContext, type Mill, type FullStore } from '../../src/index.ts'
 import { sqlite, type SqliteTx } from '../../src/sqlite.ts'
 import {
   faultyStore,
@@ -16,7 +16,7 @@ import { echo, flaky, gatedJob, turns } from './support.ts'
 const types = (mill: TestMill): string[] => mill.events.map(({ type }) => type)
 
 /** A store in memory that keeps no done jobs. */
-function forgetting({ now }: TestPlatform): Store<SqliteTx> {
+function forgetting({ now }: TestPlatform): FullStore<SqliteTx> {
   const store = sqlite(':memory:', { clock: now })
   const finish: typeof store.finish = (items, options) =>
     store.finish(
@@ -263,7 +263,7 @@ describe('the end of a test mill', () => {
     {
       await using mill = await testMill({ jobs: [echo], platform, store: () => store })
       store.fail('finish', { times: Number.POSITIVE_INFINITY })
-      store.hold('deregister').release()
+      store.hold('instances.deregister').release()
       await mill.enqueue(echo, { n: 1 })
       await platform.settled()
     }

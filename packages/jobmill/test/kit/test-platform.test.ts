@@ -161,7 +161,7 @@ describe('settling', () => {
   test('does not wait for a caller of wait()', async () => {
     const platform = testPlatform()
     const store = platform.track(await openStore(platform))
-    const waiting = store.wait({ queues: ['default'], timeoutMs: 60_000 })
+    const waiting = store.notifier.wait({ queues: ['default'], timeoutMs: 60_000 })
     await platform.settled()
     await store.enqueue([aJob()])
     expect(await waiting).toMatchObject([{ queue: 'default', jobs: 1 }])
@@ -171,8 +171,8 @@ describe('settling', () => {
     const platform = testPlatform()
     const store = faultyStore(await openStore(platform))
     expect(platform.track(store)).toBe(store)
-    const held = [store.hold('counts'), store.holdReply('queues')]
-    const calls = [store.counts(), store.queues()]
+    const held = [store.hold('counts'), store.holdReply('queues.list')]
+    const calls = [store.counts(), store.queues.list()]
     await platform.settled()
     await Promise.all(held.map(({ reached }) => reached))
     for (const one of held) one.release()

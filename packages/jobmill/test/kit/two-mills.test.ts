@@ -68,8 +68,8 @@ describe('two mills on one file', () => {
     const { id } = await broken.enqueue(job, null)
     const signal = await entered
     await using healthy = await testMill({ jobs: [quick], platform, store: () => store })
-    brokenStore.fail('renew', { times: Number.POSITIVE_INFINITY })
-    brokenStore.fail('register', { times: Number.POSITIVE_INFINITY })
+    brokenStore.fail('instances.renew', { times: Number.POSITIVE_INFINITY })
+    brokenStore.fail('instances.register', { times: Number.POSITIVE_INFINITY })
     await platform.advance('15s')
     expect(signal.reason).toMatchObject({ why: 'lease-lost' })
     expect(await healthy.get(id)).toMatchObject({ state: 'done', crashes: 1, attempt: 1, result: 1 })
@@ -90,7 +90,7 @@ describe('two mills on one file', () => {
     await lost.open()
     const instance = platform.id()
     const kinds = ['echo']
-    await lost.register(anInstance({ id: instance, kinds }))
+    await lost.instances.register(anInstance({ id: instance, kinds }))
     expect(await lost.claim(aClaim(instance, { kinds }))).toHaveLength(1)
     await lost.close()
     await mill.start()

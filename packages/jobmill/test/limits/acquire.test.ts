@@ -54,7 +54,7 @@ describe('a rate', () => {
   test('stops waiting for a database that does not answer when the signal fires', async () => {
     const it = await scene(HALF_SECONDLY)
     const stop = new AbortController()
-    const hung = it.first.store.hold('acquire')
+    const hung = it.first.store.hold('limits.acquire')
     const asking = failure(insideOf(it.first, aLease(it.platform), stop.signal).acquire('api'))
     await hung.reached
     const reason = new Interruption('shutdown', 'this process is shutting down')
@@ -79,13 +79,13 @@ describe('a rate', () => {
     await platform.advance(100)
     lateMs = 0
     await platform.advance(2_399)
-    const calls = first.store.calls('acquire')
+    const calls = first.store.calls('limits.acquire')
     await platform.advance(1)
     // Woken 2 s too late: its token has expired, and another is available at once because the bucket is full
     // again.
-    expect(first.store.calls('acquire')).toBe(calls + 1)
+    expect(first.store.calls('limits.acquire')).toBe(calls + 1)
     expect(await late).toBe(platform.now())
-    expect((await first.store.limits())[0]?.available).toBe(1)
+    expect((await first.store.limits.list())[0]?.available).toBe(1)
   })
 
   test('snoozes the job of a process that is late repeatedly, so that it wastes no more tokens', async () => {
@@ -100,15 +100,15 @@ describe('a rate', () => {
       monotonic: () => monotonic() + (stoodMs += 400),
     })
     expect(await failure(insideOf(first, aLease(platform)).acquire('fast'))).toBeInstanceOf(Snooze)
-    expect(first.store.calls('acquire')).toBe(1 + 3)
+    expect(first.store.calls('limits.acquire')).toBe(1 + 3)
   })
 
   test('release returns no token and does not call the store', async () => {
     const it = await scene(HALF_SECONDLY)
     const permit = await insideOf(it.first, aLease(it.platform)).acquire('api', 2)
     await permit.release()
-    expect(it.first.store.calls('release')).toBe(0)
-    expect((await it.first.store.limits())[0]?.available).toBe(0)
+    expect(it.first.store.calls('limits.release')).toBe(0)
+    expect((await it.first.store.limits.list())[0]?.available).toBe(0)
   })
 
   test('tryAcquire never waits', async () => {
@@ -157,7 +157,7 @@ describe('a request that cannot be granted', () => {
         field: 'amount',
       })
       expect(await failure(limit.acquire('no such name'))).toMatchObject({ code: 'NAME_INVALID' })
-      expect(it.first.store.calls('acquire')).toBe(0)
+      expect(it.first.store.calls('limits.acquire')).toBe(0)
     },
   )
 
@@ -170,7 +170,7 @@ describe('a request that cannot be granted', () => {
 
   test('fails with the error of the database', async () => {
     const it = await scene(MINUTELY)
-    it.first.store.fail('acquire')
+    it.first.store.fail('limits.acquire')
     expect(await failure(insideOf(it.first, aLease(it.platform)).acquire('smtp'))).toMatchObject({
       code: 'STORE_UNAVAILABLE',
     })

@@ -89,10 +89,12 @@ function runtime(process: Process, platform: TestPlatform, usage: Usage) {
 
   const ends: Promise<void>[] = []
   async function loop(): Promise<void> {
-    await store.register(anInstance({ id: instance, leaseMs: LEASE_MS }))
+    await store.instances.register(anInstance({ id: instance, leaseMs: LEASE_MS }))
     while (!signal.aborted) {
-      const { expired } = await store.renew(aHeartbeat(instance, { leaseMs: LEASE_MS, renewEveryMs: 1_000 }))
-      if (expired) await store.reap({ crashesUntilDead: 1_000, limit: 10 })
+      const { expired } = await store.instances.renew(
+        aHeartbeat(instance, { leaseMs: LEASE_MS, renewEveryMs: 1_000 }),
+      )
+      if (expired) await store.instances.reap({ crashesUntilDead: 1_000, limit: 10 })
       await store.stage(100)
       await claim()
       await sleep(platform, 200, signal)
@@ -136,6 +138,6 @@ describe.each(PLACES)('P13 on $name: concurrency limits', { timeout: 180_000 }, 
     for (const process of alive) process.die()
     await Promise.all([...dead, ...alive].map((process) => process.ended()))
     expect(usage).toEqual({ now: 0, most: MOST, done: jobs })
-    expect(await it.first.store.limits()).toMatchObject([{ held: 0, available: MOST }])
+    expect(await it.first.store.limits.list()).toMatchObject([{ held: 0, available: MOST }])
   })
 })

@@ -15,17 +15,17 @@ describe('P13: a lost reply', () => {
   test('of a rate grants nothing: the tokens may be lost, and the limit is asked again', async () => {
     const it = await scene({ api: { rate: 1, burst: 3 } })
     const limit = insideOf(it.first, aLease(it.platform))
-    it.first.store.loseReply('acquire')
+    it.first.store.loseReply('limits.acquire')
     const permit = limit.acquire('api')
     await it.platform.advance(100)
     expect(await permit).toMatchObject({ amount: 1 })
-    expect((await it.first.store.limits())[0]?.available).toBe(1)
+    expect((await it.first.store.limits.list())[0]?.available).toBe(1)
   })
 
   test('of a concurrency limit does not block the retry', async () => {
     const it = await scene(ONE)
     const [a] = await running(it.first, 1)
-    it.first.store.loseReply('acquire')
+    it.first.store.loseReply('limits.acquire')
     const permit = insideOf(it.first, a ?? aLease(it.platform)).acquire('db')
     await it.platform.advance(100)
     await (await permit).release()
@@ -34,7 +34,7 @@ describe('P13: a lost reply', () => {
 
   test('is reported after many of them, and never counts as a grant', async () => {
     const it = await scene({ api: { rate: 1_000 } })
-    it.first.store.loseReply('acquire', { times: Number.POSITIVE_INFINITY })
+    it.first.store.loseReply('limits.acquire', { times: Number.POSITIVE_INFINITY })
     const asking = failure(insideOf(it.first, aLease(it.platform)).acquire('api'))
     await it.platform.advance('1m')
     expect(await asking).toMatchObject({ code: 'OUTCOME_UNKNOWN' })
@@ -83,11 +83,11 @@ describe('drain', () => {
   test('of any number of keys is remembered while a caller may wait, but not without bound', async () => {
     const known = drains(
       { opened: async () => store, platform: testPlatform(), emit: () => {} },
-      knownLimits(() => store.limits(), testPlatform()),
+      knownLimits(() => store.limits.list(), testPlatform()),
     )
     const store = oracle(oracleDatabase(), { clock: () => 0 })
     await store.open()
-    await store.declareLimits([
+    await store.limits.declare([
       { name: 'api', settings: { ...limitSettings({ rate: 1 }, ''), perKey: true } as RateSettings },
     ])
     const values = new Set([known.timesOf('api k0')])
@@ -102,8 +102,8 @@ describe('drain', () => {
   test('is not made longer by a lost reply', async () => {
     const it = await scene({ api: { rate: 10 } })
     const limit = insideOf(it.first, aLease(it.platform))
-    it.first.store.fail('drain', { error: new JobmillError('OUTCOME_UNKNOWN', 'nobody knows') })
-    it.first.store.loseReply('drain', { times: 2 })
+    it.first.store.fail('limits.drain', { error: new JobmillError('OUTCOME_UNKNOWN', 'nobody knows') })
+    it.first.store.loseReply('limits.drain', { times: 2 })
     const draining = limit.drain('api', { retryAfter: '10s' })
     await it.platform.advance(9_999)
     await draining

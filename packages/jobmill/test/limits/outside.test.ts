@@ -11,7 +11,7 @@ const ONE = { db: { concurrency: 1 } } as const
 /** With a live instance, like that of a started mill. */
 async function started(declared: Parameters<typeof scene>[0]): Promise<Scene> {
   const it = await scene(declared)
-  await it.first.store.register(anInstance({ id: it.first.instance, leaseMs: 3_600_000 }))
+  await it.first.store.instances.register(anInstance({ id: it.first.instance, leaseMs: 3_600_000 }))
   return it
 }
 
@@ -94,15 +94,15 @@ describe('a concurrency limit', () => {
     await it.platform.settled()
     working.push(work(2), work(3))
     await it.platform.settled()
-    const asked = it.first.store.calls('acquire')
+    const asked = it.first.store.calls('limits.acquire')
     await it.platform.advance(1_000)
-    expect(it.first.store.calls('acquire')).toBe(asked + 5)
+    expect(it.first.store.calls('limits.acquire')).toBe(asked + 5)
     await it.platform.advance(2_000)
-    expect(it.first.store.calls('acquire')).toBe(asked + 5 + 2)
+    expect(it.first.store.calls('limits.acquire')).toBe(asked + 5 + 2)
     await first.release()
     await Promise.all(working)
     expect(order).toEqual([1, 2, 3])
-    expect(await it.first.store.limits()).toMatchObject([{ held: 0 }])
+    expect(await it.first.store.limits.list()).toMatchObject([{ held: 0 }])
   })
 
   test('any caller stops waiting when its signal fires', async () => {
@@ -122,25 +122,25 @@ describe('a concurrency limit', () => {
   test('releases a permit that is granted after its caller stopped waiting', async () => {
     const it = await started(ONE)
     const limit = it.first.limits.outside('db')
-    const answer = it.first.store.holdReply('acquire')
+    const answer = it.first.store.holdReply('limits.acquire')
     const stop = new AbortController()
     const waiting = failure(limit.acquire({ signal: stop.signal }))
     await answer.reached
     stop.abort(new Error('over'))
     expect(await waiting).toMatchObject({ message: 'over' })
-    expect(await it.first.store.limits()).toMatchObject([{ held: 1 }])
+    expect(await it.first.store.limits.list()).toMatchObject([{ held: 1 }])
     answer.release()
     await it.platform.settled()
-    expect(await it.first.store.limits()).toMatchObject([{ held: 0 }])
+    expect(await it.first.store.limits.list()).toMatchObject([{ held: 0 }])
   })
 
   test('P13: a lost reply neither blocks the retry nor leaks a permit', async () => {
     const it = await started(ONE)
-    it.first.store.loseReply('acquire')
+    it.first.store.loseReply('limits.acquire')
     const waiting = it.first.limits.outside('db').acquire()
     await it.platform.advance(100)
     await (await waiting).release()
-    expect(await it.first.store.limits()).toMatchObject([{ held: 0 }])
+    expect(await it.first.store.limits.list()).toMatchObject([{ held: 0 }])
   })
 
   test('needs a started mill, and the error says so', async () => {
@@ -157,7 +157,7 @@ describe('a concurrency limit', () => {
       opened: async () => store,
       platform,
       instance,
-      started: () => store.register(anInstance({ id: instance })),
+      started: () => store.instances.register(anInstance({ id: instance })),
       emit: () => {},
     })
     expect(await own.outside('db').tryAcquire()).toMatchObject({ limit: 'db' })

@@ -31,7 +31,7 @@ describe('a concurrency limit', () => {
       const { id: holder, token } = a
       const claimed = { limit: 'db', amount: 1, holder, token, instance: it.first.instance, waitUpToMs: 0 }
       if (queueLimit === null) await insideOf(it.first, a).acquire('db')
-      else await it.first.store.acquire([claimed])
+      else await it.first.store.limits.acquire([claimed])
       const waiting = insideOf(it.first, b).acquire('db')
       await it.platform.settled()
       await it.first.store.finish([
@@ -50,16 +50,16 @@ describe('a concurrency limit', () => {
     await insideOf(it.first, a).acquire('db')
     const sentAway = failure(insideOf(it.first, b).acquire('db'))
     await it.platform.settled()
-    const asked = it.first.store.calls('acquire')
+    const asked = it.first.store.calls('limits.acquire')
     await it.platform.advance(999)
-    expect(it.first.store.calls('acquire')).toBe(asked + 4)
+    expect(it.first.store.calls('limits.acquire')).toBe(asked + 4)
     await it.platform.advance(1)
-    expect(it.first.store.calls('acquire')).toBe(asked + 5)
+    expect(it.first.store.calls('limits.acquire')).toBe(asked + 5)
     expect(await sentAway).toBeInstanceOf(Snooze)
     const other = insideOf(it.first, c).acquire('db')
     await it.platform.advance(100)
     // Released by another process: nothing wakes the waiter here.
-    await it.processes[1]?.store.release([{ limit: 'db', holder: a.id, token: a.token }])
+    await it.processes[1]?.store.limits.release([{ limit: 'db', holder: a.id, token: a.token }])
     await it.platform.advance(99)
     expect(await isPending(other)).toBe(true)
     await it.platform.advance(1)
@@ -108,7 +108,7 @@ describe('a concurrency limit', () => {
     const [one, two] = [await limit.acquire('db'), await limit.acquire('db')]
     await one.release()
     expect(await held(it)).toBe(2)
-    const answer = it.first.store.hold('acquire')
+    const answer = it.first.store.hold('limits.acquire')
     const third = failure(limit.tryAcquire('db'))
     await answer.reached
     await two.release()
@@ -136,13 +136,13 @@ describe('a concurrency limit', () => {
     const [a, b] = await running(it.first, 2)
     if (a === undefined || b === undefined) throw new Error('two were claimed')
     const permit = await insideOf(it.first, a).acquire('db')
-    it.first.store.loseReply('release')
-    it.first.store.fail('release')
+    it.first.store.loseReply('limits.release')
+    it.first.store.fail('limits.release')
     const released = permit.release()
     await it.platform.advance(1_000)
     await released
     expect(await insideOf(it.first, b).tryAcquire('db')).not.toBeNull()
-    it.first.store.fail('release', { times: Number.POSITIVE_INFINITY })
+    it.first.store.fail('limits.release', { times: Number.POSITIVE_INFINITY })
     const second = (await insideOf(it.first, b).tryAcquire('db')) ?? permit
     const gone = second.release()
     await it.platform.advance('1m')

@@ -24,8 +24,8 @@ const queue = (name: string, limit: string | null) => ({
 async function atWork(database: Place['database']): Promise<Scene> {
   const it = await scene({ smtp: { rate: RATE, per: '1m' } }, { database })
   const { store, instance } = it.first
-  await store.declareQueues([queue('mail', 'smtp'), queue('other', null)])
-  await store.register(anInstance({ id: instance, queues: ['mail', 'other'], leaseMs: 2 * HOUR }))
+  await store.queues.declare([queue('mail', 'smtp'), queue('other', null)])
+  await store.instances.register(anInstance({ id: instance, queues: ['mail', 'other'], leaseMs: 2 * HOUR }))
   return it
 }
 
@@ -42,7 +42,7 @@ async function finished({ store }: Process, leases: readonly Lease[]): Promise<v
 }
 
 const heartbeatOf = ({ store, instance }: Process): Promise<Heartbeat> =>
-  store.renew(aHeartbeat(instance, { queues: QUEUES, renewEveryMs: 2 * HOUR }))
+  store.instances.renew(aHeartbeat(instance, { queues: QUEUES, renewEveryMs: 2 * HOUR }))
 
 async function enqueue({ store }: Process, name: string, many: number): Promise<void> {
   await store.enqueue(Array.from({ length: many }, () => aJob({ queue: name })))

@@ -135,7 +135,7 @@ describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, data
     const losing = new AbortController()
     const spoiling = it.processes.map(async ({ store }) => {
       while (!losing.signal.aborted) {
-        if (it.platform.random() < 0.3) store.loseReply('acquire')
+        if (it.platform.random() < 0.3) store.loseReply('limits.acquire')
         await sleep(it.platform, 500, losing.signal)
       }
     })

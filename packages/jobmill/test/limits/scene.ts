@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import { type LimitOptions, limitSettings } from '../../src/job/limit.ts'
 import { type Limits, limits } from '../../src/limits/limits.ts'
 import type { Lease } from '../../src/store/claim.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import {
   aClaim,
   aJob,
@@ -17,7 +17,7 @@ import {
 } from '../../src/testing/index.ts'
 
 /** Creates handles on one new database. */
-export type Database = (clock: () => number) => () => Store
+export type Database = (clock: () => number) => () => FullStore
 
 export const oracles: Database = (clock) => {
   const database = oracleDatabase()
@@ -27,7 +27,7 @@ export const oracles: Database = (clock) => {
 /** The parts of a process that limits need. */
 export interface Process {
   readonly instance: string
-  readonly store: Store & Faults
+  readonly store: FullStore & Faults
   readonly limits: Limits
   /** Like kill -9: no later request reaches the database. */
   readonly die: () => void
@@ -54,19 +54,19 @@ export async function scene(
   const first = await another()
   const processes = [first]
   while (processes.length < many) processes.push(await another())
-  await first.store.declareLimits(
+  await first.store.limits.declare(
     Object.entries(declared).map(([name, options]) => ({ name, settings: limitSettings(options, name) })),
   )
   return { platform, processes, first, another }
 }
 
-async function newProcess(platform: TestPlatform, handle: Store): Promise<Process> {
+async function newProcess(platform: TestPlatform, handle: FullStore): Promise<Process> {
   const store = platform.track(faultyStore(handle))
   await store.open()
   onTestFinished(() => store.close())
   const instance = platform.id()
   let isDead = false
-  const opened = (): Promise<Store> => (isDead ? new Promise(() => {}) : Promise.resolve(store))
+  const opened = (): Promise<FullStore> => (isDead ? new Promise(() => {}) : Promise.resolve(store))
   return {
     instance,
     store,
@@ -109,14 +109,14 @@ export function insideOf({ limits: own }: Process, lease: Lease, signal = new Ab
 
 /** Jobs that run under the instance of a process. */
 export async function running({ store, instance }: Process, many: number): Promise<Lease[]> {
-  await store.register(anInstance({ id: instance, leaseMs: 3_600_000 }))
+  await store.instances.register(anInstance({ id: instance, leaseMs: 3_600_000 }))
   await store.enqueue(Array.from({ length: many }, () => aJob()))
   return store.claim(aClaim(instance))
 }
 
 /** Held permits of the first limit. */
 export const held = async ({ first }: Scene): Promise<number | undefined> =>
-  (await first.store.limits())[0]?.held
+  (await first.store.limits.list())[0]?.held
 
 /** The error that it rejects with. */
 export const failure = (work: Promise<unknown>): Promise<unknown> =>

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import type { NewJob } from '../../src/job/new-job.ts'
 import type { HandOff, Lease } from '../../src/store/claim.ts'
 import type { Enqueued } from '../../src/store/replies.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aHandOff, QUEUE } from '../../src/testing/factories.ts'
 import { aClaim, anInstance } from '../../src/testing/index.ts'
 
@@ -55,12 +55,12 @@ export interface MemberLog {
 }
 
 export async function member(
-  store: Store,
+  store: FullStore,
   acts: readonly Act[],
   makeJob: (act: Act) => NewJob,
 ): Promise<MemberLog> {
   const instance = anInstance({ leaseMs: 600_000 })
-  await store.register(instance)
+  await store.instances.register(instance)
   const log: MemberLog = { enqueued: [], leases: [], ended: new Set(), forgotten: new Set() }
   const hand: Lease[] = []
   for (const act of acts) await ACTS[act.verb]({ store, act, makeJob, log, hand, instance: instance.id })
@@ -68,7 +68,7 @@ export async function member(
 }
 
 interface Moment {
-  readonly store: Store
+  readonly store: FullStore
   readonly act: Act
   readonly makeJob: (act: Act) => NewJob
   readonly log: MemberLog

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { NewJob } from '../../src/job/new-job.ts'
 import type { JobRecord } from '../../src/store/job-record.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aJob, type ConformanceSubject } from '../../src/testing/index.ts'
 import { type Act, type Crowd, KEYS, member, type MemberLog } from './crowd-acts.ts'
 
@@ -11,7 +11,7 @@ async function withCrowd(
   subject: ConformanceSubject,
   crowd: Crowd,
   makeJob: (act: Act) => NewJob,
-  check: (store: Store, logs: readonly MemberLog[]) => Promise<void>,
+  check: (store: FullStore, logs: readonly MemberLog[]) => Promise<void>,
 ): Promise<void> {
   await subject.fresh()
   const watcher = subject.handle({})
@@ -33,7 +33,7 @@ async function withCrowd(
 }
 
 /** Reads all jobs repeatedly while the others work: one read is one snapshot. */
-async function watch(store: Store, ids: readonly string[], atWork: Promise<unknown>): Promise<void> {
+async function watch(store: FullStore, ids: readonly string[], atWork: Promise<unknown>): Promise<void> {
   const over = new AbortController()
   const end = atWork.finally(() => over.abort()).catch(() => {})
   while (!over.signal.aborted) {

@@ -24,28 +24,28 @@ async function dump({ ids, instances }: World, system: System): Promise<object> 
   const [jobs, histories, helds] = await Promise.all([
     store.get(ids),
     Promise.all(ids.map((id) => store.history(id))),
-    Promise.all(instances.map((id) => store.held(id))),
+    Promise.all(instances.map((id) => store.instances.held(id))),
   ])
   return {
     jobs: jobs.map((job, n) => plainJob(system, job, histories[n] ?? [])),
     held: helds.map((held) => plainHeld(system, held)),
     results: await store.results(ids),
-    failures: await store.failures(ids.slice(-500)),
+    failures: await store.inspect.failures(ids.slice(-500)),
     counts: await store.counts(),
-    unservedKinds: await store.unservedKinds(),
-    queues: (await store.queues()).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    instances: plainInstances(await store.instances()),
-    duties: await store.duties(),
-    slots: await store.slots(),
-    schedules: await store.schedules(),
-    overrides: await store.overrides(),
-    ticks: await Promise.all(SCHEDULES.map((name) => store.ticks(name, 100))),
-    limits: await store.limits(),
+    unservedKinds: await store.inspect.unservedKinds(),
+    queues: (await store.queues.list()).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    instances: plainInstances(await store.instances.list()),
+    duties: await store.instances.duties(),
+    slots: await store.instances.slots(),
+    schedules: await store.schedules.list(),
+    overrides: await store.overrides.list(),
+    ticks: await Promise.all(SCHEDULES.map((name) => store.schedules.ticks(name, 100))),
+    limits: await store.limits.list(),
     metrics: await Promise.all(
-      RESOLUTIONS.map((resolution) => store.metrics({ resolution, from: 0, before: 7_258_118_400_000 })),
+      RESOLUTIONS.map((resolution) => store.metrics.read({ resolution, from: 0, before: 7_258_118_400_000 })),
     ),
     // Numbers may have gaps; only their order counts.
-    timeline: (await store.timeline({ limit: 500 })).map(({ n: _, ...event }) => event),
+    timeline: (await store.metrics.timeline({ limit: 500 })).map(({ n: _, ...event }) => event),
     lists: Object.fromEntries(
       await Promise.all(
         LISTS.map(

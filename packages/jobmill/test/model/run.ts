@@ -50,9 +50,9 @@ export async function withStepsInError(steps: readonly Step[], act: () => Promis
 /** The start of every run: settings, and the first workers. */
 export async function begin(world: World): Promise<void> {
   const queues = QUEUES.map((name) => ({ name, settings: DEFAULT_QUEUE_SETTINGS }))
-  await Promise.all(world.systems.map(({ store }) => store.declareQueues(queues)))
-  await Promise.all(world.systems.map(({ store }) => store.declareLimits(FIRST_LIMITS)))
-  await Promise.all(world.systems.map(({ store }) => store.declareSchedules(FIRST_SCHEDULES)))
+  await Promise.all(world.systems.map(({ store }) => store.queues.declare(queues)))
+  await Promise.all(world.systems.map(({ store }) => store.limits.declare(FIRST_LIMITS)))
+  await Promise.all(world.systems.map(({ store }) => store.schedules.declare(FIRST_SCHEDULES)))
   await startWorkers(world)
 }
 

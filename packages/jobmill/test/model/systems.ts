@@ -1,14 +1,14 @@
 // The stores under test and the oracle, with the same requests. Values that each makes up (tokens) get common
 // names here, so that replies can be compared.
 import assert from 'node:assert/strict'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import type { ConformanceSubject } from '../../src/testing/conformance/subject.ts'
 import { oracle, oracleDatabase } from '../../src/testing/oracle/oracle.ts'
 
 /** One store, and its values for the common names. */
 export interface System {
   readonly name: string
-  readonly store: Store
+  readonly store: FullStore
   /**
    * The token of each job by the number of the claim in the whole run. A store may claim in several
    * statements.
@@ -26,7 +26,7 @@ export async function openSystems(
   clock: () => number,
 ): Promise<System[]> {
   const database = oracleDatabase()
-  const stores = [{ name: 'oracle', store: oracle(database, { clock }) as Store }]
+  const stores = [{ name: 'oracle', store: oracle(database, { clock }) as FullStore }]
   for (const subject of subjects) {
     await subject.fresh()
     stores.push({ name: subject.name, store: subject.handle({ clock }) })

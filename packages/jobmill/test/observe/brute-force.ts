@@ -10,7 +10,7 @@ import { type Counter, COUNTERS, LATENCIES, type Latency } from '../../src/obser
 import { type Observer, observer } from '../../src/observe/observer.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import type { LimitSeries, Percentiles, QueueSeries } from '../../src/runtime/series.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aJob, faultyStore } from '../../src/testing/index.ts'
 import { attemptIn, type Clock, finished, started } from './bench.ts'
 
@@ -127,7 +127,7 @@ export interface World {
   readonly livelyHours: (what: keyof typeof LEVELS, name: string) => number[]
 }
 
-export function world(plain: Store, clock: Clock): World {
+export function world(plain: FullStore, clock: Clock): World {
   const store = faultyStore(plain)
   const countedEvents: CountedEvent[] = []
   const drawn: Drawn[] = []
@@ -155,16 +155,16 @@ export function world(plain: Store, clock: Clock): World {
     sampledAt = bucketAt
     for (const { queue, oldestReadyMs, ...counts } of await plain.counts())
       samples.queue.push({ at, name: queue, levels: { ...counts, oldestReadyMs: oldestReadyMs ?? 0 } })
-    for (const { name, available, held } of await plain.limits())
+    for (const { name, available, held } of await plain.limits.list())
       // A limit is empty when it is full: its missing budget corresponds to the jobs of a queue.
       samples.limit.push({ at, name, levels: { available, held } })
   }
 
   async function flush(process: number, fate: (typeof FATES)[number]): Promise<void> {
-    if (fate === 'failed') store.fail('record')
-    if (fate === 'reply lost') store.loseReply('record')
+    if (fate === 'failed') store.fail('metrics.record')
+    if (fate === 'reply lost') store.loseReply('metrics.record')
     if (fate === 'lost on the way')
-      store.fail('record', { error: new JobmillError('OUTCOME_UNKNOWN', 'lost') })
+      store.fail('metrics.record', { error: new JobmillError('OUTCOME_UNKNOWN', 'lost') })
     if (process === SAMPLER) await look()
     await at(process)
       .observer.pass()
@@ -176,7 +176,7 @@ export function world(plain: Store, clock: Clock): World {
     if (how === 'taken') {
       const [holder, instance] = [systemPlatform.id(), systemPlatform.id()]
       const take = { limit: LIMIT, amount: 1, holder, instance, token: null, waitUpToMs: 0 }
-      return void (await plain.acquire([take]))
+      return void (await plain.limits.acquire([take]))
     }
     if (how === 'empty') {
       const { jobs } = await plain.list({ queue }, { limit: 500 })
@@ -195,7 +195,7 @@ export function world(plain: Store, clock: Clock): World {
   return {
     async step(step) {
       if (step.do === 'wait') return clock.advance(step.ms)
-      if (step.do === 'roll up') return void (await plain.rollUp(step.limit))
+      if (step.do === 'roll up') return void (await plain.metrics.rollUp(step.limit))
       if (step.do === 'flush') return flush(step.process, step.fate)
       if (step.do === 'stand') return stand(step.queue, step.how)
       if (step.do === 'sample') return sample(step.times)

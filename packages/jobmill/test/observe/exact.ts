@@ -9,7 +9,7 @@ import { systemPlatform } from '../../src/platform/platform.ts'
 import { type Metrics, observation } from '../../src/runtime/observation.ts'
 import type { LimitSeries, QueueSeries } from '../../src/runtime/series.ts'
 import { type Resolution, RESOLUTIONS } from '../../src/store/metrics.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { type ConformanceSubject, faultyStore } from '../../src/testing/index.ts'
 import { check, timeoutMs } from '../model/check.ts'
 import { aClock, type Clock, finished, START_AT, started } from './bench.ts'
@@ -17,7 +17,7 @@ import { histories, LIMIT, type World, world } from './brute-force.ts'
 
 type Subject = Pick<ConformanceSubject, 'name' | 'fresh' | 'handle'>
 
-async function read(store: Store, clock: Clock, resolution: Resolution): Promise<Metrics> {
+async function read(store: FullStore, clock: Clock, resolution: Resolution): Promise<Metrics> {
   const { metrics } = observation({ opened: async () => store, platform: clock })
   return metrics({ from: START_AT, resolution })
 }
@@ -91,9 +91,9 @@ function checkAllGauges(metrics: Metrics, resolution: Resolution, world: World):
 }
 
 export function metricsAreExact(subject: Subject, runs: number): void {
-  const open = new Set<Store>()
+  const open = new Set<FullStore>()
 
-  async function opened(clock: Clock): Promise<Store> {
+  async function opened(clock: Clock): Promise<FullStore> {
     await subject.fresh()
     const store = subject.handle({ clock: clock.now })
     await store.open()
@@ -119,7 +119,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
         async (steps) => {
           const clock = aClock()
           const store = await opened(clock)
-          await store.declareLimits([
+          await store.limits.declare([
             { name: LIMIT, settings: { type: 'rate', amount: 5, perMs: 3_600_000, burst: 5 } },
           ])
           const all = world(store, clock)
@@ -137,7 +137,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
             }
           }
           await isExact()
-          while ((await store.rollUp(7)) > 0);
+          while ((await store.metrics.rollUp(7)) > 0);
           await isExact()
           await closeAll()
         },
@@ -154,19 +154,19 @@ export function metricsAreExact(subject: Subject, runs: number): void {
     )
     clock.advance(125_000)
     for (const hub of [late, other]) hub.emit('finished', finished('q', 10, 20))
-    store.fail('record')
+    store.fail('metrics.record')
     await expect(lateOne?.pass()).rejects.toThrow('injected fault')
     await otherOne?.pass()
-    while ((await store.rollUp(10)) > 0);
+    while ((await store.metrics.rollUp(10)) > 0);
     // The first bucket is rolled up, and an hour passes.
     clock.advance(3_600_000)
     other.emit('finished', finished('q', 10, 20))
     await otherOne?.pass()
-    while ((await store.rollUp(10)) > 0);
+    while ((await store.metrics.rollUp(10)) > 0);
     await lateOne?.pass()
 
     const done = async (resolution: Resolution): Promise<unknown> =>
-      (await store.metrics({ scopes: ['queue q'], resolution, from: 0, before: 2e12 })).map(
+      (await store.metrics.read({ scopes: ['queue q'], resolution, from: 0, before: 2e12 })).map(
         ({ at, data }) => [at - START_AT, data.counters, Object.values(data.histograms?.['total'] ?? {})],
       )
     // For each resolution: one bucket with both early jobs, and one an hour later with the third.
@@ -175,7 +175,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
       [at + 3_600_000, { done: 1 }, [1]],
     ])
     expect(await Promise.all(RESOLUTIONS.map(done))).toEqual(expected)
-    while ((await store.rollUp(10)) > 0);
+    while ((await store.metrics.rollUp(10)) > 0);
     expect(await Promise.all(RESOLUTIONS.map(done))).toEqual(expected)
   })
 
@@ -189,7 +189,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
     clock.advance(5_000)
     for (let n = 0; n < 12; n += 1) {
       for (const one of all) {
-        await one.store.queues()
+        await one.store.queues.list()
         await one.pass()
       }
       clock.advance(10_000)
@@ -225,7 +225,7 @@ export function metricsAreExact(subject: Subject, runs: number): void {
     hub.emit('queue-changed', { queue: 'a' })
     clock.advance(1_000)
     hub.emit('store-failing', { part: 'claim', error: new Error('away') })
-    store.loseReply('record')
+    store.loseReply('metrics.record')
     await expect(watcher.pass()).rejects.toThrow('injected fault: the reply')
     clock.advance(1_000)
     hub.emit('lease-lost', lost)

@@ -5,7 +5,7 @@ import { eventHub } from '../../src/observe/event-hub.ts'
 import { observer } from '../../src/observe/observer.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import type { Recording } from '../../src/store/metrics.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { faultyStore, oracle, oracleDatabase, testPlatform } from '../../src/testing/index.ts'
 import { aClock, START_AT, started } from './bench.ts'
 
@@ -26,12 +26,17 @@ function aProcess() {
   const instance = systemPlatform.id()
   const watcher = observer({
     hub,
-    store: { name: 'recorder', record } as unknown as Store,
+    store: recordingBy(record),
     platform: clock,
     instance,
   })
   watcher.start()
   return { clock, hub, sent, plan, watcher, instance }
+}
+
+function recordingBy(record: FullStore['metrics']['record']): FullStore {
+  const store = oracle(oracleDatabase(), { clock: () => 0 })
+  return { ...store, metrics: { ...store.metrics, record } }
 }
 
 describe('a flush', () => {
@@ -105,8 +110,12 @@ describe('a flush', () => {
     const { clock } = aProcess()
     const hub = eventHub(clock)
     const record = async (): Promise<void> => hub.emit('started', started('q'))
-    const store = { name: 'busy', record } as unknown as Store
-    const watcher = observer({ hub, store, platform: clock, instance: systemPlatform.id() })
+    const watcher = observer({
+      hub,
+      store: recordingBy(record),
+      platform: clock,
+      instance: systemPlatform.id(),
+    })
     hub.emit('started', started('q'))
     expect(await watcher.pass()).toEqual({ recordings: 1, metrics: 1, events: 0 })
     expect(watcher.needed()).toBe(true)
@@ -122,7 +131,7 @@ async function scene() {
   const hub = eventHub(platform)
   const watcher = observer({ hub, store, platform, instance: systemPlatform.id() })
   const counters = async () =>
-    (await store.metrics({ resolution: 10_000, from: 0, before: 2e12 })).map(({ scope, data }) => [
+    (await store.metrics.read({ resolution: 10_000, from: 0, before: 2e12 })).map(({ scope, data }) => [
       scope.split(' ')[0],
       data.counters,
     ])
@@ -133,17 +142,17 @@ describe('an observer', () => {
   test('of a process that only enqueues flushes two seconds after an event, until it succeeds', async () => {
     const { platform, store, hub, counters } = await scene()
     expect(platform.pendingTimers).toBe(0)
-    store.fail('record')
+    store.fail('metrics.record')
     hub.emit('started', started('q'))
     hub.emit('started', started('q'))
     await platform.advance(1_999)
-    expect(store.calls('record')).toBe(0)
+    expect(store.calls('metrics.record')).toBe(0)
     await platform.advance(1)
-    expect([store.calls('record'), await counters()]).toEqual([1, []])
+    expect([store.calls('metrics.record'), await counters()]).toEqual([1, []])
     await platform.advance(2_000)
-    expect([store.calls('record'), await counters()]).toEqual([2, [['queue', { started: 2 }]]])
+    expect([store.calls('metrics.record'), await counters()]).toEqual([2, [['queue', { started: 2 }]]])
     await platform.advance(60_000)
-    expect([store.calls('record'), platform.pendingTimers]).toEqual([2, 0])
+    expect([store.calls('metrics.record'), platform.pendingTimers]).toEqual([2, 0])
   })
 
   test('of a working process leaves flushing to the duty, and measures the process', async () => {
@@ -153,7 +162,7 @@ describe('an observer', () => {
     watcher.start()
     hub.emit('started', started('q'))
     await platform.advance(5_000)
-    expect([store.calls('record'), platform.pendingTimers]).toEqual([0, 0])
+    expect([store.calls('metrics.record'), platform.pendingTimers]).toEqual([0, 0])
     await watcher.pass()
     expect(await counters()).toEqual([
       ['instance', undefined],
@@ -168,14 +177,14 @@ describe('an observer', () => {
     expect([await counters(), platform.pendingTimers]).toEqual([[['queue', { started: 1 }]], 0])
     hub.emit('started', started('q'))
     await platform.advance(60_000)
-    expect(store.calls('record')).toBe(1)
+    expect(store.calls('metrics.record')).toBe(1)
     await watcher.stop()
-    expect(store.calls('record')).toBe(2)
+    expect(store.calls('metrics.record')).toBe(2)
   })
 
   test('rejects if the rest cannot be written, instead of retrying endlessly', async () => {
     const { platform, store, hub, watcher } = await scene()
-    store.fail('record', { times: Number.POSITIVE_INFINITY })
+    store.fail('metrics.record', { times: Number.POSITIVE_INFINITY })
     hub.emit('started', started('q'))
     await expect(watcher.stop()).rejects.toThrow('injected fault')
     expect(platform.pendingTimers).toBe(0)
@@ -184,10 +193,10 @@ describe('an observer', () => {
   test('times the store that it wraps', async () => {
     const { platform, store, watcher } = await scene()
     watcher.start()
-    await watcher.store.queues()
+    await watcher.store.queues.list()
     await platform.advance(5_000)
     await watcher.pass()
-    const [own] = await store.metrics({ resolution: 3_600_000, from: 0, before: 2e12 })
+    const [own] = await store.metrics.read({ resolution: 3_600_000, from: 0, before: 2e12 })
     expect(own?.data.histograms).toEqual({ 'store.read': { 0: 1 } })
   })
 })

@@ -83,7 +83,7 @@ describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
       refused: 1,
       byKind: { draws: { granted: 2, refused: 1 } },
     })
-    const [sampled] = await mill.store.metrics({
+    const [sampled] = await mill.store.metrics.read({
       scopes: ['queue held'],
       resolution: 60_000,
       from: START_AT,
@@ -111,7 +111,7 @@ describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
     // Another mill that only reads, on the same database.
     const onlooker = await testMill({ platform, store: () => mill.store, start: false })
     await onlooker.open()
-    faults.store?.fail('record', { times: 10 })
+    faults.store?.fail('metrics.record', { times: 10 })
     await mill.enqueue(work, { fails: false })
     await mill.clock.advance('3s')
     await mill.enqueue(work, { fails: false })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { boundOf, bucketOf } from '../../src/job/metric-data.ts'
 import { observation } from '../../src/runtime/observation.ts'
 import type { MetricQuery, MetricRecord } from '../../src/store/metrics.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aClock, histogramOf, START_AT } from './bench.ts'
 
 const HOUR = 3_600_000
@@ -15,9 +15,11 @@ function aReader(records: readonly MetricRecord[] = []) {
   clock.advance(1_500)
   const asked: MetricQuery[] = []
   const store = {
-    metrics: async (query: MetricQuery) => (asked.push(query), records),
-    timeline: async () => [],
-  } as unknown as Store
+    metrics: {
+      read: async (query: MetricQuery) => (asked.push(query), records),
+      timeline: async () => [],
+    },
+  } as unknown as FullStore
   return { ...observation({ opened: async () => store, platform: clock }), asked, now: START_AT + 1_500 }
 }
 

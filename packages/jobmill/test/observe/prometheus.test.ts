@@ -156,7 +156,7 @@ describe.each(subjects)('a mill on $name reports to Prometheus', ({ name, mill: 
     // No job requests this duty, and it has not failed.
     expect(at('duty_last_success_age_seconds', { duty: 'stage' })).toBeUndefined()
     expect([at('event_loop_lag_seconds'), at('event_loop_lag_max_seconds')]).toEqual([0.001, 0.005])
-    expect(at('store_call_seconds_count', { verb: 'renew' })).toBeGreaterThan(20)
+    expect(at('store_call_seconds_count', { verb: 'instances.renew' })).toBeGreaterThan(20)
     expect(at('store_up')).toBe(1)
     expect(families.get('jobmill_info')?.samples[0]?.labels).toEqual({
       version: '7',
@@ -206,7 +206,7 @@ describe.each(subjects)('a mill on $name reports to Prometheus', ({ name, mill: 
     ]).toEqual([0, false, true])
     expect(valueOf(some, 'jobmill_store_failures_total')).toBe(1)
 
-    faults.store?.hold('limits')
+    faults.store?.hold('limits.list')
     const late = mill.prometheus()
     const shared = mill.prometheus()
     await mill.clock.advance('6s')

@@ -2,63 +2,63 @@
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import { storeTimings } from '../../src/observe/store-timings.ts'
-import type { WakeUp } from '../../src/store/wake-up.ts'
-import type { Store } from '../../src/store/store.ts'
-import { ALL_VERBS } from '../../src/testing/kit/store-verbs.ts'
+import type { FullStore } from '../../src/store/store.ts'
+import { ALL_VERBS, verbOf } from '../../src/store/verbs.ts'
 import { aClock, histogramOf } from './bench.ts'
 
-const UNTIMED = ['open', 'close', 'wait']
+const UNTIMED = ['open', 'close', 'notifier.wait']
 
-/** A class with a private field, as a third-party store may be: its methods work only on itself. */
+/** Classes with a private field, as a third-party store may have: their methods work only on themselves. */
 class Strange {
-  readonly #calls: unknown[][] = []
+  readonly #calls: unknown[][]
   readonly name = 'strange'
   readonly extra = 'more'
-  get calls(): unknown[][] {
-    return this.#calls
+  constructor(calls: unknown[][]) {
+    this.#calls = calls
   }
-  called(verb: string, args: unknown[]): void {
-    this.#calls.push([verb, ...args])
-  }
-  notify(queues: readonly string[]): void {
-    this.#calls.push(['notify', queues])
-  }
-  forward(wakeUp: WakeUp): void {
-    this.#calls.push(['forward', wakeUp])
+  called(...call: unknown[]): void {
+    this.#calls.push(call)
   }
 }
 
-function aStore(answer: (verb: string) => Promise<unknown>): { strange: Strange; store: Store } {
-  const strange = new Strange()
+function aStore(answer: (verb: string) => Promise<unknown>): { calls: unknown[][]; store: FullStore } {
+  const calls: unknown[][] = []
+  const store = new Strange(calls) as Strange & Record<string, Strange>
   for (const verb of ALL_VERBS) {
+    const [part = '', name] = verb.split('.')
+    const owner = name === undefined ? store : (store[part] ??= new Strange(calls))
     const method = function (this: Strange, ...args: unknown[]): Promise<unknown> {
-      this.called(verb, args)
+      this.called(verb, ...args)
       return answer(verb)
     }
-    Object.defineProperty(Object.getPrototypeOf(strange), verb, { value: method, configurable: true })
+    Object.defineProperty(owner, name ?? part, { value: method })
   }
-  return { strange, store: strange as unknown as Store }
+  for (const name of ['notify', 'forward']) {
+    const method = function (this: Strange, ...args: unknown[]): void {
+      this.called(name, ...args)
+    }
+    Object.defineProperty(store['notifier'], name, { value: method })
+  }
+  return { calls, store: store as unknown as FullStore }
 }
-
-type Verb = (...args: unknown[]) => Promise<unknown>
 
 describe('a timed store', () => {
   test('forwards every call at once with its arguments, and returns the same promise', async () => {
     const answers = new Map<string, Promise<unknown>>()
-    const { strange, store } = aStore((verb) => {
+    const { calls, store } = aStore((verb) => {
       answers.set(verb, Promise.resolve(verb))
       return answers.get(verb) ?? Promise.resolve()
     })
     const timed = storeTimings(aClock()).around(store)
     for (const verb of ALL_VERBS) {
-      const answer = (timed[verb] as Verb)(verb, 2)
-      expect(strange.calls.at(-1)).toEqual([verb, verb, 2])
+      const answer = verbOf(timed, verb)(verb, 2)
+      expect(calls.at(-1)).toEqual([verb, verb, 2])
       expect(answer).toBe(answers.get(verb))
     }
-    timed.notify(['a'])
-    expect(strange.calls.at(-1)).toEqual(['notify', ['a']])
-    timed.forward({ queue: 'a', jobs: 1, seed: 1, skip: 0, passes: false })
-    expect(strange.calls.at(-1)?.[0]).toBe('forward')
+    timed.notifier.notify(['a'])
+    expect(calls.at(-1)).toEqual(['notify', ['a']])
+    timed.notifier.forward({ queue: 'a', jobs: 1, seed: 1, skip: 0, passes: false })
+    expect(calls.at(-1)?.[0]).toBe('forward')
     expect([timed.name, (timed as unknown as Strange).extra]).toEqual(['strange', 'more'])
     await Promise.all(answers.values())
   })
@@ -69,7 +69,7 @@ describe('a timed store', () => {
     const timings = storeTimings(clock)
     const timed = timings.around(store)
     for (const verb of ALL_VERBS) {
-      const call = (timed[verb] as Verb)()
+      const call = verbOf(timed, verb)()
       clock.advance(UNTIMED.includes(verb) ? 1_000 : 3)
       await call
     }
@@ -81,7 +81,8 @@ describe('a timed store', () => {
     expect(count('read') + count('write')).toBe(ALL_VERBS.length - UNTIMED.length - 1)
     expect(counters).toBeUndefined()
     expect(timings.take()).toEqual({})
-    for (const verb of ['get', 'metrics', 'enqueue', 'record'] as const) await (timed[verb] as Verb)()
+    for (const verb of ['get', 'metrics.read', 'enqueue', 'metrics.record'] as const)
+      await verbOf(timed, verb)()
     expect(timings.take()).toEqual({
       histograms: { 'store.read': histogramOf([0, 0]), 'store.write': histogramOf([0, 0]) },
     })
@@ -99,7 +100,7 @@ describe('a timed store', () => {
     const { store } = aStore(() => Promise.reject(left.shift() ?? new Error('no more')))
     const timings = storeTimings(aClock())
     const timed = timings.around(store)
-    for (const error of errors) await expect(timed.queues()).rejects.toBe(error)
+    for (const error of errors) await expect(timed.queues.list()).rejects.toBe(error)
     expect(timings.take()).toEqual({
       counters: { 'store.failures': 4 },
       histograms: { 'store.read': histogramOf([0, 0, 0, 0, 0]) },
@@ -114,20 +115,20 @@ describe('a timed store', () => {
     const timings = storeTimings(clock)
     const timed = timings.around(store)
     for (const ms of [3, 5]) {
-      const call = (timed.claim as Verb)()
+      const call = verbOf(timed, 'claim')()
       clock.advance(ms)
       await call
       timings.take()
     }
     isAway = true
-    await expect(timed.queues()).rejects.toBe(away)
+    await expect(timed.queues.list()).rejects.toBe(away)
     timings.take()
-    await expect(timed.queues()).rejects.toBe(away)
+    await expect(timed.queues.list()).rejects.toBe(away)
     const { verbs, failures } = timings.totals()
     expect(failures).toBe(2)
     expect(Object.fromEntries(verbs)).toEqual({
       claim: { histogram: histogramOf([3, 5]), sumMs: 8 },
-      queues: { histogram: histogramOf([0, 0]), sumMs: 0 },
+      'queues.list': { histogram: histogramOf([0, 0]), sumMs: 0 },
     })
     expect(timings.take()).toMatchObject({ counters: { 'store.failures': 1 } })
   })

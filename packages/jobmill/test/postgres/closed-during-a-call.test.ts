@@ -18,8 +18,8 @@ async function claimedWhile(change: string): Promise<readonly Lease[]> {
   const store = postgres(url, { schema, notifier: false })
   onTestFinished(() => store.close())
   await store.open()
-  await store.register(me)
-  await store.declareLimits([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
+  await store.instances.register(me)
+  await store.limits.declare([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
   await store.enqueue([aJob({ queue: 'mail' }), aJob({ queue: 'other' })])
 
   const client = new pg.Client({ connectionString: url })

@@ -9,7 +9,7 @@ import type { Lease } from '../../src/store/claim.ts'
 import { limitUnknown } from '../../src/store/cluster-errors.ts'
 import type { Finish } from '../../src/store/finish.ts'
 import type { AcquireRequest } from '../../src/store/limit.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { connect, type Query } from '../../src/store-postgres/connection.ts'
 import {
   aClaim,
@@ -23,11 +23,11 @@ import {
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'cluster')
-const store: Store<Tx> = postgres(url, { schema, notifier: false })
+const store: FullStore<Tx> = postgres(url, { schema, notifier: false })
 const me = anInstance({ leaseMs: 3_600_000 })
 beforeAll(async () => {
   await store.open()
-  await store.register(me)
+  await store.instances.register(me)
 })
 afterAll(() => store.close())
 
@@ -64,11 +64,11 @@ function permitFor({ id, token }: Lease, limit: string): AcquireRequest {
 }
 
 async function concurrency(name: string, most: number): Promise<void> {
-  await store.declareLimits([{ name, settings: { type: 'concurrency', most } }])
+  await store.limits.declare([{ name, settings: { type: 'concurrency', most } }])
 }
 
 async function held(name: string): Promise<number | undefined> {
-  return (await store.limits()).find((limit) => limit.name === name)?.held
+  return (await store.limits.list()).find((limit) => limit.name === name)?.held
 }
 
 const ENDS: [string, (lease: Lease) => Promise<unknown>][] = [
@@ -78,16 +78,16 @@ const ENDS: [string, (lease: Lease) => Promise<unknown>][] = [
 
 test('P13 the first use of a key while its limit is being changed waits, and uses the new settings', async () => {
   const settings = { type: 'rate', amount: 1, perMs: 3_600_000, burst: 1, perKey: true } as const
-  await store.declareLimits([{ name: 'keyed', settings }])
+  await store.limits.declare([{ name: 'keyed', settings }])
   const changing = await client()
   await changing.query(`BEGIN; UPDATE ${schema}.limit SET burst = 5 WHERE name = 'keyed'`)
-  const taking = store.acquire([anAcquire('keyed', { key: 'new', amount: 5 })])
+  const taking = store.limits.acquire([anAcquire('keyed', { key: 'new', amount: 5 })])
   await untilBlocked(changing)
   await changing.query('COMMIT')
   expect(await taking).toMatchObject([{ outcome: 'granted' }])
   // A limit that is deleted at the same time is unknown.
   await changing.query(`BEGIN; DELETE FROM ${schema}.limit WHERE name = 'keyed'`)
-  const late = store.acquire([anAcquire('keyed', { key: 'another' })])
+  const late = store.limits.acquire([anAcquire('keyed', { key: 'another' })])
   await untilBlocked(changing)
   await changing.query('COMMIT')
   expect(await late).toEqual([{ outcome: 'unknown' }])
@@ -124,7 +124,7 @@ describe('postgres: permits', () => {
       { to: 'scheduled', delayMs: 60_000, refund: false },
     ] as const
     const leases = await Promise.all(ends.map((_, n) => running(`forgotten-${n}`)))
-    await store.acquire(leases.map((lease) => permitFor(lease, 'forgotten')))
+    await store.limits.acquire(leases.map((lease) => permitFor(lease, 'forgotten')))
     const items = leases.map((lease, n) => ({ ...done(lease), transition: ends[n] ?? ends[0] }))
     await store.finish(items.map((item, n) => (n === 0 ? { ...item, outcome: null } : item)))
     const one = await client()
@@ -141,9 +141,11 @@ describe('postgres: permits', () => {
     const tx = await client()
     await tx.query('BEGIN')
     await store.finish([done(mine)], { tx })
-    const waits = store.acquire([permitFor(mine, 'finishing')])
+    const waits = store.limits.acquire([permitFor(mine, 'finishing')])
     await untilBlocked(tx)
-    expect(await store.acquire([permitFor(other, 'finishing')])).toMatchObject([{ outcome: 'granted' }])
+    expect(await store.limits.acquire([permitFor(other, 'finishing')])).toMatchObject([
+      { outcome: 'granted' },
+    ])
     await tx.query('ROLLBACK')
     expect(await waits).toMatchObject([{ outcome: 'granted' }])
   })
@@ -151,8 +153,8 @@ describe('postgres: permits', () => {
   test('P13 of jobs that an earlier release reaped are deleted by retention, and others are not', async () => {
     await concurrency('stray', 5)
     const [gone, runs] = [await running('stray'), await running('stray')]
-    await store.acquire([gone, runs].map((lease) => permitFor(lease, 'stray')))
-    await store.acquire([anAcquire('stray', { instance: me.id })])
+    await store.limits.acquire([gone, runs].map((lease) => permitFor(lease, 'stray')))
+    await store.limits.acquire([anAcquire('stray', { instance: me.id })])
     const other = await client()
     await other.query(`DELETE FROM ${schema}.running WHERE id = $1`, [gone.id])
     expect(await held('stray')).toBe(3)
@@ -167,7 +169,7 @@ describe('postgres: permits', () => {
     await tx.query(`SELECT FROM ${schema}.limit WHERE name = 'going' FOR UPDATE`)
     const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'going' }
     // Catch it now: it may be refused before the commit is answered.
-    const refused = store.declareQueues([{ name: 'late', settings }]).catch((error: unknown) => error)
+    const refused = store.queues.declare([{ name: 'late', settings }]).catch((error: unknown) => error)
     await untilBlocked(tx)
     await tx.query(`DELETE FROM ${schema}.limit WHERE name = 'going'`)
     await tx.query('COMMIT')
@@ -179,7 +181,7 @@ describe('postgres: a claim from queues with and without a limit', () => {
   test('P2 P16 returns the jobs that it has claimed from other queues if the limit is locked', async () => {
     await concurrency('stuck', 5)
     const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'stuck' }
-    await store.declareQueues([{ name: 'stuck', settings }])
+    await store.queues.declare([{ name: 'stuck', settings }])
     const [free, limited] = [aJob({ queue: 'free' }), aJob({ queue: 'stuck' })]
     await store.enqueue([free, limited])
     const tx = await client()
@@ -219,21 +221,23 @@ describe('postgres: a refusal between two statements', () => {
 
 describe('postgres: a tick whose last statement fails', () => {
   test('P12 leaves neither the job nor the tick, and is accepted when it is sent again', async () => {
-    await store.createSchedule('failing', aDefinition())
+    await store.schedules.create('failing', aDefinition())
     const owner = await client()
     await owner.query(`
       CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
       CREATE TRIGGER refuse BEFORE UPDATE ON ${schema}.schedule FOR EACH ROW EXECUTE FUNCTION ${schema}.refuse()`)
     const job = aJob()
     const tick = aTick('failing', { fires: [{ at: 1, job }] })
-    await expect(store.tick([tick])).rejects.toThrow('refused')
-    expect([await store.get([job.id]), await store.ticks('failing', 10)]).toEqual([[null], []])
+    await expect(store.schedules.tick([tick])).rejects.toThrow('refused')
+    expect([await store.get([job.id]), await store.schedules.ticks('failing', 10)]).toEqual([[null], []])
     await owner.query(`DROP FUNCTION ${schema}.refuse() CASCADE`)
-    expect(await store.tick([tick])).toMatchObject([{ accepted: true, fired: [{ at: 1, job: job.id }] }])
+    expect(await store.schedules.tick([tick])).toMatchObject([
+      { accepted: true, fired: [{ at: 1, job: job.id }] },
+    ])
   })
 })
 
-async function single(): Promise<Store<Tx>> {
+async function single(): Promise<FullStore<Tx>> {
   const one = postgres(url, { schema, notifier: false, connections: 1, deadline: '5s' })
   await one.open()
   onTestFinished(() => one.close())
@@ -244,16 +248,16 @@ describe('postgres: one connection is enough', () => {
   test('P13 for a claim from limited queues, on a handle with an empty name cache', async () => {
     await concurrency('one', 1)
     const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'one' }
-    await store.declareQueues([{ name: 'single', settings }])
+    await store.queues.declare([{ name: 'single', settings }])
     await store.enqueue([aJob({ queue: 'single' })])
     const claim = aClaim(me.id, { queues: [{ queue: 'single', room: 5 }] })
     expect(await (await single()).claim(claim)).toMatchObject([{ queue: 'single' }])
   })
 
   test('P12 for a tick whose job goes to a new queue', async () => {
-    await store.createSchedule('single', aDefinition())
+    await store.schedules.create('single', aDefinition())
     const job = aJob({ queue: 'brand-new', kind: 'brand.new' })
-    const ticked = await (await single()).tick([aTick('single', { fires: [{ at: 1, job }] })])
+    const ticked = await (await single()).schedules.tick([aTick('single', { fires: [{ at: 1, job }] })])
     expect(ticked).toMatchObject([{ accepted: true, fired: [{ job: job.id }] }])
     expect(await store.get([job.id])).toMatchObject([{ queue: 'brand-new', state: 'ready' }])
   })

@@ -11,7 +11,7 @@ import { isJobmillError } from '../../src/job/errors.ts'
 import { postgres } from '../../src/postgres.ts'
 import { notifierAddress } from '../../src/store-postgres/server-address.ts'
 import { wakeAll } from '../../src/store/wake-up.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, KIND, QUEUE } from '../../src/testing/factories.ts'
 import { rejection } from '../unit/support.ts'
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-async function withStore<T>(schema: string, work: (store: Store) => Promise<T>): Promise<T> {
+async function withStore<T>(schema: string, work: (store: FullStore) => Promise<T>): Promise<T> {
   const store = postgres(server.url, { schema })
   await store.open()
   try {
@@ -65,7 +65,7 @@ describe('postgres recovers', () => {
   test('P16 after a restart and a crash of the server: every verb works again', () =>
     withStore('restarted', async (store) => {
       const me = anInstance({ leaseMs: 600_000 })
-      await store.register(me)
+      await store.instances.register(me)
       const job = aJob()
       await store.enqueue([job])
       await server.restart()
@@ -92,10 +92,10 @@ describe('postgres recovers', () => {
     await here.open()
     try {
       await dropConnections()
-      const wakeUps = here.wait({ queues: [QUEUE], timeoutMs: 20_000 })
+      const wakeUps = here.notifier.wait({ queues: [QUEUE], timeoutMs: 20_000 })
       // A reconnect wakes waiters, because a notification may have been missed; later notifications arrive.
       expect(await wakeUps).toEqual([wakeAll(QUEUE)])
-      const again = here.wait({ queues: [QUEUE], timeoutMs: 20_000 })
+      const again = here.notifier.wait({ queues: [QUEUE], timeoutMs: 20_000 })
       await eventually(() => there.enqueue([aJob()], { mayRepeat: true }))
       expect(await again).toMatchObject([{ queue: QUEUE, jobs: 1, skip: 0, passes: true }])
     } finally {

@@ -4,7 +4,7 @@
 import pg from 'pg'
 import { expect } from 'vitest'
 import { postgres } from '../../src/postgres.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 
 interface Plan {
   readonly statement: string
@@ -17,7 +17,7 @@ interface Plan {
   readonly cost: number
 }
 
-export interface Explained extends Store {
+export interface Explained extends FullStore {
   readonly plans: Plan[]
 }
 

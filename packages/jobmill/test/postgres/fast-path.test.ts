@@ -8,16 +8,16 @@ import { freshSchema } from '../../../../test/support/databases.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { Lease } from '../../src/store/claim.ts'
 import type { Finish, Transition } from '../../src/store/finish.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
-const store: Store = postgres(url, { schema: freshSchema(url, 'fast'), notifier: false })
+const store: FullStore = postgres(url, { schema: freshSchema(url, 'fast'), notifier: false })
 const me = anInstance({ leaseMs: 3_600_000 })
 
 beforeAll(async () => {
   await store.open()
-  await store.register(me)
+  await store.instances.register(me)
 })
 afterAll(() => store.close())
 
@@ -138,7 +138,7 @@ describe('postgres: the fast path', () => {
       const schema = freshSchema(url, `vacuumed_${name}`)
       const own = postgres(url, { schema, notifier: false })
       await own.open()
-      await own.register(me)
+      await own.instances.register(me)
       // One session, because sessions cache plans.
       const session = new pg.Client({ connectionString: url })
       await session.connect()

@@ -5,13 +5,13 @@ import { freshSchema } from '../../../../test/support/databases.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { Lease } from '../../src/store/claim.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'floors')
 const me = anInstance({ leaseMs: 3_600_000, kinds: ['work', 'foreign'] })
-const store: Store = postgres(url, { schema, notifier: false })
+const store: FullStore = postgres(url, { schema, notifier: false })
 interface Answer {
   readonly rows: readonly (readonly unknown[])[]
 }
@@ -23,7 +23,7 @@ const pages: number[] = []
 const original = pg.Client.prototype.query
 beforeAll(async () => {
   await store.open()
-  await store.register(me)
+  await store.instances.register(me)
   pg.Client.prototype.query = function noted(this: pg.Client, ...args: unknown[]): unknown {
     const [config, answered] = args as [{ text?: string }, (error: unknown, answer: Answer) => void]
     if (config.text?.includes('.claim_ready(') !== true) return Reflect.apply(original, this, args)
@@ -136,9 +136,9 @@ describe('postgres: the scans of claims', () => {
     onTestFinished(() => other.close())
     await enqueue('paused', 20)
     await claim('paused', 5)
-    await other.changeQueue('paused', { settings: { paused: true }, coolMs: null })
+    await other.queues.change('paused', { settings: { paused: true }, coolMs: null })
     expect(await claim('paused', 5)).toEqual([])
-    await other.changeQueue('paused', { settings: { paused: false }, coolMs: null })
+    await other.queues.change('paused', { settings: { paused: false }, coolMs: null })
     expect(await claim('paused', 500)).toHaveLength(15)
   })
 })

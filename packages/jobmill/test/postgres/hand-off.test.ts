@@ -10,19 +10,21 @@ import { postgres } from '../../src/postgres.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
 import type { HandOff, Lease } from '../../src/store/claim.ts'
 import type { Finish } from '../../src/store/finish.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'handing')
 const me = anInstance({ leaseMs: 3_600_000 })
-const stores: readonly Store[] = Array.from({ length: 3 }, () => postgres(url, { schema, notifier: false }))
-const [store, second, third] = stores as [Store, Store, Store]
+const stores: readonly FullStore[] = Array.from({ length: 3 }, () =>
+  postgres(url, { schema, notifier: false }),
+)
+const [store, second, third] = stores as [FullStore, FullStore, FullStore]
 
 beforeAll(async () => {
   await store.open()
   await Promise.all(stores.map((one) => one.open()))
-  await store.register(me)
+  await store.instances.register(me)
 })
 afterAll(() => Promise.all(stores.map((one) => one.close())))
 
@@ -67,13 +69,13 @@ describe('postgres: direct dispatch concurrent with', () => {
   }, 30_000)
 
   test('P7 a pause: leased jobs are held, and after the pause no job is leased', async () => {
-    await store.declareQueues([{ name: 'pausing', settings: DEFAULT_QUEUE_SETTINGS }])
+    await store.queues.declare([{ name: 'pausing', settings: DEFAULT_QUEUE_SETTINGS }])
     for (const paused of [true, false, true]) {
       const [, replies] = await Promise.all([
-        second.changeQueue('pausing', { settings: { paused }, coolMs: null }),
+        second.queues.change('pausing', { settings: { paused }, coolMs: null }),
         store.enqueue(jobsOf(3, 'pausing'), { handOff: roomIn('pausing', 3) }),
       ])
-      const held = new Set((await store.held(me.id)).map(({ id }) => id))
+      const held = new Set((await store.instances.held(me.id)).map(({ id }) => id))
       for (const { id } of leasesOf(replies)) expect(held.has(id)).toBe(true)
     }
     const after = await store.enqueue([aJob({ queue: 'pausing' })], { handOff: roomIn('pausing', 3) })
@@ -82,12 +84,12 @@ describe('postgres: direct dispatch concurrent with', () => {
 
   test('P4 the end of the instance: jobs in flight are returned to the queue', async () => {
     const leaving = anInstance({ leaseMs: 3_600_000 })
-    await store.register(leaving)
+    await store.instances.register(leaving)
     const handOff = { ...roomIn('leaving', 10), instance: leaving.id }
     const jobs = jobsOf(10, 'leaving')
-    await Promise.all([second.deregister(leaving.id), store.enqueue(jobs, { handOff })])
-    await store.reap({ crashesUntilDead: 3, limit: 10 })
-    expect(await store.held(leaving.id)).toEqual([])
+    await Promise.all([second.instances.deregister(leaving.id), store.enqueue(jobs, { handOff })])
+    await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+    expect(await store.instances.held(leaving.id)).toEqual([])
     expect(await store.claim(claimFrom('leaving'))).toHaveLength(10)
   })
 
@@ -123,8 +125,8 @@ describe('postgres: functions together with the statements of the previous relea
     const earlier = postgres(url, { schema, notifier: false })
     await earlier.open()
     onTestFinished(() => earlier.close())
-    await earlier.declareLimits([{ name: 'l', settings: { type: 'concurrency', most: 1 } }])
-    await earlier.declareQueues([{ name: 'limited', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'l' } }])
+    await earlier.limits.declare([{ name: 'l', settings: { type: 'concurrency', most: 1 } }])
+    await earlier.queues.declare([{ name: 'limited', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'l' } }])
     await earlier.claim(claimFrom('limited'))
 
     const [one, two, three] = jobsOf(3, 'mixed') as [NewJob, NewJob, NewJob]

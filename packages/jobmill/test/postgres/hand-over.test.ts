@@ -3,38 +3,42 @@
  * lease is a full lease.
  */
 import pg from 'pg'
+import assert from 'node:assert/strict'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { HandedOver, StandBy } from '../../src/store/claim.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { channelOf, handOvers } from '../../src/store-postgres/hand-over.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
 
-async function opened(schema: string): Promise<Store> {
+async function opened(schema: string): Promise<FullStore> {
   // One connection, so that messages arrive in order.
-  const store: Store = postgres(url, { schema, connections: 1 })
+  const store: FullStore = postgres(url, { schema, connections: 1 })
   await store.open()
   onTestFinished(() => store.close())
   return store
 }
 
-const waitFor = (store: Store, queue: string) => store.wait({ queues: [queue], timeoutMs: 60_000 })
+const waitFor = (store: FullStore, queue: string) =>
+  store.notifier.wait({ queues: [queue], timeoutMs: 60_000 })
 
 /** One process that enqueues, and one that works and has already run a job of the first. */
 async function scene() {
   const schema = freshSchema(url, 'over')
   const [client, worker] = [await opened(schema), await opened(schema)]
   const instance = anInstance({ leaseMs: 3_600_000, kinds: ['work'] })
-  await worker.register(instance)
+  await worker.instances.register(instance)
+  const { remote } = worker.notifier
+  assert(remote !== undefined)
   const arrived: HandedOver[] = []
   const listeners: (() => void)[] = []
   onTestFinished(
-    worker.receive(instance.id, (handed) => {
+    remote.receive(instance.id, (handed) => {
       arrived.push(handed)
       listeners.splice(0).forEach((tell) => tell())
     }),
@@ -54,7 +58,7 @@ async function scene() {
     /** Resolves when the other process has received it, with whether there was a receiver. */
     standBy: async (overrides: Partial<StandBy> = {}): Promise<boolean> => {
       offers += 1
-      const isTold = worker.standBy({
+      const isTold = remote.standBy({
         instance: instance.id,
         queue: 'a',
         kind: 'work',
@@ -62,7 +66,7 @@ async function scene() {
         ...overrides,
       })
       const after = waitFor(client, 'heard')
-      worker.notify(['heard'])
+      worker.notifier.notify(['heard'])
       await after
       return isTold
     },
@@ -72,7 +76,7 @@ async function scene() {
     /** Everything that was sent earlier has arrived when it resolves. */
     silence: async (): Promise<void> => {
       const after = waitFor(worker, 'silence')
-      client.notify(['silence'])
+      client.notifier.notify(['silence'])
       await after
     },
     stateOf: async ({ id }: NewJob): Promise<string | undefined> => (await client.get([id]))[0]?.state,
@@ -80,7 +84,7 @@ async function scene() {
 }
 
 /** The public name of this process in notifications, and the channel on which it receives messages. */
-async function processOf(store: Store, schema: string) {
+async function processOf(store: FullStore, schema: string) {
   const admin = new pg.Client({ connectionString: url })
   await admin.connect()
   onTestFinished(() => admin.end())
@@ -88,7 +92,7 @@ async function processOf(store: Store, schema: string) {
     admin.on('notification', ({ payload = '' }) => resolve((JSON.parse(payload) as { from: string }).from))
   })
   await admin.query(`LISTEN "jobmill ${schema}"`)
-  store.notify(['unused'])
+  store.notifier.notify(['unused'])
   const [row] = (await admin.query<{ value: string }>(`SELECT value FROM ${schema}.secret`)).rows
   const process = await notified
   return { admin, process, channel: channelOf(process, row?.value ?? '') }
@@ -109,7 +113,7 @@ describe('postgres: remote dispatch of a job', () => {
       { offer: 1, lease: { id, payload, maxAttempts, priority, kind: 'work', queue: 'a', attempt: 1 } },
     ])
     const lease = arrived[0]?.lease
-    expect(await worker.held(instance.id)).toContainEqual(
+    expect(await worker.instances.held(instance.id)).toContainEqual(
       expect.objectContaining({ id, token: lease?.token }),
     )
     const finished = await worker.finish([
@@ -140,12 +144,12 @@ describe('postgres: remote dispatch of a job', () => {
     [
       'in a queue that is paused',
       async ({ client }) => {
-        await client.declareQueues([{ name: 'a', settings: DEFAULT_QUEUE_SETTINGS }])
-        await client.changeQueue('a', { settings: { paused: true }, coolMs: null })
+        await client.queues.declare([{ name: 'a', settings: DEFAULT_QUEUE_SETTINGS }])
+        await client.queues.change('a', { settings: { paused: true }, coolMs: null })
       },
     ],
     ['while another is ready', ({ worker }) => worker.enqueue([aJob({ queue: 'a', kind: 'other' })])],
-    ['when it has ended', ({ worker, instance }) => worker.deregister(instance.id)],
+    ['when it has ended', ({ worker, instance }) => worker.instances.deregister(instance.id)],
     ['of another kind', () => Promise.resolve(), [aJob({ queue: 'a', kind: 'other' })]],
     ['of another queue', () => Promise.resolve(), [aJob({ queue: 'b' })]],
     ['with others in one call', () => Promise.resolve(), someJobs([{ queue: 'a' }, { queue: 'a' }])],
@@ -170,7 +174,7 @@ describe('postgres: remote dispatch of a job', () => {
     const { client, standBy, arrived, silence } = await scene()
     await standBy()
     const here = anInstance({ leaseMs: 3_600_000, kinds: ['work'] })
-    await client.register(here)
+    await client.instances.register(here)
     const handOff = { instance: here.id, queues: [{ queue: 'a', room: 1 }], kinds: ['work'] }
     const [reply] = await client.enqueue([aJob({ queue: 'a' })], { handOff })
     expect(reply?.lease).toBeDefined()

@@ -101,10 +101,10 @@ const WRITES: Readonly<Record<string, (one: Case) => Promise<readonly { readonly
   },
   'a tick': (one) =>
     enqueued(one, [{}], async ([job]) => {
-      await store.createSchedule('s', aDefinition())
-      await store.tick([aTick('s', { nextAt: now })])
+      await store.schedules.create('s', aDefinition())
+      await store.schedules.tick([aTick('s', { nextAt: now })])
       if (job === undefined) throw new Error('there is one')
-      const [ticked] = await store.tick([aTick('s', { from: now, fires: [{ at: now, job }] })])
+      const [ticked] = await store.schedules.tick([aTick('s', { from: now, fires: [{ at: now, job }] })])
       expect(ticked?.accepted).toBe(true)
     }),
   'a transfer from another store': (one) =>
@@ -180,7 +180,7 @@ async function warm(change: Case['change']): Promise<Case> {
   await sql(TABLES_OF_JOBS.map((table) => `DELETE FROM ${table}`).join('; '))
   const kinds = [MINE.kind, OTHER.kind]
   const me = anInstance({ leaseMs: 3_600_000, queues: [MINE.queue, OTHER.queue], kinds })
-  await store.register(me)
+  await store.instances.register(me)
   const jobs = someJobs([MINE, OTHER])
   await store.enqueue(jobs)
   const lease = async (): Promise<Lease> => {
@@ -273,7 +273,7 @@ const READS: Readonly<Record<string, (one: Case) => Promise<unknown>>> = {
     const late = fresh()
     await late.open()
     const lost = anInstance({ leaseMs: 1_000, queues: [MINE.queue], kinds, onDead: kinds })
-    await late.register(lost)
+    await late.instances.register(lost)
     const job = aJob(MINE)
     const ordered = aJob({ ...MINE, orderKey: job.id })
     await late.enqueue([job, ordered])
@@ -282,7 +282,7 @@ const READS: Readonly<Record<string, (one: Case) => Promise<unknown>>> = {
     await late.claim(aClaim(lost.id, { queues: queuesWithRoom(), kinds }))
     await late.close()
     now += 2_000
-    const { jobs } = await store.reap({ crashesUntilDead: 1, limit: 10 })
+    const { jobs } = await store.instances.reap({ crashesUntilDead: 1, limit: 10 })
     const [reaped] = jobs.filter(({ id }) => id === job.id)
     const followUps = [job, ordered].map((dead) => onDeadJob({ ...dead, error: '', at: now }).id)
     const kind = onDeadKind(MINE.kind)

@@ -5,7 +5,7 @@ import { freshSchema } from '../../../../test/support/databases.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { WakeUp } from '../../src/store/wake-up.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { notifySender, NOTIFY_EVERY_MS } from '../../src/store-postgres/notify-sender.ts'
 import { messageText, readMessage } from '../../src/store-postgres/notify-message.ts'
 import { trackMissedNotifications } from '../../src/store-postgres/missed-notifications.ts'
@@ -174,14 +174,14 @@ describe('postgres notifier: missed notifications', () => {
   })
 })
 
-async function opened(schema: string, notifier?: false): Promise<Store> {
-  const store: Store = postgres(url, { schema, ...(notifier === undefined ? {} : { notifier }) })
+async function opened(schema: string, notifier?: false): Promise<FullStore> {
+  const store: FullStore = postgres(url, { schema, ...(notifier === undefined ? {} : { notifier }) })
   await store.open()
   onTestFinished(() => store.close())
   return store
 }
 
-const wait = (store: Store) => store.wait({ queues: ['a'], timeoutMs: 15_000 })
+const wait = (store: FullStore) => store.notifier.wait({ queues: ['a'], timeoutMs: 15_000 })
 
 describe('postgres notifier: between handles', () => {
   test('an open store receives the first notification, and all stores receive the same', async () => {
@@ -197,12 +197,12 @@ describe('postgres notifier: between handles', () => {
   test('a forwarded wake-up reaches other processes, and not the one that forwards it', async () => {
     const schema = freshSchema(url, 'notify')
     const [here, there] = [await opened(schema), await opened(schema)]
-    const mine = here.wait({ queues: ['a', 'end'], timeoutMs: 15_000 })
+    const mine = here.notifier.wait({ queues: ['a', 'end'], timeoutMs: 15_000 })
     const theirs = wait(there)
     const wakeUp = aWakeUp({ jobs: 2, seed: 4_711, skip: 3 })
-    here.forward(wakeUp)
+    here.notifier.forward(wakeUp)
     expect(await theirs).toEqual([wakeUp])
-    there.notify(['end'])
+    there.notifier.notify(['end'])
     expect(await mine).toMatchObject([{ queue: 'end', jobs: null }])
   })
 
@@ -211,7 +211,7 @@ describe('postgres notifier: between handles', () => {
     const waits = wait(store)
     await store.enqueue([aJob({ queue: 'a' })])
     expect(await waits).toMatchObject([{ jobs: 1, passes: false }])
-    store.forward(aWakeUp())
+    store.notifier.forward(aWakeUp())
   })
 
   test('a job in an order queue notifies too, because its order lock must be checked', async () => {
@@ -245,12 +245,12 @@ describe('postgres notifier: between handles', () => {
   test('a notification between a claim and the next wait is delivered, and one before the claim is not', async () => {
     const store = await opened(freshSchema(url, 'notify'), false)
     const me = anInstance()
-    await store.register(me)
+    await store.instances.register(me)
     await store.enqueue([aJob({ queue: 'a' })])
     await store.claim(aClaim(me.id, { queues: [{ queue: 'a', room: 1 }] }))
     await store.enqueue(someJobs([{ queue: 'a' }, { queue: 'a' }]))
     expect(await wait(store)).toMatchObject([{ jobs: 2 }])
-    expect(await store.wait({ queues: ['a'], timeoutMs: 1 })).toEqual([])
+    expect(await store.notifier.wait({ queues: ['a'], timeoutMs: 1 })).toEqual([])
   })
 
   test.each(['enqueue', 'complete'] as const)(
@@ -262,7 +262,7 @@ describe('postgres notifier: between handles', () => {
       await client.connect()
       onTestFinished(() => client.end())
       const me = anInstance()
-      await here.register(me)
+      await here.instances.register(me)
       const write = async (queue: string): Promise<void> => {
         const job = aJob({ queue })
         if (way === 'enqueue') return void (await here.enqueue([job], { tx: client }))
@@ -272,7 +272,7 @@ describe('postgres notifier: between handles', () => {
         const transition = { to: 'done', result: null } as const
         await here.finish([{ id, token, outcome: 'returned', transition, followUps: [job] }], { tx: client })
       }
-      const wakeUps = there.wait({ queues: ['a', 'rolled-back'], timeoutMs: 15_000 })
+      const wakeUps = there.notifier.wait({ queues: ['a', 'rolled-back'], timeoutMs: 15_000 })
       await client.query('BEGIN')
       await write('rolled-back')
       await client.query('ROLLBACK')

@@ -10,12 +10,12 @@ import { ON_DEAD_QUEUE, onDeadJob, onDeadKind } from '../../src/job/on-dead.ts'
 import { overlapKey } from '../../src/job/schedule.ts'
 import { postgres, type Tx } from '../../src/postgres.ts'
 import type { Finish } from '../../src/store/finish.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aDefinition, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'open')
-const store: Store<Tx> = postgres(url, { schema, notifier: false })
+const store: FullStore<Tx> = postgres(url, { schema, notifier: false })
 beforeAll(() => store.open())
 afterAll(() => store.close())
 
@@ -38,7 +38,7 @@ function done({ id, token }: { readonly id: string; readonly token: number }): F
 /** A worker with its own queue, so that tests do not interfere. */
 async function workerOf(queue: string): Promise<ReturnType<typeof aClaim>> {
   const instance = anInstance({ queues: [queue], leaseMs: 600_000 })
-  await store.register(instance)
+  await store.instances.register(instance)
   return aClaim(instance.id, { queues: [{ queue, room: 500 }] })
 }
 
@@ -71,7 +71,9 @@ describe('postgres: an open user transaction', () => {
     const later = postgres(url, { schema, notifier: false, clock: () => Date.now() + 3_600_000 })
     await later.open()
     onTestFinished(() => later.close())
-    const reapedIds = (await later.reap({ crashesUntilDead: 3, limit: 100 })).jobs.map(({ id }) => id)
+    const reapedIds = (await later.instances.reap({ crashesUntilDead: 3, limit: 100 })).jobs.map(
+      ({ id }) => id,
+    )
     expect(reapedIds).toContain(other?.id)
     expect(reapedIds).not.toContain(mine?.id)
   })
@@ -125,7 +127,7 @@ describe('postgres: one connection is enough', () => {
   test('P5 for a reap that enqueues follow-ups, on a handle with an empty name cache; and it notifies', async () => {
     const [queue, kind] = ['fatal', 'fatal.kind']
     const instance = anInstance({ queues: [queue], kinds: [kind], onDead: [kind], leaseMs: 600_000 })
-    await store.register(instance)
+    await store.instances.register(instance)
     const job = aJob({ queue, kind })
     await store.enqueue([job])
     await store.claim(aClaim(instance.id, { queues: [{ queue, room: 1 }], kinds: [kind] }))
@@ -133,8 +135,8 @@ describe('postgres: one connection is enough', () => {
     const single = postgres(url, { schema, notifier: false, connections: 1, deadline: '5s', clock: () => at })
     await single.open()
     onTestFinished(() => single.close())
-    const wakeUps = single.wait({ queues: [ON_DEAD_QUEUE], timeoutMs: 15_000 })
-    await single.reap({ crashesUntilDead: 1, limit: 100 })
+    const wakeUps = single.notifier.wait({ queues: [ON_DEAD_QUEUE], timeoutMs: 15_000 })
+    await single.instances.reap({ crashesUntilDead: 1, limit: 100 })
     expect(await wakeUps).toMatchObject([{ queue: ON_DEAD_QUEUE, jobs: 1 }])
     const error = 'lost with its instance (crash 1)'
     const followUp = onDeadJob({ id: job.id, kind, queue, orderKey: null, error, at })
@@ -201,24 +203,24 @@ describe('postgres: an open transaction that ends a job of a schedule with overl
   test('P12 delays that schedule, and no other', async () => {
     const tx = await openTransaction()
     const definition = aDefinition({ overlap: 'skip', queue: 'kept' })
-    await store.declareSchedules([{ name: 'kept', version: 1, definition }])
+    await store.schedules.declare([{ name: 'kept', version: 1, definition }])
     const job = aJob({ queue: 'kept', dedupe: { key: 'kept' } })
     const keyed = {
       ...job,
       dedupe: { key: overlapKey('kept'), holdMs: 0, holdAfter: 'done', onConflict: 'keep' },
     } as const
-    const [record] = await store.schedules()
+    const [record] = await store.schedules.list()
     const at = (record?.readAt ?? 0) + 1
     const planned = { schedule: 'kept', revision: 1, missed: 0 }
-    await store.tick([{ ...planned, from: null, nextAt: at, fires: [] }])
-    await store.tick([{ ...planned, from: at, nextAt: at + 1, fires: [{ at, job: keyed }] }])
+    await store.schedules.tick([{ ...planned, from: null, nextAt: at, fires: [] }])
+    await store.schedules.tick([{ ...planned, from: at, nextAt: at + 1, fires: [{ at, job: keyed }] }])
     const [lease] = await store.claim(await workerOf('kept'))
     await store.finish(lease === undefined ? [] : [done(lease)], { tx })
     const next = { ...keyed, id: aJob().id }
-    const waits = store.tick([
+    const waits = store.schedules.tick([
       { ...planned, from: at + 1, nextAt: at + 2, fires: [{ at: at + 1, job: next }] },
     ])
     await expect(waits).rejects.toMatchObject({ code: 'STORE_BUSY' })
-    expect((await store.schedules())[0]).toMatchObject({ nextAt: at + 1 })
+    expect((await store.schedules.list())[0]).toMatchObject({ nextAt: at + 1 })
   })
 })

@@ -77,18 +77,18 @@ async function fill(): Promise<void> {
 
 beforeAll(async () => {
   store = await explaining(url, schema)
-  await store.declareLimits([
+  await store.limits.declare([
     { name: 'slow', settings: { type: 'rate', amount: 1_000, perMs: 1_000, burst: 1_000 } },
     { name: 'few', settings: { type: 'concurrency', most: 1_000 } },
     { name: 'each', settings: EACH },
     { name: 'some', settings: EACH },
   ])
-  await store.declareQueues(
+  await store.queues.declare(
     ['slow', 'few'].map((name) => ({ name, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: name } })),
   )
   await store.enqueue([aJob({ kind: 'known', queue: 'slow', delay: '10h' })])
   await fill()
-  await store.register(alive)
+  await store.instances.register(alive)
 }, 180_000)
 afterAll(() => store.close())
 
@@ -118,7 +118,8 @@ describe('postgres plans: limits', () => {
   test('P13 P15 a heartbeat reads the front of limited queues, the permits of their limits, and the next schedule', () => {
     const duties = ['a', 'b'].map((name) => ({ name, succeededAgoMs: 5, failures: 0 }))
     return expectIndexes(
-      () => store.renew(aHeartbeat(alive.id, { queues: ['slow', 'few'], kinds: ['known'], duties })),
+      () =>
+        store.instances.renew(aHeartbeat(alive.id, { queues: ['slow', 'few'], kinds: ['known'], duties })),
       'ready_pkey',
       'permit_pkey',
       'schedule_next',
@@ -143,43 +144,51 @@ describe('postgres plans: limits', () => {
     await client.end()
   })
   test('P13 an acquire finds the waiter row, the job and the permit of its holder by their keys', async () => {
-    await expectIndexes(() => store.acquire([anAcquire('slow')]), 'limit_waiter_pkey')
+    await expectIndexes(() => store.limits.acquire([anAcquire('slow')]), 'limit_waiter_pkey')
     const [lease] = await claimed('few')
     const take = anAcquire('few', { holder: lease?.id ?? '', token: lease?.token ?? 0, instance: alive.id })
-    await expectIndexes(() => store.acquire([take]), 'running_pkey', 'permit_pkey')
-    await expectIndexes(() => store.release([take]), 'permit_holder')
+    await expectIndexes(() => store.limits.acquire([take]), 'running_pkey', 'permit_pkey')
+    await expectIndexes(() => store.limits.release([take]), 'permit_holder')
   })
   test('P13 keys are found by their names, and do not slow down reads of limits', async () => {
     const takes = ['k1', 'k2', 'new'].map((key) => anAcquire('each', { key }))
-    await expectIndexes(() => store.acquire(takes), 'limit_pkey', 'limit_waiter_pkey')
-    await expectIndexes(() => store.drain('each', 5, 'another'), 'limit_pkey')
-    await expectIndexes(() => store.limits(), 'limit_own', 'limit_key')
-    await store.acquire(['a', 'b'].map((key) => anAcquire('some', { key })))
+    await expectIndexes(() => store.limits.acquire(takes), 'limit_pkey', 'limit_waiter_pkey')
+    await expectIndexes(() => store.limits.drain('each', 5, 'another'), 'limit_pkey')
+    await expectIndexes(() => store.limits.list(), 'limit_own', 'limit_key')
+    await store.limits.acquire(['a', 'b'].map((key) => anAcquire('some', { key })))
     // Nearly all waiters are of one limit here, so the planner scans them; an operator runs this only now and
     // then.
     const big = BIG.filter((table) => table !== 'limit_waiter')
-    await expectUse(store, big, () => store.changeLimit('some', { ...EACH, burst: 2 }), ['limit_key'])
-    await expectUse(store, big, () => store.deleteLimit('some'), ['limit_key'])
-    await expectIndexes(() => store.declareLimits([{ name: 'some', settings: EACH }]))
+    await expectUse(store, big, () => store.limits.change('some', { ...EACH, burst: 2 }), ['limit_key'])
+    await expectUse(store, big, () => store.limits.delete('some'), ['limit_key'])
+    await expectIndexes(() => store.limits.declare([{ name: 'some', settings: EACH }]))
   })
   test('P4 P6 the end of an instance finds its jobs by the instance', async () => {
     const other = anInstance()
-    await store.register(other)
-    await expectIndexes(() => store.deregister(other.id), 'slot_pkey', 'permit_instance', 'running_instance')
+    await store.instances.register(other)
+    await expectIndexes(
+      () => store.instances.deregister(other.id),
+      'slot_pkey',
+      'permit_instance',
+      'running_instance',
+    )
   })
   test('assigning workers reads no more slots than it writes', () =>
-    expectIndexes(() => store.assign([{ instance: alive.id, queue: 'slow', workers: 3 }]), 'slot_pkey'))
+    expectIndexes(
+      () => store.instances.assign([{ instance: alive.id, queue: 'slow', workers: 3 }]),
+      'slot_pkey',
+    ))
 })
 
 describe('postgres plans: schedules, metrics and events', () => {
   test('P12 a tick finds its schedule and its instants by their keys', async () => {
-    await store.createSchedule('new', aDefinition({ kind: 'known', queue: 'slow' }))
+    await store.schedules.create('new', aDefinition({ kind: 'known', queue: 'slow' }))
     const fires = [{ at: 5, job: aJob({ kind: 'known', queue: 'slow' }) }]
     await expectIndexes(
-      () => store.tick([aTick('new', { fires, nextAt: 4_000_000_000_000 })]),
+      () => store.schedules.tick([aTick('new', { fires, nextAt: 4_000_000_000_000 })]),
       'schedule_pkey',
     )
-    await expectIndexes(() => store.ticks('s1', 10), 'tick_pkey')
+    await expectIndexes(() => store.schedules.ticks('s1', 10), 'tick_pkey')
   })
   test('a recording finds its source by its key, and a roll-up its buckets', async () => {
     const source = alive.id
@@ -187,15 +196,15 @@ describe('postgres plans: schedules, metrics and events', () => {
     const deltas = [{ scope: 'queue 1', agoMs: 0, data }]
     const own = [{ scope: 'instance', resolution: 10_000, agoMs: 0, data } as const]
     const events = [{ type: 'a', agoMs: 0, queue: null, job: null, data: '{}' }]
-    await expectIndexes(() => store.record({ source, seq: 1, deltas, own, events }))
-    await expectIndexes(() => store.rollUp(100), 'metric_delta_pkey', 'metric_pkey')
+    await expectIndexes(() => store.metrics.record({ source, seq: 1, deltas, own, events }))
+    await expectIndexes(() => store.metrics.rollUp(100), 'metric_delta_pkey', 'metric_pkey')
   })
   test('metrics read a range of the primary key', async () => {
     // Roll up first: metrics that wait for it are read with a sequential scan.
-    while ((await store.rollUp(10_000)) > 0);
+    while ((await store.metrics.rollUp(10_000)) > 0);
     const from = 4_000_000_000_000
     await expectIndexes(
-      () => store.metrics({ resolution: 60_000, from, before: from + 3_600_000, scopes: ['queue 1'] }),
+      () => store.metrics.read({ resolution: 60_000, from, before: from + 3_600_000, scopes: ['queue 1'] }),
       'metric_pkey',
     )
   })
@@ -209,7 +218,7 @@ describe('postgres plans: schedules, metrics and events', () => {
     ['a moment', { from: 4_000_000_000_000, before: 4_000_000_000_100 }, 'event_at'],
   ]
   test.each(questions)('the timeline of %s walks the index of its order', (_, query, index) =>
-    expectIndexes(() => store.timeline({ limit: 50, ...query }), index),
+    expectIndexes(() => store.metrics.timeline({ limit: 50, ...query }), index),
   )
 
   test('P15 retention walks the indexes on age, and compares the permits with the running jobs', () =>

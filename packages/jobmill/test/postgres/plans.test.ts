@@ -52,13 +52,13 @@ async function fill(): Promise<void> {
 
 beforeAll(async () => {
   store = await explaining(url, schema)
-  await store.declareQueues([
+  await store.queues.declare([
     { name: 'q2', settings: DEFAULT_QUEUE_SETTINGS },
     { name: 'q1', settings: DEFAULT_QUEUE_SETTINGS },
   ])
   await store.enqueue([aJob({ kind: 'known', queue: 'q1', delay: '10h' })])
   await fill()
-  await store.register(alive)
+  await store.instances.register(alive)
 }, 180_000)
 afterAll(() => store.close())
 
@@ -85,16 +85,16 @@ describe('postgres plans', () => {
   test('P15 stage reads the due times, and the first job of each order queue with a check', () =>
     expectIndexes(() => store.stage(500), 'later_pkey', 'order_queue_pkey'))
   test('P4 reap finds expired instances by their index and their jobs by the instance', () =>
-    expectIndexes(() => store.reap({ crashesUntilDead: 3, limit: 10 }), 'running_instance'))
+    expectIndexes(() => store.instances.reap({ crashesUntilDead: 3, limit: 10 }), 'running_instance'))
   test('P15 retention walks the ended attempts from their old end, by age and by number', async () => {
     await expectIndexes(() => store.retain(aRetain({ limit: 500 })), 'attempt_ended', 'dedupe_expiry')
     // More than there are, so that the jobs of other tests stay.
-    await store.changeQueue('q1', { settings: { keepDone: 2 * ROWS }, coolMs: null })
+    await store.queues.change('q1', { settings: { keepDone: 2 * ROWS }, coolMs: null })
     await expectIndexes(() => store.retain(aRetain({ limit: 500 })), 'attempt_ended')
   })
   test('P15 a heartbeat uses a few index probes', () =>
     expectIndexes(
-      () => store.renew(aHeartbeat(alive.id, { queues: ['q1', 'q2'], kinds: ['known'] })),
+      () => store.instances.renew(aHeartbeat(alive.id, { queues: ['q1', 'q2'], kinds: ['known'] })),
       'ready_pkey',
       'later_pkey',
     ))
@@ -118,7 +118,7 @@ describe('postgres plans', () => {
     const ids = (await store.list({ state: 'ready' }, { limit: 2 })).jobs.map(({ id }) => id)
     await expectIndexes(() => store.get(ids))
     await expectIndexes(() => store.results(ids), 'attempt_pkey', 'running_pkey', 'ready_id_key')
-    await expectIndexes(() => store.failures(ids), 'attempt_pkey')
+    await expectIndexes(() => store.inspect.failures(ids), 'attempt_pkey')
     await expectIndexes(() => store.cancel(ids, 'test'))
     await expectIndexes(() => store.retry(ids))
     await expectIndexes(() => store.runNow(ids))
@@ -174,8 +174,8 @@ describe('postgres plans', () => {
     expect(plans.flatMap(({ indexes }) => indexes)).not.toContain('job_pkey')
   })
   test('the search for kinds without a worker reads the front of each queue in order', async () => {
-    await expectIndexes(() => store.unservedKinds(), 'ready_pkey')
-    const [plan] = await plansOf(store, () => store.unservedKinds())
+    await expectIndexes(() => store.inspect.unservedKinds(), 'ready_pkey')
+    const [plan] = await plansOf(store, () => store.inspect.unservedKinds())
     // In index order; otherwise the whole queue would be read and sorted first.
     expect(plan?.nodes).not.toContain('Bitmap Index Scan')
   })

@@ -144,8 +144,8 @@ describe('D2 a backup without new names is restored under a running handler', ()
     }
     const first = await open()
     await first.enqueue([job])
-    await first.register(instance)
-    await first.register(other)
+    await first.instances.register(instance)
+    await first.instances.register(other)
     await first.close()
     const backup = await newDatabase(database)
 
@@ -255,8 +255,8 @@ describe('D2 the database is emptied under a working mill', () => {
       // Also for a process that starts now.
       const late = postgres(atDatabase(database))
       await late.open()
-      expect((await late.limits()).map(({ name }) => name)).toEqual(['smtp'])
-      expect((await late.queues()).map(({ name }) => name)).toEqual(['post'])
+      expect((await late.limits.list()).map(({ name }) => name)).toEqual(['smtp'])
+      expect((await late.queues.list()).map(({ name }) => name)).toEqual(['post'])
       await late.close()
     },
   )

@@ -9,7 +9,7 @@ import type { NewJob } from '../../src/job/new-job.ts'
 import type { LimitSettings } from '../../src/job/limit.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import { postgres } from '../../src/postgres.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import {
   aClaim,
   aDefinition,
@@ -23,7 +23,7 @@ import {
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'sent')
-const store: Store = postgres(url, { schema, notifier: false })
+const store: FullStore = postgres(url, { schema, notifier: false })
 const me = anInstance({ leaseMs: 3_600_000 })
 const RATE: LimitSettings = { type: 'rate', amount: 1_000, perMs: 1_000, burst: 100 }
 /** The first word of each statement. */
@@ -41,19 +41,19 @@ const idle = aHeartbeat(me.id, {
 const original = pg.Client.prototype.query
 beforeAll(async () => {
   await store.open()
-  await store.declareLimits([
+  await store.limits.declare([
     { name: 'rate', settings: RATE },
     { name: 'permits', settings: { type: 'concurrency', most: 5 } },
   ])
-  await store.declareQueues([
+  await store.queues.declare([
     { name: 'free', settings: DEFAULT_QUEUE_SETTINGS },
     ...['rate', 'permits'].map((name) => ({ name, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: name } })),
   ])
-  await store.register(me)
+  await store.instances.register(me)
   // So that every name is cached, and every duty has a leader.
   for (const queue of ['free', 'rate', 'permits']) await store.enqueue([aJob({ queue })])
   await store.claim(claimOf('free', 'rate', 'permits'))
-  await store.renew(idle)
+  await store.instances.renew(idle)
   pg.Client.prototype.query = function counted(this: pg.Client, ...args: unknown[]): unknown {
     const [config, values] = args as [Partial<pg.QueryConfig>, unknown]
     // A transaction of the user is sent with separate values.
@@ -88,7 +88,7 @@ const inTransaction = (...statements: string[]): string[] => ['BEGIN', ...statem
 
 describe('postgres: statements', () => {
   test('P15 a heartbeat is one, even with duties to lead, limits and schedules', async () => {
-    await store.renew(idle)
+    await store.instances.renew(idle)
     expect(sent).toEqual(['SELECT'])
   })
 
@@ -126,13 +126,13 @@ describe('postgres: statements', () => {
     onTestFinished(() => other.close())
     sent.length = 0
     for (const statements of [2, 1, 1]) {
-      await other.renew(idle)
+      await other.instances.renew(idle)
       expect(sent.splice(0)).toHaveLength(statements)
     }
   })
 
   test('P15 an idle heartbeat gets no transaction id, because it writes nothing', async () => {
-    await store.renew(idle)
+    await store.instances.renew(idle)
     const heartbeat = last
     const client = new pg.Client({ connectionString: url })
     await client.connect()
@@ -162,40 +162,42 @@ describe('postgres: statements', () => {
     // The lock, the held permits, and the claim.
     expect(sent.splice(0)).toEqual(['WITH', ...inTransaction('WITH', 'WITH', 'WITH')])
     await store.enqueue([aJob({ queue: 'rate' })])
-    await store.drain('rate', 60_000)
+    await store.limits.drain('rate', 60_000)
     sent.length = 0
     expect(await store.claim(claimOf('rate'))).toHaveLength(0)
     expect(sent).toEqual(['WITH'])
-    await store.deregister(me.id)
-    await store.register(me)
+    await store.instances.deregister(me.id)
+    await store.instances.register(me)
   })
 
   test('P13 P15 an acquire is a lock and a write in a transaction, and for permits a count of those held', async () => {
-    await store.changeLimit('rate', RATE)
-    await store.declareLimits([{ name: 'fresh', settings: RATE }])
+    await store.limits.change('rate', RATE)
+    await store.limits.declare([{ name: 'fresh', settings: RATE }])
     sent.length = 0
     const takes = [anAcquire('fresh'), anAcquire('fresh')]
-    expect(await store.acquire(takes)).toMatchObject([{ outcome: 'granted' }, { outcome: 'granted' }])
+    expect(await store.limits.acquire(takes)).toMatchObject([{ outcome: 'granted' }, { outcome: 'granted' }])
     expect(sent.splice(0)).toEqual(inTransaction('WITH', 'WITH'))
-    expect(await store.acquire([anAcquire('permits', { instance: me.id })])).toMatchObject([
+    expect(await store.limits.acquire([anAcquire('permits', { instance: me.id })])).toMatchObject([
       { outcome: 'granted' },
     ])
     expect(sent.splice(0)).toEqual(inTransaction('WITH', 'WITH', 'WITH'))
   })
 
   test('P12 P15 a tick is a lock and a write in a transaction, and for a job a record and its enqueue', async () => {
-    await store.createSchedule('s', aDefinition({ queue: 'free' }))
+    await store.schedules.create('s', aDefinition({ queue: 'free' }))
     sent.length = 0
-    expect(await store.tick([aTick('s', { nextAt: 5 })])).toMatchObject([{ accepted: true }])
+    expect(await store.schedules.tick([aTick('s', { nextAt: 5 })])).toMatchObject([{ accepted: true }])
     expect(sent.splice(0)).toEqual(inTransaction('WITH', 'WITH'))
     const fires = [{ at: 5, job: aJob({ queue: 'free' }) }]
-    expect(await store.tick([aTick('s', { from: 5, nextAt: 6, fires })])).toMatchObject([{ accepted: true }])
+    expect(await store.schedules.tick([aTick('s', { from: 5, nextAt: 6, fires })])).toMatchObject([
+      { accepted: true },
+    ])
     expect(sent.splice(0)).toEqual(inTransaction('WITH', 'WITH', 'WITH', 'WITH'))
   })
 
   test('P15 a recording is one, and a finish is one, with permits or without', async () => {
     const events = [{ type: 'a', agoMs: 0, queue: null, job: null, data: '{}' }]
-    await store.record({ source: me.id, seq: 1, deltas: [], own: [], events })
+    await store.metrics.record({ source: me.id, seq: 1, deltas: [], own: [], events })
     expect(sent.splice(0)).toEqual(['WITH'])
     await store.enqueue(someJobs([{ queue: 'free' }, { queue: 'permits' }]))
     const leases = await store.claim(claimOf('free', 'permits'))

@@ -12,12 +12,12 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { enqueuer } from '../../src/enqueue/enqueuer.ts'
 import { postgres, type Tx } from '../../src/postgres.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, anInstance, KIND } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'tx')
-const store: Store<Tx> = postgres(url, { schema, notifier: false })
+const store: FullStore<Tx> = postgres(url, { schema, notifier: false })
 const pool = new pg.Pool({ connectionString: url, max: 2 })
 const sql = postgresJs(url, { max: 1 })
 const kysely = new Kysely<object>({ dialect: new PostgresDialect({ pool }) })
@@ -131,7 +131,7 @@ describe.each(Object.entries(ways))('postgres: a transaction of %s', (name, inTr
 
   test('P10 a job is finished with the data, or stays running without it', async () => {
     const me = anInstance()
-    await store.register(me)
+    await store.instances.register(me)
     const [job] = await enqueue([{ kind: KIND, payload: 1 }])
     const [lease] = await store.claim(aClaim(me.id))
     expect(lease?.id).toBe(job?.id)
@@ -160,7 +160,7 @@ describe('an invalid transaction', () => {
   test.each([[42], ['BEGIN'], [null], [{}], [{ query: 'select' }]])(
     '%j is refused with the fix',
     async (tx) => {
-      const { enqueue } = enqueuer(store as Store)
+      const { enqueue } = enqueuer(store as FullStore)
       await expect(enqueue([{ kind: KIND, payload: 1 }], { tx })).rejects.toMatchObject({
         code: 'TX_INVALID',
         field: 'tx',
@@ -186,7 +186,7 @@ describe('an invalid transaction', () => {
   })
 
   test('a function that runs something else is refused, because it would pass for a write', async () => {
-    const { enqueue } = enqueuer(store as Store)
+    const { enqueue } = enqueuer(store as FullStore)
     await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: async () => [] })).rejects.toMatchObject({
       code: 'TX_INVALID',
     })
@@ -230,7 +230,7 @@ describe('an invalid transaction', () => {
   )
 
   test('a function that does not return rows is refused', async () => {
-    const { enqueue } = enqueuer(store as Store)
+    const { enqueue } = enqueuer(store as FullStore)
     await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: async () => 'ok' })).rejects.toMatchObject({
       code: 'TX_INVALID',
     })

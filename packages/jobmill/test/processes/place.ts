@@ -1,5 +1,5 @@
 /** The location of a store, in a form that can be sent to another process. */
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 
 export interface Place {
   readonly store: 'sqlite' | 'postgres'
@@ -9,7 +9,7 @@ export interface Place {
 }
 
 /** Loads only the requested driver, since many processes start in these tests. */
-export async function storeAt({ store, at, schema = 'jobmill' }: Place): Promise<Store> {
+export async function storeAt({ store, at, schema = 'jobmill' }: Place): Promise<FullStore> {
   if (store === 'sqlite') return (await import('../../src/sqlite.ts')).sqlite(at)
   return (await import('../../src/postgres.ts')).postgres(at, { schema })
 }

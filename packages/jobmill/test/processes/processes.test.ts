@@ -10,7 +10,7 @@ import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { MIGRATIONS as POSTGRES_MIGRATIONS } from '../../src/store-postgres/migrations.ts'
 import { MIGRATIONS as SQLITE_MIGRATIONS } from '../../src/store-sqlite/migrations.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, QUEUE, someJobs } from '../../src/testing/factories.ts'
 import { kill, type Started, startProcess } from './children.ts'
 import { type Place, storeAt } from './place.ts'
@@ -18,7 +18,7 @@ import { EACH, type Task } from './store-process.ts'
 
 const start = (place: Place, task: Task): Started => startProcess('store-process.ts', { place, task })
 
-async function opened(place: Place): Promise<Store> {
+async function opened(place: Place): Promise<FullStore> {
   const store = await storeAt(place)
   await store.open()
   onTestFinished(() => store.close())
@@ -108,12 +108,12 @@ describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) =>
     expect(held.map((job) => job?.state)).toEqual(['running', 'running', 'running'])
     await kill(victim)
     const reaped = await until(
-      () => store.reap({ crashesUntilDead: 3, limit: 10 }),
+      () => store.instances.reap({ crashesUntilDead: 3, limit: 10 }),
       ({ jobs }) => jobs.length > 0,
     )
     expect(reaped.jobs).toHaveLength(3)
     const me = anInstance()
-    await store.register(me)
+    await store.instances.register(me)
     const leases = await store.claim(aClaim(me.id))
     expect(leases.map(({ id, attempt, crashes }) => [id, attempt, crashes])).toEqual(
       victim.messages.slice(0, 3).map((id) => [id, 1, 1]),
@@ -123,7 +123,7 @@ describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) =>
   test('an enqueue of another process wakes a waiting process', async () => {
     const place = fresh()
     const store = await opened(place)
-    const wakeUps = store.wait({ queues: [QUEUE], timeoutMs: 50_000 })
+    const wakeUps = store.notifier.wait({ queues: [QUEUE], timeoutMs: 50_000 })
     await start(place, 'enqueue-one').ended
     expect(await wakeUps).toMatchObject([{ queue: QUEUE, jobs: 1 }])
   }, 60_000)
@@ -132,7 +132,7 @@ describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) =>
     const place = fresh()
     const store = await opened(place)
     const me = anInstance({ leaseMs: 600_000 })
-    await store.register(me)
+    await store.instances.register(me)
     const other = await storeAt(place)
     await other.open()
     const job = aJob({ delay: 20 })

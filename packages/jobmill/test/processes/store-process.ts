@@ -3,7 +3,7 @@
  * it, so that it can be killed at any time.
  */
 import { once } from 'node:events'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 import { type Place, storeAt } from './place.ts'
 
@@ -18,7 +18,7 @@ export type Task =
 /** How many jobs a process enqueues before it starts to work. */
 export const EACH = 200
 
-const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
+const tasks: Readonly<Record<Task, (store: FullStore) => Promise<void>>> = {
   open: async () => tell('open'),
 
   'enqueue-one': async (store) => {
@@ -36,7 +36,7 @@ const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
   'enqueue-and-work': async (store) => {
     await store.enqueue(someJobs(Array.from({ length: EACH }, () => ({}))))
     const instance = anInstance({ leaseMs: 600_000 })
-    await store.register(instance)
+    await store.instances.register(instance)
     for (;;) {
       const leases = await store.claim(aClaim(instance.id, { limit: 7 }))
       if (leases.length === 0) break
@@ -46,7 +46,7 @@ const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
       )
       for (const { id, accepted } of await store.finish(items)) tell(accepted ? id : 'refused')
     }
-    await store.deregister(instance.id)
+    await store.instances.deregister(instance.id)
   },
 
   /** Answers each message with the id of a job, or with the code of the error. Ends after `{ end: true }`. */
@@ -67,10 +67,10 @@ const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
 
   'claim-and-hang': async (store) => {
     const instance = anInstance({ leaseMs: 500 })
-    await store.register(instance)
+    await store.instances.register(instance)
     for (const { id } of await store.claim(aClaim(instance.id))) tell(id)
     tell('hanging')
-    await store.wait({ queues: [], timeoutMs: 600_000 })
+    await store.notifier.wait({ queues: [], timeoutMs: 600_000 })
   },
 }
 

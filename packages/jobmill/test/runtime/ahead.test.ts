@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
-import { defineJob, type JobContext, type Store } from '../../src/index.ts'
+import { defineJob, type JobContext, type FullStore } from '../../src/index.ts'
 import { type Faults, faultyStore } from '../../src/testing/index.ts'
 import { happened, subjects } from './stores.ts'
 
@@ -26,8 +26,8 @@ function job() {
 }
 
 function spied() {
-  const made: (Store & Faults)[] = []
-  const around = (store: Store): Store => {
+  const made: (FullStore & Faults)[] = []
+  const around = (store: FullStore): FullStore => {
     const faulty = faultyStore(store)
     made.push(faulty)
     return faulty

@@ -2,7 +2,7 @@
 // parallel callers in two processes.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
-import type { EnqueuedJob, Store } from '../../src/index.ts'
+import type { EnqueuedJob, FullStore } from '../../src/index.ts'
 import { type TestMill, testMill } from '../../src/testing/index.ts'
 import { ENDED, type Holder, HOLDING, keyed, keyOf, type Payload, type Spot } from './dedupe-holders.ts'
 import { places } from './places.ts'
@@ -52,8 +52,8 @@ describe.each(places)('target 9 on $name: a dedupe key', ({ name, create }) => {
   let scenes = 0
 
   beforeAll(async () => {
-    mill = await testMill<Store>({ jobs: [keyed], store })
-    other = await testMill<Store>({ jobs: [keyed], store, platform: mill.platform, start: false })
+    mill = await testMill<FullStore>({ jobs: [keyed], store })
+    other = await testMill<FullStore>({ jobs: [keyed], store, platform: mill.platform, start: false })
   })
   afterAll(async () => {
     await mill[Symbol.asyncDispose]()
@@ -124,7 +124,7 @@ describe.each(places)('target 9 on $name: a dedupe key', ({ name, create }) => {
 
   test('target 9: whose holder keeps waiting is replaced by every caller, from any number of processes', async () => {
     const more = { jobs: [keyed], store, platform: mill.platform, start: false }
-    const mills = [other, ...(await Promise.all([1, 2, 3].map(() => testMill<Store>(more))))]
+    const mills = [other, ...(await Promise.all([1, 2, 3].map(() => testMill<FullStore>(more))))]
     const dedupe = { key: 'asked for by many', onConflict: 'replace' } as const
     const first = await other.enqueue(keyed, { act: 'return', n: 0 }, { queue: 'many', delay: '1d', dedupe })
     const ask = async (from: TestMill, n: number): Promise<Answer> => {

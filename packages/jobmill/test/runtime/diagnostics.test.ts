@@ -7,7 +7,7 @@ import {
   DEFAULT_QUEUE_SETTINGS,
   defineJob,
   type JobContext,
-  type Store,
+  type FullStore,
   Throttled,
 } from '../../src/index.ts'
 import type { StoreTools } from '../../src/store/tools.ts'
@@ -48,9 +48,9 @@ const problemsOf = async (mill: TestMill): Promise<unknown[]> =>
   (await mill.diagnostics()).map(({ check, about, message }) => [check, about.what, about.name, message])
 
 /** Returns the store with some of its tools replaced. */
-function having(store: Store, tools: Partial<StoreTools>): Store {
-  const { tools: own } = store as Store & { readonly tools: StoreTools }
-  return Object.assign(Object.create(store) as Store, { tools: { ...own, ...tools } })
+function having(store: FullStore, tools: Partial<StoreTools>): FullStore {
+  const { tools: own } = store as FullStore & { readonly tools: StoreTools }
+  return Object.assign(Object.create(store) as FullStore, { tools: { ...own, ...tools } })
 }
 
 describe('a queue', () => {
@@ -156,7 +156,7 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
       ['database', 'database', null, 'the database check failed: INTERNAL'],
     ])
     const bare = await aMill(JOBS, (store) =>
-      Object.assign(Object.create(store) as Store, { tools: undefined }),
+      Object.assign(Object.create(store) as FullStore, { tools: undefined }),
     )
     expect(await bare.diagnostics()).toEqual([])
     expect(await bare.system()).toMatchObject({ database: null, migrations: null })

@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
-import { defineJob, type JobContext, type Store } from '../../src/index.ts'
+import { defineJob, type JobContext, type FullStore } from '../../src/index.ts'
 import { type Faults, faultyStore } from '../../src/testing/index.ts'
 import { happened, subjects } from './stores.ts'
 
@@ -25,13 +25,17 @@ function held() {
 }
 
 function spied() {
-  const made: (Store & Faults)[] = []
-  const around = (store: Store): Store => {
+  const made: (FullStore & Faults)[] = []
+  const around = (store: FullStore): FullStore => {
     const faulty = faultyStore(store)
     made.push(faulty)
     return faulty
   }
-  return { around, calls: (verb: keyof Store) => made[0]?.calls(verb as never) ?? 0, faults: () => made[0] }
+  return {
+    around,
+    calls: (verb: keyof FullStore) => made[0]?.calls(verb as never) ?? 0,
+    faults: () => made[0],
+  }
 }
 
 describe.each(subjects)('direct dispatch on $name', ({ name, mill: create }) => {

@@ -2,9 +2,10 @@
  * Remote dispatch through the whole runtime: one process writes a job for an idle worker of another.
  * PostgreSQL only, because it needs notifications between processes.
  */
+import assert from 'node:assert/strict'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
-import { defineJob, type JobContext, type Store } from '../../src/index.ts'
+import { defineJob, type FullStore, type JobContext, type RemoteDispatch } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { HandedOver } from '../../src/store/claim.ts'
 import { faultyStore, testMill, type TestMill } from '../../src/testing/index.ts'
@@ -26,25 +27,28 @@ async function scene(brings: Brings = (handed, take) => take(handed)) {
   })
   const arrived: HandedOver[] = []
   const stores: ReturnType<typeof faultyStore>[] = []
-  const mill = await testMill<Store>({
+  const mill = await testMill<FullStore>({
     jobs: [job],
     store(platform) {
-      const store: Store = postgres(url, { schema, clock: platform.now })
-      const spied: Store = {
-        ...store,
+      const store: FullStore = postgres(url, { schema, clock: platform.now })
+      const { remote } = store.notifier
+      assert(remote !== undefined)
+      const spy: RemoteDispatch = {
+        ...remote,
         receive: (instance, take) =>
-          store.receive(instance, (handed) => {
+          remote.receive(instance, (handed) => {
             arrived.push(handed)
             brings(handed, take)
           }),
       }
+      const spied: FullStore = { ...store, notifier: { ...store.notifier, remote: spy } }
       const faulty = faultyStore(spied)
       stores.push(faulty)
       return faulty
     },
   })
   onTestFinished(async () => void (await mill.stop({ grace: 0 })))
-  const client: Store = postgres(url, { schema, clock: mill.platform.now })
+  const client: FullStore = postgres(url, { schema, clock: mill.platform.now })
   await client.open()
   onTestFinished(() => client.close())
   await mill.platform.settled()

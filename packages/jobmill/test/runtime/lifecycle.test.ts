@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, jobmill } from '../../src/index.ts'
-import type { Store } from '../../src/index.ts'
+import type { FullStore } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { aClaim, anInstance } from '../../src/testing/factories.ts'
 import { type Faults, faultyStore } from '../../src/testing/index.ts'
@@ -53,7 +53,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     const mill = await create({ jobs: [quick], serve: ['default'], start: false })
     const held = await mill.enqueue(quick, null)
     const crashed = anInstance()
-    await mill.store.register(crashed)
+    await mill.store.instances.register(crashed)
     const [lease] = await mill.store.claim(aClaim(crashed.id, { kinds: [quick.kind] }))
     expect(lease?.id).toBe(held.id)
     await mill.clock.advance('1m')
@@ -276,7 +276,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
       faults.push(faulty)
       return faulty
     })
-    faults[0]?.fail('register')
+    faults[0]?.fail('instances.register')
     const [start, job] = await Promise.allSettled([mill.start(), mill.enqueue(quick, null)])
     expect([start.status, job.status]).toEqual(['rejected', 'fulfilled'])
     await mill.start()
@@ -308,7 +308,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     const mill = jobmill(shared)
     await mill.start()
     await jobmill(shared).stop()
-    faults[0]?.fail('declareQueues')
+    faults[0]?.fail('queues.declare')
     const failing = jobmill({ ...shared, queues: { other: {} } })
     expect(await rejection(() => failing.open())).toMatchObject({ code: 'STORE_UNAVAILABLE' })
     await failing.stop()
@@ -335,7 +335,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     const mill = await create({ start: false }, (inner) => ({
       ...inner,
       enqueue: (jobs) => inner.enqueue(jobs),
-      notify: (queues) => void wakeUp.push(...queues),
+      notifier: { ...inner.notifier, notify: (queues) => void wakeUp.push(...queues) },
     }))
     await mill.enqueue('a', null, { queue: 'mail', tx: {} })
     mill.wake()
@@ -419,13 +419,13 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
 
   test('P15 an idle mill queries the database at most twice a second, and not at all after its stop', async () => {
     const stores: Faults[] = []
-    const count = (store: Store): Store => {
+    const count = (store: FullStore): FullStore => {
       const faulty = faultyStore(store)
       stores.push(faulty)
       return faulty
     }
     const counted = (): number => {
-      const { wait: _wait, ...calls } = stores[0]?.calls() ?? { wait: 0 }
+      const { 'notifier.wait': _wait, ...calls } = stores[0]?.calls() ?? { 'notifier.wait': 0 }
       return Object.values(calls).reduce((sum, n) => sum + n, 0)
     }
     const mill = await create({ jobs: [quick], queues: { default: { workers: 500 } } }, count)

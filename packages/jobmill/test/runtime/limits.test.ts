@@ -7,7 +7,7 @@ import {
   jobmill,
   type JobContext,
   type LimitOptions,
-  type Store,
+  type FullStore,
 } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { testMill } from '../../src/testing/index.ts'
@@ -342,7 +342,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
       code: 'OPTION_UNKNOWN',
     })
     const limits = { smtp: { rate: 1 } }
-    const again = await testMill<Store>({
+    const again = await testMill<FullStore>({
       jobs: [job],
       limits,
       platform: mill.platform,

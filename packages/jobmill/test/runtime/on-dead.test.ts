@@ -91,7 +91,7 @@ describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
     for (let crash = 0; crash < 3; crash += 1) {
       const instance = mill.platform.id()
       const me = { queues: ['out'], kinds: ['mail'], onDead: ['mail'], capacity: 1, leaseMs: 1_000 }
-      await store.register({ id: instance, label: null, version: null, ...me })
+      await store.instances.register({ id: instance, label: null, version: null, ...me })
       const quarantine = crash < 2 ? 'skip' : 'only'
       await store.claim({
         instance,
@@ -101,7 +101,7 @@ describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
         quarantined: quarantine,
       })
       await mill.clock.advance('2s')
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
     }
     expect(await mill.get(id)).toMatchObject({ state: 'dead', crashes: 3 })
     expect(deaths).toEqual([])

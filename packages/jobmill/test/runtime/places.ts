@@ -7,7 +7,7 @@ import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
-import type { Store } from '../../src/index.ts'
+import type { FullStore } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import {
@@ -19,11 +19,11 @@ import {
   type TestPlatform,
 } from '../../src/testing/index.ts'
 
-type Options = Omit<TestMillOptions<Store>, 'store'>
+type Options = Omit<TestMillOptions<FullStore>, 'store'>
 
 export interface Place {
   /** Another store on the database, as another process would open it. */
-  readonly store: (clock: Pick<TestPlatform, 'now'>) => Store
+  readonly store: (clock: Pick<TestPlatform, 'now'>) => FullStore
   /** Another connection of the application, with a new table unless one is named. */
   readonly connect: (table?: string) => Promise<Client>
   /** A mill on its own store; stopped at the end of the test. */
@@ -53,7 +53,7 @@ function place(store: Place['store'], connect: Place['connect']): Place {
     store,
     connect,
     async mill(options = {}) {
-      const mill = await testMill<Store>({ ...options, store })
+      const mill = await testMill<FullStore>({ ...options, store })
       onTestFinished(() => mill[Symbol.asyncDispose]())
       return mill
     },
@@ -86,12 +86,12 @@ export const places: readonly Places[] = [
 ]
 
 export interface FaultyMill extends TestMill {
-  readonly store: Store & Faults
+  readonly store: FullStore & Faults
 }
 
 /** A mill whose store fails as the test plans. */
 export async function faultyMill(at: Place, options: Options = {}): Promise<FaultyMill> {
-  const mill = (await testMill<Store & Faults>({
+  const mill = (await testMill<FullStore & Faults>({
     ...options,
     store: (platform) => faultyStore(at.store(platform)),
   })) as FaultyMill

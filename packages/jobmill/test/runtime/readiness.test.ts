@@ -22,7 +22,7 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
 
   test('a mill that is starting is not ready', async () => {
     const mill = await faultyMill(create(), { jobs: [job], start: false })
-    const held = mill.store.hold('register')
+    const held = mill.store.hold('instances.register')
     const starting = mill.start()
     await held.reached
     expect(await mill.readiness()).toMatchObject({
@@ -36,7 +36,7 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
 
   test('P16 a store that does not answer makes it unready until it answers', async () => {
     const mill = await faultyMill(create(), { jobs: [job] })
-    mill.store.fail('duties', {
+    mill.store.fail('instances.duties', {
       error: new JobmillError('STORE_UNAVAILABLE', 'postgres://ada:secret@host is gone'),
     })
     const answer = await mill.readiness()
@@ -50,7 +50,7 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
 
   test('P16 an instance that could not renew its lease is not ready', async () => {
     const mill = await faultyMill(create(), { jobs: [job] })
-    mill.store.fail('renew', { times: 1_000 })
+    mill.store.fail('instances.renew', { times: 1_000 })
     await mill.clock.advance('11s')
     expect(await mill.readiness()).toMatchObject({ ready: false, checks: { heartbeat: { ok: false } } })
     mill.store.clear()
@@ -73,10 +73,10 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
     onTestFinished(() => other.close())
     const instance = mill.platform.id()
     const about = { label: null, version: null, queues: ['x'], kinds: [], onDead: [], capacity: 1 }
-    await other.register({ id: instance, ...about, leaseMs: 3_600_000 })
+    await other.instances.register({ id: instance, ...about, leaseMs: 3_600_000 })
     const bid = { name: 'their-sweep', succeededAgoMs: 1_200_000, failures: 0 }
     const request = { instance, leaseMs: 3_600_000, renewEveryMs: 0, queues: [], kinds: [], duties: [bid] }
-    await other.renew(request)
+    await other.instances.renew(request)
     expect(await mill.readiness()).toMatchObject({
       ready: true,
       degraded: ['their-sweep last succeeded 20 m ago'],

@@ -9,11 +9,11 @@ import { postgres } from '../../src/postgres.ts'
 import { type Schedules, schedulesApi } from '../../src/runtime/schedules.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { JobRecord } from '../../src/store/job-record.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { faultyStore } from '../../src/testing/index.ts'
 import { type ServedSchedules, serveSchedules } from '../../src/upkeep/schedule.ts'
 
-type Open = (clock: () => number) => Store
+type Open = (clock: () => number) => FullStore
 
 const databases: readonly (readonly ['sqlite' | 'postgres', () => Open])[] = [
   [
@@ -34,7 +34,7 @@ const databases: readonly (readonly ['sqlite' | 'postgres', () => Open])[] = [
 ]
 
 interface Process {
-  readonly store: ReturnType<typeof faultyStore<Store>>
+  readonly store: ReturnType<typeof faultyStore<FullStore>>
   readonly schedules: Schedules
   readonly serve: () => Promise<ServedSchedules>
   /** Registers these schedules, as a process does at its start for those in its code. */
@@ -47,7 +47,7 @@ export interface Bench {
   readonly clock: { readonly now: () => number; readonly set: (iso: string) => void }
   readonly process: (jobs?: readonly AnyJob[]) => Promise<Process>
   /** The planned instants of all existing jobs, in order. */
-  readonly planned: (store: Store) => Promise<string[]>
+  readonly planned: (store: FullStore) => Promise<string[]>
 }
 
 function benchOn(open: Open): Bench {
@@ -95,7 +95,7 @@ function aProcess(store: Process['store'], now: () => number, jobs: readonly Any
     async deploy(...schedules) {
       const prepared = schedules.map((one, at) => prepareSchedule(one, tools, `schedules[${at}]`))
       for (const { fits } of prepared) await fits
-      await store.declareSchedules(
+      await store.schedules.declare(
         prepared.map(({ name, version, definition }) => ({ name, version, definition })),
       )
     },
@@ -103,7 +103,7 @@ function aProcess(store: Process['store'], now: () => number, jobs: readonly Any
   }
 }
 
-export async function allJobs(store: Store): Promise<JobRecord[]> {
+export async function allJobs(store: FullStore): Promise<JobRecord[]> {
   const { jobs } = await store.list({}, { limit: 500 })
   const records = await store.get(jobs.map(({ id }) => id))
   return records.filter((record) => record !== null)

@@ -238,7 +238,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()
       await one.deploy(hourly, { ...hourly, name: 'other' })
-      await one.store.changeSchedule('hourly', { when: 'at the full moon' })
+      await one.store.schedules.change('hourly', { when: 'at the full moon' })
       clock.set('2026-02-01T01:00:00Z')
       expect(await one.serve()).toMatchObject({ failed: 1 })
       expect(await one.schedules.get('hourly')).toMatchObject({

@@ -1,23 +1,27 @@
 // P12: each planned instant fires once, across several processes, lost replies and clock changes.
 import { describe, expect, test } from 'vitest'
 import type { Transition } from '../../src/store/finish.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, anInstance } from '../../src/testing/index.ts'
 import { allJobs, benches } from './schedules-bench.ts'
 
 const hourly = { name: 'hourly', job: 'work', when: '0 * * * *' } as const
 
 /** Claims the ready job and ends it with the given transition. */
-async function runOne(store: Store, transition: Transition, queue = 'queue-of-work'): Promise<string | null> {
+async function runOne(
+  store: FullStore,
+  transition: Transition,
+  queue = 'queue-of-work',
+): Promise<string | null> {
   const instance = anInstance({ queues: [queue] })
-  await store.register(instance)
+  await store.instances.register(instance)
   const [lease] = await store.claim(aClaim(instance.id, { queues: [{ queue, room: 1 }], limit: 1 }))
   if (lease === undefined) return null
   const { id, token } = lease
   await store.finish([
     { id, token, transition, outcome: transition.to === 'done' ? 'returned' : 'failed', error: 'no' },
   ])
-  await store.deregister(instance.id)
+  await store.instances.deregister(instance.id)
   return id
 }
 
@@ -67,7 +71,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       await one.deploy(hourly)
       await one.serve()
       clock.set('2026-02-01T01:00:00Z')
-      one.store.loseReply('tick')
+      one.store.loseReply('schedules.tick')
       expect(await one.serve()).toMatchObject({ failed: 0, queues: ['queue-of-work'] })
       await other.serve()
       expect(await planned(one.store)).toEqual(['2026-02-01T01:00:00Z'])
@@ -81,7 +85,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       await slow.deploy(hourly)
       await slow.serve()
       clock.set('2026-02-01T01:00:00Z')
-      const held = slow.store.hold('tick')
+      const held = slow.store.hold('schedules.tick')
       const serving = slow.serve()
       await held.reached
       await other.serve()

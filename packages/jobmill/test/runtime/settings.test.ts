@@ -1,7 +1,7 @@
 /** Live settings and worker shares under races, and what the heartbeat reads. Runs on both stores. */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
-import { defineJob, type JobContext, jobmill, type Store } from '../../src/index.ts'
+import { defineJob, type JobContext, jobmill, type FullStore } from '../../src/index.ts'
 import { type Faults, faultyStore } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
 import { happened, lent, subjects } from './stores.ts'
@@ -9,9 +9,9 @@ import { happened, lent, subjects } from './stores.ts'
 const quick = defineJob({ kind: 'quick', run: () => 'done' })
 
 /** Gives access to the faults of the store that a mill created with `around` uses. */
-function faults(): { around: (store: Store) => Store; plan: Faults } {
-  const made: (Store & Faults)[] = []
-  const around = (store: Store): Store => {
+function faults(): { around: (store: FullStore) => FullStore; plan: Faults } {
+  const made: (FullStore & Faults)[] = []
+  const around = (store: FullStore): FullStore => {
     const faulty = faultyStore(store)
     made.push(faulty)
     return faulty
@@ -26,7 +26,7 @@ describe.each(subjects)('live settings on $name', ({ name, mill: create }) => {
     const { around, plan } = faults()
     const mill = await create({ jobs: [quick] }, around)
     await mill.platform.settled()
-    const late = plan.holdReply('queues')
+    const late = plan.holdReply('queues.list')
     await mill.pause('default')
     await mill.platform.advance('1s')
     await late.reached

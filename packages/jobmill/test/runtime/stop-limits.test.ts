@@ -7,7 +7,7 @@ import { deregister } from '../../../../test/support/deregister.ts'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import { silentProxy } from '../../../../test/support/silent-proxy.ts'
-import { defineJob, jobmill, stopOnSignals, type Store } from '../../src/index.ts'
+import { defineJob, jobmill, stopOnSignals, type FullStore } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { faultyStore, testPlatform } from '../../src/testing/index.ts'
@@ -28,7 +28,7 @@ function gated() {
 }
 
 /** Every write that a stop makes. */
-const LAST_WRITES = ['finish', 'deregister', 'record', 'close'] as const
+const LAST_WRITES = ['finish', 'instances.deregister', 'metrics.record', 'close'] as const
 
 describe.each(places)('the time limit of a stop on $name', ({ name, create }) => {
   const test = inTurns(name, places)
@@ -91,7 +91,7 @@ describe.each(places)('the time limit of a stop on $name', ({ name, create }) =>
 })
 
 /** Stops a mill whose handler ends after the database stopped answering. Returns how long the stop took. */
-async function tookMs(store: Store, platform: ReturnType<typeof testPlatform>, breakStore: () => void) {
+async function tookMs(store: FullStore, platform: ReturnType<typeof testPlatform>, breakStore: () => void) {
   const { job, entered, open } = gated()
   const mill = jobmill({ store, platform, jobs: [job], log: 'silent' })
   await mill.start()

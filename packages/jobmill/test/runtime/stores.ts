@@ -1,17 +1,17 @@
 /** The runtime on each store, on a clock that the test moves. */
 import { inject, onTestFinished } from 'vitest'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
-import type { Store } from '../../src/index.ts'
+import type { FullStore } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { type TestMill, testMill, type TestMillOptions } from '../../src/testing/index.ts'
 
-type Options = Omit<TestMillOptions<Store>, 'store'>
+type Options = Omit<TestMillOptions<FullStore>, 'store'>
 
 export interface Subject {
   readonly name: 'sqlite' | 'postgres'
   /** A mill on a new database; stopped at the end of the test. `around` can wrap the store of the mill. */
-  readonly mill: (options?: Options, around?: (store: Store) => Store) => Promise<TestMill>
+  readonly mill: (options?: Options, around?: (store: FullStore) => FullStore) => Promise<TestMill>
 }
 
 async function stopped(mill: TestMill): Promise<TestMill> {
@@ -24,7 +24,7 @@ export const subjects: readonly Subject[] = [
     name: 'sqlite',
     mill: async (options = {}, around = (store) => store) =>
       stopped(
-        await testMill<Store>({
+        await testMill<FullStore>({
           ...options,
           store: (platform) => around(sqlite(':memory:', { clock: platform.now })),
         }),
@@ -36,7 +36,7 @@ export const subjects: readonly Subject[] = [
       const url = inject('keptPostgresUrl')
       const schema = recycledSchema(url, 'runtime')
       return stopped(
-        await testMill<Store>({
+        await testMill<FullStore>({
           ...options,
           store: (platform) => around(postgres(url, { schema, clock: platform.now })),
         }),
@@ -46,7 +46,7 @@ export const subjects: readonly Subject[] = [
 ]
 
 /** The store of this mill for a second mill, which must not close it. */
-export function lent({ store }: TestMill): Store {
+export function lent({ store }: TestMill): FullStore {
   return { ...store, close: () => Promise.resolve() }
 }
 

@@ -13,7 +13,7 @@ const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<number>) =>
 /** A mill that receives no notifications, so it finds jobs only by polling. */
 async function deafMill(at: Place) {
   const mill = await faultyMill(at, { jobs: [echo], start: false })
-  mill.store.hold('wait')
+  mill.store.hold('notifier.wait')
   await mill.start()
   // The mill has polled an empty queue, so it polls again at the next heartbeat.
   await mill.platform.advance('1s')

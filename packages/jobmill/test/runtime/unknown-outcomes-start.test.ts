@@ -6,7 +6,12 @@ import type { Verb } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
 import { faultyMill, places } from './places.ts'
 
-const STEPS = ['open', 'declareQueues', 'queues', 'register'] as const satisfies readonly Verb[]
+const STEPS = [
+  'open',
+  'queues.declare',
+  'queues.list',
+  'instances.register',
+] as const satisfies readonly Verb[]
 
 /** A job whose service records the calls of its lifecycle. */
 function served() {
@@ -58,7 +63,7 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
     const { job } = served()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'registered', start: false })
     await mill.queues()
-    mill.store.fail('queues')
+    mill.store.fail('queues.list')
     await rejection(() => mill.start())
     const me = (await mill.instances()).filter(({ id }) => id === mill.instance.id)
     expect(me).toMatchObject([{ state: 'stopped' }])
@@ -67,11 +72,11 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
   test('P2 P16 deregisters its own instance, even late, and not that of the next start', async () => {
     const { job } = served()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'undone-late', start: false })
-    mill.store.fail('queues')
+    mill.store.fail('queues.list')
     await rejection(() => mill.start())
     const failed = mill.instance.id
     await mill.start()
-    await mill.store.deregister(failed)
+    await mill.store.instances.deregister(failed)
     const alive = (await mill.instances()).filter(({ state }) => state === 'alive')
     expect(alive.map(({ id }) => id)).toContain(mill.instance.id)
   })
@@ -80,7 +85,7 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
     const { job } = served()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'used', start: false })
     const { id } = await mill.enqueue(job, 1)
-    mill.store.fail('register')
+    mill.store.fail('instances.register')
     await rejection(() => mill.start())
     expect(await mill.get(id)).toMatchObject({ state: 'ready' })
     expect((await mill.enqueue(job, 2)).outcome).toBe('enqueued')
@@ -103,8 +108,8 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
   test('P16 rejects with the cause of the failure, even if undoing the start fails too', async () => {
     const { job } = served()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'undoing', start: false })
-    mill.store.fail('queues', { error: new Error('the reason') })
-    mill.store.fail('deregister')
+    mill.store.fail('queues.list', { error: new Error('the reason') })
+    mill.store.fail('instances.deregister')
     mill.store.fail('close')
     await expect(mill.start()).rejects.toThrow('the reason')
     await mill.start()

@@ -40,10 +40,10 @@ const TROUBLES: readonly Trouble[] = [
   },
   { verb: 'finish', part: 'finish', forMs: 8_000, call: (mill) => mill.enqueue(echo, 1) },
   // Shorter than the lease: unknown-outcomes-lease.test.ts covers longer outages.
-  { verb: 'renew', part: 'heartbeat', forMs: 6_000, call: (mill) => mill.enqueue(echo, 1) },
+  { verb: 'instances.renew', part: 'heartbeat', forMs: 6_000, call: (mill) => mill.enqueue(echo, 1) },
   { verb: 'stage', part: 'stage', forMs: 8_000, call: (mill) => mill.enqueue(echo, 1, { delay: 100 }) },
   {
-    verb: 'queues',
+    verb: 'queues.list',
     part: 'settings',
     forMs: 8_000,
     async call(mill) {
@@ -51,7 +51,7 @@ const TROUBLES: readonly Trouble[] = [
       await mill.enqueue(echo, 1)
     },
   },
-  { verb: 'held', part: 'compare', forMs: 181_000, call: (mill) => mill.enqueue(echo, 1) },
+  { verb: 'instances.held', part: 'compare', forMs: 181_000, call: (mill) => mill.enqueue(echo, 1) },
   { verb: 'retain', part: 'retain', forMs: 345_000, call: async () => {} },
 ]
 
@@ -86,7 +86,7 @@ describe.each(places)('store failures on $name', ({ name, create }) => {
   test('P16 if the settings cannot be read, the last known ones apply until the new ones are read', async () => {
     const mill = await faultyMill(at, { jobs: [echo], route: () => 'settings' })
     await mill.platform.settled()
-    mill.store.fail('queues', FOREVER)
+    mill.store.fail('queues.list', FOREVER)
     await mill.pause('settings')
     await mill.platform.advance('3s')
     expect(mill.events.map(({ type }) => type)).not.toContain('queue-changed')
@@ -132,12 +132,12 @@ describe.each(places)('store failures on $name', ({ name, create }) => {
     const verbs: Verb[] = [
       'claim',
       'finish',
-      'renew',
+      'instances.renew',
       'stage',
-      'queues',
-      'held',
+      'queues.list',
+      'instances.held',
       'progress',
-      'reap',
+      'instances.reap',
       'results',
     ]
     const acknowledged: string[] = []

@@ -80,7 +80,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     await mill.platform.advance('35s')
     expect([signal.aborted, eventsOf(mill, 'leases-found')]).toEqual([false, []])
     // A job that ends during the lookup must not count as a lost claim either.
-    const asked = mill.store.holdReply('held')
+    const asked = mill.store.holdReply('instances.held')
     await mill.platform.advance('10s')
     await asked.reached
     open('ended')
@@ -159,7 +159,7 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     const { id } = await mill.enqueue(job, null)
     const signal = await entered
     for (let round = 0; round < 5; round += 1) {
-      mill.store.loseReply('renew', FOREVER)
+      mill.store.loseReply('instances.renew', FOREVER)
       await mill.platform.advance('8s')
       mill.store.clear()
       await mill.platform.advance('1s')

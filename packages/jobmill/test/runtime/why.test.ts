@@ -146,8 +146,8 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     expect(await reasons(mill, last.id)).toEqual(['busy', 'behind'])
     expect((await mill.why(last.id))?.reasons[1]?.message).toBe('1 ready job is ahead of it in queue default')
     // The change is written directly to the store, so no instance has applied it yet.
-    await mill.store.changeQueue('default', { settings: { workers: 3 }, coolMs: null })
-    await mill.store.assign([{ instance: mill.instance.id, queue: 'default', workers: 3 }])
+    await mill.store.queues.change('default', { settings: { workers: 3 }, coolMs: null })
+    await mill.store.instances.assign([{ instance: mill.instance.id, queue: 'default', workers: 3 }])
     expect(await reasons(mill, next.id)).toEqual(['next'])
     expect(await mill.why(running.id)).toEqual({ state: 'running', reasons: [] })
     expect(await mill.why('00000000-0000-7000-8000-000000000000')).toBeNull()
@@ -168,7 +168,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
         capacity: 1,
         leaseMs: 1_000,
       }
-      await mill.store.register({ id: instance, ...about })
+      await mill.store.instances.register({ id: instance, ...about })
       const request = { instance, queues: [{ queue: 'other', room: 1 }], kinds: ['a'], limit: 1 }
       expect(await mill.store.claim({ ...request, quarantined: 'skip' })).toHaveLength(1)
       await mill.clock.advance('2s')

@@ -82,7 +82,10 @@ describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
     let isAway = false
     const mill = await create({ jobs: [job], queues: { default: { workers: 3 } } }, (store) => ({
       ...store,
-      assign: (changes) => (isAway ? Promise.reject(new Error('away')) : store.assign(changes)),
+      instances: {
+        ...store.instances,
+        assign: (changes) => (isAway ? Promise.reject(new Error('away')) : store.instances.assign(changes)),
+      },
     }))
     await mill.clock.advance('2s')
     isAway = true
@@ -122,7 +125,7 @@ describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
       onDead: [],
       capacity: 10,
     }
-    await mill.store.register({ ...other, id: mill.platform.id(), leaseMs: 3_600_000 })
+    await mill.store.instances.register({ ...other, id: mill.platform.id(), leaseMs: 3_600_000 })
     await mill.clock.advance('2s')
     await mill.enqueueMany(job, many(1, 9))
     await mill.platform.settled()

@@ -22,7 +22,7 @@ const TEXTS = [
 test('payloads and results are read back unchanged', async () => {
   const store = await openStore()
   const instance = anInstance()
-  await store.register(instance)
+  await store.instances.register(instance)
   const jobs = someJobs(TEXTS.map((text) => ({ payload: { [text]: text } })))
   await store.enqueue(jobs)
   const leases = await store.claim(aClaim(instance.id))
@@ -48,7 +48,7 @@ test('payloads and results are read back unchanged', async () => {
 test('large and small, plain and keyed, ready and delayed jobs are stored in the order of the call', async () => {
   const store = await openStore()
   const instance = anInstance()
-  await store.register(instance)
+  await store.instances.register(instance)
   const large = 'x'.repeat(100_000)
   const jobs = Array.from({ length: 40 }, (_, at) =>
     aJob({

@@ -3,7 +3,7 @@
  * sends what was granted to it.
  */
 import { sqlite } from '../../src/sqlite.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, aHeartbeat, anAcquire, KIND, QUEUE } from '../../src/testing/factories.ts'
 
 export type Task = 'tick' | 'take' | 'work' | 'record' | 'lead'
@@ -13,22 +13,22 @@ export const INSTANTS = 60
 export const ASKS = 40
 export const FLUSHES = 25
 
-const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
+const tasks: Readonly<Record<Task, (store: FullStore) => Promise<void>>> = {
   /** Runs the ticks of a schedule as fast as it can, while other processes do the same. */
   tick: async (store) => {
     for (;;) {
-      const [schedule] = await store.schedules()
+      const [schedule] = await store.schedules.list()
       if (schedule === undefined || (schedule.nextAt ?? 0) > INSTANTS * 1_000) return
       const { nextAt: from, revision } = schedule
       const fires = from === null ? [] : [{ at: from, job: aJob() }]
       const step = { schedule: SCHEDULE, revision, from, nextAt: (from ?? 0) + 1_000, fires, missed: 0 }
-      for (const { fired } of await store.tick([step])) for (const { at } of fired) tell(String(at))
+      for (const { fired } of await store.schedules.tick([step])) for (const { at } of fired) tell(String(at))
     }
   },
 
   take: async (store) => {
     for (let ask = 0; ask < ASKS; ask += 1) {
-      const [reply] = await store.acquire([anAcquire('rate')])
+      const [reply] = await store.limits.acquire([anAcquire('rate')])
       tell(reply?.outcome ?? '')
     }
   },
@@ -36,11 +36,11 @@ const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
   /** Runs jobs of a limited queue, and counts how many run in total. */
   work: async (store) => {
     const instance = anInstance({ leaseMs: 600_000 })
-    await store.register(instance)
+    await store.instances.register(instance)
     for (;;) {
       const leases = await store.claim(aClaim(instance.id))
       const [queue] = await store.counts()
-      const [limit] = await store.limits()
+      const [limit] = await store.limits.list()
       tell(String(Math.max(queue?.running ?? 0, limit?.held ?? 0)))
       await store.finish(
         leases.map(({ id, token }, at) => ({
@@ -53,7 +53,7 @@ const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
       )
       if (leases.length === 0 && queue?.ready === 0) break
     }
-    await store.deregister(instance.id)
+    await store.instances.deregister(instance.id)
   },
 
   record: async (store) => {
@@ -63,24 +63,24 @@ const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
       const event = { type: 'seen', agoMs: 0, queue: QUEUE, job: null, data: '{}' }
       const recording = { source, seq, deltas: [figure], own: [], events: [event] }
       // Sent twice, as after a lost answer.
-      await Promise.all([store.record(recording), store.record(recording)])
-      await store.rollUp(3)
+      await Promise.all([store.metrics.record(recording), store.metrics.record(recording)])
+      await store.metrics.rollUp(3)
     }
   },
 
   /** Sends heartbeats until it is killed, and reports when it became a leader. */
   lead: async (store) => {
     const instance = anInstance({ leaseMs: 3_000 })
-    await store.register(instance)
+    await store.instances.register(instance)
     const duties = [{ name: 'schedule', succeededAgoMs: null, failures: 0 }]
     tell('alive')
     for (let led = false; ;) {
-      const heartbeat = await store.renew(
+      const heartbeat = await store.instances.renew(
         aHeartbeat(instance.id, { leaseMs: 3_000, renewEveryMs: 200, kinds: [KIND], duties }),
       )
       if (heartbeat.leads.length > 0 && !led) tell(instance.id)
       led = heartbeat.leads.length > 0
-      await store.wait({ queues: [], timeoutMs: 20 })
+      await store.notifier.wait({ queues: [], timeoutMs: 20 })
     }
   },
 }

@@ -30,11 +30,13 @@ describe('sqlite: several processes on one file', () => {
     async () => {
       const path = freshFile()
       const store = await openStore(path)
-      await store.declareSchedules([{ name: SCHEDULE, version: 1, definition: aDefinition() }])
+      await store.schedules.declare([{ name: SCHEDULE, version: 1, definition: aDefinition() }])
       const served = await four(path, 'tick')
       const instants = Array.from({ length: INSTANTS }, (_, at) => (at + 1) * 1_000)
       expect(served.map(Number).toSorted((a, b) => a - b)).toEqual(instants)
-      expect((await store.ticks(SCHEDULE, 10_000)).map(({ at }) => at)).toEqual(instants.toReversed())
+      expect((await store.schedules.ticks(SCHEDULE, 10_000)).map(({ at }) => at)).toEqual(
+        instants.toReversed(),
+      )
       expect(await store.counts()).toMatchObject([{ ready: INSTANTS }])
     },
   )
@@ -44,7 +46,7 @@ describe('sqlite: several processes on one file', () => {
     const store = await openStore(path)
     // A token returns in a year, so the burst is all there is.
     const settings = { type: 'rate', amount: 1, perMs: 365 * 86_400_000, burst: 50 } as const
-    await store.declareLimits([{ name: 'rate', settings }])
+    await store.limits.declare([{ name: 'rate', settings }])
     const outcomes = await four(path, 'take')
     expect(outcomes).toHaveLength(4 * ASKS)
     expect(outcomes.filter((outcome) => outcome === 'granted')).toHaveLength(50)
@@ -56,14 +58,14 @@ describe('sqlite: several processes on one file', () => {
     async () => {
       const path = freshFile()
       const store = await openStore(path)
-      await store.declareLimits([{ name: 'few', settings: { type: 'concurrency', most: 3 } }])
-      await store.declareQueues([{ name: QUEUE, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'few' } }])
+      await store.limits.declare([{ name: 'few', settings: { type: 'concurrency', most: 3 } }])
+      await store.queues.declare([{ name: QUEUE, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'few' } }])
       await store.enqueue(someJobs(Array.from({ length: 100 }, () => ({}))))
       const most = Math.max(...(await four(path, 'work')).map(Number))
       expect(most).toBeLessThanOrEqual(3)
       expect(most).toBeGreaterThan(0)
       expect(await store.counts()).toMatchObject([{ ready: 0, running: 0, done: 100 }])
-      expect(await store.limits()).toMatchObject([{ held: 0, available: 3 }])
+      expect(await store.limits.list()).toMatchObject([{ held: 0, available: 3 }])
     },
   )
 
@@ -75,11 +77,11 @@ describe('sqlite: several processes on one file', () => {
       const store = await openStore(path)
       await four(path, 'record')
       for (const resolution of [10_000, 60_000, 3_600_000] as const) {
-        const records = await store.metrics({ resolution, from: 0, before: 7_258_118_400_000 })
+        const records = await store.metrics.read({ resolution, from: 0, before: 7_258_118_400_000 })
         const done = records.reduce((sum, { data }) => sum + (data.counters?.['done'] ?? 0), 0)
         expect(done).toBe(4 * FLUSHES)
       }
-      const events = await store.timeline({ limit: 500 })
+      const events = await store.metrics.timeline({ limit: 500 })
       const numbers = Array.from({ length: 4 * FLUSHES }, (_, at) => 4 * FLUSHES - at)
       expect(events.map(({ n }) => n)).toEqual(numbers)
     },
@@ -95,11 +97,11 @@ describe('sqlite: several processes on one file', () => {
       await Promise.all([says(first, 1), says(second, 1)])
       await Promise.race([says(first, 2), says(second, 2)])
       const [leader, other] = first.messages.length > 1 ? [first, second] : [second, first]
-      expect(await store.duties()).toMatchObject([{ name: 'schedule', leader: leader.messages[1] }])
+      expect(await store.instances.duties()).toMatchObject([{ name: 'schedule', leader: leader.messages[1] }])
       expect(other.messages).toEqual(['alive'])
       await kill(leader)
       await says(other, 2)
-      expect(await store.duties()).toMatchObject([{ leader: other.messages[1] }])
+      expect(await store.instances.duties()).toMatchObject([{ leader: other.messages[1] }])
       await kill(other)
     },
   )

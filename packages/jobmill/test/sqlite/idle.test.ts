@@ -32,17 +32,17 @@ describe('sqlite, idle', () => {
     const texts = everyRun()
     const store = await openStore()
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     const names = Array.from({ length: 50 }, (_, at) => `name-${at}`)
     await store.enqueue(someJobs(names.map((queue) => ({ queue, delay: '1h' }))))
-    await store.renew(aHeartbeat(instance.id, { duties }))
+    await store.instances.renew(aHeartbeat(instance.id, { duties }))
     const costs = []
     for (const [queues, kinds] of [
       [['name-1'], ['name-1']],
       [names, names],
     ] as const) {
       texts.length = 0
-      await store.renew(aHeartbeat(instance.id, { queues, kinds, duties }))
+      await store.instances.renew(aHeartbeat(instance.id, { queues, kinds, duties }))
       costs.push([...texts])
     }
     assert.deepEqual(costs[0], costs[1])
@@ -58,7 +58,7 @@ describe('sqlite, idle', () => {
     const path = freshFile()
     const store = await openStore(path)
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     await store.enqueue(someJobs([{}, {}, {}]))
     const leases = await store.claim(aClaim(instance.id))
     const to = [
@@ -72,7 +72,7 @@ describe('sqlite, idle', () => {
     expect(await store.counts()).toMatchObject([{ done: 1, ready: 1, scheduled: 1 }])
     assert.isEmpty(texts.filter((text) => text.includes('jobmill_permit')))
     await store.enqueue([aJob()])
-    await store.deregister(instance.id)
+    await store.instances.deregister(instance.id)
     // The instance itself is read once, whatever it ran.
     assert.lengthOf(
       texts.filter((text) => text.includes('jobmill_permit')),

@@ -2,7 +2,7 @@
 // had read them.
 import { assert, describe, expect, test } from 'vitest'
 import type { Finish } from '../../src/store/finish.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, anAcquire, KIND, QUEUE, someJobs } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
@@ -24,7 +24,7 @@ async function claimed(jobs = someJobs(Array.from({ length: MANY }, () => ({})))
   const path = freshFile()
   const [store, other] = [await openStore(path), await openStore(path)]
   const instance = anInstance()
-  await store.register(instance)
+  await store.instances.register(instance)
   await store.enqueue(jobs)
   const leases = await store.claim(aClaim(instance.id))
   assert.lengthOf(leases, jobs.length)
@@ -33,7 +33,7 @@ async function claimed(jobs = someJobs(Array.from({ length: MANY }, () => ({})))
   return { store, other, instance, leases, lease }
 }
 
-async function outcomes(store: Store, ids: readonly string[]): Promise<string[]> {
+async function outcomes(store: FullStore, ids: readonly string[]): Promise<string[]> {
   const histories = await Promise.all(ids.map((id) => store.history(id)))
   return histories.map((attempts) => attempts.map(({ outcome }) => outcome).join(' '))
 }
@@ -80,15 +80,15 @@ describe('cached leases', () => {
 
   test('a finish includes a log and a permit that another process wrote', async () => {
     const { store, other, instance, leases, lease } = await claimed()
-    await other.declareLimits([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
+    await other.limits.declare([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
     await other.progress([{ id: lease.id, token: lease.token, log: 'noted' }])
     const [second] = leases.slice(1)
     assert.isDefined(second)
     const take = anAcquire('few', { holder: second.id, token: second.token, instance: instance.id })
-    assert.deepEqual(await other.acquire([take]), [{ outcome: 'granted', waitMs: 0 }])
+    assert.deepEqual(await other.limits.acquire([take]), [{ outcome: 'granted', waitMs: 0 }])
     await store.finish(leases.map((one) => done(one)))
     assert.equal((await store.history(lease.id))[0]?.log, 'noted')
-    assert.equal((await store.limits())[0]?.held, 0)
+    assert.equal((await store.limits.list())[0]?.held, 0)
   })
 
   test('one call can have separate results, a job twice, and other transitions', async () => {
@@ -145,7 +145,7 @@ describe('directly dispatched jobs', () => {
   test('are finished like claimed ones, one by one and many at once', async () => {
     const store = await openStore()
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     for (const size of [1, MANY]) {
       const jobs = someJobs(Array.from({ length: size }, (_, at) => ({ tags: at % 5 === 4 ? ['t'] : [] })))
       const handOff = { instance: instance.id, queues: [{ queue: QUEUE, room: size }], kinds: [KIND] }
@@ -165,7 +165,7 @@ describe('directly dispatched jobs', () => {
   test('P2 with an existing or repeated id are leased once or not at all', async () => {
     const store = await openStore()
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     const [first, ...jobs] = someJobs(Array.from({ length: MANY }, () => ({})))
     assert.isDefined(first)
     await store.enqueue([{ ...first, queue: 'elsewhere' }])
@@ -175,10 +175,10 @@ describe('directly dispatched jobs', () => {
       replies.map(({ lease }) => lease?.id),
       [undefined, ...jobs.map(({ id }) => id), ...jobs.map(() => undefined)],
     )
-    assert.lengthOf(await store.held(instance.id), jobs.length)
+    assert.lengthOf(await store.instances.held(instance.id), jobs.length)
     const leases = replies.flatMap(({ lease }) => lease ?? [])
     await store.finish(leases.map((one) => done(one)))
-    assert.isEmpty(await store.held(instance.id))
+    assert.isEmpty(await store.instances.held(instance.id))
   })
 })
 

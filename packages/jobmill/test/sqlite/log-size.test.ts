@@ -30,7 +30,7 @@ test.for([
     const began = Date.now()
     const store = await openStore(open(path), { clock: () => began })
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     const reader = readFrom(path)
     const size = (): number => statSync(`${path}-wal`).size
     const payload = 'x'.repeat(500_000)
@@ -38,12 +38,12 @@ test.for([
       await store.enqueue(Array.from({ length: 8 }, () => aJob({ payload })))
       assert.isBelow(call, 100)
     }
-    await store.renew(aHeartbeat(instance.id))
+    await store.instances.renew(aHeartbeat(instance.id))
     assert.isAbove(size(), LOG_LIMIT_BYTES)
     reader.exec('COMMIT')
     await vi.waitFor(
       async () => {
-        await store.renew(aHeartbeat(instance.id))
+        await store.instances.renew(aHeartbeat(instance.id))
         assert.isAtMost(size(), LOG_LIMIT_BYTES)
       },
       { timeout: 10_000, interval: 50 },
@@ -59,13 +59,13 @@ test('a closed store leaves a large log to other connections', async () => {
   const path = freshFile()
   const [store, neighbour] = [await openStore(path), await openStore(path)]
   const instance = anInstance()
-  await store.register(instance)
+  await store.instances.register(instance)
   const reader = readFrom(path)
   const payload = 'x'.repeat(1_000_000)
   for (let call = 0; call < 4; call += 1)
     await store.enqueue(Array.from({ length: 8 }, () => aJob({ payload })))
   assert.isAbove(statSync(`${path}-wal`).size, LOG_LIMIT_BYTES)
-  await store.renew(aHeartbeat(instance.id))
+  await store.instances.renew(aHeartbeat(instance.id))
   await store.close()
   reader.exec('COMMIT')
   expect(await neighbour.counts()).toMatchObject([{ ready: 32 }])

@@ -158,9 +158,9 @@ describe('opening sqlite', () => {
     await made.open()
     onTestFinished(() => made.close())
     const instance = anInstance()
-    await made.register(instance)
+    await made.instances.register(instance)
     process.chdir('/')
-    assert.isTrue((await made.renew(aHeartbeat(instance.id))).alive)
+    assert.isTrue((await made.instances.renew(aHeartbeat(instance.id))).alive)
     const job = aJob()
     await made.enqueue([job])
     assert.deepEqual(jobsIn(path), [`${job.id} ${job.kind} ${job.queue}`])
@@ -263,7 +263,7 @@ describe('a sqlite file that changes while it is open', () => {
     const [first, second] = [await openStore(file), await openStore(file)]
     const instance = anInstance()
     const claim = aClaim(instance.id, { queues: [{ queue: 'late', room: 1 }], kinds: ['late'] })
-    await first.register(instance)
+    await first.instances.register(instance)
     // The second store caches names that are only in the log.
     await second.enqueue([aJob({ kind: 'late', queue: 'late' })])
     const [before] = await first.claim(claim)
@@ -273,7 +273,7 @@ describe('a sqlite file that changes while it is open', () => {
     const job = aJob({ kind: 'late', queue: 'late' })
     await second.enqueue([job])
     expect(await first.get([job.id])).toMatchObject([{ kind: 'late', queue: 'late' }])
-    await first.register(instance)
+    await first.instances.register(instance)
     const [after] = await first.claim(claim)
     expect(after?.id).toBe(job.id)
     assert.isAbove(after?.token ?? 0, before?.token ?? Number.POSITIVE_INFINITY)
@@ -284,7 +284,7 @@ describe('a sqlite file that changes while it is open', () => {
     const store = await openStore(file)
     const instance = anInstance()
     const claim = aClaim(instance.id, { queues: [{ queue: 'other', room: 1 }], kinds: ['other'] })
-    await store.register(instance)
+    await store.instances.register(instance)
     const [first] = await store.claim(claim)
     assert.include(
       before.map(({ id }) => id),
@@ -292,7 +292,7 @@ describe('a sqlite file that changes while it is open', () => {
     )
     renameSync(backup, file)
     await expect(store.counts()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
-    await store.register(instance)
+    await store.instances.register(instance)
     const [second] = await store.claim(claim)
     expect(second?.id).toBe(first?.id)
     // The handler of the first claim may still run: its token must not match.
@@ -305,7 +305,7 @@ describe('a sqlite file that changes while it is open', () => {
     const instance = anInstance()
     const mail = { kind: 'mail', queue: 'mail' }
     const claim = aClaim(instance.id, { queues: [{ queue: 'mail', room: 1 }], kinds: ['mail'] })
-    await store.register(instance)
+    await store.instances.register(instance)
     // The backup has all names.
     await store.enqueue([aJob({ ...mail, delay: '1h' })])
     await copyThroughSqlite(file, `${file}.backup`)
@@ -330,7 +330,7 @@ describe('a sqlite file that changes while it is open', () => {
     const file = freshFile()
     const [before, instance] = [await openStore(file), anInstance()]
     const job = aJob({ kind: 'mail', queue: 'mail' })
-    await before.register(instance)
+    await before.instances.register(instance)
     await before.enqueue([job])
     await copyThroughSqlite(file, `${file}.backup`)
     const claim = aClaim(instance.id, { queues: [{ queue: 'mail', room: 1 }], kinds: ['mail'] })

@@ -9,7 +9,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import { JOB_STATES } from '../../src/job/state.ts'
 import { MIGRATIONS } from '../../src/store-sqlite/migrations.ts'
 import { definePayloadHas } from '../../src/store-sqlite/payload-has.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import {
   aClaim,
   aDefinition,
@@ -37,23 +37,23 @@ const GROWING =
   /^SCAN (?:jobmill_(?:job|attempt|dedupe|turn|tag|tick|permit|place|limit|recording|metric|event)|j|a|t|l|line|tagged)\b(?! USING INDEX jobmill_limit_own)/
 
 /** The statements of shared state. The jobs of this queue use limits. */
-async function clusterStatements(store: Store, instance: string): Promise<void> {
-  await store.declareLimits([
+async function clusterStatements(store: FullStore, instance: string): Promise<void> {
+  await store.limits.declare([
     { name: 'rate', settings: { type: 'rate', amount: 1, perMs: 60_000, burst: 1 } },
     { name: 'few', settings: { type: 'concurrency', most: 2 } },
     { name: 'gone', settings: { type: 'concurrency', most: 1 } },
     { name: 'each', settings: EACH },
   ])
-  await store.acquire(['a', 'b', 'a'].map((key) => anAcquire('each', { key })))
-  await store.drain('each', 1, 'c')
-  await store.changeLimit('each', { ...EACH, burst: 2 })
-  await store.limits()
-  await store.deleteLimit('each')
-  await store.changeLimit('few', { type: 'concurrency', most: 3 })
-  await store.drain('gone', 1)
-  await store.deleteLimit('gone')
+  await store.limits.acquire(['a', 'b', 'a'].map((key) => anAcquire('each', { key })))
+  await store.limits.drain('each', 1, 'c')
+  await store.limits.change('each', { ...EACH, burst: 2 })
+  await store.limits.list()
+  await store.limits.delete('each')
+  await store.limits.change('few', { type: 'concurrency', most: 3 })
+  await store.limits.drain('gone', 1)
+  await store.limits.delete('gone')
   for (const limit of ['rate', 'few']) {
-    await store.declareQueues([{ name: limit, settings: { ...DEFAULT_QUEUE_SETTINGS, limit, keepDone: 0 } }])
+    await store.queues.declare([{ name: limit, settings: { ...DEFAULT_QUEUE_SETTINGS, limit, keepDone: 0 } }])
     await store.enqueue(someJobs([{ queue: limit }, { queue: limit }]))
   }
   const queues = ['rate', 'few'].map((queue) => ({ queue, room: 5 }))
@@ -61,13 +61,13 @@ async function clusterStatements(store: Store, instance: string): Promise<void> 
   const [holder] = leases
     .filter(({ queue }) => queue === 'few')
     .map(({ id, token }) => ({ holder: id, token }))
-  await store.acquire([
+  await store.limits.acquire([
     anAcquire('few', { ...holder, instance }),
     anAcquire('few', { instance }),
     anAcquire('rate'),
     anAcquire('rate'),
   ])
-  await store.release([
+  await store.limits.release([
     { limit: 'few', holder: holder?.holder ?? '', token: holder?.token ?? 0 },
     { limit: 'few', holder: holder?.holder ?? '', token: null },
   ])
@@ -79,31 +79,31 @@ async function clusterStatements(store: Store, instance: string): Promise<void> 
       transition: { to: 'done', result: null },
     })),
   )
-  await store.assign([{ instance, queue: QUEUE, workers: 1 }])
-  await store.assign([{ instance, queue: QUEUE, workers: null }])
-  await store.declareSchedules([{ name: 'daily', version: 1, definition: aDefinition() }])
-  await store.createSchedule('other', aDefinition())
-  await store.changeSchedule('other', { paused: true })
-  await store.tick([aTick('daily', { nextAt: 2, fires: [{ at: 1, job: aJob() }] })])
-  await store.scheduleFailed('daily', 'why')
-  await store.deleteSchedule('other')
+  await store.instances.assign([{ instance, queue: QUEUE, workers: 1 }])
+  await store.instances.assign([{ instance, queue: QUEUE, workers: null }])
+  await store.schedules.declare([{ name: 'daily', version: 1, definition: aDefinition() }])
+  await store.schedules.create('other', aDefinition())
+  await store.schedules.change('other', { paused: true })
+  await store.schedules.tick([aTick('daily', { nextAt: 2, fires: [{ at: 1, job: aJob() }] })])
+  await store.schedules.failed('daily', 'why')
+  await store.schedules.delete('other')
   const figure = { scope: 'queue default', agoMs: 0, data: { counters: { done: 1 } } }
   const event = { type: 'paused', agoMs: 0, queue: QUEUE, job: aJob().id, data: '{}' }
   for (const seq of [1, 2]) {
     const own = [{ ...figure, scope: 'instance', resolution: 10_000 as const }]
-    await store.record({ source: instance, seq, deltas: [figure], own, events: [event] })
-    if (seq === 1) await store.rollUp(10)
+    await store.metrics.record({ source: instance, seq, deltas: [figure], own, events: [event] })
+    if (seq === 1) await store.metrics.rollUp(10)
   }
   const all = { from: 0, before: 4_000_000_000_000 }
-  await store.metrics({ resolution: 10_000, ...all })
+  await store.metrics.read({ resolution: 10_000, ...all })
   const filters = [{}, { types: [event.type] }, { queue: QUEUE }, { job: event.job }, all]
-  for (const filter of filters) await store.timeline({ limit: 10, ...filter })
+  for (const filter of filters) await store.metrics.timeline({ limit: 10, ...filter })
   await Promise.all([
-    store.duties(),
-    store.slots(),
-    store.schedules(),
-    store.ticks('daily', 1),
-    store.limits(),
+    store.instances.duties(),
+    store.instances.slots(),
+    store.schedules.list(),
+    store.schedules.ticks('daily', 1),
+    store.limits.list(),
   ])
 }
 
@@ -112,7 +112,7 @@ function many(): NewJob[] {
 }
 
 /** Bulk direct dispatch, claims and finishes have their own statements, with and without equal jobs. */
-async function statementsForMany(store: Store, instance: string): Promise<void> {
+async function statementsForMany(store: FullStore, instance: string): Promise<void> {
   const handOff = { instance, queues: [{ queue: 'many', room: 100 }], kinds: [KIND] }
   const ends = [
     { result: () => null, forget: false },
@@ -149,8 +149,8 @@ async function everyStatement(path: string): Promise<string[]> {
     orderKey: 'a',
     tags: ['x'],
   })
-  await store.declareQueues([{ name: 'default', settings: { ...DEFAULT_QUEUE_SETTINGS, retainDoneMs: 0 } }])
-  await store.register(living)
+  await store.queues.declare([{ name: 'default', settings: { ...DEFAULT_QUEUE_SETTINGS, retainDoneMs: 0 } }])
+  await store.instances.register(living)
   await store.enqueue([held, aJob(), aJob({ delay: 1 }), aJob(), aJob({ orderKey: 'b' })])
   await store.enqueue([{ ...held, id: aJob().id, delayMs: 1 }])
   await store.enqueue([{ ...held, id: aJob().id }])
@@ -175,13 +175,13 @@ async function everyStatement(path: string): Promise<string[]> {
   await store.claim(aClaim(living.id))
   await store.cancel(ids, 'why')
   await clusterStatements(store, living.id)
-  await store.register(instance)
+  await store.instances.register(instance)
   const duties = [{ name: 'schedule', succeededAgoMs: 0, failures: 0 }]
-  await store.renew(
+  await store.instances.renew(
     aHeartbeat(living.id, { renewEveryMs: 0, duties, queues: [QUEUE, 'few', 'rate'], kinds: [KIND] }),
   )
-  await store.reap({ crashesUntilDead: 3, limit: 10 })
-  await store.deregister(living.id)
+  await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+  await store.instances.deregister(living.id)
   for (const filter of [{}, ...JOB_STATES.map((state) => ({ state }))]) {
     await store.list(filter, { limit: 10 })
     await store.list({ ...filter, queue: 'default', tags: ['x'] }, { limit: 10 })
@@ -195,18 +195,18 @@ async function everyStatement(path: string): Promise<string[]> {
   await Promise.all([
     store.get(ids),
     store.results(ids),
-    store.failures(ids),
-    store.unservedKinds(),
+    store.inspect.failures(ids),
+    store.inspect.unservedKinds(),
     store.history(held.id),
     store.counts(),
-    store.queues(),
-    store.instances(),
+    store.queues.list(),
+    store.instances.list(),
   ])
-  await store.held(living.id)
-  await store.changeQueue('default', { settings: {}, coolMs: 0 })
+  await store.instances.held(living.id)
+  await store.queues.change('default', { settings: {}, coolMs: 0 })
   await store.delete(ids)
   await store.retain(aRetain({ ticksMs: 0, eventsMs: 0, metricsMs: [0, 0, 0] }))
-  await store.wait({ queues: ['nothing'], timeoutMs: 20 })
+  await store.notifier.wait({ queues: ['nothing'], timeoutMs: 20 })
   for (const [text] of spy.mock.calls) texts.add(text)
   spy.mockRestore()
   return [...texts].filter((text) => /^\s*(?:SELECT|INSERT|UPDATE|DELETE)\b/.test(text))

@@ -7,7 +7,7 @@ import { freshSchema } from '../../../../test/support/databases.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import type { Lease } from '../../src/store/claim.ts'
 import type { Finish } from '../../src/store/finish.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { postgres } from '../../src/postgres.ts'
 import { aClaim, anInstance, aRetain, QUEUE, someJobs } from '../../src/testing/factories.ts'
 import { retainAll } from '../../src/upkeep/retain.ts'
@@ -25,12 +25,12 @@ const done = ({ id, token }: Lease): Finish => ({
  * A queue that keeps five done jobs, with the given number of running ones, each claimed a millisecond after
  * the previous one.
  */
-async function running(jobs: number): Promise<{ store: Store; leases: Lease[]; tick: () => void }> {
+async function running(jobs: number): Promise<{ store: FullStore; leases: Lease[]; tick: () => void }> {
   let now = 1_000_000
   const store = await openStore(freshFile(), { clock: () => now })
-  await store.declareQueues([{ name: QUEUE, settings: { ...DEFAULT_QUEUE_SETTINGS, keepDone: KEEP } }])
+  await store.queues.declare([{ name: QUEUE, settings: { ...DEFAULT_QUEUE_SETTINGS, keepDone: KEEP } }])
   const instance = anInstance()
-  await store.register(instance)
+  await store.instances.register(instance)
   await store.enqueue(someJobs(Array.from({ length: jobs }, () => ({}))))
   return { store, leases: await store.claim(aClaim(instance.id)), tick: () => void (now += 1) }
 }
@@ -69,23 +69,23 @@ describe('sqlite: retention by number', () => {
 
 /** A store on a database that refuses to delete jobs of the queue `stuck`. */
 const REFUSING = {
-  async sqlite(clock: () => number): Promise<Store> {
+  async sqlite(clock: () => number): Promise<FullStore> {
     const file = freshFile()
     const store = await openStore(file, { clock })
-    await store.declareQueues([{ name: 'stuck', settings: DEFAULT_QUEUE_SETTINGS }])
+    await store.queues.declare([{ name: 'stuck', settings: DEFAULT_QUEUE_SETTINGS }])
     const database = new Database(file)
     database.exec(`CREATE TRIGGER refuse BEFORE DELETE ON jobmill_job
       WHEN OLD.queue_id = (SELECT id FROM jobmill_queue WHERE name = 'stuck') BEGIN SELECT RAISE(ABORT, 'refused here'); END`)
     database.close()
     return store
   },
-  async postgres(clock: () => number): Promise<Store> {
+  async postgres(clock: () => number): Promise<FullStore> {
     const url = inject('postgresUrl')
     const schema = freshSchema(url, 'retain')
-    const store: Store = postgres(url, { schema, clock })
+    const store: FullStore = postgres(url, { schema, clock })
     await store.open()
     onTestFinished(() => store.close())
-    await store.declareQueues([{ name: 'stuck', settings: DEFAULT_QUEUE_SETTINGS }])
+    await store.queues.declare([{ name: 'stuck', settings: DEFAULT_QUEUE_SETTINGS }])
     const client = new pg.Client(url)
     await client.connect()
     await client.query(`CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -103,9 +103,9 @@ test.each(['sqlite', 'postgres'] as const)(
     let now = 1_000_000
     const store = await REFUSING[name](() => now)
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     for (const queue of ['a', 'stuck', 'z']) {
-      await store.declareQueues([{ name: queue, settings: DEFAULT_QUEUE_SETTINGS }])
+      await store.queues.declare([{ name: queue, settings: DEFAULT_QUEUE_SETTINGS }])
       await store.enqueue(someJobs([{ queue }]))
       const [lease] = await store.claim(aClaim(instance.id, { queues: [{ queue, room: 1 }] }))
       if (lease !== undefined) await store.finish([done(lease)])

@@ -3,7 +3,7 @@ import { symlinkSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { sqlite, type SqliteTx, type SqliteOptions } from '../../src/sqlite.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 
 export { freshFile }
 
@@ -17,7 +17,7 @@ export function linkTo(file: string): string {
 export async function openStore(
   path: string = freshFile(),
   options?: SqliteOptions,
-): Promise<Store<SqliteTx>> {
+): Promise<FullStore<SqliteTx>> {
   const store = sqlite(path, options)
   onTestFinished(() => store.close())
   await store.open()

@@ -9,12 +9,12 @@ import { Kysely, SqliteDialect } from 'kysely'
 import { assert, beforeEach, describe, expect, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import type { SqliteTx } from '../../src/sqlite.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 let path: string
-let store: Store<SqliteTx>
+let store: FullStore<SqliteTx>
 let db: Database.Database
 
 beforeEach(async () => {
@@ -81,7 +81,7 @@ describe('P10 sqlite: enqueue in a user transaction', () => {
 describe('P10 sqlite: finish in a user transaction', () => {
   test('ends the job with the commit', async () => {
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     await store.enqueue([aJob()])
     const [lease] = await store.claim(aClaim(instance.id))
     assert.isDefined(lease)
@@ -104,10 +104,10 @@ describe('P10 sqlite: finish in a user transaction', () => {
 
 describe('P10 P13 sqlite: permits of a job that is finished in a user transaction', () => {
   test('are released with the commit', async () => {
-    await store.declareLimits([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
-    await store.declareQueues([{ name: 'limited', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'few' } }])
+    await store.limits.declare([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
+    await store.queues.declare([{ name: 'limited', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'few' } }])
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     await store.enqueue([aJob({ queue: 'limited' })])
     const [lease] = await store.claim(aClaim(instance.id, { queues: [{ queue: 'limited', room: 1 }] }))
     assert.isDefined(lease)
@@ -120,7 +120,7 @@ describe('P10 P13 sqlite: permits of a job that is finished in a user transactio
       db.exec('BEGIN IMMEDIATE')
       await store.finish([done], { tx: db })
       db.exec(end)
-      expect(await store.limits()).toMatchObject([{ held }])
+      expect(await store.limits.list()).toMatchObject([{ held }])
     }
   })
 })
@@ -157,7 +157,7 @@ describe('P10 sqlite: a handle of another copy of SQLite, whose locks do not exc
     ['a second copy of better-sqlite3', () => new (secondCopyOfDriver())(path)],
   ] as const)('D10 %s: is refused, and nothing is written', async ([, open]) => {
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     await store.enqueue([aJob()])
     const [lease] = await store.claim(aClaim(instance.id))
     assert.isDefined(lease)

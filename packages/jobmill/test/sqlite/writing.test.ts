@@ -39,7 +39,7 @@ describe('sqlite: group commit', () => {
     const store = await openStore()
     const [before, failed, after] = await Promise.allSettled([
       store.enqueue([aJob()]),
-      store.changeQueue('nobody', { settings: {}, coolMs: null }),
+      store.queues.change('nobody', { settings: {}, coolMs: null }),
       store.enqueue([aJob()]),
     ])
     assert.equal(before.status, 'fulfilled')
@@ -103,11 +103,11 @@ describe('sqlite: a write lock of another connection', () => {
     const [instance, leader] = [anInstance(), anInstance()]
     const duties = [{ name: 'schedule', succeededAgoMs: null, failures: 0 }]
     const slots = [{ instance: instance.id, queue: QUEUE, workers: 1 }]
-    await store.register(instance)
-    await store.register(leader)
-    await store.renew(aHeartbeat(leader.id, { duties }))
+    await store.instances.register(instance)
+    await store.instances.register(leader)
+    await store.instances.renew(aHeartbeat(leader.id, { duties }))
     await store.enqueue([aJob({ delay: '1h' })])
-    await store.assign(slots)
+    await store.instances.assign(slots)
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
     assert.deepEqual(await store.claim(aClaim(instance.id)), [])
@@ -115,12 +115,12 @@ describe('sqlite: a write lock of another connection', () => {
       [instance.id, []],
       [leader.id, ['schedule']],
     ] as const)
-      expect(await store.renew(aHeartbeat(id, { duties }))).toMatchObject({ alive: true, leads })
+      expect(await store.instances.renew(aHeartbeat(id, { duties }))).toMatchObject({ alive: true, leads })
     assert.equal((await store.stage(100)).ready, 0)
-    assert.deepEqual((await store.reap({ crashesUntilDead: 3, limit: 10 })).instances, [])
+    assert.deepEqual((await store.instances.reap({ crashesUntilDead: 3, limit: 10 })).instances, [])
     assert.equal((await store.retain(aRetain())).jobs, 0)
-    assert.equal(await store.rollUp(100), 0)
-    assert.equal(await store.assign(slots), 0)
+    assert.equal(await store.metrics.rollUp(100), 0)
+    assert.equal(await store.instances.assign(slots), 0)
     assert.equal(await store.fold(100), 0)
     other.exec('COMMIT')
     other.close()
@@ -130,17 +130,17 @@ describe('sqlite: a write lock of another connection', () => {
     const path = freshFile()
     const store = await openStore(path, { busyDeadline: 50 })
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     const duties = [{ name: 'schedule', succeededAgoMs: null, failures: 0 }]
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
-    assert.deepEqual((await store.renew(aHeartbeat(instance.id))).leads, [])
-    await expect(store.renew(aHeartbeat(instance.id, { duties }))).rejects.toMatchObject({
+    assert.deepEqual((await store.instances.renew(aHeartbeat(instance.id))).leads, [])
+    await expect(store.instances.renew(aHeartbeat(instance.id, { duties }))).rejects.toMatchObject({
       code: 'STORE_BUSY',
     })
     other.exec('COMMIT')
     other.close()
-    assert.deepEqual((await store.renew(aHeartbeat(instance.id, { duties }))).leads, ['schedule'])
+    assert.deepEqual((await store.instances.renew(aHeartbeat(instance.id, { duties }))).leads, ['schedule'])
   })
 
   test('close does not wait for it', async () => {
@@ -297,7 +297,7 @@ describe('sqlite: our rows and tables deleted by another program', () => {
     )
     for (const table of tables.pluck().all()) other.exec(`${statement} ${String(table)}`)
     other.close()
-    for (const call of [() => store.enqueue([aJob()]), () => store.register(anInstance())])
+    for (const call of [() => store.enqueue([aJob()]), () => store.instances.register(anInstance())])
       await expect(call().then(() => 'nothing is wrong')).rejects.toMatchObject({
         code: 'STORE_UNAVAILABLE',
         message: expect.stringMatching(expected) as string,

@@ -8,33 +8,36 @@ import { HOUR, type Words } from './words.ts'
 export const SERVED_AT = 999_999_960_000
 
 export async function settings({ store }: Words): Promise<void> {
-  await store.declareLimits([
+  await store.limits.declare([
     { name: 'smtp', settings: { type: 'rate', amount: 3, perMs: 1_000, burst: 7 } },
     { name: 'seats', settings: { type: 'concurrency', most: 2 } },
     { name: 'quiet', settings: { type: 'rate', amount: 1, perMs: 1_000, burst: 1 } },
   ])
   // With fractions of a millisecond, and with waiters that will return.
-  await store.acquire([anAcquire('smtp', { amount: 5 }), anAcquire('smtp', { amount: 5, waitUpToMs: 10 })])
-  await store.drain('quiet', HOUR)
-  await store.declareQueues([
+  await store.limits.acquire([
+    anAcquire('smtp', { amount: 5 }),
+    anAcquire('smtp', { amount: 5, waitUpToMs: 10 }),
+  ])
+  await store.limits.drain('quiet', HOUR)
+  await store.queues.declare([
     { name: 'mail', settings: { ...DEFAULT_QUEUE_SETTINGS, workers: 4, backoffBaseMs: 5, keepDead: 3 } },
     { name: 'limited', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'smtp', retainDeadMs: HOUR } },
     { name: 'plain', settings: DEFAULT_QUEUE_SETTINGS },
   ])
-  await store.declareQueues([{ name: 'paused', settings: DEFAULT_QUEUE_SETTINGS }])
-  await store.changeQueue('paused', { settings: { paused: true, workers: 0 }, coolMs: null })
+  await store.queues.declare([{ name: 'paused', settings: DEFAULT_QUEUE_SETTINGS }])
+  await store.queues.change('paused', { settings: { paused: true, workers: 0 }, coolMs: null })
 }
 
 export async function planned({ store, clock }: Words): Promise<void> {
   const definition = aDefinition({ queue: 'mail', tags: ['by-schedule'] })
-  await store.declareSchedules([
+  await store.schedules.declare([
     { name: 'served', version: 2, definition },
     { name: 'changed', version: 1, definition },
     { name: 'deleted', version: 3, definition },
     { name: 'new', version: 1, definition },
   ])
-  await store.createSchedule('made', aDefinition({ when: 'every 10m', paused: true }))
-  await store.changeSchedule('changed', { when: 'every 1h', payload: '{"b": 1, "a": 2}' })
+  await store.schedules.create('made', aDefinition({ when: 'every 10m', paused: true }))
+  await store.schedules.change('changed', { when: 'every 1h', payload: '{"b": 1, "a": 2}' })
   const alone = {
     key: overlapKey('served'),
     holdMs: 0,
@@ -45,12 +48,12 @@ export async function planned({ store, clock }: Words): Promise<void> {
     at: SERVED_AT + n * 60_000,
     job: { ...aJob({ queue: 'mail' }), dedupe: alone },
   }))
-  await store.tick([
+  await store.schedules.tick([
     aTick('served', { nextAt: clock.now() + 60_000, fires, missed: 4 }),
     aTick('deleted', { nextAt: clock.now() + 5, fires: [{ at: SERVED_AT, job: aJob() }] }),
   ])
-  await store.deleteSchedule('deleted', 'ops')
-  await store.scheduleFailed('changed', 'it could not be read')
+  await store.schedules.delete('deleted', 'ops')
+  await store.schedules.failed('changed', 'it could not be read')
 }
 
 /** Jobs of processes that died: once, twice, and too often. */
@@ -59,7 +62,7 @@ export async function crashed({ store, clock, running }: Words): Promise<void> {
     const queue = `crashed-${crashes}`
     for (let n = 0; n < crashes; n += 1) {
       const instance = anInstance({ leaseMs: 1_000 })
-      await store.register(instance)
+      await store.instances.register(instance)
       if (n === 0) await running({ queue, kind: 'crash' }, instance.id)
       else
         await store.claim(
@@ -70,7 +73,7 @@ export async function crashed({ store, clock, running }: Words): Promise<void> {
           }),
         )
       clock.advance(2_000)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
     }
   }
 }

@@ -14,8 +14,8 @@ export async function furnish(
   parts: readonly ((words: Words) => Promise<void>)[] = ALL,
 ): Promise<void> {
   const { id } = anInstance()
-  await place.store.register(anInstance({ id, leaseMs: 24 * HOUR }))
+  await place.store.instances.register(anInstance({ id, leaseMs: 24 * HOUR }))
   const words = wordsOn(place, id)
   for (const part of parts) await part(words)
-  await place.store.deregister(id)
+  await place.store.instances.deregister(id)
 }

@@ -60,11 +60,11 @@ async function compareKept(world: World): Promise<void> {
         ),
         results: await store.results(ids),
         counts: await store.counts(),
-        queues: await store.queues(),
-        schedules: await store.schedules(),
-        ticks: await Promise.all(SCHEDULES.map((name) => store.ticks(name, 100))),
+        queues: await store.queues.list(),
+        schedules: await store.schedules.list(),
+        ticks: await Promise.all(SCHEDULES.map((name) => store.schedules.ticks(name, 100))),
         // Keys start full, so none is stored.
-        limits: (await store.limits()).map(({ keys: _, ...limit }) => limit),
+        limits: (await store.limits.list()).map(({ keys: _, ...limit }) => limit),
       }
     },
     (text) => text,

@@ -11,8 +11,8 @@ const ROUNDS = 40
 /** Every lease in order, without its token. */
 export async function liveOn({ store, clock }: Place): Promise<object[]> {
   const instance = anInstance({ leaseMs: 1_000 * HOUR })
-  await store.register(instance)
-  const queues = (await store.queues()).map(({ name }) => ({ queue: name, room: 3 }))
+  await store.instances.register(instance)
+  const queues = (await store.queues.list()).map(({ name }) => ({ queue: name, room: 3 }))
   const all: object[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     await store.stage(100)
@@ -24,7 +24,7 @@ export async function liveOn({ store, clock }: Place): Promise<object[]> {
     await store.finish(leases.map((lease) => aFinish(lease, endOf(lease))))
     clock.advance(round < 30 ? 5_000 : HOUR)
   }
-  await store.deregister(instance.id)
+  await store.instances.deregister(instance.id)
   return all
 }
 

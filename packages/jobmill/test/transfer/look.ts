@@ -1,18 +1,18 @@
 // Everything on the read side of a database that a transfer must keep, including tokens.
 import type { AttemptRecord } from '../../src/store/job-record.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 
-export async function lookAt(store: Store<never>): Promise<object> {
+export async function lookAt(store: FullStore<never>): Promise<object> {
   const ids = await idsIn(store)
-  const schedules = await store.schedules()
+  const schedules = await store.schedules.list()
   return {
     jobs: await store.get(ids),
     histories: await Promise.all(ids.map(async (id) => (await store.history(id)).map(plainAttempt))),
     counts: await store.counts(),
-    queues: await store.queues(),
-    limits: await store.limits(),
+    queues: await store.queues.list(),
+    limits: await store.limits.list(),
     schedules,
-    ticks: await Promise.all(schedules.map(({ name }) => store.ticks(name, 100))),
+    ticks: await Promise.all(schedules.map(({ name }) => store.schedules.ticks(name, 100))),
     lists: await Promise.all(
       (['ready', 'scheduled', 'done', 'dead', 'cancelled'] as const).map((state) =>
         store.list({ state }, { limit: 500 }),
@@ -22,7 +22,7 @@ export async function lookAt(store: Store<never>): Promise<object> {
   }
 }
 
-async function idsIn(store: Store<never>): Promise<string[]> {
+async function idsIn(store: FullStore<never>): Promise<string[]> {
   const { jobs } = await store.list({}, { limit: 500 })
   return jobs.map(({ id }) => id).toSorted()
 }

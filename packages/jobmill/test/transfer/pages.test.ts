@@ -46,7 +46,7 @@ describe.each(SORTS)('pages into %s', (sort) => {
   test('jobs with large payloads, results and logs are exported a few at a time, and all of them', async () => {
     const { store } = await freshPlace(sort)
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     const large = 'x'.repeat(900_000)
     await store.enqueue(someJobs([1, 2, 3].map(() => ({ payload: large }))))
     const leases = await store.claim(aClaim(instance.id))
@@ -55,7 +55,7 @@ describe.each(SORTS)('pages into %s', (sort) => {
       leases.map((lease) => aFinish(lease, { to: 'done', result }, { log: 'l'.repeat(60_000) })),
     )
     await store.enqueue(someJobs([4, 5, 6, 7, 8, 9].map(() => ({ payload: large }))))
-    await store.deregister(instance.id)
+    await store.instances.deregister(instance.id)
     const sizes: number[] = []
     for await (const page of pagesOf(store.tools, 'jobs', { after: null, limit: 500 }))
       sizes.push(page.length)
@@ -66,13 +66,13 @@ describe.each(SORTS)('pages into %s', (sort) => {
   test('running jobs are not exported', async () => {
     const { store } = await withJobs(sort, 2)
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     const [lease] = await store.claim(aClaim(instance.id, { limit: 1 }))
     const ids = (await store.tools.exportItems('jobs', { after: null, limit: 10 })).map(({ id }) => id)
     expect(ids).toHaveLength(1)
     expect(ids).not.toContain(lease?.id)
     expect(await store.tools.exportIds({ after: null, limit: 10 })).toEqual(ids)
-    await store.deregister(instance.id)
+    await store.instances.deregister(instance.id)
   })
 })
 
@@ -103,10 +103,10 @@ describe('a transfer resumes', () => {
     const source = await withJobs('sqlite', 3)
     const { store } = await transferredTo('sqlite', source)
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     const leases = await store.claim(aClaim(instance.id))
     await store.finish(leases.map((lease) => aFinish(lease, FORGET)))
-    await store.deregister(instance.id)
+    await store.instances.deregister(instance.id)
     await expect(transferTo(source.store, store)).rejects.toThrow('has run jobs independently of')
     expect(await store.counts()).toMatchObject([{ ready: 0 }])
   })

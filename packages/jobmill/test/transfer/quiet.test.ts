@@ -17,7 +17,7 @@ test.each(['sqlite', 'postgres'] as const)(
     const { store, clock } = await freshPlace(sort)
     const { store: target } = await freshPlace('sqlite')
     const instance = anInstance({ label: 'web-1', leaseMs: 1_000 })
-    await store.register(instance)
+    await store.instances.register(instance)
     await store.enqueue(someJobs([{}, {}]))
     await store.claim(aClaim(instance.id))
     await expect(checkQuiet({ source: store, target })).rejects.toThrow(
@@ -35,23 +35,23 @@ test.each(['sqlite', 'postgres'] as const)(
 test('a running instance of the target blocks the transfer too', async () => {
   const [{ store: source }, { store: target }] = [await freshPlace('sqlite'), await freshPlace('sqlite')]
   const instance = anInstance()
-  await target.register(instance)
+  await target.instances.register(instance)
   await expect(checkQuiet({ source, target })).rejects.toThrow(
     `instance ${instance.id} is running on ${target.name}`,
   )
-  await target.deregister(instance.id)
+  await target.instances.deregister(instance.id)
   await checkQuiet({ source, target })
 })
 
 test('an instance that ran on the source during the transfer is detected', async () => {
   const [{ store: source }, { store: target }] = [await freshPlace('sqlite'), await freshPlace('sqlite')]
   const [before, during] = [anInstance(), anInstance()]
-  await source.register(before)
-  await source.deregister(before.id)
+  await source.instances.register(before)
+  await source.instances.deregister(before.id)
   const known = await knownInstances({ source, target })
   await checkNoneStarted({ source, target }, known)
-  await source.register(during)
-  await source.deregister(during.id)
+  await source.instances.register(during)
+  await source.instances.deregister(during.id)
   await expect(checkNoneStarted({ source, target }, known)).rejects.toThrow(
     `instance ${during.id} ran on ${source.name} during the transfer`,
   )

@@ -55,27 +55,27 @@ describe.each([
     const { lastToken } = await source.store.tools.exportRest()
     const { store } = await transferredTo(to, source)
     const instance = anInstance()
-    await store.register(instance)
+    await store.instances.register(instance)
     const [lease] = await store.claim(aClaim(instance.id, { limit: 1 }))
     expect(lease?.token).toBeGreaterThan(lastToken)
-    await store.deregister(instance.id)
+    await store.instances.deregister(instance.id)
   })
 
   test('P12 a tick that was served is not served again, and the next one is', async () => {
     const { store } = await transferredTo(to, await furnished(from, [planned]))
-    const served = (await store.schedules()).find(({ name }) => name === 'served')
+    const served = (await store.schedules.list()).find(({ name }) => name === 'served')
     const fires = [SERVED_AT, SERVED_AT + 180_000].map((at) => ({ at, job: aJob({ queue: 'mail' }) }))
     const { revision = 0, nextAt = null } = served ?? {}
-    const [reply] = await store.tick([aTick('served', { revision, from: nextAt, fires })])
+    const [reply] = await store.schedules.tick([aTick('served', { revision, from: nextAt, fires })])
     expect(reply).toMatchObject({ accepted: true, fired: [{ at: SERVED_AT + 180_000, outcome: 'enqueued' }] })
   })
 
   test('N1 a schedule that an operator deleted stays deleted, with its author', async () => {
     const { store } = await transferredTo(to, await furnished(from, [planned]))
-    const [definition] = (await store.schedules()).flatMap(({ code }) => code ?? [])
-    if (definition !== undefined) await store.declareSchedules([{ name: 'deleted', version: 3, definition }])
-    expect((await store.schedules()).map(({ name }) => name)).not.toContain('deleted')
-    const of = (await store.overrides()).filter(({ name }) => name === 'deleted')
+    const [definition] = (await store.schedules.list()).flatMap(({ code }) => code ?? [])
+    if (definition !== undefined) await store.schedules.declare([{ name: 'deleted', version: 3, definition }])
+    expect((await store.schedules.list()).map(({ name }) => name)).not.toContain('deleted')
+    const of = (await store.overrides.list()).filter(({ name }) => name === 'deleted')
     expect(of).toMatchObject([{ option: 'deleted', by: 'ops', at: expect.any(Number) as number }])
   })
 
@@ -107,7 +107,7 @@ test('differences are detected', async () => {
   const source = await furnished('sqlite', [waiting])
   const target = await transferredTo('sqlite', source)
   const [id = ''] = await target.store.tools.exportIds({ after: null, limit: 1 })
-  await target.store.changeQueue('mail', { settings: { workers: 5 }, coolMs: null })
+  await target.store.queues.change('mail', { settings: { workers: 5 }, coolMs: null })
   await target.store.delete([id])
   const { differences } = await verify({ source: source.store, target: target.store }, WAY)
   expect(differences).toEqual([

@@ -6,7 +6,7 @@ import { enqueuer } from '../../src/enqueue/enqueuer.ts'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
 import type { JobRequest } from '../../src/job/prepare-jobs.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { fakePlatform } from './support.ts'
 
 interface Write {
@@ -24,7 +24,7 @@ function slowStore() {
       const commit = (): void => resolve(jobs.map(({ id }) => ({ id, outcome: 'enqueued' })))
       writes.push({ jobs, commit, fail: reject })
     })
-  return { store: { enqueue } as unknown as Store, writes }
+  return { store: { enqueue } as unknown as FullStore, writes }
 }
 
 const id = (n: number): string => `00000000-0000-7000-8000-00000000000${n}`
@@ -224,7 +224,7 @@ describe('separate batches', () => {
 
   test('D7 a call above the size limit on its own is refused with the advice to split it, with and without a transaction', async () => {
     const { store, writes } = slowStore()
-    const { write } = enqueuer<Store<object>>(store, { platform: fakePlatform() })
+    const { write } = enqueuer<FullStore<object>>(store, { platform: fakePlatform() })
     const payload = JSON.stringify('x'.repeat(1024 * 1024))
     const jobs = Array.from({ length: 293 }, () => ({ payload }) as NewJob)
     for (const tx of [undefined, {}])
@@ -238,7 +238,7 @@ describe('separate batches', () => {
 
   test('D7 the size of a call is counted in bytes of UTF-8, with the metadata', async () => {
     const { store, writes } = slowStore()
-    const { write } = enqueuer<Store<object>>(store, { platform: fakePlatform() })
+    const { write } = enqueuer<FullStore<object>>(store, { platform: fakePlatform() })
     const euros = JSON.stringify('€'.repeat(1024 * 1024))
     for (const text of [{ payload: euros }, { payload: '1', metadata: euros }]) {
       const jobs = Array.from({ length: 100 }, () => ({ dedupe: null, ...text }) as NewJob)

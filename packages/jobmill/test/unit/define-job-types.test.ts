@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import { describe, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'
-import { defineJob, type JobContext, jobmill, type Mill, type Store } from '../../src/index.ts'
+import { defineJob, type JobContext, jobmill, type Mill, type FullStore } from '../../src/index.ts'
 
 const withZod = defineJob({
   kind: 'zod',
@@ -90,7 +90,7 @@ interface Client {
 /**
  * Never called. N9: the payload types of schedules follow from their jobs, and complete() from the context.
  */
-async function typed(mill: Mill, store: Store): Promise<void> {
+async function typed(mill: Mill, store: FullStore): Promise<void> {
   jobmill({
     store,
     schedules: [

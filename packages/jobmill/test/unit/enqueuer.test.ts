@@ -8,7 +8,7 @@ import { type ErrorCode, JobmillError } from '../../src/job/errors.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
 import type { JobRequest } from '../../src/job/prepare-jobs.ts'
 import type { Enqueued } from '../../src/store/replies.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { fakePlatform, rejection } from './support.ts'
 
 interface Send {
@@ -34,12 +34,12 @@ function fakeStore(failures: readonly Error[] = []) {
     return Promise.resolve(jobs.map(({ id }) => ({ id, outcome: 'enqueued' })))
   }
   // Only enqueue: any other method would fail the test.
-  return { store: { enqueue } as unknown as Store, sends }
+  return { store: { enqueue } as unknown as FullStore, sends }
 }
 
 /** One call through a new enqueuer. */
 function enqueueJobs(
-  store: Store,
+  store: FullStore,
   requests: readonly JobRequest[],
   { tx, ...options }: EnqueuerOptions & { readonly tx?: unknown } = {},
 ): Promise<Enqueued[]> {

@@ -18,10 +18,10 @@ async function bench() {
   const serve = (through: ServeOptions['store'] = store) =>
     serveSchedules({ store: through, platform: testPlatform(), signal: stop.signal, emit })
   const declare = (name: string, live: Partial<ScheduleDefinition> = {}) =>
-    store.declareSchedules([{ name, version: 1, definition: aSchedule(live) }])
-  const read = async (name: string) => (await store.schedules()).find((one) => one.name === name)
+    store.schedules.declare([{ name, version: 1, definition: aSchedule(live) }])
+  const read = async (name: string) => (await store.schedules.list()).find((one) => one.name === name)
   const served = async (name: string): Promise<string[]> =>
-    (await store.ticks(name, 500)).map((tick) => new Date(tick.at).toISOString()).toReversed()
+    (await store.schedules.ticks(name, 500)).map((tick) => new Date(tick.at).toISOString()).toReversed()
   return { clock, store, stop, events, serve, declare, read, served }
 }
 
@@ -49,9 +49,9 @@ describe('serving schedules', () => {
     expect(await serve()).toEqual(NOTHING)
     await declare('hourly')
     await serve()
-    const before = store.calls('tick')
+    const before = store.calls('schedules.tick')
     await serve()
-    expect([store.calls('tick'), store.calls('scheduleFailed')]).toEqual([before, 0])
+    expect([store.calls('schedules.tick'), store.calls('schedules.failed')]).toEqual([before, 0])
   })
 
   test('continues until nothing is due', async () => {
@@ -97,10 +97,10 @@ describe('serving schedules', () => {
     for (let n = 0; n < 250; n += 1) await declare(`s${n}`)
     await declare('quarantined', { overlap: 'skip' })
     expect(await serve()).toEqual(NOTHING)
-    expect(store.calls('tick')).toBe(4)
+    expect(store.calls('schedules.tick')).toBe(4)
     clock.advance(HOUR)
     expect(await serve()).toMatchObject({ fired: 251 })
-    expect(store.calls('tick')).toBe(8)
+    expect(store.calls('schedules.tick')).toBe(8)
   })
 
   test('ends when its signal fires', async () => {
@@ -108,7 +108,7 @@ describe('serving schedules', () => {
     await declare('minutes', { when: '* * * * *', missed: 'all' })
     await serve()
     clock.advance(10 * HOUR)
-    const held = store.hold('tick')
+    const held = store.hold('schedules.tick')
     const serving = serve()
     await held.reached
     stop.abort()
@@ -125,12 +125,12 @@ describe('a schedule that cannot be served', () => {
     expect(await serve()).toMatchObject({ failed: 1 })
     clock.advance(HOUR)
     expect(await serve()).toMatchObject({ fired: 1, failed: 1 })
-    expect(store.calls('scheduleFailed')).toBe(1)
+    expect(store.calls('schedules.failed')).toBe(1)
     expect(await read('broken')).toMatchObject({
       error: expect.stringContaining('has 1 field instead of 5 or 6, at character 9') as string,
       live: { paused: false },
     })
-    await store.changeSchedule('broken', { when: '0 * * * *' })
+    await store.schedules.change('broken', { when: '0 * * * *' })
     clock.advance(HOUR)
     expect(await serve()).toMatchObject({ fired: 1, failed: 0 })
     clock.advance(HOUR)
@@ -143,7 +143,7 @@ describe('a schedule that cannot be served', () => {
     await declare('hourly')
     await serve()
     clock.advance(HOUR)
-    store.fail('tick', { error: new JobmillError('STORE_BUSY', 'is locked') })
+    store.fail('schedules.tick', { error: new JobmillError('STORE_BUSY', 'is locked') })
     expect(await serve()).toEqual({ ...NOTHING, failed: 1 })
     expect(await read('hourly')).toMatchObject({ error: expect.stringContaining('is locked') as string })
     expect(await serve()).toMatchObject({ fired: 1, failed: 0 })
@@ -157,11 +157,14 @@ describe('a schedule that cannot be served', () => {
     await serve()
     clock.advance(HOUR)
     const picky: ServeOptions['store'] = {
-      schedules: () => store.schedules(),
-      scheduleFailed: (name, error) => store.scheduleFailed(name, error),
-      async tick(ticks) {
-        if (ticks.some(({ schedule }) => schedule === 'bad')) throw new Error('no room for this one')
-        return store.tick(ticks)
+      schedules: {
+        ...store.schedules,
+        list: () => store.schedules.list(),
+        failed: (name, error) => store.schedules.failed(name, error),
+        async tick(ticks) {
+          if (ticks.some(({ schedule }) => schedule === 'bad')) throw new Error('no room for this one')
+          return store.schedules.tick(ticks)
+        },
       },
     }
     expect(await serve(picky)).toMatchObject({ fired: 2, failed: 1 })
@@ -174,7 +177,7 @@ describe('a schedule that cannot be served', () => {
     await declare('hourly', { queue: 'q' })
     await serve()
     clock.advance(HOUR)
-    store.loseReply('tick')
+    store.loseReply('schedules.tick')
     expect(await serve()).toEqual({ ...NOTHING, queues: ['q'] })
     expect(await served('hourly')).toHaveLength(1)
     expect(await read('hourly')).toMatchObject({ error: null })
@@ -186,7 +189,7 @@ describe('a schedule that cannot be served', () => {
     await declare('minutes', { when: '* * * * *', missed: 'all' })
     await serve()
     clock.advance(4 * HOUR)
-    store.loseReply('tick', { times: 2 })
+    store.loseReply('schedules.tick', { times: 2 })
     expect(await serve()).toMatchObject({ failed: 1 })
     expect(await read('minutes')).toMatchObject({
       error: expect.stringContaining('injected fault: the reply') as string,
@@ -200,14 +203,14 @@ describe('a schedule that cannot be served', () => {
     const { serve, declare, read, store } = await bench()
     await declare('hourly')
     await serve()
-    await store.scheduleFailed('hourly', 'its answer was lost')
+    await store.schedules.failed('hourly', 'its answer was lost')
     await serve()
     expect(await read('hourly')).toMatchObject({ error: null })
   })
 })
 
 describe('a store that cannot be reached', () => {
-  test.each(['schedules', 'scheduleFailed'] as const)('rejects the call: %s', async (verb) => {
+  test.each(['schedules.list', 'schedules.failed'] as const)('rejects the call: %s', async (verb) => {
     const { serve, declare, store } = await bench()
     await declare('broken', { when: 'whenever' })
     store.fail(verb)

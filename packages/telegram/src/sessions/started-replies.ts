@@ -2,7 +2,7 @@
  * Records at-most-once replies before they are sent. A record without an outcome means that the reply may
  * have arrived.
  */
-import type { ReadSide } from 'jobmill'
+import type { FullStore } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import type { Schema } from './steps.ts'
 
@@ -23,7 +23,7 @@ export interface StartedReplies {
 
 const BATCH = 200
 
-export function startedReplies(tables: Tables<Schema>, jobs: Pick<ReadSide, 'results'>): StartedReplies {
+export function startedReplies(tables: Tables<Schema>, jobs: Pick<FullStore, 'results'>): StartedReplies {
   const { db } = tables
   return {
     async begin(jobId, token, unsent) {

@@ -15,7 +15,7 @@ export async function checkQuiet({ source, target }: Places): Promise<void> {
 }
 
 export async function checkIdle(store: Store<never>): Promise<void> {
-  const alive = (await store.instances()).filter(({ state }) => state === 'alive')
+  const alive = (await store.instances.list()).filter(({ state }) => state === 'alive')
   if (alive.length === 0) return
   throw new JobmillError(
     'TRANSFER_REFUSED',
@@ -32,11 +32,11 @@ function nameOf({ label, id }: InstanceRecord): string {
 
 /** All instances that the source lists, to detect one that ran during the transfer. */
 export async function knownInstances({ source }: Places): Promise<ReadonlySet<string>> {
-  return new Set((await source.instances()).map(({ id }) => id))
+  return new Set((await source.instances.list()).map(({ id }) => id))
 }
 
 export async function checkNoneStarted({ source }: Places, known: ReadonlySet<string>): Promise<void> {
-  const came = (await source.instances()).filter(({ id }) => !known.has(id))
+  const came = (await source.instances.list()).filter(({ id }) => !known.has(id))
   if (came.length === 0) return
   const names = came.map(nameOf).join(', ')
   throw new JobmillError('TRANSFER_REFUSED', `${names} ran on ${source.name} during the transfer`, {
@@ -54,7 +54,10 @@ export async function returnAbandonedJobs(source: Store<never>): Promise<number>
   if ((await runningOn(source)) === 0) return 0
   let jobs = 0
   for (;;) {
-    const reaped = await source.reap({ crashesUntilDead: DEFAULTS.crashesUntilDead, limit: AT_ONCE })
+    const reaped = await source.instances.reap({
+      crashesUntilDead: DEFAULTS.crashesUntilDead,
+      limit: AT_ONCE,
+    })
     jobs += reaped.jobs.length
     if (reaped.jobs.length + reaped.instances.length === 0) break
   }

@@ -7,7 +7,7 @@ import type { ClaimRequest, Lease } from '../../store/claim.ts'
 import type { Finish, Finished, Transition } from '../../store/finish.ts'
 import type { NewInstance } from '../../store/instance.ts'
 import type { JobRecord } from '../../store/job-record.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { aClaim, aJob, anInstance } from '../factories.ts'
 import { type TestClock, testClock } from '../test-clock.ts'
 import type { ConformanceSubject } from './subject.ts'
@@ -20,11 +20,11 @@ interface Held extends Lease {
 export interface Bench {
   readonly clock: TestClock
   /** The first handle. */
-  readonly store: Store
+  readonly store: FullStore
   /** Another handle on the same database, opened. */
-  readonly another: () => Promise<Store>
+  readonly another: () => Promise<FullStore>
   /** A handle that is not opened yet. Without `clock` it uses the clock of the database. */
-  readonly unopened: (options?: { readonly clock?: () => number }) => Store
+  readonly unopened: (options?: { readonly clock?: () => number }) => FullStore
   readonly transaction: ConformanceSubject['transaction']
   /** Enqueues one job and returns its id. */
   readonly enqueue: (request?: Partial<JobRequest>) => Promise<string>
@@ -81,13 +81,13 @@ export async function onBench(
 ): Promise<void> {
   await subject.fresh()
   const clock = testClock()
-  const handles: Store[] = []
+  const handles: FullStore[] = []
   const unopened: Bench['unopened'] = (options = { clock: clock.now }) => {
     const store = subject.handle(options)
     handles.push(store)
     return store
   }
-  const another = async (): Promise<Store> => {
+  const another = async (): Promise<FullStore> => {
     const store = unopened()
     await store.open()
     return store
@@ -102,7 +102,7 @@ export async function onBench(
 
 type Words = Omit<Bench, 'clock' | 'store' | 'another' | 'unopened' | 'transaction'>
 
-function words(store: Store): Words {
+function words(store: FullStore): Words {
   let kinds = 0
   const enqueue: Words['enqueue'] = async (request) => {
     const job = aJob(request)
@@ -111,7 +111,7 @@ function words(store: Store): Words {
   }
   const worker: Words['worker'] = async (overrides) => {
     const instance = anInstance(overrides)
-    await store.register(instance)
+    await store.instances.register(instance)
     return instance.id
   }
   const claim: Words['claim'] = async (instance, overrides) =>

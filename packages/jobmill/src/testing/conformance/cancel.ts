@@ -66,10 +66,10 @@ export const cancelCases: readonly Case[] = [
       isVerdict(only(await other.cancel([lease.id], 'stop it')), 'changed', 'running')
       const { state, cancelReason, instance } = await job(lease.id)
       assert.deepEqual([state, cancelReason, instance], ['running', 'stop it', lease.instance])
-      const heartbeat = await store.renew(aHeartbeat(lease.instance))
+      const heartbeat = await store.instances.renew(aHeartbeat(lease.instance))
       assert.deepEqual(heartbeat.cancels, [{ id: lease.id, token: lease.token, reason: 'stop it' }])
-      assert.deepEqual((await store.renew(aHeartbeat(lease.instance))).cancels, heartbeat.cancels)
-      assert.deepEqual((await store.renew(aHeartbeat(bystander))).cancels, [])
+      assert.deepEqual((await store.instances.renew(aHeartbeat(lease.instance))).cancels, heartbeat.cancels)
+      assert.deepEqual((await store.instances.renew(aHeartbeat(bystander))).cancels, [])
     },
   },
   {
@@ -87,7 +87,7 @@ export const cancelCases: readonly Case[] = [
       const { id } = await running()
       await store.cancel([id], 'stop it')
       clock.advance(HOUR)
-      const { jobs } = await store.reap({ crashesUntilDead: 3, limit: 10 })
+      const { jobs } = await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       assert.equal(only(jobs).state, 'cancelled')
       assert.equal((await job(id)).state, 'cancelled')
       // The crash interrupted the attempt. The cancel only decided the next state of the job.
@@ -101,7 +101,7 @@ export const cancelCases: readonly Case[] = [
     async run({ store, running, job }) {
       const { id, instance } = await running()
       await store.cancel([id], 'stop it')
-      assert.equal(await store.deregister(instance), 1)
+      assert.equal(await store.instances.deregister(instance), 1)
       const { state, error } = await job(id)
       assert.deepEqual([state, error], ['cancelled', 'stop it'])
       assert.deepEqual(await historyOf(store, id), [['cancelled', 'stop it']])
@@ -116,7 +116,7 @@ export const cancelCases: readonly Case[] = [
       await store.retry([lease.id])
       const again = await claimOne(await worker(), { kinds: [lease.kind] })
       assert.equal((await job(lease.id)).cancelReason, null)
-      assert.deepEqual((await store.renew(aHeartbeat(again.instance))).cancels, [])
+      assert.deepEqual((await store.instances.renew(aHeartbeat(again.instance))).cancels, [])
       assert.equal((await finish(again, DONE)).state, 'done')
     },
   },

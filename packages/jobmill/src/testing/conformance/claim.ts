@@ -167,7 +167,7 @@ export const claimCases: readonly Case[] = [
     async run({ store, enqueue, worker, claim }) {
       await enqueue()
       await enqueue({ queue: 'open' })
-      await store.changeQueue('default', { settings: { paused: true }, coolMs: null })
+      await store.queues.change('default', { settings: { paused: true }, coolMs: null })
       const instance = await worker()
       assert.deepEqual(await changesNothing(store, () => claim(instance)), [])
       const queues = [
@@ -178,7 +178,7 @@ export const claimCases: readonly Case[] = [
         (await claim(instance, { queues })).map(({ queue }) => queue),
         ['open'],
       )
-      await store.changeQueue('default', { settings: { paused: false }, coolMs: null })
+      await store.queues.change('default', { settings: { paused: false }, coolMs: null })
       assert.equal((await claim(instance)).length, 1)
     },
   },
@@ -186,7 +186,7 @@ export const claimCases: readonly Case[] = [
     name: 'nothing is claimed from a cooling queue until its cool-down ends',
     async run({ store, clock, enqueue, worker, claim }) {
       await enqueue()
-      await store.changeQueue('default', { settings: {}, coolMs: 1_000 })
+      await store.queues.change('default', { settings: {}, coolMs: 1_000 })
       const instance = await worker()
       clock.advance(999)
       assert.deepEqual(await changesNothing(store, () => claim(instance)), [])
@@ -212,7 +212,7 @@ export const claimCases: readonly Case[] = [
     async run({ store, clock, enqueue, worker, claim }) {
       await enqueue()
       const [lost, stopped] = [await worker({ leaseMs: 100 }), await worker()]
-      await store.deregister(stopped)
+      await store.instances.deregister(stopped)
       clock.advance(101)
       const refused = async (instance: string): Promise<void> => {
         assert.deepEqual(await changesNothing(store, () => claim(instance)), [])
@@ -220,7 +220,7 @@ export const claimCases: readonly Case[] = [
       await refused('00000000-0000-7000-8000-000000000000')
       await refused(stopped)
       await refused(lost)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       await refused(lost)
       assert.equal((await claim(await worker())).length, 1)
     },

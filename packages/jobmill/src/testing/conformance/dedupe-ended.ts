@@ -36,7 +36,7 @@ const WAYS: Readonly<Record<string, (t: Bench, key: string) => Promise<string>>>
   async 'dead of crashes'(t, key) {
     const lease = await t.running(held(key))
     t.clock.advance(HOUR)
-    await t.store.reap({ crashesUntilDead: 1, limit: 10 })
+    await t.store.instances.reap({ crashesUntilDead: 1, limit: 10 })
     return lease.id
   },
   async 'cancelled while it was scheduled'(t, key) {
@@ -58,14 +58,14 @@ const WAYS: Readonly<Record<string, (t: Bench, key: string) => Promise<string>>>
   async 'cancelled when its instance stopped'(t, key) {
     const lease = await t.running(held(key))
     await t.store.cancel([lease.id], 'no')
-    await t.store.deregister(lease.instance)
+    await t.store.instances.deregister(lease.instance)
     return lease.id
   },
   async 'cancelled when its instance was lost'(t, key) {
     const lease = await t.running(held(key))
     await t.store.cancel([lease.id], 'no')
     t.clock.advance(HOUR)
-    await t.store.reap({ crashesUntilDead: 3, limit: 10 })
+    await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
     return lease.id
   },
 }
@@ -101,7 +101,7 @@ export const dedupeEndedCases: readonly Case[] = [
     name: 'P11 retention of a dead job keeps its held key, and deletes the key when its hold is over',
     async run(t) {
       const holder = await t.jobIn('dead', held('k'))
-      await t.store.changeQueue('default', { settings: { retainDeadMs: 10 }, coolMs: null })
+      await t.store.queues.change('default', { settings: { retainDeadMs: 10 }, coolMs: null })
       t.clock.advance(HOLD - 1)
       const { jobs, keys } = await t.store.retain(aRetain())
       assert.deepEqual([jobs, keys], [1, 0])

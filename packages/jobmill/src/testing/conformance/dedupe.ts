@@ -54,11 +54,11 @@ export const dedupeCases: readonly Case[] = [
       assert.deepEqual(await ask(t), ['duplicate', lease.id])
       const worker = await t.worker()
       await t.claimOne(worker, { kinds: [lease.kind] })
-      await t.store.deregister(worker)
+      await t.store.instances.deregister(worker)
       assert.deepEqual(await ask(t), ['duplicate', lease.id])
       await t.claimOne(await t.worker(), { kinds: [lease.kind] })
       t.clock.advance(HOUR)
-      await t.store.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       assert.deepEqual(await ask(t), ['duplicate', lease.id])
     },
   },
@@ -94,7 +94,7 @@ export const dedupeCases: readonly Case[] = [
     async run(t) {
       await t.running({ dedupe })
       t.clock.advance(HOUR)
-      await t.store.reap({ crashesUntilDead: 1, limit: 10 })
+      await t.store.instances.reap({ crashesUntilDead: 1, limit: 10 })
       assert.deepEqual(await ask(t), ['enqueued', 'new'])
     },
   },
@@ -115,7 +115,7 @@ export const dedupeCases: readonly Case[] = [
       await t.store.delete([holder])
       assert.deepEqual(await ask(t), ['duplicate', holder])
       const other = await t.jobIn('done', { dedupe: { key: 'o', holdFor: HOUR } })
-      await t.store.changeQueue('default', { settings: { retainDoneMs: 10 }, coolMs: null })
+      await t.store.queues.change('default', { settings: { retainDoneMs: 10 }, coolMs: null })
       t.clock.advance(100)
       await t.store.retain(aRetain({ limit: 10 }))
       assert.deepEqual(await t.store.get([other]), [null])
@@ -191,10 +191,10 @@ export const dedupeCases: readonly Case[] = [
       await t.store.delete([held.id])
       const keys = ['global d', 'global c', 'queue a', 'global b', 'global a', 'global d']
       const holders = [ended.id, null, null, held.id, waiting, ended.id]
-      assert.deepEqual(await changesNothing(t.store, () => t.store.holders(keys)), holders)
+      assert.deepEqual(await changesNothing(t.store, () => t.store.inspect.holders(keys)), holders)
       t.clock.advance(HOUR)
-      assert.deepEqual(await t.store.holders(keys), [null, null, null, null, waiting, null])
-      assert.deepEqual(await t.store.holders([]), [])
+      assert.deepEqual(await t.store.inspect.holders(keys), [null, null, null, null, waiting, null])
+      assert.deepEqual(await t.store.inspect.holders([]), [])
     },
   },
   {

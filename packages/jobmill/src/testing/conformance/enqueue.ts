@@ -193,7 +193,7 @@ export const enqueueCases: readonly Case[] = [
     name: 'a new queue is created with the default settings',
     async run({ store, enqueue }) {
       await enqueue({ queue: 'new', kind: 'new-kind' })
-      const queue = (await store.queues()).find(({ name }) => name === 'new')
+      const queue = (await store.queues.list()).find(({ name }) => name === 'new')
       assert.deepEqual(queue, { name: 'new', ...DEFAULT_QUEUE_SETTINGS, coolingMs: 0, throttles: 0 })
     },
   },

@@ -53,7 +53,7 @@ export const failureCases: readonly Case[] = [
       await store.retry([retried.id])
       const ids = [never, ...leases.map(({ id }) => id), aJob().id, dead.id]
       const failure = (error: string, outcome: string): object => ({ error, at: began, outcome })
-      assert.deepEqual(await store.failures(ids), [
+      assert.deepEqual(await store.inspect.failures(ids), [
         null,
         failure('e1', 'failed-permanently'),
         failure('e2', 'timed-out'),
@@ -66,10 +66,12 @@ export const failureCases: readonly Case[] = [
         null,
         failure('e1', 'failed-permanently'),
       ])
-      assert.deepEqual(await store.failures([]), [])
+      assert.deepEqual(await store.inspect.failures([]), [])
       const at = clock.now()
       await again(t, due.kind, DEAD, 'e9')
-      assert.deepEqual(await store.failures([due.id]), [{ error: 'e9', at, outcome: 'failed-permanently' }])
+      assert.deepEqual(await store.inspect.failures([due.id]), [
+        { error: 'e9', at, outcome: 'failed-permanently' },
+      ])
     },
   },
   {
@@ -79,25 +81,27 @@ export const failureCases: readonly Case[] = [
       const { id, kind } = await t.running()
       const crash = async (): Promise<void> => {
         clock.advance(HOUR)
-        await store.reap({ crashesUntilDead: 2, limit: 100 })
+        await store.instances.reap({ crashesUntilDead: 2, limit: 100 })
       }
       await crash()
-      assert.deepEqual(await store.failures([id]), [null])
+      assert.deepEqual(await store.inspect.failures([id]), [null])
       await t.claimOne(await t.worker(), { kinds: [kind] })
       await crash()
       const { error } = await t.job(id)
-      assert.deepEqual(await store.failures([id]), [{ error, at: clock.now(), outcome: 'interrupted' }])
+      assert.deepEqual(await store.inspect.failures([id]), [
+        { error, at: clock.now(), outcome: 'interrupted' },
+      ])
       await store.retry([id])
-      assert.deepEqual(await store.failures([id]), [null])
+      assert.deepEqual(await store.inspect.failures([id]), [null])
     },
   },
   {
     name: 'more ids than a page holds are rejected, and so is an invalid id',
     async run({ store }) {
       const ids = Array.from({ length: 501 }, () => aJob().id)
-      await rejectsWith('NUMBER_INVALID', () => store.failures(ids))
-      assert.deepEqual(new Set(await store.failures(ids.slice(1))), new Set([null]))
-      await rejectsWith('ID_INVALID', () => store.failures(['mine']))
+      await rejectsWith('NUMBER_INVALID', () => store.inspect.failures(ids))
+      assert.deepEqual(new Set(await store.inspect.failures(ids.slice(1))), new Set([null]))
+      await rejectsWith('ID_INVALID', () => store.inspect.failures(['mine']))
     },
   },
 ]

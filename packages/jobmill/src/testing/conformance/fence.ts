@@ -13,12 +13,12 @@ export const fenceCases: readonly Case[] = [
     async run({ store, clock, running, finish, claimOne, worker }) {
       const stale = await running()
       clock.advance(HOUR)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       const more = { cool: { forMs: HOUR }, followUps: [aJob()] }
       assert.deepEqual(await changesNothing(store, () => finish(stale, DONE, more)), refused(stale.id))
       const current = await claimOne(await worker(), { kinds: [stale.kind] })
       assert.deepEqual(await changesNothing(store, () => finish(stale, DONE, more)), refused(stale.id))
-      assert.equal((await store.queues())[0]?.coolingMs, 0)
+      assert.equal((await store.queues.list())[0]?.coolingMs, 0)
       assert.equal((await finish(current, DONE)).accepted, true)
     },
   },
@@ -27,7 +27,7 @@ export const fenceCases: readonly Case[] = [
     async run({ store, running, finish }) {
       const [released, left] = [await running(), await running()]
       await finish(released, RELEASED)
-      await store.deregister(left.instance)
+      await store.instances.deregister(left.instance)
       for (const stale of [released, left]) {
         for (const transition of [DONE, DEAD, RELEASED, later(5)]) {
           const reply = await changesNothing(store, () => finish(stale, transition, { followUps: [aJob()] }))
@@ -41,9 +41,9 @@ export const fenceCases: readonly Case[] = [
     async run({ store, clock, running, finish }) {
       const [stopped, reaped] = [await running(), await running()]
       await store.cancel([stopped.id], 'stop it')
-      await store.deregister(stopped.instance)
+      await store.instances.deregister(stopped.instance)
       clock.advance(HOUR)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       for (const stale of [stopped, reaped]) {
         assert.equal((await store.history(stale.id)).length, 1)
         const reply = await changesNothing(store, () => finish(stale, RELEASED, { outcome: 'interrupted' }))
@@ -100,11 +100,11 @@ export const fenceCases: readonly Case[] = [
           error: 'why',
         }
         const first = await finish(lease, transition, more)
-        const queues = await store.queues()
+        const queues = await store.queues.list()
         const again = await changesNothing(store, () => finish(lease, transition, more))
         assert.deepEqual([again.accepted, again.state], [true, first.state])
-        assert.deepEqual(await store.queues(), queues)
-        await store.changeQueue('default', { settings: {}, coolMs: 0 })
+        assert.deepEqual(await store.queues.list(), queues)
+        await store.queues.change('default', { settings: {}, coolMs: 0 })
       }
     },
   },

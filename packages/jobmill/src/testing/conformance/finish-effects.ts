@@ -7,7 +7,7 @@ import type { Case } from './case.ts'
 import { countsOf } from './looks.ts'
 
 async function cooling({ store }: Bench, queue: string = QUEUE): Promise<[number, number]> {
-  const settings = (await store.queues()).find(({ name }) => name === queue)
+  const settings = (await store.queues.list()).find(({ name }) => name === queue)
   return [settings?.coolingMs ?? -1, settings?.throttles ?? -1]
 }
 
@@ -183,7 +183,7 @@ export const finishEffectCases: readonly Case[] = [
       await throttled(t, { forMs: 5_000 })
       await t.enqueue()
       t.clock.advance(4_999)
-      assert.deepEqual((await other.queues())[0]?.coolingMs, 1)
+      assert.deepEqual((await other.queues.list())[0]?.coolingMs, 1)
     },
   },
   {
@@ -192,7 +192,7 @@ export const finishEffectCases: readonly Case[] = [
       for (let event = 0; event < 34; event += 1) {
         const lease = await running()
         await finish(lease, DEAD, { cool: { baseMs: 1, maxMs: 240 * HOUR, quietMs: HOUR } })
-        const [queue] = await store.queues()
+        const [queue] = await store.queues.list()
         assert.equal(queue?.coolingMs, Math.min(2 ** event, 240 * HOUR))
         clock.advance(queue?.coolingMs ?? 0)
       }

@@ -63,7 +63,7 @@ export const forgetEffectCases: readonly Case[] = [
       assert.equal((await apiLimit(store)).held, 3)
       await store.finish(others.map((lease) => aFinish(lease, FORGET)))
       assert.equal((await apiLimit(store)).held, 1)
-      await store.acquire([anAcquire('api', { holder: first.id, token: first.token, instance })])
+      await store.limits.acquire([anAcquire('api', { holder: first.id, token: first.token, instance })])
       assert.equal((await apiLimit(store)).held, 2)
       await t.finish(first, FORGET)
       assert.equal((await apiLimit(store)).held, 0)
@@ -100,7 +100,7 @@ export const forgetEffectCases: readonly Case[] = [
     name: 'a finish that forgets can cool down its queue',
     async run({ store, running, finish }) {
       await finish(await running(), FORGET, { cool: { forMs: 700 } })
-      assert.equal(only(await store.queues()).coolingMs, 700)
+      assert.equal(only(await store.queues.list()).coolingMs, 700)
     },
   },
   {
@@ -131,7 +131,7 @@ export const forgetEffectCases: readonly Case[] = [
       const lease = await running({ orderKey: 'o', dedupe: { key: 'k', holdFor: HOUR }, tags: ['red'] })
       const item = aFinish(lease, FORGET, { followUps: [aJob()], cool: { forMs: HOUR } })
       await changesNothing(store, () => transaction((tx) => store.finish([item], { tx }), 'rollback'))
-      assert.equal(only(await store.queues()).coolingMs, 0)
+      assert.equal(only(await store.queues.list()).coolingMs, 0)
       assert.deepEqual(await store.progress([{ ...lease, value: '1' }]), [true])
       assert.equal((await finish(lease, FORGET)).accepted, true)
       assert.deepEqual(await store.get([lease.id]), [null])

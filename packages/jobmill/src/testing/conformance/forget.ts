@@ -33,7 +33,7 @@ export const forgetCases: readonly Case[] = [
       await isForgotten(t, lease.id)
       assert.deepEqual(await idsOf(store, { tags: ['red'] }), [kept.id])
       assert.deepEqual(await idsOf(store, { payloadText: 'find me' }), [])
-      assert.deepEqual(await store.held(lease.instance), [])
+      assert.deepEqual(await store.instances.held(lease.instance), [])
       assert.deepEqual(await countsOf(store), { running: 1 })
       await store.fold(100)
       assert.deepEqual(await countsOf(store), { running: 1 })
@@ -120,7 +120,7 @@ export const forgetCases: readonly Case[] = [
       const id = await t.jobIn('done')
       await store.delete([id])
       isAccepted(only(await store.finish([aFinish({ id, token: 1 }, FORGET)])), id)
-      assert.ok((await store.queues()).every(({ coolingMs }) => coolingMs === 0))
+      assert.ok((await store.queues.list()).every(({ coolingMs }) => coolingMs === 0))
     },
   },
   {
@@ -143,7 +143,7 @@ export const forgetCases: readonly Case[] = [
       const [released, reaped] = [await t.running(), await t.running()]
       await t.finish(released, RELEASED)
       clock.advance(10_001)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       const forgets = (lease: typeof reaped): Promise<unknown> =>
         changesNothing(store, () => t.finish(lease, FORGET, { followUps: [aJob()] }))
       const refused = ({ id }: typeof reaped): object => ({

@@ -12,7 +12,7 @@ async function quarantined(t: Bench, kind: string): Promise<void> {
   for (let n = 0; n < 2; n += 1) {
     await t.claimOne(await t.worker(), { kinds: [kind] })
     t.clock.advance(HOUR)
-    await t.store.reap({ crashesUntilDead: 3, limit: 10 })
+    await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
   }
 }
 
@@ -71,17 +71,17 @@ export const handOffRoomCases: readonly Case[] = [
     async run(t) {
       const instance = await t.worker()
       const settings = DEFAULT_QUEUE_SETTINGS
-      await t.store.declareQueues([
+      await t.store.queues.declare([
         { name: 'paused', settings: { ...settings, paused: true } },
         { name: 'cools', settings },
         { name: 'open', settings },
       ])
-      await t.store.changeQueue('cools', { settings: {}, coolMs: 500 })
+      await t.store.queues.change('cools', { settings: {}, coolMs: 500 })
       const names = ['paused', 'cools', 'open', 'new']
       const queues = names.map((queue) => ({ queue, room: 5 }))
       const requests = names.map((queue) => ({ queue }))
       assert.deepEqual(await placesOf(t, instance, requests, { queues }), [2, 3])
-      await t.store.changeQueue('paused', { settings: { paused: false }, coolMs: null })
+      await t.store.queues.change('paused', { settings: { paused: false }, coolMs: null })
       t.clock.advance(499)
       await clear(t)
       assert.deepEqual(await placesOf(t, instance, requests, { queues }), [0, 2, 3])
@@ -98,8 +98,8 @@ export const handOffRoomCases: readonly Case[] = [
         { name: 'rate', settings: { type: 'rate', amount: 10, perMs: 1_000, burst: 10 } },
         { name: 'permits', settings: { type: 'concurrency', most: 10 } },
       ] as const
-      await t.store.declareLimits(limits)
-      await t.store.declareQueues(
+      await t.store.limits.declare(limits)
+      await t.store.queues.declare(
         limits.map(({ name }) => ({ name, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: name } })),
       )
       const names = [...limits.map(({ name }) => name), 'free']
@@ -107,10 +107,10 @@ export const handOffRoomCases: readonly Case[] = [
       const requests = names.map((queue) => ({ queue }))
       assert.deepEqual(await placesOf(t, instance, requests, { queues }), [2])
       assert.deepEqual(
-        (await t.store.limits()).map(({ available }) => available),
+        (await t.store.limits.list()).map(({ available }) => available),
         [10, 10],
       )
-      await t.store.changeQueue('rate', { settings: { limit: null }, coolMs: null })
+      await t.store.queues.change('rate', { settings: { limit: null }, coolMs: null })
       await clear(t)
       assert.deepEqual(await placesOf(t, instance, requests, { queues }), [0, 2])
     },

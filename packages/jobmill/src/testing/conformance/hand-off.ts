@@ -62,10 +62,10 @@ export const handOffCases: readonly Case[] = [
       assert.equal(await many(expires), 1)
       t.clock.advance(1)
       assert.equal(await many(expires), 0)
-      await t.store.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       assert.equal(await many(expires), 0)
       assert.equal(await many(stops), 1)
-      await t.store.deregister(stops)
+      await t.store.instances.deregister(stops)
       assert.equal(await many(stops), 0)
     },
   },
@@ -141,7 +141,9 @@ export const handOffCases: readonly Case[] = [
       )
       assert.deepEqual(await countsOf(t.store), { running: 1, ready: 1 })
       // An instance that lost the reply learns which jobs it holds.
-      assert.deepEqual(await t.store.held(instance), [{ id: first.id, token: reply?.lease?.token, ageMs: 0 }])
+      assert.deepEqual(await t.store.instances.held(instance), [
+        { id: first.id, token: reply?.lease?.token, ageMs: 0 },
+      ])
       const third = aJob()
       const [outcome] = await t.store.enqueue([third], { ...options, mayRepeat: false })
       assert.equal(outcome?.lease, undefined)

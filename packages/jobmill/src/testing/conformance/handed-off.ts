@@ -30,12 +30,12 @@ export const handedOffCases: readonly Case[] = [
       assert.deepEqual((await idsOf(t.store, { state: 'running' })).toSorted(), [first, third].toSorted())
       assert.deepEqual(await idsOf(t.store, { state: 'ready' }), [])
       assert.deepEqual(await idsOf(t.store, { tags: ['red'] }), [first])
-      const held = await t.store.held(instance)
+      const held = await t.store.instances.held(instance)
       assert.deepEqual(
         held.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
         leases.map(({ id, token }) => ({ id, token, ageMs: 40 })).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
       )
-      assert.equal((await t.store.renew(aHeartbeat(instance))).ready, false)
+      assert.equal((await t.store.instances.renew(aHeartbeat(instance))).ready, false)
     },
   },
   {
@@ -88,7 +88,7 @@ export const handedOffCases: readonly Case[] = [
       const { ids, leases } = await oneOf(t, instance)
       const lease = only(leases)
       isVerdict(only(await t.store.cancel(ids, 'stop it')), 'changed', 'running')
-      const { cancels } = await t.store.renew(aHeartbeat(instance))
+      const { cancels } = await t.store.instances.renew(aHeartbeat(instance))
       assert.deepEqual(cancels, [{ id: lease.id, token: lease.token, reason: 'stop it' }])
       assert.equal((await t.finish(lease, later(0))).state, 'cancelled')
       assert.deepEqual(await historyOf(t.store, lease.id), [['cancelled', 'stop it']])
@@ -111,7 +111,7 @@ export const handedOffCases: readonly Case[] = [
       const { ids, leases } = await handOff(t, instance, [{}, {}])
       const next = await t.enqueue()
       t.clock.advance(HOUR)
-      const { instances, jobs } = await t.store.reap(reaping)
+      const { instances, jobs } = await t.store.instances.reap(reaping)
       assert.deepEqual(instances, [instance])
       assert.deepEqual(
         jobs.map(({ crashes, state }) => [crashes, state]),
@@ -138,7 +138,7 @@ export const handedOffCases: readonly Case[] = [
       const instance = await t.worker()
       const { ids } = await handOff(t, instance, [{}, {}])
       const next = await t.enqueue()
-      assert.equal(await t.store.deregister(instance), 2)
+      assert.equal(await t.store.instances.deregister(instance), 2)
       const again = await t.claim(await t.worker())
       assert.deepEqual(
         again.map(({ id, attempt, crashes }) => [id, attempt, crashes]),
@@ -151,19 +151,19 @@ export const handedOffCases: readonly Case[] = [
     name: 'P13 a directly dispatched attempt can report progress and use limits until it ends',
     async run(t) {
       const { store } = t
-      await store.declareLimits([{ name: 'db', settings: { type: 'concurrency', most: 2 } }])
+      await store.limits.declare([{ name: 'db', settings: { type: 'concurrency', most: 2 } }])
       const instance = await t.worker()
       const { id, token } = only((await oneOf(t, instance)).leases)
       assert.deepEqual(await store.progress([{ id, token, value: '5', log: 'so far' }]), [true])
       const { progress, log } = await t.job(id)
       assert.deepEqual([progress, log], ['5', 'so far'])
       assert.equal(
-        only(await store.acquire([anAcquire('db', { holder: id, token, instance })])).outcome,
+        only(await store.limits.acquire([anAcquire('db', { holder: id, token, instance })])).outcome,
         'granted',
       )
-      assert.equal(only(await store.limits()).held, 1)
+      assert.equal(only(await store.limits.list()).held, 1)
       await store.finish([aFinish({ id, token }, DONE)])
-      assert.equal(only(await store.limits()).held, 0)
+      assert.equal(only(await store.limits.list()).held, 0)
     },
   },
   {

@@ -34,10 +34,10 @@ export const heartbeatCases: readonly Case[] = [
       const id = await t.worker()
       const before = await instanceOf(t.store, id)
       t.clock.advance(2_999)
-      assert.equal((await t.store.renew(aHeartbeat(id, { renewEveryMs: 3_000 }))).alive, true)
+      assert.equal((await t.store.instances.renew(aHeartbeat(id, { renewEveryMs: 3_000 }))).alive, true)
       assert.deepEqual(await instanceOf(t.store, id), before)
       t.clock.advance(1)
-      await t.store.renew(aHeartbeat(id, { renewEveryMs: 3_000, leaseMs: 20_000 }))
+      await t.store.instances.renew(aHeartbeat(id, { renewEveryMs: 3_000, leaseMs: 20_000 }))
       const after = await instanceOf(t.store, id)
       const now = t.clock.now()
       assert.deepEqual(
@@ -51,12 +51,12 @@ export const heartbeatCases: readonly Case[] = [
     async run({ store, enqueue, worker }) {
       await enqueue({ delay: HOUR })
       const id = await worker()
-      const before = [await store.instances(), await store.queues()]
-      const heartbeat = await changesNothing(store, () => store.renew(aHeartbeat(id)))
+      const before = [await store.instances.list(), await store.queues.list()]
+      const heartbeat = await changesNothing(store, () => store.instances.renew(aHeartbeat(id)))
       const { settingsVersion } = heartbeat
       assert.deepEqual(withoutVersions(heartbeat), { ...IDLE, alive: true, stageInMs: HOUR })
-      assert.deepEqual([await store.instances(), await store.queues()], before)
-      assert.equal((await store.renew(aHeartbeat(id))).settingsVersion, settingsVersion)
+      assert.deepEqual([await store.instances.list(), await store.queues.list()], before)
+      assert.equal((await store.instances.renew(aHeartbeat(id))).settingsVersion, settingsVersion)
     },
   },
   {
@@ -65,8 +65,8 @@ export const heartbeatCases: readonly Case[] = [
       const lease = await running()
       for (let n = 0; n < 50; n += 1) {
         clock.advance(9_000)
-        assert.equal((await store.renew(aHeartbeat(lease.instance))).alive, true)
-        assert.deepEqual((await store.reap({ crashesUntilDead: 3, limit: 10 })).instances, [])
+        assert.equal((await store.instances.renew(aHeartbeat(lease.instance))).alive, true)
+        assert.deepEqual((await store.instances.reap({ crashesUntilDead: 3, limit: 10 })).instances, [])
       }
       clock.advance(9_000)
       assert.equal((await finish(lease, DONE)).accepted, true)
@@ -77,9 +77,12 @@ export const heartbeatCases: readonly Case[] = [
     async run({ store, clock, running, finish }) {
       const lease = await running()
       clock.advance(HOUR)
-      const heartbeat = await store.renew(aHeartbeat(lease.instance))
+      const heartbeat = await store.instances.renew(aHeartbeat(lease.instance))
       assert.deepEqual([heartbeat.alive, heartbeat.expired], [true, false])
-      assert.deepEqual(await store.reap({ crashesUntilDead: 3, limit: 10 }), { instances: [], jobs: [] })
+      assert.deepEqual(await store.instances.reap({ crashesUntilDead: 3, limit: 10 }), {
+        instances: [],
+        jobs: [],
+      })
       assert.equal((await finish(lease, DONE)).accepted, true)
     },
   },
@@ -88,7 +91,7 @@ export const heartbeatCases: readonly Case[] = [
     async run(t) {
       const id = await t.worker({ leaseMs: 500 })
       t.clock.advance(600)
-      assert.equal((await t.store.renew(aHeartbeat(id, { renewEveryMs: 3_000 }))).alive, true)
+      assert.equal((await t.store.instances.renew(aHeartbeat(id, { renewEveryMs: 3_000 }))).alive, true)
       assert.equal((await instanceOf(t.store, id))?.state, 'alive')
     },
   },
@@ -101,16 +104,16 @@ export const heartbeatCases: readonly Case[] = [
         anInstance().id,
       ]
       t.clock.advance(HOUR)
-      await t.store.reap({ crashesUntilDead: 3, limit: 10 })
-      await t.store.deregister(stopped)
+      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.store.instances.deregister(stopped)
       await t.enqueue()
       await t.enqueue({ delay: 500 })
-      const before = await t.store.instances()
+      const before = await t.store.instances.list()
       for (const id of [lost, stopped, unknown]) {
-        const heartbeat = await t.store.renew(aHeartbeat(id))
+        const heartbeat = await t.store.instances.renew(aHeartbeat(id))
         assert.deepEqual(withoutVersions(heartbeat), { ...IDLE, alive: false, ready: true, stageInMs: 500 })
       }
-      assert.deepEqual(await t.store.instances(), before)
+      assert.deepEqual(await t.store.instances.list(), before)
     },
   },
   {
@@ -118,7 +121,7 @@ export const heartbeatCases: readonly Case[] = [
     async run({ store, clock, enqueue, worker, claimOne }) {
       const id = await worker({ leaseMs: 10 * HOUR })
       const tells = async (overrides = {}): Promise<boolean> =>
-        (await store.renew(aHeartbeat(id, overrides))).ready
+        (await store.instances.renew(aHeartbeat(id, overrides))).ready
       assert.equal(await tells(), false)
       await enqueue()
       assert.equal(await tells(), true)
@@ -126,9 +129,9 @@ export const heartbeatCases: readonly Case[] = [
       assert.equal(await tells({ kinds: [] }), false)
       assert.equal(await tells({ queues: ['other'] }), false)
       assert.equal(await tells({ queues: ['other', 'default'], kinds: ['other', 'work'] }), true)
-      await store.changeQueue('default', { settings: { paused: true }, coolMs: null })
+      await store.queues.change('default', { settings: { paused: true }, coolMs: null })
       assert.equal(await tells(), false)
-      await store.changeQueue('default', { settings: { paused: false }, coolMs: 1_000 })
+      await store.queues.change('default', { settings: { paused: false }, coolMs: 1_000 })
       assert.equal(await tells(), false)
       clock.advance(1_000)
       assert.equal(await tells(), true)
@@ -140,7 +143,8 @@ export const heartbeatCases: readonly Case[] = [
     name: 'P15 a heartbeat reports when stage has something to do',
     async run({ store, clock, enqueue, worker, running, finish }) {
       const id = await worker({ leaseMs: 10 * HOUR })
-      const tells = async (): Promise<number | null> => (await store.renew(aHeartbeat(id))).stageInMs
+      const tells = async (): Promise<number | null> =>
+        (await store.instances.renew(aHeartbeat(id))).stageInMs
       assert.equal(await tells(), null)
       await enqueue()
       assert.equal(await tells(), null)
@@ -167,7 +171,8 @@ export const heartbeatCases: readonly Case[] = [
     async run({ store, enqueue, worker }) {
       await enqueue({ queue: 'a' })
       const id = await worker()
-      const version = async (): Promise<number> => (await store.renew(aHeartbeat(id))).settingsVersion
+      const version = async (): Promise<number> =>
+        (await store.instances.renew(aHeartbeat(id))).settingsVersion
       const versions = [await version()]
       const changes = [
         { paused: true },
@@ -177,7 +182,7 @@ export const heartbeatCases: readonly Case[] = [
         { paused: false },
       ]
       for (const settings of changes) {
-        await store.changeQueue('a', { settings, coolMs: null })
+        await store.queues.change('a', { settings, coolMs: null })
         versions.push(await version())
         assert.notEqual(versions.at(-1), versions.at(-2))
       }

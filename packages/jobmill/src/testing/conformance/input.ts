@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { ErrorCode } from '../../job/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { HandOff } from '../../store/claim.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { aClaim, aHandOff, aJob, anInstance, aHeartbeat, aRetain } from '../factories.ts'
 import { aFinish, DEAD, later } from './bench.ts'
 import type { Case } from './case.ts'
@@ -18,19 +18,19 @@ function withRoom(room: number): HandOff {
 }
 
 /** Every verb with an invalid value. */
-const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>])[] = [
+const REFUSED: readonly (readonly [ErrorCode, (store: FullStore) => Promise<unknown>])[] = [
   ['ID_INVALID', (store) => store.get([NO_ID])],
   ['ID_INVALID', (store) => store.results([NO_ID])],
   ['ID_INVALID', (store) => store.history(NO_ID)],
-  ['NAME_INVALID', (store) => store.holders([''])],
+  ['NAME_INVALID', (store) => store.inspect.holders([''])],
   ['ID_INVALID', (store) => store.cancel([NO_ID], 'no')],
   ['ID_INVALID', (store) => store.retry([NO_ID])],
   ['ID_INVALID', (store) => store.runNow([NO_ID])],
   ['ID_INVALID', (store) => store.delete([NO_ID])],
-  ['ID_INVALID', (store) => store.held(NO_ID)],
-  ['ID_INVALID', (store) => store.register(anInstance({ id: NO_ID }))],
-  ['ID_INVALID', (store) => store.renew(aHeartbeat(NO_ID))],
-  ['ID_INVALID', (store) => store.deregister(NO_ID)],
+  ['ID_INVALID', (store) => store.instances.held(NO_ID)],
+  ['ID_INVALID', (store) => store.instances.register(anInstance({ id: NO_ID }))],
+  ['ID_INVALID', (store) => store.instances.renew(aHeartbeat(NO_ID))],
+  ['ID_INVALID', (store) => store.instances.deregister(NO_ID)],
   ['ID_INVALID', (store) => store.claim(aClaim(NO_ID))],
   ['ID_INVALID', (store) => store.progress([{ id: NO_ID, token: 1, value: '1' }])],
   ['ID_INVALID', (store) => store.finish([aFinish({ id: NO_ID, token: 1 }, DEAD)])],
@@ -45,10 +45,10 @@ const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>
   ['NUMBER_INVALID', (store) => store.stage(0)],
   ['NUMBER_INVALID', (store) => store.retain(aRetain({ limit: 1.5 }))],
   ['NUMBER_INVALID', (store) => store.fold(Number.NaN)],
-  ['NUMBER_INVALID', (store) => store.reap({ crashesUntilDead: 3, limit: 0 })],
+  ['NUMBER_INVALID', (store) => store.instances.reap({ crashesUntilDead: 3, limit: 0 })],
   ['NUMBER_INVALID', (store) => store.list({}, { limit: 501 })],
-  ['NUMBER_INVALID', (store) => store.wait({ queues: [], timeoutMs: Number.NaN })],
-  ['NUMBER_INVALID', (store) => store.register(anInstance({ leaseMs: -1 }))],
+  ['NUMBER_INVALID', (store) => store.notifier.wait({ queues: [], timeoutMs: Number.NaN })],
+  ['NUMBER_INVALID', (store) => store.instances.register(anInstance({ leaseMs: -1 }))],
   ['NUMBER_INVALID', (store) => store.finish([aFinish(LEASE, DEAD, { ranMs: Number.NaN })])],
   ['NUMBER_INVALID', (store) => store.finish([aFinish(LEASE, DEAD, { cool: { forMs: -1 } })])],
   ['OPTION_INVALID', (store) => store.finish([aFinish(LEASE, { to: 'running' } as never)])],
@@ -63,22 +63,22 @@ const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>
   ['OPTION_INVALID', (store) => store.progress([LEASE])],
   ['OPTION_INVALID', (store) => store.progress([{ ...LEASE, log: 1 as never }])],
   ['PAYLOAD_TOO_LARGE', (store) => store.progress([{ ...LEASE, log: 'x'.repeat(65_537) }])],
-  ['NAME_INVALID', (store) => store.register(anInstance({ kinds: ['a'], onDead: ['a', 'a b'] }))],
-  ['OPTION_INVALID', (store) => store.register(anInstance({ kinds: ['a'], onDead: ['b'] }))],
+  ['NAME_INVALID', (store) => store.instances.register(anInstance({ kinds: ['a'], onDead: ['a', 'a b'] }))],
+  ['OPTION_INVALID', (store) => store.instances.register(anInstance({ kinds: ['a'], onDead: ['b'] }))],
   ['PAYLOAD_TOO_LARGE', (store) => store.finish([aFinish(LEASE, { to: 'done', result: LARGE })])],
   ['OPTION_INVALID', (store) => store.claim(aClaim(LEASE.id, { quarantined: 'skipp' as never }))],
   ['OPTION_INVALID', (store) => store.list({ state: 'redy' as never }, { limit: 1 })],
   ['OPTION_UNKNOWN', (store) => store.list({ stat: 'ready' } as never, { limit: 1 })],
   ['OPTION_INVALID', (store) => store.get('an id' as never)],
-  ['OPTION_UNKNOWN', (store) => store.changeQueue('a', { paused: true } as never)],
+  ['OPTION_UNKNOWN', (store) => store.queues.change('a', { paused: true } as never)],
   [
     'OPTION_UNKNOWN',
-    (store) => store.changeQueue('a', { settings: { pasued: true } as never, coolMs: null }),
+    (store) => store.queues.change('a', { settings: { pasued: true } as never, coolMs: null }),
   ],
-  ['NAME_INVALID', (store) => store.declareQueues([{ name: 'my queue', settings: DEFAULT_QUEUE_SETTINGS }])],
+  ['NAME_INVALID', (store) => store.queues.declare([{ name: 'my queue', settings: DEFAULT_QUEUE_SETTINGS }])],
   [
     'NUMBER_INVALID',
-    (store) => store.declareQueues([{ name: 'a', settings: { ...DEFAULT_QUEUE_SETTINGS, workers: -5 } }]),
+    (store) => store.queues.declare([{ name: 'a', settings: { ...DEFAULT_QUEUE_SETTINGS, workers: -5 } }]),
   ],
 ]
 
@@ -87,9 +87,9 @@ export const inputCases: readonly Case[] = [
     name: 'every verb rejects invalid input with a code, and writes nothing',
     async run({ store }) {
       for (const [code, act] of REFUSED) await rejectsWith(code, () => act(store))
-      assert.deepEqual(await store.instances(), [])
+      assert.deepEqual(await store.instances.list(), [])
       assert.deepEqual(await store.counts(), [])
-      assert.deepEqual(await store.queues(), [])
+      assert.deepEqual(await store.queues.list(), [])
     },
   },
   {

@@ -18,7 +18,7 @@ export const instanceCases: readonly Case[] = [
         capacity: 7,
         leaseMs: 5_000,
       })
-      await t.store.register({ ...instance, leaseMs })
+      await t.store.instances.register({ ...instance, leaseMs })
       const now = t.clock.now()
       const times = { startedAt: now, renewedAt: now, expiresAt: now + 5_000, endedAt: null }
       assert.deepEqual(await instanceOf(t.store, instance.id), { ...instance, ...times, state: 'alive' })
@@ -30,18 +30,24 @@ export const instanceCases: readonly Case[] = [
     name: 'P4 registering again replaces the stored data, even after the instance was lost',
     async run(t) {
       const instance = anInstance()
-      await t.store.register(instance)
+      await t.store.instances.register(instance)
       t.clock.advance(HOUR)
-      await t.store.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       assert.equal((await instanceOf(t.store, instance.id))?.state, 'lost')
-      await t.store.register({ ...instance, label: 'again', kinds: ['b'], onDead: ['b'], capacity: 3 })
+      await t.store.instances.register({
+        ...instance,
+        label: 'again',
+        kinds: ['b'],
+        onDead: ['b'],
+        capacity: 3,
+      })
       const record = await instanceOf(t.store, instance.id)
       assert.deepEqual(
         [record?.state, record?.label, record?.kinds, record?.onDead, record?.capacity],
         ['alive', 'again', ['b'], ['b'], 3],
       )
       assert.deepEqual([record?.endedAt, record?.expiresAt], [null, t.clock.now() + instance.leaseMs])
-      assert.equal((await t.store.renew(aHeartbeat(instance.id))).alive, true)
+      assert.equal((await t.store.instances.renew(aHeartbeat(instance.id))).alive, true)
       await t.enqueue()
       assert.equal((await t.claim(instance.id)).length, 1)
     },
@@ -54,7 +60,7 @@ export const instanceCases: readonly Case[] = [
       const id = await worker()
       const leases = await claim(id)
       clock.advance(5)
-      assert.equal(await store.deregister(id), 2)
+      assert.equal(await store.instances.deregister(id), 2)
       assert.deepEqual(await countsOf(store), { scheduled: 1, ready: 2 })
       for (const lease of leases) {
         const { state, attempt, crashes, error, instance } = await job(lease.id)
@@ -74,16 +80,18 @@ export const instanceCases: readonly Case[] = [
     name: 'P6 deregister releases only the jobs of the instance itself, and ends it',
     async run(t) {
       const [mine, other] = [await t.running(), await t.running()]
-      assert.equal(await t.store.deregister(mine.instance), 1)
+      assert.equal(await t.store.instances.deregister(mine.instance), 1)
       assert.equal((await t.job(other.id)).state, 'running')
       const record = await instanceOf(t.store, mine.instance)
       assert.deepEqual([record?.state, record?.endedAt], ['stopped', t.clock.now()])
       t.clock.advance(5)
-      assert.equal(await t.store.deregister(mine.instance), 0)
+      assert.equal(await t.store.instances.deregister(mine.instance), 0)
       assert.equal((await instanceOf(t.store, mine.instance))?.endedAt, t.clock.now() - 5)
-      assert.equal(await t.store.deregister(anInstance().id), 0)
+      assert.equal(await t.store.instances.deregister(anInstance().id), 0)
       t.clock.advance(HOUR)
-      assert.deepEqual((await t.store.reap({ crashesUntilDead: 3, limit: 10 })).instances, [other.instance])
+      assert.deepEqual((await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })).instances, [
+        other.instance,
+      ])
     },
   },
   {
@@ -93,7 +101,11 @@ export const instanceCases: readonly Case[] = [
       for (let n = 0; n < 20; n += 1) await enqueue()
       const id = await worker()
       await claim(id)
-      const counts = await Promise.all([store.deregister(id), other.deregister(id), store.deregister(id)])
+      const counts = await Promise.all([
+        store.instances.deregister(id),
+        other.instances.deregister(id),
+        store.instances.deregister(id),
+      ])
       assert.equal(
         counts.reduce((sum, one) => sum + one, 0),
         20,
@@ -111,14 +123,14 @@ export const instanceCases: readonly Case[] = [
       const second = await running({}, instance)
       await running()
       clock.advance(50)
-      const held = (await store.held(instance)).toSorted((a, b) => b.ageMs - a.ageMs)
+      const held = (await store.instances.held(instance)).toSorted((a, b) => b.ageMs - a.ageMs)
       assert.deepEqual(held, [
         { id: first.id, token: first.token, ageMs: 350 },
         { id: second.id, token: second.token, ageMs: 50 },
       ])
       await finish(first, DONE)
-      assert.equal(only(await store.held(instance)).id, second.id)
-      assert.deepEqual(await store.held(anInstance().id), [])
+      assert.equal(only(await store.instances.held(instance)).id, second.id)
+      assert.deepEqual(await store.instances.held(anInstance().id), [])
     },
   },
 ]

@@ -1,7 +1,7 @@
 /** Leadership: each duty has one leader, for as long as its lease lasts by the database clock. */
 import assert from 'node:assert/strict'
 import type { DutyBid, DutyRecord } from '../../store/duty.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { anInstance, aHeartbeat } from '../factories.ts'
 import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'
@@ -13,16 +13,16 @@ function bids(...names: string[]): DutyBid[] {
 
 /** The duties the instance leads after a heartbeat with these bids. */
 async function leads(
-  store: Store,
+  store: FullStore,
   instance: string,
   duties: readonly DutyBid[],
   renewEveryMs = 3_000,
 ): Promise<readonly string[]> {
-  return (await store.renew(aHeartbeat(instance, { duties, renewEveryMs }))).leads
+  return (await store.instances.renew(aHeartbeat(instance, { duties, renewEveryMs }))).leads
 }
 
-async function dutyOf(store: Store, name: string): Promise<DutyRecord | undefined> {
-  return (await store.duties()).find((duty) => duty.name === name)
+async function dutyOf(store: FullStore, name: string): Promise<DutyRecord | undefined> {
+  return (await store.instances.duties()).find((duty) => duty.name === name)
 }
 
 export const leadershipCases: readonly Case[] = [
@@ -30,11 +30,11 @@ export const leadershipCases: readonly Case[] = [
     name: 'P9 a vacant duty goes to the instance that bids for it, for the length of a lease from this heartbeat',
     async run({ store, clock, worker }) {
       const id = await worker()
-      assert.deepEqual(await store.duties(), [])
+      assert.deepEqual(await store.instances.duties(), [])
       clock.advance(1_000)
-      const heartbeat = await store.renew(aHeartbeat(id, { duties: bids('reap'), leaseMs: 7_000 }))
+      const heartbeat = await store.instances.renew(aHeartbeat(id, { duties: bids('reap'), leaseMs: 7_000 }))
       assert.deepEqual(heartbeat.leads, ['reap'])
-      assert.deepEqual(await store.duties(), [
+      assert.deepEqual(await store.instances.duties(), [
         { name: 'reap', leader: id, expiresAt: clock.now() + 7_000, lastSuccessAt: null, failures: 0 },
       ])
     },
@@ -44,11 +44,11 @@ export const leadershipCases: readonly Case[] = [
     async run({ store, clock, worker }) {
       const [first, second] = [await worker(), await worker()]
       await leads(store, first, bids('reap'))
-      const before = await store.duties()
+      const before = await store.instances.duties()
       clock.advance(9_999)
       const bid = [{ name: 'reap', succeededAgoMs: 5, failures: 7 }]
       assert.deepEqual(await leads(store, second, bid), [])
-      assert.deepEqual(await store.duties(), before)
+      assert.deepEqual(await store.instances.duties(), before)
     },
   },
   {
@@ -101,7 +101,7 @@ export const leadershipCases: readonly Case[] = [
       clock.advance(3_000)
       await leads(store, first, [{ name: 'reap', succeededAgoMs: 100, failures: 0 }])
       const succeededAt = clock.now() - 100
-      await store.deregister(first)
+      await store.instances.deregister(first)
       assert.deepEqual(await leads(store, second, bids('reap'), 0), ['reap'])
       assert.equal((await dutyOf(store, 'reap'))?.lastSuccessAt, succeededAt)
       clock.advance(3_000)
@@ -118,7 +118,7 @@ export const leadershipCases: readonly Case[] = [
       assert.deepEqual(await leads(store, first, bids('stage', 'reap')), ['reap', 'stage'])
       assert.deepEqual(await leads(store, first, []), [])
       assert.deepEqual(
-        (await store.duties()).map(({ name, leader }) => [name, leader]),
+        (await store.instances.duties()).map(({ name, leader }) => [name, leader]),
         ['fold', 'reap', 'stage'].map((name) => [name, first]),
       )
       clock.advance(7_000)
@@ -130,11 +130,11 @@ export const leadershipCases: readonly Case[] = [
     async run({ store, clock, worker }) {
       const [lost, stopped] = [await worker(), await worker({ leaseMs: HOUR })]
       clock.advance(10_000)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
-      await store.deregister(stopped)
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.deregister(stopped)
       for (const id of [lost, stopped, anInstance().id])
         assert.deepEqual(await leads(store, id, bids('reap')), [])
-      assert.deepEqual(await store.duties(), [])
+      assert.deepEqual(await store.instances.duties(), [])
     },
   },
   {
@@ -143,9 +143,13 @@ export const leadershipCases: readonly Case[] = [
       const [first, second] = [await worker(), await worker()]
       await leads(store, first, bids('fold', 'reap'))
       await leads(store, second, bids('stage'))
-      await store.deregister(first)
+      await store.instances.deregister(first)
       assert.deepEqual(
-        (await store.duties()).map(({ name, leader, expiresAt }) => [name, leader, expiresAt === null]),
+        (await store.instances.duties()).map(({ name, leader, expiresAt }) => [
+          name,
+          leader,
+          expiresAt === null,
+        ]),
         [
           ['fold', null, true],
           ['reap', null, true],
@@ -162,7 +166,7 @@ export const leadershipCases: readonly Case[] = [
       await leads(store, lost, bids('reap'))
       clock.advance(500)
       assert.equal((await dutyOf(store, 'reap'))?.leader, lost)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       assert.equal((await dutyOf(store, 'reap'))?.leader, null)
       assert.deepEqual(await leads(store, other, bids('reap')), ['reap'])
     },
@@ -215,7 +219,7 @@ export const leadershipCases: readonly Case[] = [
       await rejectsWith('NAME_INVALID', () => leads(store, id, [bid, { ...bid, name: 'my duty' }]))
       await rejectsWith('NUMBER_INVALID', () => leads(store, id, [{ ...bid, succeededAgoMs: -1 }]))
       await rejectsWith('NUMBER_INVALID', () => leads(store, id, [{ ...bid, failures: 0.5 }]))
-      assert.deepEqual(await store.duties(), [])
+      assert.deepEqual(await store.instances.duties(), [])
     },
   },
 ]

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { systemPlatform } from '../../platform/platform.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
-import type { Notifier, Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
+import type { Verb } from '../../store/verbs.ts'
 import {
   QUEUE,
   aClaim,
@@ -22,10 +23,7 @@ const id = '00000000-0000-7000-8000-000000000000'
 
 /** The compiler reports a verb of the contract that is missing here. */
 const everyVerb: Readonly<
-  Record<
-    Exclude<keyof Store, 'name' | 'callLimitBytes' | 'open' | 'close' | keyof Notifier>,
-    (store: Store) => Promise<unknown>
-  >
+  Record<Exclude<Verb, 'open' | 'close' | 'notifier.wait'>, (store: FullStore) => Promise<unknown>>
 > = {
   enqueue: (store) => store.enqueue([aJob()]),
   stage: (store) => store.stage(1),
@@ -36,52 +34,54 @@ const everyVerb: Readonly<
   retry: (store) => store.retry([id]),
   runNow: (store) => store.runNow([id]),
   delete: (store) => store.delete([id]),
-  register: (store) => store.register(anInstance()),
-  renew: (store) => store.renew(aHeartbeat(id)),
-  deregister: (store) => store.deregister(id),
-  reap: (store) => store.reap({ crashesUntilDead: 3, limit: 1 }),
+  'instances.register': (store) => store.instances.register(anInstance()),
+  'instances.renew': (store) => store.instances.renew(aHeartbeat(id)),
+  'instances.deregister': (store) => store.instances.deregister(id),
+  'instances.reap': (store) => store.instances.reap({ crashesUntilDead: 3, limit: 1 }),
   retain: (store) => store.retain(aRetain({ limit: 1 })),
   fold: (store) => store.fold(1),
-  rollUp: (store) => store.rollUp(1),
-  record: (store) => store.record({ source: id, seq: 1, deltas: [], own: [], events: [] }),
-  declareQueues: (store) => store.declareQueues([{ name: 'a', settings: DEFAULT_QUEUE_SETTINGS }]),
-  changeQueue: (store) => store.changeQueue('a', { settings: {}, coolMs: null }),
-  assign: (store) => store.assign([{ instance: id, queue: 'a', workers: 1 }]),
-  declareSchedules: (store) => store.declareSchedules([{ name: 'a', version: 1, definition: aDefinition() }]),
-  createSchedule: (store) => store.createSchedule('a', aDefinition()),
-  changeSchedule: (store) => store.changeSchedule('a', { paused: true }),
-  deleteSchedule: (store) => store.deleteSchedule('a'),
-  tick: (store) => store.tick([aTick('a')]),
-  scheduleFailed: (store) => store.scheduleFailed('a', 'no'),
-  declareLimits: (store) => store.declareLimits([{ name: 'a', settings: { type: 'concurrency', most: 1 } }]),
-  createLimit: (store) => store.createLimit('a', { type: 'concurrency', most: 1 }),
-  resetOverrides: (store) => store.resetOverrides('queue', 'a', null),
-  changeLimit: (store) => store.changeLimit('a', { type: 'concurrency', most: 1 }),
-  deleteLimit: (store) => store.deleteLimit('a'),
-  acquire: (store) => store.acquire([anAcquire('a')]),
-  release: (store) => store.release([{ limit: 'a', holder: id, token: null }]),
-  drain: (store) => store.drain('a', 1),
+  'metrics.rollUp': (store) => store.metrics.rollUp(1),
+  'metrics.record': (store) => store.metrics.record({ source: id, seq: 1, deltas: [], own: [], events: [] }),
+  'queues.declare': (store) => store.queues.declare([{ name: 'a', settings: DEFAULT_QUEUE_SETTINGS }]),
+  'queues.change': (store) => store.queues.change('a', { settings: {}, coolMs: null }),
+  'instances.assign': (store) => store.instances.assign([{ instance: id, queue: 'a', workers: 1 }]),
+  'schedules.declare': (store) =>
+    store.schedules.declare([{ name: 'a', version: 1, definition: aDefinition() }]),
+  'schedules.create': (store) => store.schedules.create('a', aDefinition()),
+  'schedules.change': (store) => store.schedules.change('a', { paused: true }),
+  'schedules.delete': (store) => store.schedules.delete('a'),
+  'schedules.tick': (store) => store.schedules.tick([aTick('a')]),
+  'schedules.failed': (store) => store.schedules.failed('a', 'no'),
+  'limits.declare': (store) =>
+    store.limits.declare([{ name: 'a', settings: { type: 'concurrency', most: 1 } }]),
+  'limits.create': (store) => store.limits.create('a', { type: 'concurrency', most: 1 }),
+  'overrides.reset': (store) => store.overrides.reset('queue', 'a', null),
+  'limits.change': (store) => store.limits.change('a', { type: 'concurrency', most: 1 }),
+  'limits.delete': (store) => store.limits.delete('a'),
+  'limits.acquire': (store) => store.limits.acquire([anAcquire('a')]),
+  'limits.release': (store) => store.limits.release([{ limit: 'a', holder: id, token: null }]),
+  'limits.drain': (store) => store.limits.drain('a', 1),
   get: (store) => store.get([id]),
   results: (store) => store.results([id]),
-  holders: (store) => store.holders(['global k']),
-  failures: (store) => store.failures([id]),
+  'inspect.holders': (store) => store.inspect.holders(['global k']),
+  'inspect.failures': (store) => store.inspect.failures([id]),
   history: (store) => store.history(id),
   list: (store) => store.list({}, { limit: 1 }),
   counts: (store) => store.counts(),
-  queues: (store) => store.queues(),
-  instances: (store) => store.instances(),
-  unservedKinds: (store) => store.unservedKinds(),
+  'queues.list': (store) => store.queues.list(),
+  'instances.list': (store) => store.instances.list(),
+  'inspect.unservedKinds': (store) => store.inspect.unservedKinds(),
   now: (store) => store.now(),
-  position: (store) => store.position(id),
-  held: (store) => store.held(id),
-  duties: (store) => store.duties(),
-  slots: (store) => store.slots(),
-  schedules: (store) => store.schedules(),
-  ticks: (store) => store.ticks('a', 1),
-  limits: (store) => store.limits(),
-  overrides: (store) => store.overrides(),
-  metrics: (store) => store.metrics({ resolution: 10_000, from: 0, before: 1 }),
-  timeline: (store) => store.timeline({ limit: 1 }),
+  'inspect.position': (store) => store.inspect.position(id),
+  'instances.held': (store) => store.instances.held(id),
+  'instances.duties': (store) => store.instances.duties(),
+  'instances.slots': (store) => store.instances.slots(),
+  'schedules.list': (store) => store.schedules.list(),
+  'schedules.ticks': (store) => store.schedules.ticks('a', 1),
+  'limits.list': (store) => store.limits.list(),
+  'overrides.list': (store) => store.overrides.list(),
+  'metrics.read': (store) => store.metrics.read({ resolution: 10_000, from: 0, before: 1 }),
+  'metrics.timeline': (store) => store.metrics.timeline({ limit: 1 }),
 }
 
 export const lifecycleCases: readonly Case[] = [
@@ -131,7 +131,7 @@ export const lifecycleCases: readonly Case[] = [
       const waiting = await enqueue({ orderKey: 'o' })
       await store.close()
       const next = await another()
-      assert.equal((await next.renew(aHeartbeat(lease.instance))).alive, true)
+      assert.equal((await next.instances.renew(aHeartbeat(lease.instance))).alive, true)
       const [duplicate] = await next.enqueue([aJob({ dedupe: { key: 'k' } })])
       assert.deepEqual(duplicate, { id: lease.id, outcome: 'duplicate' })
       assert.equal((await next.stage(10)).ready, 0)
@@ -152,8 +152,8 @@ export const lifecycleCases: readonly Case[] = [
   {
     name: 'a notification wakes waiters for that queue',
     async run({ store }) {
-      const waits = store.wait({ queues: ['a', QUEUE], timeoutMs: 15_000 })
-      store.notify([QUEUE])
+      const waits = store.notifier.wait({ queues: ['a', QUEUE], timeoutMs: 15_000 })
+      store.notifier.notify([QUEUE])
       assert.deepEqual(
         (await waits).map(({ queue, jobs }) => [queue, jobs]),
         [[QUEUE, null]],
@@ -164,13 +164,13 @@ export const lifecycleCases: readonly Case[] = [
     name: 'a new job and a notification through another handle wake waiters',
     async run({ store, another }) {
       const other = await another()
-      const waits = store.wait({ queues: [QUEUE], timeoutMs: 15_000 })
+      const waits = store.notifier.wait({ queues: [QUEUE], timeoutMs: 15_000 })
       let isWoken = false
       // Best effort: the waiter may not be listening yet, so notify until it is.
       const again = async (): Promise<void> => {
         if (isWoken) return
         await other.enqueue([aJob()])
-        other.notify([QUEUE])
+        other.notifier.notify([QUEUE])
         await new Promise<void>((resolve) => void systemPlatform.timer(50, resolve))
         await again()
       }
@@ -183,13 +183,13 @@ export const lifecycleCases: readonly Case[] = [
   {
     name: 'a wait ends with its timeout, and with its signal',
     async run({ store }) {
-      assert.deepEqual(await store.wait({ queues: ['quiet'], timeoutMs: 1 }), [])
+      assert.deepEqual(await store.notifier.wait({ queues: ['quiet'], timeoutMs: 1 }), [])
       const controller = new AbortController()
-      const waits = store.wait({ queues: ['quiet'], timeoutMs: 15_000, signal: controller.signal })
+      const waits = store.notifier.wait({ queues: ['quiet'], timeoutMs: 15_000, signal: controller.signal })
       controller.abort()
       assert.deepEqual(await waits, [])
       assert.deepEqual(
-        await store.wait({ queues: ['quiet'], timeoutMs: 15_000, signal: controller.signal }),
+        await store.notifier.wait({ queues: ['quiet'], timeoutMs: 15_000, signal: controller.signal }),
         [],
       )
     },
@@ -198,7 +198,7 @@ export const lifecycleCases: readonly Case[] = [
     name: 'P16 closing a store ends the waits on it',
     async run({ store }) {
       // The result does not matter, as long as there is one: otherwise the test would time out.
-      const waits = store.wait({ queues: ['quiet'], timeoutMs: 60_000 }).catch(() => [])
+      const waits = store.notifier.wait({ queues: ['quiet'], timeoutMs: 60_000 }).catch(() => [])
       await store.close()
       assert.ok(Array.isArray(await waits))
     },
@@ -206,11 +206,11 @@ export const lifecycleCases: readonly Case[] = [
   {
     name: 'notify never throws, even without waiters or on a closed store',
     async run({ store, unopened }) {
-      store.notify(['unused'])
-      store.notify([])
-      unopened().notify(['a'])
+      store.notifier.notify(['unused'])
+      store.notifier.notify([])
+      unopened().notifier.notify(['a'])
       await store.close()
-      store.notify(['a'])
+      store.notifier.notify(['a'])
     },
   },
 ]

@@ -17,16 +17,16 @@ export const limitKeyEndCases: readonly Case[] = [
     name: 'P13 a change applies to every key at once, and tokens granted to each are still owed',
     async run({ store, clock }) {
       await declare(store, { type: 'rate', amount: 1, perMs: 1_000, burst: 4, perKey: true })
-      await store.acquire([
+      await store.limits.acquire([
         anAcquire('api', { key: 'a', amount: 4 }),
         anAcquire('api', { key: 'b', amount: 1 }),
       ])
-      await store.drain('api', 5_000, 'c')
-      await store.acquire([{ ...patientRequest(), key: 'a' }])
+      await store.limits.drain('api', 5_000, 'c')
+      await store.limits.acquire([{ ...patientRequest(), key: 'a' }])
       const faster: LimitSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 4, perKey: true }
-      const changed = await store.changeLimit('api', faster)
+      const changed = await store.limits.change('api', faster)
       assert.deepEqual([changed.settings, changed.available, changed.keys], [faster, 4, 3])
-      assert.deepEqual(await store.limits(), [changed])
+      assert.deepEqual(await store.limits.list(), [changed])
       // The wait list is empty, and the old debt is paid at the new rate.
       assert.deepEqual(await draw(store, { key: 'a', waitUpToMs: 1_000 }), {
         outcome: 'granted',
@@ -48,11 +48,11 @@ export const limitKeyEndCases: readonly Case[] = [
     name: 'P13 perKey cannot be overridden',
     async run({ store }) {
       await declare(store, EACH)
-      await store.declareLimits([{ name: 'plain', settings: TEN }])
-      await rejectsWith('OPTION_CONFLICT', () => store.changeLimit('api', { type: 'concurrency', most: 1 }))
-      await rejectsWith('OPTION_CONFLICT', () => store.changeLimit('plain', EACH))
+      await store.limits.declare([{ name: 'plain', settings: TEN }])
+      await rejectsWith('OPTION_CONFLICT', () => store.limits.change('api', { type: 'concurrency', most: 1 }))
+      await rejectsWith('OPTION_CONFLICT', () => store.limits.change('plain', EACH))
       assert.deepEqual(
-        (await store.limits()).map(({ settings }) => settings),
+        (await store.limits.list()).map(({ settings }) => settings),
         [EACH, TEN],
       )
     },
@@ -61,29 +61,29 @@ export const limitKeyEndCases: readonly Case[] = [
     name: 'P13 the keys of a deleted limit are deleted with it, and one that is declared again starts fresh',
     async run({ store }) {
       await declare(store, ONE)
-      await store.declareLimits([{ name: 'api2', settings: ONE }])
-      await store.acquire([anAcquire('api', { key: 'a' }), anAcquire('api2', { key: 'a' })])
+      await store.limits.declare([{ name: 'api2', settings: ONE }])
+      await store.limits.acquire([anAcquire('api', { key: 'a' }), anAcquire('api2', { key: 'a' })])
       const late = { ...patientRequest(), key: 'a' }
-      await store.acquire([late])
-      assert.equal(await store.deleteLimit('api'), true)
+      await store.limits.acquire([late])
+      assert.equal(await store.limits.delete('api'), true)
       assert.deepEqual(await draw(store, { key: 'a' }), { outcome: 'unknown' })
       await declare(store, ONE)
-      assert.equal((await store.limits())[0]?.keys, 0)
+      assert.equal((await store.limits.list())[0]?.keys, 0)
       assert.deepEqual(await outcomes(store, ['a']), ['granted'])
-      await store.acquire([{ ...patientRequest(), key: 'a' }])
+      await store.limits.acquire([{ ...patientRequest(), key: 'a' }])
       // The late request has lost its place.
-      assert.equal(only(await store.acquire([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
-      assert.equal(only(await store.acquire([anAcquire('api2', { key: 'a' })])).outcome, 'later')
+      assert.equal(only(await store.limits.acquire([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
+      assert.equal(only(await store.limits.acquire([anAcquire('api2', { key: 'a' })])).outcome, 'later')
     },
   },
   {
     name: 'P13 retain deletes a key once it is full and its wait list is empty, which changes no answer',
     async run({ store, clock }) {
       await declare(store, EACH)
-      await store.acquire([anAcquire('api', { key: 'a', amount: 2 }), anAcquire('api', { key: 'b' })])
-      await store.drain('api', 1_000, 'c')
+      await store.limits.acquire([anAcquire('api', { key: 'a', amount: 2 }), anAcquire('api', { key: 'b' })])
+      await store.limits.drain('api', 1_000, 'c')
       const waiting = { ...patientRequest(), key: 'd', amount: 2 }
-      await store.acquire([anAcquire('api', { key: 'd', amount: 2 }), waiting])
+      await store.limits.acquire([anAcquire('api', { key: 'd', amount: 2 }), waiting])
       const left = async (): Promise<number | null> => {
         await store.retain(aRetain())
         return (await apiLimit(store)).keys
@@ -111,7 +111,7 @@ export const limitKeyEndCases: readonly Case[] = [
       await declare(store, ONE)
       const keys = Array.from({ length: 30 }, (_, n) => `k${n}`)
       await outcomes(store, keys)
-      await store.drain('api', HOUR, 'k7')
+      await store.limits.drain('api', HOUR, 'k7')
       clock.advance(1_000)
       for (let pass = 0; pass < 10; pass += 1) {
         const { more } = await store.retain(aRetain({ limit: 10 }))
@@ -126,14 +126,14 @@ export const limitKeyEndCases: readonly Case[] = [
     async run({ store, another }) {
       const stores = [store, await another(), await another()]
       await declare(store, ONE)
-      await store.declareLimits([{ name: 'other', settings: ONE }])
+      await store.limits.declare([{ name: 'other', settings: ONE }])
       const keys = Array.from({ length: 40 }, (_, n) => `k${n}`)
       for (const round of [0, 1]) {
         const replies = await Promise.all(
           stores.map((each, n) => {
             // Orders and limits differ between handles, so a store that locks rows one by one would deadlock.
             const mine = n === 1 ? keys.toReversed() : keys
-            return each.acquire(
+            return each.limits.acquire(
               mine.flatMap((key) => [
                 anAcquire(n === 2 ? 'other' : 'api', { key }),
                 anAcquire(n === 2 ? 'api' : 'other', { key }),
@@ -144,7 +144,7 @@ export const limitKeyEndCases: readonly Case[] = [
         assert.equal(countGranted(replies.flat()), round === 0 ? 80 : 0)
       }
       assert.deepEqual(
-        (await store.limits()).map((limit) => limit.keys),
+        (await store.limits.list()).map((limit) => limit.keys),
         [40, 40],
       )
     },
@@ -158,13 +158,15 @@ export const limitKeyEndCases: readonly Case[] = [
         const keys = Array.from({ length: 8 }, (_, n) => `r${round}-${n}`)
         const [replies] = await Promise.all([
           Promise.all(keys.map((key) => outcomes(store, [key]))),
-          other.changeLimit('api', oneIn(HOUR + (round + 1) * 1_000)),
+          other.limits.change('api', oneIn(HOUR + (round + 1) * 1_000)),
           other.retain(aRetain()),
         ])
         assert.deepEqual(new Set(replies.flat()), new Set(['granted']))
         // Whichever came first, the token that each has taken is paid at the new rate.
         clock.advance(10)
-        const next = await store.acquire(keys.map((key) => anAcquire('api', { key, waitUpToMs: 2 * HOUR })))
+        const next = await store.limits.acquire(
+          keys.map((key) => anAcquire('api', { key, waitUpToMs: 2 * HOUR })),
+        )
         const waitMs = HOUR + (round + 1) * 1_000 - 10
         assert.deepEqual(
           next,
@@ -172,11 +174,11 @@ export const limitKeyEndCases: readonly Case[] = [
         )
       }
       await Promise.all([
-        other.deleteLimit('api'),
+        other.limits.delete('api'),
         ...Array.from({ length: 8 }, (_, n) => outcomes(store, [`last-${n}`, 'r0-0'])),
       ])
       assert.deepEqual(await outcomes(store, ['last-0']), ['unknown'])
-      assert.deepEqual(await store.limits(), [])
+      assert.deepEqual(await store.limits.list(), [])
     },
   },
 ]

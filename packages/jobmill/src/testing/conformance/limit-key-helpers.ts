@@ -1,7 +1,7 @@
 /** Helpers for cases about keys of limits. */
 import type { RateSettings } from '../../job/limit.ts'
 import type { Acquired } from '../../store/limit.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { anAcquire } from '../factories.ts'
 import { TEN } from './rate-helpers.ts'
 
@@ -10,6 +10,8 @@ export const EACH: RateSettings = { ...TEN, perKey: true }
 export const ONE: RateSettings = { ...EACH, burst: 1 }
 
 /** One request for each of these keys, in one call. */
-export async function outcomes(store: Store, keys: readonly string[]): Promise<Acquired['outcome'][]> {
-  return (await store.acquire(keys.map((key) => anAcquire('api', { key })))).map(({ outcome }) => outcome)
+export async function outcomes(store: FullStore, keys: readonly string[]): Promise<Acquired['outcome'][]> {
+  return (await store.limits.acquire(keys.map((key) => anAcquire('api', { key })))).map(
+    ({ outcome }) => outcome,
+  )
 }

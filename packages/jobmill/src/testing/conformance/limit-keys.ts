@@ -35,7 +35,7 @@ export const limitKeyCases: readonly Case[] = [
       const instants = new Map<string, number[]>(keys.map((key) => [key, []]))
       for (let round = 0; round < 24; round += 1) {
         const asked = keys.flatMap((key, n) => ({ key, waitUpToMs: n * 10, amount: 1 + ((round + n) % 2) }))
-        const replies = stores.map((each) => each.acquire(asked.map((one) => anAcquire('api', one))))
+        const replies = stores.map((each) => each.limits.acquire(asked.map((one) => anAcquire('api', one))))
         for (const acquired of await Promise.all(replies))
           for (const [n, reply] of acquired.entries()) {
             const { key = '', amount = 0 } = asked[n] ?? {}
@@ -64,12 +64,12 @@ export const limitKeyCases: readonly Case[] = [
       await declare(store, ONE)
       await outcomes(store, ['a', 'b'])
       const first = { ...patientRequest(), key: 'a' }
-      assert.equal(only(await store.acquire([first])).outcome, 'later')
+      assert.equal(only(await store.limits.acquire([first])).outcome, 'later')
       clock.advance(50)
       assert.equal((await draw(store, { key: 'a', waitUpToMs: 1_000 })).outcome, 'later')
       // The place of a holder counts only for its own key.
       assert.deepEqual(await draw(store, { key: 'b', waitUpToMs: 1_000 }), { outcome: 'granted', waitMs: 50 })
-      assert.deepEqual(only(await store.acquire([{ ...first, waitUpToMs: 1_000 }])), {
+      assert.deepEqual(only(await store.limits.acquire([{ ...first, waitUpToMs: 1_000 }])), {
         outcome: 'granted',
         waitMs: 50,
       })
@@ -79,7 +79,7 @@ export const limitKeyCases: readonly Case[] = [
     name: 'P13 a drain of one key blocks that key only',
     async run({ store, clock }) {
       await declare(store, EACH)
-      const drained = await store.drain('api', 3_000, 'a')
+      const drained = await store.limits.drain('api', 3_000, 'a')
       assert.deepEqual([drained.name, drained.settings, drained.keys], ['api', EACH, 1])
       assert.deepEqual([drained.available, drained.nextInMs, drained.drainedMs], [0, 3_000, 3_000])
       assert.deepEqual(await outcomes(store, ['a', 'b']), ['later', 'granted'])
@@ -91,9 +91,9 @@ export const limitKeyCases: readonly Case[] = [
     name: 'P13 a missing or unexpected key is rejected and nothing is spent',
     async run({ store }) {
       await declare(store, EACH)
-      await store.declareLimits([{ name: 'plain', settings: TEN }])
+      await store.limits.declare([{ name: 'plain', settings: TEN }])
       assert.deepEqual(
-        await store.acquire([
+        await store.limits.acquire([
           anAcquire('api'),
           anAcquire('plain', { key: 'a' }),
           anAcquire('nope', { key: 'a' }),
@@ -105,7 +105,7 @@ export const limitKeyCases: readonly Case[] = [
         ],
       )
       // The other requests of the call are not affected.
-      const mixed = await store.acquire([
+      const mixed = await store.limits.acquire([
         anAcquire('api'),
         anAcquire('api', { key: 'a' }),
         anAcquire('plain'),
@@ -115,10 +115,10 @@ export const limitKeyCases: readonly Case[] = [
         mixed.map(({ outcome }) => outcome),
         ['wrong-key', 'granted', 'granted', 'wrong-key'],
       )
-      await rejectsWith('OPTION_CONFLICT', () => store.drain('api', 5))
-      await rejectsWith('OPTION_CONFLICT', () => store.drain('plain', 5, 'a'))
-      await rejectsWith('LIMIT_UNKNOWN', () => store.drain('nope', 5, 'a'))
-      const records = await store.limits()
+      await rejectsWith('OPTION_CONFLICT', () => store.limits.drain('api', 5))
+      await rejectsWith('OPTION_CONFLICT', () => store.limits.drain('plain', 5, 'a'))
+      await rejectsWith('LIMIT_UNKNOWN', () => store.limits.drain('nope', 5, 'a'))
+      const records = await store.limits.list()
       assert.deepEqual(
         records.map(({ name, available, keys }) => ({ name, available, keys })),
         [
@@ -137,7 +137,7 @@ export const limitKeyCases: readonly Case[] = [
       assert.deepEqual(new Set(await outcomes(store, keys)), new Set(['later']))
       for (const key of ['', 'x'.repeat(201), 'a\u0000b', 'a\nb', '\ud800'])
         await rejectsWith('NAME_INVALID', () => outcomes(store, [key]))
-      await rejectsWith('NAME_INVALID', () => store.drain('api', 5, ''))
+      await rejectsWith('NAME_INVALID', () => store.limits.drain('api', 5, ''))
       assert.equal((await apiLimit(store)).keys, keys.length)
     },
   },
@@ -158,9 +158,9 @@ export const limitKeyCases: readonly Case[] = [
         drainedMs: 0,
         keys: 2,
       })
-      await rejectsWith('LIMIT_UNKNOWN', () => store.changeLimit('api a', TEN))
-      await rejectsWith('LIMIT_UNKNOWN', () => store.drain('api a', 5))
-      assert.equal(await store.deleteLimit('api a'), false)
+      await rejectsWith('LIMIT_UNKNOWN', () => store.limits.change('api a', TEN))
+      await rejectsWith('LIMIT_UNKNOWN', () => store.limits.drain('api a', 5))
+      assert.equal(await store.limits.delete('api a'), false)
       assert.deepEqual(await outcomes(store, ['a']), ['later'])
     },
   },
@@ -169,15 +169,15 @@ export const limitKeyCases: readonly Case[] = [
     async run({ store }) {
       await declare(store, EACH)
       const settings = DEFAULT_QUEUE_SETTINGS
-      await store.declareQueues([{ name: 'default', settings }])
+      await store.queues.declare([{ name: 'default', settings }])
       await rejectsWith('OPTION_CONFLICT', () =>
-        store.changeQueue('default', { settings: { limit: 'api' }, coolMs: null }),
+        store.queues.change('default', { settings: { limit: 'api' }, coolMs: null }),
       )
       await rejectsWith('OPTION_CONFLICT', () =>
-        store.declareQueues([{ name: 'other', settings: { ...settings, limit: 'api' } }]),
+        store.queues.declare([{ name: 'other', settings: { ...settings, limit: 'api' } }]),
       )
       assert.deepEqual(
-        (await store.queues()).map(({ name, limit }) => [name, limit]),
+        (await store.queues.list()).map(({ name, limit }) => [name, limit]),
         [['default', null]],
       )
     },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { LimitParts } from '../../job/limit.ts'
 import type { QueueSettings } from '../../job/queue-settings.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { anAcquire } from '../factories.ts'
 import { only } from './bench.ts'
 import type { Case } from './case.ts'
@@ -10,8 +10,8 @@ import { apiLimit, declare, draw, TEN } from './rate-helpers.ts'
 import { rejectsWith } from './looks.ts'
 import { dailySchedule, declare as declareSchedule } from './schedule-helpers.ts'
 
-const release = (store: Store, settings: Partial<QueueSettings>): Promise<void> =>
-  store.declareQueues([{ name: 'mail', settings }])
+const release = (store: FullStore, settings: Partial<QueueSettings>): Promise<void> =>
+  store.queues.declare([{ name: 'mail', settings }])
 
 /** A limit in code, the override of an operator, and the result. */
 const LIMITS: readonly (readonly [LimitParts, LimitParts, LimitParts])[] = [
@@ -54,22 +54,22 @@ export const limitOverrideCases: readonly Case[] = [
       for (const [at, [declared, override, counts]] of LIMITS.entries()) {
         const name = `limit-${at}`
         const settings = async (): Promise<unknown> =>
-          (await (await another()).limits()).find((limit) => limit.name === name)?.settings
-        await store.declareLimits([{ name, settings: { type: 'concurrency', most: 99 } }])
-        await store.declareLimits([{ name, settings: declared }])
+          (await (await another()).limits.list()).find((limit) => limit.name === name)?.settings
+        await store.limits.declare([{ name, settings: { type: 'concurrency', most: 99 } }])
+        await store.limits.declare([{ name, settings: declared }])
         const first = await settings()
-        await store.changeLimit(name, override, 'ci')
+        await store.limits.change(name, override, 'ci')
         assert.deepEqual(await settings(), counts)
         // A new release changes an option that is not overridden, if there is one.
-        await store.declareLimits([{ name, settings: declared }])
+        await store.limits.declare([{ name, settings: declared }])
         assert.deepEqual(await settings(), counts)
         const { type: _, ...named } = override
-        const listed = (await store.overrides()).filter((one) => one.name === name)
+        const listed = (await store.overrides.list()).filter((one) => one.name === name)
         assert.deepEqual(
           listed.map(({ what, option, value, by }) => [what, option, value, by]),
           Object.entries(named).map(([option, value]) => ['limit', option, value, 'ci']),
         )
-        assert.deepEqual(await store.resetOverrides('limit', name, null), Object.keys(named))
+        assert.deepEqual(await store.overrides.reset('limit', name, null), Object.keys(named))
         assert.deepEqual(await settings(), first)
       }
     },
@@ -78,10 +78,10 @@ export const limitOverrideCases: readonly Case[] = [
     name: 'N1 options of a limit that are not overridden follow the code, and a default burst follows the rate',
     async run({ store }) {
       await declare(store, { type: 'rate', amount: 5 })
-      await store.changeLimit('api', { type: 'rate', perMs: 500 }, 'ci')
+      await store.limits.change('api', { type: 'rate', perMs: 500 }, 'ci')
       await declare(store, { type: 'rate', amount: 20, perMs: 60_000 })
       assert.deepEqual((await apiLimit(store)).settings, { type: 'rate', amount: 20, perMs: 500, burst: 40 })
-      const [one] = await store.overrides()
+      const [one] = await store.overrides.list()
       assert.deepEqual([one?.option, one?.value, one?.code, one?.isInCode], ['perMs', 500, 60_000, true])
     },
   },
@@ -92,9 +92,9 @@ export const limitOverrideCases: readonly Case[] = [
       const few = { type: 'concurrency', most: 3 } as const
       const settings = async (): Promise<unknown> => (await apiLimit(await another())).settings
       const listed = async (): Promise<unknown> =>
-        (await store.overrides()).map(({ option, value, isApplied }) => [option, value, isApplied])
+        (await store.overrides.list()).map(({ option, value, isApplied }) => [option, value, isApplied])
       await declare(store, few)
-      await store.changeLimit('api', { type: 'concurrency', most: 5 }, 'ops')
+      await store.limits.change('api', { type: 'concurrency', most: 5 }, 'ops')
       assert.deepEqual([await settings(), await listed()], [{ ...few, most: 5 }, [['most', 5, true]]])
       await declare(store, rate)
       assert.deepEqual([await settings(), await listed()], [rate, [['most', 5, false]]])
@@ -102,9 +102,9 @@ export const limitOverrideCases: readonly Case[] = [
       await declare(store, few)
       assert.deepEqual([await settings(), await listed()], [{ ...few, most: 5 }, [['most', 5, true]]])
       await declare(store, rate)
-      assert.deepEqual(await store.resetOverrides('limit', 'api', null), ['most'])
+      assert.deepEqual(await store.overrides.reset('limit', 'api', null), ['most'])
       assert.deepEqual([await settings(), await listed()], [rate, []])
-      await store.changeLimit('api', { type: 'rate', amount: 7, perMs: 500 }, 'ops')
+      await store.limits.change('api', { type: 'rate', amount: 7, perMs: 500 }, 'ops')
       await declare(store, few)
       assert.deepEqual(
         [await settings(), await listed()],
@@ -123,13 +123,13 @@ export const limitOverrideCases: readonly Case[] = [
     async run({ store }) {
       const few = { type: 'concurrency', most: 3 } as const
       await declare(store, { type: 'rate', amount: 10 })
-      await store.changeLimit('api', { type: 'rate', amount: 7, perMs: 500 }, 'ops')
+      await store.limits.change('api', { type: 'rate', amount: 7, perMs: 500 }, 'ops')
       await declare(store, few)
-      await rejectsWith('OPTION_INVALID', () => store.changeLimit('api', { type: 'rate', burst: 2 }, 'ops'))
-      await store.changeLimit('api', { type: 'rate', amount: 7 }, 'ops')
+      await rejectsWith('OPTION_INVALID', () => store.limits.change('api', { type: 'rate', burst: 2 }, 'ops'))
+      await store.limits.change('api', { type: 'rate', amount: 7 }, 'ops')
       assert.deepEqual((await apiLimit(store)).settings, { type: 'rate', amount: 7, perMs: 1_000, burst: 7 })
       assert.deepEqual(
-        (await store.overrides()).map(({ option, isApplied }) => [option, isApplied]),
+        (await store.overrides.list()).map(({ option, isApplied }) => [option, isApplied]),
         [['amount', true]],
       )
       // Neither a release with the same type nor one with the chosen type changes the choice of the operator.
@@ -145,7 +145,7 @@ export const limitOverrideCases: readonly Case[] = [
       await declare(store, { type: 'rate', amount: 1, burst: 4 })
       await draw(store, { amount: 4 })
       const first = anAcquire('api', { waitUpToMs: 1 })
-      assert.equal((await store.acquire([first]))[0]?.outcome, 'later')
+      assert.equal((await store.limits.acquire([first]))[0]?.outcome, 'later')
       const before = await apiLimit(store)
       await declare(store, { type: 'rate', amount: 1, burst: 4 })
       assert.deepEqual(await apiLimit(store), before)
@@ -167,13 +167,13 @@ export const limitOverrideCases: readonly Case[] = [
       assert.deepEqual([(await apiLimit(store)).keys, (await draw(store)).outcome], [null, 'granted'])
       await release(store, { limit: 'api' })
       await rejectsWith('OPTION_CONFLICT', () =>
-        store.declareLimits([
+        store.limits.declare([
           { name: 'another', settings: TEN },
           { name: 'api', settings: { ...TEN, perKey: true } },
         ]),
       )
       assert.deepEqual(
-        (await store.limits()).map(({ name, settings }) => [name, settings]),
+        (await store.limits.list()).map(({ name, settings }) => [name, settings]),
         [['api', TEN]],
       )
     },
@@ -181,23 +181,23 @@ export const limitOverrideCases: readonly Case[] = [
   {
     name: 'N1 a limit created at run time keeps the operator’s values, and a later declaration in code comes second',
     async run({ store }) {
-      const made = await store.createLimit('api', { type: 'rate', amount: 5 }, 'ops')
+      const made = await store.limits.create('api', { type: 'rate', amount: 5 }, 'ops')
       assert.deepEqual(made.settings, { type: 'rate', amount: 5, perMs: 1_000, burst: 5 })
-      assert.deepEqual(await store.createLimit('api', { type: 'rate', amount: 5, perMs: 1_000 }), made)
-      await rejectsWith('OPTION_CONFLICT', () => store.createLimit('api', { type: 'rate', amount: 6 }))
-      assert.deepEqual(await store.overrides(), [])
-      await rejectsWith('OPTION_CONFLICT', () => store.resetOverrides('limit', 'api', null))
+      assert.deepEqual(await store.limits.create('api', { type: 'rate', amount: 5, perMs: 1_000 }), made)
+      await rejectsWith('OPTION_CONFLICT', () => store.limits.create('api', { type: 'rate', amount: 6 }))
+      assert.deepEqual(await store.overrides.list(), [])
+      await rejectsWith('OPTION_CONFLICT', () => store.overrides.reset('limit', 'api', null))
       await declare(store, { type: 'rate', amount: 9, perMs: 60_000 })
       assert.deepEqual((await apiLimit(store)).settings, { type: 'rate', amount: 5, perMs: 60_000, burst: 1 })
       assert.deepEqual(
-        (await store.overrides()).map(({ option, by }) => [option, by]),
+        (await store.overrides.list()).map(({ option, by }) => [option, by]),
         [['amount', 'ops']],
       )
       // The overrides do not apply to a limit of another type.
       await declare(store, { type: 'concurrency', most: 2 })
       assert.deepEqual((await apiLimit(store)).settings, { type: 'concurrency', most: 2 })
       await declare(store, { type: 'rate', amount: 9, perMs: 60_000 })
-      await store.resetOverrides('limit', 'api', ['amount'])
+      await store.overrides.reset('limit', 'api', ['amount'])
       assert.deepEqual((await apiLimit(store)).settings, { type: 'rate', amount: 9, perMs: 60_000, burst: 1 })
     },
   },
@@ -206,45 +206,45 @@ export const limitOverrideCases: readonly Case[] = [
     async run({ store, clock }) {
       await declareSchedule(store, 1)
       const at = clock.now()
-      await store.changeSchedule('daily', { priority: 4, paused: true, tags: ['x'] }, 'ops')
+      await store.schedules.change('daily', { priority: 4, paused: true, tags: ['x'] }, 'ops')
       clock.advance(5)
       await declareSchedule(store, 2, { priority: 1, maxAttempts: 9 })
       const { live, code: inCode } = await dailySchedule(store)
       assert.deepEqual([live.priority, live.paused, live.maxAttempts], [4, true, 9])
       const one = { what: 'schedule', name: 'daily', by: 'ops', at, isInCode: true, isApplied: true }
-      assert.deepEqual(await store.overrides(), [
+      assert.deepEqual(await store.overrides.list(), [
         { ...one, option: 'paused', value: true, code: false },
         { ...one, option: 'priority', value: 4, code: 1 },
         { ...one, option: 'tags', value: ['x'], code: inCode?.tags },
       ])
-      assert.deepEqual(await store.resetOverrides('schedule', 'daily', ['priority']), ['priority'])
+      assert.deepEqual(await store.overrides.reset('schedule', 'daily', ['priority']), ['priority'])
       assert.equal((await dailySchedule(store)).live.priority, 1)
-      await store.changeSchedule('daily', { paused: false })
+      await store.schedules.change('daily', { paused: false })
       assert.deepEqual(
-        (await store.overrides()).map(({ option }) => option),
+        (await store.overrides.list()).map(({ option }) => option),
         ['tags'],
       )
-      assert.deepEqual(await store.resetOverrides('schedule', 'daily', null), ['tags'])
+      assert.deepEqual(await store.overrides.reset('schedule', 'daily', null), ['tags'])
       assert.deepEqual((await dailySchedule(store)).live, (await dailySchedule(store)).code)
     },
   },
   {
     name: 'N1 a reset of something missing or created at run time is refused',
     async run({ store }) {
-      await rejectsWith('QUEUE_UNKNOWN', () => store.resetOverrides('queue', 'nope', null))
-      await rejectsWith('LIMIT_UNKNOWN', () => store.resetOverrides('limit', 'nope', null))
-      await rejectsWith('SCHEDULE_UNKNOWN', () => store.resetOverrides('schedule', 'nope', null))
+      await rejectsWith('QUEUE_UNKNOWN', () => store.overrides.reset('queue', 'nope', null))
+      await rejectsWith('LIMIT_UNKNOWN', () => store.overrides.reset('limit', 'nope', null))
+      await rejectsWith('SCHEDULE_UNKNOWN', () => store.overrides.reset('schedule', 'nope', null))
       await declareSchedule(store, 1)
-      await store.createSchedule('mine', (await dailySchedule(store)).live, 'ops')
-      await rejectsWith('OPTION_CONFLICT', () => store.resetOverrides('schedule', 'mine', null))
+      await store.schedules.create('mine', (await dailySchedule(store)).live, 'ops')
+      await rejectsWith('OPTION_CONFLICT', () => store.overrides.reset('schedule', 'mine', null))
       // Code names a limit that was not needed while the override applied.
       await declare(store)
-      await store.declareLimits([{ name: 'other', settings: TEN }])
+      await store.limits.declare([{ name: 'other', settings: TEN }])
       await release(store, { limit: 'api' })
-      await store.changeQueue('mail', { settings: { limit: 'other' }, coolMs: null })
-      await store.deleteLimit('api')
-      await rejectsWith('LIMIT_UNKNOWN', () => store.resetOverrides('queue', 'mail', null))
-      assert.equal(only(await store.queues()).limit, 'other')
+      await store.queues.change('mail', { settings: { limit: 'other' }, coolMs: null })
+      await store.limits.delete('api')
+      await rejectsWith('LIMIT_UNKNOWN', () => store.overrides.reset('queue', 'mail', null))
+      assert.equal(only(await store.queues.list()).limit, 'other')
     },
   },
 ]

@@ -20,12 +20,12 @@ export const limitCases: readonly Case[] = [
     name: 'a declared limit exists with its settings, and is full',
     async run({ store, another }) {
       const other: LimitSettings = { type: 'concurrency', most: 3 }
-      await store.declareLimits([
+      await store.limits.declare([
         { name: 'b', settings: TEN },
         { name: 'a', settings: other },
       ])
       const full = { held: 0, nextInMs: 0, drainedMs: 0, keys: null }
-      assert.deepEqual(await (await another()).limits(), [
+      assert.deepEqual(await (await another()).limits.list(), [
         { name: 'a', settings: other, available: 3, ...full },
         { name: 'b', settings: TEN, available: 2, ...full },
       ])
@@ -36,18 +36,18 @@ export const limitCases: readonly Case[] = [
     async run({ store, another }) {
       await declare(store)
       await draw(store)
-      const before = [await store.limits(), await settingsVersion(store)]
+      const before = [await store.limits.list(), await settingsVersion(store)]
       await declare(store)
-      await store.declareLimits([])
-      assert.deepEqual([await store.limits(), await settingsVersion(store)], before)
+      await store.limits.declare([])
+      assert.deepEqual([await store.limits.list(), await settingsVersion(store)], before)
       const stores = [store, await another(), await another()]
       await Promise.all(
         stores.map((each, n) =>
-          each.declareLimits([{ name: 'new', settings: { type: 'concurrency', most: n + 1 } }]),
+          each.limits.declare([{ name: 'new', settings: { type: 'concurrency', most: n + 1 } }]),
         ),
       )
       assert.deepEqual(
-        (await store.limits()).map(({ name }) => name),
+        (await store.limits.list()).map(({ name }) => name),
         ['api', 'new'],
       )
     },
@@ -66,7 +66,7 @@ export const limitCases: readonly Case[] = [
       const { available, nextInMs } = await apiLimit(store)
       assert.deepEqual([available, nextInMs], [0, 100])
       const late = anAcquire('api')
-      const ask = async (): Promise<Acquired['outcome']> => only(await store.acquire([late])).outcome
+      const ask = async (): Promise<Acquired['outcome']> => only(await store.limits.acquire([late])).outcome
       assert.equal(await ask(), 'later')
       clock.advance(99)
       assert.equal(await ask(), 'later')
@@ -93,14 +93,14 @@ export const limitCases: readonly Case[] = [
     name: 'P13 the items of one call are answered in order, each limit separately',
     async run({ store }) {
       await declare(store)
-      await store.declareLimits([{ name: 'other', settings: { ...TEN, burst: 1 } }])
+      await store.limits.declare([{ name: 'other', settings: { ...TEN, burst: 1 } }])
       const names = ['api', 'other', 'nope', 'api', 'other', 'api']
-      const replies = await store.acquire(names.map((name) => anAcquire(name)))
+      const replies = await store.limits.acquire(names.map((name) => anAcquire(name)))
       assert.deepEqual(
         replies.map(({ outcome }) => outcome),
         ['granted', 'granted', 'unknown', 'granted', 'later', 'later'],
       )
-      assert.deepEqual(await store.acquire([]), [])
+      assert.deepEqual(await store.limits.acquire([]), [])
     },
   },
   {
@@ -125,7 +125,10 @@ export const limitCases: readonly Case[] = [
       const instants: number[] = []
       for (let round = 0; round < 40; round += 1) {
         const asks = stores.map((each) =>
-          each.acquire([anAcquire('api', { waitUpToMs: 20 }), anAcquire('api', { amount: 1 + (round % 3) })]),
+          each.limits.acquire([
+            anAcquire('api', { waitUpToMs: 20 }),
+            anAcquire('api', { amount: 1 + (round % 3) }),
+          ]),
         )
         for (const replies of await Promise.all(asks))
           for (const [n, reply] of replies.entries())
@@ -160,15 +163,15 @@ export const limitCases: readonly Case[] = [
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
       const [first, second] = [patientRequest(), patientRequest()]
-      assert.equal(only(await store.acquire([first])).outcome, 'later')
-      assert.equal(only(await store.acquire([second])).outcome, 'later')
+      assert.equal(only(await store.limits.acquire([first])).outcome, 'later')
+      assert.equal(only(await store.limits.acquire([second])).outcome, 'later')
       clock.advance(50)
       assert.equal((await draw(store, { waitUpToMs: 1_000 })).outcome, 'later')
-      assert.deepEqual(only(await store.acquire([{ ...second, waitUpToMs: 1_000 }])), {
+      assert.deepEqual(only(await store.limits.acquire([{ ...second, waitUpToMs: 1_000 }])), {
         outcome: 'granted',
         waitMs: 50,
       })
-      assert.deepEqual(only(await store.acquire([{ ...first, waitUpToMs: 1_000 }])), {
+      assert.deepEqual(only(await store.limits.acquire([{ ...first, waitUpToMs: 1_000 }])), {
         outcome: 'granted',
         waitMs: 150,
       })
@@ -190,11 +193,11 @@ export const limitCases: readonly Case[] = [
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
       const [first, second] = [patientRequest(), patientRequest()]
-      await store.acquire([first, second])
+      await store.limits.acquire([first, second])
       clock.advance(100)
-      assert.equal(only(await store.acquire([first])).outcome, 'granted')
+      assert.equal(only(await store.limits.acquire([first])).outcome, 'granted')
       // The second is still in the wait list.
-      assert.equal(only(await store.acquire([{ ...first, waitUpToMs: 1_000 }])).outcome, 'later')
+      assert.equal(only(await store.limits.acquire([{ ...first, waitUpToMs: 1_000 }])).outcome, 'later')
     },
   },
   {
@@ -202,7 +205,7 @@ export const limitCases: readonly Case[] = [
     async run({ store }) {
       await declare(store)
       assert.equal((await draw(store, { token: 77 })).outcome, 'granted')
-      assert.deepEqual(await store.release([anAcquire('api')]), [false])
+      assert.deepEqual(await store.limits.release([anAcquire('api')]), [false])
       assert.equal((await apiLimit(store)).held, 0)
     },
   },

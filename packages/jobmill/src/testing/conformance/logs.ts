@@ -1,7 +1,7 @@
 /** Logs: written while an attempt is running, and kept with it however it ends. */
 import assert from 'node:assert/strict'
 import { DEFAULTS } from '../../job/defaults.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { aJob } from '../factories.ts'
 import { DEAD, DONE, HOUR, RELEASED, aFinish, later } from './bench.ts'
 import type { Case } from './case.ts'
@@ -12,7 +12,7 @@ const LONG = Array.from({ length: DEFAULTS.logLimitChars / 2 }, (_, n) =>
   String.fromCodePoint(0x1_00_00 + ((n * 7_919) % 0xff_ff)),
 ).join('')
 
-async function logsOf(store: Store, id: string): Promise<(string | null)[]> {
+async function logsOf(store: FullStore, id: string): Promise<(string | null)[]> {
   return (await store.history(id)).map(({ log }) => log)
 }
 
@@ -55,7 +55,7 @@ export const logCases: readonly Case[] = [
       await finish(done, DONE)
       await finish(released, RELEASED)
       clock.advance(HOUR)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       const current = await running()
       const stale = [done, released, reaped, { id: current.id, token: current.token - 1 }, aJob()].map(
         (lease) => ({ id: lease.id, token: 'token' in lease ? lease.token : 1, log: 'stale' }),
@@ -116,11 +116,11 @@ export const logCases: readonly Case[] = [
       await store.progress(leases.map(({ id, token }) => ({ id, token, log: LONG })))
       await store.cancel([cancelled.id], 'stop it')
       clock.advance(HOUR)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       const dead = await running()
       await store.progress([{ id: dead.id, token: dead.token, log: 'dead' }])
       clock.advance(HOUR)
-      await store.reap({ crashesUntilDead: 1, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 1, limit: 10 })
       const states = ['ready', 'cancelled', 'dead']
       const logs = [LONG, LONG, 'dead']
       for (const [n, { id }] of [again, cancelled, dead].entries()) {
@@ -141,7 +141,7 @@ export const logCases: readonly Case[] = [
       )
       await finish(noted, RELEASED)
       await finish(withFinish, later(HOUR), { log: 'brought' })
-      await store.deregister(stopped.instance)
+      await store.instances.deregister(stopped.instance)
       const logs = await Promise.all(leases.map(({ id }) => logsOf(store, id)))
       assert.deepEqual(logs, [['noted'], ['brought'], ['noted']])
     },

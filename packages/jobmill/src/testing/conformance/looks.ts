@@ -7,14 +7,14 @@ import type { JobFilter } from '../../store/job-list.ts'
 import type { AttemptRecord, JobRecord, JobSummary } from '../../store/job-record.ts'
 import type { QueueCounts } from '../../store/queue-record.ts'
 import type { Verdict } from '../../store/replies.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { QUEUE } from '../factories.ts'
 
 /** More than any case enqueues. */
 const MOST_LISTED = 10_000
 
 /** Every page of a listing, joined. */
-export async function listAll(store: Store, filter: JobFilter = {}, limit = 500): Promise<JobSummary[]> {
+export async function listAll(store: FullStore, filter: JobFilter = {}, limit = 500): Promise<JobSummary[]> {
   const jobs: JobSummary[] = []
   let cursor: string | undefined
   do {
@@ -28,7 +28,7 @@ export async function listAll(store: Store, filter: JobFilter = {}, limit = 500)
   return jobs
 }
 
-export async function idsOf(store: Store, filter: JobFilter = {}, limit = 500): Promise<string[]> {
+export async function idsOf(store: FullStore, filter: JobFilter = {}, limit = 500): Promise<string[]> {
   return (await listAll(store, filter, limit)).map(({ id }) => id)
 }
 
@@ -39,7 +39,7 @@ export interface Look {
 }
 
 /** Everything visible about the jobs. Equal snapshots mean that nothing was written. */
-export async function look(store: Store): Promise<Look> {
+export async function look(store: FullStore): Promise<Look> {
   const ids = await idsOf(store)
   return {
     jobs: await store.get(ids),
@@ -49,7 +49,7 @@ export async function look(store: Store): Promise<Look> {
 }
 
 /** Runs an action that must not change any job, and checks that it did not. */
-export async function changesNothing<T>(store: Store, act: () => Promise<T>): Promise<T> {
+export async function changesNothing<T>(store: FullStore, act: () => Promise<T>): Promise<T> {
   const before = await look(store)
   const result = await act()
   assert.deepEqual(await look(store), before)
@@ -58,7 +58,7 @@ export async function changesNothing<T>(store: Store, act: () => Promise<T>): Pr
 
 /** The counts of one queue, without zeros. */
 export async function countsOf(
-  store: Store,
+  store: FullStore,
   queue: string = QUEUE,
 ): Promise<Partial<Record<JobState, number>>> {
   const record = (await store.counts()).find((one) => one.queue === queue)
@@ -69,7 +69,7 @@ export async function countsOf(
 }
 
 /** Checks that the counts match a listing of everything. */
-export async function countsAreExact(store: Store): Promise<void> {
+export async function countsAreExact(store: FullStore): Promise<void> {
   const jobs = await listAll(store)
   for (const counted of await store.counts()) {
     for (const state of JOB_STATES) {
@@ -80,14 +80,14 @@ export async function countsAreExact(store: Store): Promise<void> {
 }
 
 export async function historyOf(
-  store: Store,
+  store: FullStore,
   id: string,
 ): Promise<[AttemptRecord['outcome'], string | null][]> {
   return (await store.history(id)).map(({ outcome, error }) => [outcome, error])
 }
 
-export async function instanceOf(store: Store, id: string): Promise<InstanceRecord | undefined> {
-  return (await store.instances()).find((one) => one.id === id)
+export async function instanceOf(store: FullStore, id: string): Promise<InstanceRecord | undefined> {
+  return (await store.instances.list()).find((one) => one.id === id)
 }
 
 export function isVerdict(

@@ -8,7 +8,7 @@ import {
   type Recording,
   RESOLUTIONS,
 } from '../../store/metrics.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { anInstance, aHeartbeat } from '../factories.ts'
 import type { Case } from './case.ts'
 import { rejectsWith } from './looks.ts'
@@ -26,15 +26,15 @@ function counted(n: number, { scope = 'queue a', agoMs = 0 } = {}): MetricDelta 
 }
 
 async function read(
-  store: Store,
+  store: FullStore,
   resolution: MetricQuery['resolution'] = TEN_SECONDS,
   overrides: Partial<MetricQuery> = {},
 ): Promise<MetricRecord[]> {
-  return store.metrics({ resolution, from: 0, before: 7_258_118_400_000, ...overrides })
+  return store.metrics.read({ resolution, from: 0, before: 7_258_118_400_000, ...overrides })
 }
 
 /** The total over all buckets of each size. */
-async function sums(store: Store): Promise<number[]> {
+async function sums(store: FullStore): Promise<number[]> {
   const buckets = await Promise.all(RESOLUTIONS.map((resolution) => read(store, resolution)))
   return buckets.map((records) => records.reduce((sum, { data }) => sum + (data.counters?.['done'] ?? 0), 0))
 }
@@ -49,7 +49,7 @@ export const metricCases: readonly Case[] = [
     async run({ store, clock, another }) {
       clock.advance(47_000)
       const deltas = [counted(3), counted(4, { agoMs: 30_000 }), counted(5, { scope: 'queue b' })]
-      await store.record(aRecording({ deltas }))
+      await store.metrics.record(aRecording({ deltas }))
       const other = await another()
       for (const resolution of RESOLUTIONS) {
         const [now, before] = [clock.now(), clock.now() - 30_000].map((at) => floor(at, resolution))
@@ -72,7 +72,7 @@ export const metricCases: readonly Case[] = [
     async run({ store, clock }) {
       clock.advance(HOUR - (clock.now() % HOUR))
       const start = clock.now()
-      await store.record(aRecording({ deltas: [counted(1), counted(2, { agoMs: 1 })] }))
+      await store.metrics.record(aRecording({ deltas: [counted(1), counted(2, { agoMs: 1 })] }))
       for (const resolution of RESOLUTIONS)
         assert.deepEqual(
           (await read(store, resolution)).map(({ at, data }) => [at, data.counters]),
@@ -87,7 +87,7 @@ export const metricCases: readonly Case[] = [
     name: 'metrics read the same before, during and after the roll-up',
     async run({ store, clock }) {
       for (const seq of [1, 2, 3]) {
-        await store.record(
+        await store.metrics.record(
           aRecording({ seq, deltas: [counted(seq), counted(seq, { scope: 'queue b', agoMs: 61_000 })] }),
         )
         clock.advance(8_000)
@@ -95,14 +95,14 @@ export const metricCases: readonly Case[] = [
       const look = (): Promise<MetricRecord[][]> =>
         Promise.all(RESOLUTIONS.map((resolution) => read(store, resolution)))
       const before = await look()
-      let more = await store.rollUp(1)
+      let more = await store.metrics.rollUp(1)
       assert.equal(more, 1)
       for (let n = 0; n < 20 && more > 0; n += 1) {
         assert.deepEqual(await look(), before)
-        more = await store.rollUp(1)
+        more = await store.metrics.rollUp(1)
         assert.ok(more <= 1)
       }
-      assert.equal(await store.rollUp(ALL), 0)
+      assert.equal(await store.metrics.rollUp(ALL), 0)
       assert.deepEqual(await look(), before)
       assert.deepEqual(await sums(store), [12, 12, 12])
     },
@@ -110,14 +110,14 @@ export const metricCases: readonly Case[] = [
   {
     name: 'late metrics are merged into buckets that were rolled up long ago',
     async run({ store, clock }) {
-      await store.record(aRecording({ deltas: [counted(1)] }))
+      await store.metrics.record(aRecording({ deltas: [counted(1)] }))
       const at = floor(clock.now(), TEN_SECONDS)
-      await store.rollUp(ALL)
+      await store.metrics.rollUp(ALL)
       clock.advance(2 * HOUR)
-      await store.record(aRecording({ deltas: [counted(10, { agoMs: 2 * HOUR })] }))
+      await store.metrics.record(aRecording({ deltas: [counted(10, { agoMs: 2 * HOUR })] }))
       const expected = [{ scope: 'queue a', at, data: { counters: { done: 11 } } }]
       assert.deepEqual(await read(store), expected)
-      await store.rollUp(ALL)
+      await store.metrics.rollUp(ALL)
       assert.deepEqual(await read(store), expected)
     },
   },
@@ -140,9 +140,9 @@ export const metricCases: readonly Case[] = [
         gauges: { busy: { sum: 14, count: 3, most: 7 } },
       }
       for (const data of [first, second])
-        await store.record(aRecording({ deltas: [{ scope: 'queue a', agoMs: 0, data }] }))
+        await store.metrics.record(aRecording({ deltas: [{ scope: 'queue a', agoMs: 0, data }] }))
       assert.deepEqual((await read(store))[0]?.data, merged)
-      await store.rollUp(ALL)
+      await store.metrics.rollUp(ALL)
       assert.deepEqual((await read(store, HOUR))[0]?.data, merged)
     },
   },
@@ -152,14 +152,14 @@ export const metricCases: readonly Case[] = [
       const other = await another()
       const source = anInstance().id
       const flush = (seq: number, n: number): Recording => aRecording({ source, seq, deltas: [counted(n)] })
-      await store.record(flush(5, 1))
-      await other.record(flush(5, 1))
-      await store.rollUp(ALL)
-      await other.record(flush(5, 1))
-      await store.record(flush(4, 10))
+      await store.metrics.record(flush(5, 1))
+      await other.metrics.record(flush(5, 1))
+      await store.metrics.rollUp(ALL)
+      await other.metrics.record(flush(5, 1))
+      await store.metrics.record(flush(4, 10))
       assert.deepEqual(await sums(store), [1, 1, 1])
-      await store.record(flush(6, 100))
-      await store.record(aRecording({ seq: 1, deltas: [counted(1_000)] }))
+      await store.metrics.record(flush(6, 100))
+      await store.metrics.record(aRecording({ seq: 1, deltas: [counted(1_000)] }))
       assert.deepEqual(await sums(store), [1_101, 1_101, 1_101])
     },
   },
@@ -168,10 +168,11 @@ export const metricCases: readonly Case[] = [
     async run({ store, another, clock }) {
       const stores = [store, await another(), await another()]
       const recordings = Array.from({ length: 5 }, (_, n) => aRecording({ deltas: [counted(n + 1)] }))
-      for (const recording of recordings) await Promise.all(stores.map((each) => each.record(recording)))
+      for (const recording of recordings)
+        await Promise.all(stores.map((each) => each.metrics.record(recording)))
       clock.advance(24 * HOUR - 1)
-      await store.rollUp(ALL)
-      for (const recording of recordings) await store.record(recording)
+      await store.metrics.rollUp(ALL)
+      for (const recording of recordings) await store.metrics.record(recording)
       assert.deepEqual(await sums(store), [15, 15, 15])
     },
   },
@@ -183,20 +184,20 @@ export const metricCases: readonly Case[] = [
       for (let seq = 1; seq <= 8; seq += 1) {
         await Promise.all(
           stores.flatMap((each, n) => [
-            each.record(
+            each.metrics.record(
               aRecording({
                 source: sources[n] ?? '',
                 seq,
                 deltas: [counted(1), counted(1, { scope: `queue ${n}` })],
               }),
             ),
-            each.rollUp(2),
+            each.metrics.rollUp(2),
           ]),
         )
         clock.advance(3_000)
       }
       assert.deepEqual(await sums(store), [48, 48, 48])
-      for (let n = 0; n < 100 && (await store.rollUp(ALL)) > 0; n += 1);
+      for (let n = 0; n < 100 && (await store.metrics.rollUp(ALL)) > 0; n += 1);
       assert.deepEqual(await sums(store), [48, 48, 48])
     },
   },
@@ -211,13 +212,13 @@ export const metricCases: readonly Case[] = [
         resolution: typeof TEN_SECONDS | typeof MINUTE,
       ): Promise<void> => {
         const data = { gauges: { busy: { sum, count: 1, most: sum } } }
-        return store.record(aRecording({ source, seq, own: [{ scope, resolution, agoMs: 0, data }] }))
+        return store.metrics.record(aRecording({ source, seq, own: [{ scope, resolution, agoMs: 0, data }] }))
       }
       await say(1, 5, TEN_SECONDS)
       await say(2, 3, TEN_SECONDS)
       await say(3, 9, MINUTE)
       await say(3, 99, MINUTE)
-      await store.rollUp(ALL)
+      await store.metrics.rollUp(ALL)
       const recordsOf = (sum: number, size: number): MetricRecord[] => [
         {
           scope,
@@ -237,11 +238,11 @@ export const metricCases: readonly Case[] = [
       const deltas = ['b', 'a', 'B'].flatMap((scope) =>
         [0, 10_000, 20_000].map((agoMs) => counted(1, { scope, agoMs })),
       )
-      await store.record(aRecording({ deltas }))
+      await store.metrics.record(aRecording({ deltas }))
       const valuesOf = async (overrides: Partial<MetricQuery>): Promise<[string, number][]> =>
         (await read(store, TEN_SECONDS, overrides)).map((one) => [one.scope, one.at - at])
       for (const rolled of [false, true]) {
-        if (rolled) await store.rollUp(ALL)
+        if (rolled) await store.metrics.rollUp(ALL)
         assert.deepEqual(
           await valuesOf({}),
           ['B', 'a', 'b'].flatMap((scope) => [-20_000, -10_000, 0].map((when) => [scope, when])),
@@ -257,16 +258,17 @@ export const metricCases: readonly Case[] = [
   {
     name: 'P15 a heartbeat reports whether there is something to roll up',
     async run({ store }) {
-      const unrolled = async (): Promise<boolean> => (await store.renew(aHeartbeat(anInstance().id))).unrolled
+      const unrolled = async (): Promise<boolean> =>
+        (await store.instances.renew(aHeartbeat(anInstance().id))).unrolled
       const idle = async (): Promise<void> => {
         for (let n = 0; n < 20 && (await unrolled()); n += 1) {
           await store.fold(ALL)
-          await store.rollUp(ALL)
+          await store.metrics.rollUp(ALL)
         }
         assert.equal(await unrolled(), false)
       }
       await idle()
-      await store.record(aRecording({ deltas: [counted(1)] }))
+      await store.metrics.record(aRecording({ deltas: [counted(1)] }))
       assert.equal(await unrolled(), true)
       await idle()
     },
@@ -274,17 +276,17 @@ export const metricCases: readonly Case[] = [
   {
     name: 'P15 an empty recording writes nothing, and a pass that finds nothing changes nothing',
     async run({ store }) {
-      await store.record(aRecording())
-      assert.equal(await store.rollUp(ALL), 0)
+      await store.metrics.record(aRecording())
+      assert.equal(await store.metrics.rollUp(ALL), 0)
       assert.deepEqual(await sums(store), [0, 0, 0])
-      assert.deepEqual(await store.timeline({ limit: 10 }), [])
+      assert.deepEqual(await store.metrics.timeline({ limit: 10 }), [])
     },
   },
   {
     name: 'an invalid recording or query is rejected, and nothing is written',
     async run({ store }) {
       const refuses = (code: Parameters<typeof rejectsWith>[0], change: object): Promise<void> =>
-        rejectsWith(code, () => store.record({ ...aRecording({ deltas: [counted(1)] }), ...change }))
+        rejectsWith(code, () => store.metrics.record({ ...aRecording({ deltas: [counted(1)] }), ...change }))
       await refuses('ID_INVALID', { source: 'me' })
       await refuses('NUMBER_INVALID', { seq: -1 })
       await refuses('NUMBER_INVALID', { deltas: [counted(1), counted(1, { agoMs: -1 })] })
@@ -293,7 +295,7 @@ export const metricCases: readonly Case[] = [
       await rejectsWith('OPTION_INVALID', () => read(store, 5_000 as never))
       await rejectsWith('NUMBER_INVALID', () => read(store, MINUTE, { from: -1 }))
       await rejectsWith('NUMBER_INVALID', () => read(store, MINUTE, { before: Number.NaN }))
-      await rejectsWith('NUMBER_INVALID', () => store.rollUp(0))
+      await rejectsWith('NUMBER_INVALID', () => store.metrics.rollUp(0))
       assert.deepEqual(await sums(store), [0, 0, 0])
     },
   },

@@ -21,12 +21,12 @@ async function lose(
   crashesUntilDead = 99,
 ): Promise<(how?: { readonly stoodStill: boolean }) => Promise<void>> {
   const instance = anInstance({ kinds: [kind] })
-  await t.store.register(instance)
+  await t.store.instances.register(instance)
   const skipped = await t.store.claim(aClaim(instance.id, { kinds: [kind] }))
   if (skipped.length === 0) await t.claimOne(instance.id, { kinds: [kind], quarantined: 'only' })
   t.clock.advance(MINUTE)
-  assert.equal((await t.store.reap({ crashesUntilDead, limit: 10 })).jobs.length, 1)
-  return (how) => t.store.register({ ...instance, ...how })
+  assert.equal((await t.store.instances.reap({ crashesUntilDead, limit: 10 })).jobs.length, 1)
+  return (how) => t.store.instances.register({ ...instance, ...how })
 }
 
 const crashesOf = async (t: Bench, id: string): Promise<number> => (await t.job(id)).crashes
@@ -60,19 +60,19 @@ export const notCrashedCases: readonly Case[] = [
       const kinds = ['ready', 'running', 'scheduled', 'done', 'deleted']
       const ids = await Promise.all(kinds.map((kind) => t.enqueue({ kind })))
       const instance = anInstance({ kinds })
-      await t.store.register(instance)
+      await t.store.instances.register(instance)
       assert.equal((await t.claim(instance.id, { kinds })).length, 5)
       t.clock.advance(MINUTE)
-      await t.store.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       const other = await t.worker({ kinds })
       const take = (kind: string): ReturnType<Bench['claimOne']> => t.claimOne(other, { kinds: [kind] })
       assert.equal((await take('running')).crashes, 1)
       await t.finish(await take('scheduled'), later(HOUR))
       await t.finish(await take('done'), DONE)
       await t.store.delete([ids[4] ?? ''])
-      await t.store.register(instance)
+      await t.store.instances.register(instance)
       for (const id of ids.slice(0, 4)) assert.equal(await crashesOf(t, id), 0, id)
-      assert.equal(await t.store.deregister(other), 1)
+      assert.equal(await t.store.instances.deregister(other), 1)
       assert.equal(await crashesOf(t, ids[1] ?? ''), 0)
       await countsAreExact(t.store)
     },
@@ -84,10 +84,10 @@ export const notCrashedCases: readonly Case[] = [
       const comeBack = await lose(t, 'work')
       await lose(t, 'work')
       const watcher = await t.worker()
-      const before = await t.store.renew(aHeartbeat(watcher))
+      const before = await t.store.instances.renew(aHeartbeat(watcher))
       assert.deepEqual([before.ready, before.quarantined], [false, true])
       await comeBack()
-      const after = await t.store.renew(aHeartbeat(watcher))
+      const after = await t.store.instances.renew(aHeartbeat(watcher))
       assert.deepEqual([after.ready, after.quarantined], [true, false])
       assert.deepEqual([(await t.claimOne(watcher)).id, await crashesOf(t, id)], [id, 1])
     },
@@ -129,9 +129,9 @@ export const notCrashedCases: readonly Case[] = [
     async run(t) {
       const lease = await t.running()
       t.clock.advance(MINUTE)
-      await t.store.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       assert.equal(await crashesOf(t, lease.id), 1)
-      assert.equal(await t.store.deregister(lease.instance), 0)
+      assert.equal(await t.store.instances.deregister(lease.instance), 0)
       assert.equal(await crashesOf(t, lease.id), 0)
       assert.equal(only(await t.store.history(lease.id)).error, NO_CRASH)
     },
@@ -157,12 +157,12 @@ export const notCrashedCases: readonly Case[] = [
     name: 'P5 D6 crashes are reverted while jobs are concurrently claimed and released',
     async run(t) {
       const instance = anInstance()
-      await t.store.register(instance)
+      await t.store.instances.register(instance)
       const ids: string[] = []
       for (let n = 0; n < 20; n += 1) ids.push(await t.enqueue())
       await t.claim(instance.id)
       t.clock.advance(MINUTE)
-      await t.store.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       const [other, worker] = [await t.another(), await t.worker()]
       const churn = async (): Promise<void> => {
         for (let n = 0; n < 5; n += 1) {
@@ -170,7 +170,7 @@ export const notCrashedCases: readonly Case[] = [
           await other.finish(leases.map((lease) => aFinish(lease, RELEASED)))
         }
       }
-      await Promise.all([churn(), t.store.register(instance), churn()])
+      await Promise.all([churn(), t.store.instances.register(instance), churn()])
       for (const id of ids) assert.equal(await crashesOf(t, id), 0)
       await countsAreExact(t.store)
     },

@@ -1,7 +1,7 @@
 /** Helpers for cases about the notifier. */
 import assert from 'node:assert/strict'
 import type { WakeUp } from '../../store/wake-up.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { QUEUE } from '../factories.ts'
 
 /** The number of tries: notifications are best effort. */
@@ -9,11 +9,11 @@ export const ROUNDS = 20
 
 /** Waits at each of these stores, runs an action, and returns what each received for the queue. */
 export async function wakeUpsAt(
-  stores: readonly Store[],
+  stores: readonly FullStore[],
   act: () => Promise<unknown>,
   queue: string,
 ): Promise<WakeUp[][]> {
-  const waits = stores.map((store) => store.wait({ queues: [queue], timeoutMs: 2_000 }))
+  const waits = stores.map((store) => store.notifier.wait({ queues: [queue], timeoutMs: 2_000 }))
   await act()
   const received = await Promise.all(waits)
   return received.map((wakeUps) => wakeUps.filter((wakeUp) => wakeUp.queue === queue))
@@ -24,7 +24,7 @@ export async function wakeUpsAt(
  * earlier one. `prepare` runs before the wait.
  */
 export async function notifications<T = void>(
-  store: Store,
+  store: FullStore,
   { prepare, act }: { readonly prepare?: () => Promise<T>; readonly act: (made: T) => Promise<unknown> },
   jobs: number | null,
   queue: string = QUEUE,
@@ -39,7 +39,7 @@ export async function notifications<T = void>(
       return
     }
     // A store merges notifications while it is sending an earlier one.
-    await store.wait({ queues: [queue], timeoutMs: 100 })
+    await store.notifier.wait({ queues: [queue], timeoutMs: 100 })
   }
   assert.fail(`never notified of ${jobs} jobs, but of ${wakeUps.map((one) => one.jobs).join(', ')}`)
 }
@@ -49,13 +49,13 @@ export async function notifications<T = void>(
  * notification.
  */
 export async function isSilent(
-  store: Store,
+  store: FullStore,
   act: () => Promise<unknown>,
   queue: string = QUEUE,
 ): Promise<void> {
   const received: WakeUp[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
-    const wait = store.wait({ queues: [queue], timeoutMs: 100 })
+    const wait = store.notifier.wait({ queues: [queue], timeoutMs: 100 })
     await act()
     const wakeUps = (await wait).filter((wakeUp) => wakeUp.queue === queue)
     if (wakeUps.length === 0) return

@@ -73,12 +73,12 @@ export const notificationCases: readonly Case[] = [
       let n = 0
       const prepare = async (): Promise<string> => {
         n += 1
-        await store.createSchedule(`s${n}`, aDefinition())
+        await store.schedules.create(`s${n}`, aDefinition())
         return `s${n}`
       }
       const act = (name: string): Promise<unknown> => {
         const fires = [0, 1].map((more) => ({ at: clock.now() + more, job: aJob() }))
-        return store.tick([aTick(name, { fires })])
+        return store.schedules.tick([aTick(name, { fires })])
       }
       await notifications(store, { prepare, act }, 2)
     },
@@ -86,33 +86,40 @@ export const notificationCases: readonly Case[] = [
   {
     name: 'a manual notification has no number, so that every instance claims',
     async run({ store }) {
-      await notifications(store, { act: async () => store.notify([QUEUE]) }, null)
+      await notifications(store, { act: async () => store.notifier.notify([QUEUE]) }, null)
     },
   },
   {
     name: 'P13 a release of permits notifies the queues that use the limit',
     async run(t) {
       const { store, worker } = t
-      await store.declareLimits([{ name: 'db', settings: { type: 'concurrency', most: 50 } }])
-      await store.declareQueues([{ name: 'limited', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'db' } }])
+      await store.limits.declare([{ name: 'db', settings: { type: 'concurrency', most: 50 } }])
+      await store.queues.declare([{ name: 'limited', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'db' } }])
       const instance = await worker({ leaseMs: HOUR })
       const holder = anInstance().id
-      const permit = (): Promise<unknown> => store.acquire([anAcquire('db', { instance, holder })])
-      const back = (): Promise<unknown> => store.release([{ limit: 'db', holder, token: null }])
+      const permit = (): Promise<unknown> => store.limits.acquire([anAcquire('db', { instance, holder })])
+      const back = (): Promise<unknown> => store.limits.release([{ limit: 'db', holder, token: null }])
       await notifications(store, { prepare: permit, act: back }, null, 'limited')
       const running = async (): Promise<Leases> => {
         const all = await leases(t, 1)
-        await store.acquire(all.map(({ id, token }) => anAcquire('db', { instance, holder: id, token })))
+        await store.limits.acquire(
+          all.map(({ id, token }) => anAcquire('db', { instance, holder: id, token })),
+        )
         return all
       }
       const finish = (all: Leases): Promise<unknown> => store.finish(all.map((lease) => aFinish(lease, DONE)))
       await notifications(store, { prepare: running, act: finish }, null, 'limited')
       const other = async (): Promise<string> => {
         const id = await worker()
-        await store.acquire([anAcquire('db', { instance: id })])
+        await store.limits.acquire([anAcquire('db', { instance: id })])
         return id
       }
-      await notifications(store, { prepare: other, act: (id) => store.deregister(id) }, null, 'limited')
+      await notifications(
+        store,
+        { prepare: other, act: (id) => store.instances.deregister(id) },
+        null,
+        'limited',
+      )
     },
   },
   {
@@ -145,12 +152,13 @@ export const notificationCases: readonly Case[] = [
         if (!wakeUp.passes) return
         const [there = []] = await wakeUpsAt(
           [other],
-          async () => store.forward({ ...wakeUp, jobs: 1, skip: round }),
+          async () => store.notifier.forward({ ...wakeUp, jobs: 1, skip: round }),
           QUEUE,
         )
         const isPassed = ({ skip }: WakeUp): boolean => skip === round
         // It may first receive notifications from before it waited.
-        if (!there.some(isPassed)) there.push(...(await other.wait({ queues: [QUEUE], timeoutMs: 500 })))
+        if (!there.some(isPassed))
+          there.push(...(await other.notifier.wait({ queues: [QUEUE], timeoutMs: 500 })))
         const forwarded = there.find(isPassed)
         if (forwarded === undefined) continue
         assert.deepEqual([forwarded.jobs, forwarded.seed], [1, wakeUp.seed])
@@ -163,10 +171,10 @@ export const notificationCases: readonly Case[] = [
     name: 'forward never throws, even without waiters or on a closed store',
     async run({ store, unopened }) {
       const wakeUp: WakeUp = { queue: QUEUE, jobs: 1, seed: 1, skip: 1, passes: true }
-      store.forward(wakeUp)
-      unopened().forward(wakeUp)
+      store.notifier.forward(wakeUp)
+      unopened().notifier.forward(wakeUp)
       await store.close()
-      store.forward(wakeUp)
+      store.notifier.forward(wakeUp)
     },
   },
 ]

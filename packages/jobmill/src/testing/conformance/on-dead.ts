@@ -23,7 +23,7 @@ export const onDeadCases: readonly Case[] = [
     async run(t) {
       const id = await dying(t, 'mail', 'post')
       t.clock.advance(HOUR)
-      assert.equal(only((await t.store.reap(FATAL)).jobs).state, 'dead')
+      assert.equal(only((await t.store.instances.reap(FATAL)).jobs).state, 'dead')
       const now = t.clock.now()
       const followUp = onDeadJob({ id, kind: 'mail', queue: 'post', orderKey: null, error: ERROR, at: now })
       const { kind, queue, state, payload, priority, maxAttempts, enqueuedAt } = await t.job(followUp.id)
@@ -46,12 +46,12 @@ export const onDeadCases: readonly Case[] = [
       const cancelled = await dying(t, 'b')
       await t.store.cancel([cancelled], 'stop it')
       t.clock.advance(HOUR)
-      await t.store.reap({ crashesUntilDead: 2, limit: 100 })
+      await t.store.instances.reap({ crashesUntilDead: 2, limit: 100 })
       assert.deepEqual([(await t.job(again)).state, (await t.job(cancelled)).state], ['ready', 'cancelled'])
       assert.deepEqual(await countsOf(t.store), { ready: 1, cancelled: 1 })
       await t.claimOne(await t.worker({ kinds: ['a'], onDead: ['a'] }), { kinds: ['a'] })
       t.clock.advance(HOUR)
-      await t.store.reap({ crashesUntilDead: 2, limit: 100 })
+      await t.store.instances.reap({ crashesUntilDead: 2, limit: 100 })
       assert.deepEqual(await countsOf(t.store), { cancelled: 1, dead: 1 })
       assert.deepEqual(await countsOf(t.store, ON_DEAD_QUEUE), { ready: 1 })
     },
@@ -64,14 +64,14 @@ export const onDeadCases: readonly Case[] = [
       await t.running({ kind: 'b' }, await t.worker({ kinds: ['b'] }))
       await t.worker({ kinds: ['a', 'b'], onDead: ['a', 'b'] })
       t.clock.advance(HOUR)
-      assert.equal((await t.store.reap(FATAL)).jobs.length, 2)
+      assert.equal((await t.store.instances.reap(FATAL)).jobs.length, 2)
       assert.deepEqual(await countsOf(t.store), { dead: 2 })
       // The latest registration counts.
       const changed = await t.worker({ kinds: ['c'], onDead: ['c'] })
       await t.running({ kind: 'c' }, changed)
       await t.worker({ id: changed, kinds: ['c'], onDead: [] })
       t.clock.advance(HOUR)
-      await t.store.reap(FATAL)
+      await t.store.instances.reap(FATAL)
       assert.deepEqual(await countsOf(t.store), { dead: 3 })
     },
   },
@@ -80,11 +80,11 @@ export const onDeadCases: readonly Case[] = [
     async run(t) {
       const id = await dying(t, 'a')
       t.clock.advance(HOUR)
-      await t.store.reap(FATAL)
+      await t.store.instances.reap(FATAL)
       await t.store.retry([id])
       await t.claimOne(await t.worker({ kinds: ['a'], onDead: ['a'] }), { kinds: ['a'] })
       t.clock.advance(HOUR)
-      await t.store.reap(FATAL)
+      await t.store.instances.reap(FATAL)
       assert.deepEqual(await countsOf(t.store), { dead: 1 })
       assert.deepEqual(await countsOf(t.store, ON_DEAD_QUEUE), { ready: 2 })
     },
@@ -96,7 +96,7 @@ export const onDeadCases: readonly Case[] = [
       const dead: string[] = []
       for (let n = 0; n < 6; n += 1) dead.push(await dying(t, 'a'))
       t.clock.advance(HOUR)
-      await t.store.reap(FATAL)
+      await t.store.instances.reap(FATAL)
       const queues = [{ queue: ON_DEAD_QUEUE, room: 9 }]
       const leases = await t.claim(await t.worker(), { queues, kinds: [onDeadKind('a')] })
       assert.equal(leases[0]?.id, before)
@@ -123,7 +123,7 @@ export const onDeadCases: readonly Case[] = [
           assert.equal((await t.finish(lease, DEAD, { followUps })).state, 'dead')
         } else {
           t.clock.advance(HOUR)
-          assert.equal(only((await t.store.reap(FATAL)).jobs).id, dies)
+          assert.equal(only((await t.store.instances.reap(FATAL)).jobs).id, dies)
         }
         const other = await t.worker({ kinds })
         await t.store.stage(10)
@@ -149,9 +149,9 @@ export const onDeadCases: readonly Case[] = [
         const kind = `k${round}`
         for (let n = 0; n < 5; n += 1) await dying(t, kind, kind)
         t.clock.advance(HOUR)
-        await Promise.all(stores.map((each) => each.reap(FATAL)))
+        await Promise.all(stores.map((each) => each.instances.reap(FATAL)))
         // A pass that lost a race may leave an instance to a later pass.
-        await t.store.reap(FATAL)
+        await t.store.instances.reap(FATAL)
         assert.deepEqual(await countsOf(t.store, kind), { dead: 5 })
         assert.deepEqual(await countsOf(t.store, ON_DEAD_QUEUE), { ready: 5 * (round + 1) })
       }

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { JOB_STATES, type JobState } from '../../job/state.ts'
 import type { Verdict } from '../../store/replies.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { aJob } from '../factories.ts'
 import { DEAD, DONE, HOUR, later, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { changesNothing, countsAreExact, countsOf, isVerdict } from './looks.ts'
 
-const VERBS: Readonly<Record<string, (store: Store, ids: readonly string[]) => Promise<Verdict[]>>> = {
+const VERBS: Readonly<Record<string, (store: FullStore, ids: readonly string[]) => Promise<Verdict[]>>> = {
   cancel: (store, ids) => store.cancel(ids, 'no'),
   'run now': (store, ids) => store.runNow(ids),
   retry: (store, ids) => store.retry(ids),
@@ -95,7 +95,7 @@ export const operateCases: readonly Case[] = [
     async run({ store, clock, running, finish, claimOne, claim, worker, enqueue, job }) {
       const first = await running({ kind: 'work' })
       clock.advance(HOUR)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       await finish(await claimOne(await worker()), DEAD, { error: 'why' })
       const ended = await job(first.id)
       assert.deepEqual([ended.attempt, ended.crashes, ended.state], [1, 1, 'dead'])

@@ -134,11 +134,11 @@ export const orderKeyCases: readonly Case[] = [
       await isAhead()
       const worker = await t.worker()
       await t.claimOne(worker, { kinds: [first.kind] })
-      await t.store.deregister(worker)
+      await t.store.instances.deregister(worker)
       await isAhead()
       await t.claimOne(await t.worker(), { kinds: [first.kind] })
       t.clock.advance(HOUR)
-      await t.store.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       await isAhead()
     },
   },
@@ -171,7 +171,7 @@ export const orderKeyCases: readonly Case[] = [
         const second = await t.enqueue({ orderKey })
         if (cancelled) await t.store.cancel([first.id], 'no')
         t.clock.advance(HOUR)
-        await t.store.reap({ crashesUntilDead: cancelled ? 3 : 1, limit: 10 })
+        await t.store.instances.reap({ crashesUntilDead: cancelled ? 3 : 1, limit: 10 })
         await t.store.stage(10)
         assert.deepEqual(await standings(t, [first.id, second]), [cancelled ? 'cancelled' : 'dead', 'ready'])
         await t.store.delete([second])

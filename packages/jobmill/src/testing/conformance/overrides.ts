@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../job/queue-settings.ts'
 import type { QueueRecord } from '../../store/queue-record.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import type { Case } from './case.ts'
 import { declare, settingsVersion, TEN } from './rate-helpers.ts'
 
@@ -29,14 +29,14 @@ const NAMED_LIMITS = ['one', 'two', 'three'].map((name) => ({ name, settings: TE
 const code = (release: 0 | 1 | 2): Partial<QueueSettings> =>
   Object.fromEntries(KEYS.map((key) => [key, OPTIONS[key][release]]))
 
-async function mail(store: Store): Promise<QueueRecord> {
-  const queue = (await store.queues()).find(({ name }) => name === 'mail')
+async function mail(store: FullStore): Promise<QueueRecord> {
+  const queue = (await store.queues.list()).find(({ name }) => name === 'mail')
   assert.ok(queue, 'queue mail does not exist')
   return queue
 }
 
-const release = (store: Store, settings: Partial<QueueSettings> | null): Promise<void> =>
-  store.declareQueues([{ name: 'mail', settings }])
+const release = (store: FullStore, settings: Partial<QueueSettings> | null): Promise<void> =>
+  store.queues.declare([{ name: 'mail', settings }])
 
 export const overrideCases: readonly Case[] = [
   {
@@ -47,22 +47,22 @@ export const overrideCases: readonly Case[] = [
         return [backoffBaseMs, backoffMaxMs]
       }
       await release(store, { backoffMaxMs: 10_000 })
-      await store.changeQueue('mail', { settings: { backoffBaseMs: 9_000 }, coolMs: null }, 'ops')
+      await store.queues.change('mail', { settings: { backoffBaseMs: 9_000 }, coolMs: null }, 'ops')
       await release(store, { backoffMaxMs: 2_000 })
       assert.deepEqual(await backoff(), [2_000, 2_000])
       assert.deepEqual(
-        (await store.overrides()).map(({ option, value }) => [option, value]),
+        (await store.overrides.list()).map(({ option, value }) => [option, value]),
         [['backoffBaseMs', 2_000]],
       )
       await release(store, { backoffMaxMs: 20_000 })
       assert.deepEqual(await backoff(), [9_000, 20_000])
-      await store.resetOverrides('queue', 'mail', null)
-      await store.changeQueue(
+      await store.overrides.reset('queue', 'mail', null)
+      await store.queues.change(
         'mail',
         { settings: { backoffBaseMs: 1, backoffMaxMs: 3_000 }, coolMs: null },
         'ops',
       )
-      await store.resetOverrides('queue', 'mail', ['backoffBaseMs'])
+      await store.overrides.reset('queue', 'mail', ['backoffBaseMs'])
       await release(store, { backoffBaseMs: 8_000, backoffMaxMs: 20_000 })
       assert.deepEqual(await backoff(), [3_000, 3_000])
     },
@@ -70,9 +70,9 @@ export const overrideCases: readonly Case[] = [
   {
     name: 'N1 every option of a queue follows each release of the code, and an omitted one has its default',
     async run({ store, another }) {
-      await store.declareLimits(NAMED_LIMITS)
+      await store.limits.declare(NAMED_LIMITS)
       for (const settings of [code(0), code(1), { workers: 3 }, {}]) {
-        await (await another()).declareQueues([{ name: 'mail', settings }])
+        await (await another()).queues.declare([{ name: 'mail', settings }])
         const { name: _, coolingMs: __, throttles: ___, ...counts } = await mail(store)
         assert.deepEqual(counts, { ...DEFAULT_QUEUE_SETTINGS, ...settings })
       }
@@ -85,18 +85,18 @@ export const overrideCases: readonly Case[] = [
       await release(store, { workers: 4 })
       await release(store, null)
       assert.equal((await mail(store)).workers, 4)
-      await store.declareQueues([{ name: 'new', settings: null }])
-      assert.deepEqual(await store.overrides(), [])
+      await store.queues.declare([{ name: 'new', settings: null }])
+      assert.deepEqual(await store.overrides.list(), [])
     },
   },
   {
     name: 'N1 an override of each option of a queue survives every release; the others follow the code, and a reset ends it',
     async run({ store, clock }) {
-      await store.declareLimits(NAMED_LIMITS)
+      await store.limits.declare(NAMED_LIMITS)
       for (const key of KEYS) {
         await release(store, code(1))
         const at = clock.now()
-        const changed = await store.changeQueue(
+        const changed = await store.queues.change(
           'mail',
           { settings: { [key]: OPTIONS[key][2] }, coolMs: null },
           'ci',
@@ -109,12 +109,12 @@ export const overrideCases: readonly Case[] = [
         assert.deepEqual(counts, expected)
         const override = { what: 'queue', name: 'mail', option: key, value: OPTIONS[key][2], by: 'ci', at }
         const inCode = key === 'paused' ? false : OPTIONS[key][0]
-        assert.deepEqual(await store.overrides(), [
+        assert.deepEqual(await store.overrides.list(), [
           { ...override, code: inCode, isInCode: true, isApplied: true },
         ])
-        assert.deepEqual(await store.resetOverrides('queue', 'mail', [key]), [key])
+        assert.deepEqual(await store.overrides.reset('queue', 'mail', [key]), [key])
         assert.equal((await mail(store))[key], inCode)
-        assert.deepEqual(await store.overrides(), [])
+        assert.deepEqual(await store.overrides.list(), [])
       }
     },
   },
@@ -122,15 +122,15 @@ export const overrideCases: readonly Case[] = [
     name: 'N1 a pause by an operator is an override even if code pauses too, and survives a release that does not',
     async run({ store }) {
       await release(store, { paused: true })
-      await store.changeQueue('mail', { settings: { paused: true }, coolMs: null }, 'ops')
+      await store.queues.change('mail', { settings: { paused: true }, coolMs: null }, 'ops')
       await release(store, { paused: false })
       assert.equal((await mail(store)).paused, true)
       assert.deepEqual(
-        (await store.overrides()).map(({ option, value, by }) => [option, value, by]),
+        (await store.overrides.list()).map(({ option, value, by }) => [option, value, by]),
         [['paused', true, 'ops']],
       )
-      await store.changeQueue('mail', { settings: { paused: false }, coolMs: null }, 'ops')
-      assert.deepEqual([(await mail(store)).paused, await store.overrides()], [false, []])
+      await store.queues.change('mail', { settings: { paused: false }, coolMs: null }, 'ops')
+      assert.deepEqual([(await mail(store)).paused, await store.overrides.list()], [false, []])
     },
   },
   {
@@ -139,11 +139,11 @@ export const overrideCases: readonly Case[] = [
       await release(store, { workers: 4, retainDoneMs: 5 })
       const other = await another()
       await Promise.all([
-        store.changeQueue('mail', { settings: { workers: 8 }, coolMs: null }, 'a'),
-        other.changeQueue('mail', { settings: { retainDoneMs: 6, keepDone: 3 }, coolMs: null }, 'b'),
+        store.queues.change('mail', { settings: { workers: 8 }, coolMs: null }, 'a'),
+        other.queues.change('mail', { settings: { retainDoneMs: 6, keepDone: 3 }, coolMs: null }, 'b'),
       ])
       assert.deepEqual(
-        (await other.overrides()).map(({ option, value, by, code: inCode, isInCode }) => [
+        (await other.overrides.list()).map(({ option, value, by, code: inCode, isInCode }) => [
           option,
           value,
           by,
@@ -156,9 +156,9 @@ export const overrideCases: readonly Case[] = [
           ['workers', 8, 'a', 4, true],
         ],
       )
-      assert.deepEqual(await store.resetOverrides('queue', 'mail', ['workers', 'paused']), ['workers'])
-      assert.deepEqual(await store.resetOverrides('queue', 'mail', ['workers']), [])
-      assert.deepEqual(await store.resetOverrides('queue', 'mail', null), ['keepDone', 'retainDoneMs'])
+      assert.deepEqual(await store.overrides.reset('queue', 'mail', ['workers', 'paused']), ['workers'])
+      assert.deepEqual(await store.overrides.reset('queue', 'mail', ['workers']), [])
+      assert.deepEqual(await store.overrides.reset('queue', 'mail', null), ['keepDone', 'retainDoneMs'])
       const { workers, retainDoneMs, keepDone } = await mail(store)
       assert.deepEqual([workers, retainDoneMs, keepDone], [4, 5, null])
     },
@@ -169,7 +169,7 @@ export const overrideCases: readonly Case[] = [
       const old = await another()
       await release(old, { workers: 2, keepDone: 1 })
       await release(store, { workers: 3, keepDone: 2 })
-      await store.changeQueue('mail', { settings: { keepDone: 9 }, coolMs: null })
+      await store.queues.change('mail', { settings: { keepDone: 9 }, coolMs: null })
       assert.deepEqual([(await mail(old)).workers, (await mail(old)).keepDone], [3, 9])
       await release(old, { workers: 2, keepDone: 1 })
       assert.deepEqual([(await mail(store)).workers, (await mail(store)).keepDone], [2, 9])
@@ -179,14 +179,14 @@ export const overrideCases: readonly Case[] = [
     name: 'N1 P7 a deploy does not resume a paused queue; a resume leaves no override behind',
     async run({ store }) {
       await release(store, {})
-      await store.changeQueue('mail', { settings: { paused: true }, coolMs: null }, 'ops')
+      await store.queues.change('mail', { settings: { paused: true }, coolMs: null }, 'ops')
       await release(store, { paused: false })
       assert.equal((await mail(store)).paused, true)
-      await store.changeQueue('mail', { settings: { paused: false }, coolMs: null }, 'ops')
-      assert.deepEqual([(await mail(store)).paused, await store.overrides()], [false, []])
+      await store.queues.change('mail', { settings: { paused: false }, coolMs: null }, 'ops')
+      assert.deepEqual([(await mail(store)).paused, await store.overrides.list()], [false, []])
       // If code pauses the queue, the resume must persist.
       await release(store, { paused: true })
-      await store.changeQueue('mail', { settings: { paused: false }, coolMs: null }, 'ops')
+      await store.queues.change('mail', { settings: { paused: false }, coolMs: null }, 'ops')
       await release(store, { paused: true })
       assert.equal((await mail(store)).paused, false)
     },
@@ -195,14 +195,18 @@ export const overrideCases: readonly Case[] = [
     name: 'N1 a queue that code does not declare has overrides on top of the defaults',
     async run({ store, enqueue }) {
       await enqueue({ queue: 'mail' })
-      await store.changeQueue('mail', { settings: { workers: 8 }, coolMs: null }, 'ops')
+      await store.queues.change('mail', { settings: { workers: 8 }, coolMs: null }, 'ops')
       assert.deepEqual(
-        (await store.overrides()).map(({ option, code: inCode, isInCode }) => [option, inCode, isInCode]),
+        (await store.overrides.list()).map(({ option, code: inCode, isInCode }) => [
+          option,
+          inCode,
+          isInCode,
+        ]),
         [['workers', null, false]],
       )
       await release(store, null)
       assert.equal((await mail(store)).workers, 8)
-      await store.resetOverrides('queue', 'mail', null)
+      await store.overrides.reset('queue', 'mail', null)
       assert.equal((await mail(store)).workers, null)
       await release(store, { workers: 2 })
       assert.equal((await mail(store)).workers, 2)

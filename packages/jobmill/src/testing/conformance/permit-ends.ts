@@ -33,7 +33,7 @@ const ENDS: readonly (readonly [string, (t: Bench, lease: HeldLease) => Promise<
   ],
   [
     'P6 P13 the permit of a job is released when its instance stops and returns it to the queue',
-    (t, lease) => t.store.deregister(lease.instance),
+    (t, lease) => t.store.instances.deregister(lease.instance),
   ],
   ['P4 P13 the permit of a job is released when it is reaped', (t, lease) => reap(t, lease, 3)],
   ['P5 P13 the permit of a job is released when its crashes make it dead', (t, lease) => reap(t, lease, 1)],
@@ -48,7 +48,7 @@ const ENDS: readonly (readonly [string, (t: Bench, lease: HeldLease) => Promise<
 
 async function reap({ store, clock }: Bench, { id }: HeldLease, crashesUntilDead: number): Promise<void> {
   clock.advance(10_000)
-  const { jobs } = await store.reap({ crashesUntilDead, limit: 10 })
+  const { jobs } = await store.instances.reap({ crashesUntilDead, limit: 10 })
   assert.deepEqual(
     jobs.map((job) => job.id),
     [id],
@@ -69,7 +69,7 @@ const endCases = ENDS.map(([name, end]): Case => ({
     await end(t, lease)
     assert.deepEqual([await heldOf(store), (await dbLimit(store)).available], [1, 1])
     assert.equal(await acquireOutcome(store, acquireFor(lease)), 'stale')
-    assert.deepEqual(await store.release([permitOf(lease)]), [false])
+    assert.deepEqual(await store.limits.release([permitOf(lease)]), [false])
   },
 }))
 
@@ -82,7 +82,7 @@ export const permitEndCases: readonly Case[] = [
       const other = await worker()
       const lease = await running()
       assert.equal(await acquireOutcome(store, acquireFor(lease, { instance: other })), 'granted')
-      await store.deregister(other)
+      await store.instances.deregister(other)
       assert.equal(await heldOf(store), 1)
       await finish(lease, DONE)
       assert.equal(await heldOf(store), 0)
@@ -94,14 +94,14 @@ export const permitEndCases: readonly Case[] = [
       await declare(store, 5)
       await declare(store, 5, 'cpu')
       const lease = await running()
-      await store.acquire([acquireFor(lease), acquireFor(lease, { limit: 'cpu', amount: 4 })])
+      await store.limits.acquire([acquireFor(lease), acquireFor(lease, { limit: 'cpu', amount: 4 })])
       assert.deepEqual(
-        (await store.limits()).map(({ held }) => held),
+        (await store.limits.list()).map(({ held }) => held),
         [4, 1],
       )
       await finish(lease, DONE)
       assert.deepEqual(
-        (await store.limits()).map(({ held }) => held),
+        (await store.limits.list()).map(({ held }) => held),
         [0, 0],
       )
     },
@@ -112,9 +112,9 @@ export const permitEndCases: readonly Case[] = [
       await declare(store, 5)
       const old = await running({ kind: 'again' })
       clock.advance(10_000)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       const lease = await claimOne(await worker(), { kinds: ['again'] })
-      await store.acquire([acquireFor(lease)])
+      await store.limits.acquire([acquireFor(lease)])
       assert.equal((await finish(old, DONE)).accepted, false)
       assert.equal(await heldOf(store), 1)
     },
@@ -128,7 +128,7 @@ export const permitEndCases: readonly Case[] = [
       for (let round = 0; round < 15; round += 1) {
         const lease = await running({}, instance)
         await Promise.all([
-          other.acquire([acquireFor(lease)]),
+          other.limits.acquire([acquireFor(lease)]),
           store.finish([aFinish(lease, round % 2 === 0 ? DONE : later(HOUR))]),
         ])
         assert.equal(await heldOf(store), 0)
@@ -142,7 +142,10 @@ export const permitEndCases: readonly Case[] = [
       await declare(store, 50)
       for (let round = 0; round < 15; round += 1) {
         const instance = await worker()
-        await Promise.all([other.acquire([anAcquire('db', { instance })]), store.deregister(instance)])
+        await Promise.all([
+          other.limits.acquire([anAcquire('db', { instance })]),
+          store.instances.deregister(instance),
+        ])
         assert.equal(await heldOf(store), 0)
       }
     },
@@ -152,7 +155,7 @@ export const permitEndCases: readonly Case[] = [
     async run({ store, running, transaction }) {
       await declare(store, 1)
       const lease = await running()
-      await store.acquire([acquireFor(lease)])
+      await store.limits.acquire([acquireFor(lease)])
       await transaction((tx) => store.finish([aFinish(lease, DONE)], { tx }), 'rollback')
       assert.equal(await heldOf(store), 1)
       await transaction((tx) => store.finish([aFinish(lease, DONE)], { tx }), 'commit')

@@ -13,7 +13,7 @@ export const permitCases: readonly Case[] = [
       const leases = [await running(), await running(), await running()]
       const replies = []
       for (const lease of leases)
-        replies.push(only(await store.acquire([acquireFor(lease, { waitUpToMs: 1_000 })])))
+        replies.push(only(await store.limits.acquire([acquireFor(lease, { waitUpToMs: 1_000 })])))
       assert.deepEqual(replies.slice(0, 2), [
         { outcome: 'granted', waitMs: 0 },
         { outcome: 'granted', waitMs: 0 },
@@ -48,7 +48,7 @@ export const permitCases: readonly Case[] = [
       await declare(store, 5)
       const old = await running({ kind: 'again' })
       clock.advance(10_000)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       const lease = await claimOne(await worker(), { kinds: ['again'] })
       const waiting = await enqueue()
       const { token } = lease
@@ -69,8 +69,8 @@ export const permitCases: readonly Case[] = [
       await declare(store, 5)
       const [lost, stopped] = [await worker(), await worker({ leaseMs: HOUR })]
       clock.advance(10_000)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
-      await store.deregister(stopped)
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.deregister(stopped)
       const [expired, alive] = [await worker({ leaseMs: 1 }), await worker()]
       clock.advance(1)
       for (const instance of [lost, stopped, expired, anInstance().id])
@@ -91,19 +91,19 @@ export const permitCases: readonly Case[] = [
         await worker({ leaseMs: HOUR }),
       ]
       for (const instance of [lost, stopped, alive])
-        await store.acquire([
+        await store.limits.acquire([
           anAcquire('db', { instance, amount: 2 }),
           anAcquire('db', { instance }),
           anAcquire('more', { instance }),
         ])
       assert.equal(await heldOf(store), 9)
-      await store.deregister(stopped)
+      await store.instances.deregister(stopped)
       assert.equal(await heldOf(store), 6)
       clock.advance(10_000)
       assert.equal(await heldOf(store), 6)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       assert.deepEqual(
-        (await store.limits()).map(({ held }) => held),
+        (await store.limits.list()).map(({ held }) => held),
         [3, 1],
       )
     },
@@ -113,10 +113,10 @@ export const permitCases: readonly Case[] = [
     async run({ store, running }) {
       await declare(store, 1)
       const [lease, other] = [await running(), await running()]
-      await store.acquire([acquireFor(lease)])
+      await store.limits.acquire([acquireFor(lease)])
       const back = [permitOf(other), { ...permitOf(lease), limit: 'nope' }, permitOf(lease), permitOf(lease)]
-      assert.deepEqual(await store.release(back), [false, false, true, false])
-      assert.deepEqual(await store.release([]), [])
+      assert.deepEqual(await store.limits.release(back), [false, false, true, false])
+      assert.deepEqual(await store.limits.release([]), [])
       assert.equal(await acquireOutcome(store, acquireFor(other)), 'granted')
     },
   },
@@ -125,9 +125,9 @@ export const permitCases: readonly Case[] = [
     async run({ store, clock, running, worker, claimOne }) {
       await declare(store, 1)
       const old = await running({ kind: 'again' })
-      await store.acquire([acquireFor(old)])
+      await store.limits.acquire([acquireFor(old)])
       clock.advance(10_000)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       const instance = await worker()
       const lease = { ...(await claimOne(instance, { kinds: ['again'] })), instance }
       assert.equal(await acquireOutcome(store, acquireFor(lease)), 'granted')
@@ -136,9 +136,9 @@ export const permitCases: readonly Case[] = [
         { ...permitOf(lease), token: lease.token + 1 },
         { ...permitOf(lease), token: null },
       ]
-      assert.deepEqual(await store.release(late), [false, false, false])
+      assert.deepEqual(await store.limits.release(late), [false, false, false])
       assert.equal(await heldOf(store), 1)
-      assert.deepEqual(await store.release([...late, permitOf(lease)]), [false, false, false, true])
+      assert.deepEqual(await store.limits.release([...late, permitOf(lease)]), [false, false, false, true])
       assert.equal(await heldOf(store), 0)
     },
   },
@@ -151,11 +151,11 @@ export const permitCases: readonly Case[] = [
       assert.equal(await acquireOutcome(store, acquireFor(lease, { amount: 3 })), 'granted')
       assert.equal(await acquireOutcome(store, acquireFor(lease)), 'later')
       assert.equal(await heldOf(store), 5)
-      assert.deepEqual(only(await store.acquire([acquireFor(lease, { amount: 6 })])), {
+      assert.deepEqual(only(await store.limits.acquire([acquireFor(lease, { amount: 6 })])), {
         outcome: 'never',
         most: 5,
       })
-      assert.deepEqual(await store.release([permitOf(lease)]), [true])
+      assert.deepEqual(await store.limits.release([permitOf(lease)]), [true])
       assert.equal(await heldOf(store), 0)
     },
   },
@@ -164,8 +164,8 @@ export const permitCases: readonly Case[] = [
     async run({ store, running, finish }) {
       await declare(store, 3)
       const leases = [await running(), await running(), await running()]
-      for (const lease of leases) await store.acquire([acquireFor(lease)])
-      const changed = await store.changeLimit('db', { type: 'concurrency', most: 1 })
+      for (const lease of leases) await store.limits.acquire([acquireFor(lease)])
+      const changed = await store.limits.change('db', { type: 'concurrency', most: 1 })
       assert.deepEqual([changed.held, changed.available, changed.nextInMs], [3, 0, null])
       const newcomer = await running()
       for (const lease of leases) {
@@ -180,11 +180,11 @@ export const permitCases: readonly Case[] = [
     async run({ store, running }) {
       await declare(store, 1)
       const lease = await running()
-      await store.acquire([acquireFor(lease)])
-      await store.deleteLimit('db')
+      await store.limits.acquire([acquireFor(lease)])
+      await store.limits.delete('db')
       await declare(store, 1)
       assert.equal(await heldOf(store), 0)
-      assert.deepEqual(await store.release([permitOf(lease)]), [false])
+      assert.deepEqual(await store.limits.release([permitOf(lease)]), [false])
     },
   },
   {
@@ -192,8 +192,8 @@ export const permitCases: readonly Case[] = [
     async run({ store, clock, running }) {
       await declare(store, 2)
       const [first, second] = [await running(), await running()]
-      await store.acquire([acquireFor(first)])
-      const drained = await store.drain('db', 3_000)
+      await store.limits.acquire([acquireFor(first)])
+      const drained = await store.limits.drain('db', 3_000)
       assert.deepEqual([drained.held, drained.available, drained.drainedMs], [1, 0, 3_000])
       assert.equal(drained.nextInMs, 3_000)
       clock.advance(2_999)

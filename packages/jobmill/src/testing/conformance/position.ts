@@ -21,10 +21,10 @@ export const positionCases: readonly Case[] = [
       const second = await enqueue({ kind: 'a' })
       await enqueue({ queue: 'other', priority: -9 })
       const urgent = await enqueue({ priority: -1, kind: 'c' })
-      const all = await Promise.all([urgent, first, second, low].map((id) => store.position(id)))
+      const all = await Promise.all([urgent, first, second, low].map((id) => store.inspect.position(id)))
       assert.deepEqual(all, [0, 1, 2, 3])
       const kinds = [['a'], ['a', 'b', 'never'], []]
-      const some = await Promise.all(kinds.map((these) => store.position(low, these)))
+      const some = await Promise.all(kinds.map((these) => store.inspect.position(low, these)))
       assert.deepEqual(some, [1, 2, 0])
     },
   },
@@ -35,12 +35,12 @@ export const positionCases: readonly Case[] = [
       const next = await enqueue({ kind: 'a' })
       const crash = async (): Promise<void> => {
         clock.advance(HOUR)
-        await store.reap({ crashesUntilDead: 9, limit: 100 })
+        await store.instances.reap({ crashesUntilDead: 9, limit: 100 })
       }
       await crash()
       await claimOne(await worker(), { kinds: ['b'] })
       await crash()
-      assert.deepEqual([await store.position(id), await store.position(next)], [0, 1])
+      assert.deepEqual([await store.inspect.position(id), await store.inspect.position(next)], [0, 1])
     },
   },
   {
@@ -48,10 +48,10 @@ export const positionCases: readonly Case[] = [
     async run({ store, jobIn }) {
       for (const state of ['scheduled', 'running', 'done', 'dead', 'cancelled'] as const) {
         const id = await jobIn(state)
-        assert.equal(await store.position(id), null, state)
+        assert.equal(await store.inspect.position(id), null, state)
       }
-      assert.equal(await store.position('00000000-0000-7000-8000-000000000000'), null)
-      await rejectsWith('ID_INVALID', () => store.position('mine'))
+      assert.equal(await store.inspect.position('00000000-0000-7000-8000-000000000000'), null)
+      await rejectsWith('ID_INVALID', () => store.inspect.position('mine'))
     },
   },
 ]

@@ -35,7 +35,7 @@ export const progressCases: readonly Case[] = [
       await finish(released, RELEASED)
       await finish(retried, later(HOUR))
       clock.advance(HOUR)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       const current = await running()
       const waiting = await enqueue()
       const stale = [

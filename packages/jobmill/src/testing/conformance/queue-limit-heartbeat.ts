@@ -27,20 +27,20 @@ export const queueLimitHeartbeatCases: readonly Case[] = [
     name: 'P13 a heartbeat reports the first budget that refills, and not queues that wait for something else',
     async run({ store, worker, enqueue }) {
       await setUpLimitedQueues(store, { ...TEN, burst: 1 })
-      await store.declareLimits([
+      await store.limits.declare([
         { name: 'slow', settings: { type: 'rate', amount: 1, perMs: 5_000, burst: 1 } },
       ])
-      await store.declareQueues([{ name: 'sms', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'slow' } }])
+      await store.queues.declare([{ name: 'sms', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'slow' } }])
       const sms = [await enqueue({ queue: 'sms' }), await enqueue({ queue: 'sms' })]
       const id = await worker()
       const both = { queues: ['sms', 'mail'] }
       await claimFrom(store, id, both.queues)
       assert.deepEqual(await readinessOf(store, id, both), [false, 100])
-      await store.changeQueue('mail', { settings: {}, coolMs: 500 })
+      await store.queues.change('mail', { settings: {}, coolMs: 500 })
       assert.deepEqual(await readinessOf(store, id, both), [false, 5_000])
-      await store.changeQueue('sms', { settings: { paused: true }, coolMs: null })
+      await store.queues.change('sms', { settings: { paused: true }, coolMs: null })
       assert.deepEqual(await readinessOf(store, id, both), [false, null])
-      await store.changeQueue('sms', { settings: { paused: false }, coolMs: null })
+      await store.queues.change('sms', { settings: { paused: false }, coolMs: null })
       // Without a waiting job there is nothing to report.
       await store.cancel(sms, 'no')
       assert.deepEqual(await readinessOf(store, id, both), [false, null])
@@ -56,7 +56,7 @@ export const queueLimitHeartbeatCases: readonly Case[] = [
       assert.deepEqual(await readinessOf(store, id), [false, null])
       await finish(lease, DONE)
       assert.deepEqual(await readinessOf(store, id), [true, null])
-      await store.drain('api', 700)
+      await store.limits.drain('api', 700)
       assert.deepEqual(await readinessOf(store, id), [false, 700])
       assert.equal((await claimFrom(store, id)).length, 0)
       clock.advance(700)
@@ -68,7 +68,7 @@ export const queueLimitHeartbeatCases: readonly Case[] = [
     async run({ store, clock, worker }) {
       await setUpLimitedQueues(store, TEN)
       const id = await worker({ leaseMs: HOUR })
-      await store.drain('api', 3_000)
+      await store.limits.drain('api', 3_000)
       assert.deepEqual(await readinessOf(store, id), [false, 3_000])
       clock.advance(2_999)
       assert.equal((await claimFrom(store, id)).length, 0)

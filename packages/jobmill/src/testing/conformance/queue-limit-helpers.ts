@@ -3,7 +3,7 @@ import type { LimitSettings, RateSettings } from '../../job/limit.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { Lease } from '../../store/claim.ts'
 import type { LimitRecord } from '../../store/limit.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { aClaim, aHeartbeat, someJobs } from '../factories.ts'
 import { only } from './bench.ts'
 
@@ -13,19 +13,19 @@ export const THREE: LimitSettings = { type: 'concurrency', most: 3 }
 
 /** Declares the limit and queues that use it, each with this many ready jobs. */
 export async function setUpLimitedQueues(
-  store: Store,
+  store: FullStore,
   settings: LimitSettings,
   { queues = ['mail'], jobs = 10 }: { readonly queues?: readonly string[]; readonly jobs?: number } = {},
 ): Promise<void> {
-  await store.declareLimits([{ name: 'api', settings }])
-  await store.declareQueues(
+  await store.limits.declare([{ name: 'api', settings }])
+  await store.queues.declare(
     queues.map((name) => ({ name, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'api' } })),
   )
   for (const queue of queues) await store.enqueue(someJobs(Array.from({ length: jobs }, () => ({ queue }))))
 }
 
 export async function claimFrom(
-  store: Store,
+  store: FullStore,
   instance: string,
   queues: readonly string[] = ['mail'],
   { room = 100, limit = 500 } = {},
@@ -33,16 +33,18 @@ export async function claimFrom(
   return store.claim(aClaim(instance, { queues: queues.map((queue) => ({ queue, room })), limit }))
 }
 
-export async function apiLimit(store: Store): Promise<LimitRecord> {
-  return only(await store.limits())
+export async function apiLimit(store: FullStore): Promise<LimitRecord> {
+  return only(await store.limits.list())
 }
 
 /** What a heartbeat reports about `mail` and its limit. */
 export async function readinessOf(
-  store: Store,
+  store: FullStore,
   instance: string,
-  overrides: Partial<Parameters<Store['renew']>[0]> = {},
+  overrides: Partial<Parameters<FullStore['instances']['renew']>[0]> = {},
 ): Promise<[boolean, number | null]> {
-  const { ready, budgetInMs } = await store.renew(aHeartbeat(instance, { queues: ['mail'], ...overrides }))
+  const { ready, budgetInMs } = await store.instances.renew(
+    aHeartbeat(instance, { queues: ['mail'], ...overrides }),
+  )
   return [ready, budgetInMs]
 }

@@ -13,23 +13,23 @@ export const queueLimitCases: readonly Case[] = [
     name: 'a queue cannot name a missing limit, and nothing is written then',
     async run({ store, enqueue }) {
       await enqueue()
-      await store.declareLimits([{ name: 'api', settings: TEN }])
-      const before = await store.queues()
+      await store.limits.declare([{ name: 'api', settings: TEN }])
+      const before = await store.queues.list()
       const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'nope' }
       await rejectsWith('LIMIT_UNKNOWN', () =>
-        store.declareQueues([
+        store.queues.declare([
           { name: 'fine', settings: DEFAULT_QUEUE_SETTINGS },
           { name: 'mail', settings },
         ]),
       )
       await rejectsWith('LIMIT_UNKNOWN', () =>
-        store.changeQueue('default', { settings: { limit: 'nope', workers: 3 }, coolMs: 500 }),
+        store.queues.change('default', { settings: { limit: 'nope', workers: 3 }, coolMs: 500 }),
       )
       await rejectsWith('NAME_INVALID', () =>
-        store.changeQueue('default', { settings: { limit: 'my api' }, coolMs: null }),
+        store.queues.change('default', { settings: { limit: 'my api' }, coolMs: null }),
       )
-      assert.deepEqual(await store.queues(), before)
-      const changed = await store.changeQueue('default', { settings: { limit: 'api' }, coolMs: null })
+      assert.deepEqual(await store.queues.list(), before)
+      const changed = await store.queues.change('default', { settings: { limit: 'api' }, coolMs: null })
       assert.equal(changed.limit, 'api')
     },
   },
@@ -37,10 +37,10 @@ export const queueLimitCases: readonly Case[] = [
     name: 'a limit that a queue uses cannot be deleted, until no queue does',
     async run({ store }) {
       await setUpLimitedQueues(store, TEN)
-      await rejectsWith('LIMIT_IN_USE', () => store.deleteLimit('api'))
-      assert.equal((await store.limits()).length, 1)
-      await store.changeQueue('mail', { settings: { limit: null }, coolMs: null })
-      assert.equal(await store.deleteLimit('api'), true)
+      await rejectsWith('LIMIT_IN_USE', () => store.limits.delete('api'))
+      assert.equal((await store.limits.list()).length, 1)
+      await store.queues.change('mail', { settings: { limit: null }, coolMs: null })
+      assert.equal(await store.limits.delete('api'), true)
     },
   },
   {
@@ -74,7 +74,7 @@ export const queueLimitCases: readonly Case[] = [
       await store.finish([aFinish(first, DONE), aFinish(second, RELEASED), aFinish(third, later(HOUR))])
       assert.equal((await apiLimit(store)).held, 0)
       assert.equal((await claimFrom(store, id)).length, 3)
-      await store.deregister(id)
+      await store.instances.deregister(id)
       assert.equal((await apiLimit(store)).held, 0)
     },
   },
@@ -112,9 +112,9 @@ export const queueLimitCases: readonly Case[] = [
           stores.map(async (each, n) => {
             const hand = hands[n] ?? []
             hand.push(...(await claimFrom(each, ids[n] ?? '', ['mail'], { room: 2 })))
-            await each.acquire([anAcquire('api', { instance: ids[n] ?? '', holder: ids[n] ?? '' })])
+            await each.limits.acquire([anAcquire('api', { instance: ids[n] ?? '', holder: ids[n] ?? '' })])
             mostHeld.now = Math.max(mostHeld.now, (await apiLimit(each)).held)
-            await each.release([{ limit: 'api', holder: ids[n] ?? '', token: null }])
+            await each.limits.release([{ limit: 'api', holder: ids[n] ?? '', token: null }])
             await each.finish(hand.splice(0, 1).map((lease) => aFinish(lease, DONE)))
           }),
         )
@@ -143,9 +143,9 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'queues without a limit are claimed from first, the others in the order of the request; the reply is by priority',
     async run({ store, worker }) {
-      await store.declareLimits([{ name: 'api', settings: { ...TEN, burst: 9 } }])
+      await store.limits.declare([{ name: 'api', settings: { ...TEN, burst: 9 } }])
       const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'api' }
-      await store.declareQueues(['a', 'b'].map((name) => ({ name, settings })))
+      await store.queues.declare(['a', 'b'].map((name) => ({ name, settings })))
       const [a, b, free1, free2] = someJobs([
         { queue: 'a', priority: -5 },
         { queue: 'b', priority: -9 },
@@ -194,9 +194,9 @@ export const queueLimitCases: readonly Case[] = [
     name: 'P13 handlers and claims share one budget',
     async run({ store, worker }) {
       await setUpLimitedQueues(store, TEN)
-      await store.acquire([anAcquire('api', { amount: 2 })])
+      await store.limits.acquire([anAcquire('api', { amount: 2 })])
       assert.equal((await claimFrom(store, await worker())).length, 1)
-      assert.equal(only(await store.acquire([anAcquire('api')])).outcome, 'later')
+      assert.equal(only(await store.limits.acquire([anAcquire('api')])).outcome, 'later')
     },
   },
   {
@@ -206,7 +206,7 @@ export const queueLimitCases: readonly Case[] = [
       const instance = await worker()
       const lease = only(await claimFrom(store, instance))
       const take = anAcquire('api', { holder: lease.id, token: lease.token, instance, amount: 2 })
-      assert.equal(only(await store.acquire([take])).outcome, 'granted')
+      assert.equal(only(await store.limits.acquire([take])).outcome, 'granted')
       assert.equal((await apiLimit(store)).held, 3)
       await finish(lease, DONE)
       assert.equal((await apiLimit(store)).held, 0)
@@ -233,15 +233,15 @@ export const queueLimitCases: readonly Case[] = [
       for (let crash = 0; crash < 2; crash += 1) {
         assert.equal((await claimFrom(store, await worker())).length, 1)
         clock.advance(10_000)
-        await store.reap({ crashesUntilDead: 9, limit: 10 })
+        await store.instances.reap({ crashesUntilDead: 9, limit: 10 })
       }
       const id = await worker()
-      await store.acquire([anAcquire('api')])
+      await store.limits.acquire([anAcquire('api')])
       const quarantined = { queues: [{ queue: 'mail', room: 1 }], quarantined: 'only' as const }
-      assert.equal((await store.renew(aHeartbeat(id, { queues: ['mail'] }))).quarantined, false)
+      assert.equal((await store.instances.renew(aHeartbeat(id, { queues: ['mail'] }))).quarantined, false)
       assert.equal((await store.claim(aClaim(id, quarantined))).length, 0)
       clock.advance(100)
-      assert.equal((await store.renew(aHeartbeat(id, { queues: ['mail'] }))).quarantined, true)
+      assert.equal((await store.instances.renew(aHeartbeat(id, { queues: ['mail'] }))).quarantined, true)
       assert.equal((await store.claim(aClaim(id, quarantined))).length, 1)
       assert.equal((await apiLimit(store)).available, 0)
     },
@@ -252,9 +252,9 @@ export const queueLimitCases: readonly Case[] = [
       await setUpLimitedQueues(store, { ...TEN, burst: 1 })
       const id = await worker()
       assert.equal((await claimFrom(store, id)).length, 1)
-      await store.changeQueue('mail', { settings: { limit: null }, coolMs: null })
+      await store.queues.change('mail', { settings: { limit: null }, coolMs: null })
       assert.equal((await claimFrom(store, id, ['mail'], { room: 5 })).length, 5)
-      await store.changeQueue('mail', { settings: { limit: 'api' }, coolMs: null })
+      await store.queues.change('mail', { settings: { limit: 'api' }, coolMs: null })
       assert.equal((await claimFrom(store, id)).length, 0)
     },
   },

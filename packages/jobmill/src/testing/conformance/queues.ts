@@ -25,11 +25,11 @@ export const queueCases: readonly Case[] = [
   {
     name: 'a declared queue has the settings it was declared with',
     async run({ store }) {
-      await store.declareQueues([
+      await store.queues.declare([
         { name: 'a', settings: changes },
         { name: 'b', settings: DEFAULT_QUEUE_SETTINGS },
       ])
-      const queues = (await store.queues()).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      const queues = (await store.queues.list()).toSorted((a, b) => (a.name < b.name ? -1 : 1))
       assert.deepEqual(queues, [
         { name: 'a', ...changes, coolingMs: 0, throttles: 0 },
         { name: 'b', ...DEFAULT_QUEUE_SETTINGS, coolingMs: 0, throttles: 0 },
@@ -44,8 +44,8 @@ export const queueCases: readonly Case[] = [
     name: 'P13 a queue that had a job before its limit was declared uses that limit from then on',
     async run({ store, enqueue, worker, claim }) {
       for (let n = 0; n < 3; n += 1) await enqueue({ queue: 'narrow' })
-      await store.declareLimits([{ name: 'two', settings: { type: 'concurrency', most: 2 } }])
-      await store.declareQueues([{ name: 'narrow', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'two' } }])
+      await store.limits.declare([{ name: 'two', settings: { type: 'concurrency', most: 2 } }])
+      await store.queues.declare([{ name: 'narrow', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'two' } }])
       const leases = await claim(await worker(), { queues: [{ queue: 'narrow', room: 10 }], limit: 10 })
       assert.equal(leases.length, 2)
     },
@@ -57,10 +57,10 @@ export const queueCases: readonly Case[] = [
       const settings = [1, 2, 3].map((workers) => ({ ...DEFAULT_QUEUE_SETTINGS, workers }))
       await Promise.all(
         stores.map((each, n) =>
-          each.declareQueues(['a', 'b'].map((name) => ({ name, settings: settings[n] ?? changes }))),
+          each.queues.declare(['a', 'b'].map((name) => ({ name, settings: settings[n] ?? changes }))),
         ),
       )
-      const queues = await store.queues()
+      const queues = await store.queues.list()
       assert.deepEqual(queues.map(({ name }) => name).toSorted(), ['a', 'b'])
       assert.ok(queues.every(({ workers }) => [1, 2, 3].includes(workers ?? 0)))
     },
@@ -70,14 +70,14 @@ export const queueCases: readonly Case[] = [
     async run({ store, another, enqueue }) {
       await enqueue()
       await enqueue({ queue: 'other' })
-      const before = await store.queues()
-      const changed = await store.changeQueue('default', {
+      const before = await store.queues.list()
+      const changed = await store.queues.change('default', {
         settings: { workers: 0, retainDeadMs: 7 },
         coolMs: null,
       })
       const expected = { name: 'default', ...DEFAULT_QUEUE_SETTINGS, workers: 0, retainDeadMs: 7 }
       assert.deepEqual(changed, { ...expected, coolingMs: 0, throttles: 0 })
-      const records = await (await another()).queues()
+      const records = await (await another()).queues.list()
       assert.deepEqual(
         records.find(({ name }) => name === 'default'),
         changed,
@@ -86,13 +86,13 @@ export const queueCases: readonly Case[] = [
         records.find(({ name }) => name === 'other'),
         before.find(({ name }) => name === 'other'),
       )
-      const back = await store.changeQueue('default', {
+      const back = await store.queues.change('default', {
         settings: { workers: null, retainDeadMs: null },
         coolMs: null,
       })
       assert.deepEqual([back.workers, back.retainDeadMs], [null, null])
       for (const [key, value] of Object.entries(changes)) {
-        const one = await store.changeQueue('default', { settings: { [key]: value }, coolMs: null })
+        const one = await store.queues.change('default', { settings: { [key]: value }, coolMs: null })
         assert.equal(Object.entries(one).find(([name]) => name === key)?.[1], value)
       }
     },
@@ -101,29 +101,29 @@ export const queueCases: readonly Case[] = [
     name: 'a change to a backoff base above the live max is rejected, and changes nothing',
     async run({ store }) {
       const code = { backoffBaseMs: 20, backoffMaxMs: 40 }
-      await store.declareQueues([{ name: 'mail', settings: code }])
+      await store.queues.declare([{ name: 'mail', settings: code }])
       const change = (settings: Partial<QueueSettings>): Promise<QueueRecord> =>
-        store.changeQueue('mail', { settings, coolMs: null })
-      const before = await store.queues()
+        store.queues.change('mail', { settings, coolMs: null })
+      const before = await store.queues.list()
       await rejectsWith('OPTION_CONFLICT', () => change({ backoffBaseMs: 41, workers: 3 }))
       await rejectsWith('OPTION_CONFLICT', () => change({ backoffMaxMs: 19 }))
       await rejectsWith('OPTION_CONFLICT', () => change({ backoffBaseMs: 9, backoffMaxMs: 8 }))
-      assert.deepEqual(await store.queues(), before)
+      assert.deepEqual(await store.queues.list(), before)
       await change({ backoffBaseMs: 60, backoffMaxMs: 60 })
       await rejectsWith('OPTION_CONFLICT', () => change({ backoffMaxMs: 50 }))
       assert.equal((await change({ backoffBaseMs: 50 })).backoffBaseMs, 50)
       // Code may declare such values. They must not block a change of another option.
-      await store.declareQueues([{ name: 'odd', settings: { backoffBaseMs: 9, backoffMaxMs: 8 } }])
-      assert.equal((await store.changeQueue('odd', { settings: { workers: 3 }, coolMs: null })).workers, 3)
+      await store.queues.declare([{ name: 'odd', settings: { backoffBaseMs: 9, backoffMaxMs: 8 } }])
+      assert.equal((await store.queues.change('odd', { settings: { workers: 3 }, coolMs: null })).workers, 3)
     },
   },
   {
     name: 'a change of an unknown queue is rejected and creates none',
     async run({ store }) {
       await rejectsWith('QUEUE_UNKNOWN', () =>
-        store.changeQueue('nope', { settings: { paused: true }, coolMs: null }),
+        store.queues.change('nope', { settings: { paused: true }, coolMs: null }),
       )
-      assert.deepEqual(await store.queues(), [])
+      assert.deepEqual(await store.queues.list(), [])
     },
   },
   {
@@ -131,7 +131,7 @@ export const queueCases: readonly Case[] = [
     async run({ store, clock, enqueue }) {
       await enqueue()
       const cool = async (coolMs: number | null): Promise<number> =>
-        (await store.changeQueue('default', { settings: {}, coolMs })).coolingMs
+        (await store.queues.change('default', { settings: {}, coolMs })).coolingMs
       assert.equal(await cool(5_000), 5_000)
       clock.advance(1_000)
       assert.equal(await cool(null), 4_000)
@@ -145,7 +145,7 @@ export const queueCases: readonly Case[] = [
     async run({ store, clock, running, finish, job }) {
       const [lease, other] = [await running(), await running()]
       await changesNothing(store, () =>
-        store.changeQueue('default', { settings: { paused: true, workers: 0 }, coolMs: 500 }),
+        store.queues.change('default', { settings: { paused: true, workers: 0 }, coolMs: 500 }),
       )
       clock.advance(1)
       assert.deepEqual(await store.progress([{ id: lease.id, token: lease.token, value: '1' }]), [true])
@@ -158,10 +158,10 @@ export const queueCases: readonly Case[] = [
     name: 'P7 enqueue works while a queue is paused',
     async run({ store, enqueue, job, worker, claim }) {
       const first = await enqueue()
-      await store.changeQueue('default', { settings: { paused: true }, coolMs: null })
+      await store.queues.change('default', { settings: { paused: true }, coolMs: null })
       const second = await enqueue()
       assert.equal((await job(second)).state, 'ready')
-      await store.changeQueue('default', { settings: { paused: false }, coolMs: null })
+      await store.queues.change('default', { settings: { paused: false }, coolMs: null })
       assert.deepEqual(
         (await claim(await worker())).map(({ id }) => id),
         [first, second],

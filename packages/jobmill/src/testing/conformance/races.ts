@@ -138,9 +138,9 @@ export const raceCases: readonly Case[] = [
       await store.enqueue(someJobs(Array.from({ length: 60 }, () => ({}))))
       for (let n = 0; n < 6; n += 1) await claim(await worker(), { limit: 10 })
       clock.advance(HOUR)
-      const reaped = await Promise.all(stores.map((each) => each.reap(options)))
+      const reaped = await Promise.all(stores.map((each) => each.instances.reap(options)))
       // A pass that lost a race for an instance may leave it to a later one, but no crash is counted twice.
-      const rest = await store.reap(options)
+      const rest = await store.instances.reap(options)
       const all = [...reaped, rest]
       assert.equal(all.flatMap(({ instances }) => instances).length, 6)
       assert.equal(all.flatMap(({ jobs }) => jobs).length, 60)
@@ -157,13 +157,13 @@ export const raceCases: readonly Case[] = [
         const lease = await running()
         clock.advance(HOUR)
         const item = { id: lease.id, token: lease.token, transition: DONE, outcome: 'returned' } as const
-        const [[finished], reaped] = await Promise.all([store.finish([item]), other.reap(options)])
+        const [[finished], reaped] = await Promise.all([store.finish([item]), other.instances.reap(options)])
         const [job] = await store.get([lease.id])
         const isReaped = reaped.jobs.some(({ id }) => id === lease.id)
         assert.equal(finished?.accepted, !isReaped)
         assert.equal(job?.state, isReaped ? 'ready' : 'done')
         assert.equal((await store.history(lease.id)).length, 1)
-        await store.reap(options)
+        await store.instances.reap(options)
         await store.delete([lease.id])
       }
       await countsAreExact(store)
@@ -177,13 +177,13 @@ export const raceCases: readonly Case[] = [
         const lease = await running()
         clock.advance(HOUR)
         const [heartbeat, reaped] = await Promise.all([
-          store.renew(aHeartbeat(lease.instance)),
-          other.reap(options),
+          store.instances.renew(aHeartbeat(lease.instance)),
+          other.instances.reap(options),
         ])
         assert.equal(heartbeat.alive, !reaped.instances.includes(lease.instance))
         const [job] = await store.get([lease.id])
         assert.equal(job?.state, heartbeat.alive ? 'running' : 'ready')
-        await store.deregister(lease.instance)
+        await store.instances.deregister(lease.instance)
         await store.delete([lease.id])
       }
     },
@@ -195,9 +195,9 @@ export const raceCases: readonly Case[] = [
       for (let round = 0; round < 10; round += 1) {
         const ids = [await enqueue(), await enqueue()]
         const id = await worker()
-        await Promise.all([claim(id), other.deregister(id)])
+        await Promise.all([claim(id), other.instances.deregister(id)])
         clock.advance(1)
-        await store.reap({ crashesUntilDead: 9, limit: 10 })
+        await store.instances.reap({ crashesUntilDead: 9, limit: 10 })
         const states = (await store.get(ids)).map((job) => job?.state)
         assert.deepEqual(states, ['ready', 'ready'])
         await store.delete(ids)
@@ -212,7 +212,7 @@ export const raceCases: readonly Case[] = [
       for (let round = 0; round < 40; round += 1) {
         clock.advance(5_000)
         const heartbeats = await Promise.all(
-          [store, other, store].map((each) => each.renew(aHeartbeat(instance))),
+          [store, other, store].map((each) => each.instances.renew(aHeartbeat(instance))),
         )
         assert.deepEqual(
           heartbeats.map(({ alive }) => alive),
@@ -228,8 +228,8 @@ export const raceCases: readonly Case[] = [
       for (let round = 0; round < 25; round += 1) {
         const id = await enqueue()
         const instance = await worker()
-        await Promise.all([store.claim(aClaim(instance)), other.deregister(instance)])
-        await store.reap(options)
+        await Promise.all([store.claim(aClaim(instance)), other.instances.deregister(instance)])
+        await store.instances.reap(options)
         const [job] = await store.get([id])
         assert.deepEqual([job?.state, job?.crashes, job?.attempt], ['ready', 0, 0])
         assert.deepEqual(await store.history(id), [])

@@ -119,7 +119,7 @@ export const readCases: readonly Case[] = [
       await store.delete(ids.slice(4, 8))
       await exact()
       clock.advance(HOUR)
-      await store.reap({ crashesUntilDead: 1, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 1, limit: 10 })
       await exact()
       clock.advance(365 * 24 * HOUR)
       await store.retain(aRetain({ limit: 3 }))

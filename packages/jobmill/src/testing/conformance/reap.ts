@@ -14,7 +14,7 @@ async function crash(t: Bench, kind: string, times: number): Promise<void> {
     const quarantine = n < 2 ? 'skip' : 'only'
     await t.claimOne(instance, { kinds: [kind], quarantined: quarantine })
     t.clock.advance(HOUR)
-    await t.store.reap({ crashesUntilDead: 99, limit: 10 })
+    await t.store.instances.reap({ crashesUntilDead: 99, limit: 10 })
   }
 }
 
@@ -25,7 +25,7 @@ export const reapCases: readonly Case[] = [
       const first = await t.running({ kind: 'work' })
       const second = await t.enqueue()
       t.clock.advance(10_001)
-      const reaped = await t.store.reap(options)
+      const reaped = await t.store.instances.reap(options)
       const { id, instance } = first
       assert.deepEqual(reaped, {
         instances: [instance],
@@ -33,7 +33,7 @@ export const reapCases: readonly Case[] = [
       })
       const { state, attempt, crashes } = await t.job(id)
       assert.deepEqual([state, attempt, crashes], ['ready', 0, 1])
-      const lost = (await t.store.instances()).find((one) => one.id === instance)
+      const lost = (await t.store.instances.list()).find((one) => one.id === instance)
       assert.deepEqual([lost?.state, lost?.endedAt], ['lost', t.clock.now()])
       const leases = await t.claim(await t.worker())
       assert.deepEqual(
@@ -51,7 +51,7 @@ export const reapCases: readonly Case[] = [
     async run({ store, clock, running }) {
       const { id, token, instance } = await running()
       clock.advance(HOUR)
-      await store.reap(options)
+      await store.instances.reap(options)
       const { error: _, ...attempt } = only(await store.history(id))
       assert.deepEqual(attempt, {
         attempt: 1,
@@ -69,11 +69,11 @@ export const reapCases: readonly Case[] = [
     async run({ store, clock, running, worker }) {
       const lease = await running()
       const stopped = await worker()
-      await store.deregister(stopped)
+      await store.instances.deregister(stopped)
       clock.advance(9_999)
-      const reply = await changesNothing(store, () => store.reap(options))
+      const reply = await changesNothing(store, () => store.instances.reap(options))
       assert.deepEqual(reply, { instances: [], jobs: [] })
-      assert.equal((await store.renew(aHeartbeat(lease.instance))).alive, true)
+      assert.equal((await store.instances.renew(aHeartbeat(lease.instance))).alive, true)
     },
   },
   {
@@ -81,8 +81,8 @@ export const reapCases: readonly Case[] = [
     async run({ store, clock, worker }) {
       const id = await worker()
       clock.advance(HOUR)
-      assert.deepEqual(await store.reap(options), { instances: [id], jobs: [] })
-      assert.deepEqual(await store.reap(options), { instances: [], jobs: [] })
+      assert.deepEqual(await store.instances.reap(options), { instances: [id], jobs: [] })
+      assert.deepEqual(await store.instances.reap(options), { instances: [], jobs: [] })
     },
   },
   {
@@ -90,11 +90,11 @@ export const reapCases: readonly Case[] = [
     async run({ store, clock, worker }) {
       await worker({ leaseMs: 100 })
       const watcher = await worker({ leaseMs: HOUR })
-      assert.equal((await store.renew(aHeartbeat(watcher))).expired, false)
+      assert.equal((await store.instances.renew(aHeartbeat(watcher))).expired, false)
       clock.advance(101)
-      assert.equal((await store.renew(aHeartbeat(watcher))).expired, true)
-      await store.reap(options)
-      assert.equal((await store.renew(aHeartbeat(watcher))).expired, false)
+      assert.equal((await store.instances.renew(aHeartbeat(watcher))).expired, true)
+      await store.instances.reap(options)
+      assert.equal((await store.instances.renew(aHeartbeat(watcher))).expired, false)
     },
   },
   {
@@ -105,7 +105,7 @@ export const reapCases: readonly Case[] = [
       clock.advance(HOUR)
       const ids: string[] = []
       for (const expected of [2, 1, 0]) {
-        const reaped = await store.reap({ crashesUntilDead: 3, limit: 2 })
+        const reaped = await store.instances.reap({ crashesUntilDead: 3, limit: 2 })
         assert.deepEqual([reaped.instances.length, reaped.jobs.length], [expected, expected * 3])
         ids.push(...reaped.instances)
       }
@@ -121,7 +121,7 @@ export const reapCases: readonly Case[] = [
       assert.deepEqual([(await t.job(id)).crashes, (await t.job(id)).attempt], [2, 0])
       await t.claimOne(await t.worker(), { quarantined: 'only' })
       t.clock.advance(HOUR)
-      const reaped = await t.store.reap(options)
+      const reaped = await t.store.instances.reap(options)
       assert.deepEqual(reaped.jobs, [{ id, queue: 'default', kind: 'work', crashes: 3, state: 'dead' }])
       const { state, crashes, attempt, endedAt, error } = await t.job(id)
       assert.deepEqual([state, crashes, attempt, endedAt], ['dead', 3, 0, t.clock.now()])
@@ -138,13 +138,13 @@ export const reapCases: readonly Case[] = [
       await crash(t, 'b', 2)
       const harmless = await t.enqueue({ kind: 'a' })
       const [instance, kinds] = [await t.worker(), ['a', 'b']]
-      const heartbeat = await t.store.renew(aHeartbeat(instance, { kinds }))
+      const heartbeat = await t.store.instances.renew(aHeartbeat(instance, { kinds }))
       assert.deepEqual([heartbeat.ready, heartbeat.quarantined], [true, true])
       assert.deepEqual(
         (await t.claim(instance, { kinds })).map(({ id }) => id),
         [harmless],
       )
-      const after = await t.store.renew(aHeartbeat(instance, { kinds }))
+      const after = await t.store.instances.renew(aHeartbeat(instance, { kinds }))
       assert.deepEqual([after.ready, after.quarantined], [false, true])
       assert.deepEqual(
         (await t.claim(instance, { kinds, quarantined: 'only' })).map(({ id }) => id),
@@ -167,10 +167,10 @@ export const reapCases: readonly Case[] = [
         t.claim(instance, { quarantined: 'only', ...overrides })
       assert.deepEqual(await only({ kinds: ['other'] }), [])
       assert.deepEqual(await only({ queues: [{ queue: 'default', room: 0 }] }), [])
-      await t.store.changeQueue('default', { settings: { paused: true }, coolMs: null })
+      await t.store.queues.change('default', { settings: { paused: true }, coolMs: null })
       assert.deepEqual(await only(), [])
-      assert.equal((await t.store.renew(aHeartbeat(instance))).quarantined, false)
-      await t.store.changeQueue('default', { settings: { paused: false }, coolMs: 100 })
+      assert.equal((await t.store.instances.renew(aHeartbeat(instance))).quarantined, false)
+      await t.store.queues.change('default', { settings: { paused: false }, coolMs: 100 })
       assert.deepEqual(await only(), [])
       t.clock.advance(100)
       assert.equal((await only()).length, 1)
@@ -192,11 +192,11 @@ export const reapCases: readonly Case[] = [
     async run({ store, clock, running, finish }) {
       const lease = await running()
       clock.advance(HOUR)
-      await store.reap(options)
+      await store.instances.reap(options)
       await changesNothing(store, async () => {
         assert.deepEqual(await store.progress([{ id: lease.id, token: lease.token, value: '1' }]), [false])
         assert.equal((await finish(lease, DONE)).accepted, false)
-        assert.equal((await store.renew(aHeartbeat(lease.instance))).alive, false)
+        assert.equal((await store.instances.renew(aHeartbeat(lease.instance))).alive, false)
         assert.deepEqual(await store.claim(aClaim(lease.instance, { kinds: [lease.kind] })), [])
       })
     },
@@ -206,10 +206,10 @@ export const reapCases: readonly Case[] = [
     async run({ store, clock, running, worker, claimOne, finish }) {
       const lost = await running()
       clock.advance(HOUR)
-      await store.reap(options)
+      await store.instances.reap(options)
       const lease = await claimOne(await worker(), { kinds: [lost.kind] })
       assert.equal(lease.id, lost.id)
-      const reply = await changesNothing(store, () => store.reap(options))
+      const reply = await changesNothing(store, () => store.instances.reap(options))
       assert.deepEqual(reply, { instances: [], jobs: [] })
       assert.equal((await finish(lease, DONE)).accepted, true)
     },

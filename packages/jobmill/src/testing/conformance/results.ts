@@ -60,7 +60,7 @@ export const resultCases: readonly Case[] = [
         ['running', null, null],
       ])
       clock.advance(HOUR)
-      await store.reap({ crashesUntilDead: 1, limit: 100 })
+      await store.instances.reap({ crashesUntilDead: 1, limit: 100 })
       await store.retry([crashed.id])
       assert.deepEqual((await same()).at(-1), ['ready', null, 'lost with its instance (crash 1)'])
     },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { QueueSettings } from '../../job/queue-settings.ts'
 import { RESOLUTIONS } from '../../store/metrics.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { aDefinition, aJob, anInstance, aRetain, aTick } from '../factories.ts'
 import { type Bench, HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
@@ -10,8 +10,8 @@ import { changesNothing, countsAreExact, countsOf, historyOf, rejectsWith } from
 
 const DAY = 24 * HOUR
 
-async function keep(store: Store, settings: Partial<QueueSettings>, queue = 'default'): Promise<void> {
-  await store.changeQueue(queue, { settings, coolMs: null })
+async function keep(store: FullStore, settings: Partial<QueueSettings>, queue = 'default'): Promise<void> {
+  await store.queues.change(queue, { settings, coolMs: null })
 }
 
 /** Done jobs, one millisecond apart. */
@@ -24,13 +24,13 @@ async function done({ jobIn, clock }: Bench, many: number, queue = 'default'): P
   return ids
 }
 
-async function left(store: Store, ids: readonly string[]): Promise<string[]> {
+async function left(store: FullStore, ids: readonly string[]): Promise<string[]> {
   return (await store.get(ids)).flatMap((job) => (job === null ? [] : [job.id]))
 }
 
 /** Writes an event and a metric with this age. */
-async function write(store: Store, agoMs: number): Promise<void> {
-  await store.record({
+async function write(store: FullStore, agoMs: number): Promise<void> {
+  await store.metrics.record({
     source: anInstance().id,
     seq: 1,
     deltas: [{ scope: 'queue a', agoMs, data: { counters: { done: 1 } } }],
@@ -39,17 +39,19 @@ async function write(store: Store, agoMs: number): Promise<void> {
   })
 }
 
-async function bucketCounts(store: Store): Promise<number[]> {
+async function bucketCounts(store: FullStore): Promise<number[]> {
   const query = { from: 0, before: 7_258_118_400_000 }
-  const metrics = await Promise.all(RESOLUTIONS.map((resolution) => store.metrics({ resolution, ...query })))
+  const metrics = await Promise.all(
+    RESOLUTIONS.map((resolution) => store.metrics.read({ resolution, ...query })),
+  )
   return metrics.map(({ length }) => length)
 }
 
 /** Serves these ticks of a new schedule. */
-async function serve(store: Store, name: string, instants: readonly number[]): Promise<void> {
-  await store.createSchedule(name, aDefinition())
+async function serve(store: FullStore, name: string, instants: readonly number[]): Promise<void> {
+  await store.schedules.create(name, aDefinition())
   const fires = instants.map((at) => ({ at, job: aJob() }))
-  assert.equal(only(await store.tick([aTick(name, { fires })])).accepted, true)
+  assert.equal(only(await store.schedules.tick([aTick(name, { fires })])).accepted, true)
 }
 
 export const retainMoreCases: readonly Case[] = [
@@ -176,8 +178,11 @@ export const retainMoreCases: readonly Case[] = [
       assert.equal((await store.retain(aRetain({ ticksMs }))).ticks, 0)
       clock.advance(1)
       assert.equal((await store.retain(aRetain({ ticksMs }))).ticks, 2)
-      assert.deepEqual([(await store.ticks('s', 9)).length, (await store.ticks('t', 9)).length], [0, 1])
-      assert.equal((await store.schedules()).length, 2)
+      assert.deepEqual(
+        [(await store.schedules.ticks('s', 9)).length, (await store.schedules.ticks('t', 9)).length],
+        [0, 1],
+      )
+      assert.equal((await store.schedules.list()).length, 2)
     },
   },
   {
@@ -190,7 +195,7 @@ export const retainMoreCases: readonly Case[] = [
       assert.equal((await store.retain(aRetain({ eventsMs }))).events, 0)
       clock.advance(1)
       assert.equal((await store.retain(aRetain({ eventsMs }))).events, 1)
-      assert.equal((await store.timeline({ limit: 9 })).length, 1)
+      assert.equal((await store.metrics.timeline({ limit: 9 })).length, 1)
     },
   },
   {
@@ -198,7 +203,7 @@ export const retainMoreCases: readonly Case[] = [
     async run({ store, clock }) {
       clock.advance(HOUR - (clock.now() % HOUR))
       await write(store, 0)
-      for (let n = 0; n < 10 && (await store.rollUp(1_000)) > 0; n += 1);
+      for (let n = 0; n < 10 && (await store.metrics.rollUp(1_000)) > 0; n += 1);
       const metricsMs = [5_000, HOUR, DAY] as const
       const passes = async (): Promise<number> => (await store.retain(aRetain({ metricsMs }))).metrics
       clock.advance(10_000 + 5_000 - 1)
@@ -226,7 +231,7 @@ export const retainMoreCases: readonly Case[] = [
       const metricsMs = [0, 0, 0] as const
       assert.equal((await store.retain(aRetain({ metricsMs }))).metrics, 0)
       assert.deepEqual(await bucketCounts(store), [1, 1, 1])
-      for (let n = 0; n < 10 && (await store.rollUp(1_000)) > 0; n += 1);
+      for (let n = 0; n < 10 && (await store.metrics.rollUp(1_000)) > 0; n += 1);
       assert.equal((await store.retain(aRetain({ metricsMs }))).metrics, 3)
       assert.deepEqual(await bucketCounts(store), [0, 0, 0])
     },
@@ -242,7 +247,7 @@ export const retainMoreCases: readonly Case[] = [
       const last = await store.retain(aRetain({ limit: 2, ticksMs }))
       assert.deepEqual([last.ticks, last.more], [1, false])
       for (const agoMs of [HOUR, 2 * HOUR, 3 * HOUR]) await write(store, agoMs)
-      for (let n = 0; n < 10 && (await store.rollUp(1_000)) > 0; n += 1);
+      for (let n = 0; n < 10 && (await store.metrics.rollUp(1_000)) > 0; n += 1);
       const events = await store.retain(aRetain({ limit: 2, eventsMs: 5 }))
       assert.deepEqual([events.events, events.more], [2, true])
       const figures = await store.retain(aRetain({ limit: 2, metricsMs: [0, 2 * DAY, 2 * DAY] }))
@@ -254,7 +259,7 @@ export const retainMoreCases: readonly Case[] = [
     async run({ store, clock }) {
       await serve(store, 's', [1])
       await write(store, 0)
-      for (let n = 0; n < 10 && (await store.rollUp(1_000)) > 0; n += 1);
+      for (let n = 0; n < 10 && (await store.metrics.rollUp(1_000)) > 0; n += 1);
       clock.advance(30 * DAY)
       const { ticks, events, metrics, more } = await store.retain(aRetain())
       assert.deepEqual([ticks, events, metrics, more], [0, 0, 0, false])
@@ -273,7 +278,7 @@ export const retainMoreCases: readonly Case[] = [
       await refuses({ eventsMs: Number.NaN })
       await refuses({ metricsMs: [1, -1, 1] })
       for (const settings of [{ keepDone: -1 }, { keepDead: 0.5 }, { keepCancelled: 10_000_001 }])
-        await rejectsWith('NUMBER_INVALID', () => store.changeQueue('default', { settings, coolMs: null }))
+        await rejectsWith('NUMBER_INVALID', () => store.queues.change('default', { settings, coolMs: null }))
       assert.deepEqual(await left(store, ids), ids)
     },
   },

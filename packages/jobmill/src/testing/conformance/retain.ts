@@ -15,7 +15,7 @@ export const retainCases: readonly Case[] = [
     async run({ store, clock, jobIn }) {
       const ids = [await jobIn('done'), await jobIn('cancelled'), await jobIn('dead')]
       const settings = { retainDoneMs: 1_000, retainCancelledMs: 2_000, retainDeadMs: 3_000 }
-      await store.changeQueue('default', { settings, coolMs: null })
+      await store.queues.change('default', { settings, coolMs: null })
       for (const n of [0, 1, 2]) {
         clock.advance(999)
         assert.equal((await changesNothing(store, () => store.retain(aRetain()))).jobs, 0)
@@ -35,7 +35,7 @@ export const retainCases: readonly Case[] = [
     async run({ store, clock, jobIn }) {
       const ids = [await jobIn('scheduled'), await jobIn('ready'), await jobIn('running')]
       const settings = { retainDoneMs: 0, retainCancelledMs: 0, retainDeadMs: 0 }
-      await store.changeQueue('default', { settings, coolMs: null })
+      await store.queues.change('default', { settings, coolMs: null })
       clock.advance(3_650 * DAY)
       assert.equal((await store.retain(aRetain())).jobs, 0)
       assert.ok((await store.get(ids)).every((job) => job !== null))
@@ -80,8 +80,8 @@ export const retainCases: readonly Case[] = [
     name: 'each queue has its own retention, and null means forever',
     async run({ store, clock, jobIn }) {
       const [short, long] = [await jobIn('done', { queue: 'short' }), await jobIn('done', { queue: 'long' })]
-      await store.changeQueue('short', { settings: { retainDoneMs: 10 }, coolMs: null })
-      await store.changeQueue('long', { settings: { retainDoneMs: null }, coolMs: null })
+      await store.queues.change('short', { settings: { retainDoneMs: 10 }, coolMs: null })
+      await store.queues.change('long', { settings: { retainDoneMs: null }, coolMs: null })
       clock.advance(30 * DAY)
       assert.equal((await store.retain(aRetain())).jobs, 1)
       assert.deepEqual(
@@ -142,9 +142,9 @@ export const retainCases: readonly Case[] = [
     name: 'P4 instances that ended an hour ago are deleted, running and expired ones stay',
     async run({ store, clock, worker }) {
       const [stopped, lost] = [await worker(), await worker()]
-      await store.deregister(stopped)
+      await store.instances.deregister(stopped)
       clock.advance(20_000)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
       const [alive, expired] = [await worker({ leaseMs: 10 * DAY }), await worker()]
       clock.advance(HOUR - 20_001)
       assert.equal((await store.retain(aRetain())).instances, 0)
@@ -152,7 +152,7 @@ export const retainCases: readonly Case[] = [
       assert.equal((await store.retain(aRetain())).instances, 1)
       clock.advance(20_000)
       assert.equal((await store.retain(aRetain())).instances, 1)
-      const left = (await store.instances()).map(({ id }) => id)
+      const left = (await store.instances.list()).map(({ id }) => id)
       assert.deepEqual(left.toSorted(), [alive, expired].toSorted())
       assert.ok(!left.includes(lost))
     },

@@ -2,28 +2,28 @@
 import assert from 'node:assert/strict'
 import type { ScheduleDefinition } from '../../job/schedule.ts'
 import type { ScheduleRecord } from '../../store/schedule.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { aDefinition, aTick } from '../factories.ts'
 
 /** Declares the schedule `daily`. */
 export async function declare(
-  store: Store,
+  store: FullStore,
   version: number,
   overrides: Partial<ScheduleDefinition> = {},
 ): Promise<void> {
-  await store.declareSchedules([{ name: 'daily', version, definition: aDefinition(overrides) }])
+  await store.schedules.declare([{ name: 'daily', version, definition: aDefinition(overrides) }])
 }
 
-export async function dailySchedule(store: Store): Promise<ScheduleRecord> {
-  const schedule = (await store.schedules()).find(({ name }) => name === 'daily')
+export async function dailySchedule(store: FullStore): Promise<ScheduleRecord> {
+  const schedule = (await store.schedules.list()).find(({ name }) => name === 'daily')
   assert.ok(schedule, 'schedule daily does not exist')
   return schedule
 }
 
 /** A first plan for `daily` as it is now. */
-export async function plan(store: Store, nextAt: number): Promise<void> {
+export async function plan(store: FullStore, nextAt: number): Promise<void> {
   const { revision } = await dailySchedule(store)
-  const [ticked] = await store.tick([aTick('daily', { revision, nextAt })])
+  const [ticked] = await store.schedules.tick([aTick('daily', { revision, nextAt })])
   assert.equal(ticked?.accepted, true)
 }
 

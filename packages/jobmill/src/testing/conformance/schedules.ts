@@ -12,11 +12,11 @@ export const scheduleCases: readonly Case[] = [
     name: 'a schedule declared in code is created with its full definition, not planned',
     async run({ store, clock, another }) {
       const definition = Object.assign({}, aDefinition(), ...TIMING, ...NOT_TIMING) as ScheduleDefinition
-      await store.declareSchedules([{ name: 'daily', version: 3, definition }])
+      await store.schedules.declare([{ name: 'daily', version: 3, definition }])
       const now = clock.now()
       const written = { name: 'daily', code: definition, version: 3, operator: {}, live: definition }
       clock.advance(5)
-      assert.deepEqual(await (await another()).schedules(), [
+      assert.deepEqual(await (await another()).schedules.list(), [
         { ...written, ...FRESH, createdAt: now, readAt: clock.now() },
       ])
     },
@@ -59,24 +59,24 @@ export const scheduleCases: readonly Case[] = [
     async run({ store }) {
       await declare(store, 1)
       const before = await dailySchedule(store)
-      await store.scheduleFailed('daily', 'no such\u0000zone')
+      await store.schedules.failed('daily', 'no such\u0000zone')
       assert.deepEqual(await dailySchedule(store), { ...before, error: 'no such\ufffdzone' })
-      await store.scheduleFailed('daily', null)
+      await store.schedules.failed('daily', null)
       assert.deepEqual(await dailySchedule(store), before)
-      await store.scheduleFailed('nope', 'no')
-      assert.equal((await store.schedules()).length, 1)
+      await store.schedules.failed('nope', 'no')
+      assert.equal((await store.schedules.list()).length, 1)
     },
   },
   {
     name: 'P9 a heartbeat reports when a schedule that is not paused is to be planned or served',
     async run({ store, clock }) {
       const tells = async (): Promise<number | null> =>
-        (await store.renew(aHeartbeat(anInstance().id))).scheduleInMs
+        (await store.instances.renew(aHeartbeat(anInstance().id))).scheduleInMs
       assert.equal(await tells(), null)
       await declare(store, 1)
-      await store.createSchedule('hourly', aDefinition())
+      await store.schedules.create('hourly', aDefinition())
       assert.equal(await tells(), 0)
-      await store.tick([aTick('hourly', { nextAt: clock.now() + HOUR })])
+      await store.schedules.tick([aTick('hourly', { nextAt: clock.now() + HOUR })])
       assert.equal(await tells(), 0)
       await plan(store, clock.now() + 2 * HOUR)
       assert.equal(await tells(), HOUR)
@@ -84,13 +84,13 @@ export const scheduleCases: readonly Case[] = [
       assert.equal(await tells(), 1)
       clock.advance(2)
       assert.equal(await tells(), 0)
-      await store.changeSchedule('hourly', { paused: true })
+      await store.schedules.change('hourly', { paused: true })
       assert.equal(await tells(), HOUR - 1)
-      await store.deleteSchedule('daily')
+      await store.schedules.delete('daily')
       assert.equal(await tells(), null)
-      await store.changeSchedule('hourly', { paused: false })
+      await store.schedules.change('hourly', { paused: false })
       assert.equal(await tells(), 0)
-      await store.tick([aTick('hourly', { revision: 3, nextAt: null })])
+      await store.schedules.tick([aTick('hourly', { revision: 3, nextAt: null })])
       assert.equal(await tells(), null)
     },
   },
@@ -98,10 +98,10 @@ export const scheduleCases: readonly Case[] = [
     name: 'schedules are sorted by name, without the deleted ones',
     async run({ store }) {
       const names = ['b', 'a', 'B', 'c', 'a.b', 'a-b']
-      await store.declareSchedules(names.map((name) => ({ name, version: 1, definition: aDefinition() })))
-      await store.deleteSchedule('c')
+      await store.schedules.declare(names.map((name) => ({ name, version: 1, definition: aDefinition() })))
+      await store.schedules.delete('c')
       assert.deepEqual(
-        (await store.schedules()).map(({ name }) => name),
+        (await store.schedules.list()).map(({ name }) => name),
         ['B', 'a', 'a-b', 'a.b', 'b'],
       )
     },
@@ -112,15 +112,15 @@ export const scheduleCases: readonly Case[] = [
       const stores = [store, await another(), await another()]
       await Promise.all(stores.map((each) => declare(each, 1)))
       assert.deepEqual(
-        (await store.schedules()).map(({ name, revision }) => [name, revision]),
+        (await store.schedules.list()).map(({ name, revision }) => [name, revision]),
         [['daily', 1]],
       )
       const made = await Promise.allSettled(
-        stores.map((each, n) => each.createSchedule('other', aDefinition({ priority: n }))),
+        stores.map((each, n) => each.schedules.create('other', aDefinition({ priority: n }))),
       )
       const [winner, ...more] = made.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
       assert.equal(more.length, 0)
-      assert.deepEqual((await store.schedules())[1]?.live, winner?.live)
+      assert.deepEqual((await store.schedules.list())[1]?.live, winner?.live)
     },
   },
   {
@@ -145,14 +145,14 @@ export const scheduleCases: readonly Case[] = [
       const fine = { name: 'fine', version: 1, definition: aDefinition() }
       for (const [code, wrong] of bad) {
         const definition = { ...aDefinition(), ...wrong } as ScheduleDefinition
-        await rejectsWith(code, () => store.declareSchedules([fine, { ...fine, name: 'b', definition }]))
-        await rejectsWith(code, () => store.createSchedule('c', definition))
-        await rejectsWith(code, () => store.changeSchedule('d', wrong))
+        await rejectsWith(code, () => store.schedules.declare([fine, { ...fine, name: 'b', definition }]))
+        await rejectsWith(code, () => store.schedules.create('c', definition))
+        await rejectsWith(code, () => store.schedules.change('d', wrong))
       }
-      await rejectsWith('NAME_INVALID', () => store.declareSchedules([{ ...fine, name: 'my schedule' }]))
-      await rejectsWith('NUMBER_INVALID', () => store.declareSchedules([{ ...fine, version: -1 }]))
-      await rejectsWith('NAME_INVALID', () => store.createSchedule('', aDefinition()))
-      assert.deepEqual(await store.schedules(), [])
+      await rejectsWith('NAME_INVALID', () => store.schedules.declare([{ ...fine, name: 'my schedule' }]))
+      await rejectsWith('NUMBER_INVALID', () => store.schedules.declare([{ ...fine, version: -1 }]))
+      await rejectsWith('NAME_INVALID', () => store.schedules.create('', aDefinition()))
+      assert.deepEqual(await store.schedules.list(), [])
     },
   },
 ]

@@ -2,24 +2,24 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { Slot } from '../../store/duty.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { anInstance, aHeartbeat } from '../factories.ts'
 import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 import { rejectsWith } from './looks.ts'
 
-async function declare(store: Store, ...names: string[]): Promise<void> {
-  await store.declareQueues(names.map((name) => ({ name, settings: DEFAULT_QUEUE_SETTINGS })))
+async function declare(store: FullStore, ...names: string[]): Promise<void> {
+  await store.queues.declare(names.map((name) => ({ name, settings: DEFAULT_QUEUE_SETTINGS })))
 }
 
-async function slotsOf(store: Store, instance: string): Promise<[string, number][]> {
-  const { slots } = await store.renew(aHeartbeat(instance))
+async function slotsOf(store: FullStore, instance: string): Promise<[string, number][]> {
+  const { slots } = await store.instances.renew(aHeartbeat(instance))
   return slots.map(({ queue, workers }) => [queue, workers])
 }
 
-async function membersVersion(store: Store): Promise<number> {
+async function membersVersion(store: FullStore): Promise<number> {
   // The heartbeat of an unknown instance writes nothing.
-  return (await store.renew(aHeartbeat(anInstance().id))).membersVersion
+  return (await store.instances.renew(aHeartbeat(anInstance().id))).membersVersion
 }
 
 export const slotCases: readonly Case[] = [
@@ -34,13 +34,13 @@ export const slotCases: readonly Case[] = [
         { instance: second, queue: 'a', workers: 2 },
         { instance: first, queue: 'a', workers: 0 },
       ]
-      assert.equal(await store.assign(slots), 3)
+      assert.equal(await store.instances.assign(slots), 3)
       assert.deepEqual(await slotsOf(store, first), [['a', 0]])
       assert.deepEqual(await slotsOf(store, second), [
         ['a', 2],
         ['b', 1],
       ])
-      assert.deepEqual(await store.slots(), slots.toReversed())
+      assert.deepEqual(await store.instances.slots(), slots.toReversed())
     },
   },
   {
@@ -48,17 +48,17 @@ export const slotCases: readonly Case[] = [
     async run({ store, worker }) {
       await declare(store, 'a', 'b')
       const instance = await worker()
-      const slots = (a: number | null, b: number | null): Parameters<Store['assign']>[0] => [
+      const slots = (a: number | null, b: number | null): Parameters<FullStore['instances']['assign']>[0] => [
         { instance, queue: 'a', workers: a },
         { instance, queue: 'b', workers: b },
       ]
-      assert.equal(await store.assign([]), 0)
-      assert.equal(await store.assign(slots(null, 3)), 1)
-      assert.equal(await store.assign(slots(null, 3)), 0)
-      assert.equal(await store.assign(slots(2, 3)), 1)
-      assert.equal(await store.assign(slots(1, 4)), 2)
-      assert.equal(await store.assign(slots(null, 4)), 1)
-      assert.deepEqual(await store.slots(), [{ instance, queue: 'b', workers: 4 }])
+      assert.equal(await store.instances.assign([]), 0)
+      assert.equal(await store.instances.assign(slots(null, 3)), 1)
+      assert.equal(await store.instances.assign(slots(null, 3)), 0)
+      assert.equal(await store.instances.assign(slots(2, 3)), 1)
+      assert.equal(await store.instances.assign(slots(1, 4)), 2)
+      assert.equal(await store.instances.assign(slots(null, 4)), 1)
+      assert.deepEqual(await store.instances.slots(), [{ instance, queue: 'b', workers: 4 }])
     },
   },
   {
@@ -67,16 +67,19 @@ export const slotCases: readonly Case[] = [
       await declare(store, 'a')
       const [lost, stopped] = [await worker(), await worker({ leaseMs: HOUR })]
       clock.advance(10_000)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
-      await store.deregister(stopped)
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.deregister(stopped)
       const [expired, alive] = [await worker({ leaseMs: 1 }), await worker()]
       clock.advance(1)
       const instances = [lost, stopped, anInstance().id, expired, alive]
-      assert.equal(await store.assign(instances.map((instance) => ({ instance, queue: 'a', workers: 5 }))), 1)
-      assert.equal(await store.assign([{ instance: alive, queue: 'nope', workers: 5 }]), 0)
-      assert.deepEqual(await store.slots(), [{ instance: alive, queue: 'a', workers: 5 }])
+      assert.equal(
+        await store.instances.assign(instances.map((instance) => ({ instance, queue: 'a', workers: 5 }))),
+        1,
+      )
+      assert.equal(await store.instances.assign([{ instance: alive, queue: 'nope', workers: 5 }]), 0)
+      assert.deepEqual(await store.instances.slots(), [{ instance: alive, queue: 'a', workers: 5 }])
       assert.deepEqual(
-        (await store.queues()).map(({ name }) => name),
+        (await store.queues.list()).map(({ name }) => name),
         ['a'],
       )
     },
@@ -91,13 +94,13 @@ export const slotCases: readonly Case[] = [
         await worker({ leaseMs: HOUR }),
       ]
       const slots = [lost, stopped, alive].map((instance) => ({ instance, queue: 'a', workers: 5 }))
-      await store.assign(slots)
-      await store.deregister(stopped)
+      await store.instances.assign(slots)
+      await store.instances.deregister(stopped)
       clock.advance(10_000)
-      await store.reap({ crashesUntilDead: 3, limit: 10 })
-      assert.deepEqual(await store.slots(), slots.slice(2))
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      assert.deepEqual(await store.instances.slots(), slots.slice(2))
       for (const id of [lost, stopped]) {
-        await store.register(anInstance({ id }))
+        await store.instances.register(anInstance({ id }))
         assert.deepEqual(await slotsOf(store, id), [])
       }
     },
@@ -107,7 +110,7 @@ export const slotCases: readonly Case[] = [
     async run({ store, clock, worker }) {
       await declare(store, 'a')
       const instance = await worker()
-      await store.assign([{ instance, queue: 'a', workers: 2 }])
+      await store.instances.assign([{ instance, queue: 'a', workers: 2 }])
       for (let n = 0; n < 5; n += 1) {
         clock.advance(4_000)
         assert.deepEqual(await slotsOf(store, instance), [['a', 2]])
@@ -131,19 +134,19 @@ export const slotCases: readonly Case[] = [
       }
       const one = anInstance({ leaseMs: HOUR })
       const two = anInstance()
-      await rises(() => store.register(one))
-      await rises(() => store.register({ ...one, capacity: 99 }))
-      await rises(() => store.register(two))
+      await rises(() => store.instances.register(one))
+      await rises(() => store.instances.register({ ...one, capacity: 99 }))
+      await rises(() => store.instances.register(two))
       clock.advance(4_000)
-      await stays(() => store.renew(aHeartbeat(one.id)))
-      await stays(() => store.assign([{ instance: one.id, queue: 'default', workers: 1 }]))
-      await rises(() => store.deregister(one.id))
-      await stays(() => store.deregister(one.id))
-      await stays(() => store.deregister(anInstance().id))
+      await stays(() => store.instances.renew(aHeartbeat(one.id)))
+      await stays(() => store.instances.assign([{ instance: one.id, queue: 'default', workers: 1 }]))
+      await rises(() => store.instances.deregister(one.id))
+      await stays(() => store.instances.deregister(one.id))
+      await stays(() => store.instances.deregister(anInstance().id))
       clock.advance(10_000)
       await stays(() => Promise.resolve())
-      await rises(() => store.reap({ crashesUntilDead: 3, limit: 10 }))
-      await stays(() => store.reap({ crashesUntilDead: 3, limit: 10 }))
+      await rises(() => store.instances.reap({ crashesUntilDead: 3, limit: 10 }))
+      await stays(() => store.instances.reap({ crashesUntilDead: 3, limit: 10 }))
       await rises(() => worker())
     },
   },
@@ -156,9 +159,11 @@ export const slotCases: readonly Case[] = [
       const split = (workers: number): Slot[] =>
         ids.flatMap((instance) => ['a', 'b'].map((queue) => ({ instance, queue, workers })))
       for (let round = 0; round < 5; round += 1) {
-        const written = await Promise.all(stores.map((each, n) => each.assign(split(3 * round + n))))
+        const written = await Promise.all(
+          stores.map((each, n) => each.instances.assign(split(3 * round + n))),
+        )
         assert.ok(written.every((rows) => rows <= 4) && written.some((rows) => rows > 0))
-        const slots = await store.slots()
+        const slots = await store.instances.slots()
         assert.equal(slots.length, 4)
         assert.ok(slots.every(({ workers }) => Math.floor(workers / 3) === round))
       }
@@ -171,8 +176,11 @@ export const slotCases: readonly Case[] = [
       const other = await another()
       for (let round = 0; round < 10; round += 1) {
         const instance = await worker()
-        await Promise.all([store.deregister(instance), other.assign([{ instance, queue: 'a', workers: 1 }])])
-        assert.deepEqual(await store.slots(), [])
+        await Promise.all([
+          store.instances.deregister(instance),
+          other.instances.assign([{ instance, queue: 'a', workers: 1 }]),
+        ])
+        assert.deepEqual(await store.instances.slots(), [])
       }
     },
   },
@@ -181,11 +189,12 @@ export const slotCases: readonly Case[] = [
     async run({ store, worker }) {
       await declare(store, 'a')
       const fine = { instance: await worker(), queue: 'a', workers: 1 }
-      const refused = (change: object): Promise<unknown> => store.assign([fine, { ...fine, ...change }])
+      const refused = (change: object): Promise<unknown> =>
+        store.instances.assign([fine, { ...fine, ...change }])
       await rejectsWith('ID_INVALID', () => refused({ instance: 'me' }))
       await rejectsWith('NAME_INVALID', () => refused({ queue: 'my queue' }))
       for (const workers of [-1, 0.5, 10_001]) await rejectsWith('NUMBER_INVALID', () => refused({ workers }))
-      assert.deepEqual(await store.slots(), [])
+      assert.deepEqual(await store.instances.slots(), [])
     },
   },
 ]

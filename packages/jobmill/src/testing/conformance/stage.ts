@@ -116,7 +116,7 @@ export const stageCases: readonly Case[] = [
     name: 'stage works for a paused queue: only claims stop',
     async run({ store, clock, enqueue, job }) {
       const id = await enqueue({ delay: 10 })
-      await store.changeQueue('default', { settings: { paused: true }, coolMs: null })
+      await store.queues.change('default', { settings: { paused: true }, coolMs: null })
       clock.advance(10)
       assert.equal((await store.stage(10)).ready, 1)
       assert.equal((await job(id)).state, 'ready')

@@ -1,5 +1,5 @@
 /** What a store must provide to be tested. */
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 
 export interface ConformanceSubject {
   readonly name: string
@@ -9,7 +9,7 @@ export interface ConformanceSubject {
    * A new handle on the database of the case, not yet opened. The handles of a case share one clock. A case
    * without a clock is about the clock of the database.
    */
-  readonly handle: (options: { readonly clock?: () => number }) => Store
+  readonly handle: (options: { readonly clock?: () => number }) => FullStore
   /** Runs `work` inside a user transaction on that database, and ends it as requested. */
   readonly transaction: <T>(work: (tx: unknown) => Promise<T>, end: 'commit' | 'rollback') => Promise<T>
   /** Names of cases that this store cannot pass. A listed case that passes or does not exist is an error. */

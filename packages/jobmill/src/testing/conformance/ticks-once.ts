@@ -26,7 +26,7 @@ export const tickOnceCases: readonly Case[] = [
         assert.deepEqual(await countsOf(store), { ready: round })
         at += 1
       }
-      assert.equal((await store.ticks(NAME, 100)).length, 10)
+      assert.equal((await store.schedules.ticks(NAME, 100)).length, 10)
     },
   },
   {
@@ -36,9 +36,9 @@ export const tickOnceCases: readonly Case[] = [
       await createPlanned(store, at)
       const sent = { from: at, nextAt: at + HOUR, fires: [{ at, job: aJob() }], missed: 1 }
       await tick(store, sent)
-      const before = [await store.schedules(), await store.ticks(NAME, 10)]
+      const before = [await store.schedules.list(), await store.schedules.ticks(NAME, 10)]
       assert.equal((await tick(store, sent)).accepted, false)
-      assert.deepEqual([await store.schedules(), await store.ticks(NAME, 10)], before)
+      assert.deepEqual([await store.schedules.list(), await store.schedules.ticks(NAME, 10)], before)
       assert.deepEqual(await countsOf(store), { ready: 1 })
     },
   },
@@ -49,7 +49,7 @@ export const tickOnceCases: readonly Case[] = [
       await createPlanned(store, at)
       const first = { at, job: aJob() }
       await tick(store, { from: at, nextAt: at + HOUR, fires: [first] })
-      await store.changeSchedule(NAME, { when: 'every 1h' })
+      await store.schedules.change(NAME, { when: 'every 1h' })
       await tick(store, { revision: 2, nextAt: at })
       const again = await tick(store, { revision: 2, from: at, nextAt: at + 5, fires: [{ at, job: aJob() }] })
       assert.deepEqual(again, { schedule: NAME, accepted: true, fired: [] })
@@ -64,8 +64,8 @@ export const tickOnceCases: readonly Case[] = [
       const at = clock.now()
       await createPlanned(store, at)
       await tick(store, { from: at, nextAt: at + HOUR, fires: [{ at, job: aJob() }] })
-      await store.deleteSchedule(NAME)
-      assert.equal((await store.ticks(NAME, 10)).length, 1)
+      await store.schedules.delete(NAME)
+      assert.equal((await store.schedules.ticks(NAME, 10)).length, 1)
       await createPlanned(store, at)
       const fires = [at, at + 1].map((each) => ({ at: each, job: aJob() }))
       // A tick that was planned for the previous schedule is rejected.
@@ -88,7 +88,7 @@ export const tickOnceCases: readonly Case[] = [
       for (let round = 0; round < 15; round += 1) {
         const job = aJob()
         const isNoted = async (): Promise<boolean> =>
-          (await other.ticks(NAME, 100)).some((one) => one.job === job.id)
+          (await other.schedules.ticks(NAME, 100)).some((one) => one.job === job.id)
         const isThere = async (): Promise<boolean> => (await other.get([job.id]))[0] !== null
         const served = tick(store, { from: at, nextAt: at + 1, fires: [{ at, job }] })
         // Checks both orders: a reader that sees one of the two must also see the other.
@@ -107,16 +107,16 @@ export const tickOnceCases: readonly Case[] = [
       const at = clock.now()
       for (let round = 0; round < 10; round += 1) {
         const name = `s${round}`
-        await store.createSchedule(name, aDefinition())
+        await store.schedules.create(name, aDefinition())
         const job = aJob()
         const [replies] = await Promise.all([
-          store.tick([aTick(name, { nextAt: at + 1, fires: [{ at, job }] })]),
-          round % 2 === 0 ? other.changeSchedule(name, { paused: true }) : other.deleteSchedule(name),
+          store.schedules.tick([aTick(name, { nextAt: at + 1, fires: [{ at, job }] })]),
+          round % 2 === 0 ? other.schedules.change(name, { paused: true }) : other.schedules.delete(name),
         ])
         const { accepted } = only(replies)
         assert.equal((await store.get([job.id]))[0] !== null, accepted)
-        assert.equal((await store.ticks(name, 10)).length, accepted ? 1 : 0)
-        const left = (await store.schedules()).find((one) => one.name === name)
+        assert.equal((await store.schedules.ticks(name, 10)).length, accepted ? 1 : 0)
+        const left = (await store.schedules.list()).find((one) => one.name === name)
         if (round % 2 === 0) assert.deepEqual([left?.planned, left?.nextAt], [false, null])
         else assert.equal(left, undefined)
       }
@@ -126,10 +126,13 @@ export const tickOnceCases: readonly Case[] = [
     name: 'P9 P12 an instant may be at any time; when it was served is by the clock of the database',
     async run({ store, clock }) {
       for (const at of [clock.now() - 10_000 * HOUR, clock.now() + HOUR]) {
-        const { revision } = await store.createSchedule(NAME, aDefinition())
+        const { revision } = await store.schedules.create(NAME, aDefinition())
         await tick(store, { revision, nextAt: null, fires: [{ at, job: aJob() }] })
-        assert.equal((await store.ticks(NAME, 10)).find((one) => one.at === at)?.servedAt, clock.now())
-        await store.deleteSchedule(NAME)
+        assert.equal(
+          (await store.schedules.ticks(NAME, 10)).find((one) => one.at === at)?.servedAt,
+          clock.now(),
+        )
+        await store.schedules.delete(NAME)
         clock.advance(5)
       }
     },

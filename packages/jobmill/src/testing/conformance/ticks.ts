@@ -11,7 +11,7 @@ export const tickCases: readonly Case[] = [
   {
     name: 'P12 a tick plans a schedule that is not planned, and serves nothing',
     async run({ store, clock }) {
-      await store.createSchedule(NAME, aDefinition())
+      await store.schedules.create(NAME, aDefinition())
       const at = clock.now() + HOUR
       assert.deepEqual(await tick(store, { nextAt: at, missed: 2 }), {
         schedule: NAME,
@@ -20,7 +20,7 @@ export const tickCases: readonly Case[] = [
       })
       const { planned, nextAt, missed, lastAt, revision } = await scheduleRecord(store)
       assert.deepEqual([planned, nextAt, missed, lastAt, revision], [true, at, 2, null, 1])
-      assert.deepEqual(await store.ticks(NAME, 10), [])
+      assert.deepEqual(await store.schedules.ticks(NAME, 10), [])
     },
   },
   {
@@ -46,7 +46,7 @@ export const tickCases: readonly Case[] = [
         [nextAt, lastAt, lastOutcome, lastJob, revision],
         [at + HOUR, at, 'enqueued', fire.job.id, 1],
       )
-      assert.deepEqual(await store.ticks(NAME, 10), [{ ...fired[0], servedAt: clock.now() }])
+      assert.deepEqual(await store.schedules.ticks(NAME, 10), [{ ...fired[0], servedAt: clock.now() }])
       await countsAreExact(store)
     },
   },
@@ -66,7 +66,7 @@ export const tickCases: readonly Case[] = [
     async run({ store, clock }) {
       const at = clock.now()
       await createPlanned(store, at)
-      const before = await store.schedules()
+      const before = await store.schedules.list()
       const fires = [{ at, job: aJob() }]
       const wrong: readonly Partial<Tick>[] = [
         { from: at, revision: 2 },
@@ -77,11 +77,13 @@ export const tickCases: readonly Case[] = [
         { from: at, schedule: 'nope' },
       ]
       for (const one of wrong) {
-        const [reply] = await store.tick([aTick(NAME, { nextAt: at + HOUR, fires, missed: 1, ...one })])
+        const [reply] = await store.schedules.tick([
+          aTick(NAME, { nextAt: at + HOUR, fires, missed: 1, ...one }),
+        ])
         assert.deepEqual(reply, { schedule: one.schedule ?? NAME, accepted: false, fired: [] })
       }
-      assert.deepEqual(await store.schedules(), before)
-      assert.deepEqual(await store.ticks(NAME, 10), [])
+      assert.deepEqual(await store.schedules.list(), before)
+      assert.deepEqual(await store.schedules.ticks(NAME, 10), [])
       assert.deepEqual(await store.counts(), [])
     },
   },
@@ -89,15 +91,15 @@ export const tickCases: readonly Case[] = [
     name: 'P12 a schedule that is paused or deleted is not served',
     async run({ store, clock }) {
       const at = clock.now()
-      await store.declareSchedules([{ name: NAME, version: 1, definition: aDefinition() }])
-      await store.changeSchedule(NAME, { paused: true })
+      await store.schedules.declare([{ name: NAME, version: 1, definition: aDefinition() }])
+      await store.schedules.change(NAME, { paused: true })
       const fires = [{ at, job: aJob() }]
       assert.equal((await tick(store, { revision: 2, nextAt: at, fires })).accepted, false)
-      await store.changeSchedule(NAME, { paused: false })
-      await store.deleteSchedule(NAME)
+      await store.schedules.change(NAME, { paused: false })
+      await store.schedules.delete(NAME)
       for (const revision of [1, 2, 3, 4])
         assert.equal((await tick(store, { revision, nextAt: at, fires })).accepted, false)
-      assert.deepEqual(await store.ticks(NAME, 10), [])
+      assert.deepEqual(await store.schedules.ticks(NAME, 10), [])
       assert.deepEqual(await store.counts(), [])
     },
   },
@@ -154,9 +156,9 @@ export const tickCases: readonly Case[] = [
     async run({ store, clock }) {
       const at = clock.now()
       await createPlanned(store, at)
-      await store.createSchedule('other', aDefinition())
+      await store.schedules.create('other', aDefinition())
       const fire = (n: number): Tick['fires'] => [{ at: at + n, job: aJob() }]
-      const replies = await store.tick([
+      const replies = await store.schedules.tick([
         aTick(NAME, { from: at, nextAt: at + 1, fires: fire(0) }),
         aTick('nope', { nextAt: at + 1, fires: fire(0) }),
         aTick(NAME, { from: at, nextAt: at + 9, fires: fire(9) }),
@@ -173,16 +175,16 @@ export const tickCases: readonly Case[] = [
           [NAME, true, 1],
         ],
       )
-      assert.equal((await store.schedules())[0]?.nextAt, at + 2)
+      assert.equal((await store.schedules.list())[0]?.nextAt, at + 2)
       assert.deepEqual(await countsOf(store), { ready: 3 })
-      assert.deepEqual(await store.tick([]), [])
+      assert.deepEqual(await store.schedules.tick([]), [])
     },
   },
   {
     name: 'P16 an accepted tick clears the error, and a refused one does not',
     async run({ store, clock }) {
       await createPlanned(store, clock.now())
-      await store.scheduleFailed(NAME, 'no')
+      await store.schedules.failed(NAME, 'no')
       await tick(store, { from: null, nextAt: clock.now() })
       assert.equal((await scheduleRecord(store)).error, 'no')
       await tick(store, { from: clock.now(), nextAt: clock.now() + 1 })
@@ -198,7 +200,7 @@ export const tickCases: readonly Case[] = [
       const { planned: isPlanned, nextAt } = await scheduleRecord(store)
       assert.deepEqual([isPlanned, nextAt], [true, null])
       assert.equal((await tick(store, { from: null, nextAt: at + 1 })).accepted, false)
-      assert.equal((await store.renew(aHeartbeat(anInstance().id))).scheduleInMs, null)
+      assert.equal((await store.instances.renew(aHeartbeat(anInstance().id))).scheduleInMs, null)
     },
   },
   {
@@ -213,31 +215,32 @@ export const tickCases: readonly Case[] = [
         fires: instants.map((each) => ({ at: each, job: aJob() })),
       })
       const instantsUpTo = async (limit: number): Promise<number[]> =>
-        (await store.ticks(NAME, limit)).map((one) => one.at - at)
+        (await store.schedules.ticks(NAME, limit)).map((one) => one.at - at)
       assert.deepEqual(await instantsUpTo(10), [3, 2, 1, 0])
       assert.deepEqual(await instantsUpTo(2), [3, 2])
-      assert.deepEqual(await store.ticks('nope', 10), [])
+      assert.deepEqual(await store.schedules.ticks('nope', 10), [])
     },
   },
   {
     name: 'an invalid tick is rejected with a code, and nothing of its call is written',
     async run({ store, clock }) {
       await createPlanned(store, clock.now())
-      const before = await store.schedules()
+      const before = await store.schedules.list()
       const fine = aTick(NAME, {
         from: clock.now(),
         nextAt: clock.now() + 1,
         fires: [{ at: 1, job: aJob() }],
       })
-      const refused = (change: Partial<Tick>): Promise<unknown> => store.tick([fine, { ...fine, ...change }])
+      const refused = (change: Partial<Tick>): Promise<unknown> =>
+        store.schedules.tick([fine, { ...fine, ...change }])
       await rejectsWith('NAME_INVALID', () => refused({ schedule: 'my schedule' }))
       await rejectsWith('NUMBER_INVALID', () => refused({ revision: -1 }))
       await rejectsWith('NUMBER_INVALID', () => refused({ missed: 0.5 }))
       await rejectsWith('NUMBER_INVALID', () => refused({ from: Number.NaN }))
       await rejectsWith('NUMBER_INVALID', () => refused({ nextAt: 8_000_000_000_000 }))
       await rejectsWith('NUMBER_INVALID', () => refused({ fires: [{ at: -1, job: aJob() }] }))
-      await rejectsWith('NUMBER_INVALID', () => store.ticks(NAME, 0))
-      assert.deepEqual(await store.schedules(), before)
+      await rejectsWith('NUMBER_INVALID', () => store.schedules.ticks(NAME, 0))
+      assert.deepEqual(await store.schedules.list(), before)
       assert.deepEqual(await store.counts(), [])
     },
   },

@@ -1,7 +1,7 @@
 /** The timeline: events that are not part of a job or an attempt, in the order of writing. */
 import assert from 'node:assert/strict'
 import type { NewTimelineEvent, TimelineEvent, TimelineQuery } from '../../store/metrics.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { aJob, anInstance } from '../factories.ts'
 import type { Case } from './case.ts'
 import { rejectsWith } from './looks.ts'
@@ -10,14 +10,14 @@ function anEvent(type: string, overrides: Partial<NewTimelineEvent> = {}): NewTi
   return { type, agoMs: 0, queue: null, job: null, data: '{}', ...overrides }
 }
 
-async function write(store: Store, events: readonly NewTimelineEvent[], seq = 1): Promise<string> {
+async function write(store: FullStore, events: readonly NewTimelineEvent[], seq = 1): Promise<string> {
   const source = anInstance().id
-  await store.record({ source, seq, deltas: [], own: [], events })
+  await store.metrics.record({ source, seq, deltas: [], own: [], events })
   return source
 }
 
-async function types(store: Store, query: Partial<TimelineQuery> = {}): Promise<string[]> {
-  return (await store.timeline({ limit: 100, ...query })).map(({ type }) => type)
+async function types(store: FullStore, query: Partial<TimelineQuery> = {}): Promise<string[]> {
+  return (await store.metrics.timeline({ limit: 100, ...query })).map(({ type }) => type)
 }
 
 export const timelineCases: readonly Case[] = [
@@ -27,7 +27,7 @@ export const timelineCases: readonly Case[] = [
       const job = aJob().id
       const event = anEvent('queue.paused', { agoMs: 250, queue: 'a', job, data: '{"by":"ada","n":[1]}' })
       const source = await write(store, [event])
-      const [first, ...more] = await (await another()).timeline({ limit: 10 })
+      const [first, ...more] = await (await another()).metrics.timeline({ limit: 10 })
       assert.ok(first)
       assert.equal(more.length, 0)
       const { n, data, ...rest } = first
@@ -42,7 +42,7 @@ export const timelineCases: readonly Case[] = [
       await write(store, [anEvent('a'), anEvent('b', { agoMs: 5_000 })])
       clock.advance(10)
       await write(store, [anEvent('c', { agoMs: 60_000 }), anEvent('d')])
-      const events = await store.timeline({ limit: 10 })
+      const events = await store.metrics.timeline({ limit: 10 })
       assert.deepEqual(
         events.map(({ type }) => type),
         ['d', 'c', 'b', 'a'],
@@ -66,8 +66,8 @@ export const timelineCases: readonly Case[] = [
         own: [],
         events: [anEvent('a'), anEvent('b')],
       }
-      await Promise.all([store.record(recording), other.record(recording)])
-      await store.record({ ...recording, seq: 2 })
+      await Promise.all([store.metrics.record(recording), other.metrics.record(recording)])
+      await store.metrics.record({ ...recording, seq: 2 })
       assert.deepEqual(await types(store), ['b', 'a'])
     },
   },
@@ -100,12 +100,12 @@ export const timelineCases: readonly Case[] = [
         store,
         ['a', 'b', 'c', 'd', 'e'].map((type) => anEvent(type)),
       )
-      const events: TimelineEvent[] = await store.timeline({ limit: 2 })
+      const events: TimelineEvent[] = await store.metrics.timeline({ limit: 2 })
       assert.equal(events.length, 2)
       for (let n = 0; n < 5; n += 1) {
         await write(store, [anEvent('new')])
         const beforeN = events.at(-1)?.n ?? 0
-        const page = await store.timeline({ limit: 2, beforeN })
+        const page = await store.metrics.timeline({ limit: 2, beforeN })
         assert.ok(page.length <= 2)
         events.push(...page)
       }
@@ -123,10 +123,10 @@ export const timelineCases: readonly Case[] = [
       await refuses('NUMBER_INVALID', { agoMs: 0.5 })
       await refuses('PAYLOAD_NOT_JSON', { data: '{' })
       await refuses('ID_INVALID', { job: 'mine' })
-      await rejectsWith('NUMBER_INVALID', () => store.timeline({ limit: 501 }))
-      await rejectsWith('NUMBER_INVALID', () => store.timeline({ limit: 1, beforeN: -1 }))
-      await rejectsWith('ID_INVALID', () => store.timeline({ limit: 1, job: 'mine' }))
-      await rejectsWith('OPTION_UNKNOWN', () => store.timeline({ limit: 1, kind: 'a' } as never))
+      await rejectsWith('NUMBER_INVALID', () => store.metrics.timeline({ limit: 501 }))
+      await rejectsWith('NUMBER_INVALID', () => store.metrics.timeline({ limit: 1, beforeN: -1 }))
+      await rejectsWith('ID_INVALID', () => store.metrics.timeline({ limit: 1, job: 'mine' }))
+      await rejectsWith('OPTION_UNKNOWN', () => store.metrics.timeline({ limit: 1, kind: 'a' } as never))
       assert.deepEqual(await types(store), [])
     },
   },

@@ -127,7 +127,7 @@ export const transactionCases: readonly Case[] = [
         const item = aFinish(lease, transition, { followUps: [followUp], cool: { forMs: HOUR } })
         await changesNothing(store, () => transaction((tx) => store.finish([item], { tx }), 'rollback'))
       }
-      assert.equal((await store.queues())[0]?.coolingMs, 0)
+      assert.equal((await store.queues.list())[0]?.coolingMs, 0)
       assert.equal((await finish(lease, DONE)).accepted, true)
       assert.equal((await store.history(lease.id)).length, 1)
     },
@@ -152,7 +152,7 @@ export const transactionCases: readonly Case[] = [
       for (const transition of [DONE, FORGET])
         assert.deepEqual(await rehearse(aFinish(plain, transition)), done)
       assert.deepEqual(await store.get(followUps.map(({ id }) => id)), [null])
-      assert.equal((await store.queues())[0]?.coolingMs, 0)
+      assert.equal((await store.queues.list())[0]?.coolingMs, 0)
       const broken = aFinish(lease, { to: 'done', result: '{' })
       await rejectsWith('PAYLOAD_NOT_JSON', () => store.finish([broken], { rehearse: true }))
       assert.deepEqual(await finish(plain, DONE), done)

@@ -2,7 +2,7 @@
 import { BOUNDS } from '../../job/defaults.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import type { AtWork } from './at-work.ts'
 import type { TestPlatform } from './test-platform.ts'
 
@@ -17,7 +17,7 @@ export interface DrainOptions {
 }
 
 export interface DrainTools {
-  readonly store: Pick<Store, 'renew' | 'counts' | 'queues'>
+  readonly store: Pick<FullStore, 'instances' | 'counts' | 'queues'>
   readonly platform: TestPlatform
   readonly atWork: AtWork
   /** False while outcomes of this mill are not written yet. */
@@ -59,11 +59,11 @@ interface Outlook {
 }
 
 async function outlook({ store, platform, queues, kinds }: DrainTools): Promise<Outlook> {
-  const [counts, known] = await Promise.all([store.counts(), store.queues()])
+  const [counts, known] = await Promise.all([store.counts(), store.queues.list()])
   const served = queues().filter((name) => known.find((queue) => queue.name === name)?.workers !== 0)
   // The instance is unknown, so that the heartbeat reports the state and writes nothing.
   const never = { leaseMs: 0, renewEveryMs: BOUNDS.durationMs, duties: [] }
-  const heartbeat = await store.renew({ ...never, instance: platform.id(), queues: served, kinds })
+  const heartbeat = await store.instances.renew({ ...never, instance: platform.id(), queues: served, kinds })
   const waiting = new Map(counts.map(({ queue, ready }) => [queue, ready]))
   const cooling = known.filter(
     ({ name, coolingMs, paused }) =>

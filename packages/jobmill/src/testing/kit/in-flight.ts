@@ -3,8 +3,8 @@
  * flight.
  */
 import { systemPlatform } from '../../platform/platform.ts'
-import type { Store } from '../../store/store.ts'
-import { aroundVerbs, callVerb } from './store-verbs.ts'
+import type { FullStore } from '../../store/store.ts'
+import { ALL_VERBS, aroundVerbs } from '../../store/verbs.ts'
 
 /**
  * A store with fault injection lets the tracking wrap the store beneath it: a call that a test holds back is
@@ -13,18 +13,18 @@ import { aroundVerbs, callVerb } from './store-verbs.ts'
 export const BENEATH = Symbol('jobmill.testing.beneath')
 
 export interface Layered {
-  readonly [BENEATH]: { get(): Store<never>; set(store: Store<never>): void }
+  readonly [BENEATH]: { get(): FullStore<never>; set(store: FullStore<never>): void }
 }
 
-const isLayered = (store: Store<never>): store is Store<never> & Layered => BENEATH in store
+const isLayered = (store: FullStore<never>): store is FullStore<never> & Layered => BENEATH in store
 
 /** The same database without fault injection, for queries of the test itself. */
-export function withoutFaults(store: Store<never>): Store {
+export function withoutFaults(store: FullStore<never>): FullStore {
   return isLayered(store) ? withoutFaults(store[BENEATH].get()) : store
 }
 
 export interface InFlight {
-  readonly track: <S extends Store<never>>(store: S) => S
+  readonly track: <S extends FullStore<never>>(store: S) => S
   readonly nextTurn: (task: () => void) => void
   /** Something started or ended: the count of quiet turns starts over. */
   readonly touch: () => void
@@ -39,32 +39,33 @@ export interface InFlight {
  */
 const QUIET_TURNS = 5
 
+/** A wait for notifications does not count: it may last until the next job or its timeout. */
+const TRACKED = ALL_VERBS.filter((verb) => verb !== 'notifier.wait')
+
 const turn = (): Promise<void> => new Promise((resolve) => systemPlatform.nextTurn(resolve))
 
 export function inFlight(): InFlight {
-  const known = new WeakMap<object, Store<never>>()
+  const known = new WeakMap<object, FullStore<never>>()
   const calls = new Set<Promise<unknown>>()
   let turns = 0
   let touched = 0
 
-  function wrapped<S extends Store<never>>(store: S): S {
-    return aroundVerbs(store, (verb, args) => {
-      const call = callVerb(store, verb, args)
-      // A wait for notifications does not count: it may last until the next job or its timeout.
-      if (verb === 'wait') return call
+  function wrapped<S extends FullStore<never>>(store: S): S {
+    return aroundVerbs(store, TRACKED, (_, call) => (...args) => {
       touched += 1
-      const watched = call
+      const reply = call(...args)
+      const watched = reply
         .catch(() => {})
         .finally(() => {
           calls.delete(watched)
           touched += 1
         })
       calls.add(watched)
-      return call
+      return reply
     })
   }
 
-  function track<S extends Store<never>>(store: S): S {
+  function track<S extends FullStore<never>>(store: S): S {
     const before = known.get(store)
     if (before !== undefined) return before as S
     const layer = isLayered(store) ? store[BENEATH] : undefined

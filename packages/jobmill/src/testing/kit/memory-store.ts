@@ -1,10 +1,10 @@
 /** The default store of tests: SQLite in memory, on the clock of the test. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import type { SqliteTx } from '../../store-sqlite/handle.ts'
 
-export async function memoryStore(platform: Platform): Promise<Store<SqliteTx>> {
+export async function memoryStore(platform: Platform): Promise<FullStore<SqliteTx>> {
   // Loaded on demand, so that tests of a custom store need no SQLite driver.
   const { createSqliteStore } = await import('../../store-sqlite/sqlite-store.ts')
   return createSqliteStore({

@@ -5,9 +5,9 @@
 import type { NewJob } from '../../job/new-job.ts'
 import type { Finish, Finished } from '../../store/finish.ts'
 import type { Enqueued } from '../../store/replies.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { type RecordedJob, recordedJob } from './recorded-job.ts'
-import { aroundVerbs, callVerb, type Verb } from './store-verbs.ts'
+import { ALL_VERBS, aroundVerbs, type Verb } from '../../store/verbs.ts'
 
 export interface EnqueuedRecord<Payload = unknown> extends RecordedJob<Payload> {
   /** The id of the new job, or of the job that holds the dedupe key. */
@@ -16,9 +16,9 @@ export interface EnqueuedRecord<Payload = unknown> extends RecordedJob<Payload> 
 }
 
 /** The number of mills that use a store. */
-const users = new WeakMap<Store<never>, number>()
+const users = new WeakMap<FullStore<never>, number>()
 
-function use(store: Store<never>, by: 1 | -1): number {
+function use(store: FullStore<never>, by: 1 | -1): number {
   const now = (users.get(store) ?? 0) + by
   users.set(store, now)
   return now
@@ -35,9 +35,12 @@ export interface MillStoreOptions {
 }
 
 /** The verbs that can end or delete a job. */
-const ENDING: ReadonlySet<Verb> = new Set<Verb>(['finish', 'cancel', 'delete', 'reap'])
+const ENDING: ReadonlySet<Verb> = new Set<Verb>(['finish', 'cancel', 'delete', 'instances.reap'])
 
-export function millStore<S extends Store<never>>(store: S, { onEnqueued, changed }: MillStoreOptions): S {
+export function millStore<S extends FullStore<never>>(
+  store: S,
+  { onEnqueued, changed }: MillStoreOptions,
+): S {
   let isUsed = true
   use(store, 1)
 
@@ -62,14 +65,14 @@ export function millStore<S extends Store<never>>(store: S, { onEnqueued, change
     if (use(store, -1) === 0) await store.close()
   }
 
-  return aroundVerbs(store, async (verb, args) => {
+  return aroundVerbs(store, ALL_VERBS, (verb, call) => async (...args) => {
     if (verb === 'close') return close()
     if (verb === 'open' && !isUsed) {
       // A failed start has closed the store.
       isUsed = true
       use(store, 1)
     }
-    const reply = await callVerb(store, verb, args)
+    const reply = await call(...args)
     if (verb === 'enqueue') enqueued(args[0] as readonly NewJob[], reply as readonly Enqueued[])
     if (verb === 'finish' && !isRehearsal(args[1]))
       finished(args[0] as readonly Finish[], reply as readonly Finished[])

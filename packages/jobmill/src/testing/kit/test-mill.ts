@@ -6,7 +6,7 @@ import type { MillEvent } from '../../job/events.ts'
 import { jobmill, type Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options.ts'
 import { systemPlatform } from '../../platform/platform.ts'
-import type { Store, TxOf } from '../../store/store.ts'
+import type { FullStore, TxOf } from '../../store/store.ts'
 import type { Middleware } from '../../work/handler.ts'
 import type { SqliteTx } from '../../store-sqlite/handle.ts'
 import { atWork as handlersOn } from './at-work.ts'
@@ -19,7 +19,7 @@ import { type EnqueuedRecord, millStore } from './mill-store.ts'
 import { mayHaveEnded, promptEnqueues, promptInside } from './prompt-handle.ts'
 import { type TestPlatform, testPlatform } from './test-platform.ts'
 
-export interface TestMillOptions<S extends Store<never> = Store<SqliteTx>> extends Omit<
+export interface TestMillOptions<S extends FullStore<never> = FullStore<SqliteTx>> extends Omit<
   MillOptions,
   'store' | 'platform'
 > {
@@ -60,11 +60,11 @@ export interface TestMill<Tx = unknown> extends Mill<Tx>, AsyncDisposable {
   readonly events: readonly MillEvent[]
   /** For a second mill on the same clock and store. */
   readonly platform: TestPlatform
-  readonly store: Store<Tx>
+  readonly store: FullStore<Tx>
 }
 
 /** Ends with its block: `await using mill = await testMill({ jobs: [sendEmail] })`. */
-export async function testMill<S extends Store<never> = Store<SqliteTx>>(
+export async function testMill<S extends FullStore<never> = FullStore<SqliteTx>>(
   options: TestMillOptions<S> = {},
 ): Promise<TestMill<TxOf<S>>> {
   const {
@@ -80,7 +80,7 @@ export async function testMill<S extends Store<never> = Store<SqliteTx>>(
   const atWork = handlersOn(platform)
   const records: EnqueuedRecord[] = []
   const events: MillEvent[] = []
-  const mill = jobmill<Store>({
+  const mill = jobmill<FullStore>({
     log: 'silent',
     // Ignores the environment of the test process.
     env: {},
@@ -118,8 +118,8 @@ function around(own: readonly Middleware[], options: readonly Middleware[] = [])
   return options.every((one) => typeof one === 'function') ? [...own, ...options] : options
 }
 
-function checkStore(store: unknown): Store {
-  if (typeof store === 'object' && store !== null && 'claim' in store) return store as Store
+function checkStore(store: unknown): FullStore {
+  if (typeof store === 'object' && store !== null && 'claim' in store) return store as FullStore
   throw new JobmillError('OPTION_INVALID', 'must return a store', {
     field: 'store',
     value: quote(store),

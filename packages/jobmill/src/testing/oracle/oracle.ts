@@ -5,7 +5,7 @@
 import { JobmillError } from '../../job/errors.ts'
 import { withChecks } from '../../store/with-checks.ts'
 import { wakeAll } from '../../store/wake-up.ts'
-import type { Store } from '../../store/store.ts'
+import type { FullStore } from '../../store/store.ts'
 import { assign, readSlots } from './slots.ts'
 import { type Notification, createNotifier, lookBefore, wakeUpsSince } from './notifier.ts'
 import { position } from './position.ts'
@@ -66,7 +66,7 @@ export async function oracleTransaction<T>(
 export function oracle(
   database: OracleDatabase,
   { clock }: { readonly clock: () => number },
-): Store<OracleTx> {
+): FullStore<OracleTx> {
   let isOpen = false
   const state = (tx?: OracleTx): OracleState => {
     if (!isOpen) throw new JobmillError('STORE_CLOSED', 'the store is not open')
@@ -92,7 +92,6 @@ export function oracle(
       isOpen = false
       database.notifier.leave(room)
     },
-
     enqueue: async (jobs, { tx, mayRepeat, handOff } = {}) =>
       tx !== undefined || mayRepeat === true || handOff === undefined
         ? wakeUps((state, now) => enqueue(state, now, jobs), tx)
@@ -104,73 +103,79 @@ export function oracle(
       return wakeUps((state, now) => finish(state, now, items), copy)
     },
     progress: async (items) => progress(state(), items),
-
     cancel: async (ids, reason) => cancel(state(), clock(), ids, reason),
     retry: async (ids) => wakeUps((state, now) => retry(state, now, ids)),
     runNow: async (ids) => wakeUps((state, now) => runNow(state, now, ids)),
     delete: async (ids) => remove(state(), ids),
-
-    register: async (instance) => register(state(), clock(), instance),
-    renew: async (request) => renew(state(), clock(), request),
-    deregister: async (instance) => wakeUps((state, now) => deregister(state, now, instance)),
-    reap: async (options) => wakeUps((state, now) => reap(state, now, options)),
     retain: async (request) => retain(state(), clock(), request),
     // There are no counter rows: counts are computed from the jobs.
     fold: async () => (state(), 0),
-    rollUp: async (limit) => rollUp(state(), limit),
-    record: async (recording) => record(state(), clock(), recording),
-
-    declareQueues: async (queues) => declareQueues(state(), queues),
-    changeQueue: async (name, patch, by) => changeQueue(state(), clock(), name, patch, by),
-
-    assign: async (slots) => assign(state(), clock(), slots),
-
-    declareSchedules: async (schedules) => declareSchedules(state(), clock(), schedules),
-    createSchedule: async (name, definition, by, named) =>
-      createSchedule(state(), clock(), name, definition, by, named),
-    changeSchedule: async (name, patch, by) => changeSchedule(state(), clock(), name, patch, by),
-    deleteSchedule: async (name, by) => deleteSchedule(state(), clock(), name, by),
-    tick: async (ticks) => wakeUps((state, now) => tick(state, now, ticks)),
-    scheduleFailed: async (name, error) => scheduleFailed(state(), name, error),
-
-    declareLimits: async (limits) => declareLimits(state(), clock(), limits),
-    createLimit: async (name, parts, by) => createLimit(state(), clock(), name, parts, by),
-    changeLimit: async (name, parts, by) => changeLimit(state(), clock(), name, parts, by),
-    resetOverrides: async (what, name, options) => resetOverrides(state(), clock(), what, name, options),
-    deleteLimit: async (name) => deleteLimit(state(), name),
-    acquire: async (items) => acquire(state(), clock(), items),
-    release: async (items) => wakeUps((state) => release(state, items)),
-    drain: async (name, forMs, key) => drain(state(), clock(), name, forMs, key),
-
     get: async (ids) => get(state(), ids),
     results: async (ids) => results(state(), ids),
-    holders: async (keys) => holders(state(), clock(), keys),
-    failures: async (ids) => failures(state(), ids),
     history: async (id) => history(state(), id),
     list: async (filter, page) => list(state(), filter, page),
     counts: async () => counts(state(), clock()),
-    queues: async () => queues(state(), clock()),
-    instances: async () => instances(state(), clock()),
-    unservedKinds: async () => unservedKinds(state(), clock()),
     now: async () => (state(), clock()),
-    position: async (id, kinds) => position(state(), id, kinds),
-    held: async (instance) => held(state(), clock(), instance),
-    duties: async () => readDuties(state(), clock()),
-    slots: async () => readSlots(state()),
-    schedules: async () => readSchedules(state(), clock()),
-    ticks: async (schedule, limit) => readTicks(state(), schedule, limit),
-    limits: async () => limits(state(), clock()),
-    overrides: async () => readOverrides(state()),
-    metrics: async (query) => metrics(state(), query),
-    timeline: async (query) => timeline(state(), query),
-
-    wait: async (options) => {
-      state()
-      return room.wait(options)
+    queues: {
+      declare: async (queues) => declareQueues(state(), queues),
+      change: async (name, patch, by) => changeQueue(state(), clock(), name, patch, by),
+      list: async () => queues(state(), clock()),
     },
-    notify: (queues) => database.notifier.notify(queues.map(wakeAll)),
-    forward: (wakeUp) => database.notifier.pass(wakeUp, room),
-    standBy: () => false,
-    receive: () => () => {},
+    instances: {
+      register: async (instance) => register(state(), clock(), instance),
+      renew: async (request) => renew(state(), clock(), request),
+      deregister: async (instance) => wakeUps((state, now) => deregister(state, now, instance)),
+      reap: async (options) => wakeUps((state, now) => reap(state, now, options)),
+      assign: async (slots) => assign(state(), clock(), slots),
+      list: async () => instances(state(), clock()),
+      held: async (instance) => held(state(), clock(), instance),
+      duties: async () => readDuties(state(), clock()),
+      slots: async () => readSlots(state()),
+    },
+    overrides: {
+      reset: async (what, name, options) => resetOverrides(state(), clock(), what, name, options),
+      list: async () => readOverrides(state()),
+    },
+    inspect: {
+      holders: async (keys) => holders(state(), clock(), keys),
+      failures: async (ids) => failures(state(), ids),
+      unservedKinds: async () => unservedKinds(state(), clock()),
+      position: async (id, kinds) => position(state(), id, kinds),
+    },
+    schedules: {
+      declare: async (schedules) => declareSchedules(state(), clock(), schedules),
+      create: async (name, definition, by, named) =>
+        createSchedule(state(), clock(), name, definition, by, named),
+      change: async (name, patch, by) => changeSchedule(state(), clock(), name, patch, by),
+      delete: async (name, by) => deleteSchedule(state(), clock(), name, by),
+      tick: async (ticks) => wakeUps((state, now) => tick(state, now, ticks)),
+      failed: async (name, error) => scheduleFailed(state(), name, error),
+      list: async () => readSchedules(state(), clock()),
+      ticks: async (schedule, limit) => readTicks(state(), schedule, limit),
+    },
+    limits: {
+      declare: async (limits) => declareLimits(state(), clock(), limits),
+      create: async (name, parts, by) => createLimit(state(), clock(), name, parts, by),
+      change: async (name, parts, by) => changeLimit(state(), clock(), name, parts, by),
+      delete: async (name) => deleteLimit(state(), name),
+      acquire: async (items) => acquire(state(), clock(), items),
+      release: async (items) => wakeUps((state) => release(state, items)),
+      drain: async (name, forMs, key) => drain(state(), clock(), name, forMs, key),
+      list: async () => limits(state(), clock()),
+    },
+    metrics: {
+      rollUp: async (limit) => rollUp(state(), limit),
+      record: async (recording) => record(state(), clock(), recording),
+      read: async (query) => metrics(state(), query),
+      timeline: async (query) => timeline(state(), query),
+    },
+    notifier: {
+      wait: async (options) => {
+        state()
+        return room.wait(options)
+      },
+      notify: (queues) => database.notifier.notify(queues.map(wakeAll)),
+      forward: (wakeUp) => database.notifier.pass(wakeUp, room),
+    },
   })
 }

@@ -14,7 +14,7 @@ export async function stage(world: World, limit: number): Promise<void> {
 
 export async function reap(world: World, crashesUntilDead: number): Promise<void> {
   const options = { crashesUntilDead, limit: 10 }
-  const { jobs } = await ask(world, 'reap', ({ store }) => store.reap(options), plainReaped)
+  const { jobs } = await ask(world, 'reap', ({ store }) => store.instances.reap(options), plainReaped)
   // A death may enqueue a follow-up job with a predictable id; otherwise no job has this id.
   const dead = jobs.filter(({ state }) => state === 'dead')
   const at = world.clock.now()

@@ -29,7 +29,7 @@ export async function register(world: World, worker: Worker): Promise<void> {
   await ask(
     world,
     'register',
-    ({ store }) => store.register({ id, ...known }),
+    ({ store }) => store.instances.register({ id, ...known }),
     () => 'done',
   )
 }
@@ -54,7 +54,7 @@ export function newWorker(world: World): Worker {
 }
 
 async function stateOf(world: World, id: string): Promise<string | undefined> {
-  const instances = await world.systems[0]?.store.instances()
+  const instances = await world.systems[0]?.store.instances.list()
   return instances?.find((one) => one.id === id)?.state
 }
 
@@ -74,7 +74,7 @@ export async function renew(world: World, worker: Worker): Promise<void> {
     const { alive } = await ask(
       world,
       'renew',
-      ({ store }) => store.renew(request),
+      ({ store }) => store.instances.renew(request),
       (heartbeat, system) => {
         noteVersion(system, heartbeat.settingsVersion)
         stageInMs[world.systems.indexOf(system)] = heartbeat.stageInMs
@@ -145,7 +145,7 @@ export const instanceSteps: readonly Weighted[] = [
     await ask(
       world,
       'deregister',
-      ({ store }) => store.deregister(worker.instance),
+      ({ store }) => store.instances.deregister(worker.instance),
       (count) => count,
     )
   }),

@@ -3,7 +3,7 @@
 import * as fc from 'fast-check'
 import type { LimitSettings } from '../../../src/job/limit.ts'
 import type { AcquireRequest } from '../../../src/store/limit.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { FullStore } from '../../../src/store/store.ts'
 import { type System, tokenOf } from '../systems.ts'
 import { ask, busyWorker, mintId, orCode, pick, type World, workerOf } from '../world.ts'
 import { anyOne, LIMIT_KEYS, LIMITS, NOBODY, stepOf, type Weighted } from './names.ts'
@@ -14,7 +14,7 @@ const anyKey = fc.constantFrom(...LIMIT_KEYS, undefined)
 const anyName = fc.constantFrom(...LIMITS, ...LIMITS, ...LIMITS, NOBODY)
 
 /** Declared at the start of a run. */
-export const FIRST_LIMITS: Parameters<Store['declareLimits']>[0] = [
+export const FIRST_LIMITS: Parameters<FullStore['limits']['declare']>[0] = [
   { name: 'rate', settings: { type: 'rate', amount: 3, perMs: 1_000, burst: 2 } },
   { name: 'permits', settings: { type: 'concurrency', most: 2 } },
   { name: 'keyed', settings: { type: 'rate', amount: 3, perMs: 1_000, burst: 2, perKey: true } },
@@ -81,7 +81,7 @@ function noteChange({ systems }: World): void {
 
 /** The effective settings of all limits: a declaration or reset without effect is not reported. */
 async function counting({ systems }: World): Promise<string> {
-  const limits = (await systems[0]?.store.limits()) ?? []
+  const limits = (await systems[0]?.store.limits.list()) ?? []
   return JSON.stringify(limits.map((limit) => [limit.name, limit.settings]))
 }
 
@@ -95,7 +95,7 @@ export const limitSteps: readonly Weighted[] = [
       await ask(
         world,
         'declare limits',
-        ({ store }) => orCode(() => store.declareLimits(limits)),
+        ({ store }) => orCode(() => store.limits.declare(limits)),
         (reply) => reply ?? 'declared',
       )
       if ((await counting(world)) !== before) noteChange(world)
@@ -106,7 +106,7 @@ export const limitSteps: readonly Weighted[] = [
     await ask(
       world,
       'reset limit',
-      ({ store }) => orCode(() => store.resetOverrides('limit', name, null)),
+      ({ store }) => orCode(() => store.overrides.reset('limit', name, null)),
       (options) => options,
     )
     if ((await counting(world)) !== before) noteChange(world)
@@ -115,7 +115,7 @@ export const limitSteps: readonly Weighted[] = [
     const reply = await ask(
       world,
       'change limit',
-      ({ store }) => orCode(() => store.changeLimit(name, settings)),
+      ({ store }) => orCode(() => store.limits.change(name, settings)),
       (record) => record,
     )
     if (!('refused' in reply)) noteChange(world)
@@ -124,7 +124,7 @@ export const limitSteps: readonly Weighted[] = [
     const reply = await ask(
       world,
       'delete limit',
-      ({ store }) => orCode(() => store.deleteLimit(name)),
+      ({ store }) => orCode(() => store.limits.delete(name)),
       (deleted) => deleted,
     )
     if (reply === true) noteChange(world)
@@ -134,7 +134,7 @@ export const limitSteps: readonly Weighted[] = [
     await ask(
       world,
       `take ${JSON.stringify(takes)}`,
-      (system) => system.store.acquire(takes.map((item) => tokened(system, item))),
+      (system) => system.store.limits.acquire(takes.map((item) => tokened(system, item))),
       (replies) => replies,
     )
   }),
@@ -143,7 +143,7 @@ export const limitSteps: readonly Weighted[] = [
     await ask(
       world,
       'give back',
-      (system) => system.store.release(items.map((item) => tokened(system, item))),
+      (system) => system.store.limits.release(items.map((item) => tokened(system, item))),
       (replies) => replies,
     )
   }),
@@ -155,7 +155,7 @@ export const limitSteps: readonly Weighted[] = [
       await ask(
         world,
         'drain',
-        ({ store }) => orCode(() => store.drain(name, forMs, key)),
+        ({ store }) => orCode(() => store.limits.drain(name, forMs, key)),
         (record) => record,
       )
     },

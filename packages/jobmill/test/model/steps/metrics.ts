@@ -55,7 +55,7 @@ export const metricSteps: readonly Weighted[] = [
       world,
       'record',
       ({ store }) =>
-        store.record({
+        store.metrics.record({
           source,
           seq: Math.max(0, number),
           ...rest,
@@ -69,7 +69,7 @@ export const metricSteps: readonly Weighted[] = [
     await ask(
       world,
       'roll up',
-      ({ store }) => store.rollUp(limit),
+      ({ store }) => store.metrics.rollUp(limit),
       (merged) => merged > 0,
     )
   }),

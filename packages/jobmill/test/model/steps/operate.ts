@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import type { QueuePatch } from '../../../src/job/queue-settings.ts'
 import type { Verdict } from '../../../src/store/replies.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { FullStore } from '../../../src/store/store.ts'
 import type { World } from '../world.ts'
 import { ask, orCode, pick } from '../world.ts'
 import { LIMITS, NOBODY, QUEUES, RETAIN_MS, type Weighted, anyOne, stepOf } from './names.ts'
@@ -15,7 +15,7 @@ const choice = fc.array(anyOne, { minLength: 1, maxLength: 3 })
 function operate(
   weight: number,
   name: string,
-  act: (store: Store, ids: string[]) => Promise<Verdict[]>,
+  act: (store: FullStore, ids: string[]) => Promise<Verdict[]>,
 ): Weighted {
   return stepOf(weight, name, choice, async (world, chosen) => {
     const ids = chosen.map((by) => (by === 0 ? undefined : pick(world.ids, by)) ?? UNKNOWN)
@@ -44,11 +44,11 @@ const settings = fc.record(
 )
 
 async function changeQueue(world: World, name: string, patch: QueuePatch): Promise<void> {
-  const before = await world.systems[0]?.store.queues()
+  const before = await world.systems[0]?.store.queues.list()
   const after = await ask(
     world,
     'change queue',
-    ({ store }) => orCode(() => store.changeQueue(name, patch)),
+    ({ store }) => orCode(() => store.queues.change(name, patch)),
     (record) => record,
   )
   if ('refused' in after) return

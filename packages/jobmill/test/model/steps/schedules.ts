@@ -89,7 +89,7 @@ async function send(world: World, ticks: readonly Tick[]): Promise<void> {
   await ask(
     world,
     'tick',
-    ({ store }) => store.tick(ticks),
+    ({ store }) => store.schedules.tick(ticks),
     (replies) => replies,
   )
 }
@@ -103,7 +103,7 @@ export const scheduleSteps: readonly Weighted[] = [
       await ask(
         world,
         'declare schedules',
-        ({ store }) => store.declareSchedules(declared),
+        ({ store }) => store.schedules.declare(declared),
         () => 'declared',
       )
     },
@@ -116,7 +116,7 @@ export const scheduleSteps: readonly Weighted[] = [
       await ask(
         world,
         'create schedule',
-        ({ store }) => orCode(() => store.createSchedule(name, definition, 'ops', named)),
+        ({ store }) => orCode(() => store.schedules.create(name, definition, 'ops', named)),
         (record) => record,
       )
     },
@@ -125,7 +125,7 @@ export const scheduleSteps: readonly Weighted[] = [
     await ask(
       world,
       'change schedule',
-      ({ store }) => orCode(() => store.changeSchedule(name, patch)),
+      ({ store }) => orCode(() => store.schedules.change(name, patch)),
       (record) => record,
     )
   }),
@@ -133,7 +133,7 @@ export const scheduleSteps: readonly Weighted[] = [
     await ask(
       world,
       'delete schedule',
-      ({ store }) => store.deleteSchedule(name, 'ops'),
+      ({ store }) => store.schedules.delete(name, 'ops'),
       (reply) => reply,
     )
   }),
@@ -145,7 +145,7 @@ export const scheduleSteps: readonly Weighted[] = [
       await ask(
         world,
         'reset schedule',
-        ({ store }) => orCode(() => store.resetOverrides('schedule', name, options)),
+        ({ store }) => orCode(() => store.overrides.reset('schedule', name, options)),
         (reset) => reset,
       )
     },
@@ -158,13 +158,13 @@ export const scheduleSteps: readonly Weighted[] = [
       await ask(
         world,
         'schedule failed',
-        ({ store }) => store.scheduleFailed(name, error),
+        ({ store }) => store.schedules.failed(name, error),
         () => 'noted',
       )
     },
   ),
   stepOf(5, 'tick', fc.array(ticking, { minLength: 1, maxLength: 2 }), async (world, wanted) => {
-    const records = (await world.systems[0]?.store.schedules()) ?? []
+    const records = (await world.systems[0]?.store.schedules.list()) ?? []
     await send(
       world,
       wanted.map((one) =>

@@ -28,7 +28,7 @@ export const slotSteps: readonly Weighted[] = [
     await ask(
       world,
       'assign',
-      ({ store }) => store.assign(slots),
+      ({ store }) => store.instances.assign(slots),
       (written) => written,
     )
   }),

@@ -97,7 +97,7 @@ export const workSteps: readonly Weighted[] = [
     const held = await ask(
       world,
       'held',
-      ({ store }) => store.held(instance),
+      ({ store }) => store.instances.held(instance),
       (replies, system) => plainHeld(system, replies) as LeaseName[],
     )
     const known = [...hand, ...onTheWay.flat(), ...world.sentFinishes.flat()]

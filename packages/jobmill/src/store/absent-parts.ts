@@ -1,0 +1,92 @@
+/**
+ * Adds the optional parts that a store does not have. What only reads or records has nothing to do there, and
+ * what would have an effect is refused.
+ */
+import { JobmillError } from '../job/errors.ts'
+import type { Platform } from '../platform/platform.ts'
+import { sleep } from '../platform/sleep.ts'
+import type { LimitsPart, MetricsPart, NotifierPart, SchedulesPart } from './parts.ts'
+import type { FullStore, Store } from './store.ts'
+
+/** Two mills that share a store must recognize it as the same object. */
+const completed = new WeakMap<Store<never>, FullStore<never>>()
+
+export function withAllParts(store: Store, platform: Platform): FullStore {
+  const { schedules, limits, metrics, notifier } = store
+  if (schedules && limits && metrics && notifier) return store as FullStore
+  const known = completed.get(store)
+  if (known !== undefined) return known
+  const parts = {
+    schedules: schedules ?? noSchedules(store.name),
+    limits: limits ?? noLimits(store.name),
+    metrics: metrics ?? NO_METRICS,
+    notifier: notifier ?? noNotifier(platform),
+  }
+  // Inherits instead of copying: a custom store may be a class or have more members.
+  const full = Object.assign(Object.create(store) as Store, parts)
+  completed.set(store, full)
+  return full
+}
+
+type Absent = 'schedules' | 'limits'
+
+function refuse(name: string, part: Absent): () => Promise<never> {
+  return async () => {
+    throw new JobmillError('STORE_UNSUPPORTED', `the store ${name} has no ${part}`, {
+      fix: `Remove the ${part}, or use a store that has them`,
+    })
+  }
+}
+
+/** Code that declares nothing needs no part. */
+function declareNone(refused: () => Promise<never>): (declared: readonly unknown[]) => Promise<void> {
+  return async (declared) => {
+    if (declared.length > 0) await refused()
+  }
+}
+
+function noSchedules(name: string): SchedulesPart {
+  const refused = refuse(name, 'schedules')
+  return {
+    declare: declareNone(refused),
+    create: refused,
+    change: refused,
+    delete: async () => false,
+    tick: refused,
+    failed: refused,
+    list: async () => [],
+    ticks: async () => [],
+  }
+}
+
+function noLimits(name: string): LimitsPart {
+  const refused = refuse(name, 'limits')
+  return {
+    declare: declareNone(refused),
+    create: refused,
+    change: refused,
+    delete: async () => false,
+    acquire: refused,
+    release: refused,
+    drain: refused,
+    list: async () => [],
+  }
+}
+
+const NO_METRICS: MetricsPart = {
+  record: async () => {},
+  rollUp: async () => 0,
+  read: async () => [],
+  timeline: async () => [],
+}
+
+function noNotifier(platform: Platform): NotifierPart {
+  return {
+    async wait({ timeoutMs, signal }) {
+      await sleep(platform, timeoutMs, signal)
+      return []
+    },
+    notify: () => {},
+    forward: () => {},
+  }
+}

@@ -1,0 +1,137 @@
+/** Every verb of a store by its path (`claim`, `limits.acquire`), to wrap or list them all. */
+import type { FullStore } from './store.ts'
+import type { WakeUp } from './wake-up.ts'
+
+const PARTS = [
+  'queues',
+  'instances',
+  'overrides',
+  'inspect',
+  'schedules',
+  'limits',
+  'metrics',
+  'notifier',
+] as const
+type Part = (typeof PARTS)[number]
+
+type VerbsIn<P> = {
+  [K in keyof P & string]: P[K] extends (...args: never[]) => Promise<unknown> ? K : never
+}[keyof P & string]
+type PartVerb = { [P in Part]: `${P}.${VerbsIn<FullStore[P]>}` }[Part]
+
+/** Every member that returns a promise. */
+export type Verb = VerbsIn<FullStore> | PartVerb
+
+/** The function of a verb. */
+export type VerbType<V extends Verb> = V extends `${infer P extends Part}.${infer Name}`
+  ? FullStore[P][Name & keyof FullStore[P]]
+  : FullStore[V & keyof FullStore]
+
+/** What a verb does to the database. Null for those whose duration says nothing about the database. */
+export type VerbClass = 'read' | 'write' | 'heartbeat' | null
+
+/** A record instead of a list, so that the compiler reports a verb that is missing here. */
+export const VERBS: Readonly<Record<Verb, VerbClass>> = {
+  open: null,
+  close: null,
+  enqueue: 'write',
+  stage: 'write',
+  claim: 'write',
+  finish: 'write',
+  progress: 'write',
+  cancel: 'write',
+  retry: 'write',
+  runNow: 'write',
+  delete: 'write',
+  get: 'read',
+  results: 'read',
+  history: 'read',
+  list: 'read',
+  counts: 'read',
+  retain: 'write',
+  fold: 'write',
+  now: 'read',
+  'queues.declare': 'write',
+  'queues.change': 'write',
+  'queues.list': 'read',
+  'instances.register': 'write',
+  'instances.renew': 'heartbeat',
+  'instances.deregister': 'write',
+  'instances.reap': 'write',
+  'instances.list': 'read',
+  'instances.held': 'read',
+  'instances.assign': 'write',
+  'instances.slots': 'read',
+  'instances.duties': 'read',
+  'overrides.list': 'read',
+  'overrides.reset': 'write',
+  'inspect.failures': 'read',
+  'inspect.holders': 'read',
+  'inspect.position': 'read',
+  'inspect.unservedKinds': 'read',
+  'schedules.declare': 'write',
+  'schedules.create': 'write',
+  'schedules.change': 'write',
+  'schedules.delete': 'write',
+  'schedules.tick': 'write',
+  'schedules.failed': 'write',
+  'schedules.list': 'read',
+  'schedules.ticks': 'read',
+  'limits.declare': 'write',
+  'limits.create': 'write',
+  'limits.change': 'write',
+  'limits.delete': 'write',
+  'limits.acquire': 'write',
+  'limits.release': 'write',
+  'limits.drain': 'write',
+  'limits.list': 'read',
+  'metrics.record': 'write',
+  'metrics.rollUp': 'write',
+  'metrics.read': 'read',
+  'metrics.timeline': 'read',
+  'notifier.wait': null,
+}
+
+export const ALL_VERBS = Object.keys(VERBS) as readonly Verb[]
+
+export type AnyVerb = (...args: readonly unknown[]) => Promise<unknown>
+
+/** The verb of this store, bound to its part. */
+export function verbOf(store: FullStore<never>, verb: Verb): AnyVerb {
+  const [owner, name] = memberOf(store, verb)
+  return (owner[name] as AnyVerb).bind(owner)
+}
+
+/**
+ * The same store with some verbs wrapped. `around` returns the function that replaces the verb `call`. That
+ * must not await before it calls it: in a user transaction on SQLite the write must happen inside the call.
+ */
+export function aroundVerbs<S extends FullStore<never>>(
+  store: S,
+  verbs: readonly Verb[],
+  around: (verb: Verb, call: AnyVerb) => AnyVerb,
+): S {
+  // Inherits instead of copying, and calls every verb on its own object: a custom store may be a class and
+  // have more members.
+  const own = Object.create(store) as S
+  for (const part of PARTS) define(own, part, Object.create(store[part]))
+  for (const verb of ALL_VERBS) {
+    const [owner, name] = memberOf(own, verb)
+    const call = verbOf(store, verb)
+    define(owner, name, verbs.includes(verb) ? around(verb, call) : call)
+  }
+  define(own, 'name', store.name)
+  define(own.notifier, 'notify', (queues: readonly string[]) => store.notifier.notify(queues))
+  define(own.notifier, 'forward', (wakeUp: WakeUp) => store.notifier.forward(wakeUp))
+  return own
+}
+
+function memberOf(store: FullStore<never>, verb: Verb): [owner: Record<string, unknown>, name: string] {
+  const [part = '', name] = verb.split('.')
+  const members = store as unknown as Record<string, Record<string, unknown>>
+  return name === undefined ? [members, part] : [members[part] ?? {}, name]
+}
+
+function define(owner: object, key: string, value: unknown): void {
+  Object.defineProperty(owner, key, { value, enumerable: true, configurable: true, writable: true })
+}
