@@ -12,6 +12,7 @@ import type { Tracing } from '../job/tracing.ts'
 import { type ForwardLog, forwardLog } from '../observe/forward-log.ts'
 import type { Logger } from '../observe/logger.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
+import { absentPartWarnings } from '../store/absent-parts.ts'
 import type { DeclaredLimit } from '../store/limit.ts'
 import type { Store } from '../store/store.ts'
 import type { Middleware } from '../work/handler.ts'
@@ -158,7 +159,7 @@ export function resolveOptions(given: MillOptions): Resolved {
   const found = problems()
   const options = found.keys(given, 'options', KEYS) ? given : ({} as MillOptions)
   checkNode(found)
-  found.try('store', undefined, () => checkStore(options.store))
+  found.try('store', undefined, () => checkStore(options.store, found))
   const { env = process.env } = options
   const platform = found.try('platform', systemPlatform, () => checkPlatform(options.platform))
   const jobs = checkJobs(options.jobs ?? [], found)
@@ -230,9 +231,13 @@ function checkNode(found: Problems): void {
   found.add('error', 'STORE_UNSUPPORTED', 'node', `${process.version} is too old. Use Node 22.14 or newer`)
 }
 
-function checkStore(store: unknown): void {
+function checkStore(store: unknown, found: Problems): void {
   const isStore = typeof store === 'object' && store !== null && 'claim' in store && 'open' in store
-  if (isStore) return
+  if (isStore) {
+    for (const warning of absentPartWarnings(store as Store<never>))
+      found.add('warning', 'STORE_UNSUPPORTED', 'store', warning)
+    return
+  }
   throw new JobmillError('OPTION_INVALID', 'must be a store', {
     field: 'store',
     value: quote(store),

@@ -1,12 +1,13 @@
 /**
- * Adds the optional parts that a store does not have. What only reads or records has nothing to do there, and
- * what would have an effect is refused.
+ * Adds the optional parts that a store does not have. Reading finds nothing there, recording does nothing,
+ * and everything else is refused.
  */
 import { JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import type { LimitsPart, MetricsPart, NotifierPart, SchedulesPart } from './parts.ts'
 import type { FullStore, Store } from './store.ts'
+import { aroundVerbs } from './verbs.ts'
 
 /** Two mills that share a store must recognize it as the same object. */
 const completed = new WeakMap<Store<never>, FullStore<never>>()
@@ -22,10 +23,23 @@ export function withAllParts(store: Store, platform: Platform): FullStore {
     metrics: metrics ?? NO_METRICS,
     notifier: notifier ?? noNotifier(platform),
   }
-  // Inherits instead of copying: a custom store may be a class or have more members.
-  const full = Object.assign(Object.create(store) as Store, parts)
+  // Wraps nothing, but calls every verb on the object that has it: a custom store may be a class.
+  const full = Object.assign(
+    aroundVerbs(store, [], (_, call) => call),
+    parts,
+  )
   completed.set(store, full)
   return full
+}
+
+/** What a mill cannot do without a part that no call would be refused for. */
+export function absentPartWarnings({ name, metrics, notifier }: Store<never>): readonly string[] {
+  return [
+    ...(metrics === undefined ? [`${name} has no metrics. Metrics, timeline and audit log stay empty`] : []),
+    ...(notifier === undefined
+      ? [`${name} has no notifier. Workers find the jobs of other processes with their next heartbeat`]
+      : []),
+  ]
 }
 
 type Absent = 'schedules' | 'limits'

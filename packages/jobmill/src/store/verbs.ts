@@ -1,5 +1,5 @@
 /** Every verb of a store by its path (`claim`, `limits.acquire`), to wrap or list them all. */
-import type { FullStore } from './store.ts'
+import type { FullStore, Store } from './store.ts'
 import type { WakeUp } from './wake-up.ts'
 
 const PARTS = [
@@ -96,17 +96,19 @@ export const ALL_VERBS = Object.keys(VERBS) as readonly Verb[]
 
 export type AnyVerb = (...args: readonly unknown[]) => Promise<unknown>
 
-/** The verb of this store, bound to its part. */
-export function verbOf(store: FullStore<never>, verb: Verb): AnyVerb {
+/** The verb of this store, bound to its part. Undefined if the store does not have that part. */
+export function verbOf(store: FullStore<never>, verb: Verb): AnyVerb
+export function verbOf(store: Store<never>, verb: Verb): AnyVerb | undefined
+export function verbOf(store: Store<never>, verb: Verb): AnyVerb | undefined {
   const [owner, name] = memberOf(store, verb)
-  return (owner[name] as AnyVerb).bind(owner)
+  return owner === undefined ? undefined : (owner[name] as AnyVerb).bind(owner)
 }
 
 /**
  * The same store with some verbs wrapped. `around` returns the function that replaces the verb `call`. That
  * must not await before it calls it: in a user transaction on SQLite the write must happen inside the call.
  */
-export function aroundVerbs<S extends FullStore<never>>(
+export function aroundVerbs<S extends Store<never>>(
   store: S,
   verbs: readonly Verb[],
   around: (verb: Verb, call: AnyVerb) => AnyVerb,
@@ -114,24 +116,31 @@ export function aroundVerbs<S extends FullStore<never>>(
   // Inherits instead of copying, and calls every verb on its own object: a custom store may be a class and
   // have more members.
   const own = Object.create(store) as S
-  for (const part of PARTS) define(own, part, Object.create(store[part]))
+  for (const part of PARTS) if (store[part] !== undefined) define(own, part, Object.create(store[part]))
   for (const verb of ALL_VERBS) {
     const [owner, name] = memberOf(own, verb)
     const call = verbOf(store, verb)
-    define(owner, name, verbs.includes(verb) ? around(verb, call) : call)
+    if (owner !== undefined && call !== undefined)
+      define(owner, name, verbs.includes(verb) ? around(verb, call) : call)
   }
   define(own, 'name', store.name)
-  define(own.notifier, 'notify', (queues: readonly string[]) => store.notifier.notify(queues))
-  define(own.notifier, 'forward', (wakeUp: WakeUp) => store.notifier.forward(wakeUp))
+  const { notifier } = store
+  if (notifier === undefined) return own
+  define(own.notifier, 'notify', (queues: readonly string[]) => notifier.notify(queues))
+  define(own.notifier, 'forward', (wakeUp: WakeUp) => notifier.forward(wakeUp))
   return own
 }
 
-function memberOf(store: FullStore<never>, verb: Verb): [owner: Record<string, unknown>, name: string] {
+function memberOf(
+  store: Store<never>,
+  verb: Verb,
+): [owner: Record<string, unknown> | undefined, name: string] {
   const [part = '', name] = verb.split('.')
-  const members = store as unknown as Record<string, Record<string, unknown>>
-  return name === undefined ? [members, part] : [members[part] ?? {}, name]
+  const members = store as unknown as Record<string, Record<string, unknown> | undefined>
+  return name === undefined ? [members, part] : [members[part], name]
 }
 
-function define(owner: object, key: string, value: unknown): void {
+function define(owner: object | undefined, key: string, value: unknown): void {
+  if (owner === undefined) return
   Object.defineProperty(owner, key, { value, enumerable: true, configurable: true, writable: true })
 }

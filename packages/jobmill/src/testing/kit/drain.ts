@@ -2,7 +2,7 @@
 import { BOUNDS } from '../../job/defaults.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
-import type { FullStore } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
 import type { AtWork } from './at-work.ts'
 import type { TestPlatform } from './test-platform.ts'
 
@@ -17,7 +17,7 @@ export interface DrainOptions {
 }
 
 export interface DrainTools {
-  readonly store: Pick<FullStore, 'instances' | 'counts' | 'queues'>
+  readonly store: Pick<Store, 'instances' | 'counts' | 'queues'>
   readonly platform: TestPlatform
   readonly atWork: AtWork
   /** False while outcomes of this mill are not written yet. */

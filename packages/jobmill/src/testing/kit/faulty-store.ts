@@ -5,9 +5,9 @@
 import { JobmillError } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
-import type { FullStore } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
 import { BENEATH, type Layered } from './in-flight.ts'
-import { ALL_VERBS, aroundVerbs, type Verb, verbOf } from '../../store/verbs.ts'
+import { ALL_VERBS, type AnyVerb, aroundVerbs, type Verb, verbOf } from '../../store/verbs.ts'
 
 export interface HeldCall {
   /** Resolves when a call has reached the point where it waits. */
@@ -40,8 +40,8 @@ export interface Faults {
 /** What happens at one point of a call: nothing, a wait, or an error. */
 type Plan = () => Promise<void> | undefined
 
-export function faultyStore<S extends FullStore<never>>(store: S): S & Faults {
-  let beneath: FullStore<never> = store
+export function faultyStore<S extends Store<never>>(store: S): S & Faults {
+  let beneath: Store<never> = store
   const before = plans()
   const after = plans()
   const counts = Object.fromEntries(ALL_VERBS.map((verb) => [verb, 0])) as Record<Verb, number>
@@ -54,7 +54,8 @@ export function faultyStore<S extends FullStore<never>>(store: S): S & Faults {
 
   /** Synchronous when nothing is planned: a write in a user transaction must happen inside the call. */
   function makeCall(verb: Verb, args: readonly unknown[]): Promise<unknown> {
-    const call = verbOf(beneath, verb)(...args)
+    // Only verbs that the store has are wrapped.
+    const call = (verbOf(beneath, verb) as AnyVerb)(...args)
     const then = after.next(verb)
     if (then === undefined) return call
     // The plan applies before the reply is delivered, even if the call failed.

@@ -3,7 +3,7 @@
  * flight.
  */
 import { systemPlatform } from '../../platform/platform.ts'
-import type { FullStore } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
 import { ALL_VERBS, aroundVerbs } from '../../store/verbs.ts'
 
 /**
@@ -13,18 +13,18 @@ import { ALL_VERBS, aroundVerbs } from '../../store/verbs.ts'
 export const BENEATH = Symbol('jobmill.testing.beneath')
 
 export interface Layered {
-  readonly [BENEATH]: { get(): FullStore<never>; set(store: FullStore<never>): void }
+  readonly [BENEATH]: { get(): Store<never>; set(store: Store<never>): void }
 }
 
-const isLayered = (store: FullStore<never>): store is FullStore<never> & Layered => BENEATH in store
+const isLayered = (store: Store<never>): store is Store<never> & Layered => BENEATH in store
 
 /** The same database without fault injection, for queries of the test itself. */
-export function withoutFaults(store: FullStore<never>): FullStore {
+export function withoutFaults(store: Store<never>): Store {
   return isLayered(store) ? withoutFaults(store[BENEATH].get()) : store
 }
 
 export interface InFlight {
-  readonly track: <S extends FullStore<never>>(store: S) => S
+  readonly track: <S extends Store<never>>(store: S) => S
   readonly nextTurn: (task: () => void) => void
   /** Something started or ended: the count of quiet turns starts over. */
   readonly touch: () => void
@@ -45,12 +45,12 @@ const TRACKED = ALL_VERBS.filter((verb) => verb !== 'notifier.wait')
 const turn = (): Promise<void> => new Promise((resolve) => systemPlatform.nextTurn(resolve))
 
 export function inFlight(): InFlight {
-  const known = new WeakMap<object, FullStore<never>>()
+  const known = new WeakMap<object, Store<never>>()
   const calls = new Set<Promise<unknown>>()
   let turns = 0
   let touched = 0
 
-  function wrapped<S extends FullStore<never>>(store: S): S {
+  function wrapped<S extends Store<never>>(store: S): S {
     return aroundVerbs(store, TRACKED, (_, call) => (...args) => {
       touched += 1
       const reply = call(...args)
@@ -65,7 +65,7 @@ export function inFlight(): InFlight {
     })
   }
 
-  function track<S extends FullStore<never>>(store: S): S {
+  function track<S extends Store<never>>(store: S): S {
     const before = known.get(store)
     if (before !== undefined) return before as S
     const layer = isLayered(store) ? store[BENEATH] : undefined

@@ -4,7 +4,7 @@ import type { Duration } from '../../job/duration.ts'
 import { JobmillError } from '../../job/errors.ts'
 import { onDeadKind } from '../../job/on-dead.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import type { FullStore } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
 import type { AtWork } from './at-work.ts'
 import { drain, type DrainOptions } from './drain.ts'
 import { openAttempts } from './open-attempts.ts'
@@ -14,7 +14,7 @@ export interface ControlTools {
   readonly platform: TestPlatform
   readonly atWork: AtWork
   readonly jobs: readonly AnyJob[]
-  readonly store: FullStore
+  readonly store: Store
 }
 
 const PER_PASS = 1_000

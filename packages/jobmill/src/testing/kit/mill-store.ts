@@ -5,7 +5,7 @@
 import type { NewJob } from '../../job/new-job.ts'
 import type { Finish, Finished } from '../../store/finish.ts'
 import type { Enqueued } from '../../store/replies.ts'
-import type { FullStore } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
 import { type RecordedJob, recordedJob } from './recorded-job.ts'
 import { ALL_VERBS, aroundVerbs, type Verb } from '../../store/verbs.ts'
 
@@ -16,9 +16,9 @@ export interface EnqueuedRecord<Payload = unknown> extends RecordedJob<Payload> 
 }
 
 /** The number of mills that use a store. */
-const users = new WeakMap<FullStore<never>, number>()
+const users = new WeakMap<Store<never>, number>()
 
-function use(store: FullStore<never>, by: 1 | -1): number {
+function use(store: Store<never>, by: 1 | -1): number {
   const now = (users.get(store) ?? 0) + by
   users.set(store, now)
   return now
@@ -37,10 +37,7 @@ export interface MillStoreOptions {
 /** The verbs that can end or delete a job. */
 const ENDING: ReadonlySet<Verb> = new Set<Verb>(['finish', 'cancel', 'delete', 'instances.reap'])
 
-export function millStore<S extends FullStore<never>>(
-  store: S,
-  { onEnqueued, changed }: MillStoreOptions,
-): S {
+export function millStore<S extends Store<never>>(store: S, { onEnqueued, changed }: MillStoreOptions): S {
   let isUsed = true
   use(store, 1)
 

@@ -11,11 +11,11 @@ import { isEnded } from '../../job/state.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { JobResult } from '../../store/job-record.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import type { FullStore } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
 import type { Middleware } from '../../work/handler.ts'
 
 export interface PromptTools {
-  readonly store: Pick<FullStore, 'results'>
+  readonly store: Pick<Store, 'results'>
   readonly platform: Platform
 }
 

@@ -6,7 +6,8 @@ import type { MillEvent } from '../../job/events.ts'
 import { jobmill, type Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options.ts'
 import { systemPlatform } from '../../platform/platform.ts'
-import type { FullStore, TxOf } from '../../store/store.ts'
+import { withAllParts } from '../../store/absent-parts.ts'
+import type { FullStore, Store, TxOf } from '../../store/store.ts'
 import type { Middleware } from '../../work/handler.ts'
 import type { SqliteTx } from '../../store-sqlite/handle.ts'
 import { atWork as handlersOn } from './at-work.ts'
@@ -19,7 +20,7 @@ import { type EnqueuedRecord, millStore } from './mill-store.ts'
 import { mayHaveEnded, promptEnqueues, promptInside } from './prompt-handle.ts'
 import { type TestPlatform, testPlatform } from './test-platform.ts'
 
-export interface TestMillOptions<S extends FullStore<never> = FullStore<SqliteTx>> extends Omit<
+export interface TestMillOptions<S extends Store<never> = FullStore<SqliteTx>> extends Omit<
   MillOptions,
   'store' | 'platform'
 > {
@@ -64,7 +65,7 @@ export interface TestMill<Tx = unknown> extends Mill<Tx>, AsyncDisposable {
 }
 
 /** Ends with its block: `await using mill = await testMill({ jobs: [sendEmail] })`. */
-export async function testMill<S extends FullStore<never> = FullStore<SqliteTx>>(
+export async function testMill<S extends Store<never> = FullStore<SqliteTx>>(
   options: TestMillOptions<S> = {},
 ): Promise<TestMill<TxOf<S>>> {
   const {
@@ -80,7 +81,7 @@ export async function testMill<S extends FullStore<never> = FullStore<SqliteTx>>
   const atWork = handlersOn(platform)
   const records: EnqueuedRecord[] = []
   const events: MillEvent[] = []
-  const mill = jobmill<FullStore>({
+  const mill = jobmill<Store>({
     log: 'silent',
     // Ignores the environment of the test process.
     env: {},
@@ -106,7 +107,7 @@ export async function testMill<S extends FullStore<never> = FullStore<SqliteTx>>
     },
     events,
     platform,
-    store,
+    store: withAllParts(store, platform),
   })
   if (start) await test.start()
   return test
@@ -118,8 +119,8 @@ function around(own: readonly Middleware[], options: readonly Middleware[] = [])
   return options.every((one) => typeof one === 'function') ? [...own, ...options] : options
 }
 
-function checkStore(store: unknown): FullStore {
-  if (typeof store === 'object' && store !== null && 'claim' in store) return store as FullStore
+function checkStore(store: unknown): Store {
+  if (typeof store === 'object' && store !== null && 'claim' in store) return store as Store
   throw new JobmillError('OPTION_INVALID', 'must return a store', {
     field: 'store',
     value: quote(store),

@@ -7,7 +7,7 @@ import { checkObjectKeys } from '../../job/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import type { GaugeReading } from '../../platform/gauges.ts'
 import { type Platform, systemPlatform } from '../../platform/platform.ts'
-import type { FullStore } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
 import { inFlight } from './in-flight.ts'
 import { randomFrom } from './random-from.ts'
 import { timeline } from './timeline.ts'
@@ -38,7 +38,7 @@ export interface TestPlatform extends Platform {
    * The same store with its calls tracked. Give a store on a server or a file `clock: platform.now` and leave
    * its timers real: a call that waits for a timer of this platform would deadlock with the clock.
    */
-  track<S extends FullStore<never>>(store: S): S
+  track<S extends Store<never>>(store: S): S
   /** The number of set timers: 0 once everything has stopped. */
   readonly pendingTimers: number
 }

@@ -1,0 +1,144 @@
+// A mill on a store without the optional parts: jobs run, and what needs a part is refused by its name.
+import { describe, expect, test } from 'vitest'
+import { defineJob, type JobContext, jobmill, type Store } from '../../src/index.ts'
+import { withAllParts } from '../../src/store/absent-parts.ts'
+import { oracle, oracleDatabase, type OracleTx } from '../../src/testing/oracle/oracle.ts'
+import { aClaim, faultyStore, testMill, testPlatform } from '../../src/testing/index.ts'
+import { rejection } from '../unit/support.ts'
+
+const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<number>) => payload })
+const daily = { name: 'daily', job: echo, when: '@daily', payload: 1 } as const
+
+const bare = ({ now }: { readonly now: () => number }): Store<OracleTx> =>
+  without(oracle(oracleDatabase(), { clock: now }))
+
+function without<Tx>(store: Store<Tx>): Store<Tx> {
+  const { schedules: _s, limits: _l, metrics: _m, notifier: _n, ...rest } = store
+  return rest
+}
+
+const unsupported = (part: string): object => ({
+  code: 'STORE_UNSUPPORTED',
+  message: `the store oracle has no ${part}. Remove the ${part}, or use a store that has them.`,
+})
+
+describe('a mill on a store without schedules, limits, metrics and notifier', () => {
+  test('runs, retries, cancels and retains jobs', async () => {
+    let runs = 0
+    const flaky = defineJob({
+      kind: 'flaky',
+      run() {
+        runs += 1
+        if (runs === 1) throw new Error('not yet')
+        return runs
+      },
+    })
+    await using mill = await testMill({
+      jobs: [echo, flaky],
+      store: bare,
+      queues: { default: { retain: { done: '5m' } } },
+    })
+    const [first, second, third] = [
+      await mill.enqueue(echo, 7),
+      await mill.enqueue(flaky, {}),
+      await mill.enqueue(echo, 8, { delay: '1h' }),
+    ]
+    await mill.cancel(third.id)
+    await mill.drain()
+    expect(await first.result()).toBe(7)
+    await mill.clock.advance('1m')
+    expect(await second.result()).toBe(2)
+    expect(await mill.get(third.id)).toMatchObject({ state: 'cancelled' })
+    await mill.clock.advance('10m')
+    expect(await mill.get(first.id)).toBeNull()
+  })
+
+  test('runs jobs that another process wrote', async () => {
+    const platform = testPlatform()
+    const database = oracleDatabase()
+    const store = (): Store<OracleTx> => without(oracle(database, { clock: platform.now }))
+    await using worker = await testMill({ jobs: [echo], store, platform })
+    await using web = await testMill({ jobs: [echo], store, platform, start: false })
+    const job = await web.enqueue(echo, 7)
+    await platform.advance('10s')
+    expect(await worker.get(job.id)).toMatchObject({ state: 'done', result: 7 })
+  })
+
+  test('reads of an absent part find nothing', async () => {
+    await using mill = await testMill({ jobs: [echo], store: bare })
+    const job = await mill.enqueue(echo, 7)
+    await mill.drain()
+    expect(await mill.schedules.list()).toEqual([])
+    expect(await mill.schedules.delete('daily')).toBe(false)
+    expect(await mill.limits.list()).toEqual([])
+    expect(await mill.limits.delete('smtp')).toBe(false)
+    expect((await mill.timeline()).events).toEqual([])
+    expect(await mill.metrics()).toMatchObject({ queues: [], instances: [], limits: [] })
+    expect((await mill.why(job.id))?.state).toBe('done')
+    expect(await mill.overrides()).toEqual([])
+  })
+
+  test('refuses schedules and limits in code at its start', async () => {
+    const schedules = [daily]
+    const limits = { smtp: { concurrency: 1 } }
+    expect(await rejection(() => testMill({ jobs: [echo], schedules, store: bare }))).toMatchObject(
+      unsupported('schedules'),
+    )
+    expect(await rejection(() => testMill({ jobs: [echo], limits, store: bare }))).toMatchObject(
+      unsupported('limits'),
+    )
+  })
+
+  test('refuses to create schedules and limits, and to use a limit', async () => {
+    await using mill = await testMill({ jobs: [echo], store: bare })
+    expect(await rejection(() => mill.schedules.create(daily))).toMatchObject(unsupported('schedules'))
+    expect(await rejection(() => mill.limits.create('smtp', { concurrency: 1 }))).toMatchObject(
+      unsupported('limits'),
+    )
+    expect(await rejection(() => mill.limit('smtp').acquire())).toMatchObject(unsupported('limits'))
+  })
+
+  test('warns about absent metrics and an absent notifier', () => {
+    const mill = jobmill({ jobs: [echo], store: bare(testPlatform()), log: 'silent' })
+    expect(mill.warnings.map(({ code, message }) => ({ code, message }))).toEqual([
+      {
+        code: 'STORE_UNSUPPORTED',
+        message: 'store: oracle has no metrics. Metrics, timeline and audit log stay empty',
+      },
+      {
+        code: 'STORE_UNSUPPORTED',
+        message:
+          'store: oracle has no notifier. Workers find the jobs of other processes with their next heartbeat',
+      },
+    ])
+  })
+
+  test('a store with fault injection stays without them', async () => {
+    const store = faultyStore(bare(testPlatform()))
+    expect(store.limits).toBeUndefined()
+    store.fail('counts')
+    expect(await rejection(() => store.counts())).toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  })
+
+  test('calls a store that is a class on its own object', async () => {
+    const platform = testPlatform()
+    const store = withAllParts(classOf(bare(platform)), platform)
+    await store.open()
+    expect(await store.claim(aClaim(platform.id()))).toEqual([])
+    await store.close()
+  })
+})
+
+/** The same store as a class with private state, which only its own methods can read. */
+function classOf(store: Store<OracleTx>): Store<OracleTx> {
+  class Wrapped {
+    readonly #store = store
+    claim(...args: Parameters<Store['claim']>): ReturnType<Store['claim']> {
+      return this.#store.claim(...args)
+    }
+  }
+  const own = new Wrapped()
+  for (const [name, member] of Object.entries(store))
+    if (name !== 'claim') Object.defineProperty(own, name, { value: member, enumerable: true })
+  return own as unknown as Store<OracleTx>
+}
