@@ -41,14 +41,18 @@ import {
 import type { HandOff } from './claim.ts'
 import { limitUnknown } from './cluster-errors.ts'
 import type { Enqueued } from './replies.ts'
-import type { FullStore } from './store.ts'
+import type { LimitsPart, MetricsPart, NotifierPart, SchedulesPart } from './parts.ts'
+import type { FullStore, Store } from './store.ts'
 
 /** Stored keys include their scope and the name of a queue or kind. */
 const MOST_KEY_CHARS = 2 * BOUNDS.keyChars
 
 const MOST_PER_PASS = { least: 1, most: 10_000 }
 
-export function withChecks<Tx>(store: FullStore<Tx>): FullStore<Tx> {
+/** `store` must be an object of functions, not a class: its members are copied. */
+export function withChecks<Tx>(store: FullStore<Tx>): FullStore<Tx>
+export function withChecks<Tx>(store: Store<Tx>): Store<Tx>
+export function withChecks<Tx>(store: Store<Tx>): Store<Tx> {
   return {
     ...store,
     // Jobs are already checked, so an enqueue without direct dispatch goes straight to the store.
@@ -120,66 +124,73 @@ export function withChecks<Tx>(store: FullStore<Tx>): FullStore<Tx> {
       },
       position: async (id, kinds) => store.inspect.position(checkId(id, 'id'), kinds),
     },
-    schedules: {
-      ...store.schedules,
-      declare: async (schedules) => store.schedules.declare(schedules.map(checkDeclaredSchedule)),
-      create: async (name, definition, by, named) =>
-        store.schedules.create(
-          checkName(name, 'name'),
-          checkSchedule(definition, 'definition', true),
-          checkBy(by),
-          named?.map((option, at) => checkOneOf(option, `named[${at}]`, SCHEDULE_KEYS)),
-        ),
-      change: async (name, patch, by) =>
-        store.schedules.change(
-          checkSoughtName(name, 'name'),
-          checkSchedule(patch, 'patch', false),
-          checkBy(by),
-        ),
-      delete: async (name, by) => store.schedules.delete(checkSoughtName(name, 'name'), checkBy(by)),
-      tick: async (ticks) => store.schedules.tick(ticks.map(checkTick)),
-      failed: async (name, error) =>
-        store.schedules.failed(name, error === null ? null : storableText(error)),
-      ticks: async (name, limit) =>
-        store.schedules.ticks(checkSoughtName(name, 'name'), checkWhole(limit, 'limit', MOST_PER_PASS)),
+    schedules: store.schedules && checkedSchedules(store.schedules),
+    limits: store.limits && checkedLimits(store.limits),
+    metrics: store.metrics && checkedMetrics(store.metrics),
+    notifier: store.notifier && checkedNotifier(store.notifier),
+  }
+}
+
+function checkedSchedules(part: SchedulesPart): SchedulesPart {
+  return {
+    ...part,
+    declare: async (schedules) => part.declare(schedules.map(checkDeclaredSchedule)),
+    create: async (name, definition, by, named) =>
+      part.create(
+        checkName(name, 'name'),
+        checkSchedule(definition, 'definition', true),
+        checkBy(by),
+        named?.map((option, at) => checkOneOf(option, `named[${at}]`, SCHEDULE_KEYS)),
+      ),
+    change: async (name, patch, by) =>
+      part.change(checkSoughtName(name, 'name'), checkSchedule(patch, 'patch', false), checkBy(by)),
+    delete: async (name, by) => part.delete(checkSoughtName(name, 'name'), checkBy(by)),
+    tick: async (ticks) => part.tick(ticks.map(checkTick)),
+    failed: async (name, error) => part.failed(name, error === null ? null : storableText(error)),
+    ticks: async (name, limit) =>
+      part.ticks(checkSoughtName(name, 'name'), checkWhole(limit, 'limit', MOST_PER_PASS)),
+  }
+}
+
+function checkedLimits(part: LimitsPart): LimitsPart {
+  return {
+    ...part,
+    declare: async (limits) => {
+      limits.forEach(checkLimit)
+      await part.declare(limits)
     },
-    limits: {
-      ...store.limits,
-      declare: async (limits) => {
-        limits.forEach(checkLimit)
-        await store.limits.declare(limits)
-      },
-      create: async (name, settings, by) =>
-        store.limits.create(checkName(name, 'name'), checkLimitParts(settings, 'settings'), checkBy(by)),
-      change: async (name, settings, by) => {
-        const parts = checkLimitParts(settings, 'settings', true)
-        return store.limits.change(ofLimit(name), parts, checkBy(by))
-      },
-      delete: async (name) => !isOfKey(name) && store.limits.delete(name),
-      acquire: async (items) => store.limits.acquire(items.map(checkAcquire)),
-      release: async (items) => store.limits.release(items.map(checkPermitOf)),
-      drain: async (name, forMs, key) => {
-        checkWhole(forMs, 'forMs', DURATION)
-        return store.limits.drain(
-          ofLimit(name),
-          forMs,
-          key === undefined ? undefined : checkLimitKey(key, 'key'),
-        )
-      },
+    create: async (name, settings, by) =>
+      part.create(checkName(name, 'name'), checkLimitParts(settings, 'settings'), checkBy(by)),
+    change: async (name, settings, by) => {
+      const parts = checkLimitParts(settings, 'settings', true)
+      return part.change(ofLimit(name), parts, checkBy(by))
     },
-    metrics: {
-      ...store.metrics,
-      rollUp: async (limit) => store.metrics.rollUp(checkWhole(limit, 'limit', MOST_PER_PASS)),
-      record: async (recording) => store.metrics.record(checkRecording(recording)),
-      read: async (query) => store.metrics.read(checkMetricQuery(query)),
-      timeline: async (query) => store.metrics.timeline(checkTimelineQuery(query)),
+    delete: async (name) => !isOfKey(name) && part.delete(name),
+    acquire: async (items) => part.acquire(items.map(checkAcquire)),
+    release: async (items) => part.release(items.map(checkPermitOf)),
+    drain: async (name, forMs, key) => {
+      checkWhole(forMs, 'forMs', DURATION)
+      return part.drain(ofLimit(name), forMs, key === undefined ? undefined : checkLimitKey(key, 'key'))
     },
-    notifier: {
-      ...store.notifier,
-      wait: async (options) => {
-        checkWhole(options.timeoutMs, 'timeoutMs', { least: 0, most: BOUNDS.durationMs })
-        return store.notifier.wait(options)
-      },
+  }
+}
+
+function checkedMetrics(part: MetricsPart): MetricsPart {
+  return {
+    ...part,
+    rollUp: async (limit) => part.rollUp(checkWhole(limit, 'limit', MOST_PER_PASS)),
+    record: async (recording) => part.record(checkRecording(recording)),
+    read: async (query) => part.read(checkMetricQuery(query)),
+    timeline: async (query) => part.timeline(checkTimelineQuery(query)),
+  }
+}
+
+function checkedNotifier(part: NotifierPart): NotifierPart {
+  return {
+    ...part,
+    wait: async (options) => {
+      checkWhole(options.timeoutMs, 'timeoutMs', { least: 0, most: BOUNDS.durationMs })
+      return part.wait(options)
     },
   }
 }
@@ -199,7 +210,7 @@ function ofLimit(name: string): string {
 
 /** Like `finish`, this must not await anything before it calls the store. */
 async function handingOff<Tx>(
-  store: FullStore<Tx>,
+  store: Store<Tx>,
   jobs: readonly NewJob[],
   options: { readonly tx?: Tx | undefined; readonly mayRepeat?: boolean; readonly handOff: HandOff },
 ): Promise<Enqueued[]> {

@@ -1,0 +1,200 @@
+/**
+ * `jobmill/store`: the contract of a store, and what its rules refer to. For authors of stores: see "Write a
+ * store" in the docs. Test a store with `storeConformance` of `jobmill/testing`.
+ */
+
+// The contract.
+export type { FullStore, JobStore, Store, ToolStore, TxOf } from './store/store.ts'
+export type {
+  InspectPart,
+  InstancesPart,
+  LimitsPart,
+  MetricsPart,
+  NotifierPart,
+  OverridesPart,
+  QueuesPart,
+  RemoteDispatch,
+  SchedulesPart,
+} from './store/parts.ts'
+export { ALL_VERBS, aroundVerbs, type AnyVerb, type Verb, VERBS, type VerbClass } from './store/verbs.ts'
+export type { StoreTools } from './store/tools.ts'
+
+// Jobs.
+export type { Dedupe, HoldAfter, NewJob } from './job/new-job.ts'
+export { FIRST_PLACES } from './job/new-job.ts'
+export { type Outcome, OUTCOMES } from './job/outcome.ts'
+export { type EndedState, isEnded, JOB_STATES, type JobState } from './job/state.ts'
+export type { ClaimRequest, HandedOver, HandOff, Held, Lease, StandBy } from './store/claim.ts'
+export type { CoolDown, Finish, Finished, Progress, Transition } from './store/finish.ts'
+export {
+  type Chunk,
+  cursorInvalid,
+  type JobFilter,
+  type JobPage,
+  listWithinBudget,
+  namesOf,
+  type PageRequest,
+  type Position,
+} from './store/job-list.ts'
+export type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from './store/job-record.ts'
+export { hasAll, type PayloadAt } from './store/payload-at.ts'
+export {
+  type Enqueued,
+  NOTHING_RETAINED,
+  type Reaped,
+  type ReapedJob,
+  type Retained,
+  type RetainRequest,
+  type Staged,
+  type Verdict,
+} from './store/replies.ts'
+
+// Queues and overrides.
+export { DEFAULT_QUEUE_SETTINGS, type QueuePatch, type QueueSettings } from './job/queue-settings.ts'
+export {
+  effectiveQueue,
+  isSameQueue,
+  overrideQueue,
+  queueOverrides,
+  type QueueSources,
+  resetQueue,
+  UNDECLARED,
+} from './job/queue-sources.ts'
+export {
+  droppedOptions,
+  NO_OVERRIDES,
+  type Overridable,
+  type Override,
+  type OverrideRecord,
+  type Overrides,
+  type Stamp,
+} from './job/overrides.ts'
+export {
+  type DeclaredQueue,
+  POSITION_MOST,
+  type QueueCounts,
+  type QueueRecord,
+  queueUnknown,
+  UNSERVED_ROWS,
+  type UnservedKind,
+} from './store/queue-record.ts'
+
+// Instances.
+export { crashError, NO_CRASH, STOOD_STILL } from './job/crash.ts'
+export { type Death, ON_DEAD_QUEUE, onDeadJob, onDeadKind } from './job/on-dead.ts'
+export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/duty.ts'
+export type { Heartbeat, HeartbeatRequest, InstanceRecord, NewInstance } from './store/instance.ts'
+
+// Schedules.
+export {
+  isRetimed,
+  liveSchedule,
+  type Missed,
+  type Overlap,
+  type ScheduleDefinition,
+  type ScheduleOption,
+  type SchedulePatch,
+} from './job/schedule.ts'
+export {
+  type Creation,
+  overrideSchedule,
+  overridesOf,
+  resetSchedule,
+  scheduleOverrides,
+  type ScheduleSources,
+  stampCreation,
+  stampDeletion,
+  type Stamps,
+} from './job/schedule-sources.ts'
+export type {
+  DeclaredSchedule,
+  ScheduleRecord,
+  Tick,
+  Ticked,
+  TickOutcome,
+  TickRecord,
+} from './store/schedule.ts'
+
+// Limits.
+export {
+  afterSpending,
+  answer,
+  type Answer,
+  type Answered,
+  type Ask,
+  available,
+  type BudgetState,
+  changeBudget,
+  drainBudget,
+  EMPTY_BUDGET,
+  nextInMs,
+} from './job/budget.ts'
+export {
+  type ConcurrencySettings,
+  isPerKey,
+  type LimitParts,
+  type LimitSettings,
+  type RateSettings,
+} from './job/limit.ts'
+export {
+  createdLimit,
+  effectiveLimit,
+  isSameLimit,
+  keepsPerKey,
+  limitOverrides,
+  type LimitSources,
+  overrideLimit,
+  resetLimit,
+} from './job/limit-sources.ts'
+export {
+  type Acquired,
+  type AcquireRequest,
+  type DeclaredLimit,
+  KEYS_MOST,
+  type LimitRecord,
+  type PermitOf,
+} from './store/limit.ts'
+
+// Metrics.
+export { type Gauge, type Histogram, mergeData, type MetricData } from './job/metric-data.ts'
+export {
+  type MetricDelta,
+  type MetricOwn,
+  type MetricQuery,
+  type MetricRecord,
+  type NewTimelineEvent,
+  type Recording,
+  type Resolution,
+  RESOLUTIONS,
+  type TimelineEvent,
+  type TimelineQuery,
+} from './store/metrics.ts'
+
+// The notifier.
+export { waiters, type Waiters } from './store/waiters.ts'
+export { wakeAll, type WakeUp } from './store/wake-up.ts'
+
+// Errors, checks and tools.
+export { BOUNDS, DEFAULTS } from './job/defaults.ts'
+export {
+  type ErrorCode,
+  type ErrorDetails,
+  ERRORS,
+  isJobmillError,
+  JobmillError,
+  quote,
+} from './job/errors.ts'
+export {
+  limitExists,
+  limitInUse,
+  limitUnknown,
+  notInCode,
+  perKeyFixed,
+  perKeyOnQueue,
+  scheduleExists,
+  scheduleUnknown,
+  wrongKey,
+} from './store/cluster-errors.ts'
+export { createLifecycle, type Lifecycle, storeClosed } from './store/lifecycle.ts'
+export { withChecks } from './store/with-checks.ts'
+export { type Platform, systemPlatform, type Timer } from './platform/platform.ts'

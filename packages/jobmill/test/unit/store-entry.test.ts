@@ -1,0 +1,62 @@
+// `jobmill/store` exports everything that the contract of a store refers to.
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8')
+const SRC = '../../src/'
+
+/** The names in the braces of imports or exports, without `type`. */
+const namesIn = (braces: string): string[] =>
+  braces
+    .split(',')
+    .map((name) => name.trim().replace(/^type /, ''))
+    .filter((name) => name !== '')
+
+const exported = new Set(
+  [...read(`${SRC}store.ts`).matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, names = '']) =>
+    namesIn(names),
+  ),
+)
+
+/** Modules whose types occur in the signatures of the contract. */
+const SIGNATURES = [
+  'store',
+  'parts',
+  'claim',
+  'finish',
+  'job-list',
+  'job-record',
+  'replies',
+  'queue-record',
+  'instance',
+  'duty',
+  'limit',
+  'metrics',
+  'schedule',
+  'wake-up',
+]
+
+test.each(SIGNATURES)('every type that store/%s.ts imports is exported', (module) => {
+  const imports = [...read(`${SRC}store/${module}.ts`).matchAll(/^import type \{([^}]*)\}/gm)]
+  const missing = imports.flatMap(([, names = '']) => namesIn(names)).filter((name) => !exported.has(name))
+  expect(missing).toEqual([])
+})
+
+test('every function and constant that the page of the contract names is exported', () => {
+  const ours = ['job', 'store'].flatMap((folder) =>
+    readdirSync(new URL(`${SRC}${folder}`, import.meta.url)).flatMap((file) =>
+      file.endsWith('.ts')
+        ? [...read(`${SRC}${folder}/${file}`).matchAll(/^export (?:function|const) (\w+)/gm)].map(
+            ([, name = '']) => name,
+          )
+        : [],
+    ),
+  )
+  const page = read('../../../../docs/internals/store-contract.md')
+  const named = new Set([...page.matchAll(/`(\w+)`/g)].map(([, name = '']) => name))
+  // On that page, these are a state and a field of a filter.
+  const others = ['done', 'errorText']
+  const referred = ours.filter((name) => named.has(name) && !others.includes(name))
+  expect(referred).toContain('onDeadJob')
+  expect(referred.filter((name) => !exported.has(name))).toEqual([])
+})
