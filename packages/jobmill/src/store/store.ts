@@ -78,7 +78,8 @@ export interface JobStore<Tx> {
    * Inserts new jobs. With `tx`, they become visible when the user's transaction commits. `mayRepeat` says
    * that some ids may exist already, because a call was retried or the user chose the id. The store treats
    * an existing id as the same job. `handOff` allows direct dispatch: the store leases jobs to the free
-   * workers of the caller. It is ignored together with `tx` or `mayRepeat`.
+   * workers of the caller. It is ignored together with `tx` or `mayRepeat`, and by a store that has no direct
+   * dispatch.
    */
   enqueue(
     jobs: readonly NewJob[],

@@ -1,7 +1,8 @@
 /** `jobmill/testing`: the conformance suite for stores, the oracle, and helpers to test jobs. */
 export type { Case } from './conformance/case.ts'
+export { type Group, OPTIONAL_GROUPS, type OptionalGroup } from './conformance/groups.ts'
 export type { ConformanceSubject } from './conformance/subject.ts'
-export { conformanceCases, storeConformance } from './conformance/suite.ts'
+export { conformanceCases, conformanceGroups, storeConformance } from './conformance/suite.ts'
 export { aClaim, aJob, anInstance, aHeartbeat, aRetain, someJobs } from './factories.ts'
 export { DrainError, type DrainOptions } from './kit/drain.ts'
 export type { EnqueuedInside } from './kit/enqueue-nowhere.ts'

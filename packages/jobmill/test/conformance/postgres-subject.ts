@@ -7,9 +7,10 @@ import { freshSchema } from '../../../../test/support/databases.ts'
 import { keepSessionsHere } from '../../../../test/support/kept-sessions.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { ConformanceSubject } from '../../src/testing/index.ts'
+import type { FullStore } from '../../src/store/store.ts'
 
 /** On the current server, with sessions that the handles of a file share one after the other. */
-export function currentPostgresSubject(): ConformanceSubject {
+export function currentPostgresSubject(): ConformanceSubject<FullStore> {
   const url = inject('postgresUrl')
   if (!inject('keepsSessions')) return postgresSubject(url)
   const sessions = keepSessionsHere(url, { keepsStatements: true })
@@ -27,7 +28,7 @@ interface SubjectOptions {
 export function postgresSubject(
   url: string,
   { direct = url, stream }: SubjectOptions = {},
-): ConformanceSubject {
+): ConformanceSubject<FullStore> {
   const settings: pg.ClientConfig = { connectionString: url, ...(stream !== undefined && { stream }) }
   const schema = freshSchema(direct, 'conformance')
   const client = new pg.Client({ connectionString: direct })

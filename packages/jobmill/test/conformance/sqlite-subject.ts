@@ -6,8 +6,9 @@ import { beforeAll } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { ConformanceSubject } from '../../src/testing/index.ts'
+import type { FullStore } from '../../src/store/store.ts'
 
-export function sqliteSubject(): ConformanceSubject {
+export function sqliteSubject(): ConformanceSubject<FullStore> {
   const migrated = freshFile()
   let path = ''
   beforeAll(async () => {

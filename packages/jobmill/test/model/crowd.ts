@@ -8,7 +8,7 @@ import { aJob, type ConformanceSubject } from '../../src/testing/index.ts'
 import { type Act, type Crowd, KEYS, member, type MemberLog } from './crowd-acts.ts'
 
 async function withCrowd(
-  subject: ConformanceSubject,
+  subject: ConformanceSubject<FullStore>,
   crowd: Crowd,
   makeJob: (act: Act) => NewJob,
   check: (store: FullStore, logs: readonly MemberLog[]) => Promise<void>,
@@ -63,7 +63,7 @@ function keptOf(
 }
 
 /** No two members ever hold the same lease, and in the end every job exists. */
-export async function claimOnce(subject: ConformanceSubject, crowd: Crowd): Promise<void> {
+export async function claimOnce(subject: ConformanceSubject<FullStore>, crowd: Crowd): Promise<void> {
   await withCrowd(
     subject,
     crowd,
@@ -100,7 +100,7 @@ function keyed({ key }: Act): NewJob {
 }
 
 /** At most one live job per key, and every duplicate was reported with a job that held the key. */
-export async function dedupeOnce(subject: ConformanceSubject, crowd: Crowd): Promise<void> {
+export async function dedupeOnce(subject: ConformanceSubject<FullStore>, crowd: Crowd): Promise<void> {
   await withCrowd(subject, crowd, keyed, async (store, logs) => {
     const all = logs.flatMap((one) => one.enqueued)
     const keyOf = new Map(

@@ -15,6 +15,7 @@ import { FIRST_SCHEDULES, scheduleSteps } from './steps/schedules.ts'
 import { slotSteps } from './steps/slots.ts'
 import { workSteps } from './steps/work.ts'
 import { type Step, type World, closeWorld, openWorld } from './world.ts'
+import type { FullStore } from '../../src/store/store.ts'
 
 const LOOK_EVERY = 12
 
@@ -64,7 +65,10 @@ export async function startWorkers(world: World): Promise<void> {
   }
 }
 
-export async function run(subjects: readonly ConformanceSubject[], steps: readonly Step[]): Promise<void> {
+export async function run(
+  subjects: readonly ConformanceSubject<FullStore>[],
+  steps: readonly Step[],
+): Promise<void> {
   const world = await openWorld(subjects)
   try {
     await begin(world)

@@ -22,7 +22,7 @@ export interface System {
 
 /** The oracle first, then a fresh database for every subject. */
 export async function openSystems(
-  subjects: readonly ConformanceSubject[],
+  subjects: readonly ConformanceSubject<FullStore>[],
   clock: () => number,
 ): Promise<System[]> {
   const database = oracleDatabase()

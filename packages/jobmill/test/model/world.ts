@@ -10,6 +10,7 @@ import type { ConformanceSubject } from '../../src/testing/conformance/subject.t
 import { testClock, type TestClock } from '../../src/testing/test-clock.ts'
 import { difference } from './difference.ts'
 import { type System, openSystems } from './systems.ts'
+import type { FullStore } from '../../src/store/store.ts'
 
 /** A lease by its common name. */
 export interface LeaseName {
@@ -59,7 +60,7 @@ export interface Step {
   readonly run: (world: World) => Promise<void>
 }
 
-export async function openWorld(subjects: readonly ConformanceSubject[]): Promise<World> {
+export async function openWorld(subjects: readonly ConformanceSubject<FullStore>[]): Promise<World> {
   const clock = testClock()
   const world: World = {
     clock,

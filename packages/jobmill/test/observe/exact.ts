@@ -15,7 +15,7 @@ import { check, timeoutMs } from '../model/check.ts'
 import { aClock, type Clock, finished, START_AT, started } from './bench.ts'
 import { histories, LIMIT, type World, world } from './brute-force.ts'
 
-type Subject = Pick<ConformanceSubject, 'name' | 'fresh' | 'handle'>
+type Subject = Pick<ConformanceSubject<FullStore>, 'name' | 'fresh' | 'handle'>
 
 async function read(store: FullStore, clock: Clock, resolution: Resolution): Promise<Metrics> {
   const { metrics } = observation({ opened: async () => store, platform: clock })

@@ -26,6 +26,7 @@ import { scheduleSteps } from '../model/steps/schedules.ts'
 import { workSteps } from '../model/steps/work.ts'
 import { ask, closeWorld, openWorld, type Step, type World } from '../model/world.ts'
 import { WAY } from './places.ts'
+import type { FullStore } from '../../src/store/store.ts'
 
 const FILE = 'packages/jobmill/test/transfer/histories.test.ts'
 const RUNS = 3
@@ -72,7 +73,7 @@ async function compareKept(world: World): Promise<void> {
 }
 
 /** All processes die, and their jobs are recovered. Then the store is replaced by the other one. */
-async function moved(world: World, to: ConformanceSubject): Promise<World> {
+async function moved(world: World, to: ConformanceSubject<FullStore>): Promise<World> {
   world.clock.advance(20_000)
   await reap(world, 3)
   const [oracle, source] = world.systems
@@ -104,7 +105,7 @@ async function retain(world: World): Promise<void> {
 }
 
 async function run(
-  [from, to]: readonly [ConformanceSubject, ConformanceSubject],
+  [from, to]: readonly [ConformanceSubject<FullStore>, ConformanceSubject<FullStore>],
   { before, after }: { readonly before: readonly Step[]; readonly after: readonly Step[] },
 ): Promise<void> {
   let world = await openWorld([from])

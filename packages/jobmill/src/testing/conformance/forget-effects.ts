@@ -54,6 +54,7 @@ export const forgetEffectCases: readonly Case[] = [
   },
   {
     name: 'P13 the permits of a forgotten job are released, and waiting queues are notified',
+    needs: ['limits', 'notifier'],
     async run(t) {
       const { store } = t
       await setUpLimitedQueues(store, THREE)
@@ -75,6 +76,7 @@ export const forgetEffectCases: readonly Case[] = [
   },
   {
     name: 'P3 the follow-ups of a forgotten job are enqueued with it, and notified',
+    needs: ['notifier'],
     async run(t) {
       const { store } = t
       const [holds, frees] = [
@@ -105,6 +107,7 @@ export const forgetEffectCases: readonly Case[] = [
   },
   {
     name: 'P10 a finish that forgets in a transaction counts when it commits',
+    needs: ['transactions'],
     async run({ store, transaction, running, job }) {
       const lease = await running({ dedupe: { key: 'k', holdFor: HOUR }, tags: ['red'] })
       const followUp = aJob()
@@ -127,6 +130,7 @@ export const forgetEffectCases: readonly Case[] = [
   },
   {
     name: 'P2 P10 a finish that forgets in a rolled-back transaction has no effect: the lease is still valid',
+    needs: ['transactions'],
     async run({ store, transaction, running, finish }) {
       const lease = await running({ orderKey: 'o', dedupe: { key: 'k', holdFor: HOUR }, tags: ['red'] })
       const item = aFinish(lease, FORGET, { followUps: [aJob()], cool: { forMs: HOUR } })

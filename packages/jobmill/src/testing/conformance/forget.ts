@@ -220,6 +220,7 @@ export const forgetCases: readonly Case[] = [
   },
   {
     name: 'a full batch of directly dispatched jobs is forgotten as one',
+    needs: ['directDispatch'],
     async run(t) {
       const instance = await t.worker()
       const requests = Array.from({ length: 200 }, (_, n) => ({ queue: `q${n % 2}`, tags: ['red'] }))

@@ -92,6 +92,7 @@ export const handOffRoomCases: readonly Case[] = [
   },
   {
     name: 'P13 a queue with a limit is dispatched nothing, and nothing of the limit is spent',
+    needs: ['limits'],
     async run(t) {
       const instance = await t.worker()
       const limits = [

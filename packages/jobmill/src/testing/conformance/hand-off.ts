@@ -8,6 +8,13 @@ import { countsOf } from './looks.ts'
 
 export const handOffCases: readonly Case[] = [
   {
+    name: 'the id of an instance is the same in upper and lower case',
+    async run({ store, worker }) {
+      const handOff = aHandOff((await worker()).toUpperCase())
+      assert.equal((await store.enqueue([aJob()], { handOff }))[0]?.lease?.attempt, 1)
+    },
+  },
+  {
     name: 'P2 a directly dispatched job is running, under a lease like that of a claim',
     async run(t) {
       const instance = await t.worker()
@@ -112,6 +119,7 @@ export const handOffCases: readonly Case[] = [
   },
   {
     name: 'P10 nothing is dispatched directly in a transaction of the user',
+    needs: ['transactions'],
     async run(t) {
       const instance = await t.worker()
       const [one, two] = [aJob(), aJob()]

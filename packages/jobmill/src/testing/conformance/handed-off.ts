@@ -149,6 +149,7 @@ export const handedOffCases: readonly Case[] = [
   },
   {
     name: 'P13 a directly dispatched attempt can report progress and use limits until it ends',
+    needs: ['limits'],
     async run(t) {
       const { store } = t
       await store.limits.declare([{ name: 'db', settings: { type: 'concurrency', most: 2 } }])
@@ -168,6 +169,7 @@ export const handedOffCases: readonly Case[] = [
   },
   {
     name: 'an enqueue does not notify for dispatched jobs, and notifies for the rest with their number',
+    needs: ['notifier'],
     async run(t) {
       const { store } = t
       const instance = await t.worker({ leaseMs: HOUR })

@@ -203,6 +203,7 @@ export const limitOverrideCases: readonly Case[] = [
   },
   {
     name: 'N1 overrides of a schedule are listed with author and time, and reset one by one or all at once',
+    needs: ['schedules'],
     async run({ store, clock }) {
       await declareSchedule(store, 1)
       const at = clock.now()
@@ -230,6 +231,7 @@ export const limitOverrideCases: readonly Case[] = [
   },
   {
     name: 'N1 a reset of something missing or created at run time is refused',
+    needs: ['schedules'],
     async run({ store }) {
       await rejectsWith('QUEUE_UNKNOWN', () => store.overrides.reset('queue', 'nope', null))
       await rejectsWith('LIMIT_UNKNOWN', () => store.overrides.reset('limit', 'nope', null))

@@ -171,6 +171,7 @@ export const logCases: readonly Case[] = [
   },
   {
     name: 'P10 a finish in a transaction stores the log on commit, and leaves it unchanged on rollback',
+    needs: ['transactions'],
     async run({ store, transaction, running }) {
       const lease = await running()
       await store.progress([{ id: lease.id, token: lease.token, log: 'noted' }])

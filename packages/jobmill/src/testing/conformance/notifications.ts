@@ -69,6 +69,7 @@ export const notificationCases: readonly Case[] = [
   },
   {
     name: 'a tick notifies for the jobs it enqueued',
+    needs: ['schedules'],
     async run({ store, clock }) {
       let n = 0
       const prepare = async (): Promise<string> => {
@@ -91,6 +92,7 @@ export const notificationCases: readonly Case[] = [
   },
   {
     name: 'P13 a release of permits notifies the queues that use the limit',
+    needs: ['limits'],
     async run(t) {
       const { store, worker } = t
       await store.limits.declare([{ name: 'db', settings: { type: 'concurrency', most: 50 } }])

@@ -69,6 +69,7 @@ export const overrideCases: readonly Case[] = [
   },
   {
     name: 'N1 every option of a queue follows each release of the code, and an omitted one has its default',
+    needs: ['limits'],
     async run({ store, another }) {
       await store.limits.declare(NAMED_LIMITS)
       for (const settings of [code(0), code(1), { workers: 3 }, {}]) {
@@ -91,6 +92,7 @@ export const overrideCases: readonly Case[] = [
   },
   {
     name: 'N1 an override of each option of a queue survives every release; the others follow the code, and a reset ends it',
+    needs: ['limits'],
     async run({ store, clock }) {
       await store.limits.declare(NAMED_LIMITS)
       for (const key of KEYS) {
@@ -214,6 +216,7 @@ export const overrideCases: readonly Case[] = [
   },
   {
     name: 'N1 the version of the settings changes with the live settings, and with nothing else',
+    needs: ['limits'],
     async run({ store }) {
       await release(store, { workers: 4 })
       await declare(store)

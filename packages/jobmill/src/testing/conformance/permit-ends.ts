@@ -152,6 +152,7 @@ export const permitEndCases: readonly Case[] = [
   },
   {
     name: 'P10 P13 a finish in a transaction of the user releases permits on commit, and not on rollback',
+    needs: ['transactions'],
     async run({ store, running, transaction }) {
       await declare(store, 1)
       const lease = await running()

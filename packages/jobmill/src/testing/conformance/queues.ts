@@ -42,6 +42,7 @@ export const queueCases: readonly Case[] = [
   },
   {
     name: 'P13 a queue that had a job before its limit was declared uses that limit from then on',
+    needs: ['limits'],
     async run({ store, enqueue, worker, claim }) {
       for (let n = 0; n < 3; n += 1) await enqueue({ queue: 'narrow' })
       await store.limits.declare([{ name: 'two', settings: { type: 'concurrency', most: 2 } }])

@@ -169,6 +169,7 @@ export const retainMoreCases: readonly Case[] = [
   },
   {
     name: 'P12 tick records are deleted by when they were served, however old the tick is',
+    needs: ['schedules'],
     async run({ store, clock }) {
       await serve(store, 's', [1, 2])
       clock.advance(1_000)
@@ -187,6 +188,7 @@ export const retainMoreCases: readonly Case[] = [
   },
   {
     name: 'events are deleted at the given age, and not before',
+    needs: ['metrics'],
     async run({ store, clock }) {
       await write(store, 0)
       await write(store, 1_000)
@@ -200,6 +202,7 @@ export const retainMoreCases: readonly Case[] = [
   },
   {
     name: 'metrics are deleted by the end of their bucket, each size after its own time',
+    needs: ['metrics'],
     async run({ store, clock }) {
       clock.advance(HOUR - (clock.now() % HOUR))
       await write(store, 0)
@@ -225,6 +228,7 @@ export const retainMoreCases: readonly Case[] = [
   },
   {
     name: 'metrics that are not rolled up yet stay, however old they are',
+    needs: ['metrics'],
     async run({ store, clock }) {
       await write(store, 0)
       clock.advance(DAY)
@@ -238,6 +242,7 @@ export const retainMoreCases: readonly Case[] = [
   },
   {
     name: 'P15 one pass deletes at most the limit of each type, and more covers all of them',
+    needs: ['metrics', 'schedules'],
     async run({ store, clock }) {
       await serve(store, 's', [1, 2, 3])
       clock.advance(DAY)
@@ -256,6 +261,7 @@ export const retainMoreCases: readonly Case[] = [
   },
   {
     name: 'P9 nothing is deleted by age unless requested',
+    needs: ['metrics', 'schedules'],
     async run({ store, clock }) {
       await serve(store, 's', [1])
       await write(store, 0)

@@ -1,7 +1,8 @@
 /** What a store must provide to be tested. */
-import type { FullStore } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
+import type { OptionalGroup } from './groups.ts'
 
-export interface ConformanceSubject {
+export interface ConformanceSubject<S extends Store = Store> {
   readonly name: string
   /** Starts a case: from here on, `handle` refers to an empty database. */
   readonly fresh: () => Promise<void>
@@ -9,9 +10,17 @@ export interface ConformanceSubject {
    * A new handle on the database of the case, not yet opened. The handles of a case share one clock. A case
    * without a clock is about the clock of the database.
    */
-  readonly handle: (options: { readonly clock?: () => number }) => FullStore
-  /** Runs `work` inside a user transaction on that database, and ends it as requested. */
-  readonly transaction: <T>(work: (tx: unknown) => Promise<T>, end: 'commit' | 'rollback') => Promise<T>
+  readonly handle: (options: { readonly clock?: () => number }) => S
+  /**
+   * Runs `work` inside a user transaction on that database, and ends it as requested. Omit it for a store
+   * that accepts no transactions.
+   */
+  readonly transaction?: <T>(work: (tx: unknown) => Promise<T>, end: 'commit' | 'rollback') => Promise<T>
+  /**
+   * What the store does not have. One test per entry reports how many cases are not run, and fails if the
+   * store has it after all.
+   */
+  readonly without?: readonly OptionalGroup[]
   /** Names of cases that this store cannot pass. A listed case that passes or does not exist is an error. */
   readonly knownGaps?: readonly string[]
 }

@@ -1,0 +1,17 @@
+/** The groups of conformance cases. */
+
+/** Each is a part that every store has. */
+type RequiredGroup = 'jobs' | 'queues' | 'instances' | 'overrides' | 'inspect'
+
+/** What a store may lack: a part of it, direct dispatch (`handOff`), or transactions of the user (`tx`). */
+export const OPTIONAL_GROUPS = [
+  'directDispatch',
+  'transactions',
+  'schedules',
+  'limits',
+  'metrics',
+  'notifier',
+] as const
+export type OptionalGroup = (typeof OPTIONAL_GROUPS)[number]
+
+export type Group = RequiredGroup | OptionalGroup
