@@ -34,7 +34,7 @@ const PURE = [
   'packages/jobmill/test/{unit,upkeep,enqueue,work}/*.test.ts',
   'packages/dashboard/test/{unit,job}/*.test.ts',
   'packages/jobmill/test/work/handlers/{demo-echo,free-list,line-splitter,tail}.test.ts',
-  'packages/jobmill/test/conformance/{groups,known-gaps,oracle}.test.ts',
+  'packages/jobmill/test/conformance/{groups,known-gaps,memory-store,oracle}.test.ts',
   'test/{bench-report,chaos,deploy-metrics,guides,history,lockfile,mutants,old-node,proxy,repository,soak,words}.test.ts',
 ]
 const TOGETHER = [

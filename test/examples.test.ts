@@ -228,6 +228,12 @@ test.each(cases)(
   TIMEOUT_MS,
 )
 
+test(
+  'examples/memory-store/try.ts runs a mill on a store of its own',
+  async () => expectToShow(await run('memory-store/try.ts', 'sqlite'), ['42']),
+  TIMEOUT_MS,
+)
+
 // test/upgrades/databases.test.ts opens databases of other releases.
 test.each(inFull(EXAMPLES.slice(0, 1), []))(
   'examples/$file runs again on the file that it left behind',

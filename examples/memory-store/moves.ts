@@ -1,0 +1,83 @@
+// How a job moves from one state to the next. The verbs are made of these steps.
+import { DEFAULTS, type EndedState, FIRST_PLACES, type Outcome } from 'jobmill/store'
+import type { Attempt, Database, Job, Run } from './database.ts'
+
+/** A job is due: it becomes ready, or joins its order queue until it gets the order lock. */
+export function becomeDue(db: Database, now: number, job: Job, first = false): void {
+  if (job.orderKey === null || hasLock(db, job)) return makeReady(db, now, job)
+  db.lastSeq += 1
+  job.place = db.lastSeq - (first ? FIRST_PLACES : 0)
+}
+
+/** Ready, behind the other jobs of its priority. */
+export function makeReady(db: Database, now: number, job: Job): void {
+  db.lastSeq += 1
+  Object.assign(job, { state: 'ready', seq: db.lastSeq, readyAt: now, place: null, run: null })
+}
+
+/** Ready again, at the place that it had before it was claimed. */
+export function putBack(job: Job): void {
+  Object.assign(job, { state: 'ready', run: null })
+}
+
+export function schedule(job: Job, dueAt: number): void {
+  Object.assign(job, { state: 'scheduled', dueAt, place: null, run: null })
+}
+
+export function end(db: Database, now: number, job: Job, to: EndedState): void {
+  Object.assign(job, { state: to, endedAt: now, place: null, run: null })
+  freeLock(db, job)
+  const { dedupe } = job
+  const isHeld = dedupe !== null && dedupe.holdMs > 0 && (to === 'done' || dedupe.holdAfter === 'ended')
+  if (isHeld && db.holds.get(dedupe.key)?.holder === job.id)
+    db.holds.set(dedupe.key, { holder: job.id, until: now + dedupe.holdMs })
+  else freeKey(db, job)
+}
+
+export function refund(job: Job): void {
+  job.attempt = Math.max(0, job.attempt - 1)
+}
+
+export interface Ending {
+  readonly outcome: Outcome
+  readonly error: string | null
+  readonly wentTo: Attempt['wentTo']
+  readonly ranMs?: number | undefined
+  readonly log?: string | undefined
+}
+
+/** Records the attempt of `run`, or the end of a job that waited. Call it before a refund. */
+export function record(now: number, job: Job, run: Run | null, { ranMs, log, ...ending }: Ending): void {
+  const attempt: Attempt = {
+    ...ending,
+    attempt: job.attempt,
+    token: run?.token ?? 0,
+    instance: run?.instance ?? null,
+    startedAt: run && Math.max(run.startedAt, ranMs === undefined ? 0 : now - ranMs),
+    endedAt: now,
+    log: log ?? run?.log ?? null,
+  }
+  job.attempts = [...job.attempts, attempt].slice(-DEFAULTS.historyPerJob)
+}
+
+/** Names of queues have no spaces. */
+export const lockOf = ({ queue, orderKey }: Job): string => `${queue} ${orderKey}`
+
+const hasLock = (db: Database, job: Job): boolean => db.locks.get(lockOf(job)) === job.id
+
+export function freeLock(db: Database, job: Job): void {
+  if (hasLock(db, job)) db.locks.delete(lockOf(job))
+}
+
+export function freeKey(db: Database, { id, dedupe }: Job): void {
+  if (dedupe !== null && db.holds.get(dedupe.key)?.holder === id) db.holds.delete(dedupe.key)
+}
+
+/** The first job of every order queue whose lock is free, by place. */
+export function heads(db: Database): Job[] {
+  const locked = new Set(db.locks.keys())
+  return [...db.jobs.values()]
+    .filter(({ place }) => place !== null)
+    .toSorted((a, b) => (a.place ?? 0) - (b.place ?? 0))
+    .filter((job) => !locked.has(lockOf(job)) && locked.add(lockOf(job)))
+}

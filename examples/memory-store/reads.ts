@@ -1,0 +1,216 @@
+// The verbs that read jobs, and retention.
+import {
+  type AttemptRecord,
+  type Chunk,
+  DEFAULTS,
+  hasAll,
+  isEnded,
+  JOB_STATES,
+  type JobFailure,
+  type JobFilter,
+  type JobPage,
+  type JobRecord,
+  type JobResult,
+  type JobState,
+  type JobSummary,
+  listWithinBudget,
+  namesOf,
+  NOTHING_RETAINED,
+  type Outcome,
+  type PageRequest,
+  type Position,
+  POSITION_MOST,
+  type QueueCounts,
+  type QueueSettings,
+  type Retained,
+  type RetainRequest,
+  systemPlatform,
+  UNSERVED_ROWS,
+  type UnservedKind,
+} from 'jobmill/store'
+import { byId, byName, type Database, type Job, runsOf, stateOf } from './database.ts'
+import { inClaimOrder } from './jobs.ts'
+
+function summary(job: Job): JobSummary {
+  const { id, kind, queue, state, priority, attempt, maxAttempts, crashes, tags, orderKey } = job
+  const common = { id, kind, queue, state, priority, attempt, maxAttempts, crashes, tags, orderKey }
+  return {
+    ...common,
+    waitsForOrder: job.place !== null,
+    enqueuedAt: job.enqueuedAt,
+    dueAt: state === 'scheduled' ? job.dueAt : null,
+    startedAt: job.run?.startedAt ?? null,
+    endedAt: job.endedAt,
+    instance: job.run?.instance ?? null,
+    cancelReason: job.run?.cancelReason ?? null,
+  }
+}
+
+const errorOf = (job: Job): string | null => job.attempts.at(-1)?.error ?? null
+
+const FAILED: readonly Outcome[] = ['failed', 'timed-out', 'failed-permanently']
+
+function hasFailed({ attempts }: Job): boolean {
+  const last = attempts.at(-1)
+  return last !== undefined && FAILED.includes(last.outcome)
+}
+
+/** One reply for each id, in the order of the ids. */
+function each<T>(db: Database, ids: readonly string[], read: (job: Job) => T): (T | null)[] {
+  return ids.map((id) => {
+    const job = db.jobs.get(id)
+    return job === undefined ? null : read(job)
+  })
+}
+
+export function get(db: Database, ids: readonly string[]): (JobRecord | null)[] {
+  return each(db, ids, (job) => ({
+    ...summary(job),
+    payload: job.payload,
+    metadata: job.metadata,
+    result: job.result,
+    progress: job.run?.progress ?? null,
+    log: job.run?.log ?? null,
+    error: errorOf(job),
+    timeoutMs: job.timeoutMs,
+    dedupeKey: job.dedupe?.key ?? null,
+  }))
+}
+
+export const results = (db: Database, ids: readonly string[]): (JobResult | null)[] =>
+  each(db, ids, (job) => ({ id: job.id, state: job.state, result: job.result, error: errorOf(job) }))
+
+export const history = (db: Database, id: string): AttemptRecord[] =>
+  (db.jobs.get(id)?.attempts ?? []).map(({ wentTo: _, ...attempt }) => attempt)
+
+export function list(db: Database, filter: JobFilter, page: PageRequest): Promise<JobPage> {
+  return listWithinBudget(systemPlatform, filter, page, async (from, rows) => chunk(db, filter, from, rows))
+}
+
+/** The matching jobs among the next `rows` in the order of the listing. */
+function chunk(db: Database, filter: JobFilter, from: Position | null, rows: number): Chunk {
+  const isNewestFirst = filter.state === undefined || isEnded(filter.state)
+  const compare = (a: Position, b: Position): number => comparePositions(a, b) * (isNewestFirst ? -1 : 1)
+  const after = [...db.jobs.values()]
+    .filter(({ state }) => filter.state === undefined || state === filter.state)
+    .map((job) => ({ job, position: positionOf(job, filter.state) }))
+    .toSorted((a, b) => compare(a.position, b.position))
+    .filter(({ position }) => from === null || compare(position, from) > 0)
+  const scanned = after.slice(0, rows)
+  return {
+    jobs: scanned
+      .filter(({ job }) => matches(job, filter))
+      .map(({ job, position }) => ({ job: summary(job), position })),
+    scanned: scanned.length,
+    last: scanned.at(-1)?.position ?? null,
+    end: scanned.length === after.length,
+  }
+}
+
+function positionOf(job: Job, state: JobState | undefined): Position {
+  if (state === undefined) return [job.id]
+  if (state === 'scheduled') return [job.dueAt, job.id]
+  if (state === 'ready') return [job.priority, job.seq, job.id]
+  return [job.run?.startedAt ?? job.endedAt ?? 0, job.id]
+}
+
+function comparePositions(a: Position, b: Position): number {
+  const at = a.findIndex((part, index) => part !== b[index])
+  return at === -1 ? 0 : (a[at] ?? 0) < (b[at] ?? 0) ? -1 : 1
+}
+
+const isWithin = (at: number, from = -Infinity, before = Infinity): boolean => at >= from && at < before
+
+function matches(job: Job, filter: JobFilter): boolean {
+  const { tags = [], payloadText = '', payloadAt = [], errorText } = filter
+  const isByEnd = filter.endedFrom !== undefined || filter.endedBefore !== undefined
+  return (
+    (namesOf(filter.queue)?.includes(job.queue) ?? true) &&
+    (namesOf(filter.kind)?.includes(job.kind) ?? true) &&
+    (filter.retrying !== true || hasFailed(job)) &&
+    (!isByEnd || isWithin(job.endedAt ?? NaN, filter.endedFrom, filter.endedBefore)) &&
+    isWithin(job.enqueuedAt, filter.enqueuedFrom, filter.enqueuedBefore) &&
+    tags.every((tag) => job.tags.includes(tag)) &&
+    job.payload.includes(payloadText) &&
+    hasAll(job.payload, payloadAt) &&
+    (errorText === undefined || (job.state !== 'done' && (errorOf(job) ?? '').includes(errorText)))
+  )
+}
+
+export function counts(db: Database, now: number): QueueCounts[] {
+  return byName(db.queues).map(([queue]) => {
+    const jobs = [...db.jobs.values()].filter((job) => job.queue === queue)
+    const count = (state: JobState): number => jobs.filter((job) => job.state === state).length
+    const states = Object.fromEntries(JOB_STATES.map((state) => [state, count(state)]))
+    const readyAts = jobs.filter(({ state }) => state === 'ready').map(({ readyAt }) => readyAt)
+    const oldestReadyMs = readyAts.length === 0 ? null : now - Math.min(...readyAts)
+    return { queue, ...(states as Record<JobState, number>), oldestReadyMs }
+  })
+}
+
+export function failures(db: Database, ids: readonly string[]): (JobFailure | null)[] {
+  return each(db, ids, (job) => {
+    const last = job.attempts.at(-1)
+    if (last === undefined || !(job.state === 'dead' || hasFailed(job))) return null
+    return { error: last.error, at: last.endedAt, outcome: last.outcome }
+  })
+}
+
+export function position(db: Database, id: string, kinds?: readonly string[]): number | null {
+  const job = db.jobs.get(id)
+  if (job?.state !== 'ready') return null
+  const ready = inClaimOrder(db).filter(({ queue }) => queue === job.queue)
+  const before = ready.slice(0, ready.indexOf(job)).filter(({ kind }) => kinds?.includes(kind) ?? true)
+  return Math.min(POSITION_MOST, before.length)
+}
+
+export function unservedKinds(db: Database, now: number): UnservedKind[] {
+  const alive = [...db.instances.values()].filter((instance) => stateOf(now, instance) === 'alive')
+  const isServed = ({ queue, kind }: Job): boolean =>
+    alive.some(({ queues, kinds }) => queues.includes(queue) && kinds.includes(kind))
+  return byName(Map.groupBy(inClaimOrder(db), ({ queue }) => queue)).flatMap(([queue, ready]) => {
+    const waiting = ready.slice(0, UNSERVED_ROWS).filter((job) => !isServed(job))
+    const byKind = byName(Map.groupBy(waiting, ({ kind }) => kind))
+    return byKind.map(([kind, jobs]) => ({ queue, kind, jobs: jobs.length }))
+  })
+}
+
+const KEPT = {
+  done: ['retainDoneMs', 'keepDone'],
+  cancelled: ['retainCancelledMs', 'keepCancelled'],
+  dead: ['retainDeadMs', 'keepDead'],
+} as const satisfies Partial<Record<JobState, readonly (keyof QueueSettings)[]>>
+
+export function retain(db: Database, now: number, { limit, queues }: RetainRequest): Retained {
+  const surplus = tooManyOrOld(db, now).filter(({ queue }) => queues?.includes(queue) ?? true)
+  const old = surplus.slice(0, limit)
+  for (const { id } of old) db.jobs.delete(id)
+  const count = (as: JobState): number => old.filter(({ state }) => state === as).length
+  const jobs = { jobs: old.length, done: count('done'), dead: count('dead'), cancelled: count('cancelled') }
+
+  const keys = [...db.holds].filter(([, { until }]) => until !== null && until <= now)
+  for (const [key] of keys) db.holds.delete(key)
+  const gone = [...db.instances.values()].filter(({ id, endedAt }) => {
+    const isOld = endedAt !== null && now - endedAt >= DEFAULTS.keepEndedInstanceMs
+    return isOld && runsOf(db, id).length === 0
+  })
+  for (const { id } of gone) db.instances.delete(id)
+  const others = { keys: keys.length, instances: gone.length, more: old.length === limit }
+  return { ...NOTHING_RETAINED, ...jobs, ...others }
+}
+
+/** The ended jobs beyond the age or the number that their queue keeps, oldest first. */
+function tooManyOrOld(db: Database, now: number): Job[] {
+  const ageOf = ({ endedAt }: Job): number => now - (endedAt ?? now)
+  const ended = [...db.jobs.values()].filter(({ state }) => isEnded(state))
+  const oldestFirst = ended.toSorted((a, b) => ageOf(b) - ageOf(a) || byId(a, b))
+  return oldestFirst.filter((job) => {
+    const settings = db.queues.get(job.queue)?.settings
+    if (settings === undefined || !isEnded(job.state)) return false
+    const [age, number] = KEPT[job.state]
+    const [ageMs, most] = [settings[age], settings[number]]
+    if (ageMs !== null && ageOf(job) >= ageMs) return true
+    const alike = oldestFirst.filter(({ queue, state }) => queue === job.queue && state === job.state)
+    return most !== null && alike.indexOf(job) < alike.length - most
+  })
+}
