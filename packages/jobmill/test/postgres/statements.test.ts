@@ -95,8 +95,12 @@ describe('postgres: statements', () => {
   test.each(['on its own', 'in a transaction of the user'])(
     'D7 P10 large follow-ups and jobs are written 1 MiB at a time, in one transaction: %s',
     async (how) => {
-      const [first] = await store.enqueue([aJob({ queue: 'free' })])
-      const [lease] = await store.claim(claimOf('free'))
+      // A handle of its own: it waits for the commit of the user's transaction with further statements.
+      const own = postgres(url, { schema, notifier: false })
+      await own.open()
+      onTestFinished(() => own.close())
+      const [first] = await own.enqueue([aJob({ queue: 'free' })])
+      const [lease] = await own.claim(claimOf('free'))
       expect(lease?.id).toBe(first?.id)
       const done = {
         id: lease?.id ?? '',
@@ -111,8 +115,8 @@ describe('postgres: statements', () => {
       sent.length = sizes.length = 0
       await client.query('BEGIN')
       const tx = how === 'on its own' ? {} : { tx: client }
-      const [reply] = await store.finish([done], tx)
-      const more = await store.enqueue(large(), tx)
+      const [reply] = await own.finish([done], tx)
+      const more = await own.enqueue(large(), tx)
       await client.query('COMMIT')
       expect([reply?.followUps, more].map((replies) => replies?.length)).toEqual([24, 24])
       expect(sizes.filter((size) => size > 256 * 1_024)).toHaveLength(12)
