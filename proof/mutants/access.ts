@@ -177,7 +177,7 @@ export const ACCESS: readonly TestedMutant[] = [
   },
   {
     name: 'an undefined key in a filter widens a bulk action',
-    file: 'runtime/bulk-filter.ts',
+    file: 'runtime/operate/bulk-filter.ts',
     find: "  checkNoUndefined(given, 'filter')\n",
     replace: '',
     test: { file: `${TESTS}/runtime/bulk.test.ts`, name: 'S low a bulk action with an undefined key' },

@@ -102,14 +102,14 @@ export const OUTCOMES: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a rehearsed finish is committed',
-    file: 'store-postgres/finish.ts',
+    file: 'store-postgres/finish/finish.ts',
     find: '    throw REHEARSED\n',
     replace: '    return undefined as never\n',
     test: { file: POSTGRES, name: 'a rehearsed finish' },
   },
   {
     name: 'sqlite: a rehearsed finish is committed',
-    file: 'store-sqlite/finish.ts',
+    file: 'store-sqlite/finish/finish.ts',
     find: '  throw new Rehearsed(replies)\n',
     replace: '  return replies as never\n',
     test: { file: SQLITE, name: 'a rehearsed finish' },

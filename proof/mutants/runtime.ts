@@ -90,7 +90,7 @@ export const RUNTIME: readonly TestedMutant[] = [
   },
   {
     name: 'large follow-ups are one statement',
-    file: 'store-postgres/finish.ts',
+    file: 'store-postgres/finish/finish.ts',
     find: 'const slices = slicesOf(jobs)',
     replace: 'const slices = slicesOf([]).map(() => jobs)',
     test: { file: `${TESTS}/postgres/statements.test.ts`, name: 'D7 P10 large follow-ups' },

@@ -37,14 +37,14 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a crash is not reverted when its process reconnects',
-    file: 'store-postgres/lost-jobs.ts',
+    file: 'store-postgres/instances/lost-jobs.ts',
     find: 'UPDATE jobmill.ready AS t SET crashes = greatest(t.crashes - i.n, 0)',
     replace: 'UPDATE jobmill.ready AS t SET crashes = greatest(t.crashes, 0)',
     test: { file: CONTRACT, name: 'reverts its crashes, once' },
   },
   {
     name: 'postgres: a crash is reverted although a handler blocked the process',
-    file: 'store-postgres/lost-jobs.ts',
+    file: 'store-postgres/instances/lost-jobs.ts',
     find: '  if (stoodStill) return\n',
     replace: '',
     test: { file: CONTRACT, name: 'an instance that stalled stay counted' },
@@ -66,7 +66,7 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: finish does not check the lease token',
-    file: 'store-postgres/finish-statement.ts',
+    file: 'store-postgres/finish/finish-statement.ts',
     find: 'USING input AS i WHERE r.id = i.id AND r.token = i.token',
     replace: 'USING input AS i WHERE r.id = i.id',
     test: { file: CONTRACT, name: 'the attempt number is not the fence' },
@@ -80,7 +80,7 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'sqlite: any attempt can release a permit',
-    file: 'store-sqlite/acquire.ts',
+    file: 'store-sqlite/limits/acquire.ts',
     find: 'isOwn(work, held) && ',
     replace: '',
     test: {
@@ -90,28 +90,28 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: any attempt can release a permit',
-    file: 'store-postgres/permits.ts',
+    file: 'store-postgres/limits/permits.ts',
     find: 'AND t.token IS NOT DISTINCT FROM x.token FOR UPDATE',
     replace: 'FOR UPDATE',
     test: { file: CONTRACT, name: 'a permit is released only under its own token' },
   },
   {
     name: 'postgres: a scan cursor is never reset',
-    file: 'store-postgres/floors.ts',
+    file: 'store-postgres/claim/floors.ts',
     find: 'const isDue = lanes.disturbed || !lanes.isDrained || now >= lanes.fullFrom',
     replace: 'const isDue = false',
     test: { file: `${TESTS}/postgres/floors.test.ts`, name: 'a job that commits late, below a scan cursor' },
   },
   {
     name: 'postgres: the scan cursor of due jobs is never reset',
-    file: 'store-postgres/due-floor.ts',
+    file: 'store-postgres/claim/due-floor.ts',
     find: 'now < notBefore ? floor : null',
     replace: 'notBefore > 0 ? floor : null',
     test: { file: `${TESTS}/postgres/due-floor.test.ts`, name: 'after a slow scan' },
   },
   {
     name: 'postgres: the reaper reads an old snapshot',
-    file: 'store-postgres/reap.ts',
+    file: 'store-postgres/instances/reap.ts',
     find: `gone AS (
   DELETE FROM jobmill.running AS r USING over AS o WHERE r.instance = o.id AND r.id = ANY (ARRAY(
     SELECT h.id FROM jobmill.running AS h WHERE h.instance = ANY (ARRAY(SELECT id FROM over)) FOR UPDATE SKIP LOCKED))
@@ -134,7 +134,7 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: the reaper ignores the lease token',
-    file: 'store-postgres/reap.ts',
+    file: 'store-postgres/instances/reap.ts',
     find: `WHERE r.instance = o.id AND r.id = ANY (ARRAY(
     SELECT h.id FROM jobmill.running AS h WHERE h.instance = ANY (ARRAY(SELECT id FROM over)) FOR UPDATE SKIP LOCKED))`,
     replace: `WHERE r.instance = o.id AND r.id = ANY (ARRAY(
@@ -182,7 +182,7 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a tick enqueues its job outside the transaction',
-    file: 'store-postgres/tick.ts',
+    file: 'store-postgres/schedules/tick.ts',
     find: `const replies = await enqueueWith(
     context,
     query,`,
@@ -193,7 +193,7 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: retention deletes a dedupe key together with its job',
-    file: 'store-postgres/retain-jobs.ts',
+    file: 'store-postgres/retain/retain-jobs.ts',
     find: '), ${REMOVED}\nSELECT',
     replace: `), keys_removed AS (
   DELETE FROM jobmill.dedupe AS d WHERE d.job_id = ANY (ARRAY(SELECT id FROM doomed))
@@ -202,14 +202,14 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a notification does not reach other processes',
-    file: 'store-postgres/notifier.ts',
+    file: 'store-postgres/notifier/notifier.ts',
     find: 'send: url === null ? null :',
     replace: 'send: url !== undefined ? null :',
     test: { file: `${TESTS}/postgres/notifier.test.ts`, name: 'receives the first notification' },
   },
   {
     name: 'sqlite: an enqueue is acknowledged before the commit is on disk',
-    file: 'store-sqlite/connection.ts',
+    file: 'store-sqlite/connection/connection.ts',
     find: "durability === 'full' ? 'FULL' : 'NORMAL'",
     replace: "durability === 'full' ? 'NORMAL' : 'NORMAL'",
     test: { file: `${TESTS}/sqlite/open.test.ts`, name: 'durability full is synchronous' },
@@ -240,21 +240,21 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: "postgres: a commit of the user's transaction sends no notification",
-    file: 'store-postgres/ready-counts.ts',
+    file: 'store-postgres/enqueue/ready-counts.ts',
     find: 'if (xid !== null) context.notifyAfterCommit',
     replace: 'if (xid === undefined) context.notifyAfterCommit',
     test: { file: `${TESTS}/postgres/notifier.test.ts`, name: 'N8 enqueue in a user transaction' },
   },
   {
     name: "postgres: a rollback of the user's transaction sends a notification",
-    file: 'store-postgres/commit-watch.ts',
+    file: 'store-postgres/notifier/commit-watch.ts',
     find: 'if (hasCommitted && one !== undefined',
     replace: 'if (one !== undefined',
     test: { file: `${TESTS}/postgres/notifier.test.ts`, name: 'N8 enqueue in a user transaction' },
   },
   {
     name: 'postgres: the password function is not called',
-    file: 'store-postgres/server-address.ts',
+    file: 'store-postgres/connection/server-address.ts',
     find: '...(password !== undefined && { password })',
     replace: '...(password === null && { password })',
     test: { file: `${TESTS}/postgres/comes-back.test.ts`, name: 'N7 with url' },
@@ -268,7 +268,7 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: jobs that never failed are listed as retrying',
-    file: 'store-postgres/list.ts',
+    file: 'store-postgres/inspect/list.ts',
     find: 'tests.push(`a.outcome IN (${FAILED_OUTCOMES})`)',
     replace: 'tests.push(`a.outcome IN (${FAILED_OUTCOMES}) IS NOT NULL`)',
     test: { file: CONTRACT, name: 'retrying: jobs whose last attempt failed' },

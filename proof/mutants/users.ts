@@ -13,7 +13,7 @@ export const USERS: readonly TestedMutant[] = [
   },
   {
     name: 'sqlite: a stale snapshot is reported as a lock',
-    file: 'store-sqlite/errors.ts',
+    file: 'store-sqlite/connection/errors.ts',
     find: "error.code === 'SQLITE_BUSY_SNAPSHOT'",
     replace: "error.code === 'SQLITE_SNAPSHOT'",
     test: { file: `${TESTS}/sqlite/transactions.test.ts`, name: 'D10' },
@@ -34,7 +34,7 @@ export const USERS: readonly TestedMutant[] = [
   },
   {
     name: 'a list of jobs lacks their last error',
-    file: 'runtime/list-jobs.ts',
+    file: 'runtime/operate/list-jobs.ts',
     find: 'error: errors.get(job.id) ?? null',
     replace: "error: errors.get('') ?? null",
     test: { file: `${TESTS}/runtime/operate.test.ts`, name: 'N10 lists include the last error' },
@@ -76,28 +76,28 @@ export const USERS: readonly TestedMutant[] = [
   },
   {
     name: 'sqlite: a replaced job keeps its enqueue time',
-    file: 'store-sqlite/replace.ts',
+    file: 'store-sqlite/enqueue/replace.ts',
     find: 'enqueued_at = ? WHERE',
     replace: 'enqueued_at = enqueued_at + 0 * ? WHERE',
     test: { file: `${TESTS}/runtime/context.test.ts`, name: 'D5 a replaced job' },
   },
   {
     name: 'postgres: a replaced job keeps its enqueue time',
-    file: 'store-postgres/replace.ts',
+    file: 'store-postgres/enqueue/replace.ts',
     find: ', enqueued_at = m.now',
     replace: '',
     test: { file: `${TESTS}/conformance/postgres.test.ts`, name: 'D5 replace gives' },
   },
   {
     name: 'postgres: the settings of a pool are not read',
-    file: 'store-postgres/server-address.ts',
+    file: 'store-postgres/connection/server-address.ts',
     find: "fieldsOf(poolOptions(pool), 'pool')",
     replace: "fieldsOf({}, 'pool')",
     test: { file: `${TESTS}/postgres/comes-back.test.ts`, name: 'N7 the settings of a pg.Pool' },
   },
   {
     name: 'postgres: the ssl option is ignored',
-    file: 'store-postgres/server-address.ts',
+    file: 'store-postgres/connection/server-address.ts',
     find: '...(ssl !== undefined && { ssl })',
     replace: '...(ssl === null && { ssl })',
     test: { file: `${TESTS}/postgres/comes-back.test.ts`, name: 'N7 ssl applies to every connection' },
@@ -111,7 +111,7 @@ export const USERS: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: an invalid ssl option is accepted',
-    file: 'store-postgres/server-address.ts',
+    file: 'store-postgres/connection/server-address.ts',
     find: "  checkSsl(ssl, 'ssl')\n",
     replace: '',
     test: { file: `${TESTS}/postgres/open.test.ts`, name: 'N7 invalid settings' },
@@ -142,7 +142,7 @@ export const USERS: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: the password field of a pool wins over its connection string',
-    file: 'store-postgres/server-address.ts',
+    file: 'store-postgres/connection/server-address.ts',
     find: "found[key] !== undefined && !(key === 'password' && hasPassword(found['connectionString']))",
     replace: 'found[key] !== undefined',
     test: {

@@ -41,7 +41,7 @@ const ENTRIES: readonly string[] = [
  * a shared chunk.
  */
 const SHARED = 'shared'
-const THREAD = 'store-sqlite/empty-log'
+const THREAD = 'store-sqlite/file/empty-log'
 
 /** Returns the folder. Does nothing when the sources have not changed since the last bundle. */
 export async function bundlePrograms(): Promise<string> {

@@ -9,7 +9,7 @@ import { run as runInbox } from '../../packages/uploads/src/cli/run.ts'
 import { DEFAULT_ADMIN_PORT, DEFAULT_PORT } from '../../packages/uploads/src/cli/look.ts'
 import { GRACE_MS } from '../../packages/uploads/src/uploads.ts'
 import { DEFAULTS } from '../../packages/jobmill/src/job/defaults.ts'
-import { labelFrom } from '../../packages/jobmill/src/runtime/label.ts'
+import { labelFrom } from '../../packages/jobmill/src/runtime/options/label.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -9,7 +9,7 @@ import { stopped, watchedConnection, watchedGauges, watchedLife } from './leaks/
 import { watchNode } from './leaks/watch-node.ts'
 
 vi.mock('../../packages/jobmill/src/runtime/lifecycle.ts', async (real) => watchedLife(await real()))
-vi.mock('../../packages/jobmill/src/store-sqlite/connection.ts', async (real) =>
+vi.mock('../../packages/jobmill/src/store-sqlite/connection/connection.ts', async (real) =>
   watchedConnection(await real()),
 )
 vi.mock('../../packages/jobmill/src/platform/gauges.ts', async (real) => watchedGauges(await real()))

@@ -10,7 +10,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   jobmill: 'index.ts',
   sqlite: 'sqlite.ts',
   postgres: 'postgres.ts',
-  'empty-log': 'store-sqlite/empty-log.ts',
+  'empty-log': 'store-sqlite/file/empty-log.ts',
 }
 
 /** `change` gets the path inside `src` and the text of each source file. */

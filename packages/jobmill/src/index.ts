@@ -48,7 +48,7 @@ export { type EndedState, isEnded, JOB_STATES, type JobState } from './job/state
 export type { EventCounts, Listener } from './observe/event-hub.ts'
 export { consoleLogger } from './observe/log-events.ts'
 export type { FieldsFirstLogger, LogFunction, Logger } from './observe/logger.ts'
-export { loggerFor, type LogOption } from './runtime/log-option.ts'
+export { loggerFor, type LogOption } from './runtime/options/log-option.ts'
 export type { CustomMetricLabels, CustomMetricLabelValues } from './observe/prometheus/custom-labels.ts'
 export type { CustomMetrics } from './observe/prometheus/custom-metrics.ts'
 export type {
@@ -121,7 +121,7 @@ export type {
   RemoteDispatch,
   SchedulesPart,
 } from './store/parts.ts'
-export type { Audit, AuditEntry, AuditPage, AuditQuery, AuditRecord } from './runtime/audit.ts'
+export type { Audit, AuditEntry, AuditPage, AuditQuery, AuditRecord } from './runtime/operate/audit.ts'
 export type {
   Bulk,
   BulkAct,
@@ -130,15 +130,15 @@ export type {
   BulkPreview,
   BulkReport,
   BulkRun,
-} from './runtime/bulk.ts'
-export type { ConfigDrift } from './runtime/config-drift.ts'
-export type { OwnDuty } from './runtime/duty-options.ts'
-export type { ErrorGroup, ErrorReport, ErrorsQuery } from './runtime/errors.ts'
-export type { About } from './runtime/diagnose.ts'
-export type { NeedsAttention } from './runtime/diagnostics.ts'
-export type { KindView } from './runtime/kinds.ts'
-export type { LimitChange, MillLimits } from './runtime/limits.ts'
-export type { ListedState, ListFilter } from './runtime/list-filter.ts'
+} from './runtime/operate/bulk.ts'
+export type { ConfigDrift } from './runtime/diagnose/config-drift.ts'
+export type { OwnDuty } from './runtime/options/duty-options.ts'
+export type { ErrorGroup, ErrorReport, ErrorsQuery } from './runtime/operate/errors.ts'
+export type { About } from './runtime/diagnose/diagnose.ts'
+export type { NeedsAttention } from './runtime/diagnose/diagnostics.ts'
+export type { KindView } from './runtime/operate/kinds.ts'
+export type { LimitChange, MillLimits } from './runtime/operate/limits.ts'
+export type { ListedState, ListFilter } from './runtime/operate/list-filter.ts'
 export type {
   CountOptions,
   Includable,
@@ -146,37 +146,37 @@ export type {
   ListedJob,
   ListPage,
   ListRequest,
-} from './runtime/list-jobs.ts'
-export type { ByOption, OverrideSelection, OverridesApi, OverrideView } from './runtime/overrides.ts'
+} from './runtime/operate/list-jobs.ts'
+export type { ByOption, OverrideSelection, OverridesApi, OverrideView } from './runtime/operate/overrides.ts'
 export type {
   Metrics,
   MetricsQuery,
   TimelineEntry,
   TimelinePage,
   TimelineRequest,
-} from './runtime/observation.ts'
-export type { Readiness, ReadyCheck } from './runtime/readiness.ts'
-export type { RetainOptions } from './runtime/retain-options.ts'
-export type { NewSchedule, Schedules, Triggered } from './runtime/schedules.ts'
-export type { ScheduleView } from './runtime/schedule-view.ts'
-export type { InstanceSeries, LimitSeries, QueueSeries } from './runtime/series.ts'
+} from './runtime/report/observation.ts'
+export type { Readiness, ReadyCheck } from './runtime/diagnose/readiness.ts'
+export type { RetainOptions } from './runtime/options/retain-options.ts'
+export type { NewSchedule, Schedules, Triggered } from './runtime/operate/schedules.ts'
+export type { ScheduleView } from './runtime/operate/schedule-view.ts'
+export type { InstanceSeries, LimitSeries, QueueSeries } from './runtime/report/series.ts'
 export type { DatabaseResources, PoolUsage } from './store/resources.ts'
-export type { ResourcesView } from './runtime/resources.ts'
-export type { SystemDuty, SystemView } from './runtime/system.ts'
-export type { DutyView } from './runtime/duty-control.ts'
+export type { ResourcesView } from './runtime/report/resources.ts'
+export type { SystemDuty, SystemView } from './runtime/report/system.ts'
+export type { DutyView } from './runtime/operate/duty-control.ts'
 export type { Counts } from './upkeep/duty.ts'
 export type { DutyStatus } from './upkeep/duty-log.ts'
-export type { AttemptView, JobView } from './runtime/job-view.ts'
+export type { AttemptView, JobView } from './runtime/operate/job-view.ts'
 export type { StopOptions } from './runtime/lifecycle.ts'
 export { checkOptions, jobmill, type Mill } from './runtime/mill.ts'
-export type { CancelAnswer, CancelOptions, OperateAnswer } from './runtime/operate.ts'
-export type { InstanceOptions } from './runtime/label.ts'
-export type { MillOptions } from './runtime/options.ts'
-export type { Problem } from './runtime/problems.ts'
-export type { QueueOptions } from './runtime/queue-options.ts'
-export type { Route } from './runtime/route.ts'
+export type { CancelAnswer, CancelOptions, OperateAnswer } from './runtime/operate/operate.ts'
+export type { InstanceOptions } from './runtime/options/label.ts'
+export type { MillOptions } from './runtime/options/options.ts'
+export type { Problem } from './runtime/options/problems.ts'
+export type { QueueOptions } from './runtime/options/queue-options.ts'
+export type { Route } from './runtime/options/route.ts'
 export { stopOnSignals } from './runtime/stop-on-signals.ts'
-export { type Reason, type ReasonName, REASONS, type Why } from './runtime/why.ts'
+export { type Reason, type ReasonName, REASONS, type Why } from './runtime/diagnose/why.ts'
 export type { StopReport } from './work/stop-in-stages.ts'
 export type { Middleware } from './work/handler.ts'
 export type { LogLine } from './work/log-buffer.ts'

@@ -2,7 +2,7 @@
 // gauges, and the timers of test clocks. It wraps the modules that create them.
 import type * as gauges from '../../../packages/jobmill/src/platform/gauges.ts'
 import type * as life from '../../../packages/jobmill/src/runtime/lifecycle.ts'
-import type * as connection from '../../../packages/jobmill/src/store-sqlite/connection.ts'
+import type * as connection from '../../../packages/jobmill/src/store-sqlite/connection/connection.ts'
 import { expect } from 'vitest'
 import { watch } from './things.ts'
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { errorText } from '../../../jobmill/src/job/error-text.ts'
-import { REASONS } from '../../../jobmill/src/runtime/why.ts'
+import { REASONS } from '../../../jobmill/src/runtime/diagnose/why.ts'
 import { openDepth } from '../../src/kit/json-depth.ts'
 import { bulkOf } from '../../src/pages/job/bulk.ts'
 import { shareOf } from '../../src/pages/job/progress.ts'

@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { JobmillError, quote } from '../job/errors.ts'
-import type { MillOptions } from '../runtime/options.ts'
+import type { MillOptions } from '../runtime/options/options.ts'
 import { usualStore } from './choose-store.ts'
 import { configError } from './config-errors.ts'
 

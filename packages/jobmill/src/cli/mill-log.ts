@@ -1,7 +1,7 @@
 /** Chooses the log format of a mill: text on a terminal, JSON elsewhere, or what the config sets. */
 import { JobmillError, quote } from '../job/errors.ts'
 import type { LogLevel } from '../job/context.ts'
-import type { MillOptions } from '../runtime/options.ts'
+import type { MillOptions } from '../runtime/options/options.ts'
 import type { ParsedArguments, Option } from './command.ts'
 
 export const LOG_OPTIONS: Readonly<Record<string, Option>> = {

@@ -3,12 +3,12 @@
  * `work` use it.
  */
 import { errorText } from '../job/error-text.ts'
-import { BULK_QUEUE } from '../runtime/bulk.ts'
-import { bulkJob } from '../runtime/bulk-job.ts'
+import { BULK_QUEUE } from '../runtime/operate/bulk.ts'
+import { bulkJob } from '../runtime/operate/bulk-job.ts'
 import { jobmill, type Mill } from '../runtime/mill.ts'
-import { loggerFor } from '../runtime/log-option.ts'
+import { loggerFor } from '../runtime/options/log-option.ts'
 import type { Logger } from '../observe/logger.ts'
-import type { MillOptions } from '../runtime/options.ts'
+import type { MillOptions } from '../runtime/options/options.ts'
 import { stopOnSignals } from '../runtime/stop-on-signals.ts'
 import type { ProbeOptions } from '../http/probes.ts'
 import type { ServeOptions } from '../http/serve.ts'

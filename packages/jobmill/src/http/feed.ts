@@ -1,7 +1,7 @@
 /** Polls the store once per second for all event streams together, and not at all while no stream is open. */
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
-import type { TimelineEntry } from '../runtime/observation.ts'
+import type { TimelineEntry } from '../runtime/report/observation.ts'
 import type { QueueCounts } from '../store/queue-record.ts'
 
 export type News =

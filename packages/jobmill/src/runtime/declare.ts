@@ -2,7 +2,7 @@
 import { isJobmillError, JobmillError, quote } from '../job/errors.ts'
 import { nearest } from '../job/known-keys.ts'
 import type { FullStore } from '../store/store.ts'
-import type { Resolved } from './options.ts'
+import type { Resolved } from './options/options.ts'
 
 type Declared = Pick<Resolved, 'limits' | 'declared' | 'schedules'>
 

@@ -11,7 +11,7 @@ import { isInsideHandler } from '../work/inside-handler.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
 import { declare } from './declare.ts'
 import type { Engine } from './engine.ts'
-import type { Resolved } from './options.ts'
+import type { Resolved } from './options/options.ts'
 import { millStopped } from './stop-signal.ts'
 
 export interface LifecycleOptions {

@@ -15,7 +15,7 @@ import { retainAll } from '../upkeep/retain.ts'
 import { rollUpAll } from '../upkeep/roll-up.ts'
 import { serveSchedules } from '../upkeep/schedule.ts'
 import { stageDue } from '../upkeep/stage.ts'
-import type { Resolved } from './options.ts'
+import type { Resolved } from './options/options.ts'
 
 export interface Upkeep {
   readonly heard: (heartbeat: Heartbeat) => void

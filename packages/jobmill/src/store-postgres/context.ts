@@ -1,13 +1,13 @@
 /** The dependencies of every verb of this store: the connection, the name map and the notifier. */
 import type { NewJob } from '../job/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { Notification } from './notify-message.ts'
-import type { Connection, Query } from './connection.ts'
-import type { NotifyAlong } from './notifier.ts'
-import type { DueFloor } from './due-floor.ts'
-import type { Floors } from './floors.ts'
-import type { HandOver } from './hand-over.ts'
-import type { Names } from './names.ts'
+import type { Notification } from './notifier/notify-message.ts'
+import type { Connection, Query } from './connection/connection.ts'
+import type { NotifyAlong } from './notifier/notifier.ts'
+import type { DueFloor } from './claim/due-floor.ts'
+import type { Floors } from './claim/floors.ts'
+import type { HandOver } from './notifier/hand-over.ts'
+import type { Names } from './names/names.ts'
 
 export interface Context {
   readonly connection: Connection

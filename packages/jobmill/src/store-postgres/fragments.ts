@@ -6,7 +6,7 @@
  * behind a user's transaction.
  */
 import { STATE_CODE } from '../job/state.ts'
-import { HELD_ON } from './hold.ts'
+import { HELD_ON } from './enqueue/hold.ts'
 
 const { scheduled, ready } = STATE_CODE
 export const KEYED = 1

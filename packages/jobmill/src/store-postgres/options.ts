@@ -15,7 +15,7 @@ import {
   notifierAddress,
   type Password,
   type PoolLike,
-} from './server-address.ts'
+} from './connection/server-address.ts'
 
 /**
  * Where the server is (`url`, `pool` or `connection`, unless the URL is the first argument) and how to use

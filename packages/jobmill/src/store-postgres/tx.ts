@@ -1,6 +1,6 @@
 /** A user's transaction: any object with `query(text, values)`, or a function with the same signature. */
 import { JobmillError, quote } from '../job/errors.ts'
-import type { Query, Row } from './connection.ts'
+import type { Query, Row } from './connection/connection.ts'
 
 type Answer = readonly unknown[] | { readonly rows: readonly unknown[] }
 type TxFunction = (text: string, values: unknown[]) => PromiseLike<Answer>

@@ -3,7 +3,7 @@
  * pair is cached only after its transaction commits: a rolled back id may go to another name.
  */
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-settings.ts'
-import type { Sql, Value } from './handle.ts'
+import type { Sql, Value } from './connection/handle.ts'
 
 // Each by its unique index.
 const QUEUE_BY_NAME = `SELECT id, name FROM jobmill_queue WHERE name = ?`

@@ -7,8 +7,8 @@ import type { Platform, Timer } from '../platform/platform.ts'
 import { wakeAll, type WakeUp } from '../store/wake-up.ts'
 import type { NotifierPart } from '../store/parts.ts'
 import { waiters } from '../store/waiters.ts'
-import type { Connection } from './connection.ts'
-import { statementsOf } from './handle.ts'
+import type { Connection } from './connection/connection.ts'
+import { statementsOf } from './connection/handle.ts'
 import type { Notification, Look } from './work.ts'
 
 /**

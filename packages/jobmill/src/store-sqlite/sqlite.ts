@@ -6,7 +6,7 @@ import { JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { ToolStore } from '../store/store.ts'
-import type { SqliteTx } from './handle.ts'
+import type { SqliteTx } from './connection/handle.ts'
 import { createSqliteStore } from './sqlite-store.ts'
 
 export interface SqliteOptions {

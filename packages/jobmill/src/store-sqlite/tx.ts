@@ -5,9 +5,9 @@
  */
 import Database from 'better-sqlite3'
 import { JobmillError, quote } from '../job/errors.ts'
-import { historyOf } from './counter.ts'
-import { userHandleError } from './errors.ts'
-import { statementsOf, type SqliteHandle } from './handle.ts'
+import { historyOf } from './connection/counter.ts'
+import { userHandleError } from './connection/errors.ts'
+import { statementsOf, type SqliteHandle } from './connection/handle.ts'
 import { Memory, type Work, workOn } from './work.ts'
 
 /** `history` is that of the store's own file. */

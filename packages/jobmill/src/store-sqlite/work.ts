@@ -1,8 +1,8 @@
 /** The tools of operations: the statements of a handle, the current instant, names, counters and sums. */
-import { type Counters, createCounters } from './counter.ts'
-import { statementsOf, type Sql, type SqliteHandle } from './handle.ts'
-import { type LeaseCache, type Leases, leasesOn } from './leases.ts'
-import { type NotificationRow, createMoves, type Moves } from './moves.ts'
+import { type Counters, createCounters } from './connection/counter.ts'
+import { statementsOf, type Sql, type SqliteHandle } from './connection/handle.ts'
+import { type LeaseCache, type Leases, leasesOn } from './claim/leases.ts'
+import { type NotificationRow, createMoves, type Moves } from './connection/moves.ts'
 import { NameCache, type Names, namesOn } from './names.ts'
 
 /** What a read needs. */

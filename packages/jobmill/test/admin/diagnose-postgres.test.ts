@@ -9,7 +9,7 @@ import { startPostgres } from '../../../../test/support/postgres-server.ts'
 import { postgres, type PostgresOptions } from '../../src/postgres.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import type { Diagnostic } from '../../src/store/admin.ts'
-import { versionProblem } from '../../src/store-postgres/server-version.ts'
+import { versionProblem } from '../../src/store-postgres/connection/server-version.ts'
 import { queryAt } from './sites.ts'
 
 const settings: Record<string, string> = {

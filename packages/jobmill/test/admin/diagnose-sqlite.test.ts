@@ -6,7 +6,7 @@ import { freshFile } from '../../../../test/support/databases.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { Diagnostic } from '../../src/store/admin.ts'
 import { fileSystem } from '../../src/store-sqlite/admin/check-settings.ts'
-import { LOG_LIMIT_BYTES } from '../../src/store-sqlite/connection.ts'
+import { LOG_LIMIT_BYTES } from '../../src/store-sqlite/connection/connection.ts'
 import { aJob } from '../../src/testing/factories.ts'
 import { linkTo } from '../sqlite/support.ts'
 

@@ -18,8 +18,8 @@ import { bundled } from '../../../../test/support/programs.ts'
 import { type AnyJob, jobmill, type Mill, type MillOptions, type FullStore } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
-import { openConnection } from '../../src/store-sqlite/connection.ts'
-import { migrate } from '../../src/store-sqlite/migrate.ts'
+import { openConnection } from '../../src/store-sqlite/connection/connection.ts'
+import { migrate } from '../../src/store-sqlite/schema/migrate.ts'
 
 export const source = (file: string): string => bundled(path.join(import.meta.dirname, '../../src', file))
 

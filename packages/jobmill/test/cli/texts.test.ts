@@ -13,7 +13,7 @@ import { printable, type Terminal } from '../../src/cli/terminal.ts'
 import { waitingFor } from '../../src/cli/waiting.ts'
 import { countText, fromNow, lasting, remainingText, localTime, optionText } from '../../src/cli/wording.ts'
 import { durationMs } from '../../src/job/duration.ts'
-import { jobView } from '../../src/runtime/job-view.ts'
+import { jobView } from '../../src/runtime/operate/job-view.ts'
 import type { JobRecord } from '../../src/store/job-record.ts'
 import { fakePlatform, rejection } from '../unit/support.ts'
 

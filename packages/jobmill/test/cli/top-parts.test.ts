@@ -6,7 +6,7 @@ import { shares, visiblePart } from '../../src/cli/top/pieces.ts'
 import type { OneJob, Overview, QueueJobs, View } from '../../src/cli/top/read.ts'
 import { shortNumber, shortTime } from '../../src/cli/top/short.ts'
 import { placeOf, pressKey, START, type TopState } from '../../src/cli/top/state.ts'
-import { jobView } from '../../src/runtime/job-view.ts'
+import { jobView } from '../../src/runtime/operate/job-view.ts'
 import type { JobRecord } from '../../src/store/job-record.ts'
 
 const bare = { paint: (_: unknown, text: string) => text }

@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { defineJob, jobmill, type LogOption } from '../../src/index.ts'
-import { loggerFor } from '../../src/runtime/log-option.ts'
+import { loggerFor } from '../../src/runtime/options/log-option.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { EventTable, EventType } from '../../src/job/events.ts'
 import { eventHub } from '../../src/observe/event-hub.ts'

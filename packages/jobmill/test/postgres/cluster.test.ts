@@ -10,7 +10,7 @@ import { limitUnknown } from '../../src/store/cluster-errors.ts'
 import type { Finish } from '../../src/store/finish.ts'
 import type { AcquireRequest } from '../../src/store/limit.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { connect, type Query } from '../../src/store-postgres/connection.ts'
+import { connect, type Query } from '../../src/store-postgres/connection/connection.ts'
 import {
   aClaim,
   aDefinition,

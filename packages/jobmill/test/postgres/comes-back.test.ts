@@ -9,7 +9,7 @@ import { type PostgresServer, startPostgres } from '../../../../test/support/pos
 import { enqueuer } from '../../src/enqueue/enqueuer.ts'
 import { isJobmillError } from '../../src/job/errors.ts'
 import { postgres } from '../../src/postgres.ts'
-import { notifierAddress } from '../../src/store-postgres/server-address.ts'
+import { notifierAddress } from '../../src/store-postgres/connection/server-address.ts'
 import { wakeAll } from '../../src/store/wake-up.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, KIND, QUEUE } from '../../src/testing/factories.ts'

@@ -1,6 +1,6 @@
 /** Where scans for due jobs start: the scan cursor alone, without a database. */
 import { describe, expect, test } from 'vitest'
-import { dueFloor } from '../../src/store-postgres/due-floor.ts'
+import { dueFloor } from '../../src/store-postgres/claim/due-floor.ts'
 
 describe('postgres: the scan cursor of due jobs', () => {
   test('while scans are fast, each one is a full scan', () => {

@@ -1,6 +1,6 @@
 /** Where claims start to scan: the scan cursors alone, without a database. */
 import { describe, expect, test } from 'vitest'
-import { type Floors, floors, type ScanResult } from '../../src/store-postgres/floors.ts'
+import { type Floors, floors, type ScanResult } from '../../src/store-postgres/claim/floors.ts'
 
 const FULL = [[-32_769, 0, 32_768]]
 

@@ -4,9 +4,9 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { NEXT_MIGRATIONS } from '../../../../test/upgrades/next-release.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
-import { connect } from '../../src/store-postgres/connection.ts'
-import { migrate } from '../../src/store-postgres/migrate.ts'
-import { MIGRATIONS } from '../../src/store-postgres/migrations.ts'
+import { connect } from '../../src/store-postgres/connection/connection.ts'
+import { migrate } from '../../src/store-postgres/schema/migrate.ts'
+import { MIGRATIONS } from '../../src/store-postgres/schema/migrations.ts'
 
 const url = inject('postgresUrl')
 const PATIENCE = { deadlineMs: 10_000, platform: systemPlatform }

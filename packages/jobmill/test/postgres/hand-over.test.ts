@@ -11,7 +11,7 @@ import type { NewJob } from '../../src/job/new-job.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { HandedOver, StandBy } from '../../src/store/claim.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { channelOf, handOvers } from '../../src/store-postgres/hand-over.ts'
+import { channelOf, handOvers } from '../../src/store-postgres/notifier/hand-over.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')

@@ -6,9 +6,9 @@ import { systemPlatform } from '../../src/platform/platform.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { WakeUp } from '../../src/store/wake-up.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { notifySender, NOTIFY_EVERY_MS } from '../../src/store-postgres/notify-sender.ts'
-import { messageText, readMessage } from '../../src/store-postgres/notify-message.ts'
-import { trackMissedNotifications } from '../../src/store-postgres/missed-notifications.ts'
+import { notifySender, NOTIFY_EVERY_MS } from '../../src/store-postgres/notifier/notify-sender.ts'
+import { messageText, readMessage } from '../../src/store-postgres/notifier/notify-message.ts'
+import { trackMissedNotifications } from '../../src/store-postgres/notifier/missed-notifications.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')

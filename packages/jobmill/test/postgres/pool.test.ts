@@ -7,7 +7,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import { postgres } from '../../src/postgres.ts'
-import { pool, type Pool, type PoolOptions } from '../../src/store-postgres/pool.ts'
+import { pool, type Pool, type PoolOptions } from '../../src/store-postgres/connection/pool.ts'
 import { aJob } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')

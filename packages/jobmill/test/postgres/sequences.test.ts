@@ -9,7 +9,7 @@ import { inFull } from '../../../../test/support/in-full.ts'
 import { defineJob, jobmill, type Mill } from '../../src/index.ts'
 import type { AnyJob } from '../../src/job/definition.ts'
 import { postgres } from '../../src/postgres.ts'
-import { SEQUENCES } from '../../src/store-postgres/sequences.ts'
+import { SEQUENCES } from '../../src/store-postgres/schema/sequences.ts'
 
 const url = inject('postgresUrl')
 const admin = new pg.Client({ connectionString: url })

@@ -11,7 +11,7 @@ import {
   Throttled,
 } from '../../src/index.ts'
 import type { StoreTools } from '../../src/store/tools.ts'
-import { queueDiagnostics } from '../../src/runtime/queue-diagnostics.ts'
+import { queueDiagnostics } from '../../src/runtime/diagnose/queue-diagnostics.ts'
 import { anInstance, type TestMill } from '../../src/testing/index.ts'
 import { subjects } from './stores.ts'
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkOptions, defineJob, jobmill, type MillOptions } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
-import { labelFrom } from '../../src/runtime/label.ts'
+import { labelFrom } from '../../src/runtime/options/label.ts'
 import { testMill } from '../../src/testing/index.ts'
 import { refusal } from '../unit/support.ts'
 

@@ -4,7 +4,7 @@ import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, jobmill, type Logger, type Mill, type MillOptions } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { declare } from '../../src/runtime/declare.ts'
-import { resolveOptions } from '../../src/runtime/options.ts'
+import { resolveOptions } from '../../src/runtime/options/options.ts'
 import { rejection } from '../unit/support.ts'
 import { lent, subjects } from './stores.ts'
 

@@ -11,7 +11,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { sqlite } from '../../src/sqlite.ts'
-import { openFiles } from '../../src/store-sqlite/same-file.ts'
+import { openFiles } from '../../src/store-sqlite/file/same-file.ts'
 import { aJob } from '../../src/testing/factories.ts'
 import { kill, startProcess } from '../processes/children.ts'
 

@@ -7,8 +7,8 @@ import { DEFAULTS } from '../../src/job/defaults.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import { JOB_STATES } from '../../src/job/state.ts'
-import { MIGRATIONS } from '../../src/store-sqlite/migrations.ts'
-import { definePayloadHas } from '../../src/store-sqlite/payload-has.ts'
+import { MIGRATIONS } from '../../src/store-sqlite/schema/migrations.ts'
+import { definePayloadHas } from '../../src/store-sqlite/inspect/payload-has.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import {
   aClaim,

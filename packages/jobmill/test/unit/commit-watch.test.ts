@@ -1,6 +1,6 @@
 /** When a process asks whether a user's transaction has committed. */
 import { expect, test } from 'vitest'
-import { commitWatch } from '../../src/store-postgres/commit-watch.ts'
+import { commitWatch } from '../../src/store-postgres/notifier/commit-watch.ts'
 import { fakePlatform } from './support.ts'
 
 /** How long after the commit the others are notified, and how often the status was read. */

@@ -5,7 +5,7 @@ import { prepareJobs } from '../../src/job/prepare-jobs.ts'
 import { prepareQueueChange } from '../../src/job/queue-settings.ts'
 import { prepareSchedule } from '../../src/job/schedule-options.ts'
 import { checkOptions, jobmill } from '../../src/runtime/mill.ts'
-import { splitFilter } from '../../src/runtime/list-filter.ts'
+import { splitFilter } from '../../src/runtime/operate/list-filter.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { refusal, rejection } from './support.ts'
 

@@ -5,9 +5,9 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { isJobmillError, type JobmillError } from '../../src/job/errors.ts'
-import { toJobmillError, leavesConnectionUsable } from '../../src/store-postgres/errors.ts'
-import type { Origin } from '../../src/store-postgres/sqlstates.ts'
-import { commitError, storeError } from '../../src/store-sqlite/errors.ts'
+import { toJobmillError, leavesConnectionUsable } from '../../src/store-postgres/connection/errors.ts'
+import type { Origin } from '../../src/store-postgres/connection/sqlstates.ts'
+import { commitError, storeError } from '../../src/store-sqlite/connection/errors.ts'
 
 function answer(code: string, severity = 'ERROR', origin: Origin = {}): pg.DatabaseError {
   return Object.assign(new pg.DatabaseError('said by the server', 1, 'error'), { code, severity, ...origin })

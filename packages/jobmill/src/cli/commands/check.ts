@@ -1,7 +1,7 @@
 /** `jobmill check`: reports all errors and warnings of a config. */
 import { nearest } from '../../job/known-keys.ts'
-import { type Resolved, resolveOptions } from '../../runtime/options.ts'
-import type { Problem } from '../../runtime/problems.ts'
+import { type Resolved, resolveOptions } from '../../runtime/options/options.ts'
+import type { Problem } from '../../runtime/options/problems.ts'
 import { type Command, EXIT } from '../command.ts'
 import { loadConfig } from '../load-config.ts'
 import { oneLine } from '../plain.ts'

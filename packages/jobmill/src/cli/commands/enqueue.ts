@@ -2,7 +2,7 @@
 import { fstatSync } from 'node:fs'
 import { JobmillError, isJobmillError } from '../../job/errors.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import type { MillOptions } from '../../runtime/options.ts'
+import type { MillOptions } from '../../runtime/options/options.ts'
 import { type Command, EXIT, type ParsedArguments } from '../command.ts'
 import { enqueueLines, type LinesReport } from '../enqueue/from-lines.ts'
 import { checkKind, UNKNOWN_KIND } from '../enqueue/known-kind.ts'

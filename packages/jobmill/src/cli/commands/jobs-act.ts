@@ -1,6 +1,6 @@
 /** `jobmill jobs retry`, `cancel`, `run-now` and `delete`: change jobs by id or by filter. */
 import { JobmillError } from '../../job/errors.ts'
-import type { BulkAct } from '../../runtime/bulk.ts'
+import type { BulkAct } from '../../runtime/operate/bulk.ts'
 import type { Command, ParsedArguments, Option } from '../command.ts'
 import { YES } from '../confirm.ts'
 import { actOnIds } from '../jobs/act-on-ids.ts'

@@ -1,7 +1,7 @@
 /** `jobmill jobs list`: lists the jobs that match a filter, one page or all of them. */
 import { checkOneOf, checkWhole } from '../../job/numbers.ts'
 import { systemPlatform } from '../../platform/platform.ts'
-import { INCLUDABLE, type Includable } from '../../runtime/list-jobs.ts'
+import { INCLUDABLE, type Includable } from '../../runtime/operate/list-jobs.ts'
 import { type Command, EXIT, type ParsedArguments } from '../command.ts'
 import { JOB_FIELDS } from '../jobs/fields.ts'
 import { FILTERS, filterOf } from '../jobs/filter.ts'

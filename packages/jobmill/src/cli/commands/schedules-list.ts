@@ -1,6 +1,6 @@
 /** `jobmill schedules list`: lists all schedules, described in English, with their next and last runs. */
 import { systemPlatform } from '../../platform/platform.ts'
-import type { ScheduleView } from '../../runtime/schedule-view.ts'
+import type { ScheduleView } from '../../runtime/operate/schedule-view.ts'
 import { type Command, EXIT } from '../command.ts'
 import { oneLine } from '../plain.ts'
 import { type Cell, type Painted, table } from '../table.ts'

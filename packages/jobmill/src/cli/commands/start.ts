@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { JobmillError, quote } from '../../job/errors.ts'
 import type { ServeOptions } from '../../http/serve.ts'
-import type { MillOptions } from '../../runtime/options.ts'
+import type { MillOptions } from '../../runtime/options/options.ts'
 import { storeAt } from '../choose-store.ts'
 import type { Command, ParsedArguments } from '../command.ts'
 import { loadConfig } from '../load-config.ts'

@@ -1,7 +1,7 @@
 /** `jobmill db doctor`: reports problems of the database and of its queues, with a fix for each. */
 import { durationMs } from '../../job/duration.ts'
-import { diagnoseMill, periodsOf } from '../../runtime/diagnose.ts'
-import { resolveOptions } from '../../runtime/options.ts'
+import { diagnoseMill, periodsOf } from '../../runtime/diagnose/diagnose.ts'
+import { resolveOptions } from '../../runtime/options/options.ts'
 import type { Diagnostic } from '../../store/admin.ts'
 import { isCurrent } from '../../store/schema-status.ts'
 import { type Command, EXIT, type ParsedArguments } from '../command.ts'

@@ -1,7 +1,7 @@
 /** Refuses a kind that the config does not define: if it is a typo, no process would ever run the job. */
 import { JobmillError, quote } from '../../job/errors.ts'
 import { nearest } from '../../job/known-keys.ts'
-import type { MillOptions } from '../../runtime/options.ts'
+import type { MillOptions } from '../../runtime/options/options.ts'
 import type { ParsedArguments, Option } from '../command.ts'
 
 const SHOWN_KINDS = 10

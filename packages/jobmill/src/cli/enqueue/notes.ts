@@ -2,7 +2,7 @@
 import { DEFAULTS } from '../../job/defaults.ts'
 import { nearest } from '../../job/known-keys.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import type { MillOptions } from '../../runtime/options.ts'
+import type { MillOptions } from '../../runtime/options/options.ts'
 import type { ParsedArguments } from '../command.ts'
 import { oneLine } from '../plain.ts'
 import type { Terminal } from '../terminal.ts'

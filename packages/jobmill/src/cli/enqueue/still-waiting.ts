@@ -1,7 +1,7 @@
 /** Waits for a job, and after 2 s prints why it is not running if an operator has to act. */
 import { type Platform, systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import type { ReasonName } from '../../runtime/why.ts'
+import type { ReasonName } from '../../runtime/diagnose/why.ts'
 import { oneLine } from '../plain.ts'
 import type { Terminal } from '../terminal.ts'
 

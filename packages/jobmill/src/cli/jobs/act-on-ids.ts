@@ -1,7 +1,7 @@
 /** Applies an action to jobs by id, one after the other, and reports the outcome of each. */
-import type { BulkAct } from '../../runtime/bulk.ts'
+import type { BulkAct } from '../../runtime/operate/bulk.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import type { CancelAnswer, OperateAnswer } from '../../runtime/operate.ts'
+import type { CancelAnswer, OperateAnswer } from '../../runtime/operate/operate.ts'
 import { EXIT } from '../command.ts'
 import { progressOf } from '../progress.ts'
 import { type Cell, table } from '../table.ts'

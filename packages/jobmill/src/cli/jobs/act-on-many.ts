@@ -2,9 +2,9 @@
  * Applies an action to every job that matches a filter: counts them, asks for confirmation, then runs
  * until done or interrupted.
  */
-import type { BulkAct, BulkPreview, BulkReport } from '../../runtime/bulk.ts'
+import type { BulkAct, BulkPreview, BulkReport } from '../../runtime/operate/bulk.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import type { ListFilter } from '../../runtime/list-filter.ts'
+import type { ListFilter } from '../../runtime/operate/list-filter.ts'
 import { EXIT, type ParsedArguments } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { interruptible } from '../interrupt.ts'

@@ -1,6 +1,6 @@
 /** The options that filter jobs, shared by the commands that list and that change jobs. */
 import { systemPlatform } from '../../platform/platform.ts'
-import { checkState, LISTED_STATES, type ListFilter } from '../../runtime/list-filter.ts'
+import { checkState, LISTED_STATES, type ListFilter } from '../../runtime/operate/list-filter.ts'
 import { checkPayloadAt, checkSought, readPayloadAt } from '../../store/payload-at.ts'
 import type { ParsedArguments, Option } from '../command.ts'
 import { momentOf, omitUndefined } from '../typed-values.ts'

@@ -1,6 +1,6 @@
 /** Formats all details of one job as text. */
-import type { AttemptView, JobView } from '../../runtime/job-view.ts'
-import type { Why } from '../../runtime/why.ts'
+import type { AttemptView, JobView } from '../../runtime/operate/job-view.ts'
+import type { Why } from '../../runtime/diagnose/why.ts'
 import { oneLine, plain } from '../plain.ts'
 import { listing } from '../table.ts'
 import type { Terminal } from '../terminal.ts'

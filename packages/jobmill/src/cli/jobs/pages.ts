@@ -1,8 +1,8 @@
 /** Reads all jobs that match a filter, page by page. One page may take several scans. */
 import { BOUNDS } from '../../job/defaults.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import type { ListFilter } from '../../runtime/list-filter.ts'
-import type { Includable, ListedJob } from '../../runtime/list-jobs.ts'
+import type { ListFilter } from '../../runtime/operate/list-filter.ts'
+import type { Includable, ListedJob } from '../../runtime/operate/list-jobs.ts'
 
 export interface Pages {
   readonly filter: ListFilter

@@ -1,6 +1,6 @@
 /** Formats jobs as rows of a table. */
 import type { JobState } from '../../job/state.ts'
-import type { ListedJob } from '../../runtime/list-jobs.ts'
+import type { ListedJob } from '../../runtime/operate/list-jobs.ts'
 import type { JobSummary } from '../../store/job-record.ts'
 import { oneLine } from '../plain.ts'
 import type { Cell } from '../table.ts'

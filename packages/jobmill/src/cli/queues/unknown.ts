@@ -2,7 +2,7 @@
 import { quote } from '../../job/errors.ts'
 import { nearest } from '../../job/known-keys.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import type { MillOptions } from '../../runtime/options.ts'
+import type { MillOptions } from '../../runtime/options/options.ts'
 import { type QueueRecord, queueUnknown } from '../../store/queue-record.ts'
 import { oneLine } from '../plain.ts'
 import type { Terminal } from '../terminal.ts'

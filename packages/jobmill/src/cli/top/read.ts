@@ -1,9 +1,9 @@
 /** Reads the data of each screen, in a few queries. */
 import type { Mill } from '../../runtime/mill.ts'
-import type { AttemptView, JobView } from '../../runtime/job-view.ts'
-import type { InstanceSeries, QueueSeries } from '../../runtime/series.ts'
+import type { AttemptView, JobView } from '../../runtime/operate/job-view.ts'
+import type { InstanceSeries, QueueSeries } from '../../runtime/report/series.ts'
 import { systemPlatform } from '../../platform/platform.ts'
-import type { Why } from '../../runtime/why.ts'
+import type { Why } from '../../runtime/diagnose/why.ts'
 import type { InstanceRecord } from '../../store/instance.ts'
 import type { JobSummary } from '../../store/job-record.ts'
 import type { QueueCounts, QueueRecord } from '../../store/queue-record.ts'

@@ -3,8 +3,14 @@
  * be cancelled.
  */
 import { z } from '@hono/zod-openapi'
-import { BULK_ACTS, BULK_KIND, BULK_QUEUE, isAboutActs, statesOf as checkAct } from '../../runtime/bulk.ts'
-import type { BulkPayload } from '../../runtime/bulk-job.ts'
+import {
+  BULK_ACTS,
+  BULK_KIND,
+  BULK_QUEUE,
+  isAboutActs,
+  statesOf as checkAct,
+} from '../../runtime/operate/bulk.ts'
+import type { BulkPayload } from '../../runtime/operate/bulk-job.ts'
 import { body, json, note, route, type Routes } from '../app.ts'
 import { mayDo } from '../access/roles.ts'
 import { problem } from '../problem.ts'

@@ -1,7 +1,7 @@
 /** Liveness and readiness probes, and metrics for Prometheus. */
 import { z } from '@hono/zod-openapi'
 import type { Mill } from '../../runtime/mill.ts'
-import type { Readiness } from '../../runtime/readiness.ts'
+import type { Readiness } from '../../runtime/diagnose/readiness.ts'
 import { type Api, route } from '../app.ts'
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'

@@ -1,7 +1,7 @@
 /** Metrics over time, the timeline, and the audit log. */
 import { z } from '@hono/zod-openapi'
-import type { AuditQuery } from '../../runtime/audit.ts'
-import type { MetricsQuery, TimelineRequest } from '../../runtime/observation.ts'
+import type { AuditQuery } from '../../runtime/operate/audit.ts'
+import type { MetricsQuery, TimelineRequest } from '../../runtime/report/observation.ts'
 import { json, route, type Routes, redactFor } from '../app.ts'
 import { AUDIT, KEPT_TYPES } from '../../observe/timeline.ts'
 import { mayDo } from '../access/roles.ts'

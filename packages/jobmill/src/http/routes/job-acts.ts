@@ -4,10 +4,10 @@
  */
 import { z } from '@hono/zod-openapi'
 import { JobmillError, quote } from '../../job/errors.ts'
-import type { OperateAnswer } from '../../runtime/operate.ts'
+import type { OperateAnswer } from '../../runtime/operate/operate.ts'
 import { json, note, optionalBody, route, type Routes } from '../app.ts'
 import { problem } from '../problem.ts'
-import { BULK_KIND } from '../../runtime/bulk.ts'
+import { BULK_KIND } from '../../runtime/operate/bulk.ts'
 import { verdictShape } from '../shapes/enqueue.ts'
 
 const byId = z.object({ id: z.string() })

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { JobmillError, quote } from '../../job/errors.ts'
 import type { LimitOptions } from '../../job/limit.ts'
-import type { LimitChange } from '../../runtime/limits.ts'
+import type { LimitChange } from '../../runtime/operate/limits.ts'
 import type { LimitRecord } from '../../store/limit.ts'
 import { body, byCaller, json, note, optionalBody, route, type Routes } from '../app.ts'
 import { duration } from '../shapes/enqueue.ts'

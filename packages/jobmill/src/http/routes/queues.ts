@@ -1,7 +1,7 @@
 /** Routes that list and change queues. */
 import { z } from '@hono/zod-openapi'
 import type { QueueChange } from '../../job/queue-settings.ts'
-import type { ByOption } from '../../runtime/overrides.ts'
+import type { ByOption } from '../../runtime/operate/overrides.ts'
 import type { QueueRecord } from '../../store/queue-record.ts'
 import { body, byCaller, json, note, route, type Routes } from '../app.ts'
 import { duration } from '../shapes/enqueue.ts'

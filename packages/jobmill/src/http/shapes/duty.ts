@@ -1,6 +1,6 @@
 /** The schema of duties. */
 import { z } from '@hono/zod-openapi'
-import type { DutyView } from '../../runtime/duty-control.ts'
+import type { DutyView } from '../../runtime/operate/duty-control.ts'
 
 export const dutyShape = z
   .object({

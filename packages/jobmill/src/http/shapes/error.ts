@@ -1,6 +1,6 @@
 /** The schemas of errors, grouped by fingerprint. */
 import { z } from '@hono/zod-openapi'
-import type { ErrorGroup, ErrorReport } from '../../runtime/errors.ts'
+import type { ErrorGroup, ErrorReport } from '../../runtime/operate/errors.ts'
 
 const instant = z.int().openapi({ description: 'milliseconds since 1970' })
 

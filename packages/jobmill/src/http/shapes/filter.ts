@@ -1,9 +1,9 @@
 /** The schemas of job filters, shared by lists, previews and bulk actions. */
 import { z } from '@hono/zod-openapi'
-import type { BulkFilter } from '../../runtime/bulk.ts'
+import type { BulkFilter } from '../../runtime/operate/bulk.ts'
 import type { JobFilter } from '../../store/job-list.ts'
 import { readPayloadAt } from '../../store/payload-at.ts'
-import type { ListFilter } from '../../runtime/list-filter.ts'
+import type { ListFilter } from '../../runtime/operate/list-filter.ts'
 import { listedStateShape } from './job.ts'
 
 const severalTimes = z.union([z.string(), z.array(z.string())]).optional()

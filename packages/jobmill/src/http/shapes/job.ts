@@ -2,9 +2,9 @@
 import { z } from '@hono/zod-openapi'
 import { OUTCOMES } from '../../job/outcome.ts'
 import { JOB_STATES } from '../../job/state.ts'
-import type { AttemptView, JobView } from '../../runtime/job-view.ts'
-import { REASONS, type Why } from '../../runtime/why.ts'
-import { LISTED_STATES } from '../../runtime/list-filter.ts'
+import type { AttemptView, JobView } from '../../runtime/operate/job-view.ts'
+import { REASONS, type Why } from '../../runtime/diagnose/why.ts'
+import { LISTED_STATES } from '../../runtime/operate/list-filter.ts'
 import type { JobSummary } from '../../store/job-record.ts'
 
 const instant = z.int().openapi({ description: 'milliseconds since 1970' })

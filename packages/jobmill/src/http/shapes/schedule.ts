@@ -1,7 +1,7 @@
 /** The schemas of schedules. */
 import { z } from '@hono/zod-openapi'
 import { MISSED, OVERLAPS } from '../../job/schedule.ts'
-import type { ScheduleView } from '../../runtime/schedule-view.ts'
+import type { ScheduleView } from '../../runtime/operate/schedule-view.ts'
 import type { TickRecord } from '../../store/schedule.ts'
 import { duration } from './enqueue.ts'
 

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { QUEUE_LEVELS } from '../../observe/gauge-sampler.ts'
 import { COUNTERS, LATENCIES } from '../../observe/tally.ts'
 import { STORE_CLASSES } from '../../observe/store-timings.ts'
-import type { Metrics } from '../../runtime/observation.ts'
+import type { Metrics } from '../../runtime/report/observation.ts'
 
 export const recordOf = <Key extends string, S extends z.ZodType>(
   keys: readonly Key[],

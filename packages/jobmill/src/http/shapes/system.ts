@@ -1,9 +1,9 @@
 /** The schemas of the system, its diagnostics, and the job kinds. */
 import { z } from '@hono/zod-openapi'
 import { STORE_CLASSES } from '../../observe/store-timings.ts'
-import type { NeedsAttention } from '../../runtime/diagnostics.ts'
-import type { KindView } from '../../runtime/kinds.ts'
-import type { ResourcesView } from '../../runtime/resources.ts'
+import type { NeedsAttention } from '../../runtime/diagnose/diagnostics.ts'
+import type { KindView } from '../../runtime/operate/kinds.ts'
+import type { ResourcesView } from '../../runtime/report/resources.ts'
 import type { DatabaseHealth, SchemaStatus } from '../../store/admin.ts'
 import { dutyShape } from './duty.ts'
 import { percentilesShape, recordOf } from './series.ts'

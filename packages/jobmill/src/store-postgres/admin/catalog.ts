@@ -3,7 +3,7 @@
  * definition.
  */
 import type { Parts } from '../../store/drift.ts'
-import type { Query } from '../connection.ts'
+import type { Query } from '../connection/connection.ts'
 
 /**
  * Definitions are normalized to the schema name `jobmill`. A function is represented by a hash of its text

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { shorten, sizeText } from '../../store/amounts.ts'
 import { spanText } from '../../job/span-text.ts'
 import { type Diagnostic, warning, ok } from '../../store/admin.ts'
-import type { Query } from '../connection.ts'
+import type { Query } from '../connection/connection.ts'
 import type { Look } from './reach.ts'
 
 /**

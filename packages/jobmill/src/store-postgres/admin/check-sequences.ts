@@ -1,6 +1,6 @@
 /** Checks that no sequence is behind the tables with its numbers. */
 import { broken, type Diagnostic, ok } from '../../store/admin.ts'
-import { sequencesBehind } from '../sequences.ts'
+import { sequencesBehind } from '../schema/sequences.ts'
 import type { Look } from './reach.ts'
 
 export async function sequences({ query, sql }: Look): Promise<Diagnostic[]> {

@@ -1,7 +1,7 @@
 /** Checks the server: version, clock, connections and text encoding. */
 import { spanText } from '../../job/span-text.ts'
 import { broken, type Diagnostic, warning, ok } from '../../store/admin.ts'
-import { ENCODING_FIX, encodingProblem, versionProblem } from '../server-version.ts'
+import { ENCODING_FIX, encodingProblem, versionProblem } from '../connection/server-version.ts'
 import type { Look } from './reach.ts'
 
 const MOST_SKEW_MS = 2_000

@@ -1,13 +1,13 @@
 /** Creates the database, through the maintenance database, and the schema in it. */
 import pg from 'pg'
 import { JobmillError } from '../../job/errors.ts'
-import { connectClient } from '../connect-client.ts'
-import { endSoon } from '../end-client.ts'
-import { codeOf, toJobmillError } from '../errors.ts'
-import { schemaExists } from '../migrate.ts'
+import { connectClient } from '../connection/connect-client.ts'
+import { endSoon } from '../connection/end-client.ts'
+import { codeOf, toJobmillError } from '../connection/errors.ts'
+import { schemaExists } from '../schema/migrate.ts'
 import type { PostgresSettings } from '../options.ts'
-import { type Address, inMaintenanceDatabase, newClient } from '../server-address.ts'
-import { ENCODING } from '../server-version.ts'
+import { type Address, inMaintenanceDatabase, newClient } from '../connection/server-address.ts'
+import { ENCODING } from '../connection/server-version.ts'
 import { withConnection, withConnectionIfThere, type Site } from './reach.ts'
 
 /** duplicate_schema, or unique_violation if two processes create the schema at the same time. */

@@ -2,8 +2,8 @@
  * A single connection for the tools, separate from the store's. It has the deadlines of the store and is
  * always closed.
  */
-import { type Connection, connect, type Query } from '../connection.ts'
-import { codeOf } from '../errors.ts'
+import { type Connection, connect, type Query } from '../connection/connection.ts'
+import { codeOf } from '../connection/errors.ts'
 import type { PostgresSettings } from '../options.ts'
 
 /** The target of the tools, and the rewriting of statements for its schema. */

@@ -1,8 +1,8 @@
 /** Reads the applied migrations of a database. */
 import type { SchemaStatus } from '../../store/admin.ts'
 import { schemaStatus } from '../../store/schema-status.ts'
-import { appliedMigrations } from '../migrate.ts'
-import { MIGRATIONS } from '../migrations.ts'
+import { appliedMigrations } from '../schema/migrate.ts'
+import { MIGRATIONS } from '../schema/migrations.ts'
 import { withConnectionIfThere, type Site } from './reach.ts'
 
 export async function schema(site: Site): Promise<SchemaStatus> {

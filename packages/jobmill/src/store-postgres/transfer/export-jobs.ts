@@ -1,12 +1,12 @@
 /** Exports jobs with their attempts, tags and order locks. */
 import { outcomeOfCode } from '../../job/outcome.ts'
 import { type TransferredAttempt, type TransferredJob, fitting, type Page } from '../../store/transfer.ts'
-import type { Row } from '../connection.ts'
+import type { Row } from '../connection/connection.ts'
 import { type Context, listOf, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
-import { holdOf } from '../hold.ts'
-import { SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from '../job-rows.ts'
-import { idsField } from '../states.ts'
+import { holdOf } from '../enqueue/hold.ts'
+import { SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from '../inspect/job-rows.ts'
+import { idsField } from '../operate/states.ts'
 
 /**
  * Reads the primary key of `job`, starting after the previous page. The LIMIT is a literal, because the

@@ -4,10 +4,10 @@ import { isEnded, STATE_CODE } from '../../job/state.ts'
 import type { TransferredAttempt, TransferredJob } from '../../store/transfer.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, HAS_ORDER_LOCK, KEYED, NAMES_TRUE, ORDERED } from '../fragments.ts'
-import { keptHold } from '../hold.ts'
-import { JOB_COLUMNS } from '../job-input.ts'
-import type { NameMap } from '../name-map.ts'
-import { NamesChanged } from '../names-changed.ts'
+import { keptHold } from '../enqueue/hold.ts'
+import { JOB_COLUMNS } from '../enqueue/job-input.ts'
+import type { NameMap } from '../names/name-map.ts'
+import { NamesChanged } from '../names/names-changed.ts'
 
 const { scheduled, ready } = STATE_CODE
 

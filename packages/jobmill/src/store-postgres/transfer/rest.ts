@@ -2,11 +2,11 @@
 import type { TransferredRest } from '../../store/transfer.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'
-import { keyNames } from '../limit-keys.ts'
-import { LIMIT_COLUMNS, limitOf, settingsColumns } from '../limit-rows.ts'
-import { limitSources } from '../limit-settings.ts'
-import { COLUMN, columns, queueSources, settingsOf, sourceColumns, TYPED } from '../queues.ts'
-import { createRows, saveRows, storedOf } from '../schedule-row.ts'
+import { keyNames } from '../limits/limit-keys.ts'
+import { LIMIT_COLUMNS, limitOf, settingsColumns } from '../limits/limit-rows.ts'
+import { limitSources } from '../limits/limit-settings.ts'
+import { COLUMN, columns, queueSources, settingsOf, sourceColumns, TYPED } from '../queues/queues.ts'
+import { createRows, saveRows, storedOf } from '../schedules/schedule-row.ts'
 
 const QUEUE_COLUMNS = [...Object.values(COLUMN), 'declared', 'code', 'overrides', 'cool_until', 'throttles']
 const excluded = (names: readonly string[]): string =>

@@ -4,7 +4,7 @@
  */
 import { spanText } from '../../job/span-text.ts'
 import { type Diagnostic, warning, ok } from '../../store/admin.ts'
-import { statementsOf, type SqliteHandle } from '../handle.ts'
+import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
 
 const MOST_AHEAD_MS = 2_000
 

@@ -1,7 +1,7 @@
 /** Checks the integrity of the file, and how much of it is free space. */
 import { shorten, sizeText } from '../../store/amounts.ts'
 import { type Diagnostic, broken, warning, ok } from '../../store/admin.ts'
-import { statementsOf, type SqliteHandle } from '../handle.ts'
+import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
 
 /** The check reads every page and blocks the event loop: about a second for this size. */
 const CHECKED_BYTES = 512 * 2 ** 20

@@ -6,8 +6,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { shorten, sizeText } from '../../store/amounts.ts'
 import { type Diagnostic, warning, ok } from '../../store/admin.ts'
-import { LOG_LIMIT_BYTES } from '../connection.ts'
-import { filePaths } from '../file-paths.ts'
+import { LOG_LIMIT_BYTES } from '../connection/connection.ts'
+import { filePaths } from '../file/file-paths.ts'
 
 /** Running processes shrink the log above the limit; at twice the limit they evidently cannot. */
 const MOST_BYTES = 2 * LOG_LIMIT_BYTES

@@ -1,7 +1,7 @@
 /** Checks that tables, columns and indexes match the migrations. */
 import { driftDiagnostics, type SchemaFixes, nameOf, tableOf } from '../../store/drift.ts'
 import type { Diagnostic } from '../../store/admin.ts'
-import type { SqliteHandle } from '../handle.ts'
+import type { SqliteHandle } from '../connection/handle.ts'
 import { afterMigrations, partsIn } from './parts.ts'
 
 const RESTORE = 'Restore a backup from before the change: SQLite cannot alter a column in place'

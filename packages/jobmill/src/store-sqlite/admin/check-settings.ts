@@ -1,9 +1,9 @@
 /** Checks what durability depends on: the journal, its sync mode, the file system, and the SQLite version. */
 import { statfsSync } from 'node:fs'
 import { type Diagnostic, broken, warning, ok } from '../../store/admin.ts'
-import { statementsOf, type SqliteHandle } from '../handle.ts'
+import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
 import type { StoreSettings } from '../live.ts'
-import { versionProblem } from '../sqlite-version.ts'
+import { versionProblem } from '../connection/sqlite-version.ts'
 
 export function journal(handle: SqliteHandle): Diagnostic {
   const { journal_mode: mode } = statementsOf(handle)('PRAGMA journal_mode').get() as { journal_mode: string }

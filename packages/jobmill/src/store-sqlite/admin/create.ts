@@ -1,6 +1,6 @@
 /** Creates the file. */
-import { openConnection } from '../connection.ts'
-import { storeError } from '../errors.ts'
+import { openConnection } from '../connection/connection.ts'
+import { storeError } from '../connection/errors.ts'
 import type { StoreSettings } from '../live.ts'
 import { isFileThere } from './reach.ts'
 

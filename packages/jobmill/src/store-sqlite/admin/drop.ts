@@ -5,10 +5,10 @@
 import { JobmillError } from '../../job/errors.ts'
 import type { Dropped } from '../../store/admin.ts'
 import { checkApplied } from '../../store/migrations.ts'
-import { statementsOf, type SqliteHandle } from '../handle.ts'
+import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
 import type { StoreSettings } from '../live.ts'
-import { appliedMigrations } from '../migrate.ts'
-import { MIGRATIONS } from '../migrations.ts'
+import { appliedMigrations } from '../schema/migrate.ts'
+import { MIGRATIONS } from '../schema/migrations.ts'
 import { afterMigrations, tablesIn } from './parts.ts'
 import { change, isFileThere } from './reach.ts'
 

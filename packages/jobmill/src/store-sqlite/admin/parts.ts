@@ -5,9 +5,9 @@
 import Database from 'better-sqlite3'
 import type { Parts } from '../../store/drift.ts'
 import type { Migration } from '../../store/migrations.ts'
-import { statementsOf, type SqliteHandle } from '../handle.ts'
-import { migrate } from '../migrate.ts'
-import { MIGRATIONS } from '../migrations.ts'
+import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
+import { migrate } from '../schema/migrate.ts'
+import { MIGRATIONS } from '../schema/migrations.ts'
 
 const TABLES = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'jobmill_*' ORDER BY name`
 const COLUMNS = `

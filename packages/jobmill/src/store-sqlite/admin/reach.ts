@@ -4,10 +4,10 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { sleep } from '../../platform/sleep.ts'
-import { checkOldLogs, type Connection, openConnection } from '../connection.ts'
-import { isBusy, storeError } from '../errors.ts'
+import { checkOldLogs, type Connection, openConnection } from '../connection/connection.ts'
+import { isBusy, storeError } from '../connection/errors.ts'
 import type { StoreSettings } from '../live.ts'
-import { checkOneName } from '../one-name.ts'
+import { checkOneName } from '../file/one-name.ts'
 
 const RETRY_MS = 20
 

@@ -2,7 +2,7 @@
 import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DatabaseResources } from '../../store/resources.ts'
-import { filePaths } from '../file-paths.ts'
+import { filePaths } from '../file/file-paths.ts'
 import type { StoreSettings } from '../live.ts'
 import { isFileThere } from './reach.ts'
 

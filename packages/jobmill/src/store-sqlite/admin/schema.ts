@@ -2,8 +2,8 @@
 import type { SchemaStatus } from '../../store/admin.ts'
 import { schemaStatus } from '../../store/schema-status.ts'
 import type { StoreSettings } from '../live.ts'
-import { appliedMigrations } from '../migrate.ts'
-import { MIGRATIONS } from '../migrations.ts'
+import { appliedMigrations } from '../schema/migrate.ts'
+import { MIGRATIONS } from '../schema/migrations.ts'
 import { isFileThere, lookInto } from './reach.ts'
 
 export async function schema(settings: StoreSettings): Promise<SchemaStatus> {

@@ -2,7 +2,7 @@
 import { outcomeOfCode } from '../../job/outcome.ts'
 import { isEnded, stateOfCode } from '../../job/state.ts'
 import { type TransferredAttempt, type TransferredJob, fitting, type Page } from '../../store/transfer.ts'
-import { holdOf } from '../dedupe.ts'
+import { holdOf } from '../enqueue/dedupe.ts'
 import { DONE, READY, SCHEDULED } from '../job-row.ts'
 import type { Look } from '../work.ts'
 

@@ -5,9 +5,9 @@
 import { outcomeCode } from '../../job/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import type { TransferredAttempt, TransferredJob } from '../../store/transfer.ts'
-import { keptHold } from '../dedupe.ts'
+import { keptHold } from '../enqueue/dedupe.ts'
 import { CANCELLED, DEAD, SCHEDULED } from '../job-row.ts'
-import { orderQueueChanged } from '../order-queue.ts'
+import { orderQueueChanged } from '../enqueue/order-queue.ts'
 import type { Work } from '../work.ts'
 
 // By jobmill_job_id: an existing job was imported before. The others by their primary keys.

@@ -1,11 +1,11 @@
 /** Exports and imports queues, limits, schedules and counters. */
 import type { TransferredQueue, TransferredRest } from '../../store/transfer.ts'
-import { latest } from '../counter.ts'
-import { dropKeys } from '../limit-keys.ts'
-import { allLimits, findLimit, saveBudget } from '../limit-row.ts'
-import { declareLimits, limitSources, saveLimit } from '../limits.ts'
-import { ALL, type QueueRow, queueSources, saveQueue, settingsOf } from '../queues.ts'
-import { allStored, saveSchedule } from '../schedule-row.ts'
+import { latest } from '../connection/counter.ts'
+import { dropKeys } from '../limits/limit-keys.ts'
+import { allLimits, findLimit, saveBudget } from '../limits/limit-row.ts'
+import { declareLimits, limitSources, saveLimit } from '../limits/limits.ts'
+import { ALL, type QueueRow, queueSources, saveQueue, settingsOf } from '../queues/queues.ts'
+import { allStored, saveSchedule } from '../schedules/schedule-row.ts'
 import type { Look, Work } from '../work.ts'
 
 // By primary key.

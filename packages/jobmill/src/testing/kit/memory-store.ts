@@ -2,7 +2,7 @@
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { FullStore } from '../../store/store.ts'
-import type { SqliteTx } from '../../store-sqlite/handle.ts'
+import type { SqliteTx } from '../../store-sqlite/connection/handle.ts'
 
 export async function memoryStore(platform: Platform): Promise<FullStore<SqliteTx>> {
   // Loaded on demand, so that tests of a custom store need no SQLite driver.

@@ -1,0 +1,129 @@
+/**
+ * Configuration drift: where settings in the store differ from the options of this process, because of an
+ * override or a later release.
+ */
+import { effectiveLimit } from '../../job/limit-sources.ts'
+import { optionName, optionValue } from '../../job/option-names.ts'
+import {
+  isSameValue,
+  NO_OVERRIDES,
+  type Overridable,
+  type OverrideRecord,
+  type Overrides,
+  type Stamp,
+} from '../../job/overrides.ts'
+import { effectiveQueue, queueBase } from '../../job/queue-sources.ts'
+import type { FullStore } from '../../store/store.ts'
+import type { Resolved } from '../options/options.ts'
+
+/** An option with both values, as written in code. */
+export interface ConfigDrift {
+  readonly what: Overridable
+  readonly name: string
+  readonly field: string
+  /** The value in code (or the default if code does not set it), and the stored value that applies. */
+  readonly code: unknown
+  readonly stored: unknown
+  /** Whether code sets this option. */
+  readonly isInCode: boolean
+  /** Who overrode it, and when. Null if a process with different code started later. */
+  readonly override: Stamp | null
+}
+
+export async function drift(
+  store: Pick<FullStore, 'queues' | 'limits' | 'schedules' | 'overrides'>,
+  { declared, limits, schedules: defined }: Pick<Resolved, 'declared' | 'limits' | 'schedules'>,
+): Promise<ConfigDrift[]> {
+  const [queues, known, schedules, overrides] = await Promise.all([
+    store.queues.list(),
+    store.limits.list(),
+    store.schedules.list(),
+    store.overrides.list(),
+  ])
+  return [
+    ...declared.flatMap(({ name, settings: named }) => {
+      const code = queueBase({ code: named })
+      const stored = queues.find((one) => one.name === name) ?? code
+      const set = overridesOf('queue', name, overrides)
+      // A base in code follows a shorter max of an operator, so it is not drift of its own.
+      const follows = effectiveQueue({ code: named, overrides: set })
+      const options = Object.keys(code).filter((key) => key in set || !isSame(follows, stored, key))
+      return compare({ what: 'queue', name, named, code, stored, overrides }, options)
+    }),
+    ...limits.flatMap(({ name, settings: named }) => {
+      const code = effectiveLimit({ code: named, overrides: NO_OVERRIDES })
+      const stored = known.find((one) => one.name === name)?.settings ?? code
+      const set = overridesOf('limit', name, overrides)
+      const follows = effectiveLimit({ code: named, overrides: set })
+      // A default burst follows an overridden rate, so it is not drift of its own.
+      const options = Object.keys({ ...code, ...stored }).filter(
+        (key) => key !== 'type' && (key in set || !isSame(follows, stored, key)),
+      )
+      // For the same reason, the reset of a burst applies the default of the overridden rate.
+      const { burst: _, ...others } = set
+      const burst = valueOf(effectiveLimit({ code: named, overrides: others }), 'burst')
+      const afterReset = 'burst' in set ? { ...code, burst } : code
+      return compare({ what: 'limit', name, named, code: afterReset, stored, overrides }, options)
+    }),
+    ...schedules.flatMap(({ name, code, operator, live }) => {
+      if (code === null) return []
+      return compare(
+        { what: 'schedule', name, named: code, code, stored: live, overrides },
+        Object.keys(operator),
+      )
+    }),
+    ...overrides
+      .filter(({ what, name, option }) => {
+        const isDeletion = what === 'schedule' && option === 'deleted'
+        return isDeletion && defined.some((one) => one.name === name)
+      })
+      .map(deletion),
+  ]
+}
+
+function deletion({ what, name, option, value, code, isInCode, by, at }: OverrideRecord): ConfigDrift {
+  return { what, name, field: option, code, stored: value, isInCode, override: { by, at } }
+}
+
+interface Compared {
+  readonly what: Overridable
+  readonly name: string
+  /** The options that code sets. */
+  readonly named: object
+  readonly code: object
+  readonly stored: object
+  readonly overrides: readonly OverrideRecord[]
+}
+
+function compare(
+  { what, name, named, code, stored, overrides }: Compared,
+  options: readonly string[],
+): ConfigDrift[] {
+  return options
+    .filter((option) => !isSame(code, stored, option))
+    .map((option) => {
+      const by = overridesOf(what, name, overrides)[option]
+      return {
+        what,
+        name,
+        field: optionName(what, option),
+        code: optionValue(what, option, valueOf(code, option)),
+        stored: optionValue(what, option, valueOf(stored, option)),
+        isInCode: option in named,
+        override: by === undefined ? null : { by: by.by, at: by.at },
+      }
+    })
+}
+
+function overridesOf(what: Overridable, name: string, all: readonly OverrideRecord[]): Overrides {
+  const own = all.filter((one) => one.what === what && one.name === name)
+  return Object.fromEntries(own.map(({ option, value, by, at }) => [option, { value, by, at }]))
+}
+
+function isSame(a: object, b: object, option: string): boolean {
+  return isSameValue(valueOf(a, option), valueOf(b, option))
+}
+
+function valueOf(of: object, option: string): unknown {
+  return (of as Record<string, unknown>)[option] ?? null
+}

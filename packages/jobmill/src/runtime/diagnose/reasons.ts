@@ -1,0 +1,172 @@
+/** The reasons why a job is not running, each with a sentence. */
+import { countText } from '../../job/count-text.ts'
+import { DEFAULTS } from '../../job/defaults.ts'
+import { limitNamed } from '../../job/limit.ts'
+import { spanText } from '../../job/span-text.ts'
+import type { Slot } from '../../store/duty.ts'
+import type { InstanceRecord } from '../../store/instance.ts'
+import type { AttemptRecord, JobRecord } from '../../store/job-record.ts'
+import type { LimitRecord } from '../../store/limit.ts'
+import { POSITION_MOST, type QueueRecord } from '../../store/queue-record.ts'
+
+export const REASONS = [
+  'due-later',
+  'order',
+  'paused',
+  'queue-without-worker',
+  'kind-without-worker',
+  'no-workers',
+  'cooling',
+  'limit',
+  'quarantined',
+  'busy',
+  'behind',
+  'next',
+] as const
+export type ReasonName = (typeof REASONS)[number]
+
+export interface Reason {
+  readonly why: ReasonName
+  /** A sentence for operators. */
+  readonly message: string
+  /** When the reason ends, if known. */
+  readonly until: number | null
+}
+
+export interface Scene {
+  readonly job: JobRecord
+  readonly now: number
+  readonly queue: QueueRecord | undefined
+  readonly limit: LimitRecord | undefined
+  /** The running processes that serve its queue. */
+  readonly serving: readonly InstanceRecord[]
+  /** Counts only jobs of kinds that a running process handles. */
+  readonly ahead: number | null
+  readonly last: AttemptRecord | undefined
+  /** The number of running jobs in its queue. */
+  readonly running: number
+  /** The assigned shares of its queue, if the queue has a worker total. */
+  readonly slots: readonly Slot[]
+}
+
+const NEXT: Reason = {
+  why: 'next',
+  message: 'Nothing is blocking it: it starts as soon as a worker is free',
+  until: null,
+}
+
+/** The reason that blocks longest comes first. */
+export function reasonsIn(scene: Scene): Reason[] {
+  const blocked = [...waiting(scene), ...queueBlocked(scene), ...unservedKinds(scene), ...limited(scene)]
+  const found = [
+    ...blocked,
+    ...quarantined(scene),
+    ...(blocked.length === 0 ? busy(scene) : []),
+    ...behind(scene),
+  ]
+  return found.length === 0 ? [NEXT] : found
+}
+
+const reason = (why: ReasonName, message: string, until: number | null = null): Reason => ({
+  why,
+  message,
+  until,
+})
+
+/** Its due time, or its order key. */
+function* waiting({ job, now, last }: Scene): Generator<Reason> {
+  if (job.waitsForOrder)
+    yield reason(
+      'order',
+      `Blocked by order key ${JSON.stringify(job.orderKey)}: an earlier job has not ended`,
+    )
+  if (job.waitsForOrder || job.dueAt === null) return
+  const left = spanText(job.dueAt - now)
+  const limit = limitNamed(last?.error ?? null)
+  if (limit !== null) {
+    const whose = limit.key === null ? '' : ` for key ${JSON.stringify(limit.key)}`
+    yield reason('limit', `Limit ${limit.limit} was empty${whose}: retrying in ${left}`, job.dueAt)
+    return
+  }
+  const after = last === undefined ? '' : `, because the last attempt ${BECAUSE[last.outcome] ?? 'ended'}`
+  yield reason('due-later', `Due in ${left}${after}`, job.dueAt)
+}
+
+const BECAUSE: Readonly<Partial<Record<AttemptRecord['outcome'], string>>> = {
+  failed: 'failed',
+  'timed-out': 'timed out',
+  snoozed: 'was snoozed',
+  throttled: 'was throttled',
+}
+
+/** Its queue is paused, has no workers, or is cooling down. */
+function* queueBlocked({ queue, now }: Scene): Generator<Reason> {
+  if (queue?.paused === true) yield reason('paused', `Queue ${queue.name} is paused`)
+  if (queue?.workers === 0) yield reason('no-workers', `Queue ${queue.name} has 0 workers`)
+  if (queue !== undefined && queue.coolingMs > 0) {
+    const message = `Queue ${queue.name} is cooling down for another ${spanText(queue.coolingMs)}`
+    yield reason('cooling', message, now + queue.coolingMs)
+  }
+}
+
+function* unservedKinds({ job, serving }: Scene): Generator<Reason> {
+  if (serving.length === 0)
+    yield reason('queue-without-worker', `No running process serves queue ${job.queue}`)
+  else if (!serving.some(({ kinds }) => kinds.includes(job.kind)))
+    yield reason(
+      'kind-without-worker',
+      `No running process that serves queue ${job.queue} handles kind ${job.kind}`,
+    )
+}
+
+/** The limit of its queue. */
+function* limited({ limit, now }: Scene): Generator<Reason> {
+  if (limit === undefined || limit.available > 0) return
+  if (limit.drainedMs > 0) {
+    const message = `Limit ${limit.name} grants nothing for another ${spanText(limit.drainedMs)}`
+    yield reason('limit', message, now + limit.drainedMs)
+  } else if (limit.nextInMs === null) yield reason('limit', `All permits of limit ${limit.name} are in use`)
+  else {
+    const message = `Limit ${limit.name} is empty for another ${spanText(limit.nextInMs)}`
+    yield reason('limit', message, now + limit.nextInMs)
+  }
+}
+
+function* quarantined({ job }: Scene): Generator<Reason> {
+  if (job.state === 'ready' && job.crashes >= DEFAULTS.crashesUntilAlone)
+    yield reason(
+      'quarantined',
+      `Quarantined after ${countText(job.crashes, 'crash', 'crashes')}: it runs when a process has no other job to run`,
+    )
+}
+
+/** All workers of its queue are busy. */
+function* busy({ job, queue, serving, running, slots }: Scene): Generator<Reason> {
+  const workers = workersOf({ queue, serving, slots })
+  if (job.state !== 'ready' || running < workers) return
+  const message =
+    workers === 1
+      ? `The only worker of queue ${job.queue} is busy`
+      : `All ${workers} workers of queue ${job.queue} are busy`
+  yield reason('busy', message)
+}
+
+/**
+ * The assigned shares of the total, or the total before it is split. Without a total, the default of each
+ * process.
+ */
+function workersOf({ queue, serving, slots }: Pick<Scene, 'queue' | 'serving' | 'slots'>): number {
+  const total = queue?.workers ?? null
+  if (total === null) return serving.length * DEFAULTS.workers
+  const assigned = slots.filter(({ instance }) => serving.some(({ id }) => id === instance))
+  return assigned.length === 0 ? total : assigned.reduce((sum, { workers }) => sum + workers, 0)
+}
+
+function* behind({ job, ahead }: Scene): Generator<Reason> {
+  if (ahead === null || ahead === 0) return
+  const many = ahead >= POSITION_MOST ? `${POSITION_MOST} or more` : String(ahead)
+  yield reason(
+    'behind',
+    `${many} ready ${ahead === 1 ? 'job is' : 'jobs are'} ahead of it in queue ${job.queue}`,
+  )
+}

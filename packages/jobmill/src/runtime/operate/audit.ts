@@ -1,0 +1,123 @@
+/**
+ * The audit log: one timeline row for each manual change. Concurrent changes share a statement, and each row
+ * is committed before the call that made it returns.
+ */
+import { instantAt } from '../../job/duration.ts'
+import { isJobmillError } from '../../job/errors.ts'
+import { checkObjectKeys } from '../../job/known-keys.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { AUDIT } from '../../observe/timeline.ts'
+import type { NewTimelineEvent, TimelineEvent } from '../../store/metrics.ts'
+import type { FullStore } from '../../store/store.ts'
+import { positionOf } from '../report/observation.ts'
+
+export interface AuditEntry {
+  readonly who: string
+  readonly role: string
+  /** The action: `jobs.retry`. */
+  readonly what: string
+  /** The target: a job id, a queue name. */
+  readonly target: string
+  readonly queue?: string
+  readonly job?: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
+export interface AuditRecord extends Omit<AuditEntry, 'queue' | 'job'> {
+  readonly at: number
+  readonly queue: string | null
+  readonly job: string | null
+}
+
+export interface AuditPage {
+  /** Newest first. */
+  readonly entries: readonly AuditRecord[]
+  readonly next: string | null
+}
+
+export interface AuditQuery {
+  readonly queue?: string
+  readonly job?: string
+  readonly from?: Date | number | string
+  readonly to?: Date | number | string
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export interface Audit {
+  write(entry: AuditEntry): Promise<void>
+  list(query?: AuditQuery): Promise<AuditPage>
+}
+
+const LISTED = 50
+const ENTRY_KEYS = ['who', 'role', 'what', 'target', 'queue', 'job', 'before', 'after']
+const QUERY_KEYS = ['queue', 'job', 'from', 'to', 'limit', 'cursor']
+
+export function audit({
+  opened,
+  platform,
+}: {
+  readonly opened: () => Promise<FullStore>
+  readonly platform: Platform
+}): {
+  readonly audit: Audit
+} {
+  const source = platform.id()
+  let seq = 0
+  let waiting: NewTimelineEvent[] = []
+  let next: Promise<void> | null = null
+  let writing: Promise<void> = Promise.resolve()
+
+  /** Runs one statement at a time. Entries that arrive during a statement go into the next one. */
+  function writeSoon(): Promise<void> {
+    next ??= writing.then(async () => {
+      const events = waiting
+      waiting = []
+      next = null
+      seq += 1
+      const recording = { source, seq, deltas: [], own: [], events }
+      const store = await opened()
+      await store.metrics.record(recording).catch((error: unknown) => {
+        // The recording has a sequence number, so a resend after a lost reply is not written twice.
+        if (isJobmillError(error) && error.retryable) return store.metrics.record(recording)
+        throw error
+      })
+    })
+    const mine = next
+    writing = mine.catch(() => {})
+    return mine
+  }
+
+  return {
+    audit: {
+      async write(given) {
+        checkObjectKeys(given, 'entry', ENTRY_KEYS)
+        const { queue = null, job = null, ...entry } = given
+        waiting.push({ type: AUDIT, agoMs: 0, queue, job, data: JSON.stringify(entry) })
+        return writeSoon()
+      },
+      async list(query = {}) {
+        checkObjectKeys(query, 'query', QUERY_KEYS)
+        const { limit = LISTED, cursor, from, to, ...filter } = query
+        const events = await (
+          await opened()
+        ).metrics.timeline({
+          ...filter,
+          types: [AUDIT],
+          limit,
+          ...(from !== undefined && { from: instantAt(from, 'from') }),
+          ...(to !== undefined && { before: instantAt(to, 'to') }),
+          ...(cursor !== undefined && { beforeN: positionOf(cursor) }),
+        })
+        const last = events.length < limit ? undefined : events.at(-1)
+        return { entries: events.map(recordOf), next: last === undefined ? null : String(last.n) }
+      },
+    },
+  }
+}
+
+function recordOf({ at, queue, job, data }: TimelineEvent): AuditRecord {
+  const entry = JSON.parse(data) as Omit<AuditEntry, 'queue' | 'job'>
+  return { at, ...entry, queue, job }
+}

@@ -1,0 +1,197 @@
+/**
+ * Applies one action to every job that matches a filter: counts first, then works in batches, and stops on
+ * request.
+ */
+import { JobmillError, quote } from '../../job/errors.ts'
+import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkString } from '../../job/names.ts'
+import { checkOneOf } from '../../job/numbers.ts'
+import type { JobState } from '../../job/state.ts'
+import { namesOf } from '../../store/job-list.ts'
+import type { JobSummary } from '../../store/job-record.ts'
+import type { Verdict } from '../../store/replies.ts'
+import type { FullStore } from '../../store/store.ts'
+import { BULK_QUEUE, type BulkFilter, checkBulkFilter, findJobs } from './bulk-filter.ts'
+import { FAILED_STATES } from './errors.ts'
+import { type ListedState, splitFilter, storedState } from './list-filter.ts'
+import type { OperateTools } from './operate.ts'
+
+export { BULK_KIND, BULK_QUEUE, type BulkFilter, isAboutActs } from './bulk-filter.ts'
+
+export const BULK_ACTS = ['retry', 'run-now', 'cancel', 'delete'] as const
+export type BulkAct = (typeof BULK_ACTS)[number]
+
+/** The states each action applies to, in the order in which they are processed. */
+const STATES: Readonly<Record<BulkAct, readonly JobState[]>> = {
+  retry: ['dead', 'cancelled'],
+  'run-now': ['scheduled'],
+  cancel: ['scheduled', 'ready', 'running'],
+  delete: ['done', 'dead', 'cancelled', 'scheduled', 'ready'],
+}
+
+const OPTION_KEYS = ['signal', 'progress']
+
+export interface BulkOptions {
+  /** Stops the action after the current batch. */
+  readonly signal?: AbortSignal
+  /** Receives the number of jobs scanned so far. */
+  readonly progress?: (looked: number) => void
+}
+
+export interface BulkRun extends BulkOptions {
+  /** Used by cancel. */
+  readonly reason?: string
+}
+
+/** What the action would change. */
+export interface BulkPreview {
+  readonly jobs: number
+  readonly byState: Readonly<Partial<Record<JobState, number>>>
+}
+
+export interface BulkReport {
+  readonly looked: number
+  readonly changed: number
+  /** Jobs whose state changed in the meantime, or whose dedupe key another job holds. */
+  readonly refused: number
+}
+
+export interface Bulk {
+  preview(act: BulkAct, filter: BulkFilter, options?: BulkOptions): Promise<BulkPreview>
+  /**
+   * Returns the filter restricted to jobs enqueued until now, by the database clock. Use it for an action
+   * that runs later.
+   */
+  upToNow(filter: BulkFilter): Promise<BulkFilter>
+  /** Processes every job that was enqueued before now, once each. Jobs enqueued later are not changed. */
+  run(act: BulkAct, filter: BulkFilter, options?: BulkRun): Promise<BulkReport>
+}
+
+export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
+  const { opened } = tools
+
+  async function upToNow(given: BulkFilter): Promise<BulkFilter> {
+    const filter = checkBulkFilter(given)
+    // Jobs given by id already exist.
+    if (filter.ids !== undefined) return filter
+    const now = await (await opened()).now()
+    return { ...filter, enqueuedBefore: Math.min(filter.enqueuedBefore ?? Number.MAX_SAFE_INTEGER, now + 1) }
+  }
+
+  return {
+    bulk: {
+      upToNow,
+      async preview(act, given, options = {}) {
+        const filter = checkBulkFilter(given)
+        const states = statesOf(act, filter)
+        checkObjectKeys(options, 'options', OPTION_KEYS)
+        const store = await opened()
+        const isRead = !isCounted(filter, states)
+        const byState = isCounted(filter, states) ? await counted(store, filter, states) : {}
+        if (isRead) {
+          let looked = 0
+          for await (const jobs of findJobs(store, filter, states, options.signal)) {
+            looked += jobs.length
+            for (const { state } of jobs) byState[state] = (byState[state] ?? 0) + 1
+            options.progress?.(looked)
+          }
+        }
+        return { jobs: Object.values(byState).reduce((sum, n) => sum + n, 0), byState }
+      },
+      async run(act, given, options = {}) {
+        const states = statesOf(act, checkBulkFilter(given))
+        checkObjectKeys(options, 'options', [...OPTION_KEYS, 'reason'])
+        const { signal, progress, reason = 'cancelled by an operator' } = options
+        checkString(reason, 'options.reason', 'Pass a string, or omit it')
+        const filter = await upToNow(given)
+        const store = await opened()
+        const report = { looked: 0, changed: 0, refused: 0 }
+        for await (const jobs of findJobs(store, filter, states, signal)) {
+          const verdicts = await acted(act, store, jobs, reason)
+          applySideEffects(act, jobs, verdicts, reason)
+          report.looked += jobs.length
+          report.changed += verdicts.filter(({ verdict }) => verdict === 'changed').length
+          report.refused += verdicts.filter(({ verdict }) => verdict === 'refused').length
+          progress?.(report.looked)
+        }
+        return report
+      },
+    },
+  }
+
+  /** The side effects in this process that the same action on a single job has. */
+  function applySideEffects(
+    act: BulkAct,
+    jobs: readonly JobSummary[],
+    verdicts: readonly Verdict[],
+    reason: string,
+  ): void {
+    if (act === 'delete') tools.forget(verdicts.map(({ id }) => id))
+    if (act !== 'cancel') return
+    for (const [at, { verdict, state }] of verdicts.entries()) {
+      const job = jobs[at]
+      if (job === undefined) continue
+      const { id, kind, queue, attempt, maxAttempts } = job
+      if (state === 'running') tools.cancelledHere(id, reason)
+      else if (verdict === 'changed')
+        tools.emit('cancelled', { id, kind, queue, attempt, maxAttempts, reason })
+    }
+  }
+}
+
+/** The states that the action changes. Throws if the filter names a state that it cannot change. */
+export function statesOf(act: BulkAct, { state, fingerprint }: BulkFilter): readonly ListedState[] {
+  const all = STATES[checkOneOf(act, 'act', BULK_ACTS)]
+  const states = fingerprint === undefined ? all : all.filter((one) => FAILED_STATES.includes(one))
+  const asked = splitFilter(state === undefined ? {} : { state }).states
+  if (asked === undefined) return states
+  const wrong = asked.find((one) => !states.includes(storedState(one)))
+  if (wrong === undefined) return asked
+  const what =
+    fingerprint === undefined
+      ? `${act} does not apply to jobs in this state`
+      : `${act} with a fingerprint does not apply to jobs in this state`
+  throw new JobmillError('OPTION_INVALID', what, {
+    field: 'filter.state',
+    value: quote(wrong),
+    fix: `Pass ${states.join(', ')}, or omit state for all of these`,
+  })
+}
+
+/** Whether the queue counts give the answer, so that no job has to be read. */
+function isCounted(filter: BulkFilter, states: readonly ListedState[]): states is readonly JobState[] {
+  if (states.includes('retrying')) return false
+  return Object.entries(filter).every(
+    ([key, value]) => value === undefined || key === 'queue' || key === 'state',
+  )
+}
+
+async function counted(
+  store: FullStore,
+  { queue }: BulkFilter,
+  states: readonly JobState[],
+): Promise<Partial<Record<JobState, number>>> {
+  const queues = namesOf(queue)
+  const isMeant = (one: string): boolean => queues?.includes(one) ?? one !== BULK_QUEUE
+  const counts = (await store.counts()).filter((one) => isMeant(one.queue))
+  return Object.fromEntries(states.map((state) => [state, counts.reduce((sum, one) => sum + one[state], 0)]))
+}
+
+function acted(
+  act: BulkAct,
+  store: FullStore,
+  jobs: readonly JobSummary[],
+  reason: string,
+): Promise<Verdict[]> {
+  const ids = jobs.map(({ id }) => id)
+  switch (act) {
+    case 'retry':
+      return store.retry(ids)
+    case 'run-now':
+      return store.runNow(ids)
+    case 'cancel':
+      return store.cancel(ids, reason)
+    case 'delete':
+      return store.delete(ids)
+  }
+}

@@ -1,0 +1,184 @@
+/** `mill.errors()`: dead and retrying jobs, grouped by error fingerprint. */
+import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
+import { fingerprintOf, literalOf } from '../../job/fingerprint.ts'
+import { checkObjectKeys } from '../../job/known-keys.ts'
+import type { JobState } from '../../job/state.ts'
+import type { JobFailure, JobSummary } from '../../store/job-record.ts'
+import type { FullStore } from '../../store/store.ts'
+
+export interface ErrorsQuery {
+  readonly queue?: string | readonly string[]
+  readonly kind?: string | readonly string[]
+}
+
+/** Jobs of one kind whose errors have the same shape. */
+export interface ErrorGroup {
+  /** Identifies the kind and the shape. `bulk` accepts it as a filter. */
+  readonly fingerprint: string
+  readonly kind: string
+  /**
+   * The first line of the error with variable parts replaced: `<n>`, `<text>`, `<email>`, `<url>`, `<path>`.
+   */
+  readonly shape: string
+  /**
+   * The longest part of the shape that all of the errors contain, for a search with `errorText`. Empty if
+   * there is none.
+   */
+  readonly text: string
+  readonly dead: number
+  /** Scheduled or ready jobs whose last attempt failed. */
+  readonly failing: number
+  /** When the earliest and the latest of these failures happened. */
+  readonly firstAt: number
+  readonly lastAt: number
+  /** Sorted by name. */
+  readonly queues: readonly string[]
+  /** The most recent failure. */
+  readonly example: { readonly id: string; readonly error: string }
+  /** Failures over time: 24 buckets, the same for all groups. */
+  readonly over: readonly { readonly at: number; readonly jobs: number }[]
+}
+
+export interface ErrorReport {
+  /** Largest group first, at most 200. */
+  readonly groups: readonly ErrorGroup[]
+  /** The number of jobs scanned. */
+  readonly looked: number
+  /** False when there are more jobs or groups than the report covers. */
+  readonly complete: boolean
+  /** The start of the first bucket. Null without groups. */
+  readonly from: number | null
+  readonly bucketMs: number
+}
+
+export interface Errors {
+  /** Scans the newest 2,000 dead jobs, the first 2,000 scheduled jobs and the first 1,000 ready jobs. */
+  errors(query?: ErrorsQuery): Promise<ErrorReport>
+}
+
+/** The states a fingerprint can match, and how many jobs of each are scanned. */
+const MOST_LOOKED = { dead: 2_000, scheduled: 2_000, ready: 1_000 } as const
+export const FAILED_STATES: readonly JobState[] = Object.keys(MOST_LOOKED) as (keyof typeof MOST_LOOKED)[]
+
+const MOST_GROUPS = 200
+const BUCKETS = 24
+const EXAMPLE_CHARS = 2_000
+
+interface Gathered {
+  readonly fingerprint: string
+  readonly kind: string
+  readonly shape: string
+  readonly queues: Set<string>
+  /** When each job of the group failed. */
+  readonly at: number[]
+  dead: number
+  lastAt: number
+  example: { readonly id: string; readonly error: string }
+}
+
+export function errors({ opened }: { readonly opened: () => Promise<FullStore> }): Errors {
+  return {
+    async errors(query = {}) {
+      checkObjectKeys(query, 'query', ['queue', 'kind'])
+      const store = await opened()
+      const groups = new Map<string, Gathered>()
+      let looked = 0
+      let complete = true
+      const look = async ([state, most]: [string, number]): Promise<void> => {
+        const filter = { ...query, state: state as keyof typeof MOST_LOOKED }
+        let left = most
+        let scanned = 0
+        let cursor: string | undefined
+        do {
+          const page = await store.list(filter, { limit: Math.min(left, BOUNDS.pageLimit), cursor })
+          for (const [job, failure] of await keepFailed(store, page.jobs)) gather(groups, job, failure)
+          looked += page.jobs.length
+          left -= page.jobs.length
+          scanned += page.scanned
+          cursor = page.next ?? undefined
+        } while (cursor !== undefined && left > 0 && scanned < DEFAULTS.listScanRows)
+        if (cursor !== undefined) complete = false
+      }
+      await Promise.all(Object.entries(MOST_LOOKED).map(look))
+      return report([...groups.values()], looked, complete)
+    },
+  }
+}
+
+/**
+ * Keeps the jobs whose last attempt failed. Jobs without an attempt since they were enqueued or retried are
+ * not looked up.
+ */
+export async function keepFailed(
+  store: Pick<FullStore, 'inspect'>,
+  jobs: readonly JobSummary[],
+): Promise<(readonly [JobSummary, JobFailure])[]> {
+  const tried = jobs.filter(({ state, attempt }) => state === 'dead' || attempt > 0)
+  if (tried.length === 0) return []
+  const failures = await store.inspect.failures(tried.map(({ id }) => id))
+  return tried.flatMap((job, at) => {
+    // The job may have changed since it was listed.
+    const failure = failures[at] ?? null
+    return failure === null ? [] : [[job, failure] as const]
+  })
+}
+
+function gather(groups: Map<string, Gathered>, job: JobSummary, failure: JobFailure): void {
+  const { kind, id } = job
+  const { fingerprint, shape } = fingerprintOf(kind, failure.error)
+  const { at } = failure
+  const example = { id, error: (failure.error ?? '').slice(0, EXAMPLE_CHARS).toWellFormed() }
+  const group = groups.get(fingerprint) ?? {
+    fingerprint,
+    kind,
+    shape,
+    queues: new Set(),
+    at: [],
+    dead: 0,
+    lastAt: at,
+    example,
+  }
+  groups.set(fingerprint, group)
+  group.queues.add(job.queue)
+  group.at.push(at)
+  if (job.state === 'dead') group.dead += 1
+  if (at <= group.lastAt) return
+  group.lastAt = at
+  group.example = example
+}
+
+function report(groups: readonly Gathered[], looked: number, complete: boolean): ErrorReport {
+  const most = groups
+    .toSorted(
+      (a, b) => b.at.length - a.at.length || b.lastAt - a.lastAt || (a.fingerprint < b.fingerprint ? -1 : 1),
+    )
+    .slice(0, MOST_GROUPS)
+  const from = most.reduce<number | null>((first, { at }) => Math.min(first ?? Infinity, ...at), null)
+  const last = most.reduce((latest, { lastAt }) => Math.max(latest, lastAt), from ?? 0)
+  const bucketMs = from === null ? 0 : Math.ceil((last - from + 1) / BUCKETS)
+  return {
+    groups: most.map((group) => groupView(group, from ?? 0, bucketMs)),
+    looked,
+    complete: complete && most.length === groups.length,
+    from,
+    bucketMs,
+  }
+}
+
+function groupView(group: Gathered, from: number, bucketMs: number): ErrorGroup {
+  const { at, queues, dead, ...rest } = group
+  const over = Array.from({ length: BUCKETS }, (_, n) => ({ at: from + n * bucketMs, jobs: 0 }))
+  for (const one of at) {
+    const bucket = over[Math.floor((one - from) / bucketMs)]
+    if (bucket !== undefined) bucket.jobs += 1
+  }
+  return {
+    ...rest,
+    text: literalOf(rest.shape),
+    dead,
+    failing: at.length - dead,
+    firstAt: Math.min(...at),
+    queues: [...queues].toSorted(),
+    over,
+  }
+}

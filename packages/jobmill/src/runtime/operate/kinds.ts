@@ -1,0 +1,57 @@
+/** The kinds of all running processes, and of this one, which also knows their payload schemas. */
+import { DEFAULTS } from '../../job/defaults.ts'
+import type { AnyJob } from '../../job/definition.ts'
+import { onDeadKind } from '../../job/on-dead.ts'
+import { jsonSchemaOf } from '../../job/schema.ts'
+import type { FullStore } from '../../store/store.ts'
+import { BULK_KIND } from './bulk.ts'
+
+export interface KindView {
+  readonly kind: string
+  /** The default queue and max attempts of its jobs. Null for a kind that this process does not define. */
+  readonly queue: string | null
+  readonly maxAttempts: number | null
+  /** Whether a running process handles it. */
+  readonly served: boolean
+  /** The number of processes that handle it. */
+  readonly instances: number
+  /** The payload schema as JSON Schema (draft 2020-12). Null when this process does not know it. */
+  readonly schema: Readonly<Record<string, unknown>> | null
+}
+
+export interface Kinds {
+  /** Sorted by name, without the built-in kinds. */
+  kinds(): Promise<KindView[]>
+}
+
+export interface KindsTools {
+  readonly opened: () => Promise<FullStore>
+  readonly jobs: readonly AnyJob[]
+  readonly queueOf: (kind: string) => string
+}
+
+export function kinds({ opened, jobs, queueOf }: KindsTools): Kinds {
+  return {
+    async kinds() {
+      const alive = (await (await opened()).instances.list()).filter(({ state }) => state === 'alive')
+      const own = new Map(jobs.map((job) => [job.kind, job]))
+      const ours = new Set([BULK_KIND, ...alive.flatMap(({ onDead }) => onDead.map(onDeadKind))])
+      const names = new Set([...own.keys(), ...alive.flatMap((one) => one.kinds)])
+      return [...names]
+        .filter((kind) => !ours.has(kind))
+        .toSorted()
+        .map((kind) => {
+          const job = own.get(kind)
+          const instances = alive.filter((one) => one.kinds.includes(kind)).length
+          return {
+            kind,
+            queue: job === undefined ? null : queueOf(kind),
+            maxAttempts: job === undefined ? null : (job.maxAttempts ?? DEFAULTS.maxAttempts),
+            served: instances > 0,
+            instances,
+            schema: job?.payload === undefined ? null : jsonSchemaOf(job.payload),
+          }
+        })
+    },
+  }
+}

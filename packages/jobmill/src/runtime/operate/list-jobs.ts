@@ -1,0 +1,221 @@
+/**
+ * `mill.list` and `mill.count`: jobs of one or several states, with their errors and, on request, payloads
+ * and results.
+ */
+import { BOUNDS } from '../../job/defaults.ts'
+import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkArray, checkOneOf, checkWhole } from '../../job/numbers.ts'
+import type { JobState } from '../../job/state.ts'
+import {
+  cursorInvalid,
+  type JobFilter,
+  type JobPage,
+  namesOf,
+  type PageRequest,
+} from '../../store/job-list.ts'
+import type { JobSummary } from '../../store/job-record.ts'
+import type { FullStore } from '../../store/store.ts'
+import { jobView, type JobView } from './job-view.ts'
+import { inState, type ListedState, LISTED_STATES, type ListFilter, splitFilter } from './list-filter.ts'
+
+/** Parts that a list contains only on request, because they can be large. */
+export const INCLUDABLE = ['payload', 'metadata', 'result', 'progress'] as const
+export type Includable = (typeof INCLUDABLE)[number]
+
+export interface ListRequest extends Partial<PageRequest> {
+  /** Additional parts of each job. Costs one more statement for the whole page. */
+  readonly include?: readonly Includable[]
+}
+
+/** A job of a list. Parts that `include` did not name are absent. */
+export interface ListedJob extends JobSummary, Partial<Pick<JobView, Includable>> {
+  /**
+   * The error of the last attempt, or the reason of the cancel. Null for done jobs and jobs that never
+   * failed.
+   */
+  readonly error: string | null
+}
+
+export interface ListPage extends Omit<JobPage, 'jobs'> {
+  readonly jobs: readonly ListedJob[]
+}
+
+export interface JobCount {
+  readonly jobs: number
+  readonly byState: Readonly<Partial<Record<ListedState, number>>>
+}
+
+export interface CountOptions {
+  /** Aborts the count. */
+  readonly signal?: AbortSignal
+}
+
+export interface Listing {
+  /**
+   * Without `state`: newest first. With several states: one state after the other, as listed. The order
+   * within a state: scheduled by due time, ready in claim order, running by start, ended newest first.
+   */
+  list(filter?: ListFilter, page?: ListRequest): Promise<ListPage>
+  /** The number of jobs that match. A filter of only queues and states is answered without reading jobs. */
+  count(filter?: ListFilter, options?: CountOptions): Promise<JobCount>
+}
+
+const LISTED = 50
+
+export function listing({ opened }: { readonly opened: () => Promise<FullStore> }): Listing {
+  return {
+    async list(given = {}, page = {}) {
+      checkObjectKeys(page, 'page', ['limit', 'cursor', 'include'])
+      const { include = [], limit = LISTED, cursor } = page
+      checkArray(include, 'page.include').forEach((one, at) =>
+        checkOneOf(one, `page.include[${at}]`, INCLUDABLE),
+      )
+      const { filter, states } = splitFilter(given)
+      const store = await opened()
+      const found = await pageOf(store, filter, states, { limit, cursor })
+      return { ...found, jobs: await withDetails(store, found.jobs, include) }
+    },
+    async count(given = {}, options = {}) {
+      checkObjectKeys(options, 'options', ['signal'])
+      const { filter, states } = splitFilter(given)
+      const store = await opened()
+      const byState = isCounted(filter, states)
+        ? await countedBy(store, namesOf(filter.queue), states)
+        : await countedOneByOne(store, filter, states, options.signal)
+      return { jobs: Object.values(byState).reduce((sum, n) => sum + n, 0), byState }
+    },
+  }
+}
+
+async function pageOf(
+  store: FullStore,
+  filter: JobFilter,
+  states: readonly ListedState[] | undefined,
+  page: PageRequest,
+): Promise<JobPage> {
+  if (states === undefined) return store.list(filter, page)
+  const [only, ...others] = states
+  if (only !== undefined && others.length === 0) return store.list({ ...filter, ...inState(only) }, page)
+  return pageOfStates(store, filter, states, page)
+}
+
+/**
+ * Lists the states one after the other, each by the index of its own order. No index covers an order across
+ * states.
+ */
+async function pageOfStates(
+  store: FullStore,
+  filter: JobFilter,
+  states: readonly ListedState[],
+  page: PageRequest,
+): Promise<JobPage> {
+  checkWhole(page.limit, 'limit', { least: 1, most: BOUNDS.pageLimit })
+  const from = page.cursor === undefined ? null : readCursor(page.cursor, states)
+  const jobs: JobSummary[] = []
+  let scanned = 0
+  let cursor = from?.inner
+  const rest = states.slice(from === null ? 0 : states.indexOf(from.state))
+  for (const [at, state] of rest.entries()) {
+    const limit = page.limit - jobs.length
+    const found = await store.list({ ...filter, ...inState(state) }, { limit, cursor })
+    jobs.push(...found.jobs)
+    scanned += found.scanned
+    cursor = undefined
+    const following = found.next === null ? rest[at + 1] : state
+    const isFull = jobs.length === page.limit
+    if (following === undefined) return { jobs, next: null, scanned, complete: true }
+    if (isFull || found.next !== null)
+      return { jobs, next: writeCursor(following, found.next), scanned, complete: isFull }
+  }
+  return { jobs, next: null, scanned, complete: true }
+}
+
+function writeCursor(state: ListedState, inner: string | null): string {
+  return Buffer.from(JSON.stringify(['states', state, inner])).toString('base64url')
+}
+
+function readCursor(
+  cursor: string,
+  states: readonly ListedState[],
+): { readonly state: ListedState; readonly inner: string | undefined } {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    if (Array.isArray(parts) && parts.length === 3 && parts[0] === 'states') {
+      const [, state, inner] = parts as [string, unknown, unknown]
+      const known = states.find((one) => one === state)
+      if (known !== undefined && (inner === null || typeof inner === 'string'))
+        return { state: known, inner: inner ?? undefined }
+    }
+  } catch {
+    // Not JSON, so not a cursor from `list`: refused below.
+  }
+  throw cursorInvalid(cursor)
+}
+
+/** Uses at most one more statement per page: full records if `include` needs them, else only the errors. */
+async function withDetails(
+  store: FullStore,
+  jobs: readonly JobSummary[],
+  include: readonly Includable[],
+): Promise<ListedJob[]> {
+  if (include.length > 0) {
+    const records = await store.get(jobs.map(({ id }) => id))
+    // Skip a job that was deleted after it was listed.
+    return jobs.flatMap((job, at) => {
+      const record = records[at] ?? null
+      if (record === null) return []
+      const view = jobView(record)
+      const parts = Object.fromEntries(include.map((part) => [part, view[part]]))
+      return [{ ...job, error: job.state === 'done' ? null : view.error, ...parts }]
+    })
+  }
+  const tried = jobs.filter(mayHaveError)
+  const results = tried.length === 0 ? [] : await store.results(tried.map(({ id }) => id))
+  const errors = new Map(results.flatMap((one) => (one === null ? [] : [[one.id, one.error] as const])))
+  return jobs.map((job) => ({ ...job, error: errors.get(job.id) ?? null }))
+}
+
+function mayHaveError({ state, attempt, crashes }: JobSummary): boolean {
+  if (state === 'done') return false
+  return state === 'dead' || state === 'cancelled' || attempt > 0 || crashes > 0
+}
+
+/** Whether the queue counts give the answer, so that no job has to be read. */
+function isCounted(filter: JobFilter, states: readonly ListedState[] | undefined): boolean {
+  return (
+    states?.includes('retrying') !== true &&
+    Object.entries(filter).every(([key, value]) => value === undefined || key === 'queue')
+  )
+}
+
+async function countedBy(
+  store: FullStore,
+  queues: readonly string[] | undefined,
+  states: readonly ListedState[] | undefined,
+): Promise<Partial<Record<ListedState, number>>> {
+  const counts = (await store.counts()).filter(({ queue }) => queues?.includes(queue) ?? true)
+  const plain = LISTED_STATES.filter((one): one is JobState => one !== 'retrying')
+  const asked = plain.filter((state) => states?.includes(state) ?? true)
+  return Object.fromEntries(asked.map((state) => [state, counts.reduce((sum, one) => sum + one[state], 0)]))
+}
+
+async function countedOneByOne(
+  store: FullStore,
+  filter: JobFilter,
+  states: readonly ListedState[] | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Partial<Record<ListedState, number>>> {
+  const byState: Partial<Record<ListedState, number>> = {}
+  for (const state of states ?? [undefined]) {
+    let cursor: string | undefined
+    if (state !== undefined) byState[state] = 0
+    do {
+      signal?.throwIfAborted()
+      const asked = state === undefined ? filter : { ...filter, ...inState(state) }
+      const page = await store.list(asked, { limit: BOUNDS.pageLimit, cursor })
+      for (const job of page.jobs) byState[state ?? job.state] = (byState[state ?? job.state] ?? 0) + 1
+      cursor = page.next ?? undefined
+    } while (cursor !== undefined)
+  }
+  return byState
+}

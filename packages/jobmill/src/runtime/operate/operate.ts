@@ -1,0 +1,186 @@
+/** What operators can see and do, from any process. */
+import { isJobmillError, JobmillError, rephrase } from '../../job/errors.ts'
+import type { Emit } from '../../job/events.ts'
+import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkId, checkKey, checkString } from '../../job/names.ts'
+import { scopedKey } from '../../job/new-job.ts'
+import { prepareQueueChange, type QueueChange } from '../../job/queue-settings.ts'
+import type { InstanceRecord } from '../../store/instance.ts'
+import {
+  type QueueCounts,
+  type QueueRecord,
+  queueUnknown,
+  type UnservedKind,
+} from '../../store/queue-record.ts'
+import type { Verdict } from '../../store/replies.ts'
+import type { FullStore } from '../../store/store.ts'
+import { limitOfQueueUnknown } from '../declare.ts'
+import { byOf, type ByOption } from './overrides.ts'
+import { type AttemptView, attemptView, type JobView, jobView } from './job-view.ts'
+
+/**
+ * `requested`: the job is running, and its signal fires within a second (in this process, before the call
+ * returns). `finished`: it had already ended.
+ */
+export type CancelAnswer = 'cancelled' | 'requested' | 'finished' | 'unknown'
+
+export interface CancelOptions {
+  /** Stored with the job, and the message of the `Interruption` that its signal carries. */
+  readonly reason?: string
+}
+
+/** The result of an operation on a job. If it was refused, `hint` says what to do instead. */
+export interface OperateAnswer extends Verdict {
+  readonly hint?: string
+}
+
+export interface Operate {
+  get(id: string): Promise<JobView | null>
+  /**
+   * The id of the job that holds this dedupe key in the scope `global`, or null: what `enqueue` would report.
+   * The job itself may be deleted already.
+   */
+  holder(dedupeKey: string): Promise<string | null>
+  /** Its attempts, oldest first. */
+  history(id: string): Promise<AttemptView[]>
+  /** A string is short for `{ reason }`, and so is an error, whose message is the reason. */
+  cancel(id: string, options?: CancelOptions | string | Error): Promise<CancelAnswer>
+  /** Queues a dead or cancelled job again with a full set of attempts. Its history is kept. */
+  retry(id: string): Promise<OperateAnswer>
+  /** Makes a scheduled job ready now. */
+  runNow(id: string): Promise<OperateAnswer>
+  /** Deletes a job with its history. Refused while it is running: cancel it first. */
+  delete(id: string): Promise<OperateAnswer>
+  queues(): Promise<QueueRecord[]>
+  counts(): Promise<QueueCounts[]>
+  instances(): Promise<InstanceRecord[]>
+  /** Kinds with waiting jobs that no running process handles in their queue. */
+  unservedKinds(): Promise<UnservedKind[]>
+  /**
+   * Stops claims from the queue; running jobs continue. A deploy does not resume it. Fails with QUEUE_UNKNOWN
+   * if no queue has this name.
+   */
+  pause(queue: string, how?: ByOption): Promise<QueueRecord>
+  resume(queue: string, how?: ByOption): Promise<QueueRecord>
+  /**
+   * Overrides the given options, in every process within a second. A deploy does not undo it;
+   * `mill.resetOverrides` does.
+   */
+  changeQueue(queue: string, change: QueueChange, how?: ByOption): Promise<QueueRecord>
+}
+
+export interface OperateTools {
+  /** Opens the store if it is not open yet. */
+  readonly opened: () => Promise<FullStore>
+  readonly cancelledHere: (id: string, reason: string) => void
+  readonly emit: Emit
+  /** Null when the kind has no timeout or is not defined in this process. */
+  readonly kindTimeoutMs: (kind: string) => number | null
+  /** Drops what this process has cached about these jobs. */
+  readonly forget: (ids: readonly string[]) => void
+  /** The author of a change unless the caller names one. */
+  readonly by: () => string
+}
+
+const NAME_A_QUEUE = "Pass the name of a queue such as 'default'"
+const CANCELLED = 'cancelled by the application'
+
+export function operate(tools: OperateTools): Operate {
+  const { opened, cancelledHere, emit, forget, kindTimeoutMs, by: us } = tools
+  const changeQueue: Operate['changeQueue'] = async (queue, change, how) => {
+    const by = byOf(how, us)
+    const patch = prepareQueueChange(change)
+    const name = checkString(queue, 'queue', NAME_A_QUEUE)
+    const store = await opened()
+    return store.queues.change(name, patch, by).catch(async (error: unknown) => {
+      if (!isJobmillError(error)) throw error
+      if (error.code === 'LIMIT_UNKNOWN' && typeof change.limit === 'string')
+        throw await limitOfQueueUnknown(store, change.limit, { field: 'queue.limit', cause: error })
+      if (error.code !== 'QUEUE_UNKNOWN') throw asOptionOfQueue(error)
+      // Without the names the error of the store is still correct.
+      const known = await store.queues.list().catch(() => [])
+      throw queueUnknown(
+        name,
+        known.map((one) => one.name),
+      )
+    })
+  }
+  /** No worker will report the cancel of a waiting job, so emit the event here. */
+  async function emitCancelled(id: string, reason: string): Promise<void> {
+    const [record] = await (await opened()).get([id]).catch(() => [])
+    if (record === undefined || record === null) return
+    const { kind, queue, attempt, maxAttempts } = record
+    emit('cancelled', { id: record.id, kind, queue, attempt, maxAttempts, reason })
+  }
+
+  return {
+    async get(id) {
+      const [record] = await (await opened()).get([checkId(id, 'id')])
+      return record === undefined || record === null ? null : jobView(record, kindTimeoutMs(record.kind))
+    },
+    async holder(dedupeKey) {
+      const key = scopedKey('global', checkKey(dedupeKey, 'dedupeKey'), { queue: '', kind: '' })
+      return (await (await opened()).inspect.holders([key]))[0] ?? null
+    },
+    async history(id) {
+      return (await (await opened()).history(id)).map(attemptView)
+    },
+    async cancel(id, options = {}) {
+      const reason = cancelReason(options)
+      const answer = one(await (await opened()).cancel([checkId(id, 'id')], reason))
+      if (answer.state === 'running') {
+        cancelledHere(answer.id, reason)
+        return 'requested'
+      }
+      if (answer.verdict === 'unknown') return 'unknown'
+      if (answer.verdict === 'changed') await emitCancelled(id, reason)
+      return answer.state === 'cancelled' ? 'cancelled' : 'finished'
+    },
+    retry: async (id) => hinted('retry', one(await (await opened()).retry([checkId(id, 'id')]))),
+    runNow: async (id) => hinted('runNow', one(await (await opened()).runNow([checkId(id, 'id')]))),
+    async delete(id) {
+      const answer = one(await (await opened()).delete([checkId(id, 'id')]))
+      forget([answer.id])
+      return hinted('delete', answer)
+    },
+    queues: async () => (await opened()).queues.list(),
+    counts: async () => (await opened()).counts(),
+    instances: async () => (await opened()).instances.list(),
+    unservedKinds: async () => (await opened()).inspect.unservedKinds(),
+    pause: (queue, how) => changeQueue(queue, { paused: true }, how),
+    resume: (queue, how) => changeQueue(queue, { paused: false }, how),
+    changeQueue,
+  }
+}
+
+/** Stores name a limit on its own. In a change of a queue it is an option. */
+function asOptionOfQueue(error: JobmillError): JobmillError {
+  if (error.field !== 'limit') return error
+  return rephrase(error, { field: () => 'queue.limit' })
+}
+
+function cancelReason(options: CancelOptions | string | Error): string {
+  if (typeof options === 'string') return options
+  if (options instanceof Error) return checkString(options.message || CANCELLED, 'options.message')
+  checkObjectKeys(options, 'options', ['reason'])
+  return checkString(options.reason ?? CANCELLED, 'options.reason', 'Pass a string, or omit it')
+}
+
+export function one<T>([answer]: readonly T[]): T {
+  if (answer === undefined)
+    throw new JobmillError('OUTCOME_UNKNOWN', 'the store returned no reply', {
+      fix: 'Check whether the write was applied before you retry the call',
+    })
+  return answer
+}
+
+function hinted(verb: 'retry' | 'runNow' | 'delete', answer: Verdict): OperateAnswer {
+  if (answer.verdict !== 'refused') return answer
+  if (answer.holder !== undefined)
+    return { ...answer, hint: `Job ${answer.holder} holds its dedupe key: wait for it, or cancel it` }
+  if (verb === 'delete') return { ...answer, hint: 'The job is running: cancel it first' }
+  if (answer.state === 'done') return { ...answer, hint: 'The job is done: enqueue a copy to run it again' }
+  if (verb === 'runNow' && answer.state !== 'running')
+    return { ...answer, hint: 'The job has ended: retry it' }
+  return { ...answer, hint: `The job is already ${answer.state ?? 'deleted'}` }
+}

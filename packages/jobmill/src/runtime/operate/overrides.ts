@@ -1,0 +1,135 @@
+/** `mill.overrides`: every option that an operator set, next to its value in code, and the reset. */
+import { JobmillError, quote } from '../../job/errors.ts'
+import { checkNoUndefined, checkObjectKeys, nearest } from '../../job/known-keys.ts'
+import { checkString } from '../../job/names.ts'
+import { checkOneOf } from '../../job/numbers.ts'
+import { optionKeys, optionName, optionNames, optionValue } from '../../job/option-names.ts'
+import { OVERRIDABLE, type Overridable, type OverrideRecord } from '../../job/overrides.ts'
+import type { FullStore } from '../../store/store.ts'
+
+/** Options and values as written in code: `retain.done`, `'7d'`. */
+export interface OverrideView {
+  readonly what: Overridable
+  readonly name: string
+  readonly option: string
+  /** The value that the operator set. */
+  readonly value: unknown
+  /** The value that applies after a reset: the value in code, or the default. */
+  readonly code: unknown
+  /** False when code does not set the option, so that `code` is the default. */
+  readonly isInCode: boolean
+  /** False when code has changed a concurrency limit to a rate limit or back, so that `code` applies. */
+  readonly isApplied: boolean
+  /** Null when an earlier release wrote it. */
+  readonly by: string | null
+  readonly at: number | null
+}
+
+/** Selects overrides: all, those of one queue, limit or schedule, or one option of it. */
+export interface OverrideSelection {
+  readonly what?: Overridable
+  readonly name?: string
+  readonly option?: string
+}
+
+/** The author of a change, for the list of overrides (default: the label of this process). */
+export interface ByOption {
+  readonly by?: string | undefined
+}
+
+/** The author that the caller gave, which the store checks, or the label of this process. */
+export function byOf(how: ByOption | undefined, us: () => string): string {
+  if (how === undefined) return us()
+  checkObjectKeys(how, 'how', ['by'])
+  const { by = us() } = how
+  return by
+}
+
+export interface OverridesApi {
+  /**
+   * Every option of queues, limits and schedules that an operator set. The value in code is ignored until a
+   * reset, unless `isApplied` is false.
+   */
+  overrides(): Promise<OverrideView[]>
+  /**
+   * Applies the values in code again, in every process within a second. Returns the removed overrides.
+   * Without a selection it removes all.
+   */
+  resetOverrides(selection?: OverrideSelection): Promise<OverrideView[]>
+}
+
+export interface OverridesTools {
+  readonly opened: () => Promise<FullStore>
+  /** The next tick of a schedule may have changed. */
+  readonly wake: () => void
+}
+
+export function overridesApi({ opened, wake }: OverridesTools): OverridesApi {
+  return {
+    overrides: async () => (await (await opened()).overrides.list()).map(overrideView),
+    async resetOverrides(selection = {}) {
+      const { what, name, option } = checkSelection(selection)
+      const store = await opened()
+      const all = await store.overrides.list()
+      if (what !== undefined && name !== undefined) {
+        const keys = option === undefined ? null : knownKeys(what, option)
+        const gone = await store.overrides.reset(what, name, keys)
+        wake()
+        return all.filter((one) => isOf(one, what, name) && gone.includes(one.option)).map(overrideView)
+      }
+      const chosen = all.filter((one) => what === undefined || one.what === what)
+      const things = new Map(chosen.map((one) => [`${one.what} ${one.name}`, one]))
+      for (const thing of things.values()) await store.overrides.reset(thing.what, thing.name, null)
+      wake()
+      return chosen.map(overrideView)
+    },
+  }
+}
+
+function isOf(one: OverrideRecord, what: Overridable, name: string): boolean {
+  return one.what === what && one.name === name
+}
+
+function overrideView(one: OverrideRecord): OverrideView {
+  const { what, name, option, value, code, isInCode, isApplied, by, at } = one
+  return {
+    what,
+    name,
+    option: optionName(what, option),
+    value: optionValue(what, option, value),
+    code: optionValue(what, option, code),
+    isInCode,
+    isApplied,
+    by,
+    at,
+  }
+}
+
+function checkSelection(selection: OverrideSelection): OverrideSelection {
+  checkObjectKeys(selection, 'selection', ['what', 'name', 'option'])
+  checkNoUndefined(selection, 'selection')
+  const { what, name, option } = selection
+  if (what !== undefined) checkOneOf(what, 'what', OVERRIDABLE)
+  if (name !== undefined) checkString(name, 'name')
+  if (option !== undefined) checkString(option, 'option')
+  if (name !== undefined && what === undefined)
+    throw missing('what', "Pass what: 'queue', 'limit' or 'schedule'")
+  if (option !== undefined && name === undefined)
+    throw missing('name', 'Pass the name of the queue, limit or schedule')
+  return selection
+}
+
+function missing(field: string, fix: string): JobmillError {
+  return new JobmillError('OPTION_INVALID', 'is missing', { field, fix })
+}
+
+function knownKeys(what: Overridable, option: string): string[] {
+  const keys = optionKeys(what, option)
+  if (keys.length > 0) return keys
+  const near = nearest(option, optionNames(what))
+  throw new JobmillError('OPTION_UNKNOWN', `is not an option of a ${what}`, {
+    field: 'option',
+    value: quote(option),
+    fix: near === undefined ? `Use one of ${optionNames(what).join(', ')}` : `Did you mean "${near}"?`,
+  })
+}

@@ -1,0 +1,182 @@
+/** `mill.schedules`: manages schedules at run time, from any process. */
+import { JobmillError, quote } from '../../job/errors.ts'
+import type { Emit } from '../../job/events.ts'
+import { nearest } from '../../job/known-keys.ts'
+import { checkString } from '../../job/names.ts'
+import type { NewJob } from '../../job/new-job.ts'
+import { checkWhole } from '../../job/numbers.ts'
+import type { ScheduleChange } from '../../job/schedule-change.ts'
+import { checkScheduleKeys } from '../../job/schedule-keys.ts'
+import {
+  CREATE_KEYS,
+  prepareSchedule,
+  prepareScheduleChange,
+  type ScheduleOptions,
+  type ScheduleTools,
+  timingOf,
+} from '../../job/schedule-options.ts'
+import { checkZone } from '../../job/when/zone-clock.ts'
+import { describeWhen } from '../../job/when/describe-when.ts'
+import { nextRuns } from '../../job/when/instants.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { Enqueued } from '../../store/replies.ts'
+import type { ScheduleRecord, TickOutcome, TickRecord } from '../../store/schedule.ts'
+import type { FullStore } from '../../store/store.ts'
+import { scheduledJob } from '../../upkeep/plan-ticks.ts'
+import { byOf, type ByOption } from './overrides.ts'
+import { type ScheduleView, scheduleView } from './schedule-view.ts'
+
+/** `skipped`: the job with this id is still waiting or running, and the schedule does not overlap. */
+export interface Triggered {
+  readonly outcome: TickOutcome
+  readonly job: string
+}
+
+export type NewSchedule<Input> = Omit<ScheduleOptions<Input>, 'version'>
+
+export interface Schedules {
+  /** Sorted by name. */
+  list(): Promise<ScheduleView[]>
+  get(name: string): Promise<ScheduleView | null>
+  /**
+   * Throws SCHEDULE_EXISTS if the name is in use. If it replaces a deleted schedule of code, given options
+   * and differences from code are overrides.
+   */
+  create<Input>(options: NewSchedule<Input>, how?: ByOption): Promise<ScheduleView>
+  /** Overrides the definition in code. A deploy does not undo it. */
+  change(name: string, change: ScheduleChange, how?: ByOption): Promise<ScheduleView>
+  /** Stops planning ticks. Ticks missed during the pause are not made up for. */
+  pause(name: string, how?: ByOption): Promise<ScheduleView>
+  resume(name: string, how?: ByOption): Promise<ScheduleView>
+  /** Enqueues one job now, even if the schedule is paused. Planned ticks are unchanged. */
+  trigger(name: string): Promise<Triggered>
+  /**
+   * False when there is none. Its jobs stay. A schedule of code stays deleted until this override is reset
+   * (`mill.resetOverrides`).
+   */
+  delete(name: string, how?: ByOption): Promise<boolean>
+  /**
+   * The next ticks of a schedule, paused or not, or of a candidate definition, in milliseconds since 1970.
+   */
+  nextRuns(
+    schedule: string | Pick<ScheduleOptions, 'when' | 'zone' | 'start' | 'end'>,
+    count?: number,
+  ): Promise<number[]>
+  /** The schedule or expression in English, with an optional time zone for an expression. */
+  describe(nameOrWhen: string, zone?: string): Promise<string>
+  /** The served ticks, newest first. */
+  history(name: string, limit?: number): Promise<TickRecord[]>
+}
+
+export interface SchedulesTools extends ScheduleTools {
+  /** Opens the store if it is not open yet. */
+  readonly opened: () => Promise<FullStore>
+  readonly platform: Platform
+  readonly emit: Emit
+  /** Writes the job once, even if the first reply is lost. */
+  readonly enqueue: (job: NewJob) => Promise<Enqueued>
+  /** Plans now. */
+  readonly wake: () => void
+  /** The author of a change unless the caller names one. */
+  readonly by: () => string
+}
+
+const LISTED = 20
+const MOST_RUNS = 1_000
+
+export function schedulesApi(tools: SchedulesTools): Schedules {
+  const { opened, platform, emit } = tools
+
+  async function find(name: string): Promise<ScheduleRecord | undefined> {
+    checkString(name, 'name')
+    return (await (await opened()).schedules.list()).find((record) => record.name === name)
+  }
+
+  async function requireSchedule(name: string): Promise<ScheduleRecord> {
+    checkString(name, 'name')
+    const records = await (await opened()).schedules.list()
+    const record = records.find((one) => one.name === name)
+    if (record !== undefined) return record
+    const near = nearest(
+      name,
+      records.map((one) => one.name),
+    )
+    throw new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', {
+      field: 'name',
+      value: quote(name),
+      fix: near === undefined ? 'Use a name from schedules.list()' : `Did you mean "${near}"?`,
+    })
+  }
+
+  async function change(name: string, given: ScheduleChange, how?: ByOption): Promise<ScheduleView> {
+    const by = byOf(how, tools.by)
+    const { live } = await requireSchedule(name)
+    const { patch, fits } = prepareScheduleChange(given, live, tools)
+    await fits
+    const record = await (await opened()).schedules.change(name, patch, by)
+    tools.wake()
+    return scheduleView(record)
+  }
+
+  /** The planned ticks of a schedule, or the ticks after now of a candidate definition. */
+  async function runsOf(
+    schedule: string | Pick<ScheduleOptions, 'when' | 'zone' | 'start' | 'end'>,
+    count: number,
+  ): Promise<number[]> {
+    if (typeof schedule !== 'string') {
+      checkScheduleKeys(schedule, 'schedule', [...CREATE_KEYS, 'version'])
+      const from = platform.now()
+      return nextRuns(timingOf(schedule), { from, count, createdAt: from })
+    }
+    const { live, planned, nextAt, createdAt, readAt } = await requireSchedule(schedule)
+    return nextRuns(live, { from: planned && nextAt !== null ? nextAt - 1 : readAt, count, createdAt })
+  }
+
+  return {
+    list: async () => (await (await opened()).schedules.list()).map(scheduleView),
+    async get(name) {
+      const record = await find(name)
+      return record === undefined ? null : scheduleView(record)
+    },
+    async create(options, how) {
+      const by = byOf(how, tools.by)
+      checkScheduleKeys(options, 'schedule', CREATE_KEYS)
+      const { name, definition, named, fits } = prepareSchedule(options, tools)
+      await fits
+      const record = await (await opened()).schedules.create(name, definition, by, named)
+      tools.wake()
+      return scheduleView(record)
+    },
+    change,
+    pause: (name, how) => change(name, { paused: true }, how),
+    resume: (name, how) => change(name, { paused: false }, how),
+    async trigger(name) {
+      const { live } = await requireSchedule(name)
+      const job = scheduledJob(name, live, platform.id())
+      const { id, outcome } = await tools.enqueue(job)
+      const ref = { id, kind: live.kind, queue: live.queue }
+      if (outcome === 'duplicate') emit('duplicate', ref)
+      else emit('enqueued', { ...ref, outcome })
+      return { outcome: outcome === 'duplicate' ? 'skipped' : 'enqueued', job: id }
+    },
+    async delete(name, how) {
+      const by = byOf(how, tools.by)
+      return (await opened()).schedules.delete(name, by)
+    },
+    nextRuns: async (schedule, count = 10) =>
+      runsOf(schedule, checkWhole(count, 'count', { least: 1, most: MOST_RUNS })),
+    async describe(nameOrWhen, zone) {
+      // No name contains a space or starts with @, and every expression does.
+      if (/[\s@*]/.test(checkString(nameOrWhen, 'nameOrWhen')))
+        return describeWhen(nameOrWhen, zone === undefined ? undefined : checkZone(zone, 'zone'))
+      const { live } = await requireSchedule(nameOrWhen)
+      return describeWhen(live.when, live.zone)
+    },
+    async history(name, limit = LISTED) {
+      const served = await (await opened()).schedules.ticks(name, limit)
+      // Served ticks stay on record for a while after a schedule is deleted.
+      if (served.length === 0) await requireSchedule(name)
+      return served
+    },
+  }
+}

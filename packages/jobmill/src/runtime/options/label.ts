@@ -1,0 +1,69 @@
+/** The label and version of an instance, from options or from the environment. */
+import { createHash } from 'node:crypto'
+import { BOUNDS } from '../../job/defaults.ts'
+import { checkKey } from '../../job/names.ts'
+import type { Problems } from './problems.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+export interface InstanceOptions {
+  /**
+   * The label of this process, such as `mail-7`. If omitted: `prefix-worker-version-id` from the environment.
+   */
+  readonly label?: string
+  /** The version of your application. If omitted: JOBMILL_WORKER_VERSION. */
+  readonly version?: string
+}
+
+/** The resolved names. Null where neither options nor environment set one. */
+export interface InstanceNames {
+  readonly labelOf: (instance: string) => string | null
+  readonly version: string | null
+}
+
+export function instanceNames(
+  options: InstanceOptions | undefined,
+  env: Env,
+  found: Problems,
+): InstanceNames {
+  const { label, version = versionFrom(env) } = checked(options, found)
+  return { labelOf: (instance) => label ?? labelFrom(env, instance, version), version }
+}
+
+function checked(options: InstanceOptions | undefined, found: Problems): InstanceOptions {
+  if (options === undefined || !found.keys(options, 'instance', ['label', 'version'])) return {}
+  const text = (name: 'label' | 'version'): InstanceOptions => {
+    const value = options[name]
+    if (value === undefined) return {}
+    return found.try(`instance.${name}`, {}, () => ({
+      [name]: checkKey(value, `instance.${name}`, BOUNDS.nameChars),
+    }))
+  }
+  return { ...text('label'), ...text('version') }
+}
+
+/** Null without a prefix. The version is left out if unset; a missing id becomes four hex digits. */
+export function labelFrom(
+  env: Env,
+  instance: string,
+  version: string | null = versionFrom(env),
+): string | null {
+  const prefix = setting(env, 'JOBMILL_WORKER_PREFIX')
+  if (prefix === null) return null
+  const id = setting(env, 'JOBMILL_WORKER_ID') ?? fourHexDigits(instance)
+  return [prefix, 'worker', version, id].filter((part) => part !== null).join('-')
+}
+
+function versionFrom(env: Env): string | null {
+  return setting(env, 'JOBMILL_WORKER_VERSION')
+}
+
+/** A blank variable counts as unset. */
+function setting(env: Env, name: string): string | null {
+  const value = env[name]?.trim() ?? ''
+  return value === '' ? null : value
+}
+
+function fourHexDigits(instance: string): string {
+  return createHash('sha256').update(instance).digest('hex').slice(0, 4)
+}

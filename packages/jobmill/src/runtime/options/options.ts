@@ -1,0 +1,327 @@
+/** The options of a mill: resolved once, frozen, unknown keys rejected with the nearest match. */
+import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
+import { type AnyJob, isDefinition } from '../../job/definition.ts'
+import { type Duration, durationMs } from '../../job/duration.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
+import type { LimitOptions } from '../../job/limit.ts'
+import { checkWhole } from '../../job/numbers.ts'
+import { ON_DEAD_QUEUE, onDeadKind } from '../../job/on-dead.ts'
+import type { QueueSettings } from '../../job/queue-settings.ts'
+import type { PreparedSchedule, ScheduleOptions } from '../../job/schedule-options.ts'
+import type { Tracing } from '../../job/tracing.ts'
+import { type ForwardLog, forwardLog } from '../../observe/forward-log.ts'
+import type { Logger } from '../../observe/logger.ts'
+import { type Platform, systemPlatform } from '../../platform/platform.ts'
+import { absentPartWarnings } from '../../store/absent-parts.ts'
+import type { DeclaredLimit } from '../../store/limit.ts'
+import type { Store } from '../../store/store.ts'
+import type { Middleware } from '../../work/handler.ts'
+import { BULK_QUEUE } from '../operate/bulk-filter.ts'
+import { checkPlatform } from './platform-option.ts'
+import { type OwnDuty, ownDuties, type ResolvedDuty } from './duty-options.ts'
+import { checkQueueLimits, declaredLimits } from '../operate/limits.ts'
+import { type LogOption, loggerFor } from './log-option.ts'
+import { type Problem, type Problems, problems } from './problems.ts'
+import { type QueueOptions, queueSettings, servedQueues, warnOfStrays } from './queue-options.ts'
+import { type ResolvedRetain, type RetainOptions, retainOptions } from './retain-options.ts'
+import { type Route, router } from './route.ts'
+import { declaredSchedules } from './schedule-declarations.ts'
+import { type InstanceNames, type InstanceOptions, instanceNames } from './label.ts'
+import { checkTracing } from './tracing-option.ts'
+
+/**
+ * `Inputs` are the payload types of the schedules, in their order. They are inferred, so that payloads are
+ * checked.
+ */
+export interface MillOptions<S = Store<never>, Inputs extends readonly unknown[] = readonly never[]> {
+  /** Where jobs are stored: `sqlite('jobs.db')` or `postgres(url)`. The mill opens and closes it. */
+  readonly store: S
+  /** The jobs that this process can run, created with `defineJob`. */
+  readonly jobs?: readonly AnyJob[]
+  /**
+   * Queue settings. They apply from the start of this process on, except for options that an operator
+   * overrode.
+   */
+  readonly queues?: Readonly<Record<string, QueueOptions>>
+  /** Rate and concurrency limits for handlers and queues, across all processes. They apply like `queues`. */
+  readonly limits?: Readonly<Record<string, LimitOptions>>
+  /** Cron and interval schedules. They apply like `queues`. */
+  readonly schedules?: { readonly [At in keyof Inputs]: ScheduleOptions<Inputs[At]> }
+  /** The queues that this process works on. Default: JOBMILL_QUEUES, else the queues of its kinds. */
+  readonly serve?: readonly string[]
+  /**
+   * The queue of a kind that does not name one: by longest matching prefix, or a function. Default:
+   * `default`.
+   */
+  readonly route?: Route
+  readonly middleware?: readonly Middleware[]
+  /** Periodic tasks of your application, run like the built-in duties. */
+  readonly duties?: readonly OwnDuty[]
+  /**
+   * The maximum number of jobs that this process runs at once, over all queues. Also the weight of its share
+   * of a queue's total.
+   */
+  readonly capacity?: number
+  /** Retention of everything except jobs, and how often it runs. For jobs, see `queues`. */
+  readonly retain?: RetainOptions
+  /** How long this process may miss heartbeats before other processes run its jobs (default 10 s). */
+  readonly lease?: Duration
+  /** How often it renews its lease (default 3 s). */
+  readonly renewEvery?: Duration
+  /** How long running jobs may take to finish after `stop` (default 25 s). */
+  readonly grace?: Duration
+  /** How long after its abort signal a handler is reported as stuck (default 10 s). */
+  readonly stuckAfter?: Duration
+  /** A job that was running during this many crashes is dead (default 3). */
+  readonly crashesUntilDead?: number
+  /** The largest payload, as JSON (default 1 MiB). A result has a limit of its own, 1 MiB. */
+  readonly payloadLimitBytes?: number
+  /**
+   * Where log lines go: a level (default `warn`, on standard error), `silent`, or your logger: console, pino,
+   * winston, a function.
+   */
+  readonly log?: LogOption
+  /**
+   * Whether lines that handlers write with `log` go there too, subject to its level (default true). They are
+   * stored with the attempt either way.
+   */
+  readonly forwardJobLogs?: boolean
+  /** Tracing spans: `openTelemetry()` from jobmill/opentelemetry (default none). */
+  readonly tracing?: Tracing
+  /**
+   * The name of this process for operators. Omitted parts come from JOBMILL_WORKER_PREFIX,
+   * JOBMILL_WORKER_VERSION and JOBMILL_WORKER_ID.
+   */
+  readonly instance?: InstanceOptions
+  /** The source of JOBMILL_QUEUES and the parts of the label (default `process.env`). */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** For tests: clocks, timers, random numbers and ids. */
+  readonly platform?: Platform
+}
+
+const KEYS = [
+  'store',
+  'jobs',
+  'queues',
+  'limits',
+  'schedules',
+  'serve',
+  'route',
+  'middleware',
+  'duties',
+  'capacity',
+  'retain',
+  'lease',
+  'renewEvery',
+  'grace',
+  'stuckAfter',
+  'crashesUntilDead',
+  'payloadLimitBytes',
+  'log',
+  'forwardJobLogs',
+  'tracing',
+  'instance',
+  'env',
+  'platform',
+] as const satisfies readonly (keyof MillOptions)[]
+
+export interface Resolved {
+  readonly jobs: readonly AnyJob[]
+  readonly declared: readonly { readonly name: string; readonly settings: Partial<QueueSettings> }[]
+  readonly limits: readonly DeclaredLimit[]
+  readonly schedules: readonly PreparedSchedule[]
+  /** Empty when there is none. The mill can then enqueue but not start. */
+  readonly serve: readonly string[]
+  readonly instance: InstanceNames
+  readonly queueOf: (kind: string) => string
+  /** Every queue that these options name, plus the default and those of Jobmill itself. */
+  readonly queuesInCode: ReadonlySet<string>
+  readonly middleware: readonly Middleware[]
+  readonly duties: readonly ResolvedDuty[]
+  /** Null: the sum of its workers. */
+  readonly capacity: number | null
+  readonly retain: ResolvedRetain
+  readonly leaseMs: number
+  readonly renewEveryMs: number
+  readonly graceMs: number
+  readonly stuckAfterMs: number
+  readonly crashesUntilDead: number
+  readonly payloadLimitBytes: number
+  readonly logger: Logger | null
+  readonly forwardLog: ForwardLog | null
+  readonly tracing: Tracing | null
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly platform: Platform
+  readonly problems: readonly Problem[]
+}
+
+export function resolveOptions(given: MillOptions): Resolved {
+  const found = problems()
+  const options = found.keys(given, 'options', KEYS) ? given : ({} as MillOptions)
+  checkNode(found)
+  found.try('store', undefined, () => checkStore(options.store, found))
+  const { env = process.env } = options
+  const platform = found.try('platform', systemPlatform, () => checkPlatform(options.platform))
+  const jobs = checkJobs(options.jobs ?? [], found)
+  const queueOf = router(options.route, jobs, found)
+  const goesTo = routed(jobs, queueOf, found)
+  const named = servedQueues({ serve: options.serve, env, routed: goesTo }, found)
+  const serve = withDeaths(named, jobs)
+  const declared = queueSettings(options.queues ?? {}, found)
+  const limits = declaredLimits(options.limits ?? {}, found)
+  const payloadLimitBytes = whole(options, 'payloadLimitBytes', DEFAULTS.payloadLimitBytes, found)
+  const schedules = declaredSchedules(options.schedules ?? [], { jobs, queueOf, payloadLimitBytes }, found)
+  const used = [...serve, ...goesTo, ...schedules.map(({ definition }) => definition.queue)]
+  warnOfStrays(declared, used, found)
+  checkQueueLimits(declared, limits, found)
+  const instance = instanceNames(options.instance, env, found)
+  return Object.freeze({
+    jobs,
+    declared,
+    limits,
+    schedules,
+    serve,
+    instance,
+    queueOf,
+    queuesInCode: new Set([...used, ...declared.map(({ name }) => name), ...routes(options.route), ...OURS]),
+    middleware: checkMiddleware(options.middleware ?? [], found),
+    duties: ownDuties(options.duties ?? [], found),
+    capacity: capacityOf(options.capacity, found),
+    retain: retainOptions(options.retain ?? {}, found),
+    ...leaseTimes(options, found),
+    graceMs: duration(options, 'grace', DEFAULTS.graceMs, found),
+    stuckAfterMs: duration(options, 'stuckAfter', DEFAULTS.stuckAfterMs, found),
+    crashesUntilDead: whole(options, 'crashesUntilDead', DEFAULTS.crashesUntilDead, found),
+    payloadLimitBytes,
+    ...logOptions(options, found),
+    tracing: found.try('tracing', null, () => checkTracing(options.tracing)),
+    env,
+    platform,
+    problems: found.found,
+  })
+}
+
+const OURS: readonly string[] = [DEFAULTS.queue, BULK_QUEUE, ON_DEAD_QUEUE]
+
+/** The queues of a table of routes. What a function returns is not known in advance. */
+function routes(route: Route | undefined): string[] {
+  return typeof route === 'object' && route !== null ? Object.values(route) : []
+}
+
+function logOptions(
+  { log, forwardJobLogs = true }: MillOptions,
+  found: Problems,
+): Pick<Resolved, 'logger' | 'forwardLog'> {
+  const logger = found.try('log', null, () => loggerFor(log))
+  return { logger, forwardLog: logger === null || !forwardJobLogs ? null : forwardLog(logger) }
+}
+
+function routed(jobs: readonly AnyJob[], queueOf: (kind: string) => string, found: Problems): string[] {
+  return jobs.flatMap(({ kind }) => found.try('route', [], () => [queueOf(kind)]))
+}
+
+function capacityOf(capacity: number | undefined, found: Problems): number | null {
+  if (capacity === undefined) return null
+  return found.try('capacity', null, () => checkWhole(capacity, 'capacity', { ...BOUNDS.workers, least: 1 }))
+}
+
+/** An older Node would fail later with an error that does not help. */
+function checkNode(found: Problems): void {
+  if ('withResolvers' in Promise) return
+  found.add('error', 'STORE_UNSUPPORTED', 'node', `${process.version} is too old. Use Node 22.14 or newer`)
+}
+
+function checkStore(store: unknown, found: Problems): void {
+  const isStore = typeof store === 'object' && store !== null && 'claim' in store && 'open' in store
+  if (isStore) {
+    for (const warning of absentPartWarnings(store as Store<never>))
+      found.add('warning', 'STORE_UNSUPPORTED', 'store', warning)
+    return
+  }
+  throw new JobmillError('OPTION_INVALID', 'must be a store', {
+    field: 'store',
+    value: quote(store),
+    fix: "Pass sqlite('jobs.db') from jobmill/sqlite or postgres(url) from jobmill/postgres",
+  })
+}
+
+function checkJobs(jobs: readonly unknown[], found: Problems): AnyJob[] {
+  const seen = new Set<string>()
+  return arrayOf(jobs, 'jobs', found).flatMap((job, at) => {
+    const option = `jobs[${at}]`
+    if (!isDefinition(job)) {
+      found.add('error', 'OPTION_INVALID', option, 'must be a job. Create it with defineJob({ kind, run })')
+      return []
+    }
+    for (const kind of job.onDead === undefined ? [job.kind] : [job.kind, onDeadKind(job.kind)]) {
+      if (seen.has(kind))
+        found.add(
+          'error',
+          'KIND_REPEATED',
+          option,
+          `is already in use: "${kind}". Use a unique kind for each job`,
+        )
+      seen.add(kind)
+    }
+    return [job]
+  })
+}
+
+function arrayOf(value: unknown, option: string, found: Problems): unknown[] {
+  // Keeps holes, so that they are rejected by index.
+  if (Array.isArray(value)) return Array.from(value as unknown[])
+  found.add('error', 'OPTION_INVALID', option, `must be an array (got ${quote(value)}). Pass [ … ]`)
+  return []
+}
+
+function checkMiddleware(middleware: readonly unknown[], found: Problems): Middleware[] {
+  return arrayOf(middleware, 'middleware', found).filter((one, at): one is Middleware => {
+    if (typeof one === 'function') return true
+    found.add(
+      'error',
+      'HANDLER_INVALID',
+      `middleware[${at}]`,
+      'must be a function. Pass (context, next) => …',
+    )
+    return false
+  })
+}
+
+function leaseTimes(options: MillOptions, found: Problems): { leaseMs: number; renewEveryMs: number } {
+  const leaseMs = duration(options, 'lease', DEFAULTS.instanceLeaseMs, found)
+  const renewEveryMs = duration(options, 'renewEvery', DEFAULTS.renewEveryMs, found)
+  if (leaseMs < 2 * renewEveryMs || leaseMs === 0) {
+    const why = `must be at least twice renewEvery (got ${leaseMs} ms and ${renewEveryMs} ms), or one late renewal would lose every job`
+    found.add('error', 'OPTION_CONFLICT', 'lease', `${why}. Raise lease or lower renewEvery`)
+  }
+  return { leaseMs, renewEveryMs }
+}
+
+function duration(
+  options: MillOptions,
+  option: 'lease' | 'renewEvery' | 'grace' | 'stuckAfter',
+  otherwise: number,
+  found: Problems,
+): number {
+  const value = options[option]
+  return value === undefined ? otherwise : found.try(option, otherwise, () => durationMs(value, option))
+}
+
+function whole(
+  options: MillOptions,
+  option: 'crashesUntilDead' | 'payloadLimitBytes',
+  otherwise: number,
+  found: Problems,
+): number {
+  const value = options[option]
+  const bounds = { least: 1, most: option === 'crashesUntilDead' ? 1_000 : Number.MAX_SAFE_INTEGER }
+  return value === undefined
+    ? otherwise
+    : found.try(option, otherwise, () => checkWhole(value, option, bounds))
+}
+
+/** A process that defines `onDead` also serves the queue where it runs, unless the process only enqueues. */
+function withDeaths(serve: readonly string[], jobs: readonly AnyJob[]): readonly string[] {
+  const isNeeded = serve.length > 0 && jobs.some(({ onDead }) => onDead !== undefined)
+  return isNeeded ? [...new Set([...serve, ON_DEAD_QUEUE])] : serve
+}

@@ -1,0 +1,69 @@
+/** Collects all problems in the options of a mill. Errors prevent its creation, warnings do not. */
+import { type ErrorCode, isJobmillError, JobmillError, quote } from '../../job/errors.ts'
+import { checkObjectKeys, unknownKeys } from '../../job/known-keys.ts'
+
+export interface Problem {
+  readonly level: 'error' | 'warning'
+  readonly code: ErrorCode
+  /** The path of the option. */
+  readonly option: string
+  readonly message: string
+}
+
+export interface Problems {
+  readonly found: Problem[]
+  /** Runs a check. If it throws, the error becomes a problem and `otherwise` is returned. */
+  try<T>(option: string, otherwise: T, check: () => T): T
+  /** Reports all unknown keys. Returns false for a value that is not an object. */
+  keys(value: unknown, field: string, known: readonly string[]): value is object
+  /** Expects an object with an entry for each name. Returns false for anything else. */
+  names(value: unknown, field: string, example: string): value is object
+  add(level: Problem['level'], code: ErrorCode, option: string, message: string): void
+}
+
+export function problems(): Problems {
+  const found: Problem[] = []
+  const push = (option: string, { code, field = option, message }: JobmillError): void =>
+    void found.push({ level: 'error', code, option: field, message })
+  return {
+    found,
+    try(option, otherwise, check) {
+      try {
+        return check()
+      } catch (error) {
+        if (!isJobmillError(error)) throw error
+        push(option, error)
+        return otherwise
+      }
+    },
+    keys(value, field, known): value is object {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        this.try(field, undefined, () => checkObjectKeys(value, field, known))
+        return false
+      }
+      for (const error of unknownKeys(value, field, known)) push(field, error)
+      return true
+    },
+    names(value, field, example): value is object {
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return true
+      const what = `must be an object with an entry for each name (got ${quote(value)}). Pass ${example}`
+      this.add('error', 'OPTION_INVALID', field, what)
+      return false
+    },
+    add(level, code, option, message) {
+      found.push({ level, code, option, message: `${option}: ${message}` })
+    },
+  }
+}
+
+/** Throws if any problem is an error. */
+export function throwErrors(found: readonly Problem[]): void {
+  const errors = found.filter(({ level }) => level === 'error')
+  if (errors.length === 0) return
+  // The error adds a period of its own.
+  const lines = errors
+    .map(({ message }) => `\n  ${message}`)
+    .join('')
+    .replace(/\.$/, '')
+  throw new JobmillError('OPTIONS_INVALID', `invalid options:${lines}`, { problems: found })
+}

@@ -1,0 +1,61 @@
+/**
+ * Chooses the buckets for a time window: the finest that suit its length and are still kept for its start.
+ */
+import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
+import { durationMs, instantAt } from '../../job/duration.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
+import { type Resolution, RESOLUTIONS } from '../../store/metrics.ts'
+
+export interface MetricsWindow {
+  /** The start of the first bucket. */
+  readonly from: number
+  readonly to: number | null
+  /** Buckets start before this instant. */
+  readonly before: number
+  readonly resolution: Resolution
+}
+
+const HOUR = 60 * 60_000
+const [TEN_SECONDS, MINUTE, LARGEST] = RESOLUTIONS
+
+/** The longest window for each bucket size, and how long those buckets are kept. */
+const FINER = [
+  { resolution: TEN_SECONDS, longestMs: HOUR, keptMs: DEFAULTS.retainTenSecondsMs },
+  { resolution: MINUTE, longestMs: 48 * HOUR, keptMs: DEFAULTS.retainMinutesMs },
+] as const
+
+export function windowOf(
+  query: { readonly from?: unknown; readonly to?: unknown; readonly resolution?: unknown },
+  now: number,
+): MetricsWindow {
+  const to = query.to === undefined ? null : instantAt(query.to, 'to')
+  const until = to ?? now
+  const asked = query.from === undefined ? Math.max(0, until - HOUR) : instantAt(query.from, 'from')
+  if (to !== null && asked >= to) {
+    throw new JobmillError('INSTANT_INVALID', 'must be after "from"', {
+      field: 'to',
+      value: quote(query.to),
+      fix: 'Pass a later instant, or omit it',
+    })
+  }
+  const resolution =
+    query.resolution === undefined ? suiting(asked, until, now) : checkResolution(query.resolution)
+  // Open at the end, so that a clock behind the database clock hides nothing.
+  return { from: asked - (asked % resolution), to, before: to ?? BOUNDS.lastInstantAt, resolution }
+}
+
+function suiting(from: number, until: number, now: number): Resolution {
+  const fine = FINER.find(({ longestMs, keptMs }) => until - from <= longestMs && now - from <= keptMs)
+  return fine?.resolution ?? LARGEST
+}
+
+function checkResolution(value: unknown): Resolution {
+  const ms = durationMs(value, 'resolution')
+  const found = RESOLUTIONS.find((one) => one === ms)
+  if (found !== undefined) return found
+  throw new JobmillError('OPTION_INVALID', 'is not a supported resolution', {
+    field: 'resolution',
+    value: quote(value),
+    fix: "Use '10s', '1m' or '1h'",
+  })
+}

@@ -1,0 +1,104 @@
+/** Moves scheduled jobs to ready: first jobs that are due, then jobs whose order lock is free. */
+import { STATE_CODE } from '../../job/state.ts'
+import type { Staged } from '../../store/replies.ts'
+import type { Row } from '../connection/connection.ts'
+import { type Context, run } from '../context.ts'
+import { FIRST_DUE } from './due-floor.ts'
+import { dueMoved, GIVEN_CTE, HAS_ORDER_LOCK, NEEDS_ORDER_LOCK, NOW, queueName } from '../fragments.ts'
+import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
+
+const { scheduled, ready } = STATE_CODE
+
+/**
+ * Reads the primary key of `later` from its start or its scan cursor, so jobs that are not due cost nothing.
+ * SKIP LOCKED lets concurrent stages take different rows. The LIMIT is a literal, because the planner assumes
+ * a tenth of the table for a variable one.
+ */
+const stageDue = (limit: number): string => `
+WITH ${GIVEN_CTE}, due AS (
+  DELETE FROM jobmill.later WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM jobmill.later
+     WHERE due_at >= (SELECT (p ->> 'since')::int8 FROM given) AND due_at <= ${NOW} ORDER BY due_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+  RETURNING *
+), ${dueMoved('due_at, id')}
+SELECT d.*, ${queueName('d.queue_id')} AS queue, g.now, extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 AS ms FROM given AS g LEFT JOIN (
+  SELECT queue_id, max(due_at) AS last_due, count(*)::int4 AS found, (count(*) FILTER (WHERE NOT (${NEEDS_ORDER_LOCK})))::int4 AS ready
+    FROM due GROUP BY 1) AS d ON true`
+
+/** The maximum number of order checks per pass. Checks of busy or empty order queues are used up as well. */
+const MOST_CALLS = 1_000
+
+/**
+ * Processes order checks, oldest first. For order queues with a free lock, it promotes the first job. The job
+ * is locked before the order lock is inserted, so a job that left the queue cannot get a lock that it would
+ * never release. A first job held by an open transaction is skipped, with its check kept and no job
+ * overtaking it. Of two concurrent passes, the insert into `order_lock` lets one through.
+ */
+const stageOrderQueues = (limit: number): string => `
+WITH ${GIVEN_CTE}, call AS MATERIALIZED (
+  SELECT n, queue_id, order_key FROM jobmill.order_check ORDER BY n LIMIT ${MOST_CALLS} FOR UPDATE SKIP LOCKED
+), free AS MATERIALIZED (
+  SELECT c.queue_id, c.order_key, f.pos FROM (SELECT DISTINCT queue_id, order_key FROM call) AS c CROSS JOIN LATERAL (
+    SELECT l.pos FROM jobmill.order_queue AS l WHERE l.queue_id = c.queue_id AND l.order_key = c.order_key
+     ORDER BY l.pos LIMIT 1) AS f
+   WHERE NOT EXISTS (SELECT FROM jobmill.order_lock AS t WHERE t.queue_id = c.queue_id AND t.order_key = c.order_key)
+), head AS MATERIALIZED (
+  SELECT h.* FROM free AS f CROSS JOIN LATERAL (
+    SELECT l.* FROM jobmill.order_queue AS l WHERE l.queue_id = f.queue_id AND l.order_key = f.order_key AND l.pos = f.pos
+       FOR UPDATE SKIP LOCKED) AS h
+), chosen AS MATERIALIZED (
+  SELECT * FROM head ORDER BY pos LIMIT ${limit}
+), turns AS (
+  INSERT INTO jobmill.order_lock (queue_id, order_key, job_id)
+  SELECT queue_id, order_key, id FROM chosen ORDER BY queue_id, order_key
+  ON CONFLICT (queue_id, order_key) DO NOTHING RETURNING job_id
+), promoted AS (
+  DELETE FROM jobmill.order_queue AS l USING turns WHERE l.id = turns.job_id RETURNING l.*
+), to_ready AS (
+  INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
+  SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, 0, 0, flags | ${HAS_ORDER_LOCK}
+    FROM (SELECT * FROM promoted ORDER BY pos) AS p
+), used AS (
+  DELETE FROM jobmill.order_check AS c USING call
+   WHERE c.n = call.n
+     AND (NOT EXISTS (SELECT FROM free AS f WHERE f.queue_id = call.queue_id AND f.order_key = call.order_key)
+          OR EXISTS (SELECT FROM chosen AS h WHERE h.queue_id = call.queue_id AND h.order_key = call.order_key))
+), tallied AS (
+  INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
+  SELECT queue_id, ${scheduled}, ${ready}, count(*) FROM promoted GROUP BY 1
+)
+SELECT ${queueName('p.queue_id')} AS queue, coalesce(p.ready, 0)::int4 AS ready, c.calls::int4
+  FROM (SELECT count(*) AS calls FROM call) AS c
+  LEFT JOIN (SELECT queue_id, count(*) AS ready FROM promoted GROUP BY 1) AS p ON true`
+
+export async function stage(context: Context, limit: number): Promise<Staged> {
+  const { query } = context.connection
+  const due = await stageDueJobs(context, limit)
+  const orderQueues = await run(context, query, stageOrderQueues(limit), '')
+  const found = sum(due.map((row) => row['found']))
+  const staged = sum(due.map((row) => row['ready']))
+  const promoted = sum(orderQueues.map((row) => row['ready']))
+  const counts = readyCounts()
+  for (const row of [...due, ...orderQueues])
+    if (row['ready'] !== 0) counts.add(row['queue'], Number(row['ready']))
+  notifyFor(context, counts)
+  const queues = [...counts.byQueue.keys()].toSorted()
+  const allCallsSeen = Number(orderQueues[0]?.['calls'] ?? 0) < MOST_CALLS
+  return { ready: staged + promoted, more: found >= limit || promoted >= limit || !allCallsSeen, queues }
+}
+
+/** Returns one row per queue with due jobs. */
+async function stageDueJobs(context: Context, limit: number): Promise<readonly Row[]> {
+  const now = context.platform.monotonic()
+  const from = context.due.from(now)
+  const rows = await run(context, context.connection.query, stageDue(limit), `"since":${from ?? FIRST_DUE}`)
+  const due = rows.filter((row) => row['queue_id'] !== null)
+  const isAll = sum(due.map((row) => row['found'])) < limit
+  const upTo = isAll ? Number(rows[0]?.['now']) : Math.max(...due.map((row) => Number(row['last_due'])))
+  context.due.record({ from, upTo, ms: Number(rows[0]?.['ms']), now })
+  return due
+}
+
+function sum(values: readonly unknown[]): number {
+  return values.reduce<number>((total, value) => total + Number(value), 0)
+}

@@ -1,0 +1,252 @@
+/** Server address and login: a URL, the settings of a pg.Pool, or fields. All clients are created here. */
+import pg from 'pg'
+import { JobmillError, quote } from '../../job/errors.ts'
+import { nearest, unknownKeys } from '../../job/known-keys.ts'
+
+/** A function is called for every new connection, for example for expiring tokens. */
+export type Password = string | (() => string | Promise<string>)
+
+/** The options of `new pg.Client()` that the store reads. */
+export interface ConnectionSettings {
+  readonly connectionString?: string | undefined
+  readonly host?: string | undefined
+  readonly port?: number | undefined
+  readonly user?: string | undefined
+  readonly database?: string | undefined
+  readonly password?: Password | undefined
+  readonly ssl?: boolean | object | undefined
+}
+
+/** A `pg.Pool`, of which only the settings are read. */
+export interface PoolLike {
+  readonly options: object
+}
+
+export interface AddressOptions {
+  readonly url?: string | undefined
+  readonly pool?: PoolLike | undefined
+  readonly connection?: ConnectionSettings | undefined
+  readonly ssl?: boolean | object | undefined
+  readonly password?: Password | undefined
+}
+
+/** A URL, or settings that a URL cannot express. */
+export type Address = string | ConnectionSettings
+
+/**
+ * The pool settings that define where and as which user to connect. Pool sizes and timeouts belong to the
+ * application and are ignored.
+ */
+const READ = ['connectionString', 'host', 'port', 'user', 'database', 'password', 'ssl', 'options', 'stream']
+
+export function addressOf(given: AddressOptions): Address {
+  const { url, pool, connection, ssl, password } = given
+  const ways = Object.entries({ url, pool, connection }).flatMap(([way, value]) =>
+    value === undefined ? [] : way,
+  )
+  if (ways.length !== 1) {
+    const what = ways.length === 0 ? 'is missing' : `conflicts with ${ways[0]}`
+    throw invalid(ways[1] ?? 'url', what, 'Pass exactly one of url, pool and connection')
+  }
+  checkPassword(password, 'password')
+  checkSsl(ssl, 'ssl')
+  checkConnection(connection)
+  const base =
+    url ?? (pool === undefined ? fieldsOf(connection, 'connection') : fieldsOf(poolOptions(pool), 'pool'))
+  if (ssl === undefined && password === undefined) return base
+  const settings: ConnectionSettings = typeof base === 'string' ? { connectionString: base } : base
+  if (ssl !== undefined && /[?&]ssl/.test(settings.connectionString ?? ''))
+    throw invalid(
+      'ssl',
+      'is also set in the URL',
+      'Remove sslmode and the other ssl parameters from the URL, or omit ssl',
+    )
+  return { ...settings, ...(ssl !== undefined && { ssl }), ...(password !== undefined && { password }) }
+}
+
+/** The secrets in a pool's options are not enumerable, so each property is read by name. */
+function fieldsOf(options: object | undefined, field: string): ConnectionSettings {
+  if (typeof options !== 'object' || options === null)
+    throw invalid(
+      field,
+      'must be an object',
+      'Pass { host, port, user, database, password }, or pass a URL as url',
+      options,
+    )
+  const found = options as Record<string, unknown>
+  const isRead = (key: string): boolean =>
+    found[key] !== undefined && !(key === 'password' && hasPassword(found['connectionString']))
+  return Object.fromEntries(READ.flatMap((key) => (isRead(key) ? [[key, found[key]]] : [])))
+}
+
+/** If the URL has a password, the driver ignores the field `password`. */
+function hasPassword(url: unknown): boolean {
+  if (typeof url !== 'string' || !URL.canParse(url)) return false
+  const { password, searchParams } = new URL(url)
+  return password !== '' || searchParams.has('password')
+}
+
+/**
+ * The address for LISTEN: the URL, with the password and TLS options of the options or the store where it has
+ * none. A password belongs to one user, so another user does not get it.
+ */
+export function notifierAddress(url: string, store: Address, given: AddressOptions): Address {
+  const { user, password } = newClient(store) as pg.Client & { readonly password?: Password }
+  const isOwn = !hasPassword(url) && ['', user].includes(decodeURIComponent(new URL(url).username))
+  const settings = typeof store === 'string' ? { connectionString: store } : store
+  const hasTls = given.ssl !== undefined || /[?&]ssl/.test(url)
+  return addressOf({
+    url: hasTls || settings.ssl !== undefined ? url : withTlsOf(settings.connectionString, url),
+    ssl: given.ssl ?? (hasTls ? undefined : settings.ssl),
+    password: given.password ?? (isOwn ? (password ?? undefined) : undefined),
+  })
+}
+
+/** Adds the TLS parameters of another URL. */
+function withTlsOf(from: string | undefined, url: string): string {
+  if (from === undefined || !/[?&]ssl/.test(from)) return url
+  const target = new URL(url)
+  for (const [key, value] of new URL(from).searchParams)
+    if (TLS_READ.includes(key)) target.searchParams.set(key, value)
+  return target.href
+}
+
+function poolOptions(pool: PoolLike): object {
+  if (typeof pool === 'object' && typeof (pool as Partial<PoolLike> | null)?.options === 'object')
+    return pool.options
+  throw invalid('pool', 'has no connection settings', 'Pass a pg.Pool, or url or connection instead')
+}
+
+function checkPassword(password: unknown, field: string): void {
+  if (password === undefined || typeof password === 'string' || typeof password === 'function') return
+  throw invalid(field, 'must be a string or a function', 'Pass a string, or a function that returns one')
+}
+
+/** Unlike a pool's settings, these are meant for this store, so unknown keys are rejected. */
+function checkConnection(connection: unknown): void {
+  if (typeof connection !== 'object' || connection === null) return
+  const [unknown] = unknownKeys(connection, 'connection', READ)
+  if (unknown !== undefined) throw unknown
+  const { password, ssl, port, ...texts } = connection as Record<string, unknown>
+  for (const key of ['connectionString', 'host', 'user', 'database']) {
+    const text = texts[key]
+    if (text !== undefined && typeof text !== 'string')
+      throw invalid(`connection.${key}`, 'must be a string', 'Pass a string, or omit it', text)
+  }
+  if (port !== undefined && !isPort(port))
+    throw invalid(
+      'connection.port',
+      'must be a whole number from 1 to 65535',
+      'Pass a number, or omit it for 5432',
+      port,
+    )
+  checkPassword(password, 'connection.password')
+  checkSsl(ssl, 'connection.ssl')
+}
+
+/** The driver also reads the text of a number, such as one of an environment variable. */
+function isPort(port: unknown): boolean {
+  const number = typeof port === 'string' && /^\d+$/.test(port) ? Number(port) : port
+  return Number.isInteger(number) && Number(number) >= 1 && Number(number) <= 65_535
+}
+
+function checkSsl(ssl: unknown, field: string): void {
+  if (ssl === undefined || typeof ssl === 'boolean' || (typeof ssl === 'object' && ssl !== null)) return
+  throw invalid(
+    field,
+    'must be a boolean or an object',
+    'Pass true, false, or options of tls.connect() such as { ca }',
+    ssl,
+  )
+}
+
+/** Does not show a value that may be a URL with a password, a connection string or a key. */
+export function invalid(field: string, what: string, fix: string, value?: unknown): JobmillError {
+  const shown = value === undefined ? '' : quote(value)
+  // A quoted text may be shortened.
+  const text = typeof value === 'string' ? value : shown
+  const isShown = shown !== '' && !/@|:\/|password|-----BEGIN/i.test(text)
+  return new JobmillError('OPTION_INVALID', what, { field, fix, ...(isShown && { value: shown }) })
+}
+
+/** Reads certificates, and throws if it cannot. */
+export function newClient(address: Address, own: pg.ClientConfig = {}): pg.Client {
+  if (typeof address === 'string') return new pg.Client({ ...own, connectionString: address })
+  const client = new pg.Client({ ...(address as pg.ClientConfig), ...own })
+  // The driver prefers the password of a connection string, even if it has none.
+  if (address.password !== undefined) (client as { password?: unknown }).password = address.password
+  return client
+}
+
+/** The same server, with the database that every server has. */
+export function inMaintenanceDatabase(address: Address): Address {
+  if (typeof address !== 'string' && address.connectionString === undefined)
+    return { ...address, database: 'postgres' }
+  const url = new URL(typeof address === 'string' ? address : (address.connectionString ?? ''))
+  url.pathname = '/postgres'
+  return typeof address === 'string' ? url.href : { ...address, connectionString: url.href }
+}
+
+/** For messages and logs, without the password: `user@host:port/database`. */
+export function nameOfServer(address: Address): string {
+  const url = typeof address === 'string' ? address : address.connectionString
+  if (url !== undefined) return nameOfUrl(url)
+  const { user, host, port, database } = newClient(address)
+  return `${user ?? ''}@${host}:${port}/${database ?? ''}`
+}
+
+/** Throws unless it is the URL of a PostgreSQL server. It may contain a password, so no error quotes it. */
+export function checkUrl(url: string, field: string): void {
+  if (typeof (url as unknown) !== 'string' || !/^postgres(?:ql)?:\/\//i.test(url) || !isReadable(url)) {
+    throw invalid(
+      field,
+      'is not the URL of a PostgreSQL server',
+      'Pass postgres://user:password@host:5432/database. Write #, @, / and % in a password as %23, %40, %2F and %25',
+    )
+  }
+  for (const key of new URL(url).searchParams.keys()) checkTlsParameter(key, field)
+}
+
+/** The parameters that the driver reads, and those of libpq and Prisma that it ignores. */
+const TLS_READ = ['ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation']
+const TLS_IGNORED = [
+  'sslpassword',
+  'sslcompression',
+  'sslcrl',
+  'sslcrldir',
+  'sslsni',
+  'sslcertmode',
+  'sslkeylogfile',
+  'ssl_min_protocol_version',
+  'ssl_max_protocol_version',
+  'sslaccept',
+  'sslidentity',
+]
+
+/** The driver ignores names that it does not know, so a misspelled sslmode would connect without TLS. */
+function checkTlsParameter(key: string, field: string): void {
+  if (!/^ss?l/i.test(key) || TLS_READ.includes(key) || TLS_IGNORED.includes(key)) return
+  const meant = nearest(key, TLS_READ)
+  const fix = meant === undefined ? `Use one of: ${TLS_READ.join(', ')}` : `Write ${quote(key)} as "${meant}"`
+  throw invalid(field, 'has an unknown TLS parameter', fix)
+}
+
+/**
+ * A % that is not followed by two hexadecimal digits would make the driver throw. An @ in the path follows a
+ * password with a slash, of which a part would be used as the name of the database.
+ */
+function isReadable(url: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(url)
+    decodeURIComponent(`${username}${password}`)
+    return !pathname.includes('@')
+  } catch {
+    return false
+  }
+}
+
+function nameOfUrl(url: string): string {
+  checkUrl(url, 'url')
+  const { username, host, pathname } = new URL(url)
+  return `${username === '' ? '' : `${decodeURIComponent(username)}@`}${host}${pathname}`
+}

@@ -1,0 +1,91 @@
+/**
+ * Replaces the payload, due time and enqueue time of waiting jobs (dedupe with `replace`). The statement
+ * removes the job from its table and inserts it where it now belongs. A claim therefore gets either the old
+ * payload before, or the new one after.
+ */
+import { JobmillError } from '../../job/errors.ts'
+import type { NewJob } from '../../job/new-job.ts'
+import { STATE_CODE } from '../../job/state.ts'
+import type { Query } from '../connection/connection.ts'
+import { type Context, run } from '../context.ts'
+import { GIVEN_CTE, INPUT_IDS, NEEDS_ORDER_LOCK, queueName, TAKEN_CTE } from '../fragments.ts'
+import type { ReadyCounts } from './ready-counts.ts'
+
+const { scheduled, ready } = STATE_CODE
+
+const REPLACE = `
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
+  SELECT x.n, x.id, x.payload, coalesce(x.due_at, g.now + x.delay_ms) AS due, g.now
+    FROM given AS g, json_to_recordset(g.p -> 'jobs') AS x(n int4, id uuid, payload json, due_at int8, delay_ms int8)
+), ${TAKEN_CTE}, moved AS (
+  SELECT t.*, i.n, i.due, i.now, i.payload FROM taken AS t JOIN input AS i ON i.id = t.id ORDER BY i.n
+), changed AS (
+  UPDATE jobmill.job AS j SET payload = coalesce(m.payload, 'null'::json), enqueued_at = m.now
+    FROM moved AS m WHERE j.id = m.id
+  RETURNING j.id, j.order_key
+), to_later AS (
+  INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
+  SELECT due, id, queue_id, kind_id, tries, priority, attempt, crashes, flags FROM moved WHERE due > now
+), to_ready AS (
+  INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
+  SELECT queue_id, priority, coalesce(seq, nextval('jobmill.seq')), id, coalesce(ready_at, now), kind_id, tries, attempt,
+         crashes, flags
+    FROM (SELECT * FROM moved WHERE due <= now AND NOT (${NEEDS_ORDER_LOCK}) ORDER BY n) AS m
+), to_line AS (
+  INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
+  SELECT m.queue_id, c.order_key, coalesce(m.pos, nextval('jobmill.seq')), m.id, m.due, m.kind_id, m.tries, m.priority, m.flags
+    FROM moved AS m JOIN changed AS c ON c.id = m.id WHERE m.due <= m.now AND (${NEEDS_ORDER_LOCK})
+), called AS (
+  INSERT INTO jobmill.order_check (queue_id, order_key)
+  SELECT m.queue_id, c.order_key FROM moved AS m JOIN changed AS c ON c.id = m.id WHERE m.due <= m.now AND (${NEEDS_ORDER_LOCK})
+), tallied AS (
+  INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
+  SELECT queue_id, state, CASE WHEN due <= now AND NOT (${NEEDS_ORDER_LOCK}) THEN ${ready} ELSE ${scheduled} END, count(*)
+    FROM moved GROUP BY 1, 2, 3
+)
+SELECT id, ${queueName('moved.queue_id')} AS queue, CASE WHEN state = ${scheduled} AND due <= now THEN (NOT (${NEEDS_ORDER_LOCK}))::int4 END AS ready FROM moved`
+
+/** Holders that no longer wait: they run, or their key no longer belongs to a live job. Uses primary keys. */
+const BEGUN = `
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
+SELECT input.id FROM input
+ WHERE EXISTS (SELECT FROM jobmill.running AS r WHERE r.id = input.id)
+    OR NOT EXISTS (SELECT FROM jobmill.job AS j JOIN jobmill.dedupe AS d ON d.key = j.dedupe_key
+                    WHERE j.id = input.id AND d.job_id = j.id AND d.expires_at IS NULL)`
+
+/** How often a holder may move between tables before the store reports STORE_BUSY. */
+const MOST_LOOKS = 20
+
+/** Returns the holders that were still waiting and now have the new payload. */
+export async function replaceHolders(
+  context: Context,
+  query: Query,
+  items: readonly { readonly job: NewJob; readonly holder: string }[],
+  counts: ReadyCounts,
+): Promise<Set<string>> {
+  if (items.length === 0) return new Set()
+  const replaced = new Set<string>()
+  let open = items
+  // A missing holder may be moving between tables (stage, another replace). Only a holder that is known to
+  // have started keeps its payload.
+  for (let look = 0; open.length > 0; look += 1) {
+    if (look === MOST_LOOKS)
+      throw new JobmillError('STORE_BUSY', 'a job kept changing state while it was being replaced', {
+        fix: 'Retry the call',
+      })
+    for (const row of await run(context, query, REPLACE, `"jobs":[${open.map(itemText).join(',')}]`)) {
+      replaced.add(String(row['id']))
+      if (row['ready'] !== null) counts.add(row['queue'], Number(row['ready']))
+    }
+    open = open.filter(({ holder }) => !replaced.has(holder))
+    if (open.length === 0) break
+    const rows = await run(context, query, BEGUN, `"ids":${JSON.stringify(open.map(({ holder }) => holder))}`)
+    const begun = new Set(rows.map((row) => String(row['id'])))
+    open = open.filter(({ holder }) => !begun.has(holder))
+  }
+  return replaced
+}
+
+function itemText({ job, holder }: { readonly job: NewJob; readonly holder: string }, n: number): string {
+  return `{"n":${n},"id":"${holder}","due_at":${job.dueAt},"delay_ms":${job.delayMs},"payload":${job.payload}}`
+}

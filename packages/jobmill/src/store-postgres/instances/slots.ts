@@ -1,0 +1,70 @@
+/** Slots: the workers of one instance for a queue whose total is set for the whole cluster. */
+import type { Slot, SlotChange } from '../../store/duty.ts'
+import { inRounds } from '../../store/rounds.ts'
+import type { Query } from '../connection/connection.ts'
+import { type Context, run } from '../context.ts'
+import { GIVEN_CTE } from '../fragments.ts'
+
+/**
+ * Uses primary keys. Locks the live instances against a stop, so that none leaves a slot behind. Writes rows
+ * in the order of their key to avoid deadlocks.
+ */
+const ASSIGN = `
+WITH ${GIVEN_CTE}, living AS MATERIALIZED (
+  SELECT i.id FROM jobmill.instance AS i, given AS g
+   WHERE i.id = ANY (ARRAY(SELECT x.instance FROM given, json_to_recordset(p -> 'slots') AS x(instance uuid)))
+     AND i.ended_at IS NULL AND i.expires_at > g.now
+   ORDER BY i.id FOR SHARE OF i
+), wanted AS MATERIALIZED (
+  SELECT x.instance, q.id AS queue_id, x.workers
+    FROM given, json_to_recordset(p -> 'slots') AS x(instance uuid, queue text, workers int4), living AS i, jobmill.queue AS q
+   WHERE i.id = x.instance AND q.name = x.queue
+), gone AS (
+  DELETE FROM jobmill.slot AS s USING wanted AS w
+   WHERE s.instance = w.instance AND s.queue_id = w.queue_id AND w.workers IS NULL
+  RETURNING 1
+), written AS (
+  INSERT INTO jobmill.slot AS s (instance, queue_id, workers)
+  SELECT w.instance, w.queue_id, w.workers FROM wanted AS w
+   WHERE w.workers IS NOT NULL AND NOT EXISTS (
+     SELECT FROM jobmill.slot AS t WHERE t.instance = w.instance AND t.queue_id = w.queue_id AND t.workers = w.workers)
+   ORDER BY 1, 2
+  ON CONFLICT (instance, queue_id) DO UPDATE SET workers = excluded.workers WHERE s.workers <> excluded.workers
+  RETURNING 1
+)
+SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM written))::int4 AS rows`
+
+/** Deletes the slots of the instances `over(id)`, by the primary key. */
+export const SLOTS_LEFT = `slots_left AS (
+  DELETE FROM jobmill.slot AS s WHERE s.instance = ANY (ARRAY(SELECT id FROM over))
+)`
+
+/** Slots are deleted when their instance ends, so all remaining rows belong to live instances. */
+const SLOTS = `
+SELECT s.instance, q.name AS queue, s.workers FROM jobmill.slot AS s JOIN jobmill.queue AS q ON q.id = s.queue_id
+ ORDER BY q.name COLLATE "C", s.instance`
+
+export async function assign(context: Context, slots: readonly SlotChange[]): Promise<number> {
+  const rounds = inRounds(slots, ({ instance, queue }) => `${instance} ${queue}`)
+  const [only] = rounds
+  if (only === undefined) return 0
+  const write = async (query: Query, round: readonly SlotChange[]): Promise<number> => {
+    const [row] = await run(context, query, ASSIGN, `"slots":${JSON.stringify(round)}`)
+    return row?.['rows'] as number
+  }
+  if (rounds.length === 1) return write(context.connection.query, only)
+  return context.connection.transaction(async (query) => {
+    let rows = 0
+    for (const round of rounds) rows += await write(query, round)
+    return rows
+  })
+}
+
+export async function slots(context: Context): Promise<Slot[]> {
+  const rows = await context.connection.query(context.sql(SLOTS), [])
+  return rows.map((row) => ({
+    instance: row['instance'] as string,
+    queue: row['queue'] as string,
+    workers: row['workers'] as number,
+  }))
+}

@@ -1,0 +1,176 @@
+/**
+ * The budgets of per-key limits. Each key has a row next to its limit's row, created on first use and deleted
+ * once its budget is full.
+ */
+import { changeBudget } from '../../job/budget.ts'
+import { isPerKey, type LimitSettings } from '../../job/limit.ts'
+import { KEYS_MOST, type AcquireRequest, type Acquired } from '../../store/limit.ts'
+import type { Query } from '../connection/connection.ts'
+import { type Context, run } from '../context.ts'
+import { GIVEN_CTE, NOW, NOW_AGAIN } from '../fragments.ts'
+import { LIMIT_COLUMNS, limitOf, type LockedLimit, settingsColumns, stateColumns } from './limit-rows.ts'
+
+/** How many key rows one statement changes. */
+const PAGE = 1_000
+
+/**
+ * Rows `k` of a limit's keys, in the order of their names. The condition is a range on limit_key instead of
+ * an equality. If one limit has most of the keys, the planner would answer an equality with a scan of the
+ * whole table.
+ */
+const ofLimit = (name: string): string => `k.parent >= ${name} AND k.parent <= ${name}`
+const BY_NAME = 'ORDER BY k.parent, k.name'
+
+/** The number of keys of the limit `l`. Null if it is not per key. */
+export const KEYS = `CASE WHEN l.per_key THEN (
+  SELECT count(*)::int4 FROM (SELECT FROM jobmill.limit AS k WHERE ${ofLimit('l.name')} ${BY_NAME} LIMIT ${KEYS_MOST}) AS k) END`
+
+/** The names of all keys of the limits in `named(name)`. */
+export const keyNames = (named: string): string => `
+  SELECT k.name FROM ${named} AS l CROSS JOIN LATERAL (
+    SELECT k.name FROM jobmill.limit AS k WHERE ${ofLimit('l.name')} ${BY_NAME}) AS k`
+
+const KEYS_OF = `SELECT ${KEYS} AS keys FROM jobmill.limit AS l WHERE l.name = $1`
+
+/**
+ * Uses primary keys. Must not run in a transaction that has other limits locked, because two of these could
+ * deadlock. The shared lock on the limit lasts until the rows exist, so that an exclusive change or deletion
+ * sees all keys. Concurrent calls insert in the order of the names, and the second finds the rows of the
+ * first.
+ */
+const MAKE = `
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
+  SELECT DISTINCT x.limit_name, x.key FROM given, json_to_recordset(p -> 'items') AS x(limit_name text, key text)
+), parent AS MATERIALIZED (
+  SELECT l.name, l.amount, l.per_ms, l.burst, l.per_key AND l.most IS NULL AS per_key FROM jobmill.limit AS l
+   WHERE l.name = ANY (ARRAY(SELECT limit_name FROM input)) AND l.parent IS NULL ORDER BY l.name FOR SHARE
+), made AS (
+  INSERT INTO jobmill.limit (name, amount, per_ms, burst, parent)
+  SELECT l.name || ' ' || i.key AS name, l.amount, l.per_ms, l.burst, l.name FROM parent AS l JOIN input AS i ON i.limit_name = l.name
+   WHERE l.per_key AND i.key IS NOT NULL ORDER BY 1
+  ON CONFLICT (name) DO NOTHING
+)
+SELECT name, per_key FROM parent`
+
+/** Creates missing key rows. Returns an answer for each item with an unknown limit or a wrong key. */
+export async function makeKeys<T extends Pick<AcquireRequest, 'limit' | 'key'>>(
+  context: Context,
+  items: readonly T[],
+): Promise<Map<T, Acquired>> {
+  const asked = items.map(({ limit, key = null }) => ({ limit_name: limit, key }))
+  const rows = await run(context, context.connection.query, MAKE, `"items":${JSON.stringify(asked)}`)
+  const found = new Map(rows.map((row) => [row['name'] as string, row['per_key'] as boolean]))
+  const refused = new Map<T, Acquired>()
+  for (const item of items) {
+    const perKey = found.get(item.limit)
+    if (perKey === undefined) refused.set(item, { outcome: 'unknown' })
+    else if (perKey !== (item.key !== undefined)) refused.set(item, { outcome: 'wrong-key', perKey })
+  }
+  return refused
+}
+
+/**
+ * Uses limit_key, under the lock of the limit, so that no keys are added. Locks in the order of the names,
+ * like every lock of several limits.
+ */
+const LOCK_SOME = `
+WITH ${GIVEN_CTE}, locked AS MATERIALIZED (
+  SELECT k.* FROM jobmill.limit AS k WHERE ${ofLimit(`(SELECT p ->> 'name' FROM given)`)} AND k.name > (SELECT p ->> 'after' FROM given)
+   ${BY_NAME} LIMIT ${PAGE} FOR UPDATE
+)
+SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now FROM locked AS l, given`
+
+/** Uses primary keys; the rows are locked. */
+const CHANGE_SOME = `
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
+  SELECT x.* FROM given, json_to_recordset(p -> 'limits') AS x(name text, amount int4, per_ms int8, burst int4,
+                                                              paid_at float8, reserved_until float8, drained_until float8)
+), forgotten AS (
+  DELETE FROM jobmill.limit_waiter WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
+)
+UPDATE jobmill.limit AS l SET amount = x.amount, per_ms = x.per_ms, burst = x.burst,
+       paid_at = x.paid_at, reserved_until = x.reserved_until, drained_until = x.drained_until, look_at = 0
+  FROM input AS x WHERE l.name = x.name`
+
+const DELETE_SOME = `
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
+  SELECT x.name FROM given, json_to_recordset(p -> 'limits') AS x(name text)
+), forgotten AS (
+  DELETE FROM jobmill.limit_waiter WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
+)
+DELETE FROM jobmill.limit WHERE name = ANY (ARRAY(SELECT name FROM input))`
+
+/** Tokens granted to each key stay granted, as with a change of the limit. The limit is locked. */
+export async function changeKeys(
+  context: Context,
+  query: Query,
+  limit: string,
+  settings: LimitSettings,
+): Promise<void> {
+  const { amount, per_ms, burst } = settingsColumns(settings)
+  await eachPage(context, query, limit, CHANGE_SOME, (key) => ({
+    name: key.name,
+    amount,
+    per_ms,
+    burst,
+    ...stateColumns(changeBudget(key.settings, settings, key.state, key.now)),
+  }))
+}
+
+export async function deleteKeys(context: Context, query: Query, limit: string): Promise<void> {
+  await eachPage(context, query, limit, DELETE_SOME, ({ name }) => ({ name }))
+}
+
+async function eachPage(
+  context: Context,
+  query: Query,
+  limit: string,
+  statement: string,
+  rowOf: (key: LockedLimit) => object,
+): Promise<void> {
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const fields = JSON.stringify({ name: limit, after }).slice(1, -1)
+    const keys = (await run(context, query, LOCK_SOME, fields)).map((row): LockedLimit => ({
+      ...limitOf(row),
+      now: row['now'] as number,
+    }))
+    if (keys.length > 0) await run(context, query, statement, `"limits":${JSON.stringify(keys.map(rowOf))}`)
+    // Rows may have been deleted while the statement waited for locks, so only an empty page is the end.
+    after = keys.at(-1)?.name
+  }
+}
+
+export async function keysOf(
+  context: Context,
+  query: Query,
+  { name, settings }: { readonly name: string; readonly settings: LimitSettings },
+): Promise<number | null> {
+  if (!isPerKey(settings)) return null
+  const [row] = await query(context.sql(KEYS_OF), [name])
+  return row?.['keys'] as number
+}
+
+/**
+ * Deletes keys whose budget is full again, which equals an unused key. Uses limit_look. Rows that are not
+ * full get the time when they would be, so that a pass reads each row once. A key with waiting requests is
+ * kept. SKIP LOCKED skips a key in use by a concurrent acquire; a later acquire recreates a deleted key.
+ */
+const retainStatement = (limit: number): string => `
+WITH ${GIVEN_CTE}, looked AS MATERIALIZED (
+  SELECT l.name, greatest(l.paid_at, l.reserved_until, l.drained_until) > ${NOW} AS in_use FROM jobmill.limit AS l
+   WHERE l.parent IS NOT NULL AND l.look_at <= ${NOW}
+     AND (SELECT true FROM jobmill.limit_waiter AS t WHERE t.limit_name = l.name ORDER BY t.holder LIMIT 1) IS NULL
+   ORDER BY l.look_at LIMIT ${limit} FOR UPDATE OF l SKIP LOCKED
+), gone AS (
+  DELETE FROM jobmill.limit WHERE name = ANY (ARRAY(SELECT name FROM looked WHERE NOT in_use))
+), kept AS (
+  UPDATE jobmill.limit SET look_at = ceil(greatest(paid_at, reserved_until, drained_until))::int8
+   WHERE name = ANY (ARRAY(SELECT name FROM looked WHERE in_use))
+)
+SELECT count(*)::int4 AS looked FROM looked`
+
+/** Returns how many rows it read. */
+export async function retainKeys(context: Context, limit: number): Promise<number> {
+  const [row] = await run(context, context.connection.query, retainStatement(limit), '')
+  return Number(row?.['looked'])
+}

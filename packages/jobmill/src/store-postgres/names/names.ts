@@ -1,0 +1,342 @@
+/**
+ * Maps queues and kinds to ids, which keeps rows small. A statement with a cached id passes the version under
+ * which the id was read, and does nothing if the database no longer has that version (see schema/names.ts).
+ * New names are written outside of user transactions, because an open one would block every other process
+ * that uses the same queue for the first time.
+ */
+import { JobmillError } from '../../job/errors.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { Connection, Query } from '../connection/connection.ts'
+import { type MutableNameMap, type NameMap, nameMap, NO_VERSION } from './name-map.ts'
+import { type MissingNames, NamesChanged } from './names-changed.ts'
+import { MAY_MOVE } from '../schema/names.ts'
+
+const ADD_KINDS = `
+INSERT INTO jobmill.kind (name)
+SELECT DISTINCT v.name FROM unnest($1::text[]) AS v(name)
+ WHERE NOT EXISTS (SELECT FROM jobmill.kind AS k WHERE k.name = v.name)
+    ON CONFLICT (name) DO NOTHING`
+
+const ADD_QUEUES = `
+INSERT INTO jobmill.queue (name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms,
+                           retain_done_ms, retain_cancelled_ms, retain_dead_ms, declared)
+SELECT DISTINCT v.name, $2::int4, $3::bool, $4::bool, $5::int8, $6::int8, $7::int8, $8::int8, $9::int8, false
+  FROM unnest($1::text[]) AS v(name)
+ WHERE NOT EXISTS (SELECT FROM jobmill.queue AS q WHERE q.name = v.name)
+    ON CONFLICT (name) DO NOTHING`
+
+/** Restores rows with the ids that jobs refer to. */
+const PUT_BACK_QUEUES = `
+INSERT INTO jobmill.queue (id, name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms,
+                           retain_done_ms, retain_cancelled_ms, retain_dead_ms, declared)
+SELECT v.id, v.name, $3::int4, $4::bool, $5::bool, $6::int8, $7::int8, $8::int8, $9::int8, $10::int8, false
+  FROM unnest($1::int4[], $2::text[]) AS v(id, name)
+    ON CONFLICT DO NOTHING RETURNING name`
+const PUT_BACK_KINDS = `
+INSERT INTO jobmill.kind (id, name)
+SELECT v.id, v.name FROM unnest($1::int4[], $2::text[]) AS v(id, name)
+    ON CONFLICT DO NOTHING RETURNING name`
+
+/**
+ * Moves rows of jobmill.queue or jobmill.kind back to their ids, in steps, because names may have exchanged
+ * theirs. An id is not taken from a name that is not moved; a row whose id is in use gets a new id.
+ */
+const moveBack = (table: string): string[] => [
+  `UPDATE jobmill.${table} AS t SET id = -v.id FROM unnest($1::int4[], $2::text[]) AS v(id, name)
+    WHERE t.name = v.name AND t.id <> v.id
+      AND NOT EXISTS (SELECT FROM jobmill.${table} AS o WHERE o.id = v.id AND o.name <> ALL ($2::text[]))`,
+  `UPDATE jobmill.${table} AS t SET id = -t.id
+    WHERE t.id = ANY (ARRAY(SELECT -v.id FROM unnest($1::int4[], $2::text[]) AS v(id, name)))
+      AND NOT EXISTS (SELECT FROM jobmill.${table} AS o WHERE o.id = -t.id)`,
+  `UPDATE jobmill.${table} AS t SET id = nextval('jobmill.${table}_ids') WHERE t.id < 0 AND t.name = ANY ($2::text[])
+      AND $1::int4[] IS NOT NULL`,
+]
+const ALLOW_MOVES = `SELECT set_config('${MAY_MOVE}', 'on', true)`
+const LOCK_NAMES = `SELECT pg_advisory_xact_lock(hashtextextended('jobmill.names', 0))`
+const FORGET_VERSIONS = `DELETE FROM jobmill.names`
+
+/**
+ * A checksum that changes with every row, even if triggers are disabled. Piggybacks on a statement that a
+ * started process sends every few seconds.
+ */
+export const ROWS_OF_NAMES = `(SELECT concat(count(*), ' ', sum(hashtextextended(n.name, n.id)))
+  FROM (SELECT id, name FROM jobmill.queue UNION ALL SELECT -id, name FROM jobmill.kind) AS n)`
+
+/** How often that statement requests it. */
+const LOOK_EVERY_MS = 3_000
+
+/**
+ * One statement and thus one snapshot: the last version belongs to exactly these names. `known`: whether the
+ * previous version is still valid.
+ */
+const ALL = `
+SELECT 'queue' AS what, id, name, NULL::bool AS known, NULL AS rows FROM jobmill.queue
+UNION ALL
+SELECT 'kind', id, name, NULL, NULL FROM jobmill.kind
+UNION ALL
+SELECT 'version', NULL, v.version::text, EXISTS (SELECT FROM jobmill.names AS k WHERE k.version = $1::text::uuid), ${ROWS_OF_NAMES}
+  FROM (SELECT l.version FROM jobmill.names AS l ORDER BY l.n DESC, l.version LIMIT 1) AS v`
+
+/** For a table that was emptied manually. */
+const ADD_VERSION = `SELECT jobmill.add_names_version() WHERE NOT EXISTS (SELECT FROM jobmill.names)`
+
+const LATEST = `SELECT version::text AS version FROM jobmill.names ORDER BY n DESC, version LIMIT 1`
+const HAS_BOTH = `
+SELECT EXISTS (SELECT FROM jobmill.names WHERE version = $1::text::uuid)
+   AND EXISTS (SELECT FROM jobmill.names WHERE version = $2::text::uuid) AS found`
+
+const TABLES = [
+  { table: 'queue', names: 'queues' },
+  { table: 'kind', names: 'kinds' },
+] as const
+
+/** A name whose row no longer has this id. */
+interface Moved {
+  readonly table: string
+  readonly name: string
+  readonly id: number
+}
+
+type JobName = { readonly queue: string; readonly kind: string }
+
+export interface Names {
+  /**
+   * The current map. Becomes another object when the database is replaced. Code that holds ids must keep the
+   * map that they came from.
+   */
+  readonly current: NameMap
+  /** Creates missing names, so that all of these have ids. */
+  ensure(queues: ReadonlySet<string>, kinds: ReadonlySet<string>): Promise<void>
+  /** Whether the ids of all these names are known. */
+  knows(queues: ReadonlySet<string>, kinds: ReadonlySet<string>): boolean
+  /** Like `knows`, for the names of these jobs. */
+  knowsAllOf(jobs: readonly JobName[]): boolean
+  /** Requires names that were ensured. */
+  queueId(name: string): number
+  kindId(name: string): number
+  kindIdIfKnown(name: string): number | undefined
+  /** Loads ids that came with `map.version`. Throws NamesChanged if the database was replaced since. */
+  learn(map: NameMap, queueIds: Iterable<number>, kindIds: Iterable<number>): Promise<void>
+  /** Reads all names again and ensures these. */
+  reload(missing: MissingNames): Promise<void>
+  /**
+   * If a known queue is missing from `found`, reads the names again, which restores it. Returns true if the
+   * queues must be read again.
+   */
+  putBackQueues(found: ReadonlySet<string>): Promise<boolean>
+  /** Whether it is time to request ROWS_OF_NAMES. */
+  isLookDue(): boolean
+  /** Compares a new ROWS_OF_NAMES. If rows changed, reads the names again in the background. */
+  compare(rows: unknown): void
+  /**
+   * The same names under the version that a user's transaction sees. Throws STORE_BUSY if that version
+   * belongs to another database.
+   */
+  seenBy(query: Query): Promise<Names>
+}
+
+export interface NamesOptions {
+  readonly connection: Connection
+  readonly sql: (text: string) => string
+  readonly platform: Pick<Platform, 'monotonic'>
+  /** Called when the known ids became invalid: the database was restored, recreated or emptied. */
+  readonly onReplaced: () => Promise<void>
+}
+
+export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions): Names {
+  let current = nameMap(NO_VERSION)
+  let lookedAt = Number.NEGATIVE_INFINITY
+
+  async function read(): Promise<boolean> {
+    const before = current
+    let rows = await connection.query(sql(ALL), [before.version])
+    let version = rows.find((row) => row['what'] === 'version')
+    if (version === undefined) {
+      await connection.query(sql(ADD_VERSION), [])
+      rows = await connection.query(sql(ALL), [before.version])
+      version = rows.find((row) => row['what'] === 'version')
+    }
+    const there = nameMap((version?.['name'] as string | undefined) ?? NO_VERSION)
+    there.rows = (version?.['rows'] as string | undefined) ?? null
+    for (const row of rows) {
+      if (row['what'] === 'queue') there.queues.add(String(row['name']), Number(row['id']))
+      if (row['what'] === 'kind') there.kinds.add(String(row['name']), Number(row['id']))
+    }
+    if (version?.['known'] === true) return !(await keep(before, there))
+    if (current !== before) return true
+    current = there
+    if (before.version !== NO_VERSION) await onReplaced()
+    return true
+  }
+
+  /** Reads all names. Reads them twice if ids were corrected, because that creates a new version. */
+  async function load(): Promise<void> {
+    if (!(await read())) await read()
+  }
+
+  /**
+   * Merges `there` into the known names of the same version. Names are only ever added, so a missing or moved
+   * row was changed while triggers were disabled. Jobs refer to the id known here and cannot be claimed
+   * without its row. Returns true if ids were corrected.
+   */
+  async function keep(known: MutableNameMap, there: NameMap): Promise<boolean> {
+    const moved = TABLES.flatMap(({ table, names }) =>
+      known[names].movedIn(there[names]).map(([name, id]) => ({ table, name, id })),
+    )
+    if (moved.length > 0) {
+      await correct(moved)
+      return true
+    }
+    const gone = { queues: known.queues.goneFrom(there.queues), kinds: known.kinds.goneFrom(there.kinds) }
+    await putBack('queues', PUT_BACK_QUEUES, gone.queues, defaultSettings())
+    await putBack('kinds', PUT_BACK_KINDS, gone.kinds, [])
+    for (const { names } of TABLES) known[names].addAll(there[names])
+    known.version = there.version
+    // After a restore of rows, the checksum of the earlier read is still the right one.
+    if (gone.queues.length + gone.kinds.length === 0) known.rows = there.rows
+    return false
+  }
+
+  async function putBack(
+    what: RestoredNames,
+    statement: string,
+    gone: readonly (readonly [name: string, id: number])[],
+    settings: readonly unknown[],
+  ): Promise<void> {
+    if (gone.length === 0) return
+    const columns = [gone.map(([, id]) => id), gone.map(([name]) => name)]
+    // Another process may have restored them first.
+    const added = await connection.query(sql(statement), [...columns, ...settings])
+    if (added.length > 0)
+      warnRestored(
+        what,
+        added.map((row) => String(row['name'])),
+      )
+  }
+
+  /** Restores the ids of names. In any case, all processes read the names again. */
+  async function correct(moved: readonly Moved[]): Promise<void> {
+    await connection.transaction(async (query) => {
+      await query(sql(LOCK_NAMES), [])
+      await query(sql(FORGET_VERSIONS), [])
+      await query(ALLOW_MOVES, [])
+      for (const { table } of TABLES) {
+        const own = moved.filter((one) => one.table === table)
+        const columns = [own.map(({ id }) => id), own.map(({ name }) => name)]
+        if (own.length > 0) for (const step of moveBack(table)) await query(sql(step), columns)
+      }
+      await query(sql(ADD_VERSION), [])
+    })
+  }
+
+  async function ensure(queueNames: ReadonlySet<string>, kindNames: ReadonlySet<string>): Promise<void> {
+    if (knows(queueNames, kindNames)) return
+    await load()
+    const [newQueues, newKinds] = [current.queues.missing(queueNames), current.kinds.missing(kindNames)]
+    if (newQueues.length > 0) await connection.query(sql(ADD_QUEUES), [newQueues, ...defaultSettings()])
+    if (newKinds.length > 0) await connection.query(sql(ADD_KINDS), [newKinds])
+    if (newQueues.length + newKinds.length > 0) await load()
+  }
+
+  function knows(queueNames: ReadonlySet<string>, kindNames: ReadonlySet<string>): boolean {
+    return current.queues.missing(queueNames).length + current.kinds.missing(kindNames).length === 0
+  }
+
+  const names: Names = {
+    get current() {
+      return current
+    },
+    ensure,
+    knows,
+    ...idsOf(() => current),
+    async learn(map, queueIds, kindIds) {
+      if (map.queues.knowsAll(queueIds) && map.kinds.knowsAll(kindIds)) return
+      await load()
+      if (current !== map) throw new NamesChanged()
+    },
+    async reload({ queues, kinds }) {
+      await load()
+      await ensure(new Set(queues), new Set(kinds))
+    },
+    async putBackQueues(found) {
+      if (!current.queues.hasBeyond(found)) return false
+      await load()
+      return true
+    },
+    isLookDue() {
+      const now = platform.monotonic()
+      if (current.version === NO_VERSION || now - lookedAt < LOOK_EVERY_MS) return false
+      lookedAt = now
+      return true
+    },
+    compare(rows) {
+      // A heartbeat must not wait for this. After a failure, the next comparison tries again.
+      if (rows !== current.rows) load().catch(() => {})
+    },
+    async seenBy(query) {
+      const [row] = await query(sql(LATEST), [])
+      const version = (row?.['version'] as string | undefined) ?? NO_VERSION
+      await load()
+      const map = { ...current, version }
+      const [both] = await connection.query(sql(HAS_BOTH), [version, current.version])
+      if (both?.['found'] !== true) throw otherHistory()
+      return { ...names, current: map, ...idsOf(() => map) }
+    },
+  }
+  return names
+}
+
+type RestoredNames = 'queues' | 'kinds'
+
+const RESTORED = {
+  queues: {
+    code: 'QUEUES_RESTORED',
+    what: 'deleted rows of the table "queue" were restored with default settings',
+    fix: 'Restart the processes that declare them, and set overrides again. Never delete rows from this table',
+  },
+  kinds: {
+    code: 'KINDS_RESTORED',
+    what: 'deleted rows of the table "kind" were restored',
+    fix: 'Never delete rows from this table',
+  },
+} as const
+
+function warnRestored(restored: RestoredNames, names: readonly string[]): void {
+  const { code, what, fix } = RESTORED[restored]
+  process.emitWarning(`${what}: ${names.join(', ')}. ${fix}.`, { type: 'JobmillWarning', code })
+}
+
+function otherHistory(): JobmillError {
+  return new JobmillError('STORE_BUSY', 'sees a different database than the store', {
+    field: 'tx',
+    fix: 'Roll back, then retry the transaction. Connect the store and the transaction to the same database',
+  })
+}
+
+function idsOf(map: () => NameMap): Pick<Names, 'knowsAllOf' | 'queueId' | 'kindId' | 'kindIdIfKnown'> {
+  return {
+    knowsAllOf: (jobs) =>
+      jobs.every(
+        ({ queue, kind }) =>
+          map().queues.idIfKnown(queue) !== undefined && map().kinds.idIfKnown(kind) !== undefined,
+      ),
+    queueId: (name) => map().queues.id(name),
+    kindId: (name) => map().kinds.id(name),
+    kindIdIfKnown: (name) => map().kinds.idIfKnown(name),
+  }
+}
+
+function defaultSettings(): unknown[] {
+  const s = DEFAULT_QUEUE_SETTINGS
+  return [
+    s.workers,
+    s.paused,
+    s.backoffEnabled,
+    s.backoffBaseMs,
+    s.backoffMaxMs,
+    s.retainDoneMs,
+    s.retainCancelledMs,
+    s.retainDeadMs,
+  ]
+}

@@ -1,0 +1,234 @@
+/**
+ * The notifier. It sends NOTIFY after a commit, at most every few milliseconds. NOTIFY inside a transaction
+ * makes all writers wait for one lock, so only remote dispatch does that. LISTEN uses its own connection,
+ * which reconnects automatically. A lost notification only adds latency, because instances also poll.
+ */
+import pg from 'pg'
+import { JobmillError } from '../../job/errors.ts'
+import type { Platform, Timer } from '../../platform/platform.ts'
+import { sleep } from '../../platform/sleep.ts'
+import type { WakeUp } from '../../store/wake-up.ts'
+import type { NotifierPart, RemoteDispatch } from '../../store/parts.ts'
+import { waiters } from '../../store/waiters.ts'
+import { messageText, readMessage, type Notification, wakeUpsOf } from './notify-message.ts'
+import { notifySender } from './notify-sender.ts'
+import { connectClient } from '../connection/connect-client.ts'
+import type { Connection, Statement } from '../connection/connection.ts'
+import { endSoon } from '../connection/end-client.ts'
+import { channelOf, type HandOvers, handOvers as createHandOvers } from './hand-over.ts'
+import { trackMissedNotifications } from './missed-notifications.ts'
+import { type Address, newClient } from '../connection/server-address.ts'
+
+export interface NotifierOptions {
+  /** The address for LISTEN; null to disable it. */
+  readonly url: Address | null
+  readonly channel: string
+  readonly platform: Platform
+  readonly connection: Connection
+  /** See channelOf. If it rejects, remote dispatch is disabled. */
+  readonly secret: () => Promise<string>
+  /** Called for every notification, of this and other processes. */
+  readonly onNotification: (queues: readonly string[] | 'all') => void
+}
+
+export interface PostgresNotifier extends Omit<NotifierPart, 'notify' | 'remote'>, RemoteDispatch {
+  /** Resolves once it listens, or after a time limit. It then keeps trying in the background. */
+  open(): Promise<void>
+  close(): Promise<void>
+  /** Listens on a new connection, because the database and its secret were replaced. */
+  reconnect(): void
+  notify(notifications: readonly Notification[]): void
+  /**
+   * A notification to send right after a statement, without waiting for the reply. Null if it is too soon for
+   * one; the caller then calls `notify` afterward.
+   */
+  along(notifications: readonly Notification[]): NotifyAlong | null
+  readonly handOvers: Pick<HandOvers, 'of'>
+  /** A claim of these queues is about to start, so earlier notifications for them are obsolete. */
+  forget(queues: readonly string[]): void
+}
+
+export interface NotifyAlong {
+  readonly statement: Statement
+  /** Wakes the waiting instances of this process, once the preceding statement has committed. */
+  readonly wakeLocal: () => void
+}
+
+const NOTIFY = 'SELECT pg_notify($1, $2)'
+/** A lock of the listening connection, so that enqueue_alike can check whether the process listens. */
+const LISTENS = 'SELECT pg_advisory_lock_shared(hashtextextended($1, 0))'
+const OPEN_MS = 1_000
+const RECONNECT_MS = 1_000
+const CONNECT_MS = 5_000
+
+/** Everything works without LISTEN, only slower, so the failure must be reported or it would go unnoticed. */
+function cannotListen(cause: unknown): JobmillError {
+  return new JobmillError('STORE_UNAVAILABLE', 'cannot listen for new jobs, falling back to polling', {
+    field: 'notifier',
+    fix: 'Check that the server is running. Behind a pooler, set notifier to the URL of the server itself, or to false',
+    cause,
+  })
+}
+
+export function createNotifier(options: NotifierOptions): PostgresNotifier {
+  const { url, channel, platform, connection, onNotification } = options
+  const me = platform.id()
+  const local = waiters(platform)
+  const missed = trackMissedNotifications()
+  const sender = notifySender({
+    me,
+    platform,
+    // If this store does not listen, it does not send either.
+    send: url === null ? null : (text) => connection.query(NOTIFY, [channel, text]),
+  })
+  const handOvers = createHandOvers({
+    me,
+    channelOf: (process) => channelOf(process, secret ?? ''),
+    platform,
+    send: (to, text) => void connection.query(NOTIFY, [to, text]).catch(() => {}),
+  })
+  let listener: pg.Client | undefined
+  let listening = false
+  /** Set once this process listens on its own channel. */
+  let secret: string | undefined
+  // While the store opens, there are no waiters, and nothing can be missed.
+  let isOpening = false
+  let retry: Timer | undefined
+  let isOpen = false
+  // Waiting callers get an error from the second failure on. A server restart disconnects every client once.
+  let failures = 0
+  let lose: (() => void) | undefined
+  let failure: unknown
+
+  async function listen(): Promise<void> {
+    if (!isOpen || url === null) return
+    let client: pg.Client
+    try {
+      // newClient reads certificates and throws if it cannot.
+      client = newClient(url, {
+        application_name: 'jobmill notifier',
+        keepAlive: true,
+        connectionTimeoutMillis: CONNECT_MS,
+        query_timeout: CONNECT_MS,
+      })
+    } catch (error) {
+      return onFailure(error)
+    }
+    listener = client
+    // Both events report a lost connection. Only the first one triggers the reconnect.
+    const onLost = (): void => {
+      if (listener !== client) return
+      listener = undefined
+      listening = false
+      secret = undefined
+      client.removeAllListeners('notification')
+      client.end().catch(() => {})
+      reconnectLater()
+    }
+    lose = onLost
+    client.on('error', onLost)
+    client.on('end', onLost)
+    client.on('notification', (message) => {
+      const text = message.payload ?? ''
+      if (message.channel === channel) onMessage(text)
+      else handOvers.onMessage(text)
+    })
+    try {
+      await connectClient(client, { platform, waitMs: CONNECT_MS, isWanted: () => listener === client })
+      await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+      listening = listener === client
+      failures = 0
+      // Notifications may have been missed while not listening.
+      if (!isOpening) wake('all')
+      await listenHere(client)
+    } catch (error) {
+      onFailure(error)
+      onLost()
+    }
+  }
+
+  async function listenHere(client: pg.Client): Promise<void> {
+    const known = await options.secret().catch(() => undefined)
+    if (known === undefined || listener !== client) return
+    const own = channelOf(me, known)
+    await client.query(`LISTEN ${pg.escapeIdentifier(own)}`)
+    await client.query(LISTENS, [own])
+    if (listener === client) secret = known
+  }
+
+  function reconnectLater(): void {
+    retry?.cancel()
+    if (isOpen) retry = platform.timer(RECONNECT_MS, () => void listen(), { unref: true })
+  }
+
+  function onFailure(error: unknown): void {
+    failures += 1
+    failure = error
+    // Ends all waits. Callers wait again and get the error.
+    if (failures === 2) local.end()
+    reconnectLater()
+  }
+
+  function onMessage(text: string): void {
+    const message = readMessage(text)
+    if (message?.from === me) return
+    if (message?.notifications !== undefined)
+      handOvers.onNotification(
+        message.from,
+        message.notifications.map(({ queue }) => queue),
+      )
+    wake(message?.notifications === undefined ? 'all' : wakeUpsOf(message, true))
+  }
+
+  function wake(wakeUps: readonly WakeUp[] | 'all'): void {
+    onNotification(wakeUps === 'all' ? wakeUps : wakeUps.map(({ queue }) => queue))
+    local.wake(wakeUps)
+    missed.add(wakeUps)
+  }
+
+  return {
+    async open() {
+      isOpen = true
+      isOpening = true
+      const moment = new AbortController()
+      await Promise.race([listen(), sleep(platform, OPEN_MS, moment.signal)])
+      moment.abort()
+      isOpening = false
+    },
+    async close() {
+      isOpen = false
+      retry?.cancel()
+      local.end()
+      await sender.idle()
+      const client = listener
+      listener = undefined
+      if (client !== undefined) await endSoon(platform, client)
+    },
+    reconnect: () => lose?.(),
+    forget: (queues) => missed.forget(queues),
+    async wait(options) {
+      if (failures > 1) throw cannotListen(failure)
+      const wakeUps = missed.take(options.queues)
+      if (wakeUps.length > 0) return wakeUps
+      const over = missed.startWaiting(options.queues)
+      return local.wait(options).finally(over)
+    },
+    notify(notifications) {
+      if (notifications.length > 0 && isOpen) wake(wakeUpsOf(sender.notify(notifications), listening))
+    },
+    along(notifications) {
+      const message = isOpen ? sender.along(notifications) : null
+      if (message === null) return null
+      return {
+        statement: { text: NOTIFY, values: [channel, messageText(message)] },
+        wakeLocal: () => wake(wakeUpsOf(message, listening)),
+      }
+    },
+    forward(wakeUp) {
+      if (isOpen) sender.forward(wakeUp)
+    },
+    handOvers,
+    standBy: (offer) => isOpen && secret !== undefined && handOvers.standBy(offer),
+    receive: handOvers.receive,
+  }
+}

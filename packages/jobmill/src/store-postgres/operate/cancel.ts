@@ -1,0 +1,66 @@
+/** Cancels waiting jobs at once and requests the cancel of running ones. */
+import { DEFAULTS } from '../../job/defaults.ts'
+import { outcomeCode } from '../../job/outcome.ts'
+import { STATE_CODE } from '../../job/state.ts'
+import type { Verdict } from '../../store/replies.ts'
+import { type Context, run } from '../context.ts'
+import { FREED, GIVEN_CTE, INPUT_IDS, NOW, TAKEN_CTE } from '../fragments.ts'
+import { trimHistory } from '../inspect/history.ts'
+import { NEXT_TOKEN } from '../schema/functions/pieces.ts'
+import { idsField, operate } from './states.ts'
+
+const CANCEL_WAITING = `
+WITH ${GIVEN_CTE}, ${INPUT_IDS}, ${TAKEN_CTE}, recorded AS (
+  INSERT INTO jobmill.attempt (job_id, token, ended_at, queue_id, attempt, spent, crashes, outcome, ended_as, tries, error)
+  SELECT id, ${NEXT_TOKEN}, ${NOW}, queue_id, attempt, attempt, crashes, ${outcomeCode('cancelled')},
+         ${STATE_CODE.cancelled}, tries + 1, (SELECT p ->> 'reason' FROM given)
+    FROM taken
+), ended AS (
+  SELECT id, ${STATE_CODE.cancelled} AS state, flags FROM taken
+), ${FREED}, tallied AS (
+  INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
+  SELECT queue_id, state, ${STATE_CODE.cancelled}, count(*) FROM taken GROUP BY 1, 2
+)
+SELECT id, tries FROM taken`
+
+/** The first reason is kept. The finish, deregister or reap that ends the attempt reads it. */
+const REQUEST = `
+WITH ${GIVEN_CTE}, ${INPUT_IDS}, asked AS (
+  UPDATE jobmill.running AS r SET cancel_reason = (SELECT p ->> 'reason' FROM given)
+    FROM input WHERE r.id = input.id AND r.cancel_reason IS NULL
+  RETURNING r.id
+)
+SELECT id, true AS now FROM asked
+UNION ALL
+SELECT r.id, false FROM jobmill.running AS r JOIN input ON input.id = r.id WHERE r.cancel_reason IS NOT NULL`
+
+export function cancel(context: Context, ids: readonly string[], reason: string): Promise<Verdict[]> {
+  const { query } = context.connection
+  return operate(context, ids, {
+    async look(open) {
+      const field = `${idsField(open)},"reason":${JSON.stringify(reason)}`
+      const verdicts = new Map<string, Verdict>()
+      const ended = await run(context, query, CANCEL_WAITING, field)
+      for (const row of ended) {
+        const id = String(row['id'])
+        verdicts.set(id, { id, verdict: 'changed', state: 'cancelled' })
+      }
+      await trimHistory(
+        context,
+        query,
+        ended.filter((row) => Number(row['tries']) >= DEFAULTS.historyPerJob).map((row) => String(row['id'])),
+      )
+      for (const row of await run(context, query, REQUEST, field)) {
+        const id = String(row['id'])
+        verdicts.set(id, { id, verdict: row['now'] === true ? 'changed' : 'unchanged', state: 'running' })
+      }
+      return verdicts
+    },
+    rest(id, state) {
+      if (state === 'done' || state === 'dead') return { id, verdict: 'refused', state }
+      if (state === 'cancelled') return { id, verdict: 'unchanged', state }
+      // The job was claimed or staged concurrently. Look again, or the request would be lost.
+      return undefined
+    },
+  })
+}

@@ -1,0 +1,138 @@
+/** Retries dead and cancelled jobs, keeping their history, unless another job holds the dedupe key. */
+import { STATE_CODE } from '../../job/state.ts'
+import type { Verdict } from '../../store/replies.ts'
+import type { Query } from '../connection/connection.ts'
+import { type Context, run } from '../context.ts'
+import { GIVEN_CTE, INPUT_IDS, KEYED, NOW, ORDERED, queueName } from '../fragments.ts'
+import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
+import { idsField, operate } from './states.ts'
+
+const { scheduled, dead, cancelled } = STATE_CODE
+const RETRYABLE = `a.ended_as IN (${dead}, ${cancelled})`
+
+/** Locks the attempts that ended the jobs against retention and delete. */
+const LOCK = `
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
+SELECT a.job_id AS id, j.dedupe_key IS NOT NULL AS keyed
+  FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id JOIN jobmill.job AS j ON j.id = a.job_id
+ WHERE ${RETRYABLE} ORDER BY a.job_id FOR UPDATE OF a`
+
+/**
+ * Takes keys like an enqueue does, without locking keys of other jobs. A key that is still held for the job
+ * itself is taken back.
+ */
+const TAKE_KEYS = `
+WITH ${GIVEN_CTE}, ${INPUT_IDS}, wanted AS (
+  SELECT DISTINCT ON (j.dedupe_key) j.dedupe_key AS key, j.id FROM input JOIN jobmill.job AS j ON j.id = input.id
+   ORDER BY j.dedupe_key, j.id
+), taken_over AS (
+  UPDATE jobmill.dedupe AS d SET job_id = w.id, expires_at = NULL FROM wanted AS w
+   WHERE d.key = w.key AND (d.expires_at <= ${NOW} OR d.job_id = w.id) RETURNING d.job_id AS id
+), taken AS (
+  INSERT INTO jobmill.dedupe (key, job_id)
+  SELECT w.key, w.id FROM wanted AS w WHERE NOT EXISTS (SELECT FROM taken_over AS t WHERE t.id = w.id) ORDER BY w.key
+  ON CONFLICT (key) DO NOTHING RETURNING job_id AS id
+)
+SELECT id FROM taken_over UNION ALL SELECT id FROM taken`
+
+const HOLDERS = `
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
+SELECT j.id, d.job_id AS holder FROM input JOIN jobmill.job AS j ON j.id = input.id JOIN jobmill.dedupe AS d ON d.key = j.dedupe_key`
+
+const REVIVE = `
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
+  SELECT v.id::uuid AS id, v.n FROM given, json_array_elements_text(p -> 'ids') WITH ORDINALITY AS v(id, n)
+), was AS (
+  SELECT a.job_id, a.token, a.ended_as AS state, a.tries FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id
+   WHERE a.ended_as IS NOT NULL
+), reopened AS (
+  UPDATE jobmill.attempt AS a SET ended_as = NULL FROM was WHERE a.job_id = was.job_id AND a.token = was.token
+), revived AS (
+  SELECT j.*, was.state, was.tries, input.n, ((CASE WHEN j.dedupe_key IS NULL THEN 0 ELSE ${KEYED} END)
+         + (CASE WHEN j.order_key IS NULL THEN 0 ELSE ${ORDERED} END))::int2 AS flags
+    FROM input JOIN jobmill.job AS j ON j.id = input.id JOIN was ON was.job_id = j.id
+), to_ready AS (
+  INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
+  SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, 0, 0, flags
+    FROM (SELECT * FROM revived WHERE order_key IS NULL ORDER BY n) AS r
+), in_order_queue AS (
+  INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
+  SELECT queue_id, order_key, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, priority, flags
+    FROM (SELECT * FROM revived WHERE order_key IS NOT NULL ORDER BY n) AS r
+  RETURNING queue_id, order_key
+), called AS (
+  INSERT INTO jobmill.order_check (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM in_order_queue
+), tallied AS (
+  INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
+  SELECT queue_id, state, CASE WHEN order_key IS NULL THEN ${STATE_CODE.ready} ELSE ${scheduled} END, count(*) FROM revived GROUP BY 1, 2, 3
+)
+SELECT id, ${queueName('revived.queue_id')} AS queue, order_key IS NOT NULL AS in_order_queue FROM revived`
+
+export async function retry(context: Context, ids: readonly string[]): Promise<Verdict[]> {
+  const counts = readyCounts()
+  const verdicts = await operate(context, ids, {
+    async look(open) {
+      const found = await context.connection.transaction((query) => revive(context, query, open))
+      for (const [queue, jobs] of found.ready) counts.add(queue, jobs)
+      return found.verdicts
+    },
+    rest: (id, state) =>
+      state === 'dead' || state === 'cancelled' ? undefined : { id, verdict: 'refused', state },
+  })
+  notifyFor(context, counts)
+  return verdicts
+}
+
+/** `ready` has an entry for each retried job: 1, or 0 if it waits in an order queue. */
+export async function revive(
+  context: Context,
+  query: Query,
+  ids: readonly string[],
+): Promise<{ verdicts: Map<string, Verdict>; ready: [queue: unknown, jobs: number][] }> {
+  const verdicts = new Map<string, Verdict>()
+  const ready: [unknown, number][] = []
+  const locked = await run(context, query, LOCK, idsField(ids))
+  const keyed = locked.filter((row) => row['keyed'] === true).map((row) => String(row['id']))
+  const free = new Set(locked.map((row) => String(row['id'])))
+  if (keyed.length > 0) {
+    const won = new Set(
+      (await run(context, query, TAKE_KEYS, idsField(keyed))).map((row) => String(row['id'])),
+    )
+    const lost = keyed.filter((id) => !won.has(id))
+    for (const id of lost) free.delete(id)
+    const holders = lost.length === 0 ? [] : await run(context, query, HOLDERS, idsField(lost))
+    for (const row of holders) {
+      const id = String(row['id'])
+      // The job holds its own key, but another job with this key was tried in its place. Look again.
+      const state = row['holder'] === id ? undefined : await endedAs(context, query, id)
+      if (state !== undefined)
+        verdicts.set(id, { id, verdict: 'refused', state, holder: String(row['holder']) })
+    }
+  }
+  const order = ids.filter((id) => free.has(id))
+  if (order.length === 0) return { verdicts, ready }
+  for (const row of await run(context, query, REVIVE, idsField(order))) {
+    const id = String(row['id'])
+    ready.push([row['queue'], row['in_order_queue'] === true ? 0 : 1])
+    verdicts.set(id, {
+      id,
+      verdict: 'changed',
+      state: row['in_order_queue'] === true ? 'scheduled' : 'ready',
+    })
+  }
+  return { verdicts, ready }
+}
+
+const ENDED_AS = `
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
+SELECT a.ended_as FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id WHERE a.ended_as IS NOT NULL`
+
+async function endedAs(
+  context: Context,
+  query: Query,
+  id: string,
+): Promise<'dead' | 'cancelled' | undefined> {
+  const [row] = await run(context, query, ENDED_AS, idsField([id]))
+  if (row === undefined) return undefined
+  return Number(row['ended_as']) === dead ? 'dead' : 'cancelled'
+}

@@ -1,0 +1,46 @@
+/** Counts the jobs of each queue by state: totals plus tallies that are not folded yet, in one snapshot. */
+import { JOB_STATES } from '../../job/state.ts'
+import type { QueueCounts } from '../../store/queue-record.ts'
+import { type Context, run } from '../context.ts'
+import { GIVEN_CTE } from '../fragments.ts'
+
+/**
+ * To find the oldest ready job, reads the first row of each priority, skipping from one priority to the next
+ * along the primary key.
+ */
+const COUNTS = `
+WITH ${GIVEN_CTE}, moves AS (
+  SELECT queue_id, state, n FROM jobmill.total
+  UNION ALL SELECT queue_id, from_state, -n FROM jobmill.tally WHERE from_state IS NOT NULL
+  UNION ALL SELECT queue_id, to_state, n FROM jobmill.tally WHERE to_state IS NOT NULL
+), sums AS (
+  SELECT queue_id, state, sum(n) AS n FROM moves GROUP BY queue_id, state
+)
+SELECT q.name, (SELECT json_object_agg(s.state, s.n) FROM sums AS s WHERE s.queue_id = q.id) AS counts,
+       g.now - o.ready_at AS oldest_ready_ms
+  FROM given AS g, jobmill.queue AS q CROSS JOIN LATERAL (
+    WITH RECURSIVE first_of AS (
+      (SELECT r.priority, r.ready_at FROM jobmill.ready AS r WHERE r.queue_id = q.id ORDER BY r.priority, r.seq LIMIT 1)
+      UNION ALL
+      SELECT n.* FROM first_of AS f CROSS JOIN LATERAL (
+        SELECT r.priority, r.ready_at FROM jobmill.ready AS r
+         WHERE r.queue_id = q.id AND r.priority > f.priority ORDER BY r.priority, r.seq LIMIT 1) AS n
+    )
+    SELECT min(ready_at) AS ready_at FROM first_of) AS o
+ ORDER BY q.name COLLATE "C"`
+
+export async function counts(context: Context): Promise<QueueCounts[]> {
+  const rows = await run(context, context.connection.query, COUNTS, '')
+  return rows.map((row) => {
+    const found = (typeof row['counts'] === 'string' ? JSON.parse(row['counts']) : {}) as Record<
+      string,
+      number
+    >
+    const byState = Object.fromEntries(JOB_STATES.map((state, code) => [state, found[code] ?? 0]))
+    return {
+      ...(byState as Pick<QueueCounts, (typeof JOB_STATES)[number]>),
+      queue: String(row['name']),
+      oldestReadyMs: row['oldest_ready_ms'] === null ? null : Number(row['oldest_ready_ms']),
+    }
+  })
+}

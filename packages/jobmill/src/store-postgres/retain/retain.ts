@@ -1,0 +1,96 @@
+/** Retention: deletes expired records in bounded batches. */
+import { DEFAULTS } from '../../job/defaults.ts'
+import { RESOLUTIONS } from '../../store/metrics.ts'
+import type { Retained, RetainRequest } from '../../store/replies.ts'
+import { type Context, run } from '../context.ts'
+import { GIVEN_CTE, NOW } from '../fragments.ts'
+import { retainKeys } from '../limits/limit-keys.ts'
+import { LOST_FORGOTTEN } from '../instances/lost-jobs.ts'
+import { SLOTS_LEFT } from '../instances/slots.ts'
+import { retainJobs } from './retain-jobs.ts'
+import { releaseStray } from './stray-keys.ts'
+import { warnOfUnnamed } from '../names/unnamed-jobs.ts'
+
+/** How long a deferred holder keeps its place in the queue of a limit, and how long a flush is remembered. */
+const PLACES_MS = 600_000
+const RECORDED_MS = 86_400_000
+
+/**
+ * Deletes at most `limit` rows in the order of the index on this column. SKIP LOCKED lets concurrent passes
+ * take different rows.
+ */
+const old = (limit: number, table: string, column: string, most: string): string => `
+  DELETE FROM jobmill.${table} WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM jobmill.${table} WHERE ${column} <= ${most} ORDER BY ${column} LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+  RETURNING 1`
+
+const ago = (ms: string): string => `${NOW} - (SELECT (${ms})::int8 FROM given)`
+
+const retainAged = (limit: number): string => `
+WITH ${GIVEN_CTE}, keys AS (${old(limit, 'dedupe', 'expires_at', NOW)}
+), ticks AS (${old(limit, 'tick', 'served_at', ago(`p ->> 'ticks_ms'`))}
+), events AS (${old(limit, 'event', 'at', ago(`p ->> 'events_ms'`))}
+), metrics AS (
+  DELETE FROM jobmill.metric WHERE ctid = ANY (ARRAY(
+    SELECT m.tid FROM (VALUES ${RESOLUTIONS.map((size, n) => `(${n}, ${size})`).join(', ')}) AS v(n, size) CROSS JOIN LATERAL (
+      SELECT t.ctid AS tid FROM jobmill.metric AS t
+       WHERE t.resolution = v.size AND t.at <= ${NOW} - v.size - (SELECT (p -> 'metrics_ms' ->> v.n)::int8 FROM given)
+       ORDER BY t.at, t.scope LIMIT ${limit} FOR UPDATE SKIP LOCKED) AS m LIMIT ${limit}))
+  RETURNING 1
+), places AS (${old(limit, 'limit_waiter', 'taken_at', `${NOW} - ${PLACES_MS}`)}
+), recorded AS (${old(limit, 'recorded', 'recorded_at', `${NOW} - ${RECORDED_MS}`)}
+)
+SELECT ((SELECT count(*) FROM places) + (SELECT count(*) FROM recorded))::int4 AS others,
+       (SELECT count(*) FROM keys)::int4 AS keys, (SELECT count(*) FROM ticks)::int4 AS ticks,
+       (SELECT count(*) FROM events)::int4 AS events, (SELECT count(*) FROM metrics)::int4 AS metrics`
+
+/**
+ * Deletes instances by the index on their end. Also removes what a reaper of an earlier release left behind:
+ * permits of jobs that no longer run, other permits, and slots. Compares the token of a job's permit again,
+ * because the row may belong to a new attempt by the time of the delete.
+ */
+const RETAIN_ENDED = `
+WITH ${GIVEN_CTE}, gone AS (
+  DELETE FROM jobmill.instance AS i WHERE i.ended_at <= ${NOW} - ${DEFAULTS.keepEndedInstanceMs}
+     AND NOT EXISTS (SELECT FROM jobmill.running AS r WHERE r.instance = i.id)
+  RETURNING i.id
+), ${LOST_FORGOTTEN}, stray AS MATERIALIZED (
+  SELECT t.limit_name, t.holder, t.token FROM jobmill.permit AS t
+    LEFT JOIN LATERAL (SELECT r.token FROM jobmill.running AS r WHERE r.id = t.holder OFFSET 0) AS r ON true
+   WHERE t.token <> coalesce(r.token, 0)
+), swept AS (
+  DELETE FROM jobmill.permit AS t USING stray AS s
+   WHERE t.limit_name = s.limit_name AND t.holder = s.holder AND t.token = s.token
+), over AS MATERIALIZED (
+  SELECT i.id FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL
+), others AS (
+  DELETE FROM jobmill.permit AS t WHERE t.token IS NULL AND t.instance = ANY (ARRAY(SELECT id FROM over))
+), ${SLOTS_LEFT}
+SELECT count(*)::int4 AS instances FROM gone`
+
+export async function retain(context: Context, request: RetainRequest): Promise<Retained> {
+  const { limit, ticksMs, eventsMs, metricsMs } = request
+  const { query } = context.connection
+  const { found, ...jobs } = await retainJobs(context, request)
+  const fields = { ticks_ms: ticksMs, events_ms: eventsMs, metrics_ms: metricsMs }
+  const [aged] = await run(context, query, retainAged(limit), JSON.stringify(fields).slice(1, -1))
+  // Must follow the deletion of waiting requests, which keep their keys alive.
+  const limitKeys = await retainKeys(context, limit)
+  const [ended] = await run(context, query, RETAIN_ENDED, '')
+  const [keys, ticks, events, metrics] = ['keys', 'ticks', 'events', 'metrics'].map((sort) =>
+    Number(aged?.[sort]),
+  ) as [number, number, number, number]
+  const isFull = Math.max(found, keys, ticks, events, metrics, limitKeys, Number(aged?.['others'])) >= limit
+  // Once per pass over all queues, at its end.
+  const isLast = !isFull && (request.queues?.length ?? 0) === 0
+  if (isLast) await warnOfUnnamed(context)
+  return {
+    ...jobs,
+    keys,
+    instances: Number(ended?.['instances']),
+    ticks,
+    events,
+    metrics,
+    more: isFull || (isLast && (await releaseStray(context))),
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Raises sequences that are behind the tables with their numbers. Logical replication does not copy
+ * sequences, so they restart after a switchover, and a restore of single tables leaves them behind too. They
+ * would issue numbers again: rows are refused as duplicates, and jobs overtake others.
+ */
+import type { Connection, Query } from '../connection/connection.ts'
+import { wasAnswered } from '../connection/errors.ts'
+import { lockMigrations } from './migrate.ts'
+
+interface Sequence {
+  /** As in `pg_sequences`. */
+  readonly name: string
+  /** An expression for its regclass. */
+  readonly at: string
+  /** The columns that hold its numbers. */
+  readonly columns: readonly (readonly [table: string, column: string])[]
+  /**
+   * A number close to the highest one, found through indexes. It decides whether the columns are read in
+   * full. Default: the highest number of the only column, which is a primary key.
+   */
+  readonly recent?: string
+  /** More than other processes can take from the sequence while it is raised. */
+  readonly gap: number
+}
+
+/** The last number of each queue and priority. */
+const LAST_READY = `(
+  WITH RECURSIVE lane AS (
+    (SELECT queue_id, priority FROM jobmill.ready ORDER BY queue_id, priority LIMIT 1)
+    UNION ALL
+    SELECT n.queue_id, n.priority FROM lane AS l CROSS JOIN LATERAL (
+      SELECT r.queue_id, r.priority FROM jobmill.ready AS r
+       WHERE (r.queue_id, r.priority) > (l.queue_id, l.priority) ORDER BY r.queue_id, r.priority LIMIT 1) AS n
+  )
+  SELECT max(n.seq) FROM lane AS l CROSS JOIN LATERAL (
+    SELECT r.seq FROM jobmill.ready AS r WHERE r.queue_id = l.queue_id AND r.priority = l.priority
+     ORDER BY r.seq DESC LIMIT 1) AS n)`
+/** A job gets its sequence number when it becomes due. */
+const LAST_ORDERED = `(SELECT max(o.pos) FROM (
+  SELECT pos FROM jobmill.order_queue ORDER BY due_at DESC, id DESC LIMIT 100) AS o)`
+const highestOf = ([table, column]: readonly [string, string]): string =>
+  `(SELECT max(${column}) FROM jobmill.${table})`
+
+const GAP = 1_000_000
+/** For int4 columns. New names are rare. */
+const SMALL_GAP = 1_000
+
+/** The sequence of the ids of names. */
+const ids = (table: string): Sequence => ({
+  name: `${table}_ids`,
+  at: `'jobmill.${table}_ids'::regclass`,
+  columns: [[table, 'id']],
+  gap: SMALL_GAP,
+})
+
+/** The sequence of an identity column. */
+const identity = (table: string, column: string): Sequence => ({
+  name: `${table}_${column}_seq`,
+  at: `pg_get_serial_sequence('jobmill.${table}', '${column}')::regclass`,
+  columns: [[table, column]],
+  gap: GAP,
+})
+
+export const SEQUENCES: readonly Sequence[] = [
+  {
+    name: 'seq',
+    at: `'jobmill.seq'::regclass`,
+    columns: [
+      ['ready', 'seq'],
+      ['running', 'seq'],
+      ['order_queue', 'pos'],
+    ],
+    recent: `greatest(${LAST_READY}, ${LAST_ORDERED}, ${highestOf(['running', 'seq'])})`,
+    gap: GAP,
+  },
+  ids('queue'),
+  ids('kind'),
+  identity('order_check', 'n'),
+  identity('metric_delta', 'n'),
+  identity('event', 'n'),
+]
+
+/** 0 for a sequence that has issued nothing. */
+const issued = ({ at }: Sequence): string => `coalesce(pg_sequence_last_value(${at}), 0)`
+const highest = ({ columns }: Sequence): string => `greatest(${columns.map(highestOf).join(', ')})`
+
+const BEHIND = SEQUENCES.map(
+  (one) => `
+SELECT '${one.name}' AS name, ${issued(one)} AS issued, v.highest
+  FROM (SELECT ${one.recent ?? highest(one)} AS highest) AS v WHERE v.highest > ${issued(one)}`,
+).join(' UNION ALL ')
+
+const raise = (one: Sequence): string => `
+SELECT setval(${one.at}, v.highest + ${one.gap}) FROM (SELECT ${highest(one)} AS highest) AS v WHERE v.highest > ${issued(one)}`
+
+export interface SequenceBehind {
+  readonly name: string
+  readonly issued: number
+  readonly highest: number
+}
+
+/** One statement, which reads indexes and small tables only. */
+export async function sequencesBehind(
+  query: Query,
+  sql: (text: string) => string,
+): Promise<SequenceBehind[]> {
+  return (await query(sql(BEHIND), [])) as unknown as SequenceBehind[]
+}
+
+interface Target {
+  readonly connection: Connection
+  readonly schema: string
+  readonly sql: (text: string) => string
+}
+
+/** One process at a time. Numbers that other processes take during it are within the gap. */
+export async function raiseSequences({ connection, schema, sql }: Target): Promise<void> {
+  const raised = await connection.transaction(async (query) => {
+    await lockMigrations(query, schema)
+    const names: string[] = []
+    for (const one of SEQUENCES) if ((await query(sql(raise(one)), [])).length > 0) names.push(one.name)
+    return names
+  })
+  if (raised.length === 0) return
+  process.emitWarning(`sequences were behind their tables and were raised: ${raised.join(', ')}`, {
+    type: 'JobmillWarning',
+    code: 'SEQUENCES_RAISED',
+  })
+}
+
+/** At every start. If parts of the schema are missing, the calls that need them report it. */
+export async function raiseIfBehind(target: Target): Promise<void> {
+  try {
+    const behind = await sequencesBehind(target.connection.query, target.sql)
+    if (behind.length > 0) await raiseSequences(target)
+  } catch (error) {
+    if (!wasAnswered(error)) throw error
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Stages due jobs: they become ready or join their order queue. Then each order queue with a free lock gives
+ * it to its first job.
+ */
+import type { Staged } from '../../store/replies.ts'
+import type { JobRow } from '../job-row.ts'
+import { giveOrderLock, joinOrderQueue, makeReady, mayRun } from '../enqueue/order-queue.ts'
+import type { Look, Work } from '../work.ts'
+
+// The front of jobmill_job_due: only due entries are read, however many wait behind them. Jobs in an order
+// queue are in another part of that index.
+const DUE = `
+  SELECT pk, queue_id, order_key, state, due_at FROM jobmill_job INDEXED BY jobmill_job_due
+  WHERE state = 0 AND in_order_queue = 0 AND due_at <= ? ORDER BY due_at, id LIMIT ?`
+const NEXT_DUE = `
+  SELECT due_at FROM jobmill_job INDEXED BY jobmill_job_due
+  WHERE state = 0 AND in_order_queue = 0 ORDER BY due_at LIMIT 1`
+
+// The front of jobmill_order_due_place: the longest waiting order queue comes first.
+const ORDER_QUEUES = `SELECT queue_id, order_key FROM jobmill_order_due INDEXED BY jobmill_order_due_place ORDER BY place LIMIT ?`
+
+type DueRow = Pick<JobRow, 'pk' | 'queue_id' | 'order_key' | 'state' | 'due_at'>
+
+export function stage(work: Work, limit: number): Staged {
+  const queues = new Set<number>()
+  let ready = 0
+  const due = work.sql(DUE).all(work.now, limit) as DueRow[]
+  for (const job of due) {
+    if (!mayRun(work, job)) {
+      joinOrderQueue(work, job, job.due_at)
+      continue
+    }
+    makeReady(work, job)
+    queues.add(job.queue_id)
+    ready += 1
+  }
+  const orderQueues = work.sql(ORDER_QUEUES).all(limit) as { queue_id: number; order_key: string }[]
+  for (const orderQueue of orderQueues) {
+    if (!giveOrderLock(work, orderQueue.queue_id, orderQueue.order_key)) continue
+    queues.add(orderQueue.queue_id)
+    ready += 1
+  }
+  return {
+    ready,
+    more: due.length >= limit || orderQueues.length >= limit,
+    queues: [...queues].map((id) => work.names.queueName(id)).toSorted(),
+  }
+}
+
+/** When `stage` has something to do: 0 for now, null if no job waits for it. */
+export function stageInMs({ sql, now }: Look): number | null {
+  if (sql(ORDER_QUEUES).get(1) !== undefined) return 0
+  const next = sql(NEXT_DUE).get() as { due_at: number } | undefined
+  return next === undefined ? null : Math.max(0, next.due_at - now)
+}

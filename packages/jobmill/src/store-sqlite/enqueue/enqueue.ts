@@ -1,0 +1,115 @@
+/**
+ * Inserts new jobs. One call is one transaction. Jobs are handled in the order of the call, so that a
+ * duplicate key in the call finds the earlier job.
+ */
+import { FIRST_PLACES, type NewJob } from '../../job/new-job.ts'
+import type { HandOff } from '../../store/claim.ts'
+import type { Enqueued } from '../../store/replies.ts'
+import { type InitialState, initialStateOf, type Placed } from './initial-state.ts'
+import { keptHold, keyHolder, takeKey } from './dedupe.ts'
+import { enqueueAlike, isPlain } from './enqueue-alike.ts'
+import { chooseHandOff, giveLease } from './hand-off.ts'
+import { findJob } from '../job-row.ts'
+import { orderQueueChanged, orderQueueJoined } from './order-queue.ts'
+import { replaceWaiting } from './replace.ts'
+import type { Verb, Work } from '../work.ts'
+
+// By jobmill_job_id: an existing id is the same job, and nothing is written.
+const INSERT = `
+  INSERT INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_order_queue,
+    records, token, instance_pk, enqueued_at, due_at, ready_at, started_at, timeout_ms, hold_ms, order_key, dedupe_key,
+    tags, metadata, payload)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (id) DO NOTHING`
+const TAG = `INSERT OR IGNORE INTO jobmill_tag (tag, id) VALUES (?, ?)`
+
+/** From this many plain jobs on, a single statement for all of them pays off. */
+const FEW = 4
+
+export function enqueue(work: Work, jobs: readonly NewJob[], handOff?: HandOff): Enqueued[] {
+  if (jobs.length === 0) return []
+  const handed = handOff === undefined ? undefined : chooseHandOff(work, jobs, handOff)
+  // Reserves a sequence number for each job, even for those that turn out to need none: gaps cost nothing.
+  const firstPlace = work.counters.take('seq', jobs.length)
+  const all = jobs.map((job, at): Placed => {
+    const holder = handed?.chosen.has(at) === true ? handed : undefined
+    const place = firstPlace + at
+    return { job, place: job.first === true ? place - FIRST_PLACES : place, holder, pk: undefined }
+  })
+  const plain = all.filter(({ job }) => isPlain(job))
+  const together = plain.length >= FEW
+  if (together) enqueueAlike(work, plain)
+  return all.map((one) => (together && isPlain(one.job) ? enqueued(work, one) : enqueueOne(work, one)))
+}
+
+function enqueued(work: Work, one: Placed): Enqueued {
+  const { job, holder, pk } = one
+  if (holder === undefined || pk === undefined) return { id: job.id, outcome: 'enqueued' }
+  return { id: job.id, outcome: 'enqueued', lease: giveLease(work, job, holder, pk) }
+}
+
+/** An enqueue call as the writer takes it. Calls of one turn are merged, as if they were one call. */
+export function enqueueCall(jobs: readonly NewJob[]): Verb<Enqueued[]> {
+  return Object.assign((work: Work) => enqueue(work, jobs), { jobs, together: enqueueCalls })
+}
+
+function enqueueCalls(work: Work, verbs: readonly Verb[]): Enqueued[][] {
+  const calls = verbs.map((verb) => (verb as Verb & { readonly jobs: readonly NewJob[] }).jobs)
+  const replies = enqueue(work, calls.flat())
+  let from = 0
+  return calls.map(({ length }) => replies.slice(from, (from += length)))
+}
+
+function enqueueOne(work: Work, one: Placed): Enqueued {
+  const { job, place } = one
+  if (job.dedupe !== null) {
+    if (findJob(work.sql, job.id) !== undefined) return { id: job.id, outcome: 'enqueued' }
+    const holder = keyHolder(work.sql, job.dedupe.key, work.now)
+    if (holder !== undefined) {
+      const replaced = job.dedupe.onConflict === 'replace' && replaceWaiting(work, holder, job, place)
+      return { id: holder, outcome: replaced ? 'replaced' : 'duplicate' }
+    }
+    takeKey(work.sql, job.dedupe.key, job.id)
+  }
+  const pk = insert(work, job, place, initialStateOf(job, work.now, one.holder))
+  if (one.holder !== undefined) one.pk = pk
+  return enqueued(work, one)
+}
+
+/** Returns the primary key; undefined when the id already exists. */
+function insert(work: Work, job: NewJob, place: number, initial: InitialState): number | undefined {
+  const { sql, now, names, moves } = work
+  const queueId = names.needQueue(job.queue)
+  const { changes, lastInsertRowid } = sql(INSERT).run(
+    job.id,
+    queueId,
+    names.needKind(job.kind),
+    initial.state,
+    job.priority,
+    initial.hasPlace ? place : 0,
+    initial.attempt,
+    job.maxAttempts,
+    initial.inOrderQueue ? 1 : 0,
+    initial.token,
+    initial.instancePk,
+    now,
+    initial.dueAt,
+    initial.readyAt,
+    initial.startedAt,
+    job.timeoutMs,
+    job.dedupe === null ? 0 : keptHold(job.dedupe),
+    job.orderKey,
+    job.dedupe?.key ?? null,
+    job.tags.length === 0 ? null : JSON.stringify(job.tags),
+    job.metadata,
+    job.payload,
+  )
+  if (changes === 0) return undefined
+  for (const tag of job.tags) sql(TAG).run(tag, job.id)
+  moves.move(queueId, null, initial.state)
+  if (initial.inOrderQueue && job.orderKey !== null) {
+    if (job.first === true) orderQueueChanged(work, queueId, job.orderKey)
+    else orderQueueJoined(work, queueId, job.orderKey, place)
+  }
+  return Number(lastInsertRowid)
+}

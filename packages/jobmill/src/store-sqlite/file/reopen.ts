@@ -1,0 +1,256 @@
+/**
+ * Reopens a file after it was replaced or changed, for the store and for application tables (shared-file.ts).
+ * A call that notices a change is refused. The next call opens the file that is there now. If that is not a
+ * Jobmill database, calls are refused until it is corrected.
+ */
+import { linkSync, renameSync, rmSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { JobmillError } from '../../job/errors.ts'
+import { checkOldLogs, type Connection, type Durability, openConnection } from '../connection/connection.ts'
+import { markLoss } from '../connection/counter.ts'
+import { storeError } from '../connection/errors.ts'
+import { filePaths } from './file-paths.ts'
+import { statementsOf } from '../connection/handle.ts'
+import { type Live, liveOn, openMigrated, type StoreSettings } from '../live.ts'
+import { appliedMigrations, migrate } from '../schema/migrate.ts'
+import { listsLocks } from './old-logs.ts'
+import { checkOneName } from './one-name.ts'
+import { type FileChange, fileChanged, fileSize, type OpenFiles } from './same-file.ts'
+import { addSibling, releaseSiblings } from './siblings.ts'
+
+/** What is open on a file. */
+export interface Opened {
+  readonly connection: Connection
+  readonly files: OpenFiles
+  /** Later calls are rejected with this reason. */
+  close(reason?: () => Error): void
+}
+
+export interface Reopening<T> {
+  /** Throws while the file at the path cannot be used. */
+  readonly use: () => T
+  /** The last opened state, even if its file has changed. */
+  readonly last: T
+  close(): void
+}
+
+export interface ReopenSettings {
+  /** Absolute, or `:memory:`. */
+  readonly path: string
+  readonly durability: Durability
+}
+
+export async function openStore(settings: StoreSettings): Promise<Reopening<Live>> {
+  const first = liveOn(settings, await openMigrated(settings))
+  return reopening(settings, first, () => liveOn(settings, openAgain(settings)))
+}
+
+export function reopening<T extends Opened>(
+  { path, durability }: ReopenSettings,
+  first: T,
+  again: () => T,
+): Reopening<T> {
+  let live = current(path, first)
+  let retiredFor: FileChange | null = null
+  const leave = addSibling(path, release)
+
+  /** Retries on every call instead of on a timer, because a running mill calls at least once a second. */
+  function use(): T {
+    if (retiredFor === null && live.files.noticed === null) return live
+    try {
+      return isBack() ? live : reopen()
+    } catch (error) {
+      throw storeError(error, path)
+    }
+  }
+
+  /**
+   * False after transactions were lost, even if another process repaired the log, because rows that this
+   * store cached may be gone.
+   */
+  const isBack = (): boolean =>
+    retiredFor === null && live.files.noticed !== 'cut' && live.files.change() === null
+
+  function reopen(): T {
+    if (retiredFor === null) retire(live.files.noticed ?? 'replaced')
+    releaseSiblings(path)
+    live = current(path, again())
+    retiredFor = null
+    return live
+  }
+
+  /** Closes the old files; throws while that would lose data. */
+  function retire(change: FileChange): void {
+    // Only for application tables: the store has no transaction open between two calls.
+    if (live.connection.inTransaction) throw fileChanged(path, change)
+    if (change === 'gone' || fileSize(path) === undefined) throw fileChanged(path, 'gone')
+    if (change === 'shrunk') checkShrunk(path, durability)
+    if (change === 'replaced') clearLogs(path, live)
+    // Closing copies the log into the file, and must not copy frames that are missing from the log.
+    if (change === 'cut') live.files.discardIndex()
+    const close = (): void => live.close(() => fileChanged(path, change))
+    if (change === 'log' || change === 'overtaken') {
+      if (!listsLocks(filePaths(path))) throw fileChanged(path, 'unsafe')
+      closeChangedLog(path, live, change, close)
+    } else close()
+    retiredFor = change
+  }
+
+  function release(): void {
+    if (retiredFor !== null) return
+    const change = live.files.change()
+    if (change !== 'log' && change !== 'overtaken') return
+    try {
+      retire(change)
+    } catch {
+      // Its next call retries, and reports why.
+    }
+  }
+
+  return {
+    use,
+    get last() {
+      return live
+    },
+    close() {
+      leave()
+      if (retiredFor !== null) return
+      const change = live.files.change()
+      if (change !== 'log' && change !== 'overtaken') return live.close()
+      try {
+        closeChangedLog(path, live, change, () => live.close())
+      } catch {
+        // The last connection that closes copies the rest.
+        live.close()
+      }
+    },
+  }
+}
+
+/** Throws, so that the next call opens the files again. */
+function current<T extends Opened>(path: string, live: T): T {
+  if (live.files.isCurrent) return live
+  live.close()
+  throw fileChanged(path, 'log')
+}
+
+/** Closing copies the log into the database file. It must not overwrite newer writes of other programs. */
+function closeChangedLog(
+  path: string,
+  { connection, files }: Opened,
+  change: 'log' | 'overtaken',
+  close: () => void,
+): void {
+  const { log } = filePaths(path)
+  const isLogInPlace = files.logsInPlace().includes(log)
+  if (change === 'log') {
+    // The last connection to close would copy the log, but its process may be killed first.
+    if (!isLogInPlace) emptyLog(path, connection)
+    return close()
+  }
+  if (!isLogInPlace) files.discardLog()
+  // Another program may have appended to the log through its own index, so it is read again from the start.
+  else files.discardIndex()
+  keepingLogAt(log, close)
+}
+
+/**
+ * Copies a log that is no longer at its path into the database file and empties it, so that it does no harm
+ * if it is moved back. Throws while other connections are reading or writing; the next call retries.
+ */
+function emptyLog(path: string, connection: Connection): void {
+  const { busy } = statementsOf(connection)('PRAGMA wal_checkpoint(TRUNCATE)').get() as {
+    readonly busy: number
+  }
+  if (busy !== 0) throw fileChanged(path, 'held')
+}
+
+/**
+ * SQLite deletes the file at the path of the log that it closes, even if another process has created that
+ * file.
+ */
+function keepingLogAt(log: string, close: () => void): void {
+  if (fileSize(log) === undefined) return close()
+  const kept = `${log}.${process.pid}`
+  rmSync(kept, { force: true })
+  linkSync(log, kept)
+  try {
+    close()
+  } finally {
+    if (fileSize(log) === undefined) renameSync(kept, log)
+    else rmSync(kept)
+  }
+}
+
+/**
+ * The log of the old file is still at the path, and SQLite would apply it to the new file. So it is copied
+ * into the old file, which may exist under another name.
+ */
+function clearLogs(path: string, { connection, files }: Opened): void {
+  const logs = files.logsInPlace()
+  if (logs.length === 0) return
+  const { busy } = statementsOf(connection)('PRAGMA wal_checkpoint(TRUNCATE)').get() as {
+    readonly busy: number
+  }
+  if (busy !== 0) {
+    throw new JobmillError(
+      'STORE_UNAVAILABLE',
+      'the file was replaced while a transaction was open in this or another process',
+      { field: path, fix: 'End the transaction, then retry' },
+    )
+  }
+  for (const log of logs) rmSync(log, { force: true })
+}
+
+/** A file gets smaller by VACUUM, or when an old copy overwrites it. SQLite's check distinguishes the two. */
+function checkShrunk(path: string, durability: Durability): void {
+  // SQLite deletes the log of an empty file when it opens it.
+  if (fileSize(path) === 0) throw fileChanged(path, 'shrunk')
+  const handle = openConnection(path, durability, { fileMustExist: true })
+  try {
+    const { quick_check: verdict } = statementsOf(handle)('PRAGMA quick_check(1)').get() as {
+      readonly quick_check: string
+    }
+    if (verdict !== 'ok') throw fileChanged(path, 'shrunk')
+  } finally {
+    handle.close()
+  }
+}
+
+function openAgain(settings: StoreSettings): Connection {
+  const { path, durability, clock } = settings
+  checkOurs(path, (handle) => appliedMigrations(handle) !== null)
+  const connection = openConnection(path, durability, { fileMustExist: true })
+  try {
+    migrate(connection, Math.floor(clock()))
+    markPossibleLoss(connection)
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** The file may be an older copy, so transactions may be lost. */
+export function markPossibleLoss(connection: Connection): void {
+  connection.exec('BEGIN IMMEDIATE')
+  markLoss(statementsOf(connection))
+  connection.exec('COMMIT')
+}
+
+/** Checks before anything is changed: a wrong file, put there by mistake, stays untouched. */
+export function checkOurs(path: string, isOurs: (handle: Connection) => boolean): void {
+  checkOneName(path)
+  checkOldLogs(path)
+  const handle = new Database(path, { fileMustExist: true, timeout: 0 })
+  try {
+    handle.pragma('query_only = ON')
+    if (isOurs(handle)) return
+  } finally {
+    handle.close()
+  }
+  throw new JobmillError('STORE_UNSUPPORTED', 'the file was replaced by one without Jobmill tables', {
+    field: path,
+    fix: 'Put a backup of the database in its place, or restart this process to create the tables there',
+  })
+}

@@ -1,0 +1,185 @@
+/**
+ * Ends attempts. The fence is the pair of state and token: a job that is not running under this token is not
+ * touched, and nothing else of the item is written.
+ */
+import { STATE_CODE, stateOfCode } from '../../job/state.ts'
+import type { Finish, Finished, Transition } from '../../store/finish.ts'
+import { type Ending, finishedBefore, instanceId, type RecordedAttempt, recordAttempts } from './attempts.ts'
+import { coolQueue } from './cool-down.ts'
+import { holdKey } from '../enqueue/dedupe.ts'
+import { forgetJob } from '../operate/delete.ts'
+import { type DoneJob, endDone } from './done.ts'
+import { enqueue } from '../enqueue/enqueue.ts'
+import { finishAlike } from './finish-alike.ts'
+import {
+  CANCELLED,
+  DEAD,
+  DONE,
+  findJob,
+  findJobs,
+  type JobRow,
+  READY,
+  RUNNING,
+  SCHEDULED,
+} from '../job-row.ts'
+import { type Counters, endJob, leave, putBack, refundAttempt } from './leave-running.ts'
+import { leaveOrder, makeReady } from '../enqueue/order-queue.ts'
+import { freeHolder } from '../limits/permits.ts'
+import type { Work } from '../work.ts'
+
+// By primary key, after the fence was checked under the same write lock.
+const LATER = `UPDATE jobmill_job SET state = 0, due_at = ?, attempt = ?, records = ?, log = NULL WHERE pk = ?`
+
+/** State shared by the items of one call. */
+interface Call {
+  readonly work: Work
+  /** The queues whose backoff this call has already advanced. */
+  readonly curved: Set<number>
+  /** Primary key → id of instances: nearly always one for the whole call. */
+  readonly instances: Map<number | null, string | null>
+  /** Rows to write at the end of the call, or before a job of the call is read again. */
+  readonly attempts: RecordedAttempt[]
+  readonly done: DoneJob[]
+}
+
+export function finish(work: Work, items: readonly Finish[]): Finished[] {
+  const replies = finishAlike(work, items)
+  const others = items.filter((_, at) => replies[at] === undefined)
+  const rest = (others.length === 0 ? [] : finishEach(work, others)).values()
+  return replies.map((reply) => reply ?? (rest.next().value as Finished))
+}
+
+/** Thrown to roll back a rehearsal. Other operations of the same transaction are retried without it. */
+export class Rehearsed extends Error {
+  override readonly name = 'Rehearsed'
+  readonly replies: Finished[]
+
+  constructor(replies: Finished[]) {
+    super('the finish was rehearsed')
+    this.replies = replies
+  }
+}
+
+/** Writes everything that the commit would write, and then throws. */
+export function rehearse(work: Work, items: readonly Finish[]): never {
+  const replies = finish(work, items)
+  work.counters.write()
+  work.moves.write(work.sql)
+  throw new Rehearsed(replies)
+}
+
+function finishEach(work: Work, items: readonly Finish[]): Finished[] {
+  const call: Call = { work, curved: new Set(), instances: new Map(), attempts: [], done: [] }
+  const rows = findJobs(
+    work.sql,
+    items.map(({ id }) => id),
+  )
+  const replies = items.map((item) => {
+    const job = rows.get(item.id) ?? findAgain(call, item.id)
+    // A second item for the same job must see the effect of the first.
+    rows.delete(item.id)
+    const current = job !== undefined && job.state === RUNNING && job.token === item.token
+    return current ? accepted(call, item, job) : notCurrent(work, item, job)
+  })
+  writeOut(call)
+  return replies
+}
+
+function findAgain(call: Call, id: string): JobRow | undefined {
+  writeOut(call)
+  return findJob(call.work.sql, id)
+}
+
+function writeOut({ work, attempts, done }: Call): void {
+  recordAttempts(work.sql, attempts.splice(0))
+  endDone(work, done.splice(0))
+}
+
+function accepted(call: Call, item: Finish, job: JobRow): Finished {
+  const { work, curved } = call
+  const { transition } = item
+  // Only `done` takes precedence over a requested cancel, because the work is complete.
+  const cancelReason = transition.to === 'done' ? null : job.cancel_reason
+  const to = cancelReason === null ? target(transition) : CANCELLED
+  const recorded = forgets(transition) ? 0 : record(call, item, job, to, cancelReason)
+  const attempt = refunds(transition) ? refundAttempt(job.attempt) : job.attempt
+  move(call, job, transition, to, { attempt, crashes: job.crashes, records: job.records + recorded })
+  if (item.cool !== undefined) coolQueue(work, job.queue_id, item.cool, curved)
+  const followUps = to === target(transition) ? enqueue(work, item.followUps ?? []) : []
+  return { id: item.id, accepted: true, state: stateOfCode(to), followUps }
+}
+
+/** A retried finish, or a stale one. A missing job with `forget` was finished before. */
+function notCurrent(work: Work, item: Finish, job: JobRow | undefined): Finished {
+  const { sql } = work
+  // If its row was deleted with SQL, nothing else releases its permits.
+  if (job === undefined) freeHolder(work, item.id)
+  if (job === undefined && forgets(item.transition))
+    return { id: item.id, accepted: true, state: 'done', followUps: [] }
+  const wentTo = job === undefined ? null : finishedBefore(sql, job.pk, item.token)
+  if (wentTo === null) return { id: item.id, accepted: false, state: null, followUps: [] }
+  return { id: item.id, accepted: true, state: stateOfCode(wentTo), followUps: [], again: true }
+}
+
+function target(transition: Transition): number {
+  if (transition.to === 'scheduled') return transition.delayMs > 0 ? SCHEDULED : READY
+  return STATE_CODE[transition.to]
+}
+
+function refunds(transition: Transition): boolean {
+  if (transition.to === 'ready') return true
+  return (transition.to === 'scheduled' || transition.to === 'dead') && transition.refund === true
+}
+
+function forgets(transition: Transition): boolean {
+  return transition.to === 'done' && transition.forget === true
+}
+
+function move(call: Call, job: JobRow, transition: Transition, to: number, counters: Counters): void {
+  const { work } = call
+  if (forgets(transition)) forgetJob(work, job)
+  else if (transition.to === 'done') {
+    call.done.push({ pk: job.pk, result: transition.result, records: counters.records })
+    leave(work, job, DONE)
+    holdKey(work.sql, job, DONE, work.now)
+    leaveOrder(work, job)
+  } else if (to === DEAD || to === CANCELLED) endJob(work, job, to, counters)
+  else if (transition.to === 'ready') putBack(work, job, counters)
+  else if (transition.to === 'scheduled') scheduleRetry(work, job, transition.delayMs, counters)
+}
+
+/** Another attempt, which keeps the order lock of the job. */
+function scheduleRetry(work: Work, job: JobRow, delayMs: number, { attempt, records }: Counters): void {
+  work.sql(LATER).run(work.now + delayMs, attempt, records, job.pk)
+  leave(work, job, SCHEDULED)
+  if (delayMs === 0) makeReady(work, { ...job, state: SCHEDULED })
+}
+
+/** Records the attempt, with its number before any refund; returns the number of rows. */
+function record(call: Call, item: Finish, job: JobRow, to: number, cancelReason: string | null): 0 | 1 {
+  const forced = cancelReason !== null
+  const outcome = forced ? 'cancelled' : item.outcome
+  if (outcome === null) return 0
+  const { now } = call.work
+  const claimedAt = job.started_at ?? now
+  const ending: Ending = {
+    token: item.token,
+    outcome,
+    startedAt: item.ranMs === undefined ? claimedAt : Math.max(claimedAt, now - Math.round(item.ranMs)),
+    endedAt: now,
+    wentTo: to,
+    instance: instanceOf(call, job.instance_pk),
+    error: forced ? cancelReason : (item.error ?? null),
+    log: item.log ?? job.log,
+  }
+  call.attempts.push({ job, ending })
+  return 1
+}
+
+function instanceOf({ work, instances }: Call, pk: number | null): string | null {
+  const known = instances.get(pk)
+  if (known !== undefined) return known
+  const id = instanceId(work.sql, pk)
+  instances.set(pk, id)
+  return id
+}

@@ -1,0 +1,42 @@
+/** Transitions out of running and waiting that several operations share. */
+import { holdKey } from '../enqueue/dedupe.ts'
+import { type JobRow, READY, RUNNING } from '../job-row.ts'
+import { leaveOrder } from '../enqueue/order-queue.ts'
+import { freeHolder } from '../limits/permits.ts'
+import type { Work } from '../work.ts'
+
+// Each by primary key, after the row was read under the same write lock. The log was moved to the attempt, if
+// there is one.
+const END = `
+  UPDATE jobmill_job SET state = ?, in_order_queue = 0, ended_at = ?, attempt = ?, crashes = ?, records = ?, log = NULL
+  WHERE pk = ?`
+// seq and ready_at stay: the job returns to its place.
+const PUT_BACK = `UPDATE jobmill_job SET state = 1, attempt = ?, crashes = ?, records = ?, log = NULL WHERE pk = ?`
+
+export type Counters = Pick<JobRow, 'attempt' | 'crashes' | 'records'>
+
+/** Counts the change of state, and releases the permits of a job that was running. */
+export function leave(work: Work, job: JobRow, to: number): void {
+  work.moves.move(job.queue_id, job.state, to)
+  if (job.state === RUNNING && job.permits === 1) freeHolder(work, job.id)
+}
+
+/**
+ * Dead or cancelled: frees the dedupe key unless it is held however the job ended, and passes the order lock
+ * to the next job.
+ */
+export function endJob(work: Work, job: JobRow, to: number, counters: Counters): void {
+  work.sql(END).run(to, work.now, counters.attempt, counters.crashes, counters.records, job.pk)
+  leave(work, job, to)
+  holdKey(work.sql, job, to, work.now)
+  leaveOrder(work, job)
+}
+
+export function putBack(work: Work, job: JobRow, counters: Counters): void {
+  work.sql(PUT_BACK).run(counters.attempt, counters.crashes, counters.records, job.pk)
+  leave(work, job, READY)
+}
+
+export function refundAttempt(attempt: number): number {
+  return Math.max(0, attempt - 1)
+}

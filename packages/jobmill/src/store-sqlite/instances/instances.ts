@@ -1,0 +1,149 @@
+/** Registers and deregisters instances, and reads them. */
+import type { Held } from '../../store/claim.ts'
+import type { InstanceRecord, NewInstance } from '../../store/instance.ts'
+import { instanceId, recordAttempt } from '../finish/attempts.ts'
+import { letGo } from './duties.ts'
+import type { Sql } from '../connection/handle.ts'
+import { CANCELLED, type JobRow, ROW } from '../job-row.ts'
+import { endJob, putBack, refundAttempt } from '../finish/leave-running.ts'
+import { takeCrashesBack } from './lost-jobs.ts'
+import { freeInstance } from '../limits/permits.ts'
+import { dropSlots } from './slots.ts'
+import type { Look, Work } from '../work.ts'
+
+/** Stored in rows: never renumber. `expired` is not stored: it follows from the clock. */
+export const [ALIVE, LOST, STOPPED] = [0, 1, 2] as const
+
+// By the unique id. Keeps the primary key, which running jobs refer to.
+const REGISTER = `
+  INSERT INTO jobmill_instance (id, label, version, queues, kinds, on_dead, capacity, state, started_at, renewed_at,
+    expires_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET label = excluded.label, version = excluded.version, queues = excluded.queues,
+    kinds = excluded.kinds, on_dead = excluded.on_dead, capacity = excluded.capacity, state = 0,
+    started_at = excluded.started_at, renewed_at = excluded.renewed_at, expires_at = excluded.expires_at, ended_at = NULL`
+const FIND = `SELECT pk, state FROM jobmill_instance WHERE id = ?`
+const END = `UPDATE jobmill_instance SET state = ?, ended_at = ? WHERE pk = ?`
+
+// A range of jobmill_job_running.
+const RUNNING_UNDER = `
+  SELECT ${ROW} FROM jobmill_job INDEXED BY jobmill_job_running WHERE state = 2 AND instance_pk = ?
+  ORDER BY started_at, id`
+const HELD = `
+  SELECT id, token, started_at, records, hold_ms, order_key, dedupe_key, tags, cancel_reason, permits
+  FROM jobmill_job INDEXED BY jobmill_job_running WHERE state = 2 AND instance_pk = ?
+  ORDER BY started_at, id`
+
+// One row per process start in about the last hour: few enough to read them all.
+const ALL = `
+  SELECT id, label, version, queues, kinds, on_dead, capacity, state, started_at, renewed_at, expires_at, ended_at
+  FROM jobmill_instance ORDER BY id`
+
+interface InstanceRow {
+  readonly id: string
+  readonly label: string | null
+  readonly version: string | null
+  readonly queues: string
+  readonly kinds: string
+  readonly on_dead: string
+  readonly capacity: number
+  readonly state: number
+  readonly started_at: number
+  readonly renewed_at: number
+  readonly expires_at: number
+  readonly ended_at: number | null
+}
+
+export function register(work: Work, instance: NewInstance): void {
+  const { sql, now, counters } = work
+  const { id, label, version, queues, kinds, onDead, capacity, leaseMs } = instance
+  sql(REGISTER).run(
+    id,
+    label,
+    version,
+    JSON.stringify(queues),
+    JSON.stringify(kinds),
+    JSON.stringify(onDead),
+    capacity,
+    now,
+    now,
+    now + leaseMs,
+  )
+  counters.take('members')
+  const { pk } = sql(FIND).get(id) as { pk: number }
+  takeCrashesBack(work, pk, instance.stoodStill)
+}
+
+/** Stops an instance and returns its jobs to their places; requested cancels are carried out. */
+export function deregister(work: Work, id: string): number {
+  const instance = work.sql(FIND).get(id) as { pk: number; state: number } | undefined
+  if (instance === undefined) return 0
+  if (instance.state === ALIVE) endInstance(work, instance.pk, STOPPED)
+  // The process ends in an orderly way, so it was alive when it was reaped.
+  else takeCrashesBack(work, instance.pk)
+  const jobs = runningUnder(work.sql, instance.pk)
+  for (const job of jobs) handBack(work, job)
+  return jobs.length
+}
+
+function handBack(work: Work, job: JobRow): void {
+  const attempt = refundAttempt(job.attempt)
+  if (job.cancel_reason === null) return putBack(work, job, { ...job, attempt })
+  recordAttempt(work.sql, job, {
+    token: job.token,
+    outcome: 'cancelled',
+    startedAt: job.started_at,
+    endedAt: work.now,
+    wentTo: null,
+    instance: instanceId(work.sql, job.instance_pk),
+    error: job.cancel_reason,
+    log: job.log,
+  })
+  endJob(work, job, CANCELLED, { attempt, crashes: job.crashes, records: job.records + 1 })
+}
+
+/** Releases everything that the instance holds except its jobs, which the caller moves. */
+export function endInstance(work: Work, pk: number, state: typeof LOST | typeof STOPPED): void {
+  work.sql(END).run(state, work.now, pk)
+  work.counters.take('members')
+  letGo(work, pk)
+  dropSlots(work, pk)
+  freeInstance(work, pk)
+}
+
+export function runningUnder(sql: Sql, instancePk: number): JobRow[] {
+  return sql(RUNNING_UNDER).all(instancePk) as JobRow[]
+}
+
+export function instances({ sql, now }: Look): InstanceRecord[] {
+  return (sql(ALL).all() as InstanceRow[]).map((row) => ({
+    id: row.id,
+    label: row.label,
+    version: row.version,
+    queues: JSON.parse(row.queues) as string[],
+    kinds: JSON.parse(row.kinds) as string[],
+    onDead: JSON.parse(row.on_dead) as string[],
+    capacity: row.capacity,
+    state: instanceState(row, now),
+    startedAt: row.started_at,
+    renewedAt: row.renewed_at,
+    expiresAt: row.expires_at,
+    endedAt: row.ended_at,
+  }))
+}
+
+function instanceState(row: InstanceRow, now: number): InstanceRecord['state'] {
+  if (row.state === ALIVE) return row.expires_at > now ? 'alive' : 'expired'
+  return row.state === LOST ? 'lost' : 'stopped'
+}
+
+interface HeldRow extends Pick<JobRow, 'id' | 'token'> {
+  readonly started_at: number
+}
+
+export function held({ sql, now }: Look, id: string): Held[] {
+  const instance = sql(FIND).get(id) as { pk: number } | undefined
+  if (instance === undefined) return []
+  const rows = sql(HELD).all(instance.pk) as HeldRow[]
+  return rows.map((row) => ({ id: row.id, token: row.token, ageMs: now - row.started_at }))
+}

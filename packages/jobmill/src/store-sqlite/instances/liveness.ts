@@ -1,0 +1,10 @@
+/** Whether an instance is alive, by the database clock. */
+import type { Look } from '../work.ts'
+
+// By the unique id.
+const ALIVE = `SELECT pk FROM jobmill_instance WHERE id = ? AND state = 0 AND expires_at > ?`
+
+/** The primary key of an instance that is known and neither expired, lost nor stopped. */
+export function aliveInstance({ sql, now }: Look, id: string): number | undefined {
+  return (sql(ALIVE).get(id, now) as { pk: number } | undefined)?.pk
+}

@@ -1,0 +1,93 @@
+/**
+ * The reaper: returns the jobs of expired instances to their queues. Marking the instance and moving its jobs
+ * are one transaction under the write lock, so a renewal or a finish comes before or after all of it.
+ */
+import { crashError } from '../../job/crash.ts'
+import { type Death, onDeadJob } from '../../job/on-dead.ts'
+import { stateOfCode } from '../../job/state.ts'
+import type { Reaped, ReapedJob } from '../../store/replies.ts'
+import { instanceId, recordAttempt } from '../finish/attempts.ts'
+import { enqueue } from '../enqueue/enqueue.ts'
+import { endInstance, LOST, runningUnder } from './instances.ts'
+import { CANCELLED, DEAD, type JobRow, READY } from '../job-row.ts'
+import { endJob, putBack, refundAttempt } from '../finish/leave-running.ts'
+import { noteLost } from './lost-jobs.ts'
+import type { Look, Work } from '../work.ts'
+
+// The front of jobmill_instance_expiry.
+const EXPIRED = `
+  SELECT pk, id, on_dead FROM jobmill_instance INDEXED BY jobmill_instance_expiry
+  WHERE state = 0 AND expires_at <= ? ORDER BY expires_at LIMIT ?`
+
+// The few ended instances, each looked up in jobmill_job_running. On SQLite a claim cannot arrive late, but a
+// restored file, or one written by another release, may contain such jobs.
+const ENDED_AND_HOLDING = `
+  SELECT pk, on_dead FROM jobmill_instance AS i INDEXED BY jobmill_instance_ended
+  WHERE i.state > 0 AND EXISTS (
+    SELECT 1 FROM jobmill_job AS j INDEXED BY jobmill_job_running WHERE j.state = 2 AND j.instance_pk = i.pk)
+  LIMIT ?`
+
+export interface ReapOptions {
+  readonly crashesUntilDead: number
+  readonly limit: number
+}
+
+interface Holder {
+  readonly pk: number
+  readonly on_dead: string
+}
+
+export function reap(work: Work, { crashesUntilDead, limit }: ReapOptions): Reaped {
+  const expired = work.sql(EXPIRED).all(work.now, limit) as (Holder & { id: string })[]
+  const deaths: Death[] = []
+  const takeAll = ({ pk, on_dead }: Holder): ReapedJob[] => {
+    const followed = JSON.parse(on_dead) as string[]
+    return runningUnder(work.sql, pk).map((row) => {
+      const job = takeBack(work, row, crashesUntilDead)
+      if (job.state === 'dead' && followed.includes(job.kind))
+        deaths.push({ ...job, orderKey: row.order_key, error: crashError(job.crashes), at: work.now })
+      return job
+    })
+  }
+  const jobs = expired.flatMap((instance) => {
+    endInstance(work, instance.pk, LOST)
+    return takeAll(instance)
+  })
+  const late = (work.sql(ENDED_AND_HOLDING).all(limit) as Holder[]).flatMap(takeAll)
+  // Under the same write lock, so once per death. Sorted, so that the order does not depend on which instance
+  // comes first.
+  const inOrder = deaths.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  enqueue(work, inOrder.map(onDeadJob))
+  return { instances: expired.map(({ id }) => id), jobs: [...jobs, ...late] }
+}
+
+/** Whether `reap` has something to do. */
+export function mayReap({ sql, now }: Look): boolean {
+  return sql(EXPIRED).get(now, 1) !== undefined || sql(ENDED_AND_HOLDING).get(1) !== undefined
+}
+
+function takeBack(work: Work, job: JobRow, crashesUntilDead: number): ReapedJob {
+  const crashes = job.crashes + 1
+  recordAttempt(work.sql, job, {
+    token: job.token,
+    outcome: 'interrupted',
+    startedAt: job.started_at,
+    endedAt: work.now,
+    wentTo: null,
+    instance: instanceId(work.sql, job.instance_pk),
+    error: job.cancel_reason ?? crashError(crashes),
+    log: job.log,
+  })
+  const counters = { attempt: refundAttempt(job.attempt), crashes, records: job.records + 1 }
+  const to = job.cancel_reason !== null ? CANCELLED : crashes >= crashesUntilDead ? DEAD : READY
+  if (to !== CANCELLED) noteLost(work, job)
+  if (to === READY) putBack(work, job, counters)
+  else endJob(work, job, to, counters)
+  return {
+    id: job.id,
+    queue: work.names.queueName(job.queue_id),
+    kind: work.names.kindName(job.kind_id),
+    crashes,
+    state: stateOfCode(to) as ReapedJob['state'],
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * Ended jobs that exceed the retention of their queue. Retention by age and by number both delete the oldest,
+ * which are at the front of one index range per queue and state. The counter rows show how many are too many.
+ */
+import { CANCELLED, DEAD, DONE, type JobRow } from '../job-row.ts'
+import type { Lane } from '../claim/lanes.ts'
+import type { Look } from '../work.ts'
+
+// One row per queue, and the counter rows by primary key.
+const KEPT = `
+  SELECT id, name, retain_done_ms, retain_dead_ms, retain_cancelled_ms, keep_done, keep_dead, keep_cancelled FROM jobmill_queue`
+const COUNT = `SELECT n FROM jobmill_count WHERE queue_id = ? AND state = ?`
+
+// The front of one (queue, state) range of jobmill_job_ended: only rows to delete are read.
+const OLD = `
+  SELECT pk, id, queue_id, state, tags, ended_at FROM jobmill_job INDEXED BY jobmill_job_ended
+  WHERE queue_id = ? AND state >= 3 AND state = ? AND ended_at <= ? AND (ended_at, id) > (?, ?)
+  ORDER BY ended_at, id LIMIT ?`
+
+export type OldJob = Pick<JobRow, 'pk' | 'id' | 'queue_id' | 'state' | 'tags'> & { readonly ended_at: number }
+
+interface KeptRow {
+  readonly id: number
+  readonly name: string
+  readonly retain_done_ms: number | null
+  readonly retain_dead_ms: number | null
+  readonly retain_cancelled_ms: number | null
+  readonly keep_done: number | null
+  readonly keep_dead: number | null
+  readonly keep_cancelled: number | null
+}
+
+/**
+ * One lane per queue (of these, or of all) and state with a retention. `unwritten` is what the counter rows
+ * do not contain yet.
+ */
+export function oldJobs(
+  look: Look,
+  queues: readonly string[] | undefined,
+  unwritten: (queueId: number, state: number) => number = () => 0,
+): Lane<OldJob>[] {
+  const rows = look.sql(KEPT).all() as KeptRow[]
+  return rows.flatMap((queue) => {
+    if (queues?.includes(queue.name) === false) return []
+    const kept = [
+      [DONE, queue.retain_done_ms, queue.keep_done],
+      [DEAD, queue.retain_dead_ms, queue.keep_dead],
+      [CANCELLED, queue.retain_cancelled_ms, queue.keep_cancelled],
+    ] as const
+    return kept.flatMap(([state, keepMs, keep]) => {
+      const ended = (): number => countOf(look, queue.id, state) + unwritten(queue.id, state)
+      const tooMany = keep === null ? 0 : ended() - keep
+      if (keepMs === null && tooMany <= 0) return []
+      return [
+        oldLane(look, queue.id, state, { tooMany, until: keepMs === null ? EARLIEST : look.now - keepMs }),
+      ]
+    })
+  })
+}
+
+function countOf({ sql }: Look, queueId: number, state: number): number {
+  return (sql(COUNT).get(queueId, state) as { n: number } | undefined)?.n ?? 0
+}
+
+/** The first `tooMany` jobs, and all that ended by `until`. */
+function oldLane(
+  { sql }: Look,
+  queueId: number,
+  state: number,
+  { tooMany, until }: { readonly tooMany: number; readonly until: number },
+): Lane<OldJob> {
+  let seen = 0
+  const next = (after: OldJob | undefined, before: number, rows: number): OldJob[] =>
+    sql(OLD).all(queueId, state, before, after?.ended_at ?? EARLIEST, after?.id ?? '', rows) as OldJob[]
+  return {
+    fetch(after, rows) {
+      const surplus = seen < tooMany ? next(after, LATEST, Math.min(rows, tooMany - seen)) : []
+      const old = surplus.length < rows ? next(surplus.at(-1) ?? after, until, rows - surplus.length) : []
+      seen += surplus.length + old.length
+      return [...surplus, ...old]
+    },
+  }
+}
+
+const [EARLIEST, LATEST] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
+
+export function byEnd(a: OldJob, b: OldJob): number {
+  return a.ended_at - b.ended_at || (a.id < b.id ? -1 : 1)
+}

@@ -1,0 +1,15 @@
+/**
+ * The schema as numbered migrations. Until 0.1.0 is published there is one, which may be edited; from then
+ * on, migrations are only added.
+ */
+import { migration, type Migration } from '../../store/migrations.ts'
+import { INSTANCES } from './instances.ts'
+import { JOBS } from './jobs.ts'
+import { LIMITS } from './limits.ts'
+import { METRICS } from './metrics.ts'
+import { QUEUES } from './queues.ts'
+import { SCHEDULES } from './schedules.ts'
+
+const SCHEMA = [QUEUES, JOBS, INSTANCES, SCHEDULES, LIMITS, METRICS]
+
+export const MIGRATIONS: readonly Migration[] = [migration(1, '0.1.0', SCHEMA.join('\n'))]

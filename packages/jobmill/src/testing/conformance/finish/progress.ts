@@ -1,0 +1,73 @@
+/** progress: written for a running attempt, under its token. */
+import assert from 'node:assert/strict'
+import { aJob } from '../../factories.ts'
+import { DONE, HOUR, RELEASED, later } from '../bench.ts'
+import type { Case } from '../case.ts'
+import { changesNothing } from '../looks.ts'
+
+export const progressCases: readonly Case[] = [
+  {
+    name: 'progress of a running attempt can be read, and the last value counts',
+    async run({ store, running, job }) {
+      const { id, token } = await running()
+      assert.equal((await job(id)).progress, null)
+      assert.deepEqual(await store.progress([{ id, token, value: '{"step":1}' }]), [true])
+      assert.equal((await job(id)).progress, '{"step":1}')
+      const twice = [
+        { id, token, value: '2' },
+        { id, token, value: '3' },
+      ]
+      assert.deepEqual(await store.progress(twice), [true, true])
+      assert.equal((await job(id)).progress, '3')
+      assert.equal((await job(id)).state, 'running')
+    },
+  },
+  {
+    name: 'P2 progress under a stale token is refused and changes nothing',
+    async run({ store, clock, running, finish, enqueue, job }) {
+      const [done, released, retried, reaped] = [
+        await running(),
+        await running(),
+        await running(),
+        await running(),
+      ]
+      await finish(done, DONE)
+      await finish(released, RELEASED)
+      await finish(retried, later(HOUR))
+      clock.advance(HOUR)
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      const current = await running()
+      const waiting = await enqueue()
+      const stale = [
+        ...[done, released, retried, reaped].map(({ id, token }) => ({ id, token })),
+        { id: current.id, token: current.token - 1 },
+        { id: waiting, token: current.token },
+        { id: aJob().id, token: current.token },
+      ].map((item) => ({ ...item, value: '"stale"' }))
+      const replies = await changesNothing(store, () => store.progress(stale))
+      assert.deepEqual(
+        replies,
+        stale.map(() => false),
+      )
+      const mixed = [...stale.slice(0, 1), { id: current.id, token: current.token, value: '1' }]
+      assert.deepEqual(await store.progress(mixed), [false, true])
+      assert.equal((await job(current.id)).progress, '1')
+    },
+  },
+  {
+    name: 'a new attempt starts without the progress of the previous one',
+    async run({ store, running, finish, claimOne, worker, job }) {
+      const lease = await running()
+      await store.progress([{ id: lease.id, token: lease.token, value: '"half"' }])
+      await finish(lease, later(0))
+      await claimOne(await worker(), { kinds: [lease.kind] })
+      assert.equal((await job(lease.id)).progress, null)
+    },
+  },
+  {
+    name: 'progress without items does nothing',
+    async run({ store }) {
+      assert.deepEqual(await store.progress([]), [])
+    },
+  },
+]

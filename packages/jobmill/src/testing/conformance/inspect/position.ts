@@ -1,0 +1,57 @@
+/** position: how many ready jobs would be claimed before one. */
+import assert from 'node:assert/strict'
+import { HOUR } from '../bench.ts'
+import type { Case } from '../case.ts'
+import { rejectsWith } from '../looks.ts'
+
+export const positionCases: readonly Case[] = [
+  {
+    name: 'P9 now is the clock of the database',
+    async run({ store, clock }) {
+      assert.equal(await store.now(), clock.now())
+      clock.advance(HOUR)
+      assert.equal(await store.now(), clock.now())
+    },
+  },
+  {
+    name: 'ahead of a job are those of its queue that are claimed first, of any kind, or only of some',
+    async run({ store, enqueue }) {
+      const low = await enqueue({ priority: 5, kind: 'a' })
+      const first = await enqueue({ kind: 'b' })
+      const second = await enqueue({ kind: 'a' })
+      await enqueue({ queue: 'other', priority: -9 })
+      const urgent = await enqueue({ priority: -1, kind: 'c' })
+      const all = await Promise.all([urgent, first, second, low].map((id) => store.inspect.position(id)))
+      assert.deepEqual(all, [0, 1, 2, 3])
+      const kinds = [['a'], ['a', 'b', 'never'], []]
+      const some = await Promise.all(kinds.map((these) => store.inspect.position(low, these)))
+      assert.deepEqual(some, [1, 2, 0])
+    },
+  },
+  {
+    name: 'a job that crashed keeps its place',
+    async run({ store, clock, enqueue, running, claimOne, worker }) {
+      const { id } = await running({ kind: 'b' })
+      const next = await enqueue({ kind: 'a' })
+      const crash = async (): Promise<void> => {
+        clock.advance(HOUR)
+        await store.instances.reap({ crashesUntilDead: 9, limit: 100 })
+      }
+      await crash()
+      await claimOne(await worker(), { kinds: ['b'] })
+      await crash()
+      assert.deepEqual([await store.inspect.position(id), await store.inspect.position(next)], [0, 1])
+    },
+  },
+  {
+    name: 'nothing is ahead of a job that is not ready or does not exist',
+    async run({ store, jobIn }) {
+      for (const state of ['scheduled', 'running', 'done', 'dead', 'cancelled'] as const) {
+        const id = await jobIn(state)
+        assert.equal(await store.inspect.position(id), null, state)
+      }
+      assert.equal(await store.inspect.position('00000000-0000-7000-8000-000000000000'), null)
+      await rejectsWith('ID_INVALID', () => store.inspect.position('mine'))
+    },
+  },
+]

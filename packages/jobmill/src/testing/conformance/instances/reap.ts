@@ -1,0 +1,217 @@
+/** reap: jobs of expired instances return to their queues, counted as crashes and not as attempts. */
+import assert from 'node:assert/strict'
+import { aClaim, aHeartbeat } from '../../factories.ts'
+import { type Bench, DONE, HOUR, only } from '../bench.ts'
+import type { Case } from '../case.ts'
+import { changesNothing, countsOf } from '../looks.ts'
+
+const options = { crashesUntilDead: 3, limit: 10 }
+
+/** Lets the job crash this often, each time with a new instance. */
+async function crash(t: Bench, kind: string, times: number): Promise<void> {
+  for (let n = 0; n < times; n += 1) {
+    const instance = await t.worker()
+    const quarantine = n < 2 ? 'skip' : 'only'
+    await t.claimOne(instance, { kinds: [kind], quarantined: quarantine })
+    t.clock.advance(HOUR)
+    await t.store.instances.reap({ crashesUntilDead: 99, limit: 10 })
+  }
+}
+
+export const reapCases: readonly Case[] = [
+  {
+    name: 'P4 P9 jobs of an expired instance are ready again in their old place, no attempt spent',
+    async run(t) {
+      const first = await t.running({ kind: 'work' })
+      const second = await t.enqueue()
+      t.clock.advance(10_001)
+      const reaped = await t.store.instances.reap(options)
+      const { id, instance } = first
+      assert.deepEqual(reaped, {
+        instances: [instance],
+        jobs: [{ id, queue: 'default', kind: 'work', crashes: 1, state: 'ready' }],
+      })
+      const { state, attempt, crashes } = await t.job(id)
+      assert.deepEqual([state, attempt, crashes], ['ready', 0, 1])
+      const lost = (await t.store.instances.list()).find((one) => one.id === instance)
+      assert.deepEqual([lost?.state, lost?.endedAt], ['lost', t.clock.now()])
+      const leases = await t.claim(await t.worker())
+      assert.deepEqual(
+        leases.map((lease) => [lease.id, lease.attempt]),
+        [
+          [id, 1],
+          [second, 1],
+        ],
+      )
+      assert.deepEqual([leases[0]?.crashes, leases[0]?.readyAt], [1, first.readyAt])
+    },
+  },
+  {
+    name: 'P4 a reaped attempt is in the history as interrupted, under its instance and number',
+    async run({ store, clock, running }) {
+      const { id, token, instance } = await running()
+      clock.advance(HOUR)
+      await store.instances.reap(options)
+      const { error: _, ...attempt } = only(await store.history(id))
+      assert.deepEqual(attempt, {
+        attempt: 1,
+        token,
+        instance,
+        startedAt: clock.now() - HOUR,
+        endedAt: clock.now(),
+        outcome: 'interrupted',
+        log: null,
+      })
+    },
+  },
+  {
+    name: 'P4 a running instance is not reaped, nor is one that stopped gracefully',
+    async run({ store, clock, running, worker }) {
+      const lease = await running()
+      const stopped = await worker()
+      await store.instances.deregister(stopped)
+      clock.advance(9_999)
+      const reply = await changesNothing(store, () => store.instances.reap(options))
+      assert.deepEqual(reply, { instances: [], jobs: [] })
+      assert.equal((await store.instances.renew(aHeartbeat(lease.instance))).alive, true)
+    },
+  },
+  {
+    name: 'P4 an expired instance without jobs is marked too, once',
+    async run({ store, clock, worker }) {
+      const id = await worker()
+      clock.advance(HOUR)
+      assert.deepEqual(await store.instances.reap(options), { instances: [id], jobs: [] })
+      assert.deepEqual(await store.instances.reap(options), { instances: [], jobs: [] })
+    },
+  },
+  {
+    name: 'P4 a heartbeat reports to any instance when reap has something to do',
+    async run({ store, clock, worker }) {
+      await worker({ leaseMs: 100 })
+      const watcher = await worker({ leaseMs: HOUR })
+      assert.equal((await store.instances.renew(aHeartbeat(watcher))).expired, false)
+      clock.advance(101)
+      assert.equal((await store.instances.renew(aHeartbeat(watcher))).expired, true)
+      await store.instances.reap(options)
+      assert.equal((await store.instances.renew(aHeartbeat(watcher))).expired, false)
+    },
+  },
+  {
+    name: 'P4 reap takes at most the limit of instances, each with all its jobs',
+    async run({ store, clock, running, worker }) {
+      const instances = [await worker(), await worker(), await worker()]
+      for (const instance of instances) for (let n = 0; n < 3; n += 1) await running({}, instance)
+      clock.advance(HOUR)
+      const ids: string[] = []
+      for (const expected of [2, 1, 0]) {
+        const reaped = await store.instances.reap({ crashesUntilDead: 3, limit: 2 })
+        assert.deepEqual([reaped.instances.length, reaped.jobs.length], [expected, expected * 3])
+        ids.push(...reaped.instances)
+      }
+      assert.deepEqual(ids.toSorted(), instances.toSorted())
+      assert.deepEqual(await countsOf(store), { ready: 9 })
+    },
+  },
+  {
+    name: 'P5 crashes are counted apart from attempts, and the last one makes the job dead',
+    async run(t) {
+      const id = await t.enqueue()
+      await crash(t, 'work', 2)
+      assert.deepEqual([(await t.job(id)).crashes, (await t.job(id)).attempt], [2, 0])
+      await t.claimOne(await t.worker(), { quarantined: 'only' })
+      t.clock.advance(HOUR)
+      const reaped = await t.store.instances.reap(options)
+      assert.deepEqual(reaped.jobs, [{ id, queue: 'default', kind: 'work', crashes: 3, state: 'dead' }])
+      const { state, crashes, attempt, endedAt, error } = await t.job(id)
+      assert.deepEqual([state, crashes, attempt, endedAt], ['dead', 3, 0, t.clock.now()])
+      assert.equal(error, 'lost with its instance (crash 3)')
+      assert.equal((await t.store.history(id)).length, 3)
+      assert.deepEqual(await countsOf(t.store), { dead: 1 })
+    },
+  },
+  {
+    name: 'P5 a job with two crashes is skipped by skip, and taken alone by only',
+    async run(t) {
+      const [one, two] = [await t.enqueue({ kind: 'a' }), await t.enqueue({ kind: 'b' })]
+      await crash(t, 'a', 2)
+      await crash(t, 'b', 2)
+      const harmless = await t.enqueue({ kind: 'a' })
+      const [instance, kinds] = [await t.worker(), ['a', 'b']]
+      const heartbeat = await t.store.instances.renew(aHeartbeat(instance, { kinds }))
+      assert.deepEqual([heartbeat.ready, heartbeat.quarantined], [true, true])
+      assert.deepEqual(
+        (await t.claim(instance, { kinds })).map(({ id }) => id),
+        [harmless],
+      )
+      const after = await t.store.instances.renew(aHeartbeat(instance, { kinds }))
+      assert.deepEqual([after.ready, after.quarantined], [false, true])
+      assert.deepEqual(
+        (await t.claim(instance, { kinds, quarantined: 'only' })).map(({ id }) => id),
+        [one],
+      )
+      assert.deepEqual(
+        (await t.claim(instance, { kinds, quarantined: 'only' })).map(({ id }) => id),
+        [two],
+      )
+      assert.deepEqual(await t.claim(instance, { kinds, quarantined: 'only' }), [])
+    },
+  },
+  {
+    name: 'P5 quarantined jobs respect kinds, rooms, pauses and cool-downs like any job',
+    async run(t) {
+      await t.enqueue()
+      await crash(t, 'work', 2)
+      const instance = await t.worker()
+      const only = (overrides = {}): Promise<unknown[]> =>
+        t.claim(instance, { quarantined: 'only', ...overrides })
+      assert.deepEqual(await only({ kinds: ['other'] }), [])
+      assert.deepEqual(await only({ queues: [{ queue: 'default', room: 0 }] }), [])
+      await t.store.queues.change('default', { settings: { paused: true }, coolMs: null })
+      assert.deepEqual(await only(), [])
+      assert.equal((await t.store.instances.renew(aHeartbeat(instance))).quarantined, false)
+      await t.store.queues.change('default', { settings: { paused: false }, coolMs: 100 })
+      assert.deepEqual(await only(), [])
+      t.clock.advance(100)
+      assert.equal((await only()).length, 1)
+    },
+  },
+  {
+    name: 'P5 one crash is no quarantine, and finishing an attempt does not clear crashes',
+    async run(t) {
+      const id = await t.enqueue()
+      await crash(t, 'work', 1)
+      const lease = await t.claimOne(await t.worker())
+      assert.equal(lease.crashes, 1)
+      await t.finish(lease, { to: 'scheduled', delayMs: 0, refund: false })
+      assert.deepEqual([(await t.job(id)).crashes, (await t.job(id)).attempt], [1, 1])
+    },
+  },
+  {
+    name: 'P2 P4 a late worker of a lost instance can write nothing',
+    async run({ store, clock, running, finish }) {
+      const lease = await running()
+      clock.advance(HOUR)
+      await store.instances.reap(options)
+      await changesNothing(store, async () => {
+        assert.deepEqual(await store.progress([{ id: lease.id, token: lease.token, value: '1' }]), [false])
+        assert.equal((await finish(lease, DONE)).accepted, false)
+        assert.equal((await store.instances.renew(aHeartbeat(lease.instance))).alive, false)
+        assert.deepEqual(await store.claim(aClaim(lease.instance, { kinds: [lease.kind] })), [])
+      })
+    },
+  },
+  {
+    name: 'P2 P4 a job that another instance holds by now is not taken from it',
+    async run({ store, clock, running, worker, claimOne, finish }) {
+      const lost = await running()
+      clock.advance(HOUR)
+      await store.instances.reap(options)
+      const lease = await claimOne(await worker(), { kinds: [lost.kind] })
+      assert.equal(lease.id, lost.id)
+      const reply = await changesNothing(store, () => store.instances.reap(options))
+      assert.deepEqual(reply, { instances: [], jobs: [] })
+      assert.equal((await finish(lease, DONE)).accepted, true)
+    },
+  },
+]

@@ -1,0 +1,205 @@
+/** Concurrency limits: permits, and everything that releases one. */
+import assert from 'node:assert/strict'
+import { anInstance, anAcquire } from '../../factories.ts'
+import { DONE, HOUR, only } from '../bench.ts'
+import type { Case } from '../case.ts'
+import { declare, dbLimit, permitOf, heldOf, acquireFor, acquireOutcome } from './permit-helpers.ts'
+
+export const permitCases: readonly Case[] = [
+  {
+    name: 'P13 permits are granted until none is left, and then the answer is later',
+    async run({ store, running }) {
+      await declare(store, 2)
+      const leases = [await running(), await running(), await running()]
+      const replies = []
+      for (const lease of leases)
+        replies.push(only(await store.limits.acquire([acquireFor(lease, { waitUpToMs: 1_000 })])))
+      assert.deepEqual(replies.slice(0, 2), [
+        { outcome: 'granted', waitMs: 0 },
+        { outcome: 'granted', waitMs: 0 },
+      ])
+      assert.ok(replies[2]?.outcome === 'later' && replies[2].inMs > 0)
+      const { available, held, nextInMs } = await dbLimit(store)
+      assert.deepEqual([available, held, nextInMs], [0, 2, null])
+    },
+  },
+  {
+    name: 'P13 concurrent acquires through several handles never exceed the limit',
+    async run({ store, another, running, worker, finish }) {
+      const stores = [store, await another(), await another()]
+      await declare(store, 3)
+      const instance = await worker()
+      for (let round = 0; round < 5; round += 1) {
+        const leases = []
+        for (let n = 0; n < 9; n += 1) leases.push(await running({}, instance))
+        const replies = await Promise.all(
+          leases.map((lease, n) => acquireOutcome(stores[n % 3] ?? store, acquireFor(lease))),
+        )
+        assert.equal(replies.filter((outcome) => outcome === 'granted').length, 3)
+        assert.equal(await heldOf(store), 3)
+        await Promise.all(leases.map((lease) => finish(lease, DONE)))
+        assert.equal(await heldOf(store), 0)
+      }
+    },
+  },
+  {
+    name: 'P2 P13 a permit is granted only under the current token of a running job',
+    async run({ store, clock, enqueue, running, worker, claimOne }) {
+      await declare(store, 5)
+      const old = await running({ kind: 'again' })
+      clock.advance(10_000)
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      const lease = await claimOne(await worker(), { kinds: ['again'] })
+      const waiting = await enqueue()
+      const { token } = lease
+      const stale = [
+        acquireFor(old),
+        acquireFor(lease, { token: token + 1 }),
+        acquireFor(lease, { holder: waiting }),
+        acquireFor(lease, { holder: anInstance().id }),
+      ]
+      for (const item of stale) assert.equal(await acquireOutcome(store, item), 'stale')
+      assert.equal(await heldOf(store), 0)
+      assert.equal(await acquireOutcome(store, acquireFor(lease)), 'granted')
+    },
+  },
+  {
+    name: 'P4 P13 a holder outside of jobs needs a running instance',
+    async run({ store, clock, worker }) {
+      await declare(store, 5)
+      const [lost, stopped] = [await worker(), await worker({ leaseMs: HOUR })]
+      clock.advance(10_000)
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await store.instances.deregister(stopped)
+      const [expired, alive] = [await worker({ leaseMs: 1 }), await worker()]
+      clock.advance(1)
+      for (const instance of [lost, stopped, expired, anInstance().id])
+        assert.equal(await acquireOutcome(store, anAcquire('db', { instance })), 'stale')
+      assert.equal(await heldOf(store), 0)
+      assert.equal(await acquireOutcome(store, anAcquire('db', { instance: alive })), 'granted')
+      assert.equal(await heldOf(store), 1)
+    },
+  },
+  {
+    name: 'P4 P6 P13 the permits of other holders are released when their instance stops or is lost, and no others',
+    async run({ store, clock, worker }) {
+      await declare(store, 9)
+      await declare(store, 9, 'more')
+      const [lost, stopped, alive] = [
+        await worker(),
+        await worker({ leaseMs: HOUR }),
+        await worker({ leaseMs: HOUR }),
+      ]
+      for (const instance of [lost, stopped, alive])
+        await store.limits.acquire([
+          anAcquire('db', { instance, amount: 2 }),
+          anAcquire('db', { instance }),
+          anAcquire('more', { instance }),
+        ])
+      assert.equal(await heldOf(store), 9)
+      await store.instances.deregister(stopped)
+      assert.equal(await heldOf(store), 6)
+      clock.advance(10_000)
+      assert.equal(await heldOf(store), 6)
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      assert.deepEqual(
+        (await store.limits.list()).map(({ held }) => held),
+        [3, 1],
+      )
+    },
+  },
+  {
+    name: 'P13 a permit can be released before the end, once',
+    async run({ store, running }) {
+      await declare(store, 1)
+      const [lease, other] = [await running(), await running()]
+      await store.limits.acquire([acquireFor(lease)])
+      const back = [permitOf(other), { ...permitOf(lease), limit: 'nope' }, permitOf(lease), permitOf(lease)]
+      assert.deepEqual(await store.limits.release(back), [false, false, true, false])
+      assert.deepEqual(await store.limits.release([]), [])
+      assert.equal(await acquireOutcome(store, acquireFor(other)), 'granted')
+    },
+  },
+  {
+    name: 'P2 P13 a permit is released only under its own token',
+    async run({ store, clock, running, worker, claimOne }) {
+      await declare(store, 1)
+      const old = await running({ kind: 'again' })
+      await store.limits.acquire([acquireFor(old)])
+      clock.advance(10_000)
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      const instance = await worker()
+      const lease = { ...(await claimOne(instance, { kinds: ['again'] })), instance }
+      assert.equal(await acquireOutcome(store, acquireFor(lease)), 'granted')
+      const late = [
+        permitOf(old),
+        { ...permitOf(lease), token: lease.token + 1 },
+        { ...permitOf(lease), token: null },
+      ]
+      assert.deepEqual(await store.limits.release(late), [false, false, false])
+      assert.equal(await heldOf(store), 1)
+      assert.deepEqual(await store.limits.release([...late, permitOf(lease)]), [false, false, false, true])
+      assert.equal(await heldOf(store), 0)
+    },
+  },
+  {
+    name: 'P13 further permits of a holder are added to what it has, and released together',
+    async run({ store, running }) {
+      await declare(store, 5)
+      const lease = await running()
+      assert.equal(await acquireOutcome(store, acquireFor(lease, { amount: 2 })), 'granted')
+      assert.equal(await acquireOutcome(store, acquireFor(lease, { amount: 3 })), 'granted')
+      assert.equal(await acquireOutcome(store, acquireFor(lease)), 'later')
+      assert.equal(await heldOf(store), 5)
+      assert.deepEqual(only(await store.limits.acquire([acquireFor(lease, { amount: 6 })])), {
+        outcome: 'never',
+        most: 5,
+      })
+      assert.deepEqual(await store.limits.release([permitOf(lease)]), [true])
+      assert.equal(await heldOf(store), 0)
+    },
+  },
+  {
+    name: 'P13 a holder keeps its permit when the limit is lowered, and none is granted until there is room',
+    async run({ store, running, finish }) {
+      await declare(store, 3)
+      const leases = [await running(), await running(), await running()]
+      for (const lease of leases) await store.limits.acquire([acquireFor(lease)])
+      const changed = await store.limits.change('db', { type: 'concurrency', most: 1 })
+      assert.deepEqual([changed.held, changed.available, changed.nextInMs], [3, 0, null])
+      const newcomer = await running()
+      for (const lease of leases) {
+        assert.equal(await acquireOutcome(store, acquireFor(newcomer)), 'later')
+        await finish(lease, DONE)
+      }
+      assert.equal(await acquireOutcome(store, acquireFor(newcomer)), 'granted')
+    },
+  },
+  {
+    name: 'P13 the permits of a limit are deleted with it',
+    async run({ store, running }) {
+      await declare(store, 1)
+      const lease = await running()
+      await store.limits.acquire([acquireFor(lease)])
+      await store.limits.delete('db')
+      await declare(store, 1)
+      assert.equal(await heldOf(store), 0)
+      assert.deepEqual(await store.limits.release([permitOf(lease)]), [false])
+    },
+  },
+  {
+    name: 'P13 a drain blocks permits for its time, and revokes none',
+    async run({ store, clock, running }) {
+      await declare(store, 2)
+      const [first, second] = [await running(), await running()]
+      await store.limits.acquire([acquireFor(first)])
+      const drained = await store.limits.drain('db', 3_000)
+      assert.deepEqual([drained.held, drained.available, drained.drainedMs], [1, 0, 3_000])
+      assert.equal(drained.nextInMs, 3_000)
+      clock.advance(2_999)
+      assert.equal(await acquireOutcome(store, acquireFor(second)), 'later')
+      clock.advance(1)
+      assert.equal(await acquireOutcome(store, acquireFor(second)), 'granted')
+    },
+  },
+]
