@@ -1,7 +1,7 @@
 /** Explains an invalid value of a request and how to fix it: `must be a whole number (got "abc")`. */
 import type { core } from 'zod'
 import { quote } from '../job/errors.ts'
-import { stateHint } from '../job/other-libraries.ts'
+import { stateHint } from '../job/other-libraries/states-and-events.ts'
 
 type Issue = core.$ZodIssue
 

@@ -1,6 +1,6 @@
 /** Refuses unknown options and suggests the nearest known name, so that a typo is never ignored. */
 import { JobmillError, pathOf, quote } from './errors.ts'
-import { hintFor, SAME_OPTIONS } from './other-libraries.ts'
+import { hintFor, SAME_OPTIONS } from './other-libraries/options.ts'
 
 /** Objects without keys of their own would pass as empty options, and what the caller meant would be lost. */
 function isOptions(value: unknown): value is object {

@@ -5,7 +5,7 @@ import { JobmillError, quote } from './errors.ts'
 import { checkObjectKeys } from './known-keys.ts'
 import { checkName } from './names.ts'
 import { checkBoolean, checkWhole } from './numbers.ts'
-import { limitText } from './other-libraries.ts'
+import { limitText } from './other-libraries/texts.ts'
 
 export interface QueueSettings {
   /** Null: each instance that serves the queue runs its default. A number: the total of the cluster. */

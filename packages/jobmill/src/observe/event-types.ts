@@ -2,7 +2,7 @@
 import { JobmillError, quote } from '../job/errors.ts'
 import type { EventType } from '../job/events.ts'
 import { nearest } from '../job/known-keys.ts'
-import { eventHint } from '../job/other-libraries.ts'
+import { eventHint } from '../job/other-libraries/states-and-events.ts'
 
 /**
  * Whether the timeline keeps an event. A record instead of a list, so that the compiler requires a decision

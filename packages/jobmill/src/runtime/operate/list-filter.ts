@@ -2,7 +2,7 @@
 import { JobmillError, quote } from '../../job/errors.ts'
 import { checkObject } from '../../job/known-keys.ts'
 import { checkOneOf } from '../../job/numbers.ts'
-import { stateHint } from '../../job/other-libraries.ts'
+import { stateHint } from '../../job/other-libraries/states-and-events.ts'
 import { JOB_STATES, type JobState } from '../../job/state.ts'
 import { checkFilter } from '../../store/check-requests.ts'
 import type { JobFilter } from '../../store/job-list.ts'

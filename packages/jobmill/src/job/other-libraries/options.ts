@@ -1,13 +1,21 @@
-/**
- * Names and values of other libraries, mostly BullMQ, and what to write here instead. Shows numbers of the
- * caller and never other values, which may be secrets.
- */
-import { BOUNDS, DEFAULTS } from './defaults.ts'
-import { durationMs, durationText } from './duration.ts'
-import { quote } from './errors.ts'
-import { UUID } from './names.ts'
+/** Options of other libraries, mostly BullMQ, and what to write here instead. */
+import { UUID } from '../names.ts'
+import {
+  asGiven,
+  backoffText,
+  declaredLimit,
+  dedupeText,
+  lengthText,
+  limitText,
+  positive,
+  queueOf,
+  queueText,
+  rateText,
+  retainText,
+  whenText,
+  type Given,
+} from './texts.ts'
 
-type Given = Readonly<Record<string, unknown>>
 /** `field` is the path of the options: `queues.mail`. */
 type Hint = (options: Given, field: string) => string
 
@@ -223,146 +231,4 @@ export function hintFor(
       return hints[key]?.(asGiven(options), field)
   }
   return undefined
-}
-
-/**
- * For `limiter: { max, duration }`, and for the same object as the `limit` of a queue. `field` is the path of
- * the queue.
- */
-export function limitText(limiter: unknown, field: string): string {
-  if (field.startsWith(IN_QUEUES)) return declaredLimit(limiter, field.slice(IN_QUEUES.length))
-  return `Create a limit, then pass its name: mill.limits.create('smtp', ${rateText(asGiven(limiter))}), limit: 'smtp'`
-}
-
-const IN_QUEUES = 'queues.'
-
-function declaredLimit(limiter: unknown, queue: string): string {
-  const rate = rateText(asGiven(limiter))
-  return `Declare a limit and name it: limits: { smtp: ${rate} }, ${queueText(queue, "limit: 'smtp'")}`
-}
-
-/** The queue of a kind, or the only queue in the options of a mill. */
-function queueOf({ queue, queues }: Given): string {
-  if (typeof queue === 'string') return queue
-  const [only, ...others] = Object.keys(asGiven(queues))
-  return only === undefined || others.length > 0 ? DEFAULTS.queue : only
-}
-
-function queueText(queue: string, setting: string): string {
-  const isPlain = /^[A-Za-z_$][\w$]{0,39}$/.test(queue)
-  return `queues: { ${isPlain ? queue : quote(queue)}: { ${setting} } }`
-}
-
-const READY = 'Use ready'
-const RUNNING = 'Use running'
-
-const STATES: Readonly<Record<string, string>> = {
-  active: RUNNING,
-  completed: 'Use done',
-  delayed: 'Use scheduled',
-  executing: RUNNING,
-  failed: 'Use dead, or retrying for failed jobs that will run again',
-  paused: 'Use ready: the jobs of a paused queue stay ready',
-  pending: READY,
-  prioritized: READY,
-  wait: READY,
-  waiting: READY,
-}
-
-/** The fix for a job state of another library. */
-export function stateHint(state: unknown): string | undefined {
-  return typeof state === 'string' && Object.hasOwn(STATES, state) ? STATES[state] : undefined
-}
-
-const EVENTS: Readonly<Record<string, string>> = {
-  active: 'Did you mean "started"?',
-  added: 'Did you mean "enqueued"?',
-  closed: 'Did you mean "mill-stopped"?',
-  closing: 'Did you mean "mill-stopping"?',
-  completed: 'Did you mean "finished"?',
-  deduplicated: 'Did you mean "duplicate"?',
-  done: 'Did you mean "finished"?',
-  error: 'Did you mean "store-failing"?',
-  failed: 'Did you mean "dead", or "retried" for an attempt that will be retried?',
-  ready: 'Did you mean "mill-started"?',
-  'retries-exhausted': 'Did you mean "dead"?',
-  stalled: 'Did you mean "reaped"?',
-  succeeded: 'Did you mean "finished"?',
-  success: 'Did you mean "finished"?',
-  waiting: 'Did you mean "enqueued"?',
-}
-
-/** The fix for an event name of another library. */
-export function eventHint(type: string): string | undefined {
-  return Object.hasOwn(EVENTS, type) ? EVENTS[type] : undefined
-}
-
-/**
- * `{ max: 50, duration: 60_000 }` in our words. A period that is too short here becomes a longer one with
- * the same rate.
- */
-function rateText(options: Given): string {
-  const { max, limit = max, rate = limit, duration, interval = duration, window = interval } = options
-  const { per = window } = options
-  const ms = lengthMs(per) ?? 60_000
-  const times = Math.max(1, Math.ceil(BOUNDS.shortestPerMs / ms))
-  return `{ rate: ${(positive(rate) ?? 50) * times}, per: '${durationText(ms * times)}' }`
-}
-
-/** `{ type: 'fixed', delay: 5_000 }` in our words. */
-function backoffText({ type, delay }: Given, of: 'kind' | 'queue'): string {
-  const length = lengthText(delay) ?? '5s'
-  if (type !== 'fixed') return `{ base: '${length}' }, which doubles after each failure`
-  const fixed = `{ fixed: '${length}' }`
-  return of === 'kind' ? fixed : `backoff: ${fixed} in defineJob`
-}
-
-/**
- * True removes jobs at once, a number is how many to keep, and an object has a count and an age in seconds.
- */
-function retainText(options: Given, state: 'done' | 'dead'): string {
-  const kept = options[state === 'done' ? 'removeOnComplete' : 'removeOnFail']
-  if (kept === true || kept === 0) return `retain: { ${state}: 0 }`
-  if (kept === false) return `retain: { ${state}: 'forever' }`
-  const { age, count = kept } = asGiven(kept)
-  const most = positive(count)
-  const length = lengthText(typeof age === 'number' ? age * 1_000 : age)
-  if (most === null) return `retain: { ${state}: '${length ?? '7d'}' }`
-  return `retain: { ${state}: { ${length === null ? '' : `for: '${length}', `}most: ${most} } }`
-}
-
-/** `{ id, ttl: 5_000, replace: true }` in our words. A hold starts later than a ttl: when the job is done. */
-function dedupeText({ ttl, replace }: Given): string {
-  const length = lengthText(ttl)
-  const hold = length === null ? '' : `, holdFor: '${length}'`
-  const text = `{ key${hold}${replace === true ? ", onConflict: 'replace'" : ''} }`
-  return length === null ? text : `${text}: the hold starts when the job is done`
-}
-
-function whenText(every: unknown): string {
-  const length = lengthText(every)
-  return length === null ? "when: '0 9 * * MON'" : `when: 'every ${length}'`
-}
-
-function lengthText(length: unknown): string | null {
-  const ms = lengthMs(length)
-  return ms === null ? null : durationText(ms)
-}
-
-/** Milliseconds, or a duration as text. */
-function lengthMs(length: unknown): number | null {
-  if (typeof length !== 'string') return positive(length)
-  try {
-    return positive(durationMs(length, ''))
-  } catch {
-    return null
-  }
-}
-
-function positive(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null
-}
-
-function asGiven(value: unknown): Given {
-  return typeof value === 'object' && value !== null ? (value as Given) : {}
 }
