@@ -19,8 +19,8 @@ const PHRASES: readonly (readonly [string, string])[] = [
   ["Pass a key, such as { key: 'chat:42' }", 'Pass --key chat:42'],
   ['use another limit with perKey: true', 'create another limit with --per-key'],
   [
-    'Use a name from mill.queues(). A queue is created with its first job, or by the option queues',
-    'Run jobmill queues list to see all queues. A queue is created with its first job',
+    'Use a name from mill.queues(). The first job of a queue creates it, and so does the option queues',
+    'Run jobmill queues list to see all queues. The first job of a queue creates it',
   ],
   ['Use a name from schedules.list()', 'Run jobmill schedules list to see all schedules'],
   ["Pass { rate: 50, per: '1m' } or { concurrency: 5 }", 'Pass --rate 50 --per 1m, or --concurrency 5'],

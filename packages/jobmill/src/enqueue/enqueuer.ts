@@ -151,6 +151,9 @@ export function enqueuer<S extends FullStore<never>>(
 export const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MiB`
 
 function callTooLarge(bytes: number, most: number): JobmillError {
-  const what = `this call is ${mebibytes(bytes)}, more than ${mebibytes(most)}`
-  return new JobmillError('PAYLOAD_TOO_LARGE', what, { field: 'items', fix: 'Split it into several calls' })
+  return new JobmillError('PAYLOAD_TOO_LARGE', `must not exceed ${mebibytes(most)} in total`, {
+    field: 'items',
+    value: mebibytes(bytes),
+    fix: 'Split the items into several calls',
+  })
 }

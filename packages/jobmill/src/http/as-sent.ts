@@ -15,8 +15,8 @@ const PHRASES: readonly (readonly [string, string])[] = [
   ['mill.limits.change', 'PATCH /api/limits/{name}'],
   ["such as { key: 'chat:42' }", 'such as { "key": "chat:42" }'],
   [
-    'Use a name from mill.queues(). A queue is created with its first job, or by the option queues',
-    'Use GET /api/queues to see all queues. A queue is created with its first job',
+    'Use a name from mill.queues(). The first job of a queue creates it, and so does the option queues',
+    'Use GET /api/queues to see all queues. The first job of a queue creates it',
   ],
   ['Use a name from schedules.list()', 'Use GET /api/schedules to see all schedules'],
   ['Pass a Date, milliseconds since 1970', 'Pass milliseconds since 1970'],

@@ -5,7 +5,7 @@ import { sleep } from './sleep.ts'
 export interface Pauses {
   /** The length of the next pause in ms. */
   next(): number
-  /** Waits for the next pause, or until the signal aborts. */
+  /** Sleeps for the length of the next pause, or until the signal aborts. */
   wait(signal?: AbortSignal): Promise<void>
   /** After a success: start with the shortest pause again. */
   reset(): void

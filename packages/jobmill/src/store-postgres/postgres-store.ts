@@ -197,8 +197,8 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
 async function readSecret(connection: Connection, sql: (text: string) => string): Promise<string> {
   const [row] = await connection.query(sql('SELECT value FROM jobmill.secret'), [])
   if (typeof row?.['value'] === 'string') return row['value']
-  throw new JobmillError('STORE_REFUSED', 'the table secret is empty', {
-    fix: 'Restore the table from a backup',
+  throw new JobmillError('STORE_UNAVAILABLE', 'the table secret is empty, so remote dispatch is off', {
+    fix: 'Insert any long random value into its column value',
   })
 }
 

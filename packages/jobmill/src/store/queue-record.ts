@@ -43,7 +43,7 @@ export function queueUnknown(name: string, known: readonly string[] = []): Jobmi
     value: quote(name),
     fix:
       near === undefined
-        ? 'Use a name from mill.queues(). A queue is created with its first job, or by the option queues'
+        ? 'Use a name from mill.queues(). The first job of a queue creates it, and so does the option queues'
         : `Did you mean "${near}"?`,
   })
 }

@@ -111,7 +111,7 @@ describe('schedules on sqlite', () => {
   })
 
   test.each([
-    [['delete', 'weekly', '--yes'], 3, 'schedule not found (got "weekly")'],
+    [['delete', 'weekly', '--yes'], 3, 'no schedule has this name (got "weekly")'],
     [['pause', 'weekly'], 3, 'NAME: no schedule has this name (got "weekly"). Run jobmill schedules list'],
     [
       ['add', 'weekly', '--kind', 'report', '--when', '@daily', '--end', 'soon'],

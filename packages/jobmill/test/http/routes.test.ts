@@ -276,7 +276,7 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
       code: 'QUEUE_UNKNOWN',
       status: 404,
       field: 'name',
-      fix: 'Use GET /api/queues to see all queues. A queue is created with its first job',
+      fix: 'Use GET /api/queues to see all queues. The first job of a queue creates it',
     })
     for (const id of ['queues.pause', 'queues.resume', 'queues.change'] as const)
       expect(

@@ -106,7 +106,7 @@ test('D7 a call is bounded by 64 MiB, because other processes cannot renew their
     await expect(write([...jobs, aJob()], { tx, mayRepeat: false })).rejects.toMatchObject({
       code: 'PAYLOAD_TOO_LARGE',
       retryable: false,
-      message: 'items: this call is 65 MiB, more than 64 MiB. Split it into several calls.',
+      message: 'items: must not exceed 64 MiB in total (got 65 MiB). Split the items into several calls.',
     })
   db.exec('COMMIT')
   db.close()

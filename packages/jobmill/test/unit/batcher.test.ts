@@ -231,7 +231,7 @@ describe('separate batches', () => {
       await expect(write(jobs, { tx, mayRepeat: false })).rejects.toMatchObject({
         code: 'PAYLOAD_TOO_LARGE',
         retryable: false,
-        message: 'items: this call is 294 MiB, more than 256 MiB. Split it into several calls.',
+        message: 'items: must not exceed 256 MiB in total (got 294 MiB). Split the items into several calls.',
       })
     expect(writes).toEqual([])
   })
@@ -246,7 +246,7 @@ describe('separate batches', () => {
       for (const accepted of writes) accepted.commit()
       await expect(answer).rejects.toMatchObject({
         code: 'PAYLOAD_TOO_LARGE',
-        message: 'items: this call is 301 MiB, more than 256 MiB. Split it into several calls.',
+        message: 'items: must not exceed 256 MiB in total (got 301 MiB). Split the items into several calls.',
       })
     }
     expect(writes).toEqual([])

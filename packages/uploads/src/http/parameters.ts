@@ -39,7 +39,8 @@ export function parametersOf({ searchParams }: URL, known: readonly string[]): P
       const given = text(name)
       if (given === null) return fallback
       const found = all.find((one) => one === given)
-      if (found === undefined) throw wrong(name, 'has an unknown value', `Pass ${all.join(' or ')}`)
+      if (found === undefined)
+        throw wrong(name, `has an unknown value (got ${quote(given)})`, `Pass ${all.join(' or ')}`)
       return found
     },
     duration(name, fallbackMs, mostMs) {

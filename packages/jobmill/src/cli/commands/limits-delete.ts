@@ -32,7 +32,7 @@ export const limitsDelete: Command = {
 }
 
 function unknownLimit(name: string): JobmillError {
-  return new JobmillError('LIMIT_UNKNOWN', 'limit not found', {
+  return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
     field: 'NAME',
     value: quote(name),
     fix: 'Run jobmill limits list to see all limits',

@@ -66,7 +66,7 @@ export const schedulesDelete: Command = {
       const name = parsed.words[0] ?? ''
       const schedule = await mill.schedules.get(name)
       if (schedule === null) {
-        throw new JobmillError('SCHEDULE_UNKNOWN', 'schedule not found', {
+        throw new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', {
           field: 'NAME',
           value: quote(name),
           fix: 'Run jobmill schedules list to see all schedules',

@@ -103,7 +103,7 @@ export const limitRoutes: Routes = (api, { mill }) => {
     const { name } = c.req.valid('param')
     const was = await before(name)
     if (!(await mill.limits.delete(name)))
-      throw new JobmillError('LIMIT_UNKNOWN', 'limit not found', {
+      throw new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
         field: 'name',
         value: quote(name),
         fix: 'Use a name from GET /api/limits',

@@ -170,7 +170,7 @@ export const scheduleRoutes: Routes = (api, { mill: { schedules }, redacted }) =
 }
 
 function scheduleUnknown(name: string): JobmillError {
-  return new JobmillError('SCHEDULE_UNKNOWN', 'schedule not found', {
+  return new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', {
     field: 'name',
     value: quote(name),
     fix: 'Use a name from GET /api/schedules',

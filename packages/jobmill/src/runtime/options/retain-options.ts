@@ -13,8 +13,8 @@ export interface RetainOptions {
   /** Records of served schedule ticks (default 30 days). */
   readonly ticks?: Duration
   /**
-   * Hourly metrics (default 30 days). Metrics by the minute are kept for about a quarter of that, those by 10
-   * s for about a hundredth.
+   * Hourly metrics (default 30 days). Minute metrics are kept for about a quarter of that, 10-second metrics
+   * for about a hundredth.
    */
   readonly metrics?: Duration
 }

@@ -78,9 +78,10 @@ function configure(handle: SqliteHandle, path: string, durability: Durability): 
   const sql = statementsOf(handle)
   const { journal_mode: mode } = sql('PRAGMA journal_mode = WAL').get() as { journal_mode: string }
   if (mode !== 'wal' && path !== ':memory:') {
-    throw new JobmillError('STORE_UNSUPPORTED', 'the file cannot use a write-ahead log', {
+    throw new JobmillError('STORE_UNSUPPORTED', 'must be "wal"', {
+      field: 'journal_mode',
       value: quote(mode),
-      fix: 'Put it on a local disk: a write-ahead log does not work on network file systems',
+      fix: 'Put the database file on a local disk: a write-ahead log does not work on network file systems',
     })
   }
   // The driver opens a file with a write-ahead log in NORMAL, which may lose the last commits in a power cut.

@@ -1,4 +1,4 @@
-/** A finish that forgets: the job is done, and no row of it is kept. */
+/** Finishes with `forget`: the job is done, and the store deletes all of its rows. */
 import assert from 'node:assert/strict'
 import { aJob, aRetain } from '../../factories.ts'
 import { type Bench, DEAD, DONE, FORGET, HOUR, RELEASED, aFinish, later, only } from '../bench.ts'
