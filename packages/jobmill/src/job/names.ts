@@ -58,7 +58,7 @@ export function checkKey(value: unknown, field: string, mostChars: number = BOUN
     throw new JobmillError('NAME_INVALID', 'must be a non-empty string', {
       field,
       value: quote(value),
-      fix: 'Pass a non-empty string',
+      fix: 'Pass a string such as "customer-42"',
     })
   }
   if (value.length > mostChars) {

@@ -76,6 +76,8 @@ describe('an option of BullMQ is refused with ours', () => {
     ['of a job', job, { removeOnComplete: 1_000 }, inQueue('done: { most: 1000 }')],
     ['of a job', job, { removeOnFail: { age: 3_600, count: 5 } }, inQueue("dead: { for: '1h', most: 5 }")],
     ['of a job', job, { removeOnFail: { age: 86_400 } }, inQueue("dead: '1d'")],
+    ['of a job', job, { limit: 'smtp' }, `Set it on the queue: queues: { default: { limit: 'smtp' } }`],
+    ['of a kind', kind, { delay: '5m' }, "Pass it to enqueue: mill.enqueue(job, payload, { delay: '5m' })"],
     ['of a job', job, { lifo: true }, 'Use priority: a lower number runs first'],
     ['of a job', job, { opts: {} }, 'Put the options next to payload: { payload, delay, priority }'],
     ['of a job', job, { parent: { id: 'x', queue: 'q' } }, FLOW],

@@ -107,6 +107,7 @@ const NEXT_PAGE: Hint = () => 'Pass the next of the previous page: mill.list(fil
 const ORDER: Hint = () => 'Omit it: a list has one order per state, and ended jobs come newest first'
 const REPEAT: Hint = ({ repeat }) =>
   `Create a schedule: mill.schedules.create({ name, job, ${whenText(asGiven(repeat)['every'])} })`
+const OF_JOB: Hint = () => "Pass it to enqueue: mill.enqueue(job, payload, { delay: '5m' })"
 const LIMIT_OF_KIND: Hint = (options) =>
   typeof options['limit'] === 'object'
     ? declaredLimit(options['limit'], queueOf(options))
@@ -160,11 +161,13 @@ const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
   kind: {
     concurrency: WORKERS,
     cron: REPEAT,
+    delay: OF_JOB,
     limit: LIMIT_OF_KIND,
     limiter: LIMITER,
     repeat: REPEAT,
     removeOnComplete: inMill('done'),
     removeOnFail: inMill('dead'),
+    runAt: OF_JOB,
   },
   job: {
     backoff: BACKOFF_OF_JOB,
@@ -176,6 +179,7 @@ const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
     dependsOn: FLOW,
     failParentOnFailure: FLOW,
     jobId: JOB_ID,
+    limit: LIMIT_OF_KIND,
     lifo: () => 'Use priority: a lower number runs first',
     opts: () => 'Put the options next to payload: { payload, delay, priority }',
     parent: FLOW,
