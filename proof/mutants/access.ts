@@ -189,4 +189,25 @@ export const ACCESS: readonly TestedMutant[] = [
     replace: "if (!isDataError(error) && !String(error).includes('permission')) failures += 1",
     test: { file: `${TESTS}/observe/store-timings.test.ts`, name: 'S low counts failures of the store' },
   },
+  {
+    name: 'a write to a broken output ends a mill',
+    file: 'platform/write-output.ts',
+    find: 'if (error instanceof Error) ignoreErrorsOf(stream)',
+    replace: 'void error',
+    test: { file: `${TESTS}/cli/broken-output.test.ts`, name: 'S P6 a mill in your own process' },
+  },
+  {
+    name: 'cli: a handler that writes to a broken output stops the workers',
+    file: 'cli/run-mill.ts',
+    find: '  ignoreOutputErrors()\n',
+    replace: '',
+    test: { file: `${TESTS}/cli/broken-output.test.ts`, name: 'keeps working with a closed standard output' },
+  },
+  {
+    name: 'cli: every uncaught error is reported, also those that reports cause',
+    file: 'cli/run-mill.ts',
+    find: 'if (uncaught <= MOST_REPORTED) report',
+    replace: 'report',
+    test: { file: `${TESTS}/cli/broken-output.test.ts`, name: 'S P6 an uncaught error whose report' },
+  },
 ]

@@ -268,6 +268,18 @@ test('A start, a code, a conversation, the bots, and a clean stop; starts are lo
   expect([exit, out.endsWith('stopped\n')]).toEqual([0, true])
 })
 
+test('S P6 the gateway keeps working after the readers of its output have ended, and stops with 0', async () => {
+  const { child, ended } = run(['start', '--poll'], { DATABASE_URL: join(folder, 'unread.db') })
+  for await (const line of createInterface(child.stdout)) if (line.includes('polling Telegram')) break
+  child.stdout.destroy()
+  child.stderr.destroy()
+  const door = fake.chat({ bot: envOf(SLUGS)['BOT_DOOR_TOKEN'] ?? '', id: 77 })
+  door.says('/auth none')
+  await door.until((all) => all.some(({ by }) => by === 'bot'))
+  child.kill('SIGTERM')
+  expect((await ended).code).toBe(0)
+})
+
 test('D9 a second signal ends the gateway while webhooks wait for a silent database', async () => {
   const url = new URL(inject('postgresUrl'))
   const schema = freshSchema(String(url), 'telegram')

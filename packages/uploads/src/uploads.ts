@@ -1,6 +1,6 @@
 /** `uploads(options)`: assembles the inbox. */
 import { JobmillError, loggerFor, type Mill, type OwnDuty, systemPlatform } from 'jobmill'
-import { indentedLines } from 'jobmill/cli'
+import { indentedLines, writeOutput } from 'jobmill/cli'
 import type { Caller } from 'jobmill/http'
 import { bridgeTo, type Bridge } from './inbox/bridge.ts'
 import { countForeignRequests, countSwept, registerPendingGauges } from './inbox/metrics.ts'
@@ -155,5 +155,5 @@ function noMill(kind: string): JobmillError {
 
 function toStandardError(error: unknown, what: string): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  process.stderr.write(`${indentedLines(`uploads error ${what}: ${text}`)}\n`)
+  writeOutput(process.stderr, `${indentedLines(`uploads error ${what}: ${text}`)}\n`)
 }

@@ -321,6 +321,18 @@ test('a size is printed as it can be entered', () => {
   expect([sizeText(104_857_600), sizeText(5_000_000), sizeText(12_345)]).toEqual(['100MiB', '5MB', '12345B'])
 })
 
+test('S P6 the inbox keeps working after the readers of its output have ended, and stops with 0', async () => {
+  const { folder, env } = place()
+  const { child, output, ended } = started(folder, ['start', '--port', '0', '--admin-port', '0'], env)
+  await expect.poll(() => output.out + output.err).toContain('ready')
+  const url = /^ready {3}(\S+);/m.exec(output.out)?.[1] ?? ''
+  child.stdout.destroy()
+  child.stderr.destroy()
+  expect((await fetch(`${url}/healthz`, { headers: { connection: 'close' } })).status).toBe(200)
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
+})
+
 test('D9 a second signal ends the inbox while uploads wait for a silent database', async () => {
   const { folder, env } = place()
   const url = new URL(inject('postgresUrl'))

@@ -10,12 +10,16 @@ import type { TraceIds } from '../job/tracing.ts'
 import type { Logger } from '../observe/logger.ts'
 
 const STANDARD_ERROR = 2
+/** Lines that wait while standard error refuses writes. Further ones are dropped. */
+const MOST_WAITING_BYTES = 16 * 1_024 * 1_024
 /** Longer lists are cut, and values nested deeper are replaced by an ellipsis. */
 const MOST_LISTED = 100
 const DEEPEST = 4
 
 export function jsonLogger(level: LogLevel): Logger {
-  const to = destination({ dest: STANDARD_ERROR, sync: true })
+  const to = destination({ dest: STANDARD_ERROR, sync: true, maxLength: MOST_WAITING_BYTES })
+  // Pino would write nothing more after a broken pipe, and throw all other errors.
+  to.removeAllListeners('error').on('error', () => {})
   const lines = pino(
     {
       level,

@@ -9,6 +9,7 @@ import { jobmill, type Mill } from '../runtime/mill.ts'
 import { loggerFor } from '../runtime/options/log-option.ts'
 import type { Logger } from '../observe/logger.ts'
 import type { MillOptions } from '../runtime/options/options.ts'
+import { ignoreOutputErrors } from '../platform/write-output.ts'
 import { stopOnSignals } from '../runtime/stop-on-signals.ts'
 import type { ProbeOptions } from '../http/probes.ts'
 import type { ServeOptions } from '../http/serve.ts'
@@ -26,8 +27,13 @@ export interface RunOptions {
   readonly terminal: Terminal
 }
 
+/** Uncaught errors beyond these are not reported: the report of each may cause the next one. */
+const MOST_REPORTED = 100
+
 /** Resolves with the exit code: 0 after a clean stop. */
 export async function runMill({ options, works, api, probes = null, terminal }: RunOptions): Promise<number> {
+  // A log collector that restarts must not end the workers.
+  ignoreOutputErrors()
   const mill: Mill<never> = jobmill(works ? withBulk(options, () => mill) : options)
   // A mill that works logs its warnings when it starts.
   const report = reporter(options.log, terminal)
@@ -136,12 +142,12 @@ async function listening(
 function untilSignal(mill: Mill<never>, served: Listening | null, report: Report): Promise<number> {
   // An uncaught error means that the process is in an unknown state. Stop gracefully, so that its jobs return
   // to the queue without waiting for the reaper.
-  let broken = false
+  let uncaught = 0
   const breaks = (error: unknown): void => {
-    report('error', 'uncaught error', error)
+    uncaught += 1
+    if (uncaught <= MOST_REPORTED) report('error', 'uncaught error', error)
     // A second signal would cut the grace period short.
-    if (broken) return
-    broken = true
+    if (uncaught > 1) return
     process.kill(process.pid, 'SIGTERM')
   }
   process.on('uncaughtException', breaks)
@@ -149,7 +155,7 @@ function untilSignal(mill: Mill<never>, served: Listening | null, report: Report
   return new Promise((resolve) => {
     stopOnSignals(mill, {
       beforeClose: async () => served?.close(),
-      stopped: () => resolve(broken ? EXIT.failed : EXIT.done),
+      stopped: () => resolve(uncaught > 0 ? EXIT.failed : EXIT.done),
       failed(error) {
         report('error', 'shutdown failed', error)
         resolve(EXIT.failed)

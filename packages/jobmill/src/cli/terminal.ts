@@ -1,6 +1,7 @@
 /** The terminal as commands see it: output lines, styles, and prompts. */
 import { createInterface } from 'node:readline'
 import { styleText } from 'node:util'
+import { writeOutput } from '../platform/write-output.ts'
 import { oneLine, plain } from './plain.ts'
 
 export type Style = Parameters<typeof styleText>[0]
@@ -43,15 +44,15 @@ function paint(style: Style, text: string): string {
 
 /** For programs that only write lines. */
 export const standardLines: Pick<Terminal, 'out' | 'err'> = {
-  out: (line) => void process.stdout.write(`${printable(line, paint('bold', 'x') !== 'x')}\n`),
-  err: (line) => void process.stderr.write(`${printable(line, false)}\n`),
+  out: (line) => writeOutput(process.stdout, `${printable(line, paint('bold', 'x') !== 'x')}\n`),
+  err: (line) => writeOutput(process.stderr, `${printable(line, false)}\n`),
 }
 
 export const terminal: Terminal = {
   ...standardLines,
   status(line) {
     // Returns to the first column and clears the line.
-    if (process.stderr.isTTY) process.stderr.write(`\r\u001B[2K${oneLine(line)}`)
+    if (process.stderr.isTTY) writeOutput(process.stderr, `\r\u001B[2K${oneLine(line)}`)
   },
   paint,
   isInteractive: process.stdin.isTTY && process.stdout.isTTY,

@@ -11,6 +11,7 @@ import {
   checkWhole,
 } from '../job/numbers.ts'
 import type { Platform } from '../platform/platform.ts'
+import { writeOutput } from '../platform/write-output.ts'
 import { checkApps, type HttpApps } from './apps.ts'
 import { checkBasePath } from './base-path.ts'
 import type { Passthrough } from './passthrough.ts'
@@ -175,5 +176,5 @@ export function streamBoundsOf({
 
 export function toStandardError(error: unknown, what: string): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  process.stderr.write(`${safeLines(`jobmill error ${what}: ${text}`)}\n`)
+  writeOutput(process.stderr, `${safeLines(`jobmill error ${what}: ${text}`)}\n`)
 }

@@ -3,6 +3,7 @@
  * debug lines.
  */
 import type { LogLevel } from '../job/context.ts'
+import { writeOutput } from '../platform/write-output.ts'
 import type { EventType, MillEvent } from '../job/events.ts'
 import type { EventHub } from './event-hub.ts'
 import { lineFor } from './event-lines.ts'
@@ -67,7 +68,7 @@ export function consoleLogger(least: LogLevel): Logger {
     (level: LogLevel) =>
     (message: string, fields: object): void => {
       if (isAtLeast(level, least))
-        process.stderr.write(`jobmill ${level.padEnd(5)} ${textLine(message, fields)}\n`)
+        writeOutput(process.stderr, `jobmill ${level.padEnd(5)} ${textLine(message, fields)}\n`)
     }
   return { least, debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }

@@ -1,6 +1,6 @@
 /** Starts the gateway and runs it until a signal stops it. */
 import { stopOnSignals } from 'jobmill'
-import { EXIT } from 'jobmill/cli'
+import { EXIT, ignoreOutputErrors } from 'jobmill/cli'
 import { type Gateway, startGateway } from '../gateway.ts'
 import type { Command, Io } from './command.ts'
 import { loadConfig } from './config.ts'
@@ -15,6 +15,8 @@ export const start: Command = {
     const found = loadConfig(given, io)
     if (found === null) return EXIT.usage
     const { config, tokens } = found
+    // A log collector that restarts must not end the gateway.
+    ignoreOutputErrors()
     const mode = given.has('poll') ? 'polling' : config.mode
     const gateway = await startGateway({
       config: { ...config, mode },

@@ -1,6 +1,6 @@
 /** `start`: runs the inbox, Mission Control and the sweep in one process until a signal stops it. */
 import { isJobmillError, JobmillError, type Mill, stopOnSignals } from 'jobmill'
-import { EXIT } from 'jobmill/cli'
+import { EXIT, ignoreOutputErrors } from 'jobmill/cli'
 import { serve, type Served, servePublic } from 'jobmill/http'
 import { ConfigInvalid } from '../config/read-config.ts'
 import type { Config } from '../config/shape.ts'
@@ -32,6 +32,8 @@ export const start: Command = {
     const { config: settings } = read
     const problems = addressProblems(read)
     if (problems.length > 0) throw new ConfigInvalid(problems)
+    // A log collector that restarts must not end the inbox.
+    ignoreOutputErrors()
     const opened = await openInbox(settings)
     const mill = opened.newMill({ log: settings.logLevel ?? 'info' })
     try {

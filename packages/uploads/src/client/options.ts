@@ -180,11 +180,16 @@ function quietly(tell: (trouble: Trouble) => void): (trouble: Trouble) => void {
     try {
       tell(trouble)
     } catch (error) {
-      process.stderr.write(`uploads pull onTrouble failed: ${safeLine(String(error))}\n`)
+      printLine(`uploads pull onTrouble failed: ${safeLine(String(error))}`)
     }
   }
 }
 
 function toStandardError(trouble: Trouble): void {
-  process.stderr.write(`uploads pull ${troubleText(trouble)}\n`)
+  printLine(`uploads pull ${troubleText(trouble)}`)
+}
+
+/** The console ignores a broken standard error, which would otherwise end the process. */
+function printLine(line: string): void {
+  console.error(line)
 }
