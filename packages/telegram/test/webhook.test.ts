@@ -1,10 +1,11 @@
 /** The webhook endpoint: access, responses and repeats. On both stores, over a socket. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { request } from 'node:http'
-import { createConnection } from 'node:net'
+import { request, type Server } from 'node:http'
+import { type AddressInfo, createConnection } from 'node:net'
 import { Snooze, systemPlatform } from 'jobmill'
 import { openTables } from 'jobmill-tables'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { listen } from '../src/intake/listen.ts'
 import type { Handler } from '../src/index.ts'
@@ -431,6 +432,39 @@ describe('sources of webhooks', () => {
       await at.stop()
     }
   }
+
+  test('S low the secret is read after any number of other headers', async () => {
+    const at = await scene({ store: 'none', bots })
+    onTestFinished(() => at.stop())
+    const { hostname, port } = new URL(at.gateway.url)
+    const counts: unknown[] = []
+    const hear = (message: unknown): void => {
+      const { server } = message as { readonly server: Server }
+      if ((server.address() as AddressInfo).port === Number(port)) counts.push(server.maxHeadersCount)
+    }
+    subscribe('http.server.request.start', hear)
+    onTestFinished(() => void unsubscribe('http.server.request.start', hear))
+    const body = JSON.stringify(anUpdate('behind'))
+    const socket = createConnection(Number(port), hostname)
+    socket.write(
+      [
+        'POST /telegram/direct HTTP/1.1',
+        `Host: ${hostname}:${port}`,
+        'Connection: close',
+        'Content-Type: application/json',
+        `Content-Length: ${Buffer.byteLength(body)}`,
+        ...Array.from({ length: 2_100 }, () => 'te:'),
+        `X-Telegram-Bot-Api-Secret-Token: ${SECRET}`,
+        '',
+        body,
+      ].join('\r\n'),
+    )
+    let answer = ''
+    for await (const chunk of socket) answer += String(chunk)
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    // Null means Node's own limit, which depends on its version. 0 means none.
+    expect(counts).toEqual([0])
+  })
 
   test('E31 updates are accepted only from the configured networks, by connection or by the last address from the proxy', async () => {
     expect(await from({ sources: ['127.0.0.0/8', '::1'] })).toEqual([200, 'handled'])

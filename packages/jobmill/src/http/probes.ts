@@ -51,6 +51,8 @@ export async function serveProbes(
   server.requestTimeout = ARRIVES_WITHIN_MS
   server.headersTimeout = ARRIVES_WITHIN_MS
   server.maxConnections = MOST_CONNECTIONS
+  // No limit, as in socket.ts: the token may follow any number of other headers.
+  server.maxHeadersCount = 0
   server.listen(port, bind)
   try {
     await once(server, 'listening')

@@ -37,6 +37,9 @@ export async function listen(
   const server = createServer({ connectionsCheckingInterval: CHECK_MS }, listener)
   server.requestTimeout = REQUEST_MS
   server.headersTimeout = headersMs
+  // No limit: older versions of Node silently drop all headers after the first 1,000, so a client could hide
+  // the headers that a proxy appends. Their total size is still limited.
+  server.maxHeadersCount = 0
   server.listen(port, host)
   try {
     await once(server, 'listening')
