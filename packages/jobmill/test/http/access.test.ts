@@ -410,6 +410,7 @@ describe('limits on size and rate', () => {
     expect(await status('DELETE', '/api/schedules/nightly?dryRun=true')).toBe(400)
     expect(await status('DELETE', '/api/schedules/nightly', { dryRun: true })).toBe(400)
     expect(await status('POST', '/api/queues/default/pause', { hours: 5 })).toBe(400)
+    expect(await status('POST', '/api/queues/default/pause', [])).toBe(400)
     expect(await status('POST', '/api/queues/default/pause', {})).toBe(200)
     expect(await status('PATCH', '/api/queues/default')).toBe(400)
     expect(await status('GET', '/api/overview?x=1')).toBe(400)

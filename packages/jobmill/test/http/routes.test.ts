@@ -320,6 +320,12 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     expect((await call('overrides.reset-all', {}, undefined, '?queue=default')).body).toMatchObject({
       fix: 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. Without them, all overrides are reset',
     })
+    // S low: an empty body could mean "reset nothing".
+    for (const empty of [{}, [], null, '', 0, false])
+      expect(await call('overrides.reset-all', {}, empty)).toMatchObject({
+        status: 400,
+        body: { code: 'OPTION_UNKNOWN', detail: 'this route takes no body' },
+      })
     expect((await call('overrides.reset-all')).body).toMatchObject({ reset: { length: 4 } })
     // Compared with the effective value, which is 30m.
     const backoff = { base: '31m' }
