@@ -15,7 +15,7 @@ import { checkOnError, toStandardError } from './options.ts'
 import { problem } from './problem.ts'
 import { probeRoutes } from './routes/health.ts'
 import type { Served } from './serve.ts'
-import { listenOn } from './socket.ts'
+import { listenUntilStop } from './listen-until-stop.ts'
 
 export interface ServePublicOptions {
   /**
@@ -53,7 +53,7 @@ export async function servePublic(
   probes.use(secureHeaders({ strictTransportSecurity: false }))
   probes.notFound(() => problem('ROUTE_UNKNOWN'))
   probeRoutes(probes, mill)
-  const listening = await listenOn({
+  const listening = await listenUntilStop(mill, {
     port,
     bind,
     async fetch(given, env) {

@@ -12,7 +12,7 @@ import { checkBasePath } from './base-path.ts'
 import { adminForEveryone, type Identity, identityOf } from './access/identity.ts'
 import { checkHttpOptions, type HttpOptions, toStandardError } from './options.ts'
 import { checkAddress, isLoopback } from './address.ts'
-import { listenOn } from './socket.ts'
+import { listenUntilStop } from './listen-until-stop.ts'
 
 export interface ServeOptions extends HttpOptions {
   /** Default 8787; 0 for any free port. */
@@ -28,7 +28,7 @@ export interface Served {
   readonly hasPage: boolean
   /** Warnings for the operator, such as missing authentication. Also written to the log of the mill. */
   readonly warnings: readonly string[]
-  /** Stops accepting requests and ends all event streams. The stop of the mill does the same. */
+  /** Stops accepting requests and ends all event streams. The stop of the mill does the same, and waits. */
   readonly close: () => Promise<void>
 }
 
@@ -36,10 +36,9 @@ export async function serve(mill: Mill<never>, options: ServeOptions = {}): Prom
   checkHttpOptions(options, ['port', 'bind'])
   const { port = 8787, bind = '127.0.0.1', ...rest } = options
   checkAddress(port, bind)
-  const stopped = stopSignalOf(mill)
-  stopped?.throwIfAborted()
+  stopSignalOf(mill)?.throwIfAborted()
   const { api, warnings } = openTo(mill, bind, rest)
-  const { url: origin, close } = await listenOn({
+  const { url: origin, close } = await listenUntilStop(mill, {
     port,
     bind,
     fetch: api.fetch,
@@ -49,22 +48,8 @@ export async function serve(mill: Mill<never>, options: ServeOptions = {}): Prom
     onClose: api.stop,
   })
   const url = `${origin}${checkBasePath(rest.basePath ?? '')}`
-  // A server of a stopped mill would only keep the process alive.
-  const stop = (): void => void close()
-  stopped?.addEventListener('abort', stop, { once: true })
-  // The mill was stopped while the server began to listen.
-  if (stopped?.aborted === true) await close()
-  stopped?.throwIfAborted()
   for (const warning of warnings) logWarning(mill, warning, { url })
-  return {
-    url,
-    hasPage: api.hasPage,
-    warnings,
-    close() {
-      stopped?.removeEventListener('abort', stop)
-      return close()
-    },
-  }
+  return { url, hasPage: api.hasPage, warnings, close }
 }
 
 interface Opened {

@@ -12,7 +12,7 @@ import type { StopReport } from '../work/stop-in-stages.ts'
 import { declare } from './declare.ts'
 import type { Engine } from './engine.ts'
 import type { Resolved } from './options/options.ts'
-import { millStopped } from './stop-signal.ts'
+import { millStopped, type Servers } from './stop-signal.ts'
 
 export interface LifecycleOptions {
   readonly store: FullStore
@@ -54,6 +54,8 @@ export interface Lifecycle {
   readonly stop: (options?: StopOptions) => Promise<StopReport>
   /** Fires when the mill accepts no more calls. */
   readonly stopped: AbortSignal
+  /** Servers that are closed before that. */
+  readonly servers: Servers
   /** Rejects unless the mill was started. */
   readonly started: (what: string) => Promise<void>
   readonly engine: Engine | null
@@ -77,6 +79,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
   let isOpen = false
   // Until this fires, running jobs and other callers can still enqueue.
   const closing = new AbortController()
+  const servers: Servers = new Set()
   /** Whether a caller other than the start has used the store. */
   let isUsed = false
   let opening: Promise<void> | null = null
@@ -167,6 +170,13 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
     opening = null
   }
 
+  /** Requests in flight still write: an acknowledged change needs its audit entry. */
+  async function closeServers(limits: Grace): Promise<void> {
+    if (servers.size === 0) return
+    const closed = Promise.all(Array.from(servers, (close) => close()))
+    await limits.lastly('the servers', closed).catch(() => {})
+  }
+
   async function end(limits: Grace, beforeClose: StopOptions['beforeClose']): Promise<StopReport> {
     // Let a start in progress finish first, so that nothing of it is left behind. The grace period bounds
     // this wait; a start that is still waiting for the database undoes itself when the database answers.
@@ -178,6 +188,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
     const services = options.jobs.flatMap(({ service }) => (service === undefined ? [] : [service]))
     await Promise.allSettled(services.map((service) => service.stop()))
     await beforeClose?.().catch((error: unknown) => emit('store-failing', { part: 'stop', error }))
+    await closeServers(limits)
     closing.abort(millStopped())
     results.stop(millStopped())
     make.limits.stop(millStopped())
@@ -195,6 +206,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
   return {
     open,
     stopped: closing.signal,
+    servers,
     get engine() {
       return engine
     },

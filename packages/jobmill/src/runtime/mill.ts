@@ -339,6 +339,6 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     }
   }
   keepLogger(mill, options.logger)
-  keepStopSignal(mill, lifecycle.stopped)
+  keepStopSignal(mill, lifecycle)
   return mill
 }

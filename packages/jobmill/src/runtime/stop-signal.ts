@@ -4,13 +4,29 @@ import { JobmillError } from '../job/errors.ts'
 /** A property instead of a WeakMap, because objects that wrap a mill inherit or copy it. */
 const STOPPED = Symbol.for('jobmill.stopped')
 
-export function keepStopSignal(mill: object, signal: AbortSignal): void {
-  Object.defineProperty(mill, STOPPED, { value: signal, enumerable: true })
+const SERVERS = Symbol.for('jobmill.servers')
+
+/** Each call closes a server that uses the mill. */
+export type Servers = Set<() => Promise<unknown>>
+
+interface Stop {
+  readonly stopped: AbortSignal
+  readonly servers: Servers
+}
+
+export function keepStopSignal(mill: object, { stopped, servers }: Stop): void {
+  Object.defineProperty(mill, STOPPED, { value: stopped, enumerable: true })
+  Object.defineProperty(mill, SERVERS, { value: servers, enumerable: true })
 }
 
 /** Fires when the mill accepts no more calls, whether it was started or not. Its reason is MILL_STOPPED. */
 export function stopSignalOf(mill: object): AbortSignal | undefined {
   return (mill as { readonly [STOPPED]?: AbortSignal })[STOPPED]
+}
+
+/** The stop of the mill closes these servers, and awaits that, before it accepts no more calls. */
+export function serversOf(mill: object): Servers | undefined {
+  return (mill as { readonly [SERVERS]?: Servers })[SERVERS]
 }
 
 export function millStopped(): JobmillError {

@@ -5,11 +5,12 @@ import type { Server } from 'node:http'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { anyCharacter } from '../../../../test/support/any-character.ts'
+import { freshFile } from '../../../../test/support/databases.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { httpApi, serve, servePublic } from '../../src/http.ts'
 import { refuseOutsiders } from '../../src/http/access/local.ts'
 import { listenOn } from '../../src/http/socket.ts'
-import { jobmill, systemPlatform } from '../../src/index.ts'
+import { type ByOption, jobmill, systemPlatform } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { rejection } from '../unit/support.ts'
 import { bench, TOKENS, tokenOf } from './mills.ts'
@@ -278,6 +279,57 @@ describe('S2 local mode', () => {
   test('D low serve of a mill that stops before the server listens is refused', async () => {
     const mill = jobmill({ store: sqlite(':memory:'), log: 'silent' })
     const serving = rejection(() => serve(mill, { port: 0 }))
+    await mill.stop()
+    expect(await serving).toMatchObject({ code: 'MILL_STOPPED' })
+  })
+
+  test('S low a stop waits for requests in flight, so that an acknowledged change has its audit entry', async () => {
+    const file = freshFile()
+    const mill = jobmill({ store: sqlite(file), log: 'silent' })
+    // So that the queue exists.
+    await mill.enqueue('echo', null)
+    const faults: unknown[] = []
+    let stopping: Promise<unknown> | null = null
+    const stopsDuringChange = {
+      ...mill,
+      async pause(queue: string, how?: ByOption) {
+        const changed = await mill.pause(queue, how)
+        stopping = mill.stop()
+        // The stop has reached the server.
+        await expect
+          .poll(() =>
+            connected(served.url).then(
+              () => 'open',
+              () => 'closed',
+            ),
+          )
+          .toBe('closed')
+        return changed
+      },
+    }
+    const served = await serve(stopsDuringChange, { port: 0, onError: (error) => faults.push(error) })
+    const paused = await fetch(`${served.url}/api/queues/default/pause`, { method: 'POST' })
+    expect([paused.status, faults]).toEqual([200, []])
+    await stopping
+    const later = jobmill({ store: sqlite(file), log: 'silent' })
+    onTestFinished(async () => void (await later.stop()))
+    expect((await later.audit.list()).entries).toMatchObject([{ what: 'queues.pause', target: 'default' }])
+  })
+
+  test('S low servePublic closes its server when the mill stops, and refuses a stopped mill', async () => {
+    const mill = jobmill({ store: sqlite(':memory:'), log: 'silent' })
+    const options = { port: 0, routes: () => null }
+    const { url, close } = await servePublic(mill, options)
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+    await mill.stop()
+    await expect(connected(url)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    await close()
+    expect(await rejection(() => servePublic(mill, options))).toMatchObject({ code: 'MILL_STOPPED' })
+  })
+
+  test('S low servePublic of a mill that stops before the server listens is refused', async () => {
+    const mill = jobmill({ store: sqlite(':memory:'), log: 'silent' })
+    const serving = rejection(() => servePublic(mill, { port: 0, routes: () => null }))
     await mill.stop()
     expect(await serving).toMatchObject({ code: 'MILL_STOPPED' })
   })
