@@ -210,4 +210,26 @@ export const ACCESS: readonly TestedMutant[] = [
     replace: 'report',
     test: { file: `${TESTS}/cli/broken-output.test.ts`, name: 'S P6 an uncaught error whose report' },
   },
+  {
+    name: 'http: a stop does not wait for requests in flight',
+    file: 'runtime/lifecycle.ts',
+    find: '    await closeServers(limits)\n',
+    replace: '',
+    test: { file: `${TESTS}/http/local.test.ts`, name: 'S low a stop waits for requests' },
+  },
+  {
+    name: 'http: an empty body of a DELETE is ignored',
+    file: 'http/app.ts',
+    find: "c.req.method === 'POST' && isObject(sent)",
+    replace: 'isObject(sent)',
+    test: { file: `${TESTS}/http/routes.test.ts`, name: 'queues, limits and schedules can be read' },
+  },
+  {
+    name: 'telegram: the number of headers is limited by Node',
+    package: 'telegram',
+    file: 'intake/listen.ts',
+    find: '  server.maxHeadersCount = 0\n',
+    replace: '',
+    test: { file: 'packages/telegram/test/webhook.test.ts', name: 'S low the secret is read' },
+  },
 ]
