@@ -188,6 +188,15 @@ export const AUDIT: readonly TestedMutant[] = [
     test: { file: IN_CODE, name: 'A a request for another mailbox' },
   },
   {
+    name: 'uploads: a wrong token is counted only after its lookup',
+    package: 'uploads',
+    file: 'http/tries.ts',
+    find: '= permits(wrong)',
+    replace:
+      '= { acquire: async (a: string) => wrong(a) || 0 * wrong(a, -1), release: (a: string, is: boolean) => void (is && wrong(a)) }',
+    test: { file: 'packages/uploads/test/streams.test.ts', name: 'S wrong tokens reach the database' },
+  },
+  {
     name: 'uploads: a missing option is not named',
     package: 'uploads',
     file: 'options.ts',

@@ -233,6 +233,41 @@ test('S wrong tokens are rate-limited by address before any query, and right one
   await made.close()
 })
 
+describe.each(STORES)('parallel requests on %s', (store) => {
+  test('S wrong tokens reach the database no more often than one at a time, and right ones are not refused', async () => {
+    const lookups: string[] = []
+    const made = await scene(store, {
+      // The clock does not move, so no permit is returned.
+      platform: { ...systemPlatform, monotonic: () => 0 },
+      onStatement: (tree) => void (tree.includes('uploads_token') && lookups.push(tree)),
+    })
+    const box = await mailbox(made)
+    const ask = async (token: string, address: string): Promise<number> => {
+      const headers = { authorization: `Bearer ${token}` }
+      const asked = new Request(`http://inbox/mailboxes/${box.id}/limits`, { headers })
+      return (await made.inbox.fetch(asked, { address }))?.status ?? 0
+    }
+    const all = async (tokens: readonly string[], address: string): Promise<Record<number, number>> => {
+      const statuses = await Promise.all(tokens.map((token) => ask(token, address)))
+      return Object.fromEntries([200, 401, 429].map((s) => [s, statuses.filter((one) => one === s).length]))
+    }
+    const own = await Promise.all(
+      Array.from({ length: 100 }, async () => (await made.inbox.tokens.add(box.id)).token),
+    )
+    const guesses = Array.from({ length: 200 }, (_, n) => `guess-${n}`)
+    lookups.length = 0
+    expect(await all(guesses, 'attacker')).toEqual({ 200: 0, 401: 40, 429: 160 })
+    expect(lookups).toHaveLength(40)
+    expect(await all(guesses, 'attacker')).toEqual({ 200: 0, 401: 0, 429: 200 })
+    expect(lookups).toHaveLength(40)
+    // More unknown tokens than permits, as after a restart. None of them uses one up.
+    expect(await all(own, 'proxy')).toEqual({ 200: 100, 401: 0, 429: 0 })
+    expect(await all(guesses, 'proxy')).toEqual({ 200: 0, 401: 40, 429: 160 })
+    expect(await all(own, 'attacker')).toEqual({ 200: 100, 401: 0, 429: 0 })
+    await made.close()
+  })
+})
+
 test('Mission Control reads mailboxes and their files behind its access control', async () => {
   const made = await scene('sqlite')
   const [box, other] = [await mailbox(made, { name: 'first' }), await mailbox(made, { name: 'second' })]

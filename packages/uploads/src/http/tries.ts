@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import type { Platform } from 'jobmill'
 import { pace } from 'jobmill/http'
 import { Refusal } from '../refusal.ts'
+import { permits } from './permits.ts'
 
 /** Per address, with bursts of twice as many. */
 const WRONG_PER_SECOND = 20
@@ -20,29 +21,38 @@ export type Tries = <H>(
 /** `check` rejects with TOKEN_WRONG for a wrong token. */
 export function tries(platform: Platform): Tries {
   const wrong = pace({ perSecond: WRONG_PER_SECOND, now: () => platform.monotonic() })
+  const { acquire, release } = permits(wrong)
   const right = new Set<string>()
+
+  function remember(hash: string): void {
+    // Move it to the end, as the most recently used.
+    right.delete(hash)
+    right.add(hash)
+    const [oldest] = right
+    if (right.size > MOST_KNOWN && oldest !== undefined) right.delete(oldest)
+  }
+
   return async ({ address, token }, check) => {
     const hash = createHash('sha256').update(token).digest('base64')
-    const waitMs = right.has(hash) ? 0 : wrong(address, 0)
+    const isKnown = right.has(hash)
+    const waitMs = isKnown ? 0 : await acquire(address)
     if (waitMs > 0)
       throw new Refusal('TRIES_TOO_MANY', {
         fix: 'Wait a moment, then send a token of this mailbox',
         retryAfter: Math.ceil(waitMs / 1_000),
       })
+    let isWrong = false
     try {
       const found = await check()
-      // Move it to the end, as the most recently used.
-      right.delete(hash)
-      right.add(hash)
-      const [oldest] = right
-      if (right.size > MOST_KNOWN && oldest !== undefined) right.delete(oldest)
+      remember(hash)
       return found
     } catch (error) {
-      if (error instanceof Refusal && error.code === 'TOKEN_WRONG') {
-        right.delete(hash)
-        wrong(address)
-      }
+      isWrong = error instanceof Refusal && error.code === 'TOKEN_WRONG'
+      if (isWrong) right.delete(hash)
       throw error
+    } finally {
+      if (!isKnown) release(address, isWrong)
+      else if (isWrong) wrong(address)
     }
   }
 }

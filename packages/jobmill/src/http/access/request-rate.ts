@@ -1,10 +1,10 @@
 /** Limits the request rate with a token bucket for each caller, in this process. */
 
 /**
- * Takes one request and returns the milliseconds to wait, or 0 if it is allowed. With `take` 0 it only
- * checks.
+ * Takes one request and returns the milliseconds to wait, or 0 if it is allowed. With `take` -1 it gives one
+ * back.
  */
-export type Pace = (name: string, take?: 0 | 1) => number
+export type Pace = (name: string, take?: -1 | 1) => number
 
 export interface PaceOptions {
   readonly perSecond: number
@@ -27,7 +27,7 @@ export function pace({ perSecond, now }: PaceOptions): Pace {
     if (buckets.size >= MOST_NAMES && oldest !== undefined) buckets.delete(oldest)
     const left = Math.min(burst, bucket.left + ((at - bucket.at) * perSecond) / 1_000)
     const isThere = left >= 1
-    buckets.set(name, { left: isThere ? left - take : left, at })
+    buckets.set(name, { left: isThere || take < 0 ? left - take : left, at })
     return isThere ? 0 : ((1 - left) * 1_000) / perSecond
   }
 }
