@@ -19,4 +19,14 @@ export const PROCESSES: readonly TestedMutant[] = [
     replace: 'failed() {},',
     test: { file: 'test/simulate.test.ts', name: 'seed 1920' },
   },
+  {
+    name: 'a command ends when the processes that it knows are gone, without another scan',
+    file: 'work/handlers/process-group.ts',
+    find: "if (found === 'none') return",
+    replace: "if (found === 'none' || this.#strays.signal('SIGKILL') === 0) return",
+    test: {
+      file: 'packages/jobmill/test/work/handlers/command-stop.test.ts',
+      name: 'S5 a chain of processes',
+    },
+  },
 ]

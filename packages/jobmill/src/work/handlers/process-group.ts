@@ -14,6 +14,8 @@ const LINGER_MS = 1_000
 const LOOK_EVERY_MS = 20
 /** The maximum number of scans for processes started during the kill. */
 const MOST_SWEEPS = 50
+/** The maximum number of scans in a row that find none, while unrelated processes end all the time. */
+const MOST_UNSURE = 10
 
 export interface Program {
   readonly file: string
@@ -49,7 +51,7 @@ export class ProcessGroup {
   readonly #child: ChildProcessWithoutNullStreams
   readonly #strays: Strays
   /** The last scan for strays. A kill waits for it, because the scan may need the parents to find them. */
-  #looked: Promise<void> = Promise.resolve()
+  #looked: Promise<unknown> = Promise.resolve()
   #killTimer: Timer | undefined
   #killAt = Number.POSITIVE_INFINITY
   #isKilled = false
@@ -107,16 +109,26 @@ export class ProcessGroup {
       await sleep(systemPlatform, LOOK_EVERY_MS)
     }
     await this.#kill()
-    // Processes started in the meantime, and processes that take a moment to die.
-    for (let sweep = 0; sweep < MOST_SWEEPS && this.#strays.signal('SIGKILL') > 0; sweep += 1) {
-      await sleep(systemPlatform, LOOK_EVERY_MS)
-      await this.#strays.find()
-    }
+    await this.#killStrays()
     // From here on the system may reuse the pid for an unrelated process.
     this.#isOver = true
     this.#killTimer?.cancel()
     for (const pipe of this.#child.stdio) pipe?.destroy()
     return exit
+  }
+
+  /**
+   * Kills processes started in the meantime, and waits for those that take a moment to die. Only a scan that
+   * finds none is the end: a process that is gone may have started the next one.
+   */
+  async #killStrays(): Promise<void> {
+    let unsure = 0
+    for (let sweep = 0; sweep < MOST_SWEEPS && unsure < MOST_UNSURE; sweep += 1) {
+      const found = await this.#strays.find('SIGKILL')
+      if (found === 'none') return
+      unsure = found === 'unsure' ? unsure + 1 : 0
+      if (this.#strays.signal('SIGKILL') > 0) await sleep(systemPlatform, LOOK_EVERY_MS)
+    }
   }
 
   #isAnyLeft(): boolean {

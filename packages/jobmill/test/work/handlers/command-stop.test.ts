@@ -1,13 +1,13 @@
 /** How a command ends when its job is interrupted or times out: with all its processes. */
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { inFull } from '../../../../../test/support/in-full.ts'
 import { INTERRUPTIONS } from '../../../src/job/interruption.ts'
 import { testMill } from '../../../src/testing/index.ts'
 import { commandJob } from '../../../src/work/handlers/command.ts'
 import { failure, interruptible, run } from './context.ts'
-import { aFolder, gone, isAlive, isThere, pidIn, until } from './processes.ts'
+import { aFolder, gone, isAlive, isThere, pidIn, pidsNaming, until } from './processes.ts'
 
 const node = process.execPath
 
@@ -214,6 +214,19 @@ describe('a process that the program leaves behind', () => {
     const reason = interrupt('timeout')
     expect(await attempt).toBe(reason)
     expect(isAlive(grandchild)).toBe(false)
+  })
+
+  /** Each link starts the next one in a session of its own, and ends. */
+  test.for(['0', '0.01', '0.03'])('S5 a chain of processes that live for %s s is ended', async (seconds) => {
+    const root = await aFolder()
+    const link = `echo $$ >> links; sleep ${seconds}; setsid sh ${root}/link > /dev/null 2>&1 < /dev/null &`
+    await writeFile(join(root, 'link'), link)
+    onTestFinished(() => rm(join(root, 'link'), { force: true }))
+    const job = commandJob({ programs: ['/bin/sh'], root })
+    for (let time = 0; time < inFull(20, 5); time += 1) {
+      await run(job, { argv: ['/bin/sh', join(root, 'link')] })
+      expect(await pidsNaming(root)).toEqual([])
+    }
   })
 
   // Once the program has exited, and not before.

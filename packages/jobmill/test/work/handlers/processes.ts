@@ -50,6 +50,20 @@ export async function pidsIn(folder: string): Promise<number[]> {
   return (await readdir(folder)).map(Number)
 }
 
+/** The living processes with this text in their command line. */
+export async function pidsNaming(text: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+  return pids.filter((pid) => commandLine(pid).includes(text) && isAlive(pid))
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0) && !isDead(pid)
