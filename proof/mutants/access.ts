@@ -232,4 +232,11 @@ export const ACCESS: readonly TestedMutant[] = [
     replace: '',
     test: { file: 'packages/telegram/test/webhook.test.ts', name: 'S low the secret is read' },
   },
+  {
+    name: 'http: a quoted value ends at its first doubled quote',
+    file: 'http/redact-json-value.ts',
+    find: 'if (!text.startsWith(mark, next)) break',
+    replace: 'if (!text.startsWith(mark, next) || next >= 0) break',
+    test: { file: `${TESTS}/http/redact-forms.test.ts`, name: 'S6 a quoted value with' },
+  },
 ]

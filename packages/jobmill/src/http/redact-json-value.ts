@@ -35,7 +35,7 @@ export function jsonValueAt(
   const first = text[from + escapes.length] ?? ''
   if (QUOTE.test(first) && text.startsWith(escapes, from))
     return {
-      end: endOfText(text, from + escapes.length + 1, { escapes, quote: first }, limit),
+      end: endOfQuoted(text, from, { escapes, quote: first }, limit),
       mark: `${escapes}${first}`,
     }
   const mark = `${escapes}${key.quote}`
@@ -44,6 +44,37 @@ export function jsonValueAt(
   if (buffer !== null) return { end: Math.min(buffer, limit), mark }
   const scalar = endOf(/-?\d[\d.eE+-]*/y, text, start)
   return scalar === null ? null : { end: scalar, mark }
+}
+
+/** A quoted value that starts here, also if escaped: `'x y'`, `\"x y\"`. */
+export function quotedAt(text: string, start: number): JsonValue | null {
+  const quoted = /(\\{0,63})["'`]/y
+  quoted.lastIndex = start
+  const escapes = quoted.exec(text)?.[1]
+  return escapes === undefined ? null : jsonValueAt(text, start, { escapes, quote: '"' })
+}
+
+/** A quote inside a text in single quotes, as a shell needs it: `'it'\''s'`. It may be escaped. */
+const SHELL_QUOTE = /\\{1,8}'(?=')/y
+
+/**
+ * The end of a text with its quotes. It continues after a doubled quote (`"a""b"`) and a quote of a shell, and
+ * three quotes end only at three.
+ */
+function endOfQuoted(text: string, start: number, quoting: Quoting, limit: number): number {
+  const mark = `${quoting.escapes}${quoting.quote}`
+  const triple = mark.repeat(3)
+  if (text.startsWith(triple, start)) {
+    const end = text.indexOf(triple, start + triple.length)
+    return end === -1 ? limit : Math.min(end + triple.length, limit)
+  }
+  let end = endOfText(text, start + mark.length, quoting, limit)
+  while (end < limit) {
+    const next = quoting.quote === "'" ? (endOf(SHELL_QUOTE, text, end) ?? end) : end
+    if (!text.startsWith(mark, next)) break
+    end = endOfText(text, next + mark.length, quoting, limit)
+  }
+  return end
 }
 
 /** The end of a match that starts here. */

@@ -3,7 +3,7 @@
  * option. Values have no quotes here, so prose must be recognized: "password: must have 8 characters" is not
  * a secret.
  */
-import { endOf, jsonValueAt } from './redact-json-value.ts'
+import { endOf, quotedAt } from './redact-json-value.ts'
 import { HIDDEN, type SecretTest, valueOf } from './redact-keys.ts'
 import { isPlainWord, isProseWord } from './redact-prose.ts'
 import { hideRanges, type Range } from './redact-ranges.ts'
@@ -20,21 +20,12 @@ export function hideSettings(text: string, isSecret: SecretTest): string {
     if (!isSecret(name, '')) continue
     const start = names.lastIndex
     const value = name.startsWith('-') ? quotedAt(text, start) : null
-    const range = value ?? secretAt(text, start, name)
+    const range = value === null ? secretAt(text, start, name) : { start, ...value }
     if (range === null || !isSecret(name, valueOf(text.slice(range.start, range.end)))) continue
     ranges.push(range)
     names.lastIndex = range.end
   }
   return hideRanges(text, ranges)
-}
-
-/** The quoted value of an option: `--password 'x y'`. */
-function quotedAt(text: string, start: number): Range | null {
-  const quoted = /(\\{0,63})["']/y
-  quoted.lastIndex = start
-  const escapes = quoted.exec(text)?.[1]
-  const value = escapes === undefined ? null : jsonValueAt(text, start, { escapes, quote: '"' })
-  return value && { start, ...value }
 }
 
 /**

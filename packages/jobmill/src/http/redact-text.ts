@@ -4,8 +4,10 @@
  */
 import { hideAuthorization } from './redact-authorization.ts'
 import { hideInJson } from './redact-json-text.ts'
+import { endOf, quotedAt } from './redact-json-value.ts'
 import { HIDDEN, type SecretTest, valueOf } from './redact-keys.ts'
 import { hideInLists } from './redact-list-text.ts'
+import { hideRanges, type Range } from './redact-ranges.ts'
 import { hideSettings } from './redact-settings.ts'
 import { hidePrivateKeys, hideTokens } from './redact-tokens.ts'
 
@@ -72,16 +74,29 @@ function hideParameters(text: string, isSecret: SecretTest): string {
 
 /**
  * Forms, connection strings, environments and log lines: `user=ada password=x`, `Host=db;Password=x`,
- * `password = x`, unless another assignment follows (`password= user=ada`). A quoted value may be cut off.
+ * `password = x`, unless another assignment follows (`password= user=ada`).
+ */
+const ASSIGNMENT =
+  /(?:^|[\s;,|({["'])([^=&?#;,|(){}\s"'<>]{1,64})(?:=(?!=)|=[ \t]{1,8}(?![\w.-]{1,64}=[\w"'])|[ \t]{1,8}=(?![=~])[ \t]{0,8})(?=[^\s&#;<>])/g
+/**
  * A quote before a letter is part of the value (`password=a"b`); a closing quote is followed by something
  * else.
  */
-const ASSIGNMENT =
-  /(^|[\s;,|({["'])([^=&?#;,|(){}\s"'<>]{1,64})(=(?!=)|=[ \t]{1,8}(?![\w.-]{1,64}=[\w"'])|[ \t]{1,8}=(?![=~])[ \t]{0,8})((?:"[^"]*"?|'[^']*'?)[\w]*|(?=[^\s&#;"'<>])[^\s&#;"'<>]*(?:["'<>#](?=\w)[^\s&#;"'<>]*){0,1000})/g
+const UNQUOTED = /[^\s&#;"'<>]+(?:["'<>#](?=\w)[^\s&#;"'<>]*){0,1000}/y
 
 function hideAssignments(text: string, isSecret: SecretTest): string {
   if (!text.includes('=')) return text
-  return text.replaceAll(ASSIGNMENT, (whole, before: string, name: string, equals: string, value: string) =>
-    value !== HIDDEN && isSecret(name, valueOf(value)) ? `${before}${name}${equals}${HIDDEN}` : whole,
-  )
+  const names = new RegExp(ASSIGNMENT)
+  const ranges: Range[] = []
+  for (let found = names.exec(text); found !== null; found = names.exec(text)) {
+    const [, name = ''] = found
+    const start = names.lastIndex
+    if (!isSecret(name, '') || text.startsWith(HIDDEN, start)) continue
+    const quoted = quotedAt(text, start)
+    const end = quoted === null ? endOf(UNQUOTED, text, start) : endOf(/\w*/y, text, quoted.end)
+    if (end === null || !isSecret(name, valueOf(text.slice(start, end)))) continue
+    ranges.push({ start, end, mark: '' })
+    names.lastIndex = end
+  }
+  return hideRanges(text, ranges)
 }

@@ -62,6 +62,25 @@ test('S low quoted values of options, and assignments with a blank on one side, 
     expect(hide(text)).toBe(text)
 })
 
+test('S6 a quoted value with an escaped or doubled quote is hidden as a whole', () => {
+  expectHidden([
+    [String.raw`password="a\"b c" n`, 'password=(hidden) n'],
+    [String.raw`password="a b\" c" n`, 'password=(hidden) n'],
+    [String.raw`run --password="a\"b c" n`, 'run --password=(hidden) n'],
+    ['Password="a""b c";x=1', 'Password=(hidden);x=1'],
+    ["Password='a''b c';x=1", 'Password=(hidden);x=1'],
+    [String.raw`DB_PASSWORD='a'\''b c' n`, 'DB_PASSWORD=(hidden) n'],
+    [String.raw`run --password 'a'\''b c' n`, "run --password '(hidden)' n"],
+    [String.raw`host=db password='a\'b c' n=1`, 'host=db password=(hidden) n=1'],
+    ['password = """a "b" c""" n', 'password = (hidden) n'],
+    ['password="""a\nb""" n', 'password=(hidden) n'],
+    ["password='''a 'b' c''' n", 'password=(hidden) n'],
+    [String.raw`"run password=\"a b\" n"`, '"run password=(hidden) n"'],
+    [String.raw`password="a\"b cut o`, 'password=(hidden)'],
+    ['password="" n', 'password=(hidden) n'],
+  ])
+})
+
 class Config {
   readonly password: unknown
   readonly n = 1
@@ -146,6 +165,14 @@ test('S low redaction of these forms takes linear time', () => {
     ['\u001B[3', ''],
     ['\\u001b[', ''],
     ['\\', ''],
+    ['password="a""', ''],
+    ['password="\\"', ''],
+    ['password="""', ''],
+    ["password='a'\\''", ''],
+    ['password="a" ', ''],
+    ['a="password=', ''],
+    ['[["password","a""', ''],
+    ['"value":"""a,"name":"password",', ''],
   ] as const
   const CHARS = inFull(2_000_000, 150_000)
   for (const [before, after] of parts) {
