@@ -239,4 +239,11 @@ export const ACCESS: readonly TestedMutant[] = [
     replace: 'if (!text.startsWith(mark, next) || next >= 0) break',
     test: { file: `${TESTS}/http/redact-forms.test.ts`, name: 'S6 a quoted value with' },
   },
+  {
+    name: 'http: the headers of a Node request inside a text are shown',
+    file: 'http/redact-text.ts',
+    find: '    hideRawHeaders,\n',
+    replace: '',
+    test: { file: `${TESTS}/http/redact-forms.test.ts`, name: 'S6 the headers of a Node request' },
+  },
 ]

@@ -8,6 +8,7 @@ import { endOf, quotedAt } from './redact-json-value.ts'
 import { HIDDEN, type SecretTest, valueOf } from './redact-keys.ts'
 import { hideInLists } from './redact-list-text.ts'
 import { hideRanges, type Range } from './redact-ranges.ts'
+import { hideRawHeaders } from './redact-raw-headers.ts'
 import { hideSettings } from './redact-settings.ts'
 import { hidePrivateKeys, hideTokens } from './redact-tokens.ts'
 
@@ -27,6 +28,7 @@ const COLORS = /(?:(?!\s)\p{Cc}|\\{1,8}u001b|\\{1,8}x1b)\[[\d;]{0,32}m/giu
 function hideInPlain(text: string, isSecret: SecretTest): string {
   const steps = [
     hidePrivateKeys,
+    hideRawHeaders,
     hideInJson,
     hideInLists,
     hideAuthorization,

@@ -62,6 +62,30 @@ test('S low quoted values of options, and assignments with a blank on one side, 
     expect(hide(text)).toBe(text)
 })
 
+test('S6 the headers of a Node request are hidden in a text', () => {
+  const rawHeaders = ['Host', 'x', 'Authorization', 's3cret', 'Cookie', 'sid=s3cret', 'X-Api-Key', 's3cret']
+  const printed = inspect({ rawHeaders, n: 1 })
+  for (const text of [
+    printed,
+    inspect({ rawHeaders: [...rawHeaders, 'Accept', '*/*', 'X-Long', 'y'.repeat(200)] }),
+    `req ${JSON.stringify({ rawHeaders })}`,
+    `req ${JSON.stringify(JSON.stringify({ rawHeaders }))}`,
+    `req ${JSON.stringify({ text: printed })}`,
+    `req ${inspect({ rawHeaders }, { colors: true })}`,
+    `req ${JSON.stringify({ rawHeaders }).slice(0, -4)}`,
+  ]) {
+    const hidden = hide(text)
+    expect([text, hidden.includes('s3c')]).toEqual([text, false])
+    expect(hidden).toContain('Host')
+  }
+  expectHidden([
+    ["rawHeaders: ['Authorization', 'x'], n", "rawHeaders: ['Authorization', '(hidden)'], n"],
+    ["rawHeaders: [ 'Host', 'x', 'Cookie', 'a=b' ]", "rawHeaders: [ 'Host', 'x', 'Cookie', '(hidden)' ]"],
+  ])
+  for (const text of ["rawHeaders: ['Host', 'Cookie', 'Accept', 'a']", 'rawHeaders: none', 'rawHeaders: []'])
+    expect(hide(text)).toBe(text)
+})
+
 test('S6 a quoted value with an escaped or doubled quote is hidden as a whole', () => {
   expectHidden([
     [String.raw`password="a\"b c" n`, 'password=(hidden) n'],
@@ -165,6 +189,9 @@ test('S low redaction of these forms takes linear time', () => {
     ['\u001B[3', ''],
     ['\\u001b[', ''],
     ['\\', ''],
+    ["rawHeaders: ['", ''],
+    ["rawHeaders: ['Cookie', ", ''],
+    ["rawHeaders: ['Cookie', 'x', ", ''],
     ['password="a""', ''],
     ['password="\\"', ''],
     ['password="""', ''],
