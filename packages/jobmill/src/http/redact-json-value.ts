@@ -58,8 +58,8 @@ export function quotedAt(text: string, start: number): JsonValue | null {
 const SHELL_QUOTE = /\\{1,8}'(?=')/y
 
 /**
- * The end of a text with its quotes. It continues after a doubled quote (`"a""b"`) and a quote of a shell, and
- * three quotes end only at three.
+ * The end of a text with its quotes. It continues after a doubled quote (`"a""b"`) and a quote of a shell.
+ * Three quotes end only at three.
  */
 function endOfQuoted(text: string, start: number, quoting: Quoting, limit: number): number {
   const mark = `${quoting.escapes}${quoting.quote}`

@@ -1,6 +1,6 @@
 /**
- * Hides secrets in the headers of a Node request inside a text: `rawHeaders: ['Authorization', 'x', …]`, names
- * and values in turn.
+ * Hides secrets in the headers of a Node request inside a text: names and values in turn, as in
+ * `rawHeaders: ['Authorization', 'x', …]`.
  */
 import { endOf, quotedAt } from './redact-json-value.ts'
 import type { SecretTest } from './redact-keys.ts'

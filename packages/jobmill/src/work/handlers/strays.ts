@@ -52,8 +52,8 @@ export class Strays {
   }
 
   /**
-   * Scans for new processes, and with `signal` sends it to each marked one at once, because it may be about to
-   * start another and end.
+   * Scans for new processes, and with `signal` sends it to each marked one at once, because it may be about
+   * to start another and end.
    */
   async find(signal: NodeJS.Signals | 0 = 0): Promise<Found> {
     const leader = this.#leader

@@ -50,7 +50,7 @@ export async function pidsIn(folder: string): Promise<number[]> {
   return (await readdir(folder)).map(Number)
 }
 
-/** The living processes with this text in their command line. */
+/** The live processes with this text in their command line. */
 export async function pidsNaming(text: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
   return pids.filter((pid) => commandLine(pid).includes(text) && isAlive(pid))
