@@ -17,7 +17,7 @@ import {
   wordsOf,
 } from '../packages/jobmill/src/cli/parse-arguments.ts'
 import { readTokens } from '../packages/jobmill/src/http/access/tokens.ts'
-import { serve } from '../packages/jobmill/src/http/serve.ts'
+import { serve } from '../packages/jobmill/src/http/server/serve.ts'
 import { defineJob, jobmill } from '../packages/jobmill/src/index.ts'
 import { sqlite } from '../packages/jobmill/src/sqlite.ts'
 import { interpolate, requiredVariables } from './support/compose.ts'

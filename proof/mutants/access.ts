@@ -27,7 +27,7 @@ export const ACCESS: readonly TestedMutant[] = [
   },
   {
     name: 'http: a redact pattern keeps its position between matches',
-    file: 'http/redact-keys.ts',
+    file: 'http/redact/redact-keys.ts',
     find: "flags.replaceAll(/[gy]/g, '')",
     replace: 'flags',
     test: { file: `${TESTS}/http/redact.test.ts`, name: 'S6 flags that make' },
@@ -76,7 +76,7 @@ export const ACCESS: readonly TestedMutant[] = [
   },
   {
     name: 'http: secrets in JSON inside a text are shown',
-    file: 'http/redact-json-text.ts',
+    file: 'http/redact/redact-json-text.ts',
     find: 'if (!/[:=]/.test(text)) return text',
     replace: 'if (/[:=]/.test(text)) return text',
     test: { file: `${TESTS}/http/redact.test.ts`, name: 'H6 S6 secrets in names and values' },
@@ -90,7 +90,7 @@ export const ACCESS: readonly TestedMutant[] = [
   },
   {
     name: 'http: requests that a client sends ahead start at once',
-    file: 'http/in-turn.ts',
+    file: 'http/server/in-turn.ts',
     find: 'if (before === undefined) {',
     replace: 'if (before === undefined || before.length === 0) {',
     test: {
@@ -107,21 +107,21 @@ export const ACCESS: readonly TestedMutant[] = [
   },
   {
     name: 'http: an unread body holds its connection',
-    file: 'http/socket.ts',
+    file: 'http/server/socket.ts',
     find: 'if (incoming.complete) return',
     replace: 'if (!incoming.destroyed) return',
     test: { file: `${TESTS}/http/connections.test.ts`, name: 'S1 GET with a body that never ends' },
   },
   {
     name: 'http: redaction reads nested lists once for each level',
-    file: 'http/redact-list-text.ts',
+    file: 'http/redact/redact-list-text.ts',
     find: 'if (isOption && (isNested ||',
     replace: 'if (isOption && ((isNested && jsonValueAt(text, start, { escapes, quote }) !== null) ||',
     test: { file: `${TESTS}/http/redact.test.ts`, name: 'S6 each character of a hostile text' },
   },
   {
     name: 'http: redaction walks JSON of any depth',
-    file: 'http/redact.ts',
+    file: 'http/redact/redact.ts',
     find: 'if (level > BOUNDS.jsonDepth) return true',
     replace: 'if (level < 0) return true',
     test: { file: `${TESTS}/http/deep.test.ts`, name: 'S3 a text with deeply nested JSON' },
@@ -142,7 +142,7 @@ export const ACCESS: readonly TestedMutant[] = [
   },
   {
     name: 'http: a name that does not resolve is not named',
-    file: 'http/socket.ts',
+    file: 'http/server/socket.ts',
     find: "  'ENOTFOUND',",
     replace: "  'ENONET',",
     test: { file: `${TESTS}/http/options.test.ts`, name: 'N5 an address that does not resolve' },
@@ -156,7 +156,7 @@ export const ACCESS: readonly TestedMutant[] = [
   },
   {
     name: 'http: private keys in texts are shown',
-    file: 'http/redact-tokens.ts',
+    file: 'http/redact/redact-tokens.ts',
     find: "text.includes('PRIVATE KEY')",
     replace: "text.includes('PUBLIC KEY')",
     test: { file: `${TESTS}/http/redact.test.ts`, name: 'H6 S6 secrets in names and values' },
@@ -170,7 +170,7 @@ export const ACCESS: readonly TestedMutant[] = [
   },
   {
     name: 'http: credentials of an unknown authorization scheme are shown',
-    file: 'http/redact-text.ts',
+    file: 'http/redact/redact-text.ts',
     find: '    hideAuthorization,\n',
     replace: '',
     test: { file: `${TESTS}/http/redact-forms.test.ts`, name: 'S low the credentials of an Authorization' },
@@ -234,14 +234,14 @@ export const ACCESS: readonly TestedMutant[] = [
   },
   {
     name: 'http: a quoted value ends at its first doubled quote',
-    file: 'http/redact-json-value.ts',
+    file: 'http/redact/redact-json-value.ts',
     find: 'if (!text.startsWith(mark, next)) break',
     replace: 'if (!text.startsWith(mark, next) || next >= 0) break',
     test: { file: `${TESTS}/http/redact-forms.test.ts`, name: 'S6 a quoted value with' },
   },
   {
     name: 'http: the headers of a Node request inside a text are shown',
-    file: 'http/redact-text.ts',
+    file: 'http/redact/redact-text.ts',
     find: '    hideRawHeaders,\n',
     replace: '',
     test: { file: `${TESTS}/http/redact-forms.test.ts`, name: 'S6 the headers of a Node request' },

@@ -85,7 +85,7 @@ export const AUDIT: readonly TestedMutant[] = [
   },
   {
     name: 'a filter ignores all queues and kinds but the first',
-    file: 'store/job-list.ts',
+    file: 'store/types/job-list.ts',
     find: "return typeof names === 'string' ? [names] : names",
     replace: "return typeof names === 'string' ? [names] : names?.slice(0, 1)",
     test: { file: OPERATE, name: 'A filters accept' },

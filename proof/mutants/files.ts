@@ -31,11 +31,11 @@ export const FILES: readonly TestedMutant[] = [
     test: { file: OPEN, name: 'H3 a copy of the -wal file from before' },
   },
   {
-    name: 'sqlite: other processes use names that were lost with the log',
+    name: 'sqlite: tokens are issued twice after a restore while the clock is behind',
     file: 'store-sqlite/file/reopen.ts',
     find: 'markPossibleLoss(connection)\n    return',
     replace: 'return',
-    test: { file: OPEN, name: 'H3 P2 a log that lost transactions' },
+    test: { file: OPEN, name: 'D2 P2 a restored backup while the clock is behind' },
   },
   {
     name: 'sqlite: tokens are issued twice after a backup is restored',

@@ -6,21 +6,21 @@ const CONTRACT = 'packages/jobmill/test/conformance/postgres.test.ts'
 export const OVERRIDES: readonly TestedMutant[] = [
   {
     name: 'a deleted schedule is not listed as an override',
-    file: 'job/schedule-sources.ts',
+    file: 'job/schedule/schedule-sources.ts',
     find: '  if (code === null) return []',
     replace: '  if (code === null || sources.deleted) return []',
     test: { file: CONTRACT, name: 'deleting a schedule of code is listed with author and time' },
   },
   {
     name: 'a schedule created in place of a deleted one overrides every option',
-    file: 'job/schedule-sources.ts',
+    file: 'job/schedule/schedule-sources.ts',
     find: 'code === null || named.includes(option) || !isSameValue(code[option], definition[option])',
     replace: 'code === null || named.includes(option) || definition[option] !== undefined',
     test: { file: CONTRACT, name: 'overrides only what was given or differs from code' },
   },
   {
     name: 'an override of a limit applies after code changed the type of the limit',
-    file: 'job/limit-sources.ts',
+    file: 'job/limit/limit-sources.ts',
     find: 'return code.type === type || code.type === codeType',
     replace: 'return code.type === type || codeType !== undefined',
     test: { file: CONTRACT, name: 'an override of a limit stops applying when code changes the type' },

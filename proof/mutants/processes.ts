@@ -14,7 +14,7 @@ export const PROCESSES: readonly TestedMutant[] = [
   },
   {
     name: 'the reaper ignores a failed heartbeat',
-    file: 'work/contact.ts',
+    file: 'work/heartbeat/contact.ts',
     find: 'failed: () => void (since = null),',
     replace: 'failed() {},',
     test: { file: 'test/simulate.test.ts', name: 'seed 1920' },

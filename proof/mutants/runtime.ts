@@ -34,7 +34,7 @@ export const RUNTIME: readonly TestedMutant[] = [
   },
   {
     name: 'an error in the fields of a log line loses its message',
-    file: 'job/plain-errors.ts',
+    file: 'job/text/plain-errors.ts',
     find: 'if (isError(value)) return plainError(value, 0)',
     replace: 'if (isError(value)) return value',
     test: { file: `${TESTS}/observe/log-events.test.ts`, name: 'N3 errors in the fields of a handler' },
@@ -62,7 +62,7 @@ export const RUNTIME: readonly TestedMutant[] = [
   },
   {
     name: 'the base of a backoff exceeds its max',
-    file: 'job/queue-sources.ts',
+    file: 'job/queue/queue-sources.ts',
     find: 'base <= max ? settings :',
     replace: 'base <= max || max >= 0 ? settings :',
     test: { file: `${TESTS}/conformance/postgres.test.ts`, name: 'N1 a base of the backoff' },

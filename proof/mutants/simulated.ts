@@ -70,7 +70,7 @@ export const SIMULATED: readonly Mutant[] = [
   },
   {
     name: 'an outcome is dropped when its first write fails',
-    file: 'work/finisher.ts',
+    file: 'work/outcome/finisher.ts',
     find: 'await pause.wait(given.signal)',
     replace: 'if (Boolean(error)) return (settle(batch, []), false)',
   },
@@ -121,7 +121,7 @@ export const SIMULATED: readonly Mutant[] = [
   },
   {
     name: 'a process keeps running jobs after its lease expired',
-    file: 'work/heartbeat.ts',
+    file: 'work/heartbeat/heartbeat.ts',
     find: 'if (!alive || stopped) return\n    alive = false',
     replace: 'if (alive || stopped) return\n    alive = false',
   },
@@ -133,7 +133,7 @@ export const SIMULATED: readonly Mutant[] = [
   },
   {
     name: 'the reaper does not wait for other instances to reconnect after an outage',
-    file: 'work/contact.ts',
+    file: 'work/heartbeat/contact.ts',
     find: 'since !== null && now - since >= leaseMs && ',
     replace: 'since !== null && ',
   },

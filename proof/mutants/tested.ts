@@ -51,7 +51,7 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'a job with the payload of a newer release is dead at once',
-    file: 'job/decide.ts',
+    file: 'job/attempt/decide.ts',
     find: 'return unfit(ended.error, circumstances)',
     replace:
       "return { outcome: 'failed-permanently', transition: { to: 'dead', refund: true }, error: errorText(ended.error) }",
@@ -59,7 +59,7 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'a second completion with another result is ignored',
-    file: 'work/complete.ts',
+    file: 'work/outcome/complete.ts',
     find: 'if (reply.again === true && before !== resultOf(item)) throw completedTwice(attempt)',
     replace: '',
     test: { file: `${TESTS}/runtime/complete.test.ts`, name: 'a second completion with another result' },
@@ -261,7 +261,7 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'an onDead job runs in the queue of the dead job',
-    file: 'job/on-dead.ts',
+    file: 'job/attempt/on-dead.ts',
     find: 'queue: orderKey === null ? ON_DEAD_QUEUE : queue',
     replace: "queue: orderKey === '' ? ON_DEAD_QUEUE : queue",
     test: { file: `${TESTS}/runtime/on-dead.test.ts`, name: 'N16 it does not wait' },

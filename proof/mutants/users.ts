@@ -69,7 +69,7 @@ export const USERS: readonly TestedMutant[] = [
   },
   {
     name: 'a job with the payload of a newer release spends its attempts on older processes',
-    file: 'job/decide.ts',
+    file: 'job/attempt/decide.ts',
     find: "transition: { to: 'scheduled', delayMs, refund: true },\n    error: errorText(error)",
     replace: "transition: { to: 'scheduled', delayMs, refund: false },\n    error: errorText(error)",
     test: { file: `${TESTS}/runtime/context.test.ts`, name: 'D5 a payload that the previous release' },

@@ -6,7 +6,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { migration, type Migration } from '../../packages/jobmill/src/store/migrations.ts'
+import { migration, type Migration } from '../../packages/jobmill/src/store/admin/migrations.ts'
 import { MIGRATIONS as POSTGRES } from '../../packages/jobmill/src/store-postgres/schema/migrations.ts'
 import { MIGRATIONS as SQLITE } from '../../packages/jobmill/src/store-sqlite/schema/migrations.ts'
 import { bundle } from './bundle.ts'

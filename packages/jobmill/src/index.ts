@@ -4,15 +4,15 @@
  */
 export { type Enqueuer, enqueuer, type EnqueuerOptions } from './enqueue/enqueuer.ts'
 export { type Client } from './enqueue/client.ts'
-export type { Backoff, Failure, Jitter } from './job/backoff.ts'
+export type { Backoff, Failure, Jitter } from './job/attempt/backoff.ts'
 export type { DeadContext, InstanceInfo, JobContext, JobInfo, JobLog, LogLevel } from './job/context.ts'
 export { type AnyJob, defineJob, type JobDefinition, type JobPolicy } from './job/definition.ts'
 export { BOUNDS, DEFAULTS } from './job/defaults.ts'
 export { type Duration, durationMs } from './job/duration.ts'
 export { type ErrorCode, type ErrorDetails, ERRORS, isJobmillError, JobmillError } from './job/errors.ts'
-export { errorText } from './job/error-text.ts'
+export { errorText } from './job/text/error-text.ts'
 export type { AttemptRef, EventTable, EventType, JobRef, MillEvent } from './job/events.ts'
-export type { LimitOptions, LimitSettings } from './job/limit.ts'
+export type { LimitOptions, LimitSettings } from './job/limit/limit.ts'
 export type {
   AcquireOptions,
   DrainLimitOptions,
@@ -22,15 +22,15 @@ export type {
   LimitInside,
   LimitOf,
   Permit,
-} from './job/limit-handle.ts'
+} from './job/limit/limit-handle.ts'
 export { boundOf, type Histogram, type MetricData, mergeData, percentile } from './job/metric-data.ts'
 export type { EnqueuedJob, EnqueueItem, EnqueueOptions, JobHandle, ResultOptions } from './job/handle.ts'
-export { checkObjectKeys } from './job/known-keys.ts'
+export { checkObjectKeys } from './job/options/known-keys.ts'
 export { checkBoolean, checkFunction, checkPlatform, checkWhole } from './job/numbers.ts'
 export { checkName } from './job/names.ts'
-export { Interruption, type InterruptionCause, isInterruption } from './job/interruption.ts'
+export { Interruption, type InterruptionCause, isInterruption } from './job/attempt/interruption.ts'
 export type { Dedupe, DedupeScope, HoldAfter, NewJob } from './job/new-job.ts'
-export { type Outcome, OUTCOMES } from './job/outcome.ts'
+export { type Outcome, OUTCOMES } from './job/attempt/outcome.ts'
 export { type DedupeRequest, type JobRequest, prepareJobs, type PrepareOptions } from './job/prepare-jobs.ts'
 export {
   DEFAULT_QUEUE_SETTINGS,
@@ -39,10 +39,10 @@ export {
   type QueuePatch,
   type QueueSettings,
   type Retention,
-} from './job/queue-settings.ts'
-export type { Missed, Overlap, ScheduleDefinition, SchedulePatch } from './job/schedule.ts'
-export type { ScheduleChange, ScheduleOptions } from './job/schedule-options.ts'
-export { Dead, Snooze, Throttled } from './job/thrown.ts'
+} from './job/queue/queue-settings.ts'
+export type { Missed, Overlap, ScheduleDefinition, SchedulePatch } from './job/schedule/schedule.ts'
+export type { ScheduleChange, ScheduleOptions } from './job/schedule/schedule-options.ts'
+export { Dead, Snooze, Throttled } from './job/attempt/thrown.ts'
 export type { AttemptTrace, TracedJob, TraceIds, Tracing } from './job/tracing.ts'
 export { type EndedState, isEnded, JOB_STATES, type JobState } from './job/state.ts'
 export type { EventCounts, Listener } from './observe/event-hub.ts'
@@ -61,10 +61,10 @@ export type {
   OwnHistogram,
 } from './observe/prometheus/custom-options.ts'
 export { type Platform, systemPlatform, type Timer } from './platform/platform.ts'
-export type { ClaimRequest, Held, Lease } from './store/claim.ts'
-export type { CoolDown, Finish, Finished, Progress, Transition } from './store/finish.ts'
-export type { InstanceRecord, NewInstance, Heartbeat, HeartbeatRequest } from './store/instance.ts'
-export type { JobFilter, JobPage, PageRequest } from './store/job-list.ts'
+export type { ClaimRequest, Held, Lease } from './store/types/claim.ts'
+export type { CoolDown, Finish, Finished, Progress, Transition } from './store/types/finish.ts'
+export type { InstanceRecord, NewInstance, Heartbeat, HeartbeatRequest } from './store/types/instance.ts'
+export type { JobFilter, JobPage, PageRequest } from './store/types/job-list.ts'
 export type {
   DatabaseHealth,
   Dropped,
@@ -74,12 +74,12 @@ export type {
   PinningSession,
   SchemaStatus,
   TableHealth,
-} from './store/admin.ts'
-export type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from './store/job-record.ts'
+} from './store/admin/admin.ts'
+export type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from './store/types/job-record.ts'
 export type { PayloadAt } from './store/payload-at.ts'
-export type { QueueCounts, QueueRecord, UnservedKind } from './store/queue-record.ts'
-export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/duty.ts'
-export type { LimitRecord, PermitOf, AcquireRequest, Acquired } from './store/limit.ts'
+export type { QueueCounts, QueueRecord, UnservedKind } from './store/types/queue-record.ts'
+export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/types/duty.ts'
+export type { LimitRecord, PermitOf, AcquireRequest, Acquired } from './store/types/limit.ts'
 export type {
   MetricDelta,
   MetricOwn,
@@ -90,7 +90,7 @@ export type {
   Resolution,
   TimelineEvent,
   TimelineQuery,
-} from './store/metrics.ts'
+} from './store/types/metrics.ts'
 export type {
   Enqueued,
   Reaped,
@@ -99,8 +99,8 @@ export type {
   RetainRequest,
   Staged,
   Verdict,
-} from './store/replies.ts'
-export type { WakeUp } from './store/wake-up.ts'
+} from './store/types/replies.ts'
+export type { WakeUp } from './store/types/wake-up.ts'
 export type {
   DeclaredSchedule,
   ScheduleRecord,
@@ -108,7 +108,7 @@ export type {
   Ticked,
   TickOutcome,
   TickRecord,
-} from './store/schedule.ts'
+} from './store/types/schedule.ts'
 export type { FullStore, JobStore, Store, ToolStore, TxOf } from './store/store.ts'
 export type {
   InspectPart,
@@ -160,7 +160,7 @@ export type { RetainOptions } from './runtime/options/retain-options.ts'
 export type { NewSchedule, Schedules, Triggered } from './runtime/operate/schedules.ts'
 export type { ScheduleView } from './runtime/operate/schedule-view.ts'
 export type { InstanceSeries, LimitSeries, QueueSeries } from './runtime/report/series.ts'
-export type { DatabaseResources, PoolUsage } from './store/resources.ts'
+export type { DatabaseResources, PoolUsage } from './store/admin/resources.ts'
 export type { ResourcesView } from './runtime/report/resources.ts'
 export type { SystemDuty, SystemView } from './runtime/report/system.ts'
 export type { DutyView } from './runtime/operate/duty-control.ts'

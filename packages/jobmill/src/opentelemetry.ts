@@ -4,7 +4,7 @@
  */
 import { trace, type TracerProvider } from '@opentelemetry/api'
 import { JobmillError, quote } from './job/errors.ts'
-import { checkObjectKeys } from './job/known-keys.ts'
+import { checkObjectKeys } from './job/options/known-keys.ts'
 import type { Tracing } from './job/tracing.ts'
 import { tracingWith } from './observe/opentelemetry/tracing.ts'
 

@@ -17,15 +17,15 @@ export type {
   SchedulesPart,
 } from './store/parts.ts'
 export { ALL_VERBS, aroundVerbs, type AnyVerb, type Verb, VERBS, type VerbClass } from './store/verbs.ts'
-export type { StoreTools } from './store/tools.ts'
+export type { StoreTools } from './store/admin/tools.ts'
 
 // Jobs.
 export type { Dedupe, HoldAfter, NewJob } from './job/new-job.ts'
 export { FIRST_PLACES } from './job/new-job.ts'
-export { type Outcome, OUTCOMES } from './job/outcome.ts'
+export { type Outcome, OUTCOMES } from './job/attempt/outcome.ts'
 export { type EndedState, isEnded, JOB_STATES, type JobState } from './job/state.ts'
-export type { ClaimRequest, HandedOver, HandOff, Held, Lease, StandBy } from './store/claim.ts'
-export type { CoolDown, Finish, Finished, Progress, Transition } from './store/finish.ts'
+export type { ClaimRequest, HandedOver, HandOff, Held, Lease, StandBy } from './store/types/claim.ts'
+export type { CoolDown, Finish, Finished, Progress, Transition } from './store/types/finish.ts'
 export {
   type Chunk,
   cursorInvalid,
@@ -35,8 +35,8 @@ export {
   namesOf,
   type PageRequest,
   type Position,
-} from './store/job-list.ts'
-export type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from './store/job-record.ts'
+} from './store/types/job-list.ts'
+export type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from './store/types/job-record.ts'
 export { hasAll, type PayloadAt } from './store/payload-at.ts'
 export {
   type Enqueued,
@@ -47,10 +47,10 @@ export {
   type RetainRequest,
   type Staged,
   type Verdict,
-} from './store/replies.ts'
+} from './store/types/replies.ts'
 
 // Queues and overrides.
-export { DEFAULT_QUEUE_SETTINGS, type QueuePatch, type QueueSettings } from './job/queue-settings.ts'
+export { DEFAULT_QUEUE_SETTINGS, type QueuePatch, type QueueSettings } from './job/queue/queue-settings.ts'
 export {
   effectiveQueue,
   isSameQueue,
@@ -59,7 +59,7 @@ export {
   type QueueSources,
   resetQueue,
   UNDECLARED,
-} from './job/queue-sources.ts'
+} from './job/queue/queue-sources.ts'
 export {
   droppedOptions,
   NO_OVERRIDES,
@@ -68,7 +68,7 @@ export {
   type OverrideRecord,
   type Overrides,
   type Stamp,
-} from './job/overrides.ts'
+} from './job/queue/overrides.ts'
 export {
   type DeclaredQueue,
   POSITION_MOST,
@@ -77,13 +77,13 @@ export {
   queueUnknown,
   UNSERVED_ROWS,
   type UnservedKind,
-} from './store/queue-record.ts'
+} from './store/types/queue-record.ts'
 
 // Instances.
-export { crashError, NO_CRASH, STOOD_STILL } from './job/crash.ts'
-export { type Death, ON_DEAD_QUEUE, onDeadJob, onDeadKind } from './job/on-dead.ts'
-export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/duty.ts'
-export type { Heartbeat, HeartbeatRequest, InstanceRecord, NewInstance } from './store/instance.ts'
+export { crashError, NO_CRASH, STOOD_STILL } from './job/attempt/crash.ts'
+export { type Death, ON_DEAD_QUEUE, onDeadJob, onDeadKind } from './job/attempt/on-dead.ts'
+export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/types/duty.ts'
+export type { Heartbeat, HeartbeatRequest, InstanceRecord, NewInstance } from './store/types/instance.ts'
 
 // Schedules.
 export {
@@ -94,7 +94,7 @@ export {
   type ScheduleDefinition,
   type ScheduleOption,
   type SchedulePatch,
-} from './job/schedule.ts'
+} from './job/schedule/schedule.ts'
 export {
   type Creation,
   overrideSchedule,
@@ -105,7 +105,7 @@ export {
   stampCreation,
   stampDeletion,
   type Stamps,
-} from './job/schedule-sources.ts'
+} from './job/schedule/schedule-sources.ts'
 export type {
   DeclaredSchedule,
   ScheduleRecord,
@@ -113,7 +113,7 @@ export type {
   Ticked,
   TickOutcome,
   TickRecord,
-} from './store/schedule.ts'
+} from './store/types/schedule.ts'
 
 // Limits.
 export {
@@ -128,14 +128,14 @@ export {
   drainBudget,
   EMPTY_BUDGET,
   nextInMs,
-} from './job/budget.ts'
+} from './job/limit/budget.ts'
 export {
   type ConcurrencySettings,
   isPerKey,
   type LimitParts,
   type LimitSettings,
   type RateSettings,
-} from './job/limit.ts'
+} from './job/limit/limit.ts'
 export {
   createdLimit,
   effectiveLimit,
@@ -145,7 +145,7 @@ export {
   type LimitSources,
   overrideLimit,
   resetLimit,
-} from './job/limit-sources.ts'
+} from './job/limit/limit-sources.ts'
 export {
   type Acquired,
   type AcquireRequest,
@@ -153,7 +153,7 @@ export {
   KEYS_MOST,
   type LimitRecord,
   type PermitOf,
-} from './store/limit.ts'
+} from './store/types/limit.ts'
 
 // Metrics.
 export { type Gauge, type Histogram, mergeData, type MetricData } from './job/metric-data.ts'
@@ -168,11 +168,11 @@ export {
   RESOLUTIONS,
   type TimelineEvent,
   type TimelineQuery,
-} from './store/metrics.ts'
+} from './store/types/metrics.ts'
 
 // The notifier.
 export { waiters, type Waiters } from './store/waiters.ts'
-export { wakeAll, type WakeUp } from './store/wake-up.ts'
+export { wakeAll, type WakeUp } from './store/types/wake-up.ts'
 
 // Errors, checks and tools.
 export { BOUNDS, DEFAULTS } from './job/defaults.ts'
@@ -196,5 +196,5 @@ export {
   wrongKey,
 } from './store/cluster-errors.ts'
 export { createLifecycle, type Lifecycle, storeClosed } from './store/lifecycle.ts'
-export { withChecks } from './store/with-checks.ts'
+export { withChecks } from './store/checks/with-checks.ts'
 export { type Platform, systemPlatform, type Timer } from './platform/platform.ts'

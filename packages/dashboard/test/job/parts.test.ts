@@ -1,7 +1,7 @@
 /** Helpers of the job page: errors, logs, diffs, progress, bulk actions and links. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { errorText } from '../../../jobmill/src/job/error-text.ts'
+import { errorText } from '../../../jobmill/src/job/text/error-text.ts'
 import { REASONS } from '../../../jobmill/src/runtime/diagnose/why.ts'
 import { openDepth } from '../../src/kit/json-depth.ts'
 import { bulkOf } from '../../src/pages/job/bulk.ts'

@@ -1,5 +1,5 @@
 /** The color of an instance by its state. */
-import type { InstanceRecord } from '../store/instance.ts'
+import type { InstanceRecord } from '../store/types/instance.ts'
 import type { Style } from './terminal.ts'
 
 export const INSTANCE_STYLE: Readonly<Record<InstanceRecord['state'], Style>> = {

@@ -4,8 +4,8 @@
  */
 import { destination, pino, stdTimeFunctions } from 'pino'
 import type { LogLevel } from '../job/context.ts'
-import { errorText } from '../job/error-text.ts'
-import { safeText } from '../job/safe-text.ts'
+import { errorText } from '../job/text/error-text.ts'
+import { safeText } from '../job/text/safe-text.ts'
 import type { TraceIds } from '../job/tracing.ts'
 import type { Logger } from '../observe/logger.ts'
 

@@ -1,5 +1,5 @@
 /** The `jobmill` program: all commands, on a terminal. */
-import { VERSION } from '../job/version.ts'
+import { VERSION } from '../job/payload/version.ts'
 import { type Command, COMMON } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { JOBMILL } from './help.ts'

@@ -1,7 +1,7 @@
 /** Finds the command that was typed, and parses its arguments and options. */
 import { parseArgs } from 'node:util'
 import { JobmillError, quote } from '../job/errors.ts'
-import { nearest } from '../job/known-keys.ts'
+import { nearest } from '../job/options/known-keys.ts'
 import { COMMON, type ParsedArguments, type Option, type Shape } from './command.ts'
 
 type Options = Readonly<Record<string, Option>>

@@ -2,7 +2,7 @@
  * Runs a mill until a signal stops it, with or without workers and with or without the API. Both `start` and
  * `work` use it.
  */
-import { errorText } from '../job/error-text.ts'
+import { errorText } from '../job/text/error-text.ts'
 import { BULK_QUEUE } from '../runtime/operate/bulk.ts'
 import { bulkJob } from '../runtime/operate/bulk-job.ts'
 import { jobmill, type Mill } from '../runtime/mill.ts'
@@ -11,8 +11,8 @@ import type { Logger } from '../observe/logger.ts'
 import type { MillOptions } from '../runtime/options/options.ts'
 import { ignoreOutputErrors } from '../platform/write-output.ts'
 import { stopOnSignals } from '../runtime/stop-on-signals.ts'
-import type { ProbeOptions } from '../http/probes.ts'
-import type { ServeOptions } from '../http/serve.ts'
+import type { ProbeOptions } from '../http/server/probes.ts'
+import type { ServeOptions } from '../http/server/serve.ts'
 import { EXIT } from './command.ts'
 import { indentedLines } from './plain.ts'
 import type { Terminal } from './terminal.ts'
@@ -127,11 +127,11 @@ async function listening(
   },
 ): Promise<Listening | null> {
   if (api !== null) {
-    const { serve } = await import('../http/serve.ts')
+    const { serve } = await import('../http/server/serve.ts')
     return { ...(await serve(mill, { ...api, ...onErrors })), hasApi: true }
   }
   if (probes === null) return null
-  const { serveProbes } = await import('../http/probes.ts')
+  const { serveProbes } = await import('../http/server/probes.ts')
   return {
     ...(await serveProbes(mill, { ...probes, ...onErrors })),
     hasApi: false,

@@ -5,7 +5,7 @@
 import { JobmillError } from '../job/errors.ts'
 import { type Mill, jobmill } from '../runtime/mill.ts'
 import type { MillOptions } from '../runtime/options/options.ts'
-import { isCurrent } from '../store/schema-status.ts'
+import { isCurrent } from '../store/admin/schema-status.ts'
 import type { Store } from '../store/store.ts'
 import { checkIsThere, checkUsualIsThere, storeAt, usualStore } from './choose-store.ts'
 import { EXIT, type ParsedArguments } from './command.ts'

@@ -1,5 +1,5 @@
 /** Formats times and numbers for people. */
-export { countText, number } from '../job/count-text.ts'
+export { countText, number } from '../job/text/count-text.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND

@@ -3,7 +3,7 @@
  * in order as workers become free. A lease that does not start soon, or whose queue lost workers, is released
  * as if it had never been claimed.
  */
-import type { Lease } from '../store/claim.ts'
+import type { Lease } from '../store/types/claim.ts'
 
 export interface Buffer {
   readonly lanes: Map<string, Lane>

@@ -2,8 +2,8 @@
  * Compares the leases in the database with the jobs this instance knows, after a lost claim reply and
  * periodically. Leases that this instance does not know are released.
  */
-import type { Held, Lease } from '../store/claim.ts'
-import { type Finish, type Finished, releaseOf } from '../store/finish.ts'
+import type { Held, Lease } from '../store/types/claim.ts'
+import { type Finish, type Finished, releaseOf } from '../store/types/finish.ts'
 import { LOST_AFTER_MS } from './plan.ts'
 
 export interface CompareOptions {

@@ -3,10 +3,10 @@
  * reducer `next` and performs the effects that it returns, with the clock, the store and one timer.
  */
 import type { Emit } from '../job/events.ts'
-import { trouble } from '../job/trouble.ts'
+import { trouble } from '../job/attempt/trouble.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
-import type { ClaimRequest, Lease } from '../store/claim.ts'
+import type { ClaimRequest, Lease } from '../store/types/claim.ts'
 import type { FullStore } from '../store/store.ts'
 import { leasesOf } from './buffer.ts'
 import { compare } from './compare.ts'

@@ -1,7 +1,7 @@
 /** The events that a dispatcher receives, and the effects that it performs. */
 import type { NewJob } from '../job/new-job.ts'
-import type { ClaimRequest, HandedOver, Lease } from '../store/claim.ts'
-import type { WakeUp } from '../store/wake-up.ts'
+import type { ClaimRequest, HandedOver, Lease } from '../store/types/claim.ts'
+import type { WakeUp } from '../store/types/wake-up.ts'
 import type { DispatchSettings } from './state.ts'
 
 export type DispatchEvent =

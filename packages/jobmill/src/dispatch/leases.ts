@@ -1,5 +1,5 @@
 /** Puts leases to work: starts them, buffers them, or releases them. */
-import type { Lease } from '../store/claim.ts'
+import type { Lease } from '../store/types/claim.ts'
 import { addLease, LONGEST_MS, removeOld, shift } from './buffer.ts'
 import { idleWorkers } from './capacity.ts'
 import { addPayload } from './estimates.ts'

@@ -6,7 +6,7 @@
  * about. That process may lease its next job of the kind to this instance on insert.
  */
 import type { NewJob } from '../job/new-job.ts'
-import type { HandedOver, Lease } from '../store/claim.ts'
+import type { HandedOver, Lease } from '../store/types/claim.ts'
 import { countOf } from './buffer.ts'
 import { freeCapacity, idleWorkers, inHand, mayAccept, roomIn } from './capacity.ts'
 import { type Effects, NOTHING } from './events.ts'

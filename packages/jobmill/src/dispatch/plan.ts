@@ -1,6 +1,6 @@
 /** Decides which statement to send next: a comparison, a claim, or none until later. */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
-import type { Lease } from '../store/claim.ts'
+import type { Lease } from '../store/types/claim.ts'
 import { claimableRooms, freeCapacity, inHand, isWorthClaiming, mayAccept } from './capacity.ts'
 import type { DispatchEffect, Effects } from './events.ts'
 import { advanceQuarantine, noQuarantine } from './quarantine.ts'

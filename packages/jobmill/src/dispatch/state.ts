@@ -2,9 +2,9 @@
  * What an instance knows when it decides which jobs to claim. Only `next` changes it. All times are on the
  * monotonic clock.
  */
-import type { LimitSettings } from '../job/limit.ts'
-import type { ClaimRequest } from '../store/claim.ts'
-import type { Candidate, WakeUp } from '../store/wake-up.ts'
+import type { LimitSettings } from '../job/limit/limit.ts'
+import type { ClaimRequest } from '../store/types/claim.ts'
+import type { Candidate, WakeUp } from '../store/types/wake-up.ts'
 import { type Buffer, emptyBuffer } from './buffer.ts'
 import type { Estimates } from './estimates.ts'
 import { type QuarantineState, noQuarantine } from './quarantine.ts'

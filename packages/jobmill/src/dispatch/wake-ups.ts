@@ -2,9 +2,9 @@
  * Decides how this instance reacts to a notification. Only as many workers wake as there are jobs: the first
  * instances in a shared order take them, and forward the rest if they lack free workers.
  */
-import type { LimitSettings } from '../job/limit.ts'
-import type { Lease } from '../store/claim.ts'
-import { shareOf, type WakeUp } from '../store/wake-up.ts'
+import type { LimitSettings } from '../job/limit/limit.ts'
+import type { Lease } from '../store/types/claim.ts'
+import { shareOf, type WakeUp } from '../store/types/wake-up.ts'
 import { claimableRooms } from './capacity.ts'
 import type { DispatchEffect, Effects } from './events.ts'
 import type { DispatchState } from './state.ts'

@@ -5,7 +5,7 @@
 import { isJobmillError, isRefusal } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { Enqueued } from '../store/replies.ts'
+import type { Enqueued } from '../store/types/replies.ts'
 import { sendUntilKnown, type Send } from './send-until-known.ts'
 
 const MOST_ITEMS = 1_000

@@ -2,10 +2,10 @@
 import { durationMs } from '../job/duration.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 import type { EnqueuedJob, JobHandle, ResultOptions } from '../job/handle.ts'
-import { checkObjectKeys } from '../job/known-keys.ts'
+import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { checkId } from '../job/names.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { JobResult } from '../store/job-record.ts'
+import type { JobResult } from '../store/types/job-record.ts'
 import type { Results } from './results.ts'
 
 export interface HandleTools {

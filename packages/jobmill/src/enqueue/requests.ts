@@ -7,11 +7,11 @@ import { type AnyJob, isDefinition } from '../job/definition.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 import type { EnqueueItem } from '../job/handle.ts'
 import type { JobKind } from '../job/job-kind.ts'
-import { jsonText } from '../job/json-text.ts'
-import { checkObjectKeys } from '../job/known-keys.ts'
-import { expectedPayload, missingPayload } from '../job/missing-payload.ts'
+import { jsonText } from '../job/text/json-text.ts'
+import { checkObjectKeys } from '../job/options/known-keys.ts'
+import { expectedPayload, missingPayload } from '../job/payload/missing-payload.ts'
 import { ITEM_OPTIONS, type JobRequest } from '../job/prepare-jobs.ts'
-import { applySchema, type Schema } from '../job/schema.ts'
+import { applySchema, type Schema } from '../job/payload/schema.ts'
 
 export interface RequestTools {
   /** The definition of a kind in this process, if there is one. */

@@ -5,7 +5,7 @@
 import { isJobmillError } from '../job/errors.ts'
 import { isEnded } from '../job/state.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
-import type { JobResult } from '../store/job-record.ts'
+import type { JobResult } from '../store/types/job-record.ts'
 
 /** Null: the job does not exist. */
 type Answer = JobResult | null

@@ -6,7 +6,7 @@ import { isJobmillError, type JobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
-import type { Enqueued } from '../store/replies.ts'
+import type { Enqueued } from '../store/types/replies.ts'
 
 export type Send = (jobs: readonly NewJob[], options: { readonly mayRepeat: boolean }) => Promise<Enqueued[]>
 

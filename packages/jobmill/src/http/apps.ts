@@ -1,6 +1,6 @@
 /** Applications that are mounted below `/api/apps` and share the access control of the API. */
 import { JobmillError, quote } from '../job/errors.ts'
-import { checkObject, checkObjectKeys } from '../job/known-keys.ts'
+import { checkObject, checkObjectKeys } from '../job/options/known-keys.ts'
 import type { Who } from './access/roles.ts'
 
 export interface HttpApp {

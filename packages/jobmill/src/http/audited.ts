@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono'
 import type { Mill } from '../runtime/mill.ts'
 import { isRead } from './access/reads.ts'
 import type { Env } from './env.ts'
-import { HIDDEN } from './redact-keys.ts'
+import { HIDDEN } from './redact/redact-keys.ts'
 
 export interface AuditedOptions {
   readonly mill: Pick<Mill, 'audit'>

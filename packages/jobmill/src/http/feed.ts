@@ -2,7 +2,7 @@
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
 import type { TimelineEntry } from '../runtime/report/observation.ts'
-import type { QueueCounts } from '../store/queue-record.ts'
+import type { QueueCounts } from '../store/types/queue-record.ts'
 
 export type News =
   | { readonly type: 'timeline'; readonly entry: TimelineEntry }

@@ -1,7 +1,7 @@
 /** The options of the HTTP API, their checks and defaults. */
-import { safeLines } from '../job/safe-text.ts'
+import { safeLines } from '../job/text/safe-text.ts'
 import { JobmillError, quote } from '../job/errors.ts'
-import { checkObjectKeys } from '../job/known-keys.ts'
+import { checkObjectKeys } from '../job/options/known-keys.ts'
 import {
   checkArray,
   checkBoolean,
@@ -13,7 +13,7 @@ import {
 import type { Platform } from '../platform/platform.ts'
 import { writeOutput } from '../platform/write-output.ts'
 import { checkApps, type HttpApps } from './apps.ts'
-import { checkBasePath } from './base-path.ts'
+import { checkBasePath } from './server/base-path.ts'
 import type { Passthrough } from './passthrough.ts'
 import type { AccessOptions } from './access/access-control.ts'
 import type { Authenticate } from './access/identity.ts'

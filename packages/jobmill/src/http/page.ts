@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { framingHeaders } from './framing.ts'
+import { framingHeaders } from './server/framing.ts'
 
 /** Answers requests for the dashboard; returns null for any other. */
 export type Page = (request: Request) => Response | null

@@ -1,7 +1,7 @@
 /** Explains why a request does not match its schema: the first problem, with its path in the request. */
 import { type RouteConfig, z } from '@hono/zod-openapi'
 import type { core } from 'zod'
-import { nearest } from '../job/known-keys.ts'
+import { nearest } from '../job/options/known-keys.ts'
 import { knownFields } from './known-fields.ts'
 import { problem } from './problem.ts'
 import { wrongValue } from './wrong-value.ts'

@@ -2,7 +2,7 @@
 import type { Duration } from './duration.ts'
 import type { EnqueuedJob, EnqueueItem, EnqueueOptions, JobHandle } from './handle.ts'
 import type { JobKind } from './job-kind.ts'
-import type { LimitInside } from './limit-handle.ts'
+import type { LimitInside } from './limit/limit-handle.ts'
 
 export interface JobInfo {
   readonly id: string

@@ -1,19 +1,19 @@
 /** `defineJob`: a kind with its payload schema, its handler, and its retry policy. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Service } from '../platform/service.ts'
-import { type Backoff, type BackoffPlan, backoffPlan } from './backoff.ts'
+import { type Backoff, type BackoffPlan, backoffPlan } from './attempt/backoff.ts'
 import type { DeadContext, JobContext, JobInfo } from './context.ts'
 import { BOUNDS } from './defaults.ts'
 import { type Duration, timeoutMs } from './duration.ts'
 import { JobmillError, quote } from './errors.ts'
 import { JOB_KIND, type JobKind } from './job-kind.ts'
-import type { MustBeJson } from './json-payload.ts'
-import { checkObjectKeys } from './known-keys.ts'
+import type { MustBeJson } from './payload/json-payload.ts'
+import { checkObjectKeys } from './options/known-keys.ts'
 import { checkName } from './names.ts'
 import { checkFunction, checkWhole } from './numbers.ts'
-import { onDeadKind } from './on-dead.ts'
-import { isSchema, type Schema } from './schema.ts'
-import type { Stored } from './stored.ts'
+import { onDeadKind } from './attempt/on-dead.ts'
+import { isSchema, type Schema } from './payload/schema.ts'
+import type { Stored } from './payload/stored.ts'
 
 /** The options of a kind that apply to all of its jobs. A single job may override the first four. */
 export interface JobPolicy {

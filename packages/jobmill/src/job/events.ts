@@ -1,7 +1,7 @@
 /**
  * Lifecycle events of jobs, queues and the process. Listeners only observe: they cannot change the outcome.
  */
-import type { InterruptionCause } from './interruption.ts'
+import type { InterruptionCause } from './attempt/interruption.ts'
 import type { TraceIds } from './tracing.ts'
 
 export interface JobRef {

@@ -5,8 +5,8 @@
 import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { type Duration, durationMs, instantAt, timeoutMs } from './duration.ts'
 import { JobmillError, quote } from './errors.ts'
-import { jsonText } from './json-text.ts'
-import { checkObject, checkObjectKeys } from './known-keys.ts'
+import { jsonText } from './text/json-text.ts'
+import { checkObject, checkObjectKeys } from './options/known-keys.ts'
 import { checkId, checkKey, checkName, NEW_ID_FIX } from './names.ts'
 import { checkWhole } from './numbers.ts'
 import {

@@ -3,7 +3,7 @@
  * cost nothing. A tracer must not throw or block, because jobs must not depend on it.
  */
 import type { NewJob } from './new-job.ts'
-import type { Outcome } from './outcome.ts'
+import type { Outcome } from './attempt/outcome.ts'
 
 export interface TraceIds {
   readonly traceId: string

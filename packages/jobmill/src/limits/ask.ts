@@ -5,7 +5,7 @@
 import { isJobmillError } from '../job/errors.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { PermitOf, AcquireRequest, Acquired } from '../store/limit.ts'
+import type { PermitOf, AcquireRequest, Acquired } from '../store/types/limit.ts'
 import type { FullStore } from '../store/store.ts'
 import { batcher } from './batcher.ts'
 

@@ -3,11 +3,11 @@
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import { JobmillError } from '../job/errors.ts'
-import { keyedName } from '../job/limit.ts'
+import { keyedName } from '../job/limit/limit.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import { wrongKey } from '../store/cluster-errors.ts'
-import type { AcquireRequest, Acquired } from '../store/limit.ts'
+import type { AcquireRequest, Acquired } from '../store/types/limit.ts'
 import type { AskOptions, Asked, Asks } from './ask.ts'
 import type { Drains } from './drain.ts'
 import type { KnownLimits } from './known-limits.ts'

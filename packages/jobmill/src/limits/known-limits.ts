@@ -1,9 +1,9 @@
 /** Caches the names and types of limits. Read on demand, and kept for a while. */
 import { JobmillError, quote } from '../job/errors.ts'
-import { nearest } from '../job/known-keys.ts'
-import type { LimitSettings } from '../job/limit.ts'
+import { nearest } from '../job/options/known-keys.ts'
+import type { LimitSettings } from '../job/limit/limit.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { LimitRecord } from '../store/limit.ts'
+import type { LimitRecord } from '../store/types/limit.ts'
 
 export interface KnownLimits {
   /** Undefined when unknown. A stale answer does no harm: it decides how to wait, never what is granted. */

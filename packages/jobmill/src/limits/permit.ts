@@ -1,6 +1,6 @@
 /** The permit object that callers hold. */
-import type { DrawResult } from '../job/limit-draw.ts'
-import type { Permit } from '../job/limit-handle.ts'
+import type { DrawResult } from '../job/limit/limit-draw.ts'
+import type { Permit } from '../job/limit/limit-handle.ts'
 
 export function permit({ limit, amount, key }: DrawResult, releasePermit: () => Promise<void>): Permit {
   let released: Promise<void> | null = null

@@ -1,6 +1,6 @@
 /** The log line of each event. The table covers every type, so no event is logged by its name alone. */
-import { countText } from '../job/count-text.ts'
-import { errorText } from '../job/error-text.ts'
+import { countText } from '../job/text/count-text.ts'
+import { errorText } from '../job/text/error-text.ts'
 import type { AttemptRef, EventTable, EventType, JobRef, MillEvent } from '../job/events.ts'
 
 type Lines = { readonly [Type in EventType]: (event: MillEvent<Type>) => string }

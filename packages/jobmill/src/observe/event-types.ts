@@ -1,7 +1,7 @@
 /** All lifecycle events, and the check of a name that a caller passes. */
 import { JobmillError, quote } from '../job/errors.ts'
 import type { EventType } from '../job/events.ts'
-import { nearest } from '../job/known-keys.ts'
+import { nearest } from '../job/options/known-keys.ts'
 import { eventHint } from '../job/other-libraries/states-and-events.ts'
 
 /**

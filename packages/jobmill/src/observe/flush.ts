@@ -4,7 +4,7 @@
  * when there is no data.
  */
 import type { Platform } from '../platform/platform.ts'
-import type { Recording } from '../store/metrics.ts'
+import type { Recording } from '../store/types/metrics.ts'
 import type { FullStore } from '../store/store.ts'
 import type { Metrics, MetricDelta } from './metrics.ts'
 import type { OwnMetrics, ProcessMetrics } from './process-metrics.ts'

@@ -1,7 +1,7 @@
 /** Forwards handler log lines to the logger of the application, with the attempt they belong to. */
 import type { LogLevel } from '../job/context.ts'
 import type { AttemptRef } from '../job/events.ts'
-import { errorIn, type LogFields, plainErrors } from '../job/plain-errors.ts'
+import { errorIn, type LogFields, plainErrors } from '../job/text/plain-errors.ts'
 import { isEnabled, type Logger } from './logger.ts'
 
 export type ForwardLog = (

@@ -1,7 +1,7 @@
 /** The logger interface, and adapters for other loggers. */
 import { inspect } from 'node:util'
 import type { LogLevel } from '../job/context.ts'
-import { safeLine, safeLines } from '../job/safe-text.ts'
+import { safeLine, safeLines } from '../job/text/safe-text.ts'
 import { whenRejected } from './rejections.ts'
 
 export interface Logger {

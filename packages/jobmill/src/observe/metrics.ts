@@ -5,7 +5,7 @@
  */
 import { mergeData, type MetricData } from '../job/metric-data.ts'
 import type { Platform } from '../platform/platform.ts'
-import { RESOLUTIONS } from '../store/metrics.ts'
+import { RESOLUTIONS } from '../store/types/metrics.ts'
 import { type DrawCount, drawCounter } from './draws.ts'
 import type { Tap } from './event-hub.ts'
 import { limitScope, queueScope } from './scopes.ts'

@@ -6,7 +6,7 @@ import { DEFAULTS } from '../job/defaults.ts'
 import { type Gauge, mergeData, type MetricData } from '../job/metric-data.ts'
 import type { GaugeReading, Gauges } from '../platform/gauges.ts'
 import type { Platform } from '../platform/platform.ts'
-import { type MetricOwn, type Resolution, RESOLUTIONS } from '../store/metrics.ts'
+import { type MetricOwn, type Resolution, RESOLUTIONS } from '../store/types/metrics.ts'
 
 export interface OwnMetrics extends Omit<MetricOwn, 'agoMs' | 'scope'> {
   /** On the monotonic clock. */

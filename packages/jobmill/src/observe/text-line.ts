@@ -1,6 +1,6 @@
 /** A log entry as text for standard error: one line, with the indented stack of an error below it. */
 import type { AttemptRef } from '../job/events.ts'
-import { safeLine } from '../job/safe-text.ts'
+import { safeLine } from '../job/text/safe-text.ts'
 import { FROM_HANDLER } from './forward-log.ts'
 
 const INDENT = '\n        '

@@ -3,10 +3,10 @@
  * events are dropped and counted.
  */
 import { DEFAULTS } from '../job/defaults.ts'
-import { errorText, storableText } from '../job/error-text.ts'
+import { errorText, storableText } from '../job/text/error-text.ts'
 import type { EventTable, EventType } from '../job/events.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { NewTimelineEvent } from '../store/metrics.ts'
+import type { NewTimelineEvent } from '../store/types/metrics.ts'
 import type { Tap } from './event-hub.ts'
 import { IN_TIMELINE } from './event-types.ts'
 

@@ -3,12 +3,12 @@
  */
 import type { Emit } from '../job/events.ts'
 import type { NewJob } from '../job/new-job.ts'
-import type { QueueSettings } from '../job/queue-settings.ts'
+import type { QueueSettings } from '../job/queue/queue-settings.ts'
 import type { Limits } from '../limits/limits.ts'
-import type { Lease } from '../store/claim.ts'
-import type { Finish, Finished } from '../store/finish.ts'
-import type { JobResult } from '../store/job-record.ts'
-import type { Enqueued } from '../store/replies.ts'
+import type { Lease } from '../store/types/claim.ts'
+import type { Finish, Finished } from '../store/types/finish.ts'
+import type { JobResult } from '../store/types/job-record.ts'
+import type { Enqueued } from '../store/types/replies.ts'
 import type { Attempt } from '../work/attempt.ts'
 
 const A_WHILE_MS = 60_000

@@ -1,6 +1,6 @@
 /** Writes the limits, queues and schedules that code declares to the database. Overrides stay. */
 import { isJobmillError, JobmillError, quote } from '../job/errors.ts'
-import { nearest } from '../job/known-keys.ts'
+import { nearest } from '../job/options/known-keys.ts'
 import type { FullStore } from '../store/store.ts'
 import type { Resolved } from './options/options.ts'
 

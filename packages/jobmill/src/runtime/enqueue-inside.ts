@@ -8,7 +8,7 @@ import type { EnqueueInside, EnqueueManyInside, OptionsInside } from '../job/con
 import { BOUNDS } from '../job/defaults.ts'
 import { JobmillError } from '../job/errors.ts'
 import type { EnqueueItem, JobHandle } from '../job/handle.ts'
-import { checkObjectKeys } from '../job/known-keys.ts'
+import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { bytesOf, type NewJob } from '../job/new-job.ts'
 import { ENQUEUE_OPTIONS } from '../job/prepare-jobs.ts'
 import type { Attempt } from '../work/attempt.ts'

@@ -2,8 +2,8 @@
 import type { DeadContext, JobContext } from '../job/context.ts'
 import type { AnyJob } from '../job/definition.ts'
 import { JobmillError, quote } from '../job/errors.ts'
-import { onDeadKind } from '../job/on-dead.ts'
-import { Dead } from '../job/thrown.ts'
+import { onDeadKind } from '../job/attempt/on-dead.ts'
+import { Dead } from '../job/attempt/thrown.ts'
 import type { FullStore } from '../store/store.ts'
 import type { Handler } from '../work/handler.ts'
 

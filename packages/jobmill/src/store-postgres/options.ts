@@ -2,7 +2,7 @@
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
 import { JobmillError, quote } from '../job/errors.ts'
-import { checkObjectKeys } from '../job/known-keys.ts'
+import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { checkBoolean, checkWhole } from '../job/numbers.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import {

@@ -1,6 +1,6 @@
 /** The PostgreSQL store: connects every verb to its implementation. */
 import { JobmillError, quote } from '../job/errors.ts'
-import { withChecks } from '../store/with-checks.ts'
+import { withChecks } from '../store/checks/with-checks.ts'
 import { createLifecycle } from '../store/lifecycle.ts'
 import type { ToolStore } from '../store/store.ts'
 import { position } from './inspect/position.ts'

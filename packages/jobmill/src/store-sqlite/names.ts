@@ -2,7 +2,7 @@
  * Maps queue and kind names to the ids that rows contain. A store caches the pairs, which never change. A
  * pair is cached only after its transaction commits: a rolled back id may go to another name.
  */
-import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue/queue-settings.ts'
 import type { Sql, Value } from './connection/handle.ts'
 
 // Each by its unique index.

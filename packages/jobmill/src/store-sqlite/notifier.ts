@@ -4,7 +4,7 @@
  * counters show which queues got work; all processes read the same counters.
  */
 import type { Platform, Timer } from '../platform/platform.ts'
-import { wakeAll, type WakeUp } from '../store/wake-up.ts'
+import { wakeAll, type WakeUp } from '../store/types/wake-up.ts'
 import type { NotifierPart } from '../store/parts.ts'
 import { waiters } from '../store/waiters.ts'
 import type { Connection } from './connection/connection.ts'

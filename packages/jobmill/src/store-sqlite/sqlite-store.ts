@@ -1,10 +1,10 @@
 /** The SQLite store: wires each operation of the store contract to its implementation. */
 import { BOUNDS } from '../job/defaults.ts'
 import type { Platform } from '../platform/platform.ts'
-import { withChecks } from '../store/with-checks.ts'
-import { type JobFilter, type JobPage, listWithinBudget, type PageRequest } from '../store/job-list.ts'
+import { withChecks } from '../store/checks/with-checks.ts'
+import { type JobFilter, type JobPage, listWithinBudget, type PageRequest } from '../store/types/job-list.ts'
 import { createLifecycle } from '../store/lifecycle.ts'
-import type { Recording } from '../store/metrics.ts'
+import type { Recording } from '../store/types/metrics.ts'
 import { slicesOf } from '../store/slices.ts'
 import type { ToolStore } from '../store/store.ts'
 import { position } from './inspect/position.ts'

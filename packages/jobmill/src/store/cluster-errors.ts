@@ -1,5 +1,5 @@
 /** Errors about schedules and limits that are missing, already exist, or are in use. */
-import type { Overridable } from '../job/overrides.ts'
+import type { Overridable } from '../job/queue/overrides.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 
 export function scheduleExists(name: string): JobmillError {

@@ -1,6 +1,6 @@
 /** The lease of a job that was inserted as running. */
 import type { NewJob } from '../job/new-job.ts'
-import type { Lease } from './claim.ts'
+import type { Lease } from './types/claim.ts'
 
 type InsertedAs = Omit<NewJob, 'dueAt' | 'delayMs' | 'dedupe'>
 

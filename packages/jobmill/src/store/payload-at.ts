@@ -1,7 +1,7 @@
 /** Filters on values inside payloads: the value at a path, compared as text. */
 import { BOUNDS } from '../job/defaults.ts'
 import { JobmillError, quote } from '../job/errors.ts'
-import { checkObjectKeys } from '../job/known-keys.ts'
+import { checkObjectKeys } from '../job/options/known-keys.ts'
 
 export interface PayloadAt {
   /** Object keys and array indexes, outermost first. */

@@ -13,10 +13,10 @@
  * The conformance suite in testing/ proves that a store follows these rules.
  */
 import type { NewJob } from '../job/new-job.ts'
-import type { ClaimRequest, HandOff, Lease } from './claim.ts'
-import type { Finish, Finished, Progress } from './finish.ts'
-import type { JobFilter, JobPage, PageRequest } from './job-list.ts'
-import type { AttemptRecord, JobRecord, JobResult } from './job-record.ts'
+import type { ClaimRequest, HandOff, Lease } from './types/claim.ts'
+import type { Finish, Finished, Progress } from './types/finish.ts'
+import type { JobFilter, JobPage, PageRequest } from './types/job-list.ts'
+import type { AttemptRecord, JobRecord, JobResult } from './types/job-record.ts'
 import type {
   InspectPart,
   InstancesPart,
@@ -27,9 +27,9 @@ import type {
   QueuesPart,
   SchedulesPart,
 } from './parts.ts'
-import type { QueueCounts } from './queue-record.ts'
-import type { Enqueued, Retained, RetainRequest, Staged, Verdict } from './replies.ts'
-import type { StoreTools } from './tools.ts'
+import type { QueueCounts } from './types/queue-record.ts'
+import type { Enqueued, Retained, RetainRequest, Staged, Verdict } from './types/replies.ts'
+import type { StoreTools } from './admin/tools.ts'
 
 /**
  * The verbs for jobs, and the other parts of a store. A mill works without an optional part and refuses what

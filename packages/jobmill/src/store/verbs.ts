@@ -1,6 +1,6 @@
 /** Every verb of a store by its path (`claim`, `limits.acquire`), to wrap or list them all. */
 import type { FullStore, Store } from './store.ts'
-import type { WakeUp } from './wake-up.ts'
+import type { WakeUp } from './types/wake-up.ts'
 
 const PARTS = [
   'queues',

@@ -1,6 +1,6 @@
 /** The callers in this process that wait for wake-ups. Each store decides when to wake them. */
 import type { Platform } from '../platform/platform.ts'
-import { wakeAll, type WakeUp } from './wake-up.ts'
+import { wakeAll, type WakeUp } from './types/wake-up.ts'
 
 export interface Waiters {
   /** Resolves with the wake-ups received; empty on timeout or abort. */

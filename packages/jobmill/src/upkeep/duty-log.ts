@@ -2,7 +2,7 @@
  * Tracks the passes of a duty, and emits events for a pass that changed something, the first failure, and the
  * first success after it.
  */
-import { errorText } from '../job/error-text.ts'
+import { errorText } from '../job/text/error-text.ts'
 import type { Emit } from '../job/events.ts'
 import type { Platform } from '../platform/platform.ts'
 

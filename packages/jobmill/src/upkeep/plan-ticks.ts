@@ -5,9 +5,9 @@
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { NewJob } from '../job/new-job.ts'
-import { overlapKey, type ScheduleDefinition } from '../job/schedule.ts'
+import { overlapKey, type ScheduleDefinition } from '../job/schedule/schedule.ts'
 import { type Instants, instantsOf } from '../job/when/instants.ts'
-import type { ScheduleRecord, Tick } from '../store/schedule.ts'
+import type { ScheduleRecord, Tick } from '../store/types/schedule.ts'
 
 export interface PlanTools {
   readonly mintId: () => string

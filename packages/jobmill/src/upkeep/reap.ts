@@ -2,7 +2,7 @@
  * Reaps expired instances until there are none left. Every instance that sees one does this, so there is no
  * wait for a leader.
  */
-import type { ReapedJob } from '../store/replies.ts'
+import type { ReapedJob } from '../store/types/replies.ts'
 import type { FullStore } from '../store/store.ts'
 
 const INSTANCES_PER_PASS = 10

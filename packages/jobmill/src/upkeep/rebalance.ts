@@ -3,9 +3,9 @@
  * proportion to their capacity. Only changes are written. Shrinking interrupts nothing: an instance with
  * fewer workers claims less.
  */
-import type { Slot, SlotChange } from '../store/duty.ts'
-import type { InstanceRecord } from '../store/instance.ts'
-import type { QueueRecord } from '../store/queue-record.ts'
+import type { Slot, SlotChange } from '../store/types/duty.ts'
+import type { InstanceRecord } from '../store/types/instance.ts'
+import type { QueueRecord } from '../store/types/queue-record.ts'
 import type { FullStore } from '../store/store.ts'
 
 export async function rebalance(

@@ -1,6 +1,6 @@
 /** Deletes what exceeds the retention settings, in bounded batches until nothing is left. */
 import { JobmillError, isJobmillError, quote } from '../job/errors.ts'
-import { NOTHING_RETAINED, type Retained, type RetainRequest } from '../store/replies.ts'
+import { NOTHING_RETAINED, type Retained, type RetainRequest } from '../store/types/replies.ts'
 import type { FullStore } from '../store/store.ts'
 import type { Counts } from './duty.ts'
 

@@ -3,11 +3,11 @@
  * because a tick is accepted once. A schedule that fails is recorded, stays unchanged, and does not stop the
  * others.
  */
-import { errorText } from '../job/error-text.ts'
+import { errorText } from '../job/text/error-text.ts'
 import { isJobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { ScheduleRecord, Ticked } from '../store/schedule.ts'
+import type { ScheduleRecord, Ticked } from '../store/types/schedule.ts'
 import type { FullStore } from '../store/store.ts'
 import { planTick } from './plan-ticks.ts'
 import { inBatches, type Planned } from './tick-batches.ts'

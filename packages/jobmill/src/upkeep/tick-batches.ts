@@ -1,5 +1,5 @@
 /** Groups ticks into calls. */
-import type { ScheduleRecord, Tick } from '../store/schedule.ts'
+import type { ScheduleRecord, Tick } from '../store/types/schedule.ts'
 
 export interface Planned {
   readonly record: ScheduleRecord

@@ -1,7 +1,7 @@
 /** The log of an attempt, as JSON lines that fit into one row. Keeps the first lines and counts the rest. */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { LogLevel } from '../job/context.ts'
-import { jsonText } from '../job/json-text.ts'
+import { jsonText } from '../job/text/json-text.ts'
 
 export interface LogLine {
   /** Wall clock of the process that ran the attempt. */

@@ -14,12 +14,12 @@ import type {
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Duration } from '../job/duration.ts'
 import { JobmillError } from '../job/errors.ts'
-import { jsonText } from '../job/json-text.ts'
-import type { LimitInside } from '../job/limit-handle.ts'
-import { type LogFields, plainErrors } from '../job/plain-errors.ts'
-import { Snooze } from '../job/thrown.ts'
+import { jsonText } from '../job/text/json-text.ts'
+import type { LimitInside } from '../job/limit/limit-handle.ts'
+import { type LogFields, plainErrors } from '../job/text/plain-errors.ts'
+import { Snooze } from '../job/attempt/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { Lease } from '../store/claim.ts'
+import type { Lease } from '../store/types/claim.ts'
 import type { Attempt } from './attempt.ts'
 
 /** What an attempt can use. */

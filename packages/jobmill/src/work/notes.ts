@@ -4,7 +4,7 @@
 import { isDataError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
-import type { Progress } from '../store/finish.ts'
+import type { Progress } from '../store/types/finish.ts'
 import type { Attempt } from './attempt.ts'
 
 export interface Notes {

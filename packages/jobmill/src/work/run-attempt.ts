@@ -1,12 +1,12 @@
-/** Runs the handler of one attempt. Every way a handler can end maps to one of the ways in job/decide.ts. */
+/** Runs the handler of one attempt. Every way it can end maps to one of the ways in job/attempt/decide.ts. */
 import type { JobContext } from '../job/context.ts'
-import type { Ended } from '../job/decide.ts'
+import type { Ended } from '../job/attempt/decide.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import { isJobmillError, JobmillError } from '../job/errors.ts'
-import { errorText } from '../job/error-text.ts'
-import { jsonText } from '../job/json-text.ts'
-import { applySchema, type Schema } from '../job/schema.ts'
-import { thrownOutcome } from '../job/thrown.ts'
+import { errorText } from '../job/text/error-text.ts'
+import { jsonText } from '../job/text/json-text.ts'
+import { applySchema, type Schema } from '../job/payload/schema.ts'
+import { thrownOutcome } from '../job/attempt/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
 import { type Attempt, interrupt } from './attempt.ts'
 import type { Handler, Middleware } from './handler.ts'

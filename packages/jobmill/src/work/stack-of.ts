@@ -2,9 +2,9 @@
  * The stack of the error a handler threw, including the stacks of its causes. The frames of Jobmill that
  * called the handler are left out: they are the same for every error.
  */
-import type { Ended } from '../job/decide.ts'
+import type { Ended } from '../job/attempt/decide.ts'
 import { isJobmillError } from '../job/errors.ts'
-import { storableText } from '../job/error-text.ts'
+import { storableText } from '../job/text/error-text.ts'
 import { FIRST_OWN_FRAME } from './inside-handler.ts'
 
 const MOST_CAUSES = 5

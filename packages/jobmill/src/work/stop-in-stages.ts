@@ -5,7 +5,7 @@
 import type { Emit } from '../job/events.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
-import type { Finish, Finished } from '../store/finish.ts'
+import type { Finish, Finished } from '../store/types/finish.ts'
 import { type Attempt, interrupt } from './attempt.ts'
 import type { Attempts } from './attempts.ts'
 import type { Grace } from './grace.ts'

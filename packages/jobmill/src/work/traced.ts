@@ -1,11 +1,11 @@
 /** Tracing of a job. Separate from run-job.ts, so that untraced jobs do not pay for these closures. */
-import type { Ended } from '../job/decide.ts'
+import type { Ended } from '../job/attempt/decide.ts'
 import type { AttemptTrace } from '../job/tracing.ts'
-import type { Finish, Finished } from '../store/finish.ts'
+import type { Finish, Finished } from '../store/types/finish.ts'
 import type { Attempt } from './attempt.ts'
-import type { Finisher } from './finisher.ts'
+import type { Finisher } from './outcome/finisher.ts'
 import type { Handler } from './handler.ts'
-import type { AsFailed } from './plainer.ts'
+import type { AsFailed } from './outcome/plainer.ts'
 import type { RunAttempt, RunTools } from './run-attempt.ts'
 
 /** A tracer that throws must not block the worker or lose the job. */

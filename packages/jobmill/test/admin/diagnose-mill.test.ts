@@ -7,7 +7,7 @@ import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, jobmill, type MillOptions, type FullStore } from '../../src/index.ts'
 import { diagnoseMill, periodsOf } from '../../src/runtime/diagnose/diagnose.ts'
 import { resolveOptions } from '../../src/runtime/options/options.ts'
-import type { Diagnostic } from '../../src/store/admin.ts'
+import type { Diagnostic } from '../../src/store/admin/admin.ts'
 import { aClaim, aJob, anInstance, aHeartbeat } from '../../src/testing/factories.ts'
 import { type Place, places } from '../runtime/places.ts'
 

@@ -8,7 +8,7 @@ import { startPgbouncer } from '../../../../test/support/pgbouncer.ts'
 import { startPostgres } from '../../../../test/support/postgres-server.ts'
 import { postgres, type PostgresOptions } from '../../src/postgres.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
-import type { Diagnostic } from '../../src/store/admin.ts'
+import type { Diagnostic } from '../../src/store/admin/admin.ts'
 import { versionProblem } from '../../src/store-postgres/connection/server-version.ts'
 import { queryAt } from './sites.ts'
 

@@ -3,7 +3,7 @@
  * never run under another name.
  */
 import { describe, expect, test } from 'vitest'
-import type { Diagnostic } from '../../src/store/admin.ts'
+import type { Diagnostic } from '../../src/store/admin/admin.ts'
 import type { ToolStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, aRetain } from '../../src/testing/factories.ts'
 import { ALL, postgresSite } from './sites.ts'

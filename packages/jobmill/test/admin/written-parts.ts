@@ -1,5 +1,5 @@
 /** The catalog in the text form of store-postgres/admin/expected.ts, for the test that compares the two. */
-import { nameOf, type Parts, tableOf } from '../../src/store/drift.ts'
+import { nameOf, type Parts, tableOf } from '../../src/store/admin/drift.ts'
 
 /** Columns are in the line of their table. */
 export function written(parts: Parts): string[] {

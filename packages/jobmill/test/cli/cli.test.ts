@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { jobmill } from '../../src/index.ts'
-import { VERSION } from '../../src/job/version.ts'
+import { VERSION } from '../../src/job/payload/version.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { config, run } from './run.ts'
 

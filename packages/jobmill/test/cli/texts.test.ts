@@ -14,7 +14,7 @@ import { waitingFor } from '../../src/cli/waiting.ts'
 import { countText, fromNow, lasting, remainingText, localTime, optionText } from '../../src/cli/wording.ts'
 import { durationMs } from '../../src/job/duration.ts'
 import { jobView } from '../../src/runtime/operate/job-view.ts'
-import type { JobRecord } from '../../src/store/job-record.ts'
+import type { JobRecord } from '../../src/store/types/job-record.ts'
 import { fakePlatform, rejection } from '../unit/support.ts'
 
 /** Everything that a terminal interprets, and halves of surrogate pairs. */

@@ -7,7 +7,7 @@ import type { OneJob, Overview, QueueJobs, View } from '../../src/cli/top/read.t
 import { shortNumber, shortTime } from '../../src/cli/top/short.ts'
 import { placeOf, pressKey, START, type TopState } from '../../src/cli/top/state.ts'
 import { jobView } from '../../src/runtime/operate/job-view.ts'
-import type { JobRecord } from '../../src/store/job-record.ts'
+import type { JobRecord } from '../../src/store/types/job-record.ts'
 
 const bare = { paint: (_: unknown, text: string) => text }
 

@@ -1,7 +1,7 @@
 // When the reducer claims, and how much. No clock and no database: events in, effects out.
 import { describe, expect, test } from 'vitest'
 import type { DispatchEvent } from '../../src/dispatch/events.ts'
-import type { Lease } from '../../src/store/claim.ts'
+import type { Lease } from '../../src/store/types/claim.ts'
 import { aLease } from '../work/leases.ts'
 import {
   claimed,

@@ -1,7 +1,7 @@
 // Compares what this instance runs with what the database assigns to it.
 import { expect, test } from 'vitest'
-import type { Held, Lease } from '../../src/store/claim.ts'
-import type { Finish } from '../../src/store/finish.ts'
+import type { Held, Lease } from '../../src/store/types/claim.ts'
+import type { Finish } from '../../src/store/types/finish.ts'
 import { attempts } from '../../src/work/attempts.ts'
 import { compare } from '../../src/dispatch/compare.ts'
 import { aLease, anAttempt, unavailable } from '../work/leases.ts'

@@ -1,8 +1,8 @@
 /** A dispatcher on a fake clock. The test answers its statements. */
 import { onTestFinished } from 'vitest'
 import { type Dispatcher, dispatcher as create } from '../../src/dispatch/dispatcher.ts'
-import type { ClaimRequest, Held, Lease } from '../../src/store/claim.ts'
-import type { Finish } from '../../src/store/finish.ts'
+import type { ClaimRequest, Held, Lease } from '../../src/store/types/claim.ts'
+import type { Finish } from '../../src/store/types/finish.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { type TestPlatform, testPlatform } from '../../src/testing/index.ts'
 import { attempts } from '../../src/work/attempts.ts'

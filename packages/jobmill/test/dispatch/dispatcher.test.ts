@@ -1,7 +1,7 @@
 // The driver of the reducer: statements, pauses, its one timer, and the stop.
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
-import type { Lease } from '../../src/store/claim.ts'
+import type { Lease } from '../../src/store/types/claim.ts'
 import { aJob } from '../../src/testing/factories.ts'
 import { aLease, unavailable } from '../work/leases.ts'
 import { dispatcherBench } from './dispatcher-bench.ts'

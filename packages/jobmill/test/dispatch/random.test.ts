@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { DispatchEffect, DispatchEvent } from '../../src/dispatch/events.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { aJob } from '../../src/testing/factories.ts'
-import type { Lease } from '../../src/store/claim.ts'
+import type { Lease } from '../../src/store/types/claim.ts'
 import { aLease } from '../work/leases.ts'
 import { settingsChanged, testDispatch, TICK } from './support.ts'
 

@@ -2,8 +2,8 @@
 import { initialState, type DispatchState, type Member } from '../../src/dispatch/state.ts'
 import type { DispatchEffect, DispatchEvent } from '../../src/dispatch/events.ts'
 import { next } from '../../src/dispatch/next.ts'
-import type { LimitSettings } from '../../src/job/limit.ts'
-import type { Lease } from '../../src/store/claim.ts'
+import type { LimitSettings } from '../../src/job/limit/limit.ts'
+import type { Lease } from '../../src/store/types/claim.ts'
 import { aLease } from '../work/leases.ts'
 
 export interface Given {

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { requestsFor, type RequestTools, type Target } from '../../src/enqueue/requests.ts'
 import { defineJob } from '../../src/job/definition.ts'
 import type { EnqueueItem } from '../../src/job/handle.ts'
-import type { Schema } from '../../src/job/schema.ts'
+import type { Schema } from '../../src/job/payload/schema.ts'
 import { refusal, rejection } from '../unit/support.ts'
 
 const plain = defineJob({ kind: 'plain', run: () => {} })

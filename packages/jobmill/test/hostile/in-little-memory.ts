@@ -3,7 +3,7 @@
  * the given memory is enough.
  */
 import { isJobmillError } from '../../src/job/errors.ts'
-import { jsonText } from '../../src/job/json-text.ts'
+import { jsonText } from '../../src/job/text/json-text.ts'
 import { CHECKS, used } from './checks.ts'
 import { TEXTS, WHENS } from './corpus.ts'
 

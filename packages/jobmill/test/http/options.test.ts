@@ -1,6 +1,6 @@
 /** Every option of the HTTP API is checked when it is passed: none of a wrong type is accepted or ignored. */
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { isLoopback } from '../../src/http/address.ts'
+import { isLoopback } from '../../src/http/server/address.ts'
 import { bulkJob, httpApi, type HttpOptions, serve, servePublic, type ServeOptions } from '../../src/http.ts'
 import { jobmill, type Mill } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'

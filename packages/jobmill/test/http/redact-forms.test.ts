@@ -2,9 +2,9 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
-import { SECRET_KEYS, secretTest } from '../../src/http/redact-keys.ts'
-import { hideCredentials } from '../../src/http/redact-text.ts'
-import { redactor } from '../../src/http/redact.ts'
+import { SECRET_KEYS, secretTest } from '../../src/http/redact/redact-keys.ts'
+import { hideCredentials } from '../../src/http/redact/redact-text.ts'
+import { redactor } from '../../src/http/redact/redact.ts'
 
 const hide = redactor(SECRET_KEYS)
 

@@ -3,11 +3,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
-import { SECRET_KEYS, secretTest } from '../../src/http/redact-keys.ts'
-import { hideInJson } from '../../src/http/redact-json-text.ts'
-import { hideInLists } from '../../src/http/redact-list-text.ts'
-import { hideCredentials } from '../../src/http/redact-text.ts'
-import { redactor } from '../../src/http/redact.ts'
+import { SECRET_KEYS, secretTest } from '../../src/http/redact/redact-keys.ts'
+import { hideInJson } from '../../src/http/redact/redact-json-text.ts'
+import { hideInLists } from '../../src/http/redact/redact-list-text.ts'
+import { hideCredentials } from '../../src/http/redact/redact-text.ts'
+import { redactor } from '../../src/http/redact/redact.ts'
 
 const hide = redactor(SECRET_KEYS)
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { HTTP_CODES, type ProblemCode, statusOf } from '../../src/http/problem.ts'
-import { VERSION } from '../../src/job/version.ts'
+import { VERSION } from '../../src/job/payload/version.ts'
 import { operationsOf } from './calls.ts'
 import { apiDocument } from './document.ts'
 import { withoutTables, withTables } from './request-tables.ts'

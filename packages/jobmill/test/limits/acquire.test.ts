@@ -1,7 +1,7 @@
 /** Rate limits inside a handler: how long it waits and what it throws. On the oracle. */
 import { describe, expect, test } from 'vitest'
-import { Interruption } from '../../src/job/interruption.ts'
-import { Snooze } from '../../src/job/thrown.ts'
+import { Interruption } from '../../src/job/attempt/interruption.ts'
+import { Snooze } from '../../src/job/attempt/thrown.ts'
 import { aLease, failure, insideOf, isPending, running, scene } from './scene.ts'
 
 const MINUTELY = { smtp: { rate: 50, per: '1m' } } as const

@@ -1,8 +1,8 @@
 /** External faults: lost replies, and upstream services that refuse calls. On the oracle. */
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
-import { limitSettings, type RateSettings } from '../../src/job/limit.ts'
-import { Snooze } from '../../src/job/thrown.ts'
+import { limitSettings, type RateSettings } from '../../src/job/limit/limit.ts'
+import { Snooze } from '../../src/job/attempt/thrown.ts'
 import { drains } from '../../src/limits/drain.ts'
 import { knownLimits } from '../../src/limits/known-limits.ts'
 import { oracle, oracleDatabase, testPlatform } from '../../src/testing/index.ts'

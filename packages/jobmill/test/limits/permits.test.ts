@@ -1,6 +1,6 @@
 /** Permits inside a handler: which job waits, which one is woken, and what is released. On the oracle. */
 import { describe, expect, test } from 'vitest'
-import { Snooze } from '../../src/job/thrown.ts'
+import { Snooze } from '../../src/job/attempt/thrown.ts'
 import { holding } from '../../src/limits/holding.ts'
 import { aLease, failure, held, insideOf, isPending, running, scene } from './scene.ts'
 

@@ -4,10 +4,10 @@
  */
 import { describe, expect } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
-import { type LimitOptions, limitSettings } from '../../src/job/limit.ts'
-import { Snooze } from '../../src/job/thrown.ts'
+import { type LimitOptions, limitSettings } from '../../src/job/limit/limit.ts'
+import { Snooze } from '../../src/job/attempt/thrown.ts'
 import { sleep } from '../../src/platform/sleep.ts'
-import type { Lease } from '../../src/store/claim.ts'
+import type { Lease } from '../../src/store/types/claim.ts'
 import type { TestPlatform } from '../../src/testing/index.ts'
 import { PLACES, testOn } from './places.ts'
 import { aLease, insideOf, type Process, scene, type Scene } from './scene.ts'

@@ -1,8 +1,8 @@
 /** Limits on a database: several processes that share it, each with its own handle, on a fake clock. */
 import { onTestFinished } from 'vitest'
-import { type LimitOptions, limitSettings } from '../../src/job/limit.ts'
+import { type LimitOptions, limitSettings } from '../../src/job/limit/limit.ts'
 import { type Limits, limits } from '../../src/limits/limits.ts'
-import type { Lease } from '../../src/store/claim.ts'
+import type { Lease } from '../../src/store/types/claim.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import {
   aClaim,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { NewJob } from '../../src/job/new-job.ts'
-import type { JobRecord } from '../../src/store/job-record.ts'
+import type { JobRecord } from '../../src/store/types/job-record.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { aJob, type ConformanceSubject } from '../../src/testing/index.ts'
 import { type Act, type Crowd, KEYS, member, type MemberLog } from './crowd-acts.ts'

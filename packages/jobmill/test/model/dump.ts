@@ -1,9 +1,9 @@
 // Everything that is visible through the read side of a store. Two stores with the same history look the
 // same.
 import { JOB_STATES } from '../../src/job/state.ts'
-import type { JobFilter } from '../../src/store/job-list.ts'
-import type { JobSummary } from '../../src/store/job-record.ts'
-import { RESOLUTIONS } from '../../src/store/metrics.ts'
+import type { JobFilter } from '../../src/store/types/job-list.ts'
+import type { JobSummary } from '../../src/store/types/job-record.ts'
+import { RESOLUTIONS } from '../../src/store/types/metrics.ts'
 import { plainHeld, plainInstances, plainJob, plainSummary } from './plain.ts'
 import { QUEUES, SCHEDULES, TAGS } from './steps/names.ts'
 import type { System } from './systems.ts'

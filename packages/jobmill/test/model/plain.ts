@@ -1,9 +1,9 @@
 // Normalizes records and replies, so that those of different stores are equal: common names for tokens, no
 // order where the contract gives none, and nothing that the contract leaves open.
-import type { Held, Lease } from '../../src/store/claim.ts'
-import type { InstanceRecord, Heartbeat } from '../../src/store/instance.ts'
-import type { AttemptRecord, JobRecord, JobSummary } from '../../src/store/job-record.ts'
-import type { Reaped, Staged } from '../../src/store/replies.ts'
+import type { Held, Lease } from '../../src/store/types/claim.ts'
+import type { InstanceRecord, Heartbeat } from '../../src/store/types/instance.ts'
+import type { AttemptRecord, JobRecord, JobSummary } from '../../src/store/types/job-record.ts'
+import type { Reaped, Staged } from '../../src/store/types/replies.ts'
 import { type System, claimOf } from './systems.ts'
 
 function byId<T extends { readonly id: string }>(items: readonly T[]): T[] {

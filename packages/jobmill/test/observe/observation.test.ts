@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { boundOf, bucketOf } from '../../src/job/metric-data.ts'
 import { observation } from '../../src/runtime/report/observation.ts'
-import type { MetricQuery, MetricRecord } from '../../src/store/metrics.ts'
+import type { MetricQuery, MetricRecord } from '../../src/store/types/metrics.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { aClock, histogramOf, START_AT } from './bench.ts'
 

@@ -2,7 +2,7 @@
 import { createTraceState, SpanStatusCode } from '@opentelemetry/api'
 import { describe, expect, test } from 'vitest'
 import type { NewJob } from '../../src/job/new-job.ts'
-import { OUTCOMES } from '../../src/job/outcome.ts'
+import { OUTCOMES } from '../../src/job/attempt/outcome.ts'
 import { prepareJobs } from '../../src/job/prepare-jobs.ts'
 import { contextIn, withContext } from '../../src/observe/opentelemetry/trace-context.ts'
 import { openTelemetry, type Tracing } from '../../src/opentelemetry.ts'

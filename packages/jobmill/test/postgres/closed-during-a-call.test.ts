@@ -3,7 +3,7 @@ import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { postgres } from '../../src/postgres.ts'
-import type { Lease } from '../../src/store/claim.ts'
+import type { Lease } from '../../src/store/types/claim.ts'
 import { aClaim, aJob, anInstance } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')

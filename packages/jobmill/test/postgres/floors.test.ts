@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinish
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import { postgres } from '../../src/postgres.ts'
-import type { Lease } from '../../src/store/claim.ts'
+import type { Lease } from '../../src/store/types/claim.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 

@@ -6,11 +6,11 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
-import { ON_DEAD_QUEUE, onDeadJob, onDeadKind } from '../../src/job/on-dead.ts'
+import { ON_DEAD_QUEUE, onDeadJob, onDeadKind } from '../../src/job/attempt/on-dead.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
 import { postgres } from '../../src/postgres.ts'
-import type { Lease } from '../../src/store/claim.ts'
-import type { Finish } from '../../src/store/finish.ts'
+import type { Lease } from '../../src/store/types/claim.ts'
+import type { Finish } from '../../src/store/types/finish.ts'
 import {
   aClaim,
   aDefinition,

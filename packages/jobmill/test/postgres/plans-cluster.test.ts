@@ -7,8 +7,8 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
-import type { TimelineQuery } from '../../src/store/metrics.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
+import type { TimelineQuery } from '../../src/store/types/metrics.ts'
 import {
   aClaim,
   aDefinition,

@@ -5,8 +5,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
-import type { JobFilter } from '../../src/store/job-list.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
+import type { JobFilter } from '../../src/store/types/job-list.ts'
 import { aJob, anInstance, aHeartbeat, aRetain } from '../../src/testing/factories.ts'
 import { expectIndexes as expectUse, type Explained, explaining, plansOf } from './explaining.ts'
 

@@ -10,7 +10,7 @@ import {
   type FullStore,
   Throttled,
 } from '../../src/index.ts'
-import type { StoreTools } from '../../src/store/tools.ts'
+import type { StoreTools } from '../../src/store/admin/tools.ts'
 import { queueDiagnostics } from '../../src/runtime/diagnose/queue-diagnostics.ts'
 import { anInstance, type TestMill } from '../../src/testing/index.ts'
 import { subjects } from './stores.ts'

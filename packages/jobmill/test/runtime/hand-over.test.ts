@@ -7,7 +7,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import { defineJob, type FullStore, type JobContext, type RemoteDispatch } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
-import type { HandedOver } from '../../src/store/claim.ts'
+import type { HandedOver } from '../../src/store/types/claim.ts'
 import { faultyStore, testMill, type TestMill } from '../../src/testing/index.ts'
 import { happened } from './stores.ts'
 

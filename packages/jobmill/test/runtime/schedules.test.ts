@@ -1,6 +1,6 @@
 // P12: each planned instant fires once, across several processes, lost replies and clock changes.
 import { describe, expect, test } from 'vitest'
-import type { Transition } from '../../src/store/finish.ts'
+import type { Transition } from '../../src/store/types/finish.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, anInstance } from '../../src/testing/index.ts'
 import { allJobs, benches } from './schedules-bench.ts'

@@ -1,7 +1,7 @@
 // The store caches the leases that it gave. Whatever happened to their rows since, a finish must act as if it
 // had read them.
 import { assert, describe, expect, test } from 'vitest'
-import type { Finish } from '../../src/store/finish.ts'
+import type { Finish } from '../../src/store/types/finish.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, anAcquire, KIND, QUEUE, someJobs } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'

@@ -1,7 +1,7 @@
 // Wake-ups on one file: by this process, by another connection, and none without a reason.
 import { assert, describe, test } from 'vitest'
-import { ON_DEAD_QUEUE } from '../../src/job/on-dead.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
+import { ON_DEAD_QUEUE } from '../../src/job/attempt/on-dead.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
 import { aClaim, aJob, anInstance, KIND, QUEUE, someJobs } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 

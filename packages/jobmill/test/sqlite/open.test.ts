@@ -21,7 +21,7 @@ import { openConnection } from '../../src/store-sqlite/connection/connection.ts'
 import { migrate } from '../../src/store-sqlite/schema/migrate.ts'
 import { MIGRATIONS } from '../../src/store-sqlite/schema/migrations.ts'
 import { versionProblem } from '../../src/store-sqlite/connection/sqlite-version.ts'
-import { migration } from '../../src/store/migrations.ts'
+import { migration } from '../../src/store/admin/migrations.ts'
 import { aClaim, aJob, anInstance, aHeartbeat } from '../../src/testing/factories.ts'
 import { FILE_CHANGES } from './file-changes.ts'
 import { freshFile, linkTo, openStore } from './support.ts'
@@ -296,6 +296,26 @@ describe('a sqlite file that changes while it is open', () => {
     const [second] = await store.claim(claim)
     expect(second?.id).toBe(first?.id)
     // The handler of the first claim may still run: its token must not match.
+    assert.isAbove(second?.token ?? 0, first?.token ?? Number.POSITIVE_INFINITY)
+  })
+
+  test('D2 P2 a restored backup while the clock is behind the last token: no token is used twice', async () => {
+    const file = freshFile()
+    const instance = anInstance()
+    const claim = aClaim(instance.id, { queues: [{ queue: 'mail', room: 1 }], kinds: ['mail'] })
+    const ahead = sqlite(file, { clock: () => Date.now() + 3_600_000 })
+    await ahead.open()
+    await ahead.instances.register(instance)
+    await ahead.enqueue([aJob({ kind: 'mail', queue: 'mail' }), aJob({ kind: 'mail', queue: 'mail' })])
+    await ahead.claim(claim)
+    await ahead.close()
+    copyFileSync(file, `${file}.backup`)
+    const store = await openStore(file)
+    const [first] = await store.claim(claim)
+    renameSync(`${file}.backup`, file)
+    await expect(store.counts()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    const [second] = await store.claim(claim)
+    expect(second?.id).toBe(first?.id)
     assert.isAbove(second?.token ?? 0, first?.token ?? Number.POSITIVE_INFINITY)
   })
 

@@ -1,6 +1,6 @@
 // Everything but jobs: settings, limits, schedules with their history, and what dead processes leave.
-import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
-import { overlapKey } from '../../src/job/schedule.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
+import { overlapKey } from '../../src/job/schedule/schedule.ts'
 import { aClaim, aDefinition, aJob, anInstance, anAcquire, aTick } from '../../src/testing/factories.ts'
 import { HOUR, type Words } from './words.ts'
 

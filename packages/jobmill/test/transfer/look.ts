@@ -1,5 +1,5 @@
 // Everything on the read side of a database that a transfer must keep, including tokens.
-import type { AttemptRecord } from '../../src/store/job-record.ts'
+import type { AttemptRecord } from '../../src/store/types/job-record.ts'
 import type { FullStore } from '../../src/store/store.ts'
 
 export async function lookAt(store: FullStore<never>): Promise<object> {

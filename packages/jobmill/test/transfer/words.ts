@@ -1,7 +1,7 @@
 // Short names for the common steps of filling a database.
 import { randomUUID } from 'node:crypto'
 import type { JobRequest } from '../../src/job/prepare-jobs.ts'
-import type { Lease } from '../../src/store/claim.ts'
+import type { Lease } from '../../src/store/types/claim.ts'
 import { only } from '../../src/testing/conformance/bench.ts'
 import { aClaim, aJob } from '../../src/testing/factories.ts'
 import type { Place } from './places.ts'

@@ -15,8 +15,8 @@ import {
   EMPTY_BUDGET,
   nextInMs,
   afterSpending,
-} from '../../src/job/budget.ts'
-import type { ConcurrencySettings, LimitSettings, RateSettings } from '../../src/job/limit.ts'
+} from '../../src/job/limit/budget.ts'
+import type { ConcurrencySettings, LimitSettings, RateSettings } from '../../src/job/limit/limit.ts'
 
 /** Tolerance in tokens for the rounding of instants. */
 const HAIR = 0.01

@@ -1,8 +1,8 @@
 /** The policy as a table: every way an attempt can end, in every circumstance that matters. No database. */
 import { describe, expect, it } from 'vitest'
-import { type Circumstances, decide, type Decision, type Ended } from '../../src/job/decide.ts'
-import { Interruption } from '../../src/job/interruption.ts'
-import { Dead, Snooze, Throttled } from '../../src/job/thrown.ts'
+import { type Circumstances, decide, type Decision, type Ended } from '../../src/job/attempt/decide.ts'
+import { Interruption } from '../../src/job/attempt/interruption.ts'
+import { Dead, Snooze, Throttled } from '../../src/job/attempt/thrown.ts'
 
 const QUEUE = {
   backoffEnabled: true,

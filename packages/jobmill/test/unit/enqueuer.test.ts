@@ -7,7 +7,7 @@ import { enqueuer, type EnqueuerOptions } from '../../src/enqueue/enqueuer.ts'
 import { type ErrorCode, JobmillError } from '../../src/job/errors.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
 import type { JobRequest } from '../../src/job/prepare-jobs.ts'
-import type { Enqueued } from '../../src/store/replies.ts'
+import type { Enqueued } from '../../src/store/types/replies.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { fakePlatform, rejection } from './support.ts'
 

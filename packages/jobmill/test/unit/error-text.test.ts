@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { anyCharacter } from '../../../../test/support/any-character.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { DEFAULTS } from '../../src/job/defaults.ts'
-import { errorText } from '../../src/job/error-text.ts'
+import { errorText } from '../../src/job/text/error-text.ts'
 
 function chainOf(messages: readonly string[]): Error {
   const [first = '', ...rest] = messages

@@ -1,8 +1,13 @@
 /** Pages of a list: when a page is full, when a list ends, and where a scan stops at its budget. */
 import { describe, expect, test } from 'vitest'
 import { BOUNDS, DEFAULTS } from '../../src/job/defaults.ts'
-import { type Chunk, type JobFilter, listWithinBudget, type Position } from '../../src/store/job-list.ts'
-import type { JobSummary } from '../../src/store/job-record.ts'
+import {
+  type Chunk,
+  type JobFilter,
+  listWithinBudget,
+  type Position,
+} from '../../src/store/types/job-list.ts'
+import type { JobSummary } from '../../src/store/types/job-record.ts'
 import { fakePlatform, rejection } from './support.ts'
 
 const job = (at: number): JobSummary => ({

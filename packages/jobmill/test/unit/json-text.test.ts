@@ -8,7 +8,7 @@ import { anyCharacter } from '../../../../test/support/any-character.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { BOUNDS } from '../../src/job/defaults.ts'
 import { isJobmillError } from '../../src/job/errors.ts'
-import { jsonText } from '../../src/job/json-text.ts'
+import { jsonText } from '../../src/job/text/json-text.ts'
 import { refusal } from './support.ts'
 
 const LIMIT = 1_000_000

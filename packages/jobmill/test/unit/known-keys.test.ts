@@ -1,6 +1,6 @@
 /** Unknown options are refused, with the nearest name that exists. */
 import { describe, expect, test } from 'vitest'
-import { checkObjectKeys, nearest } from '../../src/job/known-keys.ts'
+import { checkObjectKeys, nearest } from '../../src/job/options/known-keys.ts'
 import { refusal } from './support.ts'
 
 const KNOWN = ['queue', 'priority', 'maxAttempts']

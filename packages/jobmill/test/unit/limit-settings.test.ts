@@ -7,7 +7,7 @@ import {
   type LimitSettings,
   limitSettings,
   mostAtOnce,
-} from '../../src/job/limit.ts'
+} from '../../src/job/limit/limit.ts'
 import { refusal } from './support.ts'
 
 const read = (options: object): LimitSettings => limitSettings(options as LimitOptions, 'limits.api')

@@ -1,6 +1,6 @@
 /** Migrations: which are left to run, and which databases this release refuses to touch. */
 import { expect, test } from 'vitest'
-import { checkApplied, migration, pending } from '../../src/store/migrations.ts'
+import { checkApplied, migration, pending } from '../../src/store/admin/migrations.ts'
 import { refusal } from './support.ts'
 
 const ONE = migration(1, 'foundation', 'create table a ()')

@@ -1,6 +1,6 @@
 /** The outcomes of an attempt and their numbers, which are in the rows of every database: pinned. */
 import { expect, test } from 'vitest'
-import { outcomeCode, outcomeOfCode, OUTCOMES } from '../../src/job/outcome.ts'
+import { outcomeCode, outcomeOfCode, OUTCOMES } from '../../src/job/attempt/outcome.ts'
 
 test('the codes of the outcomes never change', () => {
   expect(Object.fromEntries(OUTCOMES.map((outcome) => [outcome, outcomeCode(outcome)]))).toEqual({

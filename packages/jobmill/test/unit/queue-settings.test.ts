@@ -4,7 +4,7 @@ import {
   checkQueueSettings,
   DEFAULT_QUEUE_SETTINGS,
   prepareQueueChange,
-} from '../../src/job/queue-settings.ts'
+} from '../../src/job/queue/queue-settings.ts'
 import { refusal } from './support.ts'
 
 const change = (value: object): ReturnType<typeof prepareQueueChange> => prepareQueueChange(value)

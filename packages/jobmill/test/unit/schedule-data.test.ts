@@ -6,10 +6,10 @@ import {
   overlapKey,
   SCHEDULE_KEYS,
   type ScheduleDefinition,
-} from '../../src/job/schedule.ts'
-import { resetSchedule, scheduleOverrides } from '../../src/job/schedule-sources.ts'
+} from '../../src/job/schedule/schedule.ts'
+import { resetSchedule, scheduleOverrides } from '../../src/job/schedule/schedule-sources.ts'
 import { scopedKey } from '../../src/job/new-job.ts'
-import { checkSchedule, checkTick } from '../../src/store/check-cluster.ts'
+import { checkSchedule, checkTick } from '../../src/store/checks/check-cluster.ts'
 import { aDefinition, aJob, aTick } from '../../src/testing/factories.ts'
 import { refusal } from './support.ts'
 

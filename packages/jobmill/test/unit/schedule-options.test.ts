@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineJob } from '../../src/job/definition.ts'
-import { SCHEDULE_KEYS, type ScheduleDefinition } from '../../src/job/schedule.ts'
-import type { ScheduleChange } from '../../src/job/schedule-change.ts'
+import { SCHEDULE_KEYS, type ScheduleDefinition } from '../../src/job/schedule/schedule.ts'
+import type { ScheduleChange } from '../../src/job/schedule/schedule-change.ts'
 import {
   prepareSchedule,
   prepareScheduleChange,
   type ScheduleOptions,
   timingOf,
-} from '../../src/job/schedule-options.ts'
+} from '../../src/job/schedule/schedule-options.ts'
 import { refusal, rejection } from './support.ts'
 
 const plain = defineJob({ kind: 'plain', run: () => {} })

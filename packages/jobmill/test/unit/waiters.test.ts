@@ -2,7 +2,7 @@
  * Waiting for work in some queues: woken by them, by all, by time or by a signal, and nothing is left behind.
  */
 import { expect, test, vi } from 'vitest'
-import { wakeAll, type WakeUp } from '../../src/store/wake-up.ts'
+import { wakeAll, type WakeUp } from '../../src/store/types/wake-up.ts'
 import { waiters } from '../../src/store/waiters.ts'
 import { fakePlatform } from './support.ts'
 

@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { shareOf, wakeAll, type Candidate, type WakeUp } from '../../src/store/wake-up.ts'
+import { shareOf, wakeAll, type Candidate, type WakeUp } from '../../src/store/types/wake-up.ts'
 
 function wakeUp(jobs: number, seed: number, skip = 0): WakeUp & { readonly jobs: number } {
   return { queue: 'a', jobs, seed, skip, passes: true }

@@ -1,7 +1,7 @@
 // The split of workers: complete, proportional, stable, and written only where it changed.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Slot } from '../../src/store/duty.ts'
+import type { Slot } from '../../src/store/types/duty.ts'
 import { slotChanges, wantedSlots } from '../../src/upkeep/rebalance.ts'
 
 const member = (

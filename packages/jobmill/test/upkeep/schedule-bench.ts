@@ -1,7 +1,7 @@
 /** Schedules on the oracle, on a fake clock. */
 import { DEFAULTS } from '../../src/job/defaults.ts'
-import type { ScheduleDefinition } from '../../src/job/schedule.ts'
-import type { ScheduleRecord } from '../../src/store/schedule.ts'
+import type { ScheduleDefinition } from '../../src/job/schedule/schedule.ts'
+import type { ScheduleRecord } from '../../src/store/types/schedule.ts'
 
 export const at = (iso: string): number => Date.parse(iso)
 

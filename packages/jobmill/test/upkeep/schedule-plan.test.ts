@@ -1,7 +1,7 @@
 // What to do about a schedule now: planned, on-time, missed and dropped ticks, and their jobs.
 import { describe, expect, test } from 'vitest'
-import type { ScheduleDefinition } from '../../src/job/schedule.ts'
-import type { ScheduleRecord, Tick } from '../../src/store/schedule.ts'
+import type { ScheduleDefinition } from '../../src/job/schedule/schedule.ts'
+import type { ScheduleRecord, Tick } from '../../src/store/types/schedule.ts'
 import { planTick } from '../../src/upkeep/plan-ticks.ts'
 import { refusal } from '../unit/support.ts'
 import { aRecord, at } from './schedule-bench.ts'

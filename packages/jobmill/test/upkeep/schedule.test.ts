@@ -1,7 +1,7 @@
 // The duty that runs schedules: until nothing is due, each tick once, and a failing schedule stops no other.
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
-import type { ScheduleDefinition } from '../../src/job/schedule.ts'
+import type { ScheduleDefinition } from '../../src/job/schedule/schedule.ts'
 import { faultyStore, oracle, oracleDatabase, testClock, testPlatform } from '../../src/testing/index.ts'
 import { type ServeOptions, serveSchedules } from '../../src/upkeep/schedule.ts'
 import { aSchedule, at } from './schedule-bench.ts'

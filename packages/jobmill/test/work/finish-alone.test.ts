@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
-import type { Finish, Finished } from '../../src/store/finish.ts'
+import type { Finish, Finished } from '../../src/store/types/finish.ts'
 import { aJob, testPlatform } from '../../src/testing/index.ts'
 import { randomFrom } from '../../src/testing/kit/random-from.ts'
-import { finisher as createFinisher } from '../../src/work/finisher.ts'
+import { finisher as createFinisher } from '../../src/work/outcome/finisher.ts'
 import { aLease } from './leases.ts'
 
 const LATER = { to: 'scheduled', delayMs: 10, refund: false } as const

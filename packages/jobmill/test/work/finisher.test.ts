@@ -1,9 +1,9 @@
 // Writing outcomes: many in one statement, retried until the database answers, and none delayed by another.
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
-import type { Finish, Finished } from '../../src/store/finish.ts'
+import type { Finish, Finished } from '../../src/store/types/finish.ts'
 import { testPlatform } from '../../src/testing/index.ts'
-import { finisher as createFinisher, type FinisherOptions } from '../../src/work/finisher.ts'
+import { finisher as createFinisher, type FinisherOptions } from '../../src/work/outcome/finisher.ts'
 import { aLease, microtasks, unavailable } from './leases.ts'
 
 function anItem(overrides: Partial<Finish> = {}): Finish {

@@ -1,8 +1,8 @@
 /** A heartbeat on a fake clock, with a database controlled by the test. */
 import { onTestFinished } from 'vitest'
-import type { Heartbeat } from '../../src/store/instance.ts'
+import type { Heartbeat } from '../../src/store/types/instance.ts'
 import { testPlatform } from '../../src/testing/index.ts'
-import { heartbeatService } from '../../src/work/heartbeat.ts'
+import { heartbeatService } from '../../src/work/heartbeat/heartbeat.ts'
 
 export const CALM: Heartbeat = {
   alive: true,

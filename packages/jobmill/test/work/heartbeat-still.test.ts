@@ -1,7 +1,7 @@
 /** An expired lease: was the database away, or was this process paused? */
 import { expect, test } from 'vitest'
-import type { Heartbeat } from '../../src/store/instance.ts'
-import { heartbeatService } from '../../src/work/heartbeat.ts'
+import type { Heartbeat } from '../../src/store/types/instance.ts'
+import { heartbeatService } from '../../src/work/heartbeat/heartbeat.ts'
 import { fakePlatform } from '../unit/support.ts'
 import { CALM } from './heartbeat-bench.ts'
 

@@ -1,6 +1,6 @@
 // The heartbeat: its content, its period, and how it is sent early.
 import { describe, expect, test } from 'vitest'
-import type { Heartbeat } from '../../src/store/instance.ts'
+import type { Heartbeat } from '../../src/store/types/instance.ts'
 import { microtasks, unavailable } from './leases.ts'
 import { CALM, heartbeatBench as bench } from './heartbeat-bench.ts'
 

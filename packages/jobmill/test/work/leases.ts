@@ -1,6 +1,6 @@
 /** Shared by the unit tests of this folder: leases, attempts, and database errors. */
 import { JobmillError } from '../../src/job/errors.ts'
-import type { Lease } from '../../src/store/claim.ts'
+import type { Lease } from '../../src/store/types/claim.ts'
 import { type Attempt, newAttempt } from '../../src/work/attempt.ts'
 
 let made = 0

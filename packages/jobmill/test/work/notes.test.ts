@@ -1,7 +1,7 @@
 // Progress and logs of running attempts: written in batches, at most once per period, and only after changes.
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
-import type { Progress } from '../../src/store/finish.ts'
+import type { Progress } from '../../src/store/types/finish.ts'
 import { testPlatform } from '../../src/testing/index.ts'
 import type { Attempt } from '../../src/work/attempt.ts'
 import { notes as createNotes } from '../../src/work/notes.ts'

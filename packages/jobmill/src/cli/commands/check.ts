@@ -1,5 +1,5 @@
 /** `jobmill check`: reports all errors and warnings of a config. */
-import { nearest } from '../../job/known-keys.ts'
+import { nearest } from '../../job/options/known-keys.ts'
 import { type Resolved, resolveOptions } from '../../runtime/options/options.ts'
 import type { Problem } from '../../runtime/options/problems.ts'
 import { type Command, EXIT } from '../command.ts'

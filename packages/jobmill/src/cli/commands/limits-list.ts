@@ -1,5 +1,5 @@
 /** `jobmill limits list`: lists all limits and their current availability. */
-import type { LimitRecord } from '../../store/limit.ts'
+import type { LimitRecord } from '../../store/types/limit.ts'
 import { type Command, EXIT } from '../command.ts'
 import { limitText } from '../limits/text.ts'
 import { type Cell, table } from '../table.ts'

@@ -1,6 +1,6 @@
 /** `jobmill limits set`: creates a limit, or changes one at run time. */
 import { JobmillError } from '../../job/errors.ts'
-import type { LimitOptions } from '../../job/limit.ts'
+import type { LimitOptions } from '../../job/limit/limit.ts'
 import type { LimitChange } from '../../runtime/operate/limits.ts'
 import { type Command, EXIT, type ParsedArguments } from '../command.ts'
 import { limitText } from '../limits/text.ts'

@@ -1,6 +1,6 @@
 /** `jobmill overrides`: lists and resets options that an operator set in place of those in code. */
 import { checkOneOf } from '../../job/numbers.ts'
-import { OVERRIDABLE } from '../../job/overrides.ts'
+import { OVERRIDABLE } from '../../job/queue/overrides.ts'
 import type { OverrideView } from '../../runtime/operate/overrides.ts'
 import { type Command, EXIT } from '../command.ts'
 import { confirm, YES } from '../confirm.ts'

@@ -3,7 +3,7 @@
  * yet.
  */
 import { checkWhole } from '../../job/numbers.ts'
-import { timingOf } from '../../job/schedule-options.ts'
+import { timingOf } from '../../job/schedule/schedule-options.ts'
 import { describeWhen } from '../../job/when/describe-when.ts'
 import { nextRuns } from '../../job/when/instants.ts'
 import { systemPlatform } from '../../platform/platform.ts'

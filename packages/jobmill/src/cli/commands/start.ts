@@ -1,7 +1,7 @@
 /** `jobmill start`: runs workers, duties and the API in one process until SIGINT, SIGTERM or SIGHUP. */
 import { readFile } from 'node:fs/promises'
 import { JobmillError, quote } from '../../job/errors.ts'
-import type { ServeOptions } from '../../http/serve.ts'
+import type { ServeOptions } from '../../http/server/serve.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
 import { storeAt } from '../choose-store.ts'
 import type { Command, ParsedArguments } from '../command.ts'

@@ -5,7 +5,7 @@
 import { BOUNDS } from '../../job/defaults.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import { JOB_STATES } from '../../job/state.ts'
-import type { QueueCounts } from '../../store/queue-record.ts'
+import type { QueueCounts } from '../../store/types/queue-record.ts'
 import { type Command, EXIT, type ParsedArguments } from '../command.ts'
 import { transferAll, type Way } from '../transfer/transfer-parts.ts'
 import { checkNotEmpty, findPlace } from '../transfer/find-place.ts'

@@ -1,8 +1,8 @@
 /** `jobmill workers`: lists worker processes (instances), their running jobs, and the leader of each duty. */
 import { systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import type { Slot } from '../../store/duty.ts'
-import type { InstanceRecord } from '../../store/instance.ts'
+import type { Slot } from '../../store/types/duty.ts'
+import type { InstanceRecord } from '../../store/types/instance.ts'
 import { type Command, EXIT } from '../command.ts'
 import { pagesOf } from '../jobs/pages.ts'
 import { progressOf } from '../progress.ts'

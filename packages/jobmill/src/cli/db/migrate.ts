@@ -1,5 +1,5 @@
 /** `jobmill db migrate`: applies pending migrations, as the first start of a new release would. */
-import { isCurrent } from '../../store/schema-status.ts'
+import { isCurrent } from '../../store/admin/schema-status.ts'
 import type { Store } from '../../store/store.ts'
 import { type Command, EXIT } from '../command.ts'
 import type { Terminal } from '../terminal.ts'

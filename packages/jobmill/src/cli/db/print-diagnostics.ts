@@ -1,5 +1,5 @@
 /** Prints diagnostics, the most severe first, each with its fix. */
-import type { Diagnostic } from '../../store/admin.ts'
+import type { Diagnostic } from '../../store/admin/admin.ts'
 import { oneLine } from '../plain.ts'
 import type { Style, Terminal } from '../terminal.ts'
 import { countText } from '../wording.ts'

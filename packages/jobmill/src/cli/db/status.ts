@@ -2,8 +2,8 @@
  * `jobmill db status`: lists applied and pending migrations. The exit code shows whether the schema is up to
  * date.
  */
-import type { SchemaStatus } from '../../store/admin.ts'
-import { isCurrent } from '../../store/schema-status.ts'
+import type { SchemaStatus } from '../../store/admin/admin.ts'
+import { isCurrent } from '../../store/admin/schema-status.ts'
 import { type Command, EXIT } from '../command.ts'
 import { table } from '../table.ts'
 import { optionsFor } from '../with-mill.ts'

@@ -1,6 +1,6 @@
 /** Refuses a kind that the config does not define: if it is a typo, no process would ever run the job. */
 import { JobmillError, quote } from '../../job/errors.ts'
-import { nearest } from '../../job/known-keys.ts'
+import { nearest } from '../../job/options/known-keys.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
 import type { ParsedArguments, Option } from '../command.ts'
 

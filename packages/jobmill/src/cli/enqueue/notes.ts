@@ -1,6 +1,6 @@
 /** Warns when the defaults of an enqueued kind are unknown here, or when no worker runs the kind. */
 import { DEFAULTS } from '../../job/defaults.ts'
-import { nearest } from '../../job/known-keys.ts'
+import { nearest } from '../../job/options/known-keys.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
 import type { ParsedArguments } from '../command.ts'

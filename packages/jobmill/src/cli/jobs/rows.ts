@@ -1,7 +1,7 @@
 /** Formats jobs as rows of a table. */
 import type { JobState } from '../../job/state.ts'
 import type { ListedJob } from '../../runtime/operate/list-jobs.ts'
-import type { JobSummary } from '../../store/job-record.ts'
+import type { JobSummary } from '../../store/types/job-record.ts'
 import { oneLine } from '../plain.ts'
 import type { Cell } from '../table.ts'
 import type { Style } from '../terminal.ts'

@@ -1,5 +1,5 @@
 /** Formats limits as text. */
-import type { LimitSettings } from '../../job/limit.ts'
+import type { LimitSettings } from '../../job/limit/limit.ts'
 import { optionText } from '../wording.ts'
 
 /** As command-line options: `--rate 50 --per 1m --burst 10`. */

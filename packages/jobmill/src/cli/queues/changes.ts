@@ -1,8 +1,8 @@
 /** Queue settings as options, and a summary of what changed. */
 import { JobmillError } from '../../job/errors.ts'
-import type { QueueChange, Retention } from '../../job/queue-settings.ts'
+import type { QueueChange, Retention } from '../../job/queue/queue-settings.ts'
 import { checkOneOf } from '../../job/numbers.ts'
-import type { QueueRecord } from '../../store/queue-record.ts'
+import type { QueueRecord } from '../../store/types/queue-record.ts'
 import type { ParsedArguments, Option } from '../command.ts'
 import { lengthOf, numberOf, omitUndefined } from '../typed-values.ts'
 import { remainingText, optionText } from '../wording.ts'

@@ -1,6 +1,6 @@
 /** Determines which queues are served by a live instance. */
-import type { InstanceRecord } from '../../store/instance.ts'
-import type { QueueCounts } from '../../store/queue-record.ts'
+import type { InstanceRecord } from '../../store/types/instance.ts'
+import type { QueueCounts } from '../../store/types/queue-record.ts'
 
 export function servedQueues(instances: readonly InstanceRecord[]): ReadonlySet<string> {
   return new Set(instances.filter(({ state }) => state === 'alive').flatMap(({ queues }) => queues))

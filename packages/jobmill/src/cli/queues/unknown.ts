@@ -1,9 +1,9 @@
 /** Reports queue names that do not exist, and suggests the closest one that does. */
 import { quote } from '../../job/errors.ts'
-import { nearest } from '../../job/known-keys.ts'
+import { nearest } from '../../job/options/known-keys.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
-import { type QueueRecord, queueUnknown } from '../../store/queue-record.ts'
+import { type QueueRecord, queueUnknown } from '../../store/types/queue-record.ts'
 import { oneLine } from '../plain.ts'
 import type { Terminal } from '../terminal.ts'
 

@@ -1,7 +1,7 @@
 /** The options of a new schedule. */
 import { JobmillError } from '../../job/errors.ts'
-import { MISSED, OVERLAPS } from '../../job/schedule.ts'
-import type { ScheduleChange, ScheduleOptions } from '../../job/schedule-options.ts'
+import { MISSED, OVERLAPS } from '../../job/schedule/schedule.ts'
+import type { ScheduleChange, ScheduleOptions } from '../../job/schedule/schedule-options.ts'
 import type { ParsedArguments, Option } from '../command.ts'
 import { UNKNOWN_KIND } from '../enqueue/known-kind.ts'
 import { asLength, jsonOf, lengthOf, numberOf, omitUndefined } from '../typed-values.ts'

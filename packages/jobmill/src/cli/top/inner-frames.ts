@@ -1,7 +1,7 @@
 /** The inner screens: the jobs of a queue, one job, and the keys. */
 import { jobText } from '../jobs/job-text.ts'
 import { jobRow } from '../jobs/rows.ts'
-import type { JobSummary } from '../../store/job-record.ts'
+import type { JobSummary } from '../../store/types/job-record.ts'
 import { alignLeft, type Line, shares, type Size, visiblePart } from './pieces.ts'
 import type { OneJob, QueueJobs } from './read.ts'
 import { chosenOf } from './state.ts'

@@ -2,7 +2,7 @@
 import { sleep } from '../../platform/sleep.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import { errorText } from '../../job/error-text.ts'
+import { errorText } from '../../job/text/error-text.ts'
 import type { Terminal } from '../terminal.ts'
 import { BY_CLI } from '../with-mill.ts'
 import { frame, isOf, itemsOf, pageOf } from './frame.ts'

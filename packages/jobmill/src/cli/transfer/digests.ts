@@ -1,5 +1,5 @@
 /** The checksums of one database: its jobs, held dedupe keys, ticks, and named settings. */
-import type { TransferredRest, Transfer, Part } from '../../store/transfer.ts'
+import type { TransferredRest, Transfer, Part } from '../../store/admin/transfer.ts'
 import type { Way } from './transfer-parts.ts'
 import { type Digest, digester } from './digest.ts'
 import { pagesOf } from './walk.ts'

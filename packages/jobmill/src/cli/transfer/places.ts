@@ -1,7 +1,7 @@
 /** The source and the target of a transfer. */
 import { JobmillError } from '../../job/errors.ts'
 import type { Store, ToolStore } from '../../store/store.ts'
-import type { SchemaStatus } from '../../store/admin.ts'
+import type { SchemaStatus } from '../../store/admin/admin.ts'
 import { isThere, storeAt } from '../choose-store.ts'
 import type { ParsedArguments } from '../command.ts'
 import { optionsFor } from '../with-mill.ts'

@@ -4,7 +4,7 @@
  */
 import { DEFAULTS } from '../../job/defaults.ts'
 import { JobmillError } from '../../job/errors.ts'
-import type { InstanceRecord } from '../../store/instance.ts'
+import type { InstanceRecord } from '../../store/types/instance.ts'
 import type { Store } from '../../store/store.ts'
 import { countText } from '../wording.ts'
 import type { Places } from './places.ts'

@@ -2,7 +2,7 @@
  * Copies everything to the target. Jobs come last: they need the counters, and their ids show how far the
  * transfer has come.
  */
-import type { Part } from '../../store/transfer.ts'
+import type { Part } from '../../store/admin/transfer.ts'
 import type { Place } from './find-place.ts'
 import type { Places } from './places.ts'
 import { pagesOf } from './walk.ts'

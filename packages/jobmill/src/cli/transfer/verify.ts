@@ -1,7 +1,7 @@
 /** Reads both databases completely and reports whether their contents match. */
 import { JOB_STATES } from '../../job/state.ts'
-import type { TransferredRest } from '../../store/transfer.ts'
-import type { QueueCounts } from '../../store/queue-record.ts'
+import type { TransferredRest } from '../../store/admin/transfer.ts'
+import type { QueueCounts } from '../../store/types/queue-record.ts'
 import { countText, number } from '../wording.ts'
 import type { Way } from './transfer-parts.ts'
 import { canonical } from './digest.ts'

@@ -1,5 +1,5 @@
 /** Reads a database page by page, and two databases side by side. */
-import type { TransferredParts, Transfer, Page, Part } from '../../store/transfer.ts'
+import type { TransferredParts, Transfer, Page, Part } from '../../store/admin/transfer.ts'
 
 /** Yields non-empty pages only. */
 export async function* pagesOf<P extends Part>(

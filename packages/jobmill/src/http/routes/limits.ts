@@ -1,9 +1,9 @@
 /** Routes that list and change limits. */
 import { z } from '@hono/zod-openapi'
 import { JobmillError, quote } from '../../job/errors.ts'
-import type { LimitOptions } from '../../job/limit.ts'
+import type { LimitOptions } from '../../job/limit/limit.ts'
 import type { LimitChange } from '../../runtime/operate/limits.ts'
-import type { LimitRecord } from '../../store/limit.ts'
+import type { LimitRecord } from '../../store/types/limit.ts'
 import { body, byCaller, json, note, optionalBody, route, type Routes } from '../app.ts'
 import { duration } from '../shapes/enqueue.ts'
 import { limitShape } from '../shapes/queue.ts'

@@ -1,6 +1,6 @@
 /** Routes that list and reset overrides: options that an operator set in place of those in code. */
 import { z } from '@hono/zod-openapi'
-import { OVERRIDABLE } from '../../job/overrides.ts'
+import { OVERRIDABLE } from '../../job/queue/overrides.ts'
 import type { OverrideSelection, OverrideView } from '../../runtime/operate/overrides.ts'
 import type { Context } from 'hono'
 import { json, note, route, type Routes, redactFor } from '../app.ts'

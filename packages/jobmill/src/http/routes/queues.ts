@@ -1,8 +1,8 @@
 /** Routes that list and change queues. */
 import { z } from '@hono/zod-openapi'
-import type { QueueChange } from '../../job/queue-settings.ts'
+import type { QueueChange } from '../../job/queue/queue-settings.ts'
 import type { ByOption } from '../../runtime/operate/overrides.ts'
-import type { QueueRecord } from '../../store/queue-record.ts'
+import type { QueueRecord } from '../../store/types/queue-record.ts'
 import { body, byCaller, json, note, route, type Routes } from '../app.ts'
 import { duration } from '../shapes/enqueue.ts'
 import { countsShape, queueShape, unservedKindShape } from '../shapes/queue.ts'

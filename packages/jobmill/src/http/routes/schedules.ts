@@ -1,7 +1,7 @@
 /** Routes that list and change schedules. */
 import { z } from '@hono/zod-openapi'
 import { JobmillError, quote } from '../../job/errors.ts'
-import type { ScheduleChange } from '../../job/schedule-options.ts'
+import type { ScheduleChange } from '../../job/schedule/schedule-options.ts'
 import type { ByOption } from '../../runtime/operate/overrides.ts'
 import type { ScheduleView } from '../../runtime/operate/schedule-view.ts'
 import type { NewSchedule } from '../../runtime/operate/schedules.ts'

@@ -1,6 +1,6 @@
 /** Routes for the database, resources, diagnostics and job kinds. */
 import { z } from '@hono/zod-openapi'
-import type { DatabaseHealth } from '../../store/admin.ts'
+import type { DatabaseHealth } from '../../store/admin/admin.ts'
 import { json, route, type Routes } from '../app.ts'
 import { mayDo, type Who } from '../access/roles.ts'
 import { dutyOf } from '../shapes/duty.ts'

@@ -1,7 +1,7 @@
 /** The schemas of job filters, shared by lists, previews and bulk actions. */
 import { z } from '@hono/zod-openapi'
 import type { BulkFilter } from '../../runtime/operate/bulk.ts'
-import type { JobFilter } from '../../store/job-list.ts'
+import type { JobFilter } from '../../store/types/job-list.ts'
 import { readPayloadAt } from '../../store/payload-at.ts'
 import type { ListFilter } from '../../runtime/operate/list-filter.ts'
 import { listedStateShape } from './job.ts'

@@ -1,11 +1,11 @@
 /** The schemas of jobs. Instants are milliseconds since 1970. */
 import { z } from '@hono/zod-openapi'
-import { OUTCOMES } from '../../job/outcome.ts'
+import { OUTCOMES } from '../../job/attempt/outcome.ts'
 import { JOB_STATES } from '../../job/state.ts'
 import type { AttemptView, JobView } from '../../runtime/operate/job-view.ts'
 import { REASONS, type Why } from '../../runtime/diagnose/why.ts'
 import { LISTED_STATES } from '../../runtime/operate/list-filter.ts'
-import type { JobSummary } from '../../store/job-record.ts'
+import type { JobSummary } from '../../store/types/job-record.ts'
 
 const instant = z.int().openapi({ description: 'milliseconds since 1970' })
 

@@ -1,9 +1,9 @@
 /** The schemas of queues, limits and instances. */
 import { z } from '@hono/zod-openapi'
-import type { LimitSettings } from '../../job/limit.ts'
-import type { InstanceRecord } from '../../store/instance.ts'
-import type { LimitRecord } from '../../store/limit.ts'
-import type { QueueCounts, QueueRecord, UnservedKind } from '../../store/queue-record.ts'
+import type { LimitSettings } from '../../job/limit/limit.ts'
+import type { InstanceRecord } from '../../store/types/instance.ts'
+import type { LimitRecord } from '../../store/types/limit.ts'
+import type { QueueCounts, QueueRecord, UnservedKind } from '../../store/types/queue-record.ts'
 
 const ms = z.number()
 const count = z.int()

@@ -1,8 +1,8 @@
 /** The schemas of schedules. */
 import { z } from '@hono/zod-openapi'
-import { MISSED, OVERLAPS } from '../../job/schedule.ts'
+import { MISSED, OVERLAPS } from '../../job/schedule/schedule.ts'
 import type { ScheduleView } from '../../runtime/operate/schedule-view.ts'
-import type { TickRecord } from '../../store/schedule.ts'
+import type { TickRecord } from '../../store/types/schedule.ts'
 import { duration } from './enqueue.ts'
 
 const ms = z.number()

@@ -4,7 +4,7 @@ import { STORE_CLASSES } from '../../observe/store-timings.ts'
 import type { NeedsAttention } from '../../runtime/diagnose/diagnostics.ts'
 import type { KindView } from '../../runtime/operate/kinds.ts'
 import type { ResourcesView } from '../../runtime/report/resources.ts'
-import type { DatabaseHealth, SchemaStatus } from '../../store/admin.ts'
+import type { DatabaseHealth, SchemaStatus } from '../../store/admin/admin.ts'
 import { dutyShape } from './duty.ts'
 import { percentilesShape, recordOf } from './series.ts'
 

@@ -1,6 +1,6 @@
 /** The ticks of a schedule: the instants of its expression between its start and its end. */
 import { BOUNDS } from '../defaults.ts'
-import type { ScheduleDefinition } from '../schedule.ts'
+import type { ScheduleDefinition } from '../schedule/schedule.ts'
 import { calendarInstants } from './calendar-instants.ts'
 import { parseWhen } from './parse-when.ts'
 

@@ -6,7 +6,7 @@
 import { BOUNDS } from '../defaults.ts'
 import { durationMs } from '../duration.ts'
 import { isJobmillError, JobmillError, quote } from '../errors.ts'
-import { nearest } from '../known-keys.ts'
+import { nearest } from '../options/known-keys.ts'
 import { type Field, FIELD_NAMES, FIELDS, type FieldName } from './fields.ts'
 import { parseField } from './parse-field.ts'
 import { type Refuse, refuseIn } from './refuse.ts'

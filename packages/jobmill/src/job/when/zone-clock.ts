@@ -3,7 +3,7 @@
  * UTC clock shows the same. At a clock change, some wall times never occur (the gap) and some occur twice.
  */
 import { JobmillError, quote } from '../errors.ts'
-import { nearest } from '../known-keys.ts'
+import { nearest } from '../options/known-keys.ts'
 
 /**
  * How often a wall time occurs. `changeAt` is the instant of the clock change, and `until` the wall time at

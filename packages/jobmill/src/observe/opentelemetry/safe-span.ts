@@ -9,7 +9,7 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api'
-import { errorText } from '../../job/error-text.ts'
+import { errorText } from '../../job/text/error-text.ts'
 
 /** Returns a span that records nothing if it cannot be started. */
 export function startSpan(

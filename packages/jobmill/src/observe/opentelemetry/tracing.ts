@@ -4,7 +4,7 @@
  */
 import { context, isSpanContextValid, ROOT_CONTEXT, SpanKind, trace, type Tracer } from '@opentelemetry/api'
 import type { NewJob } from '../../job/new-job.ts'
-import type { Outcome } from '../../job/outcome.ts'
+import type { Outcome } from '../../job/attempt/outcome.ts'
 import type { AttemptTrace, TracedJob, Tracing } from '../../job/tracing.ts'
 import { attemptAttributes, enqueueAttributes } from './attributes.ts'
 import { ending, recordError, quietly, startSpan } from './safe-span.ts'

@@ -1,6 +1,6 @@
 /** The labels of an application metric: their names, values, and the number of series. */
 import { JobmillError, quote } from '../../job/errors.ts'
-import { checkObject, checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObject, checkObjectKeys } from '../../job/options/known-keys.ts'
 import type { Labels } from './text.ts'
 
 /** By name: all possible values, or `true` when they are not known in advance. */

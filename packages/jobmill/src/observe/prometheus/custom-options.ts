@@ -1,6 +1,6 @@
 /** The options of an application metric, checked when it is registered. */
 import { JobmillError, quote } from '../../job/errors.ts'
-import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkLabels, type CustomMetricLabels, type CustomMetricLabelValues } from './custom-labels.ts'
 import { type Family, PREFIX } from './text.ts'
 

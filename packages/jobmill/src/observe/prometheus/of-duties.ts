@@ -1,5 +1,5 @@
 /** Metrics of duties: passes of this process, and the age of the last success here or on the leader. */
-import type { DutyRecord } from '../../store/duty.ts'
+import type { DutyRecord } from '../../store/types/duty.ts'
 import { counter, type Family, gauge, type Sample } from './text.ts'
 
 /** A duty of this process. */

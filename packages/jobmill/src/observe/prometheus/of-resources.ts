@@ -1,5 +1,5 @@
 /** Metrics of database size and connections. Values that a store does not know are left out. */
-import type { DatabaseResources } from '../../store/resources.ts'
+import type { DatabaseResources } from '../../store/admin/resources.ts'
 import { type Family, gauge, type Sample } from './text.ts'
 
 export function resourceFamilies(resources: DatabaseResources | null): Family[] {

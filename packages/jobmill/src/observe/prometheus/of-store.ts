@@ -2,9 +2,9 @@
  * Cluster-wide metrics from the store, the same in every process. Values that could not be read are left out.
  */
 import { JOB_STATES } from '../../job/state.ts'
-import type { InstanceRecord } from '../../store/instance.ts'
-import type { LimitRecord } from '../../store/limit.ts'
-import type { QueueCounts, QueueRecord } from '../../store/queue-record.ts'
+import type { InstanceRecord } from '../../store/types/instance.ts'
+import type { LimitRecord } from '../../store/types/limit.ts'
+import type { QueueCounts, QueueRecord } from '../../store/types/queue-record.ts'
 import { type Family, gauge, type Sample } from './text.ts'
 
 /** Each is null when it could not be read. */

@@ -2,8 +2,8 @@
  * Configuration drift: where settings in the store differ from the options of this process, because of an
  * override or a later release.
  */
-import { effectiveLimit } from '../../job/limit-sources.ts'
-import { optionName, optionValue } from '../../job/option-names.ts'
+import { effectiveLimit } from '../../job/limit/limit-sources.ts'
+import { optionName, optionValue } from '../../job/options/option-names.ts'
 import {
   isSameValue,
   NO_OVERRIDES,
@@ -11,8 +11,8 @@ import {
   type OverrideRecord,
   type Overrides,
   type Stamp,
-} from '../../job/overrides.ts'
-import { effectiveQueue, queueBase } from '../../job/queue-sources.ts'
+} from '../../job/queue/overrides.ts'
+import { effectiveQueue, queueBase } from '../../job/queue/queue-sources.ts'
 import type { FullStore } from '../../store/store.ts'
 import type { Resolved } from '../options/options.ts'
 

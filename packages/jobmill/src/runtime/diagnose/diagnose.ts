@@ -3,12 +3,12 @@
  * Read-only.
  */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
-import { countText } from '../../job/count-text.ts'
+import { countText } from '../../job/text/count-text.ts'
 import { quote } from '../../job/errors.ts'
-import { spanText } from '../../job/span-text.ts'
-import type { InstanceRecord } from '../../store/instance.ts'
-import { type Diagnostic, warning, ok } from '../../store/admin.ts'
-import { type QueueRecord, type UnservedKind, UNSERVED_ROWS } from '../../store/queue-record.ts'
+import { spanText } from '../../job/text/span-text.ts'
+import type { InstanceRecord } from '../../store/types/instance.ts'
+import { type Diagnostic, warning, ok } from '../../store/admin/admin.ts'
+import { type QueueRecord, type UnservedKind, UNSERVED_ROWS } from '../../store/types/queue-record.ts'
 import type { ConfigDrift } from './config-drift.ts'
 import type { Listing } from '../operate/list-jobs.ts'
 import type { Operate } from '../operate/operate.ts'

@@ -2,16 +2,16 @@
  * `mill.diagnostics()`: everything that needs attention, most severe first. Runs only cheap checks; `jobmill
  * db doctor` runs all.
  */
-import { countText } from '../../job/count-text.ts'
-import { spanText } from '../../job/span-text.ts'
+import { countText } from '../../job/text/count-text.ts'
+import { spanText } from '../../job/text/span-text.ts'
 import {
   broken,
   type Diagnostic,
   type PinningSession,
   type SchemaStatus,
   warning,
-} from '../../store/admin.ts'
-import type { StoreTools } from '../../store/tools.ts'
+} from '../../store/admin/admin.ts'
+import type { StoreTools } from '../../store/admin/tools.ts'
 import { about, type DiagnosedMill, diagnoseMill, type MillDiagnostic, periodsOf } from './diagnose.ts'
 import type { Limiting } from '../operate/limits.ts'
 import type { Observation } from '../report/observation.ts'

@@ -3,10 +3,10 @@
  * cluster are reported separately.
  */
 import { DEFAULTS } from '../../job/defaults.ts'
-import { spanText } from '../../job/span-text.ts'
+import { spanText } from '../../job/text/span-text.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { within } from '../../platform/within.ts'
-import type { DutyRecord } from '../../store/duty.ts'
+import type { DutyRecord } from '../../store/types/duty.ts'
 import type { FullStore } from '../../store/store.ts'
 import type { DutyStatus } from '../../upkeep/duty-log.ts'
 import type { Engine } from '../engine.ts'

@@ -1,13 +1,13 @@
 /** The reasons why a job is not running, each with a sentence. */
-import { countText } from '../../job/count-text.ts'
+import { countText } from '../../job/text/count-text.ts'
 import { DEFAULTS } from '../../job/defaults.ts'
-import { limitNamed } from '../../job/limit.ts'
-import { spanText } from '../../job/span-text.ts'
-import type { Slot } from '../../store/duty.ts'
-import type { InstanceRecord } from '../../store/instance.ts'
-import type { AttemptRecord, JobRecord } from '../../store/job-record.ts'
-import type { LimitRecord } from '../../store/limit.ts'
-import { POSITION_MOST, type QueueRecord } from '../../store/queue-record.ts'
+import { limitNamed } from '../../job/limit/limit.ts'
+import { spanText } from '../../job/text/span-text.ts'
+import type { Slot } from '../../store/types/duty.ts'
+import type { InstanceRecord } from '../../store/types/instance.ts'
+import type { AttemptRecord, JobRecord } from '../../store/types/job-record.ts'
+import type { LimitRecord } from '../../store/types/limit.ts'
+import { POSITION_MOST, type QueueRecord } from '../../store/types/queue-record.ts'
 
 export const REASONS = [
   'due-later',

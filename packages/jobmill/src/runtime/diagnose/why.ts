@@ -1,7 +1,7 @@
 /** `mill.why()`: everything that blocks a job, the longest block first. */
 import { checkId } from '../../job/names.ts'
 import type { JobState } from '../../job/state.ts'
-import type { JobRecord } from '../../store/job-record.ts'
+import type { JobRecord } from '../../store/types/job-record.ts'
 import type { FullStore } from '../../store/store.ts'
 import { type Reason, reasonsIn, type Scene } from './reasons.ts'
 

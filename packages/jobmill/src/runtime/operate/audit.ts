@@ -4,10 +4,10 @@
  */
 import { instantAt } from '../../job/duration.ts'
 import { isJobmillError } from '../../job/errors.ts'
-import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { AUDIT } from '../../observe/timeline.ts'
-import type { NewTimelineEvent, TimelineEvent } from '../../store/metrics.ts'
+import type { NewTimelineEvent, TimelineEvent } from '../../store/types/metrics.ts'
 import type { FullStore } from '../../store/store.ts'
 import { positionOf } from '../report/observation.ts'
 

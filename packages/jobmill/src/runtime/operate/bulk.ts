@@ -3,13 +3,13 @@
  * request.
  */
 import { JobmillError, quote } from '../../job/errors.ts'
-import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkString } from '../../job/names.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import type { JobState } from '../../job/state.ts'
-import { namesOf } from '../../store/job-list.ts'
-import type { JobSummary } from '../../store/job-record.ts'
-import type { Verdict } from '../../store/replies.ts'
+import { namesOf } from '../../store/types/job-list.ts'
+import type { JobSummary } from '../../store/types/job-record.ts'
+import type { Verdict } from '../../store/types/replies.ts'
 import type { FullStore } from '../../store/store.ts'
 import { BULK_QUEUE, type BulkFilter, checkBulkFilter, findJobs } from './bulk-filter.ts'
 import { FAILED_STATES } from './errors.ts'

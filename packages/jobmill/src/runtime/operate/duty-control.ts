@@ -1,7 +1,7 @@
 /** Manual control of duties: list them, see their leaders, and run one pass now. */
 import type { Emit } from '../../job/events.ts'
 import { checkString } from '../../job/names.ts'
-import type { Slot } from '../../store/duty.ts'
+import type { Slot } from '../../store/types/duty.ts'
 import type { FullStore } from '../../store/store.ts'
 import type { Counts } from '../../upkeep/duty.ts'
 import type { DutyStatus } from '../../upkeep/duty-log.ts'

@@ -1,9 +1,9 @@
 /** `mill.errors()`: dead and retrying jobs, grouped by error fingerprint. */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import { fingerprintOf, literalOf } from '../../job/fingerprint.ts'
-import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import type { JobState } from '../../job/state.ts'
-import type { JobFailure, JobSummary } from '../../store/job-record.ts'
+import type { JobFailure, JobSummary } from '../../store/types/job-record.ts'
 import type { FullStore } from '../../store/store.ts'
 
 export interface ErrorsQuery {

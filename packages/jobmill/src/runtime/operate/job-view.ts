@@ -1,5 +1,5 @@
 /** Jobs as `get` and `history` return them: JSON parsed, logs split into lines. */
-import type { AttemptRecord, JobRecord } from '../../store/job-record.ts'
+import type { AttemptRecord, JobRecord } from '../../store/types/job-record.ts'
 import { type LogLine, readLog } from '../../work/log-buffer.ts'
 
 export interface JobView extends Omit<JobRecord, 'payload' | 'metadata' | 'result' | 'progress' | 'log'> {

@@ -1,8 +1,8 @@
 /** The kinds of all running processes, and of this one, which also knows their payload schemas. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { AnyJob } from '../../job/definition.ts'
-import { onDeadKind } from '../../job/on-dead.ts'
-import { jsonSchemaOf } from '../../job/schema.ts'
+import { onDeadKind } from '../../job/attempt/on-dead.ts'
+import { jsonSchemaOf } from '../../job/payload/schema.ts'
 import type { FullStore } from '../../store/store.ts'
 import { BULK_KIND } from './bulk.ts'
 

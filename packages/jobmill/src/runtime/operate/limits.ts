@@ -1,6 +1,6 @@
 /** The limits of a mill: declarations, operations, and access from handlers. */
 import { JobmillError } from '../../job/errors.ts'
-import { checkObjectKeys, nearest } from '../../job/known-keys.ts'
+import { checkObjectKeys, nearest } from '../../job/options/known-keys.ts'
 import {
   isPerKey,
   type LimitOptions,
@@ -9,13 +9,13 @@ import {
   type LimitSettings,
   neitherRateNorConcurrency,
   rateRest,
-} from '../../job/limit.ts'
-import type { DrainLimitOptions, LimitHandle, LimitInside, LimitOf } from '../../job/limit-handle.ts'
+} from '../../job/limit/limit.ts'
+import type { DrainLimitOptions, LimitHandle, LimitInside, LimitOf } from '../../job/limit/limit-handle.ts'
 import { checkName } from '../../job/names.ts'
-import type { QueueSettings } from '../../job/queue-settings.ts'
+import type { QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { Limits } from '../../limits/limits.ts'
 import { limitExists, perKeyFixed, perKeyOnQueue } from '../../store/cluster-errors.ts'
-import type { DeclaredLimit, LimitRecord } from '../../store/limit.ts'
+import type { DeclaredLimit, LimitRecord } from '../../store/types/limit.ts'
 import type { FullStore } from '../../store/store.ts'
 import type { Attempt } from '../../work/attempt.ts'
 import { checkLive } from '../../work/make-context.ts'

@@ -1,11 +1,11 @@
 /** The filter of `list`, `count` and `bulk`: the filter of the store, plus several states and `retrying`. */
 import { JobmillError, quote } from '../../job/errors.ts'
-import { checkObject } from '../../job/known-keys.ts'
+import { checkObject } from '../../job/options/known-keys.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import { stateHint } from '../../job/other-libraries/states-and-events.ts'
 import { JOB_STATES, type JobState } from '../../job/state.ts'
-import { checkFilter } from '../../store/check-requests.ts'
-import type { JobFilter } from '../../store/job-list.ts'
+import { checkFilter } from '../../store/checks/check-requests.ts'
+import type { JobFilter } from '../../store/types/job-list.ts'
 
 /** `retrying`: scheduled jobs whose last attempt failed. */
 export const LISTED_STATES = [...JOB_STATES, 'retrying'] as const

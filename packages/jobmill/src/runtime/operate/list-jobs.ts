@@ -3,7 +3,7 @@
  * and results.
  */
 import { BOUNDS } from '../../job/defaults.ts'
-import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkArray, checkOneOf, checkWhole } from '../../job/numbers.ts'
 import type { JobState } from '../../job/state.ts'
 import {
@@ -12,8 +12,8 @@ import {
   type JobPage,
   namesOf,
   type PageRequest,
-} from '../../store/job-list.ts'
-import type { JobSummary } from '../../store/job-record.ts'
+} from '../../store/types/job-list.ts'
+import type { JobSummary } from '../../store/types/job-record.ts'
 import type { FullStore } from '../../store/store.ts'
 import { jobView, type JobView } from './job-view.ts'
 import { inState, type ListedState, LISTED_STATES, type ListFilter, splitFilter } from './list-filter.ts'

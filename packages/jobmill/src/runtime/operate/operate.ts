@@ -1,18 +1,18 @@
 /** What operators can see and do, from any process. */
 import { isJobmillError, JobmillError, rephrase } from '../../job/errors.ts'
 import type { Emit } from '../../job/events.ts'
-import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkId, checkKey, checkString } from '../../job/names.ts'
 import { scopedKey } from '../../job/new-job.ts'
-import { prepareQueueChange, type QueueChange } from '../../job/queue-settings.ts'
-import type { InstanceRecord } from '../../store/instance.ts'
+import { prepareQueueChange, type QueueChange } from '../../job/queue/queue-settings.ts'
+import type { InstanceRecord } from '../../store/types/instance.ts'
 import {
   type QueueCounts,
   type QueueRecord,
   queueUnknown,
   type UnservedKind,
-} from '../../store/queue-record.ts'
-import type { Verdict } from '../../store/replies.ts'
+} from '../../store/types/queue-record.ts'
+import type { Verdict } from '../../store/types/replies.ts'
 import type { FullStore } from '../../store/store.ts'
 import { limitOfQueueUnknown } from '../declare.ts'
 import { byOf, type ByOption } from './overrides.ts'

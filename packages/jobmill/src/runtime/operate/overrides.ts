@@ -1,10 +1,10 @@
 /** `mill.overrides`: every option that an operator set, next to its value in code, and the reset. */
 import { JobmillError, quote } from '../../job/errors.ts'
-import { checkNoUndefined, checkObjectKeys, nearest } from '../../job/known-keys.ts'
+import { checkNoUndefined, checkObjectKeys, nearest } from '../../job/options/known-keys.ts'
 import { checkString } from '../../job/names.ts'
 import { checkOneOf } from '../../job/numbers.ts'
-import { optionKeys, optionName, optionNames, optionValue } from '../../job/option-names.ts'
-import { OVERRIDABLE, type Overridable, type OverrideRecord } from '../../job/overrides.ts'
+import { optionKeys, optionName, optionNames, optionValue } from '../../job/options/option-names.ts'
+import { OVERRIDABLE, type Overridable, type OverrideRecord } from '../../job/queue/overrides.ts'
 import type { FullStore } from '../../store/store.ts'
 
 /** Options and values as written in code: `retain.done`, `'7d'`. */

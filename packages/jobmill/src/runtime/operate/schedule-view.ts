@@ -3,10 +3,10 @@
  * overrides.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { SCHEDULE_KEYS, type ScheduleDefinition } from '../../job/schedule.ts'
+import { SCHEDULE_KEYS, type ScheduleDefinition } from '../../job/schedule/schedule.ts'
 import { describeWhen } from '../../job/when/describe-when.ts'
 import { instantsOf } from '../../job/when/instants.ts'
-import type { ScheduleRecord, TickOutcome } from '../../store/schedule.ts'
+import type { ScheduleRecord, TickOutcome } from '../../store/types/schedule.ts'
 
 export interface ScheduleView extends Omit<ScheduleDefinition, 'payload'> {
   readonly name: string

@@ -1,12 +1,12 @@
 /** `mill.schedules`: manages schedules at run time, from any process. */
 import { JobmillError, quote } from '../../job/errors.ts'
 import type { Emit } from '../../job/events.ts'
-import { nearest } from '../../job/known-keys.ts'
+import { nearest } from '../../job/options/known-keys.ts'
 import { checkString } from '../../job/names.ts'
 import type { NewJob } from '../../job/new-job.ts'
 import { checkWhole } from '../../job/numbers.ts'
-import type { ScheduleChange } from '../../job/schedule-change.ts'
-import { checkScheduleKeys } from '../../job/schedule-keys.ts'
+import type { ScheduleChange } from '../../job/schedule/schedule-change.ts'
+import { checkScheduleKeys } from '../../job/schedule/schedule-keys.ts'
 import {
   CREATE_KEYS,
   prepareSchedule,
@@ -14,13 +14,13 @@ import {
   type ScheduleOptions,
   type ScheduleTools,
   timingOf,
-} from '../../job/schedule-options.ts'
+} from '../../job/schedule/schedule-options.ts'
 import { checkZone } from '../../job/when/zone-clock.ts'
 import { describeWhen } from '../../job/when/describe-when.ts'
 import { nextRuns } from '../../job/when/instants.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { Enqueued } from '../../store/replies.ts'
-import type { ScheduleRecord, TickOutcome, TickRecord } from '../../store/schedule.ts'
+import type { Enqueued } from '../../store/types/replies.ts'
+import type { ScheduleRecord, TickOutcome, TickRecord } from '../../store/types/schedule.ts'
 import type { FullStore } from '../../store/store.ts'
 import { scheduledJob } from '../../upkeep/plan-ticks.ts'
 import { byOf, type ByOption } from './overrides.ts'

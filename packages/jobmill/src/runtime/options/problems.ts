@@ -1,6 +1,6 @@
 /** Collects all problems in the options of a mill. Errors prevent its creation, warnings do not. */
 import { type ErrorCode, isJobmillError, JobmillError, quote } from '../../job/errors.ts'
-import { checkObjectKeys, unknownKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys, unknownKeys } from '../../job/options/known-keys.ts'
 
 export interface Problem {
   readonly level: 'error' | 'warning'

@@ -1,7 +1,7 @@
 /** The queues in the options: their settings, and which of them this process serves. */
-import { nearest } from '../../job/known-keys.ts'
+import { nearest } from '../../job/options/known-keys.ts'
 import { checkName } from '../../job/names.ts'
-import { prepareQueueChange, type QueueChange, type QueueSettings } from '../../job/queue-settings.ts'
+import { prepareQueueChange, type QueueChange, type QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { Problems } from './problems.ts'
 
 export type QueueOptions = Omit<QueueChange, 'coolFor'>

@@ -2,7 +2,7 @@
 import { DEFAULTS } from '../../job/defaults.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
-import type { RetainRequest } from '../../store/replies.ts'
+import type { RetainRequest } from '../../store/types/replies.ts'
 import type { Problems } from './problems.ts'
 
 export interface RetainOptions {

@@ -2,7 +2,7 @@
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { AnyJob } from '../../job/definition.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
-import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkName } from '../../job/names.ts'
 import type { Problems } from './problems.ts'
 

@@ -1,7 +1,11 @@
 /** The option `schedules`: checks each entry and reports all problems together. */
 import type { AnyJob } from '../../job/definition.ts'
-import { nearest } from '../../job/known-keys.ts'
-import { type PreparedSchedule, prepareSchedule, type ScheduleOptions } from '../../job/schedule-options.ts'
+import { nearest } from '../../job/options/known-keys.ts'
+import {
+  type PreparedSchedule,
+  prepareSchedule,
+  type ScheduleOptions,
+} from '../../job/schedule/schedule-options.ts'
 import type { Problems } from './problems.ts'
 
 export interface DeclarationTools {

@@ -4,7 +4,7 @@
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import { durationMs, instantAt } from '../../job/duration.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
-import { type Resolution, RESOLUTIONS } from '../../store/metrics.ts'
+import { type Resolution, RESOLUTIONS } from '../../store/types/metrics.ts'
 
 export interface MetricsWindow {
   /** The start of the first bucket. */

@@ -1,14 +1,14 @@
 /** `mill.metrics` and `mill.timeline`: metrics over time and recorded events of all processes. */
 import { type Duration, instantAt } from '../../job/duration.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
-import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkId, checkName } from '../../job/names.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import { instanceScope, limitScope, queueScope } from '../../observe/scopes.ts'
 import { KEPT_TYPES } from '../../observe/timeline.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { cursorInvalid } from '../../store/job-list.ts'
-import type { MetricRecord, TimelineEvent } from '../../store/metrics.ts'
+import { cursorInvalid } from '../../store/types/job-list.ts'
+import type { MetricRecord, TimelineEvent } from '../../store/types/metrics.ts'
 import type { FullStore } from '../../store/store.ts'
 import {
   type InstanceSeries,

@@ -6,9 +6,9 @@ import type { Observer } from '../../observe/observer.ts'
 import { type GaugeReading, systemUsage, type Usage } from '../../platform/gauges.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { cache } from '../../platform/cache.ts'
-import type { DatabaseResources } from '../../store/resources.ts'
+import type { DatabaseResources } from '../../store/admin/resources.ts'
 import type { FullStore } from '../../store/store.ts'
-import type { StoreTools } from '../../store/tools.ts'
+import type { StoreTools } from '../../store/admin/tools.ts'
 
 export interface ResourcesView {
   /**

@@ -5,7 +5,7 @@ import { LIMIT_LEVELS, QUEUE_LEVELS } from '../../observe/gauge-sampler.ts'
 import { type Counter, COUNTERS, LATENCIES, type Latency } from '../../observe/tally.ts'
 import { GAUGES } from '../../observe/process-metrics.ts'
 import { STORE_CLASSES } from '../../observe/store-timings.ts'
-import type { MetricRecord } from '../../store/metrics.ts'
+import type { MetricRecord } from '../../store/types/metrics.ts'
 import type { MetricsWindow } from './metrics-window.ts'
 
 /** In ms, accurate to 4 %. Null when nothing was counted. */

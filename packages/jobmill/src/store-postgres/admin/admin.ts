@@ -1,5 +1,5 @@
 /** Database tools for operators of a PostgreSQL store. */
-import type { DatabaseAdmin } from '../../store/admin.ts'
+import type { DatabaseAdmin } from '../../store/admin/admin.ts'
 import type { PostgresSettings } from '../options.ts'
 import { create } from './create.ts'
 import { drop } from './drop.ts'

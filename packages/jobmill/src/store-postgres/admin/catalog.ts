@@ -2,7 +2,7 @@
  * Reads every table, column, index, sequence, function and trigger of a schema from the catalog, with its
  * definition.
  */
-import type { Parts } from '../../store/drift.ts'
+import type { Parts } from '../../store/admin/drift.ts'
 import type { Query } from '../connection/connection.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** Checks for dead rows and bloat, above all in the tables that every job passes through. */
-import { sizeText } from '../../store/amounts.ts'
-import { spanText } from '../../job/span-text.ts'
-import { type Diagnostic, warning, ok } from '../../store/admin.ts'
+import { sizeText } from '../../store/checks/amounts.ts'
+import { spanText } from '../../job/text/span-text.ts'
+import { type Diagnostic, warning, ok } from '../../store/admin/admin.ts'
 import { ourTables } from './expected.ts'
 import type { Look } from './reach.ts'
 

@@ -3,9 +3,9 @@
  * open transaction, prepared transactions that were never ended, and inactive replication slots.
  */
 import pg from 'pg'
-import { shorten, sizeText } from '../../store/amounts.ts'
-import { spanText } from '../../job/span-text.ts'
-import { type Diagnostic, warning, ok } from '../../store/admin.ts'
+import { shorten, sizeText } from '../../store/checks/amounts.ts'
+import { spanText } from '../../job/text/span-text.ts'
+import { type Diagnostic, warning, ok } from '../../store/admin/admin.ts'
 import type { Query } from '../connection/connection.ts'
 import type { Look } from './reach.ts'
 

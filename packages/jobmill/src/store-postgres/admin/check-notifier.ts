@@ -5,7 +5,7 @@
 import pg from 'pg'
 import type { Platform } from '../../platform/platform.ts'
 import { sleep } from '../../platform/sleep.ts'
-import { type Diagnostic, warning, ok } from '../../store/admin.ts'
+import { type Diagnostic, warning, ok } from '../../store/admin/admin.ts'
 import type { Query } from '../connection/connection.ts'
 import { connectClient } from '../connection/connect-client.ts'
 import { newClient } from '../connection/server-address.ts'

@@ -1,8 +1,8 @@
 /**
  * Checks that tables, columns, functions and indexes match the migrations, and that all indexes are valid.
  */
-import { driftDiagnostics, type SchemaFixes, nameOf, tableOf } from '../../store/drift.ts'
-import { broken, type Diagnostic } from '../../store/admin.ts'
+import { driftDiagnostics, type SchemaFixes, nameOf, tableOf } from '../../store/admin/drift.ts'
+import { broken, type Diagnostic } from '../../store/admin/admin.ts'
 import { invalidIndexes, partsIn } from './catalog.ts'
 import type { Look } from './reach.ts'
 import { expectedParts } from './expected.ts'

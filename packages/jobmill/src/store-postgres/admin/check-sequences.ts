@@ -1,5 +1,5 @@
 /** Checks that no sequence is behind the tables with its numbers. */
-import { broken, type Diagnostic, ok } from '../../store/admin.ts'
+import { broken, type Diagnostic, ok } from '../../store/admin/admin.ts'
 import { sequencesBehind } from '../schema/sequences.ts'
 import type { Look } from './reach.ts'
 

@@ -1,6 +1,6 @@
 /** Checks the server: version, clock, connections and text encoding. */
-import { spanText } from '../../job/span-text.ts'
-import { broken, type Diagnostic, warning, ok } from '../../store/admin.ts'
+import { spanText } from '../../job/text/span-text.ts'
+import { broken, type Diagnostic, warning, ok } from '../../store/admin/admin.ts'
 import { ENCODING_FIX, encodingProblem, versionProblem } from '../connection/server-version.ts'
 import type { Look } from './reach.ts'
 

@@ -3,7 +3,7 @@
  * cleaned up.
  */
 import pg from 'pg'
-import { broken, type Diagnostic, ok } from '../../store/admin.ts'
+import { broken, type Diagnostic, ok } from '../../store/admin/admin.ts'
 import { ourTables } from './expected.ts'
 import type { Look } from './reach.ts'
 

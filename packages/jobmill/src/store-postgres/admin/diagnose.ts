@@ -1,8 +1,8 @@
 /** Runs all checks of a database. Read-only, and takes no lock that blocks writers. */
-import { type Check, ifWhole, runChecks } from '../../store/run-checks.ts'
-import { broken, type DiagnoseOptions, type Diagnostic, OPEN_FOR_MS } from '../../store/admin.ts'
-import { schemaDiagnostic } from '../../store/schema-status.ts'
-import { strayDiagnostic } from '../../store/stray-keys.ts'
+import { type Check, ifWhole, runChecks } from '../../store/admin/run-checks.ts'
+import { broken, type DiagnoseOptions, type Diagnostic, OPEN_FOR_MS } from '../../store/admin/admin.ts'
+import { schemaDiagnostic } from '../../store/admin/schema-status.ts'
+import { strayDiagnostic } from '../../store/admin/stray-keys.ts'
 import { wasAnswered } from '../connection/errors.ts'
 import { appliedMigrations } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'

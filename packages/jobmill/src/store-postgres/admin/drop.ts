@@ -4,9 +4,9 @@
  * this role could create it again.
  */
 import { JobmillError } from '../../job/errors.ts'
-import { nameOf } from '../../store/drift.ts'
-import type { Dropped } from '../../store/admin.ts'
-import { type AppliedMigration, checkApplied } from '../../store/migrations.ts'
+import { nameOf } from '../../store/admin/drift.ts'
+import type { Dropped } from '../../store/admin/admin.ts'
+import { type AppliedMigration, checkApplied } from '../../store/admin/migrations.ts'
 import type { Query } from '../connection/connection.ts'
 import { codeOf } from '../connection/errors.ts'
 import { appliedMigrations, lockMigrations } from '../schema/migrate.ts'

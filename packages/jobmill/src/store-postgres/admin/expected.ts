@@ -3,7 +3,7 @@
  * their table, and functions have a hash of their text. A test compares this with a migrated schema and
  * prints the lines to put here after a change.
  */
-import { nameOf, type Parts } from '../../store/drift.ts'
+import { nameOf, type Parts } from '../../store/admin/drift.ts'
 
 export const EXPECTED = `
 function add_names_version(): f1b1858f42b121644dc9380cf9256b06

@@ -1,6 +1,6 @@
 /** Size of the database and sessions that block cleanup, from the server's counters. Reads no table. */
-import { shorten } from '../../store/amounts.ts'
-import { type DatabaseHealth, OPEN_FOR_MS, type TableHealth } from '../../store/admin.ts'
+import { shorten } from '../../store/checks/amounts.ts'
+import { type DatabaseHealth, OPEN_FOR_MS, type TableHealth } from '../../store/admin/admin.ts'
 import { pinning } from './check-horizon.ts'
 import { ourTables } from './expected.ts'
 import { withConnection, type Site } from './reach.ts'

@@ -1,5 +1,5 @@
 /** Sizes and connections from the server's counters, on a connection of the store. */
-import type { DatabaseResources } from '../../store/resources.ts'
+import type { DatabaseResources } from '../../store/admin/resources.ts'
 import type { Context } from '../context.ts'
 
 /** Every role may read `numbackends`, but not the list of sessions. */

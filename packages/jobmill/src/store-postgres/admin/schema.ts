@@ -1,6 +1,6 @@
 /** Reads the applied migrations of a database. */
-import type { SchemaStatus } from '../../store/admin.ts'
-import { schemaStatus } from '../../store/schema-status.ts'
+import type { SchemaStatus } from '../../store/admin/admin.ts'
+import { schemaStatus } from '../../store/admin/schema-status.ts'
 import { appliedMigrations } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
 import { withConnectionIfThere, type Site } from './reach.ts'

@@ -2,8 +2,8 @@
  * Claims from queues with a limit. Locks the row of the limit, claims no more than its budget, and spends
  * what was claimed.
  */
-import { available, afterSpending } from '../../job/budget.ts'
-import type { ClaimRequest } from '../../store/claim.ts'
+import { available, afterSpending } from '../../job/limit/budget.ts'
+import type { ClaimRequest } from '../../store/types/claim.ts'
 import { claimFields, claimStatement, leaseRows } from './claim-statement.ts'
 import type { Query, Row } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'

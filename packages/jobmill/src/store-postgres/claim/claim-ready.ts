@@ -2,7 +2,7 @@
  * The common claim: queues without a limit, no quarantined jobs. Calls the function claim_ready, which starts
  * at the scan cursors of earlier claims.
  */
-import type { ClaimRequest, Lease } from '../../store/claim.ts'
+import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import { arrayOf, textArrayOf } from '../connection/array-text.ts'
 import { type LeaseRow, leaseOfRow, type Placed, placedOfRow } from './claim-rows.ts'
 import type { Context } from '../context.ts'

@@ -1,5 +1,5 @@
 /** Converts the rows of jobmill.claim_ready to leases. */
-import type { Lease } from '../../store/claim.ts'
+import type { Lease } from '../../store/types/claim.ts'
 import type { NameMap } from '../names/name-map.ts'
 
 /** The columns in order. Null means the default value of a column. */

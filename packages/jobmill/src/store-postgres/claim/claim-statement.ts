@@ -1,7 +1,7 @@
 /** The general statement that moves ready jobs to running, and the conversion of its rows to leases. */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import { STATE_CODE } from '../../job/state.ts'
-import type { ClaimRequest, Lease } from '../../store/claim.ts'
+import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import type { Row } from '../connection/connection.ts'
 import type { Context } from '../context.ts'
 import { GIVEN_CTE, HAS_PERMIT, kindName, queueName } from '../fragments.ts'

@@ -2,7 +2,7 @@
  * Moves jobs from ready to running: one statement leases jobs of all queues to one instance. Queues with a
  * limit take a separate path.
  */
-import type { ClaimRequest, Lease } from '../../store/claim.ts'
+import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import { claimLimited } from './claim-limited.ts'
 import { byOrder, claimReady } from './claim-ready.ts'
 import type { Placed } from './claim-rows.ts'

@@ -3,7 +3,7 @@
  * budget. Planning that part takes as long as planning the rest. A handle therefore requests it only after it
  * has seen such a queue, and until then asks only whether there is one.
  */
-import { available, nextInMs } from '../../job/budget.ts'
+import { available, nextInMs } from '../../job/limit/budget.ts'
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { Row } from '../connection/connection.ts'
 import { type Context, listOf, run } from '../context.ts'

@@ -1,6 +1,6 @@
 /** Moves scheduled jobs to ready: first jobs that are due, then jobs whose order lock is free. */
 import { STATE_CODE } from '../../job/state.ts'
-import type { Staged } from '../../store/replies.ts'
+import type { Staged } from '../../store/types/replies.ts'
 import type { Row } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { FIRST_DUE } from './due-floor.ts'

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg'
 import type { Platform, Timer } from '../../platform/platform.ts'
-import type { PoolUsage } from '../../store/resources.ts'
+import type { PoolUsage } from '../../store/admin/resources.ts'
 import { asksForPassword, connectClient, passwordLate } from './connect-client.ts'
 import { closeSocket, endSoon } from './end-client.ts'
 import { type Address, newClient } from './server-address.ts'

@@ -1,7 +1,7 @@
 /** Server address and login: a URL, the settings of a pg.Pool, or fields. All clients are created here. */
 import pg from 'pg'
 import { JobmillError, quote } from '../../job/errors.ts'
-import { nearest, unknownKeys } from '../../job/known-keys.ts'
+import { nearest, unknownKeys } from '../../job/options/known-keys.ts'
 
 /** A function is called for every new connection, for example for expiring tokens. */
 export type Password = string | (() => string | Promise<string>)

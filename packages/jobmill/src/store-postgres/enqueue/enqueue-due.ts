@@ -3,8 +3,8 @@
  */
 import type { NewJob } from '../../job/new-job.ts'
 import { insertLeased } from '../../store/insert-leased.ts'
-import type { HandOff } from '../../store/claim.ts'
-import type { Enqueued } from '../../store/replies.ts'
+import type { HandOff } from '../../store/types/claim.ts'
+import type { Enqueued } from '../../store/types/replies.ts'
 import { arrayOf, jsonListOf, textArrayOf } from '../connection/array-text.ts'
 import type { Context } from '../context.ts'
 import { type Look, rangeColumns } from '../claim/floors.ts'

@@ -6,7 +6,7 @@
 import { JobmillError } from '../../job/errors.ts'
 import type { NewJob } from '../../job/new-job.ts'
 import { inRounds } from '../../store/rounds.ts'
-import type { Enqueued } from '../../store/replies.ts'
+import type { Enqueued } from '../../store/types/replies.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS, NOW, XID } from '../fragments.ts'

@@ -5,8 +5,8 @@
  */
 import { JobmillError } from '../../job/errors.ts'
 import type { NewJob } from '../../job/new-job.ts'
-import type { HandOff } from '../../store/claim.ts'
-import type { Enqueued } from '../../store/replies.ts'
+import type { HandOff } from '../../store/types/claim.ts'
+import type { Enqueued } from '../../store/types/replies.ts'
 import { slicesOf } from '../../store/slices.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'

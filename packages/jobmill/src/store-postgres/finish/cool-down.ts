@@ -2,7 +2,7 @@
  * Writes the cool-downs of accepted finishes. They are rare, so a separate statement keeps the common finish
  * small.
  */
-import type { Finish } from '../../store/finish.ts'
+import type { Finish } from '../../store/types/finish.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'

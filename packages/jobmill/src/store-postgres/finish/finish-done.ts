@@ -3,7 +3,7 @@
  * finish_done.
  */
 import { DEFAULTS } from '../../job/defaults.ts'
-import type { Finish, Transition } from '../../store/finish.ts'
+import type { Finish, Transition } from '../../store/types/finish.ts'
 import { arrayOf, jsonListOf } from '../connection/array-text.ts'
 import type { Query } from '../connection/connection.ts'
 import type { Context } from '../context.ts'

@@ -1,5 +1,5 @@
 /** Reads for a finish: whether it was written before, and the names for its follow-ups. */
-import type { Finish } from '../../store/finish.ts'
+import type { Finish } from '../../store/types/finish.ts'
 import type { Query, Row } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { forgets } from './finish-done.ts'

@@ -2,9 +2,9 @@
  * The statement that ends attempts. Its DELETE is the fence: without a row for this id and token, the attempt
  * has lost its lease and nothing is written.
  */
-import { outcomeCode } from '../../job/outcome.ts'
+import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
-import type { Finish, Transition } from '../../store/finish.ts'
+import type { Finish, Transition } from '../../store/types/finish.ts'
 import { FORGOTTEN_CTE } from '../operate/delete.ts'
 import {
   FREED,

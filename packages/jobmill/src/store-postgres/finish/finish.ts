@@ -1,10 +1,10 @@
 /** Ends attempts: applies their transitions, detects retried calls, and enqueues follow-ups. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import { JobmillError } from '../../job/errors.ts'
-import { outcomeOfCode } from '../../job/outcome.ts'
+import { outcomeOfCode } from '../../job/attempt/outcome.ts'
 import { type JobState, stateOfCode } from '../../job/state.ts'
-import type { Finish, Finished } from '../../store/finish.ts'
-import type { Enqueued } from '../../store/replies.ts'
+import type { Finish, Finished } from '../../store/types/finish.ts'
+import type { Enqueued } from '../../store/types/replies.ts'
 import { inRounds } from '../../store/rounds.ts'
 import { slicesOf } from '../../store/slices.ts'
 import type { Query, Row } from '../connection/connection.ts'

@@ -1,7 +1,7 @@
 /**
  * Stores the progress and log of running attempts, by the primary key of `running` and fenced by the token.
  */
-import type { Progress } from '../../store/finish.ts'
+import type { Progress } from '../../store/types/finish.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 

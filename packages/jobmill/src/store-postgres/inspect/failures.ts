@@ -1,7 +1,7 @@
 /** Reads the failures of jobs' last attempts. */
-import { outcomeCode, outcomeOfCode } from '../../job/outcome.ts'
+import { outcomeCode, outcomeOfCode } from '../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
-import type { JobFailure } from '../../store/job-record.ts'
+import type { JobFailure } from '../../store/types/job-record.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
 import { idsField } from '../operate/states.ts'

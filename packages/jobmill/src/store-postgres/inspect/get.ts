@@ -1,5 +1,5 @@
 /** Reads complete jobs by id. */
-import type { JobRecord } from '../../store/job-record.ts'
+import type { JobRecord } from '../../store/types/job-record.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
 import { SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from './job-rows.ts'

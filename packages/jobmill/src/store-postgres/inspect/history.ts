@@ -1,7 +1,7 @@
 /** Reads the attempts of a job and trims them to the newest. */
 import { DEFAULTS } from '../../job/defaults.ts'
-import { outcomeOfCode } from '../../job/outcome.ts'
-import type { AttemptRecord } from '../../store/job-record.ts'
+import { outcomeOfCode } from '../../job/attempt/outcome.ts'
+import type { AttemptRecord } from '../../store/types/job-record.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'

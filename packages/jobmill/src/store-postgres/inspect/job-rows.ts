@@ -1,6 +1,6 @@
 /** Converts rows to job summaries. */
 import { STATE_CODE, stateOfCode } from '../../job/state.ts'
-import type { JobSummary } from '../../store/job-record.ts'
+import type { JobSummary } from '../../store/types/job-record.ts'
 import type { Row } from '../connection/connection.ts'
 import { kindName, queueName } from '../fragments.ts'
 

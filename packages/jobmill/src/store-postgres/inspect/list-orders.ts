@@ -4,7 +4,7 @@
  */
 import { UUID } from '../../job/names.ts'
 import { type JobState, STATE_CODE } from '../../job/state.ts'
-import { cursorInvalid, type JobFilter, namesOf, type Position } from '../../store/job-list.ts'
+import { cursorInvalid, type JobFilter, namesOf, type Position } from '../../store/types/job-list.ts'
 
 /** The rows to read, in order: `walk(id, a, b)` with the position in one or two columns. */
 interface Walk {

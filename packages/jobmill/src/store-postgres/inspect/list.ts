@@ -10,7 +10,7 @@ import {
   namesOf,
   type PageRequest,
   type Position,
-} from '../../store/job-list.ts'
+} from '../../store/types/job-list.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import { INDEX, type PayloadAt } from '../../store/payload-at.ts'
 import type { Query } from '../connection/connection.ts'

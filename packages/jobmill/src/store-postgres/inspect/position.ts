@@ -1,5 +1,5 @@
 /** How many ready jobs would be claimed before a given one. */
-import { POSITION_MOST } from '../../store/queue-record.ts'
+import { POSITION_MOST } from '../../store/types/queue-record.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 

@@ -1,6 +1,6 @@
 /** Reads the states and results of awaited jobs. */
 import { STATE_CODE, stateOfCode } from '../../job/state.ts'
-import type { JobResult } from '../../store/job-record.ts'
+import type { JobResult } from '../../store/types/job-record.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
 import { idsField } from '../operate/states.ts'

@@ -1,5 +1,5 @@
 /** Finds kinds with ready jobs that no live instance serves in their queue. */
-import { type UnservedKind, UNSERVED_ROWS } from '../../store/queue-record.ts'
+import { type UnservedKind, UNSERVED_ROWS } from '../../store/types/queue-record.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 

@@ -1,7 +1,7 @@
 /**
  * Leadership: one lease per duty. The heartbeat takes and renews it, and the end of the instance releases it.
  */
-import type { DutyBid, DutyRecord } from '../../store/duty.ts'
+import type { DutyBid, DutyRecord } from '../../store/types/duty.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 

@@ -3,7 +3,7 @@
  * The statement defines `gone` (rows of running with `state` and `crashes_now`) and `recorded` (the jobs that
  * get an attempt record, with its `outcome`).
  */
-import { crashErrorSql } from '../../job/crash.ts'
+import { crashErrorSql } from '../../job/attempt/crash.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import { FREED, NOW, PERMITS_FREED, WITHOUT_PERMIT } from '../fragments.ts'
 

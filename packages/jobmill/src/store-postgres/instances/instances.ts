@@ -1,9 +1,9 @@
 /** Registers and deregisters instances, and reads their state and leases. */
-import { onDeadKind } from '../../job/on-dead.ts'
-import { outcomeCode } from '../../job/outcome.ts'
+import { onDeadKind } from '../../job/attempt/on-dead.ts'
+import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
-import type { Held } from '../../store/claim.ts'
-import type { InstanceRecord, NewInstance } from '../../store/instance.ts'
+import type { Held } from '../../store/types/claim.ts'
+import type { InstanceRecord, NewInstance } from '../../store/types/instance.ts'
 import { type Context, run } from '../context.ts'
 import { freedFor, GIVEN_CTE, KEYED, NOW, queueName } from '../fragments.ts'
 import { HANDED_BACK } from './hand-back.ts'

@@ -3,8 +3,8 @@
  * the jobs in `lost_job`, and the instance finds them there when it registers again, in any state. If the
  * process was blocked, the crash still counts, and only the error is extended.
  */
-import { NO_CRASH, STOOD_STILL } from '../../job/crash.ts'
-import { outcomeCode } from '../../job/outcome.ts'
+import { NO_CRASH, STOOD_STILL } from '../../job/attempt/crash.ts'
+import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'

@@ -2,7 +2,7 @@
  * How a heartbeat checks for ready and due jobs. It reads like a claim, and skips rows that a recent claim or
  * heartbeat had to read at length.
  */
-import type { HeartbeatRequest } from '../../store/instance.ts'
+import type { HeartbeatRequest } from '../../store/types/instance.ts'
 import type { Row } from '../connection/connection.ts'
 import type { Context } from '../context.ts'
 import { FIRST_DUE } from '../claim/due-floor.ts'

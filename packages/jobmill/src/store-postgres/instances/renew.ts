@@ -2,7 +2,7 @@
  * The heartbeat: calls a database function that renews an instance and returns what an idle instance needs to
  * know.
  */
-import type { Heartbeat, HeartbeatRequest } from '../../store/instance.ts'
+import type { Heartbeat, HeartbeatRequest } from '../../store/types/instance.ts'
 import type { Row } from '../connection/connection.ts'
 import { type Context, listOf, run } from '../context.ts'
 import { bidFields } from './duties.ts'

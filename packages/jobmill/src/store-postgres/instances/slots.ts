@@ -1,5 +1,5 @@
 /** Slots: the workers of one instance for a queue whose total is set for the whole cluster. */
-import type { Slot, SlotChange } from '../../store/duty.ts'
+import type { Slot, SlotChange } from '../../store/types/duty.ts'
 import { inRounds } from '../../store/rounds.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'

@@ -1,9 +1,10 @@
 /**
- * Acquires from limits in a short transaction that locks the limit rows. job/budget.ts has the arithmetic.
+ * Acquires from limits in a short transaction that locks the limit rows. job/limit/budget.ts has the
+ * arithmetic.
  */
-import { answer, type BudgetState } from '../../job/budget.ts'
-import { keyedName } from '../../job/limit.ts'
-import type { AcquireRequest, Acquired } from '../../store/limit.ts'
+import { answer, type BudgetState } from '../../job/limit/budget.ts'
+import { keyedName } from '../../job/limit/limit.ts'
+import type { AcquireRequest, Acquired } from '../../store/types/limit.ts'
 import type { Query, Row } from '../connection/connection.ts'
 import { type Context, listOf, run } from '../context.ts'
 import { makeKeys } from './limit-keys.ts'

@@ -2,9 +2,9 @@
  * The budgets of per-key limits. Each key has a row next to its limit's row, created on first use and deleted
  * once its budget is full.
  */
-import { changeBudget } from '../../job/budget.ts'
-import { isPerKey, type LimitSettings } from '../../job/limit.ts'
-import { KEYS_MOST, type AcquireRequest, type Acquired } from '../../store/limit.ts'
+import { changeBudget } from '../../job/limit/budget.ts'
+import { isPerKey, type LimitSettings } from '../../job/limit/limit.ts'
+import { KEYS_MOST, type AcquireRequest, type Acquired } from '../../store/types/limit.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, NOW, NOW_AGAIN } from '../fragments.ts'

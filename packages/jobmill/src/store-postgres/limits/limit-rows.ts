@@ -1,6 +1,6 @@
 /** Converts and locks limit rows, and counts granted permits. */
-import type { BudgetState } from '../../job/budget.ts'
-import { isPerKey, type LimitSettings } from '../../job/limit.ts'
+import type { BudgetState } from '../../job/limit/budget.ts'
+import { isPerKey, type LimitSettings } from '../../job/limit/limit.ts'
 import type { Query, Row } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, NOW_AGAIN } from '../fragments.ts'

@@ -1,6 +1,6 @@
 /** The settings of limits: values from code, overrides by operators, and the effective result. */
-import { type BudgetState, changeBudget, EMPTY_BUDGET } from '../../job/budget.ts'
-import { isPerKey, type LimitParts, type LimitSettings } from '../../job/limit.ts'
+import { type BudgetState, changeBudget, EMPTY_BUDGET } from '../../job/limit/budget.ts'
+import { isPerKey, type LimitParts, type LimitSettings } from '../../job/limit/limit.ts'
 import {
   createdLimit,
   effectiveLimit,
@@ -11,8 +11,8 @@ import {
   type LimitSources,
   overrideLimit,
   resetLimit,
-} from '../../job/limit-sources.ts'
-import { droppedOptions, isSameValue, NO_OVERRIDES, type OverrideRecord } from '../../job/overrides.ts'
+} from '../../job/limit/limit-sources.ts'
+import { droppedOptions, isSameValue, NO_OVERRIDES, type OverrideRecord } from '../../job/queue/overrides.ts'
 import {
   limitExists,
   limitUnknown,
@@ -20,7 +20,7 @@ import {
   perKeyFixed,
   perKeyOnQueue,
 } from '../../store/cluster-errors.ts'
-import type { DeclaredLimit, LimitRecord } from '../../store/limit.ts'
+import type { DeclaredLimit, LimitRecord } from '../../store/types/limit.ts'
 import type { Query, Row } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'

@@ -1,8 +1,8 @@
 /** Drains and deletes limits, and reads their current numbers. */
-import { available, drainBudget, EMPTY_BUDGET, nextInMs } from '../../job/budget.ts'
-import { isPerKey, keyedName } from '../../job/limit.ts'
+import { available, drainBudget, EMPTY_BUDGET, nextInMs } from '../../job/limit/budget.ts'
+import { isPerKey, keyedName } from '../../job/limit/limit.ts'
 import { limitInUse, limitUnknown, wrongKey } from '../../store/cluster-errors.ts'
-import type { LimitRecord } from '../../store/limit.ts'
+import type { LimitRecord } from '../../store/types/limit.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'

@@ -1,5 +1,5 @@
 /** Releases permits before their job ends. */
-import type { PermitOf } from '../../store/limit.ts'
+import type { PermitOf } from '../../store/types/limit.ts'
 import { type Context, run } from '../context.ts'
 import { freedFor, GIVEN_CTE } from '../fragments.ts'
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'

@@ -1,6 +1,6 @@
 /** Reads metrics: the buckets and the deltas that are not rolled up yet, in one snapshot. */
 import { type MetricData, mergeData } from '../../job/metric-data.ts'
-import type { MetricQuery, MetricRecord } from '../../store/metrics.ts'
+import type { MetricQuery, MetricRecord } from '../../store/types/metrics.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 import { bucketOf } from './record.ts'

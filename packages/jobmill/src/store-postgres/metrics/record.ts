@@ -1,5 +1,5 @@
 /** Stores the metrics and events of a process in one statement, each recording once. */
-import { RESOLUTIONS, type Recording } from '../../store/metrics.ts'
+import { RESOLUTIONS, type Recording } from '../../store/types/metrics.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, NOW } from '../fragments.ts'
 

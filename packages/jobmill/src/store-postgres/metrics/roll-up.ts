@@ -1,6 +1,6 @@
 /** Merges recorded metrics into the buckets of every size. */
 import { type MetricData, mergeData } from '../../job/metric-data.ts'
-import { RESOLUTIONS } from '../../store/metrics.ts'
+import { RESOLUTIONS } from '../../store/types/metrics.ts'
 import type { Query, Row } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'

@@ -1,5 +1,5 @@
 /** Reads timeline events that no job or attempt records, newest first. */
-import type { TimelineEvent, TimelineQuery } from '../../store/metrics.ts'
+import type { TimelineEvent, TimelineQuery } from '../../store/types/metrics.ts'
 import type { Row } from '../connection/connection.ts'
 import type { Context } from '../context.ts'
 

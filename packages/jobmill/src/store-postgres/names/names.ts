@@ -5,7 +5,7 @@
  * that uses the same queue for the first time.
  */
 import { JobmillError } from '../../job/errors.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue/queue-settings.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Connection, Query } from '../connection/connection.ts'
 import { type MutableNameMap, type NameMap, nameMap, NO_VERSION } from './name-map.ts'

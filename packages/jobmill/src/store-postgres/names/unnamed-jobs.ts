@@ -2,8 +2,8 @@
  * Reports jobs whose queue or kind has no row, because rows were deleted while triggers were disabled. No
  * process claims them, and no table has their names, so only an operator can restore them.
  */
-import { broken, type Diagnostic, ok } from '../../store/admin.ts'
-import { STRAY_ROWS } from '../../store/stray-keys.ts'
+import { broken, type Diagnostic, ok } from '../../store/admin/admin.ts'
+import { STRAY_ROWS } from '../../store/admin/stray-keys.ts'
 import type { Query, Row } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'

@@ -1,7 +1,7 @@
 /** The messages of remote dispatch between processes, as text. */
 import { UUID } from '../../job/names.ts'
 import type { NewJob } from '../../job/new-job.ts'
-import type { StandBy } from '../../store/claim.ts'
+import type { StandBy } from '../../store/types/claim.ts'
 
 /** An idle worker offer, sent to the process that enqueues. */
 export interface Offered extends StandBy {

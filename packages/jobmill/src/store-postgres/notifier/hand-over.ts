@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import type { NewJob } from '../../job/new-job.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { insertLeased } from '../../store/insert-leased.ts'
-import type { HandedOver, StandBy } from '../../store/claim.ts'
+import type { HandedOver, StandBy } from '../../store/types/claim.ts'
 import { type DeliveredJob, deliveryText, type Offered, readHandOver } from './hand-over-message.ts'
 
 /** The target of a job about to be inserted, and the message for it. */

@@ -3,7 +3,7 @@
  * their seed and number of jobs, so that an instance that was busy does not claim jobs meant for other
  * instances.
  */
-import { wakeAll, type WakeUp } from '../../store/wake-up.ts'
+import { wakeAll, type WakeUp } from '../../store/types/wake-up.ts'
 
 export interface MissedNotifications {
   /**

@@ -1,5 +1,5 @@
 /** The message format between notifiers. */
-import type { WakeUp } from '../../store/wake-up.ts'
+import type { WakeUp } from '../../store/types/wake-up.ts'
 
 /** A queue and how many jobs are available; null if unknown. */
 export interface Notification {

@@ -4,7 +4,7 @@
  */
 import type { Platform } from '../../platform/platform.ts'
 import { sleep } from '../../platform/sleep.ts'
-import type { WakeUp } from '../../store/wake-up.ts'
+import type { WakeUp } from '../../store/types/wake-up.ts'
 import { addNotifications, type NotifyMessage, messageText, type Notification } from './notify-message.ts'
 
 export interface NotifySender {

@@ -1,8 +1,8 @@
 /** Cancels waiting jobs at once and requests the cancel of running ones. */
 import { DEFAULTS } from '../../job/defaults.ts'
-import { outcomeCode } from '../../job/outcome.ts'
+import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
-import type { Verdict } from '../../store/replies.ts'
+import type { Verdict } from '../../store/types/replies.ts'
 import { type Context, run } from '../context.ts'
 import { FREED, GIVEN_CTE, INPUT_IDS, NOW, TAKEN_CTE } from '../fragments.ts'
 import { trimHistory } from '../inspect/history.ts'

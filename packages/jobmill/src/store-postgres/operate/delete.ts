@@ -2,7 +2,7 @@
  * Deletes jobs that are not running, with their attempts and tags. The dedupe key of an ended job stays held
  * until its hold time is over.
  */
-import type { Verdict } from '../../store/replies.ts'
+import type { Verdict } from '../../store/types/replies.ts'
 import { type Context, run } from '../context.ts'
 import { FREED, GIVEN_CTE, INPUT_IDS, TAKEN_CTE } from '../fragments.ts'
 import { idsField, operate } from './states.ts'

@@ -1,6 +1,6 @@
 /** Retries dead and cancelled jobs, keeping their history, unless another job holds the dedupe key. */
 import { STATE_CODE } from '../../job/state.ts'
-import type { Verdict } from '../../store/replies.ts'
+import type { Verdict } from '../../store/types/replies.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS, KEYED, NOW, ORDERED, queueName } from '../fragments.ts'

@@ -1,5 +1,5 @@
 /** Run now: makes scheduled jobs ready, or moves them to their order queue. */
-import type { Verdict } from '../../store/replies.ts'
+import type { Verdict } from '../../store/types/replies.ts'
 import { type Context, run } from '../context.ts'
 import { dueMoved, GIVEN_CTE, INPUT_IDS, NEEDS_ORDER_LOCK, NOW, queueName } from '../fragments.ts'
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'

@@ -1,7 +1,7 @@
 /** Reads the current states of jobs, and has the loop shared by the verbs that need them. */
 import { JobmillError } from '../../job/errors.ts'
 import { type JobState, STATE_CODE, stateOfCode } from '../../job/state.ts'
-import type { Verdict } from '../../store/replies.ts'
+import type { Verdict } from '../../store/types/replies.ts'
 import { inRounds } from '../../store/rounds.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'

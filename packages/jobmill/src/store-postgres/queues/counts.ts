@@ -1,6 +1,6 @@
 /** Counts the jobs of each queue by state: totals plus tallies that are not folded yet, in one snapshot. */
 import { JOB_STATES } from '../../job/state.ts'
-import type { QueueCounts } from '../../store/queue-record.ts'
+import type { QueueCounts } from '../../store/types/queue-record.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 

@@ -1,5 +1,5 @@
 /** Lists and resets the overrides of queues, limits and schedules. */
-import type { Overridable, OverrideRecord } from '../../job/overrides.ts'
+import type { Overridable, OverrideRecord } from '../../job/queue/overrides.ts'
 import type { Context } from '../context.ts'
 import { overridesOfLimits, resetLimitOverrides } from '../limits/limit-settings.ts'
 import { overridesOfQueues, resetQueueOverrides } from './queues.ts'

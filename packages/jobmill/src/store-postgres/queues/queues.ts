@@ -1,5 +1,5 @@
 /** Queues: settings from code, overrides by operators, and the effective result. */
-import { droppedOptions, type OverrideRecord } from '../../job/overrides.ts'
+import { droppedOptions, type OverrideRecord } from '../../job/queue/overrides.ts'
 import {
   effectiveQueue,
   isDeclared,
@@ -9,10 +9,14 @@ import {
   queueOverrides,
   type QueueSources,
   resetQueue,
-} from '../../job/queue-sources.ts'
-import { DEFAULT_QUEUE_SETTINGS, type QueuePatch, type QueueSettings } from '../../job/queue-settings.ts'
+} from '../../job/queue/queue-sources.ts'
+import {
+  DEFAULT_QUEUE_SETTINGS,
+  type QueuePatch,
+  type QueueSettings,
+} from '../../job/queue/queue-settings.ts'
 import { limitUnknown, perKeyOnQueue } from '../../store/cluster-errors.ts'
-import { type DeclaredQueue, type QueueRecord, queueUnknown } from '../../store/queue-record.ts'
+import { type DeclaredQueue, type QueueRecord, queueUnknown } from '../../store/types/queue-record.ts'
 import type { Query, Row } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, NOW, SETTINGS_CHANGED } from '../fragments.ts'

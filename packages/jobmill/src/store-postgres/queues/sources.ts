@@ -1,5 +1,5 @@
 /** Parses the values from code and the overrides in rows of queues and limits. */
-import type { Overrides } from '../../job/overrides.ts'
+import type { Overrides } from '../../job/queue/overrides.ts'
 import type { Row } from '../connection/connection.ts'
 
 export function sourcesOf<Code>(row: Row): { readonly code: Code | null; readonly overrides: Overrides } {

@@ -1,6 +1,6 @@
 /** Deletes ended jobs that exceed the retention of their queue, by age or by number. */
 import { STATE_CODE } from '../../job/state.ts'
-import type { Retained, RetainRequest } from '../../store/replies.ts'
+import type { Retained, RetainRequest } from '../../store/types/replies.ts'
 import { type Context, run } from '../context.ts'
 import { REMOVED } from '../operate/delete.ts'
 import { GIVEN_CTE, NOW } from '../fragments.ts'

@@ -1,7 +1,7 @@
 /** Retention: deletes expired records in bounded batches. */
 import { DEFAULTS } from '../../job/defaults.ts'
-import { RESOLUTIONS } from '../../store/metrics.ts'
-import type { Retained, RetainRequest } from '../../store/replies.ts'
+import { RESOLUTIONS } from '../../store/types/metrics.ts'
+import type { Retained, RetainRequest } from '../../store/types/replies.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, NOW } from '../fragments.ts'
 import { retainKeys } from '../limits/limit-keys.ts'

@@ -1,10 +1,10 @@
 /**
  * Releases order locks and dedupe keys whose job does not exist, and removes entries of jobs that do not
- * exist, in bounded passes. See store/stray-keys.ts. Every statement that moves a job moves its row between
- * the tables in one transaction. So a job that one snapshot finds in none of them is gone.
+ * exist, in bounded passes. See store/admin/stray-keys.ts. Every statement that moves a job moves its row
+ * between the tables in one transaction. So a job that one snapshot finds in none of them is gone.
  */
 import { STATE_CODE } from '../../job/state.ts'
-import { STRAY_ROWS, type StrayCounts, warnOfStray } from '../../store/stray-keys.ts'
+import { STRAY_ROWS, type StrayCounts, warnOfStray } from '../../store/admin/stray-keys.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, listOf, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'

@@ -1,8 +1,13 @@
 /** Schedules as stored. A row is read, changed and written as a whole, under its lock. */
 import { isDeepStrictEqual } from 'node:util'
-import { isRetimed, liveSchedule, type ScheduleDefinition, type SchedulePatch } from '../../job/schedule.ts'
-import type { Stamps } from '../../job/schedule-sources.ts'
-import type { ScheduleRecord } from '../../store/schedule.ts'
+import {
+  isRetimed,
+  liveSchedule,
+  type ScheduleDefinition,
+  type SchedulePatch,
+} from '../../job/schedule/schedule.ts'
+import type { Stamps } from '../../job/schedule/schedule-sources.ts'
+import type { ScheduleRecord } from '../../store/types/schedule.ts'
 import type { Query, Row } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'

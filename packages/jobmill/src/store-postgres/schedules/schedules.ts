@@ -1,7 +1,7 @@
 /** Schedules: definitions from code, overrides by operators, and the effective result. */
 import { isDeepStrictEqual } from 'node:util'
-import type { ScheduleDefinition, ScheduleOption, SchedulePatch } from '../../job/schedule.ts'
-import { droppedOptions, type OverrideRecord } from '../../job/overrides.ts'
+import type { ScheduleDefinition, ScheduleOption, SchedulePatch } from '../../job/schedule/schedule.ts'
+import { droppedOptions, type OverrideRecord } from '../../job/queue/overrides.ts'
 import {
   stampCreation,
   stampDeletion,
@@ -9,10 +9,10 @@ import {
   overrideSchedule,
   resetSchedule,
   scheduleOverrides,
-} from '../../job/schedule-sources.ts'
+} from '../../job/schedule/schedule-sources.ts'
 import { notInCode, scheduleExists, scheduleUnknown } from '../../store/cluster-errors.ts'
 import { inRounds } from '../../store/rounds.ts'
-import type { DeclaredSchedule, ScheduleRecord } from '../../store/schedule.ts'
+import type { DeclaredSchedule, ScheduleRecord } from '../../store/types/schedule.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'

@@ -4,7 +4,7 @@
  * prevents serving an instant twice.
  */
 import type { NewJob } from '../../job/new-job.ts'
-import type { Tick, Ticked, TickOutcome, TickRecord } from '../../store/schedule.ts'
+import type { Tick, Ticked, TickOutcome, TickRecord } from '../../store/types/schedule.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { enqueueWith } from '../enqueue/enqueue.ts'

@@ -4,7 +4,7 @@
  * docs/internals/decisions/table-layout.md.
  *
  * Instants are milliseconds since the epoch. The codes of states and outcomes are in job/state.ts and
- * job/outcome.ts.
+ * job/attempt/outcome.ts.
  */
 export const JOBS = `
 CREATE SEQUENCE jobmill.seq AS int8;

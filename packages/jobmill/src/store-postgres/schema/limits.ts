@@ -2,7 +2,7 @@
 export const LIMITS = `
 -- The budget of a key is a separate row, named by the limit, a space and the key, so that every statement
 -- works for limits and keys. A rate has amount, per_ms and burst; a concurrency limit has most. The instants
--- are those of job/budget.ts, with fractions.
+-- are those of job/limit/budget.ts, with fractions.
 CREATE TABLE jobmill.limit (
   name text PRIMARY KEY,
   amount int4,

@@ -2,7 +2,7 @@
  * Applies migrations in one transaction under one lock. Many processes can start at once: the first migrates,
  * the others wait and find it done. It does not block processes that are working; see give-way.ts.
  */
-import { type AppliedMigration, checkApplied, type Migration, pending } from '../../store/migrations.ts'
+import { type AppliedMigration, checkApplied, type Migration, pending } from '../../store/admin/migrations.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Connection, Query } from '../connection/connection.ts'
 import { migrateGivingWay, WAIT_BRIEFLY } from './give-way.ts'

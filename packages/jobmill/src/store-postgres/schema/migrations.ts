@@ -2,7 +2,7 @@
  * The schema as numbered migrations. Until 0.1.0 is published there is one, which may be edited. From then
  * on, migrations are only added.
  */
-import { migration, type Migration } from '../../store/migrations.ts'
+import { migration, type Migration } from '../../store/admin/migrations.ts'
 import { CLAIM_READY, ANY_READY, NEXT_DUE } from './functions/claim-ready.ts'
 import { ENQUEUE_ALIKE, MAY_BEGIN } from './functions/enqueue-alike.ts'
 import { ENQUEUE_DUE, OPEN_HEADS } from './functions/enqueue-due.ts'

@@ -1,6 +1,11 @@
 /** Exports jobs with their attempts, tags and order locks. */
-import { outcomeOfCode } from '../../job/outcome.ts'
-import { type TransferredAttempt, type TransferredJob, fitting, type Page } from '../../store/transfer.ts'
+import { outcomeOfCode } from '../../job/attempt/outcome.ts'
+import {
+  type TransferredAttempt,
+  type TransferredJob,
+  fitting,
+  type Page,
+} from '../../store/admin/transfer.ts'
 import type { Row } from '../connection/connection.ts'
 import { type Context, listOf, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'

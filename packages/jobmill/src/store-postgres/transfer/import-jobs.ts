@@ -1,7 +1,7 @@
 /** Imports jobs. Each row is written as if the job had always been in this database. */
-import { outcomeCode } from '../../job/outcome.ts'
+import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { isEnded, STATE_CODE } from '../../job/state.ts'
-import type { TransferredAttempt, TransferredJob } from '../../store/transfer.ts'
+import type { TransferredAttempt, TransferredJob } from '../../store/admin/transfer.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, HAS_ORDER_LOCK, KEYED, NAMES_TRUE, ORDERED } from '../fragments.ts'
 import { keptHold } from '../enqueue/hold.ts'

@@ -1,5 +1,5 @@
 /** Exports and imports held dedupe keys, whether or not their jobs still exist. */
-import type { TransferredKey, Page } from '../../store/transfer.ts'
+import type { TransferredKey, Page } from '../../store/admin/transfer.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 

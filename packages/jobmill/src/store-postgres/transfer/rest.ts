@@ -1,5 +1,5 @@
 /** Exports and imports queues, limits, schedules and sequences. */
-import type { TransferredRest } from '../../store/transfer.ts'
+import type { TransferredRest } from '../../store/admin/transfer.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'
 import { keyNames } from '../limits/limit-keys.ts'

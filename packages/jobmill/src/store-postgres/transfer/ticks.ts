@@ -1,5 +1,5 @@
 /** Exports and imports served instants, so that the target database does not serve them again. */
-import type { TransferredTick, Page } from '../../store/transfer.ts'
+import type { TransferredTick, Page } from '../../store/admin/transfer.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 

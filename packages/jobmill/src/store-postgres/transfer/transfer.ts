@@ -1,5 +1,5 @@
 /** The transfer tools of this store: export and import of a whole database. */
-import type { TransferredParts, Transfer, Page, Part } from '../../store/transfer.ts'
+import type { TransferredParts, Transfer, Page, Part } from '../../store/admin/transfer.ts'
 import type { Context } from '../context.ts'
 import { identity } from './identity.ts'
 import { jobsIn } from './import-jobs.ts'

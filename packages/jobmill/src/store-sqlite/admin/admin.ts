@@ -1,6 +1,6 @@
 /** The database tools for a SQLite file. */
-import type { DatabaseAdmin } from '../../store/admin.ts'
-import type { Resources } from '../../store/resources.ts'
+import type { DatabaseAdmin } from '../../store/admin/admin.ts'
+import type { Resources } from '../../store/admin/resources.ts'
 import type { StoreSettings } from '../live.ts'
 import { create } from './create.ts'
 import { drop } from './drop.ts'

@@ -2,8 +2,8 @@
  * Checks the clock. The machine's clock is the database clock, so after it was set back, existing rows appear
  * to be in the future.
  */
-import { spanText } from '../../job/span-text.ts'
-import { type Diagnostic, warning, ok } from '../../store/admin.ts'
+import { spanText } from '../../job/text/span-text.ts'
+import { type Diagnostic, warning, ok } from '../../store/admin/admin.ts'
 import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
 
 const MOST_AHEAD_MS = 2_000

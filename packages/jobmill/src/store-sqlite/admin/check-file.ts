@@ -1,6 +1,6 @@
 /** Checks the integrity of the file, and how much of it is free space. */
-import { shorten, sizeText } from '../../store/amounts.ts'
-import { type Diagnostic, broken, warning, ok } from '../../store/admin.ts'
+import { shorten, sizeText } from '../../store/checks/amounts.ts'
+import { type Diagnostic, broken, warning, ok } from '../../store/admin/admin.ts'
 import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
 
 /** The check reads every page and blocks the event loop: about a second for this size. */

@@ -1,6 +1,6 @@
 /** Checks that tables, columns and indexes match the migrations. */
-import { driftDiagnostics, type SchemaFixes, nameOf, tableOf } from '../../store/drift.ts'
-import type { Diagnostic } from '../../store/admin.ts'
+import { driftDiagnostics, type SchemaFixes, nameOf, tableOf } from '../../store/admin/drift.ts'
+import type { Diagnostic } from '../../store/admin/admin.ts'
 import type { SqliteHandle } from '../connection/handle.ts'
 import { afterMigrations, partsIn } from './parts.ts'
 

@@ -1,6 +1,6 @@
 /** Checks what durability depends on: the journal, its sync mode, the file system, and the SQLite version. */
 import { statfsSync } from 'node:fs'
-import { type Diagnostic, broken, warning, ok } from '../../store/admin.ts'
+import { type Diagnostic, broken, warning, ok } from '../../store/admin/admin.ts'
 import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
 import type { StoreSettings } from '../live.ts'
 import { versionProblem } from '../connection/sqlite-version.ts'

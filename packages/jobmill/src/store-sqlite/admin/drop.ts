@@ -3,8 +3,8 @@
  * open would continue in a file that no other process can see.
  */
 import { JobmillError } from '../../job/errors.ts'
-import type { Dropped } from '../../store/admin.ts'
-import { checkApplied } from '../../store/migrations.ts'
+import type { Dropped } from '../../store/admin/admin.ts'
+import { checkApplied } from '../../store/admin/migrations.ts'
 import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
 import type { StoreSettings } from '../live.ts'
 import { appliedMigrations } from '../schema/migrate.ts'

@@ -4,7 +4,7 @@
  */
 import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import type { DatabaseHealth, TableHealth } from '../../store/admin.ts'
+import type { DatabaseHealth, TableHealth } from '../../store/admin/admin.ts'
 import { filePaths } from '../file/file-paths.ts'
 import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
 import type { StoreSettings } from '../live.ts'

@@ -3,8 +3,8 @@
  * database.
  */
 import Database from 'better-sqlite3'
-import type { Parts } from '../../store/drift.ts'
-import type { Migration } from '../../store/migrations.ts'
+import type { Parts } from '../../store/admin/drift.ts'
+import type { Migration } from '../../store/admin/migrations.ts'
 import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
 import { migrate } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'

@@ -1,7 +1,7 @@
 /** The sizes of the file, its log and its disk, from the file system: the database is not opened. */
 import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { DatabaseResources } from '../../store/resources.ts'
+import type { DatabaseResources } from '../../store/admin/resources.ts'
 import { filePaths } from '../file/file-paths.ts'
 import type { StoreSettings } from '../live.ts'
 import { isFileThere } from './reach.ts'

@@ -1,6 +1,6 @@
 /** The migrations that a file has. */
-import type { SchemaStatus } from '../../store/admin.ts'
-import { schemaStatus } from '../../store/schema-status.ts'
+import type { SchemaStatus } from '../../store/admin/admin.ts'
+import { schemaStatus } from '../../store/admin/schema-status.ts'
 import type { StoreSettings } from '../live.ts'
 import { appliedMigrations } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'

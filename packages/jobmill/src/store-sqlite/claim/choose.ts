@@ -2,8 +2,8 @@
  * Chooses the ready jobs of a claim: first by priority and order over all queues without a limit, then from
  * each queue with a limit as many as its budget allows. Budgets are spent here, under the write lock.
  */
-import { afterSpending } from '../../job/budget.ts'
-import type { ClaimRequest } from '../../store/claim.ts'
+import { afterSpending } from '../../job/limit/budget.ts'
+import type { ClaimRequest } from '../../store/types/claim.ts'
 import { type Lane, mergeLanes } from './lanes.ts'
 import { availableOf, limitOf, saveBudget, type StoredLimit } from '../limits/limit-row.ts'
 import { kindIds, openQueue } from './open-queues.ts'

@@ -1,5 +1,5 @@
 /** Claims jobs: the first ready jobs over all requested queues become running under one new token. */
-import type { ClaimRequest, Lease } from '../../store/claim.ts'
+import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import { byClaimOrder, chooseJobs } from './choose.ts'
 import { READY, RUNNING } from '../job-row.ts'
 import { aliveInstance } from '../instances/liveness.ts'

@@ -1,5 +1,5 @@
 /** The free worker slots of a request per queue; a queue that is listed twice adds up. */
-import type { ClaimRequest } from '../../store/claim.ts'
+import type { ClaimRequest } from '../../store/types/claim.ts'
 
 export function roomByQueue(queues: ClaimRequest['queues']): Map<string, number> {
   const rooms = new Map<string, number>()

@@ -2,7 +2,7 @@
  * Stages due jobs: they become ready or join their order queue. Then each order queue with a free lock gives
  * it to its first job.
  */
-import type { Staged } from '../../store/replies.ts'
+import type { Staged } from '../../store/types/replies.ts'
 import type { JobRow } from '../job-row.ts'
 import { giveOrderLock, joinOrderQueue, makeReady, mayRun } from '../enqueue/order-queue.ts'
 import type { Look, Work } from '../work.ts'

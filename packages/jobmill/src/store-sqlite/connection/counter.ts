@@ -3,7 +3,7 @@
  * settings and members. A transaction reads a counter at first use, counts in memory, and writes it once at
  * its end. The write lock excludes other writers.
  */
-import type { Heartbeat } from '../../store/instance.ts'
+import type { Heartbeat } from '../../store/types/instance.ts'
 import { rowsMissing } from './errors.ts'
 import type { Sql } from './handle.ts'
 

@@ -2,16 +2,16 @@
  * Operations that often have nothing to do first read without the write lock. They go to the writer only if
  * there is something to write, and check again under the lock. So idle processes do not compete for the file.
  */
-import type { ClaimRequest, Lease } from '../../store/claim.ts'
-import type { SlotChange } from '../../store/duty.ts'
-import type { Heartbeat, HeartbeatRequest } from '../../store/instance.ts'
+import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
+import type { SlotChange } from '../../store/types/duty.ts'
+import type { Heartbeat, HeartbeatRequest } from '../../store/types/instance.ts'
 import {
   NOTHING_RETAINED,
   type Reaped,
   type Retained,
   type RetainRequest,
   type Staged,
-} from '../../store/replies.ts'
+} from '../../store/types/replies.ts'
 import { claim, mayClaim } from '../claim/claim.ts'
 import { notificationsOf } from '../notifier.ts'
 import type { Live } from '../live.ts'

@@ -5,7 +5,7 @@
 import { open } from 'node:fs/promises'
 import type { NewJob } from '../../job/new-job.ts'
 import { sleep } from '../../platform/sleep.ts'
-import type { Enqueued } from '../../store/replies.ts'
+import type { Enqueued } from '../../store/types/replies.ts'
 import { type Connection, openConnection } from '../connection/connection.ts'
 import { enqueue } from './enqueue.ts'
 import { commitError, isBusy, storeError } from '../connection/errors.ts'

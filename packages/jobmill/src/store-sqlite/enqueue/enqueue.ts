@@ -3,8 +3,8 @@
  * duplicate key in the call finds the earlier job.
  */
 import { FIRST_PLACES, type NewJob } from '../../job/new-job.ts'
-import type { HandOff } from '../../store/claim.ts'
-import type { Enqueued } from '../../store/replies.ts'
+import type { HandOff } from '../../store/types/claim.ts'
+import type { Enqueued } from '../../store/types/replies.ts'
 import { type InitialState, initialStateOf, type Placed } from './initial-state.ts'
 import { keptHold, keyHolder, takeKey } from './dedupe.ts'
 import { enqueueAlike, isPlain } from './enqueue-alike.ts'

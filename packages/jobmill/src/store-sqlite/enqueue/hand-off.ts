@@ -4,7 +4,7 @@
  */
 import type { NewJob } from '../../job/new-job.ts'
 import { insertLeased } from '../../store/insert-leased.ts'
-import type { HandOff, Lease } from '../../store/claim.ts'
+import type { HandOff, Lease } from '../../store/types/claim.ts'
 import type { Holder } from './initial-state.ts'
 import { dueTime } from './due-time.ts'
 import { aliveInstance } from '../instances/liveness.ts'

@@ -1,6 +1,6 @@
 /** The history of a job: one row per attempt, the newest 32 are kept. */
 import { DEFAULTS } from '../../job/defaults.ts'
-import { type Outcome, outcomeCode } from '../../job/outcome.ts'
+import { type Outcome, outcomeCode } from '../../job/attempt/outcome.ts'
 import type { Sql, Value } from '../connection/handle.ts'
 import type { JobRow } from '../job-row.ts'
 

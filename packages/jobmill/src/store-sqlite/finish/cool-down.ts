@@ -1,5 +1,5 @@
 /** Applies the cool-downs that accepted finishes request. */
-import type { CoolDown } from '../../store/finish.ts'
+import type { CoolDown } from '../../store/types/finish.ts'
 import type { Work } from '../work.ts'
 
 // Both by primary key, under the write lock, so that the second of two concurrent throttles sees the first.

@@ -4,8 +4,8 @@
  * finished individually (see LeaseOutdated).
  */
 import { DEFAULTS } from '../../job/defaults.ts'
-import { type Outcome, outcomeCode } from '../../job/outcome.ts'
-import type { Finish, Finished } from '../../store/finish.ts'
+import { type Outcome, outcomeCode } from '../../job/attempt/outcome.ts'
+import type { Finish, Finished } from '../../store/types/finish.ts'
 import { recordAlike } from './attempts.ts'
 import { DONE, RUNNING } from '../job-row.ts'
 import { type KnownLease, LeaseOutdated } from '../claim/leases.ts'

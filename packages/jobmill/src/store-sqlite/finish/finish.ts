@@ -3,7 +3,7 @@
  * touched, and nothing else of the item is written.
  */
 import { STATE_CODE, stateOfCode } from '../../job/state.ts'
-import type { Finish, Finished, Transition } from '../../store/finish.ts'
+import type { Finish, Finished, Transition } from '../../store/types/finish.ts'
 import { type Ending, finishedBefore, instanceId, type RecordedAttempt, recordAttempts } from './attempts.ts'
 import { coolQueue } from './cool-down.ts'
 import { holdKey } from '../enqueue/dedupe.ts'

@@ -1,5 +1,5 @@
 /** Stores the progress and the log of running attempts. */
-import type { Progress } from '../../store/finish.ts'
+import type { Progress } from '../../store/types/finish.ts'
 import type { Work } from '../work.ts'
 
 // By jobmill_job_id; state and token are the fence. Omitted values stay.

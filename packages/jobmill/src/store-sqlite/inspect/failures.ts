@@ -1,6 +1,6 @@
 /** How the last attempts of failed jobs ended. */
-import { outcomeCode, outcomeOfCode } from '../../job/outcome.ts'
-import type { JobFailure } from '../../store/job-record.ts'
+import { outcomeCode, outcomeOfCode } from '../../job/attempt/outcome.ts'
+import type { JobFailure } from '../../store/types/job-record.ts'
 import { DEAD } from '../job-row.ts'
 import type { Look } from '../work.ts'
 

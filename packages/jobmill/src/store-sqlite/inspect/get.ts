@@ -1,6 +1,6 @@
 /** Reads jobs by id: completely, or only their results. */
 import { stateOfCode } from '../../job/state.ts'
-import type { JobRecord, JobResult } from '../../store/job-record.ts'
+import type { JobRecord, JobResult } from '../../store/types/job-record.ts'
 import { DONE, RUNNING } from '../job-row.ts'
 import { SUMMARY, summaryOf, type SummaryRow } from './summary.ts'
 import type { Look } from '../work.ts'

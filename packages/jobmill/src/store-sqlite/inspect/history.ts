@@ -1,6 +1,6 @@
 /** The attempts of one job, oldest first. */
-import { outcomeOfCode } from '../../job/outcome.ts'
-import type { AttemptRecord } from '../../store/job-record.ts'
+import { outcomeOfCode } from '../../job/attempt/outcome.ts'
+import type { AttemptRecord } from '../../store/types/job-record.ts'
 import type { Look } from '../work.ts'
 
 // The job by jobmill_job_id, its attempts by primary key: at most 32.

@@ -1,5 +1,5 @@
 /** Translates the filters of a list into one SQL expression over a job row, with its values. */
-import { type JobFilter, namesOf } from '../../store/job-list.ts'
+import { type JobFilter, namesOf } from '../../store/types/job-list.ts'
 import { FAILED_OUTCOMES } from './failures.ts'
 import { LAST_ERROR } from './get.ts'
 import type { Value } from '../connection/handle.ts'

@@ -7,7 +7,7 @@
  * - all states, newest id first: jobmill_job_id, or the order of the tag.
  */
 import { STATE_CODE } from '../../job/state.ts'
-import type { JobFilter, Position } from '../../store/job-list.ts'
+import type { JobFilter, Position } from '../../store/types/job-list.ts'
 import type { Value } from '../connection/handle.ts'
 import { type Hit, idsOf } from './list-filter.ts'
 import type { Lane } from '../claim/lanes.ts'

@@ -2,7 +2,7 @@
  * Lists jobs. Every order is that of an index, in one or several lanes. Filters without an index are
  * evaluated per row, within the scan budget, and returned as `hit`.
  */
-import { type Chunk, cursorInvalid, type JobFilter, type Position } from '../../store/job-list.ts'
+import { type Chunk, cursorInvalid, type JobFilter, type Position } from '../../store/types/job-list.ts'
 import { hitOf } from './list-filter.ts'
 import { type Entry, orderOf } from './list-orders.ts'
 import { mergeLanes } from '../claim/lanes.ts'

@@ -1,5 +1,5 @@
 /** How many ready jobs would be claimed before a given one. */
-import { POSITION_MOST } from '../../store/queue-record.ts'
+import { POSITION_MOST } from '../../store/types/queue-record.ts'
 import { countBefore, readyKinds } from '../claim/ready-lanes.ts'
 import type { Look } from '../work.ts'
 

@@ -1,6 +1,6 @@
 /** Maps a row of the job table to a job summary. Columns that are meaningless in the job's state are null. */
 import { isEnded, stateOfCode } from '../../job/state.ts'
-import type { JobSummary } from '../../store/job-record.ts'
+import type { JobSummary } from '../../store/types/job-record.ts'
 import type { Look } from '../work.ts'
 
 export const SUMMARY = `j.id, j.kind_id, j.queue_id, j.state, j.priority, j.attempt, j.max_attempts, j.crashes, j.tags,

@@ -1,5 +1,5 @@
 /** Kinds with ready jobs for which no live instance has a worker. */
-import { type UnservedKind, UNSERVED_ROWS } from '../../store/queue-record.ts'
+import { type UnservedKind, UNSERVED_ROWS } from '../../store/types/queue-record.ts'
 import { countReady, readyKinds } from '../claim/ready-lanes.ts'
 import type { Look } from '../work.ts'
 

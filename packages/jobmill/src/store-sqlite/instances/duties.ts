@@ -2,8 +2,8 @@
  * Leadership: one lease per duty, acquired and renewed under the write lock, so that each duty has at most
  * one leader.
  */
-import type { DutyBid, DutyRecord } from '../../store/duty.ts'
-import type { HeartbeatRequest } from '../../store/instance.ts'
+import type { DutyBid, DutyRecord } from '../../store/types/duty.ts'
+import type { HeartbeatRequest } from '../../store/types/instance.ts'
 import type { Look, Work } from '../work.ts'
 
 // There is a handful of rows, one per duty, so no index is needed.

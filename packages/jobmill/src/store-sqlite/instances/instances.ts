@@ -1,6 +1,6 @@
 /** Registers and deregisters instances, and reads them. */
-import type { Held } from '../../store/claim.ts'
-import type { InstanceRecord, NewInstance } from '../../store/instance.ts'
+import type { Held } from '../../store/types/claim.ts'
+import type { InstanceRecord, NewInstance } from '../../store/types/instance.ts'
 import { instanceId, recordAttempt } from '../finish/attempts.ts'
 import { letGo } from './duties.ts'
 import type { Sql } from '../connection/handle.ts'

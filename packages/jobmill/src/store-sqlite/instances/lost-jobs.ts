@@ -3,8 +3,8 @@
  * the jobs in `jobmill_lost_job`, and the instance finds them there when it registers again, in any state. If
  * the process was blocked, the crash still counts, and only the error is extended.
  */
-import { NO_CRASH, STOOD_STILL } from '../../job/crash.ts'
-import { outcomeCode } from '../../job/outcome.ts'
+import { NO_CRASH, STOOD_STILL } from '../../job/attempt/crash.ts'
+import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { DEAD, findJob, type JobRow } from '../job-row.ts'
 import { revive } from '../operate/retry.ts'
 import type { Work } from '../work.ts'

@@ -2,10 +2,10 @@
  * The reaper: returns the jobs of expired instances to their queues. Marking the instance and moving its jobs
  * are one transaction under the write lock, so a renewal or a finish comes before or after all of it.
  */
-import { crashError } from '../../job/crash.ts'
-import { type Death, onDeadJob } from '../../job/on-dead.ts'
+import { crashError } from '../../job/attempt/crash.ts'
+import { type Death, onDeadJob } from '../../job/attempt/on-dead.ts'
 import { stateOfCode } from '../../job/state.ts'
-import type { Reaped, ReapedJob } from '../../store/replies.ts'
+import type { Reaped, ReapedJob } from '../../store/types/replies.ts'
 import { instanceId, recordAttempt } from '../finish/attempts.ts'
 import { enqueue } from '../enqueue/enqueue.ts'
 import { endInstance, LOST, runningUnder } from './instances.ts'

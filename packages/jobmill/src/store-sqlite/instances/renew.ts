@@ -2,7 +2,7 @@
  * The heartbeat: renews the lease of an instance, and returns everything that it needs to know while idle.
  * The reply needs no write lock, and is read after the write was committed.
  */
-import type { Heartbeat, HeartbeatRequest } from '../../store/instance.ts'
+import type { Heartbeat, HeartbeatRequest } from '../../store/types/instance.ts'
 import { versions } from '../connection/counter.ts'
 import { leadDuties, type Leaders, leadersOf, ledBy } from './duties.ts'
 import { ALIVE } from './instances.ts'

@@ -1,6 +1,6 @@
 /** How many workers each instance runs, for queues with a total for the cluster. */
-import type { Slot, SlotChange } from '../../store/duty.ts'
-import type { Heartbeat } from '../../store/instance.ts'
+import type { Slot, SlotChange } from '../../store/types/duty.ts'
+import type { Heartbeat } from '../../store/types/instance.ts'
 import { aliveInstance } from './liveness.ts'
 import type { Look, Work } from '../work.ts'
 

@@ -2,8 +2,8 @@
  * Acquires from limits, one item after the other under the write lock, each with the budget that the previous
  * item left.
  */
-import { answer } from '../../job/budget.ts'
-import type { PermitOf, AcquireRequest, Acquired } from '../../store/limit.ts'
+import { answer } from '../../job/limit/budget.ts'
+import type { PermitOf, AcquireRequest, Acquired } from '../../store/types/limit.ts'
 import { budgetOf } from './limit-keys.ts'
 import { findLimit, saveBudget, type StoredLimit } from './limit-row.ts'
 import { aliveInstance } from '../instances/liveness.ts'

@@ -2,9 +2,9 @@
  * The budgets of keys: rows in addition to that of their limit, created on first use and deleted when they
  * are full again.
  */
-import { changeBudget, EMPTY_BUDGET } from '../../job/budget.ts'
-import { isPerKey, keyedName, type LimitSettings } from '../../job/limit.ts'
-import { KEYS_MOST } from '../../store/limit.ts'
+import { changeBudget, EMPTY_BUDGET } from '../../job/limit/budget.ts'
+import { isPerKey, keyedName, type LimitSettings } from '../../job/limit/limit.ts'
+import { KEYS_MOST } from '../../store/types/limit.ts'
 import {
   COLUMNS,
   findLimit,

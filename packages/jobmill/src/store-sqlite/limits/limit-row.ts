@@ -1,6 +1,6 @@
-/** A stored limit: its settings, and the state of its budget, which job/budget.ts calculates with. */
-import { available, type BudgetState, nextInMs } from '../../job/budget.ts'
-import { isPerKey, type LimitSettings } from '../../job/limit.ts'
+/** A stored limit: its settings, and the state of its budget, which job/limit/budget.ts calculates with. */
+import { available, type BudgetState, nextInMs } from '../../job/limit/budget.ts'
+import { isPerKey, type LimitSettings } from '../../job/limit/limit.ts'
 import type { Sql } from '../connection/handle.ts'
 import type { Look, Work } from '../work.ts'
 

@@ -2,8 +2,8 @@
  * Limits: declares them from code; applies overrides, drains and deletions by operators; and reads the
  * settings in effect.
  */
-import { type BudgetState, changeBudget, drainBudget, EMPTY_BUDGET } from '../../job/budget.ts'
-import { isPerKey, type LimitParts, type LimitSettings } from '../../job/limit.ts'
+import { type BudgetState, changeBudget, drainBudget, EMPTY_BUDGET } from '../../job/limit/budget.ts'
+import { isPerKey, type LimitParts, type LimitSettings } from '../../job/limit/limit.ts'
 import {
   createdLimit,
   effectiveLimit,
@@ -14,8 +14,8 @@ import {
   type LimitSources,
   overrideLimit,
   resetLimit,
-} from '../../job/limit-sources.ts'
-import { droppedOptions, NO_OVERRIDES, type OverrideRecord } from '../../job/overrides.ts'
+} from '../../job/limit/limit-sources.ts'
+import { droppedOptions, NO_OVERRIDES, type OverrideRecord } from '../../job/queue/overrides.ts'
 import {
   limitExists,
   limitInUse,
@@ -25,7 +25,7 @@ import {
   perKeyOnQueue,
   wrongKey,
 } from '../../store/cluster-errors.ts'
-import type { DeclaredLimit, LimitRecord } from '../../store/limit.ts'
+import type { DeclaredLimit, LimitRecord } from '../../store/types/limit.ts'
 import { budgetOf, changeKeys, countKeys, dropKeys } from './limit-keys.ts'
 import {
   allLimits,

@@ -1,6 +1,6 @@
 /** Metrics in buckets of one size, both rolled up and still open. */
 import { type MetricData, mergeData } from '../../job/metric-data.ts'
-import type { MetricQuery, MetricRecord } from '../../store/metrics.ts'
+import type { MetricQuery, MetricRecord } from '../../store/types/metrics.ts'
 import { bucketsOf, type MetricDeltaRow } from './roll-up.ts'
 import type { Look } from '../work.ts'
 

@@ -1,5 +1,5 @@
 /** Writes what a process observed since its last flush: metrics to roll up, its own metrics, and events. */
-import { type Recording, RESOLUTIONS } from '../../store/metrics.ts'
+import { type Recording, RESOLUTIONS } from '../../store/types/metrics.ts'
 import { bucketAt } from './roll-up.ts'
 import type { Work } from '../work.ts'
 

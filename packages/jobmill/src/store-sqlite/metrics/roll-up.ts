@@ -1,6 +1,6 @@
 /** Rolls up open metrics into the buckets of every resolution. */
 import { type MetricData, mergeData } from '../../job/metric-data.ts'
-import { RESOLUTIONS } from '../../store/metrics.ts'
+import { RESOLUTIONS } from '../../store/types/metrics.ts'
 import type { Look, Work } from '../work.ts'
 
 // The front of the table by primary key, then exactly those rows: metrics are appended, and the write lock is

@@ -1,5 +1,5 @@
 /** Events, newest first. */
-import type { TimelineEvent, TimelineQuery } from '../../store/metrics.ts'
+import type { TimelineEvent, TimelineQuery } from '../../store/types/metrics.ts'
 import type { Value } from '../connection/handle.ts'
 import { type Lane, mergeLanes } from '../claim/lanes.ts'
 import type { Look } from '../work.ts'

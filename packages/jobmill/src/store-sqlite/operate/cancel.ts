@@ -2,7 +2,7 @@
  * Cancels waiting jobs, and requests the cancellation of running ones: their instance sees the request in its
  * heartbeat.
  */
-import type { Verdict } from '../../store/replies.ts'
+import type { Verdict } from '../../store/types/replies.ts'
 import { recordAttempt } from '../finish/attempts.ts'
 import { CANCELLED, type JobRow, READY, RUNNING, SCHEDULED } from '../job-row.ts'
 import { endJob } from '../finish/leave-running.ts'

@@ -2,7 +2,7 @@
  * Deletes jobs with their history and tags. Refuses running jobs, because their attempt could no longer be
  * fenced.
  */
-import type { Verdict } from '../../store/replies.ts'
+import type { Verdict } from '../../store/types/replies.ts'
 import { dropAttempts } from '../finish/attempts.ts'
 import { freeKey, holdKey } from '../enqueue/dedupe.ts'
 import { DONE, type JobRow, READY, RUNNING, SCHEDULED } from '../job-row.ts'

@@ -1,5 +1,5 @@
 /** Retries dead or cancelled jobs: as if new, but with their history. */
-import type { Verdict } from '../../store/replies.ts'
+import type { Verdict } from '../../store/types/replies.ts'
 import { keyHolder, takeKey } from '../enqueue/dedupe.ts'
 import { CANCELLED, DEAD, type JobRow } from '../job-row.ts'
 import { joinOrderQueue, makeReady } from '../enqueue/order-queue.ts'

@@ -1,5 +1,5 @@
 /** Makes scheduled jobs due now. */
-import type { Verdict } from '../../store/replies.ts'
+import type { Verdict } from '../../store/types/replies.ts'
 import { READY, SCHEDULED } from '../job-row.ts'
 import { joinOrderQueue, makeReady, mayRun } from '../enqueue/order-queue.ts'
 import { changedVerdict, forEachJob, refusedVerdict, unchangedVerdict } from './verdicts.ts'

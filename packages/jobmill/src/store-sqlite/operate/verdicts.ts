@@ -1,6 +1,6 @@
 /** One answer per id for operator actions, in the order of the ids; a duplicated id is handled twice. */
 import { type JobState, stateOfCode } from '../../job/state.ts'
-import type { Verdict } from '../../store/replies.ts'
+import type { Verdict } from '../../store/types/replies.ts'
 import { findJob, type JobRow } from '../job-row.ts'
 import type { Work } from '../work.ts'
 

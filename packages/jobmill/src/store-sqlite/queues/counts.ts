@@ -1,6 +1,6 @@
 /** The number of jobs per queue and state, from counter rows instead of jobs. */
 import { JOB_STATES, type JobState, stateOfCode } from '../../job/state.ts'
-import type { QueueCounts } from '../../store/queue-record.ts'
+import type { QueueCounts } from '../../store/types/queue-record.ts'
 import { oldestReadyAt } from '../claim/ready-lanes.ts'
 import type { Look } from '../work.ts'
 

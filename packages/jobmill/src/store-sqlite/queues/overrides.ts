@@ -1,5 +1,5 @@
 /** Lists and resets the overrides of queues, limits and schedules. */
-import type { Overridable, OverrideRecord } from '../../job/overrides.ts'
+import type { Overridable, OverrideRecord } from '../../job/queue/overrides.ts'
 import { overridesOfLimits, resetLimitOverrides } from '../limits/limits.ts'
 import { overridesOfQueues, resetQueueOverrides } from './queues.ts'
 import { overridesOfSchedules, resetScheduleOverrides } from '../schedules/schedules.ts'

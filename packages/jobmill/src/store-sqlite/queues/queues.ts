@@ -1,5 +1,5 @@
 /** Queues: declares them from code, applies overrides by operators, and reads the settings in effect. */
-import { droppedOptions, type OverrideRecord } from '../../job/overrides.ts'
+import { droppedOptions, type OverrideRecord } from '../../job/queue/overrides.ts'
 import {
   effectiveQueue,
   isDeclared,
@@ -9,9 +9,9 @@ import {
   queueOverrides,
   type QueueSources,
   resetQueue,
-} from '../../job/queue-sources.ts'
-import type { QueuePatch, QueueSettings } from '../../job/queue-settings.ts'
-import { type DeclaredQueue, type QueueRecord, queueUnknown } from '../../store/queue-record.ts'
+} from '../../job/queue/queue-sources.ts'
+import type { QueuePatch, QueueSettings } from '../../job/queue/queue-settings.ts'
+import { type DeclaredQueue, type QueueRecord, queueUnknown } from '../../store/types/queue-record.ts'
 import { limitIdOf } from '../limits/limits.ts'
 import { createQueue, settingValues } from '../names.ts'
 import { codeText, sourcesOf } from './sources.ts'

@@ -1,5 +1,5 @@
 /** Reads and writes the code and overrides columns of queues and limits. */
-import type { Overrides } from '../../job/overrides.ts'
+import type { Overrides } from '../../job/queue/overrides.ts'
 
 export function sourcesOf<Code>(row: { readonly code: string | null; readonly overrides: string }): {
   readonly code: Code | null

@@ -1,7 +1,7 @@
 /** Deletes what exceeds the retention settings, in bounded passes. */
 import { DEFAULTS } from '../../job/defaults.ts'
-import { RESOLUTIONS } from '../../store/metrics.ts'
-import type { Retained, RetainRequest } from '../../store/replies.ts'
+import { RESOLUTIONS } from '../../store/types/metrics.ts'
+import type { Retained, RetainRequest } from '../../store/types/replies.ts'
 import { removeJob } from '../operate/delete.ts'
 import { CANCELLED, DEAD, DONE } from '../job-row.ts'
 import { mergeLanes } from '../claim/lanes.ts'

@@ -1,5 +1,5 @@
-/** Releases order locks and dedupe keys whose job does not exist. See store/stray-keys.ts. */
-import { STRAY_ROWS, type StrayCounts, warnOfStray } from '../../store/stray-keys.ts'
+/** Releases order locks and dedupe keys whose job does not exist. See store/admin/stray-keys.ts. */
+import { STRAY_ROWS, type StrayCounts, warnOfStray } from '../../store/admin/stray-keys.ts'
 import type { Sql } from '../connection/handle.ts'
 import { orderQueueChanged } from '../enqueue/order-queue.ts'
 import type { Read } from '../connection/reader.ts'

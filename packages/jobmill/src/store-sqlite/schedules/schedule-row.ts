@@ -1,7 +1,7 @@
 /** A stored schedule. It is read, changed and written as a whole, under the write lock. */
-import { liveSchedule, type ScheduleDefinition, type SchedulePatch } from '../../job/schedule.ts'
-import type { Stamps } from '../../job/schedule-sources.ts'
-import type { ScheduleRecord } from '../../store/schedule.ts'
+import { liveSchedule, type ScheduleDefinition, type SchedulePatch } from '../../job/schedule/schedule.ts'
+import type { Stamps } from '../../job/schedule/schedule-sources.ts'
+import type { ScheduleRecord } from '../../store/types/schedule.ts'
 import type { Sql } from '../connection/handle.ts'
 
 const COLUMNS = `name, code, version, operator, deleted, revision, created_at, planned, next_at, last_at, last_outcome,

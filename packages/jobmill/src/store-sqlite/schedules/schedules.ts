@@ -5,8 +5,8 @@ import {
   type ScheduleDefinition,
   type ScheduleOption,
   type SchedulePatch,
-} from '../../job/schedule.ts'
-import { droppedOptions, type OverrideRecord } from '../../job/overrides.ts'
+} from '../../job/schedule/schedule.ts'
+import { droppedOptions, type OverrideRecord } from '../../job/queue/overrides.ts'
 import {
   stampCreation,
   stampDeletion,
@@ -14,9 +14,9 @@ import {
   overrideSchedule,
   resetSchedule,
   scheduleOverrides,
-} from '../../job/schedule-sources.ts'
+} from '../../job/schedule/schedule-sources.ts'
 import { notInCode, scheduleExists, scheduleUnknown } from '../../store/cluster-errors.ts'
-import type { DeclaredSchedule, ScheduleRecord } from '../../store/schedule.ts'
+import type { DeclaredSchedule, ScheduleRecord } from '../../store/types/schedule.ts'
 import {
   allSchedules,
   allStored,

@@ -1,5 +1,5 @@
 /** Serves ticks: enqueues the job, records the tick, and stores the next one, all in one transaction. */
-import type { Tick, Ticked, TickOutcome, TickRecord } from '../../store/schedule.ts'
+import type { Tick, Ticked, TickOutcome, TickRecord } from '../../store/types/schedule.ts'
 import { enqueue } from '../enqueue/enqueue.ts'
 import { findSchedule, liveOf, saveSchedule, type StoredSchedule } from './schedule-row.ts'
 import type { Look, Work } from '../work.ts'

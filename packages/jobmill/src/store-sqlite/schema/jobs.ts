@@ -1,8 +1,9 @@
 /** Jobs, and the counters of the file. */
 // Instants are milliseconds since the epoch. States and outcomes are the codes of job/state.ts and
-// job/outcome.ts: 0 scheduled, 1 ready, 2 running, 3 done, 4 dead, 5 cancelled. A job with two crashes is
-// quarantined (DEFAULTS.crashesUntilAlone); `crashes` is part of those two indexes so that a claim decides
-// without reading the row. Every index except that on id is partial, so a job is in only one or two of them.
+// job/attempt/outcome.ts: 0 scheduled, 1 ready, 2 running, 3 done, 4 dead, 5 cancelled. A job with two
+// crashes is quarantined (DEFAULTS.crashesUntilAlone); `crashes` is part of those two indexes so that a claim
+// decides without reading the row. Every index except that on id is partial, so a job is in only one or two
+// of them.
 export const JOBS = `
 CREATE TABLE jobmill_job (
   pk INTEGER PRIMARY KEY,

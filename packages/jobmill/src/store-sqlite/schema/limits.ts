@@ -1,4 +1,4 @@
-/** Limits, permits, and waiters. Instants of a budget have fractions (job/budget.ts). */
+/** Limits, permits, and waiters. Instants of a budget have fractions (job/limit/budget.ts). */
 export const LIMITS = `
 -- The budget of a key is a row of its own, named by the limit, a space and the key, so that every statement works on limits and keys alike.
 CREATE TABLE jobmill_limit (

@@ -1,5 +1,5 @@
 /** Applies missing migrations to a file. Safe when many processes open a new file at once. */
-import { type AppliedMigration, checkApplied, type Migration, pending } from '../../store/migrations.ts'
+import { type AppliedMigration, checkApplied, type Migration, pending } from '../../store/admin/migrations.ts'
 import { type SqliteHandle, statementsOf } from '../connection/handle.ts'
 import { MIGRATIONS } from './migrations.ts'
 

@@ -2,7 +2,7 @@
  * The schema as numbered migrations. Until 0.1.0 is published there is one, which may be edited; from then
  * on, migrations are only added.
  */
-import { migration, type Migration } from '../../store/migrations.ts'
+import { migration, type Migration } from '../../store/admin/migrations.ts'
 import { INSTANCES } from './instances.ts'
 import { JOBS } from './jobs.ts'
 import { LIMITS } from './limits.ts'

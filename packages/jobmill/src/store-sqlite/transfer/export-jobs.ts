@@ -1,7 +1,12 @@
 /** Exports jobs with everything that belongs to them. */
-import { outcomeOfCode } from '../../job/outcome.ts'
+import { outcomeOfCode } from '../../job/attempt/outcome.ts'
 import { isEnded, stateOfCode } from '../../job/state.ts'
-import { type TransferredAttempt, type TransferredJob, fitting, type Page } from '../../store/transfer.ts'
+import {
+  type TransferredAttempt,
+  type TransferredJob,
+  fitting,
+  type Page,
+} from '../../store/admin/transfer.ts'
 import { holdOf } from '../enqueue/dedupe.ts'
 import { DONE, READY, SCHEDULED } from '../job-row.ts'
 import type { Look } from '../work.ts'

@@ -2,9 +2,9 @@
  * Imports jobs: writes each row as if the job had always been in this database. Under the write lock, so that
  * counters and order queues are correct at the commit.
  */
-import { outcomeCode } from '../../job/outcome.ts'
+import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
-import type { TransferredAttempt, TransferredJob } from '../../store/transfer.ts'
+import type { TransferredAttempt, TransferredJob } from '../../store/admin/transfer.ts'
 import { keptHold } from '../enqueue/dedupe.ts'
 import { CANCELLED, DEAD, SCHEDULED } from '../job-row.ts'
 import { orderQueueChanged } from '../enqueue/order-queue.ts'

@@ -1,5 +1,5 @@
 /** Exports and imports dedupe keys, whatever the state of their jobs. */
-import type { TransferredKey, Page } from '../../store/transfer.ts'
+import type { TransferredKey, Page } from '../../store/admin/transfer.ts'
 import type { Look, Work } from '../work.ts'
 
 // Both by the primary key, the first in its order.

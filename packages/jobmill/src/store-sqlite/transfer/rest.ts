@@ -1,5 +1,5 @@
 /** Exports and imports queues, limits, schedules and counters. */
-import type { TransferredQueue, TransferredRest } from '../../store/transfer.ts'
+import type { TransferredQueue, TransferredRest } from '../../store/admin/transfer.ts'
 import { latest } from '../connection/counter.ts'
 import { dropKeys } from '../limits/limit-keys.ts'
 import { allLimits, findLimit, saveBudget } from '../limits/limit-row.ts'

@@ -1,5 +1,5 @@
 /** Exports and imports served ticks, so that the target database does not serve them again. */
-import type { TransferredTick, Page } from '../../store/transfer.ts'
+import type { TransferredTick, Page } from '../../store/admin/transfer.ts'
 import type { Look, Work } from '../work.ts'
 
 // Both by the primary key, the first in its order.

@@ -1,5 +1,5 @@
 /** Export and import between databases: the part of this store. */
-import type { TransferredParts, Transfer, Page, Part } from '../../store/transfer.ts'
+import type { TransferredParts, Transfer, Page, Part } from '../../store/admin/transfer.ts'
 import type { Look, Verb, Work } from '../work.ts'
 import { identity } from './identity.ts'
 import { jobsIn } from './import-jobs.ts'

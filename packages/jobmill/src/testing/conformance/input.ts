@@ -1,8 +1,8 @@
 /** Input that a store rejects before it writes anything, and input that it normalizes. */
 import assert from 'node:assert/strict'
 import type { ErrorCode } from '../../job/errors.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
-import type { HandOff } from '../../store/claim.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue/queue-settings.ts'
+import type { HandOff } from '../../store/types/claim.ts'
 import type { FullStore } from '../../store/store.ts'
 import { aClaim, aHandOff, aJob, anInstance, aHeartbeat, aRetain } from '../factories.ts'
 import { aFinish, DEAD, later } from './bench.ts'

@@ -1,6 +1,6 @@
 /** Open and close. */
 import assert from 'node:assert/strict'
-import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue/queue-settings.ts'
 import type { FullStore, Store } from '../../store/store.ts'
 import { type Verb, verbOf } from '../../store/verbs.ts'
 import { aClaim, aDefinition, aJob, anInstance, aHeartbeat, aRetain, anAcquire, aTick } from '../factories.ts'

@@ -1,6 +1,6 @@
 /** Runs jobs until none is left, and optionally moves the clock to the next due time. */
 import { BOUNDS } from '../../job/defaults.ts'
-import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import type { Store } from '../../store/store.ts'
 import type { AtWork } from './at-work.ts'

@@ -3,7 +3,7 @@
  * released.
  */
 import { JobmillError } from '../../job/errors.ts'
-import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import type { Store } from '../../store/store.ts'
 import { BENEATH, type Layered } from './in-flight.ts'

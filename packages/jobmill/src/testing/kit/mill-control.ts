@@ -2,7 +2,7 @@
 import type { AnyJob } from '../../job/definition.ts'
 import type { Duration } from '../../job/duration.ts'
 import { JobmillError } from '../../job/errors.ts'
-import { onDeadKind } from '../../job/on-dead.ts'
+import { onDeadKind } from '../../job/attempt/on-dead.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { Store } from '../../store/store.ts'
 import type { AtWork } from './at-work.ts'

@@ -3,8 +3,8 @@
  * it.
  */
 import type { NewJob } from '../../job/new-job.ts'
-import type { Finish, Finished } from '../../store/finish.ts'
-import type { Enqueued } from '../../store/replies.ts'
+import type { Finish, Finished } from '../../store/types/finish.ts'
+import type { Enqueued } from '../../store/types/replies.ts'
 import type { Store } from '../../store/store.ts'
 import { type RecordedJob, recordedJob } from './recorded-job.ts'
 import { ALL_VERBS, aroundVerbs, type Verb } from '../../store/verbs.ts'

@@ -3,7 +3,7 @@
  * time (a timer of 0 ms, the next event-loop turn) run on their own.
  */
 import { type Duration, durationMs, instantAt } from '../../job/duration.ts'
-import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import type { GaugeReading } from '../../platform/gauges.ts'
 import { type Platform, systemPlatform } from '../../platform/platform.ts'

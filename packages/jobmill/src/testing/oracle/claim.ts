@@ -1,6 +1,6 @@
 /** claim: leases the best ready jobs that the request allows, under one new token. */
 import { DEFAULTS } from '../../job/defaults.ts'
-import type { ClaimRequest, Lease } from '../../store/claim.ts'
+import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import { roomIn, roomInMs, spend } from './limits.ts'
 import { isAlive } from './liveness.ts'
 import type { OracleJob, OracleState } from './state.ts'

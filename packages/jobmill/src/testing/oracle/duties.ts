@@ -1,6 +1,6 @@
 /** Leadership: an instance takes vacant duties, renews its own, and loses them when it ends. */
-import type { DutyBid, DutyRecord } from '../../store/duty.ts'
-import type { HeartbeatRequest } from '../../store/instance.ts'
+import type { DutyBid, DutyRecord } from '../../store/types/duty.ts'
+import type { HeartbeatRequest } from '../../store/types/instance.ts'
 import type { OracleState } from './state.ts'
 
 /**

@@ -1,8 +1,8 @@
 /** enqueue: inserts jobs, recognizes repeated ones, and applies dedupe keys. */
-import { UNDECLARED } from '../../job/queue-sources.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
+import { UNDECLARED } from '../../job/queue/queue-sources.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue/queue-settings.ts'
 import type { NewJob } from '../../job/new-job.ts'
-import type { Enqueued } from '../../store/replies.ts'
+import type { Enqueued } from '../../store/types/replies.ts'
 import { makeReady, schedule } from './moves.ts'
 import { goFirst, isInOrderQueue, joinOrderQueue, leaveOrderQueue, needsOrderLock } from './order-key.ts'
 import type { Hold, OracleJob, OracleState } from './state.ts'

@@ -1,6 +1,6 @@
 /** finish and progress: what an attempt may write while it holds its lease. */
 import type { JobState } from '../../job/state.ts'
-import type { CoolDown, Finish, Finished, Progress, Transition } from '../../store/finish.ts'
+import type { CoolDown, Finish, Finished, Progress, Transition } from '../../store/types/finish.ts'
 import { enqueue } from './enqueue.ts'
 import { end, makeReady, putBack, record, refund, schedule } from './moves.ts'
 import type { OracleJob, OracleState, Run } from './state.ts'

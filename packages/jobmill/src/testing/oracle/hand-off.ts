@@ -2,8 +2,8 @@
  * enqueue with direct dispatch: leases new jobs that can start at once to the instance that enqueues them.
  */
 import type { NewJob } from '../../job/new-job.ts'
-import type { HandOff } from '../../store/claim.ts'
-import type { Enqueued } from '../../store/replies.ts'
+import type { HandOff } from '../../store/types/claim.ts'
+import type { Enqueued } from '../../store/types/replies.ts'
 import { byClaimOrder, inClaimOrder, isOpen, leaseTo, limitNameOf, take } from './claim.ts'
 import { enqueue } from './enqueue.ts'
 import { isAlive } from './liveness.ts'

@@ -1,7 +1,7 @@
 /**
  * register, renew and deregister: which instances are alive, and what happens to the jobs of one that stops.
  */
-import type { NewInstance, Heartbeat, HeartbeatRequest } from '../../store/instance.ts'
+import type { NewInstance, Heartbeat, HeartbeatRequest } from '../../store/types/instance.ts'
 import { budgetInMs, claimable } from './claim.ts'
 import { leadDuties, releaseDuties } from './duties.ts'
 import { runningUnder, instanceState } from './liveness.ts'

@@ -7,8 +7,8 @@ import {
   EMPTY_BUDGET,
   nextInMs,
   afterSpending,
-} from '../../job/budget.ts'
-import { isPerKey, type LimitParts } from '../../job/limit.ts'
+} from '../../job/limit/budget.ts'
+import { isPerKey, type LimitParts } from '../../job/limit/limit.ts'
 import {
   createdLimit,
   effectiveLimit,
@@ -17,8 +17,8 @@ import {
   type LimitSources,
   overrideLimit,
   resetLimit,
-} from '../../job/limit-sources.ts'
-import { droppedOptions, NO_OVERRIDES } from '../../job/overrides.ts'
+} from '../../job/limit/limit-sources.ts'
+import { droppedOptions, NO_OVERRIDES } from '../../job/queue/overrides.ts'
 import {
   limitExists,
   limitInUse,
@@ -28,7 +28,13 @@ import {
   perKeyOnQueue,
   wrongKey,
 } from '../../store/cluster-errors.ts'
-import type { DeclaredLimit, LimitRecord, PermitOf, AcquireRequest, Acquired } from '../../store/limit.ts'
+import type {
+  DeclaredLimit,
+  LimitRecord,
+  PermitOf,
+  AcquireRequest,
+  Acquired,
+} from '../../store/types/limit.ts'
 import { isAlive } from './liveness.ts'
 import { grantPermit, heldOf } from './permits.ts'
 import type { OracleLimit, OracleState } from './state.ts'

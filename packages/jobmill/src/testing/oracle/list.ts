@@ -8,7 +8,7 @@ import {
   type Position,
   listWithinBudget,
   namesOf,
-} from '../../store/job-list.ts'
+} from '../../store/types/job-list.ts'
 import { hasAll } from '../../store/payload-at.ts'
 import { isEnded } from '../../job/state.ts'
 import { lastError, lastFailed, summary } from './read.ts'

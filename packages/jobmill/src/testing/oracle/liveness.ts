@@ -1,5 +1,5 @@
 /** Which instances are alive by the database clock, and which jobs they run. */
-import type { InstanceRecord } from '../../store/instance.ts'
+import type { InstanceRecord } from '../../store/types/instance.ts'
 import type { OracleInstance, OracleJob, OracleState, Run } from './state.ts'
 
 export function instanceState(now: number, instance: OracleInstance): InstanceRecord['state'] {

@@ -1,5 +1,5 @@
 /** Reverts the crash counts of an instance that was reaped although its process is alive. */
-import { NO_CRASH, STOOD_STILL } from '../../job/crash.ts'
+import { NO_CRASH, STOOD_STILL } from '../../job/attempt/crash.ts'
 import { retry } from './operate.ts'
 import type { OracleJob, OracleState, Run } from './state.ts'
 

@@ -7,7 +7,7 @@ import {
   RESOLUTIONS,
   type TimelineEvent,
   type TimelineQuery,
-} from '../../store/metrics.ts'
+} from '../../store/types/metrics.ts'
 import type { OracleBucket, OracleDelta, OracleState } from './state.ts'
 
 export function record(state: OracleState, now: number, recording: Recording): void {

@@ -1,6 +1,6 @@
 /** The state transitions of a job that several verbs share. */
 import { DEFAULTS } from '../../job/defaults.ts'
-import type { Outcome } from '../../job/outcome.ts'
+import type { Outcome } from '../../job/attempt/outcome.ts'
 import type { EndedState } from '../../job/state.ts'
 import { freeOrderLock, leaveOrderQueue } from './order-key.ts'
 import { dropPermits } from './permits.ts'

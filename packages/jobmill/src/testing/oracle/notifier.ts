@@ -1,7 +1,7 @@
 /** Notifications between handles of one process. */
 import { systemPlatform } from '../../platform/platform.ts'
 import { waiters, type Waiters } from '../../store/waiters.ts'
-import { wakeAll, type WakeUp } from '../../store/wake-up.ts'
+import { wakeAll, type WakeUp } from '../../store/types/wake-up.ts'
 import { heldOf } from './permits.ts'
 import type { OracleState } from './state.ts'
 

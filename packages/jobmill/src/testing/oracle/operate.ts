@@ -1,6 +1,6 @@
-/** cancel, retry, run now and delete: what an operator may do to a job, by the table in store/replies.ts. */
+/** Cancel, retry, run now and delete, by the table in store/types/replies.ts. */
 import type { JobState } from '../../job/state.ts'
-import type { Verdict } from '../../store/replies.ts'
+import type { Verdict } from '../../store/types/replies.ts'
 import { becomeDue, holdOf } from './enqueue.ts'
 import { end, freeKey, record } from './moves.ts'
 import { freeOrderLock, isInOrderQueue, leaveOrderQueue } from './order-key.ts'

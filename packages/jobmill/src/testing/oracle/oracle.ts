@@ -3,8 +3,8 @@
  * possible. Real stores are compared with it. It prefers simplicity to speed and persists nothing.
  */
 import { JobmillError } from '../../job/errors.ts'
-import { withChecks } from '../../store/with-checks.ts'
-import { wakeAll } from '../../store/wake-up.ts'
+import { withChecks } from '../../store/checks/with-checks.ts'
+import { wakeAll } from '../../store/types/wake-up.ts'
 import type { FullStore } from '../../store/store.ts'
 import { assign, readSlots } from './slots.ts'
 import { type Notification, createNotifier, lookBefore, wakeUpsSince } from './notifier.ts'

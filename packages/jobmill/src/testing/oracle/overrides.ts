@@ -1,8 +1,8 @@
 /** Lists and resets the overrides of queues, limits and schedules. */
-import { limitOverrides } from '../../job/limit-sources.ts'
-import type { Overridable, OverrideRecord } from '../../job/overrides.ts'
-import { queueOverrides } from '../../job/queue-sources.ts'
-import { scheduleOverrides } from '../../job/schedule-sources.ts'
+import { limitOverrides } from '../../job/limit/limit-sources.ts'
+import type { Overridable, OverrideRecord } from '../../job/queue/overrides.ts'
+import { queueOverrides } from '../../job/queue/queue-sources.ts'
+import { scheduleOverrides } from '../../job/schedule/schedule-sources.ts'
 import { resetLimitOverrides } from './limits.ts'
 import { resetQueueOverrides } from './queues.ts'
 import { byName } from './read.ts'

@@ -1,5 +1,5 @@
 /** position: how many ready jobs would be claimed before one. */
-import { POSITION_MOST } from '../../store/queue-record.ts'
+import { POSITION_MOST } from '../../store/types/queue-record.ts'
 import { inClaimOrder } from './claim.ts'
 import type { OracleState } from './state.ts'
 

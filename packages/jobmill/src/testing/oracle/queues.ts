@@ -1,16 +1,16 @@
 /** Queues: their settings, and how long they are cooling down. */
-import { isPerKey } from '../../job/limit.ts'
-import { droppedOptions } from '../../job/overrides.ts'
+import { isPerKey } from '../../job/limit/limit.ts'
+import { droppedOptions } from '../../job/queue/overrides.ts'
 import {
   effectiveQueue,
   isSameQueue,
   overrideQueue,
   type QueueSources,
   resetQueue,
-} from '../../job/queue-sources.ts'
-import type { QueuePatch, QueueSettings } from '../../job/queue-settings.ts'
+} from '../../job/queue/queue-sources.ts'
+import type { QueuePatch, QueueSettings } from '../../job/queue/queue-settings.ts'
 import { perKeyOnQueue } from '../../store/cluster-errors.ts'
-import { type DeclaredQueue, type QueueRecord, queueUnknown } from '../../store/queue-record.ts'
+import { type DeclaredQueue, type QueueRecord, queueUnknown } from '../../store/types/queue-record.ts'
 import { ensureQueue } from './enqueue.ts'
 import { limitOf } from './limits.ts'
 import type { OracleQueue, OracleState } from './state.ts'

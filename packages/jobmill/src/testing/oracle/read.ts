@@ -1,10 +1,16 @@
 /** The read side: jobs, attempts, counts, queues and instances as callers see them. */
-import type { Outcome } from '../../job/outcome.ts'
-import type { Held } from '../../store/claim.ts'
-import type { InstanceRecord } from '../../store/instance.ts'
-import type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from '../../store/job-record.ts'
-import type { LimitRecord } from '../../store/limit.ts'
-import type { QueueCounts, QueueRecord } from '../../store/queue-record.ts'
+import type { Outcome } from '../../job/attempt/outcome.ts'
+import type { Held } from '../../store/types/claim.ts'
+import type { InstanceRecord } from '../../store/types/instance.ts'
+import type {
+  AttemptRecord,
+  JobFailure,
+  JobRecord,
+  JobResult,
+  JobSummary,
+} from '../../store/types/job-record.ts'
+import type { LimitRecord } from '../../store/types/limit.ts'
+import type { QueueCounts, QueueRecord } from '../../store/types/queue-record.ts'
 import { holdOf } from './enqueue.ts'
 import { limitRecord } from './limits.ts'
 import { runningUnder, instanceState } from './liveness.ts'

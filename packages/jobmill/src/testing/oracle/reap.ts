@@ -1,7 +1,7 @@
 /** reap: returns the jobs of expired instances to their queues. */
-import { crashError } from '../../job/crash.ts'
-import { type Death, onDeadJob } from '../../job/on-dead.ts'
-import type { Reaped, ReapedJob } from '../../store/replies.ts'
+import { crashError } from '../../job/attempt/crash.ts'
+import { type Death, onDeadJob } from '../../job/attempt/on-dead.ts'
+import type { Reaped, ReapedJob } from '../../store/types/replies.ts'
 import { enqueue } from './enqueue.ts'
 import { endInstance } from './instances.ts'
 import { runningUnder, instanceState } from './liveness.ts'

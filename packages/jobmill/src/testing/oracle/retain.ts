@@ -1,9 +1,9 @@
 /** retain: deletes what the settings no longer keep. */
 import { DEFAULTS } from '../../job/defaults.ts'
-import type { QueueSettings } from '../../job/queue-settings.ts'
+import type { QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { EndedState } from '../../job/state.ts'
-import { RESOLUTIONS } from '../../store/metrics.ts'
-import type { Retained, RetainRequest } from '../../store/replies.ts'
+import { RESOLUTIONS } from '../../store/types/metrics.ts'
+import type { Retained, RetainRequest } from '../../store/types/replies.ts'
 import { runningUnder } from './liveness.ts'
 import type { OracleJob, OracleState } from './state.ts'
 

@@ -7,17 +7,17 @@ import {
   type ScheduleDefinition,
   type ScheduleOption,
   type SchedulePatch,
-} from '../../job/schedule.ts'
-import { droppedOptions } from '../../job/overrides.ts'
+} from '../../job/schedule/schedule.ts'
+import { droppedOptions } from '../../job/queue/overrides.ts'
 import {
   stampCreation,
   stampDeletion,
   overridesOf,
   overrideSchedule,
   resetSchedule,
-} from '../../job/schedule-sources.ts'
+} from '../../job/schedule/schedule-sources.ts'
 import { notInCode } from '../../store/cluster-errors.ts'
-import type { DeclaredSchedule, ScheduleRecord } from '../../store/schedule.ts'
+import type { DeclaredSchedule, ScheduleRecord } from '../../store/types/schedule.ts'
 import { byName } from './read.ts'
 import type { OracleSchedule, OracleState } from './state.ts'
 

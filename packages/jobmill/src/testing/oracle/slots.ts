@@ -1,5 +1,5 @@
 /** Slots: how many workers each instance runs for a queue with a worker total. */
-import type { Slot, SlotChange } from '../../store/duty.ts'
+import type { Slot, SlotChange } from '../../store/types/duty.ts'
 import { isAlive } from './liveness.ts'
 import type { OracleState } from './state.ts'
 

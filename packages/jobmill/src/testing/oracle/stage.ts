@@ -2,7 +2,7 @@
  * stage: makes due jobs ready or adds them to their order queue, then makes the first job of each free order
  * queue ready.
  */
-import type { Staged } from '../../store/replies.ts'
+import type { Staged } from '../../store/types/replies.ts'
 import { becomeDue } from './enqueue.ts'
 import { makeReady } from './moves.ts'
 import { heads, isInOrderQueue, takeOrderLock } from './order-key.ts'

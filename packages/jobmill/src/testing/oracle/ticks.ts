@@ -1,5 +1,5 @@
 /** tick: serves planned ticks, each once, with their jobs. */
-import type { Tick, Ticked, TickRecord } from '../../store/schedule.ts'
+import type { Tick, Ticked, TickRecord } from '../../store/types/schedule.ts'
 import { enqueue } from './enqueue.ts'
 import { liveOf, scheduleOf } from './schedules.ts'
 import type { OracleSchedule, OracleState } from './state.ts'

@@ -1,5 +1,5 @@
 /** unservedKinds: kinds with waiting jobs that no running instance handles in their queue. */
-import { type UnservedKind, UNSERVED_ROWS } from '../../store/queue-record.ts'
+import { type UnservedKind, UNSERVED_ROWS } from '../../store/types/queue-record.ts'
 import { inClaimOrder } from './claim.ts'
 import { instanceState } from './liveness.ts'
 import { byName } from './read.ts'

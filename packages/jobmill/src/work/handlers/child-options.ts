@@ -3,7 +3,7 @@ import { DEFAULTS } from '../../job/defaults.ts'
 import type { JobPolicy } from '../../job/definition.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
 import { type ErrorCode, JobmillError, pathOf, quote } from '../../job/errors.ts'
-import { isInterruption } from '../../job/interruption.ts'
+import { isInterruption } from '../../job/attempt/interruption.ts'
 
 export interface ChildOptions extends JobPolicy {
   /** How long an attempt may take (default 10 minutes). `'none'` for no limit. */

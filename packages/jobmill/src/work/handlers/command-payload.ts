@@ -1,7 +1,7 @@
 /** Checks the payload of a command against the options. */
 import { type Duration, timeoutMs } from '../../job/duration.ts'
 import { JobmillError, pathOf, quote } from '../../job/errors.ts'
-import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkEnv, checkTexts, type ChildPlan, environment } from './child-options.ts'
 import type { Program } from './process-group.ts'
 import type { Programs } from './programs.ts'

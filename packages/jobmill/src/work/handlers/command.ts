@@ -5,7 +5,7 @@
 import type { JobContext, JobLog } from '../../job/context.ts'
 import { defineJob, type JobDefinition } from '../../job/definition.ts'
 import { quote } from '../../job/errors.ts'
-import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { CHILD_KEYS, type ChildOptions, checkTexts, childPlan, graceMs, policyOf } from './child-options.ts'
 import {

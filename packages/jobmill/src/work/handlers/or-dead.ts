@@ -1,6 +1,6 @@
 /** An invalid payload stays invalid, so a failed check makes the job dead, with a fix in the message. */
 import { isJobmillError } from '../../job/errors.ts'
-import { Dead } from '../../job/thrown.ts'
+import { Dead } from '../../job/attempt/thrown.ts'
 
 export async function orDead<T>(check: () => T | Promise<T>): Promise<T> {
   try {

@@ -1,7 +1,7 @@
 /** The two JSON lines that a pool and a child exchange for each job. */
 import type { JobContext } from '../../job/context.ts'
 import { quote } from '../../job/errors.ts'
-import { Dead, Throttled } from '../../job/thrown.ts'
+import { Dead, Throttled } from '../../job/attempt/thrown.ts'
 
 const STATUSES = ['ok', 'error', 'throttled', 'dead'] as const
 

@@ -1,6 +1,6 @@
 /** The options of a pool, checked once. */
 import { JobmillError } from '../../job/errors.ts'
-import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import {
   CHILD_KEYS,

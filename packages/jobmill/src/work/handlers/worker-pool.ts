@@ -5,7 +5,7 @@
 import type { JobContext } from '../../job/context.ts'
 import { defineJob, type JobDefinition } from '../../job/definition.ts'
 import { policyOf } from './child-options.ts'
-import type { Stored } from '../../job/stored.ts'
+import type { Stored } from '../../job/payload/stored.ts'
 import { Pool } from './pool.ts'
 import { poolPlan, type WorkerPoolOptions } from './pool-options.ts'
 

@@ -1,8 +1,8 @@
 // Time passes, and the duties run.
 import * as fc from 'fast-check'
-import { crashError } from '../../../src/job/crash.ts'
-import { onDeadJob } from '../../../src/job/on-dead.ts'
-import type { RetainRequest } from '../../../src/store/replies.ts'
+import { crashError } from '../../../src/job/attempt/crash.ts'
+import { onDeadJob } from '../../../src/job/attempt/on-dead.ts'
+import type { RetainRequest } from '../../../src/store/types/replies.ts'
 import { plainReaped, plainStaged } from '../plain.ts'
 import type { World } from '../world.ts'
 import { ask } from '../world.ts'

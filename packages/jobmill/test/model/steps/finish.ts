@@ -1,7 +1,7 @@
 // Every way to end an attempt: all transitions and outcomes, cool-downs, follow-ups.
 import * as fc from 'fast-check'
-import { OUTCOMES } from '../../../src/job/outcome.ts'
-import type { CoolDown, Finish, Transition } from '../../../src/store/finish.ts'
+import { OUTCOMES } from '../../../src/job/attempt/outcome.ts'
+import type { CoolDown, Finish, Transition } from '../../../src/store/types/finish.ts'
 import { tokenOf } from '../systems.ts'
 import type { LeaseName, NamedFinish, World } from '../world.ts'
 import { ask } from '../world.ts'

@@ -2,7 +2,7 @@
 // later or never.
 import * as fc from 'fast-check'
 import type { NewJob } from '../../../src/job/new-job.ts'
-import type { HandOff } from '../../../src/store/claim.ts'
+import type { HandOff } from '../../../src/store/types/claim.ts'
 import { plainLease } from '../plain.ts'
 import { noteToken } from '../systems.ts'
 import type { LeaseName, World } from '../world.ts'

@@ -1,8 +1,8 @@
 // Instances start, renew, stop and die.
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import type { DutyBid } from '../../../src/store/duty.ts'
-import type { NewInstance } from '../../../src/store/instance.ts'
+import type { DutyBid } from '../../../src/store/types/duty.ts'
+import type { NewInstance } from '../../../src/store/types/instance.ts'
 import { plainHeartbeat } from '../plain.ts'
 import type { System } from '../systems.ts'
 import type { World, Worker } from '../world.ts'

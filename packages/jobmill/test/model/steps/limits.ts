@@ -1,8 +1,8 @@
 // Jobs and other holders acquire limits, and an operator changes them. Queues use them too: see
 // operate.ts.
 import * as fc from 'fast-check'
-import type { LimitSettings } from '../../../src/job/limit.ts'
-import type { AcquireRequest } from '../../../src/store/limit.ts'
+import type { LimitSettings } from '../../../src/job/limit/limit.ts'
+import type { AcquireRequest } from '../../../src/store/types/limit.ts'
 import type { FullStore } from '../../../src/store/store.ts'
 import { type System, tokenOf } from '../systems.ts'
 import { ask, busyWorker, mintId, orCode, pick, type World, workerOf } from '../world.ts'

@@ -1,6 +1,6 @@
 // Processes record metrics and events, some flushes twice, and one rolls them up.
 import * as fc from 'fast-check'
-import { RESOLUTIONS } from '../../../src/store/metrics.ts'
+import { RESOLUTIONS } from '../../../src/store/types/metrics.ts'
 import { ask, mintId, pick, type World } from '../world.ts'
 import { anyOne, QUEUES, stepOf, type Weighted } from './names.ts'
 

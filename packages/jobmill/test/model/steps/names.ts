@@ -1,6 +1,6 @@
 // The few names in a run, so that collisions are common, and the numbers that belong to them.
 import * as fc from 'fast-check'
-import { onDeadKind } from '../../../src/job/on-dead.ts'
+import { onDeadKind } from '../../../src/job/attempt/on-dead.ts'
 import type { Step, World } from '../world.ts'
 
 export const QUEUES = ['a', 'b']

@@ -1,7 +1,7 @@
 // The actions of an operator on jobs and queues.
 import * as fc from 'fast-check'
-import type { QueuePatch } from '../../../src/job/queue-settings.ts'
-import type { Verdict } from '../../../src/store/replies.ts'
+import type { QueuePatch } from '../../../src/job/queue/queue-settings.ts'
+import type { Verdict } from '../../../src/store/types/replies.ts'
 import type { FullStore } from '../../../src/store/store.ts'
 import type { World } from '../world.ts'
 import { ask, orCode, pick } from '../world.ts'

@@ -1,8 +1,12 @@
 // Schedules are declared, changed, deleted and run, also by a process that knows an old state of them.
 import * as fc from 'fast-check'
 import type { NewJob } from '../../../src/job/new-job.ts'
-import { overlapKey, type ScheduleDefinition, type SchedulePatch } from '../../../src/job/schedule.ts'
-import type { DeclaredSchedule, ScheduleRecord, Tick } from '../../../src/store/schedule.ts'
+import {
+  overlapKey,
+  type ScheduleDefinition,
+  type SchedulePatch,
+} from '../../../src/job/schedule/schedule.ts'
+import type { DeclaredSchedule, ScheduleRecord, Tick } from '../../../src/store/types/schedule.ts'
 import { aDefinition } from '../../../src/testing/factories.ts'
 import { ask, orCode, pick, type World } from '../world.ts'
 import { makeJobs } from './enqueue.ts'

@@ -1,7 +1,7 @@
 // Workers claim, run and finish. Replies to claims arrive at once, later or never; finishes are sent late and
 // twice.
 import * as fc from 'fast-check'
-import type { ClaimRequest } from '../../../src/store/claim.ts'
+import type { ClaimRequest } from '../../../src/store/types/claim.ts'
 import { plainHeld, plainLease } from '../plain.ts'
 import { noteToken } from '../systems.ts'
 import type { LeaseName, World } from '../world.ts'

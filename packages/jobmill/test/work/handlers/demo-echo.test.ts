@@ -1,6 +1,6 @@
 /** The demo job follows its payload. */
 import { describe, expect, test } from 'vitest'
-import { Dead, Throttled } from '../../../src/job/thrown.ts'
+import { Dead, Throttled } from '../../../src/job/attempt/thrown.ts'
 import { demoEcho } from '../../../src/work/handlers/demo-echo.ts'
 import { aContext, failure, interruptible, run } from './context.ts'
 

@@ -1,6 +1,6 @@
 /** The end of a stream of bytes: the last 4 KiB, in whole characters. */
 import { describe, expect, test } from 'vitest'
-import { errorText } from '../../../src/job/error-text.ts'
+import { errorText } from '../../../src/job/text/error-text.ts'
 import { Tail } from '../../../src/work/handlers/tail.ts'
 
 function tailOf(...chunks: (string | Buffer)[]): Tail {

@@ -1,7 +1,7 @@
 /** enqueue: durability, identity of ids, due times, and all fields of a job. */
 import assert from 'node:assert/strict'
 import { BOUNDS } from '../../../job/defaults.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue/queue-settings.ts'
 import { KIND, QUEUE, aJob, someJobs } from '../../factories.ts'
 import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'

@@ -1,7 +1,7 @@
 /** Helpers for cases about direct dispatch. */
 import assert from 'node:assert/strict'
 import type { JobRequest } from '../../../job/prepare-jobs.ts'
-import type { HandOff, Lease } from '../../../store/claim.ts'
+import type { HandOff, Lease } from '../../../store/types/claim.ts'
 import { aHandOff, someJobs } from '../../factories.ts'
 import type { Bench } from '../bench.ts'
 import { countsAreExact } from '../looks.ts'

@@ -1,6 +1,6 @@
 /** Direct dispatch: how many jobs of a queue are leased, and what prevents it. */
 import assert from 'node:assert/strict'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue/queue-settings.ts'
 import { aHandOff, aJob, KIND, QUEUE } from '../../factories.ts'
 import { type Bench, DONE, HOUR, RELEASED, later } from '../bench.ts'
 import type { Case } from '../case.ts'

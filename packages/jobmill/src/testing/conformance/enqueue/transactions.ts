@@ -1,6 +1,6 @@
 /** Enqueue and finish inside a user transaction: after a rollback nothing happened. */
 import assert from 'node:assert/strict'
-import type { Finish } from '../../../store/finish.ts'
+import type { Finish } from '../../../store/types/finish.ts'
 import { aJob } from '../../factories.ts'
 import { DEAD, DONE, FORGET, HOUR, RELEASED, aFinish, later, only } from '../bench.ts'
 import type { Case } from '../case.ts'

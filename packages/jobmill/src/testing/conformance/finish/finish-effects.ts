@@ -1,6 +1,6 @@
 /** The side effects of a finish: follow-ups, and the cool-down of the queue. */
 import assert from 'node:assert/strict'
-import type { CoolDown } from '../../../store/finish.ts'
+import type { CoolDown } from '../../../store/types/finish.ts'
 import { QUEUE, aJob } from '../../factories.ts'
 import { type Bench, DEAD, DONE, HOUR, aFinish, later } from '../bench.ts'
 import type { Case } from '../case.ts'

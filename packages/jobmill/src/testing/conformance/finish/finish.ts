@@ -1,6 +1,6 @@
 /** finish: fenced by the token, with every way an attempt can end. */
 import assert from 'node:assert/strict'
-import { OUTCOMES } from '../../../job/outcome.ts'
+import { OUTCOMES } from '../../../job/attempt/outcome.ts'
 import { aClaim, aJob } from '../../factories.ts'
 import { DEAD, DONE, HOUR, RELEASED, aFinish, later } from '../bench.ts'
 import type { Case } from '../case.ts'

@@ -1,6 +1,6 @@
 /** unservedKinds: kinds with waiting jobs that no running instance handles in their queue. */
 import assert from 'node:assert/strict'
-import type { UnservedKind } from '../../../store/queue-record.ts'
+import type { UnservedKind } from '../../../store/types/queue-record.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'

@@ -1,6 +1,6 @@
 /** The heartbeat: renewal, and everything an idle instance needs to know. */
 import assert from 'node:assert/strict'
-import type { Heartbeat } from '../../../store/instance.ts'
+import type { Heartbeat } from '../../../store/types/instance.ts'
 import { aHeartbeat, anInstance } from '../../factories.ts'
 import { DONE, HOUR, later } from '../bench.ts'
 import type { Case } from '../case.ts'

@@ -1,6 +1,6 @@
 /** Leadership: each duty has one leader, for as long as its lease lasts by the database clock. */
 import assert from 'node:assert/strict'
-import type { DutyBid, DutyRecord } from '../../../store/duty.ts'
+import type { DutyBid, DutyRecord } from '../../../store/types/duty.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { anInstance, aHeartbeat } from '../../factories.ts'
 import { HOUR } from '../bench.ts'

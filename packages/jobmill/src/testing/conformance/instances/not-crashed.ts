@@ -3,7 +3,7 @@
  * are in by then.
  */
 import assert from 'node:assert/strict'
-import { NO_CRASH, STOOD_STILL } from '../../../job/crash.ts'
+import { NO_CRASH, STOOD_STILL } from '../../../job/attempt/crash.ts'
 import { aClaim, aHeartbeat, anInstance } from '../../factories.ts'
 import { aFinish, type Bench, DONE, HOUR, later, only, RELEASED } from '../bench.ts'
 import type { Case } from '../case.ts'

@@ -3,7 +3,7 @@
  * it.
  */
 import assert from 'node:assert/strict'
-import { ON_DEAD_QUEUE, onDeadJob, onDeadKind } from '../../../job/on-dead.ts'
+import { ON_DEAD_QUEUE, onDeadJob, onDeadKind } from '../../../job/attempt/on-dead.ts'
 import { type Bench, DEAD, DONE, HOUR, only } from '../bench.ts'
 import type { Case } from '../case.ts'
 import { countsAreExact, countsOf, listAll } from '../looks.ts'

@@ -1,7 +1,7 @@
 /** Slots: how the workers of a queue are split, and what reports that the split may have to change. */
 import assert from 'node:assert/strict'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue-settings.ts'
-import type { Slot } from '../../../store/duty.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue/queue-settings.ts'
+import type { Slot } from '../../../store/types/duty.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { anInstance, aHeartbeat } from '../../factories.ts'
 import { HOUR } from '../bench.ts'

@@ -1,6 +1,6 @@
 /** Operations on limits: drains, changes and deletions, and invalid ones. */
 import assert from 'node:assert/strict'
-import type { LimitSettings } from '../../../job/limit.ts'
+import type { LimitSettings } from '../../../job/limit/limit.ts'
 import { anAcquire } from '../../factories.ts'
 import { HOUR, only } from '../bench.ts'
 import type { Case } from '../case.ts'

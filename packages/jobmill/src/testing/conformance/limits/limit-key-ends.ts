@@ -1,6 +1,6 @@
 /** The keys of a limit during changes, deletions, cleanup, and concurrent first uses. */
 import assert from 'node:assert/strict'
-import type { LimitSettings, RateSettings } from '../../../job/limit.ts'
+import type { LimitSettings, RateSettings } from '../../../job/limit/limit.ts'
 import { aRetain, anAcquire } from '../../factories.ts'
 import { HOUR, only } from '../bench.ts'
 import type { Case } from '../case.ts'

@@ -1,6 +1,6 @@
 /** Helpers for cases about keys of limits. */
-import type { RateSettings } from '../../../job/limit.ts'
-import type { Acquired } from '../../../store/limit.ts'
+import type { RateSettings } from '../../../job/limit/limit.ts'
+import type { Acquired } from '../../../store/types/limit.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { anAcquire } from '../../factories.ts'
 import { TEN } from './rate-helpers.ts'

@@ -1,6 +1,6 @@
 /** Limits per key: one budget for each key, with the same settings. */
 import assert from 'node:assert/strict'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue/queue-settings.ts'
 import { aRetain, anAcquire } from '../../factories.ts'
 import { only } from '../bench.ts'
 import type { Case } from '../case.ts'

@@ -1,7 +1,7 @@
 /** N1: an option of a limit or schedule has the value from code unless an operator overrode it. */
 import assert from 'node:assert/strict'
-import type { LimitParts } from '../../../job/limit.ts'
-import type { QueueSettings } from '../../../job/queue-settings.ts'
+import type { LimitParts } from '../../../job/limit/limit.ts'
+import type { QueueSettings } from '../../../job/queue/queue-settings.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { anAcquire } from '../../factories.ts'
 import { only } from '../bench.ts'

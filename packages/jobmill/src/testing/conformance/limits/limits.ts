@@ -1,7 +1,7 @@
 /** Rate limits: never exceeded, whichever handle a request uses. */
 import assert from 'node:assert/strict'
-import type { LimitSettings } from '../../../job/limit.ts'
-import type { Acquired } from '../../../store/limit.ts'
+import type { LimitSettings } from '../../../job/limit/limit.ts'
+import type { Acquired } from '../../../store/types/limit.ts'
 import { anAcquire } from '../../factories.ts'
 import { HOUR, only } from '../bench.ts'
 import type { Case } from '../case.ts'

@@ -1,7 +1,7 @@
 /** Helpers for cases about permits. */
 import assert from 'node:assert/strict'
-import type { Lease } from '../../../store/claim.ts'
-import type { LimitRecord, PermitOf, AcquireRequest, Acquired } from '../../../store/limit.ts'
+import type { Lease } from '../../../store/types/claim.ts'
+import type { LimitRecord, PermitOf, AcquireRequest, Acquired } from '../../../store/types/limit.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { anAcquire } from '../../factories.ts'
 import { only } from '../bench.ts'

@@ -1,6 +1,6 @@
 /** What a heartbeat reports about queues that are blocked by their limit, and about drains. */
 import assert from 'node:assert/strict'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue/queue-settings.ts'
 import { DONE, HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
 import { TEN, THREE, setUpLimitedQueues, claimFrom, readinessOf } from './queue-limit-helpers.ts'

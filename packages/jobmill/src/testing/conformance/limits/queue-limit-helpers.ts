@@ -1,8 +1,8 @@
 /** Helpers for cases about queues with a limit. */
-import type { LimitSettings, RateSettings } from '../../../job/limit.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue-settings.ts'
-import type { Lease } from '../../../store/claim.ts'
-import type { LimitRecord } from '../../../store/limit.ts'
+import type { LimitSettings, RateSettings } from '../../../job/limit/limit.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue/queue-settings.ts'
+import type { Lease } from '../../../store/types/claim.ts'
+import type { LimitRecord } from '../../../store/types/limit.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { aClaim, aHeartbeat, someJobs } from '../../factories.ts'
 import { only } from '../bench.ts'

@@ -1,7 +1,7 @@
 /** Queues with a limit: a claim leases no more than the budget allows, and spends it. */
 import assert from 'node:assert/strict'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue-settings.ts'
-import type { Lease } from '../../../store/claim.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue/queue-settings.ts'
+import type { Lease } from '../../../store/types/claim.ts'
 import { aClaim, anInstance, aHeartbeat, anAcquire, someJobs } from '../../factories.ts'
 import { aFinish, DONE, HOUR, later, only, RELEASED } from '../bench.ts'
 import type { Case } from '../case.ts'

@@ -1,6 +1,6 @@
 /** Helpers for cases about rates. */
-import type { LimitParts, RateSettings } from '../../../job/limit.ts'
-import type { LimitRecord, AcquireRequest, Acquired } from '../../../store/limit.ts'
+import type { LimitParts, RateSettings } from '../../../job/limit/limit.ts'
+import type { LimitRecord, AcquireRequest, Acquired } from '../../../store/types/limit.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { anInstance, aHeartbeat, anAcquire } from '../../factories.ts'
 import { only } from '../bench.ts'

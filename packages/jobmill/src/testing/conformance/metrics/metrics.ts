@@ -7,7 +7,7 @@ import {
   type MetricRecord,
   type Recording,
   RESOLUTIONS,
-} from '../../../store/metrics.ts'
+} from '../../../store/types/metrics.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { anInstance, aHeartbeat } from '../../factories.ts'
 import type { Case } from '../case.ts'

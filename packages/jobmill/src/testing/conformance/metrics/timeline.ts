@@ -1,6 +1,6 @@
 /** The timeline: events that are not part of a job or an attempt, in the order of writing. */
 import assert from 'node:assert/strict'
-import type { NewTimelineEvent, TimelineEvent, TimelineQuery } from '../../../store/metrics.ts'
+import type { NewTimelineEvent, TimelineEvent, TimelineQuery } from '../../../store/types/metrics.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { aJob, anInstance } from '../../factories.ts'
 import type { Case } from '../case.ts'

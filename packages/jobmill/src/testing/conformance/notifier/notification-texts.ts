@@ -1,6 +1,6 @@
 /** Helpers for cases about the notifier. */
 import assert from 'node:assert/strict'
-import type { WakeUp } from '../../../store/wake-up.ts'
+import type { WakeUp } from '../../../store/types/wake-up.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { QUEUE } from '../../factories.ts'
 

@@ -3,8 +3,8 @@
  * notification is received.
  */
 import assert from 'node:assert/strict'
-import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue-settings.ts'
-import type { WakeUp } from '../../../store/wake-up.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../job/queue/queue-settings.ts'
+import type { WakeUp } from '../../../store/types/wake-up.ts'
 import { aDefinition, aJob, anInstance, anAcquire, aTick, QUEUE, someJobs } from '../../factories.ts'
 import { aFinish, type Bench, DEAD, DONE, HOUR, later, RELEASED } from '../bench.ts'
 import type { Case } from '../case.ts'

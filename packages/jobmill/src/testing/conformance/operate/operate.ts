@@ -1,7 +1,7 @@
 /** retry, run now and delete, and the whole table of verbs and states. */
 import assert from 'node:assert/strict'
 import { JOB_STATES, type JobState } from '../../../job/state.ts'
-import type { Verdict } from '../../../store/replies.ts'
+import type { Verdict } from '../../../store/types/replies.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { aJob } from '../../factories.ts'
 import { DEAD, DONE, HOUR, later, only } from '../bench.ts'

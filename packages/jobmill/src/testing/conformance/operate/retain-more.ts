@@ -1,7 +1,7 @@
 /** retain by number, and what it deletes besides jobs: old ticks, events and metrics. */
 import assert from 'node:assert/strict'
-import type { QueueSettings } from '../../../job/queue-settings.ts'
-import { RESOLUTIONS } from '../../../store/metrics.ts'
+import type { QueueSettings } from '../../../job/queue/queue-settings.ts'
+import { RESOLUTIONS } from '../../../store/types/metrics.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { aDefinition, aJob, anInstance, aRetain, aTick } from '../../factories.ts'
 import { type Bench, HOUR, only } from '../bench.ts'

@@ -1,6 +1,6 @@
 /** retain: deletes what the settings no longer keep, in bounded passes, and nothing else. */
 import assert from 'node:assert/strict'
-import { NOTHING_RETAINED } from '../../../store/replies.ts'
+import { NOTHING_RETAINED } from '../../../store/types/replies.ts'
 import { aRetain } from '../../factories.ts'
 import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'

@@ -1,7 +1,7 @@
 /** N1: an option of a queue has the value from code unless an operator overrode it. */
 import assert from 'node:assert/strict'
-import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../job/queue-settings.ts'
-import type { QueueRecord } from '../../../store/queue-record.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../job/queue/queue-settings.ts'
+import type { QueueRecord } from '../../../store/types/queue-record.ts'
 import type { FullStore } from '../../../store/store.ts'
 import type { Case } from '../case.ts'
 import { declare, settingsVersion, TEN } from '../limits/rate-helpers.ts'

@@ -1,7 +1,7 @@
 /** Queues: settings at creation, changes by an operator, pauses and cool-downs. */
 import assert from 'node:assert/strict'
-import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../job/queue-settings.ts'
-import type { QueueRecord } from '../../../store/queue-record.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../../job/queue/queue-settings.ts'
+import type { QueueRecord } from '../../../store/types/queue-record.ts'
 import { DONE } from '../bench.ts'
 import type { Case } from '../case.ts'
 import { changesNothing, rejectsWith } from '../looks.ts'

@@ -1,7 +1,7 @@
 /** Helpers for cases about schedules. */
 import assert from 'node:assert/strict'
-import type { ScheduleDefinition } from '../../../job/schedule.ts'
-import type { ScheduleRecord } from '../../../store/schedule.ts'
+import type { ScheduleDefinition } from '../../../job/schedule/schedule.ts'
+import type { ScheduleRecord } from '../../../store/types/schedule.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { aDefinition, aTick } from '../../factories.ts'
 

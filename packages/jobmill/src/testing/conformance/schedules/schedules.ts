@@ -1,6 +1,6 @@
 /** Stored schedules: the definition in code, overrides, and the live definition. */
 import assert from 'node:assert/strict'
-import type { ScheduleDefinition } from '../../../job/schedule.ts'
+import type { ScheduleDefinition } from '../../../job/schedule/schedule.ts'
 import { aDefinition, aHeartbeat, aTick, anInstance } from '../../factories.ts'
 import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'

@@ -1,8 +1,8 @@
 /** Helpers for cases about ticks. */
 import assert from 'node:assert/strict'
 import type { NewJob } from '../../../job/new-job.ts'
-import { overlapKey } from '../../../job/schedule.ts'
-import type { ScheduleRecord, Tick, Ticked } from '../../../store/schedule.ts'
+import { overlapKey } from '../../../job/schedule/schedule.ts'
+import type { ScheduleRecord, Tick, Ticked } from '../../../store/types/schedule.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { aDefinition, aJob, aTick } from '../../factories.ts'
 import { only } from '../bench.ts'

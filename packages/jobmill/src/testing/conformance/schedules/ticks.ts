@@ -1,6 +1,6 @@
 /** Ticks: each is served once, with its job and its record in one transaction. */
 import assert from 'node:assert/strict'
-import type { Tick } from '../../../store/schedule.ts'
+import type { Tick } from '../../../store/types/schedule.ts'
 import { aDefinition, aJob, anInstance, aHeartbeat, aTick } from '../../factories.ts'
 import { DONE, HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'

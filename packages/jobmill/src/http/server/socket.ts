@@ -1,0 +1,134 @@
+/** A Node server for a fetch handler: timeouts, graceful close, and errors when it cannot listen. */
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { getRequestListener } from '@hono/node-server'
+import { JobmillError, quote } from '../../job/errors.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { ownAnswer } from '../apps.ts'
+import { ARRIVES_WITHIN_MS } from '../access/body.ts'
+import { hostInvalid, isAuthority } from '../access/host.ts'
+import { inTurn } from './in-turn.ts'
+
+export interface SocketOptions {
+  readonly port: number
+  readonly bind: string
+  readonly fetch: (request: Request, env: unknown) => Response | Promise<Response>
+  /** Allows bodies without a time limit, for passthrough routes that stream them. */
+  readonly slowBodies: boolean
+  readonly platform: Platform
+  /** The time in which the headers of a request must arrive. */
+  readonly headersMs?: number
+  /** Called when it starts to close, to end event streams. */
+  readonly onClose?: () => void
+}
+
+export interface Listening {
+  /** Without a path. */
+  readonly url: string
+  readonly close: () => Promise<void>
+}
+
+/** How long the last responses may take. */
+const LAST_MS = 2_000
+const IDLE_MS = 50
+/** How often Node checks for slow requests. Its default of 30 s would turn a timeout of 30 s into 60 s. */
+const CHECK_MS = 1_000
+/** The buffer of an unread body or response. With many slow callers, these buffers dominate memory. */
+const HOLD_BYTES = 16 * 1_024
+
+/** The adapter cannot parse some of these requests, so its error handler sends the same response. */
+const refuseHost = getRequestListener(hostInvalid, {
+  overrideGlobalObjects: false,
+  errorHandler: hostInvalid,
+})
+
+export async function listenOn(options: SocketOptions): Promise<Listening> {
+  const { port, bind, fetch, slowBodies, platform, headersMs = ARRIVES_WITHIN_MS, onClose } = options
+  let closing: Promise<void> | null = null
+  const answer = getRequestListener(
+    async (request, env) => {
+      const response = await fetch(request, env)
+      if (closing === null) return response
+      const last = ownAnswer(response)
+      // A client with an open connection would send further requests.
+      last.headers.set('connection', 'close')
+      return last
+    },
+    { overrideGlobalObjects: false },
+  )
+  const serverOptions = { highWaterMark: HOLD_BYTES, connectionsCheckingInterval: CHECK_MS }
+  const listener = inTurn((incoming, outgoing) => {
+    outgoing.once('finish', () => endUnread(incoming, platform))
+    void (isAuthority(incoming.headers.host) ? answer : refuseHost)(incoming, outgoing)
+  })
+  const server = createServer(serverOptions, listener)
+  server.requestTimeout = slowBodies ? 0 : ARRIVES_WITHIN_MS
+  server.headersTimeout = headersMs
+  // No limit: older versions of Node silently drop all headers after the first 1,000, so a client could hide
+  // the headers that a proxy appends. Their total size is still limited.
+  server.maxHeadersCount = 0
+  server.listen(port, bind)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    throw notListening(error, port, bind)
+  }
+  async function close(): Promise<void> {
+    onClose?.()
+    const closed = once(server, 'close')
+    server.close()
+    // Requests in flight are answered, then their connections are closed. Callers that do not read their
+    // response are not waited for.
+    const endIdle = (): void => {
+      server.closeIdleConnections()
+      idle = platform.timer(IDLE_MS, endIdle)
+    }
+    let idle = platform.timer(0, endIdle)
+    const late = platform.timer(LAST_MS, () => server.closeAllConnections())
+    await closed
+    idle.cancel()
+    late.cancel()
+  }
+  const { address, family, port: bound } = server.address() as AddressInfo
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
+    close: () => (closing ??= close()),
+  }
+}
+
+/**
+ * Closes a connection whose request was answered before its body arrived. Without this, a body without a time
+ * limit would hold the connection. The delay lets the client read the response.
+ */
+function endUnread(incoming: IncomingMessage, platform: Platform): void {
+  if (incoming.complete) return
+  const { socket } = incoming
+  const late = platform.timer(LAST_MS, () => void (incoming.complete || socket.destroy()), { unref: true })
+  incoming.once('close', () => late.cancel())
+}
+
+/** An address of another machine, a name that does not resolve, and an invalid address. */
+const NO_ADDRESS: ReadonlySet<string> = new Set([
+  'EADDRNOTAVAIL',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EINVAL',
+  'EAFNOSUPPORT',
+])
+
+export function notListening(error: unknown, port: number, bind: string): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : ''
+  const isBind = NO_ADDRESS.has(String(code))
+  const field = code === 'EADDRINUSE' || code === 'EACCES' ? 'port' : isBind ? 'bind' : null
+  if (field === null) return error
+  const why = { EADDRINUSE: 'is already in use', EACCES: 'needs a permission that this user does not have' }[
+    String(code)
+  ]
+  return new JobmillError('OPTION_INVALID', why ?? 'is not an address of this machine', {
+    field,
+    value: quote(field === 'port' ? port : bind),
+    fix: field === 'port' ? 'Use another port' : 'Use another address',
+    cause: error,
+  })
+}

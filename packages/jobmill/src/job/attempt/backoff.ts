@@ -1,0 +1,112 @@
+/** Backoff: the delay before the next attempt of a failed job. */
+import { BOUNDS } from '../defaults.ts'
+import { type Duration, durationMs } from '../duration.ts'
+import { JobmillError, quote } from '../errors.ts'
+import { checkObject, checkObjectKeys } from '../options/known-keys.ts'
+import { checkOneOf } from '../numbers.ts'
+import type { QueueSettings } from '../queue/queue-settings.ts'
+
+/**
+ * `full` picks a random delay between 0 and the whole backoff, so that jobs that failed together do not retry
+ * together.
+ */
+export type Jitter = 'full' | 'none'
+
+export interface Failure {
+  /** 1 after the first attempt. */
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly error: unknown
+}
+
+/** The backoff of a kind. The queue's settings fill in what it omits. */
+export type Backoff =
+  /** A constant delay (jitter defaults to `none`). */
+  | { readonly fixed: Duration; readonly jitter?: Jitter }
+  /**
+   * Exponential: `base` after the first failure, doubled after each further one, up to `max` (jitter defaults
+   * to `full`).
+   */
+  | { readonly base?: Duration; readonly max?: Duration; readonly jitter?: Jitter }
+  /** Computed by a function. */
+  | ((failure: Failure) => Duration)
+
+/** A validated `Backoff`, the input of `retryDelayMs`. */
+export type BackoffPlan =
+  | { readonly fixedMs: number; readonly jitter: Jitter }
+  | { readonly baseMs: number | undefined; readonly maxMs: number | undefined; readonly jitter: Jitter }
+  | ((failure: Failure) => Duration)
+
+export function backoffPlan(backoff: Backoff, field: string): BackoffPlan {
+  if (typeof backoff === 'function') return backoff
+  checkObject(backoff, field, "{ fixed: '10s' }, { base: '10s', max: '5m' } or a function")
+  if ('fixed' in backoff) {
+    checkObjectKeys(backoff, field, ['fixed', 'jitter'])
+    return {
+      fixedMs: durationMs(backoff.fixed, `${field}.fixed`),
+      jitter: jitterOf(backoff.jitter, 'none', field),
+    }
+  }
+  checkObjectKeys(backoff, field, ['base', 'max', 'jitter', 'fixed'])
+  const baseMs = backoff.base === undefined ? undefined : durationMs(backoff.base, `${field}.base`)
+  const maxMs = backoff.max === undefined ? undefined : durationMs(backoff.max, `${field}.max`)
+  if (baseMs !== undefined && maxMs !== undefined && baseMs > maxMs) {
+    throw new JobmillError('OPTION_CONFLICT', 'must not be longer than backoff.max', {
+      field: `${field}.base`,
+      value: quote(backoff.base),
+      fix: 'Raise max or lower base',
+    })
+  }
+  return { baseMs, maxMs, jitter: jitterOf(backoff.jitter, 'full', field) }
+}
+
+function jitterOf(jitter: Jitter | undefined, otherwise: Jitter, field: string): Jitter {
+  if (jitter !== undefined) checkOneOf(jitter, `${field}.jitter`, ['full', 'none'])
+  return jitter ?? otherwise
+}
+
+type Curve = Pick<QueueSettings, 'backoffEnabled' | 'backoffBaseMs' | 'backoffMaxMs'>
+
+/**
+ * `random` is in [0, 1). When an operator disables backoff for the queue, retries are immediate, whatever the
+ * kind says.
+ */
+export function retryDelayMs(
+  plan: BackoffPlan | undefined,
+  queue: Curve,
+  failure: Failure,
+  random: number,
+): number {
+  if (!queue.backoffEnabled) return 0
+  if (typeof plan === 'function') return askedMs(plan, queue, failure, random)
+  if (plan !== undefined && 'fixedMs' in plan) return jittered(plan.fixedMs, plan.jitter, random)
+  const base = plan?.baseMs ?? queue.backoffBaseMs
+  const max = plan?.maxMs ?? Math.max(queue.backoffMaxMs, plan?.baseMs ?? 0)
+  return jittered(doubled(base, max, failure.attempt - 1), plan?.jitter ?? 'full', random)
+}
+
+/**
+ * If the user's function throws or returns no valid duration, fall back to the queue's backoff, so that the
+ * failure can still be written.
+ */
+function askedMs(
+  plan: (failure: Failure) => Duration,
+  queue: Curve,
+  failure: Failure,
+  random: number,
+): number {
+  try {
+    return durationMs(plan(failure), 'backoff')
+  } catch {
+    return retryDelayMs(undefined, queue, failure, random)
+  }
+}
+
+/** base, 2 × base, 4 × base, … up to max. */
+function doubled(base: number, max: number, times: number): number {
+  return Math.min(max, base * 2 ** Math.min(Math.max(times, 0), 52), BOUNDS.durationMs)
+}
+
+function jittered(ms: number, jitter: Jitter, random: number): number {
+  return jitter === 'none' ? ms : Math.round(ms * random)
+}

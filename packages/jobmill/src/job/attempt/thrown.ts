@@ -1,0 +1,77 @@
+/** The errors that a handler throws to control its job. Any other error is a failure. */
+import { BOUNDS } from '../defaults.ts'
+import { type Duration, durationMs } from '../duration.ts'
+import { JobmillError, quote } from '../errors.ts'
+import { checkObjectKeys } from '../options/known-keys.ts'
+
+// A symbol instead of instanceof, so that two copies of the package in one process recognize each other's.
+const BRAND = Symbol.for('jobmill.thrown')
+
+abstract class Thrown extends Error {
+  constructor(message: string) {
+    super(message)
+    Object.defineProperty(this, BRAND, { value: true })
+  }
+}
+
+/** Runs the job again after a while, without spending the attempt. */
+export class Snooze extends Thrown {
+  readonly says = 'snooze'
+  readonly forMs: number
+  /** Stored with the attempt to explain the snooze; null for none. */
+  readonly why: string | null
+
+  constructor(time: Duration, why: string | null = null) {
+    const forMs = durationMs(time, 'Snooze')
+    super(`snoozed for ${forMs} ms`)
+    this.name = 'Snooze'
+    this.forMs = forMs
+    this.why = why
+  }
+}
+
+/**
+ * The upstream throttles calls, so the whole queue cools down: for exactly `retryAfter` if the
+ * upstream named a time, otherwise by the backoff of the queue. The attempt is not spent.
+ */
+export class Throttled extends Thrown {
+  readonly says = 'throttled'
+  readonly retryAfterMs: number | null
+
+  constructor(options: { readonly retryAfter?: Duration } = {}) {
+    checkObjectKeys(options, 'Throttled', ['retryAfter'])
+    const ms =
+      options.retryAfter === undefined ? null : durationMs(options.retryAfter, 'Throttled.retryAfter')
+    if (ms !== null && ms > BOUNDS.retryAfterMs) {
+      throw new JobmillError('DURATION_INVALID', 'must not be longer than 24 hours', {
+        field: 'Throttled.retryAfter',
+        value: quote(options.retryAfter),
+        fix: 'Pause the queue or snooze the job for a longer wait',
+      })
+    }
+    super(ms === null ? 'throttled' : `throttled for ${ms} ms`)
+    this.name = 'Throttled'
+    this.retryAfterMs = ms
+  }
+}
+
+/** No further attempt can help: the job is dead at once, with this reason. */
+export class Dead extends Thrown {
+  readonly says = 'dead'
+
+  constructor(reason: string, options?: { readonly cause?: unknown }) {
+    super(reason)
+    this.name = 'Dead'
+    if (options !== undefined && 'cause' in options) this.cause = options.cause
+  }
+}
+
+export function thrownOutcome(error: unknown): Snooze | Throttled | Dead | null {
+  try {
+    if (typeof error !== 'object' || error === null || !(BRAND in error)) return null
+    return error as unknown as Snooze | Throttled | Dead
+  } catch {
+    // For example a revoked proxy, which cannot be one of these errors.
+    return null
+  }
+}

@@ -1,0 +1,85 @@
+/** The API of limits: inside a handler, and anywhere else. */
+import type { Duration } from '../duration.ts'
+
+/**
+ * Tokens or permits acquired from a limit. `await using permit = await limit.acquire('db')` releases them at
+ * the end of the block.
+ */
+export interface Permit extends AsyncDisposable {
+  readonly limit: string
+  /** Only for a limit that counts each key separately. */
+  readonly key?: string | undefined
+  readonly amount: number
+  /** Releases the permit now. Tokens of a rate cannot be released. Idempotent; never throws. */
+  release(): Promise<void>
+}
+
+export interface DrainLimitOptions {
+  /**
+   * The wait that the upstream asked for: no process is granted anything for this long (at most 24 h).
+   * Omitted: only the unused tokens are dropped.
+   */
+  readonly retryAfter?: Duration
+  /** For a limit that counts each key separately: drains only this key. */
+  readonly key?: string | undefined
+}
+
+/** The amount to acquire, and its key. */
+export interface LimitDraw {
+  /** Tokens or permits (default 1). */
+  readonly amount?: number | undefined
+  /** Required by a limit that counts each key separately (`perKey`): selects the budget. */
+  readonly key?: string | undefined
+}
+
+/** For a handler, which may wait in place. */
+export interface WaitingDraw extends LimitDraw {
+  /**
+   * How long, at most a second (the default). With 0, the worker is freed at once, and the job runs again
+   * when budget is available.
+   */
+  readonly wait?: Duration | undefined
+}
+
+/** `limit` in the context of a handler. */
+export interface LimitInside {
+  /**
+   * Acquires from a limit, waiting up to a second. If that is not enough it throws a `Snooze`: the job runs
+   * again when budget is available, and the attempt is not spent. So call it before the work, and do not
+   * catch its error. Permits are released when the attempt ends, or by `release`. A number is the amount.
+   * A limit with `perKey` needs the key: `{ key: 'chat:42' }`.
+   */
+  readonly acquire: (name: string, draw?: number | WaitingDraw) => Promise<Permit>
+  /** Never waits: null when nothing is available now. */
+  readonly tryAcquire: (name: string, draw?: number | LimitDraw) => Promise<Permit | null>
+  /** Reports that the upstream refused calls: no process is granted anything for a while. */
+  readonly drain: (name: string, options?: DrainLimitOptions) => Promise<void>
+}
+
+export interface AcquireOptions {
+  /** Tokens or permits (default 1). */
+  readonly amount?: number
+  /** Ends the wait by throwing the reason of the signal. */
+  readonly signal?: AbortSignal
+  /**
+   * How long to wait before throwing a `TimeoutError`, as `AbortSignal.timeout` does. Omitted: no timeout.
+   */
+  readonly timeout?: Duration
+}
+
+/** Selects the budget of a limit that counts each key separately. */
+export type LimitOf = Pick<LimitDraw, 'key'>
+
+/** A limit outside of handlers, with the same budget. */
+export interface LimitHandle {
+  readonly name: string
+  readonly key?: string | undefined
+  /**
+   * Waits in place, without a time limit. Permits of a concurrency limit need a started mill and are released
+   * when it stops.
+   */
+  readonly acquire: (options?: AcquireOptions) => Promise<Permit>
+  /** Never waits: null when nothing is available now. */
+  readonly tryAcquire: (amount?: number) => Promise<Permit | null>
+  readonly drain: (options?: Omit<DrainLimitOptions, 'key'>) => Promise<void>
+}

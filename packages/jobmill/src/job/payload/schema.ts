@@ -1,0 +1,90 @@
+/** Validates payloads and results against a Standard Schema (zod, valibot, arktype, …). */
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import { alsoNaming, JobmillError, pathOf } from '../errors.ts'
+
+export type Schema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Output>
+
+/** A more specific fix for an invalid value, where one is known. */
+type Fix = () => string | undefined
+
+/** How many problems an error lists at most. */
+const MOST_LISTED = 5
+
+export function isSchema(value: unknown): value is Schema {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
+  const standard: unknown = Reflect.get(value, '~standard')
+  return typeof standard === 'object' && standard !== null && 'validate' in standard
+}
+
+/**
+ * The input of a schema as JSON Schema; null if the library cannot export it. Some can (zod from 4.2 on), but
+ * not for every type.
+ */
+export function jsonSchemaOf(schema: Schema): Record<string, unknown> | null {
+  const standard: Partial<StandardJSONSchemaV1.Props> = schema['~standard']
+  try {
+    const exported: unknown = standard.jsonSchema?.input({ target: 'draft-2020-12' })
+    // A round trip through text, so that the result is plain data.
+    return isObject(exported) ? (JSON.parse(JSON.stringify(exported)) as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * The output of the schema for this value, or PAYLOAD_INVALID with the invalid places. Returns a promise only
+ * when the schema does, because on SQLite an enqueue in a transaction must write before it returns.
+ */
+export function applySchema(
+  schema: Schema,
+  value: unknown,
+  field: string,
+  index?: number,
+  fix?: Fix,
+): unknown {
+  const verdict = schema['~standard'].validate(value)
+  return verdict instanceof Promise
+    ? verdict.then((late) => valueOf(late, field, index, fix))
+    : valueOf(verdict, field, index, fix)
+}
+
+function valueOf(
+  verdict: StandardSchemaV1.Result<unknown>,
+  field: string,
+  index: number | undefined,
+  fix: Fix | undefined,
+): unknown {
+  if (verdict.issues === undefined) return verdict.value
+  const [first] = verdict.issues
+  // The field of the error already names the first place.
+  const others = verdict.issues
+    .slice(1, MOST_LISTED)
+    .map((issue) => ({ place: placeOf(field, issue), message: issue.message }))
+  const messages = [first?.message ?? '', ...others.map(({ place, message }) => `${place}: ${message}`)]
+  const left = verdict.issues.length - messages.length
+  const advice = fix?.()
+  const error = new JobmillError(
+    'PAYLOAD_INVALID',
+    `does not match its schema: ${messages.join('; ')}${left > 0 ? `; … ${left} more` : ''}`,
+    {
+      field: first === undefined ? field : placeOf(field, first),
+      ...(index !== undefined && { index }),
+      ...(advice !== undefined && { fix: advice }),
+    },
+  )
+  throw alsoNaming(
+    error,
+    others.map(({ place }) => place),
+  )
+}
+
+function placeOf(field: string, issue: StandardSchemaV1.Issue): string {
+  return (issue.path ?? []).reduce<string>((path, part) => {
+    const key = typeof part === 'object' ? part.key : part
+    return typeof key === 'number' ? `${path}[${key}]` : pathOf(path, String(key))
+  }, field)
+}

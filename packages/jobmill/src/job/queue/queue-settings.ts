@@ -1,0 +1,166 @@
+/** The live settings of a queue, and the changes that an operator can make. */
+import { BOUNDS, DEFAULTS } from '../defaults.ts'
+import { type Duration, durationMs, durationOrForever } from '../duration.ts'
+import { JobmillError, quote } from '../errors.ts'
+import { checkObjectKeys } from '../options/known-keys.ts'
+import { checkName } from '../names.ts'
+import { checkBoolean, checkWhole } from '../numbers.ts'
+import { limitText } from '../other-libraries/texts.ts'
+
+export interface QueueSettings {
+  /** Null: each instance that serves the queue runs its default. A number: the total of the cluster. */
+  readonly workers: number | null
+  readonly paused: boolean
+  readonly backoffEnabled: boolean
+  readonly backoffBaseMs: number
+  readonly backoffMaxMs: number
+  /** How long ended jobs are kept; null means without a time limit. */
+  readonly retainDoneMs: number | null
+  readonly retainCancelledMs: number | null
+  readonly retainDeadMs: number | null
+  /** How many ended jobs are kept, newest first; null means no maximum. */
+  readonly keepDone: number | null
+  readonly keepCancelled: number | null
+  readonly keepDead: number | null
+  /** The limit that each claimed job of this queue uses; null for none. */
+  readonly limit: string | null
+}
+
+export const DEFAULT_QUEUE_SETTINGS: QueueSettings = Object.freeze({
+  workers: null,
+  paused: false,
+  backoffEnabled: true,
+  backoffBaseMs: DEFAULTS.backoffBaseMs,
+  backoffMaxMs: DEFAULTS.backoffMaxMs,
+  retainDoneMs: DEFAULTS.retainDoneMs,
+  retainCancelledMs: DEFAULTS.retainCancelledMs,
+  retainDeadMs: null,
+  keepDone: null,
+  keepCancelled: null,
+  keepDead: null,
+  limit: null,
+})
+
+/** The public options; an omitted option stays unchanged. */
+export interface QueueChange {
+  readonly workers?: number | null
+  readonly paused?: boolean
+  readonly backoff?: { readonly enabled?: boolean; readonly base?: Duration; readonly max?: Duration }
+  /**
+   * How long ended jobs are kept, and optionally at most how many:
+   * `{ done: '7d', dead: { for: 'forever', most: 10_000 } }`.
+   */
+  readonly retain?: { readonly done?: Retention; readonly cancelled?: Retention; readonly dead?: Retention }
+  /** The name of a limit that each job of this queue acquires from before it is claimed; null for none. */
+  readonly limit?: string | null
+  /** Claim nothing for this long from now; 0 ends a cool-down. */
+  readonly coolFor?: Duration
+}
+
+/** A duration or `'forever'`. With `most`, only that many of the newest jobs are kept; null removes it. */
+export type Retention = Duration | { readonly for?: Duration; readonly most?: number | null }
+
+export interface QueuePatch {
+  readonly settings: Partial<QueueSettings>
+  readonly coolMs: number | null
+}
+
+export function prepareQueueChange(change: QueueChange, field = 'queue'): QueuePatch {
+  checkObjectKeys(change, field, ['workers', 'paused', 'backoff', 'retain', 'limit', 'coolFor'])
+  const settings: { -readonly [K in keyof QueueSettings]?: QueueSettings[K] } = {}
+  if (change.workers !== undefined) {
+    settings.workers =
+      change.workers === null ? null : checkWhole(change.workers, `${field}.workers`, BOUNDS.workers)
+  }
+  if (change.paused !== undefined) settings.paused = checkBoolean(change.paused, `${field}.paused`)
+  if (change.backoff !== undefined) Object.assign(settings, backoff(change.backoff, `${field}.backoff`))
+  if (change.retain !== undefined) Object.assign(settings, retention(change.retain, `${field}.retain`))
+  if (change.limit !== undefined) settings.limit = limitName(change.limit, field)
+  const coolMs = change.coolFor === undefined ? null : durationMs(change.coolFor, `${field}.coolFor`)
+  return { settings, coolMs }
+}
+
+function limitName(limit: unknown, queue: string): string | null {
+  const field = `${queue}.limit`
+  if (typeof limit !== 'object') return checkName(limit, field)
+  if (limit === null) return null
+  throw new JobmillError('NAME_INVALID', 'must be the name of a limit', {
+    field,
+    value: quote(limit),
+    fix: limitText(limit, queue),
+  })
+}
+
+function backoff(value: NonNullable<QueueChange['backoff']>, field: string): Partial<QueueSettings> {
+  checkObjectKeys(value, field, ['enabled', 'base', 'max'])
+  const base = value.base === undefined ? undefined : durationMs(value.base, `${field}.base`)
+  const max = value.max === undefined ? undefined : durationMs(value.max, `${field}.max`)
+  if (base !== undefined && max !== undefined && base > max) {
+    throw new JobmillError('OPTION_CONFLICT', 'must not be longer than backoff.max', {
+      field: `${field}.base`,
+      value: quote(value.base),
+      fix: 'Raise max or lower base',
+    })
+  }
+  return {
+    ...(value.enabled === undefined
+      ? {}
+      : { backoffEnabled: checkBoolean(value.enabled, `${field}.enabled`) }),
+    ...(base === undefined ? {} : { backoffBaseMs: base }),
+    ...(max === undefined ? {} : { backoffMaxMs: max }),
+  }
+}
+
+function retention(value: NonNullable<QueueChange['retain']>, field: string): Partial<QueueSettings> {
+  checkObjectKeys(value, field, ['done', 'cancelled', 'dead'])
+  const settings: { -readonly [K in keyof QueueSettings]?: QueueSettings[K] } = {}
+  for (const [state, age, number] of RETAINED) {
+    const kept = value[state]
+    if (kept === undefined) continue
+    const at = `${field}.${state}`
+    if (typeof kept !== 'object' || kept === null) {
+      settings[age] = durationOrForever(kept, at)
+      continue
+    }
+    checkObjectKeys(kept, at, ['for', 'most'])
+    if (kept.for !== undefined) settings[age] = durationOrForever(kept.for, `${at}.for`)
+    if (kept.most !== undefined)
+      settings[number] = kept.most === null ? null : checkWhole(kept.most, `${at}.most`, BOUNDS.keep)
+  }
+  return settings
+}
+
+const RETAINED = [
+  ['done', 'retainDoneMs', 'keepDone'],
+  ['cancelled', 'retainCancelledMs', 'keepCancelled'],
+  ['dead', 'retainDeadMs', 'keepDead'],
+] as const
+
+/** Validates settings as stores receive them: all of them, or those that change. */
+export function checkQueueSettings(settings: Partial<QueueSettings>, field: string): void {
+  checkObjectKeys(settings, field, Object.keys(DEFAULT_QUEUE_SETTINGS))
+  for (const [key, value] of Object.entries(settings)) {
+    const at = `${field}.${key}`
+    if (key === 'paused' || key === 'backoffEnabled') checkBoolean(value, at)
+    else if (value === null && NULLABLE.has(key)) continue
+    else if (key === 'limit') checkName(value, at)
+    else checkWhole(value, at, boundsOf(key))
+  }
+}
+
+function boundsOf(key: string): { readonly least: number; readonly most: number } {
+  if (key === 'workers') return BOUNDS.workers
+  return key.startsWith('keep') ? BOUNDS.keep : { least: 0, most: BOUNDS.durationMs }
+}
+
+/** Null means default workers, unlimited retention, or no limit. */
+const NULLABLE: ReadonlySet<string> = new Set([
+  'workers',
+  'retainDoneMs',
+  'retainCancelledMs',
+  'retainDeadMs',
+  'keepDone',
+  'keepCancelled',
+  'keepDead',
+  'limit',
+])

@@ -1,0 +1,172 @@
+/**
+ * Validates and completes schedule definitions, so that an instance without code for the kind can serve them.
+ * Changes by an operator pass the same checks.
+ */
+import { DEFAULTS } from '../defaults.ts'
+import { type AnyJob, isDefinition } from '../definition.ts'
+import { JobmillError, quote } from '../errors.ts'
+import type { JobKind } from '../job-kind.ts'
+import { jsonText } from '../text/json-text.ts'
+import { checkScheduleKeys } from './schedule-keys.ts'
+import { checkName } from '../names.ts'
+import { checkWhole } from '../numbers.ts'
+import {
+  SCHEDULE_KEYS,
+  type ScheduleDefinition,
+  type ScheduleOption,
+  type SchedulePatch,
+} from './schedule.ts'
+import { CHANGE_KEYS, toStored, type ScheduleChange } from './schedule-change.ts'
+import { applySchema } from '../payload/schema.ts'
+import { checkTiming, checkWhen } from '../when/check-timing.ts'
+import type { Timing } from '../when/instants.ts'
+
+export type { ScheduleChange } from './schedule-change.ts'
+
+/** `Input` is the payload type of the job. */
+export interface ScheduleOptions<Input = never> extends ScheduleChange {
+  readonly name: string
+  /** A job definition, or the name of a kind. */
+  readonly job: JobKind<Input> | string
+  readonly when: string
+  readonly payload?: [Input] extends [never] ? unknown : NoInfer<Input>
+  /** If processes have different definitions, the highest version wins (default 1). */
+  readonly version?: number
+}
+
+export interface ScheduleTools {
+  /** The definition of a kind in this process, if there is one. */
+  readonly definition: (kind: string) => AnyJob | undefined
+  readonly queueOf: (kind: string) => string
+  readonly payloadLimitBytes: number
+}
+
+/** `fits` is a promise if the payload schema is asynchronous: await it before writing anything. */
+export interface PreparedSchedule {
+  readonly name: string
+  readonly version: number
+  readonly definition: ScheduleDefinition
+  /** The options that were set explicitly; the rest of the definition is defaults. */
+  readonly named: readonly ScheduleOption[]
+  readonly fits: Promise<unknown> | undefined
+}
+
+export interface PreparedChange {
+  readonly patch: SchedulePatch
+  readonly fits: Promise<unknown> | undefined
+}
+
+/** The default options of a schedule. */
+const DEFAULT_DEFINITION = {
+  zone: 'UTC',
+  jitterMs: 0,
+  startAt: null,
+  endAt: null,
+  missed: 'last',
+  missedWithinMs: DEFAULTS.missedWithinMs,
+  overlap: 'allow',
+  paused: false,
+  priority: DEFAULTS.priority,
+  maxAttempts: DEFAULTS.maxAttempts,
+  timeoutMs: null,
+  tags: [],
+} as const satisfies Partial<ScheduleDefinition>
+
+/** The options of a schedule that is created at run time. */
+export const CREATE_KEYS: readonly string[] = [...CHANGE_KEYS, 'name', 'job']
+
+export function prepareSchedule(
+  options: ScheduleOptions,
+  tools: ScheduleTools,
+  field = 'schedule',
+): PreparedSchedule {
+  checkScheduleKeys(options, field, [...CREATE_KEYS, 'version'])
+  const { name, job, version = 1, payload = null, ...rest } = options
+  const { kind, known } = kindOf(job, tools, `${field}.job`)
+  const when = checkWhen(rest.when, `${field}.when`)
+  const given = toStored(rest, field)
+  const definition: ScheduleDefinition = {
+    ...DEFAULT_DEFINITION,
+    ...(known?.priority === undefined ? {} : { priority: known.priority }),
+    ...(known?.maxAttempts === undefined ? {} : { maxAttempts: known.maxAttempts }),
+    queue: rest.queue ?? known?.queue ?? tools.queueOf(kind),
+    ...given,
+    when,
+    kind,
+    payload: jsonText(payload, `${field}.payload`, tools.payloadLimitBytes),
+  }
+  checkTiming(definition, field)
+  return {
+    name: checkName(name, `${field}.name`),
+    version: checkWhole(version, `${field}.version`, { least: 0, most: Number.MAX_SAFE_INTEGER }),
+    definition,
+    named: namedIn({
+      ...given,
+      kind,
+      ...(options.payload === undefined ? {} : { payload: definition.payload }),
+    }),
+    fits: fits(known, definition.payload, `${field}.payload`),
+  }
+}
+
+function namedIn(patch: SchedulePatch): ScheduleOption[] {
+  return SCHEDULE_KEYS.filter((option) => option in patch)
+}
+
+/** Validates only the timing, to preview an expression before the schedule is written. */
+export function timingOf(options: Pick<ScheduleOptions, 'when' | 'zone' | 'start' | 'end'>): Timing {
+  const { when, zone = 'UTC', start = null, end = null } = options
+  const timing = { ...DEFAULT_DEFINITION, when, ...toStored({ when, zone, start, end }, 'schedule') }
+  checkTiming(timing, 'schedule')
+  return timing
+}
+
+/**
+ * `live` is the definition in effect: the payload is validated for its kind, and the timing is checked as a
+ * whole.
+ */
+export function prepareScheduleChange(
+  change: ScheduleChange,
+  live: ScheduleDefinition,
+  tools: ScheduleTools,
+  field = 'change',
+): PreparedChange {
+  checkScheduleKeys(change, field, CHANGE_KEYS)
+  const { payload, ...rest } = change
+  const patch: SchedulePatch = {
+    ...toStored(rest, field),
+    ...(payload === undefined
+      ? {}
+      : { payload: jsonText(payload, `${field}.payload`, tools.payloadLimitBytes) }),
+  }
+  checkTiming({ ...live, ...patch }, field)
+  const known = tools.definition(live.kind)
+  return {
+    patch,
+    fits: patch.payload === undefined ? undefined : fits(known, patch.payload, `${field}.payload`),
+  }
+}
+
+function kindOf(
+  job: unknown,
+  tools: ScheduleTools,
+  field: string,
+): { readonly kind: string; readonly known: AnyJob | undefined } {
+  if (typeof job === 'string') return { kind: checkName(job, field), known: tools.definition(job) }
+  if (isDefinition(job)) return { kind: job.kind, known: job }
+  throw new JobmillError('OPTION_INVALID', 'must be a job definition or the name of a kind', {
+    field,
+    value: quote(job),
+    fix: "Pass the return value of defineJob, or a kind such as 'email.send'",
+  })
+}
+
+/** Validates the payload after a round trip through JSON, as the handler will see it. */
+function fits(known: AnyJob | undefined, payload: string, field: string): Promise<unknown> | undefined {
+  if (known?.payload === undefined) return undefined
+  const checked = applySchema(known.payload, JSON.parse(payload), field)
+  if (!(checked instanceof Promise)) return undefined
+  // The caller awaits it later, so mark the rejection as handled now.
+  checked.catch(() => {})
+  return checked
+}

@@ -1,0 +1,173 @@
+/**
+ * The records that `jobmill transfer` copies from one database to another. They have the stored form, so that
+ * both stores can hold every field and a copy is identical to its source. Instants are copied unchanged.
+ */
+import type { LimitSettings } from '../../job/limit/limit.ts'
+import type { LimitSources } from '../../job/limit/limit-sources.ts'
+import type { QueueSources } from '../../job/queue/queue-sources.ts'
+import type { Stamps } from '../../job/schedule/schedule-sources.ts'
+import type { HoldAfter } from '../../job/new-job.ts'
+import type { QueueSettings } from '../../job/queue/queue-settings.ts'
+import type { JobState } from '../../job/state.ts'
+import type { AttemptRecord, JobRecord } from '../types/job-record.ts'
+import type { ScheduleRecord, TickRecord } from '../types/schedule.ts'
+
+/** Part of `StoreTools`. The caller ensures that no process uses either database during a transfer. */
+export interface Transfer {
+  /** Equal for the same database, whatever name or address it was opened with. */
+  identity(): Promise<string>
+  /**
+   * The ids of the next jobs, sorted, without running jobs. Cheap, so that missing jobs are found without
+   * reading payloads.
+   */
+  exportIds(page: Page<'jobs'>): Promise<string[]>
+  /**
+   * The next items after `after`. A page of large items may be shorter than `limit`, so only an empty page is
+   * the end. Jobs are sorted by id and exclude running ones. Other items have an order defined by the store.
+   */
+  exportItems<P extends Part>(part: P, page: Page<P>): Promise<TransferredParts[P][]>
+  /**
+   * Inserts the items unchanged, in one transaction, and returns how many were new. Existing items are not
+   * modified. Call `importRest` before importing jobs.
+   */
+  importItems<P extends Part>(part: P, items: readonly TransferredParts[P][]): Promise<number>
+  exportRest(): Promise<TransferredRest>
+  /** Replaces existing records with the same names. Counters only rise. */
+  importRest(rest: TransferredRest): Promise<void>
+}
+
+/** Parts of unbounded size, copied in pages. */
+export interface TransferredParts {
+  readonly jobs: TransferredJob
+  readonly keys: TransferredKey
+  readonly ticks: TransferredTick
+}
+
+export type Part = keyof TransferredParts
+
+/** The start of a page: the item before it. Only its key fields are used. */
+interface Places {
+  readonly jobs: Pick<TransferredJob, 'id'>
+  readonly keys: Pick<TransferredKey, 'key'>
+  readonly ticks: Pick<TransferredTick, 'schedule' | 'at'>
+}
+
+export interface Page<P extends Part> {
+  readonly after: Places[P] | null
+  readonly limit: number
+}
+
+type Kept = Pick<
+  JobRecord,
+  | 'id'
+  | 'kind'
+  | 'queue'
+  | 'priority'
+  | 'attempt'
+  | 'maxAttempts'
+  | 'crashes'
+  | 'tags'
+  | 'orderKey'
+  | 'waitsForOrder'
+  | 'enqueuedAt'
+  | 'dueAt'
+  | 'endedAt'
+  | 'payload'
+  | 'metadata'
+  | 'result'
+  | 'timeoutMs'
+  | 'dedupeKey'
+>
+
+/** A job with its complete history of at most 32 attempts. */
+export interface TransferredJob extends Kept {
+  readonly state: Exclude<JobState, 'running'>
+  /**
+   * How long its dedupe key stays held after it is done or has ended; 0 without a key. Whether it holds the
+   * key now is part of `keys`.
+   */
+  readonly holdMs: number
+  readonly holdAfter: HoldAfter
+  /** When it became ready; null unless it is ready. */
+  readonly readyAt: number | null
+  /**
+   * Its sequence number among the ready jobs or in its order queue; null if it is in neither. All queues
+   * share one sequence, so that the order also holds across queues.
+   */
+  readonly place: number | null
+  /** Whether it holds its order lock, which it keeps while it waits for a retry. */
+  readonly hasOrderLock: boolean
+  /** Oldest first. */
+  readonly attempts: readonly TransferredAttempt[]
+}
+
+/** `token` is the stored one, even for a cancel that needed no lease. */
+export interface TransferredAttempt extends AttemptRecord {
+  /** Recorded by the reaper: no finish was written under this token. */
+  readonly takenBack: boolean
+}
+
+/** A dedupe key that a job holds, or that stays held after the job ended or was deleted. */
+export interface TransferredKey {
+  readonly key: string
+  readonly job: string
+  /** Null until the job ends. */
+  readonly expiresAt: number | null
+}
+
+/** A served instant of a schedule. */
+export interface TransferredTick extends TickRecord {
+  readonly schedule: string
+}
+
+/** Parts with few records, sorted by name. */
+export interface TransferredRest {
+  readonly queues: readonly TransferredQueue[]
+  readonly limits: readonly TransferredLimit[]
+  readonly schedules: readonly TransferredSchedule[]
+  /** The last sequence number and the last lease token that were issued. */
+  readonly lastPlace: number
+  readonly lastToken: number
+}
+
+export interface TransferredQueue {
+  readonly name: string
+  readonly settings: QueueSettings
+  /** The settings that code named last, and the operator's overrides. */
+  readonly sources: QueueSources
+  readonly coolUntil: number
+  readonly throttles: number
+}
+
+/**
+ * Tokens that were spent stay spent. Waiting requests are dropped, as after a change of settings: their
+ * holders request again.
+ */
+interface TransferredLimit {
+  readonly name: string
+  readonly settings: LimitSettings
+  /** The settings that code named last, and the operator's overrides. */
+  readonly sources: LimitSources
+  readonly paidAt: number
+  readonly drainedUntil: number
+}
+
+/** Includes deleted schedules, so that code does not recreate them. */
+interface TransferredSchedule extends Omit<ScheduleRecord, 'live' | 'readAt'> {
+  readonly deleted: boolean
+  /** For each overridden option: which operator set it, and when. */
+  readonly stamps: Stamps
+}
+
+/** Keeps a page of jobs with large payloads or logs within memory and within one statement. */
+const MOST_BYTES = 4 * 1024 * 1024
+
+/** The first jobs that fit into a page, at least one. */
+export function fitting(jobs: readonly { readonly id: string; readonly bytes: number }[]): string[] {
+  let bytes = 0
+  const end = jobs.findIndex((job, at) => {
+    bytes += job.bytes
+    return at > 0 && bytes > MOST_BYTES
+  })
+  return jobs.slice(0, end === -1 ? jobs.length : end).map(({ id }) => id)
+}

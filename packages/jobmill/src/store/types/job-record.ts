@@ -1,0 +1,76 @@
+/** A job as the read side returns it. */
+import type { Outcome } from '../../job/attempt/outcome.ts'
+import type { JobState } from '../../job/state.ts'
+
+/** The fields shown in lists, without payload and result. */
+export interface JobSummary {
+  readonly id: string
+  readonly kind: string
+  readonly queue: string
+  readonly state: JobState
+  readonly priority: number
+  /** Attempts used, without refunded ones. */
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly crashes: number
+  readonly tags: readonly string[]
+  readonly orderKey: string | null
+  /** Due, but an earlier job with the same order key has not ended. */
+  readonly waitsForOrder: boolean
+  readonly enqueuedAt: number
+  /** When it is due; null unless scheduled. */
+  readonly dueAt: number | null
+  /** When it was claimed; null unless running. */
+  readonly startedAt: number | null
+  /** When it ended; null until then. */
+  readonly endedAt: number | null
+  /** The instance that runs it. */
+  readonly instance: string | null
+  /** The reason of a requested cancel, while it runs. */
+  readonly cancelReason: string | null
+}
+
+export interface JobRecord extends JobSummary {
+  /** JSON text, like the next three fields. */
+  readonly payload: string
+  readonly metadata: string | null
+  readonly result: string | null
+  readonly progress: string | null
+  /** Log of the running attempt so far; null unless running. `history` has the logs of earlier attempts. */
+  readonly log: string | null
+  /** Error of the last attempt. For a done job, only the reason why its result could not be stored. */
+  readonly error: string | null
+  readonly timeoutMs: number | null
+  /** Includes the scope as a prefix. */
+  readonly dedupeKey: string | null
+}
+
+export interface AttemptRecord {
+  readonly attempt: number
+  readonly token: number
+  /** Null if no instance ran it: the job was cancelled while waiting. */
+  readonly instance: string | null
+  readonly startedAt: number | null
+  readonly endedAt: number
+  readonly outcome: Outcome
+  readonly error: string | null
+  readonly log: string | null
+}
+
+/** The end of a failed job's last attempt. */
+export interface JobFailure {
+  readonly error: string | null
+  /** When the attempt ended. */
+  readonly at: number
+  readonly outcome: Outcome
+}
+
+/** What a caller that awaits a job needs to know. */
+export interface JobResult {
+  readonly id: string
+  readonly state: JobState
+  /** JSON text; null unless the job is done and has a result. */
+  readonly result: string | null
+  /** As in `JobRecord`. */
+  readonly error: string | null
+}

@@ -1,0 +1,81 @@
+/** Metrics in time buckets, and timeline events that no job or attempt records. */
+import type { MetricData } from '../../job/metric-data.ts'
+
+/** Bucket sizes in ms, finest first. A bucket begins at a multiple of its size. */
+export const RESOLUTIONS = [10_000, 60_000, 3_600_000] as const
+export type Resolution = (typeof RESOLUTIONS)[number]
+
+/** Metrics of a queue since the last flush. The store adds them to those of other processes. */
+export interface MetricDelta {
+  /** The subject: `queue emails`. */
+  readonly scope: string
+  /** Age of the metrics. The store computes the bucket with its own clock. */
+  readonly agoMs: number
+  readonly data: MetricData
+}
+
+/** Metrics of one process about itself, complete for their bucket. A later write replaces an earlier one. */
+export interface MetricOwn {
+  /** Written by one process only: `instance 0190…`. */
+  readonly scope: string
+  readonly resolution: Resolution
+  readonly agoMs: number
+  readonly data: MetricData
+}
+
+export interface NewTimelineEvent {
+  readonly type: string
+  readonly agoMs: number
+  readonly queue: string | null
+  readonly job: string | null
+  /** JSON text of an object. */
+  readonly data: string
+}
+
+export interface Recording {
+  /** The id of the process. */
+  readonly source: string
+  /** Rises with every flush of the source. The store ignores a number that it already stored. */
+  readonly seq: number
+  readonly deltas: readonly MetricDelta[]
+  readonly own: readonly MetricOwn[]
+  readonly events: readonly NewTimelineEvent[]
+}
+
+export interface MetricQuery {
+  /** Defaults to all. */
+  readonly scopes?: readonly string[]
+  readonly resolution: Resolution
+  /** Buckets that begin at or after `from`, and before `before`. */
+  readonly from: number
+  readonly before: number
+}
+
+export interface MetricRecord {
+  readonly scope: string
+  readonly at: number
+  readonly data: MetricData
+}
+
+export interface TimelineEvent {
+  /** Rises in the order of insertion. */
+  readonly n: number
+  readonly at: number
+  readonly type: string
+  readonly source: string
+  readonly queue: string | null
+  readonly job: string | null
+  readonly data: string
+}
+
+export interface TimelineQuery {
+  readonly types?: readonly string[]
+  readonly queue?: string
+  readonly job?: string
+  readonly from?: number
+  readonly before?: number
+  /** 1 to 500; newest first. */
+  readonly limit: number
+  /** `n` of the last event of the previous page. */
+  readonly beforeN?: number
+}

@@ -1,0 +1,52 @@
+/** Queues as the read side returns them. */
+import { JobmillError, quote } from '../../job/errors.ts'
+import { nearest } from '../../job/options/known-keys.ts'
+import type { QueueSettings } from '../../job/queue/queue-settings.ts'
+import type { JobState } from '../../job/state.ts'
+
+export interface DeclaredQueue {
+  readonly name: string
+  /** The settings that code names; null if the queue only has to exist. */
+  readonly settings: Partial<QueueSettings> | null
+}
+
+export interface QueueRecord extends QueueSettings {
+  readonly name: string
+  /** How much longer the cool-down blocks claims; 0 if there is none. */
+  readonly coolingMs: number
+  /** Throttling events that the backoff curve currently counts. */
+  readonly throttles: number
+}
+
+export interface QueueCounts extends Readonly<Record<JobState, number>> {
+  readonly queue: string
+  /** How long the oldest ready job has been ready; null if there is none. */
+  readonly oldestReadyMs: number | null
+}
+
+/** How many ready jobs `unservedKinds` reads or counts at most: of each queue, or of each kind in it. */
+export const UNSERVED_ROWS = 10_000
+
+/** Ready jobs of a kind that no live instance would claim. */
+export interface UnservedKind {
+  readonly queue: string
+  readonly kind: string
+  /** How many were found among the rows read. */
+  readonly jobs: number
+}
+
+/** `known` has the names of all queues, where the caller has read them. */
+export function queueUnknown(name: string, known: readonly string[] = []): JobmillError {
+  const near = nearest(name, known)
+  return new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', {
+    field: 'queue',
+    value: quote(name),
+    fix:
+      near === undefined
+        ? 'Use a name from mill.queues(). The first job of a queue creates it, and so does the option queues'
+        : `Did you mean "${near}"?`,
+  })
+}
+
+/** Upper bound for the count of `position`. */
+export const POSITION_MOST = 10_000

@@ -1,0 +1,62 @@
+/**
+ * Emits the events after an outcome is written. The state that the database reports counts, not the one
+ * requested.
+ */
+import type { Decision, Ended } from '../../job/attempt/decide.ts'
+import type { Emit } from '../../job/events.ts'
+import type { Finished } from '../../store/types/finish.ts'
+import type { Attempt } from '../attempt.ts'
+import { stackOf } from '../stack-of.ts'
+
+export interface WrittenOutcome {
+  readonly decision: Decision
+  readonly ended: Ended
+  readonly finished: Finished
+  readonly ranMs: number
+  /** Since it was enqueued. */
+  readonly totalMs: number
+  /** The reason of the cancel. */
+  readonly reason: string
+}
+
+export function emitOutcome(emit: Emit, attempt: Attempt, outcome: WrittenOutcome): void {
+  const { decision, ended, finished, ranMs, totalMs } = outcome
+  if (!finished.accepted) return emit('lease-lost', attempt.ref)
+  const error = decision.error ?? ''
+  if (decision.outcome === 'timed-out') emit('timed-out', { ...attempt.ref, ranMs })
+  switch (finished.state) {
+    case 'done': {
+      const notKept = ended.how === 'returned' ? (ended.notKept ?? null) : null
+      // Named fields instead of a spread, because this runs for every job.
+      const { id, kind, queue, attempt: number, maxAttempts } = attempt.lease
+      const event = { id, kind, queue, attempt: number, maxAttempts, ranMs, totalMs, notKept }
+      return emit('finished', attempt.trace === null ? event : { ...event, trace: attempt.trace })
+    }
+    case 'dead':
+      return emit('dead', { ...attempt.ref, ranMs, error, ...stackIn(ended) })
+    case 'cancelled':
+      return emit('cancelled', { ...attempt.ref, ranMs, reason: outcome.reason })
+    default:
+      emitContinued(emit, attempt, outcome)
+  }
+}
+
+function emitContinued(
+  emit: Emit,
+  { ref, interruption }: Attempt,
+  { decision, ended, ranMs }: WrittenOutcome,
+): void {
+  const { transition, error = '' } = decision
+  const delayMs = transition.to === 'scheduled' ? transition.delayMs : 0
+  if (ended.how === 'snoozed') emit('snoozed', { ...ref, ranMs, delayMs })
+  else if (ended.how === 'throttled')
+    emit('throttled', { ...ref, ranMs, retryAfterMs: ended.thrown.retryAfterMs })
+  else if (decision.outcome === 'interrupted')
+    emit('interrupted', { ...ref, ranMs, why: interruption?.why ?? 'shutdown' })
+  else emit('retried', { ...ref, ranMs, delayMs, error, ...stackIn(ended) })
+}
+
+function stackIn(ended: Ended): { readonly stack?: string } {
+  const stack = stackOf(ended)
+  return stack === undefined ? {} : { stack }
+}

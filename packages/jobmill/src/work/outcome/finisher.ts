@@ -1,0 +1,171 @@
+/**
+ * Writes outcomes in batches: those of one event-loop turn, and those that arrive during a write, share a
+ * statement. A failed write is retried until the database answers; the lease token decides whether it still
+ * counts. finish-alone.ts handles items that keep failing on their own.
+ */
+import { isDataError, isJobmillError } from '../../job/errors.ts'
+import { type Pauses, pauses } from '../../platform/pauses.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { Finish, Finished } from '../../store/types/finish.ts'
+import { finishAlone, type Waiting } from './finish-alone.ts'
+import type { AsFailed } from './plainer.ts'
+
+const MOST_PER_WRITE = 500
+/** After this many failures in a row the halves of a batch are written separately. */
+const TRIES_TOGETHER = 3
+
+export interface Finisher {
+  /** Null when it was abandoned: after `giveUp`, or when the store is closed. */
+  readonly add: (item: Finish) => Promise<Finished | null>
+  /** The same without a promise, for the hot path. `done` must not throw. For `asFailed`, see plainer.ts. */
+  readonly put: (item: Finish, done: Waiting['done'], asFailed?: AsFailed) => void
+  /** Ends the retries of everything that could not be written. */
+  readonly giveUp: () => void
+  /** Resolves when no outcome waits to be written. */
+  readonly idle: () => Promise<void>
+}
+
+export interface FinisherOptions {
+  readonly finish: (items: readonly Finish[], options?: { readonly rehearse: boolean }) => Promise<Finished[]>
+  readonly platform: Platform
+  /** The maximum number of items per write (default 500), and of concurrent writes (default 1). */
+  readonly perWrite?: number
+  readonly width?: number
+  readonly failing: (error: unknown) => void
+  readonly working: () => void
+}
+
+export function finisher(options: FinisherOptions): Finisher {
+  const { finish, platform, failing, working, perWrite = MOST_PER_WRITE, width = 1 } = options
+  const queue: Waiting[] = []
+  const given = new AbortController()
+  const pumping = new Set<Promise<void>>()
+  const rehearse = (items: readonly Finish[]): Promise<Finished[]> => finish(items, { rehearse: true })
+  const alone = finishAlone({ attempt, rehearse, platform, signal: given.signal, failing })
+
+  /** One try. Undefined when nothing is left to do: it was written, or never will be. */
+  async function attempt(batch: readonly Waiting[]): Promise<unknown> {
+    try {
+      const replies = await finish(batch.map(({ item }) => item))
+      working()
+      settle(batch, replies)
+    } catch (error) {
+      if (!isClosed(error) && !given.signal.aborted) return error ?? new Error('the store failed')
+      settle(batch, [])
+    }
+    return undefined
+  }
+
+  async function write(items: readonly Waiting[]): Promise<void> {
+    const pause = pauses(platform, { firstMs: 50, longestMs: 2_000 })
+    let batch = items
+    let failure = await fails(batch, pause)
+    for (let tries = 1; failure !== undefined; tries += 1, failure = await fails(batch, pause)) {
+      const isData = isDataError(failure)
+      // With one item per write, a failing item delays no other.
+      if (!isData && (tries % TRIES_TOGETHER !== 0 || perWrite === 1)) continue
+      const left = await apart(batch, pause)
+      const isNoneWritten = !isData && left.length === batch.length && batch.length > 1
+      // Nothing was written: the database is in trouble, and no item is at fault. Next time other items come
+      // first.
+      if (isNoneWritten && !(await isNextWritten(pause))) {
+        batch = [...batch.slice(1), ...batch.slice(0, 1)]
+        continue
+      }
+      for (const one of left) alone.add(one)
+      return
+    }
+  }
+
+  /**
+   * One try. Returns the error if it fails. A transient error is followed by a pause; a data error is not,
+   * because the other items can be written at once.
+   */
+  async function fails(batch: readonly Waiting[], pause: Pauses): Promise<unknown> {
+    const error = await attempt(batch)
+    if (error === undefined) {
+      pause.reset()
+      return undefined
+    }
+    failing(error)
+    if (!isDataError(error)) await pause.wait(given.signal)
+    return error
+  }
+
+  /**
+   * Whether a later outcome can be written. If so, the database works, and the items before it must not delay
+   * the rest.
+   */
+  async function isNextWritten(pause: Pauses): Promise<boolean> {
+    const next = queue.shift()
+    if (next === undefined) return false
+    if ((await fails([next], pause)) === undefined) return true
+    queue.push(next)
+    return false
+  }
+
+  /**
+   * Writes the halves separately, so that one item does not block the others. Returns the items that still
+   * fail, or all if none was written.
+   */
+  async function apart(batch: readonly Waiting[], pause: Pauses): Promise<readonly Waiting[]> {
+    if (batch.length === 1) return batch
+    const [first, second] = halves(batch)
+    const isFirstLeft = (await fails(first, pause)) !== undefined
+    const isSecondLeft = (await fails(second, pause)) !== undefined
+    if (!isFirstLeft) return isSecondLeft ? apart(second, pause) : []
+    const left = await apart(first, pause)
+    if (!isSecondLeft) return left
+    // One path down is enough to see that nothing can be written.
+    if (left.length === first.length) return batch
+    return (await fails(second, pause)) === undefined ? left : [...left, ...(await apart(second, pause))]
+  }
+
+  /** Waits one event-loop turn: jobs that start together mostly end together, a moment after the first. */
+  const turn = (): Promise<void> => new Promise((resolve) => platform.nextTurn(resolve))
+
+  async function pump(): Promise<void> {
+    await turn()
+    while (queue.length > 0) {
+      await write(queue.splice(0, perWrite))
+      await turn()
+    }
+  }
+
+  function start(): void {
+    if (pumping.size >= width) return
+    const one: Promise<void> = pump().finally(() => {
+      pumping.delete(one)
+      // Items were added after the last check of the pump and before it ended.
+      if (queue.length > 0) start()
+    })
+    pumping.add(one)
+  }
+
+  function put(item: Finish, done: Waiting['done'], asFailed?: AsFailed): void {
+    queue.push({ item, done, asFailed })
+    start()
+  }
+
+  return {
+    put,
+    add: (item) => new Promise((resolve) => put(item, resolve)),
+    giveUp: () => given.abort(),
+    idle: async () => {
+      while (pumping.size > 0 || !alone.isIdle) await Promise.all([...pumping, alone.idle])
+    },
+  }
+}
+
+function halves<T>(list: readonly T[]): [readonly T[], readonly T[]] {
+  const middle = Math.ceil(list.length / 2)
+  return [list.slice(0, middle), list.slice(middle)]
+}
+
+function isClosed(error: unknown): boolean {
+  return isJobmillError(error) && error.code === 'STORE_CLOSED'
+}
+
+function settle(batch: readonly Waiting[], replies: readonly Finished[]): void {
+  batch.forEach(({ done, item }, at) => done(replies[at] ?? null, item))
+}
