@@ -42,7 +42,7 @@ export async function buildNextRelease(onEnd: (end: () => Promise<void>) => void
   const folder = mkdtempSync(join(reports, 'next-release-'))
   onEnd(async () => rmSync(folder, { recursive: true, force: true }))
   await bundle(folder, (file, text) => {
-    const store = /^store-(sqlite|postgres)\/migrations\.ts$/.exec(file)?.[1] as
+    const store = /^store-(sqlite|postgres)\/schema\/migrations\.ts$/.exec(file)?.[1] as
       | 'sqlite'
       | 'postgres'
       | undefined

@@ -106,7 +106,8 @@ function asDeclared({ request }: RouteConfig, instead = omitIt): MiddlewareHandl
     if (request?.body === undefined && c.get('hasBody')) {
       const sent = await c.req.json<unknown>().catch(() => null)
       // Many clients send {} with every POST. With a DELETE it could mean "delete nothing".
-      const isUsual = c.req.method === 'POST' && isObject(sent) && JSON.stringify(sent) === '{}'
+      const isUsual =
+        c.req.method === 'POST' && isObject(sent) && !Array.isArray(sent) && Object.keys(sent).length === 0
       if (!isUsual)
         return problem('OPTION_UNKNOWN', {
           detail: 'this route takes no body',

@@ -22,18 +22,7 @@ const exported = new Set(
 const SIGNATURES = [
   'store',
   'parts',
-  'claim',
-  'finish',
-  'job-list',
-  'job-record',
-  'replies',
-  'queue-record',
-  'instance',
-  'duty',
-  'limit',
-  'metrics',
-  'schedule',
-  'wake-up',
+  ...readdirSync(new URL(`${SRC}store/types`, import.meta.url)).map((file) => `types/${file.slice(0, -3)}`),
 ]
 
 test.each(SIGNATURES)('every type that store/%s.ts imports is exported', (module) => {
@@ -44,13 +33,10 @@ test.each(SIGNATURES)('every type that store/%s.ts imports is exported', (module
 
 test('every function and constant that the page of the contract names is exported', () => {
   const ours = ['job', 'store'].flatMap((folder) =>
-    readdirSync(new URL(`${SRC}${folder}`, import.meta.url)).flatMap((file) =>
-      file.endsWith('.ts')
-        ? [...read(`${SRC}${folder}/${file}`).matchAll(/^export (?:function|const) (\w+)/gm)].map(
-            ([, name = '']) => name,
-          )
-        : [],
-    ),
+    readdirSync(new URL(`${SRC}${folder}`, import.meta.url), { encoding: 'utf8', recursive: true })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => [...read(`${SRC}${folder}/${file}`).matchAll(/^export (?:function|const) (\w+)/gm)])
+      .map(([, name = '']) => name),
   )
   const page = read('../../../../docs/internals/store-contract.md')
   const named = new Set([...page.matchAll(/`(\w+)`/g)].map(([, name = '']) => name))
