@@ -1,6 +1,7 @@
 // A store without an optional part passes every case that does not belong to that part: the groups are
 // complete, and each absent one is reported.
 import { describe, expect, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type OptionalGroup, OPTIONAL_GROUPS } from '../../src/testing/conformance/groups.ts'
@@ -47,7 +48,8 @@ describe.each(OPTIONAL_GROUPS)('a store without %s', (group) => {
     const left = conformanceCases.length - (tests.size - 1)
     expect([...tests.keys()].at(-1)).toBe(`absent: ${group} (${left} cases are not run)`)
     expect(left).toBeGreaterThan(0)
-    for (const [name, run] of tests)
+    // examples/memory-store, which has none of these parts, runs all other cases in npm test.
+    for (const [name, run] of inFull([...tests], [...tests].slice(-50)))
       await run().catch((cause: unknown) => {
         throw new Error(`${name}, without ${group}`, { cause })
       })
