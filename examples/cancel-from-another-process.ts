@@ -31,7 +31,7 @@ if (process.send !== undefined) {
   stopOnSignals(mill, { stopped: () => process.disconnect() })
   await mill.start()
 } else {
-  const job = await mill.enqueue(renderVideo, null)
+  const job = await mill.enqueue(renderVideo)
   const child = fork(import.meta.filename)
   await once(child, 'message')
   console.log(`parent   the job is ${(await mill.get(job.id))?.state ?? 'gone'} in process ${child.pid}`)

@@ -47,7 +47,7 @@ const emails = await mill.enqueueMany(sendEmail, [
 const again = await mill.enqueue(sendEmail, { to: 'ada@example.com' }, { dedupeKey: 'welcome:ada' })
 console.log(`${again.outcome}  the key welcome:ada is held by ${again.id}`)
 const report = await mill.enqueue(buildReport, { month: '2026-10' }, { delay: '1s' })
-const call = await mill.enqueue(callUpstream, null)
+const call = await mill.enqueue(callUpstream)
 
 // Work. You can await a result here or in any other process.
 await mill.start()

@@ -6,7 +6,17 @@ export { type Enqueuer, enqueuer, type EnqueuerOptions } from './enqueue/enqueue
 export { type Client } from './enqueue/client.ts'
 export type { Backoff, Failure, Jitter } from './job/attempt/backoff.ts'
 export type { DeadContext, InstanceInfo, JobContext, JobInfo, JobLog, LogLevel } from './job/context.ts'
-export { type AnyJob, defineJob, type JobDefinition, type JobPolicy } from './job/definition.ts'
+export { declareJob, type JobDeclaration, type JobPolicy } from './job/declaration.ts'
+export {
+  type AnyJob,
+  defineJob,
+  type DefineJob,
+  implement,
+  type Implement,
+  type JobDefinition,
+  type JobHandler,
+  withContext,
+} from './job/definition.ts'
 export { BOUNDS, DEFAULTS } from './job/defaults.ts'
 export { type Duration, durationMs } from './job/duration.ts'
 export { type ErrorCode, type ErrorDetails, ERRORS, isJobmillError, JobmillError } from './job/errors.ts'

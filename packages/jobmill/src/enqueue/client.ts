@@ -1,8 +1,8 @@
 /** `mill.enqueue`: typed by the job definition, validated, routed, and acknowledged after the commit. */
-import type { JobDefinition } from '../job/definition.ts'
 import { isJobmillError, JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import type { EnqueuedJob, EnqueueItem, EnqueueOptions } from '../job/handle.ts'
+import type { JobKind } from '../job/job-kind.ts'
 import { checkObject, checkObjectKeys, nearest } from '../job/options/known-keys.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { ENQUEUE_OPTIONS, ITEM_OPTIONS } from '../job/prepare-jobs.ts'
@@ -33,17 +33,18 @@ export interface ClientTools<Tx> extends RequestTools {
   readonly written: (queues: Iterable<string>) => void
 }
 
+type WriteOptions<Tx> = EnqueueOptions & { readonly tx?: Tx }
+
 export interface Client<Tx> {
-  // The overload by definition comes last, because compilers report why the last overload does not match.
-  enqueue(
-    kind: string,
-    payload: unknown,
-    options?: EnqueueOptions & { readonly tx?: Tx },
-  ): Promise<EnqueuedJob>
+  // The overload with a payload comes last, because compilers report why the last overload does not match.
+  enqueue(kind: string): Promise<EnqueuedJob>
+  /** Without a payload: null is stored. */
+  enqueue<Result>(job: JobKind<null, Result>): Promise<EnqueuedJob<Result>>
+  enqueue(kind: string, payload: unknown, options?: WriteOptions<Tx>): Promise<EnqueuedJob>
   enqueue<Input, Result>(
-    job: JobDefinition<Input, Result>,
+    job: JobKind<Input, Result>,
     payload: Input,
-    options?: EnqueueOptions & { readonly tx?: Tx },
+    options?: WriteOptions<Tx>,
   ): Promise<EnqueuedJob<Result>>
   /** Writes all of the jobs, or none. */
   enqueueMany(
@@ -52,7 +53,7 @@ export interface Client<Tx> {
     options?: { readonly tx?: Tx },
   ): Promise<EnqueuedJob[]>
   enqueueMany<Input, Result>(
-    job: JobDefinition<Input, Result>,
+    job: JobKind<Input, Result>,
     items: readonly EnqueueItem<Input>[],
     options?: { readonly tx?: Tx },
   ): Promise<EnqueuedJob<Result>[]>
@@ -143,7 +144,7 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
   async function enqueueWith(
     target: Target,
     payload: unknown,
-    options: EnqueueOptions & { readonly tx?: Tx },
+    options: WriteOptions<Tx>,
   ): Promise<EnqueuedJob<never>> {
     checkObject(options, 'options', "{ delay: '10m' }, or omit it")
     // The parameters would overwrite these. All other unknown options are refused later.
@@ -193,7 +194,8 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
       return queues
     },
     prepare: prepareTraced,
-    enqueue(target: Target, payload: unknown, options?: EnqueueOptions & { readonly tx?: Tx }) {
+    enqueue(target: Target, ...call: [] | [payload: unknown, options?: WriteOptions<Tx> | undefined]) {
+      const [payload, options] = call.length === 0 ? [null] : call
       return options === undefined
         ? write(target, [{ payload }], undefined, false, only)
         : enqueueWith(target, payload, options)

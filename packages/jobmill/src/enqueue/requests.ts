@@ -3,7 +3,7 @@
  * schema.
  */
 import { DEFAULTS } from '../job/defaults.ts'
-import { type AnyJob, isDefinition } from '../job/definition.ts'
+import { checkTarget, type JobDeclaration } from '../job/declaration.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 import type { EnqueueItem } from '../job/handle.ts'
 import type { JobKind } from '../job/job-kind.ts'
@@ -15,7 +15,7 @@ import { applySchema, type Schema } from '../job/payload/schema.ts'
 
 export interface RequestTools {
   /** The definition of a kind in this process, if there is one. */
-  readonly definition: (kind: string) => AnyJob | undefined
+  readonly definition: (kind: string) => JobDeclaration | undefined
   readonly queueOf: (kind: string) => string
   readonly payloadLimitBytes: number
 }
@@ -34,7 +34,7 @@ export function requestsFor(
   from = 0,
   to = Number.POSITIVE_INFINITY,
 ): JobRequest[] | Promise<JobRequest[]> {
-  const definition = typeof target === 'string' ? tools.definition(target) : checkDefinition(target)
+  const definition = typeof target === 'string' ? tools.definition(target) : checkTarget(target, 'job')
   const kind = typeof target === 'string' ? target : target.kind
   if (!Array.isArray(items)) {
     throw new JobmillError('OPTION_INVALID', 'must be an array', {
@@ -59,18 +59,9 @@ export function requestsFor(
   return checks.length === 0 ? requests : Promise.all(checks).then(() => requests)
 }
 
-function checkDefinition(target: unknown): AnyJob {
-  if (isDefinition(target)) return target
-  throw new JobmillError('OPTION_INVALID', 'must be a job definition or the name of a kind', {
-    field: 'job',
-    value: quote(target),
-    fix: "Pass the return value of defineJob, or a kind such as 'email.send'",
-  })
-}
-
 function requestFor(
   kind: string,
-  definition: AnyJob | undefined,
+  definition: JobDeclaration | undefined,
   item: EnqueueItem<unknown>,
   at: string,
   { queueOf }: RequestTools,
@@ -113,6 +104,12 @@ function withDedupe(item: EnqueueItem<unknown>, at: string): EnqueueItem<unknown
 const DATES =
   'Use z.iso.datetime() or z.coerce.date() in the schema instead of z.date(): a payload is stored as JSON, where a Date is a string'
 
+function hintFor(schema: Schema, refused: unknown): string | undefined {
+  const expected = refused === null ? expectedPayload(schema) : null
+  if (expected !== null) return `Pass ${expected}`
+  return hasDate(refused) ? DATES : undefined
+}
+
 /** Called only for a refused payload that was encoded as JSON before, so it has no cycles. */
 function hasDate(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
@@ -131,6 +128,6 @@ function checkFits(
 ): Promise<unknown> | undefined {
   if (payload === undefined) throw missingPayload(schema, field, index)
   const stored: unknown = JSON.parse(jsonText(payload, field, payloadLimitBytes))
-  const checked = applySchema(schema, stored, field, index, () => (hasDate(payload) ? DATES : undefined))
+  const checked = applySchema(schema, stored, field, index, () => hintFor(schema, payload))
   return checked instanceof Promise ? checked : undefined
 }

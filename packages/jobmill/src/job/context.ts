@@ -44,6 +44,8 @@ export interface JobLog {
 
 /** As `mill.enqueue`, plus `withCompletion`. */
 export interface EnqueueInside {
+  (kind: string): Promise<JobHandle>
+  <Result>(job: JobKind<null, Result>): Promise<EnqueuedJob<Result>>
   (kind: string, payload: unknown, options?: OptionsInside): Promise<JobHandle>
   <Input, Result>(
     job: JobKind<Input, Result>,
@@ -85,8 +87,10 @@ interface WithCompletion extends EnqueueOptions {
 }
 
 /** `Tx` and `Result` type `complete`: `JobContext<Order, PoolClient, Receipt>`. */
-export interface JobContext<Payload = unknown, Tx = unknown, Result = unknown> {
+export interface JobContext<Payload = unknown, Tx = unknown, Result = unknown, Context = unknown> {
   readonly payload: Payload
+  /** The option `context` of the mill, such as `{ db }`. Type it with `withContext`. */
+  readonly context: Context
   readonly job: JobInfo
   /** Short for `job.attempt`. */
   readonly attempt: number
@@ -124,7 +128,10 @@ export interface JobContext<Payload = unknown, Tx = unknown, Result = unknown> {
 }
 
 /** The context of `onDead`: that of a handler, plus the dead job. */
-export interface DeadContext<Payload = unknown> extends Omit<JobContext<Payload>, 'payload' | 'complete'> {
+export interface DeadContext<Payload = unknown, Context = unknown> extends Omit<
+  JobContext<Payload, unknown, unknown, Context>,
+  'payload' | 'complete'
+> {
   /**
    * The payload as stored, not validated against the schema: a mismatch may be the reason why the job died.
    */

@@ -125,6 +125,7 @@ export function engine(given: EngineOptions): Engine {
     platform,
     instance,
     version: given.version,
+    context: options.context,
     handler: (kind) => handlerFor(handlers, kind),
     middleware: options.middleware,
     settings: watch.settings,

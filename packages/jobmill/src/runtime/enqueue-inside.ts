@@ -54,7 +54,8 @@ export function enqueueInside(
   }
 
   return {
-    async enqueue(target: Target, payload: unknown, options: OptionsInside = {}) {
+    async enqueue(target: Target, ...call: [] | [payload: unknown, options?: OptionsInside | undefined]) {
+      const [payload, options = {}] = call.length === 0 ? [null] : call
       checkObjectKeys(options, 'job', OPTIONS_INSIDE)
       const { withCompletion: together, ...own } = options
       if (together !== true) return client.enqueue(target as string, payload, own) as Promise<never>

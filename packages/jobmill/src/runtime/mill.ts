@@ -5,9 +5,9 @@ import { jobHandle } from '../enqueue/job-handle.ts'
 import { results as createResults } from '../enqueue/results.ts'
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
-import type { JobDefinition } from '../job/definition.ts'
 import type { EventType } from '../job/events.ts'
 import type { JobHandle } from '../job/handle.ts'
+import type { JobKind } from '../job/job-kind.ts'
 import { checkName } from '../job/names.ts'
 import { type EventCounts, eventHub, type Listener } from '../observe/event-hub.ts'
 import { logEvents } from '../observe/log-events.ts'
@@ -77,7 +77,7 @@ export interface Mill<Tx = unknown>
   stop(options?: StopOptions): Promise<StopReport>
   /** A handle for a job of any process, by id. Pass the definition to get a typed result. */
   job(id: string): JobHandle
-  job<Result>(definition: JobDefinition<never, Result>, id: string): JobHandle<Result>
+  job<Result>(definition: JobKind<never, Result>, id: string): JobHandle<Result>
   /** Also works on this queue from now on. Settings apply like those of the option `queues`. */
   serve(queue: string, settings?: QueueOptions): Promise<void>
   /** Looks for work now. Call it after you commit a transaction that enqueued jobs. */
@@ -125,8 +125,12 @@ export function checkOptions(options: MillOptions): readonly Problem[] {
 }
 
 /** `declares: false` is for tools, whose config may belong to another release than the running processes. */
-export function jobmill<S extends Store<never>, Inputs extends readonly unknown[] = readonly never[]>(
-  given: MillOptions<S, Inputs>,
+export function jobmill<
+  S extends Store<never>,
+  Inputs extends readonly unknown[] = readonly never[],
+  Context = unknown,
+>(
+  given: MillOptions<S, Inputs, Context>,
   { declares = true }: { readonly declares?: boolean } = {},
 ): Mill<TxOf<S>> {
   const options = resolveOptions(given as MillOptions<S>)
@@ -300,7 +304,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
       return lifecycle.start()
     },
     stop: lifecycle.stop,
-    job: (target: JobDefinition | string, job?: string) =>
+    job: (target: JobKind | string, job?: string) =>
       opening(jobHandle<never>(typeof target === 'string' ? target : (job ?? ''), handles)),
     async serve(queue, settings) {
       const found = problems()

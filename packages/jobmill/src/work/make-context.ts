@@ -26,6 +26,8 @@ import type { Attempt } from './attempt.ts'
 export interface ContextTools {
   readonly platform: Platform
   readonly instance: InstanceInfo
+  /** What the application injects into its handlers. */
+  readonly context: unknown
   readonly changed: (attempt: Attempt) => void
   /** Forwards a log line to the logger of the application. Null without a logger. */
   readonly forwardLog:
@@ -51,6 +53,7 @@ export function makeContext(attempt: Attempt, payload: unknown, tools: ContextTo
   const { enqueue, enqueueMany } = tools.enqueueFor(attempt)
   const context: Omit<JobContext, 'signal'> & Interruptible = {
     payload,
+    context: tools.context,
     job: jobInfo(attempt.lease),
     attempt: attempt.lease.attempt,
     instance: tools.instance,

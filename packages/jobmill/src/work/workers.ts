@@ -31,6 +31,7 @@ export interface WorkersOptions {
   readonly platform: Platform
   readonly instance: InstanceInfo
   readonly version: string | null
+  readonly context: ContextTools['context']
   readonly handler: (kind: string) => Handler
   readonly middleware: readonly Middleware[]
   readonly settings: (queue: string) => QueueSettings
@@ -161,7 +162,7 @@ export function workers(options: WorkersOptions): Workers {
 }
 
 function contextTools(options: WorkersOptions, changed: ContextTools['changed']): ContextTools {
-  const { store, platform, instance, forwardLog, enqueueFor, limitFor, handler } = options
+  const { store, platform, instance, context, forwardLog, enqueueFor, limitFor, handler } = options
   const completing = {
     finish: (items: readonly Finish[], { tx }: { readonly tx: unknown }) => store.finish(items, { tx }),
     monotonic: () => platform.monotonic(),
@@ -169,6 +170,7 @@ function contextTools(options: WorkersOptions, changed: ContextTools['changed'])
   return {
     platform,
     instance,
+    context,
     changed,
     forwardLog,
     enqueueFor,

@@ -18,6 +18,7 @@ test.each([
 /** The compiler checks this list against the type. */
 const CONTEXT: { readonly [Property in keyof JobContext]: true } = {
   payload: true,
+  context: true,
   job: true,
   attempt: true,
   signal: true,

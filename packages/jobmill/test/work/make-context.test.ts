@@ -15,6 +15,7 @@ function bench() {
     {
       platform: testPlatform(),
       instance: { id: 'i', label: null },
+      context: { db: 'here' },
       changed,
       forwardLog: null,
       enqueueFor: () => ({ enqueue: vi.fn<never>(), enqueueMany: vi.fn<never>() }),
@@ -28,6 +29,7 @@ function bench() {
 
 const KEYS = [
   'payload',
+  'context',
   'previousError',
   'job',
   'attempt',

@@ -62,6 +62,7 @@ export const SAME_OPTIONS: Readonly<Record<string, readonly string[]>> = {
 const PLACES = {
   mill: 'store',
   kind: 'run',
+  declaration: 'result',
   job: 'orderKey',
   dedupe: 'holdFor',
   queue: 'coolFor',
@@ -93,6 +94,7 @@ const LIMITER_OF_QUEUE: Hint = ({ limiter }, field) => limitText(limiter, field)
 /** The options of a limit, written on the queue itself. */
 const LIMIT_OF_QUEUE: Hint = (options, field) => limitText(options, field)
 const IN_KIND: Hint = () => 'Set it in defineJob: it applies to a kind of job, not to a queue'
+const IN_HANDLER: Hint = () => 'Pass it to implement(declaration, { run }), or use defineJob'
 const ATTEMPTS: Hint = ({ attempts, maxAttempts, maxRetries, retries, retryLimit }) => {
   const more = positive(retries) ?? positive(retryLimit) ?? positive(maxRetries)
   const most = positive(maxAttempts) ?? positive(attempts) ?? (more === null ? 5 : more + 1)
@@ -148,6 +150,18 @@ const QUEUE: Readonly<Record<string, Hint>> = {
   timeout: IN_KIND,
 }
 
+const KIND: Readonly<Record<string, Hint>> = {
+  concurrency: WORKERS,
+  cron: REPEAT,
+  delay: OF_JOB,
+  limit: LIMIT_OF_KIND,
+  limiter: LIMITER,
+  repeat: REPEAT,
+  removeOnComplete: inMill('done'),
+  removeOnFail: inMill('dead'),
+  runAt: OF_JOB,
+}
+
 const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
   mill: {
     concurrency: WORKERS,
@@ -158,17 +172,8 @@ const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
     removeOnComplete: inMill('done'),
     removeOnFail: inMill('dead'),
   },
-  kind: {
-    concurrency: WORKERS,
-    cron: REPEAT,
-    delay: OF_JOB,
-    limit: LIMIT_OF_KIND,
-    limiter: LIMITER,
-    repeat: REPEAT,
-    removeOnComplete: inMill('done'),
-    removeOnFail: inMill('dead'),
-    runAt: OF_JOB,
-  },
+  kind: KIND,
+  declaration: { ...KIND, run: IN_HANDLER, onDead: IN_HANDLER, retryIf: IN_HANDLER, service: IN_HANDLER },
   job: {
     backoff: BACKOFF_OF_JOB,
     children: FLOW,

@@ -3,8 +3,7 @@
  * Changes by an operator pass the same checks.
  */
 import { DEFAULTS } from '../defaults.ts'
-import { type AnyJob, isDefinition } from '../definition.ts'
-import { JobmillError, quote } from '../errors.ts'
+import { checkTarget, type JobDeclaration } from '../declaration.ts'
 import type { JobKind } from '../job-kind.ts'
 import { jsonText } from '../text/json-text.ts'
 import { checkScheduleKeys } from './schedule-keys.ts'
@@ -36,7 +35,7 @@ export interface ScheduleOptions<Input = never> extends ScheduleChange {
 
 export interface ScheduleTools {
   /** The definition of a kind in this process, if there is one. */
-  readonly definition: (kind: string) => AnyJob | undefined
+  readonly definition: (kind: string) => JobDeclaration | undefined
   readonly queueOf: (kind: string) => string
   readonly payloadLimitBytes: number
 }
@@ -151,18 +150,18 @@ function kindOf(
   job: unknown,
   tools: ScheduleTools,
   field: string,
-): { readonly kind: string; readonly known: AnyJob | undefined } {
+): { readonly kind: string; readonly known: JobDeclaration | undefined } {
   if (typeof job === 'string') return { kind: checkName(job, field), known: tools.definition(job) }
-  if (isDefinition(job)) return { kind: job.kind, known: job }
-  throw new JobmillError('OPTION_INVALID', 'must be a job definition or the name of a kind', {
-    field,
-    value: quote(job),
-    fix: "Pass the return value of defineJob, or a kind such as 'email.send'",
-  })
+  const known = checkTarget(job, field)
+  return { kind: known.kind, known }
 }
 
 /** Validates the payload after a round trip through JSON, as the handler will see it. */
-function fits(known: AnyJob | undefined, payload: string, field: string): Promise<unknown> | undefined {
+function fits(
+  known: JobDeclaration | undefined,
+  payload: string,
+  field: string,
+): Promise<unknown> | undefined {
   if (known?.payload === undefined) return undefined
   const checked = applySchema(known.payload, JSON.parse(payload), field)
   if (!(checked instanceof Promise)) return undefined

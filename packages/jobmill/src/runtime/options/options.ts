@@ -1,6 +1,7 @@
 /** The options of a mill: resolved once, frozen, unknown keys rejected with the nearest match. */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
-import { type AnyJob, isDefinition } from '../../job/definition.ts'
+import { isDeclaration } from '../../job/declaration.ts'
+import { type AnyJob, isDefinition, type JobDefinition } from '../../job/definition.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
 import type { LimitOptions } from '../../job/limit/limit.ts'
@@ -33,11 +34,17 @@ import { checkTracing } from './tracing-option.ts'
  * `Inputs` are the payload types of the schedules, in their order. They are inferred, so that payloads are
  * checked.
  */
-export interface MillOptions<S = Store<never>, Inputs extends readonly unknown[] = readonly never[]> {
+export interface MillOptions<
+  S = Store<never>,
+  Inputs extends readonly unknown[] = readonly never[],
+  Context = unknown,
+> {
   /** Where jobs are stored: `sqlite('jobs.db')` or `postgres(url)`. The mill opens and closes it. */
   readonly store: S
-  /** The jobs that this process can run, created with `defineJob`. */
-  readonly jobs?: readonly AnyJob[]
+  /** The jobs that this process can run, created with `defineJob` or `implement`. */
+  readonly jobs?: readonly JobDefinition<never, unknown, NoInfer<Context>>[]
+  /** What handlers get as `context`, such as `{ db }`. It must have what every job needs. */
+  readonly context?: Context
   /**
    * Queue settings. They apply from the start of this process on, except for options that an operator
    * overrode.
@@ -102,6 +109,7 @@ export interface MillOptions<S = Store<never>, Inputs extends readonly unknown[]
 const KEYS = [
   'store',
   'jobs',
+  'context',
   'queues',
   'limits',
   'schedules',
@@ -127,6 +135,7 @@ const KEYS = [
 
 export interface Resolved {
   readonly jobs: readonly AnyJob[]
+  readonly context: unknown
   readonly declared: readonly { readonly name: string; readonly settings: Partial<QueueSettings> }[]
   readonly limits: readonly DeclaredLimit[]
   readonly schedules: readonly PreparedSchedule[]
@@ -177,6 +186,7 @@ export function resolveOptions(given: MillOptions): Resolved {
   const instance = instanceNames(options.instance, env, found)
   return Object.freeze({
     jobs,
+    context: options.context,
     declared,
     limits,
     schedules,
@@ -250,7 +260,10 @@ function checkJobs(jobs: readonly unknown[], found: Problems): AnyJob[] {
   return arrayOf(jobs, 'jobs', found).flatMap((job, at) => {
     const option = `jobs[${at}]`
     if (!isDefinition(job)) {
-      found.add('error', 'OPTION_INVALID', option, 'must be a job. Create it with defineJob({ kind, run })')
+      const problem = isDeclaration(job)
+        ? 'has no handler. Pass implement(declaration, run)'
+        : 'must be a job. Create it with defineJob({ kind, run })'
+      found.add('error', 'OPTION_INVALID', option, problem)
       return []
     }
     for (const kind of job.onDead === undefined ? [job.kind] : [job.kind, onDeadKind(job.kind)]) {

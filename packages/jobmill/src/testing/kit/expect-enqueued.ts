@@ -1,6 +1,6 @@
 /** Assertions on the jobs that a test mill enqueued. Their messages list what was enqueued instead. */
 import { AssertionError } from 'node:assert'
-import type { JobDefinition } from '../../job/definition.ts'
+import type { JobKind } from '../../job/job-kind.ts'
 import type { EnqueuedRecord } from './mill-store.ts'
 
 /** A partial value at any depth. A list must match as a whole, with each item in part. */
@@ -21,7 +21,7 @@ interface Recorded {
  */
 export function expectEnqueued<Input>(
   mill: Recorded,
-  job: JobDefinition<Input>,
+  job: JobKind<Input>,
   match?: Part<Input>,
 ): EnqueuedRecord<Input> {
   // Converted like stored JSON: a Date becomes a string, and undefined fields disappear.
@@ -38,7 +38,7 @@ export function expectEnqueued<Input>(
 }
 
 /** No job of this kind, or no job at all if none is given. */
-export function expectNothingEnqueued(mill: Recorded, job?: JobDefinition): void {
+export function expectNothingEnqueued(mill: Recorded, job?: JobKind): void {
   const jobs = enqueuedOf(mill, job?.kind)
   if (jobs.length === 0) return
   const what = job === undefined ? 'no job' : `no job of kind "${job.kind}"`

@@ -1,7 +1,7 @@
 /** Inline mode: `enqueue` resolves after its job has run. */
-import type { JobDefinition } from '../../job/definition.ts'
 import type { MillEvent } from '../../job/events.ts'
 import type { EnqueuedJob, EnqueueItem, EnqueueOptions } from '../../job/handle.ts'
+import type { JobKind } from '../../job/job-kind.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import { isEnd } from './open-attempts.ts'
 
@@ -35,18 +35,17 @@ export function inlineEnqueue({ mill, enqueues, events, drain }: InlineTools): I
   return {
     ...enqueues,
     async enqueue(
-      target: string | JobDefinition,
-      payload: unknown,
-      options: EnqueueOptions & { readonly tx?: unknown } = {},
+      target: string | JobKind,
+      ...call: [] | [payload: unknown, options?: (EnqueueOptions & { readonly tx?: unknown }) | undefined]
     ) {
       const from = events.length
-      const job = await enqueues.enqueue(target as string, payload, options)
+      const job = await enqueues.enqueue(target as string, ...(call as [unknown]))
       // Inside a transaction the job does not exist yet.
-      if (options.tx === undefined) await untilEnded([job], from)
+      if (call[1]?.tx === undefined) await untilEnded([job], from)
       return job as EnqueuedJob<never>
     },
     async enqueueMany(
-      target: string | JobDefinition,
+      target: string | JobKind,
       items: readonly EnqueueItem<unknown>[],
       options: { readonly tx?: unknown } = {},
     ) {

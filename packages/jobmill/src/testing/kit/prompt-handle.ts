@@ -98,9 +98,10 @@ type Options = { readonly tx?: unknown; readonly withCompletion?: boolean } | un
 
 /** Wraps `enqueue` or `enqueueMany` to return prompt handles. */
 function promptly<Enqueue>(enqueue: Enqueue, tools: PromptTools): Enqueue {
-  type Plain = (target: unknown, what: unknown, options: Options) => Promise<JobHandle | JobHandle[]>
-  const prompt: Plain = async (target, what, options) => {
-    const result = await (enqueue as Plain)(target, what, options)
+  type Plain = (...call: [unknown, unknown?, Options?]) => Promise<JobHandle | JobHandle[]>
+  const prompt: Plain = async (...call) => {
+    const result = await (enqueue as Plain)(...call)
+    const [, , options] = call
     const mayAppear = options?.tx !== undefined || options?.withCompletion === true
     return Array.isArray(result)
       ? result.map((handle) => promptHandle(handle, tools, mayAppear))

@@ -21,7 +21,9 @@ import { makeContext } from '../../work/make-context.ts'
 import { attemptRunner, kept } from '../../work/run-attempt.ts'
 import { type EnqueuedInside, enqueueNowhere } from './enqueue-nowhere.ts'
 
-export interface RunJobOptions {
+export interface RunJobOptions<Context = unknown> {
+  /** What the handler gets as `context`, such as `{ db }`. */
+  readonly context?: Context
   /** The attempt number (default 1). */
   readonly attempt?: number
   /** What `previousError()` returns from the second attempt on (default null). */
@@ -57,12 +59,14 @@ const INSTANCE: InstanceInfo = Object.freeze({
  * Never throws what the handler throws: `const { outcome, result } = await runJob(sendEmail, { to:
  * 'ada@example.com' })`.
  */
-export async function runJob<Input, Result>(
-  definition: JobDefinition<Input, Result>,
+export async function runJob<Input, Result, Context = unknown>(
+  definition: JobDefinition<Input, Result, Context>,
   payload: Input,
-  options: RunJobOptions = {},
+  ...[options = {}]: unknown extends Context
+    ? [options?: RunJobOptions<Context>]
+    : [options: RunJobOptions<Context> & { readonly context: Context }]
 ): Promise<JobRun<Result>> {
-  checkObjectKeys(options, 'options', ['attempt', 'previousError', 'signal', 'job'])
+  checkObjectKeys(options, 'options', ['context', 'attempt', 'previousError', 'signal', 'job'])
   const handler: Handler = { ...definition, followsDeaths: false }
   const attempt = newAttempt(leaseFor(definition, payload, options), systemPlatform.monotonic())
   const nowhere = enqueueNowhere(attempt)
@@ -72,6 +76,7 @@ export async function runJob<Input, Result>(
     makeContext(attempt, fitted, {
       platform: systemPlatform,
       instance: INSTANCE,
+      context: options.context,
       forwardLog: null,
       enqueueFor: () => nowhere,
       limitFor: () => BOUNDLESS,

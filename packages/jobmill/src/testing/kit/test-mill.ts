@@ -1,8 +1,8 @@
 /** A mill for tests: in memory, with a fake clock, and with everything it did on record. */
-import type { AnyJob, JobDefinition } from '../../job/definition.ts'
 import type { Duration } from '../../job/duration.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
 import type { MillEvent } from '../../job/events.ts'
+import type { JobKind } from '../../job/job-kind.ts'
 import { jobmill, type Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
 import { systemPlatform } from '../../platform/platform.ts'
@@ -20,10 +20,10 @@ import { type EnqueuedRecord, millStore } from './mill-store.ts'
 import { mayHaveEnded, promptEnqueues, promptInside } from './prompt-handle.ts'
 import { type TestPlatform, testPlatform } from './test-platform.ts'
 
-export interface TestMillOptions<S extends Store<never> = FullStore<SqliteTx>> extends Omit<
-  MillOptions,
-  'store' | 'platform'
-> {
+export interface TestMillOptions<
+  S extends Store<never> = FullStore<SqliteTx>,
+  Context = unknown,
+> extends Omit<MillOptions<Store<never>, readonly never[], Context>, 'store' | 'platform'> {
   /**
    * Another store on the same clock: `(platform) => postgres(url, { clock: platform.now })`. Default: SQLite
    * in memory.
@@ -55,7 +55,7 @@ export interface TestMill<Tx = unknown> extends Mill<Tx>, AsyncDisposable {
    * The jobs enqueued so far through this mill, including those of its handlers, in the order of
    * acknowledgment.
    */
-  enqueued<Input>(job: JobDefinition<Input>): EnqueuedRecord<Input>[]
+  enqueued<Input>(job: JobKind<Input>): EnqueuedRecord<Input>[]
   enqueued(kind?: string): EnqueuedRecord[]
   /** All events so far. */
   readonly events: readonly MillEvent[]
@@ -65,8 +65,8 @@ export interface TestMill<Tx = unknown> extends Mill<Tx>, AsyncDisposable {
 }
 
 /** Ends with its block: `await using mill = await testMill({ jobs: [sendEmail] })`. */
-export async function testMill<S extends Store<never> = FullStore<SqliteTx>>(
-  options: TestMillOptions<S> = {},
+export async function testMill<S extends Store<never> = FullStore<SqliteTx>, Context = unknown>(
+  options: TestMillOptions<S, Context> = {},
 ): Promise<TestMill<TxOf<S>>> {
   const {
     store: choose,
@@ -81,7 +81,7 @@ export async function testMill<S extends Store<never> = FullStore<SqliteTx>>(
   const atWork = handlersOn(platform)
   const records: EnqueuedRecord[] = []
   const events: MillEvent[] = []
-  const mill = jobmill<Store>({
+  const mill = jobmill<Store, readonly never[], Context>({
     log: 'silent',
     // Ignores the environment of the test process.
     env: {},
@@ -101,7 +101,7 @@ export async function testMill<S extends Store<never> = FullStore<SqliteTx>>(
   const test: TestMill<TxOf<S>> = Object.assign(Object.create(mill) as Mill, {
     ...control,
     ...(inline ? inlineEnqueue({ mill, enqueues, events, drain }) : enqueues),
-    enqueued(job?: AnyJob | string) {
+    enqueued(job?: JobKind | string) {
       const kind = typeof job === 'object' ? job.kind : job
       return records.filter((record) => kind === undefined || record.kind === kind)
     },

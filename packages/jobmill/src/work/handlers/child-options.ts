@@ -1,11 +1,14 @@
 /** Shared by handlers that start processes: the environment of a child, and how it is stopped. */
 import { DEFAULTS } from '../../job/defaults.ts'
-import type { JobPolicy } from '../../job/definition.ts'
+import type { JobPolicy } from '../../job/declaration.ts'
+import type { JobHandler } from '../../job/definition.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
 import { type ErrorCode, JobmillError, pathOf, quote } from '../../job/errors.ts'
 import { isInterruption } from '../../job/attempt/interruption.ts'
 
-export interface ChildOptions extends JobPolicy {
+type Policy = JobPolicy & Pick<JobHandler<never, unknown, never, never>, 'retryIf'>
+
+export interface ChildOptions extends Policy {
   /** How long an attempt may take (default 10 minutes). `'none'` for no limit. */
   readonly timeout?: Duration
   /** The environment of the child, in addition to PATH. */
@@ -20,7 +23,7 @@ const POLICY_KEYS = ['queue', 'priority', 'maxAttempts', 'backoff', 'retryIf'] a
 export const CHILD_KEYS: readonly string[] = ['env', 'inheritEnv', 'killAfter', 'timeout', ...POLICY_KEYS]
 
 /** The retry and timeout options. */
-export function policyOf({ timeout = DEFAULTS.childTimeoutMs, ...options }: ChildOptions): JobPolicy {
+export function policyOf({ timeout = DEFAULTS.childTimeoutMs, ...options }: ChildOptions): Policy {
   return {
     ...Object.fromEntries(POLICY_KEYS.map((key) => [key, options[key]])),
     ...(timeout === 'none' ? {} : { timeout }),

@@ -28,6 +28,7 @@ export function aContext(payload: unknown, { signal, job, onLog }: ContextOption
   }
   return {
     payload,
+    context: undefined,
     job: info,
     attempt: info.attempt,
     signal: signal ?? new AbortController().signal,
