@@ -74,12 +74,15 @@ function renamed(code) {
   })
 }
 
-/** Comments and texts alone: code becomes blanks. @param {string} text @param {string} code */
+/**
+ * Comments and texts alone: code becomes blanks, except braces, which end the values in a template.
+ * @param {string} text @param {string} code
+ */
 function withoutCode(text, code) {
   let prose = ''
   for (let index = 0; index < text.length; index += 1) {
     const char = text[index] ?? ''
-    prose += char === '\n' || code[index] === ' ' ? char : ' '
+    prose += char === '\n' || char === '}' || code[index] === ' ' ? char : ' '
   }
   return prose
 }

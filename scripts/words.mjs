@@ -52,6 +52,8 @@ export const AVOIDED = [
   [/\bliving (?:instance|process|worker)/i, 'live'],
   [/\bdatabase address\b/i, 'database URL'],
   [/\bctrl-[a-z]\b/i, 'Ctrl+C'],
+  // A placeholder, such as `D3 %s`, is no percentage. The brace ends a value in a template.
+  [/(?:\d|\}) %(?![a-z])/, '60%, without a space'],
   // An event of the dispatcher has this name.
   [/\benqueueing\b/i, 'enqueuing', /\/dispatch\//],
 ]

@@ -178,7 +178,7 @@ describe('the files', () => {
       '| d | postgres | graphile-worker, best | 2.5 | ≥ 1.5 | ≥ 2.5 | met, and the goal |',
     )
     expect(text).toContain(
-      '| d-cpu | postgres | graphile-worker, best | 1.5 | ≤ 0.8 | ≤ 0.5 | **missed by 88 %** |',
+      '| d-cpu | postgres | graphile-worker, best | 1.5 | ≤ 0.8 | ≤ 0.5 | **missed by 88%** |',
     )
     expect(text).toContain('| jobmill, default | postgres | 1,000 | **75,000** (60,000–90,000, 3) | 15 |')
     expect(text).toContain('- e, pg-boss (postgres, best): not done within 30 s')

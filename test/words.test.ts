@@ -10,6 +10,8 @@ describe('a file of code', () => {
     ['a comment', '// Whoever holds the lease.', '"Whoever" (write: name the agent)'],
     ['a message', `throw new Error('it goes on')`, '"goes on" (write: continues)'],
     ['a template', 'say(`${count} jobs, meanwhile`)', '"meanwhile"'],
+    ['a space before a percent sign', '// It costs 4 % of a core.', '"4 %" (write: 60%, without a space)'],
+    ['a space before the percent sign of a template', 'say(`${share} % of it`)', '"} %"'],
     ['an identifier that was renamed', 'const doorbell = 1', 'doorbell is now notifier'],
     ['a wide comment', `// ${'wide '.repeat(25)}`, 'a comment is wider than 110 columns'],
   ])('%s', (_, text, problem) => {
@@ -23,6 +25,8 @@ describe('a file of code', () => {
     ['code that has the letters of a word', 'const tells = together(beside)'],
     ['a long line of code', `call('${'x'.repeat(150)}')`],
     ['an address in a comment', `// See https://example.com/${'x'.repeat(120)}`],
+    ['a percentage', 'say(`${share}% of 100%`)'],
+    ['a remainder, and a placeholder', "test.each([60 % 7])('P1 %s', run)"],
     ['plain words', '// The reaper returns the jobs of expired instances to the queue.'],
   ])('%s is no problem', (_, text) => {
     expect(checkWords('src/a.ts', `${text}\n`)).toEqual([])
@@ -38,6 +42,7 @@ describe('a page', () => {
       '# Title\n\n```\njobmill move\n```\n',
       'docs/a.md:4: jobmill move is now jobmill transfer',
     ],
+    ['a space before a percent sign', '| bound |\n|---|\n| 4 % |\n', 'docs/a.md:3: "4 %"'],
     ['a long sentence', `# Title\n\n${LONG}\n`, 'docs/a.md:3: a sentence of 31 words'],
     [
       'a long sentence over several lines',

@@ -53,7 +53,7 @@ const sign = ({ way }: Target): string => (way === 'at least' ? '≥' : '≤')
 
 function verdict({ ratio, target, goal, way, met }: Target): string {
   const isBetter = (than: number): boolean => (way === 'at least' ? ratio >= than : ratio <= than)
-  if (!met) return `**missed by ${Math.abs((ratio / target - 1) * 100).toFixed(0)} %**`
+  if (!met) return `**missed by ${Math.abs((ratio / target - 1) * 100).toFixed(0)}%**`
   return goal !== null && isBetter(goal) ? 'met, and the goal' : 'met'
 }
 

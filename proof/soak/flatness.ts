@@ -20,7 +20,7 @@ export interface Flatness {
   readonly level: number
   /** From there to the end. */
   readonly grown: number
-  /** The lower bound of the growth, with 95 % confidence. */
+  /** The lower bound of the growth, with 95% confidence. */
   readonly grownAtLeast: number
   /** Relative to the level. */
   readonly share: number
@@ -31,7 +31,7 @@ export interface Flatness {
 const FEWEST = 10
 /** Adjacent samples are correlated, so each block counts as its median. */
 const BLOCKS = 30
-/** The quantile for 5 %, one-sided. */
+/** The quantile for 5%, one-sided. */
 const Z = 1.645
 
 export function flatness(points: readonly Point[], { share, least }: Tolerance): Flatness {

@@ -7,7 +7,7 @@ export function report({ store, minutes, samples, flatness, end, visits, broken 
   const rows = FIGURE_NAMES.map((figure) => {
     const { level, grown, share, isFlat } = flatness[figure]
     const sign = grown < 0 ? '' : '+'
-    const change = `${sign}${shownFigure(figure, grown)} (${sign}${(100 * share).toFixed(1)} %)`
+    const change = `${sign}${shownFigure(figure, grown)} (${sign}${(100 * share).toFixed(1)}%)`
     return `  ${FIGURES[figure].what.padEnd(32)} ${shownFigure(figure, level).padStart(10)}  ${change.padStart(22)}  ${isFlat ? 'flat' : 'GROWS'}`
   })
   return [

@@ -61,7 +61,7 @@ const sent = await upload({
 })
 bar.end()
 const took = (since: number): string => `${((performance.now() - since) / 1_000).toFixed(1)} s`
-console.log(`  ${'█'.repeat(30)} 100 %  in ${took(sentAt)}; one atomic request\n`)
+console.log(`  ${'█'.repeat(30)} 100%  in ${took(sentAt)}; one atomic request\n`)
 
 console.log('The laptop lists the files, fetches four at a time, verifies, stores and acknowledges them:')
 const pulledAt = performance.now()

@@ -24,9 +24,9 @@ export function rate(perSecond: number): string {
 
 export function percent(share: number): string {
   const value = share * 100
-  // A share below 100 % must never be rounded up to 100 %.
-  if (value < 100 && value > 99.9) return '>99.9 %'
-  return `${value.toFixed(value === 100 || value === 0 ? 0 : 1)} %`
+  // A share below 100% must never be rounded up to 100%.
+  if (value < 100 && value > 99.9) return '>99.9%'
+  return `${value.toFixed(value === 100 || value === 0 ? 0 : 1)}%`
 }
 
 const UNITS = [

@@ -35,5 +35,5 @@ function bar(done: number, total: number | null, share: number | undefined): str
   const most = Math.min(1, known)
   const full = Math.round(most * WIDTH)
   const of = total === null ? number(done) : `${number(done)}/${number(total)}`
-  return `[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${Math.floor(most * 100)} % ${of}`
+  return `[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${Math.floor(most * 100)}% ${of}`
 }

@@ -1,6 +1,6 @@
 /**
  * Counters, histograms and gauges that can be merged over time and over processes. The bounds of histogram
- * buckets grow by 4 %, so percentiles are accurate to 4 % however many histograms are merged.
+ * buckets grow by 4%, so percentiles are accurate to 4% however many histograms are merged.
  */
 
 export interface MetricData {

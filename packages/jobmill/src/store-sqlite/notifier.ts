@@ -12,7 +12,7 @@ import { statementsOf } from './connection/handle.ts'
 import type { Notification, Look } from './work.ts'
 
 /**
- * A probe takes a few microseconds, but waking the process costs far more: probing every 5 ms used 2 % of a
+ * A probe takes a few microseconds, but waking the process costs far more: probing every 5 ms used 2% of a
  * core on a small machine. So the interval is a fraction (1 / PROBES) of the time since the last change,
  * within bounds.
  */

@@ -206,9 +206,9 @@ describe('progress of long operations', () => {
     progress.at(3_000, null, 0.75)
     progress.end()
     expect(statusLines).toEqual([
-      'retry [######..................] 25 % 1,000/4,000 1,000/s',
+      'retry [######..................] 25% 1,000/4,000 1,000/s',
       'retry 2,000 1,000/s',
-      'retry [##################......] 75 % 3,000 750/s',
+      'retry [##################......] 75% 3,000 750/s',
       '',
     ])
   })

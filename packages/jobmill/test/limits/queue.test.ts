@@ -71,7 +71,7 @@ const MINUTES: Readonly<Record<string, number>> = { sqlite: inFull(60, 10), post
 describe.each(STORES)('P13 on $name: limited queues', ({ name, database }) => {
   const minutes = MINUTES[name] ?? 60
   test(
-    `target 8: a queue limited to 50/min sustains that within 5 % for ${minutes} minutes, with other kinds unaffected`,
+    `target 8: a queue limited to 50/min sustains that within 5% for ${minutes} minutes, with other kinds unaffected`,
     { timeout: 180_000 },
     async () => {
       const it = await atWork(database)
@@ -92,7 +92,7 @@ describe.each(STORES)('P13 on $name: limited queues', ({ name, database }) => {
           await platform.advance(budgetInMs ?? Number.NaN)
         }
         expect(leases.every((lease) => lease.queue === 'mail')).toBe(true)
-        // Within 5 %, in every single minute.
+        // Within 5%, in every single minute.
         expect(Math.abs(leases.length - RATE)).toBeLessThanOrEqual(0.05 * RATE)
         leases.push(...(await claimed(first)))
         instants.push(platform.now())

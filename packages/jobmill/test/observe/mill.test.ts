@@ -99,7 +99,7 @@ describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
     await mill.clock.advance('25s')
     const { queues } = await mill.metrics(WHOLE_HOUR)
     const { p50 } = queues[0]?.all.total ?? {}
-    // To within 4 %, and a job may be a second late.
+    // To within 4%, and a job may be a second late.
     expect(p50).toBeGreaterThanOrEqual(20_000)
     expect(p50).toBeLessThanOrEqual(21_000 * 1.04)
   })

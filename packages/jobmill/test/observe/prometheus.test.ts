@@ -68,7 +68,7 @@ test('names with any characters keep each sample on its line and each label in i
   expect(text.split('\n')).toHaveLength(4)
 })
 
-test('durations are counted below their bounds, to within 4 %, and their sum is exact', () => {
+test('durations are counted below their bounds, to within 4%, and their sum is exact', () => {
   const times = [0, 0.9, 0.99, 1.1, 2.4, 900, 1_100, 1_790_000, 9_999_999]
   const samples = histogramSamples({ queue: 'q' }, histogramOf(times), 1_234)
   const at = (le: string) => samples.find(({ labels }) => labels?.['le'] === le)?.value
@@ -136,7 +136,7 @@ describe.each(subjects)('a mill on $name reports to Prometheus', ({ name, mill: 
     ])
     expect([at('jobs', { queue, state: 'done' }), at('jobs', { queue, state: 'dead' })]).toEqual([2, 2])
     expect(at('job_run_seconds_count', { queue })).toBe(6)
-    // Two attempts reached their timeout of a second; the bound may be 4 % higher.
+    // Two attempts reached their timeout of a second; the bound may be 4% higher.
     expect(at('job_run_seconds_bucket', { queue, le: '0.5' })).toBe(4)
     expect(at('job_run_seconds_bucket', { queue, le: '2.5' })).toBe(6)
     expect(at('job_run_seconds_sum', { queue })).toBeCloseTo(2, 1)

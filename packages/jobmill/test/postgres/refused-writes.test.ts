@@ -61,7 +61,7 @@ async function refuseTimes(table: Table, times: number, code: string, at = schem
   await refuse(table, `nextval('${at}.refusals_${table}') <= ${times}`, code, at)
 }
 
-/** Refuses 90 % of the writes, whatever they contain, in an order that is as good as random. */
+/** Refuses 90% of the writes, whatever they contain, in an order that is as good as random. */
 async function refuseMost(table: Table, code: string, at: string): Promise<void> {
   await admin.query(`ALTER SEQUENCE ${at}.refusals_${table} RESTART`)
   await refuse(table, `md5(nextval('${at}.refusals_${table}')::text) > '19'`, code, at)

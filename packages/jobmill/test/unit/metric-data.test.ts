@@ -126,7 +126,7 @@ test('a percentile is the bound of the bucket that holds the nearest-rank value'
   )
 })
 
-test('a percentile is within 4 % of the exact value', () => {
+test('a percentile is within 4% of the exact value', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: 1, max: 1e7, noNaN: true }), { minLength: 1 }), (values) => {
       const median = values.toSorted((a, b) => a - b)[Math.ceil(values.length / 2) - 1] ?? 0

@@ -21,7 +21,7 @@ export function progressBar(to: {
       if (to.isTTY !== true) return
       const part = total === 0 ? 1 : Math.min(1, done / total)
       const filled = Math.round(part * WIDTH)
-      const line = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)} ${String(Math.floor(part * 100)).padStart(3)} %  ${megabytes(done)} of ${megabytes(total)} MB  ${oneLine(what)}`
+      const line = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)} ${String(Math.floor(part * 100)).padStart(3)}%  ${megabytes(done)} of ${megabytes(total)} MB  ${oneLine(what)}`
       const fits = line.slice(0, (to.columns ?? 100) - 1)
       if (fits !== shown) to.write(`${clear}${fits}`)
       shown = fits

@@ -1,6 +1,6 @@
 /**
- * Converts internal histograms, whose bounds grow by 4 %, to Prometheus: cumulative, at a few fixed bounds. A
- * value within 4 % of a bound may count as above it. Sum and count are exact.
+ * Converts internal histograms, whose bounds grow by 4%, to Prometheus: cumulative, at a few fixed bounds. A
+ * value within 4% of a bound may count as above it. Sum and count are exact.
  */
 import { boundOf, type Histogram } from '../../job/metric-data.ts'
 import type { Labels, Sample } from './text.ts'

@@ -58,7 +58,7 @@ export function processFamilies(view: ProcessView): Family[] {
     ),
     histogram(
       'store_call_seconds',
-      'Latency of calls to the store, by verb, including failed calls. Bounds are accurate to 4 %.',
+      'Latency of calls to the store, by verb, including failed calls. Bounds are accurate to 4%.',
       [...store.verbs].flatMap(([verb, times]) => histogramSamples({ verb }, times.histogram, times.sumMs)),
     ),
     gauge(

@@ -55,12 +55,12 @@ export function queueFamilies(queues: ReadonlyMap<string, Tally>): Family[] {
     ]),
     histogram(
       'job_wait_seconds',
-      'Queue latency: from ready to started, for every attempt. Bounds are accurate to 4 %.',
+      'Queue latency: from ready to started, for every attempt. Bounds are accurate to 4%.',
       times('waiting'),
     ),
     histogram(
       'job_run_seconds',
-      'Run time of an attempt, whatever its outcome. Bounds are accurate to 4 %.',
+      'Run time of an attempt, whatever its outcome. Bounds are accurate to 4%.',
       times('running'),
     ),
   ]

@@ -8,7 +8,7 @@ import { STORE_CLASSES } from '../../observe/store-timings.ts'
 import type { MetricRecord } from '../../store/types/metrics.ts'
 import type { MetricsWindow } from './metrics-window.ts'
 
-/** In ms, accurate to 4 %. Null when nothing was counted. */
+/** In ms, accurate to 4%. Null when nothing was counted. */
 export interface Percentiles {
   readonly count: number
   readonly p50: number | null
