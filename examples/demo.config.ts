@@ -1,6 +1,6 @@
 /**
  * The config of `npm start`: jobs that succeed, fail, are throttled or use a rate limit, enqueued by
- * schedules. It uses the SQLite file jobmill.db, or PostgreSQL if DATABASE_URL is set.
+ * schedules. It uses the SQLite file jobs.db, or PostgreSQL if DATABASE_URL is set.
  */
 import { defineJob, demoEcho, type JobContext, type MillOptions, Throttled } from 'jobmill'
 import * as z from 'zod'
@@ -45,7 +45,7 @@ const every = (name: string, job: { kind: string }, when: string, payload: unkno
   payload,
 })
 
-// A config may omit the store: the default is DATABASE_URL, or the file jobmill.db.
+// A config may omit the store: the default is DATABASE_URL, or the file jobs.db.
 export default {
   jobs: [demoEcho, flaky, throttled, limited],
   queues: { upstream: { workers: 2 } },

@@ -11,7 +11,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { killAtEnd } from './support/kill-at-end.ts'
 import { inFull } from './support/in-full.ts'
-import { withJobmill } from './support/programs.ts'
+import { bundled, withJobmill } from './support/programs.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const examples = join(root, 'examples')
@@ -185,10 +185,11 @@ async function run(
   place: Place,
   env: Record<string, string> = {},
   cwd = freshFolder(),
+  args: readonly string[] = [],
 ): Promise<Ended> {
   const { DATABASE_URL: _outer, ...inherited } = process.env
   const node = withJobmill()
-  const child = spawn(process.execPath, [...node.args, resolve(examples, file)], {
+  const child = spawn(process.execPath, [...node.args, resolve(examples, file), ...args], {
     cwd,
     env: {
       ...inherited,
@@ -308,7 +309,7 @@ test(
 )
 
 test(
-  'the first program of README.md runs as it is pasted',
+  'the first program of README.md runs as it is pasted, and the CLI finds its job without an option',
   async () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
     const [, program = ''] = /^```ts\n([\s\S]*?)^```$/m.exec(readme) ?? []
@@ -318,7 +319,8 @@ test(
     writeFileSync(join(folder, 'hello.ts'), program)
     const ended = await run(join(folder, 'hello.ts'), 'sqlite', {}, folder)
     expectToShow(ended, ["{ sent: 'ada@example.com' }"])
-    expect(readdirSync(folder)).toContain('jobs.db')
+    const cli = bundled(join(root, 'packages/jobmill/src/cli/main.ts'))
+    expectToShow(await run(cli, 'sqlite', {}, folder, ['jobs', 'list']), ['email.send'])
   },
   TIMEOUT_MS,
 )

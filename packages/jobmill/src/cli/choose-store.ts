@@ -1,12 +1,12 @@
 /**
- * Chooses the database: `--db`, else the store of the config, else DATABASE_URL, else jobmill.db in the
+ * Chooses the database: `--db`, else the store of the config, else DATABASE_URL, else jobs.db in the
  * current directory.
  */
 import { access } from 'node:fs/promises'
 import { JobmillError } from '../job/errors.ts'
 import type { Store, ToolStore } from '../store/store.ts'
 
-const DEFAULT_FILE = 'jobmill.db'
+const DEFAULT_FILE = 'jobs.db'
 
 /**
  * Accepts `sqlite:jobs.db`, `jobs.db` and `postgres://…`, with an optional `?schema=`. Drivers are loaded on
@@ -59,7 +59,7 @@ export async function checkUsualIsThere(env: NodeJS.ProcessEnv): Promise<void> {
   if (await isThere(DEFAULT_FILE)) return
   throw new JobmillError(
     'OPTION_INVALID',
-    'no database found: no config, no DATABASE_URL and no jobmill.db in this directory',
+    'no database found: no config, no DATABASE_URL and no jobs.db in this directory',
     {
       field: '--db',
       fix: 'Pass a database with --db or a config with --config',

@@ -15,7 +15,7 @@ export const JOBMILL: ProgramInfo = {
   introduction: `jobmill: background jobs on SQLite or PostgreSQL
 
 The config is a module whose default export is the options of jobmill(): export default { jobs }.
-Without a store in the config, DATABASE_URL selects the database; the default is the SQLite file jobmill.db.`,
+Without a store in the config, DATABASE_URL selects the database; the default is the SQLite file jobs.db.`,
 }
 
 export function helpOnAll(commands: readonly Shape[], program: ProgramInfo = JOBMILL): string {

@@ -123,7 +123,7 @@ describe('jobmill db on sqlite', () => {
     const { folder } = emptyFolder()
     const doctor = await runToEnd(folder, ['db', 'doctor'], { DATABASE_URL: '' })
     expect(doctor.code).toBe(2)
-    expect(existsSync(path.join(folder, 'jobmill.db'))).toBe(false)
+    expect(existsSync(path.join(folder, 'jobs.db'))).toBe(false)
     const wrong = await runToEnd(folder, ['db', 'doctor', '--db', 'jobs.db', '--open-for', 'long'])
     expect(wrong).toMatchObject({ code: 2, out: '' })
     expect(wrong.err).toContain('file not found: jobs.db')
