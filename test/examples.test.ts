@@ -113,7 +113,7 @@ const EXAMPLES: readonly Example[] = [
     on: ['sqlite', 'postgres'],
     shows: [
       'parent   the job is running in process ',
-      'parent   cancel: requested',
+      'parent   cancel: changed',
       'JobmillError: job ',
       ' was cancelled: the customer changed their mind',
       'parent   the job is cancelled',

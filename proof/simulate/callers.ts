@@ -46,7 +46,7 @@ export function callers({ world, recorder, chance, client, workers }: CallersOpt
     if (ids.length === 0) return
     const id = chance.pick(ids.slice(-20))
     const askedAt = Math.floor(world.now())
-    if ((await mill.cancel(id)) === 'cancelled') recorder.note({ what: 'cancelled', job: id, askedAt })
+    if ((await mill.cancel(id)).state === 'cancelled') recorder.note({ what: 'cancelled', job: id, askedAt })
   }
 
   /** The job may be in any state, and the call may be refused. */

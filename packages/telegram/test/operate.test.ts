@@ -108,7 +108,7 @@ describe.each(STORES)('operating on %s', (store) => {
     expect(saidBy(chat)).toEqual([])
     const waiting = await listed('ready', 'scheduled')
     expect(waiting.map(({ kind }) => kind)).toEqual(['telegram.one.7000.moody', 'telegram.one.7000.moody'])
-    expect(await ask(`jobs/${waiting[0]?.id}/cancel`, 'POST')).toMatchObject({ answer: 'cancelled' })
+    expect(await ask(`jobs/${waiting[0]?.id}/cancel`, 'POST')).toMatchObject({ state: 'cancelled' })
     await ask('queues/telegram.one/resume', 'POST')
     await chat.until((all) => all.some(({ by }) => by === 'bot'))
     expect(saidBy(chat)).toEqual(['did wanted'])

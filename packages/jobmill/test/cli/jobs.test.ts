@@ -178,7 +178,7 @@ describe('jobs on sqlite', () => {
     expect(retried.out).toMatch(new RegExp(`${id} {2}refused +The job is already scheduled`))
     expect(JSON.parse((await call(at, ['jobs', 'cancel', id, '--reason', 'no', '--json'])).out)).toEqual({
       act: 'cancel',
-      jobs: [{ id, answer: 'cancelled' }],
+      jobs: [{ id, verdict: 'changed', state: 'cancelled' }],
     })
     expect(await mill.get(id)).toMatchObject({ state: 'cancelled', error: 'no' })
   })

@@ -254,11 +254,11 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     const [id = ''] = await enqueue(mill, 'hold', 1)
     const worker = start(place, ['hold'])
     await worker.untilMessages(() => startedIds(worker).length === 1)
-    expect(await mill.cancel(id, 'no longer needed')).toBe('requested')
+    expect(await mill.cancel(id, 'no longer needed')).toMatchObject({ verdict: 'changed', state: 'running' })
     await worker.untilMessages(() => lines(worker, 'signal').length === 1)
     expect(worker.messages).toContain(`signal ${id} cancelled no longer needed`)
     await expect(mill.job(id).result()).rejects.toMatchObject({ code: 'JOB_CANCELLED' })
-    expect(await mill.cancel(id)).toBe('cancelled')
+    expect(await mill.cancel(id)).toMatchObject({ verdict: 'unchanged', state: 'cancelled' })
   }, 60_000)
 
   test('P8 target 4: a cancel survives the crash of the process that ran the job', async () => {
@@ -268,7 +268,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     const victim = start(place, ['hold'], DYING)
     await victim.untilMessages(() => startedIds(victim).length === 1)
     await hold(victim, place)
-    expect(await mill.cancel(id, 'too late for it')).toBe('requested')
+    expect(await mill.cancel(id, 'too late for it')).toMatchObject({ verdict: 'changed', state: 'running' })
     await kill(victim)
     await reapLost(mill)
     const other = start(place, ['hold'])

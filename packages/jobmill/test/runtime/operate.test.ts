@@ -53,13 +53,19 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
     })
 
     expect(await mill.runNow(later.id)).toMatchObject({ verdict: 'changed', state: 'ready' })
-    expect(await mill.cancel(running.id)).toBe('requested')
-    expect(await mill.cancel(done.id)).toBe('finished')
+    expect(await mill.cancel(running.id)).toMatchObject({ verdict: 'changed', state: 'running' })
+    expect(await mill.cancel(done.id)).toMatchObject({
+      verdict: 'refused',
+      state: 'done',
+      hint: 'The job has ended: delete it if it is no longer needed',
+    })
     await mill.drain()
     expect(await mill.get(later.id)).toMatchObject({ state: 'done' })
     expect(await mill.delete(running.id)).toMatchObject({ verdict: 'changed', state: null })
     expect(await mill.get(running.id)).toBeNull()
-    expect(await mill.delete(running.id)).toMatchObject({ verdict: 'unknown' })
+    const { id } = running
+    for (const act of ['cancel', 'retry', 'runNow', 'delete'] as const)
+      expect(await mill[act](id)).toEqual({ id, verdict: 'unknown', state: null })
   })
 
   test('N10 lists include the last error, and payloads on request, with one more statement per page', async () => {

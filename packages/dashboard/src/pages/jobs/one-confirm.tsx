@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
-import type { JobSummary } from '../../api/types/job.ts'
+import type { JobSummary, State } from '../../api/types/job.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { StateBadge } from '../../kit/state.tsx'
 import { ReasonField } from './reason-field.tsx'
@@ -14,7 +14,7 @@ interface Props {
 }
 
 export function OneConfirm({ act, job: { id, kind, state }, close }: Props) {
-  const acting = useAct<{ readonly answer?: string }>()
+  const acting = useAct<{ readonly state: State | null }>()
   const [reason, setReason] = useState('')
   const isCancel = act === 'cancel'
   return (
@@ -31,8 +31,8 @@ export function OneConfirm({ act, job: { id, kind, state }, close }: Props) {
                 method: 'POST',
                 path: `jobs/${encodeName(id)}/cancel`,
                 body: reason.trim() === '' ? {} : { reason: reason.trim() },
-                done: ({ answer }) =>
-                  answer === 'requested' ? `Cancellation requested for ${kind}` : `Cancelled ${kind}`,
+                done: (answer) =>
+                  answer.state === 'running' ? `Cancellation requested for ${kind}` : `Cancelled ${kind}`,
               }
             : { method: 'DELETE', path: `jobs/${encodeName(id)}`, done: `Deleted ${kind}` },
         )

@@ -40,10 +40,7 @@ const cancel = route('operator', 'jobs.cancel', {
     ),
   },
   responses: {
-    200: json(
-      z.object({ id: z.string(), answer: z.enum(['cancelled', 'requested']) }).openapi('Cancelled'),
-      'Cancelled, or requested because the job is running',
-    ),
+    200: json(verdictShape, 'The outcome; the state of a running job stays running until its handler ends'),
   },
 })
 
@@ -88,20 +85,16 @@ export const jobActRoutes: Routes = (api, { mill }) => {
     const { reason = `cancelled by ${c.get('who')?.name ?? 'an anonymous caller'}` } = c.req.valid('json')
     const before = await mill.get(id)
     const answer = await mill.cancel(id, reason)
-    if (answer === 'unknown' || before === null) throw jobUnknown(id)
-    if (answer === 'finished')
-      return problem('STATE_WRONG', {
-        detail: 'the job has already ended',
-        fix: 'Delete it if it is no longer needed',
-      }) as never
+    if (answer.verdict === 'unknown' || before === null) throw jobUnknown(id)
+    if (answer.verdict === 'refused') return conflict(answer) as never
     note(c, {
       target: before.id,
       job: before.id,
       queue: before.queue,
       before: { state: before.state },
-      after: { answer, reason },
+      after: { state: answer.state, reason },
     })
-    return c.json({ id: before.id, answer }, 200)
+    return c.json(answer, 200)
   })
 }
 

@@ -18,18 +18,15 @@ import { limitOfQueueUnknown } from '../declare.ts'
 import { byOf, type ByOption } from './overrides.ts'
 import { type AttemptView, attemptView, type JobView, jobView } from './job-view.ts'
 
-/**
- * `requested`: the job is running, and its signal fires within a second (in this process, before the call
- * returns). `finished`: it had already ended.
- */
-export type CancelAnswer = 'cancelled' | 'requested' | 'finished' | 'unknown'
-
 export interface CancelOptions {
   /** Stored with the job, and the message of the `Interruption` that its signal carries. */
   readonly reason?: string
 }
 
-/** The result of an operation on a job. If it was refused, `hint` says what to do instead. */
+/**
+ * The result of an operation on a job. An unknown id has the verdict `unknown`. If the operation was refused,
+ * `hint` says what to do instead.
+ */
 export interface OperateAnswer extends Verdict {
   readonly hint?: string
 }
@@ -43,8 +40,11 @@ export interface Operate {
   holder(dedupeKey: string): Promise<string | null>
   /** Its attempts, oldest first. */
   history(id: string): Promise<AttemptView[]>
-  /** A string is short for `{ reason }`, and so is an error, whose message is the reason. */
-  cancel(id: string, options?: CancelOptions | string | Error): Promise<CancelAnswer>
+  /**
+   * The answer for a running job says `running`: its signal fires within a second (in this process, before
+   * the call returns). A string is short for `{ reason }`, and so is an error, whose message is the reason.
+   */
+  cancel(id: string, options?: CancelOptions | string | Error): Promise<OperateAnswer>
   /** Queues a dead or cancelled job again with a full set of attempts. Its history is kept. */
   retry(id: string): Promise<OperateAnswer>
   /** Makes a scheduled job ready now. */
@@ -128,13 +128,9 @@ export function operate(tools: OperateTools): Operate {
     async cancel(id, options = {}) {
       const reason = cancelReason(options)
       const answer = one(await (await opened()).cancel([checkId(id, 'id')], reason))
-      if (answer.state === 'running') {
-        cancelledHere(answer.id, reason)
-        return 'requested'
-      }
-      if (answer.verdict === 'unknown') return 'unknown'
-      if (answer.verdict === 'changed') await emitCancelled(id, reason)
-      return answer.state === 'cancelled' ? 'cancelled' : 'finished'
+      if (answer.state === 'running') cancelledHere(answer.id, reason)
+      else if (answer.verdict === 'changed') await emitCancelled(id, reason)
+      return hinted('cancel', answer)
     },
     retry: async (id) => hinted('retry', one(await (await opened()).retry([checkId(id, 'id')]))),
     runNow: async (id) => hinted('runNow', one(await (await opened()).runNow([checkId(id, 'id')]))),
@@ -174,10 +170,11 @@ export function one<T>([answer]: readonly T[]): T {
   return answer
 }
 
-function hinted(verb: 'retry' | 'runNow' | 'delete', answer: Verdict): OperateAnswer {
+function hinted(verb: 'cancel' | 'retry' | 'runNow' | 'delete', answer: Verdict): OperateAnswer {
   if (answer.verdict !== 'refused') return answer
   if (answer.holder !== undefined)
     return { ...answer, hint: `Job ${answer.holder} holds its dedupe key: wait for it, or cancel it` }
+  if (verb === 'cancel') return { ...answer, hint: 'The job has ended: delete it if it is no longer needed' }
   if (verb === 'delete') return { ...answer, hint: 'The job is running: cancel it first' }
   if (answer.state === 'done') return { ...answer, hint: 'The job is done: enqueue a copy to run it again' }
   if (verb === 'runNow' && answer.state !== 'running')
