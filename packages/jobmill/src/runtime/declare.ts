@@ -34,17 +34,17 @@ async function throwForQueue(
   if (!isJobmillError(error) || error.code !== 'LIMIT_UNKNOWN') throw error
   const queue = declared.find(({ settings }) => quote(settings?.limit) === error.value)
   if (queue === undefined) throw error
-  throw await limitOfQueueUnknown(store, queue.settings?.limit ?? '', {
-    field: `queues.${queue.name}.limit`,
-    cause: error,
-  })
+  throw await limitOfQueueUnknown(store, queue.settings?.limit ?? '', `queues.${queue.name}.limit`)
 }
 
-/** For a queue that names an unknown limit. Suggests the nearest name in the database. */
+/**
+ * For a queue that names an unknown limit. Suggests the nearest name in the database. The error of the store
+ * is no cause of it: Node prints causes, and it says the same with less detail.
+ */
 export async function limitOfQueueUnknown(
   store: FullStore,
   limit: string,
-  where: { readonly field: string; readonly cause: JobmillError },
+  field: string,
 ): Promise<JobmillError> {
   // Without the names the error is still correct.
   const known = await store.limits.list().catch(() => [])
@@ -53,7 +53,7 @@ export async function limitOfQueueUnknown(
     known.map(({ name }) => name),
   )
   return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
-    ...where,
+    field,
     value: quote(limit),
     fix:
       near === undefined

@@ -300,8 +300,14 @@ export function jobmill<
     open: async () => lifecycle.open(),
     start() {
       // Before the start, because a warning may explain why it fails.
-      logWarnings()
-      return lifecycle.start()
+      logWarnings('before')
+      const started = lifecycle.start()
+      // The caller handles the error: it gets the same promise.
+      started.then(
+        () => logWarnings('after'),
+        () => {},
+      )
+      return started
     },
     stop: lifecycle.stop,
     job: (target: JobKind | string, job?: string) =>

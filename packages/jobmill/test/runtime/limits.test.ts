@@ -1,5 +1,6 @@
 /** Limits: in handlers, on queues, outside of handlers, and for operators. Runs on both stores. */
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { freshFile } from '../../../../test/support/databases.ts'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import {
   checkOptions,
@@ -20,6 +21,13 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
     () => 'nothing was thrown',
     (error: unknown) => error,
   )
+
+function warnings() {
+  const warned: string[] = []
+  const ignore = (): void => {}
+  const log = { debug: ignore, info: ignore, warn: (text: string) => void warned.push(text), error: ignore }
+  return { log, warned }
+}
 
 const times = (many: number): { payload: null }[] => Array.from({ length: many }, () => ({ payload: null }))
 
@@ -419,15 +427,32 @@ describe('the option limits', () => {
     })
   })
 
-  test('a queue with a misspelled limit is refused at the start with the nearest name', async () => {
-    const queues = { mail: { limit: 'smpt' } }
-    const mill = jobmill({ store: sqlite(':memory:'), limits: SMTP, queues, log: 'silent' })
+  test('a queue with a misspelled limit is refused at the start with the nearest name, and reported once', async () => {
+    const { job } = drawing('smtp')
+    const queues = { default: { limit: 'smpt' } }
+    const { log, warned } = warnings()
+    const mill = jobmill({ store: sqlite(':memory:'), jobs: [job], limits: SMTP, queues, log })
     onTestFinished(async () => void (await mill.stop()))
-    expect(await failure(mill.open())).toMatchObject({
-      code: 'LIMIT_UNKNOWN',
-      field: 'queues.mail.limit',
-      fix: MEANT,
-    })
+    for (const call of [() => mill.enqueue(job, null), () => mill.start()]) {
+      const error = await failure(call())
+      expect(error).toMatchObject({ code: 'LIMIT_UNKNOWN', field: 'queues.default.limit', fix: MEANT })
+      expect(error).not.toHaveProperty('cause')
+    }
+    expect(warned).toEqual([])
+  })
+
+  test('a limit that only the database has is a warning after the start', async () => {
+    const file = freshFile()
+    const { job } = drawing('smtp')
+    const first = jobmill({ store: sqlite(file), limits: SMTP, log: 'silent' })
+    await first.open()
+    await first.stop()
+    const { log, warned } = warnings()
+    const queues = { default: { limit: 'smtp' } }
+    const mill = jobmill({ store: sqlite(file), jobs: [job], queues, log })
+    onTestFinished(async () => void (await mill.stop()))
+    await mill.start()
+    expect(warned).toEqual([mill.warnings[0]?.message])
   })
 
   test('a queue with a misspelled limit is a warning', () => {

@@ -95,7 +95,7 @@ export function operate(tools: OperateTools): Operate {
     return store.queues.change(name, patch, by).catch(async (error: unknown) => {
       if (!isJobmillError(error)) throw error
       if (error.code === 'LIMIT_UNKNOWN' && typeof change.limit === 'string')
-        throw await limitOfQueueUnknown(store, change.limit, { field: 'queue.limit', cause: error })
+        throw await limitOfQueueUnknown(store, change.limit, 'queue.limit')
       if (error.code !== 'QUEUE_UNKNOWN') throw asOptionOfQueue(error)
       // Without the names the error of the store is still correct.
       const known = await store.queues.list().catch(() => [])

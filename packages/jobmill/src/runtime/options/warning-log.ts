@@ -2,11 +2,21 @@
 import { isEnabled } from '../../observe/logger.ts'
 import type { Resolved } from './options.ts'
 
-/** Returns a function that logs each warning once, however often it is called. */
-export function warningLog({ logger, problems }: Pick<Resolved, 'logger' | 'problems'>): () => void {
-  const left = problems.filter(({ level }) => level === 'warning')
-  return () => {
-    for (const { message, code, option } of left.splice(0)) {
+/**
+ * Returns a function that logs each warning once, however often it is called. A limit that code does not
+ * declare may exist in the database, and if not, the start fails with the same text. So it is logged `after`.
+ */
+export function warningLog({
+  logger,
+  problems,
+}: Pick<Resolved, 'logger' | 'problems'>): (when: 'before' | 'after') => void {
+  const warnings = problems.filter(({ level }) => level === 'warning')
+  const left = {
+    before: warnings.filter(({ code }) => code !== 'LIMIT_UNKNOWN'),
+    after: warnings.filter(({ code }) => code === 'LIMIT_UNKNOWN'),
+  }
+  return (when) => {
+    for (const { message, code, option } of left[when].splice(0)) {
       try {
         if (logger !== null && isEnabled(logger, 'warn')) logger.warn(message, { code, option })
       } catch {
