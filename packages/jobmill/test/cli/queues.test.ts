@@ -14,7 +14,7 @@ test('N5 a queue that does not exist is not created by queues set', async () => 
 
 test('N5 an id that is not a UUID is refused without the advice to omit it', async () => {
   const { err } = await call(file().path, ['jobs', 'show', '123'])
-  expect(err).toMatch(/must be a UUID \(got "123"\)\. Pass 32 hex digits as 8-4-4-4-12\.\n$/)
+  expect(err).toMatch(/must be a UUID \(got "123"\)\. Pass the whole id: 32 hex digits as 8-4-4-4-12\.\n$/)
 })
 
 describe.each(places)('queues on $name', { timeout: 60_000 }, ({ create }) => {

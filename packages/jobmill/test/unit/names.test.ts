@@ -72,7 +72,7 @@ describe('an id', () => {
 
   test('has a readable error', () => {
     expect(refusal(() => checkId('42', 'id')).message).toBe(
-      'id: must be a UUID (got "42"). Pass 32 hex digits as 8-4-4-4-12.',
+      'id: must be a UUID (got "42"). Pass the whole id: 32 hex digits as 8-4-4-4-12.',
     )
   })
 })
