@@ -22,9 +22,10 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
+const ignore = (): void => {}
+
 function warnings() {
   const warned: string[] = []
-  const ignore = (): void => {}
   const log = { debug: ignore, info: ignore, warn: (text: string) => void warned.push(text), error: ignore }
   return { log, warned }
 }
