@@ -215,7 +215,7 @@ describe('enqueue on sqlite', () => {
     const bad = await runHere(['enqueue', 'count', '--stdin'], '1\n\n2\n{"a":\n3\n')
     expect(bad).toMatchObject({ code: 1, out: '2 jobs enqueued\n' })
     expect(bad.err).toContain('line 4, payload: is not valid JSON (got "{\\"a\\":")')
-    expect(bad.err).toContain('nothing from line 4 on was enqueued')
+    expect(bad.err).toContain('Stopped: line 4 and all lines after it were not enqueued.')
     expect(await mill().counts()).toMatchObject([{ ready: 2 }])
   })
 

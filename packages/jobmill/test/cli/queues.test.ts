@@ -199,7 +199,7 @@ describe.each(places)('overrides on $name', { timeout: 60_000 }, ({ create }) =>
     await place.run(['queues', 'pause', 'mail'])
     await place.run(['queues', 'set', 'mail', '--workers', '8', '--retain-done', '1d'])
     const { out } = await place.run(['overrides'])
-    expect(out).toMatch(/^queue +mail +paused +true +false \(default\) +cli +\d{4}-\S+Z$/m)
+    expect(out).toMatch(/^queue +mail +paused +true +false \(default\) +cli +\d{4}-\S+[+-]\d{2}:\d{2}$/m)
     expect(out).toMatch(/^queue +mail +retain.done +1d +7d \(default\) +cli /m)
     const one = await place.run(['overrides', 'reset', 'queue', 'mail', 'workers'])
     expect(one).toMatchObject({ code: 0, out: 'queue mail: workers 8 → null (default)\n' })

@@ -70,7 +70,7 @@ describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ name, create
       'deleted nightly\nit is defined in code; run "jobmill overrides reset schedule nightly" to restore it\n',
     )
     expect((await place.run(['overrides'])).out).toMatch(
-      /^type .*\nschedule +nightly +deleted +true +false +cli +\d{4}-\S+Z\n$/,
+      /^type .*\nschedule +nightly +deleted +true +false +cli +\d{4}-\S+[+-]\d{2}:\d{2}\n$/,
     )
     const reset = await place.run(['overrides', 'reset', 'schedule', 'nightly', 'deleted'])
     expect(reset).toMatchObject({ code: 0, out: 'schedule nightly: deleted true → false\n' })

@@ -138,8 +138,11 @@ function printReport(
   const { line } = failure
   const error = translateError(failure.error, { fields: ENQUEUE_FIELDS })
   if (!isJobmillError(error)) throw error
-  const rest = error.code === 'OUTCOME_UNKNOWN' ? 'is known to be enqueued' : 'was enqueued'
-  terminal.err(`error   ${oneLine(error.message)} Stopped: nothing from line ${line} on ${rest}.`)
+  const stopped =
+    error.code === 'OUTCOME_UNKNOWN'
+      ? `Stopped at line ${line}: jobs from this line on may or may not have been enqueued.`
+      : `Stopped: line ${line} and all lines after it were not enqueued.`
+  terminal.err(`error   ${oneLine(error.message)} ${stopped}`)
   const code = exitCodeOf(error)
   // Exit code 2 would mean that nothing was changed.
   return code === EXIT.usage && enqueued + duplicate + replaced > 0 ? EXIT.failed : code

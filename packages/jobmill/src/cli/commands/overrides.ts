@@ -7,6 +7,7 @@ import { confirm, YES } from '../confirm.ts'
 import { type Cell, table } from '../table.ts'
 import { omitUndefined } from '../typed-values.ts'
 import { withMill } from '../with-mill.ts'
+import { localTime } from '../wording.ts'
 
 const HEADS = ['type', 'name', 'option', 'value', 'code', 'by', 'at']
 
@@ -72,7 +73,7 @@ function rowOf({ what, name, option, value, code, isInCode, isApplied, by, at }:
       : { text: `${written(value)} (not applied)`, style: 'dim' },
     isInCode ? written(code) : `${written(code)} (default)`,
     by,
-    at === null ? null : new Date(at).toISOString(),
+    at === null ? null : localTime(at),
   ]
 }
 

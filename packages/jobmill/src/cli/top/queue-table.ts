@@ -45,7 +45,7 @@ const COLUMNS: readonly Column[] = [
 
 const NUMBERS_WIDTH = COLUMNS.reduce((sum, { width }) => sum + width + 1, 0)
 const SHORTEST_NAME = 8
-/** From this width on there is room for the state in words. */
+/** The minimum terminal width that leaves room for the state column. */
 const WIDE = 100
 const STATE_WIDTH = 14
 
