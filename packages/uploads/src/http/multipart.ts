@@ -188,7 +188,7 @@ function unknownPart(field: string | undefined): Refusal {
   return new Refusal('PART_UNKNOWN', {
     detail: `a part named ${name} has a file`,
     field: (field ?? '').slice(0, 100).toWellFormed(),
-    fix: 'Use the name files for every part with a file',
+    fix: 'Name every part that has a file "files"',
   })
 }
 

@@ -194,7 +194,7 @@ async function acknowledge(asked: Asked): Promise<Response> {
     throw new Refusal('BODY_INVALID', {
       detail: 'is an unknown field',
       field: other.slice(0, 100).toWellFormed(),
-      fix: 'Use sha256',
+      fix: 'Pass only the field sha256',
     })
   const request = { ...ref, sha256: hashOf(sha256) }
   const acked = await asked.inside.room.forced(() => ack(asked.inside, request))

@@ -42,7 +42,7 @@ async function textOf(request: Request, platform: Platform): Promise<string> {
       if (size > MOST_BYTES) {
         end()
         throw new Refusal('REQUEST_TOO_LARGE', {
-          fix: 'Send a small JSON object',
+          fix: `Send a JSON object of at most ${MOST_BYTES} bytes`,
           file: null,
           size,
           max: MOST_BYTES,

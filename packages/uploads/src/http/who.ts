@@ -43,5 +43,7 @@ export function mustBeAllowed({ may }: Holder, to: Exclude<May, 'both'>): void {
 }
 
 function wrongToken(): Refusal {
-  return new Refusal('TOKEN_WRONG', { fix: 'Send Authorization: Bearer with a token of this mailbox' })
+  return new Refusal('TOKEN_WRONG', {
+    fix: 'Send the header "Authorization: Bearer TOKEN" with a token of this mailbox',
+  })
 }
