@@ -44,10 +44,7 @@ const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
   'mill-stopped': 'info',
 }
 
-/**
- * Duties that act every few seconds whenever jobs change. Retention and application duties are logged at
- * info.
- */
+/** Frequent internal duties, logged at debug. Retention and application duties are logged at info. */
 const ROUTINE_DUTIES: ReadonlySet<string> = new Set([
   'reap',
   'stage',

@@ -8,7 +8,7 @@ import { ALL_VERBS, aroundVerbs, type Verb, VERBS } from '../store/verbs.ts'
 export interface StoreTimings {
   /** Returns the same store with timing. */
   readonly around: <S extends FullStore<never>>(store: S) => S
-  /** What was counted since the last call. */
+  /** Returns the metrics collected since the last call. */
   readonly take: () => MetricData
   /** Totals since the start of this process. */
   readonly totals: () => StoreTotals

@@ -28,7 +28,7 @@ export function thereAre(name: unknown, known: readonly string[]): string {
 /** Durations as in the rest of Jobmill: `'30s'`, `'1h30m'`. */
 export function durationAt(value: unknown, otherwise: number, place: string, found: Problems): number {
   if (value === undefined) return otherwise
-  // A bare number means milliseconds in code, which is hardly meant in a config.
+  // In code, a bare number means milliseconds, which is rarely what a config intends.
   if (typeof value === 'number' && value !== 0) {
     found.error(place, `must have a unit (got ${value})`, `Write '${value}s', '${value}m' or '${value}h'`)
     return otherwise

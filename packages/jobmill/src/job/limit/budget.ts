@@ -8,7 +8,7 @@ import type { ConcurrencySettings, LimitSettings, RateSettings } from './limit.t
 /** The stored state of a limit. `paidAt` is unused by concurrency limits. */
 export interface BudgetState {
   readonly paidAt: number
-  /** Where the next place in line starts; in the past when there is no line. */
+  /** The instant at which the next place in line starts; in the past when no request waits. */
   readonly reservedUntil: number
   /** Nothing is granted before this instant. */
   readonly drainedUntil: number

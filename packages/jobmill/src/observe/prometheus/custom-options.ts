@@ -77,11 +77,15 @@ export function checkCustomMetric(type: Family['type'], options: CustomMetricOpt
         : 'Remove _total, which is reserved for counters',
     )
   if (typeof help !== 'string' || help.trim() === '' || help.length > HELP_CHARS)
-    throw new JobmillError('OPTION_INVALID', `must be a string of 1 to ${HELP_CHARS} characters`, {
-      field: 'help',
-      value: quote(help),
-      fix: `Describe what ${name} measures`,
-    })
+    throw new JobmillError(
+      'OPTION_INVALID',
+      `must be a non-blank string of at most ${HELP_CHARS} characters`,
+      {
+        field: 'help',
+        value: quote(help),
+        fix: `Describe what ${name} measures`,
+      },
+    )
   checkLabels(labels, 'labels', type === 'histogram' ? ['le'] : [])
   return options
 }

@@ -16,7 +16,7 @@ import { effectiveQueue, queueBase } from '../../job/queue/queue-sources.ts'
 import type { FullStore } from '../../store/store.ts'
 import type { Resolved } from '../options/options.ts'
 
-/** An option with both values, as written in code. */
+/** An option with its value in code and its stored value, both in the notation of options. */
 export interface ConfigDrift {
   readonly what: Overridable
   readonly name: string

@@ -1,11 +1,11 @@
 /** Encodes lists as PostgreSQL array text, which is cheaper to build and parse than one JSON document. */
 
-/** For numbers, ids and null, which need no quotes. */
+/** Encodes numbers, ids and null, which need no quotes. */
 export function arrayOf(items: readonly (string | number | null)[]): string {
   return `{${items.map((item) => item ?? 'NULL').join(',')}}`
 }
 
-/** For any text. */
+/** Encodes any texts, with quotes and escapes. */
 export function textArrayOf(items: readonly (string | null)[]): string {
   return `{${items.map((item) => (item === null ? 'NULL' : quoted(item))).join(',')}}`
 }

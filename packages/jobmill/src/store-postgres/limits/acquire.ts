@@ -93,8 +93,8 @@ function drawOf(limit: LockedLimit, places: unknown, held: number): Draw {
 }
 
 /**
- * A holder is current if its job runs under this token or its instance is alive. Every row has the same two
- * lists.
+ * A job is a current holder while it runs under its token; other code, while its instance is alive. Every
+ * row has the same two lists.
  */
 function currentHolders(row: Row | undefined): (item: AcquireRequest) => boolean {
   const jobs = new Map(listOf<[string, number]>(row?.['jobs']))

@@ -106,7 +106,7 @@ export async function permitsOut(
   return new Map(rows.map((row) => [row['name'] as string, row['held'] as number]))
 }
 
-/** For locked limits. */
+/** Writes the states of limits. The caller must have locked their rows. */
 export async function writeStates(
   context: Context,
   query: Query,

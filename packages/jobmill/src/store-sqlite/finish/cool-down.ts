@@ -20,7 +20,7 @@ export function coolQueue({ sql, now }: Work, queueId: number, cool: CoolDown, c
   curved.add(queueId)
   // Workers that were still running when the upstream refused report the same event.
   if (until > now) return
-  // The quiet time starts when the cool-down ends, because no event can occur during one.
+  // The quiet period starts when the cool-down ends, because throttles during the cool-down are not counted.
   const events = now - until >= cool.quietMs ? 0 : throttles
   sql(COOL).run(now + Math.min(cool.maxMs, cool.baseMs * 2 ** events), events + 1, queueId)
 }

@@ -25,7 +25,7 @@ const REGISTER = `
 const FIND = `SELECT pk, state FROM jobmill_instance WHERE id = ?`
 const END = `UPDATE jobmill_instance SET state = ?, ended_at = ? WHERE pk = ?`
 
-// A range of jobmill_job_running.
+// Both queries read one range of the index jobmill_job_running.
 const RUNNING_UNDER = `
   SELECT ${ROW} FROM jobmill_job INDEXED BY jobmill_job_running WHERE state = 2 AND instance_pk = ?
   ORDER BY started_at, id`

@@ -76,7 +76,7 @@ function cool(state: OracleState, now: number, name: string, how: CoolDown, curv
   if (curved.has(name)) return
   curved.add(name)
   if (queue.coolUntil > now) return
-  // The quiet period starts when the cool-down ends, because no event can happen during the cool-down.
+  // The quiet period starts when the cool-down ends, because throttles during the cool-down are not counted.
   if (now - queue.coolUntil >= how.quietMs) queue.throttles = 0
   queue.coolUntil = now + Math.min(how.maxMs, how.baseMs * 2 ** queue.throttles)
   queue.throttles += 1

@@ -37,7 +37,7 @@ export function poolPlan(options: WorkerPoolOptions): PoolPlan {
   if (file === '') {
     throw new JobmillError('OPTION_INVALID', 'has no program', {
       field: `${at}.argv`,
-      fix: 'Pass the program and its arguments such as ["python3", "resize.py"]',
+      fix: 'Pass the program and its arguments, such as ["python3", "resize.py"]',
     })
   }
   const { size = 1, cwd, recycleAfter } = options
