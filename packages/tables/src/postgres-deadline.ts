@@ -16,7 +16,7 @@ const TIMED_OUT = 'Query read timeout'
 const CANCEL_BYTES = 16
 const CANCEL_CODE = 80_877_102
 const CANCEL_MS = 5_000
-/** For migrations, which create the tables. */
+/** Does nothing about missing tables, because migrations create them. */
 const NOT_MISSING: MissingTables = { restore: async () => {}, notice: (error) => error }
 
 export function withDeadline(

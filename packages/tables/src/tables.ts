@@ -56,7 +56,7 @@ export interface Tables<T> extends StepTools {
 /** A store and tables at the same address. */
 export interface Database<T> {
   readonly place: Place
-  /** For `jobmill({ store })`, which opens and closes it. */
+  /** Pass it to `jobmill({ store })`, which opens and closes it. */
   readonly store: Store<never>
   readonly tables: Tables<T>
 }

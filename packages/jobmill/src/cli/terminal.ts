@@ -42,7 +42,7 @@ function paint(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout })
 }
 
-/** For programs that only write lines. */
+/** The part of a terminal for programs that only write lines. */
 export const standardLines: Pick<Terminal, 'out' | 'err'> = {
   out: (line) => writeOutput(process.stdout, `${printable(line, paint('bold', 'x') !== 'x')}\n`),
   err: (line) => writeOutput(process.stderr, `${printable(line, false)}\n`),

@@ -120,7 +120,7 @@ export interface ErrorDetails {
   /** Position of the item in a bulk call. */
   readonly index?: number
   readonly cause?: unknown
-  /** For several invalid options at once. */
+  /** All problems, when several options are invalid at once. */
   readonly problems?: readonly object[]
 }
 

@@ -81,7 +81,7 @@ export function checkKey(value: unknown, field: string, mostChars: number = BOUN
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 const UUID_FIX = 'Pass the whole id: 32 hex digits as 8-4-4-4-12'
-/** For the id of a new job. A caller that passes a name wants a dedupe key. */
+/** The fix for an invalid id of a new job. A caller that passes a name wants a dedupe key. */
 export const NEW_ID_FIX =
   'Pass your own key as dedupeKey instead. An id has 32 hex digits as 8-4-4-4-12; omit it to generate one'
 

@@ -147,7 +147,7 @@ export function checkJobsPerCall(requests: readonly unknown[]): void {
 
 const placeInJobs = (index: number): string => `jobs[${index}]`
 
-/** For callers that read fields instead of the message. */
+/** Adds the position of the item, for callers that read fields instead of the message. */
 function withIndex(error: unknown, index: number): unknown {
   if (error instanceof JobmillError) Object.defineProperty(error, 'index', { value: index, enumerable: true })
   return error

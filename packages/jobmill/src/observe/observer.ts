@@ -55,7 +55,7 @@ export interface ProcessTotals {
   readonly swept: ReadonlyMap<string, number>
   /** Timeline events that were dropped because the buffer was full. */
   readonly eventsDropped: number
-  /** For about the last 10 s. Null when unknown. */
+  /** The event loop lag over about the last 10 s. Null when unknown. */
   readonly loopLagMs: GaugeReading['loopLagMs'] | null
 }
 

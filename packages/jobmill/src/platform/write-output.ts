@@ -14,7 +14,7 @@ export function writeOutput(stream: Output, text: string): void {
   })
 }
 
-/** For a process that must survive whatever its jobs and libraries write. */
+/** Call it in a process that must survive a broken output, also when jobs and libraries write to it. */
 export function ignoreOutputErrors(): void {
   ignoreErrorsOf(process.stdout)
   ignoreErrorsOf(process.stderr)

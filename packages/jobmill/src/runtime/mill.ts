@@ -173,7 +173,7 @@ export function jobmill<
 
   const results = createResults((ids) => store.results(ids), { platform, everyMs: DEFAULTS.resultEveryMs })
   const handles = { results, platform }
-  /** For a job that is not written yet. */
+  /** Returns the handle of a job that is not written yet. */
   const lateHandle = (job: string) => jobHandle<never>(job, handles, true)
   const definitions = new Map(options.jobs.map((job) => [job.kind, job]))
   const enqueuer = createEnqueuer(store, {

@@ -71,7 +71,7 @@ export function limitExists(name: string): JobmillError {
   })
 }
 
-/** For a reset of something that code does not define, so that there is no value to return to. */
+/** The error for a reset of something that code does not define: it has no value to return to. */
 export function notInCode(what: Overridable, name: string): JobmillError {
   return new JobmillError('OPTION_CONFLICT', `was created at run time, so code has no value for it`, {
     field: what,

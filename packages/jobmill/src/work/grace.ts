@@ -5,7 +5,7 @@
 import type { Platform, Timer } from '../platform/platform.ts'
 import { within } from '../platform/within.ts'
 
-/** For everything after the grace period: an unreachable database must not keep a process alive. */
+/** The time limit after the grace period, so that an unreachable database cannot keep a process alive. */
 export const LAST_MS = 5_000
 
 export interface Grace {

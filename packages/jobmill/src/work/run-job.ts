@@ -20,7 +20,7 @@ export interface RunJobTools extends RunTools, DecideTools {
   readonly runAttempt: RunAttempt
   readonly handler: (kind: string) => Handler
   readonly finish: Finisher['put']
-  /** For outcomes that may have to wait for a transaction of the user. */
+  /** Writes the outcome of a job that its handler completed in a transaction, which may still be open. */
   readonly finishAfterTx: Finisher['put']
   readonly emit: Emit
   readonly tracing: Tracing | null

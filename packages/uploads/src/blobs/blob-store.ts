@@ -23,7 +23,7 @@ export interface BlobStore {
    * Streams the ids of all uploads with blobs, partial ones included, in any order. There may be millions.
    */
   readonly uploads: () => AsyncIterable<string>
-  /** For a store that may share its disk with the database. */
+  /** Disk space to free for the database, if the blobs may share its disk. */
   readonly reserve?: Reserve
 }
 

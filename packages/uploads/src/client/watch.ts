@@ -113,7 +113,7 @@ export async function listenOn(tools: WatchTools): Promise<void> {
   }
 }
 
-/** For event listeners: retries abandoned files and finds missed ones. */
+/** Lists all files from time to time, to retry abandoned files and find those whose event was missed. */
 export async function relist(tools: WatchTools): Promise<void> {
   const { settings, crew, signal } = tools
   for (let failures = 0; ;) {

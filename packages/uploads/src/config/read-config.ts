@@ -153,7 +153,7 @@ function unknownName(key: string, known: readonly string[]): string {
   return `is an unknown setting. ${hint}Use one of ${known.join(', ')}`
 }
 
-/** For a union, the last message is our own. */
+/** The message of an issue. In a union, the last message is our own. */
 function messageOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_union') return issue.errors.flat().at(-1)?.message ?? issue.message
   return issue.message

@@ -18,7 +18,7 @@ export async function letGo(body: ReadableStreamDefaultReader<Uint8Array>): Prom
   }
 }
 
-/** For a request that was refused before its body was read. */
+/** Discards the body of a request that was refused before its body was read. */
 export function letGoOf(request: Request): void {
   const body = request.method === 'GET' ? null : (request.body as ReadableStream<Uint8Array> | null)
   if (body !== null && !body.locked) void letGo(body.getReader())

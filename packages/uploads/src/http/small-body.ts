@@ -5,7 +5,7 @@ import { Refusal } from '../refusal.ts'
 const MOST_BYTES = 4_096
 const LONGEST_MS = 10_000
 
-/** Null for an empty body. */
+/** Reads a JSON object of at most 4,096 bytes. Null for an empty body. */
 export async function smallBody(
   request: Request,
   platform: Platform,

@@ -21,7 +21,7 @@ export interface FeedRequest {
 
 export interface FeedPage {
   readonly files: readonly (FileView & { readonly cursor: string })[]
-  /** For the next page, even if this one is empty. */
+  /** Pass it to get the next page, even if this one is empty. */
   readonly cursor: string
   readonly more: boolean
   /** The sequence number of the cursor, for waiting. */
@@ -77,7 +77,7 @@ async function lastSeqOf({ tables }: Pick<Inside, 'tables'>, mailbox: string): P
   return row.last_seq
 }
 
-/** For waiting on many mailboxes at once. */
+/** Reads the last sequence numbers of many mailboxes at once, to wake the requests that wait for files. */
 export async function lastSeqs(
   { tables }: Pick<Inside, 'tables'>,
   mailboxes: readonly string[],

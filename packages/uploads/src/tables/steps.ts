@@ -105,7 +105,7 @@ const remembered: Step = async (db, { table }) => {
   for (const statement of statements) await statement.execute(db)
 }
 
-/** For the orphan scan, to check whether an upload has rows. */
+/** Lets the orphan scan check whether an upload has rows. */
 const byUpload: Step = async (db, { table }) => {
   await sql`CREATE INDEX uploads_file_upload ON ${table('uploads_file')} (upload)`.execute(db)
 }

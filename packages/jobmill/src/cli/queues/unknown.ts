@@ -16,7 +16,7 @@ export function checkFound(queues: readonly QueueRecord[], name: string): QueueR
   )
 }
 
-/** For a filter without matches. This is not an error: the queue may not have had a job yet. */
+/** Called when a filter has no matches. This is not an error: the queue may not have had a job yet. */
 export async function noteUnknownQueues(
   mill: Pick<Mill, 'queues'>,
   names: readonly string[],

@@ -1,6 +1,6 @@
 /** The errors recorded for attempts whose instance stopped renewing its lease. */
 
-/** For an attempt whose instance registered again: its process never crashed. */
+/** The error of an attempt whose instance registered again, which proves that its process did not crash. */
 export const NO_CRASH = 'lease expired while its process was still alive: not counted as a crash'
 
 /**

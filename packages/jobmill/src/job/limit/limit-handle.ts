@@ -32,7 +32,7 @@ export interface LimitDraw {
   readonly key?: string | undefined
 }
 
-/** For a handler, which may wait in place. */
+/** The options of `acquire` in a handler, which may wait in place. */
 export interface WaitingDraw extends LimitDraw {
   /**
    * How long, at most a second (the default). With 0, the worker is freed at once, and the job runs again

@@ -10,7 +10,7 @@ function isOptions(value: unknown): value is object {
 
 const NO_OPTIONS = [Date, Error, Map, Promise, RegExp, Set]
 
-/** For options whose keys are checked later; `example` completes the fix. */
+/** Requires an object whose keys are checked later. `example` completes the fix. */
 export function checkObject(value: unknown, field: string, example: string): asserts value is object {
   if (isOptions(value)) return
   throw new JobmillError('OPTION_INVALID', 'must be an object', {

@@ -46,7 +46,7 @@ function fitting(settings: QueueSettings): QueueSettings {
   return base <= max ? settings : { ...settings, backoffBaseMs: max }
 }
 
-/** For older releases that keep the first declaration: whether there is anything they must not change. */
+/** Whether code or an operator set an option, which older releases must then not change. */
 export function isDeclared({ code, overrides }: QueueSources): boolean {
   return code !== null || hasOverrides(overrides)
 }

@@ -40,7 +40,7 @@ export function asksForPassword(client: pg.Client): boolean {
   return typeof (client as unknown as { readonly password: unknown }).password === 'function'
 }
 
-/** For callers whose own deadline ends before that of the password function. */
+/** The error for a caller whose own deadline ends before that of the password function. */
 export function passwordLate(waitMs: number): JobmillError {
   return passwordError(`the password function did not answer within ${waitMs} ms`, {})
 }

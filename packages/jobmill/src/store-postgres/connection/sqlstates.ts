@@ -94,7 +94,7 @@ export function verdictOf(code: string, severity: string | undefined, origin: Or
   return ROLLED_BACK_CLASSES.has(code.slice(0, 2)) ? 'rolled-back' : 'unknown'
 }
 
-/** For a failed or read-only transaction, another connection may reach a working server. */
+/** Whether to replace the connection: after a failed or read-only transaction, another may work. */
 export function endsConnection(code: string): boolean {
   return code.startsWith('25')
 }
@@ -169,7 +169,7 @@ export function meaningOf(code: string): Meaning {
   )
 }
 
-/** For a reply to a login, which has written nothing. Undefined if the code alone has no specific meaning. */
+/** What an error at login means. A login has written nothing. Undefined if the code has no known meaning. */
 export function meaningAtLogin(code: string): Meaning | undefined {
   return MEANINGS[code] ?? MEANINGS[code.slice(0, 2)]
 }

@@ -73,7 +73,7 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
 SELECT id, state, queue_id, ${queueName('gone.queue_id')} AS queue, tries, flags, ${HOLDS} AS holds, ${freedFor('permit_freed')} AS freed, ${XID} FROM gone`
 
 export const FINISH = finishStatement(false)
-/** For calls that forget some jobs. A separate statement, because it takes longer to plan. */
+/** Finishes jobs of which some are forgotten. A separate statement, because it takes longer to plan. */
 export const FINISH_FORGETTING = finishStatement(true)
 
 /** One item of the parameter. The result is JSON text and is embedded unchanged. */

@@ -34,7 +34,7 @@ export async function history(context: Context, id: string): Promise<AttemptReco
   }))
 }
 
-/** For jobs with more attempts than the history keeps. */
+/** Deletes the attempts that exceed what the history keeps. */
 export async function trimHistory(context: Context, query: Query, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await run(context, query, TRIM, `"ids":${JSON.stringify(ids)}`)
 }

@@ -94,7 +94,7 @@ export async function lockLimits(
   return new Map(rows.map((row) => [row['name'] as string, { ...limitOf(row), now: row['now'] as number }]))
 }
 
-/** For locked limits. A rate limit has no permits, so without a concurrency limit no query is sent. */
+/** Counts the held permits of locked limits. Rate limits have none, so they need no query. */
 export async function permitsOut(
   context: Context,
   query: Query,

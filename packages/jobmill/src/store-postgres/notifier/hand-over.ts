@@ -37,7 +37,7 @@ interface Sender {
 /** An idle process may exit or find other work without withdrawing its offer. */
 const GOOD_FOR_MS = 10_000
 const MOST_SENDERS = 10_000
-/** For each queue and kind. */
+/** The maximum number of remembered offers for each queue and kind. */
 const MOST_OFFERS = 100
 /**
  * Committing a NOTIFY takes a database-wide lock until the commit is synced. A process that enqueues more

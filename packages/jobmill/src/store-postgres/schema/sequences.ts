@@ -42,7 +42,7 @@ const highestOf = ([table, column]: readonly [string, string]): string =>
   `(SELECT max(${column}) FROM jobmill.${table})`
 
 const GAP = 1_000_000
-/** For int4 columns. New names are rare. */
+/** The gap for int4 columns. It can be small, because new names are rare. */
 const SMALL_GAP = 1_000
 
 /** The sequence of the ids of names. */

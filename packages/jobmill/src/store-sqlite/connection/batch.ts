@@ -23,7 +23,7 @@ export type Result =
 export interface Batch {
   /** One per operation. */
   readonly results: readonly Result[]
-  /** For the queues that have new work after the commit. */
+  /** Notifications to send after the commit, for the queues with new work. */
   readonly notifications: readonly Notification[]
 }
 

@@ -8,7 +8,7 @@ export interface FilePaths {
   readonly index: string
 }
 
-/** For the current target of a link. A path that leads to no file is returned as it is. */
+/** Follows links to their current target. A path that leads to no file is kept as it is. */
 export function filePaths(path: string): FilePaths {
   const database = realPath(path)
   return { database, log: `${database}-wal`, index: `${database}-shm` }

@@ -23,7 +23,7 @@ export interface LogCheck {
   readonly discardLog: () => void
 }
 
-/** For systems that do not list the descriptors of a process. */
+/** Checks nothing, on systems that do not list the descriptors of a process. */
 const NO_CHECK: LogCheck = {
   isCut: () => false,
   isIndexCut: () => false,

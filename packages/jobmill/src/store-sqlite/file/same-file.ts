@@ -41,7 +41,7 @@ interface Seen {
   readonly size: bigint
 }
 
-/** For an in-memory database. */
+/** The files of an in-memory database, which has none. */
 const NO_FILES: OpenFiles = {
   isCurrent: true,
   change: () => null,

@@ -12,7 +12,7 @@ export interface SchemaFixes {
   readonly missing: (part: string, made: string) => string
   /** `found` is its current definition. */
   readonly other: (part: string, made: string, found: string) => string
-  /** For a column that no migration created. */
+  /** Describes a column that no migration created. */
   readonly foreign: (part: string) => string
 }
 
@@ -45,7 +45,7 @@ function checkOf(part: string): 'index' | 'drift' {
   return part.startsWith('index ') ? 'index' : 'drift'
 }
 
-/** For a missing table, its columns and indexes are not reported separately. */
+/** Missing parts. The columns and indexes of a missing table are not listed separately. */
 function missingParts(expected: Parts, found: Parts): [string, string][] {
   return [...expected].filter(([part]) => {
     const table = tableOf(part)

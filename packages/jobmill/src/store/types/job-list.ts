@@ -134,7 +134,7 @@ function positionOf(cursor: string, order: string): Position {
   throw cursorInvalid(cursor)
 }
 
-/** For a malformed cursor, or one whose position does not fit the listing. */
+/** The error for a malformed cursor, or one whose position does not fit the listing. */
 export function cursorInvalid(cursor: unknown): JobmillError {
   return new JobmillError('CURSOR_INVALID', 'is not a cursor of this listing', {
     field: 'cursor',

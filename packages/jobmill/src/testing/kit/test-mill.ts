@@ -59,7 +59,7 @@ export interface TestMill<Tx = unknown> extends Mill<Tx>, AsyncDisposable {
   enqueued(kind?: string): EnqueuedRecord[]
   /** All events so far. */
   readonly events: readonly MillEvent[]
-  /** For a second mill on the same clock and store. */
+  /** Pass it to a second mill that shares the clock. `store: () => store` also shares the store. */
   readonly platform: TestPlatform
   readonly store: FullStore<Tx>
 }

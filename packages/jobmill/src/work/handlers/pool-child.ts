@@ -40,7 +40,7 @@ export class PoolChild {
   /** `leaving`: may finish its current request only. `killed`: its output is ignored. */
   #state: 'ready' | 'leaving' | 'killed' = 'ready'
   #request: Request | undefined
-  /** For the current job. */
+  /** The standard error output of the current job. */
   #stderr: StderrLines | undefined
   #asked = 0
   #answered = 0

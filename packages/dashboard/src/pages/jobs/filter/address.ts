@@ -76,7 +76,7 @@ function readAddressed(text: string): When | null {
   return readWhen(text)
 }
 
-/** For lists and previews. */
+/** Returns the filter as query parameters, for lists and previews. */
 export function toQuery(filter: Filter, now: number): Query {
   const { tags, payloadAt, ...rest } = toBody(filter, now)
   return { ...rest, tag: tags, payloadAt }
@@ -94,7 +94,7 @@ export interface FilterBody {
   readonly payloadText?: string
 }
 
-/** For bulk actions. */
+/** Returns the filter as a request body, for bulk actions. */
 export function toBody(filter: Filter, now: number): FilterBody {
   const { queue, kind, state, tags, after, before, error, payload, text } = filter
   return {
