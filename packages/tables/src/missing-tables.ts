@@ -6,7 +6,7 @@ import type { ErrorOf } from './place.ts'
 
 /** No such table or schema. */
 const MISSING = new Set(['42P01', '3F000'])
-/** As the store waits for its own tables. */
+/** The same time for which the store waits before it recreates its own tables. */
 const RECREATE_AFTER_MS = 5_000
 
 export interface MissingTables {

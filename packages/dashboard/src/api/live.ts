@@ -10,7 +10,7 @@ import { preference } from './preference.ts'
 export const PACES = [0, 1, 2, 5, 10] as const
 export type Pace = (typeof PACES)[number]
 
-/** In seconds; 0 turns refreshing off. */
+/** The refresh interval in seconds; 0 turns refreshing off. */
 export const pace = preference<Pace>('pace', 2, (value) => PACES.includes(value as Pace))
 
 export function usePace(): Pace {

@@ -3,7 +3,7 @@ import { durationError, parseDuration } from './duration.ts'
 
 export type ParseResult<T> = { readonly value: T | undefined } | { readonly wrong: string }
 
-/** In the server's format: `90s`, `1h30m`. */
+/** Parses a duration in the server's format: `90s`, `1h30m`. */
 export function durationOf(text: string): ParseResult<string> {
   const given = text.replaceAll(/\s+/g, '')
   if (given === '') return { value: undefined }

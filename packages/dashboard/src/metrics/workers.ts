@@ -25,7 +25,7 @@ export function workersOn(
   return all
 }
 
-/** In all live processes together. */
+/** The number of workers in all live processes together. */
 export function workersOf(
   queues: readonly Queue[],
   { instances, slots }: Pick<Workers, 'instances' | 'slots'>,

@@ -24,7 +24,7 @@ export function fromNow(at: number, now: number): string {
   return at > now ? `in ${whole}` : `${whole} ago`
 }
 
-/** As an option value: `10s`, `1h30m`, `forever`. */
+/** Formats a duration as an option value: `10s`, `1h30m`, `forever`. */
 export function optionText(ms: number | null): string {
   if (ms === null) return 'forever'
   let rest = ms

@@ -3,7 +3,7 @@
  * to prefetch; without a measurement there is no prefetch.
  */
 
-/** By queue. */
+/** The estimates of each queue, by its name. */
 export type Estimates = Map<string, Estimate>
 
 interface Estimate {

@@ -57,7 +57,7 @@ export interface Engine {
   /** An order queue got a new job. */
   stageSoon(): void
   scheduleSoon(): void
-  /** Also notifies the other instances that serve these queues. */
+  /** Wakes the workers of these queues here, and notifies the other instances that serve them. */
   wake(queues: readonly string[]): void
   readonly served: readonly string[]
   /** The number of running handlers. */

@@ -97,12 +97,12 @@ export function namesOn(sql: Sql, cache: NameCache): Names {
   }
 }
 
-/** With the defaults, until code or an operator sets options. */
+/** Creates a queue with the defaults, which apply until code or an operator sets options. */
 export function createQueue(sql: Sql, name: string): void {
   sql(NEW_QUEUE).run(name, ...settingValues(DEFAULT_QUEUE_SETTINGS, null))
 }
 
-/** In the column order of the statements. */
+/** Returns the settings in the column order of the statements. */
 export function settingValues(settings: QueueSettings, limitId: number | null): Value[] {
   return [
     settings.workers,

@@ -63,7 +63,7 @@ function later(is: 'made' | 'missing'): string {
   return is === 'made' ? '' : ' (created at the start)'
 }
 
-/** As it would be written in the config. */
+/** Formats a value as it would be written in the config. */
 function shown(name: string, value: number | null): string {
   if (value === null) return 'none'
   if (name.endsWith('Ms')) return typed(value)

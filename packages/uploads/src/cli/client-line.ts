@@ -11,7 +11,7 @@ const FIX = {
   'token-file': 'Pass --token-file FILE with a token of the mailbox, or set UPLOADS_TOKEN_FILE',
 } as const
 
-/** From the options, or from the environment. */
+/** Reads the connection to the inbox from the options, or from the environment. */
 export function lineFrom({ text, env }: CommandInput): LineOptions {
   const value = (option: keyof typeof FROM): string => {
     const given = text(option) ?? env[FROM[option]]?.trim() ?? ''

@@ -19,7 +19,7 @@ export interface SeenMailbox {
   readonly createdAt: string
   readonly lastUploadAt: string | null
   readonly pending: Sum & { readonly oldestAt: string | null }
-  /** Not yet swept. */
+  /** Acknowledged files that are not yet swept. */
   readonly acked: number
   readonly expired: number
   /** Counts against the quota. */

@@ -44,7 +44,7 @@ export async function deleteRows({ tables }: Inside, rows: readonly Marked[]): P
   return deleted
 }
 
-/** In the same transaction, because the rows are gone afterwards. */
+/** Counts unfetched files in the transaction of the sweep, because their rows are gone afterwards. */
 async function rememberUnfetched(
   db: Transaction<Schema>,
   mailbox: string,

@@ -24,7 +24,7 @@ const MEASURES: readonly [Measured, string, string, keyof Gauge, (value: number)
 
 const RECENT = rangeOf(new URLSearchParams(), '15m')
 
-/** By instance. */
+/** The recent resource usage of each instance. */
 export function useUsage(): ReadonlyMap<string, readonly Used[]> {
   const { data, dataUpdatedAt } = useSeries(RECENT, { resolution: '1m' }, { atMostEveryMs: 5_000 })
   return data === undefined ? new Map() : usageOf(data, serverTime(dataUpdatedAt))

@@ -70,7 +70,7 @@ export const start: Command = {
 
 const NO_CONFIG = 'Pass the path of a config, or --no-work to run the API and Mission Control without workers'
 
-/** Without workers, no config is needed. */
+/** Returns the options of the mill. Without workers, no config is needed. */
 export async function millOptions(
   parsed: ParsedArguments,
   works: boolean,

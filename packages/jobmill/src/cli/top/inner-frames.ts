@@ -9,7 +9,7 @@ import { chosenOf } from './state.ts'
 const PARTS = ['ready', 'running', 'dead'] as const
 const TITLES = { ready: 'ready, next to run', running: 'running', dead: 'latest dead' }
 
-/** In selection order. */
+/** The ids of the shown jobs, in selection order. */
 export function jobsIn(view: QueueJobs): string[] {
   return PARTS.flatMap((part) => view[part].map(({ id }) => id))
 }
@@ -48,7 +48,7 @@ function jobLines(
   })
 }
 
-/** Without styles, because any line may be cut. */
+/** The lines of a job, without styles, because any line may be cut. */
 export function jobLinesOf({ job, history, why, at }: OneJob): string[] {
   if (job === null) return ['this job no longer exists']
   const bare = { paint: (_: unknown, text: string) => text }

@@ -4,7 +4,7 @@ import { pluralize, joinWords, ordinal } from './english.ts'
 import { type Field, MONTHS, type Part, WEEKDAYS } from './fields.ts'
 import { type Calendar, parseWhen } from './parse-when.ts'
 
-/** Without a zone, the text mentions none. */
+/** Describes a schedule in words. Without a zone, the text mentions none. */
 export function describeWhen(text: string, zone?: string): string {
   const when = parseWhen(text)
   if (when.type === 'interval') return `every ${lengthOf(when.ms)}`

@@ -103,7 +103,7 @@ export interface Series<State> {
   all(): readonly { readonly labels: Labels; readonly state: State }[]
 }
 
-/** In declaration order. */
+/** Labels are in declaration order, so equal labels have equal keys. */
 const keyOf = (labels: Labels): string => JSON.stringify(Object.values(labels))
 
 /** The state of a metric for each of its series. */

@@ -35,7 +35,7 @@ export async function durability(look: Look): Promise<Diagnostic[]> {
   return off.length > 0 ? off : [ok('durability', 'a commit is on disk before it is acknowledged')]
 }
 
-/** Also checks individual tables. */
+/** Lists the tables that turn off autovacuum for themselves. */
 const TABLES_OFF = `
 SELECT relname AS name FROM pg_class
  WHERE relnamespace = to_regnamespace($1) AND relname = ANY ($2) AND relkind = 'r'

@@ -119,7 +119,7 @@ const unavailable = (what: string, fix?: string): Meaning => ({
   ...(fix !== undefined && { fix }),
 })
 
-/** By code, otherwise by class. */
+/** What an SQLSTATE means, by code or else by class (its first two characters). */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   '2200H': unavailable('a sequence has no numbers left', 'Run `jobmill db doctor`'),
   '23502': unavailable('a row of the Jobmill tables is missing', CHECK_TABLES),

@@ -75,7 +75,7 @@ function walkScheduled(from: Position | null, rows: number, given: Values): Walk
   }
 }
 
-/** In claim order: per queue, by the primary key of `ready`. */
+/** Lists ready jobs in claim order: per queue, by the primary key of `ready`. */
 function walkReady(filter: JobFilter, from: Position | null, rows: number, given: Values): Walk {
   const after =
     from === null

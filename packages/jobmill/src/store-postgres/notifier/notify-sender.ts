@@ -37,7 +37,7 @@ const MOST_PASSES = 100
  */
 export const NOTIFY_EVERY_MS = 5
 
-/** With `send: null` nothing is sent. */
+/** Sends notifications. With `send: null` it sends nothing. */
 export function notifySender(options: {
   readonly me: string
   readonly platform: Platform

@@ -57,7 +57,7 @@ function spend(work: Work, limit: StoredLimit, rows: readonly ReadyRow[], instan
     )
 }
 
-/** In the order of the request. */
+/** The queues to claim from, in the order of the request. */
 function claimQueues(look: Look, request: ClaimRequest): ClaimQueue[] {
   const index = request.quarantined === 'only' ? 'quarantined' : 'ready'
   const wanted = kindIds(look, request.kinds)

@@ -106,7 +106,7 @@ export interface OracleInstance extends Omit<NewInstance, 'leaseMs' | 'stoodStil
   endedAt: number | null
 }
 
-/** Without the fields that are computed on read. */
+/** A stored schedule, without the fields that are computed on read. */
 export interface OracleSchedule extends Writable<Omit<ScheduleRecord, 'live' | 'readAt'>> {
   /** Marked instead of removed, so that the definition in code does not restore it. */
   deleted: boolean
