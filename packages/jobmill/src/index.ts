@@ -4,6 +4,7 @@
  */
 export { type Enqueuer, enqueuer, type EnqueuerOptions } from './enqueue/enqueuer.ts'
 export { type Client } from './enqueue/client.ts'
+export type { Run, RunOptions } from './enqueue/run.ts'
 export type { Backoff, Failure, Jitter } from './job/attempt/backoff.ts'
 export type { DeadContext, InstanceInfo, JobContext, JobInfo, JobLog, LogLevel } from './job/context.ts'
 export { declareJob, type JobDeclaration, type JobPolicy } from './job/declaration.ts'

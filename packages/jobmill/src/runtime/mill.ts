@@ -2,6 +2,7 @@
 import { type Client, client as createClient } from '../enqueue/client.ts'
 import { enqueuer as createEnqueuer } from '../enqueue/enqueuer.ts'
 import { jobHandle } from '../enqueue/job-handle.ts'
+import { type Run, runApi } from '../enqueue/run.ts'
 import { results as createResults } from '../enqueue/results.ts'
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
@@ -49,6 +50,7 @@ import { type Explain, explain } from './diagnose/why.ts'
 export interface Mill<Tx = unknown>
   extends
     Omit<Client<Tx>, 'prepare' | 'takeUnnotified'>,
+    Run,
     Operate,
     Listing,
     Explain,
@@ -257,6 +259,7 @@ export function jobmill<
   const mill: Mill = {
     ...enqueue,
     ...operate(operating),
+    ...runApi({ enqueue: client.enqueue, cancel: (id, how) => mill.cancel(id, how) }),
     ...listing({ opened }),
     ...bulk(operating),
     ...audit({ opened, platform }),

@@ -8,7 +8,7 @@ import { isEnd } from './open-attempts.ts'
 export interface InlineTools {
   readonly mill: Pick<Mill, 'on'>
   /** The functions without the wait. */
-  readonly enqueues: Pick<Mill, 'enqueue' | 'enqueueMany' | 'job'>
+  readonly enqueues: Pick<Mill, 'enqueue' | 'enqueueMany' | 'job' | 'run'>
   readonly events: readonly MillEvent[]
   /** Runs jobs until none can run now, or until `isOver` returns true. */
   readonly drain: (isOver: () => boolean) => Promise<void>

@@ -4,6 +4,7 @@
  * would hang.
  */
 import { jobHandle } from '../../enqueue/job-handle.ts'
+import { runApi } from '../../enqueue/run.ts'
 import type { Results } from '../../enqueue/results.ts'
 import type { JobHandle, ResultOptions } from '../../job/handle.ts'
 import { checkObject } from '../../job/options/known-keys.ts'
@@ -127,11 +128,13 @@ export function promptInside(tools: PromptTools): Middleware {
 export function promptEnqueues(
   mill: Mill,
   tools: PromptTools,
-): Pick<Mill, 'enqueue' | 'enqueueMany' | 'job'> {
+): Pick<Mill, 'enqueue' | 'enqueueMany' | 'job' | 'run'> {
   const job = (target: string, id: string): JobHandle =>
     promptHandle(mill.job(target as never, id), tools, false)
+  const enqueue = promptly(mill.enqueue.bind(mill), tools)
   return {
-    enqueue: promptly(mill.enqueue.bind(mill), tools),
+    enqueue,
+    ...runApi({ enqueue, cancel: (id, how) => mill.cancel(id, how) }),
     enqueueMany: promptly(mill.enqueueMany.bind(mill), tools),
     job: job as Mill['job'],
   }
