@@ -28,11 +28,11 @@ export interface Run {
 }
 
 export interface RunTools {
-  readonly enqueue: Client<unknown>['enqueue']
+  readonly client: Pick<Client<unknown>, 'enqueue'>
   readonly cancel: (id: string, options: { readonly reason: string }) => Promise<unknown>
 }
 
-export function runApi({ enqueue, cancel }: RunTools): Run {
+export function runApi({ client, cancel }: RunTools): Run {
   return {
     async run(target: string | JobKind, ...call: [] | [payload: unknown, options?: RunOptions | undefined]) {
       const [payload, options = {}] = call.length === 0 ? [null] : call
@@ -43,7 +43,7 @@ export function runApi({ enqueue, cancel }: RunTools): Run {
       if (timeout !== undefined) durationMs(timeout, 'options.timeout')
       checkBoolean(cancelOnTimeout, 'options.cancelOnTimeout')
       signal?.throwIfAborted()
-      const job: EnqueuedJob<never> = await enqueue(target as JobKind<unknown, never>, payload, own)
+      const job: EnqueuedJob<never> = await client.enqueue(target as JobKind<unknown, never>, payload, own)
       const wait = {
         ...(timeout === undefined ? {} : { timeout }),
         ...(signal === undefined ? {} : { signal }),

@@ -259,7 +259,7 @@ export function jobmill<
   const mill: Mill = {
     ...enqueue,
     ...operate(operating),
-    ...runApi({ enqueue: client.enqueue, cancel: (id, how) => mill.cancel(id, how) }),
+    ...runApi({ client, cancel: (id, how) => mill.cancel(id, how) }),
     ...listing({ opened }),
     ...bulk(operating),
     ...audit({ opened, platform }),

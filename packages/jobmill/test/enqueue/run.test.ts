@@ -22,7 +22,7 @@ function endless() {
       new Promise<void>((_, reject) => {
         started.resolve()
         signal.addEventListener('abort', () => {
-          stopped.resolve(String((signal.reason as Error).message))
+          stopped.resolve((signal.reason as Error).message)
           reject(signal.reason as Error)
         })
       }),

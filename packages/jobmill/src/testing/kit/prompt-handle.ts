@@ -134,7 +134,7 @@ export function promptEnqueues(
   const enqueue = promptly(mill.enqueue.bind(mill), tools)
   return {
     enqueue,
-    ...runApi({ enqueue, cancel: (id, how) => mill.cancel(id, how) }),
+    ...runApi({ client: { enqueue }, cancel: (id, how) => mill.cancel(id, how) }),
     enqueueMany: promptly(mill.enqueueMany.bind(mill), tools),
     job: job as Mill['job'],
   }
