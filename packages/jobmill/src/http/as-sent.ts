@@ -2,6 +2,7 @@
  * Translates errors of the library for API callers: paths in the request instead of fields, routes instead of
  * calls.
  */
+import type { FixTexts } from '../job/fixes.ts'
 import { type JobmillError, rephrase } from '../job/errors.ts'
 
 /** The library's name of the whole input, which the request does not have. */
@@ -9,18 +10,14 @@ const WHOLE = /^(?:job|schedule|change|limit|queue|options|query)\./
 /** A limit or a queue alone is the one named in the URL. */
 const NAMED = /^(?:limit|queue)$/
 
-/** Phrases of the library, and their replacements. */
-const PHRASES: readonly (readonly [string, string])[] = [
-  ['create it with mill.limits.create', 'create it with POST /api/limits'],
-  ['mill.limits.change', 'PATCH /api/limits/{name}'],
-  ["such as { key: 'chat:42' }", 'such as { "key": "chat:42" }'],
-  [
-    'Use a name from mill.queues(). The first job of a queue creates it, and so does the option queues',
-    'Use GET /api/queues to see all queues. The first job of a queue creates it',
-  ],
-  ['Use a name from schedules.list()', 'Use GET /api/schedules to see all schedules'],
-  ['Pass a Date, milliseconds since 1970', 'Pass milliseconds since 1970'],
-]
+const FIXES: FixTexts = {
+  'instant.format': "Pass milliseconds since 1970, or text such as '2027-01-31T09:00:00Z'",
+  'limit.change': 'Change it with PATCH /api/limits/{name}, or delete it first',
+  'limit.create': 'Declare it in the option limits, or create it with POST /api/limits',
+  'limit.key': 'Pass a key, such as { "key": "chat:42" }',
+  'queue.names': 'Use GET /api/queues to see all queues. The first job of a queue creates it',
+  'schedule.names': 'Use GET /api/schedules to see all schedules',
+}
 
 /**
  * Renames the field of an error to what the client sent: in a URL, filter fields are query parameters.
@@ -30,11 +27,7 @@ export function asSent(error: JobmillError, inAddress: boolean): JobmillError {
     const sent = pathSent(path)
     return inAddress ? sent.replace(/^filter\./, '').replace(/^tags\b/, 'tag') : sent
   }
-  return rephrase(error, { field, text: replacePhrases })
-}
-
-function replacePhrases(text: string): string {
-  return PHRASES.reduce((said, [theirs, ours]) => said.replace(theirs, ours), text)
+  return rephrase(error, { field, fixes: FIXES })
 }
 
 /** Converts `items[1].payload.to[0]` to jobs.1.payload.to.0, and `job.delay` to delay. */

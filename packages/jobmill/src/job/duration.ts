@@ -15,7 +15,7 @@ export function durationMs(value: unknown, field: string): number {
     throw new JobmillError('DURATION_INVALID', 'must be a duration', {
       field,
       value: quote(value),
-      fix: "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s', '1h30m' or '7d'",
+      fix: { code: 'duration.units' },
     })
   }
   if (ms < 0) {
@@ -29,7 +29,7 @@ export function durationMs(value: unknown, field: string): number {
     throw new JobmillError('DURATION_INVALID', 'must not be longer than ten years', {
       field,
       value: quote(value),
-      fix: 'Pass at most 3650d; an instant is not a duration',
+      fix: { code: 'duration.most' },
     })
   }
   return Math.round(ms)
@@ -83,7 +83,7 @@ export function instantAt(value: unknown, field: string): number {
     throw new JobmillError('INSTANT_INVALID', 'must be an instant', {
       field,
       value: quote(value),
-      fix: "Pass a Date, milliseconds since 1970, or text such as '2027-01-31T09:00:00Z'",
+      fix: { code: 'instant.format' },
     })
   }
   if (at < 0 || at > BOUNDS.lastInstantAt) {

@@ -2,6 +2,7 @@
  * The only error class of Jobmill, and the catalog of its codes. docs/reference/errors.md lists the same
  * codes in the same order; a test compares the two.
  */
+import { type Fix, type FixCode, FIXES, type FixTexts, fixText } from './fixes.ts'
 
 export const ERRORS = {
   ATTEMPT_ENDED: 'The attempt has ended and can no longer write',
@@ -115,8 +116,10 @@ export interface ErrorDetails {
   readonly field?: string
   /** The value that was passed, shortened. */
   readonly value?: string
-  /** How to fix it. */
-  readonly fix?: string
+  /** How to fix it: a text, or a code whose text depends on the interface. */
+  readonly fix?: string | Fix
+  /** The fields that the sentence names, in the order of its `OTHER` marks. */
+  readonly others?: readonly string[]
   /** Position of the item in a bulk call. */
   readonly index?: number
   readonly cause?: unknown
@@ -134,21 +137,25 @@ export class JobmillError extends Error {
   declare readonly field: string | undefined
   declare readonly value: string | undefined
   declare readonly fix: string | undefined
+  /** For programs: what to do, without the words. */
+  declare readonly fixCode: FixCode | undefined
   declare readonly index: number | undefined
   /** For OPTIONS_INVALID: each of the form `{ level, code, option, message }`. */
   declare readonly problems: readonly object[] | undefined
 
-  constructor(code: ErrorCode, what: string, details: ErrorDetails = {}) {
-    super(sentence(what, details), details.cause === undefined ? undefined : { cause: details.cause })
+  constructor(code: ErrorCode, what: string, details: ErrorDetails = {}, fixes: FixTexts = FIXES) {
+    super(sentence(what, details, fixes), details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'JobmillError'
     this.code = code
     const { field, value, fix, index, problems } = details
     if (field !== undefined) this.field = field
     if (value !== undefined) this.value = value
-    if (fix !== undefined) this.fix = fix
+    if (fix !== undefined) this.fix = fixText(fix, fixes)
+    if (typeof fix === 'object') this.fixCode = fix.code
     if (index !== undefined) this.index = index
     if (problems !== undefined) this.problems = problems
     Object.defineProperty(this, BRAND, { value: true })
+    PARTS.set(this, { what, details })
   }
 
   /** The status for an HTTP response; the error handlers of Fastify, Express and others read it. */
@@ -188,71 +195,49 @@ export function isRefusal(error: unknown): boolean {
   return severity === 'ERROR' && !NOT_ABOUT_DATA.test(String(code))
 }
 
+/** Stands for the name of a further field in a sentence: see `ErrorDetails.others`. */
+export const OTHER = '\uE000'
+
+/** The names and texts of an interface: options of the command line, or fields of a request. */
+export interface Words {
+  readonly field?: (field: string) => string
+  readonly fixes?: FixTexts
+}
+
 /** `jobs[3].queue: contains an invalid character (got "my queue"). Use letters, digits and …` */
-function sentence(what: string, { field, value, fix }: ErrorDetails): string {
+function sentence(what: string, { field, value, fix, others = [] }: ErrorDetails, fixes: FixTexts): string {
   const subject = field === undefined ? '' : `${field}: `
   const got = value === undefined ? '' : ` (got ${value})`
-  return `${subject}${ended(`${what}${got}`)}${fix === undefined ? '' : ` ${ended(fix)}`}`
+  const text = others.reduce((rest, other) => rest.replace(OTHER, () => other), what)
+  const then = fix === undefined ? '' : ` ${ended(fixText(fix, fixes))}`
+  return `${subject}${ended(`${text}${got}`)}${then}`
 }
 
 function ended(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`
 }
 
-/**
- * Translates an error for another interface, such as the CLI or the HTTP API: its field name and its texts.
- */
-export interface OtherWords {
-  readonly field?: (field: string) => string
-  /** Applied to the sentence and to the fix. */
-  readonly text?: (text: string) => string
-}
+/** What errors were made of, so that another interface can say them in its own words. */
+const PARTS = new WeakMap<JobmillError, { readonly what: string; readonly details: ErrorDetails }>()
 
-/** Rebuilds an error in the terms of another interface: command-line options, or fields of a request. */
-export function rephrase(error: JobmillError, words: OtherWords): JobmillError {
-  const { code, index, problems, cause, value } = error
-  const { field: nameOf = same, text = same } = words
-  const start = error.field === undefined ? '' : `${error.field}: `
-  const end = error.fix === undefined ? '' : ` ${ended(error.fix)}`
-  if (!error.message.startsWith(start) || !error.message.endsWith(end)) return error
-  const also = ALSO_NAMED.get(error) ?? []
-  const what = renamed(error.message.slice(start.length, error.message.length - end.length), also, nameOf)
-  const rephrased = new JobmillError(code, text(what), {
-    ...(error.field !== undefined && { field: nameOf(error.field) }),
-    ...(error.fix !== undefined && { fix: text(error.fix) }),
+/** The same error in the words of another interface. */
+export function rephrase(error: JobmillError, { field: nameOf = same, fixes }: Words): JobmillError {
+  const parts = PARTS.get(error)
+  // Made by another copy of the package.
+  if (parts === undefined) return error
+  const { what, details } = parts
+  const { index, field, cause = error } = error
+  const renamed = {
+    ...details,
+    ...(field !== undefined && { field: nameOf(field) }),
     ...(index !== undefined && { index }),
-    ...(problems !== undefined && { problems }),
-    cause: cause ?? error,
-  })
-  alsoNaming(rephrased, also.map(nameOf))
-  // The sentence already contains the value, so the constructor must not append it again.
-  return value === undefined
-    ? rephrased
-    : Object.defineProperty(rephrased, 'value', { value, enumerable: true })
-}
-
-const same = (text: string): string => text
-
-/** Further fields that a sentence names, each as `; field: `, in order. */
-const ALSO_NAMED = new WeakMap<JobmillError, readonly string[]>()
-
-/** For a sentence about several fields: `rephrase` translates all of their names. */
-export function alsoNaming(error: JobmillError, fields: readonly string[]): JobmillError {
-  if (fields.length > 0) ALSO_NAMED.set(error, fields)
-  return error
-}
-
-function renamed(what: string, fields: readonly string[], nameOf: (field: string) => string): string {
-  let done = ''
-  let rest = what
-  for (const field of fields) {
-    const [mark, at] = [`; ${field}: `, rest.indexOf(`; ${field}: `)]
-    if (at === -1) continue
-    done += `${rest.slice(0, at)}; ${nameOf(field)}: `
-    rest = rest.slice(at + mark.length)
+    others: (details.others ?? []).map(nameOf),
+    cause,
   }
-  return done + rest
+  return new JobmillError(error.code, what, renamed, fixes)
 }
+
+const same = (field: string): string => field
 
 /** The path of a part: `payload.user`, or `payload["a b"]` for a key that would be hard to read otherwise. */
 export function pathOf(parent: string, key: string): string {

@@ -1,6 +1,7 @@
 /** Validates the names of queues and kinds, keys, tags and ids. */
 import { BOUNDS } from './defaults.ts'
 import { JobmillError, quote } from './errors.ts'
+import type { Fix } from './fixes.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/
 // oxlint-disable-next-line no-control-regex -- control characters are what this refuses
@@ -82,11 +83,10 @@ export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 
 const UUID_FIX = 'Pass the whole id: 32 hex digits as 8-4-4-4-12'
 /** The fix for an invalid id of a new job. A caller that passes a name wants a dedupe key. */
-export const NEW_ID_FIX =
-  'Pass your own key as dedupeKey instead. An id has 32 hex digits as 8-4-4-4-12; omit it to generate one'
+export const NEW_ID_FIX: Fix = { code: 'id.dedupe-key' }
 
 /** Ids are compared as text, so they are normalized to lower case. */
-export function checkId(value: unknown, field: string, fix = UUID_FIX): string {
+export function checkId(value: unknown, field: string, fix: string | Fix = UUID_FIX): string {
   const id = typeof value === 'string' ? value.toLowerCase() : ''
   if (!UUID.test(id)) {
     throw new JobmillError('ID_INVALID', 'must be a UUID', {

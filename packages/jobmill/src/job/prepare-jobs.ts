@@ -4,7 +4,7 @@
  */
 import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { type Duration, durationMs, instantAt, timeoutMs } from './duration.ts'
-import { JobmillError, quote } from './errors.ts'
+import { JobmillError, OTHER, quote } from './errors.ts'
 import { jsonText } from './text/json-text.ts'
 import { checkObject, checkObjectKeys } from './options/known-keys.ts'
 import { checkId, checkKey, checkName, NEW_ID_FIX } from './names.ts'
@@ -204,10 +204,11 @@ function undefinedPayload(field: string): JobmillError {
 
 function dueAt({ delay }: JobRequest, runAt: NonNullable<JobRequest['runAt']>, at: string): number {
   if (delay !== undefined) {
-    throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with runAt', {
+    throw new JobmillError('OPTION_CONFLICT', `cannot be combined with ${OTHER}`, {
+      others: [`${at}.runAt`],
       field: `${at}.delay`,
       value: quote(delay),
-      fix: 'Pass delay or runAt, not both',
+      fix: { code: 'delay.or-run-at' },
     })
   }
   return instantAt(runAt, `${at}.runAt`)
@@ -236,7 +237,7 @@ function metadataText(value: unknown, field: string): string {
     throw new JobmillError('OPTION_INVALID', 'must be an object', {
       field,
       value: quote(value),
-      fix: 'Pass an object, such as { traceId }',
+      fix: { code: 'metadata.object' },
     })
   }
   return jsonText(value, field, BOUNDS.metadataBytes, 'Put it in the payload')

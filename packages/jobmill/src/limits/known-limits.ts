@@ -49,10 +49,9 @@ export function knownLimits(read: () => Promise<readonly LimitRecord[]>, platfor
 function unknownLimit(name: string, known: readonly string[]): JobmillError {
   const near = nearest(name, known)
   const those = known.length === 0 ? 'No limits exist yet' : `Use one of: ${known.slice(0, 10).join(', ')}`
-  const make = 'declare it in the option limits, or create it with mill.limits.create'
   return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
     field: 'limit',
     value: quote(name),
-    fix: near === undefined ? `${those}; ${make}` : `Did you mean "${near}"? Otherwise ${make}`,
+    fix: { code: 'limit.create', first: near === undefined ? those : `Did you mean "${near}"?` },
   })
 }

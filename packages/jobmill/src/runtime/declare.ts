@@ -55,10 +55,7 @@ export async function limitOfQueueUnknown(
   return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
     field,
     value: quote(limit),
-    fix:
-      near === undefined
-        ? 'Declare it in the option limits, or create it with mill.limits.create'
-        : `Did you mean "${near}"? Otherwise declare it in the option limits, or create it with mill.limits.create`,
+    fix: { code: 'limit.create', ...(near !== undefined && { first: `Did you mean "${near}"?` }) },
   })
 }
 

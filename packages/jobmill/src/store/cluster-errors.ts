@@ -22,7 +22,7 @@ export function limitUnknown(name: string): JobmillError {
   return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
     field: 'limit',
     value: quote(name),
-    fix: 'Declare it in the option limits, or create it with mill.limits.create',
+    fix: { code: 'limit.create' },
   })
 }
 
@@ -31,11 +31,11 @@ export function wrongKey(name: string, perKey: boolean): JobmillError {
   return perKey
     ? new JobmillError('OPTION_CONFLICT', `is required: the limit ${quote(name)} has a budget per key`, {
         field: 'key',
-        fix: "Pass a key, such as { key: 'chat:42' }",
+        fix: { code: 'limit.key' },
       })
     : new JobmillError('OPTION_CONFLICT', `is not allowed: the limit ${quote(name)} has a single budget`, {
         field: 'key',
-        fix: 'Omit it, or use another limit with perKey: true',
+        fix: { code: 'limit.per-key' },
       })
 }
 
@@ -67,7 +67,7 @@ export function limitExists(name: string): JobmillError {
   return new JobmillError('OPTION_CONFLICT', 'a limit with this name already exists', {
     field: 'name',
     value: quote(name),
-    fix: 'Change it with mill.limits.change, or delete it first',
+    fix: { code: 'limit.change' },
   })
 }
 

@@ -99,7 +99,7 @@ test('the errors are readable', () => {
     'queue.pause: is not an option (got "pause"). Did you mean "paused"?',
   )
   expect(refusal(() => change({ backoff: { base: '2m', max: '1m' } })).message).toBe(
-    'queue.backoff.base: must not be longer than backoff.max (got "2m"). Raise max or lower base.',
+    'queue.backoff.base: must not be longer than queue.backoff.max (got "2m"). Raise max or lower base.',
   )
 })
 

@@ -84,7 +84,7 @@ function noAuthentication(bind: string): JobmillError {
   return new JobmillError('OPTION_INVALID', 'refusing to listen on a public address without authentication', {
     field: 'bind',
     value: quote(bind),
-    fix: 'Pass tokens or authenticate, or insecure: true on a network that you trust',
+    fix: { code: 'access.secure' },
   })
 }
 

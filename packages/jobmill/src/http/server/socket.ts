@@ -128,7 +128,7 @@ export function notListening(error: unknown, port: number, bind: string): unknow
   return new JobmillError('OPTION_INVALID', why ?? 'is not an address of this machine', {
     field,
     value: quote(field === 'port' ? port : bind),
-    fix: field === 'port' ? 'Use another port' : 'Use another address',
+    fix: { code: field === 'port' ? 'server.port' : 'server.address' },
     cause: error,
   })
 }

@@ -1,7 +1,7 @@
 /** Backoff: the delay before the next attempt of a failed job. */
 import { BOUNDS } from '../defaults.ts'
 import { type Duration, durationMs } from '../duration.ts'
-import { JobmillError, quote } from '../errors.ts'
+import { JobmillError, OTHER, quote } from '../errors.ts'
 import { checkObject, checkObjectKeys } from '../options/known-keys.ts'
 import { checkOneOf } from '../numbers.ts'
 import type { QueueSettings } from '../queue/queue-settings.ts'
@@ -51,10 +51,11 @@ export function backoffPlan(backoff: Backoff, field: string): BackoffPlan {
   const baseMs = backoff.base === undefined ? undefined : durationMs(backoff.base, `${field}.base`)
   const maxMs = backoff.max === undefined ? undefined : durationMs(backoff.max, `${field}.max`)
   if (baseMs !== undefined && maxMs !== undefined && baseMs > maxMs) {
-    throw new JobmillError('OPTION_CONFLICT', 'must not be longer than backoff.max', {
+    throw new JobmillError('OPTION_CONFLICT', `must not be longer than ${OTHER}`, {
+      others: [`${field}.max`],
       field: `${field}.base`,
       value: quote(backoff.base),
-      fix: 'Raise max or lower base',
+      fix: { code: 'backoff.order' },
     })
   }
   return { baseMs, maxMs, jitter: jitterOf(backoff.jitter, 'full', field) }

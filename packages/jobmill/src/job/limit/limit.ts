@@ -110,7 +110,7 @@ export function rateRest(
 export function neitherRateNorConcurrency(field: string): JobmillError {
   return new JobmillError('OPTION_INVALID', 'must have a rate or a concurrency', {
     field,
-    fix: "Pass { rate: 50, per: '1m' } or { concurrency: 5 }",
+    fix: { code: 'limit.type' },
   })
 }
 

@@ -1,6 +1,6 @@
 /** Validates payloads and results against a Standard Schema (zod, valibot, arktype, …). */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
-import { alsoNaming, JobmillError, pathOf } from '../errors.ts'
+import { JobmillError, OTHER, pathOf } from '../errors.ts'
 
 export type Schema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Output>
 
@@ -64,21 +64,18 @@ function valueOf(
   const others = verdict.issues
     .slice(1, MOST_LISTED)
     .map((issue) => ({ place: placeOf(field, issue), message: issue.message }))
-  const messages = [first?.message ?? '', ...others.map(({ place, message }) => `${place}: ${message}`)]
+  const messages = [first?.message ?? '', ...others.map(({ message }) => `${OTHER}: ${message}`)]
   const left = verdict.issues.length - messages.length
   const advice = fix?.()
-  const error = new JobmillError(
+  throw new JobmillError(
     'PAYLOAD_INVALID',
     `does not match its schema: ${messages.join('; ')}${left > 0 ? `; … ${left} more` : ''}`,
     {
       field: first === undefined ? field : placeOf(field, first),
+      others: others.map(({ place }) => place),
       ...(index !== undefined && { index }),
       ...(advice !== undefined && { fix: advice }),
     },
-  )
-  throw alsoNaming(
-    error,
-    others.map(({ place }) => place),
   )
 }
 

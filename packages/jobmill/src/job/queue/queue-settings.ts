@@ -1,7 +1,7 @@
 /** The live settings of a queue, and the changes that an operator can make. */
 import { BOUNDS, DEFAULTS } from '../defaults.ts'
 import { type Duration, durationMs, durationOrForever } from '../duration.ts'
-import { JobmillError, quote } from '../errors.ts'
+import { JobmillError, OTHER, quote } from '../errors.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
 import { checkName } from '../names.ts'
 import { checkBoolean, checkWhole } from '../numbers.ts'
@@ -96,10 +96,11 @@ function backoff(value: NonNullable<QueueChange['backoff']>, field: string): Par
   const base = value.base === undefined ? undefined : durationMs(value.base, `${field}.base`)
   const max = value.max === undefined ? undefined : durationMs(value.max, `${field}.max`)
   if (base !== undefined && max !== undefined && base > max) {
-    throw new JobmillError('OPTION_CONFLICT', 'must not be longer than backoff.max', {
+    throw new JobmillError('OPTION_CONFLICT', `must not be longer than ${OTHER}`, {
+      others: [`${field}.max`],
       field: `${field}.base`,
       value: quote(value.base),
-      fix: 'Raise max or lower base',
+      fix: { code: 'backoff.order' },
     })
   }
   return {

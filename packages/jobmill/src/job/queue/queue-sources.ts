@@ -11,7 +11,7 @@ import {
   type Stamp,
 } from './overrides.ts'
 import { durationText } from '../duration.ts'
-import { JobmillError } from '../errors.ts'
+import { JobmillError, OTHER } from '../errors.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from './queue-settings.ts'
 
 export interface QueueSources {
@@ -85,12 +85,13 @@ function checkBackoff(
   if ((change.backoffBaseMs === undefined && change.backoffMaxMs === undefined) || base <= max) return
   const isBase = change.backoffBaseMs !== undefined
   const what = isBase
-    ? `must not be longer than backoff.max, which is ${durationText(max)}`
-    : `must not be shorter than backoff.base, which is ${durationText(base)}`
+    ? `must not be longer than ${OTHER}, which is ${durationText(max)}`
+    : `must not be shorter than ${OTHER}, which is ${durationText(base)}`
   throw new JobmillError('OPTION_CONFLICT', what, {
     field: isBase ? 'queue.backoff.base' : 'queue.backoff.max',
+    others: [isBase ? 'queue.backoff.max' : 'queue.backoff.base'],
     value: durationText(isBase ? base : max),
-    fix: 'Raise max or lower base',
+    fix: { code: 'backoff.order' },
   })
 }
 

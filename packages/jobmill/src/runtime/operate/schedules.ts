@@ -104,7 +104,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     throw new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', {
       field: 'name',
       value: quote(name),
-      fix: near === undefined ? 'Use a name from schedules.list()' : `Did you mean "${near}"?`,
+      fix: near === undefined ? { code: 'schedule.names' as const } : `Did you mean "${near}"?`,
     })
   }
 

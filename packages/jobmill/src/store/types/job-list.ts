@@ -139,7 +139,7 @@ export function cursorInvalid(cursor: unknown): JobmillError {
   return new JobmillError('CURSOR_INVALID', 'is not a cursor of this listing', {
     field: 'cursor',
     value: quote(cursor),
-    fix: 'Pass "next" of the previous page, with the same state filter',
+    fix: { code: 'cursor.next' },
   })
 }
 

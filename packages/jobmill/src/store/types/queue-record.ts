@@ -41,10 +41,7 @@ export function queueUnknown(name: string, known: readonly string[] = []): Jobmi
   return new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', {
     field: 'queue',
     value: quote(name),
-    fix:
-      near === undefined
-        ? 'Use a name from mill.queues(). The first job of a queue creates it, and so does the option queues'
-        : `Did you mean "${near}"?`,
+    fix: near === undefined ? { code: 'queue.names' as const } : `Did you mean "${near}"?`,
   })
 }
 
