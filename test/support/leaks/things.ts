@@ -28,8 +28,11 @@ interface Thing {
 /** Deep enough to leave the driver or Node, and cheap enough for every timer. */
 const FRAMES = 12
 
+/** An abort listener is added by the code that is responsible for it, and tests add thousands. */
+const LISTENER_FRAMES = 5
+
 /** Timers of one test with a stack trace. A test with more would spend its time on them. */
-const TRACED_TIMERS = 200
+const TRACED_TIMERS = 50
 
 /** From this number on, ended resources are forgotten: a test may set a million timers. */
 const MANY = 5_000
@@ -58,16 +61,17 @@ export function watch(
   if (excused.has(kind)) return
   const made: { stack?: string } = {}
   if (kind === 'timer') traced += 1
-  if (kind !== 'timer' || traced <= TRACED_TIMERS) trace(made)
+  if (kind !== 'timer' || traced <= TRACED_TIMERS)
+    trace(made, kind === 'abort listener' ? LISTENER_FRAMES : FRAMES)
   last += 1
   things.push({ kind, n: last, isThere, tell, end, made })
   // A clock counts only once its mills have stopped.
   if (things.length > many) forget(({ kind, isThere }) => kind !== 'test clock' && !isThere())
 }
 
-function trace(made: object): void {
+function trace(made: object, frames: number): void {
   const limit = Error.stackTraceLimit
-  Error.stackTraceLimit = FRAMES
+  Error.stackTraceLimit = frames
   // The stack trace is formatted only when it is read.
   Error.captureStackTrace(made, watch)
   Error.stackTraceLimit = limit
