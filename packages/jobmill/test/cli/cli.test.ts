@@ -226,7 +226,7 @@ export default { store, grace: 0, jobs: [
     const parsed = lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
     expect(parsed.find(({ level }) => level === 'error')).toMatchObject({
       msg: 'uncaught error: Error: after it settled',
-      stack: expect.stringContaining('jobmill.config.ts') as unknown,
+      stack: expect.stringContaining('jobmill.config.mjs') as unknown,
     })
     expect(await mill.get(id)).toMatchObject({ state: 'ready', attempt: 0, crashes: 0 })
   })
