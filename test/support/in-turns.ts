@@ -43,12 +43,6 @@ export function inTurns(place: string, places: readonly Place[]): Turns {
   })
 }
 
-/** The items of a list that belong to this store. */
-export function shareOf<T>(items: readonly T[], place: string, places: readonly Place[]): T[] {
-  const mine = turnsOf(place, places)
-  return items.filter(() => mine())
-}
-
 function turnsOf(place: string, places: readonly Place[]): () => boolean {
   const mine = places.findIndex((one) => (typeof one === 'string' ? one : one.name) === place)
   let turn = -1
