@@ -7,7 +7,8 @@
 // h-foreign and h-paused.
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { prepareQueueChange, type FullStore } from 'jobmill'
+import type { FullStore } from 'jobmill'
+import { prepareQueueChange } from 'jobmill/internal'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
 import { aClaim, aJob, anInstance } from 'jobmill/testing'

@@ -1,6 +1,7 @@
 /** Tracks the backlog from acknowledgements and worker ledgers, and detects recovery. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isEnded, type Mill } from 'jobmill'
+import type { Mill } from 'jobmill'
+import { isEnded } from 'jobmill/store'
 import { nowMs } from '../cluster/clock.ts'
 import type { Sent } from '../cluster/stream.ts'
 import type { Workers } from '../cluster/workers.ts'

@@ -3,7 +3,8 @@
  * the counts of its mill; SIGTERM stops it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineJob, type EventCounts, type JobContext, jobmill } from 'jobmill'
+import { defineJob, type JobContext, jobmill } from 'jobmill'
+import type { EventCounts } from 'jobmill/internal'
 import { nowMs } from './clock.ts'
 import { BEAT_EVERY, BEATS, type Kind, KINDS, QUEUE, type Work, WORKERS } from './kinds.ts'
 import { type How, ledgerWriter } from './ledger.ts'

@@ -5,7 +5,8 @@
  *
  * `at` is in milliseconds on one clock for the whole history.
  */
-import type { HoldAfter, JobState } from 'jobmill'
+import type { JobState } from 'jobmill'
+import type { HoldAfter } from 'jobmill/store'
 
 export type Entry = { readonly at: number } & (
   | Written

@@ -1,5 +1,6 @@
 /** Reads all jobs of the store. */
-import type { JobState, JobSummary, FullStore } from 'jobmill'
+import type { JobState, FullStore } from 'jobmill'
+import type { JobSummary } from 'jobmill/store'
 import { through } from './store.ts'
 import type { World } from './world.ts'
 

@@ -3,7 +3,8 @@
  * other. Some get lost, and some calls arrive twice, or long after the caller timed out. A sent call arrives
  * even if its sender dies, and its reply is then dropped.
  */
-import { JobmillError, type WakeUp, type FullStore } from 'jobmill'
+import { JobmillError, type FullStore } from 'jobmill'
+import type { WakeUp } from 'jobmill/store'
 import { ALL_VERBS, aroundVerbs, type Verb, verbOf } from '../../packages/jobmill/src/store/verbs.ts'
 import type { Chance } from './chance.ts'
 import type { Owner, World } from './world.ts'

@@ -1,13 +1,6 @@
 /** Records what the store has done, in commit order. */
-import {
-  type Enqueued,
-  type Finish,
-  type Finished,
-  isEnded,
-  type JobState,
-  type Lease,
-  type NewJob,
-} from 'jobmill'
+import type { JobState } from 'jobmill'
+import { type Enqueued, type Finish, type Finished, isEnded, type Lease, type NewJob } from 'jobmill/store'
 import type { Verb, VerbType } from '../../packages/jobmill/src/store/verbs.ts'
 import type { Entry } from '../history/entry.ts'
 

@@ -3,7 +3,8 @@
  * the faults end, everything must come to rest, and the checker reports violations.
  */
 import { createHash } from 'node:crypto'
-import { isEnded, type FullStore } from 'jobmill'
+import type { FullStore } from 'jobmill'
+import { isEnded } from 'jobmill/store'
 import { checkHistory, type Violation } from '../history/check.ts'
 import type { Entry } from '../history/entry.ts'
 import { callers } from './callers.ts'

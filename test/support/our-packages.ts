@@ -5,6 +5,7 @@ export const OUR_PACKAGES: Readonly<Record<string, string>> = {
   'jobmill/sqlite': 'jobmill/src/sqlite.ts',
   'jobmill/postgres': 'jobmill/src/postgres.ts',
   'jobmill/store': 'jobmill/src/store.ts',
+  'jobmill/internal': 'jobmill/src/internal.ts',
   'jobmill/http': 'jobmill/src/http.ts',
   'jobmill/cli': 'jobmill/src/cli.ts',
   'jobmill/opentelemetry': 'jobmill/src/opentelemetry.ts',

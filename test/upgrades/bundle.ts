@@ -10,6 +10,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   jobmill: 'index.ts',
   sqlite: 'sqlite.ts',
   postgres: 'postgres.ts',
+  store: 'store.ts',
   'empty-log': 'store-sqlite/file/empty-log.ts',
 }
 

@@ -2,7 +2,7 @@
  * Fills what processes share: limits with held permits, schedules that have run, slots, leaders, metrics and
  * events.
  */
-import type { ScheduleDefinition } from 'jobmill'
+import type { ScheduleDefinition } from 'jobmill/store'
 import { KIND, QUEUE, type Scene } from './scene.ts'
 
 export const LIMITED = 'limited'

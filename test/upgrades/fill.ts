@@ -2,7 +2,8 @@
  * Fills a new database with a job in every state, by the code of a release and through its own store
  * contract.
  */
-import type { FullStore, Transition } from 'jobmill'
+import type { FullStore } from 'jobmill'
+import type { Transition } from 'jobmill/store'
 import { fillCluster } from './fill-cluster.ts'
 import type { Release } from './release.ts'
 import { QUEUE, type Roles, type Scene, sceneOf } from './scene.ts'

@@ -2,7 +2,8 @@
 // clients at the same time: all clients behind a migration that waits for a lock would wait too.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Platform, type FullStore, systemPlatform } from 'jobmill'
+import type { Platform, FullStore } from 'jobmill'
+import { systemPlatform } from 'jobmill/store'
 import { postgres } from 'jobmill/postgres'
 import { aClaim, aJob, anInstance } from 'jobmill/testing'
 import pg from 'pg'

@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type * as Entry from 'jobmill'
 import type * as Postgres from 'jobmill/postgres'
 import type * as Sqlite from 'jobmill/sqlite'
+import type * as Contract from 'jobmill/store'
 
 /** The location of a store, in a form that can be sent to another process. */
 export interface Place {
@@ -16,7 +17,7 @@ export interface Place {
 
 /** Typed like the current release. */
 export interface Release {
-  readonly entry: typeof Entry
+  readonly entry: typeof Entry & typeof Contract
   /** Loads only the requested driver. */
   readonly storeAt: (place: Place) => Promise<Entry.FullStore<never>>
 }
@@ -38,7 +39,8 @@ export function loadRelease(version: string): Promise<Release> {
 }
 
 export async function loadCurrent(): Promise<Release> {
-  return makeRelease(await import('jobmill'), {
+  const entry = { ...(await import('jobmill')), ...(await import('jobmill/store')) }
+  return makeRelease(entry, {
     sqlite: () => import('jobmill/sqlite'),
     postgres: () => import('jobmill/postgres'),
   })
@@ -47,7 +49,8 @@ export async function loadCurrent(): Promise<Release> {
 /** The release whose bundle is in this folder. */
 export async function loadBundle(folder: string): Promise<Release> {
   const load = (name: string): Promise<unknown> => import(pathToFileURL(join(folder, `${name}.mjs`)).href)
-  return makeRelease((await load('jobmill')) as Release['entry'], {
+  const entry = Object.assign({}, await load('jobmill'), await load('store')) as Release['entry']
+  return makeRelease(entry, {
     sqlite: () => load('sqlite') as Promise<typeof Sqlite>,
     postgres: () => load('postgres') as Promise<typeof Postgres>,
   })

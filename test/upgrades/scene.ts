@@ -2,7 +2,9 @@
  * What filling a database needs of any release, through its store contract. Every job has a role, by which
  * tests identify it.
  */
-import type { JobRequest, Lease, NewJob, QueueSettings, FullStore } from 'jobmill'
+import type { FullStore } from 'jobmill'
+import type { Lease, NewJob, QueueSettings } from 'jobmill/store'
+import type { JobRequest } from 'jobmill/internal'
 import type { Release } from './release.ts'
 
 export const KIND = 'work'

@@ -1,7 +1,7 @@
 /** The Jobs page: filtering, paging, and actions on one job, on selected jobs and on all that match. */
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import type { JobFilter } from '../../jobmill/src/index.ts'
+import type { JobFilter } from '../../jobmill/src/internal.ts'
 import { inFull } from '../../../test/support/in-full.ts'
 import { type Mission, mission } from './support/mission.ts'
 

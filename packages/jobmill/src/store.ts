@@ -198,3 +198,4 @@ export {
 export { createLifecycle, type Lifecycle, storeClosed } from './store/lifecycle.ts'
 export { withChecks } from './store/checks/with-checks.ts'
 export { type Platform, systemPlatform, type Timer } from './platform/platform.ts'
+export { type JobRequest, prepareJobs, type PrepareOptions } from './job/prepare-jobs.ts'

@@ -1,5 +1,6 @@
 /** The gateway: assembles its parts, and starts and stops them as one. */
-import { type Mill, systemPlatform } from 'jobmill'
+import type { Mill } from 'jobmill'
+import { systemPlatform } from 'jobmill/internal'
 import { openTables } from 'jobmill-tables'
 import { serveAdmin } from './admin-address.ts'
 import type { Bot } from './bots/bot.ts'

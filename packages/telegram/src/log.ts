@@ -1,5 +1,6 @@
 /** The log of the gateway, for operators. */
-import { loggerFor, type LogOption } from 'jobmill'
+import type { LogOption } from 'jobmill'
+import { loggerFor } from 'jobmill/internal'
 
 export type Log = (
   level: 'info' | 'warn' | 'error',

@@ -1,13 +1,6 @@
 /** The options of a gateway that a program starts. */
-import {
-  checkFunction,
-  checkObjectKeys,
-  checkPlatform,
-  checkWhole,
-  JobmillError,
-  type LogOption,
-  type Platform,
-} from 'jobmill'
+import { JobmillError, type LogOption, type Platform } from 'jobmill'
+import { checkFunction, checkObjectKeys, checkPlatform, checkWhole } from 'jobmill/internal'
 import type { ServeOptions } from 'jobmill/http'
 import type { GatewayConfig } from './config/config.ts'
 import type { Handler } from './handlers/handler.ts'

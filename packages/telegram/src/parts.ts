@@ -1,5 +1,6 @@
 /** Creates the parts of a gateway from its config, before any of them starts. */
-import { DEFAULTS, jobmill, type Store, systemPlatform } from 'jobmill'
+import { jobmill, type Store } from 'jobmill'
+import { DEFAULTS, systemPlatform } from 'jobmill/internal'
 import type { Tables } from 'jobmill-tables'
 import { botOf } from './bots/bot.ts'
 import { webhookStates } from './bots/webhooks.ts'

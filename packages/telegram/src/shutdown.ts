@@ -1,5 +1,6 @@
 /** Stops a gateway within the grace period and a few seconds, also while the database does not answer. */
-import { DEFAULTS, type Mill, type Platform } from 'jobmill'
+import type { Mill, Platform } from 'jobmill'
+import { DEFAULTS } from 'jobmill/internal'
 
 /** How long requests and updates may take to end after the grace period. */
 const LAST_MS = 1_000

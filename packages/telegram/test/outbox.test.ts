@@ -2,7 +2,7 @@
  * Replies: sent until Telegram accepts or refuses them, in order, within its limits, once if that can be
  * known. On both stores.
  */
-import { durationMs } from 'jobmill'
+import { durationMs } from 'jobmill/internal'
 import { openTables, type Tables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inFull } from '../../../test/support/in-full.ts'

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { HttpError } from 'grammy'
-import { systemPlatform } from 'jobmill'
+import { systemPlatform } from 'jobmill/internal'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { inFull } from '../../../test/support/in-full.ts'
 import { inTurns } from '../../../test/support/in-turns.ts'

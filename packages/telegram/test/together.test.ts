@@ -2,7 +2,8 @@
  * Several gateways on one database: cleanup, notifications and clocks. On both stores. Most of the time is
  * waiting, so all stories run concurrently before the first test, and each test only checks its outcome.
  */
-import { type Platform, systemPlatform } from 'jobmill'
+import type { Platform } from 'jobmill'
+import { systemPlatform } from 'jobmill/internal'
 import { openTables } from 'jobmill-tables'
 import { beforeAll, describe, expect, vi } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'

@@ -1,14 +1,6 @@
 /** The options of an inbox. Validation reports every problem by name. */
-import {
-  checkBoolean,
-  checkFunction,
-  checkObjectKeys,
-  checkPlatform,
-  JobmillError,
-  type Duration,
-  type LogOption,
-  type Platform,
-} from 'jobmill'
+import { JobmillError, type Duration, type LogOption, type Platform } from 'jobmill'
+import { checkBoolean, checkFunction, checkObjectKeys, checkPlatform } from 'jobmill/internal'
 import type { Tables } from 'jobmill-tables'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { textMs } from './clean/duration.ts'

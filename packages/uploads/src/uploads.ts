@@ -1,5 +1,6 @@
 /** `uploads(options)`: assembles the inbox. */
-import { JobmillError, loggerFor, type Mill, type OwnDuty, systemPlatform } from 'jobmill'
+import { JobmillError, type Mill, type OwnDuty } from 'jobmill'
+import { loggerFor, systemPlatform } from 'jobmill/internal'
 import { indentedLines, writeOutput } from 'jobmill/cli'
 import type { Caller } from 'jobmill/http'
 import { bridgeTo, type Bridge } from './inbox/bridge.ts'

@@ -4,7 +4,7 @@
  * sweep leaves nothing.
  */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { systemPlatform } from 'jobmill'
+import { systemPlatform } from 'jobmill/internal'
 import { FAULT_POINTS, type FaultPoint } from 'jobmill-uploads'
 import { cutsForAll } from './support/cuts.ts'
 import { type Box, leftOf, mailbox, pending, refusal, type Scene, sceneForAll } from './support/inboxes.ts'

@@ -1,7 +1,8 @@
 /**
  * The feed: order, repeated listing until acknowledgement, long polling and events, also across processes.
  */
-import { type Platform, systemPlatform } from 'jobmill'
+import type { Platform } from 'jobmill'
+import { systemPlatform } from 'jobmill/internal'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
 import { describe, expect, test } from 'vitest'

@@ -1,6 +1,7 @@
 /** Streaming without buffering, full disks, and jobs for files in the same transaction. On both stores. */
 import type { Socket } from 'node:net'
-import { type AnyJob, defineJob, systemPlatform } from 'jobmill'
+import { type AnyJob, defineJob } from 'jobmill'
+import { systemPlatform } from 'jobmill/internal'
 import { describe, expect, test } from 'vitest'
 import { inFull } from '../../../test/support/in-full.ts'
 import { inTurns } from '../../../test/support/in-turns.ts'

@@ -1,5 +1,6 @@
 /** The sweep: which rows it deletes and keeps, in what order, its counts, and its duty. B.3, B.8, B.9. */
-import { jobmill, type Platform, systemPlatform } from 'jobmill'
+import { jobmill, type Platform } from 'jobmill'
+import { systemPlatform } from 'jobmill/internal'
 import { openTables, sql } from 'jobmill-tables'
 import {
   type BlobStore,

@@ -1,4 +1,4 @@
-import { systemPlatform } from 'jobmill'
+import { systemPlatform } from 'jobmill/internal'
 import { testPlatform } from 'jobmill/testing'
 import { expect, test } from 'vitest'
 import { turns } from '../src/http/turns.ts'

@@ -2,7 +2,8 @@
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
-import { Dead, defineJob, type JobContext, type JobPage, type JobView, type Mill } from '../../src/index.ts'
+import { Dead, defineJob, type JobContext, type JobView, type Mill } from '../../src/index.ts'
+import type { JobPage } from '../../src/store.ts'
 import { call, file, places, run } from './run.ts'
 
 const job = defineJob({

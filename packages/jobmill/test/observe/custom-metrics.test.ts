@@ -1,7 +1,7 @@
 // Metrics of an application next to ours in the Prometheus text: a strict parser accepts it, whatever the
 // application does.
 import { describe, expect, test } from 'vitest'
-import type { CustomMetricLabels, GaugeReading } from '../../src/index.ts'
+import type { CustomMetricLabels, GaugeReading } from '../../src/internal.ts'
 import { customMetrics } from '../../src/observe/prometheus/custom-metrics.ts'
 import { exposition } from '../../src/observe/prometheus/text.ts'
 import { testPlatform } from '../../src/testing/index.ts'

@@ -3,7 +3,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
-import { defineJob, isEnded, type EnqueuedJob, type JobContext, type JobView } from '../../src/index.ts'
+import { defineJob, type EnqueuedJob, type JobContext, type JobView } from '../../src/index.ts'
+import { isEnded } from '../../src/store.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { type Place, places } from './places.ts'
 

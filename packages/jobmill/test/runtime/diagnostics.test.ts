@@ -2,14 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { inTurns } from '../../../../test/support/in-turns.ts'
-import {
-  Dead,
-  DEFAULT_QUEUE_SETTINGS,
-  defineJob,
-  type JobContext,
-  type FullStore,
-  Throttled,
-} from '../../src/index.ts'
+import { Dead, defineJob, type JobContext, type FullStore, Throttled } from '../../src/index.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/store.ts'
 import type { StoreTools } from '../../src/store/admin/tools.ts'
 import { queueDiagnostics } from '../../src/runtime/diagnose/queue-diagnostics.ts'
 import { anInstance, type TestMill } from '../../src/testing/index.ts'

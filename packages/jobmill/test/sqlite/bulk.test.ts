@@ -1,7 +1,7 @@
 // Bulk calls use other statements than single ones; both must give the same results.
 import Database from 'better-sqlite3'
 import { assert, expect, test } from 'vitest'
-import { enqueuer } from '../../src/index.ts'
+import { enqueuer } from '../../src/internal.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 import { freshFile, linkTo, openStore } from './support.ts'
 

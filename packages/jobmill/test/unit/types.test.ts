@@ -2,7 +2,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { type Enqueuer, enqueuer, type Store } from '../../src/index.ts'
+import type { Store } from '../../src/index.ts'
+import { type Enqueuer, enqueuer } from '../../src/internal.ts'
 import { postgres, type Tx } from '../../src/postgres.ts'
 import { sqlite, type SqliteTx } from '../../src/sqlite.ts'
 

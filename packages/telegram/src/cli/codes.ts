@@ -1,6 +1,7 @@
 /** The commands for one-time login codes, which an operator creates and a user sends to the login bot. */
 import { existsSync } from 'node:fs'
-import { durationMs, JobmillError } from 'jobmill'
+import { JobmillError } from 'jobmill'
+import { durationMs } from 'jobmill/internal'
 import { EXIT, type Given, nearest } from 'jobmill/cli'
 import { openTables, placeOf, type Tables } from 'jobmill-tables'
 import type { AuthConfig, GatewayConfig } from '../config/config.ts'

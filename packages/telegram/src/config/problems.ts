@@ -1,5 +1,6 @@
 /** Collects all problems of a config, so that an operator can fix them in one go. */
-import { durationMs, isJobmillError } from 'jobmill'
+import { isJobmillError } from 'jobmill'
+import { durationMs } from 'jobmill/internal'
 import { nearest } from 'jobmill/cli'
 import type { Problem } from './config.ts'
 

@@ -1,7 +1,8 @@
 /** Reads the targets of handlers: a service to call, a program to run, a job kind to enqueue. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { checkName, commandJob, isJobmillError } from 'jobmill'
+import { commandJob, isJobmillError } from 'jobmill'
+import { checkName } from 'jobmill/internal'
 import type { CommandTarget, HttpTarget, JobTarget } from './config.ts'
 import { type Problems, typeOf } from './problems.ts'
 import type { Section } from './section.ts'

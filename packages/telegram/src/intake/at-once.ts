@@ -2,7 +2,8 @@
  * Synchronous bots: the handler runs while Telegram waits for the response. Telegram delivers failed updates
  * again.
  */
-import { DEFAULTS, type Mill, Snooze } from 'jobmill'
+import { type Mill, Snooze } from 'jobmill'
+import { DEFAULTS } from 'jobmill/internal'
 import type { Tables, Transaction } from 'jobmill-tables'
 import { type Bot, deadNotice } from '../bots/bot.ts'
 import { deletionOf } from '../handlers/auth.ts'

@@ -2,7 +2,8 @@
  * Decides what happens to an update, from a webhook or a poll: checks the sender, then enqueues a job or runs
  * the handler.
  */
-import { type EnqueueOptions, isEnded, type Mill } from 'jobmill'
+import type { EnqueueOptions, Mill } from 'jobmill'
+import { isEnded } from 'jobmill/internal'
 import { type Bot, deadNotice, isListed, promptOf } from '../bots/bot.ts'
 import { messages, type Reply } from '../handlers/handler.ts'
 import type { Log } from '../log.ts'

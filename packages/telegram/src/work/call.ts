@@ -1,6 +1,6 @@
 /** Makes one Bot API call and classifies its outcome. */
 import { type Api, GrammyError, HttpError } from 'grammy'
-import { BOUNDS } from 'jobmill'
+import { BOUNDS } from 'jobmill/internal'
 
 type Called =
   | { readonly outcome: 'sent'; readonly result: unknown }

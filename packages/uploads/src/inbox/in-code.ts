@@ -2,7 +2,7 @@
  * Upload, fetch and acknowledge without HTTP, for the program that runs the inbox. It needs no token, but
  * limits and quotas apply.
  */
-import { checkObjectKeys } from 'jobmill'
+import { checkObjectKeys } from 'jobmill/internal'
 import type { Kysely } from 'jobmill-tables'
 import { cleanId } from '../clean/ids.ts'
 import { Refusal } from '../refusal.ts'

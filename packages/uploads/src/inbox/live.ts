@@ -3,7 +3,8 @@
  * are found by polling the awaited mailboxes twice a second, in one query, and only while a request is
  * waiting.
  */
-import type { Platform, Timer } from 'jobmill'
+import type { Platform } from 'jobmill'
+import type { Timer } from 'jobmill/internal'
 
 export interface Live {
   /** Called after the commit. */

@@ -1,5 +1,5 @@
 /** Validates files that a program puts into the inbox, with the limits of a request. */
-import { checkObjectKeys } from 'jobmill'
+import { checkObjectKeys } from 'jobmill/internal'
 import { Refusal } from '../refusal.ts'
 import type { MailboxLimits } from './limits.ts'
 import type { Incoming } from './take-in.ts'

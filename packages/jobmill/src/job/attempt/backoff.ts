@@ -10,7 +10,7 @@ import type { QueueSettings } from '../queue/queue-settings.ts'
  * `full` picks a random delay between 0 and the whole backoff, so that jobs that failed together do not retry
  * together.
  */
-export type Jitter = 'full' | 'none'
+type Jitter = 'full' | 'none'
 
 export interface Failure {
   /** 1 after the first attempt. */

@@ -11,7 +11,7 @@ import type { FullStore } from '../../store/store.ts'
 import type { DutyStatus } from '../../upkeep/duty-log.ts'
 import type { Engine } from '../engine.ts'
 
-export interface ReadyCheck {
+interface ReadyCheck {
   readonly ok: boolean
   readonly message: string
 }

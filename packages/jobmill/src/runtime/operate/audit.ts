@@ -11,7 +11,7 @@ import type { NewTimelineEvent, TimelineEvent } from '../../store/types/metrics.
 import type { FullStore } from '../../store/store.ts'
 import { positionOf } from '../report/observation.ts'
 
-export interface AuditEntry {
+interface AuditEntry {
   readonly who: string
   readonly role: string
   /** The action: `jobs.retry`. */
@@ -24,7 +24,7 @@ export interface AuditEntry {
   readonly after: unknown
 }
 
-export interface AuditRecord extends Omit<AuditEntry, 'queue' | 'job'> {
+interface AuditRecord extends Omit<AuditEntry, 'queue' | 'job'> {
   readonly at: number
   readonly queue: string | null
   readonly job: string | null

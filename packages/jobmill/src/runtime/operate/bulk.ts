@@ -31,14 +31,14 @@ const STATES: Readonly<Record<BulkAct, readonly JobState[]>> = {
 
 const OPTION_KEYS = ['signal', 'progress']
 
-export interface BulkOptions {
+interface BulkOptions {
   /** Stops the action after the current batch. */
   readonly signal?: AbortSignal
   /** Receives the number of jobs scanned so far. */
   readonly progress?: (looked: number) => void
 }
 
-export interface BulkRun extends BulkOptions {
+interface BulkRun extends BulkOptions {
   /** Used by cancel. */
   readonly reason?: string
 }

@@ -6,7 +6,7 @@ import type { JobState } from '../../job/state.ts'
 import type { JobFailure, JobSummary } from '../../store/types/job-record.ts'
 import type { FullStore } from '../../store/store.ts'
 
-export interface ErrorsQuery {
+interface ErrorsQuery {
   readonly queue?: string | readonly string[]
   readonly kind?: string | readonly string[]
 }

@@ -86,7 +86,7 @@ export type LimitChange =
   | Partial<Extract<LimitOptions, { readonly rate: number }>>
   | { readonly concurrency: number }
 
-export interface MillLimits {
+interface MillLimits {
   /** Sorted by name, with what is available now. */
   list(): Promise<LimitRecord[]>
   /** Throws OPTION_CONFLICT when a limit of this name exists. */

@@ -22,7 +22,7 @@ import { inState, type ListedState, LISTED_STATES, type ListFilter, splitFilter 
 export const INCLUDABLE = ['payload', 'metadata', 'result', 'progress'] as const
 export type Includable = (typeof INCLUDABLE)[number]
 
-export interface ListRequest extends Partial<PageRequest> {
+interface ListRequest extends Partial<PageRequest> {
   /** Additional parts of each job. Costs one more statement for the whole page. */
   readonly include?: readonly Includable[]
 }
@@ -36,16 +36,16 @@ export interface ListedJob extends JobSummary, Partial<Pick<JobView, Includable>
   readonly error: string | null
 }
 
-export interface ListPage extends Omit<JobPage, 'jobs'> {
+interface ListPage extends Omit<JobPage, 'jobs'> {
   readonly jobs: readonly ListedJob[]
 }
 
-export interface JobCount {
+interface JobCount {
   readonly jobs: number
   readonly byState: Readonly<Partial<Record<ListedState, number>>>
 }
 
-export interface CountOptions {
+interface CountOptions {
   /** Aborts the count. */
   readonly signal?: AbortSignal
 }

@@ -18,7 +18,7 @@ import { limitOfQueueUnknown } from '../declare.ts'
 import { byOf, type ByOption } from './overrides.ts'
 import { type AttemptView, attemptView, type JobView, jobView } from './job-view.ts'
 
-export interface CancelOptions {
+interface CancelOptions {
   /** Stored with the job, and the message of the `Interruption` that its signal carries. */
   readonly reason?: string
 }

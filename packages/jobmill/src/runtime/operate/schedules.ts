@@ -27,7 +27,7 @@ import { byOf, type ByOption } from './overrides.ts'
 import { type ScheduleView, scheduleView } from './schedule-view.ts'
 
 /** `skipped`: the job with this id is still waiting or running, and the schedule does not overlap. */
-export interface Triggered {
+interface Triggered {
   readonly outcome: TickOutcome
   readonly job: string
 }

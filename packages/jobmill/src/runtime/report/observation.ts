@@ -79,7 +79,7 @@ export interface TimelineEntry {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-export interface TimelinePage {
+interface TimelinePage {
   /** Newest first. */
   readonly events: readonly TimelineEntry[]
   /** The cursor of the next page. Null at the end. */

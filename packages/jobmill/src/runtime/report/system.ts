@@ -13,12 +13,12 @@ import type { Resolved } from '../options/options.ts'
 import { type Percentiles, percentiles, recordOf } from './series.ts'
 import type { DutyView } from '../operate/duty-control.ts'
 
-export interface SystemDuty extends DutyView {
+interface SystemDuty extends DutyView {
   /** The period. Null for a duty without one, or unknown to this process. */
   readonly everyMs: number | null
 }
 
-export interface SystemView {
+interface SystemView {
   readonly store: string
   /** The versions of jobmill and Node. */
   readonly version: string
