@@ -5,7 +5,8 @@ import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext, type FullStore, Throttled } from '../../src/index.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/store.ts'
 import type { StoreTools } from '../../src/store/admin/tools.ts'
-import { queueDiagnostics } from '../../src/runtime/diagnose/queue-diagnostics.ts'
+import { LIVE_CHECKS, runChecks } from '../../src/runtime/diagnose/checks.ts'
+import type { LiveScene } from '../../src/runtime/diagnose/scene.ts'
 import { anInstance, type TestMill } from '../../src/testing/index.ts'
 import { subjects } from './stores.ts'
 
@@ -47,12 +48,28 @@ function having(store: FullStore, tools: Partial<StoreTools>): FullStore {
   return Object.assign(Object.create(store) as FullStore, { tools: { ...own, ...tools } })
 }
 
+const NOTHING: LiveScene = {
+  instances: [],
+  deadHolders: new Set(),
+  unservedKinds: [],
+  queues: [],
+  duties: [],
+  drift: [],
+  periods: new Map(),
+  hidesPayloads: true,
+  counts: [],
+  limits: [],
+  schedules: [],
+  series: [],
+}
+
 describe('a queue', () => {
   const queue = { ...DEFAULT_QUEUE_SETTINGS, name: 'q', coolingMs: 0, throttles: 0 }
   const counts = { queue: 'q', scheduled: 0, ready: 3, running: 0, done: 0, dead: 0, cancelled: 0 }
   const serving = { ...anInstance({ queues: ['q'] }), state: 'alive', startedAt: 0, renewedAt: 0 } as const
   const messages = (own: object, oldestReadyMs: number, instances = [serving]): string[] =>
-    queueDiagnostics({
+    runChecks(LIVE_CHECKS, {
+      ...NOTHING,
       queues: [{ ...queue, ...own }],
       counts: [{ ...counts, oldestReadyMs }],
       instances: instances.map((one) => ({ ...one, expiresAt: 1, endedAt: null })),

@@ -1,6 +1,7 @@
 /** `jobmill db doctor`: reports problems of the database and of its queues, with a fix for each. */
 import { durationMs } from '../../job/duration.ts'
-import { diagnoseMill, periodsOf } from '../../runtime/diagnose/diagnose.ts'
+import { diagnoseMill } from '../../runtime/diagnose/diagnostics.ts'
+import { periodsOf } from '../../runtime/diagnose/scene.ts'
 import { resolveOptions } from '../../runtime/options/options.ts'
 import type { Diagnostic } from '../../store/admin/admin.ts'
 import { isCurrent } from '../../store/admin/schema-status.ts'
