@@ -113,6 +113,26 @@ export const ACCESS: readonly TestedMutant[] = [
     test: { file: `${TESTS}/http/connections.test.ts`, name: 'S1 GET with a body that never ends' },
   },
   {
+    name: 'http: the body of a response is not cancelled if its client has left',
+    file: 'http/server/socket.ts',
+    find: 'if (outgoing.destroyed) cancel()',
+    replace: 'if (outgoing.destroyed) return true',
+    test: {
+      file: `${TESTS}/http/connections.test.ts`,
+      name: 'S1 the body of a response is cancelled if the client left',
+    },
+  },
+  {
+    name: 'http: the body of a response is not cancelled while its first bytes are read',
+    file: 'http/server/socket.ts',
+    find: '{ value: () => (holder = read()) }',
+    replace: '{ value: () => read() }',
+    test: {
+      file: `${TESTS}/http/connections.test.ts`,
+      name: 'S1 the body of a response is cancelled if the client leaves',
+    },
+  },
+  {
     name: 'http: redaction reads nested lists once for each level',
     file: 'http/redact/redact-list-text.ts',
     find: 'if (isOption && (isNested ||',

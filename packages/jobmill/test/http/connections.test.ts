@@ -1,12 +1,15 @@
 /** Connections: how many requests of one are in progress, and how long a client may hold one. */
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { httpApi, servePublic, type ServePublicOptions } from '../../src/http.ts'
 import { jobmill } from '../../src/index.ts'
 import { systemPlatform } from '../../src/store.ts'
 import { sqlite } from '../../src/sqlite.ts'
+import { listenOn } from '../../src/http/server/socket.ts'
 import { request } from './calls.ts'
+import { bench } from './mills.ts'
 import { connected, head, statusOn } from './raw.ts'
 
 /** More than the buffers of the system hold. */
@@ -120,3 +123,87 @@ test.each(['GET', 'HEAD', 'POST'])(
     await closed
   },
 )
+
+/** Resolves when the client of this request has left. */
+async function gone({ signal }: Request): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
+}
+
+test('S1 the body of a response is cancelled if the client left before the response existed', async () => {
+  const cancelled = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  const url = await publicPort({
+    async routes(given) {
+      asked.resolve()
+      await gone(given)
+      return new Response(new ReadableStream({ cancel: () => cancelled.resolve() }))
+    },
+  })
+  const socket = await connected(url)
+  socket.write(head(['GET /slow HTTP/1.1', 'host: localhost']))
+  await asked.promise
+  socket.destroy()
+  await cancelled.promise
+})
+
+test('S1 the body of a response is cancelled if the client leaves while the first bytes are read', async () => {
+  const cancelled = Promise.withResolvers<void>()
+  const { url, close } = await listenOn({
+    port: 0,
+    bind: '127.0.0.1',
+    slowBodies: true,
+    platform: systemPlatform,
+    fetch(_, env) {
+      const { socket } = (env as { readonly incoming: IncomingMessage }).incoming
+      let pulls = 0
+      const body = new ReadableStream(
+        {
+          async pull(controller) {
+            pulls += 1
+            if (pulls === 1) return controller.enqueue(new Uint8Array(1))
+            socket.destroy()
+            await once(socket, 'close')
+            if (pulls === 2) controller.enqueue(new Uint8Array(1))
+          },
+          cancel: () => cancelled.resolve(),
+        },
+        { highWaterMark: 0 },
+      )
+      return new Response(body)
+    },
+  })
+  onTestFinished(close)
+  const socket = await connected(url)
+  socket.write(head(['GET / HTTP/1.1', 'host: localhost']))
+  await cancelled.promise
+})
+
+test('S1 an event stream whose reader left during a slow authenticate gives its place back', async () => {
+  const asked = Promise.withResolvers<void>()
+  const left = Promise.withResolvers<void>()
+  const { url } = await bench(sqlite(':memory:'), {
+    work: false,
+    streamsPerCaller: 1,
+    async authenticate(given) {
+      if (!given.headers.has('x-slow')) return { name: 'ada', role: 'viewer' }
+      asked.resolve()
+      await gone(given)
+      left.resolve()
+      return { name: 'ada', role: 'viewer' }
+    },
+  })
+  const socket = await connected(url)
+  socket.write(head(['GET /api/events HTTP/1.1', 'host: localhost', 'x-slow: 1']))
+  await asked.promise
+  socket.destroy()
+  await left.promise
+  await expect
+    .poll(async () => {
+      const next = await connected(url)
+      next.write(head(['GET /api/events HTTP/1.1', 'host: localhost']))
+      const status = await statusOn(next)
+      next.destroy()
+      return status
+    })
+    .toBe(200)
+})

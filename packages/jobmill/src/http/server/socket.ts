@@ -1,5 +1,5 @@
 /** A Node server for a fetch handler: timeouts, graceful close, and errors when it cannot listen. */
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { getRequestListener } from '@hono/node-server'
@@ -49,6 +49,7 @@ export async function listenOn(options: SocketOptions): Promise<Listening> {
   const answer = getRequestListener(
     async (request, env) => {
       const response = await fetch(request, env)
+      if (!cancelWith(env.outgoing as ServerResponse, response.body)) return new Response(null)
       if (closing === null) return response
       const last = ownAnswer(response)
       // A client with an open connection would send further requests.
@@ -106,6 +107,23 @@ function endUnread(incoming: IncomingMessage, platform: Platform): void {
   const { socket } = incoming
   const late = platform.timer(LAST_MS, () => void (incoming.complete || socket.destroy()), { unref: true })
   incoming.once('close', () => late.cancel())
+}
+
+/**
+ * Cancels the body when its connection closes, and returns false if it is closed already. The adapter does so
+ * only after it has started to send, so a client that leaves earlier would leak an open file or stream.
+ */
+function cancelWith(outgoing: ServerResponse, body: ReadableStream | null): boolean {
+  let holder: Pick<ReadableStream, 'cancel'> | null = body
+  const cancel = (): void => void holder?.cancel().catch(() => {})
+  if (outgoing.destroyed) cancel()
+  else if (body !== null) {
+    const read = body.getReader.bind(body) as () => ReadableStreamDefaultReader
+    // Only the reader can cancel a body that is being read.
+    Object.defineProperty(body, 'getReader', { value: () => (holder = read()) })
+    outgoing.once('close', cancel)
+  }
+  return !outgoing.destroyed
 }
 
 /** An address of another machine, a name that does not resolve, and an invalid address. */
