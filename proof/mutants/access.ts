@@ -253,6 +253,14 @@ export const ACCESS: readonly TestedMutant[] = [
     test: { file: 'packages/telegram/test/webhook.test.ts', name: 'S low the secret is read' },
   },
   {
+    name: 'telegram: a setting without a value gets its default',
+    package: 'telegram',
+    file: 'config/section.ts',
+    find: 'if (this.#values[name] === null && !this',
+    replace: "if (this.#values[name] === '' && !this",
+    test: { file: 'packages/telegram/test/config.test.ts', name: 'S a setting without a value' },
+  },
+  {
     name: 'http: a quoted value ends at its first doubled quote',
     file: 'http/redact/redact-json-value.ts',
     find: 'if (!text.startsWith(mark, next)) break',

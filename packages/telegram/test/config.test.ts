@@ -303,6 +303,57 @@ bots:
     ])
   })
 
+  test.each([
+    [
+      'bots:\n  factory:\n    handler: echo\n    requireAuth: false\n    allowedUsers:\n',
+      'bots.factory.allowedUsers (line 5)',
+    ],
+    [
+      'bots:\n  factory: { handler: echo, requireAuth: false }\nallowedUsers:\n#  - 1\n',
+      'allowedUsers (line 3)',
+    ],
+    [
+      'allowedUsers: [5]\nbots:\n  factory: { handler: echo, requireAuth: false, allowedUsers: ~ }\n',
+      'bots.factory.allowedUsers (line 3)',
+    ],
+    [
+      'bots:\n  factory: { handler: echo, requireAuth: false }\nsources:\n#  - 10.0.0.0/8\n',
+      'sources (line 3)',
+    ],
+    [
+      'bots:\n  factory: { handler: echo }\n  door: { handler: auth }\nauth:\n  scope:\n',
+      'auth.scope (line 5)',
+    ],
+    [
+      'bots:\n  factory: { handler: echo }\n  door: { handler: auth }\nauth:\n#  scope: [factory]\n',
+      'auth (line 4)',
+    ],
+    ['bots:\n  factory:\n    handler: echo\n    requireAuth:\n', 'bots.factory.requireAuth (line 4)'],
+    ['bots:\n', 'bots (line 1)'],
+    ['bots:\n  factory:\n', 'bots.factory (line 2)'],
+  ])('S a setting without a value is refused: %j', (yaml, place) => {
+    const { config, problems } = read(yaml, {}, ['factory', 'door'])
+    expect(config).toBeNull()
+    expect(problems.filter(({ level }) => level === 'error')).toEqual([
+      { level: 'error', place, problem: 'has no value', fix: 'Remove the key, or give it a value' },
+    ])
+  })
+
+  test('S an empty ALLOWED_USERS is refused, because it would let everyone in', () => {
+    const { config, problems } = read('bots:\n  factory: { handler: echo, requireAuth: false }\n', {
+      ALLOWED_USERS: ' ',
+    })
+    expect(config).toBeNull()
+    expect(problems).toEqual([
+      {
+        level: 'error',
+        place: 'ALLOWED_USERS',
+        problem: 'has no value',
+        fix: 'Unset it, or list user ids: 123456789,987654321',
+      },
+    ])
+  })
+
   test('a problem names the YAML line or the variable that it comes from', () => {
     const bots = 'bots:\n  factory: { handler: echo, requireAuth: false }\n'
     const yaml = `${bots}auth:\n  sessionTtl: soon\nlisten: 99999\nadmin: [1]\npublicUrl: x\nstore: mysql://me:secret@h/x\nallowedUsers: 5`
@@ -458,8 +509,8 @@ describe('A4 the environment', () => {
     },
   )
 
-  test('a blank variable is unset, and invalid user ids are refused', () => {
-    expect(of({ ALLOWED_USERS: ' ', DATABASE_URL: '' })).toMatchObject({
+  test('a blank variable is unset, unless it restricts access, and invalid user ids are refused', () => {
+    expect(of({ LISTEN: ' ', DATABASE_URL: '' })).toMatchObject({
       problems: [],
       config: { database: 'telegram.db' },
     })

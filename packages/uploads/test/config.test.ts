@@ -56,6 +56,16 @@ job: { kind: file.received, queue: files }
     expect(new Set(NAMES.map(variableOf)).size).toBe(NAMES.length)
   })
 
+  test('S a setting without a value is refused, not read as 0', () => {
+    expect(problemsOf(fileOf('port:\nquotaFiles: ~\ntokens:\njob:\n  kind: a\n'))).toEqual(
+      [1, 2, 3].map((line) =>
+        expect.stringMatching(
+          new RegExp(`^inbox.yaml:${line} \\w+: has no value. Remove the key, or give it a value$`),
+        ),
+      ),
+    )
+  })
+
   test('A sets the log level, and an unknown level is refused', () => {
     expect(readConfig(fileOf('logLevel: warn'), {}).config).toEqual({ logLevel: 'warn' })
     expect(readConfig(fileOf('logLevel: warn'), { UPLOADS_LOG_LEVEL: 'debug' }).config.logLevel).toBe('debug')

@@ -31,9 +31,10 @@ export function readBot(name: string, section: Section, sources: BotSources): Bo
   refuseSecrets(section, found, slugFor(name))
   const handler = section.text('handler')
   const known = [...HANDLERS, ...own]
-  if (handler === undefined)
-    found.error(section.at(), 'has no handler', `Add handler: with one of ${known.join(', ')}`)
-  else if (!known.includes(handler))
+  if (handler === undefined) {
+    if (section.isRead)
+      found.error(section.at(), 'has no handler', `Add handler: with one of ${known.join(', ')}`)
+  } else if (!known.includes(handler))
     found.error(
       section.at('handler'),
       `must be a known handler (got ${typeOf(handler)})`,

@@ -103,7 +103,7 @@ function configOf(
 function botsOf(root: Section, sources: BotSources): BotConfig[] {
   const { env, found } = sources
   const section = root.section('bots')
-  const all = usersOf(allowedIn(root, env), found)
+  const all = usersOf(allowedIn(root, env, found), found)
   const bots = section.names.map((slug) => {
     const bot = readBot(slug, section.section(slug), sources)
     return { ...bot, allowedUsers: bot.allowedUsers ?? all }
@@ -128,7 +128,9 @@ function logLevelOf({ value = 'info', place }: SettingValue, found: Problems): G
 }
 
 /** A variable holds the user ids as a comma-separated list. */
-function allowedIn(root: Section, env: Env): SettingValue {
+function allowedIn(root: Section, env: Env, found: Problems): SettingValue {
+  if (env['ALLOWED_USERS']?.trim() === '')
+    found.error('ALLOWED_USERS', 'has no value', 'Unset it, or list user ids: 123456789,987654321')
   const { value, place } = readValue(root, 'allowedUsers', env, 'ALLOWED_USERS')
   if (place !== 'ALLOWED_USERS') return { value, place }
   const parts = String(value)

@@ -7,7 +7,7 @@ type LineOf = (path: readonly string[]) => number | null
 
 /** A map of the YAML. Values are read by name, and names that were never read are reported as unknown. */
 export class Section {
-  /** False if the value is not a map. */
+  /** False if the value is not a map, or is missing after its name. */
   readonly isRead: boolean
   readonly #path: readonly string[]
   readonly #values: Readonly<Record<string, unknown>>
@@ -22,8 +22,8 @@ export class Section {
     this.#path = path
     this.#document = document
     const isSection = typeof value === 'object' && value !== null && !Array.isArray(value)
-    this.isRead = isSection || value === undefined || value === null
-    if (!this.isRead)
+    this.isRead = isSection || value === undefined || (value === null && path.length === 0)
+    if (!this.isRead && value !== null)
       this.#found.error(
         this.at(),
         `must be a section of settings (got ${typeOf(value)})`,
@@ -44,9 +44,16 @@ export class Section {
     return `${path.join('.')}${line === null ? '' : ` (line ${line})`}`
   }
 
+  /** Undefined if the setting is absent. One without a value is refused: its default may admit everyone. */
   get(name: string): unknown {
+    return this.#read(name) ?? undefined
+  }
+
+  #read(name: string): unknown {
+    if (this.#values[name] === null && !this.#asked.has(name))
+      this.#found.error(this.at(name), 'has no value', 'Remove the key, or give it a value')
     this.#asked.add(name)
-    return this.#values[name] ?? undefined
+    return this.#values[name]
   }
 
   get names(): string[] {
@@ -54,7 +61,7 @@ export class Section {
   }
 
   section(name: string): Section {
-    return new Section([...this.#path, name], this.get(name), this.#document)
+    return new Section([...this.#path, name], this.#read(name), this.#document)
   }
 
   text(name: string): string | undefined {

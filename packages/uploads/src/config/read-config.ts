@@ -47,6 +47,11 @@ export function readConfig(file: string | undefined, env: Env, typed: TypedValue
   const { values, placeOf } = fromFile(file, problems)
   const isFileRead = problems.length === 0
   const given: Record<string, unknown> = { ...values }
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== null) continue
+    problems.push({ place: placeOf([name]), message: 'has no value. Remove the key, or give it a value' })
+    delete given[name]
+  }
   const named = new Map<string, string>()
   for (const name of NAMES) {
     const value = env[variableOf(name)]?.trim() ?? ''
