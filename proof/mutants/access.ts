@@ -113,6 +113,13 @@ export const ACCESS: readonly TestedMutant[] = [
     test: { file: `${TESTS}/http/connections.test.ts`, name: 'S1 GET with a body that never ends' },
   },
   {
+    name: 'http: a new connection to the probes is refused while others are idle',
+    file: 'http/server/idle-connections.ts',
+    find: 'const [longest = socket] = idle',
+    replace: 'const longest = socket',
+    test: { file: `${TESTS}/http/probes.test.ts`, name: 'S1 N17 a liveness probe' },
+  },
+  {
     name: 'http: the body of a response is not cancelled if its client has left',
     file: 'http/server/socket.ts',
     find: 'if (outgoing.destroyed) cancel()',
@@ -245,12 +252,11 @@ export const ACCESS: readonly TestedMutant[] = [
     test: { file: `${TESTS}/http/routes.test.ts`, name: 'queues, limits and schedules can be read' },
   },
   {
-    name: 'telegram: the number of headers is limited by Node',
-    package: 'telegram',
-    file: 'intake/listen.ts',
+    name: 'http: the number of headers is limited by Node',
+    file: 'http/server/bounded-server.ts',
     find: '  server.maxHeadersCount = 0\n',
     replace: '',
-    test: { file: 'packages/telegram/test/webhook.test.ts', name: 'S low the secret is read' },
+    test: { file: `${TESTS}/http/local.test.ts`, name: 'S2 a header of a proxy is read' },
   },
   {
     name: 'telegram: a setting without a value gets its default',

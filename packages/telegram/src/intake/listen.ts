@@ -1,9 +1,9 @@
 /** The HTTP server of the gateway. Closing it answers open requests and accepts no new ones. */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { JobmillError } from 'jobmill'
-import { inTurn } from 'jobmill/http'
+import { boundedServer } from 'jobmill/http'
 import type { Address } from '../config/config.ts'
 
 export interface Listener {
@@ -14,8 +14,6 @@ export interface Listener {
 
 /** Far longer than Telegram takes to send an update. */
 const REQUEST_MS = 30_000
-/** How often Node checks for slow requests. Its default of 30 s would double REQUEST_MS. */
-const CHECK_MS = 1_000
 
 export async function listen(
   { host, port }: Address,
@@ -24,7 +22,7 @@ export async function listen(
 ): Promise<Listener> {
   let answering = 0
   let onQuiet: (() => void) | null = null
-  const listener = inTurn((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     answering += 1
     // Without this header, a keep-alive client would keep sending requests.
     if (onQuiet !== null) response.setHeader('connection', 'close')
@@ -33,13 +31,8 @@ export async function listen(
       if (answering === 0) onQuiet?.()
     })
     answer(request, response).catch(() => response.destroy())
-  })
-  const server = createServer({ connectionsCheckingInterval: CHECK_MS }, listener)
-  server.requestTimeout = REQUEST_MS
-  server.headersTimeout = headersMs
-  // No limit: older versions of Node silently drop all headers after the first 1,000, so a client could hide
-  // the headers that a proxy appends. Their total size is still limited.
-  server.maxHeadersCount = 0
+  }
+  const server = boundedServer(listener, { headersMs, requestMs: REQUEST_MS })
   server.listen(port, host)
   try {
     await once(server, 'listening')

@@ -1,11 +1,12 @@
 /** Serves only probes and metrics, for a worker without the API: nothing here can change or show a job. */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Platform, systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import { holderOf, readTokens } from '../access/tokens.ts'
-import { inTurn } from './in-turn.ts'
+import { boundedServer } from './bounded-server.ts'
+import { replaceIdleConnections } from './idle-connections.ts'
 import { notListening } from './socket.ts'
 
 export interface ProbeOptions {
@@ -38,7 +39,7 @@ export async function serveProbes(
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const { port, bind } = options
   const answerTo = answers(mill, options)
-  const listener = inTurn((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     answerTo(request).then(
       (answer) => send(request, response, answer),
       (error: unknown) => {
@@ -46,13 +47,10 @@ export async function serveProbes(
         send(request, response, problem(503, 'UNAVAILABLE'))
       },
     )
-  })
-  const server = createServer(listener)
-  server.requestTimeout = ARRIVES_WITHIN_MS
-  server.headersTimeout = ARRIVES_WITHIN_MS
-  server.maxConnections = MOST_CONNECTIONS
-  // No limit, as in socket.ts: the token may follow any number of other headers.
-  server.maxHeadersCount = 0
+  }
+  const server = boundedServer(listener, { headersMs: ARRIVES_WITHIN_MS, requestMs: ARRIVES_WITHIN_MS })
+  // The probes of a process manager must be answered, however many connections other clients open.
+  replaceIdleConnections(server, MOST_CONNECTIONS)
   server.listen(port, bind)
   try {
     await once(server, 'listening')

@@ -1,5 +1,5 @@
 /** A Node server for a fetch handler: timeouts, graceful close, and errors when it cannot listen. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { getRequestListener } from '@hono/node-server'
@@ -8,7 +8,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { ownAnswer } from '../apps.ts'
 import { ARRIVES_WITHIN_MS } from '../access/body.ts'
 import { hostInvalid, isAuthority } from '../access/host.ts'
-import { inTurn } from './in-turn.ts'
+import { boundedServer } from './bounded-server.ts'
 
 export interface SocketOptions {
   readonly port: number
@@ -32,10 +32,6 @@ export interface Listening {
 /** How long the last responses may take. */
 const LAST_MS = 2_000
 const IDLE_MS = 50
-/** How often Node checks for slow requests. Its default of 30 s would turn a timeout of 30 s into 60 s. */
-const CHECK_MS = 1_000
-/** The buffer of an unread body or response. With many slow callers, these buffers dominate memory. */
-const HOLD_BYTES = 16 * 1_024
 
 /** The adapter cannot parse some of these requests, so its error handler sends the same response. */
 const refuseHost = getRequestListener(hostInvalid, {
@@ -58,17 +54,11 @@ export async function listenOn(options: SocketOptions): Promise<Listening> {
     },
     { overrideGlobalObjects: false },
   )
-  const serverOptions = { highWaterMark: HOLD_BYTES, connectionsCheckingInterval: CHECK_MS }
-  const listener = inTurn((incoming, outgoing) => {
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     outgoing.once('finish', () => endUnread(incoming, platform))
     void (isAuthority(incoming.headers.host) ? answer : refuseHost)(incoming, outgoing)
-  })
-  const server = createServer(serverOptions, listener)
-  server.requestTimeout = slowBodies ? 0 : ARRIVES_WITHIN_MS
-  server.headersTimeout = headersMs
-  // No limit: older versions of Node silently drop all headers after the first 1,000, so a client could hide
-  // the headers that a proxy appends. Their total size is still limited.
-  server.maxHeadersCount = 0
+  }
+  const server = boundedServer(listener, { headersMs, requestMs: slowBodies ? 0 : ARRIVES_WITHIN_MS })
   server.listen(port, bind)
   try {
     await once(server, 'listening')
