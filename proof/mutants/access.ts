@@ -113,6 +113,20 @@ export const ACCESS: readonly TestedMutant[] = [
     test: { file: `${TESTS}/http/connections.test.ts`, name: 'S1 GET with a body that never ends' },
   },
   {
+    name: 'http: an event stream outlives the session of its reader',
+    file: 'http/routes/events.ts',
+    find: 'if (!(await isAllowed())) return',
+    replace: 'await isAllowed()',
+    test: { file: `${TESTS}/http/feed.test.ts`, name: 'S is closed before it sends' },
+  },
+  {
+    name: 'http: an event stream keeps the role of its start',
+    file: 'http/routes/events.ts',
+    find: '    who = known\n',
+    replace: '',
+    test: { file: `${TESTS}/http/feed.test.ts`, name: 'S sends only what a lowered role' },
+  },
+  {
     name: 'http: a new connection to the probes is refused while others are idle',
     file: 'http/server/idle-connections.ts',
     find: 'const [longest = socket] = idle',

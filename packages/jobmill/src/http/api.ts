@@ -132,6 +132,7 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access): BuiltA
     errors: cacheBy(platform, CACHED_MS, (query) => mill.errors(query)),
     version: VERSION,
     store: mill.storeName,
+    now: () => platform.monotonic(),
   }
   const root = newApi()
   root.use(...accessControl({ ...access, ...boundsOf(options), now: () => platform.monotonic(), platform }))

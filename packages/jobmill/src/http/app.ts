@@ -29,6 +29,8 @@ export interface RouteTools {
   readonly diagnostics: Mill['diagnostics']
   readonly version: string
   readonly store: string
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number
 }
 
 /** Registers routes. */

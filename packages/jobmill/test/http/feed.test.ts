@@ -3,10 +3,12 @@ import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { feed as createFeed, type News } from '../../src/http/feed.ts'
+import type { Who } from '../../src/http.ts'
 import { jobmill, type Mill, type FullStore } from '../../src/index.ts'
 import { systemPlatform } from '../../src/store.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
+import { bench } from './mills.ts'
 
 function opened(store: FullStore<never>): Mill<never> {
   const mill = jobmill({ store, log: 'silent' })
@@ -83,5 +85,55 @@ describe('the feed on postgres', () => {
     await early
     await client.query('COMMIT')
     expect(await late).toMatchObject({ type: 'timeline' })
+  })
+})
+
+describe('a stream whose reader is signed out', () => {
+  /** A stream of an operator, and a way to change what `authenticate` returns, an hour later. */
+  async function stream() {
+    let who: Who | null = { name: 'ada', role: 'operator' }
+    let aheadMs = 0
+    const platform = { ...systemPlatform, monotonic: () => systemPlatform.monotonic() + aheadMs }
+    const { mill, url } = await bench(sqlite(':memory:'), { work: false, platform, authenticate: () => who })
+    const { body } = await fetch(`${url}/api/events`)
+    const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    /** Resolves with all text up to `end`, or to the end of the stream. */
+    const until = async (end: string): Promise<string> => {
+      while (!text.includes(end)) {
+        const read = await reader?.read()
+        if (read === undefined || read.done) return `${text}(closed)`
+        text += read.value
+      }
+      return text
+    }
+    onTestFinished(() => reader?.cancel())
+    await until('event: counts')
+    return {
+      mill,
+      until,
+      later(next: Who | null) {
+        who = next
+        aheadMs += 3_600_000
+        text = ''
+      },
+    }
+  }
+
+  test('S is closed before it sends anything else', async () => {
+    const { mill, until, later } = await stream()
+    later(null)
+    await mill.audit.write(act('late'))
+    expect(await until('late')).toBe('(closed)')
+  })
+
+  test('S sends only what a lowered role allows', async () => {
+    const { mill, until, later } = await stream()
+    await mill.audit.write(act('early'))
+    await until('early')
+    later({ name: 'ada', role: 'viewer' })
+    await mill.audit.write(act('late'))
+    await mill.enqueue('echo', {})
+    expect(await until('event: counts')).not.toContain('late')
   })
 })

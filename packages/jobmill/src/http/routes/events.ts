@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { AUDIT } from '../../observe/timeline.ts'
 import { route, type Routes, type RouteTools, redactFor } from '../app.ts'
+import { isAnswer } from '../apps.ts'
 import { mayDo, type Who } from '../access/roles.ts'
 import type { News } from '../feed.ts'
 
@@ -29,6 +30,8 @@ const events = route('viewer', 'events.listen', {
 
 /** The buffer for a slow reader. When it is full, the stream is closed so that the reader reconnects. */
 const MOST_WAITING = 1_000
+/** How long a stream trusts the last authentication. A stream may stay open longer than its session. */
+const CHECK_AGAIN_MS = 10_000
 /** How many missed entries a reader gets when it reconnects; the timeline has the rest. */
 const MOST_MISSED = 500
 
@@ -40,16 +43,29 @@ export const eventRoutes: Routes = (api, tools) => {
     const who = c.get('who')
     const close = tools.streams.open(who?.name ?? '')
     if (typeof close !== 'function') return close
-    return streamSSE(c, (stream) => streamNews(stream, after, who, tools).finally(close))
+    const identity = c.get('identity')
+    const authenticate = async (): Promise<Who | Response | null> => identity.authenticate(c.req.raw)
+    return streamSSE(c, (stream) => {
+      // At once, because an authentication may be in progress.
+      stream.onAbort(close)
+      return streamNews(stream, { after, who, authenticate }, tools).finally(close)
+    })
   })
+}
+
+interface Reader {
+  readonly after: string | undefined
+  readonly who: Who | null
+  readonly authenticate: () => Promise<Who | Response | null>
 }
 
 async function streamNews(
   stream: SSEStreamingApi,
-  after: string | undefined,
-  who: Who | null,
-  { feed, redacted }: RouteTools,
+  { after, who: first, authenticate }: Reader,
+  { feed, redacted, now }: RouteTools,
 ): Promise<void> {
+  let who = first
+  let checkedAt = now()
   const waiting: News[] = []
   const sent = new Set<number>()
   let wake: (() => void) | null = null
@@ -67,6 +83,16 @@ async function streamNews(
     wake?.()
   }
   stream.onAbort(leave)
+
+  /** Returns false if the reader is no longer authenticated. Applies a changed role. */
+  async function isAllowed(): Promise<boolean> {
+    if (now() - checkedAt < CHECK_AGAIN_MS) return true
+    const known = await authenticate()
+    checkedAt = now()
+    if (known === null || isAnswer(known)) return false
+    who = known
+    return true
+  }
 
   async function write(news: News): Promise<void> {
     if (news.type === 'quiet') return void (await stream.write(': quiet\n\n'))
@@ -94,8 +120,10 @@ async function streamNews(
     }
     while (!stream.aborted) {
       const news = waiting.shift()
-      if (news !== undefined) await write(news)
-      else await new Promise<void>((resolve) => (wake = resolve))
+      if (news !== undefined) {
+        if (!(await isAllowed())) return
+        await write(news)
+      } else await new Promise<void>((resolve) => (wake = resolve))
       // Only recent entries can come twice.
       if (sent.size > 2 * MOST_WAITING) sent.clear()
     }
