@@ -127,6 +127,13 @@ export const ACCESS: readonly TestedMutant[] = [
     test: { file: `${TESTS}/http/feed.test.ts`, name: 'S sends only what a lowered role' },
   },
   {
+    name: 'overrides: a reset of an option keeps the options below it',
+    file: 'job/options/option-names.ts',
+    find: 'name === option || name.startsWith(',
+    replace: "name === option || !option.includes('.') && name.startsWith(",
+    test: { file: `${TESTS}/runtime/overrides.test.ts`, name: 'N1 the reset of an option' },
+  },
+  {
     name: 'http: a new connection to the probes is refused while others are idle',
     file: 'http/server/idle-connections.ts',
     find: 'const [longest = socket] = idle',

@@ -174,7 +174,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
     // When the caller passes no name, the override records the process.
     expect((await store.overrides())[0]?.by).toBe(store.instance.label ?? 'application')
     const reset = await store.resetOverrides({ what: 'queue', name: 'mail', option: 'retain.done' })
-    expect(reset).toMatchObject([{ option: 'retain.done', value: '1d', code: '7d' }])
+    expect(reset.find(({ option }) => option === 'retain.done')).toMatchObject({ value: '1d', code: '7d' })
     await store.resetOverrides({ what: 'queue', name: 'mail', option: 'retain' })
     await store.resetOverrides({ what: 'limit', name: 'smtp', option: 'rate' })
     expect(await left()).toEqual(['queue workers', 'limit burst', 'schedule paused', 'schedule priority'])
@@ -200,6 +200,19 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
       [{ what: 'queue', option: 'workers' }, { field: 'name' }],
     ] as const)
       expect(await rejection(() => store.resetOverrides(selection as object))).toMatchObject(error)
+  })
+
+  test('N1 the reset of an option also resets the options below it', async () => {
+    const store = await create({ jobs: [quick], queues: { mail: { retain: { done: '7d', dead: '9d' } } } })
+    await store.changeQueue('mail', {
+      retain: { done: { for: '1d', most: 5 }, dead: { for: '2d', most: 6 } },
+    })
+    const reset = await store.resetOverrides({ what: 'queue', name: 'mail', option: 'retain.done' })
+    expect(reset.map(({ option }) => option).toSorted()).toEqual(['retain.done', 'retain.done.most'])
+    const left = await store.overrides()
+    expect(left.map(({ option }) => option).toSorted()).toEqual(['retain.dead', 'retain.dead.most'])
+    await store.resetOverrides({ what: 'queue', name: 'mail', option: 'retain.dead.most' })
+    expect(await store.overrides()).toMatchObject([{ option: 'retain.dead' }])
   })
 
   test('S low the log names only overridden options, and the values that a reset applies', async () => {

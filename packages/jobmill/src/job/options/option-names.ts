@@ -87,10 +87,9 @@ export function optionNames(what: Overridable): string[] {
   return Object.values(OPTIONS[what]).map(({ name }) => name)
 }
 
-/** The store names of an option or of a group: `retain` means every retention option. Empty when unknown. */
+/** The store names of an option and of all options below it: `retain` has no value of its own. */
 export function optionKeys(what: Overridable, option: string): string[] {
-  const all = Object.entries(OPTIONS[what])
-  const exact = all.filter(([, { name }]) => name === option)
-  const found = exact.length > 0 ? exact : all.filter(([, { name }]) => name.startsWith(`${option}.`))
-  return found.map(([key]) => key)
+  return Object.entries(OPTIONS[what]).flatMap(([key, { name }]) =>
+    name === option || name.startsWith(`${option}.`) ? [key] : [],
+  )
 }
