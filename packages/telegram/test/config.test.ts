@@ -354,6 +354,29 @@ bots:
     ])
   })
 
+  test.each([
+    [
+      'bots:\n  factory: { handler: http, requireAuth: false, http: { signed: false, url: "htps://u:PASS@h/x?token=QUERY" } }\n',
+      {},
+    ],
+    ['bots:\n  factory: { handler: http, requireAuth: false, http: { signed: false, url: "h/PASS" } }\n', {}],
+    ['publicUrl: "tg.example/PASS"\nbots:\n  factory: { handler: echo, requireAuth: false }\n', {}],
+    ['apiRoot: "htps://u:PASS@h"\nbots:\n  factory: { handler: echo, requireAuth: false }\n', {}],
+    [
+      'bots:\n  factory: { handler: echo, requireAuth: false }\n',
+      { PUBLIC_URL: 'htps://u:PASS@h/x?token=QUERY' },
+    ],
+    [
+      'bots:\n  factory: { handler: echo, requireAuth: false }\n',
+      { TELEGRAM_API_ROOT: 'http://h/x?token=QUERY' },
+    ],
+    ['bots:\n  factory: { handler: echo, requireAuth: false }\n', { TELEGRAM_API_ROOT: 'http://h/x#QUERY' }],
+  ])('S low a wrong URL is refused, and not repeated: %j %j', (yaml, env) => {
+    const { config, problems } = read(yaml, env)
+    expect(config).toBeNull()
+    expect(JSON.stringify(problems)).not.toMatch(/PASS|QUERY/)
+  })
+
   test('a problem names the YAML line or the variable that it comes from', () => {
     const bots = 'bots:\n  factory: { handler: echo, requireAuth: false }\n'
     const yaml = `${bots}auth:\n  sessionTtl: soon\nlisten: 99999\nadmin: [1]\npublicUrl: x\nstore: mysql://me:secret@h/x\nallowedUsers: 5`
@@ -362,7 +385,7 @@ bots:
         'auth.sessionTtl (line 4): must be a duration (got "soon")',
         'listen (line 5): must have a port of at most 65535 (got 99999)',
         'admin (line 6): must be an address (got a list)',
-        'publicUrl (line 7): must be a URL (got "x")',
+        'publicUrl (line 7): must be an http or https URL',
         'store (line 8): must be a PostgreSQL URL or a SQLite file',
         'allowedUsers (line 9): must be a list of user ids',
       ]),

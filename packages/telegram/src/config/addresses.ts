@@ -34,15 +34,13 @@ export function publicUrlOf(root: Section, env: Env, found: Problems): string | 
   if (url === null) {
     found.error(
       place,
-      `must be a URL (got ${typeOf(value)})`,
+      'must be an http or https URL',
       'Write the URL that Telegram can reach, such as https://tg.example.org',
     )
     return null
   }
-  refuseCredentials(url, place, found)
-  const { port, search, hash } = new URL(url)
-  if (search !== '' || hash !== '')
-    found.error(place, 'must not have a query or a fragment', 'Remove the query and the fragment')
+  refuseSecrets(url, place, found)
+  const { port } = new URL(url)
   if (!PORTS.has(port))
     found.warn(place, `has port ${port}, which Telegram does not support`, 'Use 443, 80, 88 or 8443')
   if (url.startsWith('http:'))
@@ -53,20 +51,21 @@ export function publicUrlOf(root: Section, env: Env, found: Problems): string | 
 export function apiRootOf(root: Section, env: Env, found: Problems): string {
   const { value = TELEGRAM, place } = readValue(root, 'apiRoot', env, 'TELEGRAM_API_ROOT')
   const url = httpUrl(value)
-  if (url === null)
-    found.error(place, `must be a URL (got ${typeOf(value)})`, `Write ${TELEGRAM}, or omit it`)
-  else refuseCredentials(url, place, found)
+  if (url === null) found.error(place, 'must be an http or https URL', `Write ${TELEGRAM}, or omit it`)
+  else refuseSecrets(url, place, found)
   return (url ?? TELEGRAM).replace(/\/+$/, '')
 }
 
 /**
- * Refuses credentials in a URL, because they would appear in log lines. The message does not repeat the
- * value.
+ * Refuses credentials and a query, because they would appear in log lines and paths are appended. Messages
+ * never repeat a URL: even a mistyped one may contain a secret.
  */
-function refuseCredentials(url: string, place: string, found: Problems): void {
-  const { username, password } = new URL(url)
+function refuseSecrets(url: string, place: string, found: Problems): void {
+  const { username, password, search, hash } = new URL(url)
   if (username !== '' || password !== '')
     found.error(place, 'must not contain a user name or password', 'Remove the part between // and @')
+  if (search !== '' || hash !== '')
+    found.error(place, 'must not have a query or a fragment', 'Remove the query and the fragment')
 }
 
 function httpUrl(value: unknown): string | null {

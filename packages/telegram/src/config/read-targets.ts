@@ -21,11 +21,8 @@ export function httpOf(
   const url = section.text('url')
   if (url === undefined) found.error(section.at(), 'has no url', 'Add http: { url: http://service/path }')
   else if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
-    found.error(
-      section.at('url'),
-      `must be an http or https URL (got ${typeOf(url)})`,
-      'Write the whole URL: http://service/path',
-    )
+    // The value is left out, because it may contain a secret.
+    found.error(section.at('url'), 'must be an http or https URL', 'Write the whole URL: http://service/path')
   else if (new URL(url).password !== '' || new URL(url).username !== '')
     found.error(
       section.at('url'),
