@@ -377,6 +377,25 @@ bots:
     expect(JSON.stringify(problems)).not.toMatch(/PASS|QUERY/)
   })
 
+  test('N low an IPv6 address is listened on without its brackets', () => {
+    const bots = 'bots:\n  factory: { handler: echo, requireAuth: false }\n'
+    expect(read(bots, { ADMIN_LISTEN: '[::1]:9', LISTEN: '[::]:8' }).config).toMatchObject({
+      admin: { host: '::1', port: 9 },
+      listen: { host: '::', port: 8 },
+    })
+    for (const ADMIN_LISTEN of ['[::1:9', '[nowhere]:9', '[127.0.0.1]:9', '[]:9', '[::1]'])
+      expect([ADMIN_LISTEN, read(bots, { ADMIN_LISTEN }).problems]).toMatchObject([
+        ADMIN_LISTEN,
+        [
+          {
+            level: 'error',
+            place: 'ADMIN_LISTEN',
+            problem: expect.stringContaining('must be an address') as string,
+          },
+        ],
+      ])
+  })
+
   test('a problem names the YAML line or the variable that it comes from', () => {
     const bots = 'bots:\n  factory: { handler: echo, requireAuth: false }\n'
     const yaml = `${bots}auth:\n  sessionTtl: soon\nlisten: 99999\nadmin: [1]\npublicUrl: x\nstore: mysql://me:secret@h/x\nallowedUsers: 5`

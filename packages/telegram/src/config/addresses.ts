@@ -1,4 +1,5 @@
 /** Reads the addresses of the config: listen address, public URL, Telegram API root and database. */
+import { isIPv6 } from 'node:net'
 import { isJobmillError } from 'jobmill'
 import { placeOf } from 'jobmill-tables'
 import type { Address } from './config.ts'
@@ -13,18 +14,30 @@ const LAST_PORT = 65_535
 /** The ports that Telegram supports. The URL class reports a default port as an empty string. */
 const PORTS = new Set(['', '443', '80', '88', '8443'])
 
-/** Accepts `host:port`, `:port` (all addresses of this machine) or `port` (the default host). */
+/**
+ * Accepts `host:port`, `[::1]:port` (IPv6), `:port` (all addresses of this machine) or `port` (the default
+ * host).
+ */
 export function addressOf({ value, place }: SettingValue, otherwise: Address, found: Problems): Address {
   if (value === undefined) return otherwise
   const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
   const match = /^(?:(.*):)?(\d+)$/.exec(text)
   const port = Number(match?.[2] ?? Number.NaN)
+  const host = match?.[1] === undefined ? otherwise.host : hostOf(match[1])
   const example = `Write host:port, such as ${otherwise.host}:${otherwise.port}`
-  if (match === null) found.error(place, `must be an address (got ${typeOf(value)})`, example)
+  if (match === null || host === null)
+    found.error(place, `must be an address (got ${typeOf(value)})`, example)
   else if (port > LAST_PORT)
     found.error(place, `must have a port of at most ${LAST_PORT} (got ${match[2]})`, example)
-  else return { host: match[1] === undefined ? otherwise.host : match[1] || '0.0.0.0', port }
+  else return { host, port }
   return otherwise
+}
+
+/** Node listens on an IPv6 address without its brackets. Null if the brackets contain anything else. */
+function hostOf(text: string): string | null {
+  if (!/[[\]]/.test(text)) return text || '0.0.0.0'
+  const inside = /^\[(.*)\]$/.exec(text)?.[1] ?? ''
+  return isIPv6(inside) ? inside : null
 }
 
 export function publicUrlOf(root: Section, env: Env, found: Problems): string | null {
