@@ -288,6 +288,14 @@ export const ACCESS: readonly TestedMutant[] = [
     test: { file: 'packages/telegram/test/config.test.ts', name: 'S a setting without a value' },
   },
   {
+    name: 'telegram: the bodies in progress have no total limit',
+    package: 'telegram',
+    file: 'intake/webhook.ts',
+    find: 'if (!share.take(declared)) return',
+    replace: 'if (!share.take(0)) return',
+    test: { file: 'packages/telegram/test/webhook.test.ts', name: 'S low the bodies in progress' },
+  },
+  {
     name: 'http: a quoted value ends at its first doubled quote',
     file: 'http/redact/redact-json-value.ts',
     find: 'if (!text.startsWith(mark, next)) break',

@@ -478,6 +478,34 @@ describe('sources of webhooks', () => {
   })
 })
 
+test('S low the bodies in progress are limited together, and a body that ends makes room', async () => {
+  const at = await scene({ store: 'none', bots: { direct: { handler: 'echo', requireAuth: false } } })
+  onTestFinished(() => at.stop())
+  const { hostname, port } = new URL(at.gateway.url)
+  const sockets = Array.from({ length: 64 }, () => {
+    const socket = createConnection(Number(port), hostname)
+    onTestFinished(() => void socket.destroy())
+    const lines = [
+      'POST /telegram/direct HTTP/1.1',
+      `Host: ${hostname}`,
+      `Content-Length: ${1_024 ** 2}`,
+      `X-Telegram-Bot-Api-Secret-Token: ${SECRET}`,
+    ]
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+    return socket
+  })
+  let last: Response | null = null
+  const post = async (): Promise<number> => {
+    last = await at.post('direct', anUpdate('x'))
+    return last.status
+  }
+  await expect.poll(post).toBe(503)
+  expect((last as Response | null)?.headers.get('retry-after')).toBe('5')
+  expect(await (last as Response | null)?.json()).toMatchObject({ problem: 'too many bodies in progress' })
+  sockets[0]?.destroy()
+  await expect.poll(post).toBe(200)
+})
+
 test('S wrong secrets are rate-limited by address, and the right one never is', async () => {
   const at = await scene({
     store: 'none',

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Platform } from 'jobmill'
-import { pace } from 'jobmill/http'
+import { byteBudget, pace, type Share } from 'jobmill/http'
 import type { Bot } from '../bots/bot.ts'
 import type { SourcesConfig } from '../config/config.ts'
 import { WEBHOOK_PATH } from '../bots/webhooks.ts'
@@ -32,6 +32,8 @@ export interface WebhookTools {
 const RETRY_SECONDS = 5
 /** Per source address, with bursts of twice as many. */
 const WRONG_PER_SECOND = 20
+/** Of all bodies in progress. Telegram sends at most 100 updates at once, of a few kilobytes each. */
+const BODIES_BYTES = 64 * 1_024 ** 2
 /** The longest wait that Telegram respects. */
 const LONGEST_SECONDS = 3_600
 
@@ -57,6 +59,7 @@ export function webhook(tools: WebhookTools) {
   const { botOf, receive, maxBodyBytes, metrics, fault, log, platform } = tools
   const wrongSecrets = pace({ perSecond: WRONG_PER_SECOND, now: () => platform.monotonic() })
   const isFromThere = sourceCheck(tools.sources)
+  const budget = byteBudget(BODIES_BYTES)
 
   function refuse(status: number, reason: Refusal, problem: string): Answer {
     metrics.refused(reason)
@@ -79,11 +82,22 @@ export function webhook(tools: WebhookTools) {
     if (!isFromThere(request)) return refuse(403, 'source', 'source address not allowed')
     const secret = request.headers['x-telegram-bot-api-secret-token']
     if (!isSecret(typeof secret === 'string' ? secret : undefined, bot.secrets)) return refuseSecret(request)
-    const text = await bodyOf(request, maxBodyBytes)
-    if (text === null) return refuse(413, 'size', `body too large (max ${maxBodyBytes} bytes)`)
-    const update = asUpdate(parsed(text))
+    const share = budget.open()
+    try {
+      return await answerBody(bot, request, share)
+    } finally {
+      share.release()
+    }
+  }
+
+  async function answerBody(bot: Bot, request: IncomingMessage, share: Share): Promise<Answer> {
+    const body = await bodyOf(request, maxBodyBytes, share)
+    if (body === 'too large') return refuse(413, 'size', `body too large (max ${maxBodyBytes} bytes)`)
+    if (body === 'busy')
+      return { ...refuse(503, 'busy', 'too many bodies in progress'), retryAfter: RETRY_SECONDS }
+    const update = asUpdate(parsed(body.text))
     if (update === null) return refuse(400, 'json', 'body is not an update')
-    keepText(update, text)
+    keepText(update, body.text)
     return received(bot, update)
   }
 
@@ -150,18 +164,25 @@ function seconds(ms: number): number {
   return Math.min(LONGEST_SECONDS, Math.max(1, Math.ceil(ms / 1_000)))
 }
 
-/** Null if the body is too long, whatever its header says. */
-async function bodyOf(request: IncomingMessage, most: number): Promise<string | null> {
-  if (Number(request.headers['content-length'] ?? 0) > most) return null
+/** Counts the bytes that arrive, whatever the header says. */
+async function bodyOf(
+  request: IncomingMessage,
+  most: number,
+  share: Share,
+): Promise<{ readonly text: string } | 'too large' | 'busy'> {
+  const declared = Number(request.headers['content-length'] ?? 0)
+  if (declared > most) return 'too large'
+  if (!share.take(declared)) return 'busy'
   const chunks: Buffer[] = []
   let bytes = 0
   // An early return must not close the connection, which still has to carry the response.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > most) return null
+    if (bytes > most) return 'too large'
+    if (declared === 0 && !share.take(chunk.length)) return 'busy'
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return { text: Buffer.concat(chunks).toString('utf8') }
 }
 
 function parsed(text: string): unknown {

@@ -18,7 +18,7 @@ const RESULTS = [
 export type Result = (typeof RESULTS)[number]
 
 /** The reasons why a request was rejected. */
-const REFUSALS = ['path', 'source', 'secret', 'size', 'json'] as const
+const REFUSALS = ['path', 'source', 'secret', 'size', 'busy', 'json'] as const
 export type Refusal = (typeof REFUSALS)[number]
 
 export interface Metrics {
