@@ -57,13 +57,12 @@ job: { kind: file.received, queue: files }
   })
 
   test('S a setting without a value is refused, not read as 0', () => {
-    expect(problemsOf(fileOf('port:\nquotaFiles: ~\ntokens:\njob:\n  kind: a\n'))).toEqual(
-      [1, 2, 3].map((line) =>
-        expect.stringMatching(
-          new RegExp(`^inbox.yaml:${line} \\w+: has no value. Remove the key, or give it a value$`),
-        ),
-      ),
-    )
+    const problem = 'has no value. Remove the key, or give it a value'
+    expect(problemsOf(fileOf('port:\nquotaFiles: ~\ntokens:\njob:\n  kind: a\n'))).toEqual([
+      `inbox.yaml:1 port: ${problem}`,
+      `inbox.yaml:2 quotaFiles: ${problem}`,
+      `inbox.yaml:3 tokens: ${problem}`,
+    ])
   })
 
   test('A sets the log level, and an unknown level is refused', () => {

@@ -88,38 +88,38 @@ describe('the feed on postgres', () => {
   })
 })
 
-describe('a stream whose reader is signed out', () => {
-  /** A stream of an operator, and a way to change what `authenticate` returns, an hour later. */
-  async function stream() {
-    let who: Who | null = { name: 'ada', role: 'operator' }
-    let aheadMs = 0
-    const platform = { ...systemPlatform, monotonic: () => systemPlatform.monotonic() + aheadMs }
-    const { mill, url } = await bench(sqlite(':memory:'), { work: false, platform, authenticate: () => who })
-    const { body } = await fetch(`${url}/api/events`)
-    const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
-    let text = ''
-    /** Resolves with all text up to `end`, or to the end of the stream. */
-    const until = async (end: string): Promise<string> => {
-      while (!text.includes(end)) {
-        const read = await reader?.read()
-        if (read === undefined || read.done) return `${text}(closed)`
-        text += read.value
-      }
-      return text
+/** A stream of an operator, and a way to change what `authenticate` returns, an hour later. */
+async function stream() {
+  let who: Who | null = { name: 'ada', role: 'operator' }
+  let aheadMs = 0
+  const platform = { ...systemPlatform, monotonic: () => systemPlatform.monotonic() + aheadMs }
+  const { mill, url } = await bench(sqlite(':memory:'), { work: false, platform, authenticate: () => who })
+  const { body } = await fetch(`${url}/api/events`)
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  /** Resolves with all text up to `end`, or to the end of the stream. */
+  const until = async (end: string): Promise<string> => {
+    while (!text.includes(end)) {
+      const read = await reader?.read()
+      if (read === undefined || read.done) return `${text}(closed)`
+      text += read.value
     }
-    onTestFinished(() => reader?.cancel())
-    await until('event: counts')
-    return {
-      mill,
-      until,
-      later(next: Who | null) {
-        who = next
-        aheadMs += 3_600_000
-        text = ''
-      },
-    }
+    return text
   }
+  onTestFinished(() => reader?.cancel())
+  await until('event: counts')
+  return {
+    mill,
+    until,
+    later: (next: Who | null): void => {
+      who = next
+      aheadMs += 3_600_000
+      text = ''
+    },
+  }
+}
 
+describe('a stream whose reader is signed out', () => {
   test('S is closed before it sends anything else', async () => {
     const { mill, until, later } = await stream()
     later(null)
