@@ -5,6 +5,7 @@ const DIAGNOSE = 'packages/jobmill/test/admin/diagnose-sqlite.test.ts'
 const BULK = 'packages/jobmill/test/sqlite/bulk.test.ts'
 const DELETED = 'packages/jobmill/test/sqlite/logs-deleted.test.ts'
 const TABLES = 'packages/tables/test/changed-file.test.ts'
+const LINKS = 'packages/jobmill/test/sqlite/links.test.ts'
 const OPEN = 'packages/jobmill/test/sqlite/open.test.ts'
 const TRANSACTIONS = 'packages/jobmill/test/sqlite/transactions.test.ts'
 
@@ -123,6 +124,20 @@ export const FILES: readonly TestedMutant[] = [
     find: 'const database = realPath(path)',
     replace: 'const database = path || realPath(path)',
     test: { file: DIAGNOSE, name: 'D3 reports a log that a reader holds' },
+  },
+  {
+    name: 'sqlite: a link that leads to a new file is not followed after the old file is deleted',
+    file: 'store-sqlite/file/same-file.ts',
+    find: "return fileSize(path) === undefined ? 'gone'",
+    replace: "return fileSize(real) === undefined ? 'gone'",
+    test: { file: LINKS, name: 'D3 the link leads to a copy, and only the old file' },
+  },
+  {
+    name: 'sqlite: idle stores keep deleted logs open after a link was changed',
+    file: 'store-sqlite/file/reopen.ts',
+    find: 'leave()\n    leave = addSibling(path, release)\n',
+    replace: '\n',
+    test: { file: LINKS, name: 'D3 the logs of the copy are deleted' },
   },
   {
     name: 'sqlite: a transaction of another copy of SQLite is accepted',

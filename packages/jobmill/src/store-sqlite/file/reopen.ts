@@ -52,7 +52,7 @@ export function reopening<T extends Opened>(
 ): Reopening<T> {
   let live = current(path, first)
   let retiredFor: FileChange | null = null
-  const leave = addSibling(path, release)
+  let leave = addSibling(path, release)
 
   /** Retries on every call instead of on a timer, because a running mill calls at least once a second. */
   function use(): T {
@@ -76,6 +76,9 @@ export function reopening<T extends Opened>(
     releaseSiblings(path)
     live = current(path, again())
     retiredFor = null
+    // A link in the path may lead to another file than before.
+    leave()
+    leave = addSibling(path, release)
     return live
   }
 

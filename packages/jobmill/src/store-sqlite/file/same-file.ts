@@ -67,9 +67,9 @@ export function openFiles(path: string, databaseBytes: () => number): OpenFiles 
 
   function compare(): FileChange | null {
     const found = lookAt(real)
-    if (found === undefined) return 'gone'
-    if (found.id !== opened?.id) return 'replaced'
-    if (path !== real && isElsewhere(path, found.id)) return 'replaced'
+    if (found === undefined || found.id !== opened?.id || (path !== real && isElsewhere(path, found.id)))
+      // A link in the path may lead to another file now, even if the old one was deleted.
+      return fileSize(path) === undefined ? 'gone' : 'replaced'
     if (found.size < size && found.size !== BigInt(databaseBytes())) return 'shrunk'
     size = found.size
     if (!logs.every(({ name, id }) => lookAt(name)?.id === id)) return isOvertaken() ? 'overtaken' : 'log'
