@@ -8,6 +8,7 @@ import {
   type HeartbeatRequest,
   type Held,
   type InstanceRecord,
+  KEY_TAKEN,
   type NewInstance,
   NO_CRASH,
   onDeadJob,
@@ -132,7 +133,10 @@ function revertCrashes(db: Database, now: number, instance: string, stoodStill =
     )
     if (stoodStill) continue
     job.crashes = Math.max(0, job.crashes - 1)
-    if (isDeadByCrash) retry(db, now, [id])
+    if (!isDeadByCrash || retry(db, now, [id])[0]?.verdict !== 'refused') continue
+    job.attempts = job.attempts.map((one) =>
+      one.token === last.token ? { ...one, error: `${one.error?.replace(KEY_TAKEN, '')}${KEY_TAKEN}` } : one,
+    )
   }
   if (known !== undefined) known.lost = []
 }

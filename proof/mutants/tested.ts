@@ -50,6 +50,23 @@ export const TESTED: readonly TestedMutant[] = [
     test: { file: CONTRACT, name: 'an instance that stalled stay counted' },
   },
   {
+    name: 'postgres: a job that a reverted crash made dead does not say that its key is taken',
+    file: 'store-postgres/instances/lost-jobs.ts',
+    find: 'if (refused.length > 0)',
+    replace: 'if (refused.length < 0)',
+    test: { file: CONTRACT, name: 'says that another job holds its key' },
+  },
+  {
+    name: 'sqlite: a job that a reverted crash made dead does not say that its key is taken',
+    file: 'store-sqlite/instances/lost-jobs.ts',
+    find: "revive(work, job).verdict === 'refused'",
+    replace: "revive(work, job).verdict === 'unknown'",
+    test: {
+      file: `${TESTS}/conformance/sqlite.test.ts`,
+      name: 'says that another job holds its key',
+    },
+  },
+  {
     name: 'a job with the payload of a newer release is dead at once',
     file: 'job/attempt/decide.ts',
     find: 'return unfit(ended.error, circumstances)',

@@ -80,7 +80,7 @@ export {
 } from './store/types/queue-record.ts'
 
 // Instances.
-export { crashError, NO_CRASH, STOOD_STILL } from './job/attempt/crash.ts'
+export { crashError, KEY_TAKEN, NO_CRASH, STOOD_STILL } from './job/attempt/crash.ts'
 export { type Death, ON_DEAD_QUEUE, onDeadJob, onDeadKind } from './job/attempt/on-dead.ts'
 export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/types/duty.ts'
 export type { Heartbeat, HeartbeatRequest, InstanceRecord, NewInstance } from './store/types/instance.ts'

@@ -112,6 +112,34 @@ describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
     ])
   })
 
+  test('D6 runs for a job that a reverted crash made dead; the job then runs, and result() resolves', async () => {
+    const { job, deaths } = dying(() => 'sent')
+    const mill = await create({ jobs: [job], start: false })
+    const handle = await mill.enqueue(job, { to: 'ada' })
+    const me = { queues: ['out'], kinds: ['mail'], onDead: ['mail'], capacity: 1, leaseMs: 1_000 }
+    const instance = { id: mill.platform.id(), label: null, version: null, ...me }
+    const { store } = mill
+    const { instances } = store
+    await instances.register(instance)
+    await store.claim({
+      instance: instance.id,
+      queues: [{ queue: 'out', room: 1 }],
+      kinds: ['mail'],
+      limit: 1,
+      quarantined: 'skip',
+    })
+    await mill.clock.advance('2s')
+    await instances.reap({ crashesUntilDead: 1, limit: 10 })
+    await mill.start()
+    await mill.drain()
+    await expect(handle.result()).rejects.toMatchObject({ code: 'JOB_DEAD' })
+    await instances.register(instance)
+    await instances.deregister(instance.id)
+    await mill.drain()
+    expect(await handle.result()).toBe('sent')
+    expect(deaths.map(({ dead }) => dead.id)).toEqual([handle.id])
+  })
+
   test('is retried like any job, and has no onDead of its own', async () => {
     let runs = 0
     const job = defineJob({

@@ -3,14 +3,15 @@
  * the jobs in `lost_job`, and the instance finds them there when it registers again, in any state. If the
  * process was blocked, the crash still counts, and only the error is extended.
  */
-import { NO_CRASH, STOOD_STILL } from '../../job/attempt/crash.ts'
+import { KEY_TAKEN, NO_CRASH, STOOD_STILL } from '../../job/attempt/crash.ts'
 import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
-import { GIVEN_CTE } from '../fragments.ts'
+import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
 import type { ReadyCounts } from '../enqueue/ready-counts.ts'
 import { revive } from '../operate/retry.ts'
+import { idsField } from '../operate/states.ts'
 
 /**
  * A fragment of the reaper's statement, which defines `gone`. Excludes cancelled jobs: they have ended, so
@@ -61,6 +62,15 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
 SELECT id, false AS crashed FROM ready UNION ALL SELECT id, false FROM later UNION ALL SELECT id, false FROM running
 UNION ALL SELECT id, crashed FROM ended UNION ALL SELECT id, false FROM nowhere`
 
+/**
+ * Uses the primary key. UNCOUNT has locked the rows. The text is added once, however many crashes of a job
+ * are reverted.
+ */
+const SAY_KEY_TAKEN = `
+WITH ${GIVEN_CTE}, ${INPUT_IDS}
+UPDATE jobmill.attempt AS a SET error = replace(a.error, '${KEY_TAKEN}', '') || '${KEY_TAKEN}'
+  FROM input WHERE a.job_id = input.id AND a.ended_as IS NOT NULL`
+
 /** How often to look. A job moves between two looks only when a process claims or finishes it. */
 const MOST_LOOKS = 20
 
@@ -85,8 +95,10 @@ export async function takeCrashesBack(
     open = open.filter(({ id }) => !settled.has(id))
   }
   if (crashed.length === 0) return
-  const { ready } = await revive(context, query, crashed.toSorted())
+  const { ready, verdicts } = await revive(context, query, crashed.toSorted())
   for (const [queueId, jobs] of ready) counts.add(queueId, jobs)
+  const refused = crashed.filter((id) => verdicts.get(id)?.verdict === 'refused')
+  if (refused.length > 0) await run(context, query, SAY_KEY_TAKEN, idsField(refused))
 }
 
 /** Deletes the records of removed instances. A fragment of a statement that defines `gone(id)`. */

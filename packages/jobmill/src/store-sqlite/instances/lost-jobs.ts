@@ -3,7 +3,7 @@
  * the jobs in `jobmill_lost_job`, and the instance finds them there when it registers again, in any state. If
  * the process was blocked, the crash still counts, and only the error is extended.
  */
-import { NO_CRASH, STOOD_STILL } from '../../job/attempt/crash.ts'
+import { KEY_TAKEN, NO_CRASH, STOOD_STILL } from '../../job/attempt/crash.ts'
 import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { DEAD, findJob, type JobRow } from '../job-row.ts'
 import { revive } from '../operate/retry.ts'
@@ -17,6 +17,8 @@ const UNCOUNT = `UPDATE jobmill_job SET crashes = max(crashes - 1, 0) WHERE pk =
 // The attempt keeps its place in the history, but its error no longer says that it crashed.
 const SET_ERROR = `UPDATE jobmill_attempt SET error = ? WHERE job_pk = ? AND token = ?`
 const ADD_TO_ERROR = `UPDATE jobmill_attempt SET error = error || ? WHERE job_pk = ? AND token = ?`
+// Once, however many of its crashes are reverted.
+const SAY_KEY_TAKEN = `UPDATE jobmill_attempt SET error = replace(error, ?, '') || ? WHERE job_pk = ? AND token = ?`
 const DIED_OF_CRASH = `
   SELECT 1 FROM jobmill_attempt
   WHERE job_pk = ? AND token = ? AND went_to IS NULL AND outcome = ${outcomeCode('interrupted')}`
@@ -41,6 +43,8 @@ export function takeCrashesBack(work: Work, instancePk: number, stoodStill = fal
     }
     work.sql(UNCOUNT).run(job.pk)
     work.sql(SET_ERROR).run(NO_CRASH, job.pk, token)
-    if (job.state === DEAD && work.sql(DIED_OF_CRASH).get(job.pk, job.token) !== undefined) revive(work, job)
+    if (job.state !== DEAD || work.sql(DIED_OF_CRASH).get(job.pk, job.token) === undefined) continue
+    if (revive(work, job).verdict === 'refused')
+      work.sql(SAY_KEY_TAKEN).run(KEY_TAKEN, KEY_TAKEN, job.pk, job.token)
   }
 }

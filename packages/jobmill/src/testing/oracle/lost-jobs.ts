@@ -1,5 +1,5 @@
 /** Reverts the crash counts of an instance that was reaped although its process is alive. */
-import { NO_CRASH, STOOD_STILL } from '../../job/attempt/crash.ts'
+import { KEY_TAKEN, NO_CRASH, STOOD_STILL } from '../../job/attempt/crash.ts'
 import { retry } from './operate.ts'
 import type { OracleJob, OracleState, Run } from './state.ts'
 
@@ -21,7 +21,8 @@ export function takeCrashesBack(state: OracleState, now: number, instance: strin
     const diedOfCrash = job.state === 'dead' && last?.outcome === 'interrupted' && last.wentTo === null
     job.crashes = Math.max(0, job.crashes - 1)
     changeError(job, token, () => NO_CRASH)
-    if (diedOfCrash) retry(state, now, [id])
+    if (!diedOfCrash || retry(state, now, [id])[0]?.verdict !== 'refused') continue
+    changeError(job, last.token, (error) => `${(error ?? '').replace(KEY_TAKEN, '')}${KEY_TAKEN}`)
   }
 }
 

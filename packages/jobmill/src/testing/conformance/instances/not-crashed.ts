@@ -3,7 +3,7 @@
  * are in by then.
  */
 import assert from 'node:assert/strict'
-import { NO_CRASH, STOOD_STILL } from '../../../job/attempt/crash.ts'
+import { KEY_TAKEN, NO_CRASH, STOOD_STILL } from '../../../job/attempt/crash.ts'
 import { aClaim, aHeartbeat, anInstance } from '../../factories.ts'
 import { aFinish, type Bench, DONE, HOUR, later, only, RELEASED } from '../bench.ts'
 import type { Case } from '../case.ts'
@@ -111,6 +111,49 @@ export const notCrashedCases: readonly Case[] = [
       assert.deepEqual(await countsOf(t.store), { dead: 1, ready: 2 })
       await countsAreExact(t.store)
       assert.equal((await t.claimOne(await t.worker(), { kinds: ['free'] })).id, free)
+    },
+  },
+  {
+    name: 'P5 D6 a job that is dead because of a reverted crash says that another job holds its key, once',
+    async run(t) {
+      const dedupe = { key: 'one' }
+      const id = await t.enqueue({ kind: 'taken', dedupe })
+      const [first, second, third] = [
+        await lose(t, 'taken'),
+        await lose(t, 'taken'),
+        await lose(t, 'taken', 3),
+      ]
+      await t.enqueue({ kind: 'later', dedupe })
+      const lost = 'lost with its instance (crash 3)'
+      for (const [comeBack, crashes, error] of [
+        [first, 2, lost],
+        [second, 1, lost],
+        [third, 0, NO_CRASH],
+      ] as const) {
+        await comeBack()
+        const job = await t.job(id)
+        assert.deepEqual([job.state, job.crashes, job.error], ['dead', crashes, `${error}${KEY_TAKEN}`])
+      }
+      const errors = (await t.store.history(id)).map(({ error }) => error)
+      assert.deepEqual(errors, [NO_CRASH, NO_CRASH, `${NO_CRASH}${KEY_TAKEN}`])
+      await t.finish(await t.claimOne(await t.worker(), { kinds: ['later'] }), DONE)
+      assert.equal(only(await t.store.retry([id])).verdict, 'changed')
+    },
+  },
+  {
+    name: 'P5 D6 a job that is dead because of reverted crashes is retried when another process returns after its key is free',
+    async run(t) {
+      const dedupe = { key: 'one' }
+      const id = await t.enqueue({ kind: 'taken', dedupe })
+      const [first, second] = [await lose(t, 'taken'), await lose(t, 'taken', 2)]
+      await t.enqueue({ kind: 'later', dedupe })
+      await second()
+      assert.equal((await t.job(id)).state, 'dead')
+      await t.finish(await t.claimOne(await t.worker(), { kinds: ['later'] }), DONE)
+      await first()
+      const { state, crashes } = await t.job(id)
+      assert.deepEqual([state, crashes], ['ready', 0])
+      await countsAreExact(t.store)
     },
   },
   {
