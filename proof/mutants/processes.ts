@@ -1,6 +1,8 @@
 /** Faults in the recovery of processes after a freeze or an outage. */
 import type { TestedMutant } from './mutant.ts'
 
+const OPENING = 'packages/jobmill/test/processes/opening.test.ts'
+
 export const PROCESSES: readonly TestedMutant[] = [
   {
     name: 'a process does not report that a handler blocked it',
@@ -28,5 +30,26 @@ export const PROCESSES: readonly TestedMutant[] = [
       file: 'packages/jobmill/test/work/handlers/command-stop.test.ts',
       name: 'S5 a chain of processes',
     },
+  },
+  {
+    name: 'a stop leaves a store open that is still opening',
+    file: 'runtime/lifecycle.ts',
+    find: 'await letGo(limits)\n    isOpen',
+    replace: 'if (isOpen) await letGo(limits)\n    isOpen',
+    test: { file: OPENING, name: 'D9 P6 SIGTERM ends a process whose SQLite' },
+  },
+  {
+    name: 'postgres: a connection that is being opened survives the close of the store',
+    file: 'store-postgres/postgres-store.ts',
+    find: 'const last = connection\n',
+    replace: 'const last = lifecycle.opened?.context.connection\n',
+    test: { file: OPENING, name: 'D9 P6 SIGTERM ends a process whose PostgreSQL' },
+  },
+  {
+    name: 'sqlite: an open waits for a lock after the close of the store',
+    file: 'store-sqlite/live.ts',
+    find: 'closing?.aborted === true ||',
+    replace: '',
+    test: { file: OPENING, name: 'D9 P6 SIGTERM ends a process whose SQLite' },
   },
 ]

@@ -27,6 +27,7 @@ const ENTRIES: readonly string[] = [
   ...Object.values(OUR_PACKAGES).map((path) => `packages/${path.replace(/\.ts$/, '')}`),
   ...['jobmill', 'telegram', 'uploads'].map((name) => `packages/${name}/src/cli/main`),
   `${TESTS}/processes/mill-process`,
+  `${TESTS}/processes/opening-process`,
   `${TESTS}/processes/store-process`,
   `${TESTS}/sqlite/cluster-process`,
   `${TESTS}/cli/json-log-child`,

@@ -77,6 +77,8 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
   const { platform } = options
   let engine: Engine | null = null
   let isOpen = false
+  /** Whether this mill is counted in `users`. */
+  let isUser = false
   // Until this fires, running jobs and other callers can still enqueue.
   const closing = new AbortController()
   const servers: Servers = new Set()
@@ -97,16 +99,13 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
     if (isOpen) return undefined
     opening ??= openStore().then(
       async () => {
-        // The stop did not wait for this open: the database answered after the grace period.
-        if (closing.signal.aborted) {
-          await letGo()
-          throw millStopped()
-        }
+        // The stop did not wait for this open, and has closed the store.
+        if (closing.signal.aborted) throw millStopped()
         isOpen = true
       },
       (error: unknown) => {
         opening = null
-        throw error
+        throw closing.signal.aborted ? millStopped() : error
       },
     )
     return opening
@@ -114,6 +113,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
 
   async function openStore(): Promise<void> {
     users.set(store, (users.get(store) ?? 0) + 1)
+    isUser = true
     try {
       await store.open()
       if (make.declares) await declare(store, options, 'all')
@@ -125,6 +125,8 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
 
   /** Two mills may share a store. The last one closes it, within what is left of the time of a stop. */
   async function letGo(limits?: Grace): Promise<void> {
+    if (!isUser) return
+    isUser = false
     const others = (users.get(store) ?? 1) - 1
     users.set(store, others)
     if (others > 0) return
@@ -165,7 +167,8 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
 
   async function close(limits: Grace): Promise<void> {
     observer.rest()
-    if (isOpen) await letGo(limits)
+    // Also while the store is opening: an unanswered connection would keep the process alive.
+    await letGo(limits)
     isOpen = false
     opening = null
   }
@@ -179,7 +182,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
 
   async function end(limits: Grace, beforeClose: StopOptions['beforeClose']): Promise<StopReport> {
     // Let a start in progress finish first, so that nothing of it is left behind. The grace period bounds
-    // this wait; a start that is still waiting for the database undoes itself when the database answers.
+    // this wait. Closing the store then ends a start that is still waiting for the database.
     const begun = Promise.allSettled([starting, opening])
     await Promise.race([begun, limits.over])
     const beganAt = platform.monotonic()

@@ -81,8 +81,9 @@ export function postgres(url: string, options?: PostgresOptions): ToolStore<Tx>
 export function postgres(options: PostgresOptions): ToolStore<Tx>
 export function postgres(first: string | PostgresOptions, options?: PostgresOptions): ToolStore<Tx> {
   const settings = resolveOptions(first, options)
+  let connection: Connection | undefined
   const lifecycle = createLifecycle(
-    () => openStore(settings),
+    () => openStore(settings, (connection = connect(settings))),
     async ({ notifier, commits, context }) => {
       commits.close()
       await notifier.close()
@@ -95,10 +96,13 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
       recovery.run(() => withTrueNames(context.names, () => verb(context)), tx !== undefined),
     )
 
-  /** A statement that the database never answers would keep the process alive until its deadline. */
+  /**
+   * A connection or a statement that the database never answers would keep the process alive until its
+   * deadline, also while the store is opening.
+   */
   async function close(): Promise<void> {
-    const parts = lifecycle.opened
-    const timer = settings.platform.timer(CLOSE_MS, () => parts?.context.connection.cut())
+    const last = connection
+    const timer = settings.platform.timer(CLOSE_MS, () => last?.cut())
     await lifecycle.close().finally(() => timer.cancel())
   }
 
@@ -202,9 +206,8 @@ async function readSecret(connection: Connection, sql: (text: string) => string)
   })
 }
 
-async function openStore(settings: PostgresSettings): Promise<Opened> {
+async function openStore(settings: PostgresSettings, connection: Connection): Promise<Opened> {
   const { schema, platform, clock, deadlineMs } = settings
-  const connection = connect(settings)
   const sql = inSchema(schema)
   const [lowest, heads, due] = [floors(), floors(), dueFloor()]
   const migrated = Promise.withResolvers<void>()

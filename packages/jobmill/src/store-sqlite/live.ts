@@ -78,31 +78,40 @@ export function databaseBytes(connection: Connection): number {
 
 const RETRY_MS = 20
 
-export async function openMigrated(settings: StoreSettings): Promise<Connection> {
+export async function openMigrated(settings: StoreSettings, closing?: AbortSignal): Promise<Connection> {
   const { path, clock, durability } = settings
-  return openPatiently(settings, () => {
-    const connection = openConnection(path, durability)
-    try {
-      migrate(connection, Math.floor(clock()))
-      return connection
-    } catch (error) {
-      connection.close()
-      throw error
-    }
-  })
+  return openPatiently(
+    settings,
+    () => {
+      const connection = openConnection(path, durability)
+      try {
+        migrate(connection, Math.floor(clock()))
+        return connection
+      } catch (error) {
+        connection.close()
+        throw error
+      }
+    },
+    closing,
+  )
 }
 
-/** Many processes may open the same new file at once: all but one find it locked briefly. */
+/**
+ * Many processes may open the same new file at once: all but one find it locked briefly. Stops waiting when
+ * `closing` fires.
+ */
 export async function openPatiently<T>(
   { path, platform, busyDeadlineMs }: Pick<StoreSettings, 'path' | 'platform' | 'busyDeadlineMs'>,
   open: () => T,
+  closing?: AbortSignal,
 ): Promise<T> {
   const began = platform.monotonic()
+  const isOver = (): boolean => closing?.aborted === true || platform.monotonic() - began >= busyDeadlineMs
   for (;;) {
     try {
       return open()
     } catch (error) {
-      if (!mayPass(error) || platform.monotonic() - began >= busyDeadlineMs) throw storeError(error, path)
+      if (!mayPass(error) || isOver()) throw storeError(error, path)
     }
     releaseSiblings(path)
     await sleep(platform, 1 + platform.random() * RETRY_MS)

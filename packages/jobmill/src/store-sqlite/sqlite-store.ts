@@ -64,7 +64,7 @@ import type { Look, Verb, Work } from './work.ts'
 
 export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> {
   const lifecycle = createLifecycle(
-    () => openStore(settings),
+    (closing) => openStore(settings, closing),
     (ended) => ended.close(),
   )
   const live = (): Live => lifecycle.use().use()

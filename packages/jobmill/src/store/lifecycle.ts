@@ -12,12 +12,14 @@ export interface Lifecycle<Parts> {
   readonly opened: Parts | undefined
 }
 
+/** `start` may fail once `closing` fires, instead of waiting for the database any longer. */
 export function createLifecycle<Parts>(
-  start: () => Promise<Parts>,
+  start: (closing: AbortSignal) => Promise<Parts>,
   end: (parts: Parts) => void | Promise<void>,
 ): Lifecycle<Parts> {
   let opening: Promise<Parts> | undefined
   let opened: Parts | undefined
+  let closing = new AbortController()
   const running = new Set<Promise<unknown>>()
   const use = (): Parts => {
     if (opened === undefined) throw storeClosed()
@@ -35,7 +37,10 @@ export function createLifecycle<Parts>(
       }
     },
     async open() {
-      opening ??= start()
+      if (opening === undefined) {
+        closing = new AbortController()
+        opening = start(closing.signal)
+      }
       const mine = opening
       try {
         const parts = await mine
@@ -47,11 +52,12 @@ export function createLifecycle<Parts>(
       }
     },
     async close() {
-      const closing = opening
+      const last = opening
       opening = undefined
       opened = undefined
+      closing.abort()
       // Wait for a start in progress, so that its resources are released too.
-      const parts = await closing?.catch(() => undefined)
+      const parts = await last?.catch(() => undefined)
       if (parts === undefined) return
       await Promise.allSettled(running)
       await end(parts)

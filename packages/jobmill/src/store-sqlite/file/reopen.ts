@@ -40,8 +40,8 @@ export interface ReopenSettings {
   readonly durability: Durability
 }
 
-export async function openStore(settings: StoreSettings): Promise<Reopening<Live>> {
-  const first = liveOn(settings, await openMigrated(settings))
+export async function openStore(settings: StoreSettings, closing?: AbortSignal): Promise<Reopening<Live>> {
+  const first = liveOn(settings, await openMigrated(settings, closing))
   return reopening(settings, first, () => liveOn(settings, openAgain(settings)))
 }
 
