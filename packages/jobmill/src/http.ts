@@ -1,5 +1,6 @@
 /** `jobmill/http`: the HTTP API as a fetch handler, and a server for it. */
 export { httpApi, type HttpApi } from './http/api.ts'
+export type { ApiBodies, ApiProblem, ApiResponses } from './http/api-types.ts'
 export type { HttpApp, HttpApps } from './http/apps.ts'
 export type { Passthrough, Caller } from './http/passthrough.ts'
 export type { Authenticate } from './http/access/identity.ts'

@@ -57,9 +57,9 @@ async function sentAs(target: string, c: Context<Env>): Promise<unknown> {
  * Declares a route that requires a role. The audit log records `name`. Adds the responses that all routes
  * share.
  */
-export function route<const R extends RouteConfig>(
+export function route<const Name extends string, const R extends RouteConfig>(
   role: Role,
-  name: string,
+  name: Name,
   config: R,
   { instead }: { readonly instead?: Instead } = {},
 ) {

@@ -25,6 +25,8 @@ const [forReads, forChanges] = [allow('viewer'), allow('operator')]
 /** The API does not know the routes of an application, so the method decides which role is required. */
 const byMethod: MiddlewareHandler<Env> = (c, next) => (isRead(c.req.method) ? forReads : forChanges)(c, next)
 
+export type AppRoute = typeof list
+
 export const appRoutes =
   (apps: HttpApps): Routes =>
   (api) => {

@@ -53,6 +53,8 @@ const run = route('operator', 'bulk.run', {
   },
 })
 
+export type BulkRoute = typeof preview | typeof run
+
 export const bulkRoutes: Routes = (api, { mill }) => {
   api.openapi(preview, async (c) => {
     const { act, ...query } = c.req.valid('query')

@@ -11,6 +11,8 @@ const list = route('viewer', 'errors.list', {
   responses: { 200: json(errorsShape, 'The errors') },
 })
 
+export type ErrorRoute = typeof list
+
 export const errorRoutes: Routes = (api, { errors }) => {
   api.openapi(list, async (c) => {
     const { queue, kind } = c.req.valid('query')

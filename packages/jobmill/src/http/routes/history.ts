@@ -92,6 +92,8 @@ const audit = route('operator', 'audit.read', {
   },
 })
 
+export type HistoryRoute = typeof series | typeof timeline | typeof audit
+
 export const historyRoutes: Routes = (api, { mill, redacted }) => {
   api.openapi(series, async (c) => {
     const { queue, instance, limit, ...rest } = c.req.valid('query')

@@ -52,6 +52,8 @@ const remove = route('admin', 'jobs.delete', {
   responses: { 200: json(verdictShape, 'The outcome') },
 })
 
+export type JobActRoute = typeof retry | typeof runNow | typeof cancel | typeof remove
+
 export const jobActRoutes: Routes = (api, { mill }) => {
   const acts = [
     [retry, (id: string) => mill.retry(id)],

@@ -96,6 +96,8 @@ const enqueueMany = route('operator', 'jobs.enqueue-many', {
   responses: { 201: json(z.object({ jobs: z.array(enqueuedShape) }), 'Enqueued') },
 })
 
+export type JobRoute = typeof list | typeof count | typeof inspect | typeof enqueue | typeof enqueueMany
+
 export const jobRoutes: Routes = (api, { mill, redacted }) => {
   api.openapi(list, async (c) => {
     const { limit, cursor, include = [], ...query } = c.req.valid('query')

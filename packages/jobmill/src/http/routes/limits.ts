@@ -65,6 +65,8 @@ const remove = route('admin', 'limits.delete', {
   responses: { 204: { description: 'Deleted' } },
 })
 
+export type LimitRoute = typeof list | typeof create | typeof change | typeof drain | typeof remove
+
 export const limitRoutes: Routes = (api, { mill }) => {
   const before = async (name: string): Promise<LimitRecord | undefined> =>
     (await mill.limits.list()).find((limit) => limit.name === name)

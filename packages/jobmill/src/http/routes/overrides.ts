@@ -66,6 +66,8 @@ const resetOption = route('admin', 'overrides.reset-option', {
   responses: gone,
 })
 
+export type OverrideRoute = typeof list | typeof resetAll | typeof resetThing | typeof resetOption
+
 export const overrideRoutes: Routes = (api, { mill, redacted }) => {
   async function reset(c: Context<Env>, selection: OverrideSelection): Promise<{ reset: OverrideView[] }> {
     const dropped = await mill.resetOverrides(selection)

@@ -1,6 +1,7 @@
 /** The overview: the state of the whole system, in a few reads. */
 import { z } from '@hono/zod-openapi'
 import { json, route, type Routes, redactFor } from '../app.ts'
+import { ROLES, type Who } from '../access/roles.ts'
 import { dutyOf, dutyShape } from '../shapes/duty.ts'
 import { instanceShape, limitShape, unservedKindShape } from '../shapes/queue.ts'
 import { queuesOf, queuesShape } from './queues.ts'
@@ -16,7 +17,7 @@ const overview = route('viewer', 'overview.read', {
           store: z.string(),
           version: z.string(),
           here: z.uuid(),
-          you: z.object({ name: z.string(), role: z.string() }),
+          you: z.object({ name: z.string(), role: z.enum(ROLES) }),
           queues: queuesShape,
           unservedKinds: z.array(unservedKindShape),
           instances: z.array(instanceShape),
@@ -41,6 +42,8 @@ const overview = route('viewer', 'overview.read', {
   },
 })
 
+export type OverviewRoute = typeof overview
+
 export const overviewRoutes: Routes = (api, { mill, redacted, store, version, ...tools }) => {
   api.openapi(overview, async (c) => {
     const [queues, unservedKinds, instances, limits, duties, drift, { degraded }] = await Promise.all([
@@ -53,7 +56,8 @@ export const overviewRoutes: Routes = (api, { mill, redacted, store, version, ..
       mill.readiness(),
     ])
     const who = c.get('who')
-    const you = who ?? { name: '', role: '' }
+    // Never the default: the route requires a role, so it refuses anonymous callers.
+    const you: Who = who ?? { name: '', role: 'viewer' }
     const here = mill.instance.id
     const rest = {
       queues,

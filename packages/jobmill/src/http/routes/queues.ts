@@ -80,6 +80,8 @@ export async function queuesOf(mill: Reads): Promise<z.infer<typeof queuesShape>
   }))
 }
 
+export type QueueRoute = typeof list | typeof change | typeof pause | typeof resume
+
 export const queueRoutes: Routes = (api, { mill, unservedKinds: findUnservedKinds }) => {
   const before = async (name: string): Promise<QueueRecord | undefined> =>
     (await mill.queues()).find((queue) => queue.name === name)

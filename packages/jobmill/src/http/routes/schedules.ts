@@ -107,6 +107,17 @@ const remove = route('admin', 'schedules.delete', {
   responses: { 204: { description: 'Deleted' } },
 })
 
+export type ScheduleRoute =
+  | typeof list
+  | typeof next
+  | typeof inspect
+  | typeof create
+  | typeof change
+  | typeof pause
+  | typeof resume
+  | typeof trigger
+  | typeof remove
+
 export const scheduleRoutes: Routes = (api, { mill: { schedules }, redacted }) => {
   const seen = (who: Who | null, one: ScheduleView): ScheduleView => ({
     ...one,

@@ -34,6 +34,8 @@ const kinds = route('viewer', 'kinds.list', {
   responses: { 200: json(z.object({ kinds: z.array(kindShape) }), 'The kinds') },
 })
 
+export type SystemRoute = typeof system | typeof resources | typeof diagnostics | typeof kinds
+
 export const systemRoutes: Routes = (api, { mill, ...tools }) => {
   api.openapi(system, async (c) => {
     const { database, duties, ...rest } = await tools.system()

@@ -31,6 +31,8 @@ const runDuty = route('admin', 'duties.run', {
   responses: { 200: json(z.object({ counts: z.record(z.string(), z.number()) }), 'What the duty did') },
 })
 
+export type WorkerRoute = typeof list | typeof runDuty
+
 export const workerRoutes: Routes = (api, { mill }) => {
   api.openapi(list, async (c) => {
     const [instances, slots, duties] = await Promise.all([mill.instances(), mill.slots(), mill.duties()])

@@ -1,0 +1,64 @@
+/**
+ * The JSON of every route, by the name of the route, inferred from the schemas in its declaration. For
+ * clients in TypeScript, such as the dashboard.
+ */
+import type { z } from '@hono/zod-openapi'
+import type { AppRoute } from './routes/apps.ts'
+import type { BulkRoute } from './routes/bulk.ts'
+import type { ErrorRoute } from './routes/errors.ts'
+import type { HistoryRoute } from './routes/history.ts'
+import type { JobActRoute } from './routes/job-acts.ts'
+import type { JobRoute } from './routes/jobs.ts'
+import type { LimitRoute } from './routes/limits.ts'
+import type { OverrideRoute } from './routes/overrides.ts'
+import type { OverviewRoute } from './routes/overview.ts'
+import type { QueueRoute } from './routes/queues.ts'
+import type { ScheduleRoute } from './routes/schedules.ts'
+import type { SystemRoute } from './routes/system.ts'
+import type { WorkerRoute } from './routes/workers.ts'
+import type { problemShape } from './shapes/problem.ts'
+
+type JsonRoute =
+  | AppRoute
+  | BulkRoute
+  | ErrorRoute
+  | HistoryRoute
+  | JobActRoute
+  | JobRoute
+  | LimitRoute
+  | OverrideRoute
+  | OverviewRoute
+  | QueueRoute
+  | ScheduleRoute
+  | SystemRoute
+  | WorkerRoute
+
+interface Json<Schema extends z.ZodType> {
+  readonly content: { readonly 'application/json': { readonly schema: Schema } }
+}
+
+/** A response without content, such as 204, is undefined. */
+type ResponseOf<Declared> = {
+  [Status in keyof Declared]: Status extends number
+    ? Declared[Status] extends Json<infer Schema>
+      ? z.infer<Schema>
+      : undefined
+    : never
+}[keyof Declared]
+
+/** What a successful request returns: `ApiResponses['jobs.inspect']`. */
+export type ApiResponses = {
+  readonly [Route in JsonRoute as Route['operationId']]: ResponseOf<Route['responses']>
+}
+
+type BodyRoute = Extract<JsonRoute, { readonly request: { readonly body: Json<z.ZodType> } }>
+
+/** The body that a request sends: `ApiBodies['jobs.enqueue']`. */
+export type ApiBodies = {
+  readonly [Route in BodyRoute as Route['operationId']]: Route['request']['body'] extends Json<infer Schema>
+    ? z.input<Schema>
+    : never
+}
+
+/** What a failed request returns. */
+export type ApiProblem = z.infer<typeof problemShape>
