@@ -12,6 +12,9 @@ const COLUMNS = [
   { key: 'dead', name: 'Dead rows', right: true },
 ]
 
+/** For values that the database does not report. */
+const UNKNOWN = <span className="text-soft">–</span>
+
 export function Database({ system: { store, database } }: { readonly system: System }) {
   if (database === null)
     return (
@@ -35,11 +38,11 @@ export function Database({ system: { store, database } }: { readonly system: Sys
         {tables.map(({ name, bytes: size, rows, deadRows }) => (
           <Row key={name}>
             <Cell className="font-mono text-xs">{name}</Cell>
-            <Cell right>{bytes(size)}</Cell>
+            <Cell right>{size === null ? UNKNOWN : bytes(size)}</Cell>
             <Cell right>
-              <span title={`${number(rows)} rows`}>{compact(rows)}</span>
+              {rows === null ? UNKNOWN : <span title={`${number(rows)} rows`}>{compact(rows)}</span>}
             </Cell>
-            <Cell right>{deadRows === null ? <span className="text-soft">–</span> : compact(deadRows)}</Cell>
+            <Cell right>{deadRows === null ? UNKNOWN : compact(deadRows)}</Cell>
           </Row>
         ))}
       </Table>
