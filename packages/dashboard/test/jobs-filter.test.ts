@@ -1,7 +1,7 @@
 /** The filter language of the job list: parsing, printing, addresses and suggestions. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { STATES } from '../src/api/types/job.ts'
+import { STATES } from '../src/api/states.ts'
 import { fromSearch, toBody, toQuery, toSearch } from '../src/pages/jobs/filter/address.ts'
 import { chipsOf, print } from '../src/pages/jobs/filter/chips.ts'
 import { type Filter, KEYS, NO_FILTER } from '../src/pages/jobs/filter/filter.ts'

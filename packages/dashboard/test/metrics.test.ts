@@ -16,8 +16,7 @@ import {
 } from '../src/pages/overview/metrics/compare.ts'
 import { workersOf } from '../src/metrics/workers.ts'
 import { wayOut } from '../src/pages/overview/problems/way-out.ts'
-import { COUNTERS, type Series } from '../src/api/types/history.ts'
-import type { Diagnostic, Queue, Workers } from '../src/api/types/mill.ts'
+import type { Diagnostic, Queue, Series, Workers } from '../src/api/types.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -27,12 +26,28 @@ const T = 500_000 * HOUR
 
 type QueueSeries = Series['queues'][number]
 type Point = QueueSeries['points'][number]
-type Numbers = Partial<Record<(typeof COUNTERS)[number], number>>
+type Numbers = Partial<Point['counters']>
+
+const NO_JOBS: Point['counters'] = {
+  enqueued: 0,
+  replaced: 0,
+  duplicate: 0,
+  started: 0,
+  done: 0,
+  retried: 0,
+  dead: 0,
+  cancelled: 0,
+  snoozed: 0,
+  throttled: 0,
+  timedOut: 0,
+  interrupted: 0,
+  reaped: 0,
+}
 
 const NONE = { count: 0, p50: null, p95: null, p99: null }
 
 function pointAt(at: number, counted: Numbers = {}, counts: Partial<Point['counts']> = {}): Point {
-  const counters = Object.fromEntries(COUNTERS.map((name) => [name, counted[name] ?? 0])) as Point['counters']
+  const counters = { ...NO_JOBS, ...counted }
   return {
     at,
     counters,
@@ -64,7 +79,7 @@ const diagnostic = (check: string, what: Diagnostic['about']['what'], name: stri
   check,
   level: 'warning',
   message: '',
-  fix: null,
+  fix: '',
   about: { what, name },
 })
 

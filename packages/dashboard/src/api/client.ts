@@ -1,6 +1,7 @@
 /** HTTP client of the dashboard: one function, problems as errors, and the user's token. */
 import { noteServerDate } from './clock.ts'
 import { token } from './session.ts'
+import type { ProblemBody } from './types.ts'
 
 /** Base path of the dashboard, from its <base> element: `/` or `/ops/mill/`. */
 export const BASE = new URL(document.baseURI).pathname
@@ -31,14 +32,6 @@ export class Problem extends Error {
  */
 export function asksForToken({ code }: Problem): boolean {
   return code === 'TOKEN_MISSING' || code === 'TOKEN_UNKNOWN'
-}
-
-interface ProblemBody {
-  readonly title: string
-  readonly code: string
-  readonly detail: string
-  readonly field: string
-  readonly fix: string
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>

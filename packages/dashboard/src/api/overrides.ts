@@ -1,6 +1,6 @@
 /** Options that an operator set. */
 import { useAllOverrides } from './reads.ts'
-import type { Override } from './types/mill.ts'
+import type { Override } from './types.ts'
 
 /** The overrides of one queue, limit or schedule, by option. */
 export function useOverrides(what: Override['what'], name: string | null): ReadonlyMap<string, Override> {

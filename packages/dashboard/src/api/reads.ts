@@ -2,22 +2,20 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { ask, encodeName, type Problem, type Query } from './client.ts'
 import type { Range } from './range.ts'
-import type { AuditEntry, Series, System, TimelineEntry } from './types/history.ts'
-import type { BulkAct, BulkPreview, Errors, Inspected, JobPage } from './types/job.ts'
 import type {
-  App,
-  Diagnostic,
+  Answer,
+  BulkAct,
+  BulkPreview,
+  Errors,
+  Inspected,
   InspectedSchedule,
-  Kind,
-  Limit,
-  Override,
+  JobPage,
   Overview,
-  QueueAndCounts,
-  Schedule,
-  UnservedKind,
+  Series,
+  System,
   Workers,
-} from './types/mill.ts'
-import type { FilePage, Mailbox, MailboxPage } from './types/uploads.ts'
+} from './types.ts'
+import type { FilePage, Mailbox, MailboxPage } from './upload-types.ts'
 
 export type Read<T> = UseQueryResult<T, Problem>
 
@@ -43,22 +41,18 @@ function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
 }
 
 export const useOverview = (): Read<Overview> => useRead('overview')
-export const useDiagnostics = (): Read<{ diagnostics: readonly Diagnostic[] }> => useRead('diagnostics')
-export const useQueues = (): Read<{
-  queues: readonly QueueAndCounts[]
-  unservedKinds: readonly UnservedKind[]
-}> => useRead('queues')
+export const useDiagnostics = (): Read<Answer<'diagnostics.list'>> => useRead('diagnostics')
+export const useQueues = (): Read<Answer<'queues.list'>> => useRead('queues')
 export const useWorkers = (): Read<Workers> => useRead('workers')
-export const useLimits = (): Read<{ limits: readonly (Limit & { queues: readonly string[] })[] }> =>
-  useRead('limits')
-export const useAllOverrides = (): Read<{ overrides: readonly Override[] }> => useRead('overrides')
-export const useSchedules = (): Read<{ schedules: readonly Schedule[] }> => useRead('schedules')
-export const useKinds = (): Read<{ kinds: readonly Kind[] }> => useRead('kinds')
+export const useLimits = (): Read<Answer<'limits.list'>> => useRead('limits')
+export const useAllOverrides = (): Read<Answer<'overrides.list'>> => useRead('overrides')
+export const useSchedules = (): Read<Answer<'schedules.list'>> => useRead('schedules')
+export const useKinds = (): Read<Answer<'kinds.list'>> => useRead('kinds')
 export const useSystem = (): Read<System> => useRead('system')
 
 /** Fetched once after sign-in: the set of applications is fixed when the server starts. */
-export const useApps = (isKnown: boolean): Read<{ apps: readonly App[] }> =>
-  useQuery<{ apps: readonly App[] }, Problem>({
+export const useApps = (isKnown: boolean): Read<Answer<'apps.list'>> =>
+  useQuery<Answer<'apps.list'>, Problem>({
     queryKey: ['apps'],
     queryFn: ({ signal }) => ask('apps', { signal }),
     enabled: ({ state }) => isKnown && state.data === undefined,
@@ -90,19 +84,16 @@ export const useJob = (id: string, largest: number | undefined): Read<Inspected>
 export const useSchedule = (name: string, how?: How): Read<InspectedSchedule> =>
   useRead(`schedules/${encodeName(name)}`, {}, how)
 
-export const useNextRuns = (when: string, zone: string): Read<{ text: string; runs: readonly number[] }> =>
+export const useNextRuns = (when: string, zone: string): Read<Answer<'schedules.next'>> =>
   useRead('next-runs', { when, zone, count: 10 }, { enabled: when.trim() !== '', keep: true })
 
 export const useBulkPreview = (act: BulkAct, query: Query, how?: How): Read<BulkPreview> =>
   useRead('bulk', { act, ...query }, how)
 
-export const useTimeline = (query: Query): Read<{ events: readonly TimelineEntry[]; next: string | null }> =>
+export const useTimeline = (query: Query): Read<Answer<'timeline.read'>> =>
   useRead('timeline', query, { keep: true })
 
-export const useAudit = (
-  query: Query,
-  how?: How,
-): Read<{ entries: readonly AuditEntry[]; next: string | null }> =>
+export const useAudit = (query: Query, how?: How): Read<Answer<'audit.read'>> =>
   useRead('audit', query, { keep: true, ...how })
 
 export const useMailboxes = (query: Query): Read<MailboxPage> =>

@@ -1,5 +1,5 @@
 /** Describes lifecycle events in a sentence each. */
-import type { TimelineEntry } from '../api/types/history.ts'
+import type { TimelineEntry } from '../api/types.ts'
 import { plural, span } from './format.ts'
 
 type Data = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 /** A value or hint, followed by the value in code and who overrode it, when an operator did. */
 import type { ReactNode } from 'react'
-import type { Override } from '../api/types/mill.ts'
+import type { Override } from '../api/types.ts'
 import { settingText } from './setting-text.ts'
 import { Ago } from './time.tsx'
 

@@ -1,5 +1,5 @@
 /** Badges for states and outcomes, by name and color, never by color alone. */
-import type { Outcome, State } from '../api/types/job.ts'
+import type { Outcome, State } from '../api/types.ts'
 import { classes } from './classes.ts'
 
 const COLOURS: Readonly<Record<State, string>> = {

@@ -1,5 +1,5 @@
 /** Builds the lines of the charts from a series. */
-import type { Counter, QueueMetrics, Series } from '../api/types/history.ts'
+import type { Counter, QueueMetrics, Series } from '../api/types.ts'
 import type { Line } from '../kit/chart.tsx'
 import { type Bins, highestIn, mergeLists, ratesIn } from './bins.ts'
 import { levelsIn, totalOf } from './levels.ts'

@@ -1,5 +1,5 @@
 /** Counts how many jobs can run at once. */
-import type { Instance, Queue, Slot, Workers } from '../api/types/mill.ts'
+import type { Instance, Queue, Slot, Workers } from '../api/types.ts'
 
 /** Workers per process for a queue without a configured number. */
 const WORKERS_UNSET = 10

@@ -4,7 +4,7 @@
  */
 import { Inbox, type LucideIcon } from 'lucide-react'
 import type { ComponentType } from 'react'
-import type { App } from '../api/types/mill.ts'
+import type { App } from '../api/types.ts'
 import type { Place } from '../shell/places.ts'
 import { UploadsPage } from './uploads/uploads-page.tsx'
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { errorText } from '../../../jobmill/src/job/text/error-text.ts'
 import { REASONS } from '../../../jobmill/src/runtime/diagnose/why.ts'
+import type { Reason } from '../../src/api/types.ts'
 import { openDepth } from '../../src/kit/json-depth.ts'
 import { bulkOf } from '../../src/pages/job/bulk.ts'
 import { shareOf } from '../../src/pages/job/progress.ts'
@@ -20,7 +21,7 @@ const compared = (before: string, after: string): string[] =>
 
 const bulk = (payload: unknown, result: unknown = null) => bulkOf({ payload, result, tags: ['by:ada'] })
 
-const way = (why: string, message = '') =>
+const way = (why: Reason['why'], message = '') =>
   wayOutOf({ why, message, until: null }, { queue: 'a b', orderKey: 'k' })?.to ?? null
 
 const fifty = (of: () => unknown): unknown[] => Array.from({ length: 50 }, of)

@@ -1,7 +1,7 @@
 /** The timeline of a job: to scale, everything visible, labels apart. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Attempt, Job, Outcome } from '../../src/api/types/job.ts'
+import type { Attempt, Job, Outcome } from '../../src/api/types.ts'
 import { partsOf, widthsOf } from '../../src/pages/job/timeline/geometry.ts'
 import { placeLabels } from '../../src/pages/job/timeline/labels.ts'
 import { ranMs, triesOf } from '../../src/pages/job/tries.ts'

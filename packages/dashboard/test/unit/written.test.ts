@@ -2,7 +2,7 @@
 import { durationText } from '../../src/kit/duration.ts'
 import { expect, test } from 'vitest'
 import { atField } from '../../src/api/at-field.ts'
-import type { Schedule } from '../../src/api/types/mill.ts'
+import type { Schedule } from '../../src/api/types.ts'
 import { durationOf, fieldText, instantOf, nameOf, tagsOf, wholeOf } from '../../src/kit/parse-input.ts'
 import { numberCopies } from '../../src/pages/enqueue/counted.ts'
 import { draftLike, requestOf as job } from '../../src/pages/enqueue/enqueue-draft.ts'

@@ -1,4 +1,5 @@
 /** The state of the enqueue form: the text of its fields, and the request built from them. */
+import type { Job } from '../../api/types.ts'
 import { readJson } from '../../kit/json-problem.ts'
 import {
   durationOf,
@@ -35,14 +36,7 @@ export type EnqueueDraft = Readonly<Record<EnqueueField, string>>
 export type Wrong = Partial<Record<EnqueueField, string>>
 
 /** The fields copied from an existing job. */
-export interface Like {
-  readonly kind: string
-  readonly payload: unknown
-  readonly queue: string
-  readonly priority: number
-  readonly tags: readonly string[]
-  readonly maxAttempts: number
-}
+export type Like = Pick<Job, 'kind' | 'payload' | 'queue' | 'priority' | 'tags' | 'maxAttempts'>
 
 export function draftLike(like: Like | undefined): EnqueueDraft {
   return {

@@ -1,12 +1,8 @@
 /** The result of enqueuing. */
 import { Check } from 'lucide-react'
+import type { EnqueuedJob } from '../../api/types.ts'
 import { Button, LinkButton, TextLink } from '../../kit/button.tsx'
 import { number, plural, shortId } from '../../kit/format.ts'
-
-export interface EnqueuedJob {
-  readonly id: string
-  readonly outcome: 'enqueued' | 'duplicate' | 'replaced'
-}
 
 export interface EnqueuedAnswer {
   readonly kind: string

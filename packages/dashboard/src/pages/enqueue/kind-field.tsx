@@ -1,5 +1,5 @@
 /** The kind of the job: suggests known kinds and says whether a process handles them. */
-import type { Kind } from '../../api/types/mill.ts'
+import type { Kind } from '../../api/types.ts'
 import { Combobox } from '../../kit/combobox.tsx'
 import { Field } from '../../kit/field.tsx'
 import { plural } from '../../kit/format.ts'

@@ -3,8 +3,9 @@ import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { type AtField, atField } from '../../api/at-field.ts'
 import type { Problem } from '../../api/client.ts'
+import type { Answer } from '../../api/types.ts'
 import { plural } from '../../kit/format.ts'
-import type { EnqueuedAnswer, EnqueuedJob } from './enqueued.tsx'
+import type { EnqueuedAnswer } from './enqueued.tsx'
 import { type EnqueueDraft, type EnqueueField, FIELDS, requestOf } from './enqueue-draft.ts'
 import type { Schema } from './validate/checking.ts'
 
@@ -23,7 +24,7 @@ export function useEnqueue(
   schema: Schema | null,
   enqueued: (answer: EnqueuedAnswer) => void,
 ): Enqueueing {
-  const { act, isActing } = useAct<EnqueuedJob | { jobs: readonly EnqueuedJob[] }>({ quiet: true })
+  const { act, isActing } = useAct<Answer<'jobs.enqueue' | 'jobs.enqueue-many'>>({ quiet: true })
   const [refused, setRefused] = useState<AtField<EnqueueField> | null>(null)
   const [isTried, setTried] = useState(false)
 

@@ -2,7 +2,7 @@
 import { RotateCcw } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/roles.ts'
-import type { ErrorGroup } from '../../api/types/job.ts'
+import type { ErrorGroup } from '../../api/types.ts'
 import { Button, LinkButton, TextLink } from '../../kit/button.tsx'
 import { CopyButton } from '../../kit/copy.tsx'
 import { plural, shortId } from '../../kit/format.ts'

@@ -3,7 +3,7 @@
  */
 import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
-import type { ErrorGroup } from '../../api/types/job.ts'
+import type { ErrorGroup } from '../../api/types.ts'
 import { classes } from '../../kit/classes.ts'
 import { number, span } from '../../kit/format.ts'
 import { Bars } from '../../kit/sparkline.tsx'

@@ -1,5 +1,5 @@
 /** The list of error groups, largest first. One group can be expanded. */
-import type { Errors } from '../../api/types/job.ts'
+import type { Errors } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
 import { classes } from '../../kit/classes.ts'
 import { plural } from '../../kit/format.ts'

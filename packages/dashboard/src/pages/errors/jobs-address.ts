@@ -1,5 +1,5 @@
 /** The URL of the job list for an error group. */
-import type { ErrorGroup, State } from '../../api/types/job.ts'
+import type { ErrorGroup, State } from '../../api/types.ts'
 
 export function jobsAddress({ kind, text }: Pick<ErrorGroup, 'kind' | 'text'>, state?: State): string {
   const search = new URLSearchParams({ kind })

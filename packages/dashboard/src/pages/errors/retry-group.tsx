@@ -2,7 +2,7 @@
 import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
 import { useBulkPreview } from '../../api/reads.ts'
-import type { ErrorGroup } from '../../api/types/job.ts'
+import type { Answer, ErrorGroup } from '../../api/types.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { plural } from '../../kit/format.ts'
 
@@ -10,7 +10,7 @@ export function RetryGroup({ group, close }: { readonly group: ErrorGroup; reado
   const { fingerprint, kind } = group
   const filter = { fingerprint, state: 'dead' }
   const { data, error } = useBulkPreview('retry', filter)
-  const { act } = useAct<{ id: string }>()
+  const { act } = useAct<Answer<'bulk.run'>>()
   const [, go] = useLocation()
   const jobs = data?.jobs ?? 0
   return (

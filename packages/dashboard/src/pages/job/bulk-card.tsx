@@ -1,6 +1,6 @@
 /** A bulk action: what it does to which jobs, its progress and its result. */
 import type { ReactNode } from 'react'
-import type { Job } from '../../api/types/job.ts'
+import type { Job } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
 import { number, plural } from '../../kit/format.ts'

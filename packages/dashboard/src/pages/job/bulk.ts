@@ -1,5 +1,5 @@
 /** Describes a jobmill.bulk job: its action, its filter and its result. */
-import type { Job } from '../../api/types/job.ts'
+import type { Job } from '../../api/types.ts'
 import { instant, plural } from '../../kit/format.ts'
 import { actPhrase } from '../jobs/acts.ts'
 

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
-import type { Job, State } from '../../api/types/job.ts'
+import type { Answer, Job } from '../../api/types.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { Field, TextInput } from '../../kit/field.tsx'
 
@@ -10,7 +10,7 @@ import { Field, TextInput } from '../../kit/field.tsx'
 const LONGEST = 1_000
 
 export function CancelDialog({ job, close }: { readonly job: Job; readonly close: () => void }) {
-  const { act } = useAct<{ readonly state: State }>()
+  const { act } = useAct<Answer<'jobs.cancel'>>()
   const [reason, setReason] = useState('')
   const body = reason.trim() === '' ? {} : { reason: reason.trim() }
   return (

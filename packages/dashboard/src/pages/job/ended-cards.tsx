@@ -1,6 +1,6 @@
 /** The outcome of a job that has ended, and its actions. */
 import { useMay } from '../../api/roles.ts'
-import type { Job } from '../../api/types/job.ts'
+import type { Job } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { plural, span } from '../../kit/format.ts'

@@ -1,6 +1,6 @@
 /** The options of the job and its timestamps. */
 import type { ReactNode } from 'react'
-import type { Job } from '../../api/types/job.ts'
+import type { Job } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
 import { number, plural, span } from '../../kit/format.ts'

@@ -1,6 +1,6 @@
 /** The top of the job page: kind, state, id and actions. */
 import type { ReactNode } from 'react'
-import type { Job } from '../../api/types/job.ts'
+import type { Job } from '../../api/types.ts'
 import { CopyButton } from '../../kit/copy.tsx'
 import { StateBadge } from '../../kit/state.tsx'
 

@@ -1,5 +1,5 @@
 /** The attempts of a job in the order they ran, including the current one. */
-import type { Attempt, Job, LogLine, Outcome } from '../../api/types/job.ts'
+import type { Attempt, Job, LogLine, Outcome } from '../../api/types.ts'
 
 export interface Try {
   /** Counts from 1. It differs from the attempt number, which repeats after a refund or a retry. */

@@ -1,5 +1,5 @@
 /** Links from the reason for a wait to the page that explains it. */
-import type { Job, Reason } from '../../api/types/job.ts'
+import type { Job, Reason } from '../../api/types.ts'
 
 export interface WayOut {
   readonly to: string

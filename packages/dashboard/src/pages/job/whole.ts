@@ -3,7 +3,7 @@
  * changes.
  */
 import { ask, encodeName, Problem } from '../../api/client.ts'
-import type { Inspected, Job } from '../../api/types/job.ts'
+import type { Inspected, Job } from '../../api/types.ts'
 import { sayProblem } from '../../kit/toasts.tsx'
 
 export async function wholeOf(id: string, field: 'payload' | 'result'): Promise<unknown> {

@@ -3,7 +3,7 @@
  * too.
  */
 import { useMay } from '../../api/roles.ts'
-import type { Job, Reason, Why } from '../../api/types/job.ts'
+import type { Job, Reason, Why } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { span } from '../../kit/format.ts'

@@ -1,7 +1,7 @@
 /** The actions on jobs: their states, roles and effects. */
 import { Ban, FastForward, type LucideIcon, RotateCcw, Trash2 } from 'lucide-react'
 import type { Role } from '../../api/roles.ts'
-import type { BulkAct, State } from '../../api/types/job.ts'
+import type { BulkAct, State } from '../../api/types.ts'
 
 export interface ActInfo {
   readonly act: BulkAct

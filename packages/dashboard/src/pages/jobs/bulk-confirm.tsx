@@ -5,12 +5,12 @@
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
-import type { BulkPreview } from '../../api/types/job.ts'
+import { STATES } from '../../api/states.ts'
+import type { Answer, BulkPreview } from '../../api/types.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { number, plural } from '../../kit/format.ts'
 import { DataView } from '../../kit/data-view.tsx'
 import { StateBadge } from '../../kit/state.tsx'
-import { STATES } from '../../api/types/job.ts'
 import { type ActInfo, actPhrase } from './acts.ts'
 import { chipsOf } from './filter/chips.ts'
 import { ReasonField } from './reason-field.tsx'
@@ -28,7 +28,7 @@ export function BulkConfirm({ info, meant, close, begun }: Props) {
   const { act, name, isDangerous, means } = info
   const [reason, setReason] = useState('')
   const [, go] = useLocation()
-  const acting = useAct<{ readonly id: string }>()
+  const acting = useAct<Answer<'bulk.run'>>()
   const preview = usePreview(act, meant)
   const jobs = preview.data?.jobs ?? 0
 

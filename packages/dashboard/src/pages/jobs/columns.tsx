@@ -1,6 +1,6 @@
 /** The optional columns of the job list: names and cells. */
 import type { ReactNode } from 'react'
-import type { JobSummary } from '../../api/types/job.ts'
+import type { JobSummary } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number, shortId, span } from '../../kit/format.ts'
 import { Ago, useNow } from '../../kit/time.tsx'

@@ -1,7 +1,7 @@
 /** One row of the job list. */
 import { memo } from 'react'
 import { Link } from 'wouter'
-import type { JobSummary } from '../../api/types/job.ts'
+import type { JobSummary } from '../../api/types.ts'
 import { classes } from '../../kit/classes.ts'
 import { shortId } from '../../kit/format.ts'
 import { StateBadge } from '../../kit/state.tsx'

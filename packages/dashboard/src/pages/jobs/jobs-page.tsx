@@ -2,7 +2,7 @@
 import { serverNow } from '../../api/clock.ts'
 import { useMemo } from 'react'
 import { useMay } from '../../api/roles.ts'
-import type { JobPage, JobSummary } from '../../api/types/job.ts'
+import type { JobPage, JobSummary } from '../../api/types.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { DataView } from '../../kit/data-view.tsx'
 import { chosenSize, usePreference } from './choices.ts'

@@ -2,7 +2,7 @@
 import { PINNED } from '../../kit/table.tsx'
 import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { useOverview } from '../../api/reads.ts'
-import type { JobSummary } from '../../api/types/job.ts'
+import type { JobSummary } from '../../api/types.ts'
 import { shortId } from '../../kit/format.ts'
 import { chosenColumns, usePreference } from './choices.ts'
 import { COLUMNS } from './columns.tsx'

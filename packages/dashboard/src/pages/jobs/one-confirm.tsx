@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
-import type { JobSummary, State } from '../../api/types/job.ts'
+import type { Answer, JobSummary } from '../../api/types.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { StateBadge } from '../../kit/state.tsx'
 import { ReasonField } from './reason-field.tsx'
@@ -14,7 +14,7 @@ interface Props {
 }
 
 export function OneConfirm({ act, job: { id, kind, state }, close }: Props) {
-  const acting = useAct<{ readonly state: State | null }>()
+  const acting = useAct<Answer<'jobs.cancel' | 'jobs.delete'>>()
   const [reason, setReason] = useState('')
   const isCancel = act === 'cancel'
   return (

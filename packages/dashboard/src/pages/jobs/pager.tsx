@@ -1,6 +1,6 @@
 /** Paging of the job list. The number of pages is not counted, because that would read every matching job. */
 import { ChevronLeft, ChevronRight, ChevronsLeft } from 'lucide-react'
-import type { JobPage } from '../../api/types/job.ts'
+import type { JobPage } from '../../api/types.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { Select } from '../../kit/field.tsx'
 import { number, plural } from '../../kit/format.ts'

@@ -2,7 +2,7 @@
 import { useMemo } from 'react'
 import { useKinds, useOverview } from '../../api/reads.ts'
 import { useMay } from '../../api/roles.ts'
-import type { JobSummary } from '../../api/types/job.ts'
+import type { JobSummary } from '../../api/types.ts'
 import type { KnownNames } from './filter/suggest.ts'
 
 export function useKnown(jobs: readonly JobSummary[]): KnownNames {

@@ -5,7 +5,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ask, type Problem, type Query } from '../../api/client.ts'
 import type { Read } from '../../api/reads.ts'
-import type { JobPage } from '../../api/types/job.ts'
+import type { JobPage } from '../../api/types.ts'
 
 /** A page that scanned 50,000 jobs is refreshed at most every 10 s. */
 const JOBS_PER_MS = 5

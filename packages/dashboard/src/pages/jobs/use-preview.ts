@@ -4,8 +4,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { ask, type Problem } from '../../api/client.ts'
 import type { Read } from '../../api/reads.ts'
-import { type BulkAct, type BulkPreview, STATES } from '../../api/types/job.ts'
-import { type FilterBody, toBody, toQuery } from './filter/address.ts'
+import { STATES } from '../../api/states.ts'
+import type { BulkAct, BulkPreview, FilterBody } from '../../api/types.ts'
+import { toBody, toQuery } from './filter/address.ts'
 import type { Filter } from './filter/filter.ts'
 
 /**
@@ -16,7 +17,7 @@ export type BulkTarget =
   | { readonly ids: readonly string[] }
   | { readonly filter: Filter; readonly now: number }
 
-export function bodyOf(meant: BulkTarget): FilterBody | { readonly ids: readonly string[] } {
+export function bodyOf(meant: BulkTarget): FilterBody {
   return 'ids' in meant ? { ids: meant.ids } : toBody(meant.filter, meant.now)
 }
 

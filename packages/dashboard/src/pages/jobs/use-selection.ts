@@ -1,6 +1,6 @@
 /** The selected jobs. The selection survives paging and is cleared by another filter. */
 import { useRef, useState } from 'react'
-import type { JobSummary, State } from '../../api/types/job.ts'
+import type { JobSummary, State } from '../../api/types.ts'
 
 /** The maximum that one bulk action accepts. */
 export const MOST_SELECTED = 1_000

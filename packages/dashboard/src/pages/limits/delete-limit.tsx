@@ -1,7 +1,7 @@
 /** Deletes a limit that no queue uses. */
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
-import type { Limit } from '../../api/types/mill.ts'
+import type { Limit } from '../../api/types.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { plural } from '../../kit/format.ts'
 

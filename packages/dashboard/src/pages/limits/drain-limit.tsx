@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
-import type { Limit } from '../../api/types/mill.ts'
+import type { Limit } from '../../api/types.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { durationError, parseDuration } from '../../kit/duration.ts'
 import { Field, TextInput } from '../../kit/field.tsx'

@@ -1,6 +1,6 @@
 /** Users of a limit: queues that name it, and kinds whose handlers acquire it. */
 import { encodeName } from '../../api/client.ts'
-import type { LimitMetrics } from '../../api/types/history.ts'
+import type { LimitMetrics } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { compact, number } from '../../kit/format.ts'
 import { Names } from '../../kit/names.tsx'

@@ -2,7 +2,7 @@
 import { Droplets, MoreHorizontal, Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/roles.ts'
-import type { Limit } from '../../api/types/mill.ts'
+import type { Limit } from '../../api/types.ts'
 import { Menu, MenuItem } from '../../kit/menu.tsx'
 import { DeleteLimit } from './delete-limit.tsx'
 import { DrainLimit } from './drain-limit.tsx'

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { encodeName, type Problem } from '../../api/client.ts'
-import type { Limit } from '../../api/types/mill.ts'
+import type { Limit } from '../../api/types.ts'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Field, TextInput } from '../../kit/field.tsx'

@@ -1,5 +1,5 @@
 /** The state of the limit form: its text, its problems and the request. */
-import type { Limit } from '../../api/types/mill.ts'
+import type { Limit } from '../../api/types.ts'
 import { durationError, durationText, parseDuration } from '../../kit/duration.ts'
 
 export interface Draft {

@@ -1,7 +1,7 @@
 /** The available amount of a limit over time, and its users. */
 import { useMemo } from 'react'
 import { useRange } from '../../api/range.ts'
-import type { Limit } from '../../api/types/mill.ts'
+import type { Limit } from '../../api/types.ts'
 import { Chart } from '../../kit/chart.tsx'
 import { number, span } from '../../kit/format.ts'
 import { RangeChoice } from '../../kit/range-choice.tsx'

@@ -1,5 +1,5 @@
 /** The available amount of a limit, on the grid of a chart. */
-import type { LimitMetrics } from '../../api/types/history.ts'
+import type { LimitMetrics } from '../../api/types.ts'
 import type { Line } from '../../kit/chart.tsx'
 import type { Bins } from '../../metrics/bins.ts'
 import { levelsIn } from '../../metrics/levels.ts'

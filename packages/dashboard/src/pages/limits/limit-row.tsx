@@ -1,7 +1,7 @@
 /** A limit in the table. */
 import { encodeName } from '../../api/client.ts'
 import { useOverrides } from '../../api/overrides.ts'
-import type { Limit } from '../../api/types/mill.ts'
+import type { Limit } from '../../api/types.ts'
 import { number, plural } from '../../kit/format.ts'
 import { Meter } from '../../kit/meter.tsx'
 import { Names } from '../../kit/names.tsx'

@@ -1,6 +1,6 @@
 /** The processes at a glance: live ones, and those lost without a clean stop. */
 import { useOverview } from '../../api/reads.ts'
-import type { Instance } from '../../api/types/mill.ts'
+import type { Instance } from '../../api/types.ts'
 import { LinkButton, TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { plural, shortId } from '../../kit/format.ts'

@@ -1,6 +1,6 @@
 /** The latest lifecycle events. */
 import { useTimeline } from '../../api/reads.ts'
-import type { TimelineEntry } from '../../api/types/history.ts'
+import type { TimelineEntry } from '../../api/types.ts'
 import { LinkButton, TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { classes } from '../../kit/classes.ts'

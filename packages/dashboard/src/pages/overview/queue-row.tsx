@@ -1,6 +1,5 @@
 /** One queue in the table. Every count links to its jobs. */
-import type { Series } from '../../api/types/history.ts'
-import type { Queue, QueueAndCounts } from '../../api/types/mill.ts'
+import type { Queue, QueueAndCounts, Series } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number, rate, span } from '../../kit/format.ts'
 import { Sparkline } from '../../kit/sparkline.tsx'

@@ -1,7 +1,7 @@
 /** The queues at a glance: paused and throttled ones first. */
 import { serverTime } from '../../api/clock.ts'
 import { useOverview } from '../../api/reads.ts'
-import type { QueueAndCounts } from '../../api/types/mill.ts'
+import type { QueueAndCounts } from '../../api/types.ts'
 import { LinkButton } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { plural } from '../../kit/format.ts'

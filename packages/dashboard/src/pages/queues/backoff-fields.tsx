@@ -1,5 +1,5 @@
 /** How a queue backs off when its upstream throttles it. */
-import type { Override } from '../../api/types/mill.ts'
+import type { Override } from '../../api/types.ts'
 import { Overridden } from '../../kit/overridden.tsx'
 import { Check, Field, TextInput } from '../../kit/field.tsx'
 import type { Draft, Wrong } from './queue-form.ts'

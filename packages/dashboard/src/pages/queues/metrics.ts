@@ -3,7 +3,7 @@ import { serverTime } from '../../api/clock.ts'
 import { along, averageNeighbors, timesOf } from '../../api/points.ts'
 import { rangeOf } from '../../api/range.ts'
 import { useSeries } from '../../api/reads.ts'
-import type { Series } from '../../api/types/history.ts'
+import type { Series } from '../../api/types.ts'
 
 export interface HourOf {
   /** Per second, over the last minutes. */

@@ -1,7 +1,7 @@
 /** Confirms pausing a queue, with the number of affected jobs. */
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
-import type { Counts } from '../../api/types/mill.ts'
+import type { Counts } from '../../api/types.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 import { plural } from '../../kit/format.ts'
 

@@ -1,7 +1,6 @@
 /** The number of jobs of a queue in a state, as a link to them. */
-import type { Counts } from '../../api/types/mill.ts'
+import type { Counts, State } from '../../api/types.ts'
 import { encodeName } from '../../api/client.ts'
-import type { State } from '../../api/types/job.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { compact, plural } from '../../kit/format.ts'
 

@@ -1,6 +1,6 @@
 /** Details of an expanded queue: its settings, its workers and its charts. */
 import { useOverrides } from '../../api/overrides.ts'
-import type { QueueAndCounts, UnservedKind } from '../../api/types/mill.ts'
+import type { QueueAndCounts, UnservedKind } from '../../api/types.ts'
 import { Fact, Facts } from '../../kit/card.tsx'
 import { number, plural, span } from '../../kit/format.ts'
 import { Overridden } from '../../kit/overridden.tsx'

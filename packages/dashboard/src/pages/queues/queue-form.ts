@@ -1,5 +1,5 @@
 /** The state of the queue form: its text, its problems and its changes. */
-import type { Queue } from '../../api/types/mill.ts'
+import type { Body, Queue } from '../../api/types.ts'
 import { durationError, durationText, FOREVER, parseDuration } from '../../kit/duration.ts'
 
 export interface Draft {
@@ -74,7 +74,7 @@ const age = (text: string): number | string =>
   text.trim() === FOREVER ? FOREVER : (parseDuration(text) ?? FOREVER)
 
 /** The body of PATCH /api/queues/{name}: only what changed. The form must be valid. */
-export function changeOf(before: Queue, draft: Draft): Record<string, unknown> {
+export function changeOf(before: Queue, draft: Draft): Body<'queues.change'> {
   const was = draftOf(before)
   const differs = (key: keyof Draft): boolean => was[key] !== draft[key]
   // Sent together, because each is validated against the other.

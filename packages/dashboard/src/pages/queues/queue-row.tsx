@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import { encodeName } from '../../api/client.ts'
 import { useOverrides } from '../../api/overrides.ts'
-import type { QueueAndCounts, UnservedKind } from '../../api/types/mill.ts'
+import type { QueueAndCounts, UnservedKind } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number, plural, rate, span } from '../../kit/format.ts'
 import { Opener } from '../../kit/opener.tsx'

@@ -1,5 +1,5 @@
 /** The state of a queue: active, paused or cooling down. */
-import type { Queue } from '../../api/types/mill.ts'
+import type { Queue } from '../../api/types.ts'
 import { Badge } from '../../kit/state.tsx'
 import { Countdown } from '../../kit/time.tsx'
 

@@ -2,7 +2,7 @@
 import { serverTime } from '../../api/clock.ts'
 import { Fragment } from 'react'
 import { useQueues, useWorkers } from '../../api/reads.ts'
-import type { QueueAndCounts, UnservedKind } from '../../api/types/mill.ts'
+import type { QueueAndCounts, UnservedKind } from '../../api/types.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { plural } from '../../kit/format.ts'
 import { OpenedRow } from '../../kit/opener.tsx'

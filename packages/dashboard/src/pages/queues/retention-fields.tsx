@@ -1,5 +1,5 @@
 /** How long, and how many, ended jobs are kept. */
-import type { Override } from '../../api/types/mill.ts'
+import type { Override } from '../../api/types.ts'
 import { Field, TextInput } from '../../kit/field.tsx'
 import { Overridden } from '../../kit/overridden.tsx'
 import { type Draft, RETAINED, type Wrong } from './queue-form.ts'

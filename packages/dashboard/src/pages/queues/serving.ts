@@ -1,5 +1,5 @@
 /** Finds the processes that serve a queue, as far as they have reported it. */
-import type { Instance, UnservedKind, Workers } from '../../api/types/mill.ts'
+import type { Instance, UnservedKind, Workers } from '../../api/types.ts'
 
 export interface Server {
   readonly instance: Instance

@@ -1,5 +1,5 @@
 /** Confirms that a schedule is deleted. */
-import type { Schedule } from '../../api/types/mill.ts'
+import type { Schedule } from '../../api/types.ts'
 import { Confirm } from '../../kit/confirm.tsx'
 
 interface Props {

@@ -1,5 +1,5 @@
 /** When a schedule runs next, or why it does not. */
-import type { Schedule } from '../../api/types/mill.ts'
+import type { Schedule } from '../../api/types.ts'
 import { Badge } from '../../kit/state.tsx'
 import { Ago, useNow } from '../../kit/time.tsx'
 

@@ -1,6 +1,6 @@
 /** The settings of a schedule. */
 import type { ReactNode } from 'react'
-import type { Schedule } from '../../api/types/mill.ts'
+import type { Schedule } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Fact, Facts } from '../../kit/card.tsx'
 import { number, plural, span } from '../../kit/format.ts'

@@ -2,7 +2,7 @@
 import { Ellipsis, Pause, Pencil, Play, Trash2, Zap } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/roles.ts'
-import type { Schedule } from '../../api/types/mill.ts'
+import type { Schedule } from '../../api/types.ts'
 import { Menu, MenuItem } from '../../kit/menu.tsx'
 import { DeleteSchedule } from './delete-schedule.tsx'
 import { ScheduleDrawer } from './form/schedule-drawer.tsx'

@@ -1,5 +1,5 @@
 /** One row of the list of schedules. */
-import type { Schedule } from '../../api/types/mill.ts'
+import type { Schedule } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number } from '../../kit/format.ts'
 import { ActsCell, Cell, Row } from '../../kit/table.tsx'

@@ -1,5 +1,5 @@
 /** The run history of a schedule, newest first. */
-import type { Tick } from '../../api/types/mill.ts'
+import type { Tick } from '../../api/types.ts'
 import { span } from '../../kit/format.ts'
 import { Empty } from '../../kit/data-view.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'

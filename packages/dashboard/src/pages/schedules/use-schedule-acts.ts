@@ -2,7 +2,7 @@
 import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
-import type { Schedule } from '../../api/types/mill.ts'
+import type { Answer, Schedule } from '../../api/types.ts'
 
 interface ScheduleActs {
   readonly isActing: boolean
@@ -11,17 +11,12 @@ interface ScheduleActs {
   readonly remove: () => Promise<unknown>
 }
 
-interface Triggered {
-  readonly outcome: 'enqueued' | 'skipped'
-  readonly job: string
-}
-
 // The error was already shown as a toast.
 const quietly = (done: Promise<unknown>): void => void done.catch(() => {})
 
 export function useScheduleActs({ name, paused }: Schedule): ScheduleActs {
   const plain = useAct()
-  const triggering = useAct<Triggered>()
+  const triggering = useAct<Answer<'schedules.trigger'>>()
   const [, go] = useLocation()
   const path = `schedules/${encodeName(name)}`
   return {

@@ -1,6 +1,6 @@
 /** Versions of Jobmill, Node and the store. */
 import { useOverview } from '../../api/reads.ts'
-import type { System } from '../../api/types/history.ts'
+import type { System } from '../../api/types.ts'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
 
 export function About({ system: { store, version, node } }: { readonly system: System }) {

@@ -1,7 +1,7 @@
 /** The audit log of manual changes. */
 import { useState } from 'react'
 import { useAudit, useOverview } from '../../api/reads.ts'
-import type { AuditEntry } from '../../api/types/history.ts'
+import type { AuditEntry } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
 import { Field, Select, TextInput } from '../../kit/field.tsx'
 import { useSearchValue } from '../../kit/search.ts'

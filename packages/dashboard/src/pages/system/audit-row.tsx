@@ -1,6 +1,6 @@
 /** One audit entry, with the values before and after. */
 import { encodeName } from '../../api/client.ts'
-import type { AuditEntry } from '../../api/types/history.ts'
+import type { AuditEntry } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { shortId } from '../../kit/format.ts'
 import { Json } from '../../kit/json.tsx'

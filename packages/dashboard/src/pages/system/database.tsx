@@ -1,5 +1,5 @@
 /** Size and tables of the database. */
-import type { System } from '../../api/types/history.ts'
+import type { System } from '../../api/types.ts'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
 import { bytes, compact, number } from '../../kit/format.ts'
 import { Empty } from '../../kit/data-view.tsx'

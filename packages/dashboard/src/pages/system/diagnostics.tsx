@@ -36,7 +36,7 @@ export function Diagnostics() {
                     <span className="text-xs text-soft">{CHECK_NAMES[check] ?? check}</span>
                   </span>
                   <span className="break-words first-letter:uppercase">{message}</span>
-                  {fix !== null && <span className="break-words text-soft">{fix}</span>}
+                  <span className="break-words text-soft">{fix}</span>
                 </li>
               ))}
             </ul>

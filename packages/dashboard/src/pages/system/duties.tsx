@@ -5,7 +5,7 @@ import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
 import { useWorkers } from '../../api/reads.ts'
 import { useMay } from '../../api/roles.ts'
-import type { System } from '../../api/types/history.ts'
+import type { Answer, System } from '../../api/types.ts'
 import { Button } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { plural, shortId, span } from '../../kit/format.ts'
@@ -64,7 +64,7 @@ export function Duties({ duties }: Pick<System, 'duties'>) {
 }
 
 function RunNow({ name }: { readonly name: string }) {
-  const { act } = useAct<{ readonly counts: Readonly<Record<string, number>> }>()
+  const { act } = useAct<Answer<'duties.run'>>()
   const [isActing, setActing] = useState(false)
   async function run(): Promise<void> {
     setActing(true)

@@ -1,7 +1,7 @@
 /** Lifecycle events of processes, queues, schedules and duties. */
 import { encodeName } from '../../api/client.ts'
 import { useOverview, useTimeline } from '../../api/reads.ts'
-import type { TimelineEntry } from '../../api/types/history.ts'
+import type { TimelineEntry } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { eventLevel, eventWords } from '../../kit/event-words.ts'

@@ -1,5 +1,5 @@
 /** Applied and pending migrations. */
-import type { System } from '../../api/types/history.ts'
+import type { System } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
 import { plural } from '../../kit/format.ts'
 import { Badge } from '../../kit/state.tsx'

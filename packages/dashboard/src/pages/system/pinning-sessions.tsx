@@ -1,5 +1,5 @@
 /** Sessions that keep PostgreSQL from vacuuming deleted rows. */
-import type { System } from '../../api/types/history.ts'
+import type { System } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
 import { span } from '../../kit/format.ts'
 import { Cell, Row, Table } from '../../kit/table.tsx'
@@ -28,7 +28,7 @@ export function PinningSessions({ sessions }: { readonly sessions: Sessions }) {
             <Cell right>{pid}</Cell>
             <Cell right>{span(ageMs)}</Cell>
             <Cell>{user ?? '–'}</Cell>
-            <Cell>{state ?? '–'}</Cell>
+            <Cell>{state}</Cell>
             <Cell>
               <span className="block max-w-lg truncate font-mono text-xs" title={query ?? undefined}>
                 {query ?? 'hidden from viewers'}

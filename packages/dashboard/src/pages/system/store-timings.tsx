@@ -1,5 +1,5 @@
 /** Database latency, measured by all processes in the last hour. */
-import type { System } from '../../api/types/history.ts'
+import type { System } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
 import { compact, span } from '../../kit/format.ts'
 import { Cell, Row, Table } from '../../kit/table.tsx'

@@ -1,6 +1,6 @@
 /** The files of a mailbox in one state, newest first. */
 import { useMailboxFiles } from '../../api/reads.ts'
-import { FILE_STATES, type FileState, type Mailbox } from '../../api/types/uploads.ts'
+import { FILE_STATES, type FileState, type Mailbox } from '../../api/upload-types.ts'
 import { Card } from '../../kit/card.tsx'
 import { CopyButton } from '../../kit/copy.tsx'
 import { bytes, number } from '../../kit/format.ts'

@@ -1,5 +1,5 @@
 /** A mailbox in the table. */
-import type { Mailbox } from '../../api/types/uploads.ts'
+import type { Mailbox } from '../../api/upload-types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { bytes, number, shortId } from '../../kit/format.ts'
 import { Cell, Row } from '../../kit/table.tsx'

@@ -1,5 +1,5 @@
 /** Quota usage of a mailbox. Acknowledged files count until a sweep removes them. */
-import type { Mailbox } from '../../api/types/uploads.ts'
+import type { Mailbox } from '../../api/upload-types.ts'
 import { bytes, number } from '../../kit/format.ts'
 import { Meter } from '../../kit/meter.tsx'
 

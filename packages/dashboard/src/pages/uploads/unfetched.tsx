@@ -1,5 +1,5 @@
 /** Warns about files that expired unfetched. The warning outlives the files. */
-import type { MailboxPage } from '../../api/types/uploads.ts'
+import type { MailboxPage } from '../../api/upload-types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { plural } from '../../kit/format.ts'
 import { Ago } from '../../kit/time.tsx'

@@ -1,5 +1,5 @@
 /** Stopped and lost processes. Collapsed, because most of them are earlier deploys. */
-import type { Instance } from '../../api/types/mill.ts'
+import type { Instance } from '../../api/types.ts'
 import { number, plural, shortId, span } from '../../kit/format.ts'
 import { Badge } from '../../kit/state.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'

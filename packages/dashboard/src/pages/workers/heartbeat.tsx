@@ -1,5 +1,5 @@
 /** Liveness of a process by its last heartbeat, in words and with a dot. */
-import type { Instance } from '../../api/types/mill.ts'
+import type { Instance } from '../../api/types.ts'
 import { Badge } from '../../kit/state.tsx'
 import { Ago, useNow } from '../../kit/time.tsx'
 

@@ -1,8 +1,7 @@
 /** A worker process. */
 import type { ReactNode } from 'react'
 import { encodeName } from '../../api/client.ts'
-import type { JobSummary } from '../../api/types/job.ts'
-import type { Instance, Slot } from '../../api/types/mill.ts'
+import type { Instance, JobSummary, Slot } from '../../api/types.ts'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
 import { CopyButton } from '../../kit/copy.tsx'
 import { number, shortId, span } from '../../kit/format.ts'

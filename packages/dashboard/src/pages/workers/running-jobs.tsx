@@ -1,6 +1,6 @@
 /** The jobs that a process is running. */
 import { useState } from 'react'
-import type { JobSummary } from '../../api/types/job.ts'
+import type { JobSummary } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number, plural, shortId } from '../../kit/format.ts'
 import { Ago } from '../../kit/time.tsx'

@@ -1,6 +1,6 @@
 /** Waiting jobs without a worker, and how to fix it. */
 import { encodeName } from '../../api/client.ts'
-import type { Instance, QueueAndCounts, UnservedKind } from '../../api/types/mill.ts'
+import type { Instance, QueueAndCounts, UnservedKind } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { number } from '../../kit/format.ts'

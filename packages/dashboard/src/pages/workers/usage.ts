@@ -3,7 +3,7 @@ import { serverTime } from '../../api/clock.ts'
 import { along, averageNeighbors, timesOf } from '../../api/points.ts'
 import { rangeOf } from '../../api/range.ts'
 import { useSeries } from '../../api/reads.ts'
-import type { Gauge, InstanceMetrics, Series } from '../../api/types/history.ts'
+import type { Gauge, InstanceMetrics, Series } from '../../api/types.ts'
 import { bytes, percent, span } from '../../kit/format.ts'
 
 export interface Used {

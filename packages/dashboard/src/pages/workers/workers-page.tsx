@@ -1,7 +1,6 @@
 /** Workers page: worker processes (instances), their jobs and resource usage, and jobs without a worker. */
 import { useJobs, useQueues, useWorkers } from '../../api/reads.ts'
-import type { JobSummary } from '../../api/types/job.ts'
-import type { Workers } from '../../api/types/mill.ts'
+import type { JobSummary, Workers } from '../../api/types.ts'
 import { workersOf, workersOn } from '../../metrics/workers.ts'
 import { classes } from '../../kit/classes.ts'
 import { Card, PageHead } from '../../kit/card.tsx'

@@ -1,7 +1,7 @@
 /** Copies the command that enqueues a job like this one. */
 import { ChevronDown, Terminal } from 'lucide-react'
 import { addressOf } from '../../../api/client.ts'
-import type { Inspected, Job } from '../../../api/types/job.ts'
+import type { Inspected, Job } from '../../../api/types.ts'
 import { Button } from '../../../kit/button.tsx'
 import { copy } from '../../../kit/copy.tsx'
 import { Menu, MenuItem } from '../../../kit/menu.tsx'

@@ -2,18 +2,13 @@
  * The command that enqueues another job like this one. It omits what is unique to this job: its id, its
  * dedupe key, and metadata of a schedule or a trace.
  */
+import type { Job } from '../../../api/types.ts'
 import { isTooLong, joinLines, option, quote, withInput } from './shell.ts'
 
-export interface Like {
-  readonly kind: string
-  readonly payload: unknown
-  readonly queue: string
-  readonly priority: number
-  readonly maxAttempts: number
-  readonly timeoutMs: number | null
-  readonly tags: readonly string[]
-  readonly orderKey: string | null
-}
+export type Like = Pick<
+  Job,
+  'kind' | 'payload' | 'queue' | 'priority' | 'maxAttempts' | 'timeoutMs' | 'tags' | 'orderKey'
+>
 
 /** `api` is the URL of the API, with a trailing slash. */
 export function asCurl(job: Like, api: string): string {

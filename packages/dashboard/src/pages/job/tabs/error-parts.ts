@@ -1,5 +1,5 @@
 /** Splits a stored error text into the error and its causes. */
-import type { LogLine } from '../../../api/types/job.ts'
+import type { LogLine } from '../../../api/types.ts'
 
 export interface ErrorPart {
   /** The first line of the message. */

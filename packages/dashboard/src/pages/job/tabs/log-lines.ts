@@ -1,9 +1,10 @@
 /** The logs of all attempts as one list. */
-import type { LogLine } from '../../../api/types/job.ts'
+import type { LogLine } from '../../../api/types.ts'
 import type { Try } from '../tries.ts'
 
-export const LEVELS = ['debug', 'info', 'warn', 'error'] as const
-export type Level = (typeof LEVELS)[number]
+export type Level = LogLine['level']
+/** From the least to the most severe. */
+export const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error']
 
 export const isLevel = (text: string | null): text is Level => LEVELS.includes(text as Level)
 

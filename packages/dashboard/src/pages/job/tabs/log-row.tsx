@@ -1,5 +1,5 @@
 /** One log line. Its fields follow the message; multi-line fields, such as a stack, are collapsed. */
-import type { LogLine } from '../../../api/types/job.ts'
+import type { LogLine } from '../../../api/types.ts'
 import { classes } from '../../../kit/classes.ts'
 import { instant } from '../../../kit/format.ts'
 import type { Level } from './log-lines.ts'

@@ -1,6 +1,6 @@
 /** The log of all attempts. It follows the newest lines while the job runs. */
 import { useEffect, useRef, useState } from 'react'
-import type { Job } from '../../../api/types/job.ts'
+import type { Job } from '../../../api/types.ts'
 import { Check, Select } from '../../../kit/field.tsx'
 import { number, plural } from '../../../kit/format.ts'
 import { useSearchValue } from '../../../kit/search.ts'

@@ -1,5 +1,5 @@
 /** Progress of the job, also as the raw value. */
-import type { Job } from '../../../api/types/job.ts'
+import type { Job } from '../../../api/types.ts'
 import { Json } from '../../../kit/json.tsx'
 import { Empty } from '../../../kit/data-view.tsx'
 import { shareOf } from '../progress.ts'

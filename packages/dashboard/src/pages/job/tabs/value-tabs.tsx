@@ -1,5 +1,5 @@
 /** The payload, metadata and result of the job. */
-import type { Inspected, Job } from '../../../api/types/job.ts'
+import type { Inspected, Job } from '../../../api/types.ts'
 import { Json } from '../../../kit/json.tsx'
 import { Empty } from '../../../kit/data-view.tsx'
 import { LargeValue } from './large-value.tsx'

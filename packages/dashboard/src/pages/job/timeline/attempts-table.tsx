@@ -1,6 +1,6 @@
 /** The attempts, one row each. */
 import { useState } from 'react'
-import type { Job } from '../../../api/types/job.ts'
+import type { Job } from '../../../api/types.ts'
 import { Button } from '../../../kit/button.tsx'
 import { plural, span } from '../../../kit/format.ts'
 import { Badge, OutcomeBadge } from '../../../kit/state.tsx'

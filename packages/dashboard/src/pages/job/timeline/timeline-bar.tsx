@@ -1,6 +1,6 @@
 /** Draws the timeline: waits are thin, runs are tall and have the color of their outcome. */
 import { useEffect, useRef, useState } from 'react'
-import type { Job } from '../../../api/types/job.ts'
+import type { Job } from '../../../api/types.ts'
 import { classes } from '../../../kit/classes.ts'
 import { moment, plural, span } from '../../../kit/format.ts'
 import { outcomeText } from '../../../kit/state.tsx'

@@ -1,6 +1,6 @@
 /** The timeline of the job, and its attempts as a table below. */
 import type { ReactNode } from 'react'
-import type { Job } from '../../../api/types/job.ts'
+import type { Job } from '../../../api/types.ts'
 import { Card } from '../../../kit/card.tsx'
 import { span } from '../../../kit/format.ts'
 import { useNow } from '../../../kit/time.tsx'

@@ -1,6 +1,7 @@
 /** Converts a filter to and from the URL of the Jobs page, with the parameter names of the API. */
-import { LISTED_STATES } from '../../../api/types/job.ts'
+import { LISTED_STATES } from '../../../api/states.ts'
 import type { Query } from '../../../api/client.ts'
+import type { FilterBody } from '../../../api/types.ts'
 import { type Filter, MOST_PAYLOAD, MOST_TAGS, type Wrong } from './filter.ts'
 import { isState, type Parsed } from './parse.ts'
 import { splitPath } from './parts.ts'
@@ -80,18 +81,6 @@ function readAddressed(text: string): When | null {
 export function toQuery(filter: Filter, now: number): Query {
   const { tags, payloadAt, ...rest } = toBody(filter, now)
   return { ...rest, tag: tags, payloadAt }
-}
-
-export interface FilterBody {
-  readonly queue?: string
-  readonly kind?: string
-  readonly state?: string
-  readonly tags?: readonly string[]
-  readonly enqueuedFrom?: number
-  readonly enqueuedBefore?: number
-  readonly errorText?: string
-  readonly payloadAt?: readonly string[]
-  readonly payloadText?: string
 }
 
 /** Returns the filter as a request body, for bulk actions. */

@@ -1,5 +1,5 @@
 /** The filter of the job list. A job must match every part. */
-import type { ListedState } from '../../../api/types/job.ts'
+import type { ListedState } from '../../../api/types.ts'
 import type { When } from './when.ts'
 
 export interface Filter {

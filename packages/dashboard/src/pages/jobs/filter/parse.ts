@@ -1,7 +1,8 @@
 /**
  * Parses filter text: adds the valid parts to the existing filter and reports the invalid ones. Never throws.
  */
-import { LISTED_STATES, type ListedState } from '../../../api/types/job.ts'
+import { LISTED_STATES } from '../../../api/states.ts'
+import type { ListedState } from '../../../api/types.ts'
 import { type Filter, KEYS, MOST_CHARS, MOST_PAYLOAD, MOST_TAGS, NO_FILTER, type Wrong } from './filter.ts'
 import { type Part, partsOf } from './parts.ts'
 import { readWhen, WHEN_FIX } from './when.ts'

@@ -1,5 +1,5 @@
 /** Suggestions for the part of the filter that is being typed. */
-import { LISTED_STATES } from '../../../api/types/job.ts'
+import { LISTED_STATES } from '../../../api/states.ts'
 import { KEYS } from './filter.ts'
 import { partsOf, printValue } from './parts.ts'
 

@@ -1,5 +1,5 @@
 /** Computes recent metrics and those of an hour earlier. */
-import type { Counter, QueueMetrics, Series } from '../../../api/types/history.ts'
+import type { Counter, QueueMetrics, Series } from '../../../api/types.ts'
 
 export const MINUTE = 60_000
 /** The current values cover this many minutes, including the one in progress. */

@@ -2,7 +2,7 @@
 import { serverNow } from '../../../api/clock.ts'
 import type { Range } from '../../../api/range.ts'
 import { type Read, useSeries } from '../../../api/reads.ts'
-import type { Series } from '../../../api/types/history.ts'
+import type { Series } from '../../../api/types.ts'
 import { MINUTE, RECENT_MINUTES } from './compare.ts'
 
 const HOUR = 60 * MINUTE

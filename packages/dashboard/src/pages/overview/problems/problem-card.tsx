@@ -3,7 +3,7 @@ import { CircleAlert, TriangleAlert } from 'lucide-react'
 import { useAct } from '../../../api/acts.ts'
 import { encodeName } from '../../../api/client.ts'
 import { useMay } from '../../../api/roles.ts'
-import type { Diagnostic, Queue } from '../../../api/types/mill.ts'
+import type { Diagnostic, Queue } from '../../../api/types.ts'
 import { Button, LinkButton } from '../../../kit/button.tsx'
 import { classes } from '../../../kit/classes.ts'
 import { Countdown } from '../../../kit/time.tsx'
@@ -37,7 +37,7 @@ export function ProblemCard({ diagnostic, queue, asOf }: Props) {
             <span className={isError ? 'text-dead' : 'text-ready'}>{isError ? 'Error' : 'Warning'}</span>:{' '}
             {diagnostic.message}
           </p>
-          {diagnostic.fix !== null && <p className="mt-1 text-soft">{diagnostic.fix}</p>}
+          <p className="mt-1 text-soft">{diagnostic.fix}</p>
           {way.act === 'clear' && queue !== undefined && (
             <p className="mt-1 text-soft">
               Resumes in <Countdown until={asOf + queue.coolingMs} />

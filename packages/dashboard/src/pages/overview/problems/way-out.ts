@@ -1,5 +1,5 @@
 /** Links a diagnostic to the page that explains it, and to an action that fixes it. */
-import type { Diagnostic, Queue } from '../../../api/types/mill.ts'
+import type { Diagnostic, Queue } from '../../../api/types.ts'
 
 export interface WayOut {
   readonly to: string

@@ -1,5 +1,5 @@
 /** The resource gauges. A gauge that the store does not report is omitted. */
-import type { Resources } from '../../../api/types/history.ts'
+import type { Resources } from '../../../api/types.ts'
 import { milliseconds } from '../../../metrics/units.ts'
 import { bytes, number } from '../../../kit/format.ts'
 

@@ -5,7 +5,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ask, type Problem } from '../../../api/client.ts'
 import type { Read } from '../../../api/reads.ts'
-import type { Resources } from '../../../api/types/history.ts'
+import type { Resources } from '../../../api/types.ts'
 
 const KEY = ['resources']
 /** The server samples its database no more often. */

@@ -1,6 +1,6 @@
 /** The state of the schedule form: the text of its fields, and the request built from them. */
 import { durationText } from '../../../kit/duration.ts'
-import type { Schedule } from '../../../api/types/mill.ts'
+import type { Schedule } from '../../../api/types.ts'
 import { readJson } from '../../../kit/json-problem.ts'
 import {
   durationOf,

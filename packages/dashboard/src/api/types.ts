@@ -1,0 +1,63 @@
+/**
+ * The JSON of the API, inferred from the schemas of the server. Types only: nothing of the server is in the
+ * bundle. Times are milliseconds since 1970.
+ */
+import type { ApiBodies, ApiProblem, ApiResponses } from 'jobmill/http'
+
+/** Read-only, because components share one cached response. JSON has no undefined values. */
+type Json<T> = T extends object ? { readonly [Key in keyof T]: Json<Exclude<T[Key], undefined>> } : T
+
+/** The response of a route, by its name: `Answer<'jobs.inspect'>`. */
+export type Answer<Name extends keyof ApiResponses> = Json<ApiResponses[Name]>
+/** The request body of a route. */
+export type Body<Name extends keyof ApiBodies> = Json<ApiBodies[Name]>
+export type ProblemBody = Json<ApiProblem>
+
+export type JobPage = Answer<'jobs.list'>
+export type JobSummary = JobPage['jobs'][number]
+export type State = JobSummary['state']
+export type Inspected = Answer<'jobs.inspect'>
+export type Job = Inspected['job']
+export type LogLine = Job['log'][number]
+export type Attempt = Inspected['attempts'][number]
+export type Outcome = Attempt['outcome']
+export type Why = Inspected['why']
+export type Reason = Why['reasons'][number]
+export type BulkAct = Body<'bulk.run'>['act']
+/** A filter in the request body of a bulk action. */
+export type FilterBody = Body<'bulk.run'>['filter']
+export type BulkPreview = Answer<'bulk.preview'>
+/** A state that a list can be filtered by. `retrying`: scheduled jobs whose last attempt failed. */
+export type ListedState = keyof BulkPreview['byState']
+export type Errors = Answer<'errors.list'>
+export type ErrorGroup = Errors['groups'][number]
+export type EnqueuedJob = Answer<'jobs.enqueue'>
+
+export type Overview = Answer<'overview.read'>
+export type QueueAndCounts = Overview['queues'][number]
+export type Queue = QueueAndCounts['settings']
+export type Counts = QueueAndCounts['counts']
+export type UnservedKind = Overview['unservedKinds'][number]
+export type Limit = Overview['limits'][number]
+export type Workers = Answer<'workers.list'>
+export type Instance = Workers['instances'][number]
+export type Slot = Workers['slots'][number]
+export type InspectedSchedule = Answer<'schedules.inspect'>
+export type Schedule = InspectedSchedule['schedule']
+export type Tick = InspectedSchedule['history'][number]
+export type Override = Answer<'overrides.list'>['overrides'][number]
+export type Kind = Answer<'kinds.list'>['kinds'][number]
+export type App = Answer<'apps.list'>['apps'][number]
+
+export type Series = Answer<'series.read'>
+export type QueueMetrics = Series['queues'][number]['all']
+export type InstanceMetrics = Series['instances'][number]['all']
+export type LimitMetrics = Series['limits'][number]['all']
+export type Counter = keyof QueueMetrics['counters']
+/** The mean and the maximum of a gauge, which is sampled every 10 s. */
+export type Gauge = NonNullable<InstanceMetrics['cpu']>
+export type TimelineEntry = Answer<'timeline.read'>['events'][number]
+export type AuditEntry = Answer<'audit.read'>['entries'][number]
+export type Resources = Answer<'resources.read'>
+export type System = Answer<'system.read'>
+export type Diagnostic = Answer<'diagnostics.list'>['diagnostics'][number]
