@@ -84,7 +84,7 @@ mission('the overview', (at, test) => {
     await figure(page, 'Throughput')
       .getByText(/\d\/(?:min|h)/)
       .waitFor()
-    await figure(page, 'Success rate').getByText(/\d %/).waitFor()
+    await figure(page, 'Success rate').getByText(/\d%/).waitFor()
     await figure(page, 'Running').getByText('of 23 workers').waitFor()
     const row = page.getByRole('table', { name: 'Queues' }).getByRole('row', { name: /^default/ })
     await row.getByText('active').waitFor()
