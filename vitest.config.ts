@@ -31,7 +31,7 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
  * whole mills on both stores. Every other file gets its own process.
  */
 const PURE = [
-  'packages/jobmill/test/{unit,upkeep,enqueue,work}/*.test.ts',
+  'packages/jobmill/test/{unit,upkeep,enqueue,work,dispatch}/*.test.ts',
   'packages/dashboard/test/{unit,job}/*.test.ts',
   'packages/jobmill/test/work/handlers/{demo-echo,free-list,line-splitter,tail}.test.ts',
   'packages/jobmill/test/conformance/{groups,known-gaps,memory-store,oracle}.test.ts',

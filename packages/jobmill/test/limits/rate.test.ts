@@ -153,9 +153,9 @@ describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, data
       { database, processes: 3 },
     )
     const from = it.platform.now()
-    const forMs = inFull(3, 2) * MINUTE
+    const forMs = inFull(3, 1.6) * MINUTE
     const drained = works(it, 5, { limit: 'smtp', forMs })
-    const others = works(it, 5, { limit: 'other', forMs })
+    const others = works(it, 2, { limit: 'other', forMs })
     await it.platform.advance(MINUTE)
     const drainedAt = it.platform.now()
     await it.first.limits.drain('smtp', { retryAfter: '30s' })
