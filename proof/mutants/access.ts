@@ -34,7 +34,7 @@ export const ACCESS: readonly TestedMutant[] = [
   },
   {
     name: 'the text log writes escape sequences unescaped',
-    file: 'observe/text-line.ts',
+    file: 'observe/log-events.ts',
     find: '`${safeLine(line)}${',
     replace: '`${line}${',
     test: { file: `${TESTS}/observe/log-events.test.ts`, name: 'S3 an error cannot write' },

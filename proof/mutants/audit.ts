@@ -106,7 +106,7 @@ export const AUDIT: readonly TestedMutant[] = [
   },
   {
     name: 'sqlite: the size of the write-ahead log and the disk are unknown',
-    file: 'store-sqlite/admin/resources.ts',
+    file: 'store-sqlite/admin/admin.ts',
     find: 'return { sizeBytes, walBytes, disk, ...OF_A_FILE }',
     replace: 'return { sizeBytes, walBytes: null, disk: null, ...OF_A_FILE }',
     test: { file: `${TESTS}/admin/health.test.ts`, name: 'A a database has' },

@@ -76,7 +76,7 @@ export const USERS: readonly TestedMutant[] = [
   },
   {
     name: 'sqlite: a replaced job keeps its enqueue time',
-    file: 'store-sqlite/enqueue/replace.ts',
+    file: 'store-sqlite/enqueue/enqueue.ts',
     find: 'enqueued_at = ? WHERE',
     replace: 'enqueued_at = enqueued_at + 0 * ? WHERE',
     test: { file: `${TESTS}/runtime/context.test.ts`, name: 'D5 a replaced job' },
@@ -119,7 +119,7 @@ export const USERS: readonly TestedMutant[] = [
   {
     name: 'the error for a Date in a payload does not name the fix',
     file: 'enqueue/requests.ts',
-    find: 'hasDate(payload) ? DATES : undefined',
+    find: 'hasDate(refused) ? DATES : undefined',
     replace: 'hasDate(null) ? DATES : undefined',
     test: { file: `${TESTS}/enqueue/requests.test.ts`, name: 'N9' },
   },

@@ -2,12 +2,11 @@
  * Sends acquire and release requests in shared statements, and resends a request whose answer was lost. A
  * lost answer never counts as a grant: what it granted is lost.
  */
-import { isJobmillError } from '../job/errors.ts'
+import { isJobmillError, JobmillError } from '../job/errors.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { PermitOf, AcquireRequest, Acquired } from '../store/types/limit.ts'
 import type { FullStore } from '../store/store.ts'
-import { batcher } from './batcher.ts'
+import type { Acquired, AcquireRequest, PermitOf } from '../store/types/limit.ts'
 
 type LimitStore = Pick<FullStore, 'limits'>
 
@@ -98,4 +97,53 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener('abort', abort, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
+}
+
+const MOST_ITEMS = 500
+
+interface Call<Item, Reply> {
+  readonly item: Item
+  readonly resolve: (reply: Reply) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** `send` returns one reply per item, in order. */
+export function batcher<Item, Reply>(
+  send: (items: readonly Item[]) => Promise<readonly Reply[]>,
+): (item: Item) => Promise<Reply> {
+  const waiting: Call<Item, Reply>[] = []
+  let isSending = false
+
+  async function write(batch: readonly Call<Item, Reply>[]): Promise<void> {
+    try {
+      const replies = await send(batch.map(({ item }) => item))
+      batch.forEach(({ resolve, reject }, at) => {
+        const reply = replies[at]
+        if (reply === undefined)
+          reject(
+            new JobmillError('OUTCOME_UNKNOWN', 'the store returned no reply', {
+              fix: 'Check whether the write was applied before you retry the call',
+            }),
+          )
+        else resolve(reply)
+      })
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+
+  function pump(): void {
+    if (isSending || waiting.length === 0) return
+    isSending = true
+    void write(waiting.splice(0, MOST_ITEMS)).finally(() => {
+      isSending = false
+      pump()
+    })
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject })
+      pump()
+    })
 }

@@ -2,16 +2,16 @@
  * Observes one process: counts and keeps events, times store calls, and writes the results to the database.
  */
 import { DEFAULTS } from '../job/defaults.ts'
+import type { EventTable } from '../job/events.ts'
 import type { GaugeReading } from '../platform/gauges.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { FullStore } from '../store/store.ts'
-import type { EventHub } from './event-hub.ts'
-import { type Metrics, createMetrics } from './metrics.ts'
+import type { EventHub, Tap } from './event-hub.ts'
 import { type Flusher, flusher } from './flush.ts'
-import { processMetrics } from './process-metrics.ts'
 import { gaugeSampler } from './gauge-sampler.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { processMetrics } from './process-metrics.ts'
 import { storeTimings, type StoreTotals } from './store-timings.ts'
-import { sweepCounter as createSwept } from './sweep-counter.ts'
 import type { Tally } from './tally.ts'
 import { timeline as createTimeline } from './timeline.ts'
 
@@ -66,7 +66,7 @@ export function observer(options: ObserverOptions): Observer {
   const store = timings.around(plain)
   const metrics = createMetrics(platform)
   const timeline = createTimeline(platform)
-  const swept = createSwept()
+  const swept = sweepCounter()
   const process = processMetrics({ platform, timings: timings.take, dropped: timeline.dropped })
   const flush = flusher({
     store,
@@ -142,6 +142,26 @@ export function observer(options: ObserverOptions): Observer {
       rest()
       process.stop()
       await flush.pass()
+    },
+  }
+}
+
+interface SweepCounter {
+  readonly count: Tap
+  readonly totals: ReadonlyMap<string, number>
+}
+
+export function sweepCounter(): SweepCounter {
+  const totals = new Map<string, number>()
+  return {
+    totals,
+    count(type, event) {
+      if (type !== 'duty-done') return
+      const { duty, counts } = event as EventTable['duty-done']
+      if (duty !== 'retain') return
+      // Jobs are counted by their state. Their sum would count each of them twice.
+      const { jobs: _, ...rows } = counts
+      for (const [what, n] of Object.entries(rows)) totals.set(what, (totals.get(what) ?? 0) + n)
     },
   }
 }

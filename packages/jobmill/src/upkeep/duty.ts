@@ -7,9 +7,9 @@ import type { Emit } from '../job/events.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Service } from '../platform/service.ts'
+import { sleep } from '../platform/sleep.ts'
 import { within } from '../platform/within.ts'
 import { dutyLog, type DutyStatus } from './duty-log.ts'
-import { rester } from './rest.ts'
 
 /** What a pass did, in numbers. */
 export type Counts = Readonly<Record<string, number>>
@@ -160,6 +160,33 @@ export function duty(options: DutyOptions): Duty {
       stopping?.abort()
       await loop
       await turn
+    },
+  }
+}
+
+interface Rester {
+  /** Null: until a wake-up. */
+  readonly until: (ms: number | null, signal: AbortSignal) => Promise<void>
+  /** Ends the rest; a wake-up before the next rest ends that one at once. */
+  readonly wake: () => void
+  /** Drops an earlier wake-up. */
+  readonly forget: () => void
+}
+
+function rester(platform: Platform): Rester {
+  let woken = new AbortController()
+  return {
+    async until(ms, signal) {
+      const either = AbortSignal.any([signal, woken.signal])
+      if (ms !== null) await sleep(platform, ms, either)
+      else if (!either.aborted)
+        await new Promise<void>((resolve) =>
+          either.addEventListener('abort', () => resolve(), { once: true }),
+        )
+    },
+    wake: () => woken.abort(),
+    forget() {
+      if (woken.signal.aborted) woken = new AbortController()
     },
   }
 }

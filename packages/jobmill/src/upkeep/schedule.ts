@@ -3,14 +3,13 @@
  * because a tick is accepted once. A schedule that fails is recorded, stays unchanged, and does not stop the
  * others.
  */
-import { errorText } from '../job/text/error-text.ts'
 import { isJobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
+import { errorText } from '../job/text/error-text.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { ScheduleRecord, Ticked } from '../store/types/schedule.ts'
 import type { FullStore } from '../store/store.ts'
+import type { ScheduleRecord, Tick, Ticked } from '../store/types/schedule.ts'
 import { planTick } from './plan-ticks.ts'
-import { inBatches, type Planned } from './tick-batches.ts'
 
 export interface ServeOptions {
   readonly store: Pick<FullStore, 'schedules'>
@@ -129,4 +128,32 @@ function servePass({ store, platform, emit }: ServeOptions) {
     send,
     served: (): ServedSchedules => ({ ...all, failed: failed.size, queues: [...queues] }),
   }
+}
+
+interface Planned {
+  readonly record: ScheduleRecord
+  readonly tick: Tick
+}
+
+const MOST = { ticks: 100, jobs: 500, bytes: 4 * 1024 * 1024 }
+
+/**
+ * Small ticks share a call. A tick with an overlap policy goes alone, after the others: a user's open
+ * transaction that ends the previous job holds its dedupe key, and then only this tick waits.
+ */
+function inBatches(due: readonly Planned[]): Planned[][] {
+  const batches: Planned[][] = []
+  let room = { ticks: 0, jobs: 0, bytes: 0 }
+  for (const one of due.filter(({ record }) => record.live.overlap === 'allow')) {
+    const jobs = one.tick.fires.length
+    const bytes = jobs * one.record.live.payload.length
+    if (room.ticks < 1 || room.jobs < jobs || room.bytes < bytes) {
+      batches.push([])
+      room = { ...MOST }
+    }
+    batches.at(-1)?.push(one)
+    room = { ticks: room.ticks - 1, jobs: room.jobs - jobs, bytes: room.bytes - bytes }
+  }
+  const alone = due.filter(({ record }) => record.live.overlap === 'skip')
+  return [...batches, ...alone.map((one) => [one])]
 }

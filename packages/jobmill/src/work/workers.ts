@@ -2,29 +2,28 @@
  * The workers of an instance: run leases to their written outcomes, and release leases that cannot run. The
  * dispatcher decides what to claim.
  */
+import { trouble } from '../job/attempt/trouble.ts'
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
 import type { QueueSettings } from '../job/queue/queue-settings.ts'
 import type { Tracing } from '../job/tracing.ts'
-import { trouble } from '../job/attempt/trouble.ts'
 import type { Platform } from '../platform/platform.ts'
+import type { FullStore } from '../store/store.ts'
 import type { Lease } from '../store/types/claim.ts'
 import { type Finish, type Finished, releaseOf } from '../store/types/finish.ts'
 import type { Heartbeat } from '../store/types/instance.ts'
-import type { FullStore } from '../store/store.ts'
 import { type Attempt, interrupt } from './attempt.ts'
 import { type Attempts, attempts as createAttempts } from './attempts.ts'
-import { completeInTx } from './outcome/complete.ts'
-import { finisher as createFinisher } from './outcome/finisher.ts'
 import type { Grace } from './grace.ts'
 import type { Handler, Middleware } from './handler.ts'
 import { type ContextTools, makeContext } from './make-context.ts'
 import { notes as createNotes } from './notes.ts'
+import { completeInTx } from './outcome/complete.ts'
+import { finisher as createFinisher } from './outcome/finisher.ts'
 import { attemptRunner } from './run-attempt.ts'
 import { runJob, type RunJobTools } from './run-job.ts'
-import { type StopReport, stopInStages } from './stop-in-stages.ts'
-import { stuckWatch } from './stuck.ts'
+import { stopInStages, type StopReport } from './stop-in-stages.ts'
 
 export interface WorkersOptions {
   readonly store: FullStore
@@ -178,5 +177,18 @@ function contextTools(options: WorkersOptions, changed: ContextTools['changed'])
     previousError: async ({ lease }) => (await store.results([lease.id]))[0]?.error ?? null,
     complete: (attempt, tx, result) =>
       completeInTx(attempt, handler(attempt.lease.kind), { tx, result }, completing),
+  }
+}
+
+function stuckWatch(afterMs: number, emit: Emit) {
+  const reported = new WeakSet<Attempt>()
+  return (live: Iterable<Attempt>, now: number): void => {
+    for (const attempt of live) {
+      const { interruption, interruptedAt } = attempt
+      if (attempt.ended || interruption === null || interruptedAt === null || reported.has(attempt)) continue
+      if (now - interruptedAt < afterMs) continue
+      reported.add(attempt)
+      emit('stuck', { ...attempt.ref, why: interruption.why, sinceMs: now - interruptedAt })
+    }
   }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext } from '../../src/index.ts'
-import { stillWaiting } from '../../src/cli/enqueue/still-waiting.ts'
+import { stillWaiting } from '../../src/cli/commands/enqueue.ts'
 import { fakePlatform } from '../unit/support.ts'
 import { call, file, places, run } from './run.ts'
 

@@ -1,6 +1,6 @@
 /** The parts of `jobmill top`: short numbers, keys, navigation, and frames of any size. */
 import { describe, expect, test } from 'vitest'
-import { frame, itemsOf } from '../../src/cli/top/frame.ts'
+import { frame, itemsOf } from '../../src/cli/top/live.ts'
 import { type Key, keysIn } from '../../src/cli/top/keys.ts'
 import { shares, visiblePart } from '../../src/cli/top/pieces.ts'
 import type { OneJob, Overview, QueueJobs, View } from '../../src/cli/top/read.ts'

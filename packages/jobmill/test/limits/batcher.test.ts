@@ -1,6 +1,6 @@
 /** Calls that arrive while a statement is in flight share the next one, and nothing else. */
 import { expect, test } from 'vitest'
-import { batcher } from '../../src/limits/batcher.ts'
+import { batcher } from '../../src/limits/ask.ts'
 
 interface Sent {
   readonly items: readonly number[]

@@ -1,6 +1,6 @@
 // Rows that retention deleted, by type.
 import { expect, test } from 'vitest'
-import { sweepCounter } from '../../src/observe/sweep-counter.ts'
+import { sweepCounter } from '../../src/observe/observer.ts'
 
 test('S low deleted jobs are counted by their state, and not again as a sum', () => {
   const { count, totals } = sweepCounter()

@@ -1,21 +1,23 @@
 /** `jobmill enqueue`: enqueues one job, or one for each line of standard input. */
 import { fstatSync } from 'node:fs'
-import { JobmillError, isJobmillError } from '../../job/errors.ts'
+import { DEFAULTS } from '../../job/defaults.ts'
+import { isJobmillError, JobmillError } from '../../job/errors.ts'
+import { nearest } from '../../job/options/known-keys.ts'
+import { type Platform, systemPlatform } from '../../platform/platform.ts'
+import type { ReasonName } from '../../runtime/diagnose/why.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
 import { type Command, EXIT, type ParsedArguments } from '../command.ts'
 import { enqueueLines, type LinesReport } from '../enqueue/from-lines.ts'
 import { checkKind, UNKNOWN_KIND } from '../enqueue/known-kind.ts'
 import { linesOf } from '../enqueue/lines.ts'
-import { noteKind } from '../enqueue/notes.ts'
 import { ENQUEUE_FIELDS, ENQUEUE_OPTIONS, enqueueOptionsOf } from '../enqueue/options.ts'
-import { stillWaiting } from '../enqueue/still-waiting.ts'
 import { exitCodeOf } from '../exit-code.ts'
 import { interruptible } from '../interrupt.ts'
 import { translateError } from '../own-words.ts'
 import { oneLine, plain } from '../plain.ts'
-import { findMeantQueue, noteMeantQueue } from '../queues/unknown.ts'
 import { progressOf } from '../progress.ts'
+import { findMeantQueue, noteMeantQueue } from '../queues/unknown.ts'
 import type { Terminal } from '../terminal.ts'
 import { jsonOf } from '../typed-values.ts'
 import { waitingFor } from '../waiting.ts'
@@ -159,4 +161,72 @@ function oneOnly(field: string): JobmillError {
 function sizeOfInput(): number | null {
   const about = fstatSync(0)
   return about.isFile() ? about.size : null
+}
+
+/** Prints to standard error, because a program may read the output. */
+async function noteKind(
+  mill: Pick<Mill, 'instances'>,
+  { parsed, options }: { readonly parsed: ParsedArguments; readonly options: MillOptions },
+  terminal: Terminal,
+): Promise<void> {
+  const [kind = ''] = parsed.words
+  const name = oneLine(kind)
+  const defaults = defaultSettings(parsed)
+  if (options.jobs === undefined && defaults.length > 0)
+    terminal.err(
+      `note    no config was loaded, so the defaults of ${name} in code are unknown; used ${defaults.join(' and ')}`,
+    )
+  const alive = (await mill.instances()).filter(({ state }) => state === 'alive')
+  if (alive.length === 0)
+    terminal.err('note    no worker is running on this database; the job waits until one starts')
+  else if (!alive.some(({ kinds }) => kinds.includes(kind))) {
+    const near = nearest(kind, [...new Set(alive.flatMap(({ kinds }) => kinds))])
+    const meant = near === undefined ? '' : ` Did you mean ${oneLine(near)}?`
+    terminal.err(`warning no worker for kind ${name}; the job waits until one starts.${meant}`)
+  }
+}
+
+/** The defaults that a kind may set in code and that no option set here. */
+function defaultSettings(parsed: ParsedArguments): string[] {
+  return [
+    ...(parsed.text('queue') === undefined ? [`the queue ${DEFAULTS.queue}`] : []),
+    ...(parsed.text('max-attempts') === undefined ? [`${DEFAULTS.maxAttempts} attempts`] : []),
+  ]
+}
+
+const AFTER_MS = 2_000
+
+/** Reasons that do not resolve on their own. */
+const PERSISTENT: ReadonlySet<ReasonName> = new Set([
+  'queue-without-worker',
+  'kind-without-worker',
+  'paused',
+  'no-workers',
+])
+
+export async function stillWaiting<T>(
+  id: string,
+  result: Promise<T>,
+  {
+    mill,
+    terminal,
+  }: { readonly mill: Pick<Mill, 'why'>; readonly terminal: Pick<Terminal, 'err' | 'status'> },
+  platform: Platform = systemPlatform,
+): Promise<T> {
+  let isOver = false
+  const explain = async (): Promise<void> => {
+    const why = await mill.why(id)
+    const reasons = (why?.reasons ?? []).filter((reason) => PERSISTENT.has(reason.why))
+    if (isOver || reasons.length === 0) return
+    terminal.status('')
+    terminal.err(oneLine(`note    still waiting: ${reasons.map(({ message }) => message).join('; ')}`))
+  }
+  // Database errors are reported by the wait for the result.
+  const timer = platform.timer(AFTER_MS, () => void explain().catch(() => {}))
+  try {
+    return await result
+  } finally {
+    isOver = true
+    timer.cancel()
+  }
 }

@@ -6,11 +6,13 @@ import { resolveOptions } from '../../runtime/options/options.ts'
 import type { Diagnostic } from '../../store/admin/admin.ts'
 import { isCurrent } from '../../store/admin/schema-status.ts'
 import { type Command, EXIT, type ParsedArguments } from '../command.ts'
+import { oneLine } from '../plain.ts'
+import type { Style, Terminal } from '../terminal.ts'
 import { lengthOf } from '../typed-values.ts'
-import { optionsFor, withMill } from '../with-mill.ts'
-import { bySeverity, countOf, printDiagnostics } from './print-diagnostics.ts'
-import { toolsOf } from './tools-of.ts'
 import { waitingFor } from '../waiting.ts'
+import { optionsFor, withMill } from '../with-mill.ts'
+import { countText } from '../wording.ts'
+import { toolsOf } from './tools-of.ts'
 
 export const dbDoctor: Command = {
   words: 'db doctor',
@@ -46,4 +48,29 @@ async function diagnose(parsed: ParsedArguments): Promise<Diagnostic[]> {
   if (!isCurrent(await tools.schema())) return diagnostics
   const work = await withMill(parsed, (mill) => diagnoseMill(mill, periodsOf(resolveOptions(options))))
   return [...diagnostics, ...work]
+}
+
+const LEVELS = ['error', 'warning', 'ok'] as const satisfies readonly Diagnostic['level'][]
+const STYLES: Readonly<Record<Diagnostic['level'], Style>> = { error: 'red', warning: 'yellow', ok: 'green' }
+
+function bySeverity(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return LEVELS.flatMap((level) => diagnostics.filter((one) => one.level === level))
+}
+
+function countOf(diagnostics: readonly Diagnostic[], level: Diagnostic['level']): number {
+  return diagnostics.filter((one) => one.level === level).length
+}
+
+function printDiagnostics(diagnostics: readonly Diagnostic[], terminal: Terminal): void {
+  const width = Math.max(0, ...diagnostics.map(({ check }) => check.length))
+  for (const { level, check, message, fix } of bySeverity(diagnostics)) {
+    terminal.out(
+      `${terminal.paint(STYLES[level], level.padEnd(7))} ${check.padEnd(width)}  ${oneLine(message)}`,
+    )
+    if (fix !== null)
+      terminal.out(`${' '.repeat(7)} ${' '.repeat(width)}  ${terminal.paint('bold', 'fix:')} ${oneLine(fix)}`)
+  }
+  terminal.out(
+    `${countText(countOf(diagnostics, 'error'), 'error')}, ${countText(countOf(diagnostics, 'warning'), 'warning')}`,
+  )
 }

@@ -2,13 +2,22 @@
  * Spans of jobs. Each attempt is a trace of its own, linked to the span that enqueued the job: a job may run
  * days later and several times, and one call may enqueue thousands.
  */
-import { context, isSpanContextValid, ROOT_CONTEXT, SpanKind, trace, type Tracer } from '@opentelemetry/api'
-import type { NewJob } from '../../job/new-job.ts'
+import {
+  type Attributes,
+  context,
+  createTraceState,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api'
 import type { Outcome } from '../../job/attempt/outcome.ts'
+import { BOUNDS } from '../../job/defaults.ts'
+import type { NewJob } from '../../job/new-job.ts'
 import type { AttemptTrace, TracedJob, Tracing } from '../../job/tracing.ts'
-import { attemptAttributes, enqueueAttributes } from './attributes.ts'
-import { ending, recordError, quietly, startSpan } from './safe-span.ts'
-import { contextIn, withContext } from './trace-context.ts'
+import { ending, quietly, recordError, startSpan } from './safe-span.ts'
 
 /** The other outcomes are not errors. */
 const FAILURES: ReadonlySet<Outcome> = new Set(['failed', 'timed-out', 'failed-permanently'])
@@ -78,4 +87,82 @@ function attemptTrace(tracer: Tracer, job: TracedJob, now: number): AttemptTrace
 function linkTo({ metadata }: { readonly metadata: string | null }) {
   const found = contextIn(metadata)
   return found === null ? [] : [{ context: found }]
+}
+
+/** The operation types of the conventions. They have none for waiting. */
+const TYPE_OF = { enqueue: 'send', wait: null, run: 'process', finish: 'settle' } as const
+type Operation = keyof typeof TYPE_OF
+
+function attemptAttributes(operation: Operation, { id, kind, queue, attempt }: TracedJob): Attributes {
+  return {
+    ...operationAttributes(operation, kind),
+    'messaging.destination.name': queue,
+    'messaging.message.id': id,
+    'jobmill.job.id': id,
+    'jobmill.job.attempt': attempt,
+    'jobmill.queue': queue,
+  }
+}
+
+/** The attributes of one call, which may enqueue many jobs of one kind. */
+function enqueueAttributes(jobs: readonly NewJob[]): Attributes {
+  const [first] = jobs
+  const queue = new Set(jobs.map((job) => job.queue)).size === 1 ? first?.queue : undefined
+  return {
+    ...operationAttributes('enqueue', first?.kind),
+    ...(queue === undefined ? {} : { 'messaging.destination.name': queue, 'jobmill.queue': queue }),
+    ...(jobs.length === 1
+      ? { 'messaging.message.id': first?.id, 'jobmill.job.id': first?.id }
+      : { 'messaging.batch.message_count': jobs.length }),
+  }
+}
+
+function operationAttributes(operation: Operation, kind: string | undefined): Attributes {
+  const type = TYPE_OF[operation]
+  return {
+    'messaging.system': 'jobmill',
+    'messaging.operation.name': operation,
+    ...(type === null ? {} : { 'messaging.operation.type': type }),
+    'jobmill.job.kind': kind,
+  }
+}
+
+const TRACEPARENT = /^(?!ff)([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/
+
+/** Adds this context to the metadata of the jobs. A job that already has a `traceparent` keeps it. */
+export function withContext(jobs: readonly NewJob[], context: SpanContext): readonly NewJob[] {
+  if (!isSpanContextValid(context)) return jobs
+  const headers = JSON.stringify(headersOf(context))
+  return jobs.map((job) => {
+    const metadata = joinJson(job.metadata, headers)
+    // Skipped if the metadata would become too large: tracing must not cause an enqueue to fail.
+    if (contextIn(job.metadata) !== null || Buffer.byteLength(metadata) > BOUNDS.metadataBytes) return job
+    return { ...job, metadata }
+  })
+}
+
+/** The context of a job. Null when it has none or it is invalid. */
+export function contextIn(metadata: string | null): SpanContext | null {
+  // Most metadata has no trace context and need not be parsed.
+  if (metadata?.includes('"traceparent"') !== true) return null
+  const { traceparent, tracestate } = JSON.parse(metadata) as Readonly<Record<string, unknown>>
+  const [, version, traceId = '', spanId = '', flags = '', rest] =
+    (typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent) : null) ?? []
+  if (version === '00' && rest !== undefined) return null
+  const context = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
+  if (!isSpanContextValid(context)) return null
+  return typeof tracestate === 'string' ? { ...context, traceState: createTraceState(tracestate) } : context
+}
+
+function headersOf({ traceId, spanId, traceFlags, traceState }: SpanContext): Record<string, string> {
+  const flags = (traceFlags & 0xff).toString(16).padStart(2, '0')
+  const traceparent = `00-${traceId}-${spanId}-${flags}`
+  const tracestate = traceState?.serialize() ?? ''
+  return tracestate === '' ? { traceparent } : { traceparent, tracestate }
+}
+
+/** Joins two objects in JSON text. */
+function joinJson(metadata: string | null, headers: string): string {
+  if (metadata === null || metadata === '{}') return headers
+  return `${metadata.slice(0, -1)},${headers.slice(1)}`
 }

@@ -3,14 +3,14 @@
  * on.
  */
 import Database from 'better-sqlite3'
+import { closeSync, openSync } from 'node:fs'
 import { JobmillError, quote } from '../../job/errors.ts'
-import { createFile } from '../file/create-file.ts'
 import { filePaths } from '../file/file-paths.ts'
-import { type SqliteHandle, statementsOf } from './handle.ts'
 import { userOfOldLogs } from '../file/old-logs.ts'
 import { checkOneName } from '../file/one-name.ts'
-import { definePayloadHas } from '../inspect/payload-has.ts'
 import { oldLogsOpen } from '../file/same-file.ts'
+import { definePayloadHas } from '../inspect/payload-has.ts'
+import { type SqliteHandle, statementsOf } from './handle.ts'
 import { versionProblem } from './sqlite-version.ts'
 
 export interface Connection extends SqliteHandle {
@@ -89,4 +89,16 @@ function configure(handle: SqliteHandle, path: string, durability: Durability): 
   sql('PRAGMA foreign_keys = OFF').run()
   sql('PRAGMA temp_store = MEMORY').run()
   sql(`PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES}`).get()
+}
+
+const OWNER_ONLY = 0o600
+
+/** An existing file keeps its mode. SQLite gives the -wal and -shm files the mode of the database file. */
+function createFile(path: string): void {
+  if (path === ':memory:') return
+  try {
+    closeSync(openSync(path, 'wx', OWNER_ONLY))
+  } catch {
+    // The file exists, or cannot be created: SQLite then reports why when it opens it.
+  }
 }

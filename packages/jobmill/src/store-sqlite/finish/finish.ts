@@ -3,14 +3,10 @@
  * touched, and nothing else of the item is written.
  */
 import { STATE_CODE, stateOfCode } from '../../job/state.ts'
-import type { Finish, Finished, Transition } from '../../store/types/finish.ts'
-import { type Ending, finishedBefore, instanceId, type RecordedAttempt, recordAttempts } from './attempts.ts'
-import { coolQueue } from './cool-down.ts'
+import type { CoolDown, Finish, Finished, Transition } from '../../store/types/finish.ts'
 import { holdKey } from '../enqueue/dedupe.ts'
-import { forgetJob } from '../operate/delete.ts'
-import { type DoneJob, endDone } from './done.ts'
 import { enqueue } from '../enqueue/enqueue.ts'
-import { finishAlike } from './finish-alike.ts'
+import { leaveOrder, makeReady } from '../enqueue/order-queue.ts'
 import {
   CANCELLED,
   DEAD,
@@ -22,10 +18,12 @@ import {
   RUNNING,
   SCHEDULED,
 } from '../job-row.ts'
-import { type Counters, endJob, leave, putBack, refundAttempt } from './leave-running.ts'
-import { leaveOrder, makeReady } from '../enqueue/order-queue.ts'
 import { freeHolder } from '../limits/permits.ts'
+import { forgetJob } from '../operate/delete.ts'
 import type { Work } from '../work.ts'
+import { type Ending, finishedBefore, instanceId, recordAttempts, type RecordedAttempt } from './attempts.ts'
+import { finishAlike } from './finish-alike.ts'
+import { type Counters, endJob, leave, putBack, refundAttempt } from './leave-running.ts'
 
 // By primary key, after the fence was checked under the same write lock.
 const LATER = `UPDATE jobmill_job SET state = 0, due_at = ?, attempt = ?, records = ?, log = NULL WHERE pk = ?`
@@ -182,4 +180,53 @@ function instanceOf({ work, instances }: Call, pk: number | null): string | null
   const id = instanceId(work.sql, pk)
   instances.set(pk, id)
   return id
+}
+
+// Both by primary key, under the write lock, so that the second of two concurrent throttles sees the first.
+const LOOK = `SELECT cool_until, throttles FROM jobmill_queue WHERE id = ?`
+const COOL = `UPDATE jobmill_queue SET cool_until = ?, throttles = ? WHERE id = ?`
+
+/**
+ * `curved` holds the queues whose backoff this call has already advanced: several throttled jobs of one call
+ * count once.
+ */
+function coolQueue({ sql, now }: Work, queueId: number, cool: CoolDown, curved: Set<number>): void {
+  const { cool_until: until, throttles } = sql(LOOK).get(queueId) as { cool_until: number; throttles: number }
+  if ('forMs' in cool) {
+    if (now + cool.forMs > until) sql(COOL).run(now + cool.forMs, throttles, queueId)
+    return
+  }
+  if (curved.has(queueId)) return
+  curved.add(queueId)
+  // Workers that were still running when the upstream refused report the same event.
+  if (until > now) return
+  // The quiet period starts when the cool-down ends, because throttles during the cool-down are not counted.
+  const events = now - until >= cool.quietMs ? 0 : throttles
+  sql(COOL).run(now + Math.min(cool.maxMs, cool.baseMs * 2 ** events), events + 1, queueId)
+}
+
+// Both by primary key, after the fence was checked under the same write lock. The log was moved to the
+// attempt.
+const END_ONE = `UPDATE jobmill_job SET state = 3, ended_at = ?, result = ?, records = ?, log = NULL WHERE pk = ?`
+const END_ALL = `
+  UPDATE jobmill_job SET state = 3, ended_at = ?, result = one.result, records = one.records, log = NULL
+  FROM (SELECT value ->> 0 AS pk, value ->> 1 AS result, value ->> 2 AS records FROM json_each(?)) AS one
+  WHERE jobmill_job.pk = one.pk`
+
+/** Larger results gain nothing from batching, and would make the JSON text too long. */
+const LONGEST_RESULT = 4_096
+
+interface DoneJob {
+  readonly pk: number
+  readonly result: string | null
+  readonly records: number
+}
+
+function endDone({ sql, now }: Work, jobs: readonly DoneJob[]): void {
+  const small = jobs.filter(({ result }) => (result?.length ?? 0) <= LONGEST_RESULT)
+  const large = jobs.filter(({ result }) => (result?.length ?? 0) > LONGEST_RESULT)
+  if (small.length > 0) {
+    sql(END_ALL).run(now, JSON.stringify(small.map(({ pk, result, records }) => [pk, result, records])))
+  }
+  for (const { pk, result, records } of large) sql(END_ONE).run(now, result, records, pk)
 }

@@ -1,10 +1,9 @@
 /** Export and import between databases: the part of this store. */
-import type { TransferredParts, Transfer, Page, Part } from '../../store/admin/transfer.ts'
+import { stat } from 'node:fs/promises'
+import type { Page, Part, Transfer, TransferredKey, TransferredParts } from '../../store/admin/transfer.ts'
 import type { Look, Verb, Work } from '../work.ts'
-import { identity } from './identity.ts'
-import { jobsIn } from './import-jobs.ts'
 import { idsOut, jobsOut } from './export-jobs.ts'
-import { keysIn, keysOut } from './keys.ts'
+import { jobsIn } from './import-jobs.ts'
 import { restIn, restOut } from './rest.ts'
 import { ticksIn, ticksOut } from './ticks.ts'
 
@@ -34,4 +33,22 @@ export function transfer(
     exportRest: async () => read(restOut),
     importRest: async (rest) => write(1, (work) => restIn(work, rest)),
   }
+}
+
+async function identity(path: string): Promise<string> {
+  if (path === ':memory:') return `sqlite ${path}`
+  const { dev, ino } = await stat(path)
+  return `sqlite ${dev} ${ino}`
+}
+
+// Both by the primary key, the first in its order.
+const OUT = `SELECT key, job_id AS job, expires_at AS expiresAt FROM jobmill_dedupe WHERE key > ? ORDER BY key LIMIT ?`
+const IN = `INSERT OR IGNORE INTO jobmill_dedupe (key, job_id, expires_at) VALUES (?, ?, ?)`
+
+function keysOut({ sql }: Look, { after, limit }: Page<'keys'>): TransferredKey[] {
+  return sql(OUT).all(after?.key ?? '', limit) as TransferredKey[]
+}
+
+function keysIn({ sql }: Work, keys: readonly TransferredKey[]): number {
+  return keys.filter(({ key, job, expiresAt }) => sql(IN).run(key, job, expiresAt).changes !== 0).length
 }

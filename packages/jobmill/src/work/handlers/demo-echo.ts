@@ -2,17 +2,16 @@
  * `demo.echo` does what its payload says: try retries, throttling and permanent failures without writing a
  * handler.
  */
+import { Dead, Throttled } from '../../job/attempt/thrown.ts'
 import type { JobContext } from '../../job/context.ts'
 import { BOUNDS } from '../../job/defaults.ts'
 import { defineJob } from '../../job/definition.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
-import { JobmillError, quote } from '../../job/errors.ts'
-import { checkObjectKeys } from '../../job/options/known-keys.ts'
+import { isJobmillError, JobmillError, quote } from '../../job/errors.ts'
 import { checkWhole } from '../../job/numbers.ts'
-import { Dead, Throttled } from '../../job/attempt/thrown.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { sleep } from '../../platform/sleep.ts'
-import { orDead } from './or-dead.ts'
 
 export interface DemoEchoPayload {
   /** How long it runs. */
@@ -83,4 +82,13 @@ function throttledBy(throttle: DemoEchoPayload['throttle']): Throttled | undefin
 
 function unfit(field: string, value: unknown, what: string, fix: string): JobmillError {
   return new JobmillError('PAYLOAD_INVALID', what, { field, value: quote(value), fix })
+}
+
+async function orDead<T>(check: () => T | Promise<T>): Promise<T> {
+  try {
+    return await check()
+  } catch (error) {
+    if (isJobmillError(error)) throw new Dead(error.message)
+    throw error
+  }
 }

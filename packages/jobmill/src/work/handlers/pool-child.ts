@@ -1,14 +1,14 @@
 /**
  * One long-lived child of a pool. It serves one request at a time and is killed if it breaks the protocol.
  */
-import type { JobContext } from '../../job/context.ts'
+import { StringDecoder } from 'node:string_decoder'
+import type { JobContext, JobLog } from '../../job/context.ts'
 import { systemPlatform, type Timer } from '../../platform/platform.ts'
 import { environment, graceMs } from './child-options.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { type Answer, readAnswer, requestLine } from './pool-messages.ts'
 import type { PoolPlan } from './pool-options.ts'
 import { type Exit, exitText, type ProcessGroup, startGroup } from './process-group.ts'
-import { StderrLines } from './stderr-lines.ts'
 
 const LONGEST_LINE_BYTES = 2 * 1024 * 1024
 /** A child that lived this long did not fail at startup. */
@@ -162,5 +162,52 @@ export class PoolChild {
     const error = new Error(`the child (pid ${this.#group.pid}) ${how}${this.#group.stderr.inMessage()}`)
     this.#request?.failed(error)
     this.#request = undefined
+  }
+}
+
+/** A log holds 64 KiB, and must leave space for the handler's own lines. */
+const MOST_LINES = 200
+const MOST_CHARS = 32_768
+const LONGEST_LINE = 4_096
+
+class StderrLines {
+  readonly #log: JobLog
+  readonly #decoder = new StringDecoder('utf8')
+  #rest = ''
+  #lines = 0
+  #chars = 0
+
+  constructor(log: JobLog) {
+    this.#log = log
+  }
+
+  add(chunk: Buffer): void {
+    if (this.#isFull()) return
+    const lines = (this.#rest + this.#decoder.write(chunk)).split('\n')
+    this.#rest = lines.pop() ?? ''
+    for (const line of lines) this.#write(line)
+    // A line without an end would otherwise grow without bound.
+    if (this.#rest.length < LONGEST_LINE) return
+    this.#write(this.#rest)
+    this.#rest = ''
+  }
+
+  /** The job is over: the rest without a newline counts as a line too. */
+  end(): void {
+    this.#write(this.#rest)
+    this.#rest = ''
+  }
+
+  #write(line: string): void {
+    const text = line.trimEnd().slice(0, LONGEST_LINE)
+    if (text === '' || this.#isFull()) return
+    this.#lines += 1
+    this.#chars += text.length
+    this.#log(text, { stream: 'stderr' })
+    if (this.#isFull()) this.#log.warn('child stderr was truncated', { stream: 'stderr' })
+  }
+
+  #isFull(): boolean {
+    return this.#lines >= MOST_LINES || this.#chars >= MOST_CHARS
   }
 }
