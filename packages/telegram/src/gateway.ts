@@ -15,7 +15,6 @@ import type { Codes } from './sessions/codes.ts'
 import { type Schema, STEPS } from './sessions/steps.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import { shutdown } from './shutdown.ts'
-import { upkeepTimer } from './upkeep.ts'
 import { warnOfUnserved } from './work/unserved-kinds.ts'
 
 export interface Gateway {
@@ -24,8 +23,8 @@ export interface Gateway {
   /** The URL of Mission Control; null if it is off. */
   readonly adminUrl: string | null
   readonly bots: readonly Bot[]
-  /** Null without a database. */
-  readonly mill: Mill<never> | null
+  /** Without a database, its jobs are in memory. */
+  readonly mill: Mill<never>
   readonly sessions: Sessions
   /** Null if AUTH_SECRET is not set. */
   readonly codes: Codes | null
@@ -49,7 +48,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     steps: STEPS,
     onError: (error) => logTo(options.log)('warn', 'database connection lost', { error: error.message }),
   })
-  const parts = shutdown(options.platform ?? systemPlatform)
+  const parts = shutdown(options.platform ?? systemPlatform, { isDurable: config.database !== null })
   const { hurried, stop, hurry } = parts
   parts.rest.push(() => tables.close(hurried.aborted ? 0 : undefined))
   try {
@@ -62,19 +61,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       onWebhook,
       fault,
       states,
-      upkeep,
       ...known
-    } = partsOf(options, store, tables, hurried)
+    } = partsOf(options, store, tables, parts)
     parts.rest.push(async () => bots.forEach((bot) => bot.close()))
-    if (mill === null) {
-      const end = upkeepTimer(upkeep, options.platform ?? systemPlatform, {
-        onError: (error) => log('warn', 'cleanup failed', { error: String(error) }),
-        onDeleted: (counts) => log('info', 'deleted expired rows', counts),
-      })
-      parts.rest.push(async () => end())
-    }
     // Open the mill first: its errors explain why a database is unreachable.
-    await mill?.open()
+    await mill.open()
     parts.mill = mill
     await tables.open()
     const probe = health({
@@ -87,20 +78,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       (request.url ?? '').startsWith(WEBHOOK_PATH) ? onWebhook(request, response) : probe(request, response),
     )
     parts.intake.push(server.close)
-    const admin =
-      mill === null || config.admin === null ? null : await serveAdmin(mill, config.admin, options.admin)
+    const admin = config.admin === null ? null : await serveAdmin(mill, config.admin, options.admin)
     if (admin !== null) parts.intake.push(admin.close)
     // Start the workers only when the server listens, so that a port conflict does not leave work half done.
-    await mill?.start()
-    if (mill !== null) await warnOfUnserved(mill, log)
-    const stopping = new AbortController()
+    await mill.start()
+    await warnOfUnserved(mill, log)
     const { mode, publicUrl } = config
-    const tools = { receive, metrics: counted, log, fault, signal: stopping.signal, tables, mode, publicUrl }
+    const tools = { receive, metrics: counted, log, fault, signal: parts.stopping, tables, mode, publicUrl }
     const reaching = bots.map((bot) => reach(bot, tools))
-    parts.intake.push(async (late) => {
-      stopping.abort()
-      await Promise.race([Promise.all(reaching), late])
-    })
+    parts.intake.push((late) => Promise.race([Promise.all(reaching), late]))
     log('info', 'gateway started', { url: server.url, bots: bots.length })
     return {
       ...known,

@@ -3,7 +3,7 @@ import type { LogOption } from 'jobmill'
 import { loggerFor } from 'jobmill/internal'
 
 export type Log = (
-  level: 'info' | 'warn' | 'error',
+  level: 'debug' | 'info' | 'warn' | 'error',
   message: string,
   fields: Readonly<Record<string, unknown>>,
 ) => void

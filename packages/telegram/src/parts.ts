@@ -1,23 +1,22 @@
 /** Creates the parts of a gateway from its config, before any of them starts. */
 import { jobmill, type Store } from 'jobmill'
-import { DEFAULTS, systemPlatform } from 'jobmill/internal'
+import { systemPlatform } from 'jobmill/internal'
 import type { Tables } from 'jobmill-tables'
 import { botOf } from './bots/bot.ts'
 import { webhookStates } from './bots/webhooks.ts'
-import { atOnce } from './intake/at-once.ts'
 import { receiver } from './intake/receive.ts'
-import { HANDLER_MS } from './intake/run-in-time.ts'
-import { hidingCodes } from './intake/hide-codes.ts'
 import { sayer } from './intake/say.ts'
+import { HANDLER_MS, untilEnded } from './intake/until-ended.ts'
 import { webhook } from './intake/webhook.ts'
+import { concealed } from './handlers/auth.ts'
 import { handlerFor } from './handlers/handler-for.ts'
 import { logTo } from './log.ts'
 import type { GatewayOptions } from './options.ts'
 import { startedReplies } from './sessions/started-replies.ts'
 import { codes } from './sessions/codes.ts'
-import { updateClaims } from './sessions/update-claims.ts'
 import type { Schema } from './sessions/steps.ts'
 import { sessions } from './sessions/sessions.ts'
+import type { Shutdown } from './shutdown.ts'
 import { upkeepDuty } from './upkeep.ts'
 import { metrics } from './work/metrics.ts'
 import { millOptions } from './work/mill-options.ts'
@@ -35,7 +34,7 @@ export function partsOf(
   options: GatewayOptions,
   store: Store<never>,
   tables: Tables<Schema>,
-  hurry: AbortSignal,
+  { stopping, hurried }: Pick<Shutdown, 'stopping' | 'hurried'>,
 ) {
   const { config, handlers: own = {}, fault = () => {}, random = Math.random, platform } = options
   const { handlerMs = HANDLER_MS } = options
@@ -56,57 +55,32 @@ export function partsOf(
   })
   const revoked = revokedBots(log)
   const counted = metrics(bots.map(({ slug }) => slug))
-  const leaseMs = config.leaseMs ?? DEFAULTS.instanceLeaseMs
-  const marks = {
-    claims: updateClaims(tables, { dedupeMs: config.dedupeMs, leaseMs }),
-    replies: startedReplies(tables, store),
-  }
-  const upkeep = { ...marks, tables, dedupeMs: config.dedupeMs }
-  const mill =
-    config.database === null
-      ? null
-      : jobmill({
-          ...millOptions(config),
-          store,
-          jobs: bots.flatMap((bot) => [
-            // Synchronous bots need both kinds too: for updates that became jobs, and for replies.
-            updateJob(bot, {
-              bots,
-              sessions: open,
-              claims: marks.claims,
-              now: () => nowIn(tables),
-              fault,
-              random,
-            }),
-            sendJob(bot, { ...marks, metrics: counted, revoked, fault }),
-          ]),
-          duties: [upkeepDuty(upkeep)],
-          payloadLimitBytes: config.maxBodyBytes * PAYLOAD_FACTOR,
-          ...(options.log === undefined ? {} : { log: options.log }),
-          ...(platform === undefined ? {} : { platform }),
-        })
-  const states = webhookStates(bots)
-  if (mill !== null) counted.attach(mill, states)
-  const run = atOnce({
-    mill,
-    tables,
-    claims: marks.claims,
-    renewMs: leaseMs / 3,
-    revoked,
-    fault,
-    random,
-    handlerMs,
-    hurry,
-    log,
+  const replies = startedReplies(tables, store)
+  const hasDatabase = config.database !== null
+  const mill = jobmill({
+    ...millOptions(config),
+    store,
+    jobs: bots.flatMap((bot) => [
+      updateJob(bot, { bots, sessions: open, handlerMs, hasDatabase, fault, random }),
+      sendJob(bot, { replies, metrics: counted, revoked, fault }),
+    ]),
+    duties: [upkeepDuty({ tables, replies, dedupeMs: config.dedupeMs })],
+    payloadLimitBytes: config.maxBodyBytes * PAYLOAD_FACTOR,
+    ...(options.log === undefined ? {} : { log: options.log }),
+    ...(platform === undefined ? {} : { platform }),
   })
+  const states = webhookStates(bots)
+  counted.attach(mill, states)
   const receive = receiver({
     bots,
     mill,
-    say: sayer({ mill, tables, dedupeMs: config.dedupeMs }),
+    isDurable: hasDatabase,
+    say: sayer({ mill, dedupeMs: config.dedupeMs }),
     sessions: open,
-    claims: marks.claims,
     dedupeMs: config.dedupeMs,
-    atOnce: hidingCodes(run, hurry),
+    // Without a database, Telegram keeps the updates that have not ended when the gateway stops.
+    untilEnded: untilEnded({ mill, handlerMs, signal: hasDatabase ? stopping : hurried, log }),
+    conceal: (bot, facts) => (allCodes === null ? facts : concealed(bot, facts, allCodes.seal)),
     log,
   })
   const onWebhook = webhook({
@@ -130,11 +104,5 @@ export function partsOf(
     onWebhook,
     fault,
     states,
-    upkeep,
   }
-}
-
-/** The database clock, which all processes share. */
-async function nowIn({ db, now }: Tables<Schema>): Promise<number> {
-  return (await db.selectNoFrom(now.as('now')).executeTakeFirstOrThrow()).now
 }

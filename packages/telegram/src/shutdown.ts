@@ -10,21 +10,29 @@ export interface Shutdown {
   readonly intake: ((late: Promise<void>) => Promise<unknown>)[]
   /** Parts that jobs and requests use. They are closed last, in reverse order. */
   readonly rest: (() => Promise<unknown>)[]
-  /** Null before it is open, and without a database. */
+  /** Null before it is open. */
   mill: Mill<never> | null
+  /** Fires at the beginning. */
+  readonly stopping: AbortSignal
   /** Fires when the grace period is over. */
   readonly hurried: AbortSignal
   readonly stop: () => Promise<void>
   readonly hurry: () => void
 }
 
-export function shutdown(platform: Pick<Platform, 'timer'>): Shutdown {
+/** `isDurable`: the updates that have not ended are in a database, and continue at the next start. */
+export function shutdown(
+  platform: Pick<Platform, 'timer'>,
+  { isDurable }: { readonly isDurable: boolean },
+): Shutdown {
+  const begun = new AbortController()
   const over = new AbortController()
   let stopping: Promise<void> | null = null
   const parts: Shutdown = {
     intake: [],
     rest: [],
     mill: null,
+    stopping: begun.signal,
     hurried: over.signal,
     stop: () => (stopping ??= end()),
     hurry() {
@@ -35,6 +43,7 @@ export function shutdown(platform: Pick<Platform, 'timer'>): Shutdown {
   }
 
   async function end(): Promise<void> {
+    begun.abort()
     const { promise: late, resolve } = Promise.withResolvers<void>()
     let timer = platform.timer(over.signal.aborted ? 0 : DEFAULTS.graceMs, () => over.abort())
     const onOver = (): void => {
@@ -52,7 +61,11 @@ export function shutdown(platform: Pick<Platform, 'timer'>): Shutdown {
       closing.catch(() => {})
     }
     try {
-      await (parts.mill === null ? beforeClose() : parts.mill.stop({ beforeClose }))
+      // Without a database, replies are sent as long as requests wait for them.
+      if (!isDurable) await quiet
+      await (parts.mill === null
+        ? beforeClose()
+        : parts.mill.stop({ beforeClose, ...(over.signal.aborted ? { grace: 0 } : {}) }))
       await quiet
       await closing
     } finally {

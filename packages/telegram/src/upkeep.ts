@@ -1,13 +1,11 @@
-/** Cleans up the gateway's tables: expired sessions and codes, and updates that cannot be redelivered. */
-import type { OwnDuty, Platform } from 'jobmill'
+/** Cleans up the gateway's tables: expired sessions and codes, and records of replies. */
+import type { OwnDuty } from 'jobmill'
 import { sql, type Tables } from 'jobmill-tables'
 import type { StartedReplies } from './sessions/started-replies.ts'
-import type { UpdateClaims } from './sessions/update-claims.ts'
 import type { Schema } from './sessions/steps.ts'
 
 export interface UpkeepTools {
   readonly tables: Tables<Schema>
-  readonly claims: UpdateClaims
   readonly replies: StartedReplies
   readonly dedupeMs: number
 }
@@ -20,37 +18,7 @@ export function upkeepDuty(tools: UpkeepTools): OwnDuty {
   return { name: 'telegram', every: EVERY_MS, run: () => cleanUp(tools) }
 }
 
-interface UpkeepEvents {
-  readonly onError: (error: unknown) => void
-  /** Called after a pass that deleted rows, with the counts. */
-  readonly onDeleted: (counts: Readonly<Record<string, number>>) => void
-}
-
-/**
- * Without a database there is no mill to run duties, but memory would still grow. Returns a function that
- * stops the timer.
- */
-export function upkeepTimer(
-  tools: UpkeepTools,
-  platform: Pick<Platform, 'timer'>,
-  { onError, onDeleted }: UpkeepEvents,
-): () => void {
-  let isOver = false
-  const arm = () => platform.timer(EVERY_MS, () => void pass(), { unref: true })
-  let timer = arm()
-  async function pass(): Promise<void> {
-    await cleanUp(tools).then((counts) => {
-      if (Object.values(counts).some((n) => n > 0)) onDeleted(counts)
-    }, onError)
-    if (!isOver) timer = arm()
-  }
-  return () => {
-    isOver = true
-    timer.cancel()
-  }
-}
-
-async function cleanUp({ tables, claims, replies, dedupeMs }: UpkeepTools) {
+async function cleanUp({ tables, replies, dedupeMs }: UpkeepTools) {
   const { now } = tables
   // Telegram does not redeliver an update after this time.
   const before = sql<number>`${now} - ${sql.lit(dedupeMs)}`
@@ -59,7 +27,6 @@ async function cleanUp({ tables, claims, replies, dedupeMs }: UpkeepTools) {
   return {
     sessions: await inBatches('telegram_session', ['user_id', 'scope'], sql`expires_at <= ${now}`),
     codes: await inBatches('telegram_code', ['hash'], sql`expires_at <= ${now}`),
-    updates: await claims.forget(),
     replies: await replies.forget(dedupeMs),
   }
 

@@ -55,17 +55,12 @@ const CALLED: readonly Case[] = [
   ...both('webhook.stored', ['durable', 'direct']),
   ...both('webhook.stored', ['gated', 'gated-direct'], 'prompt'),
   ...both('webhook.stored', ['direct'], 'dead'),
-  ...both('sync.claimed', ['direct']),
-  ...both('sync.handled', ['direct', 'careful-direct']),
-  ...both('sync.handled', ['gated-direct'], 'prompt'),
-  ...both('sync.written', ['direct']),
-  ...both('sync.written', ['gated-direct'], 'prompt'),
-  ...both('sync.failed', ['direct'], 'dead'),
-  ...both('sync.dead', ['direct', 'careful-direct'], 'dead'),
-  ...both('update.begun', ['durable']),
-  ...both('update.handled', ['durable', 'careful']),
-  ...both('update.prompted', ['gated'], 'lapsed'),
-  ...both('dead.begun', ['durable', 'careful'], 'dead'),
+  ...both('update.begun', ['durable', 'direct']),
+  ...both('update.begun', ['door'], 'login'),
+  ...both('update.handled', EVERY),
+  ...both('update.handled', ['door'], 'login'),
+  ...both('update.prompted', ['gated', 'gated-direct'], 'lapsed'),
+  ...both('dead.begun', EVERY, 'dead'),
   ...both('login.tried', ['door'], 'login'),
   ...both('login.tried', ['door'], 'wrong'),
   ...both('login.opened', ['door'], 'login'),
@@ -73,7 +68,7 @@ const CALLED: readonly Case[] = [
   ...both('send.accepted', EVERY),
   ...both('send.begun', ['durable', 'direct'], 'dead'),
   ...both('send.accepted', EVERY, 'dead'),
-  ...both('send.begun', ['gated'], 'prompt'),
+  ...both('send.begun', ['gated', 'gated-direct'], 'prompt'),
   ...both('send.accepted', ['durable', 'careful'], 'moved'),
   ...both('send.moved', ['durable', 'careful'], 'moved'),
 ]
@@ -100,24 +95,23 @@ test('P3 without a database, an update whose process died before the response is
     listen,
     publicUrl: `http://${listen}`,
     store: 'none',
+    admin: false,
     bots: { direct: MOODY },
   }
   const start = (stands: readonly string[]): Promise<GatewayChild> =>
     startChild({ ...env, YAML: JSON.stringify(yaml), DATABASE_URL: '', STANDS: JSON.stringify(stands) })
-  const [before, after] = [
-    fake.chat({ bot: token, id: (chats += 1) }),
-    fake.chat({ bot: token, id: (chats += 1) }),
-  ]
+  // One whose handler has not started, one whose handler has ended, and one whose reply is not sent.
+  const points = ['update.begun', 'update.handled', 'send.begun'] satisfies FaultPoint[]
+  const talks = points.map((point) => ({ point, chat: fake.chat({ bot: token, id: (chats += 1) }) }))
   const children: GatewayChild[] = []
   try {
-    // One whose handler has not started, and one whose handler has ended before anything was sent.
-    const first = await start([`sync.claimed ${before.id}`, `sync.handled ${after.id}`])
+    const first = await start(talks.map(({ point, chat }) => `${point} ${chat.id}`))
     children.push(first)
-    for (const chat of [before, after]) for (const text of ['one', 'two']) chat.says(text)
+    for (const { chat } of talks) for (const text of ['one', 'two']) chat.says(text)
     expect((await first.ended)[1]).toBe('SIGKILL')
-    expect([...saidBy(before), ...saidBy(after)]).toEqual([])
+    expect(talks.flatMap(({ chat }) => saidBy(chat))).toEqual([])
     children.push(await start([]))
-    for (const chat of [before, after]) {
+    for (const { chat } of talks) {
       await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
       expect(saidBy(chat)).toEqual(['did one', 'did two'])
     }
@@ -131,7 +125,7 @@ test('P3 without a database, an update whose process died before the response is
  * At these points the update is already stored and its job runs on, so the kill may hit any moment of its
  * send.
  */
-const GOES_ON: readonly FaultPoint[] = ['webhook.stored', 'poll.taken', 'sync.written']
+const GOES_ON: readonly FaultPoint[] = ['webhook.stored', 'poll.taken']
 
 describe.each(STORES)('a gateway on %s that is killed', (store) => {
   // Each mode takes two processes, whatever the number of cases, so each runs on one store.

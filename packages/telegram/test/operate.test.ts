@@ -90,7 +90,7 @@ describe.each(STORES)('operating on %s', (store) => {
       [2, 'failed', 'Error: not yet, 1 more'],
       [3, 'returned', null],
     ])
-    const { id: instance } = at.gateway.mill?.instance ?? {}
+    const { id: instance } = at.gateway.mill.instance ?? {}
     for (const one of attempts) {
       expect(one.instance).toBe(instance)
       expect(one.endedAt).toBeGreaterThanOrEqual(one.startedAt)
@@ -139,7 +139,7 @@ describe.each(STORES)('operating on %s', (store) => {
     const [dead] = await listedOf('counted', 'dead')
     await ask(`jobs/${dead?.id}/retry`, 'POST')
     await expect.poll(async () => (await listedOf('counted', 'ready', 'scheduled', 'running')).length).toBe(0)
-    await at.gateway.mill?.pause('telegram.counted')
+    await at.gateway.mill.pause('telegram.counted')
     // Updates without a chat, so that they have no order key.
     for (const id of [1, 2]) await at.post('counted', { update_id: id, poll: {} })
     const [unwanted] = await listedOf('counted', 'ready')
@@ -173,9 +173,9 @@ describe.each(STORES)('operating on %s', (store) => {
         expect.toSatisfy((n: number) => n > 0),
       ])
     // Deleted jobs are counted.
-    await at.gateway.mill?.changeQueue('telegram.counted', { retain: { cancelled: '0s' } })
-    await at.gateway.mill?.runDuty('retain')
+    await at.gateway.mill.changeQueue('telegram.counted', { retain: { cancelled: '0s' } })
+    await at.gateway.mill.runDuty('retain')
     expect(amount(await metrics(), 'jobmill_swept_rows_total{outcome="cancelled"}')).toBe(1)
-    await at.gateway.mill?.resume('telegram.counted')
+    await at.gateway.mill.resume('telegram.counted')
   })
 })

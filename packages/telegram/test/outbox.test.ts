@@ -124,18 +124,18 @@ describe.each(STORES)('replies on %s', (store) => {
   })
 
   const sendsOf = async (slug: string, state: 'dead' | 'done') => {
-    const { jobs = [] } = (await at.gateway.mill?.list({ state, queue: `telegram.${slug}.send` })) ?? {}
-    return Promise.all(jobs.map(async ({ id }) => at.gateway.mill?.get(id)))
+    const { jobs = [] } = (await at.gateway.mill.list({ state, queue: `telegram.${slug}.send` })) ?? {}
+    return Promise.all(jobs.map(async ({ id }) => at.gateway.mill.get(id)))
   }
 
   /** The send jobs of one chat, in any state. */
   const sendsTo = async (slug: string, chat: number) => {
     const filter = { queue: `telegram.${slug}.send`, payloadText: `"chatId":${chat}` }
-    return (await at.gateway.mill?.list(filter))?.jobs ?? []
+    return (await at.gateway.mill.list(filter))?.jobs ?? []
   }
 
   const outcomesOf = async (id: string) =>
-    ((await at.gateway.mill?.history(id)) ?? []).map(({ outcome }) => outcome)
+    ((await at.gateway.mill.history(id)) ?? []).map(({ outcome }) => outcome)
 
   const callsTo = (chat: number) =>
     at.fake.calls.filter(({ method, payload }) => method === 'sendMessage' && payload['chat_id'] === chat)
@@ -194,7 +194,7 @@ describe.each(STORES)('replies on %s', (store) => {
     at.chat('patient').says('tomorrow')
     const filter = { state: 'scheduled', queue: 'telegram.patient.send' } as const
     const attempts = async () => {
-      const { jobs = [] } = (await at.gateway.mill?.list(filter)) ?? {}
+      const { jobs = [] } = (await at.gateway.mill.list(filter)) ?? {}
       return jobs.flatMap(({ dueAt, attempt }) => ((dueAt ?? 0) > Date.now() + 86_000_000 ? [attempt] : []))
     }
     await expect.poll(attempts).toEqual([0])
@@ -226,7 +226,7 @@ describe.each(STORES)('replies on %s', (store) => {
       await expect.poll(warnings).toHaveLength(1)
       expect(warnings()[0]).toMatch(new RegExp(`BOT_REVOKED_${error}_TOKEN`))
       const queue = `telegram.${slug}.send`
-      const waiting = async () => (await at.gateway.mill?.list({ state: 'scheduled', queue }))?.jobs ?? []
+      const waiting = async () => (await at.gateway.mill.list({ state: 'scheduled', queue }))?.jobs ?? []
       await expect.poll(async () => (await waiting()).length).toBe(1)
       other.says('second')
       // The gateway makes no further calls for this bot, and continues those of other bots.
@@ -249,7 +249,7 @@ describe.each(STORES)('replies on %s', (store) => {
   test('E9 an unknown Bot API method fails only its own reply', async () => {
     at.chat('odd').says('x')
     await expect.poll(async () => (await sendsOf('odd', 'dead')).map((job) => job?.error)).toHaveLength(1)
-    const sends = await at.gateway.mill?.prometheus()
+    const sends = await at.gateway.mill.prometheus()
     expect(sends).toMatch(/^jobmill_telegram_sends_total\{bot="odd",method="other",result="dead"\} 1$/m)
     expect(sends).not.toContain('sendNothingAtAll')
     const chat = at.chat('echo')
@@ -263,7 +263,7 @@ describe.each(STORES)('replies on %s', (store) => {
     const key = `${bots.find(({ slug }) => slug === 'many')?.id}:${chat.id}`
     /** Drains the limit until the first job has found no permit. */
     const isSnoozed = async () => {
-      await mill?.limits.drain('telegram-chat', { key, retryAfter: '500ms' })
+      await mill.limits.drain('telegram-chat', { key, retryAfter: '500ms' })
       const sends = await sendsTo('many', chat.id)
       return (await Promise.all(sends.map(({ id }) => outcomesOf(id)))).flat().includes('snoozed')
     }
@@ -278,7 +278,7 @@ describe.each(STORES)('replies on %s', (store) => {
     for (const job of await mine()) {
       const of = (job?.payload as { of: string } | undefined)?.of ?? ''
       expect(of).toMatch(/^[0-9a-f-]{36}\/[01]$/)
-      expect(await mill?.holder(replyKey(of))).toBe(job?.id)
+      expect(await mill.holder(replyKey(of))).toBe(job?.id)
     }
   })
 
@@ -314,9 +314,9 @@ describe.each(STORES)('replies on %s', (store) => {
     })
     await jobs.open()
     const [mill, queue, careful] = [at.gateway.mill, 'telegram.careful.send', at.chat('careful')]
-    await mill?.pause(queue)
+    await mill.pause(queue)
     careful.says('long ago')
-    const waiting = async () => (await mill?.list({ state: 'ready', queue }))?.jobs ?? []
+    const waiting = async () => (await mill.list({ state: 'ready', queue }))?.jobs ?? []
     await expect.poll(async () => (await waiting()).length).toBe(1)
     const id = (await waiting())[0]?.id ?? ''
     // Simulates a process that died with it hours ago, and one whose job was deleted since. Older records
@@ -326,9 +326,9 @@ describe.each(STORES)('replies on %s', (store) => {
     await tables.db.insertInto('telegram_begun').values(notes).execute()
     const { forget } = startedReplies(tables, jobs)
     expect(await forget(HOUR_MS)).toBe(1)
-    await mill?.resume(queue)
+    await mill.resume(queue)
     await expect
-      .poll(async () => (await mill?.get(id))?.result)
+      .poll(async () => (await mill.get(id))?.result)
       .toEqual(expect.objectContaining({ sent: 'perhaps' }))
     expect(callsTo(careful.id)).toEqual([])
     expect(await forget(HOUR_MS)).toBe(1)
@@ -404,7 +404,7 @@ describe.each(STORES)('replies on %s', (store) => {
     careful.says('later')
     await expect.poll(async () => (await sendsOf('careful', 'dead')).length).toBe(1)
     at.fake.chatIs(careful.id, 'open')
-    await at.gateway.mill?.retry((await sendsOf('careful', 'dead'))[0]?.id ?? '')
+    await at.gateway.mill.retry((await sendsOf('careful', 'dead'))[0]?.id ?? '')
     await careful.until((all) => all.some(({ by, text }) => by === 'bot' && text === 'later'))
   })
 
@@ -413,7 +413,7 @@ describe.each(STORES)('replies on %s', (store) => {
     const chat = at.chat('echo')
     for (const one of [group, chat]) one.says('hello all')
     for (const one of [group, chat]) await one.until((all) => all.some(({ by }) => by === 'bot'))
-    const limits = (await at.gateway.mill?.limits.list()) ?? []
+    const limits = (await at.gateway.mill.limits.list()) ?? []
     const used = limits.filter(({ keys }) => (keys ?? 0) > 0).map(({ name }) => name)
     expect(used.toSorted()).toEqual(['telegram-bot', 'telegram-chat', 'telegram-group'])
   })
@@ -432,13 +432,13 @@ describe.each(STORES)('replies on %s', (store) => {
   test('C P13 when Telegram refuses three chats, the whole bot waits', async () => {
     const [refused, others] = [3, 10].map((length) => Array.from({ length }, () => at.chat('stormy')))
     const [mill, queue] = [at.gateway.mill, 'telegram.stormy.send']
-    const sends = async (state: 'ready' | 'scheduled') => (await mill?.list({ state, queue }))?.jobs.length
+    const sends = async (state: 'ready' | 'scheduled') => (await mill.list({ state, queue }))?.jobs.length
     at.fake.next('sendMessage', ...Array.from({ length: 3 }, () => ({ error: 429, retryAfter: 2 })))
     // At the same time.
-    await mill?.pause(queue)
+    await mill.pause(queue)
     for (const chat of refused ?? []) chat.says('anybody?')
     await expect.poll(() => sends('ready')).toBe(3)
-    await mill?.resume(queue)
+    await mill.resume(queue)
     await expect.poll(() => sends('scheduled')).toBe(3)
     const lastAt = Math.max(...(refused ?? []).map(({ id }) => callsTo(id)[0]?.at ?? 0))
     for (const chat of others ?? []) chat.says('anybody?')

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { HttpError } from 'grammy'
-import { systemPlatform } from 'jobmill/internal'
+import { Snooze } from 'jobmill'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { inFull } from '../../../test/support/in-full.ts'
 import { inTurns } from '../../../test/support/in-turns.ts'
@@ -92,6 +92,7 @@ test('C trouble with Telegram is logged once without the token, shown in /readyz
     store: 'none',
     apiRoot: fake.url,
     listen: '127.0.0.1:0',
+    admin: false,
     bots: { echo: { handler: 'echo', requireAuth: false } },
   }
   const { config } = readConfig({ yaml: JSON.stringify(yaml), env: envOf(['echo']) })
@@ -285,32 +286,26 @@ test('E26 silent connections do not delay a stop', async () => {
 describe('without a database', () => {
   let at: Scene
   const lines: string[] = []
-  /** Pending timers, in place of a clock. */
-  const waiting = new Map<number, () => void>()
+  let failures = 0
   beforeAll(async () => {
     at = await scene({
       store: 'none',
-      log: {
-        debug() {},
-        info: (line) => void lines.push(`info ${line}`),
-        warn() {},
-        error: (line) => void lines.push(line),
-      },
-      platform: {
-        ...systemPlatform,
-        timer(ms, task) {
-          waiting.set(ms, task)
-          return { cancel: () => waiting.delete(ms) }
-        },
-      },
+      log: { ...QUIET, error: (line) => void lines.push(line) },
       handlers: {
-        enqueues({ log, enqueue }) {
-          log('about to enqueue', { thing: 'mine' })
-          enqueue('my.kind', {})
+        enqueues: ({ enqueue }) => enqueue('my.kind', {}),
+        moody({ text, reply }) {
+          if (text === 'tomorrow') throw new Snooze(86_400_000, 'not today')
+          if ((failures -= 1) >= 0) throw new Error('not yet')
+          reply(text)
         },
       },
       bots: {
         enqueues: { handler: 'enqueues', requireAuth: false },
+        moody: {
+          handler: 'moody',
+          requireAuth: false,
+          retry: { attempts: 2, backoff: ['7s'], jitterPercent: 0 },
+        },
         echo: { handler: 'echo', requireAuth: false },
         gated: { handler: 'echo' },
         door: { handler: 'auth' },
@@ -319,52 +314,47 @@ describe('without a database', () => {
   })
   afterAll(() => at.stop())
 
-  test('A1 synchronous bots work, repeats are recognised, and there is no mill', async () => {
+  test('A1 synchronous bots work, repeats are recognised, and expired rows are deleted', async () => {
     const chat = at.chat('echo')
     const update = anUpdate('hello', { userId: chat.id })
     expect(await (await at.post('echo', update)).json()).toEqual({ ok: true, result: 'handled' })
     expect(await (await at.post('echo', update)).json()).toEqual({ ok: true, result: 'duplicate' })
     expect(saidBy(chat)).toEqual(['hello'])
-    expect(at.gateway.mill).toBeNull()
+    expect((await at.gateway.mill.duties()).map(({ name }) => name)).toContain('telegram')
   })
 
   test('an update whose reply cannot be sent is not handled: Telegram redelivers it', async () => {
     const chat = at.chat('echo')
-    at.fake.next('sendMessage', { error: 429, retryAfter: 9 })
+    at.fake.next('sendMessage', { error: 429, retryAfter: 1 })
     const update = anUpdate('patience', { userId: chat.id })
-    const answer = await at.post('echo', update)
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '9'])
-    expect((await at.post('echo', update)).status).toBe(200)
+    await expect.poll(async () => (await at.post('echo', update)).status).toBe(200)
     expect(saidBy(chat)).toEqual(['patience'])
   })
 
-  test('a job that cannot be enqueued fails permanently with a clear error; synchronous handlers can log', async () => {
+  test('A5 an update that fails stays with Telegram until it is answered', async () => {
+    const chat = at.chat('moody')
+    failures = 1
+    const update = anUpdate('again', { userId: chat.id })
+    const answer = await at.post('moody', update)
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '7'])
+    await at.gateway.mill.runNow((await at.gateway.mill.holder(`telegram 7001:${update.update_id}`)) ?? '')
+    expect(await (await at.post('moody', update)).json()).toEqual({ ok: true, result: 'duplicate' })
+    expect(saidBy(chat)).toEqual(['again'])
+  })
+
+  test('A5 Retry-After never exceeds what Telegram respects', async () => {
+    const { status, headers } = await at.post('moody', anUpdate('tomorrow'))
+    expect([status, headers.get('retry-after')]).toEqual([503, '3600'])
+  })
+
+  test('a job that cannot be enqueued fails permanently with a clear error', async () => {
     const chat = at.chat('enqueues')
     const update = anUpdate('x', { userId: chat.id })
     expect(await (await at.post('enqueues', update)).json()).toEqual({ ok: true, result: 'dead' })
-    expect(saidBy(chat)).toEqual([expect.stringContaining('something went wrong')])
-    expect(lines).toContainEqual(expect.stringMatching(/about to enqueue.*bot enqueues.*thing mine/))
+    await chat.until((all) => all.some(({ text }) => text.includes('something went wrong')))
     expect(lines).toContainEqual(
       expect.stringContaining('enqueuing my.kind needs a database, but store is none'),
     )
-  })
-
-  test('A expired rows are deleted there too, every five minutes, and counted at info', async () => {
-    const { sessions } = at.gateway
-    await sessions.open(88, ['*'], 0)
-    const rows = () => sessions.close(88)
-    // Two passes, to see that it repeats.
-    for (const pass of [1, 2]) {
-      const run = waiting.get(300_000)
-      waiting.delete(300_000)
-      run?.()
-      await expect.poll(() => waiting.has(300_000)).toBe(true)
-      expect([pass, await rows()]).toEqual([pass, false])
-    }
-    // A pass that deletes nothing logs nothing.
-    expect(lines.filter((line) => line.includes('deleted expired rows'))).toEqual([
-      expect.stringMatching(/^info .*\bsessions 1\b/),
-    ])
   })
 
   test('login works too', async () => {

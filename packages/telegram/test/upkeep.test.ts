@@ -6,7 +6,6 @@ import { openTables } from 'jobmill-tables'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { startPostgres } from '../../../test/support/postgres-server.ts'
 import { startedReplies } from '../src/sessions/started-replies.ts'
-import { updateClaims } from '../src/sessions/update-claims.ts'
 import { type Schema, STEPS } from '../src/sessions/steps.ts'
 import { upkeepDuty } from '../src/upkeep.ts'
 import { anUpdate, freshDatabase, saidBy, scene, type Scene, STORES } from './support/scene.ts'
@@ -24,7 +23,7 @@ describe.each(STORES)('upkeep on %s', (store) => {
     const update = anUpdate('private', { userId: chat.id })
     await at.post('echo', update)
     await chat.until((all) => all.some(({ by }) => by === 'bot'))
-    await expect.poll(async () => (await at.gateway.mill?.list({}))?.jobs.length).toBe(0)
+    await expect.poll(async () => (await at.gateway.mill.list({}))?.jobs.length).toBe(0)
     expect(await (await at.post('echo', update)).json()).toEqual({ ok: true, result: 'duplicate' })
     expect(saidBy(chat)).toEqual(['private'])
   })
@@ -54,11 +53,11 @@ describe.each(STORES)('upkeep on %s', (store) => {
     const mill = at.gateway.mill
     await at.post('poison', anUpdate('x'))
     await at.post('echo', { update_id: 1, poll: {} })
-    await expect.poll(async () => (await mill?.list({ state: 'dead' }))?.jobs.length).toBe(1)
+    await expect.poll(async () => (await mill.list({ state: 'dead' }))?.jobs.length).toBe(1)
     await expect
       .poll(async () => {
-        await mill?.retain()
-        return (await mill?.list({}))?.jobs.map(({ kind }) => kind.split('.')[1])
+        await mill.retain()
+        return (await mill.list({}))?.jobs.map(({ kind }) => kind.split('.')[1])
       })
       .toEqual(['poison'])
   })
@@ -77,7 +76,7 @@ describe.each(STORES)('upkeep on %s', (store) => {
       env: { QUEUE_DEAD_RETENTION: '1ms', QUEUE_DONE_RETENTION: 'forever' },
     })
     const { mill } = at.gateway
-    const queues = ((await mill?.queues()) ?? []).filter(({ name }) => name.startsWith('telegram.'))
+    const queues = ((await mill.queues()) ?? []).filter(({ name }) => name.startsWith('telegram.'))
     expect(queues.map(({ retainDeadMs, retainDoneMs }) => [retainDeadMs, retainDoneMs])).toEqual([
       [1, null],
       [1, null],
@@ -85,17 +84,17 @@ describe.each(STORES)('upkeep on %s', (store) => {
     await at.post('poison', anUpdate('x'))
     await expect
       .poll(async () => {
-        await mill?.retain()
-        const { jobs = [] } = (await mill?.list({ queue: 'telegram.poison' })) ?? {}
+        await mill.retain()
+        const { jobs = [] } = (await mill.list({ queue: 'telegram.poison' })) ?? {}
         return [runs, jobs.filter(({ kind }) => kind.endsWith('.poison')).length]
       })
       .toEqual([1, 0])
   })
 
   test('A11 config changes apply from the next start, and operator overrides stay', async () => {
-    const queue = async () => (await at.gateway.mill?.queues())?.find(({ name }) => name === 'telegram.echo')
+    const queue = async () => (await at.gateway.mill.queues())?.find(({ name }) => name === 'telegram.echo')
     at = await scene({ store, bots: { echo: ECHO } })
-    await at.gateway.mill?.changeQueue('telegram.echo', { workers: 4, retain: { dead: '9d' } })
+    await at.gateway.mill.changeQueue('telegram.echo', { workers: 4, retain: { dead: '9d' } })
     const { database } = at
     const again = async (bot: object, env: Record<string, string>) => {
       await at.stop()
@@ -105,7 +104,7 @@ describe.each(STORES)('upkeep on %s', (store) => {
     expect(await queue()).toMatchObject({ workers: 4, retainDoneMs: 3_600_000, retainDeadMs: 777_600_000 })
     await again({ concurrency: 3 }, { QUEUE_DONE_RETENTION: '1h' })
     expect(await queue()).toMatchObject({ workers: 4, retainDoneMs: 3_600_000, retainDeadMs: 777_600_000 })
-    await at.gateway.mill?.resetOverrides({ what: 'queue', name: 'telegram.echo', option: 'workers' })
+    await at.gateway.mill.resetOverrides({ what: 'queue', name: 'telegram.echo', option: 'workers' })
     expect(await queue()).toMatchObject({ workers: 3, retainDeadMs: 777_600_000 })
   })
 
@@ -115,7 +114,7 @@ describe.each(STORES)('upkeep on %s', (store) => {
     // The first one may be deleted by the pass at the start.
     for (const updateId of [1, 2]) {
       await at.post('echo', { update_id: updateId, poll: {} })
-      await expect.poll(async () => (await at.gateway.mill?.list({}))?.jobs.length).toBe(0)
+      await expect.poll(async () => (await at.gateway.mill.list({}))?.jobs.length).toBe(0)
     }
   })
 
@@ -126,7 +125,7 @@ describe.each(STORES)('upkeep on %s', (store) => {
       handlers: { held: () => gate.promise },
       bots: { old: { handler: 'held', async: true, requireAuth: false }, echo: ECHO },
     })
-    await at.gateway.mill?.pause('telegram.old')
+    await at.gateway.mill.pause('telegram.old')
     await at.post('old', anUpdate('waits'))
     const { database, fake, stop } = at
     await at.gateway.stop()
@@ -139,9 +138,9 @@ describe.each(STORES)('upkeep on %s', (store) => {
     expect(warned).toContainEqual(
       expect.stringMatching(/telegram\.old\.7000\.held, jobs 1, fix restore the bot/),
     )
-    await at.gateway.mill?.resume('telegram.old')
+    await at.gateway.mill.resume('telegram.old')
     await expect
-      .poll(async () => (await at.gateway.mill?.unservedKinds())?.map(({ kind }) => kind))
+      .poll(async () => (await at.gateway.mill.unservedKinds())?.map(({ kind }) => kind))
       .toEqual(['telegram.old.7000.held'])
     const { gateway } = at
     at = { ...at, stop: async () => (await gateway.stop(), fake.close()) }
@@ -172,13 +171,7 @@ test.each(STORES)('all expired rows are deleted in batches, and renewed rows sta
     const wrong = part.map((n) => ({ user_id: n, tries: 1, since: 1, locked_until: over(n) }))
     await tables.db.insertInto('telegram_wrong').values(wrong).execute()
   }
-  const times = { dedupeMs: day, leaseMs: 1_000 }
-  const duty = upkeepDuty({
-    tables,
-    claims: updateClaims(tables, times),
-    replies: startedReplies(tables, jobs),
-    dedupeMs: day,
-  })
+  const duty = upkeepDuty({ tables, replies: startedReplies(tables, jobs), dedupeMs: day })
   expect(await duty.run({} as never)).toMatchObject({ sessions: 1_200, codes: 1_200 })
   for (const name of ['telegram_session', 'telegram_code', 'telegram_try', 'telegram_wrong'] as const)
     expect([name, (await tables.db.selectFrom(name).selectAll().execute()).length]).toEqual([name, 1])

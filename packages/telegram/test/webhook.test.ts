@@ -5,12 +5,10 @@ import { request, type Server } from 'node:http'
 import { type AddressInfo, createConnection } from 'node:net'
 import { Snooze } from 'jobmill'
 import { systemPlatform } from 'jobmill/internal'
-import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { listen } from '../src/intake/listen.ts'
 import type { Handler } from '../src/index.ts'
-import type { Schema } from '../src/sessions/steps.ts'
 import { anUpdate, freshDatabase, saidBy, scene, type Scene, SECRET, STORES } from './support/scene.ts'
 
 const OLD_SECRET = 'the-secret-of-before-the-rotation'
@@ -134,7 +132,6 @@ describe.each(STORES)('the webhook on %s', (store) => {
       expect([
         [200, 'handled'],
         [200, 'duplicate'],
-        [503, 'busy'],
       ]).toContainEqual([status, result])
     expect(ran.filter((text) => text === 'at once')).toHaveLength(1)
   })
@@ -168,21 +165,35 @@ describe.each(STORES)('the webhook on %s', (store) => {
     },
   )
 
-  test('A5 a synchronous handler that fails is answered with 503, so that Telegram redelivers; after the last attempt the user is notified', async () => {
+  test('A5 a synchronous update that fails is stored and retried, and its repeats are duplicates; after the last attempt the user is notified', async () => {
     const chat = at.chat('direct')
     const update = anUpdate('fail', { userId: chat.id })
-    const first = await at.post('direct', update)
-    expect([first.status, first.headers.get('retry-after')]).toEqual([503, '7'])
-    expect(await resultOf(at.post('direct', update))).toEqual([503, 'failed'])
-    expect(await resultOf(at.post('direct', update))).toEqual([200, 'dead'])
-    expect(await resultOf(at.post('direct', update))).toEqual([200, 'duplicate'])
+    expect(await resultOf(at.post('direct', update))).toEqual([200, 'queued'])
+    const { mill } = at.gateway
+    const id = (await mill.holder(`telegram 7001:${update.update_id}`)) ?? ''
+    for (const attempt of [1, 2]) {
+      await expect.poll(() => mill.get(id)).toMatchObject({ state: 'scheduled', attempt })
+      expect(await resultOf(at.post('direct', update))).toEqual([200, 'duplicate'])
+      await mill.runNow(id)
+    }
     await chat.until((all) => all.some(({ by }) => by === 'bot'))
+    expect(await resultOf(at.post('direct', update))).toEqual([200, 'duplicate'])
     expect(saidBy(chat)).toEqual([expect.stringContaining('something went wrong')])
+    expect(ran.filter((text) => text === 'fail')).toHaveLength(3)
   })
 
-  test('A5 Retry-After never exceeds what Telegram respects', async () => {
-    const { status, headers } = await at.post('direct', anUpdate('tomorrow'))
-    expect([status, headers.get('retry-after')]).toEqual([503, '3600'])
+  test('A5 a synchronous update that waits is stored, and the next of its chat stays behind it', async () => {
+    const chat = at.chat('direct')
+    const [first, next] = ['tomorrow', 'behind'].map((text) => anUpdate(text, { userId: chat.id }))
+    expect(await resultOf(at.post('direct', first))).toEqual([200, 'queued'])
+    const behind = resultOf(at.post('direct', next))
+    const { mill } = at.gateway
+    const idOf = (update?: { update_id: number }) => mill.holder(`telegram 7001:${update?.update_id}`)
+    await expect.poll(() => idOf(next)).not.toBeNull()
+    expect(ran).not.toContain('behind')
+    await mill.cancel((await idOf(first)) ?? '')
+    expect((await behind)[0]).toBe(200)
+    await chat.until((all) => all.some(({ text }) => text === 'behind!'))
   })
 
   test('A5 a long prompt is split into several messages, sent once', async () => {
@@ -205,7 +216,7 @@ describe.each(STORES)('the webhook on %s', (store) => {
     await at.post('once', { update_id: 73, message: { ...base, text: 'goes on' } })
     await chat.until((all) => all.some(({ text }) => text === 'goes on!'))
     expect(saidBy(chat)).toEqual([expect.stringContaining('something went wrong'), 'goes on!'])
-    const dead = (await at.gateway.mill?.list({ state: 'dead', queue: 'telegram.once' }))?.jobs
+    const dead = (await at.gateway.mill.list({ state: 'dead', queue: 'telegram.once' }))?.jobs
     expect(dead).toHaveLength(2)
   })
 
@@ -292,17 +303,17 @@ describe.each(STORES)('the webhook on %s', (store) => {
           await resultOf(at.post(slug, { update_id: 50 + n, message: { ...base, ...message } })),
         ).toEqual([200, 'dropped'])
     const { mill, sessions } = at.gateway
-    await mill?.pause('telegram.gated')
+    await mill.pause('telegram.gated')
     await sessions.open(user.id, ['*'], 60_000)
     const joined = { update_id: 60, message: { ...base, ...silent[0] } }
     expect(await resultOf(at.post('gated', joined))).toEqual([200, 'queued'])
     await sessions.close(user.id)
-    await mill?.resume('telegram.gated')
-    const id = (await mill?.holder('telegram 7002:60')) ?? ''
+    await mill.resume('telegram.gated')
+    const id = (await mill.holder('telegram 7002:60')) ?? ''
     await expect
-      .poll(async () => (await mill?.get(id))?.result)
+      .poll(async () => (await mill.get(id))?.result)
       .toEqual({ handled: 'no', because: 'the sender is no longer logged in' })
-    const sends = await mill?.list({ queue: 'telegram.gated.send', payloadText: '-770' })
+    const sends = await mill.list({ queue: 'telegram.gated.send', payloadText: '-770' })
     expect(sends?.jobs).toEqual([])
   })
 
@@ -317,17 +328,17 @@ describe.each(STORES)('the webhook on %s', (store) => {
       ids: { closed: 7_004 },
     }
     const before = await scene({ ...options, bots: { closed: { ...closed, allowedUsers: [5, 6] } } })
-    await before.gateway.mill?.pause('telegram.closed')
+    await before.gateway.mill.pause('telegram.closed')
     const updates = [5, 6].map((userId) => anUpdate(`of ${userId}`, { userId }))
     for (const update of updates)
       expect(await resultOf(before.post('closed', update))).toEqual([200, 'queued'])
     await before.stop()
     const after = await scene({ ...options, bots: { closed: { ...closed, allowedUsers: [6] } } })
     const { mill } = after.gateway
-    await mill?.resume('telegram.closed')
-    const id = (await mill?.holder(`telegram 7004:${updates[0]?.update_id}`)) ?? ''
+    await mill.resume('telegram.closed')
+    const id = (await mill.holder(`telegram 7004:${updates[0]?.update_id}`)) ?? ''
     await expect
-      .poll(async () => (await mill?.get(id))?.result)
+      .poll(async () => (await mill.get(id))?.result)
       .toEqual({ handled: 'no', because: 'the sender is no longer on the allow list' })
     await expect.poll(() => ran).toEqual(['of 6'])
     await after.stop()
@@ -352,11 +363,11 @@ describe.each(STORES)('the webhook on %s', (store) => {
       await chat.until((all) => all.some(({ by }) => by === 'bot'))
       expect(saidBy(chat)).toEqual([expect.stringContaining('something went wrong')])
     }
-    const job = await at.gateway.mill?.get((await at.gateway.mill.holder(`telegram 7000:${id}`)) ?? '')
+    const job = await at.gateway.mill.get((await at.gateway.mill.holder(`telegram 7000:${id}`)) ?? '')
     expect(job).toMatchObject({ state: 'dead', attempt: 1 })
   })
 
-  test('E1 a synchronous update that takes longer than a lease is not taken over', async () => {
+  test('E1 E21 a synchronous update that is delivered to two processes runs in one', async () => {
     const gate = Promise.withResolvers<void>()
     let starts = 0
     const slow: Handler = async ({ reply }) => {
@@ -370,34 +381,15 @@ describe.each(STORES)('the webhook on %s', (store) => {
       handlers: { slow },
       bots: { direct: { handler: 'slow', requireAuth: false } },
       ids: { direct: 7_001 },
-      leaseMs: 3_000,
     }
     const one = await scene({ ...options, database: at.database })
     const two = await scene({ ...options, database: at.database })
     const update = anUpdate('slow')
     const first = resultOf(one.post('direct', update))
     await expect.poll(() => starts).toBe(1)
-    const { tables } = await openTables<Schema>(at.database, { app: 'telegram', steps: [] })
-    const until = async () =>
-      (
-        await tables.db
-          .selectFrom('telegram_update')
-          .select('until')
-          .where('update_id', '=', update.update_id)
-          .executeTakeFirst()
-      )?.until ?? 0
-    // Simulates the end of the first lease: it has been renewed by then.
-    await tables.db
-      .updateTable('telegram_update')
-      .set({ until: 1 })
-      .where('update_id', '=', update.update_id)
-      .execute()
-    await expect.poll(until).toBeGreaterThan(1)
-    expect(await resultOf(two.post('direct', update))).toEqual([503, 'busy'])
-    await tables.close()
+    expect(await resultOf(two.post('direct', update))).toEqual([200, 'duplicate'])
     gate.resolve()
     expect(await first).toEqual([200, 'handled'])
-    expect(await resultOf(two.post('direct', update))).toEqual([200, 'duplicate'])
     expect(starts).toBe(1)
     await one.stop()
     await two.stop()
@@ -412,7 +404,7 @@ describe.each(STORES)('the webhook on %s', (store) => {
   })
 
   test('every answer is counted', async () => {
-    const text = (await at.gateway.mill?.prometheus()) ?? ''
+    const text = (await at.gateway.mill.prometheus()) ?? ''
     expect(text).toMatch(/jobmill_telegram_updates_total\{bot="durable",result="queued"\} [1-9]/)
     expect(text).toMatch(/jobmill_telegram_updates_total\{bot="direct",result="duplicate"\} [1-9]/)
     expect(text).toMatch(/jobmill_telegram_refused_total\{reason="secret"\} [1-9]/)

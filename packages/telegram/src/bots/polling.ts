@@ -55,7 +55,7 @@ export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: P
       metrics.received({ bot: bot.slug, result })
       if (result === 'duplicate')
         log('info', 'duplicate update ignored', { bot: bot.slug, update: update.update_id })
-      if (!['busy', 'failed', 'unstored'].includes(result)) {
+      if (!['busy', 'unstored'].includes(result)) {
         await fault('poll.taken', chatId)
         done.add(update.update_id)
         return void open.delete(update.update_id)

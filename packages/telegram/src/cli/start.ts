@@ -26,7 +26,7 @@ export const start: Command = {
     const lines = [
       `jobmill-telegram listens at ${gateway.url}`,
       ...(gateway.adminUrl === null ? [] : [`Mission Control   ${gateway.adminUrl}`]),
-      `database          ${config.database === null ? 'none (nothing survives a restart)' : (gateway.mill?.storeName ?? '')}`,
+      `database          ${config.database === null ? 'none (nothing survives a restart)' : gateway.mill.storeName}`,
       ...gateway.bots.map(
         ({ slug, handler, async, requireAuth }) =>
           `bot ${slug.padEnd(13)} ${handler}${async ? ', async' : ''}${requireAuth ? ', login required' : ''}`,

@@ -20,20 +20,14 @@ const HELP = `Here is what I can do:
 
 export function auth(tools: AuthTools): Handler {
   return async (context) => {
-    const { text, userId, bot } = context
-    const deletion = deletionOf(context)
-    if (deletion !== null) context.call(deletion.method, deletion.payload, { bestEffort: true })
-    // In groups, a command may name the bot that it addresses.
-    const [, word = '', name = '', rest = ''] =
-      /^\/([a-z]+)(?:@(\w+))?(?:\s+([\s\S]*))?$/i.exec(text.trim()) ?? []
-    const isForOther =
-      name !== '' && bot.username !== null && name.toLowerCase() !== bot.username.toLowerCase()
-    if (userId === null || isForOther) return
-    switch (word.toLowerCase()) {
+    const { text, userId } = context
+    const [, word, name, rest = ''] = COMMAND.exec(text) ?? []
+    if (userId === null || name !== undefined) return
+    switch (word) {
       case 'start':
         return context.reply(`Hello! Log in here to use the other bots.\n\n${HELP}`)
       case 'auth':
-        return logIn(context, userId, rest.trim(), tools)
+        return logIn(context, userId, rest, tools)
       case 'whoami':
         return context.reply(await whoami(context, userId, tools))
       case 'logout':
@@ -44,6 +38,29 @@ export function auth(tools: AuthTools): Handler {
         return context.reply(HELP)
     }
   }
+}
+
+/** In groups, a command may name the bot that it addresses. */
+const COMMAND = /^\/([a-z]+)(?:@(\w+))?(?:\s+([\s\S]*))?$/i
+const WORDS = ['start', 'help', 'auth', 'login', 'whoami', 'logout']
+/** Replaces a text that may contain a code, and is not a command. */
+const HIDDEN = '…'
+/** Replaces the name of another bot, because it may be a code too. */
+const OTHER = '@_'
+
+/** The facts that may be stored: what follows a command is replaced by its hash, and any other text is hidden. */
+export function concealed(
+  { username }: { readonly username: string | null },
+  facts: UpdateFacts,
+  seal: Codes['seal'],
+): UpdateFacts {
+  const text = facts.text.trim()
+  const [, given = '', name = '', rest = ''] = COMMAND.exec(text) ?? []
+  const word = given.toLowerCase()
+  if (!WORDS.includes(word)) return { ...facts, text: text === '' ? '' : HIDDEN }
+  const isForOther = name !== '' && username !== null && name.toLowerCase() !== username.toLowerCase()
+  const code = rest.trim()
+  return { ...facts, text: `/${word}${isForOther ? OTHER : ''}${code === '' ? '' : ` ${seal(code)}`}` }
 }
 
 /**
@@ -64,17 +81,18 @@ export function deletionOf({ chatId, messageId, text }: UpdateFacts): Reply | nu
  * a right guess even during a lockout.
  */
 function mayBeCode(text: string): boolean {
-  return !/^(?:\/(?:start|help|auth|login|whoami|logout)(?:@\w+)?)?$/i.test(text.trim())
+  const [, word = '', , rest = ''] = COMMAND.exec(text.trim()) ?? []
+  return text.trim() !== '' && !(WORDS.includes(word.toLowerCase()) && rest.trim() === '')
 }
 
 async function logIn(
   { key, chatId, reply }: HandlerContext,
   userId: number,
-  code: string,
+  sealed: string,
   { auth, codes, sessions, fault }: AuthTools,
 ): Promise<void> {
-  if (code === '') return reply('Please send your code with the command: /auth CODE')
-  const verdict = await codes.try({ userId, code, key })
+  if (sealed === '') return reply('Please send your code with the command: /auth CODE')
+  const verdict = await codes.try({ userId, sealed, key })
   await fault('login.tried', chatId)
   if (verdict.outcome === 'right') await sessions.open(userId, verdict.scopes, auth.ttlMs)
   await fault('login.opened', chatId)

@@ -1,4 +1,4 @@
-/** The handler of updates. Synchronous and durable bots use the same interface. */
+/** The handler of updates. */
 import { Dead, type EnqueueOptions } from 'jobmill'
 import type { RawUpdate, UpdateFacts } from '../update/update.ts'
 

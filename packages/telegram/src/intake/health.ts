@@ -16,13 +16,13 @@ export function health({
   bots,
   undelivered,
 }: {
-  readonly mill: Pick<Mill<never>, 'readiness'> | null
+  readonly mill: Pick<Mill<never>, 'readiness'>
   readonly tables: Tables<Schema>
   readonly bots: readonly Pick<Bot, 'slug' | 'trouble'>[]
   readonly undelivered: () => readonly Undelivered[]
 }) {
   async function isReady(): Promise<boolean> {
-    if (mill !== null && !(await mill.readiness()).ready) return false
+    if (!(await mill.readiness()).ready) return false
     return tables.db
       .selectFrom('telegram_webhook')
       .select('bot_id')

@@ -1,35 +1,31 @@
 /**
- * Decides what happens to an update, from a webhook or a poll: checks the sender, then enqueues a job or runs
- * the handler.
+ * Decides what happens to an update, from a webhook or a poll: checks the sender, enqueues a job, and waits
+ * for it if the bot is synchronous.
  */
-import type { EnqueueOptions, Mill } from 'jobmill'
-import { isEnded } from 'jobmill/internal'
+import type { EnqueuedJob, EnqueueOptions, Mill } from 'jobmill'
 import { type Bot, deadNotice, isListed, promptOf } from '../bots/bot.ts'
-import { messages, type Reply } from '../handlers/handler.ts'
+import { deletionOf } from '../handlers/auth.ts'
+import { messages } from '../handlers/handler.ts'
 import type { Log } from '../log.ts'
-import type { UpdateClaims } from '../sessions/update-claims.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { keptText } from '../update/exact-text.ts'
 import { factsOf, orderKeyOf, type RawUpdate, type UpdateFacts } from '../update/update.ts'
 import type { Result } from '../work/metrics.ts'
 import { isHopeless } from '../work/hopeless.ts'
 import { updateKind, updateQueue } from '../work/names.ts'
+import { replyKey } from '../work/send-job.ts'
 import type { UpdatePayload } from '../work/update-job.ts'
-import { onceOf, outcomeOf, type Say } from './say.ts'
+import { onceOf, type Say } from './say.ts'
+import type { Ending, UntilEnded } from './until-ended.ts'
 
 export interface Received {
   readonly result: Result
   /** After how long Telegram should deliver the update again. */
   readonly retryAfterMs?: number
-  /** For a failed update: the number of spent attempts. */
-  readonly spent?: number
 }
 
 interface ReceiveOptions {
-  /**
-   * Telegram redelivers a polled update until it is acknowledged, which blocks later updates. So a polled
-   * update that fails becomes a job, and is acknowledged.
-   */
+  /** Telegram waits for no response to a polled update. */
   readonly isPolled?: boolean
 }
 
@@ -37,26 +33,17 @@ export type Receive = (bot: Bot, update: RawUpdate, options?: ReceiveOptions) =>
 
 export interface ReceiveTools {
   readonly bots: readonly Bot[]
-  /** Null without a database. */
-  readonly mill: Pick<Mill, 'enqueue' | 'holder' | 'list'> | null
+  readonly mill: Pick<Mill, 'enqueue' | 'holder' | 'job'>
+  /** False without a database: an update stays with Telegram until it is answered. */
+  readonly isDurable: boolean
   readonly say: Say
   readonly sessions: Sessions
-  readonly claims: UpdateClaims
   readonly dedupeMs: number
-  /** Runs the handler while Telegram waits, or only sends a login prompt. */
-  readonly atOnce: AtOnce
+  readonly untilEnded: UntilEnded
+  /** Replaces login codes by their hashes, in updates of the login bot. */
+  readonly conceal: (bot: Bot, facts: UpdateFacts) => UpdateFacts
   readonly log: Log
 }
-
-export type AtOnce = (
-  bot: Bot,
-  update: RawUpdate,
-  facts: UpdateFacts,
-  instead: readonly Reply[] | null,
-) => Promise<Received>
-
-/** How long to wait for the process that handles the update now: it finishes soon, or its lease expires. */
-export const BUSY_MS = 5_000
 
 /**
  * Updates that no database can store, such as a text with NUL, are dropped: a retry would block their chat
@@ -69,143 +56,111 @@ export function notReceived(error: unknown): Received {
 /**
  * Rejects if the update could not be stored or the sender not checked. Telegram must then deliver it again.
  */
-export function receiver({
-  bots,
-  mill,
-  say,
-  sessions,
-  claims,
-  dedupeMs,
-  atOnce,
-  log,
-}: ReceiveTools): Receive {
+export function receiver(tools: ReceiveTools): Receive {
+  const { bots, mill, isDurable, say, sessions, dedupeMs, untilEnded, conceal, log } = tools
   const once = (bot: Bot, facts: UpdateFacts) => onceOf(bot, facts, dedupeMs)
 
   /** Explains to a user without a session how to log in, in reply to a message. */
   async function prompt(bot: Bot, facts: UpdateFacts): Promise<Received> {
-    const outcome = await say(bot, facts, promptsFor(bot, facts), 'prompt')
-    return { result: outcome === 'new' ? 'prompted' : outcome === 'nothing' ? 'dropped' : outcome }
-  }
-
-  function promptsFor(bot: Bot, { chatId, isTalk }: UpdateFacts): readonly Reply[] {
-    return chatId === null || !isTalk ? [] : messages(chatId, promptOf(bot, bots))
+    const { chatId, isTalk } = facts
+    const replies = chatId === null || !isTalk ? [] : messages(chatId, promptOf(bot, bots))
+    const jobs = await say(bot, facts, replies, 'prompt')
+    if (jobs.length === 0) return { result: 'dropped' }
+    return (await stillOpen(jobs)) ?? { result: isRepeat(jobs) ? 'duplicate' : 'prompted' }
   }
 
   async function store(
     bot: Bot,
     update: RawUpdate,
     facts: UpdateFacts,
-    { waitMs, ...more }: EnqueueOptions & Pick<UpdatePayload, 'waitMs'> = {},
+    { isPolled = false }: ReceiveOptions,
   ): Promise<Received> {
-    if (mill === null) throw new Error(`${bot.slug} is async, but there is no database`)
-    const { slug, id: botId, handler, retry } = bot
-    const text = keptText(update)
-    const payload: UpdatePayload = {
-      botId,
-      slug,
-      handler,
-      update,
-      ...(text === undefined ? {} : { text }),
-      ...(waitMs === undefined ? {} : { waitMs }),
-    }
+    let job: EnqueuedJob
     try {
-      const outcome = outcomeOf(
-        await mill.enqueue(updateKind(bot), payload, {
-          queue: updateQueue(bot),
-          maxAttempts: retry.attempts,
-          dedupe: once(bot, facts),
-          ...(bot.ordered ? lineOf(bot, facts) : {}),
-          ...more,
-        }),
-      )
-      return { result: outcome === 'new' ? 'queued' : outcome }
+      job = await mill.enqueue(updateKind(bot), payloadOf(bot, update, facts), {
+        queue: updateQueue(bot),
+        maxAttempts: bot.retry.attempts,
+        dedupe: once(bot, facts),
+        ...(bot.ordered || !bot.async ? orderOf(bot, facts) : {}),
+      })
     } catch (error) {
       if (!isHopeless(error)) throw error
       log('error', 'update failed permanently, because the database cannot store it', {
-        bot: slug,
+        bot: bot.slug,
         update: facts.updateId,
         error: String(error),
       })
-      const outcome = await say(bot, facts, deadNotice(bot, facts), 'dead')
-      return { result: outcome === 'duplicate' ? 'duplicate' : 'dead' }
+      return {
+        result: isRepeat(await say(bot, facts, deadNotice(bot, facts), 'dead')) ? 'duplicate' : 'dead',
+      }
     }
+    const known = isRepeat([job]) ? 'duplicate' : 'queued'
+    if (isDurable && (bot.async || isPolled || known === 'duplicate')) return { result: known }
+    const ending = await untilEnded(job)
+    if (ending.state === 'open') return isDurable ? { result: known } : busy(ending)
+    const unsent = ending.state === 'done' ? await stillOpen(await repliesTo(job)) : null
+    if (unsent !== null) return unsent
+    return { result: known === 'duplicate' ? known : ENDED[ending.state] }
   }
 
-  /**
-   * While jobs of its chat are open, an update of a synchronous bot becomes a job too, so that it keeps its
-   * order. Such jobs exist if the bot was durable before, or is polled. A polled update that fails now also
-   * becomes a job.
-   */
-  async function inLine(
-    bot: Bot,
-    update: RawUpdate,
-    facts: UpdateFacts,
-    isPolled: boolean,
-  ): Promise<Received> {
-    const behind = lineOf(bot, facts)
-    const [before] = behind.tags === undefined ? [] : await newest(behind.tags)
-    // The notice of a dead job may still be waiting, and comes first in the order queue.
-    if (before !== undefined && (before.state === 'dead' || !isEnded(before.state)))
-      return (await known(bot, facts)) ?? store(bot, update, facts, behind)
-    const received = await atOnce(bot, update, facts, null)
-    if (received.result !== 'failed' || !isPolled) return received
-    const { retryAfterMs: waitMs = 0, spent = 0 } = received
-    const maxAttempts = Math.max(1, bot.retry.attempts - spent)
-    return store(bot, update, facts, { ...behind, waitMs, maxAttempts })
+  function payloadOf(bot: Bot, update: RawUpdate, facts: UpdateFacts): UpdatePayload {
+    const { slug, id: botId, handler } = bot
+    // Login codes must not be readable in the database.
+    if (handler === 'auth')
+      return { botId, slug, handler, update: { update_id: facts.updateId }, facts: conceal(bot, facts) }
+    const text = keptText(update)
+    return { botId, slug, handler, update, ...(text === undefined ? {} : { text }) }
   }
 
-  async function newest(tags: readonly string[]) {
-    return (await mill?.list({ tags }, { limit: 1 }))?.jobs ?? []
+  /** Without a database, the reply would be lost with the process: Telegram redelivers an update until then. */
+  async function stillOpen(jobs: readonly Parameters<UntilEnded>[0][]): Promise<Received | null> {
+    if (isDurable) return null
+    const endings = await Promise.all(jobs.map(untilEnded))
+    const open = endings.find(({ state }) => state === 'open')
+    return open === undefined ? null : busy(open)
   }
 
-  /**
-   * Whether the update is a redelivery. Checks both records, because a bot may have switched between
-   * synchronous and durable.
-   */
-  async function known(bot: Bot, facts: UpdateFacts): Promise<Received | null> {
-    const [state, holder] = await Promise.all([
-      claims.stateOf({ botId: bot.id, updateId: facts.updateId }),
-      mill === null ? null : mill.holder(once(bot, facts).key),
-    ])
-    if (state === 'handled' || holder !== null) return { result: 'duplicate' }
-    return state === 'running' ? { result: 'busy', retryAfterMs: BUSY_MS } : null
+  async function repliesTo({ id }: EnqueuedJob) {
+    const replies = []
+    while (!isDurable) {
+      const reply = await mill.holder(replyKey(`${id}/${replies.length}`))
+      if (reply === null) break
+      replies.push(mill.job(reply))
+    }
+    return replies
   }
 
-  const synchronous = new Map<number, Promise<boolean>>()
-
-  /**
-   * Checked once, because a bot switches only at a restart. The job itself detects an update that a process
-   * with the old config handled.
-   */
-  function wasSynchronous({ id }: Bot): Promise<boolean> {
-    const asked = synchronous.get(id) ?? claims.hasAny(id)
-    synchronous.set(id, asked)
-    asked.catch(() => synchronous.delete(id))
-    return asked
-  }
-
-  return async (bot, update, { isPolled = false } = {}) => {
+  return async (bot, update, options = {}) => {
     const facts = factsOf(update)
-    const isOnList = isListed(bot, facts.userId)
-    // Redeliveries are detected before refusals. The paths below detect them in the statement that writes; an
-    // extra query for every update would be too expensive.
-    const before = !isOnList || (bot.async && (await wasSynchronous(bot))) ? await known(bot, facts) : null
-    if (before !== null) return before
-    // Nothing is stored for refused users, so that they cannot fill the database. A redelivery is dropped
-    // again.
-    if (!isOnList) return { result: 'dropped' }
-    const isLoggedOut =
-      bot.requireAuth && !(facts.userId !== null && (await sessions.isOpen(facts.userId, bot.slug)))
-    // Updates with login codes are never stored: they stay with Telegram.
-    const mayBeJob = mill !== null && !isLoggedOut && bot.handler !== 'auth'
-    if (!bot.async && mayBeJob) return inLine(bot, update, facts, isPolled)
-    if (!bot.async) return atOnce(bot, update, facts, isLoggedOut ? promptsFor(bot, facts) : null)
-    return isLoggedOut ? prompt(bot, facts) : store(bot, update, facts)
+    // Nothing is stored for refused users, so that they cannot fill the database. Redeliveries are detected
+    // before refusals.
+    if (!isListed(bot, facts.userId))
+      return { result: (await mill.holder(once(bot, facts).key)) === null ? 'dropped' : 'duplicate' }
+    // The update of a user without a session is not stored: it may contain a code.
+    if (bot.requireAuth && !(facts.userId !== null && (await sessions.isOpen(facts.userId, bot.slug))))
+      return prompt(bot, facts)
+    try {
+      return await store(bot, update, facts, options)
+    } catch (error) {
+      // The job of an update deletes its code. Without a job, it is deleted now, and after every redelivery.
+      const deletion = bot.handler === 'auth' ? deletionOf(facts) : null
+      if (deletion !== null) await bot.call(deletion.method, deletion.payload)
+      throw error
+    }
   }
 }
 
-/** The tag is for finding the jobs of the same order queue. */
-function lineOf(bot: Bot, facts: UpdateFacts): Pick<EnqueueOptions, 'orderKey' | 'tags'> {
+const ENDED = { done: 'handled', dead: 'dead', cancelled: 'dropped' } as const
+
+function busy(ending: Ending): Received {
+  return { result: 'busy', ...('retryAfterMs' in ending ? { retryAfterMs: ending.retryAfterMs } : {}) }
+}
+
+function isRepeat([first]: readonly EnqueuedJob[]): boolean {
+  return first?.outcome === 'duplicate'
+}
+
+function orderOf(bot: Bot, facts: UpdateFacts): Pick<EnqueueOptions, 'orderKey'> {
   const orderKey = orderKeyOf(bot.id, facts)
-  return orderKey === null ? {} : { orderKey, tags: [`telegram chat ${orderKey}`] }
+  return orderKey === null ? {} : { orderKey }
 }

@@ -51,7 +51,6 @@ const STATUS: Record<Result, number> = {
   prompted: 200,
   dead: 200,
   busy: 503,
-  failed: 503,
   unstored: 503,
 }
 

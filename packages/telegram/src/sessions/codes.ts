@@ -22,7 +22,8 @@ interface NewCode {
 
 interface Attempt {
   readonly userId: number
-  readonly code: string
+  /** The code, from `seal`. */
+  readonly sealed: string
   /** The key of the update. A redelivered update does not count as a second attempt. */
   readonly key: string
 }
@@ -40,6 +41,8 @@ export type Verdict =
 export interface Codes {
   /** Returns the code. Only its hash is stored. */
   readonly issue: (code: NewCode) => Promise<string>
+  /** Hashes a code that a user entered, so that it can be stored until it is tried. */
+  readonly seal: (code: string) => string
   readonly try: (attempt: Attempt) => Promise<Verdict>
   readonly list: () => Promise<
     { scope: string; user_id: number | null; expires_at: number; used_by: number | null }[]
@@ -55,9 +58,10 @@ export function codes(
   const wrong = wrongTries(tables)
   const hashOf = (code: string): string => createHmac('sha256', secret).update(code).digest('hex')
 
-  /** Compares in constant time for any length. */
-  function isShared(code: string): boolean {
-    return timingSafeEqual(Buffer.from(hashOf(code)), Buffer.from(hashOf(secret)))
+  /** Compares in constant time. */
+  function isShared(hash: string): boolean {
+    const [given, shared] = [Buffer.from(hash), Buffer.from(hashOf(secret))]
+    return given.length === shared.length && timingSafeEqual(given, shared)
   }
 
   return {
@@ -79,16 +83,20 @@ export function codes(
       return code
     },
 
+    /** The shared secret is compared exactly, a one-time code in upper case. */
+    seal: (code) => `${hashOf(code)}.${hashOf(code.trim().toUpperCase())}`,
+
     /** One transaction that locks the user's row, so that concurrent attempts are all counted. */
-    async try({ userId, code, key }) {
+    async try({ userId, sealed, key }) {
+      const [shared = '', once = ''] = sealed.split('.')
       const { verdict, hasShut } = await tables.transaction(async (db) => {
         const own = await wrong.stateOf(db, userId)
         if (own.leftMs > 0) return verdictOnly({ outcome: 'locked', forMs: own.leftMs })
-        const once = await take(db)
-        if (once !== null) return right(db, once)
+        const scopes = await take(db)
+        if (scopes !== null) return right(db, scopes)
         const { leftMs } = await wrong.stateOf(db, EVERYBODY)
         if (leftMs > 0) return verdictOnly({ outcome: 'shut', forMs: leftMs })
-        if (isShared(code)) return right(db, scope)
+        if (isShared(shared)) return right(db, scope)
         if (!(await wrong.isNew(db, key)))
           return verdictOnly({ outcome: 'wrong', triesLeft: LOCK.tries - own.tries })
         const { tries, isLocked } = await wrong.count(db, userId, LOCK)
@@ -111,7 +119,7 @@ export function codes(
         const row = await db
           .updateTable('telegram_code')
           .set({ used_at: tables.now, used_by: userId, used_key: key })
-          .where('hash', '=', hashOf(code.trim().toUpperCase()))
+          .where('hash', '=', once)
           .where('expires_at', '>', tables.now)
           .where((is) => is.or([is('used_key', 'is', null), is('used_key', '=', key)]))
           .where((is) => is.or([is('user_id', 'is', null), is('user_id', '=', userId)]))

@@ -1,4 +1,4 @@
-/** The tables of the gateway: sessions and codes, and the updates of synchronous bots. */
+/** The tables of the gateway: sessions and codes, started replies, and the webhooks at Telegram. */
 import { sql, type Step } from 'jobmill-tables'
 
 export interface Schema {
@@ -19,27 +19,11 @@ export interface Schema {
   telegram_wrong: { user_id: number; tries: number; since: number; locked_until: number }
   /** Updates whose wrong code was counted. A redelivery does not count again. */
   telegram_try: { key: string; at: number }
-  /** Updates of synchronous bots. */
-  telegram_update: {
-    bot_id: number
-    update_id: number
-    state: 'running' | 'handled' | 'failed'
-    attempts: number
-    /** Attempts whose process crashed, counted separately from failed ones. */
-    crashes: number
-    /** Changes with each claim, so that writes of an earlier claim have no effect. */
-    token: number
-    /**
-     * For a running update: when its lease expires. For a handled one: until when redeliveries are
-     * recognized.
-     */
-    until: number
-  }
   /** Replies of at-most-once bots that an attempt began to send. */
   telegram_begun: {
     job_id: string
     at: number
-    /** Identifies the attempt. Empty in rows of earlier releases, which had no tokens. */
+    /** Identifies the attempt. */
     token: string
   }
   telegram_webhook: { bot_id: number; fingerprint: string; set_at: number }
@@ -54,37 +38,18 @@ export const STEPS: readonly Step[] = [
     await sql`CREATE TABLE ${table('telegram_code')} (
       hash text PRIMARY KEY, scope text NOT NULL, created_at bigint NOT NULL, expires_at bigint NOT NULL, user_id bigint,
       used_at bigint, used_by bigint, used_key text)`.execute(db)
+    await sql`CREATE INDEX telegram_code_end ON ${table('telegram_code')} (expires_at)`.execute(db)
     await sql`CREATE TABLE ${table('telegram_wrong')} (
       user_id bigint PRIMARY KEY, tries integer NOT NULL, since bigint NOT NULL, locked_until bigint NOT NULL)`.execute(
       db,
     )
-    await sql`CREATE TABLE ${table('telegram_update')} (
-      bot_id bigint NOT NULL, update_id bigint NOT NULL, state text NOT NULL, attempts integer NOT NULL, until bigint NOT NULL,
-      PRIMARY KEY (bot_id, update_id))`.execute(db)
-    await sql`CREATE INDEX telegram_update_end ON ${table('telegram_update')} (until)`.execute(db)
+    await sql`CREATE INDEX telegram_wrong_since ON ${table('telegram_wrong')} (since)`.execute(db)
+    await sql`CREATE TABLE ${table('telegram_try')} (key text PRIMARY KEY, at bigint NOT NULL)`.execute(db)
+    await sql`CREATE INDEX telegram_try_at ON ${table('telegram_try')} (at)`.execute(db)
     await sql`CREATE TABLE ${table('telegram_begun')} (
-      job_id text PRIMARY KEY, at bigint NOT NULL)`.execute(db)
+      job_id text PRIMARY KEY, at bigint NOT NULL, token text NOT NULL)`.execute(db)
     await sql`CREATE INDEX telegram_begun_at ON ${table('telegram_begun')} (at)`.execute(db)
     await sql`CREATE TABLE ${table('telegram_webhook')} (
       bot_id bigint PRIMARY KEY, fingerprint text NOT NULL, set_at bigint NOT NULL)`.execute(db)
-  },
-  async (db, { table }) => {
-    for (const column of ['crashes', 'token'])
-      await sql`ALTER TABLE ${table('telegram_update')} ADD COLUMN ${sql.id(column)} bigint NOT NULL DEFAULT 0`.execute(
-        db,
-      )
-    await sql`CREATE TABLE ${table('telegram_try')} (key text PRIMARY KEY, at bigint NOT NULL)`.execute(db)
-    await sql`CREATE INDEX telegram_try_at ON ${table('telegram_try')} (at)`.execute(db)
-  },
-  async (db, { table }) => {
-    // Only earlier releases use this table. The mill follows the config now.
-    await sql`CREATE TABLE ${table('telegram_setting')} (queue text PRIMARY KEY, said text NOT NULL)`.execute(
-      db,
-    )
-  },
-  async (db, { table }) => {
-    await sql`ALTER TABLE ${table('telegram_begun')} ADD COLUMN token text NOT NULL DEFAULT ''`.execute(db)
-    await sql`CREATE INDEX telegram_code_end ON ${table('telegram_code')} (expires_at)`.execute(db)
-    await sql`CREATE INDEX telegram_wrong_since ON ${table('telegram_wrong')} (since)`.execute(db)
   },
 ]

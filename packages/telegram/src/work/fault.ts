@@ -8,13 +8,6 @@ export const FAULT_POINTS = [
   // A polled update: before it is received, and before it is acknowledged.
   'poll.received',
   'poll.taken',
-  // A synchronous update: claimed; handled but not written; written; failed but not written; dead but not
-  // written.
-  'sync.claimed',
-  'sync.handled',
-  'sync.written',
-  'sync.failed',
-  'sync.dead',
   // An update job: begun; its login prompt or its replies are known but not written; the job for the notice
   // of a dead update has begun.
   'update.begun',

@@ -4,17 +4,7 @@ import type { Mill } from 'jobmill'
 import type { WebhookState } from '../bots/webhooks.ts'
 
 /** The outcomes of a received update. */
-const RESULTS = [
-  'queued',
-  'handled',
-  'duplicate',
-  'dropped',
-  'prompted',
-  'failed',
-  'busy',
-  'dead',
-  'unstored',
-] as const
+const RESULTS = ['queued', 'handled', 'duplicate', 'dropped', 'prompted', 'busy', 'dead', 'unstored'] as const
 export type Result = (typeof RESULTS)[number]
 
 /** The reasons why a request was rejected. */
@@ -34,7 +24,7 @@ const METHODS = new Set(Object.getOwnPropertyNames(Api.prototype))
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** Counts in the mill once it is known. Without a mill, counting does nothing. */
+/** Counts in the mill once it is known. */
 export function metrics(
   slugs: readonly string[],
 ): Metrics & { readonly attach: (mill: Counting, states: States) => void } {

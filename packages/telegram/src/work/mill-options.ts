@@ -8,7 +8,11 @@ const SENDERS = 20
 /** Heartbeats per lease. */
 const SIGNS = 3
 
-function queuesOf({ bots, retention }: Pick<GatewayConfig, 'bots' | 'retention'>) {
+/** Bounds the memory of a gateway without a database. */
+const IN_MEMORY = { doneMs: 3_600_000, deadMs: 24 * 3_600_000 }
+
+function queuesOf({ bots, database, ...config }: Pick<GatewayConfig, 'bots' | 'database' | 'retention'>) {
+  const retention = database === null ? IN_MEMORY : config.retention
   const doneFor = retention.doneMs ?? ('forever' as const)
   const retain = { done: doneFor, cancelled: doneFor, dead: retention.deadMs ?? ('forever' as const) }
   return Object.fromEntries(

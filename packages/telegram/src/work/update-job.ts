@@ -1,14 +1,13 @@
 /**
- * An update of a durable bot as a job: runs the handler and writes its replies in the transaction that
- * completes the job.
+ * An update as a job: runs the handler and writes its replies in the transaction that completes the job.
  */
 import { Dead, type DeadContext, defineJob, type JobContext, type JobDefinition } from 'jobmill'
 import { type Bot, deadNotice, isListed, promptOf } from '../bots/bot.ts'
+import { deletionOf } from '../handlers/auth.ts'
 import { handle, messages, type Reply } from '../handlers/handler.ts'
-import type { UpdateClaims } from '../sessions/update-claims.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { keepText } from '../update/exact-text.ts'
-import { factsOf, type RawUpdate, updateKey } from '../update/update.ts'
+import { factsOf, type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
 import { retryWaitMs } from './backoff.ts'
 import type { Fault } from './fault.ts'
 import { isHopeless } from './hopeless.ts'
@@ -23,28 +22,23 @@ export interface UpdatePayload {
   readonly update: RawUpdate
   /** The JSON of the update, if it has numbers that JavaScript cannot represent. */
   readonly text?: string
-  /**
-   * For a failed update: how long after enqueuing it is retried. Not a delay, because a delayed job does not
-   * hold its place in the order queue.
-   */
-  readonly waitMs?: number
+  /** For the login bot, whose update is reduced to its id: the facts, with hashes instead of codes. */
+  readonly facts?: UpdateFacts
 }
 
 export interface UpdateTools {
   readonly bots: readonly Bot[]
   readonly sessions: Sessions
-  readonly claims: UpdateClaims
-  /** The database clock, because a process clock may be wrong. */
-  readonly now: () => Promise<number>
+  /** The time limit of a synchronous bot's handler. */
+  readonly handlerMs: number
+  readonly hasDatabase: boolean
   readonly fault: Fault
   readonly random: () => number
 }
 
-const IN_USE_MS = 1_000
-
 export function updateJob(
   bot: Bot,
-  { bots, sessions, claims, now, fault, random }: UpdateTools,
+  { bots, sessions, handlerMs, hasDatabase, fault, random }: UpdateTools,
 ): JobDefinition<UpdatePayload> {
   type Enqueue = JobContext['enqueue']
 
@@ -56,24 +50,19 @@ export function updateJob(
     }
   }
 
-  async function run({
-    payload,
-    job,
-    signal,
-    log,
-    enqueue,
-    snooze,
-  }: JobContext<UpdatePayload>): Promise<unknown> {
-    const { update, text, waitMs = 0 } = payload
+  /** Written before the handler runs, so that a code is deleted even if handling it fails. */
+  async function hideCode(enqueue: Enqueue, of: string, facts: UpdateFacts): Promise<void> {
+    const deletion = bot.handler === 'auth' ? deletionOf(facts) : null
+    if (deletion === null) return
+    const payload = sendPayload(bot, deletion, `${of}/deletion`)
+    await enqueue(sendKind(bot), payload, optionsOf(bot, payload))
+  }
+
+  async function run({ payload, job, signal, log, enqueue }: JobContext<UpdatePayload>): Promise<unknown> {
+    const { update, text } = payload
     if (text !== undefined) keepText(update, text)
-    const leftMs = waitMs === 0 ? 0 : job.enqueuedAt + waitMs - (await now())
-    if (leftMs > 0) return snooze(leftMs)
-    const facts = factsOf(update)
+    const facts = factsIn(payload)
     await fault('update.begun', facts.chatId)
-    // A process in which the bot is synchronous may have handled it: see isDurable in intake/at-once.ts.
-    const state = await claims.stateOf({ botId: bot.id, updateId: facts.updateId })
-    if (state === 'handled') return { handled: 'no', because: 'it was already handled synchronously' }
-    if (state === 'running') return snooze(IN_USE_MS)
     if (!isListed(bot, facts.userId))
       return { handled: 'no', because: 'the sender is no longer on the allow list' }
     if (bot.requireAuth && !(await isStillAllowed(facts.userId))) {
@@ -82,8 +71,9 @@ export function updateJob(
       await fault('update.prompted', facts.chatId)
       return { handled: 'no', because: 'the sender is no longer logged in' }
     }
+    await hideCode(enqueue, job.id, facts)
     const { slug, id, username } = bot
-    const { replies, followUps } = await handle(
+    const handling = handle(
       bot.handle,
       {
         ...facts,
@@ -94,8 +84,9 @@ export function updateJob(
         signal,
         log,
       },
-      true,
+      hasDatabase,
     )
+    const { replies, followUps } = await (bot.async ? handling : unlessAborted(handling, signal))
     try {
       await send(enqueue, job.id, replies)
       for (const { kind, payload: given, options } of followUps)
@@ -117,7 +108,7 @@ export function updateJob(
    * transaction that completes that job.
    */
   async function onDead({ payload, dead, job, enqueue }: DeadContext<UpdatePayload>): Promise<void> {
-    const facts = factsOf(payload.update)
+    const facts = factsIn(payload)
     await fault('dead.begun', facts.chatId)
     // A job that was retried by hand may die again, and then notifies again.
     await send(enqueue, `${dead.id}/${job.id}`, deadNotice(bot, facts))
@@ -127,8 +118,26 @@ export function updateJob(
     kind: updateKind(bot),
     queue: updateQueue(bot),
     maxAttempts: bot.retry.attempts,
+    ...(bot.async ? {} : { timeout: handlerMs }),
     backoff: ({ attempt }) => retryWaitMs(bot.retry, attempt, random()),
     run,
     onDead,
   })
+}
+
+function factsIn({ facts, update }: UpdatePayload): UpdateFacts {
+  return facts ?? factsOf(update)
+}
+
+/** A handler that ignores its signal is abandoned, and its result is discarded. */
+async function unlessAborted<T>(handling: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = (): void => aborted.reject(signal.reason)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([handling, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
 }

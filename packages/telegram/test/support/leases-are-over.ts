@@ -14,7 +14,6 @@ const NOBODY = '00000000-0000-0000-0000-000000000000'
 /** Expires every process on this database except that of this mill, which then returns the jobs. */
 export async function leasesAreOver(database: string, living?: Mill<never>): Promise<void> {
   const { tables, store } = await openTables<Schema>(database, { app: 'telegram', steps: [] })
-  await tables.db.updateTable('telegram_update').set({ until: 1 }).where('state', '=', 'running').execute()
   await tables.close()
   await (database.startsWith('postgres') ? inSchema : inFile)(database, living?.instance.id ?? NOBODY)
   if (living !== undefined) return void (await living.recover())

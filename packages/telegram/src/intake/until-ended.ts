@@ -1,0 +1,71 @@
+/** Waits for a job while Telegram waits for the response. */
+import { isJobmillError, type JobHandle, type Mill } from 'jobmill'
+import type { Log } from '../log.ts'
+
+export interface WaitTools {
+  readonly mill: Pick<Mill<never>, 'on' | 'get'>
+  /** The time limit of a synchronous bot's handler. */
+  readonly handlerMs: number
+  /** Ends all waits. The jobs are not affected. */
+  readonly signal: AbortSignal
+  readonly log: Log
+}
+
+export type Ending =
+  | { readonly state: 'done' | 'dead' | 'cancelled' }
+  /** The job continues. `retryAfterMs`: when its next attempt starts, if known. */
+  | { readonly state: 'open'; readonly retryAfterMs?: number }
+
+export type UntilEnded = (job: JobHandle) => Promise<Ending>
+
+/** Half of the minute that Telegram waits. A slower handler belongs in an async bot. */
+export const HANDLER_MS = 30_000
+/** A handler that runs into its time limit has ended by then. */
+const MARGIN_MS = 6_000
+/** Shorter than the webhook takes to answer at most. */
+const LONGEST_MS = 40_000
+
+/** How long to wait for a job that has not started: it may be behind a failed update of its chat. */
+const START_MS = 5_000
+
+/** Codes of a job that ended without an error. */
+const DONE = new Set<unknown>(['RESULT_NOT_KEPT', 'JOB_UNKNOWN'])
+
+/**
+ * Waits while the job runs, but neither for its retry nor for jobs before it, because Telegram opens few
+ * connections.
+ */
+export function untilEnded({ mill, handlerMs, signal, log }: WaitTools): UntilEnded {
+  const timeout = Math.min(handlerMs + MARGIN_MS, LONGEST_MS)
+  return async (job) => {
+    const over = new AbortController()
+    let retryAfterMs: number | undefined
+    const onLater = ({ id, delayMs }: { readonly id: string; readonly delayMs?: number }): void => {
+      if (id !== job.id) return
+      retryAfterMs = delayMs
+      over.abort()
+    }
+    const ignore = (['retried', 'snoozed', 'throttled'] as const).map((type) => mill.on(type, onLater))
+    const ending = { signal: AbortSignal.any([over.signal, signal]) }
+    try {
+      await job.result({ timeout: START_MS, ...ending }).catch(async (error: unknown) => {
+        if (codeOf(error) !== 'RESULT_TIMEOUT' || (await mill.get(job.id))?.state !== 'running') throw error
+        await job.result({ timeout: timeout - START_MS, ...ending })
+      })
+      return { state: 'done' }
+    } catch (error) {
+      const code = codeOf(error)
+      if (code === 'JOB_DEAD') return { state: 'dead' }
+      if (code === 'JOB_CANCELLED') return { state: 'cancelled' }
+      if (DONE.has(code)) return { state: 'done' }
+      log('debug', 'response sent before the job ended', { job: job.id, error: String(error) })
+      return { state: 'open', ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+    } finally {
+      for (const stop of ignore) stop()
+    }
+  }
+}
+
+function codeOf(error: unknown): string | null {
+  return isJobmillError(error) ? error.code : null
+}
