@@ -69,8 +69,8 @@ export async function conversation({ telegram, gateway, code }: Stage): Promise<
   }
   await says('door', '/logout', /logged out/)
   // A reply is counted when its job ends, shortly after it arrives.
-  while (((await gateway.mill.list({ state: 'running' }))?.jobs.length ?? 0) > 0) await pause(20)
-  const figures = (await gateway.mill.prometheus()) ?? ''
+  while (((await gateway.mill.list({ state: 'running' })).jobs.length ?? 0) > 0) await pause(20)
+  const figures = await gateway.mill.prometheus()
   console.log('\nMetrics:')
   for (const line of figures
     .split('\n')

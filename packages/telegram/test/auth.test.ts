@@ -240,7 +240,7 @@ describe.each(STORES)('auth on %s', (store) => {
     expect(await ask(door, `/auth ${AUTH_SECRET}`)).toContain('Welcome')
     const { mill } = at.gateway
     const filter = { queue: 'telegram.door.send', payloadText: 'deleteMessage', state: 'scheduled' } as const
-    const jobs = async () => (await mill.list(filter))?.jobs ?? []
+    const jobs = async () => (await mill.list(filter)).jobs
     await expect.poll(async () => (await jobs()).length).toBe(1)
     expect(await mill.get((await jobs())[0]?.id ?? '')).toMatchObject({ maxAttempts: 3, orderKey: null })
   })
@@ -335,7 +335,7 @@ describe.each(STORES)('auth on %s', (store) => {
     await expect
       .poll(
         async () =>
-          (await at.gateway.mill.counts())?.find(({ queue }) => queue === 'telegram.slow')?.scheduled,
+          (await at.gateway.mill.counts()).find(({ queue }) => queue === 'telegram.slow')?.scheduled,
       )
       .toBeGreaterThan(0)
     expect(await ask(door, '/logout')).toBe('You are logged out.')

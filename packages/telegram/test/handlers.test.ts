@@ -86,7 +86,7 @@ describe.each(STORES)('handlers on %s', (store) => {
         await expect.poll(() => upstream.requests.at(-1)?.body).toBe(raw)
       }
       await at.post('mine', null, { raw: big })
-      const { jobs = [] } = (await at.gateway.mill.list({ kind: 'my.kind' }, { limit: 1 })) ?? {}
+      const { jobs } = await at.gateway.mill.list({ kind: 'my.kind' }, { limit: 1 })
       const job = await at.gateway.mill.get(jobs[0]?.id ?? '')
       expect(job?.payload).toMatchObject({ text: big })
       await at.gateway.mill.delete(jobs[0]?.id ?? '')
@@ -162,8 +162,8 @@ describe.each(STORES)('handlers on %s', (store) => {
   test('A7 so is a service that does not answer in time', async () => {
     upstream.answers = [() => 'never']
     expect(await answers('http-hasty', 'x')).toEqual([expect.stringContaining('something went wrong')])
-    const [dead] = (await at.gateway.mill.list({ state: 'dead', queue: 'telegram.http-hasty' }))?.jobs ?? []
-    const history = (await at.gateway.mill.history(dead?.id ?? '')) ?? []
+    const [dead] = (await at.gateway.mill.list({ state: 'dead', queue: 'telegram.http-hasty' })).jobs
+    const history = await at.gateway.mill.history(dead?.id ?? '')
     expect(history.map(({ outcome }) => outcome)).toEqual(['failed', 'failed'])
     for (const { error } of history) {
       expect(error).toMatch(/time/i)
@@ -196,7 +196,7 @@ describe.each(STORES)('handlers on %s', (store) => {
   test('a command gets the update, and what it prints is sent back; one that fails is an error', async () => {
     expect(await answers('slow', 'x')).toEqual(['done: it'])
     expect(await answers('broken', 'x')).toEqual([expect.stringContaining('something went wrong')])
-    const [dead] = (await at.gateway.mill.list({ state: 'dead', queue: 'telegram.broken' }))?.jobs ?? []
+    const [dead] = (await at.gateway.mill.list({ state: 'dead', queue: 'telegram.broken' })).jobs
     expect((await at.gateway.mill.get(dead?.id ?? ''))?.error).toContain('nope')
   })
 
@@ -233,7 +233,7 @@ describe.each(STORES)('handlers on %s', (store) => {
   test('the job keeps bot, handler and the raw update, unknown fields included', async () => {
     const update = anUpdate('kept')
     await at.post('echo-durable', update)
-    const { jobs = [] } = (await at.gateway.mill.list({ queue: 'telegram.echo-durable' })) ?? {}
+    const { jobs } = await at.gateway.mill.list({ queue: 'telegram.echo-durable' })
     const all = await Promise.all(jobs.map(async ({ id }) => at.gateway.mill.get(id)))
     expect(all.map((job) => job?.payload)).toContainEqual({
       botId: expect.any(Number) as unknown,

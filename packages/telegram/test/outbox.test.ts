@@ -124,18 +124,17 @@ describe.each(STORES)('replies on %s', (store) => {
   })
 
   const sendsOf = async (slug: string, state: 'dead' | 'done') => {
-    const { jobs = [] } = (await at.gateway.mill.list({ state, queue: `telegram.${slug}.send` })) ?? {}
+    const { jobs } = await at.gateway.mill.list({ state, queue: `telegram.${slug}.send` })
     return Promise.all(jobs.map(async ({ id }) => at.gateway.mill.get(id)))
   }
 
   /** The send jobs of one chat, in any state. */
   const sendsTo = async (slug: string, chat: number) => {
     const filter = { queue: `telegram.${slug}.send`, payloadText: `"chatId":${chat}` }
-    return (await at.gateway.mill.list(filter))?.jobs ?? []
+    return (await at.gateway.mill.list(filter)).jobs
   }
 
-  const outcomesOf = async (id: string) =>
-    ((await at.gateway.mill.history(id)) ?? []).map(({ outcome }) => outcome)
+  const outcomesOf = async (id: string) => (await at.gateway.mill.history(id)).map(({ outcome }) => outcome)
 
   const callsTo = (chat: number) =>
     at.fake.calls.filter(({ method, payload }) => method === 'sendMessage' && payload['chat_id'] === chat)
@@ -194,7 +193,7 @@ describe.each(STORES)('replies on %s', (store) => {
     at.chat('patient').says('tomorrow')
     const filter = { state: 'scheduled', queue: 'telegram.patient.send' } as const
     const attempts = async () => {
-      const { jobs = [] } = (await at.gateway.mill.list(filter)) ?? {}
+      const { jobs } = await at.gateway.mill.list(filter)
       return jobs.flatMap(({ dueAt, attempt }) => ((dueAt ?? 0) > Date.now() + 86_000_000 ? [attempt] : []))
     }
     await expect.poll(attempts).toEqual([0])
@@ -226,7 +225,7 @@ describe.each(STORES)('replies on %s', (store) => {
       await expect.poll(warnings).toHaveLength(1)
       expect(warnings()[0]).toMatch(new RegExp(`BOT_REVOKED_${error}_TOKEN`))
       const queue = `telegram.${slug}.send`
-      const waiting = async () => (await at.gateway.mill.list({ state: 'scheduled', queue }))?.jobs ?? []
+      const waiting = async () => (await at.gateway.mill.list({ state: 'scheduled', queue })).jobs
       await expect.poll(async () => (await waiting()).length).toBe(1)
       other.says('second')
       // The gateway makes no further calls for this bot, and continues those of other bots.
@@ -316,7 +315,7 @@ describe.each(STORES)('replies on %s', (store) => {
     const [mill, queue, careful] = [at.gateway.mill, 'telegram.careful.send', at.chat('careful')]
     await mill.pause(queue)
     careful.says('long ago')
-    const waiting = async () => (await mill.list({ state: 'ready', queue }))?.jobs ?? []
+    const waiting = async () => (await mill.list({ state: 'ready', queue })).jobs
     await expect.poll(async () => (await waiting()).length).toBe(1)
     const id = (await waiting())[0]?.id ?? ''
     // Simulates a process that died with it hours ago, and one whose job was deleted since. Older records
@@ -432,7 +431,7 @@ describe.each(STORES)('replies on %s', (store) => {
   test('C P13 when Telegram refuses three chats, the whole bot waits', async () => {
     const [refused, others] = [3, 10].map((length) => Array.from({ length }, () => at.chat('stormy')))
     const [mill, queue] = [at.gateway.mill, 'telegram.stormy.send']
-    const sends = async (state: 'ready' | 'scheduled') => (await mill.list({ state, queue }))?.jobs.length
+    const sends = async (state: 'ready' | 'scheduled') => (await mill.list({ state, queue })).jobs.length
     at.fake.next('sendMessage', ...Array.from({ length: 3 }, () => ({ error: 429, retryAfter: 2 })))
     // At the same time.
     await mill.pause(queue)

@@ -323,7 +323,7 @@ describe('without a database', () => {
     expect((await at.gateway.mill.duties()).map(({ name }) => name)).toContain('telegram')
   })
 
-  test('an update whose reply cannot be sent is not handled: Telegram redelivers it', async () => {
+  test('A5 an update whose reply is not sent yet stays with Telegram', async () => {
     const chat = at.chat('echo')
     at.fake.next('sendMessage', { error: 429, retryAfter: 1 })
     const update = anUpdate('patience', { userId: chat.id })

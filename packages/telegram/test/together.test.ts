@@ -113,7 +113,7 @@ async function leaderDies({ store, on, closing }: Place): Promise<void> {
 }
 
 const workers = async ({ gateway }: Scene) =>
-  /^jobmill_workers\{queue="telegram.moody"\} (\d+)$/m.exec((await gateway.mill.prometheus()) ?? '')?.[1]
+  /^jobmill_workers\{queue="telegram.moody"\} (\d+)$/m.exec(await gateway.mill.prometheus())?.[1]
 
 async function bellRings({ on }: Place): Promise<void> {
   let isDrowsy = false
@@ -175,7 +175,7 @@ async function clockIsWrong({ on }: Place, offMs: number): Promise<void> {
   for (const chat of chats) chat.says('it')
   for (const chat of chats) await chat.until((all) => all.some(({ by }) => by === 'bot'))
   for (const queue of ['telegram.durable', 'telegram.direct']) {
-    const [job] = (await at.gateway.mill.list({ queue }))?.jobs ?? []
+    const [job] = (await at.gateway.mill.list({ queue })).jobs
     const { enqueuedAt = 0, endedAt = 0 } = job ?? {}
     // By the database clock, from its failure to its success.
     expect(endedAt ?? 0).toBeGreaterThanOrEqual(enqueuedAt + 300)

@@ -42,7 +42,7 @@ describe.each(STORES)('watching on %s', (store) => {
     await away?.api.setWebhook(`http://127.0.0.1:${await freePort()}/`, { secret_token: SECRET })
     const { updateId } = at.chat('away').says('anybody?')
     await at.fake.until(() => at.fake.deliveries.some((one) => one.updateId === updateId))
-    const text = (await at.gateway.mill.prometheus()) ?? ''
+    const text = await at.gateway.mill.prometheus()
     expect(text).toMatch(/^jobmill_telegram_webhook_pending\{bot="away"\} 1$/m)
     expect(text).toMatch(/^jobmill_telegram_webhook_pending\{bot="echo"\} 0$/m)
     const [, seconds] =

@@ -216,7 +216,7 @@ describe.each(STORES)('the webhook on %s', (store) => {
     await at.post('once', { update_id: 73, message: { ...base, text: 'goes on' } })
     await chat.until((all) => all.some(({ text }) => text === 'goes on!'))
     expect(saidBy(chat)).toEqual([expect.stringContaining('something went wrong'), 'goes on!'])
-    const dead = (await at.gateway.mill.list({ state: 'dead', queue: 'telegram.once' }))?.jobs
+    const dead = (await at.gateway.mill.list({ state: 'dead', queue: 'telegram.once' })).jobs
     expect(dead).toHaveLength(2)
   })
 
@@ -314,7 +314,7 @@ describe.each(STORES)('the webhook on %s', (store) => {
       .poll(async () => (await mill.get(id))?.result)
       .toEqual({ handled: 'no', because: 'the sender is no longer logged in' })
     const sends = await mill.list({ queue: 'telegram.gated.send', payloadText: '-770' })
-    expect(sends?.jobs).toEqual([])
+    expect(sends.jobs).toEqual([])
   })
 
   test('E29 a user removed from the allow list while the job was queued is detected when it runs', async () => {
@@ -404,7 +404,7 @@ describe.each(STORES)('the webhook on %s', (store) => {
   })
 
   test('every answer is counted', async () => {
-    const text = (await at.gateway.mill.prometheus()) ?? ''
+    const text = await at.gateway.mill.prometheus()
     expect(text).toMatch(/jobmill_telegram_updates_total\{bot="durable",result="queued"\} [1-9]/)
     expect(text).toMatch(/jobmill_telegram_updates_total\{bot="direct",result="duplicate"\} [1-9]/)
     expect(text).toMatch(/jobmill_telegram_refused_total\{reason="secret"\} [1-9]/)

@@ -48,7 +48,9 @@ const HIDDEN = '…'
 /** Replaces the name of another bot, because it may be a code too. */
 const OTHER = '@_'
 
-/** The facts that may be stored: what follows a command is replaced by its hash, and any other text is hidden. */
+/**
+ * The facts that may be stored: what follows a command is replaced by its hash, and any other text is hidden.
+ */
 export function concealed(
   { username }: { readonly username: string | null },
   facts: UpdateFacts,
@@ -65,10 +67,13 @@ export function concealed(
 
 /**
  * Returns the call that deletes a message that may contain a code, right or wrong, from any user. A wrong
- * code may be nearly right, or meant for another user.
+ * code may be nearly right, or meant for another user. Null for messages to other bots.
  */
-export function deletionOf({ chatId, messageId, text }: UpdateFacts): Reply | null {
-  if (chatId === null || messageId === null || !mayBeCode(text)) return null
+export function deletionOf(
+  { handler }: { readonly handler: string },
+  { chatId, messageId, text }: UpdateFacts,
+): Reply | null {
+  if (handler !== 'auth' || chatId === null || messageId === null || !mayBeCode(text)) return null
   return {
     method: 'deleteMessage',
     payload: { chat_id: chatId, message_id: messageId },

@@ -2,7 +2,7 @@
  * Decides what happens to an update, from a webhook or a poll: checks the sender, enqueues a job, and waits
  * for it if the bot is synchronous.
  */
-import type { EnqueuedJob, EnqueueOptions, Mill } from 'jobmill'
+import type { EnqueuedJob, EnqueueOptions, JobHandle, Mill } from 'jobmill'
 import { type Bot, deadNotice, isListed, promptOf } from '../bots/bot.ts'
 import { deletionOf } from '../handlers/auth.ts'
 import { messages } from '../handlers/handler.ts'
@@ -66,7 +66,8 @@ export function receiver(tools: ReceiveTools): Receive {
     const replies = chatId === null || !isTalk ? [] : messages(chatId, promptOf(bot, bots))
     const jobs = await say(bot, facts, replies, 'prompt')
     if (jobs.length === 0) return { result: 'dropped' }
-    return (await stillOpen(jobs)) ?? { result: isRepeat(jobs) ? 'duplicate' : 'prompted' }
+    const unsent = isDurable ? null : await firstOpen(jobs)
+    return unsent ?? { result: isRepeat(jobs) ? 'duplicate' : 'prompted' }
   }
 
   async function store(
@@ -90,17 +91,17 @@ export function receiver(tools: ReceiveTools): Receive {
         update: facts.updateId,
         error: String(error),
       })
-      return {
-        result: isRepeat(await say(bot, facts, deadNotice(bot, facts), 'dead')) ? 'duplicate' : 'dead',
-      }
+      const deletion = deletionOf(bot, facts)
+      const replies = [...deadNotice(bot, facts), ...(deletion === null ? [] : [deletion])]
+      return { result: isRepeat(await say(bot, facts, replies, 'dead')) ? 'duplicate' : 'dead' }
     }
     const known = isRepeat([job]) ? 'duplicate' : 'queued'
     if (isDurable && (bot.async || isPolled || known === 'duplicate')) return { result: known }
     const ending = await untilEnded(job)
     if (ending.state === 'open') return isDurable ? { result: known } : busy(ending)
-    const unsent = ending.state === 'done' ? await stillOpen(await repliesTo(job)) : null
-    if (unsent !== null) return unsent
-    return { result: known === 'duplicate' ? known : ENDED[ending.state] }
+    // Without a database, replies are lost with the process. So the update stays with Telegram until then.
+    const unsent = isDurable || ending.state !== 'done' ? null : await firstOpen(await repliesTo(job.id))
+    return unsent ?? { result: known === 'duplicate' ? known : ENDED[ending.state] }
   }
 
   function payloadOf(bot: Bot, update: RawUpdate, facts: UpdateFacts): UpdatePayload {
@@ -112,22 +113,17 @@ export function receiver(tools: ReceiveTools): Receive {
     return { botId, slug, handler, update, ...(text === undefined ? {} : { text }) }
   }
 
-  /** Without a database, the reply would be lost with the process: Telegram redelivers an update until then. */
-  async function stillOpen(jobs: readonly Parameters<UntilEnded>[0][]): Promise<Received | null> {
-    if (isDurable) return null
-    const endings = await Promise.all(jobs.map(untilEnded))
+  /** Waits for replies. Returns the response if one of them is not sent yet. */
+  async function firstOpen(replies: readonly JobHandle[]): Promise<Received | null> {
+    const endings = await Promise.all(replies.map(untilEnded))
     const open = endings.find(({ state }) => state === 'open')
     return open === undefined ? null : busy(open)
   }
 
-  async function repliesTo({ id }: EnqueuedJob) {
-    const replies = []
-    while (!isDurable) {
-      const reply = await mill.holder(replyKey(`${id}/${replies.length}`))
-      if (reply === null) break
-      replies.push(mill.job(reply))
-    }
-    return replies
+  /** The jobs of the replies have numbered keys. */
+  async function repliesTo(jobId: string, n = 0): Promise<JobHandle[]> {
+    const reply = await mill.holder(replyKey(`${jobId}/${n}`))
+    return reply === null ? [] : [mill.job(reply), ...(await repliesTo(jobId, n + 1))]
   }
 
   return async (bot, update, options = {}) => {
@@ -143,7 +139,7 @@ export function receiver(tools: ReceiveTools): Receive {
       return await store(bot, update, facts, options)
     } catch (error) {
       // The job of an update deletes its code. Without a job, it is deleted now, and after every redelivery.
-      const deletion = bot.handler === 'auth' ? deletionOf(facts) : null
+      const deletion = deletionOf(bot, facts)
       if (deletion !== null) await bot.call(deletion.method, deletion.payload)
       throw error
     }

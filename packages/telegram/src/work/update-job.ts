@@ -52,7 +52,7 @@ export function updateJob(
 
   /** Written before the handler runs, so that a code is deleted even if handling it fails. */
   async function hideCode(enqueue: Enqueue, of: string, facts: UpdateFacts): Promise<void> {
-    const deletion = bot.handler === 'auth' ? deletionOf(facts) : null
+    const deletion = deletionOf(bot, facts)
     if (deletion === null) return
     const payload = sendPayload(bot, deletion, `${of}/deletion`)
     await enqueue(sendKind(bot), payload, optionsOf(bot, payload))
