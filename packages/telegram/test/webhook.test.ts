@@ -8,6 +8,7 @@ import { systemPlatform } from 'jobmill/internal'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { listen } from '../src/intake/listen.ts'
+import { START_MS } from '../src/intake/until-ended.ts'
 import type { Handler } from '../src/index.ts'
 import { anUpdate, freshDatabase, saidBy, scene, type Scene, SECRET, STORES } from './support/scene.ts'
 
@@ -194,6 +195,45 @@ describe.each(STORES)('the webhook on %s', (store) => {
     await mill.cancel((await idOf(first)) ?? '')
     expect((await behind)[0]).toBe(200)
     await chat.until((all) => all.some(({ text }) => text === 'behind!'))
+  })
+
+  test('A5 the response waits for a running handler, but not for a job that has not started', async () => {
+    const waits: (() => void)[] = []
+    const gate = Promise.withResolvers<void>()
+    const started: string[] = []
+    const own = await scene({
+      store,
+      bots: { direct: { handler: 'gated', requireAuth: false } },
+      handlers: {
+        async gated({ text }) {
+          started.push(text)
+          await gate.promise
+        },
+      },
+      platform: {
+        ...systemPlatform,
+        timer(ms, task, options) {
+          if (ms === START_MS) waits.push(task)
+          return systemPlatform.timer(ms, task, options)
+        },
+      },
+    })
+    onTestFinished(() => own.stop())
+    /** Posts an update, and ends the wait for its start once `isReady`. */
+    async function post(text: string, isReady: () => unknown) {
+      waits.length = 0
+      const answer = resultOf(own.post('direct', anUpdate(text, { userId: 78 })))
+      await expect.poll(() => waits.length > 0 && isReady()).toBe(true)
+      for (const end of waits) end()
+      return { answer }
+    }
+    const running = await post('running', () => started.includes('running'))
+    const behind = await post('behind', () => true)
+    expect(await behind.answer).toEqual([200, 'queued'])
+    expect(started).toEqual(['running'])
+    gate.resolve()
+    expect(await running.answer).toEqual([200, 'handled'])
+    await expect.poll(() => started).toEqual(['running', 'behind'])
   })
 
   test('A5 a long prompt is split into several messages, sent once', async () => {

@@ -26,7 +26,7 @@ const MARGIN_MS = 6_000
 const LONGEST_MS = 40_000
 
 /** How long to wait for a job that has not started: it may be behind a failed update of its chat. */
-const START_MS = 5_000
+export const START_MS = 5_000
 
 /** Codes of a job that ended without an error. */
 const DONE = new Set<unknown>(['RESULT_NOT_KEPT', 'JOB_UNKNOWN'])
