@@ -33,7 +33,10 @@ export interface ClientTools<Tx> extends RequestTools {
   readonly written: (queues: Iterable<string>) => void
 }
 
-type WriteOptions<Tx> = EnqueueOptions & { readonly tx?: Tx }
+type WriteOptions<Tx> = EnqueueOptions & {
+  /** Your open transaction: the job exists once you commit it. */
+  readonly tx?: Tx
+}
 
 export interface Client<Tx> {
   // The overload with a payload comes last, because compilers report why the last overload does not match.

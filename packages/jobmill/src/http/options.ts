@@ -56,8 +56,8 @@ export interface HttpOptions {
   /** The maximum size of a request body (default 8 MiB). */
   readonly maxBodyBytes?: number
   /**
-   * The maximum size of all request bodies in progress (default 8 times `maxBodyBytes`). Beyond it callers
-   * get 503.
+   * The maximum size of all request bodies in progress (default 8 times `maxBodyBytes`). Beyond it,
+   * callers get 503.
    */
   readonly maxBodiesBytes?: number
   /** The maximum number of open event streams per caller in this process (default 100). */
@@ -70,6 +70,7 @@ export interface HttpOptions {
   readonly anonymousPerSecond?: number
   /** Receives internal errors, whose details callers do not see (default: standard error). */
   readonly onError?: (error: unknown, what: string) => void
+  /** For tests: clocks, timers, random numbers and ids. */
   readonly platform?: Platform
 }
 
@@ -142,13 +143,18 @@ function checkPatterns(value: unknown, field: string): void {
   })
 }
 
-const MAX_BODY_BYTES = 8 * 1_024 * 1_024
-/** How many bodies of the maximum size are allowed at once. */
-const MAX_BODIES = 8
-const STREAMS_PER_CALLER = 100
-const MAX_STREAMS = 1_000
-const REQUESTS_PER_SECOND = 1_000
-const ANONYMOUS_PER_SECOND = 20
+/** docs/reference/options.md shows these numbers. */
+export const HTTP_DEFAULTS = Object.freeze({
+  port: 8_787,
+  bind: '127.0.0.1',
+  maxBodyBytes: 8 * 1_024 * 1_024,
+  /** How many bodies of the maximum size are allowed at once. */
+  maxBodies: 8,
+  streamsPerCaller: 100,
+  maxStreams: 1_000,
+  requestsPerSecond: 1_000,
+  anonymousPerSecond: 20,
+})
 
 type Bounds = Pick<
   AccessOptions,
@@ -156,8 +162,12 @@ type Bounds = Pick<
 >
 
 export function boundsOf(options: HttpOptions): Bounds {
-  const { maxBodyBytes = MAX_BODY_BYTES, maxBodiesBytes = MAX_BODIES * maxBodyBytes } = options
-  const { requestsPerSecond = REQUESTS_PER_SECOND, anonymousPerSecond = ANONYMOUS_PER_SECOND } = options
+  const {
+    maxBodyBytes = HTTP_DEFAULTS.maxBodyBytes,
+    maxBodiesBytes = HTTP_DEFAULTS.maxBodies * maxBodyBytes,
+    requestsPerSecond = HTTP_DEFAULTS.requestsPerSecond,
+    anonymousPerSecond = HTTP_DEFAULTS.anonymousPerSecond,
+  } = options
   if (maxBodiesBytes < maxBodyBytes)
     throw new JobmillError('OPTION_CONFLICT', `must be at least maxBodyBytes (${maxBodyBytes})`, {
       field: 'maxBodiesBytes',
@@ -168,8 +178,8 @@ export function boundsOf(options: HttpOptions): Bounds {
 }
 
 export function streamBoundsOf({
-  streamsPerCaller: perCaller = STREAMS_PER_CALLER,
-  maxStreams: total = MAX_STREAMS,
+  streamsPerCaller: perCaller = HTTP_DEFAULTS.streamsPerCaller,
+  maxStreams: total = HTTP_DEFAULTS.maxStreams,
 }: HttpOptions): StreamBounds {
   return { perCaller, total }
 }

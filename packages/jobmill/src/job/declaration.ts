@@ -16,10 +16,13 @@ import type { Stored } from './payload/stored.ts'
 export interface JobPolicy {
   /** The queue of its jobs. Omitted: the mill's route for the kind. */
   readonly queue?: string
+  /** The priority of its jobs: lower runs first (default 0). */
   readonly priority?: number
+  /** Its jobs are dead after this many failed attempts (default 5). */
   readonly maxAttempts?: number
   /** How long one attempt may take. Omitted: no timeout. */
   readonly timeout?: Duration
+  /** The delay before each retry. Omitted: the exponential backoff of the queue. */
   readonly backoff?: Backoff
 }
 
@@ -47,9 +50,11 @@ export interface JobDeclaration<
 }
 
 interface WithSchema<PayloadSchema extends StandardSchemaV1, Returned, Kept> extends JobPolicy {
+  /** The name of the kind, such as `email.send`. Jobs in the database refer to it. */
   readonly kind: string
+  /** A Standard Schema, such as of zod, that validates payloads when jobs are enqueued and when they run. */
   readonly payload: PayloadSchema
-  /** Without it, the type of the result is unknown. */
+  /** A Standard Schema that validates the result. Without it, the type of the result is unknown. */
   readonly result?: StandardSchemaV1<Returned, Kept>
 }
 

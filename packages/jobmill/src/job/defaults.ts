@@ -48,6 +48,10 @@ export const DEFAULTS = Object.freeze({
   compareEveryMs: 10 * SECOND,
   /** How long an attempt of `commandJob` and `workerPool` may take. */
   childTimeoutMs: 10 * MINUTE,
+  /** How long a child process may take to end after SIGTERM before it is killed. */
+  childKillMs: 5 * SECOND,
+  /** Child processes of a `workerPool`. */
+  poolSize: 1,
   /** How long running jobs may continue after a stop before their signal is aborted. */
   graceMs: 25 * SECOND,
   /** How long after its signal was aborted a handler counts as stuck. */
@@ -88,6 +92,8 @@ export const DEFAULTS = Object.freeze({
   /** How long one pass of a duty may take. */
   dutyDeadlineMs: 30 * SECOND,
   statementDeadlineMs: 30 * SECOND,
+  /** Connections of a PostgreSQL store, in addition to the listening one. */
+  connections: 4,
   listScanRows: 50_000,
   listScanMs: SECOND,
 })
@@ -105,6 +111,13 @@ export const BOUNDS = Object.freeze({
   priority: Object.freeze({ least: -32_768, most: 32_767 }),
   maxAttempts: Object.freeze({ least: 1, most: 10_000 }),
   workers: Object.freeze({ least: 0, most: 10_000 }),
+  capacity: Object.freeze({ least: 1, most: 10_000 }),
+  crashesUntilDead: Object.freeze({ least: 1, most: 1_000 }),
+  /** Child processes of a `workerPool`, and the jobs that a child runs before it is replaced. */
+  poolSize: Object.freeze({ least: 1, most: 256 }),
+  recycleAfter: Object.freeze({ least: 1, most: 1_000_000_000 }),
+  /** Connections of a PostgreSQL store. */
+  connections: Object.freeze({ least: 1, most: 100 }),
   durationMs: 3_650 * DAY,
   /** The longest cool-down that an upstream can request. */
   retryAfterMs: DAY,
@@ -116,6 +129,10 @@ export const BOUNDS = Object.freeze({
   limit: Object.freeze({ least: 1, most: 1_000_000 }),
   /** The shortest period of a rate. A shorter one was almost always meant in another unit. */
   shortestPerMs: 100,
+  /** The shortest period and deadline of an application's duty. A shorter one was meant in another unit. */
+  shortestDutyMs: 100,
+  /** The shortest pause between two passes of retention. A shorter one would be a busy loop. */
+  shortestRetainMs: SECOND,
   pageLimit: 500,
   /** The length of a search text for errors, or for payloads at a path. */
   soughtChars: 1_000,

@@ -46,11 +46,13 @@ type RetryIf = (error: unknown, job: JobInfo) => boolean
 
 /** What runs the jobs of a kind. `Stored` is the payload as it was enqueued. */
 export interface JobHandler<Payload, Returned, StoredPayload, Context> {
+  /** Runs one attempt of a job. Its return value is the result, and an error makes the attempt fail. */
   readonly run: (context: JobContext<Payload, unknown, unknown, Context>) => Returned
   /** Runs as a job of its own, once each time a job becomes dead. */
   readonly onDead?: (context: DeadContext<NoInfer<StoredPayload>, NoInfer<Context>>) => unknown
   /** Returns false to make the job dead at once for this error. */
   readonly retryIf?: RetryIf
+  /** A part that the handler needs, such as child processes. The mill starts and stops it. */
   readonly service?: Service
 }
 

@@ -36,7 +36,7 @@ export interface JobRequest {
   readonly delay?: Duration
   /** Due at this instant; an instant in the past means now. */
   readonly runAt?: Date | number | string
-  /** How long one attempt may take. */
+  /** How long one attempt may take. Omitted: the timeout of the kind. */
   readonly timeout?: Duration
   /** Labels to filter lists by: up to 20 short strings. */
   readonly tags?: readonly string[]
@@ -49,6 +49,7 @@ export interface JobRequest {
 }
 
 export interface DedupeRequest {
+  /** At most one waiting or running job has this key. */
   readonly key: string
   /** Where the key must be unique: across all jobs, in this queue, or in this kind (default `global`). */
   readonly scope?: DedupeScope

@@ -1,5 +1,5 @@
 /** The options of the PostgreSQL store, validated and resolved once. */
-import { DEFAULTS } from '../job/defaults.ts'
+import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
@@ -22,6 +22,7 @@ import {
  * it.
  */
 export interface PostgresOptions {
+  /** The URL of the server, unless it is the first argument: `postgres://user:password@host:5432/database`. */
   readonly url?: string
   /**
    * A `pg.Pool`, used for its connection settings only. The store opens its own connections, so that a
@@ -34,11 +35,11 @@ export interface PostgresOptions {
   readonly ssl?: boolean | object
   /** A string, or a function that is called for every new connection, for expiring tokens such as IAM. */
   readonly password?: Password
-  /** The schema of the tables. Default `jobmill`. */
+  /** The schema of the tables (default `jobmill`). */
   readonly schema?: string
-  /** Connections for statements, in addition to the listening one. Default 4. */
+  /** Connections for statements, in addition to the listening one (default 4). */
   readonly connections?: number
-  /** How long a statement may take before its outcome counts as unknown. Default 30 s. */
+  /** How long a statement may take before its outcome counts as unknown (default 30 s). */
   readonly deadline?: Duration
   /**
    * The URL for LISTEN: a direct one if the main URL points to a pooler, or false to rely on polling.
@@ -52,6 +53,7 @@ export interface PostgresOptions {
   readonly namedStatements?: boolean
   /** For tests: replaces the database's time. */
   readonly clock?: () => number
+  /** For tests: timers, randomness and ids. */
   readonly platform?: Platform
 }
 
@@ -114,8 +116,8 @@ export function resolveOptions(
     schema,
     connections:
       options.connections === undefined
-        ? 4
-        : checkWhole(options.connections, 'connections', { least: 1, most: 100 }),
+        ? DEFAULTS.connections
+        : checkWhole(options.connections, 'connections', BOUNDS.connections),
     deadlineMs:
       options.deadline === undefined
         ? DEFAULTS.statementDeadlineMs

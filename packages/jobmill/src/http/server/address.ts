@@ -2,8 +2,10 @@
 import { isIP } from 'node:net'
 import { checkText, checkWhole } from '../../job/numbers.ts'
 
+export const PORTS = Object.freeze({ least: 0, most: 65_535 })
+
 export function checkAddress(port: unknown, bind: unknown): void {
-  checkWhole(port, 'port', { least: 0, most: 65_535 })
+  checkWhole(port, 'port', PORTS)
   checkText(bind, 'bind', 'Pass an address such as 127.0.0.1, or omit it')
 }
 

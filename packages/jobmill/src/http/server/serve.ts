@@ -10,12 +10,12 @@ import { stopSignalOf } from '../../runtime/stop-signal.ts'
 import { handlerFor, type HttpApi } from '../api.ts'
 import { checkBasePath } from './base-path.ts'
 import { adminForEveryone, type Identity, identityOf } from '../access/identity.ts'
-import { checkHttpOptions, type HttpOptions, toStandardError } from '../options.ts'
+import { checkHttpOptions, HTTP_DEFAULTS, type HttpOptions, toStandardError } from '../options.ts'
 import { checkAddress, isLoopback } from './address.ts'
 import { listenUntilStop } from './listen-until-stop.ts'
 
 export interface ServeOptions extends HttpOptions {
-  /** Default 8787; 0 for any free port. */
+  /** The port to listen on (default 8787); 0 for any free port. */
   readonly port?: number
   /** The address to listen on (default 127.0.0.1). */
   readonly bind?: string
@@ -34,7 +34,7 @@ export interface Served {
 
 export async function serve(mill: Mill<never>, options: ServeOptions = {}): Promise<Served> {
   checkHttpOptions(options, ['port', 'bind'])
-  const { port = 8787, bind = '127.0.0.1', ...rest } = options
+  const { port = HTTP_DEFAULTS.port, bind = HTTP_DEFAULTS.bind, ...rest } = options
   checkAddress(port, bind)
   stopSignalOf(mill)?.throwIfAborted()
   const { api, warnings } = openTo(mill, bind, rest)

@@ -21,13 +21,20 @@ export interface Failure {
 
 /** The backoff of a kind. The queue's settings fill in what it omits. */
 export type Backoff =
-  /** A constant delay (jitter defaults to `none`). */
-  | { readonly fixed: Duration; readonly jitter?: Jitter }
-  /**
-   * Exponential: `base` after the first failure, doubled after each further one, up to `max` (jitter defaults
-   * to `full`).
-   */
-  | { readonly base?: Duration; readonly max?: Duration; readonly jitter?: Jitter }
+  | {
+      /** A constant delay, instead of an exponential one. */
+      readonly fixed: Duration
+      /** `full` picks a random delay between 0 and the backoff. Default: `none` with `fixed`, else `full`. */
+      readonly jitter?: Jitter
+    }
+  | {
+      /** The delay after the first failure, doubled after each further one. Omitted: as in the queue. */
+      readonly base?: Duration
+      /** The longest delay. Omitted: as in the queue. */
+      readonly max?: Duration
+      /** `full` picks a random delay between 0 and the backoff. Default: `none` with `fixed`, else `full`. */
+      readonly jitter?: Jitter
+    }
   /** Computed by a function. */
   | ((failure: Failure) => Duration)
 

@@ -35,13 +35,19 @@ export interface RateParts extends Partial<Omit<RateSettings, 'type'>> {
 /** The public options: `{ rate: 50, per: '1m' }` or `{ concurrency: 5 }`. */
 export type LimitOptions =
   | {
+      /** Tokens that are granted per period. */
       readonly rate: number
+      /** The period of the rate (default 1 s). */
       readonly per?: Duration
+      /** Tokens that can be granted at once. Default: the rate of one second, and at least 1. */
       readonly burst?: number
       /** Each key has its own budget, created on first use (default false). */
       readonly perKey?: boolean
     }
-  | { readonly concurrency: number }
+  | {
+      /** Permits that can be held at once. Used instead of `rate`. */
+      readonly concurrency: number
+    }
 
 /** The most tokens or permits that can be acquired at once. */
 export function mostAtOnce(settings: LimitSettings): number {

@@ -43,14 +43,31 @@ export const DEFAULT_QUEUE_SETTINGS: QueueSettings = Object.freeze({
 
 /** The public options; an omitted option stays unchanged. */
 export interface QueueChange {
+  /** The total over all processes. Null, the default: each process that serves the queue runs 10. */
   readonly workers?: number | null
+  /** True: no process claims jobs of this queue (default false). */
   readonly paused?: boolean
-  readonly backoff?: { readonly enabled?: boolean; readonly base?: Duration; readonly max?: Duration }
+  /** The exponential backoff of failed jobs, unless their kind sets its own. */
+  readonly backoff?: {
+    /** False: failed jobs are retried at once (default true). */
+    readonly enabled?: boolean
+    /** The longest delay before the first retry, doubled for each further one (default 10 s). */
+    readonly base?: Duration
+    /** The upper bound of the doubling (default 30 min). */
+    readonly max?: Duration
+  }
   /**
    * How long ended jobs are kept, and optionally at most how many:
    * `{ done: '7d', dead: { for: 'forever', most: 10_000 } }`.
    */
-  readonly retain?: { readonly done?: Retention; readonly cancelled?: Retention; readonly dead?: Retention }
+  readonly retain?: {
+    /** How long done jobs are kept (default 7 days). */
+    readonly done?: Retention
+    /** How long cancelled jobs are kept (default 7 days). */
+    readonly cancelled?: Retention
+    /** How long dead jobs are kept (default forever). */
+    readonly dead?: Retention
+  }
   /** The name of a limit that each job of this queue acquires from before it is claimed; null for none. */
   readonly limit?: string | null
   /** Claim nothing for this long from now; 0 ends a cool-down. */
@@ -58,7 +75,14 @@ export interface QueueChange {
 }
 
 /** A duration or `'forever'`. With `most`, only that many of the newest jobs are kept; null removes it. */
-export type Retention = Duration | { readonly for?: Duration; readonly most?: number | null }
+export type Retention =
+  | Duration
+  | {
+      /** A duration or `'forever'`. */
+      readonly for?: Duration
+      /** Only this many of the newest jobs are kept; null, the default, for no maximum. */
+      readonly most?: number | null
+    }
 
 export interface QueuePatch {
   readonly settings: Partial<QueueSettings>

@@ -16,17 +16,21 @@ type Instant = Date | number | string
  * apply when a schedule is created.
  */
 export interface ScheduleChange {
-  /** Five fields, or six with seconds first, `@daily`, or `every 10m`. */
+  /** Five cron fields, or six with seconds first, `@daily`, or `every 10m`. */
   readonly when?: string
   /** The time zone of the fields (default UTC). */
   readonly zone?: string
   /** The payload of every job of the schedule (default null). */
   readonly payload?: unknown
+  /** The priority of its jobs: lower runs first. Default: that of the kind. */
   readonly priority?: number
+  /** The queue of its jobs. Default: that of the kind. */
   readonly queue?: string
+  /** Its jobs are dead after this many failed attempts. Default: that of the kind. */
   readonly maxAttempts?: number
-  /** How long one attempt may take; null for the timeout of the kind. */
+  /** How long one attempt may take; null, the default, for the timeout of the kind. */
   readonly timeout?: Duration | null
+  /** The tags of its jobs: up to 20 short strings. */
   readonly tags?: readonly string[]
   /** Delays each job randomly by up to this much (default 0). */
   readonly jitter?: Duration
@@ -38,9 +42,17 @@ export interface ScheduleChange {
    * What to do about ticks missed while no process was running: skip them, enqueue the last one (default), or
    * enqueue all of the last day or of the given time.
    */
-  readonly missed?: 'skip' | 'last' | 'all' | { readonly all: Duration }
+  readonly missed?:
+    | 'skip'
+    | 'last'
+    | 'all'
+    | {
+        /** Enqueues all missed ticks of this time. */
+        readonly all: Duration
+      }
   /** `skip`: enqueue nothing while a job of this schedule waits or runs (default `allow`). */
   readonly overlap?: Overlap
+  /** True: the schedule enqueues nothing (default false). */
   readonly paused?: boolean
 }
 

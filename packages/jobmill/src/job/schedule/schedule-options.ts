@@ -24,10 +24,13 @@ export type { ScheduleChange } from './schedule-change.ts'
 
 /** `Input` is the payload type of the job. */
 export interface ScheduleOptions<Input = never> extends ScheduleChange {
+  /** The name of the schedule, unique in the database. */
   readonly name: string
   /** A job definition, or the name of a kind. */
   readonly job: JobKind<Input> | string
+  /** Five cron fields, or six with seconds first, `@daily`, or `every 10m`. */
   readonly when: string
+  /** The payload of every job of the schedule (default null). */
   readonly payload?: [Input] extends [never] ? unknown : NoInfer<Input>
   /** If processes have different definitions, the highest version wins (default 1). */
   readonly version?: number
@@ -56,7 +59,7 @@ export interface PreparedChange {
 }
 
 /** The default options of a schedule. */
-const DEFAULT_DEFINITION = {
+export const DEFAULT_DEFINITION = {
   zone: 'UTC',
   jitterMs: 0,
   startAt: null,

@@ -1,5 +1,5 @@
 /** Duties that an application defines. The supervisor that runs the built-in duties runs them too. */
-import { DEFAULTS } from '../../job/defaults.ts'
+import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
 import { checkName } from '../../job/names.ts'
@@ -14,6 +14,7 @@ interface OwnPass {
 }
 
 export interface OwnDuty {
+  /** The name of the duty in logs, metrics and Mission Control. */
   readonly name: string
   /** The period, with some jitter. The first pass runs at the start. */
   readonly every: Duration
@@ -33,13 +34,10 @@ export type ResolvedDuty = Pick<DutyOptions, 'name' | 'everyMs' | 'deadlineMs' |
 const KEYS = ['name', 'every', 'run', 'deadline', 'forAll'] as const
 const OURS = ['reap', 'stage', 'schedule', 'rebalance', 'retain', 'roll-up', 'flush', 'listen']
 
-/** A shorter period is almost always a number in the wrong unit. */
-const SHORTEST_MS = 100
-
 function periodMs(every: Duration, field: string): number {
   const ms = durationMs(every, field)
-  if (ms >= SHORTEST_MS) return ms
-  throw new JobmillError('DURATION_INVALID', `must be at least ${SHORTEST_MS} ms`, {
+  if (ms >= BOUNDS.shortestDutyMs) return ms
+  throw new JobmillError('DURATION_INVALID', `must be at least ${BOUNDS.shortestDutyMs} ms`, {
     field,
     value: quote(every),
     fix: "Pass a duration such as '5s' or '5m'; plain numbers are milliseconds",

@@ -61,12 +61,13 @@ export interface MillOptions<
    * `default`.
    */
   readonly route?: Route
+  /** Functions that wrap every handler, the first one outermost. */
   readonly middleware?: readonly Middleware[]
   /** Periodic tasks of your application, run like the built-in duties. */
   readonly duties?: readonly OwnDuty[]
   /**
    * The maximum number of jobs that this process runs at once, over all queues. Also the weight of its share
-   * of a queue's total.
+   * of a queue's total. Default: the sum of its workers.
    */
   readonly capacity?: number
   /** Retention of everything except jobs, and how often it runs. For jobs, see `queues`. */
@@ -232,7 +233,7 @@ function routed(jobs: readonly AnyJob[], queueOf: (kind: string) => string, foun
 
 function capacityOf(capacity: number | undefined, found: Problems): number | null {
   if (capacity === undefined) return null
-  return found.try('capacity', null, () => checkWhole(capacity, 'capacity', { ...BOUNDS.workers, least: 1 }))
+  return found.try('capacity', null, () => checkWhole(capacity, 'capacity', BOUNDS.capacity))
 }
 
 /** An older Node would fail later with an error that does not help. */
@@ -327,7 +328,8 @@ function whole(
   found: Problems,
 ): number {
   const value = options[option]
-  const bounds = { least: 1, most: option === 'crashesUntilDead' ? 1_000 : Number.MAX_SAFE_INTEGER }
+  const bounds =
+    option === 'crashesUntilDead' ? BOUNDS.crashesUntilDead : { least: 1, most: Number.MAX_SAFE_INTEGER }
   return value === undefined
     ? otherwise
     : found.try(option, otherwise, () => checkWhole(value, option, bounds))

@@ -1,5 +1,5 @@
 /** The option `retain`: retention of everything except jobs. */
-import { DEFAULTS } from '../../job/defaults.ts'
+import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
 import type { RetainRequest } from '../../store/types/replies.ts'
@@ -8,13 +8,13 @@ import type { Problems } from './problems.ts'
 export interface RetainOptions {
   /** How often a pass runs (default 5 min). */
   readonly every?: Duration
-  /** Timeline events (default 30 days). */
+  /** How long timeline events are kept (default 30 days). */
   readonly events?: Duration
-  /** Records of served schedule ticks (default 30 days). */
+  /** How long records of served schedule ticks are kept (default 30 days). */
   readonly ticks?: Duration
   /**
-   * Hourly metrics (default 30 days). Minute metrics are kept for about a quarter of that, 10-second metrics
-   * for about a hundredth.
+   * How long hourly metrics are kept (default 30 days). Minute metrics are kept for about a quarter of that,
+   * 10-second metrics for about a hundredth.
    */
   readonly metrics?: Duration
 }
@@ -24,15 +24,12 @@ export interface ResolvedRetain {
   readonly ages: Omit<RetainRequest, 'limit'>
 }
 
-/** A shorter period would be a busy loop. */
-const SHORTEST_MS = 1_000
-
 function everyMs(every: Duration | undefined, found: Problems): number {
   if (every === undefined) return DEFAULTS.retainEveryMs
   return found.try('retain.every', DEFAULTS.retainEveryMs, () => {
     const ms = durationMs(every, 'retain.every')
-    if (ms >= SHORTEST_MS) return ms
-    throw new JobmillError('DURATION_INVALID', `must be at least ${SHORTEST_MS} ms`, {
+    if (ms >= BOUNDS.shortestRetainMs) return ms
+    throw new JobmillError('DURATION_INVALID', `must be at least ${BOUNDS.shortestRetainMs} ms`, {
       field: 'retain.every',
       value: quote(every),
       fix: "Pass a duration such as '1m'",

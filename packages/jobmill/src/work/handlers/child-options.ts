@@ -9,7 +9,7 @@ import { isInterruption } from '../../job/attempt/interruption.ts'
 type Policy = JobPolicy & Pick<JobHandler<never, unknown, never, never>, 'retryIf'>
 
 export interface ChildOptions extends Policy {
-  /** How long an attempt may take (default 10 minutes). `'none'` for no limit. */
+  /** How long an attempt may take (default 10 min). `'none'` for no limit. */
   readonly timeout?: Duration
   /** The environment of the child, in addition to PATH. */
   readonly env?: Readonly<Record<string, string>>
@@ -40,7 +40,7 @@ export interface ChildPlan {
 const SHUTDOWN_KILL_MS = 250
 
 export function childPlan(
-  { env = {}, inheritEnv = [], killAfter = '5s' }: ChildOptions,
+  { env = {}, inheritEnv = [], killAfter = DEFAULTS.childKillMs }: ChildOptions,
   at: string,
 ): ChildPlan {
   return {

@@ -21,7 +21,7 @@ import { Tail } from './tail.ts'
 import { checkRoot } from './working-directory.ts'
 
 export interface CommandOptions extends ChildOptions {
-  /** Default: `command`. */
+  /** The kind of the jobs that run programs (default `command`). */
   readonly kind?: string
   /** The allowed programs: absolute paths, or bare names, which are resolved through PATH once. */
   readonly programs: readonly string[]

@@ -1,4 +1,5 @@
 /** The options of a pool, checked once. */
+import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import { JobmillError } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
@@ -12,11 +13,13 @@ import {
 } from './child-options.ts'
 
 export interface WorkerPoolOptions extends ChildOptions {
+  /** The kind of the jobs that the children run. */
   readonly kind: string
   /** The program and its arguments, started without a shell. */
   readonly argv: readonly [string, ...string[]]
   /** The number of children, and so of concurrent jobs (default 1). */
   readonly size?: number
+  /** The working directory of the children. Default: that of this process. */
   readonly cwd?: string
   /** Replaces a child after this many jobs. Default: never. */
   readonly recycleAfter?: number
@@ -40,16 +43,16 @@ export function poolPlan(options: WorkerPoolOptions): PoolPlan {
       fix: 'Pass the program and its arguments, such as ["python3", "resize.py"]',
     })
   }
-  const { size = 1, cwd, recycleAfter } = options
+  const { size = DEFAULTS.poolSize, cwd, recycleAfter } = options
   return {
     ...childPlan(options, at),
     file,
     args,
     cwd: cwd === undefined ? undefined : checkText(cwd, `${at}.cwd`, 'OPTION_INVALID'),
-    size: checkWhole(size, `${at}.size`, { least: 1, most: 256 }),
+    size: checkWhole(size, `${at}.size`, BOUNDS.poolSize),
     recycleAfter:
       recycleAfter === undefined
         ? Number.POSITIVE_INFINITY
-        : checkWhole(recycleAfter, `${at}.recycleAfter`, { least: 1, most: 1_000_000_000 }),
+        : checkWhole(recycleAfter, `${at}.recycleAfter`, BOUNDS.recycleAfter),
   }
 }
