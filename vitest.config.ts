@@ -35,7 +35,7 @@ const PURE = [
   'packages/dashboard/test/{unit,job}/*.test.ts',
   'packages/jobmill/test/work/handlers/{demo-echo,free-list,line-splitter,tail}.test.ts',
   'packages/jobmill/test/conformance/{groups,known-gaps,memory-store,oracle}.test.ts',
-  'test/{bench-report,chaos,deploy-metrics,guides,history,lockfile,mutants,old-node,proxy,repository,soak,words}.test.ts',
+  'test/{bench-report,chaos,deploy-metrics,guides,history,lockfile,mutants,old-node,options,proxy,repository,soak,words}.test.ts',
 ]
 const TOGETHER = [
   'packages/jobmill/test/{runtime,limits,kit,observe,http,admin,cluster,postgres,hostile,cli,model,sqlite,transfer}/*.test.ts',

@@ -68,7 +68,7 @@ export interface HttpOptions {
   readonly requestsPerSecond?: number
   /** Requests per second for each IP address of anonymous callers (default 20). */
   readonly anonymousPerSecond?: number
-  /** Receives internal errors, whose details callers do not see (default: standard error). */
+  /** Receives internal errors, whose details callers do not see (default standard error). */
   readonly onError?: (error: unknown, what: string) => void
   /** For tests: clocks, timers, random numbers and ids. */
   readonly platform?: Platform

@@ -24,13 +24,13 @@ export interface JobRequest {
   readonly kind: string
   /** Any JSON value; null for an empty payload. */
   readonly payload: unknown
-  /** Omitted: a new UUID version 7. Set: enqueuing the same id again is idempotent. */
+  /** Your own UUID: enqueuing it again is idempotent. Omitted: a new UUID version 7. */
   readonly id?: string
-  /** The queue (default `default`); created with its first job. */
+  /** The queue, created with its first job. Omitted: that of the kind, else `default`. */
   readonly queue?: string
-  /** Lower runs first (default 0). */
+  /** Lower runs first. Omitted: that of the kind, else 0. */
   readonly priority?: number
-  /** The job is dead after this many failed attempts (default 5). */
+  /** The job is dead after this many failed attempts. Omitted: that of the kind, else 5. */
   readonly maxAttempts?: number
   /** Due this long after the database's now. Cannot be combined with `runAt`. */
   readonly delay?: Duration

@@ -38,7 +38,7 @@ export interface LifecycleOptions {
 }
 
 export interface StopOptions {
-  /** How long running jobs may take to finish (default 25 s). */
+  /** How long running jobs may take to finish. Omitted: the option `grace` of the mill. */
   readonly grace?: Duration
   /**
    * Called once no job is running, and awaited before the store closes. Use it to close a server that uses

@@ -25,7 +25,7 @@ export interface OwnDuty {
   readonly run: (context: OwnPass) => Promise<Counts | void>
   /** How long a pass may take (default 30 s). */
   readonly deadline?: Duration
-  /** True (the default): one process runs it for the whole cluster. False: each process runs its own. */
+  /** Whether one process runs it for the whole cluster (default true). False: each process runs its own. */
   readonly forAll?: boolean
 }
 

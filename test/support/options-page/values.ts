@@ -1,0 +1,229 @@
+/**
+ * The default and the bounds of each option, from the constants of the code. A key is the type of a section
+ * and the path of an option.
+ */
+import { HTTP_DEFAULTS } from '../../../packages/jobmill/src/http/options.ts'
+import { PORTS } from '../../../packages/jobmill/src/http/server/address.ts'
+import { BOUNDS, DEFAULTS } from '../../../packages/jobmill/src/job/defaults.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../packages/jobmill/src/job/queue/queue-settings.ts'
+import { DEFAULT_DEFINITION } from '../../../packages/jobmill/src/job/schedule/schedule-options.ts'
+
+/** Markdown, or the file whose code replaces an omitted option. */
+type Default = string | { readonly in: string }
+
+export interface Value {
+  readonly default?: Default
+  readonly bounds?: string
+}
+
+const TIMES = [
+  ['days', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+  ['ms', 1],
+] as const
+
+const number = (value: number): string => value.toLocaleString('en-US')
+
+/** `90000` is `90 s`: the largest unit that gives a whole number. A day is 24 h, as in defaults.md. */
+function time(ms: number): string {
+  const [unit, size] = TIMES.find(
+    ([unit, size]) => ms % size === 0 && ms >= size * (unit === 'days' ? 2 : 1),
+  ) ?? ['ms', 1]
+  return ms === 0 ? '0' : `${number(ms / size)} ${unit}`
+}
+
+function bytes(value: number): string {
+  if (value % 1_048_576 === 0) return `${number(value / 1_048_576)} MiB`
+  return value % 1_024 === 0 ? `${number(value / 1_024)} KiB` : `${number(value)} bytes`
+}
+
+const code = (value: unknown): string => `\`${String(value)}\``
+const range = ({ least, most }: { readonly least: number; readonly most: number }): string =>
+  `${number(least)} to ${number(most)}`
+const upTo = (ms: number): string => `${time(ms)} to ${time(BOUNDS.durationMs)}`
+const chars = (most: number): string => `1 to ${number(most)} characters`
+/** Null means no maximum, or no end. */
+const orNull = (value: number | null, otherwise: string, show: (value: number) => string): string =>
+  value === null ? otherwise : show(value)
+
+const DURATION = upTo(0)
+const TIMEOUT = upTo(1)
+const INSTANT = `1970 to ${new Date(BOUNDS.lastInstantAt - 1).getUTCFullYear()}`
+const NAME = chars(BOUNDS.nameChars)
+const KEY = chars(BOUNDS.keyChars)
+const TAGS = `${number(BOUNDS.tags)} tags of ${number(BOUNDS.tagChars)} characters`
+const POSITIVE = 'at least 1'
+const NONE = 'none'
+const OF_QUEUE = 'as in the queue'
+const OF_KIND = 'as in the kind'
+
+const SOURCES = 'packages/jobmill/src'
+const inFile = (file: string): Value => ({ default: { in: `${SOURCES}/${file}` } })
+const MILL = inFile('runtime/options/options.ts')
+const JOBS = inFile('job/prepare-jobs.ts')
+const SERVER = inFile('store-postgres/options.ts')
+const COMMAND = inFile('work/handlers/command.ts')
+const CHILD = inFile('work/handlers/child-options.ts')
+const SCHEDULE = DEFAULT_DEFINITION
+const QUEUE = DEFAULT_QUEUE_SETTINGS
+
+const priority: Value = { default: number(DEFAULTS.priority), bounds: range(BOUNDS.priority) }
+const maxAttempts: Value = { default: number(DEFAULTS.maxAttempts), bounds: range(BOUNDS.maxAttempts) }
+const timeout: Value = { default: NONE, bounds: TIMEOUT }
+const most: Value = { default: NONE, bounds: range(BOUNDS.keep) }
+const forMs = (ms: number | null): Value => ({ default: orNull(ms, code('forever'), time), bounds: DURATION })
+const perSecond = (value: number): Value => ({ default: number(value), bounds: POSITIVE })
+
+const child = (type: string): Record<string, Value> => ({
+  [`${type}.timeout`]: { default: time(DEFAULTS.childTimeoutMs), bounds: TIMEOUT },
+  [`${type}.killAfter`]: { default: time(DEFAULTS.childKillMs), bounds: DURATION },
+  [`${type}.env`]: CHILD,
+  [`${type}.inheritEnv`]: CHILD,
+})
+
+export const VALUES: Readonly<Record<string, Value>> = {
+  'MillOptions.route': { default: code(DEFAULTS.queue) },
+  'MillOptions.capacity': { bounds: range(BOUNDS.capacity) },
+  'MillOptions.lease': {
+    default: time(DEFAULTS.instanceLeaseMs),
+    bounds: `2 times \`renewEvery\` to ${time(BOUNDS.durationMs)}`,
+  },
+  'MillOptions.renewEvery': { default: time(DEFAULTS.renewEveryMs), bounds: DURATION },
+  'MillOptions.grace': { default: time(DEFAULTS.graceMs), bounds: DURATION },
+  'MillOptions.stuckAfter': { default: time(DEFAULTS.stuckAfterMs), bounds: DURATION },
+  'MillOptions.crashesUntilDead': {
+    default: number(DEFAULTS.crashesUntilDead),
+    bounds: range(BOUNDS.crashesUntilDead),
+  },
+  'MillOptions.payloadLimitBytes': { default: bytes(DEFAULTS.payloadLimitBytes), bounds: POSITIVE },
+  'MillOptions.log': inFile('runtime/options/log-option.ts'),
+  'MillOptions.forwardJobLogs': MILL,
+  'MillOptions.tracing': { default: NONE },
+  'MillOptions.instance.label': { bounds: NAME },
+  'MillOptions.instance.version': { bounds: NAME },
+  'MillOptions.env': MILL,
+
+  'QueueOptions.workers': {
+    default: orNull(QUEUE.workers, `${number(DEFAULTS.workers)} per process`, number),
+    bounds: range(BOUNDS.workers),
+  },
+  'QueueOptions.paused': { default: code(QUEUE.paused) },
+  'QueueOptions.backoff.enabled': { default: code(QUEUE.backoffEnabled) },
+  'QueueOptions.backoff.base': { default: time(QUEUE.backoffBaseMs), bounds: DURATION },
+  'QueueOptions.backoff.max': { default: time(QUEUE.backoffMaxMs), bounds: DURATION },
+  'QueueOptions.retain.done': forMs(QUEUE.retainDoneMs),
+  'QueueOptions.retain.done.for': forMs(QUEUE.retainDoneMs),
+  'QueueOptions.retain.done.most': most,
+  'QueueOptions.retain.cancelled': forMs(QUEUE.retainCancelledMs),
+  'QueueOptions.retain.cancelled.for': forMs(QUEUE.retainCancelledMs),
+  'QueueOptions.retain.cancelled.most': most,
+  'QueueOptions.retain.dead': forMs(QUEUE.retainDeadMs),
+  'QueueOptions.retain.dead.for': forMs(QUEUE.retainDeadMs),
+  'QueueOptions.retain.dead.most': most,
+  'QueueOptions.limit': { default: NONE, bounds: NAME },
+
+  'LimitOptions.rate': { bounds: range(BOUNDS.limit) },
+  'LimitOptions.per': { default: time(DEFAULTS.limitPerMs), bounds: upTo(BOUNDS.shortestPerMs) },
+  'LimitOptions.burst': { bounds: range(BOUNDS.limit) },
+  'LimitOptions.perKey': { default: code(false) },
+  'LimitOptions.concurrency': { bounds: range(BOUNDS.limit) },
+
+  'ScheduleOptions.name': { bounds: NAME },
+  'ScheduleOptions.zone': { default: code(SCHEDULE.zone) },
+  'ScheduleOptions.payload': inFile('job/schedule/schedule-options.ts'),
+  'ScheduleOptions.version': { ...inFile('job/schedule/schedule-options.ts'), bounds: 'at least 0' },
+  'ScheduleOptions.priority': { default: OF_KIND, bounds: range(BOUNDS.priority) },
+  'ScheduleOptions.queue': { default: OF_KIND, bounds: NAME },
+  'ScheduleOptions.maxAttempts': { default: OF_KIND, bounds: range(BOUNDS.maxAttempts) },
+  'ScheduleOptions.timeout': { default: OF_KIND, bounds: TIMEOUT },
+  'ScheduleOptions.tags': { default: NONE, bounds: TAGS },
+  'ScheduleOptions.jitter': { default: time(SCHEDULE.jitterMs), bounds: DURATION },
+  'ScheduleOptions.start': { default: NONE, bounds: INSTANT },
+  'ScheduleOptions.end': { default: NONE, bounds: INSTANT },
+  'ScheduleOptions.missed': { default: code(SCHEDULE.missed) },
+  'ScheduleOptions.missed.all': { default: time(SCHEDULE.missedWithinMs), bounds: DURATION },
+  'ScheduleOptions.overlap': { default: code(SCHEDULE.overlap) },
+  'ScheduleOptions.paused': { default: code(SCHEDULE.paused) },
+
+  'OwnDuty.name': { bounds: NAME },
+  'OwnDuty.every': { bounds: upTo(BOUNDS.shortestDutyMs) },
+  'OwnDuty.deadline': { default: time(DEFAULTS.dutyDeadlineMs), bounds: upTo(BOUNDS.shortestDutyMs) },
+  'OwnDuty.forAll': inFile('runtime/options/duty-options.ts'),
+
+  'RetainOptions.every': { default: time(DEFAULTS.retainEveryMs), bounds: upTo(BOUNDS.shortestRetainMs) },
+  'RetainOptions.events': forMs(DEFAULTS.retainEventsMs),
+  'RetainOptions.ticks': forMs(DEFAULTS.retainTicksMs),
+  'RetainOptions.metrics': forMs(DEFAULTS.retainHoursMs),
+
+  'WithSchema.kind': { bounds: NAME },
+  'WithSchema.payload': { default: NONE },
+  'WithSchema.result': { default: NONE },
+  'WithSchema.queue': { bounds: NAME },
+  'WithSchema.priority': priority,
+  'WithSchema.maxAttempts': maxAttempts,
+  'WithSchema.timeout': timeout,
+  'WithSchema.backoff': { default: OF_QUEUE },
+  'WithSchema.backoff.fixed': { bounds: DURATION },
+  'WithSchema.backoff.base': { default: OF_QUEUE, bounds: DURATION },
+  'WithSchema.backoff.max': { default: OF_QUEUE, bounds: DURATION },
+
+  'WriteOptions.queue': { default: OF_KIND, bounds: NAME },
+  'WriteOptions.priority': { default: OF_KIND, bounds: range(BOUNDS.priority) },
+  'WriteOptions.maxAttempts': { default: OF_KIND, bounds: range(BOUNDS.maxAttempts) },
+  'WriteOptions.delay': { default: '0', bounds: DURATION },
+  'WriteOptions.runAt': { default: 'now', bounds: INSTANT },
+  'WriteOptions.timeout': { default: OF_KIND, bounds: TIMEOUT },
+  'WriteOptions.tags': { default: NONE, bounds: TAGS },
+  'WriteOptions.metadata': { default: NONE, bounds: `up to ${bytes(BOUNDS.metadataBytes)} as JSON` },
+  'WriteOptions.dedupe': { default: NONE },
+  'WriteOptions.dedupe.key': { bounds: KEY },
+  'WriteOptions.dedupe.scope': JOBS,
+  'WriteOptions.dedupe.holdFor': { default: '0', bounds: DURATION },
+  'WriteOptions.dedupe.holdAfter': JOBS,
+  'WriteOptions.dedupe.onConflict': JOBS,
+  'WriteOptions.dedupeKey': { default: NONE, bounds: KEY },
+  'WriteOptions.orderKey': { default: NONE, bounds: KEY },
+
+  'RunOptions.cancelOnTimeout': inFile('enqueue/run.ts'),
+  'RunOptions.timeout': { default: NONE, bounds: DURATION },
+  'ResultOptions.timeout': { default: NONE, bounds: DURATION },
+  'StopOptions.grace': { default: 'the option `grace` of `jobmill()`', bounds: DURATION },
+
+  'SqliteOptions.durability': inFile('store-sqlite/sqlite.ts'),
+  'SqliteOptions.busyDeadline': { default: time(DEFAULTS.statementDeadlineMs), bounds: DURATION },
+
+  'PostgresOptions.schema': SERVER,
+  'PostgresOptions.connections': {
+    default: number(DEFAULTS.connections),
+    bounds: range(BOUNDS.connections),
+  },
+  'PostgresOptions.deadline': { default: time(DEFAULTS.statementDeadlineMs), bounds: DURATION },
+  'PostgresOptions.namedStatements': SERVER,
+
+  'HttpOptions.insecure': inFile('http/server/serve.ts'),
+  'HttpOptions.page': { default: code(true) },
+  'HttpOptions.frameAncestors': { default: NONE },
+  'HttpOptions.redact': { default: code('SECRET_KEYS') },
+  'HttpOptions.maxBodyBytes': { default: bytes(HTTP_DEFAULTS.maxBodyBytes), bounds: POSITIVE },
+  'HttpOptions.maxBodiesBytes': {
+    default: `${HTTP_DEFAULTS.maxBodies} times \`maxBodyBytes\``,
+    bounds: 'at least `maxBodyBytes`',
+  },
+  'HttpOptions.streamsPerCaller': perSecond(HTTP_DEFAULTS.streamsPerCaller),
+  'HttpOptions.maxStreams': perSecond(HTTP_DEFAULTS.maxStreams),
+  'HttpOptions.requestsPerSecond': perSecond(HTTP_DEFAULTS.requestsPerSecond),
+  'HttpOptions.anonymousPerSecond': perSecond(HTTP_DEFAULTS.anonymousPerSecond),
+  'HttpOptions.onError': { default: 'standard error' },
+  'ServeOptions.port': { default: String(HTTP_DEFAULTS.port), bounds: range(PORTS) },
+  'ServeOptions.bind': { default: code(HTTP_DEFAULTS.bind) },
+
+  'CommandOptions.kind': { ...COMMAND, bounds: NAME },
+  'CommandOptions.payloadEnv': COMMAND,
+  ...child('CommandOptions'),
+  'WorkerPoolOptions.kind': { bounds: NAME },
+  'WorkerPoolOptions.size': { default: number(DEFAULTS.poolSize), bounds: range(BOUNDS.poolSize) },
+  'WorkerPoolOptions.recycleAfter': { default: 'never', bounds: range(BOUNDS.recycleAfter) },
+  ...child('WorkerPoolOptions'),
+}
