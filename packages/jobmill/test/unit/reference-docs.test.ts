@@ -1,4 +1,4 @@
-/** The reference pages on errors, defaults and events say what the code says: every row is compared. */
+/** The reference pages on the API, errors, defaults and events say what the code says: every row is compared. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { BOUNDS, DEFAULTS } from '../../src/job/defaults.ts'
@@ -177,5 +177,55 @@ describe('docs/reference/events.md', () => {
     const [, when, cell] = rows.find(([cell]) => plain(cell) === type) ?? []
     expect(when).toMatch(/^[A-Z`].{10}/)
     expect(fieldsIn(cell ?? '')).toEqual(Object.keys(fields))
+  })
+})
+
+/** The names that an entry exports, types included: `export { a, type B, c as d } from …`. */
+function exportsOf(entry: string): string[] {
+  const text = readFileSync(new URL(`../../src/${entry}`, import.meta.url), 'utf8')
+  return [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)]
+    .flatMap(([, names = '']) => names.split(','))
+    .flatMap((name) => /(\w+)\s*$/.exec(name)?.[1] ?? [])
+}
+
+describe('docs/reference/api.md', () => {
+  const text = page('api.md')
+  const headings = [...text.matchAll(/^## (.*)$/gm)].map(([, heading = '']) => heading)
+  const isOfEntry = (heading: string): boolean => heading.startsWith('Names of ')
+  const namesBelow = (heading: string): string[] => rowsBelow(text, heading).map(([name]) => plain(name))
+
+  test('lists every name of jobmill once, and no other', () => {
+    const listed = headings
+      .filter((heading) => heading !== 'Entries' && !isOfEntry(heading))
+      .flatMap((heading) => namesBelow(heading))
+    expect(listed.toSorted()).toEqual(exportsOf('index.ts').toSorted())
+  })
+
+  test('lists every entry for users', () => {
+    const published = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      readonly exports: object
+    }
+    const entries = Object.keys(published.exports).map((name) => name.replace(/^\./, 'jobmill'))
+    const forUsers = entries.filter((name) => !['jobmill/internal', 'jobmill/package.json'].includes(name))
+    expect(namesBelow('Entries').toSorted()).toEqual(forUsers.toSorted())
+  })
+
+  test.each([
+    ['jobmill/sqlite', 'sqlite.ts'],
+    ['jobmill/postgres', 'postgres.ts'],
+    ['jobmill/http', 'http.ts'],
+    ['jobmill/testing', 'testing/index.ts'],
+  ])('lists only names that %s exports', (entry, file) => {
+    const listed = namesBelow(`Names of \`${entry}\``)
+    expect(listed).not.toEqual([])
+    expect(exportsOf(file)).toEqual(expect.arrayContaining(listed))
+    expect(new Set(listed).size).toBe(listed.length)
+  })
+
+  test.each(headings)('says what each name is and links its guide, below %s', (heading) => {
+    for (const [, what, guide] of rowsBelow(text, heading)) {
+      expect(what).toMatch(/^.{10}/)
+      expect(guide).toMatch(/^\[.+\]\(.+\.md(?:#.+)?\)$/)
+    }
   })
 })
