@@ -92,12 +92,13 @@ function row(section: Section, option: Option, values: Values, initial: Facts['i
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 
+const plain = (of: string): string => of.replaceAll(/[`,]/g, '')
+
 /** The comment without its default, which has a column. Throws where the two differ. */
 function withoutDefault(text: string, value: string | undefined, key: string): string {
   const [all, said] = / \(default:? ((?:[^);:,]|,(?=\d))+)\)/.exec(text) ?? []
   if (value === undefined) return text
   if (all === undefined || said === undefined) return text.replace(OMITTED, '$1')
-  const plain = (of: string): string => of.replaceAll(/[`,]/g, '')
   if (plain(said) === plain(value)) return text.replace(all, '')
   throw new Error(`${key}: the comment says "default ${said}", and the code ${value}. Correct the comment`)
 }

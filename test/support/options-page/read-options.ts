@@ -58,9 +58,10 @@ function topLevel(declaration: Node, checker: Checker): Property[] {
   return nodes.toSorted(byPlace(declaration)).map((node) => ({ node, isAlways: true }))
 }
 
+const file = (node: Node): string => node.getSourceFile().fileName
+
 /** Own members first, then those of other files: the compiler returns inherited ones in no fixed order. */
 function byPlace(declaration: Node): (a: Node, b: Node) => number {
-  const file = (node: Node): string => node.getSourceFile().fileName
   const rank = (node: Node): number => {
     if (node.parent === declaration) return 0
     return file(node) === file(declaration) ? 2 : 1

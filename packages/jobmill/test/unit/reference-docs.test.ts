@@ -1,4 +1,4 @@
-/** The reference pages on the API, errors, defaults and events say what the code says: every row is compared. */
+/** The reference pages say what the code says about names, errors, defaults and events. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { BOUNDS, DEFAULTS } from '../../src/job/defaults.ts'
@@ -191,12 +191,11 @@ function exportsOf(entry: string): string[] {
 describe('docs/reference/api.md', () => {
   const text = page('api.md')
   const headings = [...text.matchAll(/^## (.*)$/gm)].map(([, heading = '']) => heading)
-  const isOfEntry = (heading: string): boolean => heading.startsWith('Names of ')
   const namesBelow = (heading: string): string[] => rowsBelow(text, heading).map(([name]) => plain(name))
 
   test('lists every name of jobmill once, and no other', () => {
     const listed = headings
-      .filter((heading) => heading !== 'Entries' && !isOfEntry(heading))
+      .filter((heading) => heading !== 'Entries' && !heading.startsWith('Names of '))
       .flatMap((heading) => namesBelow(heading))
     expect(listed.toSorted()).toEqual(exportsOf('index.ts').toSorted())
   })
