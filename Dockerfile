@@ -50,10 +50,10 @@ COPY packages/uploads/tsconfig.json packages/uploads/
 COPY packages/uploads/src packages/uploads/src
 RUN node_modules/.bin/tsc -p packages/uploads
 
-# The modules of each image. The SQLite package includes binaries for x64 and arm64 and needs no install script. Its
+# The modules of each image. The runtime gets those of the examples: jobmill, both drivers and zod. The SQLite package includes binaries for x64 and arm64 and needs no install script. Its
 # sources and the binaries of other systems are four fifths of its size, so they are removed.
 FROM manifests AS modules
-RUN npm ci --omit=dev --workspace packages/jobmill \
+RUN npm ci --omit=dev --workspace examples \
   && rm -r node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
   && find node_modules/better-sqlite3/prebuilds -type f ! -name 'linux-*' -delete
 

@@ -37,7 +37,14 @@ const kit = 'testing/kit/'
 const openToKit = [...openToTesting, 'work', 'observe', 'runtime', 'store-sqlite']
 
 /** Optional dependencies: only the entry that needs one loads it. */
-const drivers = ['pg', 'better-sqlite3', 'node:sqlite', '@opentelemetry/api', 'pino']
+const optional = ['node:sqlite', '@opentelemetry/api', 'pino']
+
+/** Optional peers that a store loads at its first use, to say what to install if it is missing. */
+const drivers = ['pg', 'better-sqlite3']
+const loader = 'store/load-driver.ts'
+
+/** @param {string[]} names @param {string} module */
+const isOneOf = (names, module) => names.some((name) => module === name || module.startsWith(`${name}/`))
 
 const fix = {
   timer: 'use the timers of platform/, so that a test can control them',
@@ -135,8 +142,10 @@ function* wrongDirections(nodes) {
     if (folder !== '' && folder !== 'testing' && !ranks.has(folder)) {
       yield `${file}:1: the folder ${folder}/ has no layer. Add it to ranks in check-imports.mjs`
     }
-    for (const { module, line, to } of edges) {
+    for (const { module, line, to, typeOnly } of edges) {
       const where = `${file}:${line}: imports '${module}'`
+      if (!typeOnly && isOneOf(drivers, module))
+        yield `${where}: load it with ${loader}, or import its types only`
       if (module === 'jobmill' || module.startsWith('jobmill/')) {
         yield `${where}: import the file itself inside the package`
       }
@@ -180,7 +189,7 @@ function* driversFromRoot(nodes) {
   for (const path of queue) {
     for (const { module, line, to, typeOnly } of nodes.get(path.at(-1) ?? '')?.edges ?? []) {
       if (typeOnly) continue
-      if (drivers.some((name) => module === name || module.startsWith(`${name}/`))) {
+      if (isOneOf(optional, module) || to === loader) {
         yield `${path.at(-1)}:${line}: the root entry must load no driver, but it reaches '${module}': ${path.join(' → ')}`
       }
       if (to === undefined || seen.has(to)) continue

@@ -21,6 +21,7 @@ const steps = {
   // These read the packages in their published form, so they come after the build.
   package: ['publint', '--strict', library],
   'package uploads': ['publint', '--strict', 'packages/uploads'],
+  'consumer types': ['node', 'scripts/check-consumer.mjs'],
   'package types': ['attw', '--pack', library, '--profile', 'esm-only', '--no-emoji'],
 }
 

@@ -142,7 +142,7 @@ export const FILES: readonly TestedMutant[] = [
   {
     name: 'sqlite: a transaction of another copy of SQLite is accepted',
     file: 'store-sqlite/tx.ts',
-    find: 'if (!(tx instanceof Database))',
+    find: 'if (!(tx instanceof loadSqlite()))',
     replace: 'if (!(tx instanceof Object))',
     test: { file: TRANSACTIONS, name: 'D10 a second copy of better-sqlite3' },
   },

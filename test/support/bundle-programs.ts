@@ -77,7 +77,7 @@ async function make(folder: string): Promise<void> {
     logLevel: 'warn',
     // Bundle dependencies too: a library of hundreds of files takes half a second to load. Native modules
     // stay outside.
-    ssr: { noExternal: true, external: ['better-sqlite3', 'pg-native', 'grammy'] },
+    ssr: { noExternal: true, external: ['better-sqlite3', 'pg', 'grammy'] },
     build: {
       ssr: true,
       target: 'node22',

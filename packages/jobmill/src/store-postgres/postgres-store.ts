@@ -8,6 +8,7 @@ import { cancel } from './operate/cancel.ts'
 import { transfer } from './transfer/transfer.ts'
 import { claim } from './claim/claim.ts'
 import { type Connection, connect } from './connection/connection.ts'
+import { loadPg } from './connection/driver.ts'
 import type { Context } from './context.ts'
 import { counts } from './queues/counts.ts'
 import { deleteJobs } from './operate/delete.ts'
@@ -80,6 +81,7 @@ interface Opened {
 export function postgres(url: string, options?: PostgresOptions): ToolStore<Tx>
 export function postgres(options: PostgresOptions): ToolStore<Tx>
 export function postgres(first: string | PostgresOptions, options?: PostgresOptions): ToolStore<Tx> {
+  loadPg()
   const settings = resolveOptions(first, options)
   let connection: Connection | undefined
   const lifecycle = createLifecycle(

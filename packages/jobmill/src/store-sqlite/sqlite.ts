@@ -6,6 +6,7 @@ import { JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { ToolStore } from '../store/store.ts'
+import { loadSqlite } from './connection/driver.ts'
 import type { SqliteTx } from './connection/handle.ts'
 import { createSqliteStore } from './sqlite-store.ts'
 
@@ -61,6 +62,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): ToolStore<Sql
       fix: 'Pass one of the two, or omit it for "full"',
     })
   }
+  loadSqlite()
   return createSqliteStore({
     path: absolute(path),
     givenPath: path,

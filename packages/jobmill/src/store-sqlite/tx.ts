@@ -3,7 +3,7 @@
  * after the user's commit. A savepoint keeps each call all-or-nothing for a user who catches its error and
  * continues.
  */
-import Database from 'better-sqlite3'
+import { loadSqlite } from './connection/driver.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 import { historyOf } from './connection/counter.ts'
 import { userHandleError } from './connection/errors.ts'
@@ -44,7 +44,7 @@ export function checkHandle(tx: unknown): SqliteHandle {
     )
   }
   // POSIX locks belong to the process: two copies of SQLite in it do not exclude each other.
-  if (!(tx instanceof Database))
+  if (!(tx instanceof loadSqlite()))
     throw invalid('belongs to another copy of SQLite than the store', tx, USE_COPY)
   if (handle.open === false) throw invalid('is closed', tx, 'Pass an open database')
   if (handle.inTransaction !== true) {

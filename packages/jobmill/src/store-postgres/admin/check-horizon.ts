@@ -2,11 +2,11 @@
  * Finds what prevents the server from removing dead rows, in every table of the database: sessions with an
  * open transaction, prepared transactions that were never ended, and inactive replication slots.
  */
-import pg from 'pg'
 import { shorten, sizeText } from '../../store/checks/amounts.ts'
 import { spanText } from '../../job/text/span-text.ts'
 import { type Diagnostic, warning, ok } from '../../store/admin/admin.ts'
 import type { Query } from '../connection/connection.ts'
+import { loadPg } from '../connection/driver.ts'
 import type { Look } from './reach.ts'
 
 /**
@@ -90,7 +90,7 @@ function session({ pid, application, name, state, query, open_for: openFor }: Se
 }
 
 function preparedTransaction({ gid, owner, open_for: openFor }: PreparedRow): Diagnostic {
-  const name = pg.escapeLiteral(gid)
+  const name = loadPg().escapeLiteral(gid)
   return warning(
     'horizon',
     `transaction ${name} of ${owner} was prepared ${spanText(openFor)} ago and never ended, which prevents ` +
@@ -104,6 +104,6 @@ function slot({ name, transactions, bytes }: SlotRow): Diagnostic {
   return warning(
     'horizon',
     `the replication slot ${name} is inactive and retains ${sizeText(bytes ?? 0)} of WAL${rows}`,
-    `Restart its consumer, or drop it: SELECT pg_drop_replication_slot(${pg.escapeLiteral(name)})`,
+    `Restart its consumer, or drop it: SELECT pg_drop_replication_slot(${loadPg().escapeLiteral(name)})`,
   )
 }

@@ -2,13 +2,13 @@
  * Checks whether notifications arrive. A pooler in transaction mode accepts LISTEN but never delivers,
  * without an error. If a pooler is detected, this check sends a test notification and waits for it.
  */
-import pg from 'pg'
+import type pg from 'pg'
 import type { Platform } from '../../platform/platform.ts'
 import { sleep } from '../../platform/sleep.ts'
 import { type Diagnostic, warning, ok } from '../../store/admin/admin.ts'
 import type { Query } from '../connection/connection.ts'
 import { connectClient } from '../connection/connect-client.ts'
-import { newClient } from '../connection/server-address.ts'
+import { loadPg, newClient } from '../connection/driver.ts'
 import { endSoon } from '../connection/end-client.ts'
 import type { Look } from './reach.ts'
 
@@ -63,11 +63,11 @@ async function isDelivered(client: pg.Client, query: Query, platform: Platform):
   const received = new AbortController()
   const channel = `jobmill doctor ${platform.id()}`
   client.on('notification', () => received.abort())
-  await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+  await client.query(`LISTEN ${loadPg().escapeIdentifier(channel)}`)
   await query('SELECT pg_notify($1, $2)', [channel, ''])
   await sleep(platform, NOTIFY_MS, received.signal)
   const isThere = received.signal.aborted
   // The pooler may route this to another session. Best effort.
-  await client.query(`UNLISTEN ${pg.escapeIdentifier(channel)}`)
+  await client.query(`UNLISTEN ${loadPg().escapeIdentifier(channel)}`)
   return isThere
 }

@@ -2,8 +2,8 @@
  * Checks server settings that violate a guarantee: acknowledged writes must be on disk, and dead rows must be
  * cleaned up.
  */
-import pg from 'pg'
 import { broken, type Diagnostic, ok } from '../../store/admin/admin.ts'
+import { loadPg } from '../connection/driver.ts'
 import { ourTables } from './expected.ts'
 import type { Look } from './reach.ts'
 
@@ -68,7 +68,8 @@ async function settingsOff(
 
 /** A setting must be changed where it was turned off. */
 function statementToTurnOn({ name, source, role, database }: Setting): string {
-  const [ofRole, ofDatabase] = [pg.escapeIdentifier(role), pg.escapeIdentifier(database)]
+  const { escapeIdentifier } = loadPg()
+  const [ofRole, ofDatabase] = [escapeIdentifier(role), escapeIdentifier(database)]
   if (source === 'database') return `ALTER DATABASE ${ofDatabase} RESET ${name}`
   if (source === 'user') return `ALTER ROLE ${ofRole} RESET ${name}`
   if (source === 'database user') return `ALTER ROLE ${ofRole} IN DATABASE ${ofDatabase} RESET ${name}`

@@ -1,12 +1,13 @@
 /** Creates the database, through the maintenance database, and the schema in it. */
-import pg from 'pg'
+import type pg from 'pg'
 import { JobmillError } from '../../job/errors.ts'
 import { connectClient } from '../connection/connect-client.ts'
 import { endSoon } from '../connection/end-client.ts'
 import { codeOf, toJobmillError } from '../connection/errors.ts'
 import { schemaExists } from '../schema/migrate.ts'
 import type { PostgresSettings } from '../options.ts'
-import { type Address, inMaintenanceDatabase, newClient } from '../connection/server-address.ts'
+import { loadPg, newClient } from '../connection/driver.ts'
+import { type Address, inMaintenanceDatabase } from '../connection/server-address.ts'
 import { ENCODING } from '../connection/server-version.ts'
 import { withConnection, withConnectionIfThere, type Site } from './reach.ts'
 
@@ -36,7 +37,7 @@ async function createDatabase(settings: PostgresSettings): Promise<boolean> {
   try {
     await withOwnClient(settings, maintenance, async (client) => {
       const like = await likeTemplate(client)
-      await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}${like}`)
+      await client.query(`CREATE DATABASE ${loadPg().escapeIdentifier(name)}${like}`)
     })
     return true
   } catch (error) {

@@ -15,7 +15,7 @@ import { clock, connections, encoding, version } from './check-server.ts'
 import { autovacuum, durability } from './check-settings.ts'
 import { countStray } from '../retain/stray-keys.ts'
 import { unnamedDiagnostic } from '../names/unnamed-jobs.ts'
-import { newClient } from '../connection/server-address.ts'
+import { newClient } from '../connection/driver.ts'
 import { withConnectionIfThere, type Look, type Site } from './reach.ts'
 
 export async function diagnose(

@@ -3,13 +3,14 @@
  * no session locks, and prepared statements only until one is lost. It therefore works behind a pooler in
  * transaction mode.
  */
-import pg from 'pg'
+import type pg from 'pg'
 import { isJobmillError, JobmillError } from '../../job/errors.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { sleep } from '../../platform/sleep.ts'
 import type { PoolUsage } from '../../store/admin/resources.ts'
 import { isNameLost, isPlanOutdated, isTransient, leavesConnectionUsable, toJobmillError } from './errors.ts'
 import { pool } from './pool.ts'
+import { loadPg } from './driver.ts'
 import type { Address } from './server-address.ts'
 import { statementNames } from './statement-names.ts'
 
@@ -64,7 +65,7 @@ const PARSERS = new Map<number, (text: string) => unknown>([
 ])
 const types = {
   getTypeParser(oid: number, format?: string): unknown {
-    return PARSERS.get(oid) ?? pg.types.getTypeParser(oid, format === 'binary' ? 'binary' : 'text')
+    return PARSERS.get(oid) ?? loadPg().types.getTypeParser(oid, format === 'binary' ? 'binary' : 'text')
   },
 }
 
@@ -203,7 +204,7 @@ function queryOf(client: pg.Client, options: ConnectionOptions): Query {
  * and the first error is the one to report.
  */
 async function rollBack(query: Query, error: unknown): Promise<boolean> {
-  const isLoss = error instanceof Error && 'code' in error && !(error instanceof pg.DatabaseError)
+  const isLoss = error instanceof Error && 'code' in error && !(error instanceof loadPg().DatabaseError)
   if (isLoss && !leavesConnectionUsable(error)) return false
   return query('ROLLBACK', []).then(
     () => true,

@@ -2,9 +2,9 @@
  * Translates errors of PostgreSQL, poolers and the driver. Only defects in Jobmill itself pass through
  * unchanged.
  */
-import pg from 'pg'
 import { isJobmillError, JobmillError } from '../../job/errors.ts'
 import { NAMES_UNKNOWN, NamesChanged } from '../names/names-changed.ts'
+import { loadPg } from './driver.ts'
 import {
   endsConnection,
   isOwnKeyTaken,
@@ -78,7 +78,7 @@ function saidBelow(error: unknown): unknown {
  */
 export function leavesConnectionUsable(error: unknown): boolean {
   if (isJobmillError(error)) return error.code !== 'OUTCOME_UNKNOWN'
-  if (!(error instanceof pg.DatabaseError) || error.severity !== 'ERROR') return false
+  if (!(error instanceof loadPg().DatabaseError) || error.severity !== 'ERROR') return false
   const code = error.code ?? ''
   return verdictOf(code, error.severity, error) !== 'unknown' && !endsConnection(code)
 }

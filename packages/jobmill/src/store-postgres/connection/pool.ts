@@ -7,7 +7,8 @@ import type { Platform, Timer } from '../../platform/platform.ts'
 import type { PoolUsage } from '../../store/admin/resources.ts'
 import { asksForPassword, connectClient, passwordLate } from './connect-client.ts'
 import { closeSocket, endSoon } from './end-client.ts'
-import { type Address, newClient } from './server-address.ts'
+import { newClient } from './driver.ts'
+import type { Address } from './server-address.ts'
 
 export interface Pool {
   /** Returns a connection for exclusive use: at once, or when one is free. */

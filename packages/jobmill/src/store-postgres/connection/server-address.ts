@@ -1,7 +1,7 @@
-/** Server address and login: a URL, the settings of a pg.Pool, or fields. All clients are created here. */
-import pg from 'pg'
+/** Server address and login: a URL, the settings of a pg.Pool, or fields. */
 import { JobmillError, quote } from '../../job/errors.ts'
 import { nearest, unknownKeys } from '../../job/options/known-keys.ts'
+import { newClient } from './driver.ts'
 
 /** A function is called for every new connection, for example for expiring tokens. */
 export type Password = string | (() => string | Promise<string>)
@@ -91,7 +91,7 @@ function hasPassword(url: unknown): boolean {
  * none. A password belongs to one user, so another user does not get it.
  */
 export function notifierAddress(url: string, store: Address, given: AddressOptions): Address {
-  const { user, password } = newClient(store) as pg.Client & { readonly password?: Password }
+  const { user, password } = newClient(store) as { readonly user?: string; readonly password?: Password }
   const isOwn = !hasPassword(url) && ['', user].includes(decodeURIComponent(new URL(url).username))
   const settings = typeof store === 'string' ? { connectionString: store } : store
   const hasTls = given.ssl !== undefined || /[?&]ssl/.test(url)
@@ -167,15 +167,6 @@ export function invalid(field: string, what: string, fix: string, value?: unknow
   const text = typeof value === 'string' ? value : shown
   const isShown = shown !== '' && !/@|:\/|password|-----BEGIN/i.test(text)
   return new JobmillError('OPTION_INVALID', what, { field, fix, ...(isShown && { value: shown }) })
-}
-
-/** Reads certificates, and throws if it cannot. */
-export function newClient(address: Address, own: pg.ClientConfig = {}): pg.Client {
-  if (typeof address === 'string') return new pg.Client({ ...own, connectionString: address })
-  const client = new pg.Client({ ...(address as pg.ClientConfig), ...own })
-  // The driver prefers the password of a connection string, even if it has none.
-  if (address.password !== undefined) (client as { password?: unknown }).password = address.password
-  return client
 }
 
 /** The same server, with the database that every server has. */

@@ -3,7 +3,7 @@
  * makes all writers wait for one lock, so only remote dispatch does that. LISTEN uses its own connection,
  * which reconnects automatically. A lost notification only adds latency, because instances also poll.
  */
-import pg from 'pg'
+import type pg from 'pg'
 import { JobmillError } from '../../job/errors.ts'
 import type { Platform, Timer } from '../../platform/platform.ts'
 import { sleep } from '../../platform/sleep.ts'
@@ -17,7 +17,8 @@ import type { Connection, Statement } from '../connection/connection.ts'
 import { endSoon } from '../connection/end-client.ts'
 import { channelOf, type HandOvers, handOvers as createHandOvers } from './hand-over.ts'
 import { trackMissedNotifications } from './missed-notifications.ts'
-import { type Address, newClient } from '../connection/server-address.ts'
+import { loadPg, newClient } from '../connection/driver.ts'
+import type { Address } from '../connection/server-address.ts'
 
 export interface NotifierOptions {
   /** The address for LISTEN; null to disable it. */
@@ -135,7 +136,7 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
     })
     try {
       await connectClient(client, { platform, waitMs: CONNECT_MS, isWanted: () => listener === client })
-      await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+      await client.query(`LISTEN ${loadPg().escapeIdentifier(channel)}`)
       listening = listener === client
       failures = 0
       // Notifications may have been missed while not listening.
@@ -151,7 +152,7 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
     const known = await options.secret().catch(() => undefined)
     if (known === undefined || listener !== client) return
     const own = channelOf(me, known)
-    await client.query(`LISTEN ${pg.escapeIdentifier(own)}`)
+    await client.query(`LISTEN ${loadPg().escapeIdentifier(own)}`)
     await client.query(LISTENS, [own])
     if (listener === client) secret = known
   }

@@ -3,7 +3,7 @@
  * it blocks this process.
  */
 import { statSync } from 'node:fs'
-import Database from 'better-sqlite3'
+import { loadSqlite } from '../connection/driver.ts'
 import type { DatabaseHealth, TableHealth } from '../../store/admin/admin.ts'
 import { filePaths } from '../file/file-paths.ts'
 import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
@@ -44,7 +44,7 @@ export async function health(settings: StoreSettings): Promise<DatabaseHealth> {
 }
 
 function nothing(): DatabaseHealth {
-  const handle = new Database(':memory:')
+  const handle = new (loadSqlite())(':memory:')
   try {
     return { server: serverOf(handle), sizeBytes: 0, logBytes: null, tables: [], pinned: [] }
   } finally {

@@ -2,7 +2,7 @@
  * Lists the tables, columns and indexes of a file, and those that the migrations create in an empty in-memory
  * database.
  */
-import Database from 'better-sqlite3'
+import { loadSqlite } from '../connection/driver.ts'
 import type { Parts } from '../../store/admin/drift.ts'
 import type { Migration } from '../../store/admin/migrations.ts'
 import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
@@ -45,7 +45,7 @@ export function afterMigrations<T>(
   look: (handle: SqliteHandle) => T,
   migrations: readonly Migration[] = MIGRATIONS,
 ): T {
-  const handle = new Database(':memory:')
+  const handle = new (loadSqlite())(':memory:')
   try {
     migrate(handle, 0, migrations)
     return look(handle)

@@ -2,7 +2,7 @@
  * Opens an existing file for the database tools, separately from the store, for one read or one change only.
  */
 import { existsSync } from 'node:fs'
-import Database from 'better-sqlite3'
+import { loadSqlite } from '../connection/driver.ts'
 import { sleep } from '../../platform/sleep.ts'
 import { checkOldLogs, type Connection, openConnection } from '../connection/connection.ts'
 import { isBusy, storeError } from '../connection/errors.ts'
@@ -24,7 +24,7 @@ export async function lookInto<T>(settings: StoreSettings, look: (handle: Connec
   return retryWhileBusy(settings, () => {
     checkOneName(settings.path)
     checkOldLogs(settings.path)
-    const handle = new Database(settings.path, { fileMustExist: true, timeout: 0 })
+    const handle = new (loadSqlite())(settings.path, { fileMustExist: true, timeout: 0 })
     try {
       handle.pragma('query_only = ON')
       return look(handle)

@@ -2,7 +2,6 @@
  * Opens the file: checks the driver and the SQLite version, and applies every setting that durability depends
  * on.
  */
-import Database from 'better-sqlite3'
 import { closeSync, openSync } from 'node:fs'
 import { JobmillError, quote } from '../../job/errors.ts'
 import { filePaths } from '../file/file-paths.ts'
@@ -10,6 +9,7 @@ import { userOfOldLogs } from '../file/old-logs.ts'
 import { checkOneName } from '../file/one-name.ts'
 import { oldLogsOpen } from '../file/same-file.ts'
 import { definePayloadHas } from '../inspect/payload-has.ts'
+import { loadSqlite } from './driver.ts'
 import { type SqliteHandle, statementsOf } from './handle.ts'
 import { versionProblem } from './sqlite-version.ts'
 
@@ -46,7 +46,7 @@ export function openConnection(
   if (!fileMustExist) createFile(path)
   checkOneName(path)
   checkOldLogs(path)
-  const handle = new Database(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist })
+  const handle = new (loadSqlite())(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist })
   try {
     checkVersion(handle)
     configure(handle, path, durability)

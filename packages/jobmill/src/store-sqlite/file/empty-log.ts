@@ -3,7 +3,7 @@
  * and then ends. See log-size.ts.
  */
 import { workerData } from 'node:worker_threads'
-import Database from 'better-sqlite3'
+import { loadSqlite } from '../connection/driver.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { sleep } from '../../platform/sleep.ts'
 
@@ -21,7 +21,7 @@ interface Progress {
   readonly checkpointed: number
 }
 
-const database = new Database(workerData as string, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true })
+const database = new (loadSqlite())(workerData as string, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true })
 for (;;) {
   const { log, checkpointed } = database.prepare(COPY).get() as Progress
   if (log === checkpointed && (database.prepare(EMPTY).get() as Progress).busy === 0) break

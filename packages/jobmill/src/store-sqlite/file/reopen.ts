@@ -4,7 +4,7 @@
  * Jobmill database, calls are refused until it is corrected.
  */
 import { linkSync, renameSync, rmSync } from 'node:fs'
-import Database from 'better-sqlite3'
+import { loadSqlite } from '../connection/driver.ts'
 import { JobmillError } from '../../job/errors.ts'
 import { checkOldLogs, type Connection, type Durability, openConnection } from '../connection/connection.ts'
 import { markLoss } from '../connection/counter.ts'
@@ -245,7 +245,7 @@ export function markPossibleLoss(connection: Connection): void {
 export function checkOurs(path: string, isOurs: (handle: Connection) => boolean): void {
   checkOneName(path)
   checkOldLogs(path)
-  const handle = new Database(path, { fileMustExist: true, timeout: 0 })
+  const handle = new (loadSqlite())(path, { fileMustExist: true, timeout: 0 })
   try {
     handle.pragma('query_only = ON')
     if (isOurs(handle)) return
