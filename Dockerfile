@@ -14,6 +14,7 @@ FROM --platform=$BUILDPLATFORM ${NODE} AS manifests
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY examples/package.json examples/
+COPY packages/conformance/package.json packages/conformance/
 COPY packages/dashboard/package.json packages/dashboard/
 COPY packages/jobmill/package.json packages/jobmill/
 COPY packages/jobmill/bin packages/jobmill/bin

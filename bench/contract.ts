@@ -17,7 +17,7 @@ import type { FullStore } from 'jobmill'
 import type { NewJob } from 'jobmill/store'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
-import { aJob, anInstance } from 'jobmill/testing'
+import { aJob, anInstance } from 'jobmill-conformance'
 import { startPostgres } from '../test/support/postgres-server.ts'
 
 const { values } = parseArgs({

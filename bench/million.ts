@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 import type { FullStore } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
-import { aClaim, aJob, anInstance } from 'jobmill/testing'
+import { aClaim, aJob, anInstance } from 'jobmill-conformance'
 import { fillPostgres, fillSqlite } from '../test/support/fill.ts'
 import { startPostgres } from '../test/support/postgres-server.ts'
 

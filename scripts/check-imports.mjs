@@ -1,7 +1,8 @@
 // Enforces the layers of packages/jobmill/src: imports point down, there are no cycles, the root entry loads
-// no optional dependency, and only platform/ uses the clock, timers, randomness and ids. Prints violations by
-// file and line. A test calls `checkImports` too, so that a violation also fails `npm test`.
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+// no optional dependency, and only platform/ uses the clock, timers, randomness and ids. Packages around it
+// import only the entries that they may. Prints violations by file and line. A test calls these functions
+// too, so that a violation also fails `npm test`.
+import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { lineAt, readSource } from './read-source.mjs'
@@ -26,15 +27,17 @@ const ranks = new Map(
   }),
 )
 
-/** What the published test code may import. It must also work for stores of third parties. */
-const openToTesting = ['platform', 'job', 'store', 'enqueue']
+/** What the test kit may import: it starts a whole mill in memory, on one store. */
+const openToTesting = ['platform', 'job', 'store', 'enqueue', 'work', 'observe', 'runtime', 'store-sqlite']
 
 /**
- * The test kit for users starts a whole mill in memory, so it imports the runtime and one store.
- * The conformance suite for stores must work without either.
+ * The entries of our packages that another package may import. The conformance suite must work for stores of
+ * third parties, so it gets what they get.
+ * @type {Record<string, string[]>}
  */
-const kit = 'testing/kit/'
-const openToKit = [...openToTesting, 'work', 'observe', 'runtime', 'store-sqlite']
+export const openEntries = {
+  conformance: ['jobmill/store', 'jobmill/testing'],
+}
 
 /** Optional dependencies: only the entry that needs one loads it. */
 const optional = ['node:sqlite', '@opentelemetry/api', 'pino']
@@ -118,15 +121,11 @@ const folderOf = (file) => (file.includes('/') ? file.slice(0, file.indexOf('/')
  */
 function objection(from, to) {
   const [a, b] = [folderOf(from), folderOf(to)]
-  if (to.startsWith(kit) && a === 'testing' && !from.startsWith(kit) && from !== 'testing/index.ts') {
-    return `${kit} knows the runtime, and the rest of testing/ must work without it`
-  }
   if (a === b || a === '') return undefined
   if (b === '') return 'an entry file is for users of the package. Import the file that it re-exports'
   if (b === 'testing') return 'testing/ is for users of the package and for tests. Nothing else may import it'
   if (a === 'testing') {
-    const [who, open] = from.startsWith(kit) ? [kit, openToKit] : ['testing/', openToTesting]
-    return open.includes(b) ? undefined : `${who} may import ${open.join(', ')} only`
+    return openToTesting.includes(b) ? undefined : `testing/ may import ${openToTesting.join(', ')} only`
   }
   const [rankA = -1, rankB = -1] = [ranks.get(a), ranks.get(b)]
   if (rankB < rankA) return undefined
@@ -224,10 +223,40 @@ export function checkImports(src) {
   return [...wrongDirections(nodes), ...cycles(nodes), ...driversFromRoot(nodes), ...usesOfReserved(nodes)]
 }
 
+/** @param {Map<string, Node>} nodes @param {string[]} open */
+function* wrongEntries(nodes, open) {
+  for (const { file, edges } of nodes.values()) {
+    for (const { module, line, to } of edges) {
+      const where = `${file}:${line}: imports '${module}'`
+      if (/^jobmill(?:$|[/-])/.test(module) && !open.includes(module))
+        yield `${where}: use ${open.join(' or ')}`
+      if (to !== undefined && !nodes.has(to)) yield `${where}: no such file below src`
+    }
+  }
+}
+
+/**
+ * @param {string} src the sources of a package around the library
+ * @param {string[]} open the entries of our packages that it may import
+ * @returns {string[]} one line per violation
+ */
+export function checkPackage(src, open) {
+  const nodes = readTree(src)
+  return [...wrongEntries(nodes, open), ...cycles(nodes), ...usesOfReserved(nodes)]
+}
+
+/** @param {string} name */
+const sourcesOf = (name) => fileURLToPath(new URL(`../packages/${name}/src`, import.meta.url))
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const folder = 'packages/jobmill/src'
-  const src = fileURLToPath(new URL(`../${folder}`, import.meta.url))
-  const problems = existsSync(src) ? checkImports(src) : [`${folder}: not found`]
-  for (const problem of problems) console.error(`${folder}/${problem}`)
-  process.exit(problems.length > 0 ? 1 : 0)
+  const checks = [
+    { name: 'jobmill', problems: checkImports(sourcesOf('jobmill')) },
+    ...Object.entries(openEntries).map(([name, open]) => ({
+      name,
+      problems: checkPackage(sourcesOf(name), open),
+    })),
+  ]
+  const lines = checks.flatMap(({ name, problems }) => problems.map((one) => `packages/${name}/src/${one}`))
+  for (const line of lines) console.error(line)
+  process.exit(lines.length > 0 ? 1 : 0)
 }

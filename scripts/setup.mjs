@@ -130,12 +130,34 @@ function build(pack, node, always) {
   renameSync(fresh, dist)
 }
 
+/** @param {string} pack a folder under packages/ */
+function manifestOf(pack) {
+  const path = join(root, 'packages', pack, 'package.json')
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}'
+  return /** @type {{ name?: string, dependencies?: Record<string, string> }} */ (JSON.parse(text))
+}
+
+/**
+ * The folders under packages/, each after those that it depends on: it compiles against their declarations.
+ * @param {string[]} asked @param {string[]} ordered
+ */
+function inOrder(asked, ordered = []) {
+  for (const pack of asked) {
+    const { dependencies = {} } = manifestOf(pack)
+    const isNeeded = (/** @type {string} */ other) => (manifestOf(other).name ?? '') in dependencies
+    if (ordered.includes(pack)) continue
+    inOrder(readdirSync(join(root, 'packages')).filter(isNeeded), ordered)
+    ordered.push(pack)
+  }
+  return ordered
+}
+
 if (!nodeIsAtLeast(20, 0))
   fail(`Node 20 or newer is required (got ${process.version}). Install Node 24 and run the command again.`)
 install()
 const node = runtime()
 if (!process.argv.includes('--install-only')) {
   const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'))
-  for (const pack of asked.length > 0 ? asked : readdirSync(join(root, 'packages')))
+  for (const pack of inOrder(asked.length > 0 ? asked : readdirSync(join(root, 'packages'))))
     build(pack, node, process.argv.includes('--build'))
 }

@@ -7,7 +7,9 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (page: string): string => readFileSync(join(root, page), 'utf8')
-const PACKAGE_PAGES = ['tables', 'telegram', 'uploads'].map((name) => `packages/${name}/README.md`)
+const PACKAGE_PAGES = ['conformance', 'tables', 'telegram', 'uploads'].map(
+  (name) => `packages/${name}/README.md`,
+)
 
 function pagesBelow(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {

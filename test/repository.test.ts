@@ -5,20 +5,24 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { checkImports } from '../scripts/check-imports.mjs'
+import { checkImports, checkPackage, openEntries } from '../scripts/check-imports.mjs'
 
-function check(tree: Record<string, string>): string[] {
+function check(tree: Record<string, string>, by: (src: string) => string[] = checkImports): string[] {
   const src = mkdtempSync(join(tmpdir(), 'jobmill-tree-'))
   onTestFinished(() => rmSync(src, { recursive: true, force: true }))
   for (const [file, text] of Object.entries(tree)) {
     mkdirSync(dirname(join(src, file)), { recursive: true })
     writeFileSync(join(src, file), text)
   }
-  return checkImports(src)
+  return by(src)
 }
 
 test('the library respects its import layers', () => {
   expect(checkImports(fileURLToPath(new URL('../packages/jobmill/src', import.meta.url)))).toEqual([])
+})
+
+test.each(Object.entries(openEntries))('packages/%s imports only open entries', (name, open) => {
+  expect(checkPackage(fileURLToPath(new URL(`../packages/${name}/src`, import.meta.url)), open)).toEqual([])
 })
 
 describe('the import check accepts', () => {
@@ -93,24 +97,14 @@ describe('the import check finds', () => {
       'runtime/ is above work/',
     ],
     [
-      'test support that knows a store',
-      { 'testing/a.ts': `import '../store-sqlite/b.ts'`, 'store-sqlite/b.ts': '' },
+      'test support that knows what comes above the runtime',
+      { 'testing/a.ts': `import '../cli/b.ts'`, 'cli/b.ts': '' },
       'testing/ may import',
-    ],
-    [
-      'test support that knows the runtime',
-      { 'testing/conformance/a.ts': `import '../../runtime/b.ts'`, 'runtime/b.ts': '' },
-      'testing/ may import platform, job, store, enqueue only',
     ],
     [
       'a kit that knows another store, or what comes above the runtime',
       { 'testing/kit/a.ts': `import '../../store-postgres/b.ts'`, 'store-postgres/b.ts': '' },
-      /testing\/kit\/ may import .*runtime, store-sqlite only/,
-    ],
-    [
-      'a suite for stores that needs the kit',
-      { 'testing/conformance/a.ts': `import '../kit/b.ts'`, 'testing/kit/b.ts': '' },
-      'testing/kit/ knows the runtime, and the rest of testing/ must work without it',
+      /testing\/ may import .*runtime, store-sqlite only/,
     ],
     [
       'a layer that needs test support',
@@ -190,6 +184,14 @@ describe('the import check finds', () => {
     expect(problems.length).toBeGreaterThan(0)
     for (const problem of problems) expect(problem).toMatch(/^work\/a\.ts:2: .* is for platform\/ only: /)
   })
+})
+
+test('the import check finds a package that imports an entry it may not, or leaves its sources', () => {
+  const tree = { 'a.ts': `import 'jobmill'\nimport 'jobmill/store'\nimport '../other.ts'` }
+  expect(check(tree, (src) => checkPackage(src, ['jobmill/store']))).toEqual([
+    `a.ts:1: imports 'jobmill': use jobmill/store`,
+    `a.ts:3: imports '../other.ts': no such file below src`,
+  ])
 })
 
 describe('every package', () => {

@@ -12,6 +12,7 @@ const COPIED = [
   'packages/jobmill/src',
   'packages/jobmill/test',
   'packages/jobmill/package.json',
+  'packages/conformance/src',
   // Tests also bundle child programs from these.
   'packages/tables/src',
   'packages/tables/test',

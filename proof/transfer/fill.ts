@@ -1,6 +1,6 @@
 /** Creates a SQLite file with mixed jobs, through the verbs of the store. */
 import { sqlite } from 'jobmill/sqlite'
-import { aClaim, anInstance, someJobs } from 'jobmill/testing'
+import { aClaim, anInstance, someJobs } from 'jobmill-conformance'
 
 type Store = ReturnType<typeof sqlite>
 type Finish = Parameters<Store['finish']>[0][number]

@@ -10,6 +10,7 @@ export const OUR_PACKAGES: Readonly<Record<string, string>> = {
   'jobmill/cli': 'jobmill/src/cli.ts',
   'jobmill/opentelemetry': 'jobmill/src/opentelemetry.ts',
   'jobmill/testing': 'jobmill/src/testing/index.ts',
+  'jobmill-conformance': 'conformance/src/index.ts',
   'jobmill-tables': 'tables/src/index.ts',
   'jobmill-telegram': 'telegram/src/index.ts',
   'jobmill-telegram/fake': 'telegram/src/fake.ts',

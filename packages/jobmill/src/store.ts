@@ -1,6 +1,6 @@
 /**
  * `jobmill/store`: the contract of a store, and what its rules refer to. For authors of stores: see "Write a
- * store" in the docs. Test a store with `storeConformance` of `jobmill/testing`.
+ * store" in the docs. Test a store with `storeConformance` of `jobmill-conformance`.
  */
 
 // The contract.
@@ -16,7 +16,15 @@ export type {
   RemoteDispatch,
   SchedulesPart,
 } from './store/parts.ts'
-export { ALL_VERBS, aroundVerbs, type AnyVerb, type Verb, VERBS, type VerbClass } from './store/verbs.ts'
+export {
+  ALL_VERBS,
+  aroundVerbs,
+  type AnyVerb,
+  type Verb,
+  verbOf,
+  VERBS,
+  type VerbClass,
+} from './store/verbs.ts'
 export type { StoreTools } from './store/admin/tools.ts'
 
 // Jobs.
@@ -91,6 +99,7 @@ export {
   liveSchedule,
   type Missed,
   type Overlap,
+  overlapKey,
   type ScheduleDefinition,
   type ScheduleOption,
   type SchedulePatch,

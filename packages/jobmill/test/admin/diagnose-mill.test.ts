@@ -9,7 +9,7 @@ import { diagnoseMill } from '../../src/runtime/diagnose/diagnostics.ts'
 import { periodsOf } from '../../src/runtime/diagnose/scene.ts'
 import { resolveOptions } from '../../src/runtime/options/options.ts'
 import type { Diagnostic } from '../../src/store/admin/admin.ts'
-import { aClaim, aJob, anInstance, aHeartbeat } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, aHeartbeat } from '../../../conformance/src/factories.ts'
 import { type Place, places } from '../runtime/places.ts'
 
 /** The fake clock of the database. */

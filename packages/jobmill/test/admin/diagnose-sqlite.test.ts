@@ -7,7 +7,7 @@ import { sqlite } from '../../src/sqlite.ts'
 import type { Diagnostic } from '../../src/store/admin/admin.ts'
 import { fileSystem } from '../../src/store-sqlite/admin/check-settings.ts'
 import { LOG_LIMIT_BYTES } from '../../src/store-sqlite/connection/connection.ts'
-import { aJob } from '../../src/testing/factories.ts'
+import { aJob } from '../../../conformance/src/factories.ts'
 import { linkTo } from '../sqlite/support.ts'
 
 async function migratedFile(): Promise<string> {

@@ -5,7 +5,7 @@ import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { atFileEnd } from '../../../../test/support/file-end.ts'
 import { buildNextRelease } from '../../../../test/upgrades/next-release.ts'
 import { sqlite } from '../../src/sqlite.ts'
-import { aJob, anInstance } from '../../src/testing/factories.ts'
+import { aJob, anInstance } from '../../../conformance/src/factories.ts'
 import { ALL, migrated, postgresSite, queryAt } from './sites.ts'
 
 const NOBODY = { alive: [] }

@@ -7,7 +7,7 @@ import { inFull } from '../../../../test/support/in-full.ts'
 import type { Lease } from '../../src/store/types/claim.ts'
 import type { Diagnostic } from '../../src/store/admin/admin.ts'
 import type { ToolStore } from '../../src/store/store.ts'
-import { aClaim, aJob, anAcquire, anInstance, aRetain } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anAcquire, anInstance, aRetain } from '../../../conformance/src/factories.ts'
 import { ALL, migrated, type TestSite, type TestSites } from './sites.ts'
 
 interface Scene extends TestSite {

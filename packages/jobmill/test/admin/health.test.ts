@@ -7,7 +7,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { pinning } from '../../src/store-postgres/admin/check-horizon.ts'
-import { someJobs } from '../../src/testing/factories.ts'
+import { someJobs } from '../../../conformance/src/factories.ts'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { ALL, migrated, queryAt } from './sites.ts'
 

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Diagnostic } from '../../src/store/admin/admin.ts'
 import type { ToolStore } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance, aRetain } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, aRetain } from '../../../conformance/src/factories.ts'
 import { ALL, postgresSite } from './sites.ts'
 
 const YOUNG = { kind: 'young', queue: 'mail' }

@@ -14,8 +14,8 @@ import { terminal } from '../../src/cli/terminal.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aFinish, DEAD, DONE, later } from '../../src/testing/conformance/bench.ts'
-import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+import { aFinish, DEAD, DONE, later } from '../../../conformance/src/suite/bench.ts'
+import { aClaim, aJob, anInstance, someJobs } from '../../../conformance/src/factories.ts'
 
 const MAIN = bundled(path.join(import.meta.dirname, '../../src/cli/main.ts'))
 const JOBS = 2_000

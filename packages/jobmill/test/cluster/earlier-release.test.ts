@@ -8,7 +8,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance, aRetain } from '../../src/testing/index.ts'
+import { aClaim, aJob, anInstance, aRetain } from '../../../conformance/src/index.ts'
 
 interface Place {
   readonly store: FullStore

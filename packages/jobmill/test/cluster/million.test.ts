@@ -8,7 +8,7 @@ import { fillPostgres, fillSqlite } from '../../../../test/support/fill.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance } from '../../src/testing/index.ts'
+import { aClaim, aJob, anInstance } from '../../../conformance/src/index.ts'
 
 // A twentieth in every run, all every night: filling the tables takes most of the time.
 const MANY = Number(process.env['JOBMILL_MANY'] ?? 50_000)

@@ -4,10 +4,15 @@ import { describe, expect, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
 import type { Store } from '../../src/store/store.ts'
-import { type OptionalGroup, OPTIONAL_GROUPS } from '../../src/testing/conformance/groups.ts'
-import type { ConformanceSubject } from '../../src/testing/conformance/subject.ts'
-import { conformanceCases, storeConformance } from '../../src/testing/conformance/suite.ts'
-import { oracle, oracleDatabase, type OracleTx, oracleTransaction } from '../../src/testing/oracle/oracle.ts'
+import { type OptionalGroup, OPTIONAL_GROUPS } from '../../../conformance/src/suite/groups.ts'
+import type { ConformanceSubject } from '../../../conformance/src/suite/subject.ts'
+import { conformanceCases, storeConformance } from '../../../conformance/src/suite/suite.ts'
+import {
+  oracle,
+  oracleDatabase,
+  type OracleTx,
+  oracleTransaction,
+} from '../../../conformance/src/oracle/oracle.ts'
 import { testClock } from '../../src/testing/test-clock.ts'
 
 function oracleWithout(without: readonly OptionalGroup[], missing = without): ConformanceSubject {

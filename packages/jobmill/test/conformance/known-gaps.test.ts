@@ -1,8 +1,8 @@
 // A list of known gaps must stay true: a gap that was closed, or never was one, fails.
 import { expect, test } from 'vitest'
-import type { ConformanceSubject } from '../../src/testing/conformance/subject.ts'
-import { conformanceCases, storeConformance } from '../../src/testing/conformance/suite.ts'
-import { oracle, oracleDatabase, oracleTransaction } from '../../src/testing/oracle/oracle.ts'
+import type { ConformanceSubject } from '../../../conformance/src/suite/subject.ts'
+import { conformanceCases, storeConformance } from '../../../conformance/src/suite/suite.ts'
+import { oracle, oracleDatabase, oracleTransaction } from '../../../conformance/src/oracle/oracle.ts'
 import { testClock } from '../../src/testing/test-clock.ts'
 
 /** The tests that the suite would register for an oracle with these known gaps. */

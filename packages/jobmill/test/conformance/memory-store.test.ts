@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { memoryDatabase } from '../../../../examples/memory-store/database.ts'
 import { memoryStore } from '../../../../examples/memory-store/store.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
-import { storeConformance, testMill } from '../../src/testing/index.ts'
+import { testMill } from '../../src/testing/index.ts'
+import { storeConformance } from '../../../conformance/src/index.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8')
 

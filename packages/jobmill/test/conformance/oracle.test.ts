@@ -1,7 +1,7 @@
 // The oracle is the contract in executable form, so it must pass the suite that tests the contract.
 import { describe, test } from 'vitest'
-import { storeConformance } from '../../src/testing/conformance/suite.ts'
-import { oracle, oracleDatabase, oracleTransaction } from '../../src/testing/oracle/oracle.ts'
+import { storeConformance } from '../../../conformance/src/suite/suite.ts'
+import { oracle, oracleDatabase, oracleTransaction } from '../../../conformance/src/oracle/oracle.ts'
 import { testClock } from '../../src/testing/test-clock.ts'
 
 let database = oracleDatabase()

@@ -1,6 +1,6 @@
 // The PostgreSQL store against the contract, on the oldest server available for this machine.
 import { describe, inject, test } from 'vitest'
-import { storeConformance } from '../../src/testing/index.ts'
+import { storeConformance } from '../../../conformance/src/index.ts'
 import { someCases } from './some-cases.ts'
 import { postgresSubject } from './postgres-subject.ts'
 

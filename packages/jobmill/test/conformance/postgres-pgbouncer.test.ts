@@ -2,7 +2,7 @@
 // connects directly.
 import { afterAll, describe, inject, test } from 'vitest'
 import { startPgbouncer } from '../../../../test/support/pgbouncer.ts'
-import { storeConformance } from '../../src/testing/index.ts'
+import { storeConformance } from '../../../conformance/src/index.ts'
 import { someCases } from './some-cases.ts'
 import { postgresSubject } from './postgres-subject.ts'
 

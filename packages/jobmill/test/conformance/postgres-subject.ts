@@ -6,7 +6,7 @@ import { afterAll, beforeAll, inject } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { keepSessionsHere } from '../../../../test/support/kept-sessions.ts'
 import { postgres } from '../../src/postgres.ts'
-import type { ConformanceSubject } from '../../src/testing/index.ts'
+import type { ConformanceSubject } from '../../../conformance/src/index.ts'
 import type { FullStore } from '../../src/store/store.ts'
 
 /** On the current server, with sessions that the handles of a file share one after the other. */

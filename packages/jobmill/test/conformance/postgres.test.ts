@@ -1,6 +1,6 @@
 // The PostgreSQL store against the contract, on a current server.
 import { describe, test } from 'vitest'
-import { storeConformance } from '../../src/testing/index.ts'
+import { storeConformance } from '../../../conformance/src/index.ts'
 import { currentPostgresSubject } from './postgres-subject.ts'
 
 describe('store conformance: postgres', () => {

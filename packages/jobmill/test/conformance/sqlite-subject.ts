@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import { beforeAll } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { sqlite } from '../../src/sqlite.ts'
-import type { ConformanceSubject } from '../../src/testing/index.ts'
+import type { ConformanceSubject } from '../../../conformance/src/index.ts'
 import type { FullStore } from '../../src/store/store.ts'
 
 export function sqliteSubject(): ConformanceSubject<FullStore> {

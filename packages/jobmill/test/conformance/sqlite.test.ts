@@ -1,6 +1,6 @@
 // The SQLite store against the contract.
 import { describe, test } from 'vitest'
-import { storeConformance } from '../../src/testing/index.ts'
+import { storeConformance } from '../../../conformance/src/index.ts'
 import { sqliteSubject } from './sqlite-subject.ts'
 
 describe('store conformance: sqlite', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { Lease } from '../../src/store/types/claim.ts'
-import { aJob } from '../../src/testing/factories.ts'
+import { aJob } from '../../../conformance/src/factories.ts'
 import { aLease, unavailable } from '../work/leases.ts'
 import { dispatcherBench } from './dispatcher-bench.ts'
 import { leasesIn } from './support.ts'

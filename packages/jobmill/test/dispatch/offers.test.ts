@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DispatchEvent } from '../../src/dispatch/events.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
-import { aJob, someJobs } from '../../src/testing/factories.ts'
+import { aJob, someJobs } from '../../../conformance/src/factories.ts'
 import { aLease } from '../work/leases.ts'
 import {
   claimed,

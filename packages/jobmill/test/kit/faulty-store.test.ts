@@ -4,15 +4,9 @@ import { describe, expect, expectTypeOf, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import type { Store, TxOf } from '../../src/index.ts'
 import { sqlite, type SqliteTx } from '../../src/sqlite.ts'
-import {
-  aJob,
-  anInstance,
-  faultyStore,
-  oracle,
-  oracleDatabase,
-  testPlatform,
-} from '../../src/testing/index.ts'
-import { aHandOff } from '../../src/testing/factories.ts'
+import { faultyStore, testPlatform } from '../../src/testing/index.ts'
+import { aJob, anInstance, oracle, oracleDatabase } from '../../../conformance/src/index.ts'
+import { aHandOff } from '../../../conformance/src/factories.ts'
 import { refusal, rejection } from '../unit/support.ts'
 import { openStore } from './support.ts'
 

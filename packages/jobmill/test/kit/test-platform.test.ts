@@ -1,7 +1,8 @@
 // The fake clock: it only moves on request, from timer to timer, and waits for the work that each timer
 // starts.
 import { describe, expect, test, vi } from 'vitest'
-import { aJob, faultyStore, testPlatform } from '../../src/testing/index.ts'
+import { faultyStore, testPlatform } from '../../src/testing/index.ts'
+import { aJob } from '../../../conformance/src/index.ts'
 import { inFlight } from '../../src/testing/kit/in-flight.ts'
 import { refusal, rejection } from '../unit/support.ts'
 import { openStore, turns } from './support.ts'

@@ -5,7 +5,8 @@ import { limitSettings, type RateSettings } from '../../src/job/limit/limit.ts'
 import { Snooze } from '../../src/job/attempt/thrown.ts'
 import { drains } from '../../src/limits/drain.ts'
 import { knownLimits } from '../../src/limits/known-limits.ts'
-import { oracle, oracleDatabase, testPlatform } from '../../src/testing/index.ts'
+import { testPlatform } from '../../src/testing/index.ts'
+import { oracle, oracleDatabase } from '../../../conformance/src/index.ts'
 import { aLease, failure, held, insideOf, running, scene } from './scene.ts'
 
 const HALF_SECONDLY = { api: { rate: 2 } } as const

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import { limits } from '../../src/limits/limits.ts'
-import { anInstance } from '../../src/testing/index.ts'
+import { anInstance } from '../../../conformance/src/index.ts'
 import { aLease, failure, insideOf, scene, type Scene } from './scene.ts'
 
 const API = { api: { rate: 2 } } as const

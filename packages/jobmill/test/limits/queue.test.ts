@@ -7,7 +7,7 @@ import { inFull } from '../../../../test/support/in-full.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
 import type { Heartbeat } from '../../src/store/types/instance.ts'
 import type { Lease } from '../../src/store/types/claim.ts'
-import { aClaim, aJob, anInstance, aHeartbeat } from '../../src/testing/index.ts'
+import { aClaim, aJob, anInstance, aHeartbeat } from '../../../conformance/src/index.ts'
 import { type Place, PLACES } from './places.ts'
 import { type Process, scene, type Scene } from './scene.ts'
 

@@ -4,17 +4,8 @@ import { type LimitOptions, limitSettings } from '../../src/job/limit/limit.ts'
 import { type Limits, limits } from '../../src/limits/limits.ts'
 import type { Lease } from '../../src/store/types/claim.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import {
-  aClaim,
-  aJob,
-  anInstance,
-  type Faults,
-  faultyStore,
-  oracle,
-  oracleDatabase,
-  type TestPlatform,
-  testPlatform,
-} from '../../src/testing/index.ts'
+import { type Faults, faultyStore, type TestPlatform, testPlatform } from '../../src/testing/index.ts'
+import { aClaim, aJob, anInstance, oracle, oracleDatabase } from '../../../conformance/src/index.ts'
 
 /** Creates handles on one new database. */
 export type Database = (clock: () => number) => () => FullStore

@@ -5,8 +5,8 @@ import type { NewJob } from '../../src/job/new-job.ts'
 import type { HandOff, Lease } from '../../src/store/types/claim.ts'
 import type { Enqueued } from '../../src/store/types/replies.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aHandOff, QUEUE } from '../../src/testing/factories.ts'
-import { aClaim, anInstance } from '../../src/testing/index.ts'
+import { aHandOff, QUEUE } from '../../../conformance/src/factories.ts'
+import { aClaim, anInstance } from '../../../conformance/src/index.ts'
 
 export const KEYS = ['k1', 'k2', 'k3']
 

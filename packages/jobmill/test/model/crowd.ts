@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { NewJob } from '../../src/job/new-job.ts'
 import type { JobRecord } from '../../src/store/types/job-record.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aJob, type ConformanceSubject } from '../../src/testing/index.ts'
+import { aJob, type ConformanceSubject } from '../../../conformance/src/index.ts'
 import { type Act, type Crowd, KEYS, member, type MemberLog } from './crowd-acts.ts'
 
 async function withCrowd(

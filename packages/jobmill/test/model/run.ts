@@ -1,7 +1,7 @@
 // One run: the same steps on every system, with a comparison of everything now and then, and at the end.
 import * as fc from 'fast-check'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
-import type { ConformanceSubject } from '../../src/testing/conformance/subject.ts'
+import type { ConformanceSubject } from '../../../conformance/src/suite/subject.ts'
 import { compareAll } from './dump.ts'
 import { dutySteps } from './steps/duties.ts'
 import { enqueueSteps } from './steps/enqueue.ts'

@@ -2,8 +2,8 @@
 // names here, so that replies can be compared.
 import assert from 'node:assert/strict'
 import type { FullStore } from '../../src/store/store.ts'
-import type { ConformanceSubject } from '../../src/testing/conformance/subject.ts'
-import { oracle, oracleDatabase } from '../../src/testing/oracle/oracle.ts'
+import type { ConformanceSubject } from '../../../conformance/src/suite/subject.ts'
+import { oracle, oracleDatabase } from '../../../conformance/src/oracle/oracle.ts'
 
 /** One store, and its values for the common names. */
 export interface System {

@@ -11,7 +11,8 @@ import { type Observer, observer } from '../../src/observe/observer.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import type { LimitSeries, Percentiles, QueueSeries } from '../../src/runtime/report/series.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aJob, faultyStore } from '../../src/testing/index.ts'
+import { faultyStore } from '../../src/testing/index.ts'
+import { aJob } from '../../../conformance/src/index.ts'
 import { attemptIn, type Clock, finished, started } from './bench.ts'
 
 const PROCESSES = 3

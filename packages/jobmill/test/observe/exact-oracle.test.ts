@@ -1,7 +1,7 @@
 // Metrics on the oracle: fast, so many histories.
 import { describe } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
-import { oracle, oracleDatabase } from '../../src/testing/index.ts'
+import { oracle, oracleDatabase } from '../../../conformance/src/index.ts'
 import { metricsAreExact } from './exact.ts'
 
 let database = oracleDatabase()

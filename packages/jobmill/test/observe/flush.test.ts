@@ -6,7 +6,8 @@ import { observer } from '../../src/observe/observer.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import type { Recording } from '../../src/store/types/metrics.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { faultyStore, oracle, oracleDatabase, testPlatform } from '../../src/testing/index.ts'
+import { faultyStore, testPlatform } from '../../src/testing/index.ts'
+import { oracle, oracleDatabase } from '../../../conformance/src/index.ts'
 import { aClock, START_AT, started } from './bench.ts'
 
 const unknown = (): JobmillError => new JobmillError('OUTCOME_UNKNOWN', 'lost')

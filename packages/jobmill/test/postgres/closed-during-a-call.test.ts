@@ -4,7 +4,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { Lease } from '../../src/store/types/claim.ts'
-import { aClaim, aJob, anInstance } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance } from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 const me = anInstance({ leaseMs: 3_600_000 })

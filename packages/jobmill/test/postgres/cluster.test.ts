@@ -19,7 +19,7 @@ import {
   aRetain,
   anAcquire,
   aTick,
-} from '../../src/testing/factories.ts'
+} from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'cluster')

@@ -12,7 +12,7 @@ import { postgres } from '../../src/postgres.ts'
 import { notifierAddress } from '../../src/store-postgres/connection/server-address.ts'
 import { wakeAll } from '../../src/store/types/wake-up.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance, KIND, QUEUE } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, KIND, QUEUE } from '../../../conformance/src/factories.ts'
 import { rejection } from '../unit/support.ts'
 
 let server: PostgresServer

@@ -9,7 +9,7 @@ import { postgres } from '../../src/postgres.ts'
 import type { Lease } from '../../src/store/types/claim.ts'
 import type { Finish, Transition } from '../../src/store/types/finish.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, someJobs } from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 const store: FullStore = postgres(url, { schema: freshSchema(url, 'fast'), notifier: false })

@@ -6,7 +6,7 @@ import { systemPlatform } from '../../src/platform/platform.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { Lease } from '../../src/store/types/claim.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+import { aJob, anInstance, someJobs } from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'floors')

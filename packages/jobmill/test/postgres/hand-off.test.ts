@@ -11,7 +11,7 @@ import type { NewJob } from '../../src/job/new-job.ts'
 import type { HandOff, Lease } from '../../src/store/types/claim.ts'
 import type { Finish } from '../../src/store/types/finish.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, someJobs } from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'handing')

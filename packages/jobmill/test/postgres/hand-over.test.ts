@@ -12,7 +12,7 @@ import { postgres } from '../../src/postgres.ts'
 import type { HandedOver, StandBy } from '../../src/store/types/claim.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { channelOf, handOvers } from '../../src/store-postgres/notifier/hand-over.ts'
-import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, someJobs } from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 

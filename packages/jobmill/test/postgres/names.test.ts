@@ -19,7 +19,7 @@ import {
   anInstance,
   aTick,
   someJobs,
-} from '../../src/testing/factories.ts'
+} from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'names')

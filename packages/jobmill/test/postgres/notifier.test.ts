@@ -9,7 +9,7 @@ import type { FullStore } from '../../src/store/store.ts'
 import { notifySender, NOTIFY_EVERY_MS } from '../../src/store-postgres/notifier/notify-sender.ts'
 import { messageText, readMessage } from '../../src/store-postgres/notifier/notify-message.ts'
 import { trackMissedNotifications } from '../../src/store-postgres/notifier/missed-notifications.ts'
-import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, someJobs } from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 

@@ -11,7 +11,7 @@ import { overlapKey } from '../../src/job/schedule/schedule.ts'
 import { postgres, type Tx } from '../../src/postgres.ts'
 import type { Finish } from '../../src/store/types/finish.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aClaim, aDefinition, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, aDefinition, aJob, anInstance, someJobs } from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'open')

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { describe, expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { postgres } from '../../src/postgres.ts'
-import { aJob } from '../../src/testing/factories.ts'
+import { aJob } from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 

@@ -18,7 +18,7 @@ import {
   aRetain,
   anAcquire,
   aTick,
-} from '../../src/testing/factories.ts'
+} from '../../../conformance/src/factories.ts'
 import { expectIndexes as expectUse, type Explained, explaining } from './explaining.ts'
 
 const ROWS = inFull(100_000, 50_000)

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
 import type { JobFilter } from '../../src/store/types/job-list.ts'
-import { aJob, anInstance, aHeartbeat, aRetain } from '../../src/testing/factories.ts'
+import { aJob, anInstance, aHeartbeat, aRetain } from '../../../conformance/src/factories.ts'
 import { expectIndexes as expectUse, type Explained, explaining, plansOf } from './explaining.ts'
 
 const ROWS = 100_000

@@ -8,7 +8,7 @@ import { freshSchema } from '../../../../test/support/databases.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import { postgres } from '../../src/postgres.ts'
 import { pool, type Pool, type PoolOptions } from '../../src/store-postgres/connection/pool.ts'
-import { aJob } from '../../src/testing/factories.ts'
+import { aJob } from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 

@@ -10,7 +10,7 @@ import type { AnyJob, JobDefinition } from '../../src/job/definition.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { Store } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance } from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 const admin = new pg.Client({ connectionString: url })

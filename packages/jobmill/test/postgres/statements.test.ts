@@ -19,7 +19,7 @@ import {
   anAcquire,
   aTick,
   someJobs,
-} from '../../src/testing/factories.ts'
+} from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'sent')

@@ -13,7 +13,7 @@ import { freshSchema } from '../../../../test/support/databases.ts'
 import { enqueuer } from '../../src/enqueue/enqueuer.ts'
 import { postgres, type Tx } from '../../src/postgres.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aClaim, anInstance, KIND } from '../../src/testing/factories.ts'
+import { aClaim, anInstance, KIND } from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'tx')

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events'
 import type { FullStore } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, someJobs } from '../../../conformance/src/factories.ts'
 import { type Place, storeAt } from './place.ts'
 
 export type Task =

@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { defineJob, type JobContext, jobmill, type Store } from '../../src/index.ts'
 import { withAllParts } from '../../src/store/absent-parts.ts'
-import { oracle, oracleDatabase, type OracleTx } from '../../src/testing/oracle/oracle.ts'
-import { aClaim, faultyStore, testMill, testPlatform } from '../../src/testing/index.ts'
+import { oracle, oracleDatabase, type OracleTx } from '../../../conformance/src/oracle/oracle.ts'
+import { faultyStore, testMill, testPlatform } from '../../src/testing/index.ts'
+import { aClaim } from '../../../conformance/src/index.ts'
 import { rejection } from '../unit/support.ts'
 
 const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<number>) => payload })

@@ -7,7 +7,8 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../src/store.ts'
 import type { StoreTools } from '../../src/store/admin/tools.ts'
 import { LIVE_CHECKS, runChecks } from '../../src/runtime/diagnose/checks.ts'
 import type { LiveScene } from '../../src/runtime/diagnose/scene.ts'
-import { anInstance, type TestMill } from '../../src/testing/index.ts'
+import type { TestMill } from '../../src/testing/index.ts'
+import { anInstance } from '../../../conformance/src/index.ts'
 import { subjects } from './stores.ts'
 
 const dies = defineJob({

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest'
 import * as z from 'zod'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type DeadContext, type JobContext } from '../../src/index.ts'
-import { aJob } from '../../src/testing/index.ts'
+import { aJob } from '../../../conformance/src/index.ts'
 import { subjects } from './stores.ts'
 
 function dying(run: (context: JobContext<{ to: string }>) => unknown) {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Transition } from '../../src/store/types/finish.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aClaim, anInstance } from '../../src/testing/index.ts'
+import { aClaim, anInstance } from '../../../conformance/src/index.ts'
 import { allJobs, benches } from './schedules-bench.ts'
 
 const hourly = { name: 'hourly', job: 'work', when: '0 * * * *' } as const

@@ -2,7 +2,7 @@
 import Database from 'better-sqlite3'
 import { assert, expect, test } from 'vitest'
 import { enqueuer } from '../../src/internal.ts'
-import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, someJobs } from '../../../conformance/src/factories.ts'
 import { freshFile, linkTo, openStore } from './support.ts'
 
 const TEXTS = [

@@ -4,7 +4,15 @@
  */
 import { sqlite } from '../../src/sqlite.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance, aHeartbeat, anAcquire, KIND, QUEUE } from '../../src/testing/factories.ts'
+import {
+  aClaim,
+  aJob,
+  anInstance,
+  aHeartbeat,
+  anAcquire,
+  KIND,
+  QUEUE,
+} from '../../../conformance/src/factories.ts'
 
 export type Task = 'tick' | 'take' | 'work' | 'record' | 'lead'
 

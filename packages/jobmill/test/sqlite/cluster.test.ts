@@ -1,7 +1,7 @@
 // State that processes share, with several real processes on one file. None of them ever sees a lock error.
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
-import { aDefinition, QUEUE, someJobs } from '../../src/testing/factories.ts'
+import { aDefinition, QUEUE, someJobs } from '../../../conformance/src/factories.ts'
 import { kill, type Started, startProcess } from '../processes/children.ts'
 import { ASKS, FLUSHES, INSTANTS, SCHEDULE, type Task } from './cluster-process.ts'
 import { freshFile, openStore } from './support.ts'

@@ -1,7 +1,7 @@
 // The statements of an idle process.
 import Database from 'better-sqlite3'
 import { afterEach, assert, describe, expect, test, vi } from 'vitest'
-import { aClaim, aJob, anInstance, aHeartbeat, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, aHeartbeat, someJobs } from '../../../conformance/src/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 /** Records every statement that runs from now on, in order. */

@@ -3,7 +3,15 @@
 import { assert, describe, expect, test } from 'vitest'
 import type { Finish } from '../../src/store/types/finish.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance, anAcquire, KIND, QUEUE, someJobs } from '../../src/testing/factories.ts'
+import {
+  aClaim,
+  aJob,
+  anInstance,
+  anAcquire,
+  KIND,
+  QUEUE,
+  someJobs,
+} from '../../../conformance/src/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 const MANY = 20

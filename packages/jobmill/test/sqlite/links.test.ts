@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { aJob } from '../../src/testing/factories.ts'
+import { aJob } from '../../../conformance/src/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 interface Scene {

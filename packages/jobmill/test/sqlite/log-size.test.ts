@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { afterEach, assert, expect, test, vi } from 'vitest'
 import { LOG_LIMIT_BYTES } from '../../src/store-sqlite/connection/connection.ts'
-import { aClaim, aJob, anInstance, aHeartbeat } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, aHeartbeat } from '../../../conformance/src/factories.ts'
 import { freshFile, linkTo, openStore } from './support.ts'
 
 const readers: Database.Database[] = []

@@ -12,7 +12,7 @@ import { freshFile } from '../../../../test/support/databases.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { openFiles } from '../../src/store-sqlite/file/same-file.ts'
-import { aJob } from '../../src/testing/factories.ts'
+import { aJob } from '../../../conformance/src/factories.ts'
 import { kill, startProcess } from '../processes/children.ts'
 
 const LOGS = { '-wal': ['-wal'], '-shm': ['-shm'], both: ['-wal', '-shm'] } as const

@@ -2,7 +2,7 @@
 import { assert, describe, test } from 'vitest'
 import { ON_DEAD_QUEUE } from '../../src/job/attempt/on-dead.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
-import { aClaim, aJob, anInstance, KIND, QUEUE, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, KIND, QUEUE, someJobs } from '../../../conformance/src/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 const waiting = { queues: [QUEUE], timeoutMs: 5_000 }

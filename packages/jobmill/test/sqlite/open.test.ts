@@ -22,7 +22,7 @@ import { migrate } from '../../src/store-sqlite/schema/migrate.ts'
 import { MIGRATIONS } from '../../src/store-sqlite/schema/migrations.ts'
 import { versionProblem } from '../../src/store-sqlite/connection/sqlite-version.ts'
 import { migration } from '../../src/store/admin/migrations.ts'
-import { aClaim, aJob, anInstance, aHeartbeat } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, aHeartbeat } from '../../../conformance/src/factories.ts'
 import { FILE_CHANGES } from './file-changes.ts'
 import { freshFile, linkTo, openStore } from './support.ts'
 

@@ -22,7 +22,7 @@ import {
   KIND,
   QUEUE,
   someJobs,
-} from '../../src/testing/factories.ts'
+} from '../../../conformance/src/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 const ROWS = inFull(100_000, 60_000)

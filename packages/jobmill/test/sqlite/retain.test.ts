@@ -9,7 +9,7 @@ import type { Lease } from '../../src/store/types/claim.ts'
 import type { Finish } from '../../src/store/types/finish.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { postgres } from '../../src/postgres.ts'
-import { aClaim, anInstance, aRetain, QUEUE, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, anInstance, aRetain, QUEUE, someJobs } from '../../../conformance/src/factories.ts'
 import { retainAll } from '../../src/upkeep/retain.ts'
 import { freshFile, openStore } from './support.ts'
 

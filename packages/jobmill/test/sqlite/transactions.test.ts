@@ -10,7 +10,7 @@ import { assert, beforeEach, describe, expect, test } from 'vitest'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
 import type { SqliteTx } from '../../src/sqlite.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance } from '../../../conformance/src/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 let path: string

@@ -13,7 +13,7 @@ import {
   aRetain,
   QUEUE,
   someJobs,
-} from '../../src/testing/factories.ts'
+} from '../../../conformance/src/factories.ts'
 import { testMill } from '../../src/testing/index.ts'
 import { freshFile, openStore } from './support.ts'
 

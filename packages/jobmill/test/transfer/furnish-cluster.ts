@@ -1,7 +1,14 @@
 // Everything but jobs: settings, limits, schedules with their history, and what dead processes leave.
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
 import { overlapKey } from '../../src/job/schedule/schedule.ts'
-import { aClaim, aDefinition, aJob, anInstance, anAcquire, aTick } from '../../src/testing/factories.ts'
+import {
+  aClaim,
+  aDefinition,
+  aJob,
+  anInstance,
+  anAcquire,
+  aTick,
+} from '../../../conformance/src/factories.ts'
 import { HOUR, type Words } from './words.ts'
 
 /** The first tick that ran. */

@@ -1,5 +1,5 @@
 // Waiting jobs, and jobs with every outcome.
-import { aFinish, DEAD, DONE, later, RELEASED } from '../../src/testing/conformance/bench.ts'
+import { aFinish, DEAD, DONE, later, RELEASED } from '../../../conformance/src/suite/bench.ts'
 import { HOUR, type Words } from './words.ts'
 
 export async function waiting({ store, clock, enqueue, running, claimOne }: Words): Promise<void> {

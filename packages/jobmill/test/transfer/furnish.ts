@@ -1,5 +1,5 @@
 // A database with some of everything, made by the usual verbs.
-import { anInstance } from '../../src/testing/factories.ts'
+import { anInstance } from '../../../conformance/src/factories.ts'
 import { crashed, planned, settings } from './furnish-cluster.ts'
 import { ended, waiting } from './furnish-jobs.ts'
 import { inOrder, keyed } from './furnish-keys.ts'

@@ -8,7 +8,7 @@ import {
   knownInstances,
   returnAbandonedJobs,
 } from '../../src/cli/transfer/quiet.ts'
-import { aClaim, anInstance, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, anInstance, someJobs } from '../../../conformance/src/factories.ts'
 import { freshPlace } from './places.ts'
 
 test.each(['sqlite', 'postgres'] as const)(

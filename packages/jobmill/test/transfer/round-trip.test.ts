@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { verify } from '../../src/cli/transfer/verify.ts'
-import { anInstance, aClaim, aJob, aTick } from '../../src/testing/factories.ts'
+import { anInstance, aClaim, aJob, aTick } from '../../../conformance/src/factories.ts'
 import { furnish } from './furnish.ts'
 import { planned, SERVED_AT } from './furnish-cluster.ts'
 import { waiting } from './furnish-jobs.ts'

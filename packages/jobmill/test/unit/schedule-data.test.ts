@@ -10,7 +10,7 @@ import {
 import { resetSchedule, scheduleOverrides } from '../../src/job/schedule/schedule-sources.ts'
 import { scopedKey } from '../../src/job/new-job.ts'
 import { checkSchedule, checkTick } from '../../src/store/checks/check-cluster.ts'
-import { aDefinition, aJob, aTick } from '../../src/testing/factories.ts'
+import { aDefinition, aJob, aTick } from '../../../conformance/src/factories.ts'
 import { refusal } from './support.ts'
 
 /** Another value for each part. */

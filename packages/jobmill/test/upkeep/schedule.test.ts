@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { ScheduleDefinition } from '../../src/job/schedule/schedule.ts'
-import { faultyStore, oracle, oracleDatabase, testClock, testPlatform } from '../../src/testing/index.ts'
+import { faultyStore, testClock, testPlatform } from '../../src/testing/index.ts'
+import { oracle, oracleDatabase } from '../../../conformance/src/index.ts'
 import { type ServeOptions, serveSchedules } from '../../src/upkeep/schedule.ts'
 import { aSchedule, at } from './schedule-bench.ts'
 

@@ -7,7 +7,7 @@ import {
   type SchedulePatch,
 } from '../../../src/job/schedule/schedule.ts'
 import type { DeclaredSchedule, ScheduleRecord, Tick } from '../../../src/store/types/schedule.ts'
-import { aDefinition } from '../../../src/testing/factories.ts'
+import { aDefinition } from '../../../../conformance/src/factories.ts'
 import { ask, orCode, pick, type World } from '../world.ts'
 import { makeJobs } from './enqueue.ts'
 import { anyOne, KINDS, NOBODY, QUEUES, SCHEDULES, stepOf, type Weighted } from './names.ts'

@@ -1,0 +1,125 @@
+/** Valid jobs, instances and requests for tests, so that a test names only the fields it is about. */
+import {
+  type AcquireRequest,
+  BOUNDS,
+  type ClaimRequest,
+  DEFAULTS,
+  type HandOff,
+  type HeartbeatRequest,
+  type JobRequest,
+  type NewInstance,
+  type NewJob,
+  prepareJobs,
+  type RetainRequest,
+  type ScheduleDefinition,
+  systemPlatform,
+  type Tick,
+} from 'jobmill/store'
+
+/** The default kind of jobs. */
+export const KIND = 'work'
+/** The default queue of jobs. */
+export const QUEUE = 'default'
+
+const LEASE_MS = 10_000
+const RENEW_EVERY_MS = 3_000
+
+export function someJobs(requests: readonly Partial<JobRequest>[]): NewJob[] {
+  return prepareJobs(
+    requests.map((request) => ({ kind: KIND, payload: null, ...request })),
+    { mintId: () => systemPlatform.id() },
+  )
+}
+
+export function aJob(request: Partial<JobRequest> = {}): NewJob {
+  const [job] = someJobs([request])
+  if (job === undefined) throw new Error('one request makes one job')
+  return job
+}
+
+export function anInstance(overrides: Partial<NewInstance> = {}): NewInstance {
+  return {
+    id: systemPlatform.id(),
+    label: null,
+    version: null,
+    queues: [QUEUE],
+    kinds: [KIND],
+    onDead: [],
+    capacity: 10,
+    leaseMs: LEASE_MS,
+    ...overrides,
+  }
+}
+
+export function aClaim(instance: string, overrides: Partial<ClaimRequest> = {}): ClaimRequest {
+  return {
+    instance,
+    queues: [{ queue: QUEUE, room: 500 }],
+    kinds: [KIND],
+    limit: 500,
+    quarantined: 'skip',
+    ...overrides,
+  }
+}
+
+/** Offers more workers than any test enqueues jobs. */
+export function aHandOff(instance: string, overrides: Partial<HandOff> = {}): HandOff {
+  return { instance, queues: [{ queue: QUEUE, room: 500 }], kinds: [KIND], ...overrides }
+}
+
+export function aHeartbeat(instance: string, overrides: Partial<HeartbeatRequest> = {}): HeartbeatRequest {
+  return {
+    instance,
+    leaseMs: LEASE_MS,
+    renewEveryMs: RENEW_EVERY_MS,
+    queues: [QUEUE],
+    kinds: [KIND],
+    duties: [],
+    ...overrides,
+  }
+}
+
+/** Deletes jobs and keys past their retention, and the rest only if `overrides` say so. */
+export function aRetain(overrides: Partial<RetainRequest> = {}): RetainRequest {
+  return {
+    limit: 100,
+    ticksMs: BOUNDS.durationMs,
+    eventsMs: BOUNDS.durationMs,
+    metricsMs: [BOUNDS.durationMs, BOUNDS.durationMs, BOUNDS.durationMs],
+    ...overrides,
+  }
+}
+
+/** A complete schedule. Stores do not interpret its expression and zone. */
+export function aDefinition(overrides: Partial<ScheduleDefinition> = {}): ScheduleDefinition {
+  return {
+    when: '0 9 * * *',
+    zone: 'UTC',
+    jitterMs: 0,
+    startAt: null,
+    endAt: null,
+    missed: 'last',
+    missedWithinMs: DEFAULTS.missedWithinMs,
+    overlap: 'allow',
+    paused: false,
+    kind: KIND,
+    queue: QUEUE,
+    payload: 'null',
+    priority: 0,
+    maxAttempts: 5,
+    timeoutMs: null,
+    tags: [],
+    ...overrides,
+  }
+}
+
+/** The first step of a new schedule: it plans a tick and serves none. */
+export function aTick(schedule: string, overrides: Partial<Tick> = {}): Tick {
+  return { schedule, revision: 1, from: null, nextAt: null, fires: [], missed: 0, ...overrides }
+}
+
+/** Requests one token or permit for a new holder outside of jobs. */
+export function anAcquire(limit: string, overrides: Partial<AcquireRequest> = {}): AcquireRequest {
+  const outside = { holder: systemPlatform.id(), instance: systemPlatform.id(), token: null }
+  return { limit, amount: 1, waitUpToMs: 0, ...outside, ...overrides }
+}

@@ -1,0 +1,142 @@
+/** claim: leases the best ready jobs that the request allows, under one new token. */
+import { type ClaimRequest, DEFAULTS, type Lease } from 'jobmill/store'
+import { roomIn, roomInMs, spend } from './limits.ts'
+import { isAlive } from './liveness.ts'
+import type { OracleJob, OracleState } from './state.ts'
+
+export function claim(state: OracleState, now: number, request: ClaimRequest): Lease[] {
+  if (!isAlive(state, now, request.instance)) return []
+  const jobs = claimable(state, now, request)
+  if (jobs.length === 0) return []
+  for (const [name, limited] of Map.groupBy(jobs, (job) => limitNameOf(state, job.queue))) {
+    const ids = limited.map(({ id }) => id)
+    if (name !== null) spend(state, now, name, ids)
+  }
+  return leaseTo(state, now, request.instance, jobs)
+}
+
+/** Marks the jobs as running, all under one new token. */
+export function leaseTo(
+  state: OracleState,
+  now: number,
+  instance: string,
+  jobs: readonly OracleJob[],
+): Lease[] {
+  state.lastToken += 1
+  const token = state.lastToken
+  for (const job of jobs) {
+    job.state = 'running'
+    job.attempt += 1
+    job.run = { token, instance, startedAt: now, cancelReason: null, progress: null, log: null }
+  }
+  return jobs.map((job) => leaseOf(job, token, now))
+}
+
+type Wanted = Omit<ClaimRequest, 'instance'>
+
+/** The jobs a claim would lease, in the order of the reply. Does not check whether the instance may claim. */
+export function claimable(state: OracleState, now: number, request: Wanted): OracleJob[] {
+  const limit = request.quarantined === 'only' ? 1 : request.limit
+  const waiting = inClaimOrder(state).filter((job) => isWanted(state, now, job, request))
+  const chosen = take(
+    waiting.filter((job) => limitNameOf(state, job.queue) === null),
+    roomsOf(request),
+    limit,
+  )
+  // Several queues may use the same limit.
+  const left = new Map<string, number>()
+  for (const { queue, room } of request.queues) {
+    const name = limitNameOf(state, queue)
+    if (name === null) continue
+    const budget = left.get(name) ?? roomIn(state, now, name)
+    const own = waiting.filter((job) => job.queue === queue && !chosen.includes(job))
+    const jobs = own.slice(0, Math.min(room, budget, limit - chosen.length))
+    left.set(name, budget - jobs.length)
+    chosen.push(...jobs)
+  }
+  return chosen.toSorted(byClaimOrder)
+}
+
+/** Whether the queue is open and the request includes the job. */
+function isWanted(
+  state: OracleState,
+  now: number,
+  job: OracleJob,
+  { kinds, quarantined: quarantine }: Wanted,
+): boolean {
+  const isQuarantined = job.crashes >= DEFAULTS.crashesUntilAlone
+  return (
+    isOpen(state, now, job.queue) && kinds.includes(job.kind) && isQuarantined === (quarantine === 'only')
+  )
+}
+
+function roomsOf(request: Wanted): Map<string, number> {
+  return new Map(request.queues.map(({ queue, room }) => [queue, room]))
+}
+
+/** The first of these jobs, as many as their queues have capacity for, and at most `limit`. */
+export function take(jobs: readonly OracleJob[], rooms: Map<string, number>, limit: number): OracleJob[] {
+  const chosen: OracleJob[] = []
+  for (const job of jobs) {
+    const room = rooms.get(job.queue) ?? 0
+    if (room === 0 || chosen.length === limit) continue
+    rooms.set(job.queue, room - 1)
+    chosen.push(job)
+  }
+  return chosen
+}
+
+/** When a limit that blocks ready jobs of these queues and kinds has a token again. */
+export function budgetInMs(
+  state: OracleState,
+  now: number,
+  request: Pick<Wanted, 'queues' | 'kinds'>,
+): number | null {
+  const times = request.queues.flatMap(({ queue }) => {
+    const name = limitNameOf(state, queue)
+    if (name === null || !isOpen(state, now, queue) || roomIn(state, now, name) > 0) return []
+    const waits = inClaimOrder(state).some((job) => job.queue === queue && request.kinds.includes(job.kind))
+    return waits ? (roomInMs(state, now, name) ?? []) : []
+  })
+  return times.length === 0 ? null : Math.min(...times)
+}
+
+export function limitNameOf(state: OracleState, queue: string): string | null {
+  return state.queues.get(queue)?.settings.limit ?? null
+}
+
+export function inClaimOrder(state: OracleState): OracleJob[] {
+  return [...state.jobs.values()].filter((job) => job.state === 'ready').toSorted(byClaimOrder)
+}
+
+export function byClaimOrder(a: OracleJob, b: OracleJob): number {
+  return a.priority - b.priority || a.seq - b.seq
+}
+
+export function isOpen(state: OracleState, now: number, name: string): boolean {
+  const queue = state.queues.get(name)
+  return queue !== undefined && !queue.settings.paused && queue.coolUntil <= now
+}
+
+function leaseOf(job: OracleJob, token: number, now: number): Lease {
+  const { id, kind, queue, priority, attempt, maxAttempts, crashes, payload } = job
+  const { timeoutMs, tags, metadata, orderKey, enqueuedAt, readyAt } = job
+  return {
+    id,
+    token,
+    kind,
+    queue,
+    priority,
+    attempt,
+    maxAttempts,
+    crashes,
+    payload,
+    timeoutMs,
+    tags,
+    metadata,
+    orderKey,
+    enqueuedAt,
+    readyAt,
+    waitedMs: now - readyAt,
+  }
+}

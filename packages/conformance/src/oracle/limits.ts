@@ -1,0 +1,244 @@
+/** Limits: their settings, requests and budgets. The arithmetic is shared by every store. */
+import {
+  type Acquired,
+  type AcquireRequest,
+  afterSpending,
+  answer,
+  available,
+  changeBudget,
+  createdLimit,
+  type DeclaredLimit,
+  drainBudget,
+  droppedOptions,
+  effectiveLimit,
+  EMPTY_BUDGET,
+  isPerKey,
+  isSameLimit,
+  keepsPerKey,
+  limitExists,
+  limitInUse,
+  type LimitParts,
+  type LimitRecord,
+  type LimitSources,
+  limitUnknown,
+  nextInMs,
+  NO_OVERRIDES,
+  notInCode,
+  overrideLimit,
+  perKeyFixed,
+  perKeyOnQueue,
+  type PermitOf,
+  resetLimit,
+  wrongKey,
+} from 'jobmill/store'
+import { isAlive } from './liveness.ts'
+import { grantPermit, heldOf } from './permits.ts'
+import type { OracleLimit, OracleState } from './state.ts'
+
+export function declareLimits(state: OracleState, now: number, limits: readonly DeclaredLimit[]): void {
+  // All limits are checked before anything is written.
+  for (const { name, settings: code } of limits) {
+    const known = state.limits.get(name)
+    const isKeyed = known !== undefined && isPerKey(effectiveLimit({ ...known.sources, code }))
+    if (isKeyed && [...state.queues.values()].some(({ settings }) => settings.limit === name))
+      throw perKeyOnQueue(name)
+  }
+  for (const { name, settings } of limits) {
+    const code = { ...settings }
+    const known = state.limits.get(name)
+    if (known === undefined) addLimit(state, name, { code, overrides: NO_OVERRIDES })
+    else write(state, now, name, { ...known.sources, code })
+  }
+}
+
+export function createLimit(
+  state: OracleState,
+  now: number,
+  name: string,
+  parts: LimitParts,
+  by?: string,
+): LimitRecord {
+  const sources = createdLimit(parts, { by: by ?? null, at: now })
+  const known = state.limits.get(name)
+  if (known === undefined) addLimit(state, name, sources)
+  else if (!isSameLimit(known.settings, effectiveLimit(sources))) throw limitExists(name)
+  return limitRecord(now, name, limitOf(state, name))
+}
+
+function addLimit(state: OracleState, name: string, sources: LimitSources): void {
+  state.limits.set(name, newLimit(sources))
+  state.settingsVersion += 1
+}
+
+function newLimit(sources: LimitSources): OracleLimit {
+  return {
+    settings: effectiveLimit(sources),
+    sources,
+    budget: EMPTY_BUDGET,
+    places: new Map(),
+    permits: new Map(),
+    keys: new Map(),
+  }
+}
+
+export function changeLimit(
+  state: OracleState,
+  now: number,
+  name: string,
+  parts: LimitParts,
+  by?: string,
+): LimitRecord {
+  const limit = limitOf(state, name)
+  const perKey = isPerKey(limit.settings)
+  if (!keepsPerKey(parts, perKey)) throw perKeyFixed(name, perKey)
+  rework(state, now, limit, overrideLimit(limit.sources, parts, { by: by ?? null, at: now }))
+  return limitRecord(now, name, limit)
+}
+
+export function resetLimitOverrides(
+  state: OracleState,
+  now: number,
+  name: string,
+  options: readonly string[] | null,
+): string[] {
+  const limit = limitOf(state, name)
+  if (limit.sources.code === null) throw notInCode('limit', name)
+  const { overrides } = limit.sources
+  write(state, now, name, resetLimit(limit.sources, options))
+  return droppedOptions(overrides, limit.sources.overrides)
+}
+
+/** A change that does not affect the live settings leaves budgets and places as they are. */
+function write(state: OracleState, now: number, name: string, sources: LimitSources): void {
+  const limit = limitOf(state, name)
+  if (isSameLimit(limit.settings, effectiveLimit(sources))) limit.sources = sources
+  else rework(state, now, limit, sources)
+}
+
+function rework(state: OracleState, now: number, limit: OracleLimit, sources: LimitSources): void {
+  const settings = effectiveLimit(sources)
+  const isOther = isPerKey(settings) !== isPerKey(limit.settings)
+  if (isOther) limit.keys.clear()
+  for (const each of [limit, ...limit.keys.values()]) {
+    each.budget = isOther ? EMPTY_BUDGET : changeBudget(each.settings, settings, each.budget, now)
+    each.settings = { ...settings }
+    each.places = new Map()
+  }
+  limit.sources = sources
+  state.settingsVersion += 1
+}
+
+export function deleteLimit(state: OracleState, name: string): boolean {
+  for (const [queue, { settings }] of state.queues) {
+    if (settings.limit !== name) continue
+    throw limitInUse(name, queue)
+  }
+  if (!state.limits.delete(name)) return false
+  state.settingsVersion += 1
+  return true
+}
+
+export function acquire(state: OracleState, now: number, items: readonly AcquireRequest[]): Acquired[] {
+  return items.map((item) => acquireOne(state, now, item))
+}
+
+function acquireOne(state: OracleState, now: number, item: AcquireRequest): Acquired {
+  const named = state.limits.get(item.limit)
+  if (named === undefined) return { outcome: 'unknown' }
+  const limit = budgetOf(named, item.key)
+  if (limit === null) return { outcome: 'wrong-key', perKey: isPerKey(named.settings) }
+  const isRate = limit.settings.type === 'rate'
+  if (!isRate && !isCurrent(state, now, item)) return { outcome: 'stale' }
+  const ask = { ...item, hasPlace: limit.places.has(item.holder) }
+  const { state: budget, answers } = answer(limit.settings, limit.budget, [ask], { now, held: heldOf(limit) })
+  limit.budget = budget
+  const [decision] = answers
+  if (decision === undefined) throw new Error('one request has one answer')
+  if (decision.outcome === 'never') return decision
+  if (decision.outcome === 'later') {
+    if (decision.takesPlace) limit.places.set(item.holder, now)
+    return { outcome: 'later', inMs: decision.inMs }
+  }
+  limit.places.delete(item.holder)
+  const { holder, amount, token, instance } = item
+  if (!isRate) grantPermit(limit, holder, { amount, instance: token === null ? instance : null })
+  return decision
+}
+
+/**
+ * The budget of a request: the limit, or the budget of its key, which exists from its first use on. Null when
+ * a key is missing or not allowed.
+ */
+function budgetOf(limit: OracleLimit, key: string | undefined): OracleLimit | null {
+  if (isPerKey(limit.settings) !== (key !== undefined)) return null
+  if (key === undefined) return limit
+  const keyLimit = limit.keys.get(key) ?? newLimit(limit.sources)
+  limit.keys.set(key, keyLimit)
+  return keyLimit
+}
+
+/** A permit belongs to an attempt or an instance, so one of them must be current. */
+function isCurrent(state: OracleState, now: number, { holder, token, instance }: AcquireRequest): boolean {
+  if (token === null) return isAlive(state, now, instance)
+  return state.jobs.get(holder)?.run?.token === token
+}
+
+export function release(state: OracleState, items: readonly PermitOf[]): boolean[] {
+  return items.map(({ limit, holder, token }) => {
+    const isOwn = (state.jobs.get(holder)?.run?.token ?? null) === token
+    return isOwn && (state.limits.get(limit)?.permits.delete(holder) ?? false)
+  })
+}
+
+export function drain(
+  state: OracleState,
+  now: number,
+  name: string,
+  forMs: number,
+  key?: string,
+): LimitRecord {
+  const limit = limitOf(state, name)
+  const drawn = budgetOf(limit, key)
+  if (drawn === null) throw wrongKey(name, isPerKey(limit.settings))
+  drawn.budget = drainBudget(drawn.settings, drawn.budget, forMs, now)
+  return limitRecord(now, name, { ...limit, budget: drawn.budget })
+}
+
+/** How many jobs a claim may lease under this limit. */
+export function roomIn(state: OracleState, now: number, name: string): number {
+  const limit = limitOf(state, name)
+  return available(limit.settings, limit.budget, { now, held: heldOf(limit) })
+}
+
+export function roomInMs(state: OracleState, now: number, name: string): number | null {
+  const limit = limitOf(state, name)
+  return nextInMs(limit.settings, limit.budget, { now, held: heldOf(limit) })
+}
+
+/** A claim leased these jobs: takes one token or permit for each. */
+export function spend(state: OracleState, now: number, name: string, jobs: readonly string[]): void {
+  const limit = limitOf(state, name)
+  limit.budget = afterSpending(limit.settings, limit.budget, jobs.length, now)
+  if (limit.settings.type === 'rate') return
+  for (const job of jobs) grantPermit(limit, job, { amount: 1, instance: null })
+}
+
+export function limitOf(state: OracleState, name: string): OracleLimit {
+  const limit = state.limits.get(name)
+  if (limit === undefined) throw limitUnknown(name)
+  return limit
+}
+
+export function limitRecord(now: number, name: string, limit: OracleLimit): LimitRecord {
+  const { settings, budget, keys } = limit
+  const held = heldOf(limit)
+  return {
+    name,
+    settings,
+    available: available(settings, budget, { now, held }),
+    held,
+    nextInMs: nextInMs(settings, budget, { now, held }),
+    drainedMs: Math.max(0, budget.drainedUntil - now),
+    keys: isPerKey(settings) ? keys.size : null,
+  }
+}

@@ -1,0 +1,81 @@
+/** list: the order of each listing, its filters and its pages. */
+import {
+  type Chunk,
+  hasAll,
+  isEnded,
+  type JobFilter,
+  type JobPage,
+  listWithinBudget,
+  namesOf,
+  type PageRequest,
+  type Position,
+  systemPlatform,
+} from 'jobmill/store'
+import { lastError, lastFailed, summary } from './read.ts'
+import type { OracleJob, OracleState } from './state.ts'
+
+export function list(state: OracleState, filter: JobFilter, page: PageRequest): Promise<JobPage> {
+  return listWithinBudget(systemPlatform, filter, page, (from, rows) =>
+    Promise.resolve(chunk(state, filter, from, rows)),
+  )
+}
+
+function chunk(state: OracleState, filter: JobFilter, from: Position | null, rows: number): Chunk {
+  const newestFirst = filter.state === undefined || ['done', 'dead', 'cancelled'].includes(filter.state)
+  const compare = (a: Position, b: Position): number => comparePositions(a, b) * (newestFirst ? -1 : 1)
+  const after = [...state.jobs.values()]
+    .filter((job) => filter.state === undefined || job.state === filter.state)
+    .map((job) => ({ job, position: positionOf(job, filter) }))
+    .toSorted((a, b) => compare(a.position, b.position))
+    .filter(({ position }) => from === null || compare(position, from) > 0)
+  const looked = after.slice(0, rows)
+  return {
+    jobs: looked
+      .filter(({ job }) => matches(job, filter))
+      .map(({ job, position }) => ({ job: summary(state, job), position })),
+    scanned: looked.length,
+    last: looked.at(-1)?.position ?? null,
+    end: looked.length === after.length,
+  }
+}
+
+function positionOf(job: OracleJob, filter: JobFilter): Position {
+  if (filter.state === undefined) return [job.id]
+  if (filter.state === 'scheduled') return [job.dueAt, job.id]
+  if (filter.state === 'ready') return [job.priority, job.seq, job.id]
+  return [job.run?.startedAt ?? job.endedAt ?? 0, job.id]
+}
+
+/** Parts at the same index have the same type. */
+function comparePositions(a: Position, b: Position): number {
+  const at = a.findIndex((part, index) => part !== b[index])
+  if (at === -1) return 0
+  return (a[at] ?? 0) < (b[at] ?? 0) ? -1 : 1
+}
+
+function matches(job: OracleJob, filter: JobFilter): boolean {
+  const {
+    tags,
+    endedFrom,
+    endedBefore,
+    retrying,
+    enqueuedFrom,
+    enqueuedBefore,
+    payloadText,
+    payloadAt,
+    errorText,
+  } = filter
+  return (
+    (namesOf(filter.queue)?.includes(job.queue) ?? true) &&
+    (namesOf(filter.kind)?.includes(job.kind) ?? true) &&
+    (retrying !== true || lastFailed(job)) &&
+    (endedFrom === undefined || (isEnded(job.state) && (job.endedAt ?? 0) >= endedFrom)) &&
+    (endedBefore === undefined || (isEnded(job.state) && (job.endedAt ?? 0) < endedBefore)) &&
+    (tags === undefined || tags.every((tag) => job.tags.includes(tag))) &&
+    (enqueuedFrom === undefined || job.enqueuedAt >= enqueuedFrom) &&
+    (enqueuedBefore === undefined || job.enqueuedAt < enqueuedBefore) &&
+    (payloadText === undefined || job.payload.includes(payloadText)) &&
+    (payloadAt === undefined || hasAll(job.payload, payloadAt)) &&
+    (errorText === undefined || (job.state !== 'done' && (lastError(job) ?? '').includes(errorText)))
+  )
+}

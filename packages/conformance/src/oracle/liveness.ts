@@ -1,0 +1,16 @@
+/** Which instances are alive by the database clock, and which jobs they run. */
+import type { InstanceRecord } from 'jobmill/store'
+import type { OracleInstance, OracleJob, OracleState, Run } from './state.ts'
+
+export function instanceState(now: number, instance: OracleInstance): InstanceRecord['state'] {
+  return instance.ended ?? (instance.expiresAt <= now ? 'expired' : 'alive')
+}
+
+export function isAlive(state: OracleState, now: number, id: string): boolean {
+  const instance = state.instances.get(id)
+  return instance !== undefined && instanceState(now, instance) === 'alive'
+}
+
+export function runningUnder(state: OracleState, id: string): { job: OracleJob; run: Run }[] {
+  return [...state.jobs.values()].flatMap((job) => (job.run?.instance === id ? [{ job, run: job.run }] : []))
+}

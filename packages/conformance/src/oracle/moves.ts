@@ -1,0 +1,84 @@
+/** The state transitions of a job that several verbs share. */
+import { DEFAULTS, type EndedState, type Outcome } from 'jobmill/store'
+import { freeOrderLock, leaveOrderQueue } from './order-key.ts'
+import { dropPermits } from './permits.ts'
+import type { OracleAttempt, OracleJob, OracleState, Run } from './state.ts'
+
+/** Makes a job ready, behind the other jobs of its priority. */
+export function makeReady(state: OracleState, now: number, job: OracleJob): void {
+  state.lastSeq += 1
+  job.state = 'ready'
+  job.seq = state.lastSeq
+  job.readyAt = now
+  stopRunning(state, job)
+}
+
+/** Makes a job ready again, at its position before the claim. */
+export function putBack(state: OracleState, job: OracleJob): void {
+  job.state = 'ready'
+  stopRunning(state, job)
+}
+
+export function schedule(state: OracleState, job: OracleJob, dueAt: number): void {
+  job.state = 'scheduled'
+  job.dueAt = dueAt
+  stopRunning(state, job)
+}
+
+/** The permits of an attempt are released with it, whatever ends it. */
+function stopRunning(state: OracleState, job: OracleJob): void {
+  if (job.run !== null) dropPermits(state, (holder) => holder === job.id)
+  job.run = null
+}
+
+/**
+ * Ends a job and releases what it holds: its place in the order queue, its order lock, and its dedupe key
+ * (after the hold).
+ */
+export function end(state: OracleState, now: number, job: OracleJob, to: EndedState): void {
+  job.state = to
+  job.endedAt = now
+  stopRunning(state, job)
+  leaveOrderQueue(state, job)
+  freeOrderLock(state, job)
+  if (to === 'done' || job.dedupe?.holdAfter === 'ended') holdOn(state, now, job)
+  else freeKey(state, job)
+}
+
+function holdOn(state: OracleState, now: number, { id, dedupe }: OracleJob): void {
+  if (dedupe === null || state.holds.get(dedupe.key)?.holder !== id) return
+  if (dedupe.holdMs === 0) state.holds.delete(dedupe.key)
+  else state.holds.set(dedupe.key, { holder: id, until: now + dedupe.holdMs })
+}
+
+export function freeKey(state: OracleState, { id, dedupe }: OracleJob): void {
+  if (dedupe !== null && state.holds.get(dedupe.key)?.holder === id) state.holds.delete(dedupe.key)
+}
+
+export function refund(job: OracleJob): void {
+  job.attempt = Math.max(0, job.attempt - 1)
+}
+
+export interface Ending {
+  readonly outcome: Outcome
+  readonly error: string | null
+  readonly ranMs?: number | undefined
+  /** Default: the log that was written while the attempt was running. */
+  readonly log?: string | undefined
+  readonly wentTo: OracleAttempt['wentTo']
+}
+
+/** Records the attempt of `run`, or with null a job that ended while it waited. Call it before any refund. */
+export function record(now: number, job: OracleJob, run: Run | null, ending: Ending): void {
+  const { ranMs, log, ...how } = ending
+  job.attempts.push({
+    ...how,
+    attempt: job.attempt,
+    token: run?.token ?? 0,
+    instance: run?.instance ?? null,
+    startedAt: run === null ? null : Math.max(run.startedAt, ranMs === undefined ? 0 : now - ranMs),
+    endedAt: now,
+    log: log ?? run?.log ?? null,
+  })
+  job.attempts = job.attempts.slice(-DEFAULTS.historyPerJob)
+}

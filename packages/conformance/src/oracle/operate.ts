@@ -1,0 +1,75 @@
+/** Cancel, retry, run now and delete, by the table in store/types/replies.ts. */
+import type { JobState, Verdict } from 'jobmill/store'
+import { becomeDue, holdOf } from './enqueue.ts'
+import { end, freeKey, record } from './moves.ts'
+import { freeOrderLock, isInOrderQueue, leaveOrderQueue } from './order-key.ts'
+import type { OracleJob, OracleState } from './state.ts'
+
+type Did = Omit<Verdict, 'id'>
+
+const changed = (state: JobState | null): Did => ({ verdict: 'changed', state })
+const unchanged = (state: JobState): Did => ({ verdict: 'unchanged', state })
+const refused = (state: JobState): Did => ({ verdict: 'refused', state })
+
+function each(state: OracleState, ids: readonly string[], act: (job: OracleJob) => Did): Verdict[] {
+  return ids.map((id) => {
+    const job = state.jobs.get(id)
+    return job === undefined ? { id, verdict: 'unknown', state: null } : { id, ...act(job) }
+  })
+}
+
+export function cancel(state: OracleState, now: number, ids: readonly string[], reason: string): Verdict[] {
+  return each(state, ids, (job) => {
+    if (job.state === 'cancelled') return unchanged('cancelled')
+    if (job.state === 'done' || job.state === 'dead') return refused(job.state)
+    if (job.run !== null) {
+      if (job.run.cancelReason !== null) return unchanged('running')
+      job.run.cancelReason = reason
+      return changed('running')
+    }
+    record(now, job, null, { outcome: 'cancelled', error: reason, wentTo: null })
+    end(state, now, job, 'cancelled')
+    return changed('cancelled')
+  })
+}
+
+export function retry(state: OracleState, now: number, ids: readonly string[]): Verdict[] {
+  return each(state, ids, (job) => {
+    if (job.state !== 'dead' && job.state !== 'cancelled') return refused(job.state)
+    if (job.dedupe !== null) {
+      const holder = holdOf(state, now, job.dedupe.key)?.holder
+      if (holder !== undefined && holder !== job.id) return { ...refused(job.state), holder }
+      state.holds.set(job.dedupe.key, { holder: job.id, until: null })
+    }
+    job.attempt = 0
+    job.crashes = 0
+    job.endedAt = null
+    job.state = 'scheduled'
+    job.dueAt = now
+    becomeDue(state, now, job)
+    return changed(job.state)
+  })
+}
+
+export function runNow(state: OracleState, now: number, ids: readonly string[]): Verdict[] {
+  return each(state, ids, (job) => {
+    if (job.state === 'ready') return unchanged('ready')
+    if (job.state !== 'scheduled') return refused(job.state)
+    if (isInOrderQueue(state, job)) return unchanged('scheduled')
+    job.dueAt = now
+    becomeDue(state, now, job)
+    return changed(job.state)
+  })
+}
+
+export function remove(state: OracleState, ids: readonly string[]): Verdict[] {
+  return each(state, ids, (job) => {
+    if (job.state === 'running') return refused('running')
+    leaveOrderQueue(state, job)
+    freeOrderLock(state, job)
+    // The hold of an ended job outlives it.
+    if (job.endedAt === null) freeKey(state, job)
+    state.jobs.delete(job.id)
+    return changed(null)
+  })
+}

@@ -1,0 +1,84 @@
+/** Queues: their settings, and how long they are cooling down. */
+import {
+  type DeclaredQueue,
+  droppedOptions,
+  effectiveQueue,
+  isPerKey,
+  isSameQueue,
+  overrideQueue,
+  perKeyOnQueue,
+  type QueuePatch,
+  type QueueRecord,
+  type QueueSettings,
+  type QueueSources,
+  queueUnknown,
+  resetQueue,
+} from 'jobmill/store'
+import { ensureQueue } from './enqueue.ts'
+import { limitOf } from './limits.ts'
+import type { OracleQueue, OracleState } from './state.ts'
+
+export function declareQueues(state: OracleState, queues: readonly DeclaredQueue[]): void {
+  // All queues are checked before anything is written.
+  for (const { settings } of queues) checkLimitOf(state, settings ?? {})
+  for (const { name, settings: code } of queues) {
+    ensureQueue(state, name)
+    const queue = state.queues.get(name)
+    if (queue !== undefined && code !== null) write(state, queue, { ...queue.sources, code: { ...code } })
+  }
+}
+
+/** A declaration that does not change the live settings does not raise the version of the settings. */
+function write(state: OracleState, queue: OracleQueue, sources: QueueSources): void {
+  const settings = effectiveQueue(sources)
+  if (!isSameQueue(queue.settings, settings)) state.settingsVersion += 1
+  Object.assign(queue, { settings, sources })
+}
+
+function checkLimitOf(state: OracleState, { limit }: Partial<QueueSettings>): void {
+  if (limit === undefined || limit === null) return
+  if (isPerKey(limitOf(state, limit).settings)) throw perKeyOnQueue(limit)
+}
+
+export function changeQueue(
+  state: OracleState,
+  now: number,
+  name: string,
+  { settings, coolMs }: QueuePatch,
+  by?: string,
+): QueueRecord {
+  const queue = queueOf(state, name)
+  checkLimitOf(state, settings)
+  write(state, queue, overrideQueue(queue.sources, settings, { by: by ?? null, at: now }))
+  if (coolMs !== null) queue.coolUntil = now + coolMs
+  state.settingsVersion += 1
+  return queueRecord(now, name, queue)
+}
+
+export function resetQueueOverrides(
+  state: OracleState,
+  name: string,
+  options: readonly string[] | null,
+): string[] {
+  const queue = queueOf(state, name)
+  const { overrides } = queue.sources
+  const sources = resetQueue(queue.sources, options)
+  checkLimitOf(state, effectiveQueue(sources))
+  write(state, queue, sources)
+  return droppedOptions(overrides, sources.overrides)
+}
+
+function queueOf(state: OracleState, name: string): OracleQueue {
+  const queue = state.queues.get(name)
+  if (queue === undefined) throw queueUnknown(name)
+  return queue
+}
+
+export function queueRecord(now: number, name: string, queue: OracleQueue): QueueRecord {
+  return {
+    name,
+    ...queue.settings,
+    coolingMs: Math.max(0, queue.coolUntil - now),
+    throttles: queue.throttles,
+  }
+}

@@ -1,0 +1,114 @@
+/** retain: deletes what the settings no longer keep. */
+import {
+  DEFAULTS,
+  type EndedState,
+  type QueueSettings,
+  RESOLUTIONS,
+  type Retained,
+  type RetainRequest,
+} from 'jobmill/store'
+import { runningUnder } from './liveness.ts'
+import type { OracleJob, OracleState } from './state.ts'
+
+export function retain(state: OracleState, now: number, request: RetainRequest): Retained {
+  const { limit, ticksMs, eventsMs, metricsMs, queues } = request
+  const old = tooManyOrOld(state, now)
+    .filter(({ queue }) => queues?.includes(queue) !== false)
+    .slice(0, limit)
+  const ended = (as: EndedState): number => old.filter((job) => job.state === as).length
+  const jobs = { jobs: old.length, done: ended('done'), dead: ended('dead'), cancelled: ended('cancelled') }
+  for (const job of old) state.jobs.delete(job.id)
+
+  const keys = [...state.holds].filter(([, { until }]) => until !== null && until <= now)
+  for (const [key] of keys) state.holds.delete(key)
+
+  const gone = [...state.instances.values()].filter(
+    ({ id, endedAt }) =>
+      endedAt !== null &&
+      now - endedAt >= DEFAULTS.keepEndedInstanceMs &&
+      runningUnder(state, id).length === 0,
+  )
+  for (const { id } of gone) {
+    state.instances.delete(id)
+    state.lostJobs.delete(id)
+  }
+
+  const ticks = without(state.ticks, limit, ({ servedAt }) => now - servedAt >= ticksMs)
+  const events = without(state.events, limit, ({ at }) => now - at >= eventsMs)
+  const buckets = without(state.buckets, limit, ({ at, resolution }) => {
+    const keptMs = metricsMs[RESOLUTIONS.findIndex((one) => one === resolution)] ?? 0
+    return now - (at + resolution) >= keptMs
+  })
+  Object.assign(state, { ticks: ticks.kept, events: events.kept, buckets: buckets.kept })
+
+  forget(state, now)
+  const counts = [old.length, ticks.gone, events.gone, buckets.gone]
+  return {
+    ...jobs,
+    keys: keys.length,
+    instances: gone.length,
+    ticks: ticks.gone,
+    events: events.gone,
+    metrics: buckets.gone,
+    more: counts.includes(limit),
+  }
+}
+
+const PLACE_MS = 600_000
+const RECORDING_MS = 86_400_000
+
+/**
+ * Deletes expired places in the wait lists of limits. Deletes the sequence numbers of recordings after a day,
+ * when no recording is resent any more.
+ */
+function forget(state: OracleState, now: number): void {
+  for (const limit of state.limits.values()) {
+    for (const { places } of [limit, ...limit.keys.values()])
+      for (const [holder, since] of places) if (now - since >= PLACE_MS) places.delete(holder)
+    // A full budget is the same as one that was never used.
+    for (const [key, { budget, places }] of limit.keys)
+      if (places.size === 0 && Object.values(budget).every((at) => at <= now)) limit.keys.delete(key)
+  }
+  for (const [source, { at }] of state.recorded) if (now - at >= RECORDING_MS) state.recorded.delete(source)
+}
+
+/** Removes the items that are too old, at most `limit` of them. */
+function without<T>(
+  items: readonly T[],
+  limit: number,
+  isOld: (item: T) => boolean,
+): { readonly kept: T[]; readonly gone: number } {
+  const gone = new Set(items.filter(isOld).slice(0, limit))
+  return { kept: items.filter((item) => !gone.has(item)), gone: gone.size }
+}
+
+/** The jobs beyond the age or the number that their queue keeps, oldest first. */
+function tooManyOrOld(state: OracleState, now: number): OracleJob[] {
+  const ended = [...state.jobs.values()].filter((job) => job.endedAt !== null).toSorted(byAge)
+  return ended.filter((job) => {
+    const { ageMs, most } = keptOf(state, job)
+    if (ageMs !== null && now - (job.endedAt ?? 0) >= ageMs) return true
+    const alike = ended.filter((one) => one.queue === job.queue && one.state === job.state)
+    return most !== null && alike.indexOf(job) < alike.length - most
+  })
+}
+
+function byAge(a: OracleJob, b: OracleJob): number {
+  return (a.endedAt ?? 0) - (b.endedAt ?? 0) || (a.id < b.id ? -1 : 1)
+}
+
+function keptOf(
+  state: OracleState,
+  job: OracleJob,
+): { readonly ageMs: number | null; readonly most: number | null } {
+  const settings = state.queues.get(job.queue)?.settings
+  if (settings === undefined) return { ageMs: null, most: null }
+  const [age, number] = KEPT[job.state as EndedState]
+  return { ageMs: settings[age], most: settings[number] }
+}
+
+const KEPT = {
+  done: ['retainDoneMs', 'keepDone'],
+  cancelled: ['retainCancelledMs', 'keepCancelled'],
+  dead: ['retainDeadMs', 'keepDead'],
+} as const satisfies Record<EndedState, readonly (keyof QueueSettings)[]>

@@ -1,0 +1,42 @@
+/**
+ * stage: makes due jobs ready or adds them to their order queue, then makes the first job of each free order
+ * queue ready.
+ */
+import type { Staged } from 'jobmill/store'
+import { becomeDue } from './enqueue.ts'
+import { makeReady } from './moves.ts'
+import { heads, isInOrderQueue, takeOrderLock } from './order-key.ts'
+import type { OracleJob, OracleState } from './state.ts'
+
+export function stage(state: OracleState, now: number, limit: number): Staged {
+  const due = waitingForTheirTime(state)
+    .filter((job) => job.dueAt <= now)
+    .toSorted((a, b) => a.dueAt - b.dueAt || (a.id < b.id ? -1 : 1))
+    .slice(0, limit)
+  for (const job of due) becomeDue(state, now, job)
+
+  const next = heads(state).slice(0, limit)
+  for (const job of next) {
+    takeOrderLock(state, job)
+    makeReady(state, now, job)
+  }
+
+  // A set, because a job that joined its order queue in this pass can be in both lists.
+  const ready = new Set([...due, ...next].filter((job) => job.state === 'ready'))
+  return {
+    ready: ready.size,
+    more: due.length === limit || next.length === limit,
+    queues: [...new Set([...ready].map((job) => job.queue))].toSorted(),
+  }
+}
+
+/** 0 when there is something to do now, null when nothing is due. */
+export function stageInMs(state: OracleState, now: number): number | null {
+  if (heads(state).length > 0) return 0
+  const dueAts = waitingForTheirTime(state).map((job) => job.dueAt)
+  return dueAts.length === 0 ? null : Math.max(0, Math.min(...dueAts) - now)
+}
+
+function waitingForTheirTime(state: OracleState): OracleJob[] {
+  return [...state.jobs.values()].filter((job) => job.state === 'scheduled' && !isInOrderQueue(state, job))
+}

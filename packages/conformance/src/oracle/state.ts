@@ -1,0 +1,177 @@
+/** The state of the oracle as plain data: no indexes, no derived values, no duplicates. */
+import type {
+  AttemptRecord,
+  BudgetState,
+  DutyRecord,
+  JobState,
+  LimitSettings,
+  LimitSources,
+  MetricData,
+  NewInstance,
+  NewJob,
+  QueueSettings,
+  QueueSources,
+  ScheduleRecord,
+  Slot,
+  Stamps,
+  TickRecord,
+  TimelineEvent,
+} from 'jobmill/store'
+
+export interface OracleState {
+  readonly jobs: Map<string, OracleJob>
+  /** By dedupe key. Separate from the jobs, because a hold outlives a deleted job. */
+  readonly holds: Map<string, Hold>
+  /** Jobs that wait for the order lock of their key, in the order of joining, all keys together. */
+  orderQueue: string[]
+  /** Jobs in `orderQueue` that come before all others. */
+  firsts: Set<string>
+  /** The job that holds the order lock, by queue and order key. */
+  readonly orderLocks: Map<string, string>
+  readonly queues: Map<string, OracleQueue>
+  readonly instances: Map<string, OracleInstance>
+  /** Jobs that the reaper reclaimed, by instance: the crash counts to revert if it registers again. */
+  readonly lostJobs: Map<string, { readonly id: string; readonly token: number }[]>
+  /** By name, with the last leader. */
+  readonly duties: Map<string, Writable<DutyRecord>>
+  slots: Slot[]
+  readonly schedules: Map<string, OracleSchedule>
+  /** Ticks of all schedules, including deleted ones. */
+  ticks: OracleTick[]
+  readonly limits: Map<string, OracleLimit>
+  /** The last recording of each source. */
+  readonly recorded: Map<string, { readonly seq: number; readonly at: number }>
+  /** Metrics that are not rolled up yet. `at` is the start of their 10 s bucket. */
+  openDeltas: OracleDelta[]
+  buckets: OracleBucket[]
+  events: TimelineEvent[]
+  lastSeq: number
+  lastToken: number
+  lastEvent: number
+  settingsVersion: number
+  membersVersion: number
+}
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+export interface OracleJob extends Omit<NewJob, 'payload' | 'dueAt' | 'delayMs'> {
+  enqueuedAt: number
+  payload: string
+  state: JobState
+  attempt: number
+  crashes: number
+  /** Valid while it is scheduled. */
+  dueAt: number
+  /** `seq` and `readyAt` are valid while the job is ready or running. */
+  seq: number
+  readyAt: number
+  /** Null unless it is running. */
+  run: Run | null
+  result: string | null
+  endedAt: number | null
+  attempts: OracleAttempt[]
+}
+
+export interface Run {
+  readonly token: number
+  readonly instance: string
+  readonly startedAt: number
+  cancelReason: string | null
+  progress: string | null
+  log: string | null
+}
+
+export interface OracleAttempt extends AttemptRecord {
+  /**
+   * The state that a finish gave the job, for a repeated finish. Null when no finish ended the attempt: its
+   * lease then stays stale.
+   */
+  readonly wentTo: JobState | null
+}
+
+export interface Hold {
+  readonly holder: string
+  /** Null while the holder has not ended. */
+  readonly until: number | null
+}
+
+export interface OracleQueue {
+  settings: QueueSettings
+  sources: QueueSources
+  coolUntil: number
+  throttles: number
+}
+
+export interface OracleInstance extends Omit<NewInstance, 'leaseMs' | 'stoodStill'> {
+  readonly startedAt: number
+  renewedAt: number
+  expiresAt: number
+  ended: 'lost' | 'stopped' | null
+  endedAt: number | null
+}
+
+/** A stored schedule, without the fields that are computed on read. */
+export interface OracleSchedule extends Writable<Omit<ScheduleRecord, 'live' | 'readAt'>> {
+  /** Marked instead of removed, so that the definition in code does not restore it. */
+  deleted: boolean
+  stamps: Stamps
+}
+
+interface OracleTick extends TickRecord {
+  readonly schedule: string
+}
+
+export interface OracleLimit {
+  settings: LimitSettings
+  sources: LimitSources
+  budget: BudgetState
+  /** Holders that were refused, with the time. They are served before new holders. */
+  places: Map<string, number>
+  /** By holder. */
+  readonly permits: Map<string, Permit>
+  /** The budgets of its keys, for a limit per key. */
+  readonly keys: Map<string, OracleLimit>
+}
+
+export interface Permit {
+  readonly amount: number
+  /** The instance it belongs to. Null for the permit of a job, which belongs to its attempt. */
+  readonly instance: string | null
+}
+
+export interface OracleDelta {
+  readonly scope: string
+  readonly at: number
+  readonly data: MetricData
+}
+
+export interface OracleBucket extends OracleDelta {
+  readonly resolution: number
+}
+
+export function emptyState(): OracleState {
+  return {
+    jobs: new Map(),
+    holds: new Map(),
+    orderQueue: [],
+    firsts: new Set(),
+    orderLocks: new Map(),
+    queues: new Map(),
+    instances: new Map(),
+    lostJobs: new Map(),
+    duties: new Map(),
+    slots: [],
+    schedules: new Map(),
+    ticks: [],
+    limits: new Map(),
+    recorded: new Map(),
+    openDeltas: [],
+    buckets: [],
+    events: [],
+    lastSeq: 0,
+    lastToken: 0,
+    lastEvent: 0,
+    settingsVersion: 1,
+    membersVersion: 1,
+  }
+}

@@ -1,0 +1,184 @@
+/** Logs: written while an attempt is running, and kept with it however it ends. */
+import assert from 'node:assert/strict'
+import { DEFAULTS, type FullStore } from 'jobmill/store'
+import { aJob } from '../../factories.ts'
+import { DEAD, DONE, HOUR, RELEASED, aFinish, later } from '../bench.ts'
+import type { Case } from '../case.ts'
+import { changesNothing } from '../looks.ts'
+
+/** The maximum log length, with many different characters, so that compression cannot shorten it. */
+const LONG = Array.from({ length: DEFAULTS.logLimitChars / 2 }, (_, n) =>
+  String.fromCodePoint(0x1_00_00 + ((n * 7_919) % 0xff_ff)),
+).join('')
+
+async function logsOf(store: FullStore, id: string): Promise<(string | null)[]> {
+  return (await store.history(id)).map(({ log }) => log)
+}
+
+export const logCases: readonly Case[] = [
+  {
+    name: 'the log of a running attempt can be read, and a new text replaces the previous one',
+    async run({ store, running, job }) {
+      const { id, token } = await running()
+      assert.equal((await job(id)).log, null)
+      for (const log of ['one', 'one\ntwo', '', LONG]) {
+        assert.deepEqual(await store.progress([{ id, token, log }]), [true])
+        assert.equal((await job(id)).log, log)
+      }
+      assert.deepEqual([(await job(id)).progress, (await job(id)).state], [null, 'running'])
+    },
+  },
+  {
+    name: 'a progress call leaves omitted fields unchanged, also inside one call',
+    async run({ store, running, job }) {
+      const { id, token } = await running()
+      const noted = async (): Promise<unknown[]> => [(await job(id)).progress, (await job(id)).log]
+      await store.progress([{ id, token, value: '1', log: 'one' }])
+      await store.progress([{ id, token, value: 'null' }])
+      assert.deepEqual(await noted(), ['null', 'one'])
+      await store.progress([{ id, token, log: 'two' }])
+      assert.deepEqual(await noted(), ['null', 'two'])
+      const several = [
+        { id, token, value: '2' },
+        { id, token, log: 'three' },
+        { id, token, value: '3' },
+      ]
+      assert.deepEqual(await store.progress(several), [true, true, true])
+      assert.deepEqual(await noted(), ['3', 'three'])
+    },
+  },
+  {
+    name: 'P2 a log under a stale token is refused and changes nothing',
+    async run({ store, clock, running, finish }) {
+      const [done, released, reaped] = [await running(), await running(), await running()]
+      await finish(done, DONE)
+      await finish(released, RELEASED)
+      clock.advance(HOUR)
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      const current = await running()
+      const stale = [done, released, reaped, { id: current.id, token: current.token - 1 }, aJob()].map(
+        (lease) => ({ id: lease.id, token: 'token' in lease ? lease.token : 1, log: 'stale' }),
+      )
+      const replies = await changesNothing(store, () => store.progress(stale))
+      assert.deepEqual(
+        replies,
+        stale.map(() => false),
+      )
+    },
+  },
+  {
+    name: 'an attempt keeps the log of its finish, or else the last one written',
+    async run({ store, running, finish, job }) {
+      for (const transition of [DONE, DEAD, { to: 'cancelled' }, later(0), later(HOUR)] as const) {
+        const leases = [await running(), await running(), await running(), await running()] as const
+        const [noted, withFinish, empty, none] = leases
+        await store.progress(leases.slice(0, 3).map(({ id, token }) => ({ id, token, log: 'noted' })))
+        await store.finish([
+          aFinish(noted, transition),
+          aFinish(withFinish, transition, { log: 'brought' }),
+          aFinish(empty, transition, { log: '' }),
+        ])
+        await finish(none, transition)
+        const logs = await Promise.all(leases.map(({ id }) => logsOf(store, id)))
+        assert.deepEqual(logs, [['noted'], ['brought'], [''], [null]], transition.to)
+        for (const { id } of leases) assert.equal((await job(id)).log, null)
+      }
+    },
+  },
+  {
+    name: 'an attempt that is not recorded leaves no log, and the next one starts without',
+    async run({ store, running, finish, claimOne, worker, job }) {
+      const lease = await running()
+      const next = async (): Promise<typeof lease> => claimOne(await worker(), { kinds: [lease.kind] })
+      const note = ({ id, token }: typeof lease, log: string): Promise<boolean[]> =>
+        store.progress([{ id, token, log }])
+      await note(lease, 'first')
+      await finish(lease, RELEASED, { log: 'brought' })
+      const second = await next()
+      assert.equal((await job(lease.id)).log, null)
+      await note(second, 'second')
+      await finish(second, later(0))
+      const third = await next()
+      assert.equal((await job(lease.id)).log, null)
+      await finish(third, later(0))
+      const fourth = await next()
+      await note(fourth, 'fourth')
+      await finish(fourth, DONE)
+      assert.deepEqual(await logsOf(store, lease.id), ['second', null, 'fourth'])
+    },
+  },
+  {
+    name: 'P4 P5 a crash does not lose the log: it is kept with the attempt, whatever happens to the job',
+    async run({ store, clock, running, job }) {
+      const [again, cancelled] = [await running(), await running()]
+      const leases = [again, cancelled]
+      await store.progress(leases.map(({ id, token }) => ({ id, token, log: LONG })))
+      await store.cancel([cancelled.id], 'stop it')
+      clock.advance(HOUR)
+      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      const dead = await running()
+      await store.progress([{ id: dead.id, token: dead.token, log: 'dead' }])
+      clock.advance(HOUR)
+      await store.instances.reap({ crashesUntilDead: 1, limit: 10 })
+      const states = ['ready', 'cancelled', 'dead']
+      const logs = [LONG, LONG, 'dead']
+      for (const [n, { id }] of [again, cancelled, dead].entries()) {
+        assert.deepEqual([(await job(id)).state, (await job(id)).log], [states[n], null])
+        assert.deepEqual(await logsOf(store, id), [logs[n]])
+      }
+    },
+  },
+  {
+    name: 'P6 P8 a cancelled attempt keeps its log, after a finish and after the end of the instance',
+    async run({ store, running, finish }) {
+      const leases = [await running(), await running(), await running()] as const
+      const [noted, withFinish, stopped] = leases
+      await store.progress(leases.map(({ id, token }) => ({ id, token, log: 'noted' })))
+      await store.cancel(
+        leases.map(({ id }) => id),
+        'stop it',
+      )
+      await finish(noted, RELEASED)
+      await finish(withFinish, later(HOUR), { log: 'brought' })
+      await store.instances.deregister(stopped.instance)
+      const logs = await Promise.all(leases.map(({ id }) => logsOf(store, id)))
+      assert.deepEqual(logs, [['noted'], ['brought'], ['noted']])
+    },
+  },
+  {
+    name: 'P3 a finish always fits its log: text that is too long is cut, invalid text replaced',
+    async run({ store, running, finish, job }) {
+      const [odd, long, noted] = [await running(), await running(), await running()]
+      await finish(odd, DONE, { log: 'a\u0000b \ud800 é 😀\r\n' })
+      assert.deepEqual(await logsOf(store, odd.id), ['a\ufffdb \ufffd é 😀\r\n'])
+      await finish(long, DONE, { log: `${LONG}😀` })
+      const [cut] = await logsOf(store, long.id)
+      assert.ok(
+        cut?.isWellFormed() && cut.length <= DEFAULTS.logLimitChars && cut.startsWith(LONG.slice(0, 9)),
+      )
+      await store.progress([{ id: noted.id, token: noted.token, log: '\udc00\u0000' }])
+      assert.equal((await job(noted.id)).log, '\ufffd\ufffd')
+    },
+  },
+  {
+    name: 'P3 a repeated finish changes no log',
+    async run({ store, running, finish }) {
+      const lease = await running()
+      await finish(lease, later(HOUR), { log: 'first' })
+      await changesNothing(store, () => finish(lease, later(HOUR), { log: 'again' }))
+    },
+  },
+  {
+    name: 'P10 a finish in a transaction stores the log on commit, and leaves it unchanged on rollback',
+    needs: ['transactions'],
+    async run({ store, transaction, running }) {
+      const lease = await running()
+      await store.progress([{ id: lease.id, token: lease.token, log: 'noted' }])
+      await changesNothing(store, () =>
+        transaction((tx) => store.finish([aFinish(lease, DONE, { log: 'brought' })], { tx }), 'rollback'),
+      )
+      await transaction((tx) => store.finish([aFinish(lease, DONE)], { tx }), 'commit')
+      assert.deepEqual(await logsOf(store, lease.id), ['noted'])
+    },
+  },
+]

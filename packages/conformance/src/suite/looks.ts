@@ -1,0 +1,114 @@
+/** Reads a whole database, and checks that many cases share. */
+import assert from 'node:assert/strict'
+import {
+  type AttemptRecord,
+  type ErrorCode,
+  type FullStore,
+  type InstanceRecord,
+  isJobmillError,
+  JOB_STATES,
+  type JobFilter,
+  type JobRecord,
+  type JobState,
+  type JobSummary,
+  type QueueCounts,
+  type Verdict,
+} from 'jobmill/store'
+import { QUEUE } from '../factories.ts'
+
+/** More than any case enqueues. */
+const MOST_LISTED = 10_000
+
+/** Every page of a listing, joined. */
+export async function listAll(store: FullStore, filter: JobFilter = {}, limit = 500): Promise<JobSummary[]> {
+  const jobs: JobSummary[] = []
+  let cursor: string | undefined
+  do {
+    const page = await store.list(filter, { limit, cursor })
+    assert.ok(page.jobs.length <= limit)
+    assert.ok(page.scanned >= page.jobs.length)
+    jobs.push(...page.jobs)
+    assert.ok(jobs.length <= MOST_LISTED, 'the pages repeat endlessly')
+    cursor = page.next ?? undefined
+  } while (cursor !== undefined)
+  return jobs
+}
+
+export async function idsOf(store: FullStore, filter: JobFilter = {}, limit = 500): Promise<string[]> {
+  return (await listAll(store, filter, limit)).map(({ id }) => id)
+}
+
+export interface Look {
+  readonly jobs: readonly (JobRecord | null)[]
+  readonly histories: readonly AttemptRecord[][]
+  readonly counts: readonly QueueCounts[]
+}
+
+/** Everything visible about the jobs. Equal snapshots mean that nothing was written. */
+export async function look(store: FullStore): Promise<Look> {
+  const ids = await idsOf(store)
+  return {
+    jobs: await store.get(ids),
+    histories: await Promise.all(ids.map((id) => store.history(id))),
+    counts: await store.counts(),
+  }
+}
+
+/** Runs an action that must not change any job, and checks that it did not. */
+export async function changesNothing<T>(store: FullStore, act: () => Promise<T>): Promise<T> {
+  const before = await look(store)
+  const result = await act()
+  assert.deepEqual(await look(store), before)
+  return result
+}
+
+/** The counts of one queue, without zeros. */
+export async function countsOf(
+  store: FullStore,
+  queue: string = QUEUE,
+): Promise<Partial<Record<JobState, number>>> {
+  const record = (await store.counts()).find((one) => one.queue === queue)
+  assert.ok(record, `no counts of ${queue}`)
+  return Object.fromEntries(
+    JOB_STATES.filter((state) => record[state] !== 0).map((state) => [state, record[state]]),
+  )
+}
+
+/** Checks that the counts match a listing of everything. */
+export async function countsAreExact(store: FullStore): Promise<void> {
+  const jobs = await listAll(store)
+  for (const counted of await store.counts()) {
+    for (const state of JOB_STATES) {
+      const there = jobs.filter((job) => job.queue === counted.queue && job.state === state).length
+      assert.equal(counted[state], there, `${state} in ${counted.queue}`)
+    }
+  }
+}
+
+export async function historyOf(
+  store: FullStore,
+  id: string,
+): Promise<[AttemptRecord['outcome'], string | null][]> {
+  return (await store.history(id)).map(({ outcome, error }) => [outcome, error])
+}
+
+export async function instanceOf(store: FullStore, id: string): Promise<InstanceRecord | undefined> {
+  return (await store.instances.list()).find((one) => one.id === id)
+}
+
+export function isVerdict(
+  actual: Verdict | undefined,
+  verdict: Verdict['verdict'],
+  state: JobState | null,
+  holder?: string,
+): void {
+  assert.deepEqual([actual?.verdict, actual?.state, actual?.holder], [verdict, state, holder])
+}
+
+export async function rejectsWith(code: ErrorCode, act: () => Promise<unknown>): Promise<void> {
+  await assert.rejects(
+    act,
+    (error: unknown) => isJobmillError(error) && error.code === code,
+    `expected ${code}`,
+  )
+}

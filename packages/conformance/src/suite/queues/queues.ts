@@ -1,0 +1,171 @@
+/** Queues: settings at creation, changes by an operator, pauses and cool-downs. */
+import assert from 'node:assert/strict'
+import { DEFAULT_QUEUE_SETTINGS, type QueueRecord, type QueueSettings } from 'jobmill/store'
+import { DONE } from '../bench.ts'
+import type { Case } from '../case.ts'
+import { changesNothing, rejectsWith } from '../looks.ts'
+
+const changes = {
+  workers: 4,
+  paused: true,
+  backoffEnabled: false,
+  backoffBaseMs: 1,
+  backoffMaxMs: 2,
+  retainDoneMs: null,
+  retainCancelledMs: 3,
+  retainDeadMs: 4,
+  keepDone: 5,
+  keepCancelled: 0,
+  keepDead: 7,
+  limit: null,
+}
+
+export const queueCases: readonly Case[] = [
+  {
+    name: 'a declared queue has the settings it was declared with',
+    async run({ store }) {
+      await store.queues.declare([
+        { name: 'a', settings: changes },
+        { name: 'b', settings: DEFAULT_QUEUE_SETTINGS },
+      ])
+      const queues = (await store.queues.list()).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      assert.deepEqual(queues, [
+        { name: 'a', ...changes, coolingMs: 0, throttles: 0 },
+        { name: 'b', ...DEFAULT_QUEUE_SETTINGS, coolingMs: 0, throttles: 0 },
+      ])
+      assert.deepEqual(
+        (await store.counts()).map(({ queue }) => queue),
+        ['a', 'b'],
+      )
+    },
+  },
+  {
+    name: 'P13 a queue that had a job before its limit was declared uses that limit from then on',
+    needs: ['limits'],
+    async run({ store, enqueue, worker, claim }) {
+      for (let n = 0; n < 3; n += 1) await enqueue({ queue: 'narrow' })
+      await store.limits.declare([{ name: 'two', settings: { type: 'concurrency', most: 2 } }])
+      await store.queues.declare([{ name: 'narrow', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'two' } }])
+      const leases = await claim(await worker(), { queues: [{ queue: 'narrow', room: 10 }], limit: 10 })
+      assert.equal(leases.length, 2)
+    },
+  },
+  {
+    name: 'concurrent declarations from several handles make one queue, with the settings of one of them',
+    async run({ store, another }) {
+      const stores = [store, await another(), await another()]
+      const settings = [1, 2, 3].map((workers) => ({ ...DEFAULT_QUEUE_SETTINGS, workers }))
+      await Promise.all(
+        stores.map((each, n) =>
+          each.queues.declare(['a', 'b'].map((name) => ({ name, settings: settings[n] ?? changes }))),
+        ),
+      )
+      const queues = await store.queues.list()
+      assert.deepEqual(queues.map(({ name }) => name).toSorted(), ['a', 'b'])
+      assert.ok(queues.every(({ workers }) => [1, 2, 3].includes(workers ?? 0)))
+    },
+  },
+  {
+    name: 'a change affects the given options, is visible to every handle, and is returned',
+    async run({ store, another, enqueue }) {
+      await enqueue()
+      await enqueue({ queue: 'other' })
+      const before = await store.queues.list()
+      const changed = await store.queues.change('default', {
+        settings: { workers: 0, retainDeadMs: 7 },
+        coolMs: null,
+      })
+      const expected = { name: 'default', ...DEFAULT_QUEUE_SETTINGS, workers: 0, retainDeadMs: 7 }
+      assert.deepEqual(changed, { ...expected, coolingMs: 0, throttles: 0 })
+      const records = await (await another()).queues.list()
+      assert.deepEqual(
+        records.find(({ name }) => name === 'default'),
+        changed,
+      )
+      assert.deepEqual(
+        records.find(({ name }) => name === 'other'),
+        before.find(({ name }) => name === 'other'),
+      )
+      const back = await store.queues.change('default', {
+        settings: { workers: null, retainDeadMs: null },
+        coolMs: null,
+      })
+      assert.deepEqual([back.workers, back.retainDeadMs], [null, null])
+      for (const [key, value] of Object.entries(changes)) {
+        const one = await store.queues.change('default', { settings: { [key]: value }, coolMs: null })
+        assert.equal(Object.entries(one).find(([name]) => name === key)?.[1], value)
+      }
+    },
+  },
+  {
+    name: 'a change to a backoff base above the live max is rejected, and changes nothing',
+    async run({ store }) {
+      const code = { backoffBaseMs: 20, backoffMaxMs: 40 }
+      await store.queues.declare([{ name: 'mail', settings: code }])
+      const change = (settings: Partial<QueueSettings>): Promise<QueueRecord> =>
+        store.queues.change('mail', { settings, coolMs: null })
+      const before = await store.queues.list()
+      await rejectsWith('OPTION_CONFLICT', () => change({ backoffBaseMs: 41, workers: 3 }))
+      await rejectsWith('OPTION_CONFLICT', () => change({ backoffMaxMs: 19 }))
+      await rejectsWith('OPTION_CONFLICT', () => change({ backoffBaseMs: 9, backoffMaxMs: 8 }))
+      assert.deepEqual(await store.queues.list(), before)
+      await change({ backoffBaseMs: 60, backoffMaxMs: 60 })
+      await rejectsWith('OPTION_CONFLICT', () => change({ backoffMaxMs: 50 }))
+      assert.equal((await change({ backoffBaseMs: 50 })).backoffBaseMs, 50)
+      // Code may declare such values. They must not block a change of another option.
+      await store.queues.declare([{ name: 'odd', settings: { backoffBaseMs: 9, backoffMaxMs: 8 } }])
+      assert.equal((await store.queues.change('odd', { settings: { workers: 3 }, coolMs: null })).workers, 3)
+    },
+  },
+  {
+    name: 'a change of an unknown queue is rejected and creates none',
+    async run({ store }) {
+      await rejectsWith('QUEUE_UNKNOWN', () =>
+        store.queues.change('nope', { settings: { paused: true }, coolMs: null }),
+      )
+      assert.deepEqual(await store.queues.list(), [])
+    },
+  },
+  {
+    name: 'an operator can cool a queue down, for longer, for shorter, and end it',
+    async run({ store, clock, enqueue }) {
+      await enqueue()
+      const cool = async (coolMs: number | null): Promise<number> =>
+        (await store.queues.change('default', { settings: {}, coolMs })).coolingMs
+      assert.equal(await cool(5_000), 5_000)
+      clock.advance(1_000)
+      assert.equal(await cool(null), 4_000)
+      assert.equal(await cool(500), 500)
+      assert.equal(await cool(9_000), 9_000)
+      assert.equal(await cool(0), 0)
+    },
+  },
+  {
+    name: 'P7 a pause never affects a running job: it can still report progress, retry and finish',
+    async run({ store, clock, running, finish, job }) {
+      const [lease, other] = [await running(), await running()]
+      await changesNothing(store, () =>
+        store.queues.change('default', { settings: { paused: true, workers: 0 }, coolMs: 500 }),
+      )
+      clock.advance(1)
+      assert.deepEqual(await store.progress([{ id: lease.id, token: lease.token, value: '1' }]), [true])
+      assert.equal((await finish(lease, DONE)).accepted, true)
+      assert.equal((await finish(other, { to: 'scheduled', delayMs: 0, refund: false })).state, 'ready')
+      assert.equal((await job(lease.id)).state, 'done')
+    },
+  },
+  {
+    name: 'P7 enqueue works while a queue is paused',
+    async run({ store, enqueue, job, worker, claim }) {
+      const first = await enqueue()
+      await store.queues.change('default', { settings: { paused: true }, coolMs: null })
+      const second = await enqueue()
+      assert.equal((await job(second)).state, 'ready')
+      await store.queues.change('default', { settings: { paused: false }, coolMs: null })
+      assert.deepEqual(
+        (await claim(await worker())).map(({ id }) => id),
+        [first, second],
+      )
+    },
+  },
+]
