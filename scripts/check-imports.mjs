@@ -22,8 +22,9 @@ const ranks = new Map(
     limits: 3,
     observe: 3,
     runtime: 4,
-    http: 5,
-    cli: 6,
+    probes: 5,
+    http: 6,
+    cli: 7,
   }),
 )
 

@@ -16,7 +16,7 @@ import {
   parseCommand as readArguments,
   wordsOf,
 } from '../packages/jobmill/src/cli/parse-arguments.ts'
-import { readTokens } from '../packages/jobmill/src/http/access/tokens.ts'
+import { readTokens } from '../packages/jobmill/src/probes/tokens.ts'
 import { serve } from '../packages/jobmill/src/http/server/serve.ts'
 import { defineJob, jobmill } from '../packages/jobmill/src/index.ts'
 import { sqlite } from '../packages/jobmill/src/sqlite.ts'

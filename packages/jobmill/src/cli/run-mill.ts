@@ -11,7 +11,7 @@ import type { Logger } from '../observe/logger.ts'
 import type { MillOptions } from '../runtime/options/options.ts'
 import { ignoreOutputErrors } from '../platform/write-output.ts'
 import { stopOnSignals } from '../runtime/stop-on-signals.ts'
-import type { ProbeOptions } from '../http/server/probes.ts'
+import type { ProbeOptions } from '../probes/probes.ts'
 import type { ServeOptions } from '../http/server/serve.ts'
 import { EXIT } from './command.ts'
 import { indentedLines } from './plain.ts'
@@ -131,7 +131,7 @@ async function listening(
     return { ...(await serve(mill, { ...api, ...onErrors })), hasApi: true }
   }
   if (probes === null) return null
-  const { serveProbes } = await import('../http/server/probes.ts')
+  const { serveProbes } = await import('../probes/probes.ts')
   return {
     ...(await serveProbes(mill, { ...probes, ...onErrors })),
     hasApi: false,

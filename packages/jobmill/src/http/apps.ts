@@ -1,7 +1,7 @@
 /** Applications that are mounted below `/api/apps` and share the access control of the API. */
 import { JobmillError, quote } from '../job/errors.ts'
 import { checkObject, checkObjectKeys } from '../job/options/known-keys.ts'
-import type { Who } from './access/roles.ts'
+import type { Who } from '../probes/roles.ts'
 
 export interface HttpApp {
   /** The title in the menu of Mission Control. */

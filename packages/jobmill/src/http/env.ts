@@ -2,7 +2,7 @@
 import type { RouteConfig } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import type { Identity } from './access/identity.ts'
-import type { Who } from './access/roles.ts'
+import type { Who } from '../probes/roles.ts'
 
 /** What a route changed, for the audit log. */
 export interface Note {

@@ -2,7 +2,7 @@
  * `jobmill work`: runs workers and duties until SIGINT, SIGTERM or SIGHUP. Serves no API, but probes and
  * metrics with `--port`.
  */
-import type { ProbeOptions } from '../../http/server/probes.ts'
+import type { ProbeOptions } from '../../probes/probes.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
 import type { Command, ParsedArguments } from '../command.ts'
 import { LOG_OPTIONS } from '../mill-log.ts'

@@ -2,8 +2,8 @@
 import { JobmillError, quote } from '../../job/errors.ts'
 import { asError, isAnswer, ownAnswer } from '../apps.ts'
 import { problem } from '../problem.ts'
-import { isRole, ROLES, type Who } from './roles.ts'
-import { bearerOf, holderOf, readTokens } from './tokens.ts'
+import { isRole, ROLES, type Who } from '../../probes/roles.ts'
+import { bearerOf, holderOf, readTokens } from '../../probes/tokens.ts'
 
 /**
  * Returns the caller, or null or undefined for an anonymous one (401). A Response is sent as it is, such as a

@@ -12,7 +12,7 @@ import {
 } from '../../runtime/operate/bulk.ts'
 import type { BulkPayload } from '../../runtime/operate/bulk-job.ts'
 import { body, json, note, route, type Routes } from '../app.ts'
-import { mayDo } from '../access/roles.ts'
+import { mayDo } from '../../probes/roles.ts'
 import { problem } from '../problem.ts'
 import { bulkFilterOf, bulkQuery, filterOfBody, filterShape } from '../shapes/filter.ts'
 import { listedStateShape } from '../shapes/job.ts'

@@ -4,7 +4,7 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { AUDIT } from '../../observe/timeline.ts'
 import { route, type Routes, type RouteTools, redactFor } from '../app.ts'
 import { isAnswer } from '../apps.ts'
-import { mayDo, type Who } from '../access/roles.ts'
+import { mayDo, type Who } from '../../probes/roles.ts'
 import type { News } from '../feed.ts'
 
 const events = route('viewer', 'events.listen', {

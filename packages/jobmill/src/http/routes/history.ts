@@ -4,7 +4,7 @@ import type { AuditQuery } from '../../runtime/operate/audit.ts'
 import type { MetricsQuery, TimelineRequest } from '../../runtime/report/observation.ts'
 import { json, route, type Routes, redactFor } from '../app.ts'
 import { AUDIT, KEPT_TYPES } from '../../observe/timeline.ts'
-import { mayDo } from '../access/roles.ts'
+import { mayDo } from '../../probes/roles.ts'
 import { problem } from '../problem.ts'
 import { seriesShape } from '../shapes/series.ts'
 

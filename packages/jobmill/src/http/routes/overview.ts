@@ -1,7 +1,7 @@
 /** The overview: the state of the whole system, in a few reads. */
 import { z } from '@hono/zod-openapi'
 import { json, route, type Routes, redactFor } from '../app.ts'
-import { ROLES, type Who } from '../access/roles.ts'
+import { ROLES, type Who } from '../../probes/roles.ts'
 import { dutyOf, dutyShape } from '../shapes/duty.ts'
 import { instanceShape, limitShape, unservedKindShape } from '../shapes/queue.ts'
 import { queuesOf, queuesShape } from './queues.ts'

@@ -7,7 +7,7 @@ import type { ScheduleView } from '../../runtime/operate/schedule-view.ts'
 import type { NewSchedule } from '../../runtime/operate/schedules.ts'
 import { BULK_KIND } from '../../runtime/operate/bulk.ts'
 import { body, byCaller, json, note, route, type Routes, redactFor } from '../app.ts'
-import type { Who } from '../access/roles.ts'
+import type { Who } from '../../probes/roles.ts'
 import { onlyByBulk } from '../problem.ts'
 import {
   newScheduleShape,

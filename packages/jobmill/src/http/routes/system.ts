@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import type { DatabaseHealth } from '../../store/admin/admin.ts'
 import { json, route, type Routes } from '../app.ts'
-import { mayDo, type Who } from '../access/roles.ts'
+import { mayDo, type Who } from '../../probes/roles.ts'
 import { dutyOf } from '../shapes/duty.ts'
 import { diagnosticShape, kindShape, resourcesShape, systemShape } from '../shapes/system.ts'
 

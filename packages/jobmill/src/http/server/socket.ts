@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { getRequestListener } from '@hono/node-server'
-import { JobmillError, quote } from '../../job/errors.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { ownAnswer } from '../apps.ts'
 import { ARRIVES_WITHIN_MS } from '../access/body.ts'
 import { hostInvalid, isAuthority } from '../access/host.ts'
-import { boundedServer } from './bounded-server.ts'
+import { boundedServer } from '../../probes/bounded-server.ts'
+import { notListening } from '../../probes/not-listening.ts'
 
 export interface SocketOptions {
   readonly port: number
@@ -114,29 +114,4 @@ function cancelWith(outgoing: ServerResponse, body: ReadableStream | null): bool
     outgoing.once('close', cancel)
   }
   return !outgoing.destroyed
-}
-
-/** An address of another machine, a name that does not resolve, and an invalid address. */
-const NO_ADDRESS: ReadonlySet<string> = new Set([
-  'EADDRNOTAVAIL',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EINVAL',
-  'EAFNOSUPPORT',
-])
-
-export function notListening(error: unknown, port: number, bind: string): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : ''
-  const isBind = NO_ADDRESS.has(String(code))
-  const field = code === 'EADDRINUSE' || code === 'EACCES' ? 'port' : isBind ? 'bind' : null
-  if (field === null) return error
-  const why = { EADDRINUSE: 'is already in use', EACCES: 'needs a permission that this user does not have' }[
-    String(code)
-  ]
-  return new JobmillError('OPTION_INVALID', why ?? 'is not an address of this machine', {
-    field,
-    value: quote(field === 'port' ? port : bind),
-    fix: { code: field === 'port' ? 'server.port' : 'server.address' },
-    cause: error,
-  })
 }

@@ -1,10 +1,10 @@
 /** The probes of a worker without the API: other clients cannot keep a process manager from them. */
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import { serveProbes } from '../../src/http/server/probes.ts'
+import { serveProbes } from '../../src/probes/probes.ts'
 import { jobmill } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
-import { connected, exchange, head } from './raw.ts'
+import { connected, exchange, head } from '../http/raw.ts'
 
 const HEALTH = ['GET /healthz HTTP/1.1', 'host: localhost', 'connection: close']
 

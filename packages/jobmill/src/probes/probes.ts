@@ -2,12 +2,12 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Platform, systemPlatform } from '../../platform/platform.ts'
-import type { Mill } from '../../runtime/mill.ts'
-import { holderOf, readTokens } from '../access/tokens.ts'
+import { type Platform, systemPlatform } from '../platform/platform.ts'
+import type { Mill } from '../runtime/mill.ts'
+import { holderOf, readTokens } from './tokens.ts'
 import { boundedServer } from './bounded-server.ts'
 import { replaceIdleConnections } from './idle-connections.ts'
-import { notListening } from './socket.ts'
+import { notListening } from './not-listening.ts'
 
 export interface ProbeOptions {
   /** 0 for any free port. */

@@ -4,7 +4,7 @@
  * All digests are compared in constant time, so that timing reveals nothing.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { JobmillError, quote } from '../../job/errors.ts'
+import { JobmillError, quote } from '../job/errors.ts'
 import { isRole, ROLES, type Who } from './roles.ts'
 
 interface Token extends Who {
