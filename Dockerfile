@@ -18,6 +18,7 @@ COPY packages/conformance/package.json packages/conformance/
 COPY packages/dashboard/package.json packages/dashboard/
 COPY packages/jobmill/package.json packages/jobmill/
 COPY packages/jobmill/bin packages/jobmill/bin
+COPY packages/server/package.json packages/server/
 COPY packages/tables/package.json packages/tables/
 COPY packages/telegram/package.json packages/telegram/
 COPY packages/telegram/bin packages/telegram/bin
@@ -34,8 +35,11 @@ RUN node_modules/.bin/vite build packages/dashboard
 COPY packages/jobmill/tsconfig.json packages/jobmill/
 COPY packages/jobmill/src packages/jobmill/src
 RUN node_modules/.bin/tsc -p packages/jobmill
+COPY packages/server/tsconfig.json packages/server/
+COPY packages/server/src packages/server/src
+RUN node_modules/.bin/tsc -p packages/server
 
-# The gateway and the inbox compile against the types of jobmill and jobmill-tables.
+# The gateway and the inbox compile against the types of jobmill, jobmill-server and jobmill-tables.
 FROM build AS tables
 COPY packages/tables/tsconfig.json packages/tables/
 COPY packages/tables/src packages/tables/src
@@ -51,7 +55,7 @@ COPY packages/uploads/tsconfig.json packages/uploads/
 COPY packages/uploads/src packages/uploads/src
 RUN node_modules/.bin/tsc -p packages/uploads
 
-# The modules of each image. The runtime gets those of the examples: jobmill, both drivers and zod. The SQLite package includes binaries for x64 and arm64 and needs no install script. Its
+# The modules of each image. The runtime gets those of the examples, which name the server and both drivers. The SQLite package includes binaries for x64 and arm64 and needs no install script. Its
 # sources and the binaries of other systems are four fifths of its size, so they are removed.
 FROM manifests AS modules
 RUN npm ci --omit=dev --workspace examples \
@@ -83,6 +87,8 @@ COPY --from=build /app/packages/dashboard/dist /app/packages/dashboard/dist
 COPY packages/jobmill/package.json /app/packages/jobmill/
 COPY packages/jobmill/bin /app/packages/jobmill/bin
 COPY --from=build /app/packages/jobmill/dist /app/packages/jobmill/dist
+COPY packages/server/package.json /app/packages/server/
+COPY --from=build /app/packages/server/dist /app/packages/server/dist
 # The SQLite file is in this folder, unless DATABASE_URL names a database.
 WORKDIR /data
 VOLUME ["/data"]

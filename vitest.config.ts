@@ -38,10 +38,10 @@ const PURE = [
   'test/{bench-report,chaos,deploy-metrics,guides,history,lockfile,mutants,old-node,options,proxy,repository,soak,words}.test.ts',
 ]
 const TOGETHER = [
-  'packages/jobmill/test/{runtime,limits,kit,observe,http,admin,cluster,postgres,hostile,cli,model,sqlite,transfer}/*.test.ts',
+  'packages/jobmill/test/{runtime,limits,kit,observe,admin,cluster,postgres,hostile,cli,model,probes,sqlite,transfer}/*.test.ts',
   'packages/jobmill/test/work/handlers/{command,command-stop,pool-service,process-group,worker-pool}.test.ts',
   'test/deploy.test.ts',
-  'packages/{telegram,uploads,tables}/test/**/*.test.ts',
+  'packages/{server,telegram,uploads,tables}/test/**/*.test.ts',
   'packages/dashboard/test/*.test.ts',
 ]
 

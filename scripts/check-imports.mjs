@@ -23,8 +23,7 @@ const ranks = new Map(
     observe: 3,
     runtime: 4,
     probes: 5,
-    http: 6,
-    cli: 7,
+    cli: 6,
   }),
 )
 
@@ -38,6 +37,7 @@ const openToTesting = ['platform', 'job', 'store', 'enqueue', 'work', 'observe',
  */
 export const openEntries = {
   conformance: ['jobmill/store', 'jobmill/testing'],
+  server: ['jobmill', 'jobmill/store', 'jobmill/internal'],
 }
 
 /** Optional dependencies: only the entry that needs one loads it. */

@@ -130,11 +130,19 @@ function build(pack, node, always) {
   renameSync(fresh, dist)
 }
 
+/**
+ * @typedef {object} Manifest
+ * @property {string} [name]
+ * @property {Record<string, string>} [dependencies]
+ * @property {Record<string, string>} [peerDependencies]
+ * @property {Record<string, object>} [peerDependenciesMeta]  the optional ones
+ */
+
 /** @param {string} pack a folder under packages/ */
 function manifestOf(pack) {
   const path = join(root, 'packages', pack, 'package.json')
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}'
-  return /** @type {{ name?: string, dependencies?: Record<string, string> }} */ (JSON.parse(text))
+  return /** @type {Manifest} */ (JSON.parse(text))
 }
 
 /**
@@ -143,9 +151,13 @@ function manifestOf(pack) {
  */
 function inOrder(asked, ordered = []) {
   for (const pack of asked) {
-    const { dependencies = {} } = manifestOf(pack)
-    const isNeeded = (/** @type {string} */ other) => (manifestOf(other).name ?? '') in dependencies
     if (ordered.includes(pack)) continue
+    const { dependencies, peerDependencies, peerDependenciesMeta = {} } = manifestOf(pack)
+    const needs = Object.keys({ ...dependencies, ...peerDependencies })
+    const isNeeded = (/** @type {string} */ other) => {
+      const { name = '' } = manifestOf(other)
+      return needs.includes(name) && !(name in peerDependenciesMeta)
+    }
     inOrder(readdirSync(join(root, 'packages')).filter(isNeeded), ordered)
     ordered.push(pack)
   }

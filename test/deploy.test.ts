@@ -17,7 +17,7 @@ import {
   wordsOf,
 } from '../packages/jobmill/src/cli/parse-arguments.ts'
 import { readTokens } from '../packages/jobmill/src/probes/tokens.ts'
-import { serve } from '../packages/jobmill/src/http/server/serve.ts'
+import { serve } from '../packages/server/src/server/serve.ts'
 import { defineJob, jobmill } from '../packages/jobmill/src/index.ts'
 import { sqlite } from '../packages/jobmill/src/sqlite.ts'
 import { interpolate, requiredVariables } from './support/compose.ts'
@@ -164,13 +164,17 @@ const FOLDERS = new Map(
   readdirSync(join(root, 'packages')).map((folder) => [manifestOf(folder).name, folder]),
 )
 
-/** The packages of this repository that a package needs at run time, including itself. */
-function closureOf(folder: string, found = new Set<string>()): Set<string> {
+/** The runtime gets the modules of the demo config, which names the server and the drivers. */
+const workspaceOf = (folder: string): string => (folder === 'jobmill' ? 'examples' : `packages/${folder}`)
+
+/** The packages of this repository that a workspace needs at run time, including itself. */
+function closureOf(workspace: string, found = new Set<string>()): Set<string> {
+  const folder = workspace.replace(/^packages\//, '')
   if (found.has(folder)) return found
-  found.add(folder)
-  for (const name of Object.keys(manifestOf(folder).dependencies)) {
+  if (folder !== workspace) found.add(folder)
+  for (const name of Object.keys(manifestAt(workspace).dependencies)) {
     const own = FOLDERS.get(name)
-    if (own !== undefined) closureOf(own, found)
+    if (own !== undefined) closureOf(`packages/${own}`, found)
   }
   return found
 }
@@ -212,7 +216,7 @@ describe.each([RUNTIME, ...PUBLIC_APPS])('the image $target', ({ target, folder,
   })
 
   test('contains every package of this repository that it loads, compiled', () => {
-    const expected = [...closureOf(folder)].flatMap((one) => {
+    const expected = [...closureOf(workspaceOf(folder))].flatMap((one) => {
       const place = `packages/${one}`
       const hasBin = Object.keys(manifestOf(one).bin).length > 0
       return [
@@ -233,14 +237,13 @@ describe.each([RUNTIME, ...PUBLIC_APPS])('the image $target', ({ target, folder,
   test('contains every module that it loads, in the folder that is copied', () => {
     const [, from = ''] =
       /^--from=(\w+) /.exec(copies.find((text) => text.endsWith(' /app/node_modules')) ?? '') ?? []
-    // The runtime gets the modules of the demo config, which names the drivers as an application does.
-    const workspace = folder === 'jobmill' ? 'examples' : `packages/${folder}`
+    const workspace = workspaceOf(folder)
     expect(imageOf(stages, from).instructions.at(-1)?.text).toContain(`--workspace ${workspace} `)
     expect(Object.keys(manifestAt(workspace).dependencies)).toEqual(
       expect.arrayContaining(['better-sqlite3', 'pg']),
     )
     const locked = lockedPackages()
-    for (const one of closureOf(folder)) {
+    for (const one of closureOf(workspaceOf(folder))) {
       const { name: own, dependencies, peerDependencies } = manifestOf(one)
       for (const name of Object.keys(dependencies)) {
         expect(locked).toHaveProperty([`node_modules/${name}`])

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (page: string): string => readFileSync(join(root, page), 'utf8')
-const PACKAGE_PAGES = ['conformance', 'tables', 'telegram', 'uploads'].map(
+const PACKAGE_PAGES = ['conformance', 'server', 'tables', 'telegram', 'uploads'].map(
   (name) => `packages/${name}/README.md`,
 )
 

@@ -13,6 +13,8 @@ const COPIED = [
   'packages/jobmill/test',
   'packages/jobmill/package.json',
   'packages/conformance/src',
+  'packages/server/src',
+  'packages/server/test',
   // Tests also bundle child programs from these.
   'packages/tables/src',
   'packages/tables/test',

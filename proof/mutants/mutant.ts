@@ -5,7 +5,7 @@
 export interface Mutant {
   readonly name: string
   /** Its folder under packages (default jobmill). */
-  readonly package?: 'jobmill' | 'tables' | 'telegram' | 'uploads'
+  readonly package?: 'jobmill' | 'server' | 'tables' | 'telegram' | 'uploads'
   /** Under the src folder of its package. */
   readonly file: string
   readonly find: string

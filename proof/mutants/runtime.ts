@@ -79,14 +79,14 @@ export const RUNTIME: readonly TestedMutant[] = [
     file: 'platform/cache.ts',
     find: 'if (last?.answer === answer) last = null',
     replace: 'last = null',
-    test: { file: `${TESTS}/http/cache.test.ts`, name: 'D low a slow read that fails' },
+    test: { file: 'packages/server/test/cache.test.ts', name: 'D low a slow read that fails' },
   },
   {
     name: 'http: the server of a mill that was never started stays open after its stop',
     file: 'runtime/lifecycle.ts',
     find: 'closing.abort(millStopped())',
     replace: 'if (engine !== null) closing.abort(millStopped())',
-    test: { file: `${TESTS}/http/local.test.ts`, name: 'D low serve closes its server' },
+    test: { file: 'packages/server/test/local.test.ts', name: 'D low serve closes its server' },
   },
   {
     name: 'large follow-ups are one statement',

@@ -62,10 +62,11 @@ export const USERS: readonly TestedMutant[] = [
   },
   {
     name: 'http: frameAncestors is ignored',
-    file: 'http/page.ts',
+    package: 'server',
+    file: 'page.ts',
     find: 'framingHeaders(frameAncestors)',
     replace: 'framingHeaders(frameAncestors.slice(0, 0))',
-    test: { file: `${TESTS}/http/page.test.ts`, name: 'N19 frameAncestors' },
+    test: { file: 'packages/server/test/page.test.ts', name: 'N19 frameAncestors' },
   },
   {
     name: 'a job with the payload of a newer release spends its attempts on older processes',

@@ -4,7 +4,7 @@
  */
 import { readdirSync } from 'node:fs'
 import { jobmill } from 'jobmill'
-import { servePublic } from 'jobmill/http'
+import { servePublic } from 'jobmill-server'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, STEPS, type SweptCounts, uploads } from 'jobmill-uploads'
 import { keepSmall } from '../../packages/uploads/src/cli/keep-small.ts'

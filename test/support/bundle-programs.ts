@@ -49,7 +49,9 @@ export async function bundlePrograms(): Promise<string> {
   const folder = join(
     cache,
     keyOf([
-      ...['jobmill', 'conformance', 'tables', 'telegram', 'uploads'].map((name) => `packages/${name}/src`),
+      ...['jobmill', 'conformance', 'server', 'tables', 'telegram', 'uploads'].map(
+        (name) => `packages/${name}/src`,
+      ),
       ...['processes', 'sqlite', 'cli'].map((of) => `${TESTS}/${of}`),
       'packages/telegram/test/support',
       'packages/uploads/test/support',

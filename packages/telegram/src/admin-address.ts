@@ -3,7 +3,7 @@
  * library's option.
  */
 import { isJobmillError, JobmillError, type Mill } from 'jobmill'
-import { serve, type Served, type ServeOptions } from 'jobmill/http'
+import { serve, type Served, type ServeOptions } from 'jobmill-server'
 import type { Address } from './config/config.ts'
 
 export async function serveAdmin(

@@ -1,7 +1,7 @@
 /** The options of a gateway that a program starts. */
 import { JobmillError, type LogOption, type Platform } from 'jobmill'
 import { checkFunction, checkObjectKeys, checkPlatform, checkWhole } from 'jobmill/internal'
-import type { ServeOptions } from 'jobmill/http'
+import type { ServeOptions } from 'jobmill-server'
 import type { GatewayConfig } from './config/config.ts'
 import type { Handler } from './handlers/handler.ts'
 import type { Fault } from './work/fault.ts'
@@ -10,7 +10,7 @@ export interface GatewayOptions {
   readonly config: GatewayConfig
   /** Your own handlers, which bots name in the config. */
   readonly handlers?: Readonly<Record<string, Handler>>
-  /** Access control of Mission Control, as for `serve` of jobmill/http. */
+  /** Access control of Mission Control, as for `serve` of jobmill-server. */
   readonly admin?: Pick<ServeOptions, 'tokens' | 'authenticate' | 'insecure'>
   /** As `log` of `jobmill()` (default: silent). */
   readonly log?: LogOption

@@ -2,7 +2,7 @@
 import { JobmillError, type Mill, type OwnDuty } from 'jobmill'
 import { loggerFor, systemPlatform } from 'jobmill/internal'
 import { indentedLines, writeOutput } from 'jobmill/cli'
-import type { Caller } from 'jobmill/http'
+import type { Caller } from 'jobmill-server'
 import { bridgeTo, type Bridge } from './inbox/bridge.ts'
 import { countForeignRequests, countSwept, registerPendingGauges } from './inbox/metrics.ts'
 import { lastSeqs } from './inbox/feed.ts'

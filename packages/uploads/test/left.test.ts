@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
-import { servePublic } from 'jobmill/http'
+import { servePublic } from 'jobmill-server'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Box, mailbox, type Scene, scene, type SceneOptions } from './support/inboxes.ts'
 

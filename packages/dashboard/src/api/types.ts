@@ -2,7 +2,7 @@
  * The JSON of the API, inferred from the schemas of the server. Types only: nothing of the server is in the
  * bundle. Times are milliseconds since 1970.
  */
-import type { ApiBodies, ApiProblem, ApiResponses } from 'jobmill/http'
+import type { ApiBodies, ApiProblem, ApiResponses } from 'jobmill-server'
 
 /** Read-only, because components share one cached response. JSON has no undefined values. */
 type Json<T> = T extends object ? { readonly [Key in keyof T]: Json<Exclude<T[Key], undefined>> } : T

@@ -12,8 +12,8 @@ import type { MillOptions } from '../runtime/options/options.ts'
 import { ignoreOutputErrors } from '../platform/write-output.ts'
 import { stopOnSignals } from '../runtime/stop-on-signals.ts'
 import type { ProbeOptions } from '../probes/probes.ts'
-import type { ServeOptions } from '../http/server/serve.ts'
 import { EXIT } from './command.ts'
+import { type ApiOptions, loadServer } from './load-server.ts'
 import { indentedLines } from './plain.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -21,7 +21,7 @@ export interface RunOptions {
   readonly options: MillOptions
   readonly works: boolean
   /** Null to serve no API. */
-  readonly api: ServeOptions | null
+  readonly api: ApiOptions | null
   /** Serves only probes and metrics, when there is no API. */
   readonly probes?: ProbeOptions | null
   readonly terminal: Terminal
@@ -72,7 +72,7 @@ function withBulk(options: MillOptions, mill: () => Mill<never>): MillOptions {
 }
 
 /** Reports errors of the API to the same log as all others. */
-function errorsTo(log: MillOptions['log']): Pick<ServeOptions, 'onError'> {
+function errorsTo(log: MillOptions['log']): Pick<ApiOptions, 'onError'> {
   if (log === undefined || typeof log === 'string') return {}
   const logger = loggerFor(log)
   return { onError: (error, what) => logger?.error(`${what} failed: ${errorText(error)}`, { error }) }
@@ -123,11 +123,11 @@ async function listening(
     onErrors,
   }: Pick<RunOptions, 'api'> & {
     readonly probes: ProbeOptions | null
-    readonly onErrors: Pick<ServeOptions, 'onError'>
+    readonly onErrors: Pick<ApiOptions, 'onError'>
   },
 ): Promise<Listening | null> {
   if (api !== null) {
-    const { serve } = await import('../http/server/serve.ts')
+    const { serve } = await loadServer()
     return { ...(await serve(mill, { ...api, ...onErrors })), hasApi: true }
   }
   if (probes === null) return null

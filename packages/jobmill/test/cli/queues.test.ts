@@ -1,6 +1,6 @@
 /** The `jobmill queues` commands. */
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { serve } from '../../src/http.ts'
+import { serve } from '../../../server/src/index.ts'
 import { defineJob, jobmill, type LimitOptions, type Mill, type QueueRecord } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { call, file, migratedFile, places } from './run.ts'

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { serveProbes } from '../../src/probes/probes.ts'
 import { jobmill } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
-import { connected, exchange, head } from '../http/raw.ts'
+import { connected, exchange, head } from '../../../server/test/raw.ts'
 
 const HEALTH = ['GET /healthz HTTP/1.1', 'host: localhost', 'connection: close']
 

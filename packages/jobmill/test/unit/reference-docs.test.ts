@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { BOUNDS, DEFAULTS } from '../../src/job/defaults.ts'
-import { statusOf } from '../../src/http/problem.ts'
+import { statusOf } from '../../../server/src/problem.ts'
 import { ERRORS, type ErrorCode, JobmillError } from '../../src/job/errors.ts'
 import type { EventTable, EventType } from '../../src/job/events.ts'
 

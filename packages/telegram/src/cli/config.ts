@@ -1,7 +1,7 @@
 /** Reads the config of a command, or reports every problem with it. */
 import { isJobmillError } from 'jobmill'
 import type { Given } from 'jobmill/cli'
-import { readTokens } from 'jobmill/http'
+import { readTokens } from 'jobmill-server'
 import type { GatewayConfig, Problem } from '../config/config.ts'
 import { collectProblems, type Problems } from '../config/problems.ts'
 import { configText, type Draft, readDraft } from '../config/read-config.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { JobmillError } from 'jobmill'
-import { boundedServer } from 'jobmill/http'
+import { boundedServer } from 'jobmill-server'
 import type { Address } from '../config/config.ts'
 
 export interface Listener {

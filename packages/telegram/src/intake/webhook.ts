@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Platform } from 'jobmill'
-import { byteBudget, pace, type Share } from 'jobmill/http'
+import { byteBudget, pace, type Share } from 'jobmill-server'
 import type { Bot } from '../bots/bot.ts'
 import type { SourcesConfig } from '../config/config.ts'
 import { WEBHOOK_PATH } from '../bots/webhooks.ts'

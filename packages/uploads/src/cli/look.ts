@@ -2,7 +2,7 @@
 import { access, constants, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { isJobmillError, type JobmillError } from 'jobmill'
-import { readTokens } from 'jobmill/http'
+import { readTokens } from 'jobmill-server'
 import { checkPlace, peek, placeOf } from 'jobmill-tables'
 import { belongsTo, ownerOf } from '../blobs/marker.ts'
 import { systemCodeOf } from '../client/client-error.ts'

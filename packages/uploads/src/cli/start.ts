@@ -1,7 +1,7 @@
 /** `start`: runs the inbox, Mission Control and the sweep in one process until a signal stops it. */
 import { isJobmillError, JobmillError, type Mill, stopOnSignals } from 'jobmill'
 import { EXIT, ignoreOutputErrors } from 'jobmill/cli'
-import { serve, type Served, servePublic } from 'jobmill/http'
+import { serve, type Served, servePublic } from 'jobmill-server'
 import { ConfigInvalid } from '../config/read-config.ts'
 import type { Config } from '../config/shape.ts'
 import type { Command, CommandInput } from './command.ts'

@@ -1,5 +1,5 @@
 /** Caps the requests that stay open to wait for files: event streams and long polls, counted together. */
-import { places } from 'jobmill/http'
+import { places } from 'jobmill-server'
 import type { Limits } from '../inbox/limits.ts'
 import { Refusal } from '../refusal.ts'
 

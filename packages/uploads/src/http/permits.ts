@@ -2,7 +2,7 @@
  * Permits for lookups of unknown tokens. A lookup takes its permit before it starts, so that parallel
  * requests cannot exceed the limit, and gives it back if the token was not wrong.
  */
-import type { Pace } from 'jobmill/http'
+import type { Pace } from 'jobmill-server'
 
 interface Lookups {
   running: number

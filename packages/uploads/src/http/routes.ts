@@ -1,6 +1,6 @@
 /** The HTTP API of mailboxes. Authenticates every request before anything else. */
 import type { Platform } from 'jobmill'
-import type { Caller } from 'jobmill/http'
+import type { Caller } from 'jobmill-server'
 import { cleanId } from '../clean/ids.ts'
 import { ack } from '../inbox/ack.ts'
 import { FEED_STATES } from '../inbox/feed.ts'

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Platform } from 'jobmill'
-import { pace } from 'jobmill/http'
+import { pace } from 'jobmill-server'
 import { Refusal } from '../refusal.ts'
 import { permits } from './permits.ts'
 

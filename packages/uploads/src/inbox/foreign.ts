@@ -3,7 +3,7 @@
  * another. The caller gets the same response as for an unknown id; the operator gets a metric and a log line.
  */
 import type { Logger, Platform } from 'jobmill'
-import { pace } from 'jobmill/http'
+import { pace } from 'jobmill-server'
 import type { Inside } from './inside.ts'
 
 const WORDS = { mailbox: 'another mailbox', file: 'a file of another mailbox' } as const

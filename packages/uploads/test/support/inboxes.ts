@@ -9,7 +9,7 @@ import path from 'node:path'
 import pg from 'pg'
 import type { KyselyPlugin } from 'kysely'
 import { jobmill, type MillOptions } from 'jobmill'
-import { type Served, serve, servePublic } from 'jobmill/http'
+import { type Served, serve, servePublic } from 'jobmill-server'
 import { openTables } from 'jobmill-tables'
 import {
   type BlobStore,

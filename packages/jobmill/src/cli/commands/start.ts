@@ -1,11 +1,11 @@
 /** `jobmill start`: runs workers, duties and the API in one process until SIGINT, SIGTERM or SIGHUP. */
 import { readFile } from 'node:fs/promises'
 import { JobmillError, quote } from '../../job/errors.ts'
-import type { ServeOptions } from '../../http/server/serve.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
 import { storeAt } from '../choose-store.ts'
 import type { Command, ParsedArguments } from '../command.ts'
 import { loadConfig } from '../load-config.ts'
+import type { ApiOptions } from '../load-server.ts'
 import { LOG_OPTIONS, logFor } from '../mill-log.ts'
 import { runMill } from '../run-mill.ts'
 import { optionsFor } from '../with-mill.ts'
@@ -102,7 +102,7 @@ function queuesIn(text: string): string[] {
   })
 }
 
-async function apiOptions(parsed: ParsedArguments, env: NodeJS.ProcessEnv): Promise<ServeOptions> {
+async function apiOptions(parsed: ParsedArguments, env: NodeJS.ProcessEnv): Promise<ApiOptions> {
   const bind = parsed.text('bind')
   const tokens = await tokensFrom(parsed, env)
   const pace = parsed.text('requests-per-second')

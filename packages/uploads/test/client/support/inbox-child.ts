@@ -2,7 +2,7 @@
  * An inbox in a child process, to be killed. Prints `ready`, and the first one also its new mailbox as JSON.
  */
 import { jobmill } from 'jobmill'
-import { servePublic } from 'jobmill/http'
+import { servePublic } from 'jobmill-server'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
 

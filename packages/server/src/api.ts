@@ -1,0 +1,190 @@
+/** The HTTP API as a fetch handler: for our own server, or mounted into yours. */
+import type { Mill } from 'jobmill'
+import { cache, cacheBy, VERSION } from 'jobmill/internal'
+import { systemPlatform } from 'jobmill/store'
+import { HTTPException } from 'hono/http-exception'
+import { type Api, newApi, type RouteTools } from './app.ts'
+import { checkApps } from './apps.ts'
+import { auditChanges } from './audited.ts'
+import { checkBasePath, withoutBase } from './server/base-path.ts'
+import { answerPassthrough, checkPassthrough } from './passthrough.ts'
+import { accessControl } from './access/access-control.ts'
+import { hostInvalid } from './access/host.ts'
+import { type Identity, identityOf, refusePage } from './access/identity.ts'
+import { type Callers, refuseOutsiders } from './access/local.ts'
+import { isRead } from './access/reads.ts'
+import { streams } from './access/streams.ts'
+import type { Env } from './env.ts'
+import { type Feed, feed as createFeed } from './feed.ts'
+import { checkFrameAncestors } from './server/framing.ts'
+import { boundsOf, checkHttpOptions, type HttpOptions, streamBoundsOf, toStandardError } from './options.ts'
+import { missionControl } from './page.ts'
+import { problem, problemOf } from './problem.ts'
+import { SECRET_KEYS } from './redact/redact-keys.ts'
+import { redactor } from './redact/redact.ts'
+import { appRoutes } from './routes/apps.ts'
+import { bulkRoutes } from './routes/bulk.ts'
+import { errorRoutes } from './routes/errors.ts'
+import { eventRoutes } from './routes/events.ts'
+import { metricsRoutes, probeRoutes } from './routes/health.ts'
+import { historyRoutes } from './routes/history.ts'
+import { jobActRoutes } from './routes/job-acts.ts'
+import { jobRoutes } from './routes/jobs.ts'
+import { limitRoutes } from './routes/limits.ts'
+import { overrideRoutes } from './routes/overrides.ts'
+import { overviewRoutes } from './routes/overview.ts'
+import { queueRoutes } from './routes/queues.ts'
+import { scheduleRoutes } from './routes/schedules.ts'
+import { systemRoutes } from './routes/system.ts'
+import { workerRoutes } from './routes/workers.ts'
+
+export interface HttpApi {
+  /**
+   * Handles `/api/…`, `/metrics`, `/healthz`, `/readyz` and Mission Control, below `basePath` if one is set.
+   */
+  readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>
+  /** Ends all event streams, so that a server can close. */
+  readonly stop: () => void
+  /** Whether Mission Control is served. */
+  readonly hasPage: boolean
+}
+
+/** How long expensive answers are cached. */
+const CACHED_MS = 5_000
+/** The access rules that were derived from the options. */
+interface Access {
+  readonly identity: Identity
+  readonly callers: Callers
+}
+
+export function httpApi(mill: Mill<never>, options: HttpOptions): HttpApi {
+  checkHttpOptions(options)
+  const api = handlerFor(mill, options, {
+    identity: identityOf(options, options.onError ?? toStandardError),
+    callers: 'any',
+  })
+  // A host server may pass on an invalid Host header as part of the URL.
+  return {
+    ...api,
+    fetch: (request, env) => (URL.canParse(request.url) ? api.fetch(request, env) : hostInvalid()),
+  }
+}
+
+/** Builds the handler for a server or a mount with the given access rules. */
+export function handlerFor(mill: Mill<never>, options: HttpOptions, access: Access): HttpApi {
+  const { onError = toStandardError } = options
+  const basePath = checkBasePath(options.basePath ?? '')
+  const frameAncestors = checkFrameAncestors(options.frameAncestors)
+  const passthrough = checkPassthrough(options.passthrough, 'passthrough')
+  const { root, feed } = apiFor(mill, options, access)
+  const page = options.page === false ? null : missionControl(basePath, frameAncestors)
+  const answerOurs = async (given: Request, env: Env['Bindings'] | undefined): Promise<Response> => {
+    const request = withoutBase(given, basePath)
+    const shown = page?.(request) ?? null
+    if (shown === null) return root.fetch(request, env)
+    return (await refusePageTo(request, env)) ?? shown
+  }
+  const refusePageTo = async (
+    request: Request,
+    env: Env['Bindings'] | undefined,
+  ): Promise<Response | null> => {
+    try {
+      const outsider = refuseOutsiders(access.callers, request, env?.incoming)
+      return outsider ?? (await refusePage(access.identity, request))
+    } catch (error) {
+      onError(error, `${request.method} ${new URL(request.url).pathname}`)
+      return problem('INTERNAL')
+    }
+  }
+  const passthroughFirst = async (given: Request, env: Env['Bindings'] | undefined): Promise<Response> => {
+    // The request object of the Node adapter lacks some methods of a real Request.
+    const request = new Request(given.url, given)
+    const asked = { request, incoming: env?.incoming }
+    const answer = passthrough === undefined ? null : await answerPassthrough(passthrough, asked, onError)
+    return answer ?? answerOurs(request, env)
+  }
+  const fetch = passthrough === undefined ? answerOurs : passthroughFirst
+  return {
+    fetch: (request, env) => fetch(request, env as Env['Bindings'] | undefined),
+    stop: () => feed.stop(),
+    hasPage: page !== null,
+  }
+}
+
+interface BuiltApi {
+  readonly root: Api
+  readonly feed: Feed
+}
+
+export function apiFor(mill: Mill, options: HttpOptions, access: Access): BuiltApi {
+  const { platform = systemPlatform, onError = toStandardError } = options
+  const redacted = redactor(options.redact ?? SECRET_KEYS)
+  const feed = createFeed(mill, platform)
+  const tools: RouteTools = {
+    mill,
+    redacted,
+    feed,
+    streams: streams(streamBoundsOf(options)),
+    unservedKinds: cache(platform, CACHED_MS, () => mill.unservedKinds()),
+    system: cache(platform, CACHED_MS, () => mill.system()),
+    diagnostics: cache(platform, CACHED_MS, () => mill.diagnostics()),
+    errors: cacheBy(platform, CACHED_MS, (query) => mill.errors(query)),
+    version: VERSION,
+    store: mill.storeName,
+    now: () => platform.monotonic(),
+  }
+  const root = newApi()
+  root.use(...accessControl({ ...access, ...boundsOf(options), now: () => platform.monotonic(), platform }))
+  root.use(
+    auditChanges({
+      mill,
+      redacted,
+      failed: (error, row) => onError(error, `audit entry ${JSON.stringify(row)}`),
+    }),
+  )
+  root.notFound((c) => {
+    // Mission Control answers at the root, unless it is disabled or its package is missing.
+    const isPageMissing = options.page !== false && isRead(c.req.method) && c.req.path === '/'
+    const fix = isPageMissing
+      ? 'Install jobmill-dashboard'
+      : `See ${options.basePath ?? ''}/api/openapi.json for all routes`
+    return problem('ROUTE_UNKNOWN', { fix })
+  })
+  root.onError((error, c) => {
+    if (error instanceof HTTPException)
+      return problem('BODY_NOT_JSON', { detail: 'the body is not valid JSON', fix: 'Send one JSON value' })
+    const unforeseen = (fault: unknown): void => onError(fault, `${c.req.method} ${c.req.path}`)
+    return problemOf(error, { unforeseen, inAddress: isRead(c.req.method) })
+  })
+  const api = newApi()
+  for (const add of [...ROUTES, appRoutes(checkApps(options.apps ?? {}))]) add(api, tools)
+  root.route('/api', api)
+  probeRoutes(root, mill)
+  metricsRoutes(root, mill)
+  root.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
+  // Generated once: anonymous callers may request the document, so it must be cheap.
+  let document: string | null = null
+  root.get('/api/openapi.json', (c) => {
+    document ??= JSON.stringify(root.getOpenAPI31Document(DOCUMENT))
+    return c.body(document, 200, { 'content-type': 'application/json' })
+  })
+  return { root, feed }
+}
+
+const DOCUMENT = { openapi: '3.1.0', info: { title: 'Jobmill', version: VERSION } }
+
+const ROUTES = [
+  overviewRoutes,
+  jobRoutes,
+  jobActRoutes,
+  bulkRoutes,
+  errorRoutes,
+  queueRoutes,
+  scheduleRoutes,
+  limitRoutes,
+  overrideRoutes,
+  workerRoutes,
+  systemRoutes,
+  historyRoutes,
+  eventRoutes,
+]

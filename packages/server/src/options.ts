@@ -1,0 +1,190 @@
+/** The options of the HTTP API, their checks and defaults. */
+import { JobmillError, type Platform } from 'jobmill'
+import {
+  checkArray,
+  checkBoolean,
+  checkFunction,
+  checkObjectKeys,
+  checkPlatform,
+  checkText,
+  checkWhole,
+  safeLines,
+  writeOutput,
+} from 'jobmill/internal'
+import { quote } from 'jobmill/store'
+import { checkApps, type HttpApps } from './apps.ts'
+import { checkBasePath } from './server/base-path.ts'
+import type { Passthrough } from './passthrough.ts'
+import type { AccessOptions } from './access/access-control.ts'
+import type { Authenticate } from './access/identity.ts'
+import type { StreamBounds } from './access/streams.ts'
+
+export interface HttpOptions {
+  /** Access tokens, one `name role token` per line. Several can be valid at once, for rotation. */
+  readonly tokens?: string
+  /**
+   * Authenticates requests in place of tokens, for example by your session. Null means anonymous: 401, also
+   * for Mission Control. A Response is sent as it is, such as a redirect to your login.
+   */
+  readonly authenticate?: Authenticate
+  /** Without tokens and authenticate, treats every caller as an admin. Only for networks that you trust. */
+  readonly insecure?: boolean
+  /** The path prefix of all routes, such as `/ops/mill`. */
+  readonly basePath?: string
+  /** False to serve the API without Mission Control (default true, if it is installed). */
+  readonly page?: boolean
+  /**
+   * The pages that may embed Mission Control in a frame: origins, or `'self'` with its quotes (default none).
+   */
+  readonly frameAncestors?: readonly string[]
+  /**
+   * Applications by name, served at `/api/apps/<name>/…`. Reads require the role viewer, everything else
+   * operator.
+   */
+  readonly apps?: HttpApps
+  /**
+   * Called before all other routes, for routes with their own authentication, such as webhooks. Return null
+   * for requests to leave to the API. Its responses bypass access control: no tokens, no limits, and bodies
+   * stream.
+   */
+  readonly passthrough?: Passthrough
+  /**
+   * Keys whose values are hidden in the audit log, and from viewers in payloads, results, metadata, progress,
+   * logs and the timeline (default `SECRET_KEYS`). An empty list hides nothing.
+   */
+  readonly redact?: readonly RegExp[]
+  /** The maximum size of a request body (default 8 MiB). */
+  readonly maxBodyBytes?: number
+  /**
+   * The maximum size of all request bodies in progress (default 8 times `maxBodyBytes`). Beyond it,
+   * callers get 503.
+   */
+  readonly maxBodiesBytes?: number
+  /** The maximum number of open event streams per caller in this process (default 100). */
+  readonly streamsPerCaller?: number
+  /** The maximum number of open event streams of all callers (default 1,000). */
+  readonly maxStreams?: number
+  /** Requests per second for each caller name, in this process (default 1,000). */
+  readonly requestsPerSecond?: number
+  /** Requests per second for each IP address of anonymous callers (default 20). */
+  readonly anonymousPerSecond?: number
+  /** Receives internal errors, whose details callers do not see (default standard error). */
+  readonly onError?: (error: unknown, what: string) => void
+  /** For tests: clocks, timers, random numbers and ids. */
+  readonly platform?: Platform
+}
+
+const KEYS = [
+  'tokens',
+  'authenticate',
+  'insecure',
+  'basePath',
+  'page',
+  'frameAncestors',
+  'apps',
+  'passthrough',
+  'redact',
+  'maxBodyBytes',
+  'maxBodiesBytes',
+  'streamsPerCaller',
+  'maxStreams',
+  'requestsPerSecond',
+  'anonymousPerSecond',
+  'onError',
+  'platform',
+] as const satisfies readonly (keyof HttpOptions)[]
+
+/**
+ * Refuses unknown options and wrong types, so that neither a typo nor a string such as 'false' opens the API.
+ * `handlerFor` checks frameAncestors and passthrough, and `identityOf` the content of tokens.
+ */
+export function checkHttpOptions(options: HttpOptions, more: readonly string[] = []): void {
+  checkObjectKeys(options, 'options', [...more, ...KEYS])
+  for (const [field, check] of Object.entries(CHECKS)) {
+    const value = options[field as keyof HttpOptions]
+    if (value !== undefined) check(value, field)
+  }
+}
+
+type Check = (value: unknown, field: string) => unknown
+
+const count: Check = (value, field) => checkWhole(value, field, { least: 1, most: Number.MAX_SAFE_INTEGER })
+
+const CHECKS: Readonly<Partial<Record<keyof HttpOptions, Check>>> = {
+  tokens: (value, field) => checkText(value, field, 'Pass text with one "name role token" per line'),
+  authenticate: (value, field) =>
+    checkFunction(value, field, 'Pass a function that takes a Request and returns { name, role } or null'),
+  insecure: checkBoolean,
+  basePath: checkBasePath,
+  page: checkBoolean,
+  apps: (value) => checkApps(value as HttpApps),
+  redact: checkPatterns,
+  maxBodyBytes: count,
+  maxBodiesBytes: count,
+  streamsPerCaller: count,
+  maxStreams: count,
+  requestsPerSecond: count,
+  anonymousPerSecond: count,
+  onError: checkOnError,
+  platform: checkPlatform,
+}
+
+export function checkOnError(value: unknown, field: string): void {
+  checkFunction(value, field, 'Pass a function that takes an error and the name of the failed step')
+}
+
+function checkPatterns(value: unknown, field: string): void {
+  const wrong = checkArray(value, field).find((pattern) => !(pattern instanceof RegExp))
+  if (wrong === undefined && !(value as unknown[]).includes(undefined)) return
+  throw new JobmillError('OPTION_INVALID', 'must contain only regular expressions', {
+    field,
+    value: quote(wrong),
+    fix: 'Pass patterns of keys, such as [...SECRET_KEYS, /ssn/i]',
+  })
+}
+
+/** docs/reference/options.md shows these numbers. */
+export const HTTP_DEFAULTS = Object.freeze({
+  port: 8_787,
+  bind: '127.0.0.1',
+  maxBodyBytes: 8 * 1_024 * 1_024,
+  /** How many bodies of the maximum size are allowed at once. */
+  maxBodies: 8,
+  streamsPerCaller: 100,
+  maxStreams: 1_000,
+  requestsPerSecond: 1_000,
+  anonymousPerSecond: 20,
+})
+
+type Bounds = Pick<
+  AccessOptions,
+  'maxBodyBytes' | 'maxBodiesBytes' | 'requestsPerSecond' | 'anonymousPerSecond'
+>
+
+export function boundsOf(options: HttpOptions): Bounds {
+  const {
+    maxBodyBytes = HTTP_DEFAULTS.maxBodyBytes,
+    maxBodiesBytes = HTTP_DEFAULTS.maxBodies * maxBodyBytes,
+    requestsPerSecond = HTTP_DEFAULTS.requestsPerSecond,
+    anonymousPerSecond = HTTP_DEFAULTS.anonymousPerSecond,
+  } = options
+  if (maxBodiesBytes < maxBodyBytes)
+    throw new JobmillError('OPTION_CONFLICT', `must be at least maxBodyBytes (${maxBodyBytes})`, {
+      field: 'maxBodiesBytes',
+      value: quote(maxBodiesBytes),
+      fix: 'Pass at least maxBodyBytes, or omit it',
+    })
+  return { maxBodyBytes, maxBodiesBytes, requestsPerSecond, anonymousPerSecond }
+}
+
+export function streamBoundsOf({
+  streamsPerCaller: perCaller = HTTP_DEFAULTS.streamsPerCaller,
+  maxStreams: total = HTTP_DEFAULTS.maxStreams,
+}: HttpOptions): StreamBounds {
+  return { perCaller, total }
+}
+
+export function toStandardError(error: unknown, what: string): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  writeOutput(process.stderr, `${safeLines(`jobmill error ${what}: ${text}`)}\n`)
+}

@@ -1,0 +1,47 @@
+/**
+ * Routes that an application answers before access control, such as webhooks with their own authentication.
+ */
+import { checkFunction } from 'jobmill/internal'
+import { isAnswer } from './apps.ts'
+import type { Incoming } from './access/local.ts'
+import { problem } from './problem.ts'
+
+/** The origin of a request. */
+export interface Caller {
+  /**
+   * The address of the connection, which may be that of a proxy. Empty if the host server does not provide
+   * it.
+   */
+  readonly address: string
+}
+
+/** Returns null for a request of another route, and must not read the body of such a request. */
+export type Passthrough = (request: Request, caller: Caller) => Response | null | Promise<Response | null>
+
+export function checkPassthrough<B extends Passthrough | undefined>(passthrough: B, field: string): B {
+  const fix =
+    'Pass a function that takes a Request and returns a Response, or null for requests of other routes'
+  if (passthrough !== undefined) checkFunction(passthrough, field, fix)
+  return passthrough
+}
+
+export interface Asked {
+  readonly request: Request
+  readonly incoming: Incoming
+}
+
+/** Never rejects. `failed` receives errors without the URL, which may contain a secret. */
+export async function answerPassthrough(
+  passthrough: Passthrough,
+  { request, incoming }: Asked,
+  failed: (error: unknown, what: string) => void,
+): Promise<Response | null> {
+  try {
+    const response = await passthrough(request, { address: incoming?.socket.remoteAddress ?? '' })
+    if (response === null || isAnswer(response)) return response
+    throw new Error('the passthrough routes returned neither a Response nor null')
+  } catch (error) {
+    failed(error, `${request.method} passthrough`)
+    return problem('INTERNAL')
+  }
+}

@@ -1,0 +1,135 @@
+/** Metrics over time, the timeline, and the audit log. */
+import { z } from '@hono/zod-openapi'
+import {
+  AUDIT,
+  type AuditQuery,
+  KEPT_TYPES,
+  mayDo,
+  type MetricsQuery,
+  type TimelineRequest,
+} from 'jobmill/internal'
+import { json, route, type Routes, redactFor } from '../app.ts'
+import { problem } from '../problem.ts'
+import { seriesShape } from '../shapes/series.ts'
+
+const several = z.union([z.string(), z.array(z.string())]).optional()
+const instant = z
+  .string()
+  .optional()
+  .transform((text) => (text !== undefined && /^\d+$/.test(text) ? Number(text) : text))
+  .openapi({ type: 'string', description: 'milliseconds since 1970, or ISO 8601 with a time zone' })
+const page = {
+  queue: z.string().optional(),
+  job: z.string().optional(),
+  from: instant,
+  to: instant,
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  cursor: z.string().optional(),
+}
+
+const series = route('viewer', 'series.read', {
+  method: 'get',
+  path: '/series',
+  summary: 'Read metrics of queues, limits and instances over time',
+  request: {
+    query: z.strictObject({
+      queue: several,
+      instance: several,
+      limit: several,
+      from: instant,
+      to: instant,
+      resolution: z.string().optional().openapi({ example: '1m' }),
+    }),
+  },
+  responses: { 200: json(seriesShape, 'The metrics (default: the last hour)') },
+})
+
+const timelineEntryShape = z
+  .object({
+    n: z.int(),
+    at: z.number(),
+    type: z.string(),
+    instance: z.string(),
+    queue: z.string().nullable(),
+    job: z.string().nullable(),
+    data: z.record(z.string(), z.unknown()).readonly(),
+  })
+  .openapi('TimelineEntry')
+
+const timeline = route('viewer', 'timeline.read', {
+  method: 'get',
+  path: '/timeline',
+  summary: 'Read the timeline of operational events, latest first',
+  request: { query: z.strictObject({ type: several, ...page }) },
+  responses: {
+    200: json(
+      z.object({ events: z.array(timelineEntryShape).readonly(), next: z.string().nullable() }),
+      'A page of entries',
+    ),
+  },
+})
+
+const auditEntryShape = z
+  .object({
+    at: z.number(),
+    who: z.string(),
+    role: z.string(),
+    what: z.string().openapi({ example: 'jobs.retry' }),
+    target: z.string(),
+    queue: z.string().nullable(),
+    job: z.string().nullable(),
+    before: z.unknown(),
+    after: z.unknown(),
+  })
+  .openapi('AuditEntry')
+
+const audit = route('operator', 'audit.read', {
+  method: 'get',
+  path: '/audit',
+  summary: 'Read the audit log of manual changes, latest first',
+  request: { query: z.strictObject(page) },
+  responses: {
+    200: json(
+      z.object({ entries: z.array(auditEntryShape).readonly(), next: z.string().nullable() }),
+      'A page of entries',
+    ),
+  },
+})
+
+export type HistoryRoute = typeof series | typeof timeline | typeof audit
+
+export const historyRoutes: Routes = (api, { mill, redacted }) => {
+  api.openapi(series, async (c) => {
+    const { queue, instance, limit, ...rest } = c.req.valid('query')
+    const query = {
+      ...defined(rest),
+      ...(queue !== undefined && { queues: [queue].flat() }),
+      ...(instance !== undefined && { instances: [instance].flat() }),
+      ...(limit !== undefined && { limits: [limit].flat() }),
+    }
+    return c.json(await mill.metrics(query as MetricsQuery), 200)
+  })
+  api.openapi(timeline, async (c) => {
+    const { type, ...rest } = c.req.valid('query')
+    const who = c.get('who')
+    const seesAudit = who !== null && mayDo(who, 'operator')
+    const types = type === undefined ? undefined : [type].flat()
+    // Audit entries are for operators only.
+    if (!seesAudit && types?.includes(AUDIT) === true)
+      return problem('FORBIDDEN', {
+        detail: 'the audit log requires the role operator',
+        field: 'type',
+      }) as never
+    const seen = seesAudit ? types : (types ?? KEPT_TYPES.filter((one) => one !== AUDIT))
+    const query = { ...defined(rest), ...(seen !== undefined && { types: seen }) }
+    return c.json(redactFor(c.get('who'), await mill.timeline(query as TimelineRequest), redacted), 200)
+  })
+  api.openapi(audit, async (c) =>
+    c.json(await mill.audit.list(defined(c.req.valid('query')) as AuditQuery), 200),
+  )
+}
+
+/** Removes parameters that were not sent. */
+function defined(query: object): object {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
+}

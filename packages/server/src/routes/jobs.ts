@@ -1,0 +1,189 @@
+/** Routes that list, inspect and enqueue jobs. Actions on existing jobs are in job-acts.ts. */
+import { z } from '@hono/zod-openapi'
+import type { EnqueueItem, EnqueueOptions, JobView, ListedJob } from 'jobmill'
+import { BULK_KIND, type Includable, INCLUDABLE, mayDo, type Who } from 'jobmill/internal'
+import { body, json, note, route, type Routes, redactFor } from '../app.ts'
+import { onlyByBulk, problem } from '../problem.ts'
+import { enqueuedShape, enqueueShape } from '../shapes/enqueue.ts'
+import { filterOf, filterQuery, listOf } from '../shapes/filter.ts'
+import { attemptShape, jobCountShape, jobPageShape, jobShape, leftShape, whyShape } from '../shapes/job.ts'
+import { jobUnknown } from './job-acts.ts'
+
+const MOST_AT_ONCE = 1_000
+
+type Left = z.infer<typeof leftShape>
+
+const list = route('viewer', 'jobs.list', {
+  method: 'get',
+  path: '/jobs',
+  summary: 'List jobs by filter, with pagination',
+  request: {
+    query: z.strictObject({
+      ...filterQuery,
+      limit: z.coerce.number().int().min(1).max(500).default(50),
+      cursor: z.string().optional(),
+      include: listOf(z.enum(INCLUDABLE)).openapi({
+        description: 'extra fields of each job; one or more: repeated or comma-separated',
+      }),
+    }),
+  },
+  responses: { 200: json(jobPageShape, 'A page of jobs') },
+})
+
+const count = route('viewer', 'jobs.count', {
+  method: 'get',
+  path: '/jobs/count',
+  summary: 'Count the jobs that match a filter',
+  request: { query: z.strictObject(filterQuery) },
+  responses: { 200: json(jobCountShape, 'The number of jobs, by state') },
+})
+
+const inspect = route('viewer', 'jobs.inspect', {
+  method: 'get',
+  path: '/jobs/{id}',
+  summary: 'Get a job with its attempts, its log, and why it is not running',
+  request: {
+    params: z.object({ id: z.string() }),
+    query: z.strictObject({
+      largest: z.coerce.number().int().min(0).optional().openapi({
+        description: 'omit a payload or result whose JSON is larger, in bytes (default: no limit)',
+      }),
+    }),
+  },
+  responses: {
+    200: json(
+      z.object({
+        job: jobShape,
+        attempts: z.array(attemptShape),
+        why: whyShape,
+        left: leftShape,
+      }),
+      'The job',
+    ),
+  },
+})
+
+const enqueue = route('operator', 'jobs.enqueue', {
+  method: 'post',
+  path: '/jobs',
+  summary: 'Enqueue a job',
+  request: body(enqueueShape, 'The job'),
+  responses: {
+    201: json(enqueuedShape, 'Enqueued'),
+    200: json(enqueuedShape, 'A job with this dedupe key already exists'),
+  },
+})
+
+const enqueueMany = route('operator', 'jobs.enqueue-many', {
+  method: 'post',
+  path: '/jobs/many',
+  summary: 'Enqueue up to 1,000 jobs of a kind atomically',
+  request: body(
+    z
+      .strictObject({
+        kind: z.string(),
+        jobs: z
+          .array(enqueueShape.omit({ kind: true }))
+          .min(1)
+          .max(MOST_AT_ONCE),
+      })
+      .openapi('NewJobs'),
+    'The jobs',
+  ),
+  responses: { 201: json(z.object({ jobs: z.array(enqueuedShape) }), 'Enqueued') },
+})
+
+export type JobRoute = typeof list | typeof count | typeof inspect | typeof enqueue | typeof enqueueMany
+
+export const jobRoutes: Routes = (api, { mill, redacted }) => {
+  api.openapi(list, async (c) => {
+    const { limit, cursor, include = [], ...query } = c.req.valid('query')
+    const who = c.get('who')
+    const field = secretFilter(query, who)
+    if (field !== undefined) return searchRefused(field) as never
+    const page = await mill.list(filterOf(query), { limit, include, ...(cursor !== undefined && { cursor }) })
+    return c.json({ ...page, jobs: page.jobs.map((job) => seenParts(job, include, who)) }, 200)
+  })
+
+  api.openapi(count, async (c) => {
+    const query = c.req.valid('query')
+    const field = secretFilter(query, c.get('who'))
+    if (field !== undefined) return searchRefused(field) as never
+    return c.json(await mill.count(filterOf(query), { signal: c.req.raw.signal }), 200)
+  })
+
+  /** Redacts user data for viewers. Undefined fields become null, so that every included field is present. */
+  function seenParts(job: ListedJob, include: readonly Includable[], who: Who | null): ListedJob {
+    if (include.length === 0) return job
+    const parts = Object.fromEntries(include.map((part) => [part, job[part] ?? null]))
+    return { ...job, ...redactFor(who, parts, redacted) }
+  }
+
+  api.openapi(inspect, async (c) => {
+    const { id } = c.req.valid('param')
+    const [job, attempts, why] = await Promise.all([mill.get(id), mill.history(id), mill.why(id)])
+    if (job === null || why === null) throw jobUnknown(id)
+    const who = c.get('who')
+    const { largest = Number.POSITIVE_INFINITY } = c.req.valid('query')
+    const { job: trimmed, left } = withoutLarge(complete(job), largest)
+    const shown = {
+      job: seenJob(trimmed),
+      attempts: attempts.map((one) => ({ ...one, log: seen(one.log) })),
+    }
+    return c.json({ ...shown, why, left }, 200)
+
+    /** Redacts user data only, not our own fields. */
+    function seenJob(one: JobView): JobView {
+      const { payload, metadata, result, progress, log } = one
+      return { ...one, ...seen({ payload, metadata, result, progress, log }) }
+    }
+    function seen<T>(value: T): T {
+      return redactFor(who, value, redacted)
+    }
+  })
+
+  api.openapi(enqueue, async (c) => {
+    const { kind, payload = null, ...options } = c.req.valid('json')
+    if (kind === BULK_KIND) return onlyByBulk('kind') as never
+    const { id, outcome } = await mill.enqueue(kind, payload, options as EnqueueOptions)
+    note(c, { target: id, job: id, after: { kind, outcome } })
+    return c.json({ id, outcome }, outcome === 'enqueued' ? 201 : 200)
+  })
+
+  api.openapi(enqueueMany, async (c) => {
+    const { kind, jobs } = c.req.valid('json')
+    if (kind === BULK_KIND) return onlyByBulk('kind') as never
+    const items = jobs.map(({ payload = null, ...rest }) => ({ payload, ...rest }))
+    const made = await mill.enqueueMany(kind, items as EnqueueItem<unknown>[])
+    const [first] = made
+    note(c, { target: first?.id ?? kind, after: { kind, jobs: made.length } })
+    return c.json({ jobs: made.map(({ id, outcome }) => ({ id, outcome })) }, 201)
+  })
+}
+
+/** The filter that would let a viewer guess at hidden values, if the query has one. */
+function secretFilter(query: object, who: Who | null): string | undefined {
+  if (who !== null && mayDo(who, 'operator')) return undefined
+  return ['payloadText', 'payloadAt'].find((one) => Reflect.get(query, one) !== undefined)
+}
+
+function searchRefused(field: string): unknown {
+  return problem('FORBIDDEN', { detail: 'searching payloads requires the role operator', field })
+}
+
+/** Sets missing fields to null, so that every field is present. */
+function complete({ result = null, progress = null, ...job }: JobView): JobView {
+  return { ...job, result, progress }
+}
+
+/** Omits large fields for the dashboard: they take long to send and are not read there. */
+function withoutLarge(job: JobView, largest: number): { job: JobView; left: Left } {
+  if (largest === Number.POSITIVE_INFINITY) return { job, left: {} }
+  const left: Left = {}
+  for (const field of ['payload', 'result'] as const) {
+    const bytes = Buffer.byteLength(JSON.stringify(job[field]))
+    if (bytes > largest) left[field] = bytes
+  }
+  const nothing = Object.fromEntries(Object.keys(left).map((field) => [field, null]))
+  return { job: { ...job, ...nothing }, left }
+}

@@ -1,0 +1,94 @@
+/** Routes that list and reset overrides: options that an operator set in place of those in code. */
+import { z } from '@hono/zod-openapi'
+import { OVERRIDABLE, type OverrideSelection, type OverrideView } from 'jobmill/internal'
+import type { Context } from 'hono'
+import { json, note, route, type Routes, redactFor } from '../app.ts'
+import type { Env } from '../env.ts'
+
+const overrideShape = z
+  .object({
+    what: z.enum(OVERRIDABLE),
+    name: z.string(),
+    option: z.string(),
+    value: z.unknown(),
+    code: z.unknown(),
+    isInCode: z.boolean(),
+    isApplied: z.boolean(),
+    by: z.string().nullable(),
+    at: z.number().nullable(),
+  })
+  .openapi('Override')
+
+const list = route('viewer', 'overrides.list', {
+  method: 'get',
+  path: '/overrides',
+  summary: 'List overridden options of queues, limits and schedules, with the values in code',
+  responses: { 200: json(z.object({ overrides: z.array(overrideShape) }), 'The overrides') },
+})
+
+const gone = { 200: json(z.object({ reset: z.array(overrideShape) }), 'The overrides that were reset') }
+const thing = { what: z.enum(OVERRIDABLE), name: z.string() }
+
+const resetAll = route(
+  'admin',
+  'overrides.reset-all',
+  {
+    method: 'delete',
+    path: '/overrides',
+    summary: 'Reset all overrides to the values in code',
+    responses: gone,
+  },
+  { instead: byPath },
+)
+
+/** The route that resets one thing, for the fix: a request without a name would reset everything. */
+function byPath({ what, name, option }: Readonly<Record<string, unknown>>): string {
+  if (OVERRIDABLE.every((known) => known !== what) || typeof name !== 'string' || name === '')
+    return 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. Without them, all overrides are reset'
+  const parts = [String(what), name, ...(typeof option === 'string' && option !== '' ? [option] : [])]
+  return `Use DELETE /api/overrides/${parts.map(encodeURIComponent).join('/')}`
+}
+
+const resetThing = route('admin', 'overrides.reset', {
+  method: 'delete',
+  path: '/overrides/{what}/{name}',
+  summary: 'Reset all overrides of one queue, limit or schedule',
+  request: { params: z.object(thing) },
+  responses: gone,
+})
+
+const resetOption = route('admin', 'overrides.reset-option', {
+  method: 'delete',
+  path: '/overrides/{what}/{name}/{option}',
+  summary: 'Reset one option, such as workers or retain.done; backoff and retain reset all of theirs',
+  request: { params: z.object({ ...thing, option: z.string() }) },
+  responses: gone,
+})
+
+export type OverrideRoute = typeof list | typeof resetAll | typeof resetThing | typeof resetOption
+
+export const overrideRoutes: Routes = (api, { mill, redacted }) => {
+  async function reset(c: Context<Env>, selection: OverrideSelection): Promise<{ reset: OverrideView[] }> {
+    const dropped = await mill.resetOverrides(selection)
+    const { what, name } = selection
+    note(c, {
+      target: name ?? 'all',
+      ...(what === 'queue' && name !== undefined && { queue: name }),
+      before: dropped.map((one) => ({
+        what: one.what,
+        name: one.name,
+        option: one.option,
+        value: one.value,
+      })),
+      after: dropped.map((one) => ({ what: one.what, name: one.name, option: one.option, value: one.code })),
+    })
+    return { reset: dropped }
+  }
+
+  api.openapi(list, async (c) =>
+    c.json({ overrides: redactFor(c.get('who'), await mill.overrides(), redacted) }, 200),
+  )
+  api.openapi(resetAll, async (c) => c.json(await reset(c, {}), 200))
+  api.openapi(resetThing, async (c) => c.json(await reset(c, c.req.valid('param')), 200))
+  api.openapi(resetOption, async (c) => c.json(await reset(c, c.req.valid('param')), 200))
+}

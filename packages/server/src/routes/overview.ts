@@ -1,0 +1,73 @@
+/** The overview: the state of the whole system, in a few reads. */
+import { z } from '@hono/zod-openapi'
+import { json, route, type Routes, redactFor } from '../app.ts'
+import { ROLES, type Who } from 'jobmill/internal'
+import { dutyOf, dutyShape } from '../shapes/duty.ts'
+import { instanceShape, limitShape, unservedKindShape } from '../shapes/queue.ts'
+import { queuesOf, queuesShape } from './queues.ts'
+
+const overview = route('viewer', 'overview.read', {
+  method: 'get',
+  path: '/overview',
+  summary: 'Get an overview: queues, instances, limits, duties, kinds without a worker, and drift',
+  responses: {
+    200: json(
+      z
+        .object({
+          store: z.string(),
+          version: z.string(),
+          here: z.uuid(),
+          you: z.object({ name: z.string(), role: z.enum(ROLES) }),
+          queues: queuesShape,
+          unservedKinds: z.array(unservedKindShape),
+          instances: z.array(instanceShape),
+          limits: z.array(limitShape),
+          duties: z.array(dutyShape),
+          drift: z.array(
+            z.object({
+              what: z.enum(['queue', 'limit', 'schedule']),
+              name: z.string(),
+              field: z.string(),
+              code: z.unknown(),
+              stored: z.unknown(),
+              isInCode: z.boolean(),
+              override: z.object({ by: z.string().nullable(), at: z.number().nullable() }).nullable(),
+            }),
+          ),
+          degraded: z.array(z.string()).readonly(),
+        })
+        .openapi('Overview'),
+      'The overview',
+    ),
+  },
+})
+
+export type OverviewRoute = typeof overview
+
+export const overviewRoutes: Routes = (api, { mill, redacted, store, version, ...tools }) => {
+  api.openapi(overview, async (c) => {
+    const [queues, unservedKinds, instances, limits, duties, drift, { degraded }] = await Promise.all([
+      queuesOf(mill),
+      tools.unservedKinds(),
+      mill.instances(),
+      mill.limits.list(),
+      mill.duties(),
+      mill.drift(),
+      mill.readiness(),
+    ])
+    const who = c.get('who')
+    // Never the default: the route requires a role, so it refuses anonymous callers.
+    const you: Who = who ?? { name: '', role: 'viewer' }
+    const here = mill.instance.id
+    const rest = {
+      queues,
+      unservedKinds,
+      instances,
+      limits,
+      duties: duties.map(dutyOf),
+      drift: redactFor(who, drift, redacted),
+      degraded,
+    }
+    return c.json({ store, version, here, you: { ...you }, ...rest }, 200)
+  })
+}

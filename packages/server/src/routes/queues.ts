@@ -1,0 +1,110 @@
+/** Routes that list and change queues. */
+import { z } from '@hono/zod-openapi'
+import type { QueueChange, QueueRecord } from 'jobmill'
+import type { ByOption } from 'jobmill/internal'
+import { body, byCaller, json, note, route, type Routes } from '../app.ts'
+import { duration } from '../shapes/enqueue.ts'
+import { countsShape, queueShape, unservedKindShape } from '../shapes/queue.ts'
+
+const byName = z.object({ name: z.string() })
+const retention = z.union([
+  duration,
+  z.strictObject({ for: duration.optional(), most: z.int().nullable().optional() }),
+])
+
+const changeShape = z
+  .strictObject({
+    workers: z.int().nullable().optional(),
+    paused: z.boolean().optional(),
+    backoff: z
+      .strictObject({ enabled: z.boolean().optional(), base: duration.optional(), max: duration.optional() })
+      .optional(),
+    retain: z
+      .strictObject({
+        done: retention.optional(),
+        cancelled: retention.optional(),
+        dead: retention.optional(),
+      })
+      .optional(),
+    limit: z.string().nullable().optional(),
+    coolFor: duration.optional(),
+  })
+  .openapi('QueueChange')
+
+export const queuesShape = z.array(z.object({ settings: queueShape, counts: countsShape }))
+
+const list = route('viewer', 'queues.list', {
+  method: 'get',
+  path: '/queues',
+  summary: 'List queues with their settings and counts, and kinds without a worker',
+  responses: {
+    200: json(z.object({ queues: queuesShape, unservedKinds: z.array(unservedKindShape) }), 'The queues'),
+  },
+})
+
+const change = route('admin', 'queues.change', {
+  method: 'patch',
+  path: '/queues/{name}',
+  summary: 'Override settings of a queue; omitted settings are unchanged',
+  request: { params: byName, ...body(changeShape, 'The change') },
+  responses: { 200: json(queueShape, 'The queue') },
+})
+
+const pause = route('operator', 'queues.pause', {
+  method: 'post',
+  path: '/queues/{name}/pause',
+  summary: 'Pause a queue; running jobs continue',
+  request: { params: byName },
+  responses: { 200: json(queueShape, 'The queue') },
+})
+
+const resume = route('operator', 'queues.resume', {
+  method: 'post',
+  path: '/queues/{name}/resume',
+  summary: 'Resume a queue',
+  request: { params: byName },
+  responses: { 200: json(queueShape, 'The queue') },
+})
+
+const NOTHING = { scheduled: 0, ready: 0, running: 0, done: 0, dead: 0, cancelled: 0, oldestReadyMs: null }
+
+type Reads = Pick<Parameters<Routes>[1]['mill'], 'queues' | 'counts'>
+
+export async function queuesOf(mill: Reads): Promise<z.infer<typeof queuesShape>> {
+  const [queues, counts] = await Promise.all([mill.queues(), mill.counts()])
+  const byQueue = new Map(counts.map((one) => [one.queue, one]))
+  return queues.map((settings) => ({
+    settings,
+    counts: byQueue.get(settings.name) ?? { queue: settings.name, ...NOTHING },
+  }))
+}
+
+export type QueueRoute = typeof list | typeof change | typeof pause | typeof resume
+
+export const queueRoutes: Routes = (api, { mill, unservedKinds: findUnservedKinds }) => {
+  const before = async (name: string): Promise<QueueRecord | undefined> =>
+    (await mill.queues()).find((queue) => queue.name === name)
+
+  api.openapi(list, async (c) => {
+    const [queues, unservedKinds] = await Promise.all([queuesOf(mill), findUnservedKinds()])
+    return c.json({ queues, unservedKinds }, 200)
+  })
+  api.openapi(change, async (c) => {
+    const { name } = c.req.valid('param')
+    const was = await before(name)
+    const after = await mill.changeQueue(name, c.req.valid('json') as QueueChange, byCaller(c))
+    note(c, { target: name, queue: name, before: was, after })
+    return c.json(after, 200)
+  })
+  for (const [declared, act] of [
+    [pause, (name: string, how: ByOption) => mill.pause(name, how)],
+    [resume, (name: string, how: ByOption) => mill.resume(name, how)],
+  ] as const)
+    api.openapi(declared, async (c) => {
+      const { name } = c.req.valid('param')
+      const was = await before(name)
+      const after = await act(name, byCaller(c))
+      note(c, { target: name, queue: name, before: { paused: was?.paused }, after: { paused: after.paused } })
+      return c.json(after, 200)
+    })
+}

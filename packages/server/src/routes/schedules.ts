@@ -1,0 +1,185 @@
+/** Routes that list and change schedules. */
+import { z } from '@hono/zod-openapi'
+import { JobmillError, type ScheduleView } from 'jobmill'
+import { BULK_KIND, type ByOption, type NewSchedule, type ScheduleChange, type Who } from 'jobmill/internal'
+import { quote } from 'jobmill/store'
+import { body, byCaller, json, note, route, type Routes, redactFor } from '../app.ts'
+import { onlyByBulk } from '../problem.ts'
+import {
+  newScheduleShape,
+  scheduleChangeShape,
+  scheduleShape,
+  tickOutcomeShape,
+  tickShape,
+} from '../shapes/schedule.ts'
+
+const byName = z.object({ name: z.string() })
+const one = { 200: json(scheduleShape, 'The schedule') }
+
+const list = route('viewer', 'schedules.list', {
+  method: 'get',
+  path: '/schedules',
+  summary: 'List schedules',
+  responses: { 200: json(z.object({ schedules: z.array(scheduleShape) }), 'The schedules') },
+})
+
+const next = route('viewer', 'schedules.next', {
+  method: 'get',
+  path: '/next-runs',
+  summary: 'Describe an expression and list its next runs',
+  request: {
+    query: z.strictObject({
+      when: z.string(),
+      zone: z.string().default('UTC'),
+      count: z.coerce.number().int().min(1).max(100).default(10),
+    }),
+  },
+  responses: {
+    200: json(
+      z.object({ text: z.string(), runs: z.array(z.number()) }),
+      'The description and the instants of the next runs',
+    ),
+  },
+})
+
+const inspect = route('viewer', 'schedules.inspect', {
+  method: 'get',
+  path: '/schedules/{name}',
+  summary: 'Get a schedule with its next runs and its history',
+  request: { params: byName },
+  responses: {
+    200: json(
+      z.object({ schedule: scheduleShape, runs: z.array(z.number()), history: z.array(tickShape) }),
+      'The schedule',
+    ),
+  },
+})
+
+const create = route('admin', 'schedules.create', {
+  method: 'post',
+  path: '/schedules',
+  summary: 'Create a schedule',
+  request: body(newScheduleShape, 'The schedule'),
+  responses: { 201: json(scheduleShape, 'The schedule') },
+})
+
+const change = route('admin', 'schedules.change', {
+  method: 'patch',
+  path: '/schedules/{name}',
+  summary: 'Override options of a schedule; omitted options are unchanged',
+  request: { params: byName, ...body(scheduleChangeShape, 'The change') },
+  responses: one,
+})
+
+const pause = route('operator', 'schedules.pause', {
+  method: 'post',
+  path: '/schedules/{name}/pause',
+  summary: 'Pause a schedule',
+  request: { params: byName },
+  responses: one,
+})
+
+const resume = route('operator', 'schedules.resume', {
+  method: 'post',
+  path: '/schedules/{name}/resume',
+  summary: 'Resume a schedule from now on',
+  request: { params: byName },
+  responses: one,
+})
+
+const trigger = route('operator', 'schedules.trigger', {
+  method: 'post',
+  path: '/schedules/{name}/trigger',
+  summary: 'Enqueue a job of a schedule now; its next run is unchanged',
+  request: { params: byName },
+  responses: { 200: json(z.object({ outcome: tickOutcomeShape, job: z.string() }), 'The job') },
+})
+
+const remove = route('admin', 'schedules.delete', {
+  method: 'delete',
+  path: '/schedules/{name}',
+  summary: 'Delete a schedule but not its jobs; one in code stays deleted until that override is reset',
+  request: { params: byName },
+  responses: { 204: { description: 'Deleted' } },
+})
+
+export type ScheduleRoute =
+  | typeof list
+  | typeof next
+  | typeof inspect
+  | typeof create
+  | typeof change
+  | typeof pause
+  | typeof resume
+  | typeof trigger
+  | typeof remove
+
+export const scheduleRoutes: Routes = (api, { mill: { schedules }, redacted }) => {
+  const seen = (who: Who | null, one: ScheduleView): ScheduleView => ({
+    ...one,
+    payload: redactFor(who, one.payload, redacted),
+  })
+
+  api.openapi(list, async (c) => {
+    const all = await schedules.list()
+    return c.json({ schedules: all.map((one) => seen(c.get('who'), one)) }, 200)
+  })
+  api.openapi(next, async (c) => {
+    const { when, zone, count } = c.req.valid('query')
+    const runs = await schedules.nextRuns({ when, zone }, count)
+    return c.json({ text: await schedules.describe(when, zone), runs }, 200)
+  })
+  api.openapi(inspect, async (c) => {
+    const { name } = c.req.valid('param')
+    const runs = await schedules.nextRuns(name)
+    const [schedule, history] = await Promise.all([schedules.get(name), schedules.history(name)])
+    if (schedule === null) throw scheduleUnknown(name)
+    return c.json({ schedule: seen(c.get('who'), schedule), runs, history }, 200)
+  })
+  api.openapi(create, async (c) => {
+    const given = c.req.valid('json')
+    if (given.job === BULK_KIND) return onlyByBulk('job') as never
+    const after = await schedules.create(given as NewSchedule<unknown>, byCaller(c))
+    note(c, { target: after.name, after })
+    return c.json(after, 201)
+  })
+  api.openapi(change, async (c) => {
+    const { name } = c.req.valid('param')
+    const before = await schedules.get(name)
+    const after = await schedules.change(name, c.req.valid('json') as ScheduleChange, byCaller(c))
+    note(c, { target: name, before, after })
+    return c.json(after, 200)
+  })
+  for (const [declared, act] of [
+    [pause, (name: string, how: ByOption) => schedules.pause(name, how)],
+    [resume, (name: string, how: ByOption) => schedules.resume(name, how)],
+  ] as const)
+    api.openapi(declared, async (c) => {
+      const { name } = c.req.valid('param')
+      const before = await schedules.get(name)
+      const after: ScheduleView = await act(name, byCaller(c))
+      note(c, { target: name, before: { paused: before?.paused }, after: { paused: after.paused } })
+      return c.json(seen(c.get('who'), after), 200)
+    })
+  api.openapi(trigger, async (c) => {
+    const { name } = c.req.valid('param')
+    const after = await schedules.trigger(name)
+    note(c, { target: name, job: after.job, after })
+    return c.json(after, 200)
+  })
+  api.openapi(remove, async (c) => {
+    const { name } = c.req.valid('param')
+    const before = await schedules.get(name)
+    if (!(await schedules.delete(name, byCaller(c)))) throw scheduleUnknown(name)
+    note(c, { target: name, before })
+    return c.body(null, 204)
+  })
+}
+
+function scheduleUnknown(name: string): JobmillError {
+  return new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', {
+    field: 'name',
+    value: quote(name),
+    fix: 'Use a name from GET /api/schedules',
+  })
+}

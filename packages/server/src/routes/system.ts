@@ -1,0 +1,59 @@
+/** Routes for the database, resources, diagnostics and job kinds. */
+import { z } from '@hono/zod-openapi'
+import { type DatabaseHealth, mayDo, type Who } from 'jobmill/internal'
+import { json, route, type Routes } from '../app.ts'
+import { dutyOf } from '../shapes/duty.ts'
+import { diagnosticShape, kindShape, resourcesShape, systemShape } from '../shapes/system.ts'
+
+const system = route('viewer', 'system.read', {
+  method: 'get',
+  path: '/system',
+  summary: 'Get the state of the database, its migrations and timings, and the duties',
+  responses: { 200: json(systemShape, 'The system') },
+})
+
+const resources = route('viewer', 'resources.read', {
+  method: 'get',
+  path: '/resources',
+  summary: 'Get the size, free space and connections of the database, and the resources of this process',
+  responses: { 200: json(resourcesShape, 'The resources; the database is read at most every 5 s') },
+})
+
+const diagnostics = route('viewer', 'diagnostics.list', {
+  method: 'get',
+  path: '/diagnostics',
+  summary: 'List problems that need attention, with fixes, most severe first',
+  responses: { 200: json(z.object({ diagnostics: z.array(diagnosticShape) }), 'The diagnostics') },
+})
+
+const kinds = route('viewer', 'kinds.list', {
+  method: 'get',
+  path: '/kinds',
+  summary: 'List kinds, their instances, and their payload schemas',
+  responses: { 200: json(z.object({ kinds: z.array(kindShape) }), 'The kinds') },
+})
+
+export type SystemRoute = typeof system | typeof resources | typeof diagnostics | typeof kinds
+
+export const systemRoutes: Routes = (api, { mill, ...tools }) => {
+  api.openapi(system, async (c) => {
+    const { database, duties, ...rest } = await tools.system()
+    return c.json(
+      {
+        ...rest,
+        database: database === null ? null : seen(c.get('who'), database),
+        duties: duties.map((duty) => ({ ...dutyOf(duty), everyMs: duty.everyMs })),
+      },
+      200,
+    )
+  })
+  api.openapi(resources, async (c) => c.json(await mill.resources(), 200))
+  api.openapi(diagnostics, async (c) => c.json({ diagnostics: await tools.diagnostics() }, 200))
+  api.openapi(kinds, async (c) => c.json({ kinds: await mill.kinds() }, 200))
+}
+
+/** Hides statements of other sessions from viewers, because they may contain anything. */
+function seen(who: Who | null, database: DatabaseHealth): DatabaseHealth {
+  if (who !== null && mayDo(who, 'operator')) return database
+  return { ...database, pinned: database.pinned.map((session) => ({ ...session, query: null })) }
+}

@@ -1,0 +1,116 @@
+/** A Node server for a fetch handler: timeouts, graceful close, and errors when it cannot listen. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { getRequestListener } from '@hono/node-server'
+import type { Platform } from 'jobmill'
+import { boundedServer, notListening } from 'jobmill/internal'
+import { ownAnswer } from '../apps.ts'
+import { ARRIVES_WITHIN_MS } from '../access/body.ts'
+import { hostInvalid, isAuthority } from '../access/host.ts'
+
+export interface SocketOptions {
+  readonly port: number
+  readonly bind: string
+  readonly fetch: (request: Request, env: unknown) => Response | Promise<Response>
+  /** Allows bodies without a time limit, for passthrough routes that stream them. */
+  readonly slowBodies: boolean
+  readonly platform: Platform
+  /** The time in which the headers of a request must arrive. */
+  readonly headersMs?: number
+  /** Called when it starts to close, to end event streams. */
+  readonly onClose?: () => void
+}
+
+export interface Listening {
+  /** Without a path. */
+  readonly url: string
+  readonly close: () => Promise<void>
+}
+
+/** How long the last responses may take. */
+const LAST_MS = 2_000
+const IDLE_MS = 50
+
+/** The adapter cannot parse some of these requests, so its error handler sends the same response. */
+const refuseHost = getRequestListener(hostInvalid, {
+  overrideGlobalObjects: false,
+  errorHandler: hostInvalid,
+})
+
+export async function listenOn(options: SocketOptions): Promise<Listening> {
+  const { port, bind, fetch, slowBodies, platform, headersMs = ARRIVES_WITHIN_MS, onClose } = options
+  let closing: Promise<void> | null = null
+  const answer = getRequestListener(
+    async (request, env) => {
+      const response = await fetch(request, env)
+      if (!cancelWith(env.outgoing as ServerResponse, response.body)) return new Response(null)
+      if (closing === null) return response
+      const last = ownAnswer(response)
+      // A client with an open connection would send further requests.
+      last.headers.set('connection', 'close')
+      return last
+    },
+    { overrideGlobalObjects: false },
+  )
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    outgoing.once('finish', () => endUnread(incoming, platform))
+    void (isAuthority(incoming.headers.host) ? answer : refuseHost)(incoming, outgoing)
+  }
+  const server = boundedServer(listener, { headersMs, requestMs: slowBodies ? 0 : ARRIVES_WITHIN_MS })
+  server.listen(port, bind)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    throw notListening(error, port, bind)
+  }
+  async function close(): Promise<void> {
+    onClose?.()
+    const closed = once(server, 'close')
+    server.close()
+    // Requests in flight are answered, then their connections are closed. Callers that do not read their
+    // response are not waited for.
+    const endIdle = (): void => {
+      server.closeIdleConnections()
+      idle = platform.timer(IDLE_MS, endIdle)
+    }
+    let idle = platform.timer(0, endIdle)
+    const late = platform.timer(LAST_MS, () => server.closeAllConnections())
+    await closed
+    idle.cancel()
+    late.cancel()
+  }
+  const { address, family, port: bound } = server.address() as AddressInfo
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
+    close: () => (closing ??= close()),
+  }
+}
+
+/**
+ * Closes a connection whose request was answered before its body arrived. Without this, a body without a time
+ * limit would hold the connection. The delay lets the client read the response.
+ */
+function endUnread(incoming: IncomingMessage, platform: Platform): void {
+  if (incoming.complete) return
+  const { socket } = incoming
+  const late = platform.timer(LAST_MS, () => void (incoming.complete || socket.destroy()), { unref: true })
+  incoming.once('close', () => late.cancel())
+}
+
+/**
+ * Cancels the body when its connection closes, and returns false if it is closed already. The adapter does so
+ * only after it has started to send, so a client that leaves earlier would leak an open file or stream.
+ */
+function cancelWith(outgoing: ServerResponse, body: ReadableStream | null): boolean {
+  let holder: Pick<ReadableStream, 'cancel'> | null = body
+  const cancel = (): void => void holder?.cancel().catch(() => {})
+  if (outgoing.destroyed) cancel()
+  else if (body !== null) {
+    const read = body.getReader.bind(body) as () => ReadableStreamDefaultReader
+    // Only the reader can cancel a body that is being read.
+    Object.defineProperty(body, 'getReader', { value: () => (holder = read()) })
+    outgoing.once('close', cancel)
+  }
+  return !outgoing.destroyed
+}

@@ -1,0 +1,114 @@
+/** The schemas of job filters, shared by lists, previews and bulk actions. */
+import { z } from '@hono/zod-openapi'
+import type { BulkFilter, ListFilter } from 'jobmill'
+import { readPayloadAt } from 'jobmill/internal'
+import type { JobFilter } from 'jobmill/store'
+import { listedStateShape } from './job.ts'
+
+const severalTimes = z.union([z.string(), z.array(z.string())]).optional()
+
+/** Repeated, or separated by commas, which no name contains. */
+export function listOf<T extends z.ZodType<string>>(one: T) {
+  return z.preprocess((given) => {
+    if (given === undefined) return undefined
+    return [given].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : [text]))
+  }, z.array(one).optional())
+}
+
+const names = listOf(z.string())
+
+/** The filter as URL parameters. */
+export const filterQuery = {
+  queue: names.openapi({ description: 'one or more: repeated or comma-separated' }),
+  kind: names.openapi({ description: 'one or more: repeated or comma-separated' }),
+  state: listOf(listedStateShape).openapi({
+    description: 'one or more: repeated or comma-separated; retrying means scheduled after a failed attempt',
+  }),
+  tag: severalTimes.openapi({
+    description: 'tag; repeat to require several',
+  }),
+  enqueuedFrom: z.coerce.number().int().optional(),
+  enqueuedBefore: z.coerce.number().int().optional(),
+  endedFrom: z.coerce.number().int().optional(),
+  endedBefore: z.coerce.number().int().optional(),
+  errorText: z.string().optional().openapi({
+    description: 'text that the last error contains (never matches done jobs); 1 to 1,000 characters',
+  }),
+  payloadText: z.string().min(1).optional().openapi({ description: 'text that the payload JSON contains' }),
+  payloadAt: severalTimes.openapi({
+    description:
+      'value at a path of the payload: user.id:42, items.0.sku:a-1; escape dots, colons and backslashes in keys with a backslash; repeat up to 5 times to require all',
+  }),
+}
+
+/** The filter of a bulk action, as URL parameters. */
+export const bulkQuery = {
+  ...filterQuery,
+  fingerprint: z
+    .string()
+    .optional()
+    .openapi({ description: 'fingerprint of an error group, from errors.list' }),
+  id: severalTimes.openapi({
+    description: 'job id; repeat up to 1,000 times; can only be combined with state',
+  }),
+}
+
+function oneOrMore<T extends z.ZodType<string>>(one: T) {
+  return z.union([one, z.array(one)]).optional()
+}
+
+/** The filter in a request body. */
+export const filterShape = z
+  .strictObject({
+    queue: oneOrMore(z.string()),
+    kind: oneOrMore(z.string()),
+    state: oneOrMore(listedStateShape),
+    tags: z.array(z.string()).optional(),
+    enqueuedFrom: z.int().optional(),
+    enqueuedBefore: z.int().optional(),
+    endedFrom: z.int().optional(),
+    endedBefore: z.int().optional(),
+    errorText: z.string().optional(),
+    payloadText: z.string().min(1).optional(),
+    payloadAt: z.array(z.string()).optional().openapi({ description: 'as in a URL: user.id:42' }),
+    fingerprint: z
+      .string()
+      .optional()
+      .openapi({ description: 'fingerprint of an error group, from errors.list' }),
+    ids: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: '1 to 1,000 job ids; can only be combined with state' }),
+  })
+  .openapi('JobFilter')
+
+type FilterQuery = z.infer<z.ZodObject<typeof filterQuery>>
+type BulkQuery = z.infer<z.ZodObject<typeof bulkQuery>>
+type FilterBody = z.infer<typeof filterShape>
+
+export function filterOf({ tag, payloadAt, ...rest }: FilterQuery): ListFilter {
+  return {
+    ...rest,
+    ...(tag !== undefined && { tags: [tag].flat() }),
+    ...(payloadAt !== undefined && { payloadAt: valuesOf([payloadAt].flat(), 'payloadAt') }),
+  } as ListFilter
+}
+
+export function bulkFilterOf({ id, fingerprint, ...rest }: BulkQuery): BulkFilter {
+  return {
+    ...filterOf(rest),
+    ...(fingerprint !== undefined && { fingerprint }),
+    ...(id !== undefined && { ids: [id].flat() }),
+  }
+}
+
+export function filterOfBody({ payloadAt, ...rest }: FilterBody): BulkFilter {
+  return {
+    ...rest,
+    ...(payloadAt !== undefined && { payloadAt: valuesOf(payloadAt, 'filter.payloadAt') }),
+  } as BulkFilter
+}
+
+function valuesOf(texts: readonly string[], field: string): JobFilter['payloadAt'] {
+  return texts.map((text, at) => readPayloadAt(text, texts.length === 1 ? field : `${field}[${at}]`))
+}

@@ -1,0 +1,116 @@
+/** The schemas of jobs. Instants are milliseconds since 1970. */
+import { z } from '@hono/zod-openapi'
+import type { JobView, Why } from 'jobmill'
+import { type AttemptView, LISTED_STATES, REASONS } from 'jobmill/internal'
+import { JOB_STATES, type JobSummary, OUTCOMES } from 'jobmill/store'
+
+const instant = z.int().openapi({ description: 'milliseconds since 1970' })
+
+export const stateShape = z.enum(JOB_STATES).openapi('JobState')
+
+export const listedStateShape = z.enum(LISTED_STATES).openapi('ListedState')
+
+const jobSummaryShape = z
+  .object({
+    id: z.uuid(),
+    kind: z.string(),
+    queue: z.string(),
+    state: stateShape,
+    priority: z.int(),
+    attempt: z.int(),
+    maxAttempts: z.int(),
+    crashes: z.int(),
+    tags: z.array(z.string()).readonly(),
+    orderKey: z.string().nullable(),
+    waitsForOrder: z.boolean(),
+    enqueuedAt: instant,
+    dueAt: instant.nullable(),
+    startedAt: instant.nullable(),
+    endedAt: instant.nullable(),
+    instance: z.uuid().nullable(),
+    cancelReason: z.string().nullable(),
+  })
+  .openapi('JobSummary') satisfies z.ZodType<JobSummary>
+
+const logLineShape = z
+  .object({
+    at: instant,
+    level: z.enum(['debug', 'info', 'warn', 'error']),
+    message: z.string(),
+    fields: z.record(z.string(), z.unknown()).readonly().exactOptional(),
+  })
+  .openapi('LogLine')
+
+export const attemptShape = z
+  .object({
+    attempt: z.int(),
+    token: z.int(),
+    instance: z.uuid().nullable(),
+    startedAt: instant.nullable(),
+    endedAt: instant,
+    outcome: z.enum(OUTCOMES),
+    error: z.string().nullable(),
+    log: z.array(logLineShape).readonly(),
+  })
+  .openapi('Attempt') satisfies z.ZodType<AttemptView>
+
+export const jobShape = jobSummaryShape
+  .extend({
+    payload: z.unknown(),
+    metadata: z.record(z.string(), z.unknown()).readonly().nullable(),
+    result: z.unknown(),
+    progress: z.unknown(),
+    log: z.array(logLineShape).readonly(),
+    error: z.string().nullable(),
+    timeoutMs: z.int().nullable(),
+    kindTimeoutMs: z
+      .int()
+      .nullable()
+      .openapi({ description: 'timeout of the kind, used when the job has none; null when unknown' }),
+    dedupeKey: z.string().nullable(),
+  })
+  .openapi('Job') satisfies z.ZodType<JobView>
+
+export const leftShape = z
+  .object({ payload: z.int().optional(), result: z.int().optional() })
+  .openapi('LeftOut', {
+    description: 'omitted fields (null in the job) with the size of their JSON in bytes',
+  })
+
+const listedJobShape = jobSummaryShape
+  .extend({
+    error: z.string().nullable().openapi({ description: 'error of the last attempt; null for done jobs' }),
+    payload: z.unknown().optional(),
+    metadata: z.record(z.string(), z.unknown()).readonly().nullable().optional(),
+    result: z.unknown().optional(),
+    progress: z.unknown().optional(),
+  })
+  .openapi('ListedJob')
+
+export const jobCountShape = z
+  .object({ jobs: z.int(), byState: z.partialRecord(listedStateShape, z.int()).readonly() })
+  .openapi('JobCount')
+
+export const jobPageShape = z
+  .object({
+    jobs: z.array(listedJobShape),
+    next: z.string().nullable().openapi({ description: 'cursor of the next page; null at the end' }),
+    scanned: z.int(),
+    complete: z.boolean().openapi({ description: 'false when the scan stopped early: continue from next' }),
+  })
+  .openapi('JobPage')
+
+export const whyShape = z
+  .object({
+    state: stateShape,
+    reasons: z
+      .array(
+        z.object({
+          why: z.enum(REASONS),
+          message: z.string().openapi({ description: 'the reason as a sentence' }),
+          until: instant.nullable().openapi({ description: 'when the reason ends, if known' }),
+        }),
+      )
+      .readonly(),
+  })
+  .openapi('Why') satisfies z.ZodType<Why>

@@ -1,0 +1,84 @@
+/** The schemas of queues, limits and instances. */
+import { z } from '@hono/zod-openapi'
+import type { LimitRecord, QueueRecord } from 'jobmill'
+import type { InstanceRecord, LimitSettings, QueueCounts, UnservedKind } from 'jobmill/store'
+
+const ms = z.number()
+const count = z.int()
+
+export const queueShape = z
+  .object({
+    name: z.string(),
+    workers: count.nullable(),
+    paused: z.boolean(),
+    backoffEnabled: z.boolean(),
+    backoffBaseMs: ms,
+    backoffMaxMs: ms,
+    retainDoneMs: ms.nullable(),
+    retainCancelledMs: ms.nullable(),
+    retainDeadMs: ms.nullable(),
+    keepDone: count.nullable(),
+    keepCancelled: count.nullable(),
+    keepDead: count.nullable(),
+    limit: z.string().nullable(),
+    coolingMs: ms,
+    throttles: count,
+  })
+  .openapi('Queue') satisfies z.ZodType<QueueRecord>
+
+export const countsShape = z
+  .object({
+    queue: z.string(),
+    scheduled: count,
+    ready: count,
+    running: count,
+    done: count,
+    dead: count,
+    cancelled: count,
+    oldestReadyMs: ms.nullable(),
+  })
+  .openapi('QueueCounts') satisfies z.ZodType<QueueCounts>
+
+export const unservedKindShape = z
+  .object({ queue: z.string(), kind: z.string(), jobs: count })
+  .openapi('UnservedKind') satisfies z.ZodType<UnservedKind>
+
+const limitSettingsShape = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('rate'),
+    amount: z.number(),
+    perMs: ms,
+    burst: z.number(),
+    perKey: z.literal(true).optional(),
+  }),
+  z.object({ type: z.literal('concurrency'), most: count }),
+]) satisfies z.ZodType<LimitSettings>
+
+export const limitShape = z
+  .object({
+    name: z.string(),
+    settings: limitSettingsShape,
+    available: count,
+    held: count,
+    nextInMs: ms.nullable(),
+    drainedMs: ms,
+    keys: count.nullable(),
+  })
+  .openapi('Limit') satisfies z.ZodType<LimitRecord>
+
+export const instanceShape = z
+  .object({
+    id: z.uuid(),
+    label: z.string().nullable(),
+    version: z.string().nullable(),
+    queues: z.array(z.string()).readonly(),
+    kinds: z.array(z.string()).readonly(),
+    onDead: z.array(z.string()).readonly(),
+    capacity: z.number(),
+    state: z.enum(['alive', 'expired', 'lost', 'stopped']),
+    startedAt: ms,
+    renewedAt: ms,
+    expiresAt: ms,
+    endedAt: ms.nullable(),
+  })
+  .openapi('Instance') satisfies z.ZodType<InstanceRecord>

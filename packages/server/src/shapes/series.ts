@@ -1,0 +1,72 @@
+/** The schemas of metrics over time. */
+import { z } from '@hono/zod-openapi'
+import { COUNTERS, LATENCIES, type Metrics, QUEUE_LEVELS, STORE_CLASSES } from 'jobmill/internal'
+
+export const recordOf = <Key extends string, S extends z.ZodType>(
+  keys: readonly Key[],
+  shape: S,
+): Record<Key, S> => Object.fromEntries(keys.map((key) => [key, shape])) as Record<Key, S>
+
+const ms = z.number().nullable()
+export const percentilesShape = z
+  .object({ count: z.number(), p50: ms, p95: ms, p99: ms })
+  .openapi('Percentiles')
+const counters = z.object(recordOf(COUNTERS, z.number()))
+const gauge = z.object({ mean: z.number(), most: z.number() }).nullable()
+const queueMetrics = {
+  counters,
+  perSecond: counters,
+  ...recordOf(LATENCIES, percentilesShape),
+  counts: z.object(recordOf(QUEUE_LEVELS, gauge)),
+}
+const draws = { granted: z.number(), refused: z.number() }
+const limitMetrics = {
+  available: gauge,
+  held: gauge,
+  ...draws,
+  byKind: z.record(z.string(), z.object(draws)).readonly(),
+}
+const instanceMetrics = {
+  cpu: gauge,
+  rssBytes: gauge,
+  heapBytes: gauge,
+  loopLagMs: gauge,
+  store: z.object({ ...recordOf(STORE_CLASSES, percentilesShape), failures: z.number() }),
+  eventsDropped: z.number(),
+}
+const at = z.number()
+
+export const seriesShape = z
+  .object({
+    from: z.number(),
+    to: z.number().nullable(),
+    resolutionMs: z.number(),
+    queues: z
+      .array(
+        z.object({
+          queue: z.string(),
+          all: z.object(queueMetrics),
+          points: z.array(z.object({ at, ...queueMetrics })).readonly(),
+        }),
+      )
+      .readonly(),
+    instances: z
+      .array(
+        z.object({
+          instance: z.string(),
+          all: z.object(instanceMetrics),
+          points: z.array(z.object({ at, ...instanceMetrics })).readonly(),
+        }),
+      )
+      .readonly(),
+    limits: z
+      .array(
+        z.object({
+          limit: z.string(),
+          all: z.object(limitMetrics),
+          points: z.array(z.object({ at, ...limitMetrics })).readonly(),
+        }),
+      )
+      .readonly(),
+  })
+  .openapi('Series') satisfies z.ZodType<Metrics>

@@ -1,0 +1,114 @@
+/** The schemas of the system, its diagnostics, and the job kinds. */
+import { z } from '@hono/zod-openapi'
+import {
+  type DatabaseHealth,
+  type KindView,
+  type NeedsAttention,
+  type ResourcesView,
+  type SchemaStatus,
+  STORE_CLASSES,
+} from 'jobmill/internal'
+import { dutyShape } from './duty.ts'
+import { percentilesShape, recordOf } from './series.ts'
+
+const bytes = z.number()
+
+const databaseShape = z
+  .object({
+    server: z.string().openapi({ example: 'PostgreSQL 18.1' }),
+    sizeBytes: bytes,
+    logBytes: bytes.nullable(),
+    tables: z
+      .array(
+        z.object({
+          name: z.string(),
+          bytes: bytes.nullable(),
+          rows: z.number().nullable(),
+          deadRows: z.number().nullable(),
+        }),
+      )
+      .readonly(),
+    pinned: z
+      .array(
+        z.object({
+          pid: z.int(),
+          ageMs: z.number(),
+          user: z.string().nullable(),
+          state: z.string(),
+          query: z.string().nullable().openapi({ description: 'null for viewers' }),
+        }),
+      )
+      .readonly(),
+  })
+  .openapi('Database') satisfies z.ZodType<DatabaseHealth>
+
+const migration = z.object({ number: z.int(), name: z.string() })
+const migrationsShape = z
+  .object({
+    applied: z.array(migration).readonly(),
+    pending: z.array(migration).readonly(),
+    refused: z.string().nullable(),
+  })
+  .openapi('Migrations') satisfies z.ZodType<Omit<SchemaStatus, 'isThere'>>
+
+export const systemShape = z
+  .object({
+    store: z.string(),
+    version: z.string(),
+    node: z.string(),
+    startedAt: z.number().nullable(),
+    database: z.union([databaseShape, z.null()]),
+    migrations: z.union([migrationsShape, z.null()]),
+    duties: z.array(dutyShape.extend({ everyMs: z.number().nullable() }).openapi('SystemDuty')),
+    storeTimings: z.object(recordOf(STORE_CLASSES, percentilesShape)),
+  })
+  .openapi('System')
+
+export const resourcesShape = z
+  .object({
+    at: z.number(),
+    database: z.union([
+      z.object({
+        sizeBytes: bytes.nullable(),
+        walBytes: bytes.nullable(),
+        disk: z.object({ freeBytes: bytes, totalBytes: bytes }).nullable(),
+        pool: z.object({ open: z.int(), busy: z.int(), waiting: z.int() }).nullable(),
+        server: z.object({ connections: z.int(), most: z.int() }).nullable(),
+      }),
+      z.null(),
+    ]),
+    process: z.object({
+      cpuMs: z.number(),
+      rssBytes: bytes,
+      loopLagMs: z.object({ mean: z.number(), most: z.number() }).nullable(),
+    }),
+  })
+  .openapi('Resources') satisfies z.ZodType<ResourcesView>
+
+export const diagnosticShape = z
+  .object({
+    check: z.string(),
+    level: z.enum(['warning', 'error']),
+    message: z.string(),
+    fix: z.string(),
+    about: z.object({
+      what: z.enum(['queue', 'kind', 'duty', 'instance', 'limit', 'schedule', 'database']).nullable(),
+      name: z.string().nullable(),
+    }),
+  })
+  .openapi('Diagnostic') satisfies z.ZodType<NeedsAttention>
+
+export const kindShape = z
+  .object({
+    kind: z.string(),
+    queue: z.string().nullable(),
+    maxAttempts: z.int().nullable(),
+    served: z.boolean(),
+    instances: z.int(),
+    schema: z
+      .record(z.string(), z.unknown())
+      .readonly()
+      .nullable()
+      .openapi({ description: 'JSON Schema (draft 2020-12) of the payload' }),
+  })
+  .openapi('Kind') satisfies z.ZodType<KindView>

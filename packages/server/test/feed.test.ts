@@ -1,0 +1,139 @@
+/** The feed with many readers: how often it polls the store, and that it misses no entry. */
+import pg from 'pg'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshSchema } from '../../../test/support/databases.ts'
+import { feed as createFeed, type News } from '../src/feed.ts'
+import type { Who } from '../src/index.ts'
+import { jobmill, type Mill, type FullStore } from '../../jobmill/src/index.ts'
+import { systemPlatform } from '../../jobmill/src/store.ts'
+import { postgres } from '../../jobmill/src/postgres.ts'
+import { sqlite } from '../../jobmill/src/sqlite.ts'
+import { bench } from './mills.ts'
+
+function opened(store: FullStore<never>): Mill<never> {
+  const mill = jobmill({ store, log: 'silent' })
+  onTestFinished(async () => void (await mill.stop()))
+  return mill
+}
+
+const act = (what: string) => ({ who: 'ada', role: 'admin', what, target: 'x', before: null, after: null })
+
+/** Resolves with the news that satisfies `is`. */
+function nextNews(feed: ReturnType<typeof createFeed>, is: (news: News) => boolean): Promise<News> {
+  return new Promise((resolve) => {
+    const end = feed.listen((news) => {
+      if (!is(news)) return
+      end()
+      resolve(news)
+    })
+  })
+}
+
+const isAct =
+  (what: string) =>
+  (news: News): boolean =>
+    news.type === 'timeline' && news.entry.data['what'] === what
+
+describe('the feed on sqlite', () => {
+  test('many readers cause one poll, and no reader causes none', async () => {
+    const mill = opened(sqlite(':memory:'))
+    let looks = 0
+    const counting = { timeline: mill.timeline, counts: () => ((looks += 1), mill.counts()) }
+    const feed = createFeed(counting, systemPlatform)
+    onTestFinished(() => feed.stop())
+    const all = Array.from({ length: 50 }, () => nextNews(feed, ({ type }) => type === 'counts'))
+    await Promise.all(all)
+    expect(looks).toBeLessThanOrEqual(2)
+  })
+
+  test('a reader that reconnects gets the latest entries, and is notified of a gap', async () => {
+    const mill = opened(sqlite(':memory:'))
+    for (let n = 0; n < 120; n += 1) await mill.audit.write(act(`act ${n}`))
+    const feed = createFeed(mill, systemPlatform)
+    const some = await feed.since(0, 50)
+    expect(some.isAll).toBe(false)
+    expect(some.entries.map(({ data }) => data['what'])).toEqual(
+      Array.from({ length: 50 }, (_, n) => `act ${70 + n}`),
+    )
+    const rest = await feed.since(some.entries[0]?.n ?? 0, 500)
+    expect([rest.isAll, rest.entries.length]).toEqual([true, 49])
+  })
+})
+
+describe('the feed on postgres', () => {
+  test('an entry that commits after a later number is still sent', async () => {
+    const url = inject('postgresUrl')
+    const schema = freshSchema(url, 'feed')
+    const mill = opened(postgres(url, { schema }))
+    await mill.open()
+    const feed = createFeed(mill, systemPlatform)
+    onTestFinished(() => feed.stop())
+    await nextNews(feed, ({ type }) => type === 'counts')
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    onTestFinished(() => client.end())
+    await client.query('BEGIN')
+    await client.query(
+      `INSERT INTO ${schema}.event (at, type, source, data) VALUES (1, 'audit', gen_random_uuid(), $1)`,
+      [JSON.stringify(act('late'))],
+    )
+    // A permanent reader, so that the feed does not restart.
+    onTestFinished(feed.listen(() => {}))
+    const late = nextNews(feed, isAct('late'))
+    const early = nextNews(feed, isAct('early'))
+    await mill.audit.write(act('early'))
+    await early
+    await client.query('COMMIT')
+    expect(await late).toMatchObject({ type: 'timeline' })
+  })
+})
+
+/** A stream of an operator, and a way to change what `authenticate` returns, an hour later. */
+async function stream() {
+  let who: Who | null = { name: 'ada', role: 'operator' }
+  let aheadMs = 0
+  const platform = { ...systemPlatform, monotonic: () => systemPlatform.monotonic() + aheadMs }
+  const { mill, url } = await bench(sqlite(':memory:'), { work: false, platform, authenticate: () => who })
+  const { body } = await fetch(`${url}/api/events`)
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  /** Resolves with all text up to `end`, or to the end of the stream. */
+  const until = async (end: string): Promise<string> => {
+    while (!text.includes(end)) {
+      const read = await reader?.read()
+      if (read === undefined || read.done) return `${text}(closed)`
+      text += read.value
+    }
+    return text
+  }
+  onTestFinished(() => reader?.cancel())
+  await until('event: counts')
+  return {
+    mill,
+    until,
+    later: (next: Who | null): void => {
+      who = next
+      aheadMs += 3_600_000
+      text = ''
+    },
+  }
+}
+
+describe('a stream whose reader is signed out', () => {
+  test('S is closed before it sends anything else', async () => {
+    const { mill, until, later } = await stream()
+    later(null)
+    await mill.audit.write(act('late'))
+    expect(await until('late')).toBe('(closed)')
+  })
+
+  test('S sends only what a lowered role allows', async () => {
+    const { mill, until, later } = await stream()
+    await mill.audit.write(act('early'))
+    await until('early')
+    later({ name: 'ada', role: 'viewer' })
+    await mill.audit.write(act('late'))
+    await mill.enqueue('echo', {})
+    expect(await until('event: counts')).not.toContain('late')
+  })
+})
