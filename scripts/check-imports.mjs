@@ -41,7 +41,7 @@ export const openEntries = {
 }
 
 /** Optional dependencies: only the entry that needs one loads it. */
-const optional = ['node:sqlite', '@opentelemetry/api', 'pino']
+const optional = ['node:sqlite', '@opentelemetry/api']
 
 /** Optional peers that a store loads at its first use, to say what to install if it is missing. */
 const drivers = ['pg', 'better-sqlite3']

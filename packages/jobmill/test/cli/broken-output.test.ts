@@ -94,7 +94,7 @@ test('S P6 a mill in your own process survives a broken standard error', async (
   const file = freshFile()
   const program = `
     import { defineJob, jobmill } from '${source('index.ts')}'
-    import { serve } from '${source('http.ts')}'
+    import { serve } from '${source('../../server/src/index.ts')}'
     import { sqlite } from '${source('sqlite.ts')}'
     const fails = defineJob({ kind: 'fails', maxAttempts: 1, run() { throw new Error('it failed') } })
     const mill = jobmill({ store: sqlite(${JSON.stringify(file)}), jobs: [fails], log: 'debug' })
