@@ -122,14 +122,14 @@ export const SECTIONS: readonly Section[] = [
   {
     title: HTTP,
     intro:
-      '`serve(mill, options)` and `httpApi(mill, options)` of `jobmill/http`: see [embed the API](../operate/operating-jobs.md#embed-the-api-in-your-server) and [security](../operate/security.md).',
-    file: 'packages/jobmill/src/http/options.ts',
+      '`serve(mill, options)` and `httpApi(mill, options)` of `jobmill-server`: see [embed the API](../operate/operating-jobs.md#embed-the-api-in-your-server) and [security](../operate/security.md).',
+    file: 'packages/server/src/options.ts',
     type: 'HttpOptions',
   },
   {
     title: '`serve()`',
     intro: 'In addition to the options above.',
-    file: 'packages/jobmill/src/http/server/serve.ts',
+    file: 'packages/server/src/server/serve.ts',
     type: 'ServeOptions',
     without: [HTTP],
   },

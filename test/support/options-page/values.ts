@@ -2,8 +2,8 @@
  * The default and the bounds of each option, from the constants of the code. A key is the type of a section
  * and the path of an option.
  */
-import { HTTP_DEFAULTS } from '../../../packages/jobmill/src/http/options.ts'
-import { PORTS } from '../../../packages/jobmill/src/http/server/address.ts'
+import { HTTP_DEFAULTS } from '../../../packages/server/src/options.ts'
+import { PORTS } from '../../../packages/server/src/server/address.ts'
 import { BOUNDS, DEFAULTS } from '../../../packages/jobmill/src/job/defaults.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../packages/jobmill/src/job/queue/queue-settings.ts'
 import { DEFAULT_DEFINITION } from '../../../packages/jobmill/src/job/schedule/schedule-options.ts'
@@ -202,7 +202,7 @@ export const VALUES: Readonly<Record<string, Value>> = {
   'PostgresOptions.deadline': { default: time(DEFAULTS.statementDeadlineMs), bounds: DURATION },
   'PostgresOptions.namedStatements': SERVER,
 
-  'HttpOptions.insecure': inFile('http/server/serve.ts'),
+  'HttpOptions.insecure': { default: { in: 'packages/server/src/server/serve.ts' } },
   'HttpOptions.page': { default: code(true) },
   'HttpOptions.frameAncestors': { default: NONE },
   'HttpOptions.redact': { default: code('SECRET_KEYS') },

@@ -212,7 +212,7 @@ describe('docs/reference/api.md', () => {
   test.each([
     ['jobmill/sqlite', 'sqlite.ts'],
     ['jobmill/postgres', 'postgres.ts'],
-    ['jobmill/http', 'http.ts'],
+    ['jobmill-server', '../../server/src/index.ts'],
     ['jobmill/testing', 'testing/index.ts'],
   ])('lists only names that %s exports', (entry, file) => {
     const listed = namesBelow(`Names of \`${entry}\``)
