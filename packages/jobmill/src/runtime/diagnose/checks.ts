@@ -13,7 +13,7 @@ import type { ConfigDrift } from './config-drift.ts'
 import { DEATHS_MS, type LiveScene, type Scene, SOME_PERIOD_MS } from './scene.ts'
 
 /** What a diagnostic is about, so that the dashboard can link to it. */
-export interface About {
+interface About {
   readonly what: 'queue' | 'kind' | 'duty' | 'instance' | 'limit' | 'schedule' | 'database' | null
   readonly name: string | null
 }
