@@ -212,8 +212,9 @@ describe('docs/reference/api.md', () => {
   test.each([
     ['jobmill/sqlite', 'sqlite.ts'],
     ['jobmill/postgres', 'postgres.ts'],
-    ['jobmill-server', '../../server/src/index.ts'],
     ['jobmill/testing', 'testing/index.ts'],
+    ['jobmill-server', '../../server/src/index.ts'],
+    ['jobmill-conformance', '../../conformance/src/index.ts'],
   ])('lists only names that %s exports', (entry, file) => {
     const listed = namesBelow(`Names of \`${entry}\``)
     expect(listed).not.toEqual([])
