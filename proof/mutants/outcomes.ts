@@ -123,6 +123,20 @@ export const OUTCOMES: readonly TestedMutant[] = [
     test: { file: REFUSED, name: 'one job alone keeps being refused' },
   },
   {
+    name: 'a write of outcomes has no limit in size',
+    file: 'work/outcome/finisher.ts',
+    find: 'if (count >= perWrite || (count > 0 && size + own > MOST_CHARS)) break',
+    replace: 'if (count >= perWrite) break',
+    test: { file: `${TESTS}/work/finisher.test.ts`, name: 'D7 with large results' },
+  },
+  {
+    name: 'concurrent writes of outcomes have no limit in size',
+    file: 'work/outcome/finisher.ts',
+    find: 'if (chars < MOST_CHARS) await write(take())',
+    replace: 'await write(take())',
+    test: { file: `${TESTS}/work/finisher.test.ts`, name: 'D7 of concurrent writes' },
+  },
+  {
     name: 'a result is dropped because tables are missing',
     file: 'job/errors.ts',
     find: '!error.retryable && error.statusCode !== 503',

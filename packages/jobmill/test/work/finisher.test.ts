@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { Finish, Finished } from '../../src/store/types/finish.ts'
+import { aJob } from '../../src/testing/factories.ts'
 import { testPlatform } from '../../src/testing/index.ts'
 import { finisher as createFinisher, type FinisherOptions } from '../../src/work/outcome/finisher.ts'
 import { aLease, microtasks, unavailable } from './leases.ts'
@@ -96,6 +97,48 @@ describe('outcomes', () => {
     await Promise.all(items.map((item) => finisher.add(item)))
     expect(ids().map((write) => write.length)).toEqual([500, 500, 201])
     expect(ids().flat()).toEqual(items.map(({ id }) => id))
+  })
+
+  const large = 'x'.repeat(1_000_000)
+  const LARGE = {
+    results: { transition: { to: 'done', result: large } },
+    logs: { log: large },
+    'follow-ups': { followUps: [aJob({ payload: large })] },
+  } satisfies Record<string, Partial<Finish>>
+
+  test.each(Object.entries(LARGE))('D7 with large %s are written about 4 MB at a time', async (_, parts) => {
+    const { finisher, ids } = bench()
+    const items = Array.from({ length: 10 }, (_each, at) => anItem(at === 8 ? {} : parts))
+    await Promise.all(items.map((item) => finisher.add(item)))
+    expect(ids().map((write) => write.length)).toEqual([4, 5, 1])
+    expect(ids().flat()).toEqual(items.map(({ id }) => id))
+  })
+
+  test('D7 with a larger result than fits into a write are written alone', async () => {
+    const { finisher, ids } = bench()
+    const result = large.repeat(5)
+    const items = [{}, { transition: { to: 'done', result } as const }, {}].map(anItem)
+    await Promise.all(items.map((item) => finisher.add(item)))
+    expect(ids().map((write) => write.length)).toEqual([1, 1, 1])
+  })
+
+  test('D7 of concurrent writes are sent about 4 MB per event loop turn', async () => {
+    const tasks: (() => void)[] = []
+    const nextTurn = (task: () => void): void => void tasks.push(task)
+    const { finisher, writes } = bench({ platform: { ...testPlatform(), nextTurn }, perWrite: 1, width: 100 })
+    const answered = Promise.all(Array.from({ length: 20 }, () => finisher.add(anItem(LARGE.results))))
+    const perTurn: number[] = []
+    while (writes.length < 20) {
+      const before = writes.length
+      for (const task of tasks.splice(0)) {
+        task()
+        await microtasks(20)
+      }
+      perTurn.push(writes.length - before)
+    }
+    expect(Math.max(...perTurn)).toBe(5)
+    while (tasks.length > 0) tasks.shift()?.()
+    expect(await answered).toHaveLength(20)
   })
 
   test('that arrive around the end of a write are written', async () => {

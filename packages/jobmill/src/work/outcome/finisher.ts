@@ -11,6 +11,8 @@ import { finishAlone, type Waiting } from './finish-alone.ts'
 import type { AsFailed } from './plainer.ts'
 
 const MOST_PER_WRITE = 500
+/** The maximum of a write and of one event-loop turn: sending it blocks the event loop. */
+const MOST_CHARS = 4 * 1024 * 1024
 /** After this many failures in a row the halves of a batch are written separately. */
 const TRIES_TOGETHER = 3
 
@@ -38,6 +40,8 @@ export interface FinisherOptions {
 export function finisher(options: FinisherOptions): Finisher {
   const { finish, platform, failing, working, perWrite = MOST_PER_WRITE, width = 1 } = options
   const queue: Waiting[] = []
+  /** Written since the count was last reset, which happens in the turn after it reaches MOST_CHARS. */
+  let chars = 0
   const given = new AbortController()
   const pumping = new Set<Promise<void>>()
   const rehearse = (items: readonly Finish[]): Promise<Finished[]> => finish(items, { rehearse: true })
@@ -124,10 +128,24 @@ export function finisher(options: FinisherOptions): Finisher {
   /** Waits one event-loop turn: jobs that start together mostly end together, a moment after the first. */
   const turn = (): Promise<void> => new Promise((resolve) => platform.nextTurn(resolve))
 
+  /** Removes the items of the next write from the queue. One item is taken whatever its size. */
+  function take(): Waiting[] {
+    let [count, size] = [0, 0]
+    for (const { item } of queue) {
+      const own = charsOf(item)
+      if (count >= perWrite || (count > 0 && size + own > MOST_CHARS)) break
+      count += 1
+      size += own
+    }
+    chars += size
+    if (chars >= MOST_CHARS) platform.nextTurn(() => (chars = 0))
+    return queue.splice(0, count)
+  }
+
   async function pump(): Promise<void> {
     await turn()
     while (queue.length > 0) {
-      await write(queue.splice(0, perWrite))
+      if (chars < MOST_CHARS) await write(take())
       await turn()
     }
   }
@@ -160,6 +178,13 @@ export function finisher(options: FinisherOptions): Finisher {
 function halves<T>(list: readonly T[]): [readonly T[], readonly T[]] {
   const middle = Math.ceil(list.length / 2)
   return [list.slice(0, middle), list.slice(middle)]
+}
+
+/** The size of the parts that handlers choose, without the cost of counting bytes. */
+function charsOf({ transition, log, followUps }: Finish): number {
+  const result = transition.to === 'done' ? (transition.result?.length ?? 0) : 0
+  const rest = followUps?.reduce((sum, { payload }) => sum + payload.length, 0) ?? 0
+  return result + (log?.length ?? 0) + rest
 }
 
 function isClosed(error: unknown): boolean {
