@@ -81,6 +81,20 @@ export const REPLACED: readonly TestedMutant[] = [
     test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'the schema is dropped: jobs enqueued' },
   },
   {
+    name: 'postgres: a heartbeat fails if a table for a single row has two',
+    file: 'store-postgres/schema/functions/heartbeat.ts',
+    find: '(SELECT max(version) FROM jobmill.settings)',
+    replace: '(SELECT version FROM jobmill.settings)',
+    test: { file: `${TESTS}/postgres/single-rows.test.ts`, name: 'heartbeats continue with the highest' },
+  },
+  {
+    name: 'postgres: a second row in a table for a single row stays',
+    file: 'store-postgres/schema/recovery.ts',
+    find: 'await restoreSingleRowsIfWrong(options)',
+    replace: 'void restoreSingleRowsIfWrong',
+    test: { file: `${TESTS}/postgres/single-rows.test.ts`, name: 'open keeps the row' },
+  },
+  {
     name: 'postgres: a sequence that is behind its table is not raised when a row is refused',
     file: 'store-postgres/schema/recovery.ts',
     find: 'if (isNumberTaken(error)) {',

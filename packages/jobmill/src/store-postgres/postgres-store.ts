@@ -57,7 +57,6 @@ import {
   scheduleFailed,
   schedules,
 } from './schedules/schedules.ts'
-import { raiseIfBehind } from './schema/sequences.ts'
 import { ENCODING_FIX, encodingProblem, versionProblem } from './connection/server-version.ts'
 import { assign, slots } from './instances/slots.ts'
 import { stage } from './claim/stage.ts'
@@ -201,7 +200,7 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
 }
 
 async function readSecret(connection: Connection, sql: (text: string) => string): Promise<string> {
-  const [row] = await connection.query(sql('SELECT value FROM jobmill.secret'), [])
+  const [row] = await connection.query(sql('SELECT value FROM jobmill.secret ORDER BY value LIMIT 1'), [])
   if (typeof row?.['value'] === 'string') return row['value']
   throw new JobmillError('STORE_UNAVAILABLE', 'the table secret is empty, so remote dispatch is off', {
     fix: 'Insert any long random value into its column value',
@@ -230,7 +229,7 @@ async function openStore(settings: PostgresSettings, connection: Connection): Pr
   try {
     await checkServer(connection)
     await migrate({ connection, schema, sql, platform, deadlineMs })
-    await raiseIfBehind({ connection, schema, sql })
+    await recovering.onOpened()
     migrated.resolve()
   } catch (error) {
     migrated.reject(error)

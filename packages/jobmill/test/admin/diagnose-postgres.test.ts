@@ -98,6 +98,7 @@ describe('diagnose on postgres', () => {
         'drift',
         'index',
         'sequences',
+        'rows',
         'names',
         'keys',
         'durability',
@@ -451,7 +452,7 @@ describe('diagnose on postgres', () => {
     const blind = new URL(server.url)
     blind.username = 'blind'
     expect(await troubles({}, 0, blind.href)).toMatchObject(
-      ['sequences', 'names', 'keys', 'horizon'].map((check) => ({
+      ['sequences', 'rows', 'names', 'keys', 'horizon'].map((check) => ({
         check,
         level: 'warning',
         message: containing('the check could not run: the database user lacks'),

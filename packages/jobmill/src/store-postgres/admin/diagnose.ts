@@ -9,6 +9,7 @@ import { MIGRATIONS } from '../schema/migrations.ts'
 import { bloat } from './check-bloat.ts'
 import { notifier } from './check-notifier.ts'
 import { horizon } from './check-horizon.ts'
+import { rows } from './check-rows.ts'
 import { drift } from './check-schema.ts'
 import { sequences } from './check-sequences.ts'
 import { clock, connections, encoding, version } from './check-server.ts'
@@ -34,6 +35,7 @@ export async function diagnose(
         ? [
             ['drift', whole.check(() => drift(look))],
             ['sequences', whole.only(() => sequences(look))],
+            ['rows', () => rows(look)],
             ['names', whole.only(async () => [await unnamedDiagnostic(query, site.sql)])],
             ['keys', whole.only(async () => [strayDiagnostic(await countStray(query, site.sql))])],
           ]

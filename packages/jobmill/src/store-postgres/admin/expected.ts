@@ -13,7 +13,7 @@ function enqueue_alike(bigint, uuid[], integer, integer, smallint, smallint, tex
 function enqueue_due(bigint, uuid[], integer[], integer[], smallint[], smallint[], text, bigint[], text[], text, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[]): 87d8f9bead04eb3f12d425375365161f
 function finish_done(bigint, uuid[], bigint[], bigint[], text, integer): 7787f24c3a83b97a05ad91fa17509767
 function forget_done(uuid[], bigint[]): c976f108c8bb56d56e46f9dd2eb3fe38
-function heartbeat(text): b002f024606591bf24ccddb6eb146524
+function heartbeat(text): 7cd6fd811d5c82b2bdc8270e6cf5502c
 function may_begin(uuid, integer, smallint, bigint, integer[], bigint[], integer[]): 04264c80a51655404ab9e3e8b6e3d908
 function names_added(): a7887f882958b34851e23dab238dcf7a
 function names_altered(): 16fe5b6cc3357604415018f1c50427d0

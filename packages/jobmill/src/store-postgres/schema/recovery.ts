@@ -8,7 +8,8 @@ import type { Platform } from '../../platform/platform.ts'
 import type { Connection } from '../connection/connection.ts'
 import { codeOf, isNumberTaken } from '../connection/errors.ts'
 import { isMigrated, lockMigrations, migrate, restoreLedger } from './migrate.ts'
-import { raiseSequences } from './sequences.ts'
+import { raiseIfBehind, raiseSequences } from './sequences.ts'
+import { restoreSingleRows, restoreSingleRowsIfWrong } from './single-rows.ts'
 
 /** No such table, schema or function. */
 const MISSING = new Set(['42P01', '3F000', '42883'])
@@ -16,25 +17,14 @@ const MISSING = new Set(['42P01', '3F000', '42883'])
 /** How long tables must be missing before they are recreated. */
 const RECREATE_AFTER_MS = 5_000
 
-/**
- * Restores single-row tables after a TRUNCATE. Processes compare versions with those they remember, so the
- * versions must not restart at 1.
- */
-const ONE_ROW = ['settings', 'members'].map(
-  (
-    table,
-  ) => `INSERT INTO jobmill.${table} (version) SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8
-   WHERE NOT EXISTS (SELECT FROM jobmill.${table})`,
-)
-const SECRET = `INSERT INTO jobmill.secret (value) SELECT concat(gen_random_uuid(), gen_random_uuid())
- WHERE NOT EXISTS (SELECT FROM jobmill.secret)`
-
 export interface Recovery {
   /**
    * Runs `verb`. If tables were missing or a sequence was behind its table, restores them and runs it again,
    * unless `isOnce` is set.
    */
   readonly run: <T>(verb: () => Promise<T>, isOnce: boolean) => Promise<T>
+  /** Called at every start. Repairs what a restore or a switchover left behind. */
+  readonly onOpened: () => Promise<void>
   /** Called when the database is another copy than before. */
   readonly onReplaced: () => Promise<void>
 }
@@ -88,12 +78,16 @@ export function recovery(options: RecoveryOptions): Recovery {
       }
       return verb()
     },
+    async onOpened() {
+      await raiseIfBehind(options)
+      await restoreSingleRowsIfWrong(options)
+    },
     async onReplaced() {
       warn('queues, limits and schedules of this process are declared again')
       await connection.transaction(async (query) => {
         await lockMigrations(query, schema)
         await restoreLedger(query, options)
-        for (const statement of [...ONE_ROW, SECRET]) await query(sql(statement), [])
+        await restoreSingleRows(query, sql)
       })
       await raiseSequences(options)
     },

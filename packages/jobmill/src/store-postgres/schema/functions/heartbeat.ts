@@ -87,8 +87,8 @@ WITH given AS MATERIALIZED (
 SELECT g.now, me.alive,
        (SELECT json_agg(json_build_object('id', r.id, 'token', r.token, 'reason', r.cancel_reason) ORDER BY r.id)
           FROM jobmill.running AS r WHERE r.instance = me.id AND r.cancel_reason IS NOT NULL),
-       (SELECT version FROM jobmill.settings),
-       (SELECT version FROM jobmill.members),
+       (SELECT max(version) FROM jobmill.settings),
+       (SELECT max(version) FROM jobmill.members),
        (SELECT json_agg(l.name ORDER BY l.name COLLATE "C") FROM (
           SELECT name FROM led UNION ALL SELECT b.name FROM bid AS b, me WHERE b.is_mine AND NOT me.renewed) AS l),
        (SELECT json_agg(json_build_object('queue', q.name, 'workers', s.workers) ORDER BY q.name COLLATE "C")
