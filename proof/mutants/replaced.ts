@@ -81,6 +81,13 @@ export const REPLACED: readonly TestedMutant[] = [
     test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'the schema is dropped: jobs enqueued' },
   },
   {
+    name: 'postgres: recreated tables issue the ids of earlier names again',
+    file: 'store-postgres/schema/queues.ts',
+    find: "const RANDOM_ID = '1 + floor(random() * 1e9)::int8'",
+    replace: "const RANDOM_ID = '1'",
+    test: { file: `${TESTS}/postgres/recreated.test.ts`, name: 'D2 P1 never give the ids' },
+  },
+  {
     name: 'postgres: a heartbeat fails if a table for a single row has two',
     file: 'store-postgres/schema/functions/heartbeat.ts',
     find: '(SELECT max(version) FROM jobmill.settings)',

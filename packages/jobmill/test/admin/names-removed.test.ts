@@ -66,8 +66,10 @@ describe('D2 the tables of names in postgres are emptied with triggers off', () 
     const request = { queues: [{ queue: WIPE.queue, room: 9 }], kinds: [WIPE.kind] }
     const leases = await store.claim(aClaim(instance.id, request))
     expect(leases.map(({ id }) => id)).toEqual([wipe.id])
-    const unnamed = { kind: '(deleted kind 1)', queue: '(deleted queue 1)', state: 'ready' }
-    expect(await store.get([young.id])).toMatchObject([unnamed])
+    const [unnamed] = await store.get([young.id])
+    expect(unnamed?.state).toBe('ready')
+    expect(unnamed?.kind).toMatch(/^\(deleted kind \d+\)$/)
+    expect(unnamed?.queue).toMatch(/^\(deleted queue \d+\)$/)
   })
 
   test('D2 the doctor and retention report jobs without names', async () => {
@@ -77,16 +79,16 @@ describe('D2 the tables of names in postgres are emptied with triggers off', () 
     await store.close()
     expect(await names(store)).toMatchObject({ level: 'ok' })
     await run(TRUNCATE)
-    const reported = 'kind (ids 1, 2) and queue (ids 1, 2)'
+    const reported = /kind \(ids \d+, \d+\) and queue \(ids \d+, \d+\)/
     expect(await names(store)).toMatchObject({
       level: 'error',
-      message: expect.stringContaining(reported) as string,
+      message: expect.stringMatching(reported) as string,
       fix: expect.stringContaining('Restore these rows') as string,
     })
     await store.open()
     const warned = warning('JOBS_WITHOUT_NAMES')
     await store.retain(aRetain())
-    expect((await warned).message).toContain(reported)
+    expect((await warned).message).toMatch(reported)
   })
 
   test('D2 P1 retention restores rows that this process remembers, and does not report their jobs', async () => {

@@ -36,6 +36,12 @@ interface Node {
 export async function explaining(url: string, schema: string): Promise<Explained> {
   const store = postgres(url, { schema, notifier: false })
   await store.open()
+  // The tests insert jobs of the first names, with the ids 1 and 2.
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  for (const table of ['queue', 'kind'])
+    await client.query(`ALTER SEQUENCE ${schema}.${table}_ids RESTART WITH 1`)
+  await client.end()
   const plans: Plan[] = []
   // oxlint-disable-next-line typescript/unbound-method -- it is called with its own client below
   const original = pg.Client.prototype.query

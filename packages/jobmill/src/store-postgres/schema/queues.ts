@@ -1,9 +1,16 @@
 /** Queues, kinds, and the version of all settings. */
+
+/** Below half of the maximum of int4. */
+const RANDOM_ID = '1 + floor(random() * 1e9)::int8'
+
 export const QUEUES = `
 -- Jobs refer to queues and kinds by id, so an id is never issued again. The tables do not own these sequences,
 -- because TRUNCATE ... RESTART IDENTITY restarts those that they own.
 CREATE SEQUENCE jobmill.queue_ids AS int4;
 CREATE SEQUENCE jobmill.kind_ids AS int4;
+-- They start at random numbers. If tables were recreated before a backup is restored into them, its jobs have ids
+-- without a name. Otherwise they would have those of other names, and run under the wrong handlers.
+SELECT setval('jobmill.queue_ids', ${RANDOM_ID}), setval('jobmill.kind_ids', ${RANDOM_ID});
 CREATE TABLE jobmill.queue (
   id int4 PRIMARY KEY DEFAULT nextval('jobmill.queue_ids'),
   name text NOT NULL UNIQUE,
