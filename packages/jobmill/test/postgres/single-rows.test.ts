@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { Store, ToolStore } from '../../src/store/store.ts'
-import { aHeartbeat, aJob, anInstance } from '../../src/testing/factories.ts'
+import { aHeartbeat, aJob, anInstance } from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
 const admin = new pg.Client({ connectionString: url })

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { Finish, Finished } from '../../src/store/types/finish.ts'
-import { aJob } from '../../src/testing/factories.ts'
+import { aJob } from '../../../conformance/src/factories.ts'
 import { testPlatform } from '../../src/testing/index.ts'
 import { finisher as createFinisher, type FinisherOptions } from '../../src/work/outcome/finisher.ts'
 import { aLease, microtasks, unavailable } from './leases.ts'
