@@ -40,6 +40,13 @@ export const USERS: readonly TestedMutant[] = [
     test: { file: `${TESTS}/runtime/operate.test.ts`, name: 'N10 lists include the last error' },
   },
   {
+    name: 'a page of jobs with payloads has no bound in bytes',
+    file: 'runtime/operate/list-jobs.ts',
+    find: 'page.jobs, BOUNDS.pageBytes)',
+    replace: 'page.jobs, Number.POSITIVE_INFINITY)',
+    test: { file: `${TESTS}/runtime/operate.test.ts`, name: 'S1 a page with payloads ends early' },
+  },
+  {
     name: 'cli: the error for a config that needs tsx does not name the fix',
     file: 'cli/config-errors.ts',
     find: "NODE_OPTIONS='--import tsx'",

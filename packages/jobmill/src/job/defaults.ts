@@ -134,6 +134,8 @@ export const BOUNDS = Object.freeze({
   /** The shortest pause between two passes of retention. A shorter one would be a busy loop. */
   shortestRetainMs: SECOND,
   pageLimit: 500,
+  /** The JSON and logs of the jobs on one page of a list that includes payloads or results. */
+  pageBytes: 4 * 1024 * 1024,
   /** The length of a search text for errors, or for payloads at a path. */
   soughtChars: 1_000,
   /** How many payload values one filter can name, and how many parts each path can have. */

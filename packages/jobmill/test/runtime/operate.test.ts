@@ -107,6 +107,39 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
     })
   })
 
+  test('S1 a page with payloads ends early at 4 MiB, and its cursor continues there', async () => {
+    const reads: number[] = []
+    const large = defineJob({ kind: 'large', run: ({ payload }: JobContext<string>) => payload.length })
+    const mill = await create({ jobs: [large] }, (store) => ({
+      ...store,
+      get: (ids) => (reads.push(ids.length), store.get(ids)),
+    }))
+    const text = 'x'.repeat(500_000)
+    const made = await mill.enqueueMany(
+      large,
+      Array.from({ length: 30 }, (_, n) => ({ payload: text, ...(n < 15 && { delay: '1h' }) })),
+    )
+    await mill.drain()
+    for (const filter of [{}, { state: ['scheduled', 'done'] as const }]) {
+      const sizes: number[] = []
+      const ids: string[] = []
+      let cursor: string | undefined
+      do {
+        const page = await mill.list(filter, { limit: 500, include: ['payload'], cursor })
+        expect(page.jobs.every(({ payload }) => payload === text)).toBe(true)
+        expect(page.complete).toBe(true)
+        sizes.push(page.jobs.length)
+        ids.push(...page.jobs.map(({ id }) => id))
+        cursor = page.next ?? undefined
+      } while (cursor !== undefined)
+      // 8 * 500 kB is less than 4 MiB.
+      expect(sizes).toEqual([8, 8, 8, 6])
+      expect(ids.toSorted()).toEqual(made.map(({ id }) => id).toSorted())
+    }
+    expect(Math.max(...reads)).toBeLessThanOrEqual(10)
+    expect((await mill.list({}, { limit: 500 })).jobs).toHaveLength(30)
+  })
+
   test('A filters accept several queues, kinds and states, and retrying, in lists, counts and bulk actions', async () => {
     const flaky = defineJob({
       kind: 'flaky',

@@ -13,7 +13,7 @@ import {
   namesOf,
   type PageRequest,
 } from '../../store/types/job-list.ts'
-import type { JobSummary } from '../../store/types/job-record.ts'
+import type { JobRecord, JobSummary } from '../../store/types/job-record.ts'
 import type { FullStore } from '../../store/store.ts'
 import { jobView, type JobView } from './job-view.ts'
 import { inState, type ListedState, LISTED_STATES, type ListFilter, splitFilter } from './list-filter.ts'
@@ -23,7 +23,10 @@ export const INCLUDABLE = ['payload', 'metadata', 'result', 'progress'] as const
 export type Includable = (typeof INCLUDABLE)[number]
 
 interface ListRequest extends Partial<PageRequest> {
-  /** Additional parts of each job. Costs one more statement for the whole page. */
+  /**
+   * Additional parts of each job. Costs one more statement for every 10 jobs. The page ends early when its
+   * jobs have 4 MiB of JSON and logs; `next` continues there.
+   */
   readonly include?: readonly Includable[]
 }
 
@@ -72,8 +75,11 @@ export function listing({ opened }: { readonly opened: () => Promise<FullStore> 
       )
       const { filter, states } = splitFilter(given)
       const store = await opened()
-      const found = await pageOf(store, filter, states, { limit, cursor })
-      return { ...found, jobs: await withDetails(store, found.jobs, include) }
+      const listed = (most: number): Promise<JobPage> =>
+        pageOf(store, filter, states, { limit: most, cursor })
+      if (include.length > 0) return withIncluded(store, listed, limit, include)
+      const found = await listed(limit)
+      return { ...found, jobs: await withErrors(store, found.jobs) }
     },
     async count(given = {}, options = {}) {
       checkObjectKeys(options, 'options', ['signal'])
@@ -152,23 +158,66 @@ function readCursor(
   throw cursorInvalid(cursor)
 }
 
-/** Uses at most one more statement per page: full records if `include` needs them, else only the errors. */
-async function withDetails(
+/** How many records one statement reads: payloads can be large, and their total is known only afterwards. */
+const READ_AT_ONCE = 10
+
+async function withIncluded(
+  store: FullStore,
+  listed: (most: number) => Promise<JobPage>,
+  limit: number,
+  include: readonly Includable[],
+): Promise<ListPage> {
+  let page = await listed(limit)
+  const records = await recordsWithin(store, page.jobs, BOUNDS.pageBytes)
+  if (records.size < page.jobs.length) {
+    // The page ends early. Only the store knows the cursor after its last job.
+    page = await listed(records.size)
+    // Usually none: a job that was listed there only now.
+    const added = page.jobs.filter(({ id }) => !records.has(id))
+    for (const [id, record] of await recordsWithin(store, added, Number.POSITIVE_INFINITY))
+      records.set(id, record)
+  }
+  const jobs = page.jobs.flatMap((job) => {
+    const record = records.get(job.id) ?? null
+    // Skip a job that was deleted after it was listed.
+    if (record === null) return []
+    const view = jobView(record)
+    const parts = Object.fromEntries(include.map((part) => [part, view[part]]))
+    return [{ ...job, error: job.state === 'done' ? null : view.error, ...parts }]
+  })
+  return { ...page, jobs }
+}
+
+/** Reads the first jobs with at most this many bytes together, but at least one. Deleted jobs are null. */
+async function recordsWithin(
   store: FullStore,
   jobs: readonly JobSummary[],
-  include: readonly Includable[],
-): Promise<ListedJob[]> {
-  if (include.length > 0) {
-    const records = await store.get(jobs.map(({ id }) => id))
-    // Skip a job that was deleted after it was listed.
-    return jobs.flatMap((job, at) => {
-      const record = records[at] ?? null
-      if (record === null) return []
-      const view = jobView(record)
-      const parts = Object.fromEntries(include.map((part) => [part, view[part]]))
-      return [{ ...job, error: job.state === 'done' ? null : view.error, ...parts }]
-    })
+  mostBytes: number,
+): Promise<Map<string, JobRecord | null>> {
+  const records = new Map<string, JobRecord | null>()
+  let bytes = 0
+  for (let from = 0; from < jobs.length; from += READ_AT_ONCE) {
+    const ids = jobs.slice(from, from + READ_AT_ONCE).map(({ id }) => id)
+    const read = await store.get(ids)
+    for (const [at, id] of ids.entries()) {
+      const record = read[at] ?? null
+      if (record !== null) bytes += bytesOf(record)
+      if (bytes > mostBytes && records.size > 0) return records
+      records.set(id, record)
+    }
   }
+  return records
+}
+
+function bytesOf({ payload, metadata, result, progress, log }: JobRecord): number {
+  return [payload, metadata, result, progress, log].reduce(
+    (sum, text) => sum + (text === null ? 0 : Buffer.byteLength(text)),
+    0,
+  )
+}
+
+/** Uses at most one more statement per page. */
+async function withErrors(store: FullStore, jobs: readonly JobSummary[]): Promise<ListedJob[]> {
   const tried = jobs.filter(mayHaveError)
   const results = tried.length === 0 ? [] : await store.results(tried.map(({ id }) => id))
   const errors = new Map(results.flatMap((one) => (one === null ? [] : [[one.id, one.error] as const])))
