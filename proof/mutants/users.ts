@@ -47,6 +47,13 @@ export const USERS: readonly TestedMutant[] = [
     test: { file: `${TESTS}/runtime/operate.test.ts`, name: 'S1 a page with payloads ends early' },
   },
   {
+    name: 'an audit entry stores values of any size',
+    file: 'runtime/operate/audit.ts',
+    find: 'return stored === text ? value : { shortened: stored }',
+    replace: 'return value',
+    test: { file: `${TESTS}/runtime/operate.test.ts`, name: 'S1 an audit entry keeps at most' },
+  },
+  {
     name: 'cli: the error for a config that needs tsx does not name the fix',
     file: 'cli/config-errors.ts',
     find: "NODE_OPTIONS='--import tsx'",

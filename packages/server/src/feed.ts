@@ -1,6 +1,6 @@
 /** Polls the store once per second for all event streams together, and not at all while no stream is open. */
 import type { Mill, Platform } from 'jobmill'
-import type { TimelineEntry } from 'jobmill/internal'
+import { AUDIT, KEPT_TYPES, type TimelineEntry } from 'jobmill/internal'
 import type { QueueCounts, Timer } from 'jobmill/store'
 
 export type News =
@@ -9,14 +9,19 @@ export type News =
   /** Sent after a quiet period, so that proxies do not close the connection. */
   | { readonly type: 'quiet' }
 
+interface Missed {
+  readonly entries: readonly TimelineEntry[]
+  readonly isAll: boolean
+}
+
 export interface Feed {
   /** Subscribes until the returned function is called. */
   readonly listen: (onNews: (news: News) => void) => () => void
   /**
-   * Entries after this number, oldest first, for a reader that reconnects. Only the latest `most` when there
-   * are more.
+   * Entries after this number, oldest first, for a reader that reconnects. Only the latest `most`, and only
+   * the latest 256 KiB, when there are more.
    */
-  readonly since: (n: number, most: number) => Promise<{ entries: TimelineEntry[]; isAll: boolean }>
+  readonly since: (n: number, most: number, seesAudit: boolean) => Promise<Missed>
   /** Stops polling and runs the `onStop` callbacks. */
   readonly stop: () => void
   /** Registers a callback for `stop`. */
@@ -26,6 +31,9 @@ export interface Feed {
 const EVERY_MS = 1_000
 const QUIET_POLLS = 15
 const PAGE = 100
+/** A process may have 1,000 streams, and each keeps its missed entries until its reader has received them. */
+const MOST_MISSED_BYTES = 256 * 1024
+const WITHOUT_AUDIT = KEPT_TYPES.filter((type) => type !== AUDIT)
 /**
  * Numbers are assigned before the commit, so an entry may become visible after up to this many later ones.
  */
@@ -42,14 +50,41 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
   let timer: Timer | null = null
   let isPolling = false
   let isStopped = false
+  /** Reads in progress: readers often reconnect at once, and after the same entry. */
+  const reads = new Map<string, Promise<Missed>>()
 
-  async function since(n: number, most: number): Promise<{ entries: TimelineEntry[]; isAll: boolean }> {
+  function since(n: number, most: number, seesAudit: boolean): Promise<Missed> {
+    const key = [n, most, seesAudit].join()
+    const shared = reads.get(key)
+    if (shared !== undefined) return shared
+    const types = seesAudit ? {} : { types: WITHOUT_AUDIT }
+    const read = readSince(n, { most, mostBytes: MOST_MISSED_BYTES, ...types })
+    const made = read.finally(() => {
+      if (reads.get(key) === made) reads.delete(key)
+    })
+    reads.set(key, made)
+    return made
+  }
+
+  async function readSince(
+    n: number,
+    {
+      most,
+      mostBytes = Number.POSITIVE_INFINITY,
+      ...types
+    }: { readonly most: number; readonly mostBytes?: number; readonly types?: readonly string[] },
+  ): Promise<Missed> {
     const found: TimelineEntry[] = []
     let cursor: string | null = null
+    let bytes = 0
     do {
-      const page = await mill.timeline({ limit: PAGE, ...(cursor !== null && { cursor }) })
+      const page = await mill.timeline({ ...types, limit: PAGE, ...(cursor !== null && { cursor }) })
       const fresh = page.events.filter((entry) => entry.n > n)
-      found.push(...fresh)
+      for (const entry of fresh) {
+        if (mostBytes !== Number.POSITIVE_INFINITY) bytes += Buffer.byteLength(JSON.stringify(entry)) + 1
+        if (bytes > mostBytes) return { entries: found.slice(0, most).toReversed(), isAll: false }
+        found.push(entry)
+      }
       cursor = fresh.length < page.events.length ? null : page.next
     } while (cursor !== null && found.length < most)
     return { entries: found.slice(0, most).toReversed(), isAll: cursor === null && found.length <= most }
@@ -57,11 +92,11 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
 
   async function poll(): Promise<void> {
     if (last === null) {
-      const { entries } = await since(0, LATE)
+      const { entries } = await readSince(0, { most: LATE })
       last = entries.at(-1)?.n ?? 0
       sent = new Set(entries.map(({ n }) => n))
     }
-    const { entries } = await since(last - LATE, 10 * LATE)
+    const { entries } = await readSince(last - LATE, { most: 10 * LATE })
     for (const entry of entries) {
       if (sent.has(entry.n)) continue
       sent.add(entry.n)
@@ -80,6 +115,8 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
 
   function emit(news: News): void {
     quiet = 0
+    // A reader that connects from now on does not get this entry, and an earlier read may lack it.
+    if (news.type === 'timeline') reads.clear()
     for (const onNews of listeners) onNews(news)
   }
 
@@ -91,8 +128,11 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
       timer = null
       if (isStopped) return
       if (listeners.size > 0) timer = platform.timer(EVERY_MS, pollAndRepeat, { unref: true })
-      // The next reader gets only entries that are written after it connects.
-      else last = null
+      else {
+        // The next reader gets only entries that are written after it connects.
+        last = null
+        reads.clear()
+      }
     }
     poll().then(again, again)
   }

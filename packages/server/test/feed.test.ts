@@ -50,13 +50,77 @@ describe('the feed on sqlite', () => {
     const mill = opened(sqlite(':memory:'))
     for (let n = 0; n < 120; n += 1) await mill.audit.write(act(`act ${n}`))
     const feed = createFeed(mill, systemPlatform)
-    const some = await feed.since(0, 50)
+    const some = await feed.since(0, 50, true)
     expect(some.isAll).toBe(false)
     expect(some.entries.map(({ data }) => data['what'])).toEqual(
       Array.from({ length: 50 }, (_, n) => `act ${70 + n}`),
     )
-    const rest = await feed.since(some.entries[0]?.n ?? 0, 500)
+    const rest = await feed.since(some.entries[0]?.n ?? 0, 500, true)
     expect([rest.isAll, rest.entries.length]).toEqual([true, 49])
+  })
+
+  test('S1 a reader that reconnects gets at most 256 KiB, the latest entries, and is notified of a gap', async () => {
+    const mill = opened(sqlite(':memory:'))
+    const after = 'x'.repeat(4_000)
+    for (let n = 0; n < 120; n += 1) await mill.audit.write({ ...act(`act ${n}`), after })
+    const { entries, isAll } = await createFeed(mill, systemPlatform).since(0, 500, true)
+    expect(isAll).toBe(false)
+    expect(JSON.stringify(entries).length).toBeLessThanOrEqual(256 * 1024)
+    expect(entries.length).toBeGreaterThan(60)
+    expect(entries.at(-1)?.data['what']).toBe('act 119')
+  })
+
+  test('S1 audit entries are not read for a viewer', async () => {
+    const mill = opened(sqlite(':memory:'))
+    await mill.audit.write(act('secret'))
+    const read: string[] = []
+    const timeline: Mill['timeline'] = async (query) => {
+      const page = await mill.timeline(query)
+      read.push(...page.events.map(({ type }) => type))
+      return page
+    }
+    const feed = createFeed({ timeline, counts: () => mill.counts() }, systemPlatform)
+    expect(await feed.since(0, 500, false)).toEqual({ entries: [], isAll: true })
+    expect(read).toEqual([])
+    expect((await feed.since(0, 500, true)).entries).toHaveLength(1)
+  })
+
+  test('S1 readers that reconnect at once after the same entry share one read', async () => {
+    const mill = opened(sqlite(':memory:'))
+    await mill.audit.write(act('one'))
+    let reads = 0
+    const timeline: Mill['timeline'] = (query) => ((reads += 1), mill.timeline(query))
+    const feed = createFeed({ timeline, counts: () => mill.counts() }, systemPlatform)
+    const all = await Promise.all(Array.from({ length: 100 }, () => feed.since(0, 500, true)))
+    expect([reads, new Set(all.map(({ entries }) => entries)).size]).toEqual([1, 1])
+    await mill.audit.write(act('two'))
+    expect((await feed.since(0, 500, true)).entries).toHaveLength(2)
+  })
+
+  test('S1 a reader does not share a read that started before the last entry was sent', async () => {
+    const mill = opened(sqlite(':memory:'))
+    let reads = 0
+    const gate = Promise.withResolvers<void>()
+    const timeline: Mill['timeline'] = async (query) => {
+      const page = await mill.timeline(query)
+      // Only reads for viewers name types.
+      if (query?.types === undefined) return page
+      reads += 1
+      await gate.promise
+      return page
+    }
+    const feed = createFeed({ timeline, counts: () => mill.counts() }, systemPlatform)
+    onTestFinished(() => feed.stop())
+    onTestFinished(feed.listen(() => {}))
+    await nextNews(feed, ({ type }) => type === 'counts')
+    const first = feed.since(0, 500, false)
+    const sent = nextNews(feed, isAct('one'))
+    await mill.audit.write(act('one'))
+    await sent
+    const second = feed.since(0, 500, false)
+    gate.resolve()
+    await Promise.all([first, second])
+    expect(reads).toBe(2)
   })
 })
 

@@ -140,6 +140,19 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
     expect((await mill.list({}, { limit: 500 })).jobs).toHaveLength(30)
   })
 
+  test('S1 an audit entry keeps at most 4,096 characters of each value, and marks it as shortened', async () => {
+    const mill = await create({ jobs: [job] })
+    const entry = { who: 'ada', role: 'admin', what: 'schedules.change', target: 'nightly' }
+    const before = { payload: 'x'.repeat(200_000) }
+    await mill.audit.write({ ...entry, before, after: { payload: 'short' } })
+    await mill.audit.write({ ...entry, before: undefined, after: '\u{1f600}'.repeat(5_000) })
+    const [second, first] = (await mill.audit.list()).entries
+    const start = `{"payload":"${'x'.repeat(4_096)}`.slice(0, 4_095)
+    expect(first).toMatchObject({ before: { shortened: `${start}…` }, after: { payload: 'short' } })
+    expect(second).toMatchObject({ after: { shortened: `"${'\u{1f600}'.repeat(2_047)}…` } })
+    expect(second).not.toHaveProperty('before')
+  })
+
   test('A filters accept several queues, kinds and states, and retrying, in lists, counts and bulk actions', async () => {
     const flaky = defineJob({
       kind: 'flaky',

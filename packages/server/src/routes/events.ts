@@ -93,12 +93,16 @@ async function streamNews(
     return true
   }
 
+  /** Audit entries are for operators only. */
+  function seesAudit(): boolean {
+    return who !== null && mayDo(who, 'operator')
+  }
+
   async function write(news: News): Promise<void> {
     if (news.type === 'quiet') return void (await stream.write(': quiet\n\n'))
     if (news.type === 'counts') return stream.writeSSE({ event: 'counts', data: JSON.stringify(news.counts) })
     const { entry } = news
-    // Audit entries are for operators only.
-    if (entry.type === AUDIT && (who === null || !mayDo(who, 'operator'))) return
+    if (entry.type === AUDIT && !seesAudit()) return
     // Missed entries and new ones overlap.
     if (sent.has(entry.n)) return
     sent.add(entry.n)
@@ -109,14 +113,17 @@ async function streamNews(
     })
   }
 
+  /** A function of its own, so that the stream does not keep the entries while it is open. */
+  async function writeMissed(n: number): Promise<void> {
+    const { entries, isAll } = await feed.since(n, MOST_MISSED, seesAudit())
+    if (!isAll) await stream.writeSSE({ event: 'gap', data: '{}' })
+    for (const entry of entries) await write({ type: 'timeline', entry })
+  }
+
   try {
     // Shows the reader at once that the stream is open.
     await stream.writeSSE({ event: 'hello', data: '{}' })
-    if (after !== undefined) {
-      const missed = await feed.since(Number(after), MOST_MISSED)
-      if (!missed.isAll) await stream.writeSSE({ event: 'gap', data: '{}' })
-      for (const entry of missed.entries) await write({ type: 'timeline', entry })
-    }
+    if (after !== undefined) await writeMissed(Number(after))
     while (!stream.aborted) {
       const news = waiting.shift()
       if (news !== undefined) {

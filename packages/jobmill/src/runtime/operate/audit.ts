@@ -4,6 +4,7 @@
  */
 import { instantAt } from '../../job/duration.ts'
 import { isJobmillError } from '../../job/errors.ts'
+import { storableText } from '../../job/text/error-text.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { AUDIT } from '../../observe/timeline.ts'
@@ -20,6 +21,10 @@ interface AuditEntry {
   readonly target: string
   readonly queue?: string
   readonly job?: string
+  /**
+   * `before` and `after` are stored as `{ shortened: TEXT }` if their JSON has more than 4,096 characters.
+   * TEXT is the start of the JSON.
+   */
   readonly before: unknown
   readonly after: unknown
 }
@@ -93,7 +98,8 @@ export function audit({
     audit: {
       async write(given) {
         checkObjectKeys(given, 'entry', ENTRY_KEYS)
-        const { queue = null, job = null, ...entry } = given
+        const { queue = null, job = null, ...whole } = given
+        const entry = { ...whole, before: shortened(whole.before), after: shortened(whole.after) }
         waiting.push({ type: AUDIT, agoMs: 0, queue, job, data: JSON.stringify(entry) })
         return writeSoon()
       },
@@ -115,6 +121,14 @@ export function audit({
       },
     },
   }
+}
+
+/** Every event stream and the timeline read entries, and a payload in one can have a megabyte. */
+function shortened(value: unknown): unknown {
+  // Undefined for undefined and functions, which JSON omits.
+  const text = JSON.stringify(value) as string | undefined
+  const stored = text === undefined ? undefined : storableText(text)
+  return stored === text ? value : { shortened: stored }
 }
 
 function recordOf({ at, queue, job, data }: TimelineEvent): AuditRecord {
