@@ -251,7 +251,7 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
       code: 'OPTION_CONFLICT',
       field: 'queue.backoff.max',
       message:
-        'queue.backoff.max: must not be shorter than backoff.base, which is 10s (got 9s). Raise max or lower base.',
+        'queue.backoff.max: must not be shorter than queue.backoff.base, which is 10s (got 9s). Raise max or lower base.',
     })
     expect(await rejection(() => mill.changeQueue('default', { wokers: 1 } as object))).toMatchObject({
       code: 'OPTION_UNKNOWN',
