@@ -25,4 +25,14 @@ export const OVERRIDES: readonly TestedMutant[] = [
     replace: 'return code.type === type || codeType !== undefined',
     test: { file: CONTRACT, name: 'an override of a limit stops applying when code changes the type' },
   },
+  {
+    name: 'a process does not report a schedule of its code that has no effect',
+    file: 'runtime/diagnose/config-drift.ts',
+    find: '        SCHEDULE_KEYS,',
+    replace: '        Object.keys(stored.operator),',
+    test: {
+      file: 'packages/jobmill/test/runtime/drift.test.ts',
+      name: 'with a lower version than the stored one',
+    },
+  },
 ]

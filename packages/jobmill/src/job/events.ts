@@ -72,8 +72,8 @@ export interface EventTable {
   'queue-resumed': { readonly queue: string }
   'queue-changed': { readonly queue: string }
   /**
-   * The value in code of a queue, limit or schedule is not in effect: an operator overrode it, or another
-   * release started later. Emitted at start.
+   * The value in code of a queue, limit or schedule is not in effect: an operator overrode it, another
+   * release started later, or a higher version of the schedule is stored. Emitted at start.
    */
   'settings-differ': {
     readonly what: 'queue' | 'limit' | 'schedule'
@@ -84,6 +84,8 @@ export interface EventTable {
     readonly isInCode: boolean
     /** Null without an override. */
     readonly override: { readonly by: string | null; readonly at: number | null } | null
+    /** The version of the stored schedule, if it is higher than the version in code. */
+    readonly higherVersion: number | null
   }
   /** A limit grants nothing for a while, because an upstream refused calls. */
   'limit-drained': {

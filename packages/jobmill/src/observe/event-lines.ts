@@ -129,14 +129,23 @@ function driftLine({
   stored,
   isInCode,
   override,
+  higherVersion,
 }: EventTable['settings-differ']): string {
   const is = `${what} ${name}: ${field} is ${valueText(stored)}`
+  const raise =
+    higherVersion === null
+      ? ''
+      : `Set version: ${higherVersion + 1} in code to use its value, or deploy the release with version ${higherVersion}.`
+  if (override === null && higherVersion !== null)
+    return `${is} (a higher version (${higherVersion}) is stored), code here says ${valueText(code)}. ${raise}`
   if (override === null)
     return `${is} (declared by a process that started later), code here says ${valueText(code)}. Restart this process to use its value`
   const at = override.at === null ? '' : `, ${new Date(override.at).toISOString()}`
   const says = isInCode ? `code says ${valueText(code)}` : `the default is ${valueText(code)}`
   const use = isInCode ? 'the value in code' : 'the default'
-  return `${is} (override by ${override.by ?? 'an operator'}${at}), ${says}. Run "jobmill overrides reset ${what} ${name} ${field}" to use ${use}.`
+  const reset = `Run "jobmill overrides reset ${what} ${name} ${field}" to use ${use}.`
+  const isBoth = higherVersion === null ? '' : ` A higher version (${higherVersion}) is stored too. ${raise}`
+  return `${is} (override by ${override.by ?? 'an operator'}${at}), ${says}. ${reset}${isBoth}`
 }
 
 function valueText(value: unknown): string {

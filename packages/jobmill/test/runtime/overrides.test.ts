@@ -1,35 +1,12 @@
 /** N1: an option in code counts unless an operator overrode it. Runs on both stores. */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
-import { defineJob, jobmill, type Logger, type Mill, type MillOptions } from '../../src/index.ts'
-import type { TestMill } from '../../src/testing/index.ts'
+import type { Mill } from '../../src/index.ts'
 import { declare } from '../../src/runtime/declare.ts'
 import { resolveOptions } from '../../src/runtime/options/options.ts'
 import { rejection } from '../unit/support.ts'
-import { lent, subjects } from './stores.ts'
-
-const quick = defineJob({ kind: 'quick', run: () => null })
-
-type Code = Pick<MillOptions, 'queues' | 'limits' | 'schedules'>
-
-/** Starts a process with the options of one release, inspects it, and stops it. */
-async function deploy<T = void>(
-  { store, platform }: { readonly store: TestMill; readonly platform: TestMill['platform'] },
-  code: Code,
-  look?: (mill: Mill, lines: readonly string[]) => Promise<T>,
-): Promise<T | undefined> {
-  const lines: string[] = []
-  const note = (line: string): void => void lines.push(line)
-  const log: Logger = { debug: () => {}, info: () => {}, warn: note, error: note }
-  const mill = jobmill({ store: lent(store), platform, jobs: [quick], log, ...code })
-  await mill.start()
-  try {
-    await platform.settled()
-    return await look?.(mill, lines)
-  } finally {
-    await mill.stop({ grace: 0 })
-  }
-}
+import { type Code, deploy, quick } from './deploy.ts'
+import { subjects } from './stores.ts'
 
 const smtpOf = async (mill: Mill): Promise<unknown> =>
   (await mill.limits.list()).find(({ name }) => name === 'smtp')?.settings
@@ -310,7 +287,16 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
       await deploy(at, { queues: { mail: { workers: 3 } } })
       expect((await old.queues()).find(({ name }) => name === 'mail')).toMatchObject({ workers: 3 })
       expect(await old.drift()).toEqual([
-        { what: 'queue', name: 'mail', field: 'workers', code: 2, stored: 3, isInCode: true, override: null },
+        {
+          what: 'queue',
+          name: 'mail',
+          field: 'workers',
+          code: 2,
+          stored: 3,
+          isInCode: true,
+          override: null,
+          higherVersion: null,
+        },
       ])
       expect(await old.overrides()).toEqual([])
     })

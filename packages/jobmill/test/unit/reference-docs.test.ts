@@ -128,6 +128,7 @@ const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTa
     stored: true,
     isInCode: true,
     override: true,
+    higherVersion: true,
   },
   'limit-drained': { limit: true, key: true, forMs: true },
   'schedule-fired': { schedule: true, plannedAt: true, id: true, outcome: true },

@@ -122,19 +122,12 @@ export const CHECKS: readonly Check<Scene>[] = [
     about: null,
     find: ({ drift, hidesPayloads }) =>
       drift
-        .filter(({ field }) => field !== 'paused')
+        // An operator paused it on purpose.
+        .filter(({ field, override }) => field !== 'paused' || override === null)
         .map((difference) => {
-          const { what, name, field, override } = difference
-          const orElse = field === 'deleted' ? 'remove the schedule from code' : 'set the value in code'
-          return {
-            what,
-            name,
-            message: `${what} ${quote(name)}: ${driftText(difference, hidesPayloads)}`,
-            fix:
-              override === null
-                ? 'Restart the processes whose code should apply; a process with different code started later'
-                : `Run "jobmill overrides reset ${what} ${name} ${field}", or ${orElse}`,
-          }
+          const { what, name } = difference
+          const message = `${what} ${quote(name)}: ${driftText(difference, hidesPayloads)}`
+          return { what, name, message, fix: driftFix(difference) }
         }),
   },
 ]
@@ -283,4 +276,14 @@ function driftText({ field, code, stored }: ConfigDrift, hidesPayloads: boolean)
   if (hidesPayloads && field === 'payload') return 'payload differs from code'
   if (field === 'deleted') return 'deleted by an operator, but still defined in code'
   return `${field} is ${JSON.stringify(stored)}, but code says ${JSON.stringify(code)}`
+}
+
+function driftFix({ what, name, field, override, higherVersion }: ConfigDrift): string {
+  if (override === null && higherVersion === null)
+    return 'Restart the processes whose code should apply; a process with different code started later'
+  const orElse = field === 'deleted' ? 'remove the schedule from code' : 'set the value in code'
+  const reset = `Run "jobmill overrides reset ${what} ${name} ${field}", or ${orElse}`
+  if (higherVersion === null) return reset
+  const raise = `Set version: ${higherVersion + 1} in code, or deploy the release with version ${higherVersion}; a higher version is stored`
+  return override === null ? raise : `${reset}. ${raise}`
 }

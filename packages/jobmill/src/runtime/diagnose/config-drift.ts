@@ -1,6 +1,6 @@
 /**
  * Configuration drift: where settings in the store differ from the options of this process, because of an
- * override or a later release.
+ * override, a later release or a higher version of a schedule.
  */
 import { effectiveLimit } from '../../job/limit/limit-sources.ts'
 import { optionName, optionValue } from '../../job/options/option-names.ts'
@@ -13,6 +13,7 @@ import {
   type Stamp,
 } from '../../job/queue/overrides.ts'
 import { effectiveQueue, queueBase } from '../../job/queue/queue-sources.ts'
+import { SCHEDULE_KEYS } from '../../job/schedule/schedule.ts'
 import type { FullStore } from '../../store/store.ts'
 import type { Resolved } from '../options/options.ts'
 
@@ -26,8 +27,13 @@ export interface ConfigDrift {
   readonly stored: unknown
   /** Whether code sets this option. */
   readonly isInCode: boolean
-  /** Who overrode it, and when. Null if a process with different code started later. */
+  /** Who overrode it, and when. Null if code of another process applies. */
   readonly override: Stamp | null
+  /**
+   * The version of the stored schedule, if it is higher than the version in code. Null otherwise: without an
+   * override, a process with different code started later.
+   */
+  readonly higherVersion: number | null
 }
 
 export async function drift(
@@ -65,11 +71,14 @@ export async function drift(
       const afterReset = 'burst' in set ? { ...code, burst } : code
       return compare({ what: 'limit', name, named, code: afterReset, stored, overrides }, options)
     }),
-    ...schedules.flatMap(({ name, code, operator, live }) => {
-      if (code === null) return []
+    ...defined.flatMap(({ name, version, definition: code }) => {
+      // A deleted schedule is not listed.
+      const stored = schedules.find((one) => one.name === name)
+      if (stored === undefined) return []
+      const higherVersion = (stored.version ?? 0) > version ? stored.version : null
       return compare(
-        { what: 'schedule', name, named: code, code, stored: live, overrides },
-        Object.keys(operator),
+        { what: 'schedule', name, named: code, code, stored: stored.live, overrides, higherVersion },
+        SCHEDULE_KEYS,
       )
     }),
     ...overrides
@@ -82,7 +91,8 @@ export async function drift(
 }
 
 function deletion({ what, name, option, value, code, isInCode, by, at }: OverrideRecord): ConfigDrift {
-  return { what, name, field: option, code, stored: value, isInCode, override: { by, at } }
+  const override = { by, at }
+  return { what, name, field: option, code, stored: value, isInCode, override, higherVersion: null }
 }
 
 interface Compared {
@@ -93,10 +103,11 @@ interface Compared {
   readonly code: object
   readonly stored: object
   readonly overrides: readonly OverrideRecord[]
+  readonly higherVersion?: number | null
 }
 
 function compare(
-  { what, name, named, code, stored, overrides }: Compared,
+  { what, name, named, code, stored, overrides, higherVersion = null }: Compared,
   options: readonly string[],
 ): ConfigDrift[] {
   return options
@@ -111,6 +122,7 @@ function compare(
         stored: optionValue(what, option, valueOf(stored, option)),
         isInCode: option in named,
         override: by === undefined ? null : { by: by.by, at: by.at },
+        higherVersion,
       }
     })
 }
