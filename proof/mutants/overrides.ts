@@ -35,4 +35,11 @@ export const OVERRIDES: readonly TestedMutant[] = [
       name: 'with a lower version than the stored one',
     },
   },
+  {
+    name: 'an operator who changes a limit ends the overrides that wait for a rollback',
+    file: 'job/limit/limit-sources.ts',
+    find: 'isApplied(code, option, one) !== isOther(option)',
+    replace: '(isApplied(code, option, one) && !isOther(option))',
+    test: { file: CONTRACT, name: 'an override that waits for a rollback survives' },
+  },
 ]

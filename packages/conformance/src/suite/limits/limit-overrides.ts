@@ -138,6 +138,35 @@ export const limitOverrideCases: readonly Case[] = [
     },
   },
   {
+    name: 'N1 an override that waits for a rollback survives a change of the limit by an operator',
+    async run({ store }) {
+      const settings = async (): Promise<unknown> => (await apiLimit(store)).settings
+      const listed = async (): Promise<unknown> =>
+        (await store.overrides.list()).map(({ option, value, isApplied }) => [option, value, isApplied])
+      const rate = { type: 'rate', amount: 10, perMs: 1_000 } as const
+      const few = { type: 'concurrency', most: 5 } as const
+      await declare(store, few)
+      await store.limits.change('api', { ...few, most: 3 }, 'ops')
+      await declare(store, rate)
+      await store.limits.change('api', { ...rate, amount: 20 }, 'ops')
+      const ofRate = (isApplied: boolean): unknown[] => [
+        ['amount', 20, isApplied],
+        ['most', 3, !isApplied],
+        ['perMs', 1_000, isApplied],
+      ]
+      assert.deepEqual([await settings(), await listed()], [{ ...rate, amount: 20, burst: 20 }, ofRate(true)])
+      await declare(store, few)
+      assert.deepEqual([await settings(), await listed()], [{ ...few, most: 3 }, ofRate(false)])
+      // The same for the overrides of a rate.
+      await store.limits.change('api', { ...few, most: 4 }, 'ops')
+      await declare(store, rate)
+      assert.deepEqual(await settings(), { ...rate, amount: 20, burst: 20 })
+      // An operator who chooses another type than in code replaces what applied.
+      await store.limits.change('api', { ...few, most: 4 }, 'ops')
+      assert.deepEqual([await settings(), await listed()], [{ ...few, most: 4 }, [['most', 4, true]]])
+    },
+  },
+  {
     name: 'N1 P13 a rate changed by a release applies from now on; an unchanged release keeps budgets and places',
     async run({ store, clock }) {
       await declare(store, { type: 'rate', amount: 1, burst: 4 })

@@ -27,8 +27,6 @@ export interface LimitSources {
   readonly overrides: Overrides
 }
 
-const OF_RATE = ['amount', 'perMs', 'burst', 'perKey']
-
 /**
  * The settings in effect. A type that an operator chose wins over the one in code, until code changes to
  * another type.
@@ -71,12 +69,19 @@ export function createdLimit(parts: LimitParts, stamp: Stamp): LimitSources {
   return { code: null, overrides: setOverrides(NO_OVERRIDES, optionsOf(parts), created) }
 }
 
-/** A rate replaces a concurrency that an operator set before, and vice versa. Ends what does not apply. */
+/**
+ * A rate replaces a concurrency that an operator set before and that applies, and vice versa. What does not
+ * apply ends, except options of the other type: they apply again after a rollback of the code.
+ */
 export function overrideLimit(sources: LimitSources, parts: LimitParts, stamp: Stamp): LimitSources {
   const { perKey: _, ...options } = optionsOf(parts)
-  const others = parts.type === 'rate' ? ['most'] : OF_RATE.filter((option) => option !== 'perKey')
-  const kept = dropOverrides(appliedOverrides(sources), others)
   const { code } = sources
+  const isOther = (option: string): boolean => (option === 'most') !== (parts.type === 'concurrency')
+  const kept = Object.fromEntries(
+    Object.entries(sources.overrides).filter(
+      ([option, one]) => option === 'perKey' || isApplied(code, option, one) !== isOther(option),
+    ),
+  )
   const set = { base: null, stamp: { ...stamp, codeType: code?.type ?? null } }
   const next = { code, overrides: setOverrides(kept, options, set) }
   if (effectiveLimit(next).type !== parts.type) throw neitherRateNorConcurrency('limit')
