@@ -1,6 +1,7 @@
 /** Writes the limits, queues and schedules that code declares to the database. Overrides stay. */
 import { isJobmillError, JobmillError, quote } from '../job/errors.ts'
 import { nearest } from '../job/options/known-keys.ts'
+import { perKeyOnQueue } from '../store/cluster-errors.ts'
 import type { FullStore } from '../store/store.ts'
 import type { Resolved } from './options/options.ts'
 
@@ -15,7 +16,8 @@ export type Declares = 'all' | 'missing'
  */
 export async function declare(store: FullStore, options: Declared, which: Declares): Promise<void> {
   const { limits, declared, schedules } = which === 'all' ? options : await missing(store, options)
-  if (limits.length > 0) await store.limits.declare(limits)
+  if (limits.length > 0)
+    await store.limits.declare(limits).catch((error: unknown) => throwForLimit(error, limits, store))
   if (declared.length > 0)
     await store.queues.declare(declared).catch((error: unknown) => throwForQueue(error, declared, store))
   for (const { fits } of schedules) await fits
@@ -25,16 +27,37 @@ export async function declare(store: FullStore, options: Declared, which: Declar
     )
 }
 
-/** The store knows which limit is missing, but not where code names it. */
+/** The store knows which limit became a limit per key, but not why a queue uses it. */
+async function throwForLimit(error: unknown, limits: Declared['limits'], store: FullStore): Promise<never> {
+  if (!isJobmillError(error) || error.code !== 'OPTION_CONFLICT') throw error
+  const limit = limits.find(({ name }) => quote(name) === error.value)?.name
+  const queue = (await store.queues.list()).find((one) => one.limit !== null && one.limit === limit)?.name
+  if (limit === undefined || queue === undefined) throw error
+  const override = (await store.overrides.list()).find(
+    ({ what, name, option }) => what === 'queue' && name === queue && option === 'limit',
+  )
+  throw perKeyOnQueue(
+    limit,
+    `queues.${queue}.limit`,
+    override === undefined
+      ? `Deploy a release first in which queue ${quote(queue)} does not use this limit, or keep the limit without perKey`
+      : `Run "jobmill overrides reset queue ${queue} limit" (override by ${override.by ?? 'an operator'}), or keep the limit without perKey`,
+  )
+}
+
+/** The store knows which limit is missing or per key, but not where code names it. */
 async function throwForQueue(
   error: unknown,
   declared: Declared['declared'],
   store: FullStore,
 ): Promise<never> {
-  if (!isJobmillError(error) || error.code !== 'LIMIT_UNKNOWN') throw error
+  if (!isJobmillError(error) || !['LIMIT_UNKNOWN', 'OPTION_CONFLICT'].includes(error.code)) throw error
   const queue = declared.find(({ settings }) => quote(settings?.limit) === error.value)
   if (queue === undefined) throw error
-  throw await limitOfQueueUnknown(store, queue.settings?.limit ?? '', `queues.${queue.name}.limit`)
+  const [limit, field] = [queue.settings?.limit ?? '', `queues.${queue.name}.limit`]
+  throw error.code === 'LIMIT_UNKNOWN'
+    ? await limitOfQueueUnknown(store, limit, field)
+    : perKeyOnQueue(limit, field)
 }
 
 /**

@@ -47,11 +47,15 @@ export function perKeyFixed(name: string, perKey: boolean): JobmillError {
   })
 }
 
-export function perKeyOnQueue(name: string, field = 'limit'): JobmillError {
+export function perKeyOnQueue(
+  name: string,
+  field = 'limit',
+  fix = 'Use another limit for the queue, and acquire this one in the handler',
+): JobmillError {
   return new JobmillError('OPTION_CONFLICT', 'has a budget per key, but a claim has no key', {
     field,
     value: quote(name),
-    fix: 'Use another limit for the queue, and acquire this one in the handler',
+    fix,
   })
 }
 
