@@ -79,6 +79,7 @@ export interface EventTable {
     readonly what: 'queue' | 'limit' | 'schedule'
     readonly name: string
     readonly field: string
+    /** Both null for a payload, which may contain secrets. */
     readonly code: unknown
     readonly stored: unknown
     readonly isInCode: boolean

@@ -1,6 +1,6 @@
 /** The log line of each event. The table covers every type, so no event is logged by its name alone. */
 import { countText } from '../job/text/count-text.ts'
-import { errorText } from '../job/text/error-text.ts'
+import { cut, errorText } from '../job/text/error-text.ts'
 import type { AttemptRef, EventTable, EventType, JobRef, MillEvent } from '../job/events.ts'
 
 type Lines = { readonly [Type in EventType]: (event: MillEvent<Type>) => string }
@@ -121,33 +121,28 @@ function attemptOf(event: AttemptRef): string {
   return `${jobOf(event)} (attempt ${event.attempt} of ${event.maxAttempts})`
 }
 
-function driftLine({
-  what,
-  name,
-  field,
-  code,
-  stored,
-  isInCode,
-  override,
-  higherVersion,
-}: EventTable['settings-differ']): string {
-  const is = `${what} ${name}: ${field} is ${valueText(stored)}`
-  const raise =
-    higherVersion === null
-      ? ''
-      : `Set version: ${higherVersion + 1} in code to use its value, or deploy the release with version ${higherVersion}.`
+function driftLine(event: EventTable['settings-differ']): string {
+  const { what, name, field, code, stored, isInCode, override, higherVersion } = event
+  const line = (why: string, says: string): string =>
+    field === 'payload'
+      ? `${what} ${name}: payload differs from code (${why})`
+      : `${what} ${name}: ${field} is ${valueText(stored)} (${why}), ${says} ${valueText(code)}`
+  const raise = `Set version: ${(higherVersion ?? 0) + 1} in code to use its value, or deploy the release with version ${higherVersion}.`
   if (override === null && higherVersion !== null)
-    return `${is} (a higher version (${higherVersion}) is stored), code here says ${valueText(code)}. ${raise}`
+    return `${line(`a higher version (${higherVersion}) is stored`, 'code here says')}. ${raise}`
   if (override === null)
-    return `${is} (declared by a process that started later), code here says ${valueText(code)}. Restart this process to use its value`
+    return `${line('declared by a process that started later', 'code here says')}. Restart this process to use its value`
   const at = override.at === null ? '' : `, ${new Date(override.at).toISOString()}`
-  const says = isInCode ? `code says ${valueText(code)}` : `the default is ${valueText(code)}`
+  const by = `override by ${override.by ?? 'an operator'}${at}`
   const use = isInCode ? 'the value in code' : 'the default'
   const reset = `Run "jobmill overrides reset ${what} ${name} ${field}" to use ${use}.`
-  const isBoth = higherVersion === null ? '' : ` A higher version (${higherVersion}) is stored too. ${raise}`
-  return `${is} (override by ${override.by ?? 'an operator'}${at}), ${says}. ${reset}${isBoth}`
+  const also = higherVersion === null ? '' : ` A higher version (${higherVersion}) is stored too. ${raise}`
+  return `${line(by, isInCode ? 'code says' : 'the default is')}. ${reset}${also}`
 }
 
+/** The maximum number of characters of a value in a line. */
+const MOST_OF_VALUE = 200
+
 function valueText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return cut(typeof value === 'string' ? value : JSON.stringify(value), MOST_OF_VALUE)
 }

@@ -19,7 +19,7 @@ import type { FullStore, Store, ToolStore, TxOf } from '../store/store.ts'
 import { limits as createLimits } from '../limits/limits.ts'
 import { type Audit, audit } from './operate/audit.ts'
 import { type Bulk, bulk } from './operate/bulk.ts'
-import { type ConfigDrift, drift } from './diagnose/config-drift.ts'
+import { type ConfigDrift, drift, withoutPayload } from './diagnose/config-drift.ts'
 import { engine as createEngine } from './engine.ts'
 import { enqueueInside } from './enqueue-inside.ts'
 import { type Diagnostics, diagnostics } from './diagnose/diagnostics.ts'
@@ -213,7 +213,7 @@ export function jobmill<
     observer,
     differ: () =>
       void drift(store, options)
-        .then((all) => all.forEach((each) => hub.emit('settings-differ', each)))
+        .then((all) => all.forEach((each) => hub.emit('settings-differ', withoutPayload(each))))
         // Ignored here: the next call reports the error.
         .catch(() => {}),
     delivered: hub.delivered,

@@ -66,4 +66,37 @@ describe.each(subjects)('N1 configuration drift on $name', ({ name, mill: create
       await deploy(at, {}, async (mill) => expect(await mill.drift()).toEqual([]))
     })
   })
+
+  test('S a payload that differs is logged without its values, and long values are shortened', async () => {
+    const store = await create({ jobs: [quick] })
+    const at = { store, platform: store.platform }
+    const code = (tag: string): Code => ({
+      schedules: [
+        { name: 'often', job: quick, when: '@daily', payload: { password: 'hunter2' }, tags: [tag] },
+      ],
+    })
+    await deploy(at, code('a'))
+    await store.schedules.change('often', { payload: { password: 'hunter3' } }, { by: 'ana' })
+    const tags = Array.from({ length: 20 }, (_, n) => `${n}-${'x'.repeat(30)}`)
+    await store.schedules.change('often', { tags }, { by: 'ana' })
+    const seen: (readonly [string, object])[] = []
+    const log = (_level: string, message: string, fields: object): void => void seen.push([message, fields])
+    const by = `override by ana, ${new Date(store.clock.now()).toISOString()}`
+    await deploy(at, { ...code('a'), log }, async (mill) => {
+      const lines = JSON.stringify([seen, (await mill.timeline({ limit: 100 })).events])
+      expect(lines).not.toMatch(/hunter/)
+      const of = (field: string): unknown =>
+        seen.find(([, fields]) => 'field' in fields && fields.field === field)?.[0]
+      expect(of('payload')).toBe(
+        `schedule often: payload differs from code (${by}). Run "jobmill overrides reset schedule often payload" to use the value in code.`,
+      )
+      expect(of('tags')).toBe(
+        `schedule often: tags is ${JSON.stringify(tags).slice(0, 199)}… (${by}), code says ["a"]. Run "jobmill overrides reset schedule often tags" to use the value in code.`,
+      )
+      expect(await mill.drift()).toMatchObject([
+        { field: 'payload', code: { password: 'hunter2' }, stored: { password: 'hunter3' } },
+        { field: 'tags' },
+      ])
+    })
+  })
 })

@@ -95,7 +95,7 @@ function shortened(lines: readonly string[], limit: number): string {
 }
 
 /** At most `length` characters, ending in … when truncated. A surrogate pair is never split. */
-function cut(text: string, length: number): string {
+export function cut(text: string, length: number): string {
   if (text.length <= length) return text
   if (length <= 0) return ''
   const part = text.slice(0, length - 1)

@@ -90,6 +90,11 @@ export async function drift(
   ]
 }
 
+/** Events are logged and stored in the timeline, and payloads may contain secrets. */
+export function withoutPayload(one: ConfigDrift): ConfigDrift {
+  return one.field === 'payload' ? { ...one, code: null, stored: null } : one
+}
+
 function deletion({ what, name, option, value, code, isInCode, by, at }: OverrideRecord): ConfigDrift {
   const override = { by, at }
   return { what, name, field: option, code, stored: value, isInCode, override, higherVersion: null }
