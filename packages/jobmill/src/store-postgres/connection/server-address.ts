@@ -15,6 +15,10 @@ export interface ConnectionSettings {
   readonly database?: string | undefined
   readonly password?: Password | undefined
   readonly ssl?: boolean | object | undefined
+  /** `direct` starts TLS without a request in the PostgreSQL protocol (PostgreSQL 17 and later). */
+  readonly sslnegotiation?: 'postgres' | 'direct' | undefined
+  /** Whether to use SCRAM-SHA-256-PLUS if the server offers it. */
+  readonly enableChannelBinding?: boolean | undefined
 }
 
 /** A `pg.Pool`, of which only the settings are read. */
@@ -37,7 +41,19 @@ export type Address = string | ConnectionSettings
  * The pool settings that define where and as which user to connect. Pool sizes and timeouts belong to the
  * application and are ignored.
  */
-const READ = ['connectionString', 'host', 'port', 'user', 'database', 'password', 'ssl', 'options', 'stream']
+const READ = [
+  'connectionString',
+  'host',
+  'port',
+  'user',
+  'database',
+  'password',
+  'ssl',
+  'sslnegotiation',
+  'enableChannelBinding',
+  'options',
+  'stream',
+]
 
 export function addressOf(given: AddressOptions): Address {
   const { url, pool, connection, ssl, password } = given
@@ -93,13 +109,16 @@ function hasPassword(url: unknown): boolean {
 export function notifierAddress(url: string, store: Address, given: AddressOptions): Address {
   const { user, password } = newClient(store) as { readonly user?: string; readonly password?: Password }
   const isOwn = !hasPassword(url) && ['', user].includes(decodeURIComponent(new URL(url).username))
-  const settings = typeof store === 'string' ? { connectionString: store } : store
+  const settings: ConnectionSettings = typeof store === 'string' ? { connectionString: store } : store
   const hasTls = given.ssl !== undefined || /[?&]ssl/.test(url)
-  return addressOf({
+  const address = addressOf({
     url: hasTls || settings.ssl !== undefined ? url : withTlsOf(settings.connectionString, url),
     ssl: given.ssl ?? (hasTls ? undefined : settings.ssl),
     password: given.password ?? (isOwn ? (password ?? undefined) : undefined),
   })
+  if (typeof address === 'string') return address
+  const { sslnegotiation, enableChannelBinding } = settings
+  return { ...address, enableChannelBinding, ...(address.ssl !== undefined && { sslnegotiation }) }
 }
 
 /** Adds the TLS parameters of another URL. */
@@ -142,6 +161,21 @@ function checkConnection(connection: unknown): void {
     )
   checkPassword(password, 'connection.password')
   checkSsl(ssl, 'connection.ssl')
+  const { sslnegotiation: start, enableChannelBinding: binds } = texts
+  if (start !== undefined && start !== 'postgres' && start !== 'direct')
+    throw invalid(
+      'connection.sslnegotiation',
+      'must be "postgres" or "direct"',
+      'Pass one of them, or omit it',
+      start,
+    )
+  if (binds !== undefined && typeof binds !== 'boolean')
+    throw invalid(
+      'connection.enableChannelBinding',
+      'must be a boolean',
+      'Pass true or false, or omit it',
+      binds,
+    )
 }
 
 /** The driver also reads the text of a number, such as one of an environment variable. */

@@ -1,0 +1,80 @@
+/** N7: the address and login of a pool, of connection settings and of URLs. Runs without a database. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { postgres } from '../../src/postgres.ts'
+import { addressOf, newClient, notifierAddress } from '../../src/store-postgres/connection/server-address.ts'
+import { rejection } from '../unit/support.ts'
+
+/** A server that records the first byte of each connection, and closes it. */
+async function recorder(): Promise<{ readonly port: number; readonly first: number[] }> {
+  const first: number[] = []
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', (data) => {
+      first.push(data[0] ?? -1)
+      socket.destroy()
+    })
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return { port: (server.address() as AddressInfo).port, first }
+}
+
+const TLS_HANDSHAKE = 0x16
+
+test('N7 direct TLS negotiation of a pool and of connection settings is used', async () => {
+  const { port, first } = await recorder()
+  const ssl = { rejectUnauthorized: false }
+  const settings = { host: '127.0.0.1', port, user: 'u', database: 'd', password: 'x', ssl }
+  const direct = { ...settings, sslnegotiation: 'direct' as const }
+  const open = async (options: Parameters<typeof postgres>[0]): Promise<number[]> => {
+    const store = postgres(options)
+    await rejection(() => store.open())
+    await store.close()
+    return [...new Set(first.splice(0))]
+  }
+  expect(await open({ pool: new pg.Pool(direct as pg.PoolConfig), notifier: false })).toEqual([TLS_HANDSHAKE])
+  expect(await open({ connection: direct, notifier: false })).toEqual([TLS_HANDSHAKE])
+  // Without it, the client asks for TLS in the PostgreSQL protocol first.
+  expect(await open({ connection: settings, notifier: false })).toEqual([0])
+})
+
+test('N7 the notifier uses the TLS negotiation and channel binding of the pool', () => {
+  const pool = new pg.Pool({
+    host: 'h',
+    user: 'u',
+    password: 'x',
+    ssl: true,
+    sslnegotiation: 'direct',
+    enableChannelBinding: true,
+  } as pg.PoolConfig)
+  expect(notifierAddress('postgres://u@direct/d', addressOf({ pool }), {})).toMatchObject({
+    ssl: true,
+    sslnegotiation: 'direct',
+    enableChannelBinding: true,
+  })
+  const own = notifierAddress('postgres://u@direct/d?sslmode=require', addressOf({ pool }), {})
+  expect(own).toMatchObject({ enableChannelBinding: true })
+  expect(own).not.toHaveProperty('sslnegotiation')
+})
+
+test('N7 channel binding of a pool and of connection settings is used', () => {
+  const settings = { host: 'h', user: 'u', enableChannelBinding: true }
+  for (const given of [{ pool: new pg.Pool(settings as pg.PoolConfig) }, { connection: settings }])
+    expect(newClient(addressOf(given))).toMatchObject({ enableChannelBinding: true })
+})
+
+test('N7 invalid TLS negotiation and channel binding are refused by name', () => {
+  const call =
+    (connection: object): (() => unknown) =>
+    () =>
+      postgres({ connection })
+  expect(call({ sslnegotiation: 'directly' })).toThrow(
+    'connection.sslnegotiation: must be "postgres" or "direct" (got "directly")',
+  )
+  expect(call({ enableChannelBinding: 'yes' })).toThrow(
+    'connection.enableChannelBinding: must be a boolean (got "yes")',
+  )
+})
