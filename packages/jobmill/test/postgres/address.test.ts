@@ -78,3 +78,20 @@ test('N7 invalid TLS negotiation and channel binding are refused by name', () =>
     'connection.enableChannelBinding: must be a boolean (got "yes")',
   )
 })
+
+test('N7 ssl next to TLS parameters in the URL of connection is refused', () => {
+  for (const parameter of ['sslmode=disable', 'ssl=false', 'application_name=a&sslmode=require'])
+    expect(() =>
+      postgres({ connection: { connectionString: `postgres://u@h/d?${parameter}`, ssl: { ca: 'x' } } }),
+    ).toThrow(expect.objectContaining({ code: 'OPTION_INVALID', field: 'connection.ssl' }))
+})
+
+test('N7 the password of connection wins over the one in its URL, as the option password does', () => {
+  const connectionString = 'postgres://u:static@h/d'
+  const password = (): string => 'fresh'
+  expect(newClient(addressOf({ connection: { connectionString, password } }))).toMatchObject({ password })
+  expect(newClient(addressOf({ connection: { connectionString }, password }))).toMatchObject({ password })
+  // A pool connects with the password in its URL, so the store does too.
+  const pool = new pg.Pool({ connectionString, password })
+  expect(newClient(addressOf({ pool }))).toMatchObject({ password: 'static' })
+})

@@ -71,12 +71,7 @@ export function addressOf(given: AddressOptions): Address {
     url ?? (pool === undefined ? fieldsOf(connection, 'connection') : fieldsOf(poolOptions(pool), 'pool'))
   if (ssl === undefined && password === undefined) return base
   const settings: ConnectionSettings = typeof base === 'string' ? { connectionString: base } : base
-  if (ssl !== undefined && /[?&]ssl/.test(settings.connectionString ?? ''))
-    throw invalid(
-      'ssl',
-      'is also set in the URL',
-      'Remove sslmode and the other ssl parameters from the URL, or omit ssl',
-    )
+  if (ssl !== undefined) checkSslOnce(settings.connectionString, 'ssl')
   return { ...settings, ...(ssl !== undefined && { ssl }), ...(password !== undefined && { password }) }
 }
 
@@ -90,12 +85,13 @@ function fieldsOf(options: object | undefined, field: string): ConnectionSetting
       options,
     )
   const found = options as Record<string, unknown>
-  const isRead = (key: string): boolean =>
-    found[key] !== undefined && !(key === 'password' && hasPassword(found['connectionString']))
+  // If the URL of a pool has a password, the driver ignores the field `password`.
+  const isIgnored = (key: string): boolean =>
+    field === 'pool' && key === 'password' && hasPassword(found['connectionString'])
+  const isRead = (key: string): boolean => found[key] !== undefined && !isIgnored(key)
   return Object.fromEntries(READ.flatMap((key) => (isRead(key) ? [[key, found[key]]] : [])))
 }
 
-/** If the URL has a password, the driver ignores the field `password`. */
 function hasPassword(url: unknown): boolean {
   if (typeof url !== 'string' || !URL.canParse(url)) return false
   const { password, searchParams } = new URL(url)
@@ -161,6 +157,7 @@ function checkConnection(connection: unknown): void {
     )
   checkPassword(password, 'connection.password')
   checkSsl(ssl, 'connection.ssl')
+  if (ssl !== undefined) checkSslOnce(texts['connectionString'], 'connection.ssl')
   const { sslnegotiation: start, enableChannelBinding: binds } = texts
   if (start !== undefined && start !== 'postgres' && start !== 'direct')
     throw invalid(
@@ -192,6 +189,13 @@ function checkSsl(ssl: unknown, field: string): void {
     'Pass true, false, or options of tls.connect() such as { ca }',
     ssl,
   )
+}
+
+/** The driver prefers the parameters of the URL, so `sslmode=disable` would connect without TLS. */
+function checkSslOnce(url: unknown, field: string): void {
+  if (typeof url !== 'string' || !/[?&]ssl/.test(url)) return
+  const fix = 'Remove sslmode and the other ssl parameters from the URL, or omit ssl'
+  throw invalid(field, 'is also set in the URL', fix)
 }
 
 /** Does not show a value that may be a URL with a password, a connection string or a key. */
