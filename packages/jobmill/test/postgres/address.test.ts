@@ -95,3 +95,32 @@ test('N7 the password of connection wins over the one in its URL, as the option 
   const pool = new pg.Pool({ connectionString, password })
   expect(newClient(addressOf({ pool }))).toMatchObject({ password: 'static' })
 })
+
+test('N7 a URL whose password has an unencoded # or ? is refused without its parts', () => {
+  for (const url of ['postgres://app:1234#Zk9@db/x', 'postgres://app:1234?Zk9@db/x']) {
+    for (const call of [
+      (): unknown => postgres(url),
+      (): unknown => postgres({ connection: { connectionString: url } }),
+      (): unknown => postgres('postgres://app@db/x', { notifier: url }),
+    ]) {
+      expect(call).toThrow('is not the URL of a PostgreSQL server')
+      expect(call).not.toThrow(/1234|Zk9/)
+    }
+  }
+  expect(postgres('postgres://app@db/x?application_name=a%40b').name).toBe('postgres app@db/x')
+})
+
+test('N7 the error for a password function that returns no string names only the type', async () => {
+  for (const [answer, type] of [
+    [83_741_234, 'number'],
+    [{ Zk9xQ2pLm: 83_741_234 }, 'object'],
+    [null, 'null'],
+  ] as const) {
+    const password = (): string => answer as unknown as string
+    const store = postgres('postgres://app@127.0.0.1/x', { password, notifier: false })
+    const { message } = await rejection(() => store.open())
+    await store.close()
+    expect(message).toContain(`the password function did not return a string (got ${type})`)
+    expect(message).not.toMatch(/83741234|Zk9/)
+  }
+})

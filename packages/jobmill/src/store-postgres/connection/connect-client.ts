@@ -3,7 +3,7 @@
  * or hang if the function fails.
  */
 import type pg from 'pg'
-import { JobmillError, quote } from '../../job/errors.ts'
+import { JobmillError } from '../../job/errors.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { within } from '../../platform/within.ts'
 
@@ -55,7 +55,8 @@ async function passwordFrom(ask: () => Promise<unknown>): Promise<string> {
   }
   if (typeof answer === 'string') return answer
   throw passwordError('the password function did not return a string', {
-    value: quote(answer),
+    // Not the value, which may be the password as a number.
+    value: answer === null ? 'null' : typeof answer,
     fix: 'Return the password as a string or a promise of one. The next connection calls the function again',
   })
 }

@@ -230,7 +230,7 @@ export function checkUrl(url: string, field: string): void {
     throw invalid(
       field,
       'is not the URL of a PostgreSQL server',
-      'Pass postgres://user:password@host:5432/database. Write #, @, / and % in a password as %23, %40, %2F and %25',
+      'Pass postgres://user:password@host:5432/database. Write #, ?, @, / and % in a password as %23, %3F, %40, %2F and %25',
     )
   }
   for (const key of new URL(url).searchParams.keys()) checkTlsParameter(key, field)
@@ -261,14 +261,14 @@ function checkTlsParameter(key: string, field: string): void {
 }
 
 /**
- * A % that is not followed by two hexadecimal digits would make the driver throw. An @ in the path follows a
- * password with a slash, of which a part would be used as the name of the database.
+ * A % that is not followed by two hexadecimal digits would make the driver throw. An @ after the host follows
+ * a password with /, ? or #, of which a part would be used as the port or the name of the database.
  */
 function isReadable(url: string): boolean {
   try {
-    const { username, password, pathname } = new URL(url)
+    const { username, password, pathname, search, hash } = new URL(url)
     decodeURIComponent(`${username}${password}`)
-    return !pathname.includes('@')
+    return !`${pathname}${search}${hash}`.includes('@')
   } catch {
     return false
   }
