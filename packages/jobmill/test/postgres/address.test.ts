@@ -23,6 +23,7 @@ async function recorder(): Promise<{ readonly port: number; readonly first: numb
 }
 
 const TLS_HANDSHAKE = 0x16
+const fresh = (): string => 'fresh'
 
 test('N7 direct TLS negotiation of a pool and of connection settings is used', async () => {
   const { port, first } = await recorder()
@@ -35,7 +36,7 @@ test('N7 direct TLS negotiation of a pool and of connection settings is used', a
     await store.close()
     return [...new Set(first.splice(0))]
   }
-  expect(await open({ pool: new pg.Pool(direct as pg.PoolConfig), notifier: false })).toEqual([TLS_HANDSHAKE])
+  expect(await open({ pool: new pg.Pool(direct), notifier: false })).toEqual([TLS_HANDSHAKE])
   expect(await open({ connection: direct, notifier: false })).toEqual([TLS_HANDSHAKE])
   // Without it, the client asks for TLS in the PostgreSQL protocol first.
   expect(await open({ connection: settings, notifier: false })).toEqual([0])
@@ -49,7 +50,7 @@ test('N7 the notifier uses the TLS negotiation and channel binding of the pool',
     ssl: true,
     sslnegotiation: 'direct',
     enableChannelBinding: true,
-  } as pg.PoolConfig)
+  })
   expect(notifierAddress('postgres://u@direct/d', addressOf({ pool }), {})).toMatchObject({
     ssl: true,
     sslnegotiation: 'direct',
@@ -62,19 +63,15 @@ test('N7 the notifier uses the TLS negotiation and channel binding of the pool',
 
 test('N7 channel binding of a pool and of connection settings is used', () => {
   const settings = { host: 'h', user: 'u', enableChannelBinding: true }
-  for (const given of [{ pool: new pg.Pool(settings as pg.PoolConfig) }, { connection: settings }])
+  for (const given of [{ pool: new pg.Pool(settings) }, { connection: settings }])
     expect(newClient(addressOf(given))).toMatchObject({ enableChannelBinding: true })
 })
 
 test('N7 invalid TLS negotiation and channel binding are refused by name', () => {
-  const call =
-    (connection: object): (() => unknown) =>
-    () =>
-      postgres({ connection })
-  expect(call({ sslnegotiation: 'directly' })).toThrow(
+  expect(() => postgres({ connection: { sslnegotiation: 'directly' } as object })).toThrow(
     'connection.sslnegotiation: must be "postgres" or "direct" (got "directly")',
   )
-  expect(call({ enableChannelBinding: 'yes' })).toThrow(
+  expect(() => postgres({ connection: { enableChannelBinding: 'yes' } as object })).toThrow(
     'connection.enableChannelBinding: must be a boolean (got "yes")',
   )
 })
@@ -88,7 +85,7 @@ test('N7 ssl next to TLS parameters in the URL of connection is refused', () => 
 
 test('N7 the password of connection wins over the one in its URL, as the option password does', () => {
   const connectionString = 'postgres://u:static@h/d'
-  const password = (): string => 'fresh'
+  const password = fresh
   expect(newClient(addressOf({ connection: { connectionString, password } }))).toMatchObject({ password })
   expect(newClient(addressOf({ connection: { connectionString }, password }))).toMatchObject({ password })
   // A pool connects with the password in its URL, so the store does too.

@@ -14,6 +14,10 @@ const settings = async (mill: Mill): Promise<unknown> =>
     .filter(({ check }) => check === 'settings')
     .map(({ message, fix }) => [message, fix])
 
+const TAGGED: Code = {
+  schedules: [{ name: 'often', job: quick, when: '@daily', payload: { password: 'hunter2' }, tags: ['a'] }],
+}
+
 const differs = { what: 'schedule', name: 'often', isInCode: true, override: null, higherVersion: null }
 
 describe.each(subjects)('N1 configuration drift on $name', ({ name, mill: create }) => {
@@ -70,19 +74,14 @@ describe.each(subjects)('N1 configuration drift on $name', ({ name, mill: create
   test('S a payload that differs is logged without its values, and long values are shortened', async () => {
     const store = await create({ jobs: [quick] })
     const at = { store, platform: store.platform }
-    const code = (tag: string): Code => ({
-      schedules: [
-        { name: 'often', job: quick, when: '@daily', payload: { password: 'hunter2' }, tags: [tag] },
-      ],
-    })
-    await deploy(at, code('a'))
+    await deploy(at, TAGGED)
     await store.schedules.change('often', { payload: { password: 'hunter3' } }, { by: 'ana' })
     const tags = Array.from({ length: 20 }, (_, n) => `${n}-${'x'.repeat(30)}`)
     await store.schedules.change('often', { tags }, { by: 'ana' })
     const seen: (readonly [string, object])[] = []
     const log = (_level: string, message: string, fields: object): void => void seen.push([message, fields])
     const by = `override by ana, ${new Date(store.clock.now()).toISOString()}`
-    await deploy(at, { ...code('a'), log }, async (mill) => {
+    await deploy(at, { ...TAGGED, log }, async (mill) => {
       const lines = JSON.stringify([seen, (await mill.timeline({ limit: 100 })).events])
       expect(lines).not.toMatch(/hunter/)
       const of = (field: string): unknown =>

@@ -62,6 +62,18 @@ const CHANGES: readonly (readonly [Code, Code, (mill: Mill) => Promise<unknown>,
   }),
 ]
 
+const releaseOf = (workers: number): Code => ({
+  queues: { mail: { workers, retain: { done: '7d' } } },
+  limits: { smtp: { rate: 5 } },
+  schedules: [{ name: 'nightly', job: quick, when: '@daily', priority: 1 }],
+})
+
+const versionOf = (version: number): Code => ({
+  schedules: [{ name: 'often', job: quick, when: 'every 10s', priority: version, version }],
+})
+
+const oftenAt = (when: string): Code => ({ schedules: [{ name: 'often', job: quick, when }] })
+
 describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
   test('N1 each option of queues and limits that a release changes applies from its start', async () => {
@@ -76,12 +88,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
   test('N1 an override survives deploys, is listed with author and time, and logged with the command that resets it', async () => {
     const store = await create({ jobs: [quick] })
     const at = { store, platform: store.platform }
-    const code = (workers: number): Code => ({
-      queues: { mail: { workers, retain: { done: '7d' } } },
-      limits: { smtp: { rate: 5 } },
-      schedules: [{ name: 'nightly', job: quick, when: '@daily', priority: 1 }],
-    })
-    await deploy(at, code(4))
+    await deploy(at, releaseOf(4))
     const since = store.clock.now()
     await store.changeQueue(
       'mail',
@@ -91,7 +98,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
     await store.pause('mail', { by: 'ana' })
     await store.limits.change('smtp', { per: '1m' }, { by: 'ana' })
     await store.schedules.change('nightly', { priority: 7, when: '@hourly' }, { by: 'ana' })
-    const lines = await deploy(at, code(5), async (mill, logged) => {
+    const lines = await deploy(at, releaseOf(5), async (mill, logged) => {
       expect((await mill.queues()).find(({ name }) => name === 'mail')).toMatchObject({
         workers: 8,
         retainDoneMs: 86_400_000,
@@ -236,16 +243,13 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
   test('N1 a deleted schedule of code is listed and logged, survives deploys, and runs again at once after a reset', async () => {
     const store = await create({ jobs: [quick] })
     const at = { store, platform: store.platform }
-    const code = (version: number): Code => ({
-      schedules: [{ name: 'often', job: quick, when: 'every 10s', priority: version, version }],
-    })
-    await deploy(at, code(1))
+    await deploy(at, versionOf(1))
     await store.schedules.change('often', { when: '@daily' }, { by: 'ana' })
     const since = store.clock.now()
     expect(await store.schedules.delete('often', { by: 'ops' })).toBe(true)
     const deleted = { what: 'schedule', name: 'often', option: 'deleted', value: true, code: false }
     const listed = { ...deleted, isInCode: true, isApplied: true, by: 'ops', at: since }
-    await deploy(at, code(2), async (mill, lines) => {
+    await deploy(at, versionOf(2), async (mill, lines) => {
       expect(await mill.overrides()).toEqual([listed])
       expect(lines).toEqual([
         `schedule often: deleted is true (override by ops, ${new Date(since).toISOString()}), code says false. ` +
@@ -268,12 +272,11 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
   test('N1 a process that only adds missing schedules keeps the mark of a deleted one', async () => {
     const store = await create({ jobs: [quick] })
     const at = { store, platform: store.platform }
-    const code = (when: string): Code => ({ schedules: [{ name: 'often', job: quick, when }] })
-    await deploy(at, code('every 10s'))
+    await deploy(at, oftenAt('every 10s'))
     await store.schedules.delete('often')
     await declare(
       store.store,
-      resolveOptions({ store: store.store, jobs: [quick], ...code('@daily') }),
+      resolveOptions({ store: store.store, jobs: [quick], ...oftenAt('@daily') }),
       'missing',
     )
     await store.resetOverrides()
