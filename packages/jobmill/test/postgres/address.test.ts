@@ -4,7 +4,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../../src/postgres.ts'
-import { addressOf, newClient, notifierAddress } from '../../src/store-postgres/connection/server-address.ts'
+import { newClient } from '../../src/store-postgres/connection/driver.ts'
+import { addressOf, notifierAddress } from '../../src/store-postgres/connection/server-address.ts'
 import { rejection } from '../unit/support.ts'
 
 /** A server that records the first byte of each connection, and closes it. */

@@ -304,14 +304,14 @@ describe('postgres: connection settings', () => {
     }
   })
 
-  test('N7 the password of a connection string wins over the field, as in pg, but not over the option', async () => {
+  test('N7 the password of a connection string wins over the field of a pool, as in pg, but not over settings of ours', async () => {
     await withPassword()
-    const given: [string, string | undefined, boolean][] = [
-      [':one', 'wrong', true],
-      [':wrong', 'one', false],
-      ['', 'one', true],
+    const given: [string, string, 'string' | 'field' | 'both'][] = [
+      [':one', 'wrong', 'string'],
+      [':wrong', 'one', 'field'],
+      ['', 'one', 'both'],
     ]
-    for (const [inString, password, isRight] of given) {
+    for (const [inString, password, right] of given) {
       const settings = { connectionString: at(inString), password }
       for (const where of [{ pool: new pg.Pool(settings) }, { connection: settings }]) {
         const { tools } = postgres({ ...where, schema: 'precedence' })
@@ -319,6 +319,7 @@ describe('postgres: connection settings', () => {
           () => 'ok',
           (error: unknown) => (error as { code?: string }).code,
         )
+        const isRight = right === 'both' || right === ('pool' in where ? 'string' : 'field')
         expect(outcome).toBe(isRight ? 'ok' : 'STORE_REFUSED')
       }
     }

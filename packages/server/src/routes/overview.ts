@@ -32,6 +32,7 @@ const overview = route('viewer', 'overview.read', {
               stored: z.unknown(),
               isInCode: z.boolean(),
               override: z.object({ by: z.string().nullable(), at: z.number().nullable() }).nullable(),
+              higherVersion: z.number().nullable(),
             }),
           ),
           degraded: z.array(z.string()).readonly(),
