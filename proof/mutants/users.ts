@@ -158,7 +158,7 @@ export const USERS: readonly TestedMutant[] = [
   {
     name: 'postgres: the password field of a pool wins over its connection string',
     file: 'store-postgres/connection/server-address.ts',
-    find: "found[key] !== undefined && !isIgnored(key)",
+    find: 'found[key] !== undefined && !isIgnored(key)',
     replace: 'found[key] !== undefined',
     test: {
       file: `${TESTS}/postgres/comes-back.test.ts`,

@@ -41,6 +41,7 @@ const FILTER = { queue: 'q' }
 
 const METHODS: Readonly<Record<string, Method>> = {
   enqueue: method(['text', null, 'object'], ['k', 1, {}]),
+  run: method(['text', null, 'object'], ['k', 1, {}]),
   enqueueMany: method(['text', 'list', 'object'], ['k', [], {}]),
   get: method(['text'], [ID]),
   holder: method(['text'], ['key']),
