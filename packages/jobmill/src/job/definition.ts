@@ -44,7 +44,7 @@ export type AnyJob = JobDefinition
 
 type RetryIf = (error: unknown, job: JobInfo) => boolean
 
-/** What runs the jobs of a kind. `Stored` is the payload as it was enqueued. */
+/** What runs the jobs of a kind. `StoredPayload` is the type of the payload as it was enqueued. */
 export interface JobHandler<Payload, Returned, StoredPayload, Context> {
   /** Runs one attempt of a job. Its return value is the result, and an error makes the attempt fail. */
   readonly run: (context: JobContext<Payload, unknown, unknown, Context>) => Returned
