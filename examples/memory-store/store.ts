@@ -1,6 +1,6 @@
 // A minimal store: jobs in memory, without schedules, limits, metrics, a notifier and transactions. The page
 // docs/internals/write-a-store.md walks through it.
-import { type Store, storeClosed, withChecks } from 'jobmill/store'
+import { type Store, storeClosed } from 'jobmill/store'
 import { type Database, memoryDatabase } from './database.ts'
 import * as instances from './instances.ts'
 import * as jobs from './jobs.ts'
@@ -21,7 +21,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store<never> {
     if (!isOpen) throw storeClosed()
     return database
   }
-  return withChecks<never>({
+  return {
     name: 'memory',
     open: async () => void (isOpen = true),
     close: async () => void (isOpen = false),
@@ -71,5 +71,5 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store<never> {
       position: async (id, kinds) => reads.position(db(), id, kinds),
       unservedKinds: async () => reads.unservedKinds(db(), now()),
     },
-  })
+  }
 }

@@ -193,6 +193,10 @@ export {
   JobmillError,
   quote,
 } from './job/errors.ts'
+export { checkId, checkKey, checkName } from './job/names.ts'
+export { checkOneOf, checkWhole } from './job/numbers.ts'
+export { storableText } from './job/text/error-text.ts'
+export { checkJsonText } from './job/text/json-text.ts'
 export {
   limitExists,
   limitInUse,
@@ -205,6 +209,5 @@ export {
   wrongKey,
 } from './store/cluster-errors.ts'
 export { createLifecycle, type Lifecycle, storeClosed } from './store/lifecycle.ts'
-export { withChecks } from './store/checks/with-checks.ts'
 export { type Platform, systemPlatform, type Timer } from './platform/platform.ts'
 export { type JobRequest, prepareJobs, type PrepareOptions } from './job/prepare-jobs.ts'

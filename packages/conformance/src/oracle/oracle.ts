@@ -2,7 +2,8 @@
  * The executable contract: an in-memory store that follows docs/internals/store-contract.md as simply as
  * possible. Real stores are compared with it. It prefers simplicity to speed and persists nothing.
  */
-import { type FullStore, JobmillError, wakeAll, withChecks } from 'jobmill/store'
+import { type FullStore, JobmillError, wakeAll } from 'jobmill/store'
+import { withCheckedArguments } from '../checked-arguments.ts'
 import { assign, readSlots } from './slots.ts'
 import { type Notification, createNotifier, lookBefore, wakeUpsSince } from './notifier.ts'
 import { position } from './position.ts'
@@ -82,7 +83,7 @@ export function oracle(
     return reply
   }
   const room = database.notifier.join()
-  return withChecks({
+  return withCheckedArguments({
     name: 'oracle',
     open: async () => void (isOpen = true),
     close: async () => {

@@ -24,7 +24,6 @@ import { forgetEffectCases } from './finish/forget-effects.ts'
 import { handOffCases } from './enqueue/hand-off.ts'
 import { handOffRoomCases } from './enqueue/hand-off-room.ts'
 import { handedOffCases } from './enqueue/handed-off.ts'
-import { inputCases } from './input.ts'
 import { instanceCases } from './instances/instances.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './inspect/list.ts'
@@ -73,7 +72,6 @@ import { timelineCases } from './metrics/timeline.ts'
 export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
   jobs: [
     ...lifecycleCases,
-    ...inputCases,
     ...enqueueCases,
     ...sameIdCases,
     ...dedupeCases,

@@ -1,6 +1,5 @@
 /** The PostgreSQL store: connects every verb to its implementation. */
 import { JobmillError, quote } from '../job/errors.ts'
-import { withChecks } from '../store/checks/with-checks.ts'
 import { createLifecycle } from '../store/lifecycle.ts'
 import type { ToolStore } from '../store/store.ts'
 import { position } from './inspect/position.ts'
@@ -107,7 +106,7 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
     await lifecycle.close().finally(() => timer.cancel())
   }
 
-  const store = withChecks<Tx>({
+  return {
     name: settings.name,
     open: () => lifecycle.open(),
     close,
@@ -190,13 +189,12 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
         receive: (instance, take) => lifecycle.use().notifier.receive(instance, take),
       },
     },
-  })
-  const tools = {
-    ...admin(settings, inSchema(settings.schema)),
-    ...transfer(run),
-    resources: () => run(resources),
+    tools: {
+      ...admin(settings, inSchema(settings.schema)),
+      ...transfer(run),
+      resources: () => run(resources),
+    },
   }
-  return { ...store, tools }
 }
 
 async function readSecret(connection: Connection, sql: (text: string) => string): Promise<string> {

@@ -1,7 +1,6 @@
 /** The SQLite store: wires each operation of the store contract to its implementation. */
 import { BOUNDS } from '../job/defaults.ts'
 import type { Platform } from '../platform/platform.ts'
-import { withChecks } from '../store/checks/with-checks.ts'
 import { type JobFilter, type JobPage, listWithinBudget, type PageRequest } from '../store/types/job-list.ts'
 import { createLifecycle } from '../store/lifecycle.ts'
 import type { Recording } from '../store/types/metrics.ts'
@@ -80,7 +79,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     return Promise.resolve(inUserTransaction(tx, history, now(), verb))
   }
 
-  const store = withChecks<SqliteTx>({
+  return {
     name: `sqlite ${settings.givenPath ?? settings.path}`,
     callLimitBytes: BOUNDS.sqliteCallBytes,
     open: () => lifecycle.open(),
@@ -178,8 +177,8 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       notify: (names) => lifecycle.opened?.last.notifier.notify(names),
       forward: (wakeUp) => lifecycle.opened?.last.notifier.forward(wakeUp),
     },
-  })
-  return { ...store, tools: { ...admin(settings), ...transfer(settings.path, read, write) } }
+    tools: { ...admin(settings), ...transfer(settings.path, read, write) },
+  }
 }
 
 /** Roughly how many rows it writes. */

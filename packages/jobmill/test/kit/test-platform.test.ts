@@ -146,7 +146,7 @@ describe('settling', () => {
     const store = platform.track(await openStore(platform))
     const happened: string[] = []
     platform.nextTurn(() => platform.nextTurn(() => happened.push('turn')))
-    store.history('no id').catch(() => happened.push('refused'))
+    store.queues.change('none', { settings: {}, coolMs: null }).catch(() => happened.push('refused'))
     await platform.settled()
     expect(happened.toSorted()).toEqual(['refused', 'turn'])
   })

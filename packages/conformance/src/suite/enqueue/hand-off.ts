@@ -8,13 +8,6 @@ import { countsOf } from '../looks.ts'
 
 export const handOffCases: readonly Case[] = [
   {
-    name: 'the id of an instance is the same in upper and lower case',
-    async run({ store, worker }) {
-      const handOff = aHandOff((await worker()).toUpperCase())
-      assert.equal((await store.enqueue([aJob()], { handOff }))[0]?.lease?.attempt, 1)
-    },
-  },
-  {
     name: 'P2 a directly dispatched job is running, under a lease like that of a claim',
     async run(t) {
       const instance = await t.worker()

@@ -4,7 +4,7 @@ import { OUTCOMES } from 'jobmill/store'
 import { aClaim, aJob } from '../../factories.ts'
 import { DEAD, DONE, HOUR, RELEASED, aFinish, later } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { countsAreExact, countsOf, historyOf, rejectsWith } from '../looks.ts'
+import { countsAreExact, countsOf, historyOf } from '../looks.ts'
 
 export const finishCases: readonly Case[] = [
   {
@@ -259,19 +259,6 @@ export const finishCases: readonly Case[] = [
         next.map(({ id }) => id),
         order,
       )
-    },
-  },
-  {
-    name: 'a job cannot end without an outcome, and nothing of such a call is written',
-    async run({ store, running }) {
-      const [one, two] = [await running(), await running()]
-      for (const transition of [DONE, DEAD, { to: 'cancelled' }] as const) {
-        await rejectsWith('OPTION_INVALID', () =>
-          store.finish([aFinish(one, DONE), aFinish(two, transition, { outcome: null })]),
-        )
-      }
-      await rejectsWith('NUMBER_INVALID', () => store.finish([aFinish(one, later(-1))]))
-      assert.deepEqual(await countsOf(store), { running: 2 })
     },
   },
 ]

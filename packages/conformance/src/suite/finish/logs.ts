@@ -146,21 +146,6 @@ export const logCases: readonly Case[] = [
     },
   },
   {
-    name: 'P3 a finish always fits its log: text that is too long is cut, invalid text replaced',
-    async run({ store, running, finish, job }) {
-      const [odd, long, noted] = [await running(), await running(), await running()]
-      await finish(odd, DONE, { log: 'a\u0000b \ud800 é 😀\r\n' })
-      assert.deepEqual(await logsOf(store, odd.id), ['a\ufffdb \ufffd é 😀\r\n'])
-      await finish(long, DONE, { log: `${LONG}😀` })
-      const [cut] = await logsOf(store, long.id)
-      assert.ok(
-        cut?.isWellFormed() && cut.length <= DEFAULTS.logLimitChars && cut.startsWith(LONG.slice(0, 9)),
-      )
-      await store.progress([{ id: noted.id, token: noted.token, log: '\udc00\u0000' }])
-      assert.equal((await job(noted.id)).log, '\ufffd\ufffd')
-    },
-  },
-  {
     name: 'P3 a repeated finish changes no log',
     async run({ store, running, finish }) {
       const lease = await running()

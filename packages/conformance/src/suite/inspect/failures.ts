@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { aJob } from '../../factories.ts'
 import { type Bench, DEAD, DONE, HOUR, RELEASED, later } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { rejectsWith } from '../looks.ts'
 
 /** Claims the job of this kind again and ends that attempt as given. */
 export async function again(
@@ -93,15 +92,6 @@ export const failureCases: readonly Case[] = [
       ])
       await store.retry([id])
       assert.deepEqual(await store.inspect.failures([id]), [null])
-    },
-  },
-  {
-    name: 'more ids than a page holds are rejected, and so is an invalid id',
-    async run({ store }) {
-      const ids = Array.from({ length: 501 }, () => aJob().id)
-      await rejectsWith('NUMBER_INVALID', () => store.inspect.failures(ids))
-      assert.deepEqual(new Set(await store.inspect.failures(ids.slice(1))), new Set([null]))
-      await rejectsWith('ID_INVALID', () => store.inspect.failures(['mine']))
     },
   },
 ]

@@ -4,7 +4,6 @@ import type { DutyBid, DutyRecord, FullStore } from 'jobmill/store'
 import { anInstance, aHeartbeat } from '../../factories.ts'
 import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { rejectsWith } from '../looks.ts'
 
 function bids(...names: string[]): DutyBid[] {
   return names.map((name) => ({ name, succeededAgoMs: null, failures: 0 }))
@@ -208,17 +207,6 @@ export const leadershipCases: readonly Case[] = [
         const answers = await Promise.all(stores.map((each, n) => leads(each, ids[n] ?? '', bids('reap'))))
         assert.deepEqual(answers, [['reap'], [], []])
       }
-    },
-  },
-  {
-    name: 'an invalid bid is rejected, and nothing is taken',
-    async run({ store, worker }) {
-      const id = await worker()
-      const bid = { name: 'reap', succeededAgoMs: null, failures: 0 }
-      await rejectsWith('NAME_INVALID', () => leads(store, id, [bid, { ...bid, name: 'my duty' }]))
-      await rejectsWith('NUMBER_INVALID', () => leads(store, id, [{ ...bid, succeededAgoMs: -1 }]))
-      await rejectsWith('NUMBER_INVALID', () => leads(store, id, [{ ...bid, failures: 0.5 }]))
-      assert.deepEqual(await store.instances.duties(), [])
     },
   },
 ]

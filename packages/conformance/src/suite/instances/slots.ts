@@ -4,7 +4,6 @@ import { DEFAULT_QUEUE_SETTINGS, type FullStore, type Slot } from 'jobmill/store
 import { anInstance, aHeartbeat } from '../../factories.ts'
 import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { rejectsWith } from '../looks.ts'
 
 async function declare(store: FullStore, ...names: string[]): Promise<void> {
   await store.queues.declare(names.map((name) => ({ name, settings: DEFAULT_QUEUE_SETTINGS })))
@@ -180,19 +179,6 @@ export const slotCases: readonly Case[] = [
         ])
         assert.deepEqual(await store.instances.slots(), [])
       }
-    },
-  },
-  {
-    name: 'an invalid assignment is rejected, and nothing of its call is written',
-    async run({ store, worker }) {
-      await declare(store, 'a')
-      const fine = { instance: await worker(), queue: 'a', workers: 1 }
-      const refused = (change: object): Promise<unknown> =>
-        store.instances.assign([fine, { ...fine, ...change }])
-      await rejectsWith('ID_INVALID', () => refused({ instance: 'me' }))
-      await rejectsWith('NAME_INVALID', () => refused({ queue: 'my queue' }))
-      for (const workers of [-1, 0.5, 10_001]) await rejectsWith('NUMBER_INVALID', () => refused({ workers }))
-      assert.deepEqual(await store.instances.slots(), [])
     },
   },
 ]

@@ -1,7 +1,6 @@
 /** Operations on limits: drains, changes and deletions, and invalid ones. */
 import assert from 'node:assert/strict'
 import type { LimitSettings } from 'jobmill/store'
-import { anAcquire } from '../../factories.ts'
 import { HOUR, only } from '../bench.ts'
 import type { Case } from '../case.ts'
 import { rejectsWith } from '../looks.ts'
@@ -138,46 +137,6 @@ export const limitChangeCases: readonly Case[] = [
       assert.equal(tokens, 8)
       assert.equal((await apiLimit(store)).available, 0)
       clock.advance(1)
-    },
-  },
-  {
-    name: 'an invalid limit or acquire is rejected, and nothing is written',
-    async run({ store }) {
-      const bad: readonly (readonly [Parameters<typeof rejectsWith>[0], object])[] = [
-        ['NUMBER_INVALID', { ...TEN, amount: 0 }],
-        ['NUMBER_INVALID', { ...TEN, perMs: 0 }],
-        ['NUMBER_INVALID', { ...TEN, burst: 0.5 }],
-        ['NUMBER_INVALID', { type: 'concurrency', most: 0 }],
-        ['NUMBER_INVALID', { type: 'concurrency', most: 1_000_001 }],
-        ['OPTION_UNKNOWN', { ...TEN, brust: 1 }],
-        ['OPTION_UNKNOWN', { type: 'concurrency', most: 1, rate: 1 }],
-      ]
-      for (const [code, settings] of bad) {
-        await rejectsWith(code, () =>
-          store.limits.declare([
-            { name: 'fine', settings: TEN },
-            { name: 'b', settings: settings as LimitSettings },
-          ]),
-        )
-        await rejectsWith(code, () => store.limits.change('api', settings as LimitSettings))
-      }
-      await rejectsWith('NAME_INVALID', () => store.limits.declare([{ name: 'my api', settings: TEN }]))
-      assert.deepEqual(await store.limits.list(), [])
-      await declare(store)
-      for (const amount of [0, -1, 0.5, Number.NaN])
-        await rejectsWith('NUMBER_INVALID', () =>
-          store.limits.acquire([anAcquire('api'), anAcquire('api', { amount })]),
-        )
-      await rejectsWith('NUMBER_INVALID', () => draw(store, { waitUpToMs: -1 }))
-      await rejectsWith('ID_INVALID', () => draw(store, { holder: 'me', token: null }))
-      await rejectsWith('ID_INVALID', () => draw(store, { instance: 'here' }))
-      await rejectsWith('ID_INVALID', () =>
-        store.limits.release([{ limit: 'api', holder: 'me', token: null }]),
-      )
-      await rejectsWith('NUMBER_INVALID', () => store.limits.release([{ ...anAcquire('api'), token: 1.5 }]))
-      await rejectsWith('NAME_INVALID', () => store.limits.acquire([anAcquire('api'), anAcquire('my api')]))
-      await rejectsWith('NUMBER_INVALID', () => store.limits.drain('api', -1))
-      assert.equal((await apiLimit(store)).available, 2)
     },
   },
 ]

@@ -11,7 +11,6 @@ import {
 } from 'jobmill/store'
 import { anInstance, aHeartbeat } from '../../factories.ts'
 import type { Case } from '../case.ts'
-import { rejectsWith } from '../looks.ts'
 
 const [TEN_SECONDS, MINUTE, HOUR] = RESOLUTIONS
 /** More than any case records. */
@@ -280,23 +279,6 @@ export const metricCases: readonly Case[] = [
       assert.equal(await store.metrics.rollUp(ALL), 0)
       assert.deepEqual(await sums(store), [0, 0, 0])
       assert.deepEqual(await store.metrics.timeline({ limit: 10 }), [])
-    },
-  },
-  {
-    name: 'an invalid recording or query is rejected, and nothing is written',
-    async run({ store }) {
-      const refuses = (code: Parameters<typeof rejectsWith>[0], change: object): Promise<void> =>
-        rejectsWith(code, () => store.metrics.record({ ...aRecording({ deltas: [counted(1)] }), ...change }))
-      await refuses('ID_INVALID', { source: 'me' })
-      await refuses('NUMBER_INVALID', { seq: -1 })
-      await refuses('NUMBER_INVALID', { deltas: [counted(1), counted(1, { agoMs: -1 })] })
-      await refuses('NAME_INVALID', { deltas: [counted(1), counted(1, { scope: '' })] })
-      await refuses('OPTION_UNKNOWN', { delta: [] })
-      await rejectsWith('OPTION_INVALID', () => read(store, 5_000 as never))
-      await rejectsWith('NUMBER_INVALID', () => read(store, MINUTE, { from: -1 }))
-      await rejectsWith('NUMBER_INVALID', () => read(store, MINUTE, { before: Number.NaN }))
-      await rejectsWith('NUMBER_INVALID', () => store.metrics.rollUp(0))
-      assert.deepEqual(await sums(store), [0, 0, 0])
     },
   },
 ]

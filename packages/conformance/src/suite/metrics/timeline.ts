@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import type { FullStore, NewTimelineEvent, TimelineEvent, TimelineQuery } from 'jobmill/store'
 import { aJob, anInstance } from '../../factories.ts'
 import type { Case } from '../case.ts'
-import { rejectsWith } from '../looks.ts'
 
 function anEvent(type: string, overrides: Partial<NewTimelineEvent> = {}): NewTimelineEvent {
   return { type, agoMs: 0, queue: null, job: null, data: '{}', ...overrides }
@@ -112,21 +111,6 @@ export const timelineCases: readonly Case[] = [
         events.map(({ type }) => type),
         ['e', 'd', 'c', 'b', 'a'],
       )
-    },
-  },
-  {
-    name: 'an invalid event or query is rejected, and nothing is written',
-    async run({ store }) {
-      const refuses = (code: Parameters<typeof rejectsWith>[0], change: object): Promise<void> =>
-        rejectsWith(code, () => write(store, [anEvent('fine'), { ...anEvent('b'), ...change }]))
-      await refuses('NUMBER_INVALID', { agoMs: 0.5 })
-      await refuses('PAYLOAD_NOT_JSON', { data: '{' })
-      await refuses('ID_INVALID', { job: 'mine' })
-      await rejectsWith('NUMBER_INVALID', () => store.metrics.timeline({ limit: 501 }))
-      await rejectsWith('NUMBER_INVALID', () => store.metrics.timeline({ limit: 1, beforeN: -1 }))
-      await rejectsWith('ID_INVALID', () => store.metrics.timeline({ limit: 1, job: 'mine' }))
-      await rejectsWith('OPTION_UNKNOWN', () => store.metrics.timeline({ limit: 1, kind: 'a' } as never))
-      assert.deepEqual(await types(store), [])
     },
   },
 ]

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { systemPlatform } from 'jobmill/store'
 import { QUEUE, aJob } from '../../factories.ts'
 import type { Case } from '../case.ts'
-import { rejectsWith } from '../looks.ts'
 
 export const waitCases: readonly Case[] = [
   {
@@ -68,12 +67,6 @@ export const waitCases: readonly Case[] = [
       unopened().notifier.notify(['a'])
       await store.close()
       store.notifier.notify(['a'])
-    },
-  },
-  {
-    name: 'a wait with an invalid timeout is rejected',
-    async run({ store }) {
-      await rejectsWith('NUMBER_INVALID', () => store.notifier.wait({ queues: [], timeoutMs: Number.NaN }))
     },
   },
 ]

@@ -4,7 +4,7 @@ import { type FullStore, type QueueSettings, RESOLUTIONS } from 'jobmill/store'
 import { aDefinition, aJob, anInstance, aRetain, aTick } from '../../factories.ts'
 import { type Bench, HOUR, only } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing, countsAreExact, countsOf, historyOf, rejectsWith } from '../looks.ts'
+import { changesNothing, countsAreExact, countsOf, historyOf } from '../looks.ts'
 
 const DAY = 24 * HOUR
 
@@ -267,23 +267,6 @@ export const retainMoreCases: readonly Case[] = [
       clock.advance(30 * DAY)
       const { ticks, events, metrics, more } = await store.retain(aRetain())
       assert.deepEqual([ticks, events, metrics, more], [0, 0, 0, false])
-    },
-  },
-  {
-    name: 'an invalid retention is rejected, and nothing is deleted',
-    async run(t) {
-      const { store } = t
-      const ids = await done(t, 2)
-      await keep(store, { keepDone: 0 })
-      const refuses = (change: object): Promise<void> =>
-        rejectsWith('NUMBER_INVALID', () => store.retain({ ...aRetain(), ...change }))
-      for (const limit of [0, 0.5, 10_001]) await refuses({ limit })
-      await refuses({ ticksMs: -1 })
-      await refuses({ eventsMs: Number.NaN })
-      await refuses({ metricsMs: [1, -1, 1] })
-      for (const settings of [{ keepDone: -1 }, { keepDead: 0.5 }, { keepCancelled: 10_000_001 }])
-        await rejectsWith('NUMBER_INVALID', () => store.queues.change('default', { settings, coolMs: null }))
-      assert.deepEqual(await left(store, ids), ids)
     },
   },
 ]

@@ -4,7 +4,7 @@ import type { Tick } from 'jobmill/store'
 import { aDefinition, aJob, anInstance, aHeartbeat, aTick } from '../../factories.ts'
 import { DONE, HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { countsAreExact, countsOf, rejectsWith } from '../looks.ts'
+import { countsAreExact, countsOf } from '../looks.ts'
 import { NAME, createPlanned, tick, scheduleRecord, nonOverlappingJob } from './tick-helpers.ts'
 
 export const tickCases: readonly Case[] = [
@@ -219,29 +219,6 @@ export const tickCases: readonly Case[] = [
       assert.deepEqual(await instantsUpTo(10), [3, 2, 1, 0])
       assert.deepEqual(await instantsUpTo(2), [3, 2])
       assert.deepEqual(await store.schedules.ticks('nope', 10), [])
-    },
-  },
-  {
-    name: 'an invalid tick is rejected with a code, and nothing of its call is written',
-    async run({ store, clock }) {
-      await createPlanned(store, clock.now())
-      const before = await store.schedules.list()
-      const fine = aTick(NAME, {
-        from: clock.now(),
-        nextAt: clock.now() + 1,
-        fires: [{ at: 1, job: aJob() }],
-      })
-      const refused = (change: Partial<Tick>): Promise<unknown> =>
-        store.schedules.tick([fine, { ...fine, ...change }])
-      await rejectsWith('NAME_INVALID', () => refused({ schedule: 'my schedule' }))
-      await rejectsWith('NUMBER_INVALID', () => refused({ revision: -1 }))
-      await rejectsWith('NUMBER_INVALID', () => refused({ missed: 0.5 }))
-      await rejectsWith('NUMBER_INVALID', () => refused({ from: Number.NaN }))
-      await rejectsWith('NUMBER_INVALID', () => refused({ nextAt: 8_000_000_000_000 }))
-      await rejectsWith('NUMBER_INVALID', () => refused({ fires: [{ at: -1, job: aJob() }] }))
-      await rejectsWith('NUMBER_INVALID', () => store.schedules.ticks(NAME, 0))
-      assert.deepEqual(await store.schedules.list(), before)
-      assert.deepEqual(await store.counts(), [])
     },
   },
 ]

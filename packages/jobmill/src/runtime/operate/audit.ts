@@ -2,15 +2,17 @@
  * The audit log: one timeline row for each manual change. Concurrent changes share a statement, and each row
  * is committed before the call that made it returns.
  */
-import { instantAt } from '../../job/duration.ts'
 import { isJobmillError } from '../../job/errors.ts'
+import { DEFAULTS } from '../../job/defaults.ts'
+import { checkId, checkSoughtName } from '../../job/names.ts'
+import { checkJsonText } from '../../job/text/json-text.ts'
 import { storableText } from '../../job/text/error-text.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { AUDIT } from '../../observe/timeline.ts'
 import type { NewTimelineEvent, TimelineEvent } from '../../store/types/metrics.ts'
 import type { FullStore } from '../../store/store.ts'
-import { positionOf } from '../report/observation.ts'
+import { nextPosition, timelineQuery } from '../report/observation.ts'
 
 interface AuditEntry {
   readonly who: string
@@ -55,7 +57,6 @@ export interface Audit {
   list(query?: AuditQuery): Promise<AuditPage>
 }
 
-const LISTED = 50
 const ENTRY_KEYS = ['who', 'role', 'what', 'target', 'queue', 'job', 'before', 'after']
 const QUERY_KEYS = ['queue', 'job', 'from', 'to', 'limit', 'cursor']
 
@@ -100,24 +101,22 @@ export function audit({
         checkObjectKeys(given, 'entry', ENTRY_KEYS)
         const { queue = null, job = null, ...whole } = given
         const entry = { ...whole, before: shortened(whole.before), after: shortened(whole.after) }
-        waiting.push({ type: AUDIT, agoMs: 0, queue, job, data: JSON.stringify(entry) })
+        const data = JSON.stringify(entry)
+        checkJsonText(data, 'entry', DEFAULTS.payloadLimitBytes)
+        waiting.push({
+          type: AUDIT,
+          agoMs: 0,
+          queue: queue === null ? null : checkSoughtName(queue, 'entry.queue'),
+          job: job === null ? null : checkId(job, 'entry.job'),
+          data,
+        })
         return writeSoon()
       },
       async list(query = {}) {
         checkObjectKeys(query, 'query', QUERY_KEYS)
-        const { limit = LISTED, cursor, from, to, ...filter } = query
-        const events = await (
-          await opened()
-        ).metrics.timeline({
-          ...filter,
-          types: [AUDIT],
-          limit,
-          ...(from !== undefined && { from: instantAt(from, 'from') }),
-          ...(to !== undefined && { before: instantAt(to, 'to') }),
-          ...(cursor !== undefined && { beforeN: positionOf(cursor) }),
-        })
-        const last = events.length < limit ? undefined : events.at(-1)
-        return { entries: events.map(recordOf), next: last === undefined ? null : String(last.n) }
+        const asked = timelineQuery({ ...query, types: [AUDIT] })
+        const events = await (await opened()).metrics.timeline(asked)
+        return { entries: events.map(recordOf), next: nextPosition(events, asked) }
       },
     },
   }

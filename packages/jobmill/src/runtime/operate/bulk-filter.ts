@@ -2,8 +2,8 @@
 import { JobmillError, quote } from '../../job/errors.ts'
 import { FINGERPRINT, fingerprintOf } from '../../job/fingerprint.ts'
 import { checkNoUndefined, checkObject } from '../../job/options/known-keys.ts'
+import { checkId } from '../../job/names.ts'
 import type { JobState } from '../../job/state.ts'
-import { checkIds } from '../../store/checks/check-requests.ts'
 import { type JobFilter, namesOf } from '../../store/types/job-list.ts'
 import type { JobSummary } from '../../store/types/job-record.ts'
 import type { FullStore } from '../../store/store.ts'
@@ -54,6 +54,17 @@ export function checkBulkFilter(given: BulkFilter): BulkFilter {
       fix: `Pass 1 to ${MOST_IDS} ids, or use another filter`,
     })
   return { ...filter, ids: uniqueIds }
+}
+
+function checkIds(ids: readonly string[], field: string): string[] {
+  if (!Array.isArray(ids)) {
+    throw new JobmillError('OPTION_INVALID', 'must be an array of job ids', {
+      field,
+      value: quote(ids),
+      fix: 'Pass an array, even for a single id',
+    })
+  }
+  return ids.map((id: unknown, at) => checkId(id, `${field}[${at}]`))
 }
 
 function checkAlone(rest: object): void {

@@ -6,6 +6,7 @@ import { JobmillError, quote } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkString } from '../../job/names.ts'
 import { checkOneOf } from '../../job/numbers.ts'
+import { storableText } from '../../job/text/error-text.ts'
 import type { JobState } from '../../job/state.ts'
 import { namesOf } from '../../store/types/job-list.ts'
 import type { JobSummary } from '../../store/types/job-record.ts'
@@ -102,13 +103,13 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
         const states = statesOf(act, checkBulkFilter(given))
         checkObjectKeys(options, 'options', [...OPTION_KEYS, 'reason'])
         const { signal, progress, reason = 'cancelled by an operator' } = options
-        checkString(reason, 'options.reason', 'Pass a string, or omit it')
+        const storedReason = storableText(checkString(reason, 'options.reason', 'Pass a string, or omit it'))
         const filter = await upToNow(given)
         const store = await opened()
         const report = { looked: 0, changed: 0, refused: 0 }
         for await (const jobs of findJobs(store, filter, states, signal)) {
-          const verdicts = await acted(act, store, jobs, reason)
-          applySideEffects(act, jobs, verdicts, reason)
+          const verdicts = await acted(act, store, jobs, storedReason)
+          applySideEffects(act, jobs, verdicts, storedReason)
           report.looked += jobs.length
           report.changed += verdicts.filter(({ verdict }) => verdict === 'changed').length
           report.refused += verdicts.filter(({ verdict }) => verdict === 'refused').length

@@ -5,6 +5,7 @@ import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import type { JobState } from '../../job/state.ts'
 import type { JobFailure, JobSummary } from '../../store/types/job-record.ts'
 import type { FullStore } from '../../store/store.ts'
+import { splitFilter } from './list-filter.ts'
 
 interface ErrorsQuery {
   readonly queue?: string | readonly string[]
@@ -80,6 +81,7 @@ export function errors({ opened }: { readonly opened: () => Promise<FullStore> }
   return {
     async errors(query = {}) {
       checkObjectKeys(query, 'query', ['queue', 'kind'])
+      splitFilter(query)
       const store = await opened()
       const groups = new Map<string, Gathered>()
       let looked = 0

@@ -1,11 +1,15 @@
 /** The filter of `list`, `count` and `bulk`: the filter of the store, plus several states and `retrying`. */
 import { JobmillError, quote } from '../../job/errors.ts'
-import { checkObject } from '../../job/options/known-keys.ts'
-import { checkOneOf } from '../../job/numbers.ts'
+import { BOUNDS } from '../../job/defaults.ts'
+import { checkObject, checkObjectKeys } from '../../job/options/known-keys.ts'
+import { checkArray, checkOneOf, checkWhole } from '../../job/numbers.ts'
 import { stateHint } from '../../job/other-libraries/states-and-events.ts'
 import { JOB_STATES, type JobState } from '../../job/state.ts'
-import { checkFilter } from '../../store/checks/check-requests.ts'
+import { checkPayloadAt, checkSought } from '../../store/payload-at.ts'
 import type { JobFilter } from '../../store/types/job-list.ts'
+
+const MOST_NAMES = 100
+const INSTANT = { least: -BOUNDS.lastInstantAt, most: BOUNDS.lastInstantAt }
 
 /** `retrying`: scheduled jobs whose last attempt failed. */
 export const LISTED_STATES = [...JOB_STATES, 'retrying'] as const
@@ -56,4 +60,54 @@ function statesIn(state: ListedState | readonly ListedState[]): readonly ListedS
   const states = [...new Set(each)]
   // Retrying jobs are scheduled too, and no job is listed twice.
   return states.includes('scheduled') ? states.filter((one) => one !== 'retrying') : states
+}
+
+function checkFilter(filter: Omit<JobFilter, 'state' | 'retrying'>): void {
+  checkObjectKeys(filter, 'filter', [
+    'queue',
+    'kind',
+    'state',
+    'tags',
+    'enqueuedFrom',
+    'enqueuedBefore',
+    'endedFrom',
+    'endedBefore',
+    'payloadText',
+    'payloadAt',
+    'errorText',
+  ])
+  checkNames(filter.queue, 'filter.queue')
+  checkNames(filter.kind, 'filter.kind')
+  if (filter.payloadText !== undefined) checkSought(filter.payloadText, 'filter.payloadText')
+  if (filter.tags !== undefined) checkTags(filter.tags)
+  for (const instant of ['enqueuedFrom', 'enqueuedBefore', 'endedFrom', 'endedBefore'] as const)
+    if (filter[instant] !== undefined) checkWhole(filter[instant], `filter.${instant}`, INSTANT)
+  if (filter.payloadAt !== undefined) checkPayloadAt(filter.payloadAt, 'filter.payloadAt')
+  if (filter.errorText !== undefined) checkSought(filter.errorText, 'filter.errorText')
+}
+
+/** No job has more tags than this, so a filter with more would match nothing. */
+function checkTags(given: readonly string[]): void {
+  const tags = checkArray(given, 'filter.tags')
+  if (tags.length > BOUNDS.tags) {
+    throw new JobmillError('OPTION_INVALID', `has more than ${BOUNDS.tags} tags`, {
+      field: 'filter.tags',
+      value: `${tags.length} tags`,
+      fix: `Pass at most ${BOUNDS.tags}`,
+    })
+  }
+  tags.forEach((tag, at) => checkSought(tag, `filter.tags[${at}]`))
+}
+
+/** Accepts one name or several. Rejects an empty array, which could mean all jobs or none. */
+function checkNames(names: unknown, field: string): void {
+  if (names === undefined) return
+  if (!Array.isArray(names)) return void checkSought(names, field)
+  if (names.length === 0 || names.length > MOST_NAMES)
+    throw new JobmillError('OPTION_INVALID', `must have 1 to ${MOST_NAMES} names`, {
+      field,
+      value: quote(names),
+      fix: names.length === 0 ? 'Omit the filter to match all' : 'Use several calls',
+    })
+  names.forEach((name, at) => checkSought(name, `${field}[${at}]`))
 }

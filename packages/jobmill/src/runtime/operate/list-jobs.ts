@@ -73,6 +73,7 @@ export function listing({ opened }: { readonly opened: () => Promise<FullStore> 
       checkArray(include, 'page.include').forEach((one, at) =>
         checkOneOf(one, `page.include[${at}]`, INCLUDABLE),
       )
+      checkWhole(limit, 'page.limit', { least: 1, most: BOUNDS.pageLimit })
       const { filter, states } = splitFilter(given)
       const store = await opened()
       const listed = (most: number): Promise<JobPage> =>
@@ -115,7 +116,6 @@ async function pageOfStates(
   states: readonly ListedState[],
   page: PageRequest,
 ): Promise<JobPage> {
-  checkWhole(page.limit, 'limit', { least: 1, most: BOUNDS.pageLimit })
   const from = page.cursor === undefined ? null : readCursor(page.cursor, states)
   const jobs: JobSummary[] = []
   let scanned = 0

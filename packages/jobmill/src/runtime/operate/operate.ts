@@ -1,8 +1,9 @@
 /** What operators can see and do, from any process. */
 import { isJobmillError, JobmillError, rephrase } from '../../job/errors.ts'
+import { storableText } from '../../job/text/error-text.ts'
 import type { Emit } from '../../job/events.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
-import { checkId, checkKey, checkString } from '../../job/names.ts'
+import { checkId, checkKey, checkSoughtName, checkString } from '../../job/names.ts'
 import { scopedKey } from '../../job/new-job.ts'
 import { prepareQueueChange, type QueueChange } from '../../job/queue/queue-settings.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
@@ -90,7 +91,7 @@ export function operate(tools: OperateTools): Operate {
   const changeQueue: Operate['changeQueue'] = async (queue, change, how) => {
     const by = byOf(how, us)
     const patch = prepareQueueChange(change)
-    const name = checkString(queue, 'queue', NAME_A_QUEUE)
+    const name = checkSoughtName(checkString(queue, 'queue', NAME_A_QUEUE), 'queue')
     const store = await opened()
     return store.queues.change(name, patch, by).catch(async (error: unknown) => {
       if (!isJobmillError(error)) throw error
@@ -123,10 +124,10 @@ export function operate(tools: OperateTools): Operate {
       return (await (await opened()).inspect.holders([key]))[0] ?? null
     },
     async history(id) {
-      return (await (await opened()).history(id)).map(attemptView)
+      return (await (await opened()).history(checkId(id, 'id'))).map(attemptView)
     },
     async cancel(id, options = {}) {
-      const reason = cancelReason(options)
+      const reason = storableText(cancelReason(options))
       const answer = one(await (await opened()).cancel([checkId(id, 'id')], reason))
       if (answer.state === 'running') cancelledHere(answer.id, reason)
       else if (answer.verdict === 'changed') await emitCancelled(id, reason)

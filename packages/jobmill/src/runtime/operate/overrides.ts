@@ -1,10 +1,11 @@
 /** `mill.overrides`: every option that an operator set, next to its value in code, and the reset. */
 import { JobmillError, quote } from '../../job/errors.ts'
 import { checkNoUndefined, checkObjectKeys, nearest } from '../../job/options/known-keys.ts'
-import { checkString } from '../../job/names.ts'
+import { checkKey, checkSoughtName, checkString } from '../../job/names.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import { optionKeys, optionName, optionNames, optionValue } from '../../job/options/option-names.ts'
 import { OVERRIDABLE, type Overridable, type OverrideRecord } from '../../job/queue/overrides.ts'
+import { limitUnknown } from '../../store/cluster-errors.ts'
 import type { FullStore } from '../../store/store.ts'
 
 /** Options and values as written in code: `retain.done`, `'7d'`. */
@@ -37,12 +38,11 @@ export interface ByOption {
   readonly by?: string | undefined
 }
 
-/** The author that the caller gave, which the store checks, or the label of this process. */
+/** The author that the caller gave, or the label of this process. */
 export function byOf(how: ByOption | undefined, us: () => string): string {
   if (how === undefined) return us()
   checkObjectKeys(how, 'how', ['by'])
-  const { by = us() } = how
-  return by
+  return how.by === undefined ? us() : checkKey(how.by, 'by')
 }
 
 export interface OverridesApi {
@@ -69,6 +69,8 @@ export function overridesApi({ opened, wake }: OverridesTools): OverridesApi {
     overrides: async () => (await (await opened()).overrides.list()).map(overrideView),
     async resetOverrides(selection = {}) {
       const { what, name, option } = checkSelection(selection)
+      // A store names the budget of a key "limit key". That is not a limit.
+      if (what === 'limit' && name?.includes(' ')) throw limitUnknown(name)
       const store = await opened()
       const all = await store.overrides.list()
       if (what !== undefined && name !== undefined) {
@@ -110,7 +112,7 @@ function checkSelection(selection: OverrideSelection): OverrideSelection {
   checkNoUndefined(selection, 'selection')
   const { what, name, option } = selection
   if (what !== undefined) checkOneOf(what, 'what', OVERRIDABLE)
-  if (name !== undefined) checkString(name, 'name')
+  if (name !== undefined) checkSoughtName(name, 'name')
   if (option !== undefined) checkString(option, 'option')
   if (name !== undefined && what === undefined)
     throw missing('what', "Pass what: 'queue', 'limit' or 'schedule'")

@@ -2,7 +2,7 @@
 import { JobmillError, quote } from '../../job/errors.ts'
 import type { Emit } from '../../job/events.ts'
 import { nearest } from '../../job/options/known-keys.ts'
-import { checkString } from '../../job/names.ts'
+import { checkSoughtName, checkString } from '../../job/names.ts'
 import type { NewJob } from '../../job/new-job.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import type { ScheduleChange } from '../../job/schedule/schedule-change.ts'
@@ -83,6 +83,7 @@ export interface SchedulesTools extends ScheduleTools {
 
 const LISTED = 20
 const MOST_RUNS = 1_000
+const MOST_TICKS = 10_000
 
 export function schedulesApi(tools: SchedulesTools): Schedules {
   const { opened, platform, emit } = tools
@@ -161,7 +162,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     },
     async delete(name, how) {
       const by = byOf(how, tools.by)
-      return (await opened()).schedules.delete(name, by)
+      return (await opened()).schedules.delete(checkSoughtName(name, 'name'), by)
     },
     nextRuns: async (schedule, count = 10) =>
       runsOf(schedule, checkWhole(count, 'count', { least: 1, most: MOST_RUNS })),
@@ -173,6 +174,8 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
       return describeWhen(live.when, live.zone)
     },
     async history(name, limit = LISTED) {
+      checkSoughtName(name, 'name')
+      checkWhole(limit, 'limit', { least: 1, most: MOST_TICKS })
       const served = await (await opened()).schedules.ticks(name, limit)
       // Served ticks stay on record for a while after a schedule is deleted.
       if (served.length === 0) await requireSchedule(name)

@@ -1,6 +1,7 @@
 /** The label and version of an instance, from options or from the environment. */
 import { createHash } from 'node:crypto'
 import { BOUNDS } from '../../job/defaults.ts'
+import { storableText } from '../../job/text/error-text.ts'
 import { checkKey } from '../../job/names.ts'
 import type { Problems } from './problems.ts'
 
@@ -61,7 +62,7 @@ function versionFrom(env: Env): string | null {
 /** A blank variable counts as unset. */
 function setting(env: Env, name: string): string | null {
   const value = env[name]?.trim() ?? ''
-  return value === '' ? null : value
+  return value === '' ? null : storableText(value, BOUNDS.nameChars)
 }
 
 function fourHexDigits(instance: string): string {

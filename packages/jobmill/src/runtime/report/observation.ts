@@ -1,14 +1,15 @@
 /** `mill.metrics` and `mill.timeline`: metrics over time and recorded events of all processes. */
+import { BOUNDS } from '../../job/defaults.ts'
 import { type Duration, instantAt } from '../../job/duration.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
-import { checkId, checkName } from '../../job/names.ts'
-import { checkOneOf } from '../../job/numbers.ts'
+import { checkId, checkName, checkSoughtName } from '../../job/names.ts'
+import { checkOneOf, checkWhole } from '../../job/numbers.ts'
 import { instanceScope, limitScope, queueScope } from '../../observe/scopes.ts'
 import { KEPT_TYPES } from '../../observe/timeline.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { cursorInvalid } from '../../store/types/job-list.ts'
-import type { MetricRecord, TimelineEvent } from '../../store/types/metrics.ts'
+import type { MetricRecord, TimelineEvent, TimelineQuery } from '../../store/types/metrics.ts'
 import type { FullStore } from '../../store/store.ts'
 import {
   type InstanceSeries,
@@ -123,18 +124,9 @@ export function observation({ opened, platform }: ObservationTools): Observation
     async timeline(query = {}) {
       checkObjectKeys(query, 'query', ['queue', 'job', 'types', 'from', 'to', 'limit', 'cursor'])
       listed(query.types, 'types').forEach((type, at) => checkOneOf(type, `types[${at}]`, KEPT_TYPES))
-      const { from, to, cursor, limit = LISTED, ...filter } = query
-      const events = await (
-        await opened()
-      ).metrics.timeline({
-        ...filter,
-        limit,
-        ...(from === undefined ? {} : { from: instantAt(from, 'from') }),
-        ...(to === undefined ? {} : { before: instantAt(to, 'to') }),
-        ...(cursor === undefined ? {} : { beforeN: positionOf(cursor) }),
-      })
-      const last = events.length < limit ? undefined : events.at(-1)
-      return { events: events.map(entryOf), next: last === undefined ? null : String(last.n) }
+      const asked = timelineQuery(query)
+      const events = await (await opened()).metrics.timeline(asked)
+      return { events: events.map(entryOf), next: nextPosition(events, asked) }
     },
   }
 }
@@ -172,7 +164,27 @@ function byScope(records: readonly MetricRecord[], prefix: string): [string, Met
   return [...groups]
 }
 
-export function positionOf(cursor: string): number {
+/** The query of the store for what a caller asked. */
+export function timelineQuery(given: TimelineRequest): TimelineQuery {
+  const { from, to, cursor, limit = LISTED, queue, job, types } = given
+  return {
+    limit: checkWhole(limit, 'limit', { least: 1, most: BOUNDS.pageLimit }),
+    ...(types === undefined ? {} : { types }),
+    ...(queue === undefined ? {} : { queue: checkSoughtName(queue, 'query.queue') }),
+    ...(job === undefined ? {} : { job: checkId(job, 'job') }),
+    ...(from === undefined ? {} : { from: instantAt(from, 'from') }),
+    ...(to === undefined ? {} : { before: instantAt(to, 'to') }),
+    ...(cursor === undefined ? {} : { beforeN: positionOf(cursor) }),
+  }
+}
+
+/** The cursor of the next page. Null at the end. */
+export function nextPosition(events: readonly TimelineEvent[], { limit }: TimelineQuery): string | null {
+  const last = events.length < limit ? undefined : events.at(-1)
+  return last === undefined ? null : String(last.n)
+}
+
+function positionOf(cursor: string): number {
   if (typeof cursor !== 'string' || !/^\d{1,15}$/.test(cursor)) throw cursorInvalid(cursor)
   return Number(cursor)
 }

@@ -1,5 +1,5 @@
 /** Checks for dead rows and bloat, above all in the tables that every job passes through. */
-import { sizeText } from '../../store/checks/amounts.ts'
+import { sizeText } from '../../store/admin/amounts.ts'
 import { spanText } from '../../job/text/span-text.ts'
 import { type Diagnostic, warning, ok } from '../../store/admin/admin.ts'
 import { ourTables } from './expected.ts'

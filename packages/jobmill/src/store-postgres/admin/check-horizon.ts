@@ -2,7 +2,7 @@
  * Finds what prevents the server from removing dead rows, in every table of the database: sessions with an
  * open transaction, prepared transactions that were never ended, and inactive replication slots.
  */
-import { shorten, sizeText } from '../../store/checks/amounts.ts'
+import { shorten, sizeText } from '../../store/admin/amounts.ts'
 import { spanText } from '../../job/text/span-text.ts'
 import { type Diagnostic, warning, ok } from '../../store/admin/admin.ts'
 import type { Query } from '../connection/connection.ts'

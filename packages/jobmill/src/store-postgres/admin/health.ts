@@ -1,5 +1,5 @@
 /** Size of the database and sessions that block cleanup, from the server's counters. Reads no table. */
-import { shorten } from '../../store/checks/amounts.ts'
+import { shorten } from '../../store/admin/amounts.ts'
 import { type DatabaseHealth, OPEN_FOR_MS, type TableHealth } from '../../store/admin/admin.ts'
 import { pinning } from './check-horizon.ts'
 import { ourTables } from './expected.ts'

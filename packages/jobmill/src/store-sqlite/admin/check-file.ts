@@ -1,5 +1,5 @@
 /** Checks the integrity of the file, and how much of it is free space. */
-import { shorten, sizeText } from '../../store/checks/amounts.ts'
+import { shorten, sizeText } from '../../store/admin/amounts.ts'
 import { type Diagnostic, broken, warning, ok } from '../../store/admin/admin.ts'
 import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
 

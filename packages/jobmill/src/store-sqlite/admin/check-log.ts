@@ -4,7 +4,7 @@
  * database files: closing one would drop every lock that this process holds on it.
  */
 import { readFileSync, statSync } from 'node:fs'
-import { shorten, sizeText } from '../../store/checks/amounts.ts'
+import { shorten, sizeText } from '../../store/admin/amounts.ts'
 import { type Diagnostic, warning, ok } from '../../store/admin/admin.ts'
 import { LOG_LIMIT_BYTES } from '../connection/connection.ts'
 import { filePaths } from '../file/file-paths.ts'
