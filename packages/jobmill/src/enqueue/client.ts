@@ -16,6 +16,7 @@ import type { RequestTools, Target } from './requests.ts'
 import type { Results } from './results.ts'
 
 export interface ClientTools<Tx> extends RequestTools {
+  readonly payloadLimitBytes: number
   readonly enqueuer: Enqueuer<Tx>
   /** The kinds that are defined in this process. */
   readonly kinds: readonly string[]

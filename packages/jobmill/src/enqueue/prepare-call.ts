@@ -4,9 +4,9 @@
  */
 import type { EnqueueItem } from '../job/handle.ts'
 import type { NewJob } from '../job/new-job.ts'
-import { checkJobsPerCall, type JobRequest, prepareJobs, type PrepareOptions } from '../job/prepare-jobs.ts'
+import { checkJobsPerCall, prepareJobs, type PrepareOptions } from '../job/prepare-jobs.ts'
 import type { Platform } from '../platform/platform.ts'
-import { type RequestTools, requestsFor, type Target } from './requests.ts'
+import { checkPayloads, type RequestTools, requestsFor, type Target } from './requests.ts'
 
 export interface CallOptions extends PrepareOptions {
   readonly placeOf: (index: number) => string
@@ -27,10 +27,22 @@ export function prepareAtOnce(
   how: CallOptions,
   tools: RequestTools,
 ): NewJob[] | Promise<NewJob[]> {
-  const requests = requestsFor(target, items, how.placeOf, tools)
-  return requests instanceof Promise
-    ? requests.then((late) => prepareJobs(late, how))
-    : prepareJobs(requests, how)
+  return prepare(target, items, how, tools)
+}
+
+/** Encodes each payload once. Its schema then validates what the text contains. */
+function prepare(
+  target: Target,
+  items: readonly EnqueueItem<unknown>[],
+  how: CallOptions,
+  tools: RequestTools,
+  to?: number,
+): NewJob[] | Promise<NewJob[]> {
+  const { placeOf, from } = how
+  const requests = requestsFor(target, items, placeOf, tools, from, to)
+  const jobs = prepareJobs(requests, how)
+  const checking = checkPayloads(target, jobs, requests, placeOf, tools, from)
+  return checking === undefined ? jobs : checking.then(() => jobs)
 }
 
 /**
@@ -49,8 +61,8 @@ export function prepareInSlices(
   const seen = new Set<string>()
   let bytes = 0
 
-  function add(requests: readonly JobRequest[]): void {
-    for (const job of prepareJobs(requests, { ...how, from: jobs.length, seen })) {
+  function add(more: readonly NewJob[]): void {
+    for (const job of more) {
       jobs.push(job)
       bytes += job.payload.length
     }
@@ -61,16 +73,16 @@ export function prepareInSlices(
     while (jobs.length < items.length) {
       if (bytes >= sliceEnd) return nextTurn(tools.platform).then(proceed)
       const to = jobs.length + itemsAtATime(jobs.length, bytes)
-      const requests = requestsFor(target, items, how.placeOf, tools, jobs.length, to)
+      const more = prepare(target, items, { ...how, from: jobs.length, seen }, tools, to)
       // An asynchronous schema validates all of the items at once.
-      if (requests instanceof Promise) return restAtOnce(requests, to)
-      add(requests)
+      if (more instanceof Promise) return restAtOnce(more, to)
+      add(more)
     }
     return jobs
   }
 
-  async function restAtOnce(first: Promise<JobRequest[]>, to: number): Promise<NewJob[]> {
-    const rest = requestsFor(target, items, how.placeOf, tools, to)
+  async function restAtOnce(first: Promise<NewJob[]>, to: number): Promise<NewJob[]> {
+    const rest = prepare(target, items, { ...how, from: to, seen }, tools)
     add((await Promise.all([first, rest])).flat())
     return jobs
   }

@@ -1,13 +1,13 @@
 /**
- * Turns the items of an enqueue call into requests: applies the defaults of the kind, its route and its
- * schema.
+ * Turns the items of an enqueue call into requests with the defaults and the route of their kind, and checks
+ * their payloads against its schema.
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import { checkTarget, type JobDeclaration } from '../job/declaration.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 import type { EnqueueItem } from '../job/handle.ts'
+import type { NewJob } from '../job/new-job.ts'
 import type { JobKind } from '../job/job-kind.ts'
-import { jsonText } from '../job/text/json-text.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { expectedPayload, missingPayload } from '../job/payload/missing-payload.ts'
 import { ITEM_OPTIONS, type JobRequest } from '../job/prepare-jobs.ts'
@@ -17,15 +17,11 @@ export interface RequestTools {
   /** The definition of a kind in this process, if there is one. */
   readonly definition: (kind: string) => JobDeclaration | undefined
   readonly queueOf: (kind: string) => string
-  readonly payloadLimitBytes: number
 }
 
 export type Target = string | JobKind
 
-/**
- * Validates the items from one index to another against the schema of their kind. Returns a promise only when
- * the schema does, because on SQLite an enqueue in a transaction must write before it returns.
- */
+/** The items from one index to another. */
 export function requestsFor(
   target: Target,
   items: readonly EnqueueItem<unknown>[],
@@ -33,8 +29,8 @@ export function requestsFor(
   tools: RequestTools,
   from = 0,
   to = Number.POSITIVE_INFINITY,
-): JobRequest[] | Promise<JobRequest[]> {
-  const definition = typeof target === 'string' ? tools.definition(target) : checkTarget(target, 'job')
+): JobRequest[] {
+  const definition = definitionOf(target, tools)
   const kind = typeof target === 'string' ? target : target.kind
   if (!Array.isArray(items)) {
     throw new JobmillError('OPTION_INVALID', 'must be an array', {
@@ -51,12 +47,37 @@ export function requestsFor(
   }
   const schema = definition?.payload
   if (schema === undefined) return requests
-  const checks = requests.flatMap(({ payload }, at) => {
+  for (const [at, { payload }] of requests.entries())
+    if (payload === undefined) throw missingPayload(schema, `${placeOf(from + at)}.payload`, from + at)
+  return requests
+}
+
+/**
+ * Validates each payload as the handler will read it: after a round trip through JSON. Returns a promise only
+ * when the schema does, because on SQLite an enqueue in a transaction must write before it returns.
+ */
+export function checkPayloads(
+  target: Target,
+  jobs: readonly NewJob[],
+  requests: readonly JobRequest[],
+  placeOf: (index: number) => string,
+  tools: RequestTools,
+  from = 0,
+): Promise<unknown> | undefined {
+  const schema = definitionOf(target, tools)?.payload
+  if (schema === undefined) return undefined
+  const late = jobs.flatMap((job, at) => {
     const index = from + at
-    const check = checkFits(schema, payload, { field: `${placeOf(index)}.payload`, index }, tools)
-    return check === undefined ? [] : [check]
+    const hint = (): string | undefined => hintFor(schema, requests[at]?.payload)
+    const stored: unknown = JSON.parse(job.payload)
+    const checked = applySchema(schema, stored, `${placeOf(index)}.payload`, index, hint)
+    return checked instanceof Promise ? [checked] : []
   })
-  return checks.length === 0 ? requests : Promise.all(checks).then(() => requests)
+  return late.length === 0 ? undefined : Promise.all(late)
+}
+
+function definitionOf(target: Target, tools: RequestTools): JobDeclaration | undefined {
+  return typeof target === 'string' ? tools.definition(target) : checkTarget(target, 'job')
 }
 
 function requestFor(
@@ -114,20 +135,4 @@ function hintFor(schema: Schema, refused: unknown): string | undefined {
 function hasDate(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   return value instanceof Date || Object.values(value).some(hasDate)
-}
-
-/**
- * Validates the payload after a round trip through JSON, as the handler will see it. This refuses at enqueue
- * time what would be refused at run time.
- */
-function checkFits(
-  schema: Schema,
-  payload: unknown,
-  { field, index }: { readonly field: string; readonly index: number },
-  { payloadLimitBytes }: RequestTools,
-): Promise<unknown> | undefined {
-  if (payload === undefined) throw missingPayload(schema, field, index)
-  const stored: unknown = JSON.parse(jsonText(payload, field, payloadLimitBytes))
-  const checked = applySchema(schema, stored, field, index, () => hintFor(schema, payload))
-  return checked instanceof Promise ? checked : undefined
 }

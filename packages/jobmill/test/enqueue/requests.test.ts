@@ -1,7 +1,9 @@
 // From the request of a user to the prepared job: defaults of the kind, route and schema.
+import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { prepareAtOnce } from '../../src/enqueue/prepare-call.ts'
 import { requestsFor, type RequestTools, type Target } from '../../src/enqueue/requests.ts'
 import { defineJob } from '../../src/job/definition.ts'
 import type { EnqueueItem } from '../../src/job/handle.ts'
@@ -26,14 +28,17 @@ const slow = defineJob({
 const tools: RequestTools = {
   definition: (kind) => [plain, strict, slow].find((job) => job.kind === kind),
   queueOf: (kind) => `routed-${kind}`,
-  payloadLimitBytes: 1_000,
 }
 const placeOf = (index: number): string => `items[${index}]`
 const requests = (target: Target, ...items: EnqueueItem<unknown>[]) =>
   requestsFor(target, items, placeOf, tools)
 
+/** Prepared jobs, whose payloads are checked against the schema of the kind. */
+const prepared = (target: Target, ...items: EnqueueItem<unknown>[]) =>
+  prepareAtOnce(target, items, { placeOf, mintId: randomUUID, payloadLimitBytes: 1_000 }, tools)
+
 const queues = (target: Target, ...items: EnqueueItem<unknown>[]): unknown =>
-  (requests(target, ...items) as { queue?: string }[]).map(({ queue }) => queue)
+  requests(target, ...items).map(({ queue }) => queue)
 
 describe('requests', () => {
   test('have the kind of the definition, and its defaults unless the item overrides them', () => {
@@ -90,17 +95,17 @@ describe('the schema of a kind', () => {
   test('refuses an invalid payload before anything is written, with the path of the item', () => {
     const good = { payload: { to: 'ada@example.com' } }
     for (const target of [strict, 'strict'] as const) {
-      const error = refusal(() => requests(target, good, { payload: { to: 'nobody' } }))
+      const error = refusal(() => prepared(target, good, { payload: { to: 'nobody' } }))
       expect([error.code, error.field]).toEqual(['PAYLOAD_INVALID', 'items[1].payload.to'])
     }
   })
 
   test('N9 gets the payload as the handler will: after JSON', () => {
     const dated = defineJob({ kind: 'dated', payload: z.object({ at: z.string() }), run: () => {} })
-    expect(requests(dated as Target, { payload: { at: new Date(0) } })).toHaveLength(1)
+    expect(prepared(dated as Target, { payload: { at: new Date(0) } })).toHaveLength(1)
     // @ts-expect-error the compiler refuses it too: a schema never sees a Date
     const wants: Target = defineJob({ kind: 'wants', payload: z.object({ at: z.date() }), run: () => {} })
-    expect(refusal(() => requests(wants, { payload: { at: new Date(0) } }))).toMatchObject({
+    expect(refusal(() => prepared(wants, { payload: { at: new Date(0) } }))).toMatchObject({
       code: 'PAYLOAD_INVALID',
       field: 'items[0].payload.at',
       // For a payload with a Date, zod alone says "expected date, received string".
@@ -109,15 +114,15 @@ describe('the schema of a kind', () => {
   })
 
   test('runs synchronously if it can: a write in a transaction must not wait', () => {
-    expect(requests(strict, { payload: { to: 'ada@example.com' } })).toBeInstanceOf(Array)
-    expect(requests(plain, { payload: 1 })).toBeInstanceOf(Array)
+    expect(prepared(strict, { payload: { to: 'ada@example.com' } })).toBeInstanceOf(Array)
+    expect(prepared(plain, { payload: 1 })).toBeInstanceOf(Array)
   })
 
   test('that is async is awaited, and refuses too', async () => {
-    const early = requests(slow, { payload: { n: 1 } }, { payload: { n: 2 } })
+    const early = prepared(slow, { payload: { n: 1 } }, { payload: { n: 2 } })
     expect(early).toBeInstanceOf(Promise)
     expect(await early).toHaveLength(2)
-    const error = await rejection(async () => requests(slow, { payload: { n: 1 } }, { payload: { n: -1 } }))
+    const error = await rejection(async () => prepared(slow, { payload: { n: 1 } }, { payload: { n: -1 } }))
     expect([error.code, error.field?.startsWith('items[1].payload')]).toEqual(['PAYLOAD_INVALID', true])
   })
 
@@ -149,7 +154,7 @@ describe('the schema of a kind', () => {
     ],
   ])('says of a missing payload what it expects: %s', (_, payload, text) => {
     const job = defineJob({ kind: 'typed', payload: payload as Schema<string>, run: () => {} })
-    const error = refusal(() => requests(job, { payload: undefined }))
+    const error = refusal(() => prepared(job, { payload: undefined }))
     expect(error).toMatchObject({
       code: 'PAYLOAD_INVALID',
       field: 'items[0].payload',
@@ -159,14 +164,14 @@ describe('the schema of a kind', () => {
   })
 
   test('is described to a caller who passes payloads instead of items', () => {
-    const error = refusal(() => requests(strict, { to: 'ada@example.com' } as never))
+    const error = refusal(() => prepared(strict, { to: 'ada@example.com' } as never))
     expect(error.fix).toBe('Pass { payload, …options }; the payload must be an object with to (string)')
   })
 
   test('is not run for a payload that is not JSON or too large', () => {
-    expect(refusal(() => requests(strict, { payload: { to: 'a'.repeat(2_000) } })).code).toBe(
+    expect(refusal(() => prepared(strict, { payload: { to: 'a'.repeat(2_000) } })).code).toBe(
       'PAYLOAD_TOO_LARGE',
     )
-    expect(refusal(() => requests(strict, { payload: { to: 1n } })).code).toBe('PAYLOAD_NOT_JSON')
+    expect(refusal(() => prepared(strict, { payload: { to: 1n } })).code).toBe('PAYLOAD_NOT_JSON')
   })
 })
