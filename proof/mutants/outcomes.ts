@@ -157,4 +157,11 @@ export const OUTCOMES: readonly TestedMutant[] = [
     replace: 'isUnknown || (isJobmillError(error) && error.retryable)',
     test: { file: `${TESTS}/unit/batcher.test.ts`, name: 'D1 an error that a trigger raised' },
   },
+  {
+    name: 'two jobs under one id are enqueued with a completion',
+    file: 'runtime/enqueue-inside.ts',
+    find: 'const added = jobs.filter(({ id }) => !seen.has(id))',
+    replace: 'const added = jobs',
+    test: { file: `${TESTS}/runtime/complete-together.test.ts`, name: 'D8 P11 under one id are one job' },
+  },
 ]

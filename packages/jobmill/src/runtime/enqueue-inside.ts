@@ -36,20 +36,25 @@ export function enqueueInside(
   mostBytes: number = BOUNDS.callBytes,
 ): Inside {
   let bytes = 0
+  let ids: Set<string> | undefined
 
   async function withCompletion(
     early: readonly NewJob[] | Promise<readonly NewJob[]>,
   ): Promise<JobHandle<never>[]> {
     const jobs: readonly NewJob[] = early instanceof Promise ? await early : early
     checkOpen(attempt)
-    const total = jobs.reduce((sum, job) => sum + bytesOf(job), bytes)
+    // An id that was enqueued before is the same job, as it is for jobs that are written at once.
+    const seen = (ids ??= new Set())
+    const added = jobs.filter(({ id }) => !seen.has(id))
+    const total = added.reduce((sum, job) => sum + bytesOf(job), bytes)
     if (total > mostBytes) {
       const what = `the jobs of this completion are ${mebibytes(total)}, more than ${mebibytes(mostBytes)}`
       const fix = 'Enqueue some of them without withCompletion'
       throw new JobmillError('PAYLOAD_TOO_LARGE', what, { field: 'items', fix })
     }
     bytes = total
-    attempt.follow(jobs)
+    for (const { id } of added) seen.add(id)
+    attempt.follow(added)
     return jobs.map(({ id }) => handle(id))
   }
 

@@ -38,6 +38,14 @@ export function txQuery(tx: Tx): Query {
   }
 }
 
+/** The error for a user-supplied function that ran another statement. Its rows say nothing about a job. */
+export function notRun(): JobmillError {
+  return new JobmillError('TX_INVALID', "did not run Jobmill's statement", {
+    field: 'tx',
+    fix: 'Pass a function that runs exactly the given text and values, and returns the rows',
+  })
+}
+
 function sender(tx: unknown): TxFunction {
   if (typeof tx === 'function') return tx as TxFunction
   if (typeof tx === 'object' && tx !== null && 'query' in tx && typeof tx.query === 'function') {

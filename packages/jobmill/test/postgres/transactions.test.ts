@@ -235,4 +235,11 @@ describe('an invalid transaction', () => {
       code: 'TX_INVALID',
     })
   })
+
+  test('D low: a function that runs nothing is refused, also for jobs with a key and tags', async () => {
+    const { enqueue } = enqueuer(store as FullStore)
+    const keyed = { kind: KIND, payload: 1, dedupe: { key: 'run nothing' }, tags: ['t'] }
+    for (const job of [{ kind: KIND, payload: 1 }, keyed])
+      await expect(enqueue([job], { tx: async () => [] })).rejects.toMatchObject({ code: 'TX_INVALID' })
+  })
 })

@@ -27,6 +27,20 @@ describe.each(places)('P10 on $name: jobs enqueued with the completion', ({ crea
     expect((await mill.list({ queue, kind: 'after' })).jobs).toMatchObject([{ state: 'done' }])
   })
 
+  test('D8 P11 under one id are one job: the first, and the outcome is written', async () => {
+    const id = '00000000-0000-7000-8000-00000000000a'
+    const { mill, job, queue } = await scene(at, async ({ enqueue, enqueueMany }) => {
+      await enqueue('after', 'first', { id, tags: ['t'], withCompletion: true })
+      await enqueue('after', 'again', { id: id.toUpperCase(), tags: ['t'], withCompletion: true })
+      await enqueueMany('after', [{ id, payload: 'many', tags: ['t'] }], { withCompletion: true })
+    })
+    const made = await mill.enqueue(job, null)
+    await mill.drain()
+    expect(await mill.get(made.id)).toMatchObject({ state: 'done', attempt: 1 })
+    expect(await mill.get(id)).toMatchObject({ state: 'done', payload: 'first' })
+    expect((await mill.list({ queue, kind: 'after' })).jobs).toHaveLength(1)
+  })
+
   test('P10 do not exist after a rollback or a failed attempt', async () => {
     const { mill, job, queue } = await scene(
       at,

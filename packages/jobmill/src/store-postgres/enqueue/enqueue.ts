@@ -19,7 +19,7 @@ import { chooseHandedOff, enqueueHandingOff, type HandedOff, mayHandOff } from '
 import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsFields, PLACED, READY_COUNTS } from './job-input.ts'
 import { MOST_TRIES, NAMES_KEEP_CHANGING, NamesChanged } from '../names/names-changed.ts'
 import { type ReadyCounts, readyCounts, notifyAfterCommit, notifyFor } from './ready-counts.ts'
-import { type Tx, txQuery } from '../tx.ts'
+import { notRun, type Tx, txQuery } from '../tx.ts'
 
 /** For new ids only: without a conflict clause, which would cost a third of the throughput. */
 const ENQUEUE_NEW = `
@@ -221,12 +221,7 @@ async function enqueuePlain(
   if (Number(row?.['jobs']) === 0 && row?.['names_true'] !== true) throw new NamesChanged()
   // Only a user-supplied function that ran another statement can cause this. Never report such jobs as
   // enqueued.
-  if (Number(row?.['jobs']) !== jobs.length) {
-    throw new JobmillError('TX_INVALID', "did not run Jobmill's statement", {
-      field: 'tx',
-      fix: 'Pass a function that runs exactly the given text and values, and returns the rows',
-    })
-  }
+  if (Number(row?.['jobs']) !== jobs.length) throw notRun()
   counts.addCounts(row?.['ready'], map)
   counts.noteTransaction(row)
   return jobs.map(({ id }) => ({ id, outcome: 'enqueued' }))

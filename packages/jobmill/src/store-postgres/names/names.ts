@@ -5,6 +5,7 @@
  * that uses the same queue for the first time.
  */
 import { JobmillError } from '../../job/errors.ts'
+import { notRun } from '../tx.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue/queue-settings.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Connection, Query } from '../connection/connection.ts'
@@ -81,7 +82,7 @@ SELECT 'version', NULL, v.version::text, EXISTS (SELECT FROM jobmill.names AS k 
 /** Restores the version when the table was emptied manually. */
 const ADD_VERSION = `SELECT jobmill.add_names_version() WHERE NOT EXISTS (SELECT FROM jobmill.names)`
 
-const LATEST = `SELECT version::text AS version FROM jobmill.names ORDER BY n DESC, version LIMIT 1`
+const LATEST = `SELECT (SELECT version::text FROM jobmill.names ORDER BY n DESC, version LIMIT 1) AS version`
 const HAS_BOTH = `
 SELECT EXISTS (SELECT FROM jobmill.names WHERE version = $1::text::uuid)
    AND EXISTS (SELECT FROM jobmill.names WHERE version = $2::text::uuid) AS found`
@@ -276,7 +277,8 @@ export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions)
     },
     async seenBy(query) {
       const [row] = await query(sql(LATEST), [])
-      const version = (row?.['version'] as string | undefined) ?? NO_VERSION
+      if (row === undefined) throw notRun()
+      const version = (row['version'] as string | null) ?? NO_VERSION
       await load()
       const map = { ...current, version }
       const [both] = await connection.query(sql(HAS_BOTH), [version, current.version])
