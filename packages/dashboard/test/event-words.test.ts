@@ -1,7 +1,7 @@
 /** Every stored lifecycle event has a description. */
 import { expect, test } from 'vitest'
 import { KEPT_TYPES } from '../../jobmill/src/observe/timeline.ts'
-import { eventLevel, eventWords } from '../src/kit/event-words.ts'
+import { eventLevel, eventWords } from '../src/kit/text/event-words.ts'
 
 const entry = (type: string, data: Record<string, unknown> = {}, queue: string | null = null) => ({
   n: 1,

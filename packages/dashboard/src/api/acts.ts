@@ -1,7 +1,7 @@
 /** Sends changes to the API: each action shows its result as a toast and refreshes everything on screen. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ask, type Problem } from './client.ts'
-import { say, sayProblem } from '../kit/toasts.tsx'
+import { say, sayProblem } from '../kit/overlays/toasts.tsx'
 
 interface Act<T> {
   readonly method: 'POST' | 'PATCH' | 'DELETE'

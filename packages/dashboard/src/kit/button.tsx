@@ -3,7 +3,7 @@ import type { LucideIcon } from 'lucide-react'
 import type { ButtonHTMLAttributes, ReactNode } from 'react'
 import { Link } from 'wouter'
 import { classes } from './classes.ts'
-import { Tip } from './tip.tsx'
+import { Tip } from './overlays/tip.tsx'
 
 const LOOKS = {
   plain: 'border border-line bg-card hover:bg-sunk',

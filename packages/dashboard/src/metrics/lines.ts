@@ -1,6 +1,6 @@
 /** Builds the lines of the charts from a series. */
 import type { Counter, QueueMetrics, Series } from '../api/types.ts'
-import type { Line } from '../kit/chart.tsx'
+import type { Line } from '../kit/charts/chart.tsx'
 import { type Bins, highestIn, mergeLists, ratesIn } from './bins.ts'
 import { levelsIn, totalOf } from './levels.ts'
 

@@ -1,5 +1,5 @@
 /** Formats the values of one chart in one unit, so that its axis is readable. */
-import { compact, span } from '../kit/format.ts'
+import { compact, span } from '../kit/text/format.ts'
 
 const RATES = [
   ['s', 1],

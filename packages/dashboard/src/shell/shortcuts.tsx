@@ -1,6 +1,6 @@
 /** Keyboard shortcuts and the sheet that lists them. A shortcut is one key, or two in sequence: `g j`. */
 import { useEffect, useRef, useState } from 'react'
-import { Dialog } from '../kit/dialog.tsx'
+import { Dialog } from '../kit/overlays/dialog.tsx'
 
 interface Shortcut {
   readonly keys: string

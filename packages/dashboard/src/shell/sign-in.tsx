@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { ask, type Problem } from '../api/client.ts'
 import { signIn, signOut } from '../api/session.ts'
 import { Button } from '../kit/button.tsx'
-import { Check, Field, TextInput } from '../kit/field.tsx'
+import { Check, Field, TextInput } from '../kit/forms/field.tsx'
 
 export function SignIn() {
   const client = useQueryClient()

@@ -2,7 +2,7 @@
 import { serverTime } from '../api/clock.ts'
 import { usePace } from '../api/live.ts'
 import { useOverview } from '../api/reads.ts'
-import { Moment } from '../kit/time.tsx'
+import { Moment } from '../kit/text/time.tsx'
 
 export function Unreachable() {
   const { data, error, dataUpdatedAt } = useOverview()

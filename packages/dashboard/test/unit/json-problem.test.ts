@@ -1,8 +1,8 @@
 /** Messages for invalid JSON. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { indent } from '../../src/kit/indent.ts'
-import { readJson } from '../../src/kit/json-problem.ts'
+import { indent } from '../../src/kit/json/indent.ts'
+import { readJson } from '../../src/kit/json/json-problem.ts'
 
 const problem = (text: string): string | null => {
   const read = readJson(text)

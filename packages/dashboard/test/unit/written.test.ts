@@ -1,9 +1,9 @@
 /** Parsing of form fields, and the requests built from them. */
-import { durationText } from '../../src/kit/duration.ts'
+import { durationText } from '../../src/kit/forms/duration.ts'
 import { expect, test } from 'vitest'
 import { atField } from '../../src/api/at-field.ts'
 import type { Schedule } from '../../src/api/types.ts'
-import { durationOf, fieldText, instantOf, nameOf, tagsOf, wholeOf } from '../../src/kit/parse-input.ts'
+import { durationOf, fieldText, instantOf, nameOf, tagsOf, wholeOf } from '../../src/kit/forms/parse-input.ts'
 import { numberCopies } from '../../src/pages/enqueue/counted.ts'
 import { draftLike, requestOf as job } from '../../src/pages/enqueue/enqueue-draft.ts'
 import { jobsAddress } from '../../src/pages/errors/jobs-address.ts'

@@ -1,5 +1,5 @@
 /** Enqueues several jobs at once: copies of one payload with a number in them, or generated examples. */
-import { Field, Select, TextInput } from '../../kit/field.tsx'
+import { Field, Select, TextInput } from '../../kit/forms/field.tsx'
 import { MOST_COPIES } from './enqueue-draft.ts'
 import { exampleOf } from './example/example.ts'
 import type { FieldsProps } from './fields-props.ts'

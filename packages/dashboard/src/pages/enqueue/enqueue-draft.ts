@@ -1,6 +1,6 @@
 /** The state of the enqueue form: the text of its fields, and the request built from them. */
 import type { Job } from '../../api/types.ts'
-import { readJson } from '../../kit/json-problem.ts'
+import { readJson } from '../../kit/json/json-problem.ts'
 import {
   durationOf,
   collectFields,
@@ -9,7 +9,7 @@ import {
   type ParseResult,
   tagsOf,
   wholeOf,
-} from '../../kit/parse-input.ts'
+} from '../../kit/forms/parse-input.ts'
 import { numberCopies } from './counted.ts'
 import { exampleOf } from './example/example.ts'
 import type { Schema } from './validate/checking.ts'

@@ -1,6 +1,6 @@
 /** Drawer to enqueue a job by hand: a new one, or a copy of an existing job. */
 import { useState } from 'react'
-import { Dialog } from '../../kit/dialog.tsx'
+import { Dialog } from '../../kit/overlays/dialog.tsx'
 import { Enqueued, type EnqueuedAnswer } from './enqueued.tsx'
 import { draftLike, type EnqueueDraft, type Like } from './enqueue-draft.ts'
 import { EnqueueForm } from './enqueue-form.tsx'

@@ -2,7 +2,7 @@
 import { Check } from 'lucide-react'
 import type { EnqueuedJob } from '../../api/types.ts'
 import { Button, LinkButton, TextLink } from '../../kit/button.tsx'
-import { number, plural, shortId } from '../../kit/format.ts'
+import { number, plural, shortId } from '../../kit/text/format.ts'
 
 export interface EnqueuedAnswer {
   readonly kind: string

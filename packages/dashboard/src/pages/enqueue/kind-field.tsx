@@ -1,8 +1,8 @@
 /** The kind of the job: suggests known kinds and says whether a process handles them. */
 import type { Kind } from '../../api/types.ts'
-import { Combobox } from '../../kit/combobox.tsx'
-import { Field } from '../../kit/field.tsx'
-import { plural } from '../../kit/format.ts'
+import { Combobox } from '../../kit/forms/combobox.tsx'
+import { Field } from '../../kit/forms/field.tsx'
+import { plural } from '../../kit/text/format.ts'
 
 interface Props {
   /** Undefined while loading. */

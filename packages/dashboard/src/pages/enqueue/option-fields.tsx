@@ -1,8 +1,8 @@
 /** Enqueue options. An empty field uses the kind's default. */
 import type { HTMLInputTypeAttribute } from 'react'
 import { useOverview } from '../../api/reads.ts'
-import { Combobox } from '../../kit/combobox.tsx'
-import { Field, Select, TextInput } from '../../kit/field.tsx'
+import { Combobox } from '../../kit/forms/combobox.tsx'
+import { Field, Select, TextInput } from '../../kit/forms/field.tsx'
 import type { EnqueueField } from './enqueue-draft.ts'
 import type { FieldsProps } from './fields-props.ts'
 

@@ -1,5 +1,5 @@
 /** Filters errors by queue or kind. */
-import { Select } from '../../kit/field.tsx'
+import { Select } from '../../kit/forms/field.tsx'
 
 interface Props {
   readonly label: string

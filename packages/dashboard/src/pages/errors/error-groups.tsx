@@ -2,7 +2,7 @@
 import type { Errors } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
 import { classes } from '../../kit/classes.ts'
-import { plural } from '../../kit/format.ts'
+import { plural } from '../../kit/text/format.ts'
 import { COLUMNS } from './columns.ts'
 import { ErrorGroupRow } from './error-group-row.tsx'
 

@@ -3,8 +3,8 @@ import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
 import { useBulkPreview } from '../../api/reads.ts'
 import type { Answer, ErrorGroup } from '../../api/types.ts'
-import { Confirm } from '../../kit/confirm.tsx'
-import { plural } from '../../kit/format.ts'
+import { Confirm } from '../../kit/overlays/confirm.tsx'
+import { plural } from '../../kit/text/format.ts'
 
 export function RetryGroup({ group, close }: { readonly group: ErrorGroup; readonly close: () => void }) {
   const { fingerprint, kind } = group

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import type { Job } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
-import { number, plural } from '../../kit/format.ts'
+import { number, plural } from '../../kit/text/format.ts'
 import { bulkOf, type BulkReport } from './bulk.ts'
 import { ProgressBar } from './progress-bar.tsx'
 

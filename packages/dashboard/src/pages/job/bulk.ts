@@ -1,7 +1,7 @@
 /** Describes a jobmill.bulk job: its action, its filter and its result. */
 import type { Job } from '../../api/types.ts'
-import { instant, plural } from '../../kit/format.ts'
-import { actPhrase } from '../jobs/acts.ts'
+import { instant, plural } from '../../kit/text/format.ts'
+import { actPhrase } from '../jobs/actions/acts.ts'
 
 interface FilterWord {
   readonly name: string

@@ -3,8 +3,8 @@ import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
 import type { Answer, Job } from '../../api/types.ts'
-import { Confirm } from '../../kit/confirm.tsx'
-import { Field, TextInput } from '../../kit/field.tsx'
+import { Confirm } from '../../kit/overlays/confirm.tsx'
+import { Field, TextInput } from '../../kit/forms/field.tsx'
 
 /** The server's limit. */
 const LONGEST = 1_000

@@ -1,7 +1,7 @@
 /** The name of a process: its label while it is known, otherwise its id. */
 import { useWorkers } from '../../api/reads.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { shortId } from '../../kit/format.ts'
+import { shortId } from '../../kit/text/format.ts'
 
 export function useInstanceName(): (id: string) => string {
   const { data } = useWorkers()

@@ -1,7 +1,7 @@
 /** The top of the job page: kind, state, id and actions. */
 import type { ReactNode } from 'react'
 import type { Job } from '../../api/types.ts'
-import { CopyButton } from '../../kit/copy.tsx'
+import { CopyButton } from '../../kit/text/copy.tsx'
 import { StateBadge } from '../../kit/state.tsx'
 
 export function JobHead({ job, children }: { readonly job: Job; readonly children: ReactNode }) {

@@ -1,6 +1,6 @@
 /** The progress of a job: a bar where it can be computed, otherwise the raw value. */
-import { Json } from '../../kit/json.tsx'
-import { number, percent } from '../../kit/format.ts'
+import { Json } from '../../kit/json/json.tsx'
+import { number, percent } from '../../kit/text/format.ts'
 import { shareOf } from './progress.ts'
 
 export function ProgressBar({ progress }: { readonly progress: unknown }) {

@@ -4,7 +4,7 @@
  */
 import { ask, encodeName, Problem } from '../../api/client.ts'
 import type { Inspected, Job } from '../../api/types.ts'
-import { sayProblem } from '../../kit/toasts.tsx'
+import { sayProblem } from '../../kit/overlays/toasts.tsx'
 
 export async function wholeOf(id: string, field: 'payload' | 'result'): Promise<unknown> {
   return (await ask<Inspected>(`jobs/${encodeName(id)}`)).job[field]

@@ -2,8 +2,8 @@
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
 import type { Limit } from '../../api/types.ts'
-import { Confirm } from '../../kit/confirm.tsx'
-import { plural } from '../../kit/format.ts'
+import { Confirm } from '../../kit/overlays/confirm.tsx'
+import { plural } from '../../kit/text/format.ts'
 
 interface Props {
   readonly limit: Limit

@@ -3,9 +3,9 @@ import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
 import type { Limit } from '../../api/types.ts'
-import { Confirm } from '../../kit/confirm.tsx'
-import { durationError, parseDuration } from '../../kit/duration.ts'
-import { Field, TextInput } from '../../kit/field.tsx'
+import { Confirm } from '../../kit/overlays/confirm.tsx'
+import { durationError, parseDuration } from '../../kit/forms/duration.ts'
+import { Field, TextInput } from '../../kit/forms/field.tsx'
 import { availableWords, isPerKey } from './limit-words.ts'
 
 const DAY_MS = 86_400_000

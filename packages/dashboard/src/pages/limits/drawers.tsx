@@ -2,8 +2,8 @@
 import { encodeName } from '../../api/client.ts'
 import type { LimitMetrics } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { compact, number } from '../../kit/format.ts'
-import { Names } from '../../kit/names.tsx'
+import { compact, number } from '../../kit/text/format.ts'
+import { Names } from '../../kit/text/names.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'
 
 const SHOWN = 12

@@ -1,6 +1,6 @@
 /** The state of the limit form: its text, its problems and the request. */
 import type { Limit } from '../../api/types.ts'
-import { durationError, durationText, parseDuration } from '../../kit/duration.ts'
+import { durationError, durationText, parseDuration } from '../../kit/forms/duration.ts'
 
 export interface Draft {
   readonly name: string

@@ -1,7 +1,7 @@
 /** The settings of a rate or concurrency limit. */
 import { useOverrides } from '../../api/overrides.ts'
-import { Overridden } from '../../kit/overridden.tsx'
-import { Field, Select, TextInput } from '../../kit/field.tsx'
+import { Overridden } from '../../kit/overrides/overridden.tsx'
+import { Field, Select, TextInput } from '../../kit/forms/field.tsx'
 import { burstOf, type Draft, type Wrong, wrongIn } from './limit-form.ts'
 
 interface Props {

@@ -1,6 +1,6 @@
 /** Describes limits in words. */
 import type { Limit } from '../../api/types.ts'
-import { number, plural, span } from '../../kit/format.ts'
+import { number, plural, span } from '../../kit/text/format.ts'
 
 /** "6 per 1 min, burst 6"; "1 per 1 s, burst 3, per key"; "5 concurrent" */
 export function limitWords(settings: Limit['settings']): string {

@@ -3,10 +3,10 @@ import { useOverview } from '../../api/reads.ts'
 import type { Instance } from '../../api/types.ts'
 import { LinkButton, TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
-import { plural, shortId } from '../../kit/format.ts'
+import { plural, shortId } from '../../kit/text/format.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Badge } from '../../kit/state.tsx'
-import { Ago } from '../../kit/time.tsx'
+import { Ago } from '../../kit/text/time.tsx'
 
 const MOST = 6
 

@@ -4,9 +4,9 @@ import type { TimelineEntry } from '../../api/types.ts'
 import { LinkButton, TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { classes } from '../../kit/classes.ts'
-import { eventLevel, eventWords } from '../../kit/event-words.ts'
+import { eventLevel, eventWords } from '../../kit/text/event-words.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
-import { Ago } from '../../kit/time.tsx'
+import { Ago } from '../../kit/text/time.tsx'
 
 const NEWEST = 8
 

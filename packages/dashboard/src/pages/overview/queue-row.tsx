@@ -1,11 +1,11 @@
 /** One queue in the table. Every count links to its jobs. */
 import type { Queue, QueueAndCounts, Series } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { number, rate, span } from '../../kit/format.ts'
-import { Sparkline } from '../../kit/sparkline.tsx'
+import { number, rate, span } from '../../kit/text/format.ts'
+import { Sparkline } from '../../kit/charts/sparkline.tsx'
 import { Badge } from '../../kit/state.tsx'
 import { Cell, Row } from '../../kit/table.tsx'
-import { Countdown } from '../../kit/time.tsx'
+import { Countdown } from '../../kit/text/time.tsx'
 import { binsOf, ratesIn } from '../../metrics/bins.ts'
 import { MINUTE, recentOf } from './metrics/compare.ts'
 

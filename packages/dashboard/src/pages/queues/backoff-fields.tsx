@@ -1,7 +1,7 @@
 /** How a queue backs off when its upstream throttles it. */
 import type { Override } from '../../api/types.ts'
-import { Overridden } from '../../kit/overridden.tsx'
-import { Check, Field, TextInput } from '../../kit/field.tsx'
+import { Overridden } from '../../kit/overrides/overridden.tsx'
+import { Check, Field, TextInput } from '../../kit/forms/field.tsx'
 import type { Draft, Wrong } from './queue-form.ts'
 
 interface Props {

@@ -2,8 +2,8 @@
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
 import type { Counts } from '../../api/types.ts'
-import { Confirm } from '../../kit/confirm.tsx'
-import { plural } from '../../kit/format.ts'
+import { Confirm } from '../../kit/overlays/confirm.tsx'
+import { plural } from '../../kit/text/format.ts'
 
 export function PauseQueue({ counts, close }: { readonly counts: Counts; readonly close: () => void }) {
   const { act } = useAct()

@@ -5,7 +5,7 @@ import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
 import { useMay } from '../../api/roles.ts'
 import type { QueueAndCounts } from '../../api/types.ts'
-import { Menu, MenuItem } from '../../kit/menu.tsx'
+import { Menu, MenuItem } from '../../kit/overlays/menu.tsx'
 import { EditQueue } from './edit-queue.tsx'
 import { PauseQueue } from './pause-queue.tsx'
 

@@ -1,9 +1,9 @@
 /** Charts of one queue for the chosen range. */
 import { useMemo } from 'react'
 import { useRange } from '../../api/range.ts'
-import { Chart, type Line } from '../../kit/chart.tsx'
-import { span } from '../../kit/format.ts'
-import { RangeChoice } from '../../kit/range-choice.tsx'
+import { Chart, type Line } from '../../kit/charts/chart.tsx'
+import { span } from '../../kit/text/format.ts'
+import { RangeChoice } from '../../kit/charts/range-choice.tsx'
 import { DataView } from '../../kit/data-view.tsx'
 import { endedLines, mostOf, percentileLines, backlogLines } from '../../metrics/lines.ts'
 import { jobs, milliseconds, ratesLike } from '../../metrics/units.ts'

@@ -2,7 +2,7 @@
 import type { Counts, State } from '../../api/types.ts'
 import { encodeName } from '../../api/client.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { compact, plural } from '../../kit/format.ts'
+import { compact, plural } from '../../kit/text/format.ts'
 
 const COLOURS: Readonly<Partial<Record<State, string>>> = { dead: 'text-dead', running: 'text-running' }
 

@@ -1,6 +1,6 @@
 /** The state of the queue form: its text, its problems and its changes. */
 import type { Body, Queue } from '../../api/types.ts'
-import { durationError, durationText, FOREVER, parseDuration } from '../../kit/duration.ts'
+import { durationError, durationText, FOREVER, parseDuration } from '../../kit/forms/duration.ts'
 
 export interface Draft {
   readonly workers: string

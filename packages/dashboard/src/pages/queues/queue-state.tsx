@@ -1,7 +1,7 @@
 /** The state of a queue: active, paused or cooling down. */
 import type { Queue } from '../../api/types.ts'
 import { Badge } from '../../kit/state.tsx'
-import { Countdown } from '../../kit/time.tsx'
+import { Countdown } from '../../kit/text/time.tsx'
 
 interface Props {
   readonly settings: Queue

@@ -1,7 +1,7 @@
 /** How long, and how many, ended jobs are kept. */
 import type { Override } from '../../api/types.ts'
-import { Field, TextInput } from '../../kit/field.tsx'
-import { Overridden } from '../../kit/overridden.tsx'
+import { Field, TextInput } from '../../kit/forms/field.tsx'
+import { Overridden } from '../../kit/overrides/overridden.tsx'
 import { type Draft, RETAINED, type Wrong } from './queue-form.ts'
 
 interface Props {

@@ -3,7 +3,7 @@
  * problem.
  */
 import { TextLink } from '../../kit/button.tsx'
-import { number } from '../../kit/format.ts'
+import { number } from '../../kit/text/format.ts'
 import { nameOf, type Server } from './serving.ts'
 
 const SHOWN = 2

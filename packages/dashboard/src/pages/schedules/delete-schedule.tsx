@@ -1,6 +1,6 @@
 /** Confirms that a schedule is deleted. */
 import type { Schedule } from '../../api/types.ts'
-import { Confirm } from '../../kit/confirm.tsx'
+import { Confirm } from '../../kit/overlays/confirm.tsx'
 
 interface Props {
   readonly schedule: Schedule

@@ -1,6 +1,6 @@
 /** The outcome of a tick, and its job. */
 import { TextLink } from '../../kit/button.tsx'
-import { shortId } from '../../kit/format.ts'
+import { shortId } from '../../kit/text/format.ts'
 
 interface Props {
   readonly outcome: 'enqueued' | 'skipped' | null

@@ -1,7 +1,7 @@
 /** When a schedule runs next, or why it does not. */
 import type { Schedule } from '../../api/types.ts'
 import { Badge } from '../../kit/state.tsx'
-import { Ago, useNow } from '../../kit/time.tsx'
+import { Ago, useNow } from '../../kit/text/time.tsx'
 
 export function NextRun({ schedule: { paused, nextAt } }: { readonly schedule: Schedule }) {
   const now = useNow()

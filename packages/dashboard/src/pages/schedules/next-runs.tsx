@@ -1,6 +1,6 @@
 /** The next runs: the time until each, and the time in the schedule's zone. */
 import { Empty } from '../../kit/data-view.tsx'
-import { Ago } from '../../kit/time.tsx'
+import { Ago } from '../../kit/text/time.tsx'
 
 interface Props {
   readonly runs: readonly number[]

@@ -3,8 +3,8 @@ import type { ReactNode } from 'react'
 import type { Schedule } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Fact, Facts } from '../../kit/card.tsx'
-import { number, plural, span } from '../../kit/format.ts'
-import { Ago } from '../../kit/time.tsx'
+import { number, plural, span } from '../../kit/text/format.ts'
+import { Ago } from '../../kit/text/time.tsx'
 import { NextRun } from './next-run.tsx'
 
 export function ScheduleFacts({ schedule }: { readonly schedule: Schedule }) {

@@ -1,9 +1,9 @@
 /** One row of the list of schedules. */
 import type { Schedule } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { number } from '../../kit/format.ts'
+import { number } from '../../kit/text/format.ts'
 import { ActsCell, Cell, Row } from '../../kit/table.tsx'
-import { Ago } from '../../kit/time.tsx'
+import { Ago } from '../../kit/text/time.tsx'
 import { LastRun } from './last-run.tsx'
 import { NextRun } from './next-run.tsx'
 import { scheduleAddress } from './schedule-address.ts'

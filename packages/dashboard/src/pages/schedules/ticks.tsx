@@ -1,9 +1,9 @@
 /** The run history of a schedule, newest first. */
 import type { Tick } from '../../api/types.ts'
-import { span } from '../../kit/format.ts'
+import { span } from '../../kit/text/format.ts'
 import { Empty } from '../../kit/data-view.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'
-import { Ago, Moment } from '../../kit/time.tsx'
+import { Ago, Moment } from '../../kit/text/time.tsx'
 import { LastRun } from './last-run.tsx'
 
 const COLUMNS = [

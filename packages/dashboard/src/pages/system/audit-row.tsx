@@ -2,11 +2,11 @@
 import { encodeName } from '../../api/client.ts'
 import type { AuditEntry } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { shortId } from '../../kit/format.ts'
-import { Json } from '../../kit/json.tsx'
+import { shortId } from '../../kit/text/format.ts'
+import { Json } from '../../kit/json/json.tsx'
 import { OpenedRow, Opener } from '../../kit/opener.tsx'
 import { Cell, Row } from '../../kit/table.tsx'
-import { Ago } from '../../kit/time.tsx'
+import { Ago } from '../../kit/text/time.tsx'
 
 export const AUDIT_COLUMNS = [
   { key: 'what', name: 'Action' },

@@ -1,7 +1,7 @@
 /** Size and tables of the database. */
 import type { System } from '../../api/types.ts'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
-import { bytes, compact, number } from '../../kit/format.ts'
+import { bytes, compact, number } from '../../kit/text/format.ts'
 import { Empty } from '../../kit/data-view.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'
 

@@ -8,9 +8,9 @@ import { useMay } from '../../api/roles.ts'
 import type { Answer, System } from '../../api/types.ts'
 import { Button } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
-import { plural, shortId, span } from '../../kit/format.ts'
+import { plural, shortId, span } from '../../kit/text/format.ts'
 import { Cell, Row, Table } from '../../kit/table.tsx'
-import { Ago } from '../../kit/time.tsx'
+import { Ago } from '../../kit/text/time.tsx'
 
 const COLUMNS = [
   { key: 'name', name: 'Duty' },

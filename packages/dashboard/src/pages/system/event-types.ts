@@ -1,5 +1,5 @@
 /** The types of lifecycle events that the server keeps, for the filter. */
-import { eventLevel } from '../../kit/event-words.ts'
+import { eventLevel } from '../../kit/text/event-words.ts'
 
 const EVENT_TYPES = [
   'mill-started',

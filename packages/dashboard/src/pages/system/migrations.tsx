@@ -1,7 +1,7 @@
 /** Applied and pending migrations. */
 import type { System } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
-import { plural } from '../../kit/format.ts'
+import { plural } from '../../kit/text/format.ts'
 import { Badge } from '../../kit/state.tsx'
 
 export function Migrations({ migrations }: Pick<System, 'migrations'>) {

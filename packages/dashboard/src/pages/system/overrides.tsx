@@ -5,9 +5,9 @@ import { useAllOverrides } from '../../api/reads.ts'
 import { useMay } from '../../api/roles.ts'
 import { Button } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
-import { Confirm } from '../../kit/confirm.tsx'
-import { plural } from '../../kit/format.ts'
-import { OverrideTable } from '../../kit/override-table.tsx'
+import { Confirm } from '../../kit/overlays/confirm.tsx'
+import { plural } from '../../kit/text/format.ts'
+import { OverrideTable } from '../../kit/overrides/override-table.tsx'
 import { DataView } from '../../kit/data-view.tsx'
 
 export function Overrides() {

@@ -1,7 +1,7 @@
 /** Sessions that keep PostgreSQL from vacuuming deleted rows. */
 import type { System } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
-import { span } from '../../kit/format.ts'
+import { span } from '../../kit/text/format.ts'
 import { Cell, Row, Table } from '../../kit/table.tsx'
 
 type Sessions = NonNullable<System['database']>['pinned']

@@ -1,7 +1,7 @@
 /** Database latency, measured by all processes in the last hour. */
 import type { System } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
-import { compact, span } from '../../kit/format.ts'
+import { compact, span } from '../../kit/text/format.ts'
 import { Cell, Row, Table } from '../../kit/table.tsx'
 
 const COLUMNS = [

@@ -2,14 +2,14 @@
 import { useMailboxFiles } from '../../api/reads.ts'
 import { FILE_STATES, type FileState, type Mailbox } from '../../api/upload-types.ts'
 import { Card } from '../../kit/card.tsx'
-import { CopyButton } from '../../kit/copy.tsx'
-import { bytes, number } from '../../kit/format.ts'
+import { CopyButton } from '../../kit/text/copy.tsx'
+import { bytes, number } from '../../kit/text/format.ts'
 import { Pager, usePaging } from '../../kit/pages.tsx'
 import { useSearchValue } from '../../kit/search.ts'
-import { Segmented } from '../../kit/segmented.tsx'
+import { Segmented } from '../../kit/forms/segmented.tsx'
 import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'
-import { Ago } from '../../kit/time.tsx'
+import { Ago } from '../../kit/text/time.tsx'
 import { at } from './at.ts'
 
 const PER_PAGE = 50

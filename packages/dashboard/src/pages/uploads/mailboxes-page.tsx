@@ -1,7 +1,7 @@
 /** Uploads page: all mailboxes, and those with files that expired unfetched. */
 import { useMailboxes } from '../../api/reads.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
-import { TextInput } from '../../kit/field.tsx'
+import { TextInput } from '../../kit/forms/field.tsx'
 import { Pager, usePaging } from '../../kit/pages.tsx'
 import { useSearchValue } from '../../kit/search.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'

@@ -1,7 +1,7 @@
 /** Quota usage of a mailbox. Acknowledged files count until a sweep removes them. */
 import type { Mailbox } from '../../api/upload-types.ts'
-import { bytes, number } from '../../kit/format.ts'
-import { Meter } from '../../kit/meter.tsx'
+import { bytes, number } from '../../kit/text/format.ts'
+import { Meter } from '../../kit/charts/meter.tsx'
 
 export function Quota({ mailbox, of }: { readonly mailbox: Mailbox; readonly of: 'bytes' | 'files' }) {
   const { name, stored, limits } = mailbox

@@ -1,8 +1,8 @@
 /** Warns about files that expired unfetched. The warning outlives the files. */
 import type { MailboxPage } from '../../api/upload-types.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { plural } from '../../kit/format.ts'
-import { Ago } from '../../kit/time.tsx'
+import { plural } from '../../kit/text/format.ts'
+import { Ago } from '../../kit/text/time.tsx'
 import { at } from './at.ts'
 
 export function Unfetched({ of }: { readonly of: MailboxPage['expiredUnfetched'] }) {

@@ -1,9 +1,9 @@
 /** Stopped and lost processes. Collapsed, because most of them are earlier deploys. */
 import type { Instance } from '../../api/types.ts'
-import { number, plural, shortId, span } from '../../kit/format.ts'
+import { number, plural, shortId, span } from '../../kit/text/format.ts'
 import { Badge } from '../../kit/state.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'
-import { Ago } from '../../kit/time.tsx'
+import { Ago } from '../../kit/text/time.tsx'
 
 const SHOWN = 100
 

@@ -1,7 +1,7 @@
 /** Liveness of a process by its last heartbeat, in words and with a dot. */
 import type { Instance } from '../../api/types.ts'
 import { Badge } from '../../kit/state.tsx'
-import { Ago, useNow } from '../../kit/time.tsx'
+import { Ago, useNow } from '../../kit/text/time.tsx'
 
 const ALIVE_MS = 30_000
 const LATE_MS = 90_000

@@ -2,8 +2,8 @@
 import { useState } from 'react'
 import type { JobSummary } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { number, plural, shortId } from '../../kit/format.ts'
-import { Ago } from '../../kit/time.tsx'
+import { number, plural, shortId } from '../../kit/text/format.ts'
+import { Ago } from '../../kit/text/time.tsx'
 
 const SHOWN = 5
 

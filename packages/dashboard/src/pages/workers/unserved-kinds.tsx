@@ -3,7 +3,7 @@ import { encodeName } from '../../api/client.ts'
 import type { Instance, QueueAndCounts, UnservedKind } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
-import { number } from '../../kit/format.ts'
+import { number } from '../../kit/text/format.ts'
 import { Cell, Row, Table } from '../../kit/table.tsx'
 
 interface Props {

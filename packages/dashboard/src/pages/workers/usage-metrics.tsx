@@ -1,5 +1,5 @@
 /** CPU, memory and event-loop lag of a process, with sparklines. */
-import { Sparkline } from '../../kit/sparkline.tsx'
+import { Sparkline } from '../../kit/charts/sparkline.tsx'
 import type { Used } from './usage.ts'
 
 export function UsageMetrics({ used, of }: { readonly used: readonly Used[]; readonly of: string }) {

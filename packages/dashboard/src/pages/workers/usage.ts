@@ -4,7 +4,7 @@ import { along, averageNeighbors, timesOf } from '../../api/points.ts'
 import { rangeOf } from '../../api/range.ts'
 import { useSeries } from '../../api/reads.ts'
 import type { Gauge, InstanceMetrics, Series } from '../../api/types.ts'
-import { bytes, percent, span } from '../../kit/format.ts'
+import { bytes, percent, span } from '../../kit/text/format.ts'
 
 export interface Used {
   readonly name: string

@@ -1,11 +1,11 @@
 /** Manual actions on the job, from the audit log. */
 import { useState } from 'react'
 import { useAudit } from '../../../api/reads.ts'
-import { Json } from '../../../kit/json.tsx'
+import { Json } from '../../../kit/json/json.tsx'
 import { Older } from '../../../kit/older.tsx'
 import { Empty, DataView } from '../../../kit/data-view.tsx'
 import { Cell, Row, Table } from '../../../kit/table.tsx'
-import { Ago } from '../../../kit/time.tsx'
+import { Ago } from '../../../kit/text/time.tsx'
 
 const COLUMNS = [
   { key: 'at', name: 'When' },

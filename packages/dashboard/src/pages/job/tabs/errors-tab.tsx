@@ -1,11 +1,11 @@
 /** The error of each attempt, newest first, with causes and stack. */
 import { useState } from 'react'
 import { Button } from '../../../kit/button.tsx'
-import { CopyButton } from '../../../kit/copy.tsx'
-import { plural } from '../../../kit/format.ts'
+import { CopyButton } from '../../../kit/text/copy.tsx'
+import { plural } from '../../../kit/text/format.ts'
 import { Empty } from '../../../kit/data-view.tsx'
 import { OutcomeBadge } from '../../../kit/state.tsx'
-import { Ago } from '../../../kit/time.tsx'
+import { Ago } from '../../../kit/text/time.tsx'
 import type { Try } from '../tries.ts'
 import { type ErrorPart, errorParts, stackOf } from './error-parts.ts'
 

@@ -2,8 +2,8 @@
 import { Download } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../../../kit/button.tsx'
-import { bytes } from '../../../kit/format.ts'
-import { Json, save } from '../../../kit/json.tsx'
+import { bytes } from '../../../kit/text/format.ts'
+import { Json, save } from '../../../kit/json/json.tsx'
 import { sayIfProblem, wholeOf } from '../whole.ts'
 
 interface Props {

@@ -1,7 +1,7 @@
 /** One log line. Its fields follow the message; multi-line fields, such as a stack, are collapsed. */
 import type { LogLine } from '../../../api/types.ts'
 import { classes } from '../../../kit/classes.ts'
-import { instant } from '../../../kit/format.ts'
+import { instant } from '../../../kit/text/format.ts'
 import type { Level } from './log-lines.ts'
 
 const COLOURS: Readonly<Record<Level, string>> = {

@@ -1,8 +1,8 @@
 /** The log of all attempts. It follows the newest lines while the job runs. */
 import { useEffect, useRef, useState } from 'react'
 import type { Job } from '../../../api/types.ts'
-import { Check, Select } from '../../../kit/field.tsx'
-import { number, plural } from '../../../kit/format.ts'
+import { Check, Select } from '../../../kit/forms/field.tsx'
+import { number, plural } from '../../../kit/text/format.ts'
 import { useSearchValue } from '../../../kit/search.ts'
 import { Empty } from '../../../kit/data-view.tsx'
 import type { Try } from '../tries.ts'

@@ -1,6 +1,6 @@
 /** Progress of the job, also as the raw value. */
 import type { Job } from '../../../api/types.ts'
-import { Json } from '../../../kit/json.tsx'
+import { Json } from '../../../kit/json/json.tsx'
 import { Empty } from '../../../kit/data-view.tsx'
 import { shareOf } from '../progress.ts'
 import { ProgressBar } from '../progress-bar.tsx'

@@ -1,12 +1,12 @@
 /** Lifecycle events of the job that no attempt records. */
 import { useState } from 'react'
 import { useTimeline } from '../../../api/reads.ts'
-import { eventWords } from '../../../kit/event-words.ts'
-import { Json } from '../../../kit/json.tsx'
+import { eventWords } from '../../../kit/text/event-words.ts'
+import { Json } from '../../../kit/json/json.tsx'
 import { Older } from '../../../kit/older.tsx'
 import { Empty, DataView } from '../../../kit/data-view.tsx'
 import { Cell, Row, Table } from '../../../kit/table.tsx'
-import { Ago } from '../../../kit/time.tsx'
+import { Ago } from '../../../kit/text/time.tsx'
 import { InstanceName } from '../instance-name.tsx'
 
 const COLUMNS = [

@@ -1,6 +1,6 @@
 /** The payload, metadata and result of the job. */
 import type { Inspected, Job } from '../../../api/types.ts'
-import { Json } from '../../../kit/json.tsx'
+import { Json } from '../../../kit/json/json.tsx'
 import { Empty } from '../../../kit/data-view.tsx'
 import { LargeValue } from './large-value.tsx'
 

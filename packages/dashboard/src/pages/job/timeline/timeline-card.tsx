@@ -2,8 +2,8 @@
 import type { ReactNode } from 'react'
 import type { Job } from '../../../api/types.ts'
 import { Card } from '../../../kit/card.tsx'
-import { span } from '../../../kit/format.ts'
-import { useNow } from '../../../kit/time.tsx'
+import { span } from '../../../kit/text/format.ts'
+import { useNow } from '../../../kit/text/time.tsx'
 import type { Try } from '../tries.ts'
 import { TimelineBar } from './timeline-bar.tsx'
 

@@ -1,5 +1,5 @@
 /** Splits a filter into parts: as typed, as displayed, and the filter without each part. */
-import { instant } from '../../../kit/format.ts'
+import { instant } from '../../../kit/text/format.ts'
 import type { Filter } from './filter.ts'
 import { printPath, printValue, printWord } from './parts.ts'
 import { printWhen, type When } from './when.ts'

@@ -4,9 +4,9 @@ import { useSearchParams } from 'wouter'
 import { useRange } from '../../../api/range.ts'
 import { useOverview } from '../../../api/reads.ts'
 import { Card } from '../../../kit/card.tsx'
-import { Chart, type Line } from '../../../kit/chart.tsx'
-import { span } from '../../../kit/format.ts'
-import { RangeChoice } from '../../../kit/range-choice.tsx'
+import { Chart, type Line } from '../../../kit/charts/chart.tsx'
+import { span } from '../../../kit/text/format.ts'
+import { RangeChoice } from '../../../kit/charts/range-choice.tsx'
 import { Failed, Waiting } from '../../../kit/data-view.tsx'
 import {
   doneByQueueLines,

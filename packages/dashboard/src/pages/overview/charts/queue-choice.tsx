@@ -1,6 +1,6 @@
 /** Chooses the queue of the charts. */
 import { useOverview } from '../../../api/reads.ts'
-import { Select } from '../../../kit/field.tsx'
+import { Select } from '../../../kit/forms/field.tsx'
 
 interface Props {
   /** Empty for all queues. */

@@ -2,7 +2,7 @@
 import { ArrowDown, ArrowUp, Equal } from 'lucide-react'
 import { Link } from 'wouter'
 import { classes } from '../../../kit/classes.ts'
-import { Tip } from '../../../kit/tip.tsx'
+import { Tip } from '../../../kit/overlays/tip.tsx'
 import type { Change } from './compare.ts'
 
 export interface MetricProps {

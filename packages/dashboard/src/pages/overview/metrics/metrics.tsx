@@ -1,7 +1,7 @@
 /** Headline metrics: the last minutes, compared with an hour ago. */
 import { serverTime } from '../../../api/clock.ts'
 import { useOverview, useWorkers } from '../../../api/reads.ts'
-import { compact, number, percent, plural, rate, span } from '../../../kit/format.ts'
+import { compact, number, percent, plural, rate, span } from '../../../kit/text/format.ts'
 import {
   changeOf,
   hourBefore,

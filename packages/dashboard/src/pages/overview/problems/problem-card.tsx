@@ -6,7 +6,7 @@ import { useMay } from '../../../api/roles.ts'
 import type { Diagnostic, Queue } from '../../../api/types.ts'
 import { Button, LinkButton } from '../../../kit/button.tsx'
 import { classes } from '../../../kit/classes.ts'
-import { Countdown } from '../../../kit/time.tsx'
+import { Countdown } from '../../../kit/text/time.tsx'
 import { type WayOut, wayOut } from './way-out.ts'
 
 interface Props {

@@ -1,7 +1,7 @@
 /** The resource gauges. A gauge that the store does not report is omitted. */
 import type { Resources } from '../../../api/types.ts'
 import { milliseconds } from '../../../metrics/units.ts'
-import { bytes, number } from '../../../kit/format.ts'
+import { bytes, number } from '../../../kit/text/format.ts'
 
 export interface Gauge {
   readonly name: string

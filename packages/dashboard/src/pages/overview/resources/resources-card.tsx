@@ -3,7 +3,7 @@ import { LinkButton } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
 import { classes } from '../../../kit/classes.ts'
 import { DataView } from '../../../kit/data-view.tsx'
-import { Sparkline } from '../../../kit/sparkline.tsx'
+import { Sparkline } from '../../../kit/charts/sparkline.tsx'
 import { type Gauge, gaugesOf } from './gauges.ts'
 import { useSamples } from './use-samples.ts'
 

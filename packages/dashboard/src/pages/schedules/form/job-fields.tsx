@@ -1,7 +1,7 @@
 /** Enqueue options for the jobs of a schedule. */
 import { useOverview } from '../../../api/reads.ts'
-import { Combobox } from '../../../kit/combobox.tsx'
-import { Field, TextInput } from '../../../kit/field.tsx'
+import { Combobox } from '../../../kit/forms/combobox.tsx'
+import { Field, TextInput } from '../../../kit/forms/field.tsx'
 import type { FieldsProps } from './fields-props.ts'
 
 export function JobFields({ draft, change, wrong, isNew }: FieldsProps & { readonly isNew: boolean }) {

@@ -1,7 +1,7 @@
 /** The state of the schedule form: the text of its fields, and the request built from them. */
-import { durationText } from '../../../kit/duration.ts'
+import { durationText } from '../../../kit/forms/duration.ts'
 import type { Schedule } from '../../../api/types.ts'
-import { readJson } from '../../../kit/json-problem.ts'
+import { readJson } from '../../../kit/json/json-problem.ts'
 import {
   durationOf,
   fieldText,
@@ -11,7 +11,7 @@ import {
   type ParseResult,
   tagsOf,
   wholeOf,
-} from '../../../kit/parse-input.ts'
+} from '../../../kit/forms/parse-input.ts'
 
 /** By the server's field names. */
 export const FIELDS = [

@@ -1,5 +1,5 @@
 /** Timing options: start and end, jitter, overlap and missed runs. */
-import { Field, Select, TextInput } from '../../../kit/field.tsx'
+import { Field, Select, TextInput } from '../../../kit/forms/field.tsx'
 import type { FieldsProps } from './fields-props.ts'
 
 export function TimingFields({ draft, change, wrong }: FieldsProps) {

@@ -1,5 +1,5 @@
 /** Describes the typed expression and lists its next runs. */
-import { instantOf } from '../../../kit/parse-input.ts'
+import { instantOf } from '../../../kit/forms/parse-input.ts'
 import { NextRuns } from '../next-runs.tsx'
 import type { ScheduleDraft } from './schedule-draft.ts'
 

@@ -1,5 +1,5 @@
 /** The time zones that this browser knows, with the local one and UTC first. */
-import type { Choice } from '../../../kit/combobox.tsx'
+import type { Choice } from '../../../kit/forms/combobox.tsx'
 
 let known: readonly Choice[] | undefined
 

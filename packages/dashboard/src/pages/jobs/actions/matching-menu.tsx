@@ -1,0 +1,67 @@
+/** Bulk actions on all jobs that match the filter, across all pages. */
+import { ListChecks } from 'lucide-react'
+import { useState } from 'react'
+import { useMay } from '../../../api/roles.ts'
+import { Button } from '../../../kit/button.tsx'
+import { Menu, MenuItem } from '../../../kit/overlays/menu.tsx'
+import { type ActInfo, ACTS } from './acts.ts'
+import { BulkConfirm } from './bulk-confirm.tsx'
+import { chipsOf } from '../filter/chips.ts'
+import type { Filter } from '../filter/filter.ts'
+import { useCounts } from '../list/state-tabs.tsx'
+
+interface Props {
+  readonly filter: Filter
+  readonly now: number
+  /** The filter is known to match nothing. */
+  readonly isNone: boolean
+}
+
+export function MatchingMenu({ filter, now, isNone }: Props) {
+  const may = useMay()
+  const counts = useCounts(filter.queue)
+  const [asked, setAsked] = useState<ActInfo | null>(null)
+  const isCounted = chipsOf({ ...filter, queue: null, state: null }).length === 0
+
+  /** Whether the action is known to change no job, from the filter and the counts. */
+  function isIdle({ states }: ActInfo): boolean {
+    const meant = states.filter((state) => filter.state === null || filter.state === state)
+    return (
+      isNone ||
+      meant.length === 0 ||
+      (isCounted && counts !== null && meant.every((state) => counts[state] === 0))
+    )
+  }
+
+  return (
+    <>
+      <Menu
+        trigger={
+          <Button look="quiet" icon={ListChecks}>
+            Bulk actions
+          </Button>
+        }
+      >
+        {ACTS.filter(({ role }) => may(role)).map((info) => (
+          <MenuItem
+            key={info.act}
+            icon={info.icon}
+            isDangerous={info.isDangerous}
+            isDisabled={isIdle(info)}
+            select={() => setAsked(info)}
+          >
+            {info.name}…
+          </MenuItem>
+        ))}
+      </Menu>
+      {asked !== null && (
+        <BulkConfirm
+          info={asked}
+          meant={{ filter, now }}
+          close={() => setAsked(null)}
+          begun={() => undefined}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,67 @@
+/** One row of the job list. */
+import { memo } from 'react'
+import { Link } from 'wouter'
+import type { JobSummary } from '../../../api/types.ts'
+import { classes } from '../../../kit/classes.ts'
+import { shortId } from '../../../kit/text/format.ts'
+import { StateBadge } from '../../../kit/state.tsx'
+import { ActsCell, Cell } from '../../../kit/table.tsx'
+import { Ago } from '../../../kit/text/time.tsx'
+import type { OptionalColumn } from './choices.ts'
+import { COLUMNS } from './columns.tsx'
+import { RowMenu } from '../actions/row-menu.tsx'
+
+interface Props {
+  readonly job: JobSummary
+  readonly columns: readonly OptionalColumn[]
+  readonly isSelected: boolean
+  /** Omitted when the user has no action to select jobs for. */
+  readonly toggle: ((id: string, isRange: boolean) => void) | null
+  readonly label: (instance: string) => string
+}
+
+export const JobRow = memo(function JobRow({ job, columns, isSelected, toggle, label }: Props) {
+  const { id, kind, queue, state, enqueuedAt } = job
+  const about = `${kind} ${shortId(id)}`
+  return (
+    <tr data-job={id} className={classes('hover:bg-sunk/60', isSelected && 'bg-accent-soft/60')}>
+      {toggle !== null && (
+        <td className="w-px py-2 pl-4">
+          <input
+            type="checkbox"
+            aria-label={`Select ${about}`}
+            className="block size-4 accent-accent"
+            checked={isSelected}
+            // The state is controlled by the parent; only the click knows whether Shift was held.
+            onChange={() => undefined}
+            onClick={({ shiftKey }) => toggle(id, shiftKey)}
+          />
+        </td>
+      )}
+      <Cell className="w-px max-sm:px-2">
+        <StateBadge state={state} />
+      </Cell>
+      <Cell className="max-sm:w-full max-sm:max-w-0 max-sm:px-2 sm:max-w-72">
+        <Link
+          href={`/jobs/${id}`}
+          data-open
+          title={kind}
+          className="block truncate font-medium underline-offset-2 hover:underline"
+        >
+          {kind}
+        </Link>
+        <span className="block truncate text-xs text-soft sm:hidden">
+          {queue} · <Ago at={enqueuedAt} />
+        </span>
+      </Cell>
+      {columns.map((column) => (
+        <Cell key={column} right={COLUMNS[column].right ?? false} className="whitespace-nowrap max-sm:hidden">
+          {COLUMNS[column].cell(job, { label })}
+        </Cell>
+      ))}
+      <ActsCell>
+        <RowMenu job={job} />
+      </ActsCell>
+    </tr>
+  )
+})
