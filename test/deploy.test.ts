@@ -15,7 +15,7 @@ import {
   commandOf,
   parseCommand as readArguments,
   wordsOf,
-} from '../packages/jobmill/src/cli/parse-arguments.ts'
+} from '../packages/jobmill/src/cli/program/parse-arguments.ts'
 import { readTokens } from '../packages/jobmill/src/probes/tokens.ts'
 import { serve } from '../packages/server/src/server/serve.ts'
 import { defineJob, jobmill } from '../packages/jobmill/src/index.ts'

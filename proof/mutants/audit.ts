@@ -182,7 +182,7 @@ export const AUDIT: readonly TestedMutant[] = [
   {
     name: 'uploads: a request for another mailbox is not logged',
     package: 'uploads',
-    file: 'inbox/foreign.ts',
+    file: 'inbox/deliver/foreign.ts',
     find: 'log()?.warn(',
     replace: 'log()?.debug(',
     test: { file: IN_CODE, name: 'A a request for another mailbox' },

@@ -55,7 +55,7 @@ export const USERS: readonly TestedMutant[] = [
   },
   {
     name: 'cli: the error for a config that needs tsx does not name the fix',
-    file: 'cli/config-errors.ts',
+    file: 'cli/config/config-errors.ts',
     find: "NODE_OPTIONS='--import tsx'",
     replace: "NODE_OPTIONS=''",
     test: { file: `${TESTS}/cli/cli.test.ts`, name: 'N12' },

@@ -2,12 +2,18 @@
  * `jobmill/cli`: the parts of the command line that other programs share, so that arguments, help, errors and
  * exit codes behave alike.
  */
-export { EXIT, type ParsedArguments as Given, type Lines, type Option, type Shape } from './cli/command.ts'
-export { endWith } from './cli/end-with.ts'
-export { indentedLines, oneLine, plain } from './cli/plain.ts'
-export { type Explained, type Program, runProgram } from './cli/program.ts'
-export { standardLines } from './cli/terminal.ts'
-export { numberOf } from './cli/typed-values.ts'
-export { optionText as typed } from './cli/wording.ts'
+export {
+  EXIT,
+  type ParsedArguments as Given,
+  type Lines,
+  type Option,
+  type Shape,
+} from './cli/program/command.ts'
+export { endWith } from './cli/program/end-with.ts'
+export { indentedLines, oneLine, plain } from './cli/output/plain.ts'
+export { type Explained, type Program, runProgram } from './cli/program/program.ts'
+export { standardLines } from './cli/output/terminal.ts'
+export { numberOf } from './cli/program/typed-values.ts'
+export { optionText as typed } from './cli/output/wording.ts'
 export { ignoreOutputErrors, writeOutput } from './platform/write-output.ts'
 export { nearest } from './job/options/known-keys.ts'

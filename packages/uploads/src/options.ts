@@ -4,7 +4,7 @@ import { checkBoolean, checkFunction, checkObjectKeys, checkPlatform } from 'job
 import type { Tables } from 'jobmill-tables'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { textMs } from './clean/duration.ts'
-import type { BridgeOptions } from './inbox/bridge.ts'
+import type { BridgeOptions } from './inbox/receive/bridge.ts'
 import type { FaultPoint } from './inbox/fault-points.ts'
 import { LIMITS, type Limits, MOST_FILES } from './inbox/limits.ts'
 import { quote } from './inbox/words.ts'

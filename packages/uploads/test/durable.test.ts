@@ -11,7 +11,7 @@ import { directoryBlobs } from 'jobmill-uploads'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freshFolder, namesIn } from './client/support/folders.ts'
 import { optionsFor } from './client/support/pullers.ts'
-import { hold } from '../src/client/hold.ts'
+import { hold } from '../src/client/folder/hold.ts'
 import { watchDisk } from './support/disk.ts'
 import { mailbox, pending, sceneForAll } from './support/inboxes.ts'
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { REFUSALS } from 'jobmill-uploads'
 import { variableOf } from '../src/config/read-config.ts'
 import { NAMES } from '../src/config/shape.ts'
-import { OUTCOMES } from '../src/inbox/sweep-counter.ts'
+import { OUTCOMES } from '../src/inbox/sweep/sweep-counter.ts'
 
 const page = readFileSync(new URL('../../../docs/reference/uploads.md', import.meta.url), 'utf8')
 

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { enqueue } from '../../../jobmill/src/cli/commands/enqueue.ts'
 import { enqueueOptionsOf } from '../../../jobmill/src/cli/enqueue/options.ts'
-import { parseCommand } from '../../../jobmill/src/cli/parse-arguments.ts'
+import { parseCommand } from '../../../jobmill/src/cli/program/parse-arguments.ts'
 import { asCommand, asCurl, asTypeScript, type Like } from '../../src/pages/job/commands/enqueue-again.ts'
 
 const NASTY = `it's "$HOME" \`id\` \\ !! $(id) %s *\n\u2028 ; é 😀 -- #`

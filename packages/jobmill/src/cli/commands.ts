@@ -1,5 +1,5 @@
 /** Every command, in the order of the help. */
-import type { Command } from './command.ts'
+import type { Command } from './program/command.ts'
 import { check } from './commands/check.ts'
 import { db } from './commands/db.ts'
 import { enqueue } from './commands/enqueue.ts'

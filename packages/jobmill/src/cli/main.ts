@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /** The entry point of the `jobmill` command. */
 import { isJobmillError } from '../job/errors.ts'
-import { endWith } from './end-with.ts'
-import { exitCodeOf } from './exit-code.ts'
+import { endWith } from './program/end-with.ts'
+import { exitCodeOf } from './program/exit-code.ts'
 import { ours } from './ours.ts'
-import { indentedLines } from './plain.ts'
-import { obeyProgram } from './program.ts'
-import { terminal } from './terminal.ts'
+import { indentedLines } from './output/plain.ts'
+import { obeyProgram } from './program/program.ts'
+import { terminal } from './output/terminal.ts'
 
 try {
   await endWith(await obeyProgram(ours(terminal), process.argv.slice(2), terminal))

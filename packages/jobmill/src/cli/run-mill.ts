@@ -12,10 +12,10 @@ import type { MillOptions } from '../runtime/options/options.ts'
 import { ignoreOutputErrors } from '../platform/write-output.ts'
 import { stopOnSignals } from '../runtime/stop-on-signals.ts'
 import type { ProbeOptions } from '../probes/probes.ts'
-import { EXIT } from './command.ts'
-import { type ApiOptions, loadServer } from './load-server.ts'
-import { indentedLines } from './plain.ts'
-import type { Terminal } from './terminal.ts'
+import { EXIT } from './program/command.ts'
+import { type ApiOptions, loadServer } from './config/load-server.ts'
+import { indentedLines } from './output/plain.ts'
+import type { Terminal } from './output/terminal.ts'
 
 export interface RunOptions {
   readonly options: MillOptions

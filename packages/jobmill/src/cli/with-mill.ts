@@ -7,12 +7,12 @@ import { type Mill, jobmill } from '../runtime/mill.ts'
 import type { MillOptions } from '../runtime/options/options.ts'
 import { isCurrent } from '../store/admin/schema-status.ts'
 import type { Store } from '../store/store.ts'
-import { checkIsThere, checkUsualIsThere, storeAt, usualStore } from './choose-store.ts'
-import { EXIT, type ParsedArguments } from './command.ts'
+import { checkIsThere, checkUsualIsThere, storeAt, usualStore } from './config/choose-store.ts'
+import { EXIT, type ParsedArguments } from './program/command.ts'
 import { toolsOf } from './db/tools-of.ts'
-import { loadIfThere } from './load-config.ts'
-import { terminal } from './terminal.ts'
-import { waitingFor } from './waiting.ts'
+import { loadIfThere } from './config/load-config.ts'
+import { terminal } from './output/terminal.ts'
+import { waitingFor } from './output/waiting.ts'
 
 /** Recorded as the author of overrides that are set from the command line. */
 export const BY_CLI = { by: 'cli' }

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { COMMON } from '../../src/cli/command.ts'
+import { COMMON } from '../../src/cli/program/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { helpOn, helpOnAll } from '../../src/cli/help.ts'
+import { helpOn, helpOnAll } from '../../src/cli/program/help.ts'
 import { call, migratedFile } from './run.ts'
 
 const tests = readdirSync(import.meta.dirname)

@@ -1,6 +1,6 @@
 // Exit codes: errors of the database and of the current state are not errors of usage.
 import { expect, test } from 'vitest'
-import { exitCodeOf } from '../../src/cli/exit-code.ts'
+import { exitCodeOf } from '../../src/cli/program/exit-code.ts'
 import { type ErrorCode, ERRORS, JobmillError } from '../../src/job/errors.ts'
 
 const EXPECTED: Readonly<Record<number, string>> = {

@@ -3,7 +3,7 @@
  * selects.
  */
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import { jsonLogger } from '../../src/cli/json-log.ts'
+import { jsonLogger } from '../../src/cli/output/json-log.ts'
 import { defineJob, jobmill } from '../../src/index.ts'
 import { openTelemetry } from '../../src/opentelemetry.ts'
 import { sqlite } from '../../src/sqlite.ts'

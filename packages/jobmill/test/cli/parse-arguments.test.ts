@@ -1,8 +1,8 @@
 /** Parsing of the command line in this process, and its error messages. */
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { commandOf, noSuchCommand, parseCommand, wordsOf } from '../../src/cli/parse-arguments.ts'
-import { momentOf, numberOf } from '../../src/cli/typed-values.ts'
+import { commandOf, noSuchCommand, parseCommand, wordsOf } from '../../src/cli/program/parse-arguments.ts'
+import { momentOf, numberOf } from '../../src/cli/program/typed-values.ts'
 import { refusal } from '../unit/support.ts'
 
 function parse(...args: string[]) {

@@ -6,12 +6,19 @@ import { inFull } from '../../../../test/support/in-full.ts'
 import { enqueueLines } from '../../src/cli/enqueue/from-lines.ts'
 import { linesOf } from '../../src/cli/enqueue/lines.ts'
 import { jobText } from '../../src/cli/jobs/job-text.ts'
-import { indentedLines, oneLine, plain } from '../../src/cli/plain.ts'
-import { progressOf } from '../../src/cli/progress.ts'
-import { listing, table } from '../../src/cli/table.ts'
-import { printable, type Terminal } from '../../src/cli/terminal.ts'
-import { waitingFor } from '../../src/cli/waiting.ts'
-import { countText, fromNow, lasting, remainingText, localTime, optionText } from '../../src/cli/wording.ts'
+import { indentedLines, oneLine, plain } from '../../src/cli/output/plain.ts'
+import { progressOf } from '../../src/cli/output/progress.ts'
+import { listing, table } from '../../src/cli/output/table.ts'
+import { printable, type Terminal } from '../../src/cli/output/terminal.ts'
+import { waitingFor } from '../../src/cli/output/waiting.ts'
+import {
+  countText,
+  fromNow,
+  lasting,
+  remainingText,
+  localTime,
+  optionText,
+} from '../../src/cli/output/wording.ts'
 import { durationMs } from '../../src/job/duration.ts'
 import { jobView } from '../../src/runtime/operate/job-view.ts'
 import type { JobRecord } from '../../src/store/types/job-record.ts'

@@ -1,6 +1,6 @@
 // No process may work on a database that is transferred; jobs of dead processes are recovered first.
 import { expect, test } from 'vitest'
-import { storeAt } from '../../src/cli/choose-store.ts'
+import { storeAt } from '../../src/cli/config/choose-store.ts'
 import { checkSchema } from '../../src/cli/transfer/places.ts'
 import {
   checkNoneStarted,

@@ -1,6 +1,6 @@
 /** The common parts of the commands that talk to a remote inbox. They need no database. */
 import { EXIT } from 'jobmill/cli'
-import { ClientError } from '../client/client-error.ts'
+import { ClientError } from '../client/http/client-error.ts'
 import type { LineOptions } from '../client/options.ts'
 import { CLIENT_VARIABLES as FROM } from '../config/unread-variables.ts'
 import type { CommandInput } from './command.ts'

@@ -5,7 +5,7 @@ import { isJobmillError, type JobmillError } from 'jobmill'
 import { readTokens } from 'jobmill-server'
 import { checkPlace, peek, placeOf } from 'jobmill-tables'
 import { belongsTo, ownerOf } from '../blobs/marker.ts'
-import { systemCodeOf } from '../client/client-error.ts'
+import { systemCodeOf } from '../client/http/client-error.ts'
 import type { ConfigProblem, ReadConfig } from '../config/read-config.ts'
 import { DEFAULT_BLOBS, DEFAULT_DATABASE } from './open-inbox.ts'
 

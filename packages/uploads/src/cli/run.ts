@@ -1,6 +1,6 @@
 /** The command line: its commands and their common options. */
 import { EXIT, type Explained, runProgram } from 'jobmill/cli'
-import { ClientError } from '../client/client-error.ts'
+import { ClientError } from '../client/http/client-error.ts'
 import { ConfigInvalid, readConfig } from '../config/read-config.ts'
 import { VERSION } from '../version.ts'
 import { unreadVariables } from '../config/unread-variables.ts'

@@ -1,6 +1,6 @@
 /** `sweep`: runs one pass by hand. */
 import { EXIT } from 'jobmill/cli'
-import { OUTCOMES } from '../inbox/sweep-counter.ts'
+import { OUTCOMES } from '../inbox/sweep/sweep-counter.ts'
 import type { Command } from './command.ts'
 import { withInbox } from './with-inbox.ts'
 

@@ -3,13 +3,13 @@
  * every outcome is a value.
  */
 import path from 'node:path'
-import { ask, jsonOf } from './ask.ts'
-import { ClientError, systemCodeOf, textOf } from './client-error.ts'
-import type { Entry, FileIndex } from './file-index.ts'
-import type { Listed } from './listing.ts'
+import { ask, jsonOf } from './http/ask.ts'
+import { ClientError, systemCodeOf, textOf } from './http/client-error.ts'
+import type { Entry, FileIndex } from './folder/file-index.ts'
+import type { Listed } from './http/listing.ts'
 import type { PulledFile, Settings } from './options.ts'
-import { fileNameOf } from './place.ts'
-import { Differs, type Half, lookAt, NameTaken, save } from './save.ts'
+import { fileNameOf } from './folder/place.ts'
+import { Differs, type Half, lookAt, NameTaken, save } from './folder/save.ts'
 import type { TroubleCode } from './trouble.ts'
 
 export type Outcome =

@@ -1,6 +1,6 @@
 /** Fetches several files in parallel. Each file has its own retries, so that no file delays another. */
 import { bring, type BringTools, type Failed, type Memory, type Outcome } from './bring.ts'
-import type { Listed } from './listing.ts'
+import type { Listed } from './http/listing.ts'
 import { delayAfter } from './time.ts'
 import type { Trouble, TroubleCode } from './trouble.ts'
 

@@ -1,5 +1,5 @@
 /** Refuses unknown options, so that a typo is never ignored. */
-import { ClientError } from './client-error.ts'
+import { ClientError } from './http/client-error.ts'
 
 export function refuseOthers(given: object, known: readonly string[]): void {
   const other = Object.keys(given).find((key) => !known.includes(key))

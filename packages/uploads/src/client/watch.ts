@@ -3,10 +3,10 @@
  * regularly.
  */
 import { performance } from 'node:perf_hooks'
-import { ClientError, textOf } from './client-error.ts'
+import { ClientError, textOf } from './http/client-error.ts'
 import type { Crew } from './crew.ts'
-import { listen } from './events.ts'
-import { type Listed, listPage, readLimits } from './listing.ts'
+import { listen } from './http/events.ts'
+import { type Listed, listPage, readLimits } from './http/listing.ts'
 import type { Settings } from './options.ts'
 import { delayAfter, sleep } from './time.ts'
 import type { Trouble, TroubleCode } from './trouble.ts'

@@ -2,7 +2,7 @@
  * Server-sent events of new files: first the pending ones, or those after the last event id, then new
  * commits.
  */
-import { feed, type FeedPage } from '../inbox/feed.ts'
+import { feed, type FeedPage } from '../inbox/deliver/feed.ts'
 import type { Inside } from '../inbox/inside.ts'
 
 const PAGE = 100

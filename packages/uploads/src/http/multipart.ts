@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import type { MailboxLimits } from '../inbox/limits.ts'
-import type { Incoming } from '../inbox/take-in.ts'
+import type { Incoming } from '../inbox/receive/take-in.ts'
 import { cleanName } from '../clean/clean-name.ts'
 import { Refusal } from '../refusal.ts'
 import { type Arrivals, arrivals } from './arrivals.ts'

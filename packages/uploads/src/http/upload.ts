@@ -1,10 +1,10 @@
 /** Accepts an upload request: concurrency limits, timeout and idempotency key. */
 import type { Platform } from 'jobmill'
-import { checkKey } from '../inbox/idempotency.ts'
+import { checkKey } from '../inbox/receive/idempotency.ts'
 import type { Inside } from '../inbox/inside.ts'
 import type { During } from '../inbox/in-code.ts'
 import { limitsOf } from '../inbox/limits.ts'
-import { receive, type Received } from '../inbox/receive.ts'
+import { receive, type Received } from '../inbox/receive/receive.ts'
 import type { Holder } from '../inbox/tokens.ts'
 import { Refusal } from '../refusal.ts'
 import { filesOf, reasonOf } from './multipart.ts'

@@ -2,7 +2,7 @@
  * Long polling: returns a page of the feed, and holds an empty one open until files arrive or the wait ends.
  */
 import type { Platform } from 'jobmill'
-import { feed, type FeedPage, type FeedRequest } from '../inbox/feed.ts'
+import { feed, type FeedPage, type FeedRequest } from '../inbox/deliver/feed.ts'
 import type { Inside } from '../inbox/inside.ts'
 
 export async function waitForPage(

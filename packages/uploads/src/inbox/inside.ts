@@ -3,11 +3,11 @@ import type { Tables } from 'jobmill-tables'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Schema } from '../tables/schema.ts'
 import type { FaultPoint } from './fault-points.ts'
-import type { Live } from './live.ts'
+import type { Live } from './deliver/live.ts'
 import type { Limits } from './limits.ts'
-import type { Bridge } from './bridge.ts'
-import type { Room } from './room.ts'
-import type { SweepCounter } from './sweep-counter.ts'
+import type { Bridge } from './receive/bridge.ts'
+import type { Room } from './receive/room.ts'
+import type { SweepCounter } from './sweep/sweep-counter.ts'
 
 export interface Inside {
   readonly tables: Tables<Schema>

@@ -1,6 +1,6 @@
 /** The files of a mailbox for operators, including expired ones, which consumers do not see. */
-import { cursorOf, seqOf } from './cursor.ts'
-import { fileView, type FileView } from './file-view.ts'
+import { cursorOf, seqOf } from './deliver/cursor.ts'
+import { fileView, type FileView } from './deliver/file-view.ts'
 import type { Inside } from './inside.ts'
 
 export const LOOK_STATES = ['pending', 'acked', 'expired'] as const

@@ -5,7 +5,7 @@ import { JobmillError, quote } from './words.ts'
 import type { Inside } from './inside.ts'
 import { cleanId } from '../clean/ids.ts'
 import { type Limits, limitsOf, type MailboxLimits } from './limits.ts'
-import { type Usage, usages } from './quota.ts'
+import { type Usage, usages } from './receive/quota.ts'
 import { addToken, givenHash } from './tokens.ts'
 
 export interface NewMailbox {

@@ -1,9 +1,9 @@
 /** The Prometheus metrics of the inbox: swept and pending files. */
 import type { Mill } from 'jobmill'
 import { sql } from 'jobmill-tables'
-import { type ForeignTarget, TARGETS } from './foreign.ts'
+import { type ForeignTarget, TARGETS } from './deliver/foreign.ts'
 import type { Inside } from './inside.ts'
-import { OUTCOMES, type SweptOutcome } from './sweep-counter.ts'
+import { OUTCOMES, type SweptOutcome } from './sweep/sweep-counter.ts'
 
 /** The number of mailboxes with their own series: those with the most bytes. */
 const FULLEST = 100

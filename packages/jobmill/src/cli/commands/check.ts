@@ -2,10 +2,10 @@
 import { nearest } from '../../job/options/known-keys.ts'
 import { type Resolved, resolveOptions } from '../../runtime/options/options.ts'
 import type { Problem } from '../../runtime/options/problems.ts'
-import { type Command, EXIT } from '../command.ts'
-import { loadConfig } from '../load-config.ts'
-import { oneLine } from '../plain.ts'
-import { countText } from '../wording.ts'
+import { type Command, EXIT } from '../program/command.ts'
+import { loadConfig } from '../config/load-config.ts'
+import { oneLine } from '../output/plain.ts'
+import { countText } from '../output/wording.ts'
 
 export const check: Command = {
   words: 'check',

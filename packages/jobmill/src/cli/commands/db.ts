@@ -1,5 +1,5 @@
 /** The `jobmill db` commands. */
-import type { Command } from '../command.ts'
+import type { Command } from '../program/command.ts'
 import { dbCreate } from '../db/create.ts'
 import { dbDoctor } from '../db/doctor.ts'
 import { dbMigrate } from '../db/migrate.ts'

@@ -1,8 +1,8 @@
 /** `jobmill jobs retry`, `cancel`, `run-now` and `delete`: change jobs by id or by filter. */
 import { JobmillError } from '../../job/errors.ts'
 import type { BulkAct } from '../../runtime/operate/bulk.ts'
-import type { Command, ParsedArguments, Option } from '../command.ts'
-import { YES } from '../confirm.ts'
+import type { Command, ParsedArguments, Option } from '../program/command.ts'
+import { YES } from '../output/confirm.ts'
 import { actOnIds } from '../jobs/act-on-ids.ts'
 import { actOnMany } from '../jobs/act-on-many.ts'
 import { JOB_FIELDS } from '../jobs/fields.ts'

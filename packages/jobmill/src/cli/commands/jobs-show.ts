@@ -1,7 +1,7 @@
 /** `jobmill jobs show`: prints all details of one job. */
 import { JobmillError, quote } from '../../job/errors.ts'
 import { systemPlatform } from '../../platform/platform.ts'
-import { type Command, EXIT } from '../command.ts'
+import { type Command, EXIT } from '../program/command.ts'
 import { JOB_FIELDS } from '../jobs/fields.ts'
 import { jobText } from '../jobs/job-text.ts'
 import { withMill } from '../with-mill.ts'

@@ -1,8 +1,8 @@
 /** `jobmill limits delete`: deletes a limit, unless a queue uses it. */
 import { isJobmillError, JobmillError, quote } from '../../job/errors.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import { type Command, EXIT } from '../command.ts'
-import { confirm, YES } from '../confirm.ts'
+import { type Command, EXIT } from '../program/command.ts'
+import { confirm, YES } from '../output/confirm.ts'
 import { limitText } from '../limits/text.ts'
 import { withMill } from '../with-mill.ts'
 

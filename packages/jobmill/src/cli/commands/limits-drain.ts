@@ -1,8 +1,8 @@
 /** `jobmill limits drain`: empties a limit, and with `--for` keeps it empty for a while. */
-import { type Command, EXIT } from '../command.ts'
+import { type Command, EXIT } from '../program/command.ts'
 import { withMill } from '../with-mill.ts'
-import { lengthOf, omitUndefined } from '../typed-values.ts'
-import { remainingText } from '../wording.ts'
+import { lengthOf, omitUndefined } from '../program/typed-values.ts'
+import { remainingText } from '../output/wording.ts'
 
 export const limitsDrain: Command = {
   words: 'limits drain',

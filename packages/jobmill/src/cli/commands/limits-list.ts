@@ -1,10 +1,10 @@
 /** `jobmill limits list`: lists all limits and their current availability. */
 import type { LimitRecord } from '../../store/types/limit.ts'
-import { type Command, EXIT } from '../command.ts'
+import { type Command, EXIT } from '../program/command.ts'
 import { limitText } from '../limits/text.ts'
-import { type Cell, table } from '../table.ts'
+import { type Cell, table } from '../output/table.ts'
 import { withMill } from '../with-mill.ts'
-import { remainingText } from '../wording.ts'
+import { remainingText } from '../output/wording.ts'
 
 const HEADS = ['limit', 'settings', 'available', 'held', 'next in', 'drained', 'keys']
 

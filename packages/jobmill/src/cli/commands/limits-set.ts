@@ -2,9 +2,9 @@
 import { JobmillError } from '../../job/errors.ts'
 import type { LimitOptions } from '../../job/limit/limit.ts'
 import type { LimitChange } from '../../runtime/operate/limits.ts'
-import { type Command, EXIT, type ParsedArguments } from '../command.ts'
+import { type Command, EXIT, type ParsedArguments } from '../program/command.ts'
 import { limitText } from '../limits/text.ts'
-import { lengthOf, numberOf, omitUndefined } from '../typed-values.ts'
+import { lengthOf, numberOf, omitUndefined } from '../program/typed-values.ts'
 import { BY_CLI, withMill } from '../with-mill.ts'
 
 export const limitsSet: Command = {

@@ -2,12 +2,12 @@
 import { checkOneOf } from '../../job/numbers.ts'
 import { OVERRIDABLE } from '../../job/queue/overrides.ts'
 import type { OverrideView } from '../../runtime/operate/overrides.ts'
-import { type Command, EXIT } from '../command.ts'
-import { confirm, YES } from '../confirm.ts'
-import { type Cell, table } from '../table.ts'
-import { omitUndefined } from '../typed-values.ts'
+import { type Command, EXIT } from '../program/command.ts'
+import { confirm, YES } from '../output/confirm.ts'
+import { type Cell, table } from '../output/table.ts'
+import { omitUndefined } from '../program/typed-values.ts'
 import { withMill } from '../with-mill.ts'
-import { localTime } from '../wording.ts'
+import { localTime } from '../output/wording.ts'
 
 const HEADS = ['type', 'name', 'option', 'value', 'code', 'by', 'at']
 

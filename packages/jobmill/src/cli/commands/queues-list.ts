@@ -1,7 +1,7 @@
 /** `jobmill queues list`: lists all queues with their settings and counts. */
-import { type Command, EXIT } from '../command.ts'
+import { type Command, EXIT } from '../program/command.ts'
 import { QUEUE_HEADS, queueRow, queueViews, unservedText } from '../queues/view.ts'
-import { table } from '../table.ts'
+import { table } from '../output/table.ts'
 import { withMill } from '../with-mill.ts'
 
 export const queuesList: Command = {

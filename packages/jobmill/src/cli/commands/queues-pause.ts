@@ -1,5 +1,5 @@
 /** `jobmill queues pause` and `resume`. */
-import { type Command, EXIT } from '../command.ts'
+import { type Command, EXIT } from '../program/command.ts'
 import { checkFound } from '../queues/unknown.ts'
 import { BY_CLI, withMill } from '../with-mill.ts'
 

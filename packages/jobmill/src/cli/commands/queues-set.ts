@@ -1,5 +1,5 @@
 /** `jobmill queues set`: changes the settings of a queue at run time, and prints what changed. */
-import { type Command, EXIT } from '../command.ts'
+import { type Command, EXIT } from '../program/command.ts'
 import { changesText, QUEUE_FIELDS, QUEUE_OPTIONS, queueChangeOf } from '../queues/changes.ts'
 import { checkFound } from '../queues/unknown.ts'
 import { BY_CLI, withMill } from '../with-mill.ts'

@@ -1,11 +1,11 @@
 /** `jobmill schedules add`: creates a schedule at run time, in addition to those in code. */
 import { isJobmillError, JobmillError, quote } from '../../job/errors.ts'
 import { systemPlatform } from '../../platform/platform.ts'
-import { type Command, EXIT } from '../command.ts'
+import { type Command, EXIT } from '../program/command.ts'
 import { checkKind } from '../enqueue/known-kind.ts'
 import { newScheduleOf, SCHEDULE_FIELDS, SCHEDULE_OPTIONS } from '../schedules/options.ts'
 import { BY_CLI, withMill } from '../with-mill.ts'
-import { moment } from '../wording.ts'
+import { moment } from '../output/wording.ts'
 
 export const schedulesAdd: Command = {
   words: 'schedules add',

@@ -1,11 +1,11 @@
 /** `jobmill schedules list`: lists all schedules, described in English, with their next and last runs. */
 import { systemPlatform } from '../../platform/platform.ts'
 import type { ScheduleView } from '../../runtime/operate/schedule-view.ts'
-import { type Command, EXIT } from '../command.ts'
-import { oneLine } from '../plain.ts'
-import { type Cell, type Painted, table } from '../table.ts'
+import { type Command, EXIT } from '../program/command.ts'
+import { oneLine } from '../output/plain.ts'
+import { type Cell, type Painted, table } from '../output/table.ts'
 import { withMill } from '../with-mill.ts'
-import { fromNow, moment } from '../wording.ts'
+import { fromNow, moment } from '../output/wording.ts'
 
 const HEADS = ['schedule', 'state', 'when', 'zone', 'kind', 'queue', 'next', 'last', 'description']
 

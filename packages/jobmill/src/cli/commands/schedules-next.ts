@@ -7,11 +7,11 @@ import { timingOf } from '../../job/schedule/schedule-options.ts'
 import { describeWhen } from '../../job/when/describe-when.ts'
 import { nextRuns } from '../../job/when/instants.ts'
 import { systemPlatform } from '../../platform/platform.ts'
-import { type Command, EXIT, type ParsedArguments } from '../command.ts'
+import { type Command, EXIT, type ParsedArguments } from '../program/command.ts'
 import { ZONE } from '../schedules/options.ts'
-import { numberOf, omitUndefined } from '../typed-values.ts'
+import { numberOf, omitUndefined } from '../program/typed-values.ts'
 import { withMill } from '../with-mill.ts'
-import { moment } from '../wording.ts'
+import { moment } from '../output/wording.ts'
 
 const DEFAULT_COUNT = 10
 

@@ -1,10 +1,10 @@
 /** `jobmill schedules pause`, `resume`, `trigger` and `delete`. */
 import { JobmillError, quote } from '../../job/errors.ts'
 import { systemPlatform } from '../../platform/platform.ts'
-import { type Command, EXIT } from '../command.ts'
-import { confirm, YES } from '../confirm.ts'
+import { type Command, EXIT } from '../program/command.ts'
+import { confirm, YES } from '../output/confirm.ts'
 import { BY_CLI, withMill } from '../with-mill.ts'
-import { moment } from '../wording.ts'
+import { moment } from '../output/wording.ts'
 
 const ONE = { takes: 'NAME', arguments: [1, 1], fields: { name: 'NAME' } } as const
 

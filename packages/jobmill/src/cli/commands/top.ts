@@ -1,11 +1,11 @@
 /** `jobmill top`: a live overview on a terminal; elsewhere, it is printed once. */
 import { timeoutMs } from '../../job/duration.ts'
-import { type Command, EXIT } from '../command.ts'
+import { type Command, EXIT } from '../program/command.ts'
 import { runLive } from '../top/live.ts'
 import { overviewFrame } from '../top/overview-frame.ts'
 import { lineText } from '../top/pieces.ts'
 import { overview } from '../top/read.ts'
-import { lengthOf } from '../typed-values.ts'
+import { lengthOf } from '../program/typed-values.ts'
 import { withMill } from '../with-mill.ts'
 
 /** The size when the output is not a terminal. */

@@ -6,7 +6,7 @@ import { BOUNDS } from '../../job/defaults.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import { JOB_STATES } from '../../job/state.ts'
 import type { QueueCounts } from '../../store/types/queue-record.ts'
-import { type Command, EXIT, type ParsedArguments } from '../command.ts'
+import { type Command, EXIT, type ParsedArguments } from '../program/command.ts'
 import { transferAll, type Way } from '../transfer/transfer-parts.ts'
 import { checkNotEmpty, findPlace } from '../transfer/find-place.ts'
 import { nextLines } from '../transfer/lines.ts'
@@ -20,8 +20,8 @@ import {
 } from '../transfer/quiet.ts'
 import { type TransferSummary, type TransferReport, printJson, printText } from '../transfer/report.ts'
 import { verify } from '../transfer/verify.ts'
-import { progressOf } from '../progress.ts'
-import type { Terminal } from '../terminal.ts'
+import { progressOf } from '../output/progress.ts'
+import type { Terminal } from '../output/terminal.ts'
 
 const BATCH = 500
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

@@ -4,8 +4,8 @@
  */
 import type { ProbeOptions } from '../../probes/probes.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
-import type { Command, ParsedArguments } from '../command.ts'
-import { LOG_OPTIONS } from '../mill-log.ts'
+import type { Command, ParsedArguments } from '../program/command.ts'
+import { LOG_OPTIONS } from '../output/mill-log.ts'
 import { runMill } from '../run-mill.ts'
 import { millOptions, portOf, tokensFrom } from './start.ts'
 

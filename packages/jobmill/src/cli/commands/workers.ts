@@ -3,13 +3,13 @@ import { systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { Slot } from '../../store/types/duty.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
-import { type Command, EXIT } from '../command.ts'
+import { type Command, EXIT } from '../program/command.ts'
 import { pagesOf } from '../jobs/pages.ts'
-import { progressOf } from '../progress.ts'
-import { type Cell, table } from '../table.ts'
-import { INSTANCE_STYLE } from '../instance-style.ts'
+import { progressOf } from '../output/progress.ts'
+import { type Cell, table } from '../output/table.ts'
+import { INSTANCE_STYLE } from '../output/instance-style.ts'
 import { withMill } from '../with-mill.ts'
-import { fromNow } from '../wording.ts'
+import { fromNow } from '../output/wording.ts'
 
 const INSTANCE_HEADS = [
   'instance',

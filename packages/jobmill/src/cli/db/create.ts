@@ -1,8 +1,8 @@
 /** `jobmill db create`: creates the database if it does not exist. */
-import { type Command, EXIT } from '../command.ts'
+import { type Command, EXIT } from '../program/command.ts'
 import { optionsFor } from '../with-mill.ts'
 import { toolsOf } from './tools-of.ts'
-import { waitingFor } from '../waiting.ts'
+import { waitingFor } from '../output/waiting.ts'
 
 export const dbCreate: Command = {
   words: 'db create',

@@ -1,11 +1,11 @@
 /** `jobmill db migrate`: applies pending migrations, as the first start of a new release would. */
 import { isCurrent } from '../../store/admin/schema-status.ts'
 import type { Store } from '../../store/store.ts'
-import { type Command, EXIT } from '../command.ts'
-import type { Terminal } from '../terminal.ts'
+import { type Command, EXIT } from '../program/command.ts'
+import type { Terminal } from '../output/terminal.ts'
 import { optionsFor } from '../with-mill.ts'
 import { toolsOf } from './tools-of.ts'
-import { waitingFor } from '../waiting.ts'
+import { waitingFor } from '../output/waiting.ts'
 
 export const dbMigrate: Command = {
   words: 'db migrate',

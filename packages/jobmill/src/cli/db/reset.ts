@@ -3,12 +3,12 @@
  * instances are alive.
  */
 import { JobmillError } from '../../job/errors.ts'
-import { type Command, EXIT, type ParsedArguments } from '../command.ts'
-import type { Terminal } from '../terminal.ts'
+import { type Command, EXIT, type ParsedArguments } from '../program/command.ts'
+import type { Terminal } from '../output/terminal.ts'
 import { optionsFor } from '../with-mill.ts'
 import { migrate } from './migrate.ts'
 import { toolsOf } from './tools-of.ts'
-import { waitingFor } from '../waiting.ts'
+import { waitingFor } from '../output/waiting.ts'
 
 export const dbReset: Command = {
   words: 'db reset',

@@ -4,8 +4,8 @@
  */
 import type { SchemaStatus } from '../../store/admin/admin.ts'
 import { isCurrent } from '../../store/admin/schema-status.ts'
-import { type Command, EXIT } from '../command.ts'
-import { table } from '../table.ts'
+import { type Command, EXIT } from '../program/command.ts'
+import { table } from '../output/table.ts'
 import { optionsFor } from '../with-mill.ts'
 import { toolsOf } from './tools-of.ts'
 

@@ -4,7 +4,7 @@
  */
 import { isJobmillError, JobmillError, rephrase } from '../../job/errors.ts'
 import type { EnqueuedJob } from '../../job/handle.ts'
-import { jsonOf } from '../typed-values.ts'
+import { jsonOf } from '../program/typed-values.ts'
 import type { Line } from './lines.ts'
 
 export interface FromLines {

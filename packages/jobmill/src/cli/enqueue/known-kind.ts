@@ -2,7 +2,7 @@
 import { JobmillError, quote } from '../../job/errors.ts'
 import { nearest } from '../../job/options/known-keys.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
-import type { ParsedArguments, Option } from '../command.ts'
+import type { ParsedArguments, Option } from '../program/command.ts'
 
 const SHOWN_KINDS = 10
 

@@ -3,8 +3,8 @@ import type { EnqueueOptions } from '../../job/handle.ts'
 import { DEDUPE_SCOPES } from '../../job/new-job.ts'
 import type { DedupeRequest } from '../../job/prepare-jobs.ts'
 import { JobmillError } from '../../job/errors.ts'
-import type { ParsedArguments, Option } from '../command.ts'
-import { jsonOf, lengthOf, numberOf, omitUndefined } from '../typed-values.ts'
+import type { ParsedArguments, Option } from '../program/command.ts'
+import { jsonOf, lengthOf, numberOf, omitUndefined } from '../program/typed-values.ts'
 
 export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
   queue: { type: 'string', takes: 'NAME', says: 'queue to enqueue into' },

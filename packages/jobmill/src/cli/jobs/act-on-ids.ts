@@ -2,10 +2,10 @@
 import type { BulkAct } from '../../runtime/operate/bulk.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { OperateAnswer } from '../../runtime/operate/operate.ts'
-import { EXIT } from '../command.ts'
-import { progressOf } from '../progress.ts'
-import { type Cell, table } from '../table.ts'
-import type { Terminal } from '../terminal.ts'
+import { EXIT } from '../program/command.ts'
+import { progressOf } from '../output/progress.ts'
+import { type Cell, table } from '../output/table.ts'
+import type { Terminal } from '../output/terminal.ts'
 
 export interface NamedJobs {
   readonly act: BulkAct

@@ -5,14 +5,14 @@
 import type { BulkAct, BulkPreview, BulkReport } from '../../runtime/operate/bulk.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { ListFilter } from '../../runtime/operate/list-filter.ts'
-import { EXIT, type ParsedArguments } from '../command.ts'
-import { confirm } from '../confirm.ts'
-import { interruptible } from '../interrupt.ts'
-import { progressOf } from '../progress.ts'
+import { EXIT, type ParsedArguments } from '../program/command.ts'
+import { confirm } from '../output/confirm.ts'
+import { interruptible } from '../program/interrupt.ts'
+import { progressOf } from '../output/progress.ts'
 import { noteUnknownQueues } from '../queues/unknown.ts'
-import type { Terminal } from '../terminal.ts'
-import { omitUndefined } from '../typed-values.ts'
-import { countText, number } from '../wording.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { omitUndefined } from '../program/typed-values.ts'
+import { countText, number } from '../output/wording.ts'
 
 export interface ManyJobs {
   readonly act: BulkAct

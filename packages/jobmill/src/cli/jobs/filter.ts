@@ -2,8 +2,8 @@
 import { systemPlatform } from '../../platform/platform.ts'
 import { checkState, LISTED_STATES, type ListFilter } from '../../runtime/operate/list-filter.ts'
 import { checkPayloadAt, checkSought, readPayloadAt } from '../../store/payload-at.ts'
-import type { ParsedArguments, Option } from '../command.ts'
-import { momentOf, omitUndefined } from '../typed-values.ts'
+import type { ParsedArguments, Option } from '../program/command.ts'
+import { momentOf, omitUndefined } from '../program/typed-values.ts'
 
 export const FILTERS = {
   queue: { type: 'string', takes: 'NAMES', says: 'jobs of these queues: mail,reports', multiple: true },

@@ -1,10 +1,10 @@
 /** Formats all details of one job as text. */
 import type { AttemptView, JobView } from '../../runtime/operate/job-view.ts'
 import type { Why } from '../../runtime/diagnose/why.ts'
-import { oneLine, plain } from '../plain.ts'
-import { listing } from '../table.ts'
-import type { Terminal } from '../terminal.ts'
-import { countText, fromNow, lasting, localTime, moment, optionText } from '../wording.ts'
+import { oneLine, plain } from '../output/plain.ts'
+import { listing } from '../output/table.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { countText, fromNow, lasting, localTime, moment, optionText } from '../output/wording.ts'
 import { STATE_STYLE } from './rows.ts'
 
 type Paint = Pick<Terminal, 'paint'>

@@ -2,10 +2,10 @@
 import type { JobState } from '../../job/state.ts'
 import type { ListedJob } from '../../runtime/operate/list-jobs.ts'
 import type { JobSummary } from '../../store/types/job-record.ts'
-import { oneLine } from '../plain.ts'
-import type { Cell } from '../table.ts'
-import type { Style } from '../terminal.ts'
-import { fromNow, lasting } from '../wording.ts'
+import { oneLine } from '../output/plain.ts'
+import type { Cell } from '../output/table.ts'
+import type { Style } from '../output/terminal.ts'
+import { fromNow, lasting } from '../output/wording.ts'
 
 export const JOB_HEADS = ['id', 'kind', 'queue', 'state', 'attempt', 'enqueued', 'when', 'error']
 

@@ -1,6 +1,6 @@
 /** Formats limits as text. */
 import type { LimitSettings } from '../../job/limit/limit.ts'
-import { optionText } from '../wording.ts'
+import { optionText } from '../output/wording.ts'
 
 /** Formats a limit as command-line options: `--rate 50 --per 1m --burst 10`. */
 export function limitText(settings: LimitSettings): string {

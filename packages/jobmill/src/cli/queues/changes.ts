@@ -3,9 +3,9 @@ import { JobmillError } from '../../job/errors.ts'
 import type { QueueChange, Retention } from '../../job/queue/queue-settings.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import type { QueueRecord } from '../../store/types/queue-record.ts'
-import type { ParsedArguments, Option } from '../command.ts'
-import { lengthOf, numberOf, omitUndefined } from '../typed-values.ts'
-import { remainingText, optionText } from '../wording.ts'
+import type { ParsedArguments, Option } from '../program/command.ts'
+import { lengthOf, numberOf, omitUndefined } from '../program/typed-values.ts'
+import { remainingText, optionText } from '../output/wording.ts'
 
 const ENDED = ['done', 'cancelled', 'dead'] as const
 

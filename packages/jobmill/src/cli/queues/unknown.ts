@@ -4,8 +4,8 @@ import { nearest } from '../../job/options/known-keys.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
 import { type QueueRecord, queueUnknown } from '../../store/types/queue-record.ts'
-import { oneLine } from '../plain.ts'
-import type { Terminal } from '../terminal.ts'
+import { oneLine } from '../output/plain.ts'
+import type { Terminal } from '../output/terminal.ts'
 
 export function checkFound(queues: readonly QueueRecord[], name: string): QueueRecord {
   const found = queues.find((queue) => queue.name === name)

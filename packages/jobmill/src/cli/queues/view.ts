@@ -1,8 +1,8 @@
 /** Combines the settings, counts and workers of each queue. */
 import type { Mill } from '../../runtime/mill.ts'
 import type { QueueCounts, QueueRecord, UnservedKind } from '../../store/types/queue-record.ts'
-import type { Cell, Painted } from '../table.ts'
-import { countText, lasting, remainingText, optionText } from '../wording.ts'
+import type { Cell, Painted } from '../output/table.ts'
+import { countText, lasting, remainingText, optionText } from '../output/wording.ts'
 import { hasNoWorker, servedQueues } from './served.ts'
 
 export interface QueueView extends QueueRecord {

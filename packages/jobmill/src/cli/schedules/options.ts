@@ -2,9 +2,9 @@
 import { JobmillError } from '../../job/errors.ts'
 import { MISSED, OVERLAPS } from '../../job/schedule/schedule.ts'
 import type { ScheduleChange, ScheduleOptions } from '../../job/schedule/schedule-options.ts'
-import type { ParsedArguments, Option } from '../command.ts'
+import type { ParsedArguments, Option } from '../program/command.ts'
 import { UNKNOWN_KIND } from '../enqueue/known-kind.ts'
-import { asLength, jsonOf, lengthOf, numberOf, omitUndefined } from '../typed-values.ts'
+import { asLength, jsonOf, lengthOf, numberOf, omitUndefined } from '../program/typed-values.ts'
 
 export const ZONE: Option = {
   type: 'string',

@@ -1,7 +1,7 @@
 /** The first screen: queues, instances and the latest dead jobs, fitted to the height of the terminal. */
-import { INSTANCE_STYLE } from '../instance-style.ts'
+import { INSTANCE_STYLE } from '../output/instance-style.ts'
 import type { JobSummary } from '../../store/types/job-record.ts'
-import { countText, fromNow, localTime, number } from '../wording.ts'
+import { countText, fromNow, localTime, number } from '../output/wording.ts'
 import { alignLeft, type Line, alignRight, shares, type Size, visiblePart } from './pieces.ts'
 import { nameWidth, queueDetail, queueHeads, queueLine } from './queue-table.ts'
 import type { Overview, TopInstance } from './read.ts'

@@ -2,9 +2,9 @@
  * Lines of the screen as styled pieces. They are cut to the terminal width before styling, so that no line
  * wraps.
  */
-import { oneLine } from '../plain.ts'
-import type { Painted } from '../table.ts'
-import type { Terminal } from '../terminal.ts'
+import { oneLine } from '../output/plain.ts'
+import type { Painted } from '../output/table.ts'
+import type { Terminal } from '../output/terminal.ts'
 
 export type Line = readonly (string | Painted)[]
 

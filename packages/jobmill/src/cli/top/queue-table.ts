@@ -1,7 +1,7 @@
 /** The table of queues: every number takes at most five columns, so that the table fits into 80. */
 import { hasNoWorker } from '../queues/served.ts'
-import type { Painted } from '../table.ts'
-import { countText, remainingText as remaining, lasting } from '../wording.ts'
+import type { Painted } from '../output/table.ts'
+import { countText, remainingText as remaining, lasting } from '../output/wording.ts'
 import { alignLeft, type Line, alignRight } from './pieces.ts'
 import type { TopQueue } from './read.ts'
 import { shortNumber, shortTime } from './short.ts'

@@ -1,5 +1,5 @@
 /** The commands to run next, ready to paste into a shell. Passwords are omitted. */
-import type { ParsedArguments } from '../command.ts'
+import type { ParsedArguments } from '../program/command.ts'
 
 export interface NextLines {
   /** Starts a process on the new database. */

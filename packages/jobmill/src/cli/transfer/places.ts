@@ -2,8 +2,8 @@
 import { JobmillError } from '../../job/errors.ts'
 import type { Store, ToolStore } from '../../store/store.ts'
 import type { SchemaStatus } from '../../store/admin/admin.ts'
-import { isThere, storeAt } from '../choose-store.ts'
-import type { ParsedArguments } from '../command.ts'
+import { isThere, storeAt } from '../config/choose-store.ts'
+import type { ParsedArguments } from '../program/command.ts'
 import { optionsFor } from '../with-mill.ts'
 
 export interface Places {

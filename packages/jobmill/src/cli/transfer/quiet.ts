@@ -6,7 +6,7 @@ import { DEFAULTS } from '../../job/defaults.ts'
 import { JobmillError } from '../../job/errors.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
 import type { Store } from '../../store/store.ts'
-import { countText } from '../wording.ts'
+import { countText } from '../output/wording.ts'
 import type { Places } from './places.ts'
 
 export async function checkQuiet({ source, target }: Places): Promise<void> {

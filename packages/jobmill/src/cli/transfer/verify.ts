@@ -2,7 +2,7 @@
 import { JOB_STATES } from '../../job/state.ts'
 import type { TransferredRest } from '../../store/admin/transfer.ts'
 import type { QueueCounts } from '../../store/types/queue-record.ts'
-import { countText, number } from '../wording.ts'
+import { countText, number } from '../output/wording.ts'
 import type { Way } from './transfer-parts.ts'
 import { canonical } from './digest.ts'
 import { type Digests, digestsOf, SORTS } from './digests.ts'

@@ -1,5 +1,5 @@
 /** A process that locks a folder on request, reports whether it got the lock, and releases it on request. */
-import { hold } from '../../../src/client/hold.ts'
+import { hold } from '../../../src/client/folder/hold.ts'
 
 let release: (() => Promise<void>) | null = null
 const say = (word: string): void => void process.send?.(word)

@@ -1,0 +1,69 @@
+/** Loads a config: a module whose default export is the options of `jobmill()`. The store is optional. */
+import { access } from 'node:fs/promises'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { JobmillError, quote } from '../../job/errors.ts'
+import type { MillOptions } from '../../runtime/options/options.ts'
+import { usualStore } from './choose-store.ts'
+import { configError } from './config-errors.ts'
+
+const NAMES = ['jobmill.config.ts', 'jobmill.config.mts', 'jobmill.config.js', 'jobmill.config.mjs']
+
+/** Without a path, loads the first default name that exists. */
+export async function loadConfig(
+  parsed: string | undefined,
+  cwd: string,
+  fix = 'Pass the path of a config',
+): Promise<MillOptions> {
+  const found = await loadIfThere(parsed, cwd)
+  if (found !== null) return found
+  throw new JobmillError('OPTION_INVALID', `no config found (looked for ${NAMES.join(', ')})`, {
+    field: 'config',
+    fix,
+  })
+}
+
+/** Returns null when no path was passed and no default config exists. */
+export async function loadIfThere(parsed: string | undefined, cwd: string): Promise<MillOptions | null> {
+  const file = parsed === undefined ? await findDefault(cwd) : path.resolve(cwd, parsed)
+  if (file === undefined) return null
+  const loaded = await load(file)
+  const options: unknown = loaded.default
+  if (typeof options !== 'object' || options === null) {
+    throw new JobmillError('OPTION_INVALID', 'must export the options of jobmill() as default', {
+      field: file,
+      value: quote(options),
+      fix: 'Add export default { jobs }',
+    })
+  }
+  return 'store' in options ? (options as MillOptions) : { ...options, store: await usualStore(process.env) }
+}
+
+async function load(file: string): Promise<{ readonly default?: unknown }> {
+  if (!(await isThere(file))) {
+    throw new JobmillError('OPTION_INVALID', 'file not found', {
+      field: file,
+      fix: `Pass the path of a config, or create ${NAMES[0]}`,
+    })
+  }
+  try {
+    return (await import(pathToFileURL(file).href)) as { readonly default?: unknown }
+  } catch (error) {
+    throw (await configError(error, file)) ?? error
+  }
+}
+
+async function findDefault(cwd: string): Promise<string | undefined> {
+  for (const name of NAMES) {
+    const file = path.join(cwd, name)
+    if (await isThere(file)) return file
+  }
+  return undefined
+}
+
+function isThere(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  )
+}

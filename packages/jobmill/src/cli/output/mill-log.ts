@@ -1,0 +1,43 @@
+/** Chooses the log format of a mill: text on a terminal, JSON elsewhere, or what the config sets. */
+import { JobmillError, quote } from '../../job/errors.ts'
+import type { LogLevel } from '../../job/context.ts'
+import type { MillOptions } from '../../runtime/options/options.ts'
+import type { ParsedArguments, Option } from '../program/command.ts'
+
+export const LOG_OPTIONS: Readonly<Record<string, Option>> = {
+  log: {
+    type: 'string',
+    takes: 'text|json',
+    says: 'log format (default: text on a terminal, JSON elsewhere)',
+  },
+  level: { type: 'string', takes: 'LEVEL', says: 'log level: debug, info, warn or error (default info)' },
+}
+
+const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
+
+/** The `log` option of a mill. The config wins over the default; command-line options win over the config. */
+export async function logFor(
+  parsed: ParsedArguments,
+  config: MillOptions,
+): Promise<NonNullable<MillOptions['log']>> {
+  const how = parsed.text('log')
+  const level = parsed.text('level')
+  if (how !== undefined && how !== 'text' && how !== 'json')
+    throw new JobmillError('OPTION_INVALID', 'is not a log format', {
+      field: '--log',
+      value: quote(how),
+      fix: 'Pass text or json',
+    })
+  if (level !== undefined && !LEVELS.includes(level))
+    throw new JobmillError('OPTION_INVALID', 'is not a log level', {
+      field: '--level',
+      value: quote(level),
+      fix: `Use one of ${LEVELS.join(', ')}`,
+    })
+  if (config.log !== undefined && how === undefined && level === undefined) return config.log
+  const least = (level ?? 'info') as LogLevel
+  const isText = how === undefined ? process.stderr.isTTY : how === 'text'
+  if (isText) return least
+  const { jsonLogger } = await import('./json-log.ts')
+  return jsonLogger(least)
+}

@@ -1,0 +1,74 @@
+/** Defines a command: its name, arguments, options and implementation. The help is generated from it. */
+import type { Terminal } from '../output/terminal.ts'
+
+export interface Option {
+  readonly type: 'string' | 'boolean'
+  /** Placeholder of the value, in capitals: `NAME`. Omitted for a flag. */
+  readonly takes?: string
+  readonly says: string
+  readonly multiple?: boolean
+  /** One-letter alias, used with a single dash. */
+  readonly short?: string
+}
+
+/** The name, arguments and options of a command, in any program. Parsing and help need nothing else. */
+export interface Shape {
+  /** `jobs list` */
+  readonly words: string
+  /** The positional arguments that follow the name: `KIND [JSON]`. */
+  readonly takes?: string
+  /** The minimum and maximum number of positional arguments. */
+  readonly arguments?: readonly [number, number]
+  readonly says: string
+  readonly options?: Readonly<Record<string, Option>>
+  /** Maps the field paths of library errors to options, for error messages: `job.delay` is `--delay`. */
+  readonly fields?: Readonly<Record<string, string>>
+  readonly examples?: readonly string[]
+}
+
+export interface Command extends Shape {
+  readonly examples: readonly string[]
+  readonly run: (parsed: ParsedArguments, terminal: Terminal) => Promise<number>
+}
+
+/** The parsed arguments and options of a command. */
+export interface ParsedArguments {
+  readonly words: readonly string[]
+  /** The last value of the option, or undefined when it was not passed. */
+  readonly text: (option: string) => string | undefined
+  /** Every value of an option that was passed repeatedly. */
+  readonly texts: (option: string) => readonly string[]
+  readonly has: (option: string) => boolean
+}
+
+/** Where a program writes its output and its errors. */
+export type Lines = Pick<Terminal, 'out' | 'err'>
+
+/** Exit codes, for scripts. */
+export const EXIT = {
+  done: 0,
+  /** The command ran and failed. */
+  failed: 1,
+  /** The command line is invalid. Nothing was changed. */
+  usage: 2,
+  /** The target does not exist, its state or schema does not allow the change, or the user declined it. */
+  refused: 3,
+  /** The database cannot be reached or used, or refused the connection. */
+  unavailable: 4,
+} as const
+
+/** Options that every command accepts. */
+export const COMMON: Readonly<Record<string, Option>> = {
+  config: {
+    type: 'string',
+    takes: 'FILE',
+    says: 'config file (default: jobmill.config.ts, .mts, .js or .mjs in this directory)',
+  },
+  db: {
+    type: 'string',
+    takes: 'URL',
+    says: 'database to use instead of the one in the config: sqlite:jobs.db, postgres://…',
+  },
+  json: { type: 'boolean', says: 'print JSON instead of text' },
+  help: { type: 'boolean', short: 'h', says: 'show this help' },
+}

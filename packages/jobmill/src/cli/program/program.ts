@@ -1,0 +1,98 @@
+/**
+ * A program with commands: finds the command that was typed, runs it, and turns errors into messages and exit
+ * codes.
+ */
+import { isJobmillError } from '../../job/errors.ts'
+import { EXIT, type ParsedArguments, type Lines, type Option, type Shape } from './command.ts'
+import { exitCodeOf } from './exit-code.ts'
+import { commandOf, noSuchCommand, parseCommand, wordsOf } from './parse-arguments.ts'
+import { helpOn, helpOnAll, helpOnGroup } from './help.ts'
+import { translateError } from './own-words.ts'
+import { indentedLines } from '../output/plain.ts'
+
+export interface Program<C extends Shape> {
+  /** The name of the executable. */
+  readonly name: string
+  readonly version: string
+  /** The first lines of the help. */
+  readonly introduction: string
+  /** What else may be unreachable (exit code 4), in addition to the database. */
+  readonly reaches?: string
+  /** The meaning of exit code 3, when it differs from that of `jobmill`. */
+  readonly refused?: string
+  readonly commands: readonly C[]
+  /** Options that a command accepts in addition to its own. */
+  readonly common: (command: C) => Readonly<Record<string, Option>>
+  readonly run: (command: C, parsed: ParsedArguments) => Promise<number>
+  /** Explains the program's own errors; returns undefined for all others. */
+  readonly explain?: (error: unknown) => Explained | undefined
+}
+
+export interface Explained {
+  readonly lines: readonly string[]
+  readonly code: number
+}
+
+/** Resolves with the exit code; rejects with the error of the command, translated for the command line. */
+export async function obeyProgram<C extends Shape>(
+  program: Program<C>,
+  args: readonly string[],
+  { out, err }: Lines,
+): Promise<number> {
+  const { name, commands, common } = program
+  if (args.length === 1 && (args[0] === '--version' || args[0] === '-v')) {
+    out(program.version)
+    return EXIT.done
+  }
+  const typed = wordsOf(args, commands, common)
+  const asksForHelp = args.includes('--help') || args.includes('-h') || typed[0] === 'help'
+  const meant = typed[0] === 'help' ? typed.slice(1) : typed
+  const command = commandOf(meant, commands)
+  const print = asksForHelp ? out : err
+  if (command === undefined) {
+    const group = commands.filter(({ words }) => meant.length > 0 && words.startsWith(`${meant.join(' ')} `))
+    const option = meant.length === 0 && !asksForHelp ? args.find((arg) => arg.startsWith('-')) : undefined
+    if (option !== undefined) err(`error   ${option}: is not an option without a command. Run ${name} --help`)
+    else if (group.length > 0) print(helpOnGroup(group, program))
+    else if (meant.length === 0) print(helpOnAll(commands, program))
+    else err(`error   ${noSuchCommand(meant, commands, name)}`)
+    return asksForHelp && (group.length > 0 || meant.length === 0) ? EXIT.done : EXIT.usage
+  }
+  if (asksForHelp) {
+    out(helpOn(command, { ...program, options: { ...command.options, ...common(command) } }))
+    return EXIT.done
+  }
+  const options = { ...common(command), ...command.options }
+  try {
+    return await program.run(command, parseCommand(args, command, { name, options }))
+  } catch (error) {
+    // The program's own errors need no translation.
+    throw program.explain?.(error) === undefined ? translateError(error, command) : error
+  }
+}
+
+/**
+ * Resolves with the exit code, also after an error, which is printed. Only defects are printed with a stack
+ * trace.
+ */
+export async function runProgram<C extends Shape>(
+  program: Program<C>,
+  args: readonly string[],
+  lines: Lines,
+): Promise<number> {
+  try {
+    return await obeyProgram(program, args, lines)
+  } catch (error) {
+    const { lines: messages, code } = program.explain?.(error) ?? explain(error)
+    for (const line of messages) lines.err(indentedLines(`error   ${line}`))
+    return code
+  }
+}
+
+function explain(error: unknown): Explained {
+  if (isJobmillError(error)) return { lines: [error.message], code: exitCodeOf(error) }
+  // System errors already name the file and the problem.
+  if (error instanceof Error && 'syscall' in error) return { lines: [error.message], code: EXIT.failed }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return { lines: [text], code: EXIT.failed }
+}

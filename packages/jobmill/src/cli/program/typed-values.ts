@@ -1,0 +1,69 @@
+/** Parses the values of options: numbers, durations, JSON, instants. The library checks their meaning. */
+import { type Duration, durationMs, instantAt } from '../../job/duration.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
+import type { ParsedArguments } from './command.ts'
+
+export function numberOf(parsed: ParsedArguments, option: string): number | undefined {
+  const text = parsed.text(option)
+  if (text === undefined) return undefined
+  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  throw new JobmillError('NUMBER_INVALID', 'must be a whole number', {
+    field: `--${option}`,
+    value: quote(text),
+    fix: 'Use digits only, at most 15',
+  })
+}
+
+/**
+ * Parses a duration. The library reads a number as milliseconds, but a user who types `--retain-dead 7` means
+ * days, so a unit is required.
+ */
+export function lengthOf(parsed: ParsedArguments, option: string): Duration | undefined {
+  const text = parsed.text(option)
+  return text === undefined ? undefined : asLength(text, `--${option}`)
+}
+
+export function asLength(text: string, field: string): Duration {
+  if (!/^\d{1,15}(?:\.\d{1,15})?$/.test(text)) return text
+  throw new JobmillError('DURATION_INVALID', `has no unit`, {
+    field,
+    value: quote(text),
+    fix: `Use ${text}ms, ${text}s, ${text}m, ${text}h or ${text}d`,
+  })
+}
+
+const QUOTED = `Quote JSON for the shell, such as '{"to":"ada"}', or '"ada"' for a string`
+
+export function jsonOf(text: string, field: string, fix: string = QUOTED): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    throw new JobmillError('PAYLOAD_NOT_JSON', 'is not valid JSON', {
+      field,
+      value: quote(text),
+      fix,
+      cause: error,
+    })
+  }
+}
+
+/** Parses an instant with a time zone, or a duration before now. */
+export function momentOf(parsed: ParsedArguments, option: string, now: number): number | undefined {
+  const text = parsed.text(option)
+  if (text === undefined) return undefined
+  const field = `--${option}`
+  if (/^\d{4}-/.test(text)) return instantAt(text, field)
+  if (/[a-z]$/.test(text)) return now - durationMs(text, field)
+  throw new JobmillError('INSTANT_INVALID', 'must be an instant or a duration', {
+    field,
+    value: quote(text),
+    fix: 'Use 2027-01-31T09:00:00Z, or 2h for two hours ago',
+  })
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** Removes undefined values: the library distinguishes an omitted option from an undefined one. */
+export function omitUndefined<T extends object>(values: T): Defined<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>
+}
