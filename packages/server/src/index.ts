@@ -10,7 +10,6 @@ export { type PlaceBounds, places, type Places } from './access/places.ts'
 export {
   boundedServer,
   BULK_KIND,
-  bulkJob,
   readTokens,
   type RequestListener,
   type Role,

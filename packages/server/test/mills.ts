@@ -2,8 +2,9 @@
 import { inject, onTestFinished } from 'vitest'
 import { freshFile } from '../../../test/support/databases.ts'
 import { recycledSchema } from '../../../test/support/recycled-schemas.ts'
-import { serve, type Served, type ServeOptions, bulkJob } from '../src/index.ts'
+import { serve, type Served, type ServeOptions } from '../src/index.ts'
 import {
+  bulkJob,
   Dead,
   defineJob,
   type JobContext,

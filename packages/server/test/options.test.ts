@@ -1,8 +1,8 @@
 /** Every option of the HTTP API is checked when it is passed: none of a wrong type is accepted or ignored. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { isLoopback } from '../src/server/address.ts'
-import { bulkJob, httpApi, type HttpOptions, serve, servePublic, type ServeOptions } from '../src/index.ts'
-import { jobmill, type Mill } from '../../jobmill/src/index.ts'
+import { httpApi, type HttpOptions, serve, servePublic, type ServeOptions } from '../src/index.ts'
+import { bulkJob, jobmill, type Mill } from '../../jobmill/src/index.ts'
 import { sqlite } from '../../jobmill/src/sqlite.ts'
 import { TOKENS } from './mills.ts'
 

@@ -4,8 +4,7 @@
  */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
-import { Dead, defineJob, type JobContext } from '../../src/index.ts'
-import { bulkJob } from '../../../server/src/index.ts'
+import { bulkJob, Dead, defineJob, type JobContext } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
 import { subjects } from './stores.ts'

@@ -76,7 +76,7 @@ export const bulkRoutes: Routes = (api, { mill }) => {
     const instances = await mill.instances()
     if (!instances.some(({ state, kinds }) => state === 'alive' && kinds.includes(BULK_KIND)))
       return problem('BULK_UNSERVED', {
-        fix: `Run jobmill start or jobmill work, or add bulkJob(() => mill) of jobmill-server to the jobs of a mill that serves the queue ${BULK_QUEUE}`,
+        fix: `Run jobmill start or jobmill work, or add bulkJob(() => mill) to the jobs of a mill that serves the queue ${BULK_QUEUE}`,
       }) as never
     checkAct(act, filter)
     const payload: BulkPayload = {
