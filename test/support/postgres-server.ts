@@ -1,10 +1,23 @@
 // Starts a real PostgreSQL server for tests: own data folder, a free port on 127.0.0.1, no password. Tests
 // can restart or kill it, and it stops when the process that started it ends.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFileSync, closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { freePort } from './free-port.ts'
 import { guard } from './guardian.ts'
 import { postgresPrograms, type Binaries } from './postgres-binaries.ts'
@@ -77,7 +90,7 @@ export async function startPostgres(options: {
   let programs: string
   try {
     programs = postgresPrograms(options.binaries, folder)
-    if (options.copy === undefined) await createData(programs, data, folder, log)
+    if (options.copy === undefined) await createData(options.binaries, programs, data, folder, log)
     else copyData(options.copy, data)
     for (let attempt = 1; ; attempt++) {
       port = await freePort()
@@ -134,11 +147,41 @@ function start(program: string, args: string[], cwd: string, log: string): Child
   return child
 }
 
-async function createData(programs: string, data: string, folder: string, log: string): Promise<void> {
-  const args = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
-  const child = start(join(programs, 'initdb'), args, folder, log)
+/** Where the data of new servers is kept, by version and user: a copy takes a tenth of the time of initdb. */
+const cache = fileURLToPath(new URL('../../node_modules/.cache/postgres', import.meta.url))
+const INITDB = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+
+async function createData(
+  binaries: Binaries,
+  programs: string,
+  data: string,
+  folder: string,
+  log: string,
+): Promise<void> {
+  const version = execFileSync(join(programs, 'postgres'), ['--version'], { ...unprivileged, cwd: folder })
+  const key = createHash('sha256')
+    .update([version, process.getuid?.(), ...INITDB].join(' '))
+    .digest('hex')
+  const kept = join(cache, `${binaries}-${key.slice(0, 16)}`)
+  if (existsSync(kept)) return void execFileSync('cp', ['-a', kept, data])
+  const child = start(join(programs, 'initdb'), ['-D', data, ...INITDB], folder, log)
   const [code] = (await once(child, 'exit')) as [number | null]
   if (code !== 0) throw new Error(`initdb failed:\n${tail(log)}`)
+  keep(data, kept)
+}
+
+/** Another process may do the same at the same time: the first one wins. */
+function keep(data: string, kept: string): void {
+  mkdirSync(cache, { recursive: true })
+  const unfinished = mkdtempSync(join(cache, 'unfinished-'))
+  try {
+    execFileSync('cp', ['-a', data, join(unfinished, 'data')])
+    renameSync(join(unfinished, 'data'), kept)
+  } catch (error) {
+    if (!existsSync(kept)) throw error
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true })
+  }
 }
 
 function copyData({ data, follows }: { data: string; follows: string }, to: string): void {
