@@ -1,16 +1,27 @@
 // Provides places for the stores of one test file: an unused schema name, or a path for a SQLite file. They
-// are removed at the end of the file, after its own `afterAll` hooks.
+// are removed at the end of the file, after its own `afterAll` hooks; schemas on a server of this run are
+// removed with the server.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { atFileEnd } from './file-end.ts'
+import { inFull } from './in-full.ts'
 import { complain } from './leaks/complain.ts'
 import { aliveInFile, aliveInSchema } from './leaks/instance-rows.ts'
 
 const schemas: { url: string; name: string }[] = []
 const files: string[] = []
+
+/**
+ * Dropping a schema costs as much as creating it. A server of this run is removed with its schemas, and only
+ * in full size they are too large to stay until then.
+ */
+const DROPS = inFull(
+  true,
+  Boolean(process.env['TEST_DATABASE_URL']) || Boolean(process.env['TEST_DATABASE_URL_OLD']),
+)
 
 /** An unused schema name. The store creates the schema; this module drops it. */
 export function freshSchema(url: string, prefix = 'test'): string {
@@ -43,6 +54,7 @@ async function dropSchema(url: string, name: string): Promise<string[]> {
     // A connection that a test left open may hold locks: fail with a clear message instead of hanging.
     await client.query(`set lock_timeout = '5s'`)
     const left = await aliveInSchema(client, name)
+    if (!DROPS) return left
     // Also drop the schemas of applications, whose names start with this one.
     const { rows } = await client.query<{ nspname: string }>(
       `select nspname from pg_namespace where nspname = $1 or starts_with(nspname, $1 || '_')`,
