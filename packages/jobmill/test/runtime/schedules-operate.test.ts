@@ -1,5 +1,6 @@
 // P12: schedules in code, changes by an operator, and every read and operation at run time.
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { z } from 'zod'
 import { defineJob } from '../../src/job/definition.ts'
 import { rejection } from '../unit/support.ts'
@@ -8,7 +9,12 @@ import { allJobs, benches } from './schedules-bench.ts'
 const hourly = { name: 'hourly', job: 'work', when: '0 * * * *' } as const
 const iso = (runs: readonly number[]): string[] => runs.map((run) => new Date(run).toISOString().slice(0, 16))
 
-describe.each(benches)('schedules on %s', (_, bench) => {
+describe.each(benches)('schedules on %s', (name, bench) => {
+  const test = inTurns(
+    name,
+    benches.map(([place]) => place),
+  )
+
   describe('a deploy', () => {
     test('P12 target 10: applies changes in code from now on', async () => {
       const { clock, process, planned } = bench()

@@ -1,5 +1,6 @@
 // P12: each planned instant fires once, across several processes, lost replies and clock changes.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test as testOnBoth } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import type { Transition } from '../../src/store/types/finish.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, anInstance } from '../../../conformance/src/index.ts'
@@ -25,9 +26,15 @@ async function runOne(
   return id
 }
 
-describe.each(benches)('schedules on %s', (_, bench) => {
+describe.each(benches)('schedules on %s', (name, bench) => {
+  const test = inTurns(
+    name,
+    benches.map(([place]) => place),
+  )
+
   describe('one job for each tick', () => {
-    test('P12 target 10: with two leaders that serve at once, repeatedly', async () => {
+    // The transactions of two processes meet in the store.
+    testOnBoth('P12 target 10: with two leaders that serve at once, repeatedly', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const [one, other] = [await process(), await process()]
@@ -53,7 +60,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
         )
     })
 
-    test('P12 even for hundreds of missed ticks that two processes make up for at once', async () => {
+    testOnBoth('P12 even for hundreds of missed ticks that two processes make up for at once', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:00:00Z')
       const [one, other] = [await process(), await process()]
