@@ -56,12 +56,22 @@ export interface Verdict {
 /** The limit of P4 with the default lease. */
 export const RECOVERY_LIMIT_MS = 15_000
 
-export function judge(facts: Facts): Verdict {
+interface JudgeOptions {
+  /** How soon work must continue after a death or an outage. */
+  readonly recoveryLimitMs?: number
+}
+
+export function judge(facts: Facts, { recoveryLimitMs = RECOVERY_LIMIT_MS }: JudgeOptions = {}): Verdict {
   const problems = findProblems(facts)
   const figures = figuresOf(facts, problems)
   return {
     figures,
-    broken: [...sentences(problems), ...late(figures), ...counts(facts, figures), ...facts.broken],
+    broken: [
+      ...sentences(problems),
+      ...late(figures, recoveryLimitMs),
+      ...counts(facts, figures),
+      ...facts.broken,
+    ],
   }
 }
 
@@ -146,18 +156,18 @@ function describeJobs(ids: readonly string[], rule: string, what: string): strin
   return [`${rule}: ${ids.length === 1 ? '1 job' : `${ids.length} jobs`}, ${what} (${firstIds}).`]
 }
 
-function late(figures: Figures): string[] {
+function late(figures: Figures, limitMs: number): string[] {
   const slowest = figures.afterDeaths.reduce((a, b) => (a === null || b === null ? null : Math.max(a, b)), 0)
   return [
-    ...tooLate('a job of a killed process', slowest),
-    ...figures.afterOutages.flatMap((ms) => tooLate('work after the outage', ms)),
+    ...tooLate('a job of a killed process', slowest, limitMs),
+    ...figures.afterOutages.flatMap((ms) => tooLate('work after the outage', ms, limitMs)),
   ]
 }
 
-function tooLate(what: string, ms: number | null): string[] {
+function tooLate(what: string, ms: number | null, limitMs: number): string[] {
   if (ms === null) return [`recovery: ${what} never resumed.`]
-  if (ms <= RECOVERY_LIMIT_MS) return []
-  const [took, promised] = [ms, RECOVERY_LIMIT_MS].map((time) => (time / 1_000).toFixed(1))
+  if (ms <= limitMs) return []
+  const [took, promised] = [ms, limitMs].map((time) => (time / 1_000).toFixed(1))
   return [`recovery: ${what} resumed after ${took} s; the limit is ${promised} s.`]
 }
 

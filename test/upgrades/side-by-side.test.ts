@@ -46,7 +46,8 @@ describe.each(inFull(STORES, STORES.slice(1)))('upgrades under load, on %s', (_,
         expire: stores.expire,
         onEnd: onTestFinished,
       })
-      expect(upgrade.broken).toEqual([])
+      // As a text, so that a failure shows all of it.
+      expect(upgrade.broken.join('\n')).toBe('')
       expect(upgrade.interrupted).toBeGreaterThan(0)
     },
     TIMEOUT_MS,
