@@ -18,7 +18,7 @@ import { aFinish, DEAD, DONE, later } from '../../../conformance/src/suite/bench
 import { aClaim, aJob, anInstance, someJobs } from '../../../conformance/src/factories.ts'
 
 const MAIN = bundled(path.join(import.meta.dirname, '../../src/cli/main.ts'))
-const JOBS = 2_000
+const JOBS = inFull(2_000, 1_000)
 
 interface Database {
   /** The URL for the command line. */

@@ -71,16 +71,17 @@ async function prepare(url: string, schema: string): Promise<string> {
       `select tablename as name from pg_tables where schemaname = $1`,
       [schema],
     )
-    for (const { name } of rows)
-      await client.query(`create table ${aside}.${name} as table ${schema}.${name}`)
+    const filled: string[] = []
+    for (const { name } of rows) {
+      const { rowCount } = await client.query(`create table ${aside}.${name} as table ${schema}.${name}`)
+      if (rowCount !== 0) filled.push(name)
+    }
     return [
       'begin',
       // Without triggers the order of the tables does not matter; the rows are copied as they were.
       'set local session_replication_role = replica',
       ...rows.map(({ name }) => `delete from ${schema}.${name}`),
-      ...rows.map(
-        ({ name }) => `insert into ${schema}.${name} overriding system value table ${aside}.${name}`,
-      ),
+      ...filled.map((name) => `insert into ${schema}.${name} overriding system value table ${aside}.${name}`),
       'commit',
     ].join('; ')
   })

@@ -66,7 +66,7 @@ const STORES = PLACES.filter(({ name }) => name !== 'oracle')
  * Each claim is a transaction of several statements on a server: an hour of them takes most of a minute. The
  * arithmetic is the same.
  */
-const MINUTES: Readonly<Record<string, number>> = { sqlite: inFull(60, 10), postgres: inFull(6, 2) }
+const MINUTES: Readonly<Record<string, number>> = { sqlite: inFull(60, 4), postgres: inFull(6, 1) }
 
 describe.each(STORES)('P13 on $name: limited queues', ({ name, database }) => {
   const minutes = MINUTES[name] ?? 60

@@ -8,6 +8,7 @@ import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { MIGRATIONS as POSTGRES_MIGRATIONS } from '../../src/store-postgres/schema/migrations.ts'
 import { MIGRATIONS as SQLITE_MIGRATIONS } from '../../src/store-sqlite/schema/migrations.ts'
 import type { FullStore } from '../../src/store/store.ts'
@@ -67,7 +68,13 @@ const places: [string, () => Place, (place: Place) => Promise<unknown[]>, number
   ],
 ]
 
-describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) => {
+describe.each(places)('processes on %s', (on, fresh, migrationsIn, migrations) => {
+  // These two have a counterpart in the conformance suite, with several handles in one process.
+  const inTurn = inTurns(
+    on,
+    places.map(([name]) => name),
+  )
+
   test('many processes that start at once on a new database all open it, and migrate it once', async () => {
     const place = fresh()
     await Promise.all(Array.from({ length: inFull(20, 6) }, () => start(place, 'open').ended))
@@ -98,27 +105,31 @@ describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) =>
     expect((await store.get(ids)).map((job) => job?.state)).toEqual(ids.map(() => 'ready'))
   }, 60_000)
 
-  test('P4 P3 another process runs the jobs of a killed process again, with a higher token', async () => {
-    const place = fresh()
-    const store = await opened(place)
-    await store.enqueue(someJobs([{}, {}, {}]))
-    const victim = start(place, 'claim-and-hang')
-    await victim.untilMessages((messages) => messages.includes('hanging'))
-    const held = await store.get(victim.messages.slice(0, 3))
-    expect(held.map((job) => job?.state)).toEqual(['running', 'running', 'running'])
-    await kill(victim)
-    const reaped = await until(
-      () => store.instances.reap({ crashesUntilDead: 3, limit: 10 }),
-      ({ jobs }) => jobs.length > 0,
-    )
-    expect(reaped.jobs).toHaveLength(3)
-    const me = anInstance()
-    await store.instances.register(me)
-    const leases = await store.claim(aClaim(me.id))
-    expect(leases.map(({ id, attempt, crashes }) => [id, attempt, crashes])).toEqual(
-      victim.messages.slice(0, 3).map((id) => [id, 1, 1]),
-    )
-  }, 60_000)
+  inTurn(
+    'P4 P3 another process runs the jobs of a killed process again, with a higher token',
+    async () => {
+      const place = fresh()
+      const store = await opened(place)
+      await store.enqueue(someJobs([{}, {}, {}]))
+      const victim = start(place, 'claim-and-hang')
+      await victim.untilMessages((messages) => messages.includes('hanging'))
+      const held = await store.get(victim.messages.slice(0, 3))
+      expect(held.map((job) => job?.state)).toEqual(['running', 'running', 'running'])
+      await kill(victim)
+      const reaped = await until(
+        () => store.instances.reap({ crashesUntilDead: 3, limit: 10 }),
+        ({ jobs }) => jobs.length > 0,
+      )
+      expect(reaped.jobs).toHaveLength(3)
+      const me = anInstance()
+      await store.instances.register(me)
+      const leases = await store.claim(aClaim(me.id))
+      expect(leases.map(({ id, attempt, crashes }) => [id, attempt, crashes])).toEqual(
+        victim.messages.slice(0, 3).map((id) => [id, 1, 1]),
+      )
+    },
+    60_000,
+  )
 
   test('an enqueue of another process wakes a waiting process', async () => {
     const place = fresh()
@@ -128,23 +139,27 @@ describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) =>
     expect(await wakeUps).toMatchObject([{ queue: QUEUE, jobs: 1 }])
   }, 60_000)
 
-  test('a process without wake-ups finds jobs by polling', async () => {
-    const place = fresh()
-    const store = await opened(place)
-    const me = anInstance({ leaseMs: 600_000 })
-    await store.instances.register(me)
-    const other = await storeAt(place)
-    await other.open()
-    const job = aJob({ delay: 20 })
-    await other.enqueue([job])
-    await other.close()
-    const [lease] = await until(
-      async () => {
-        await store.stage(10)
-        return store.claim(aClaim(me.id))
-      },
-      (leases) => leases.length > 0,
-    )
-    expect(lease?.id).toBe(job.id)
-  }, 60_000)
+  inTurn(
+    'a process without wake-ups finds jobs by polling',
+    async () => {
+      const place = fresh()
+      const store = await opened(place)
+      const me = anInstance({ leaseMs: 600_000 })
+      await store.instances.register(me)
+      const other = await storeAt(place)
+      await other.open()
+      const job = aJob({ delay: 20 })
+      await other.enqueue([job])
+      await other.close()
+      const [lease] = await until(
+        async () => {
+          await store.stage(10)
+          return store.claim(aClaim(me.id))
+        },
+        (leases) => leases.length > 0,
+      )
+      expect(lease?.id).toBe(job.id)
+    },
+    60_000,
+  )
 })

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { describe, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { transferAll } from '../../src/cli/transfer/transfer-parts.ts'
 import { verify } from '../../src/cli/transfer/verify.ts'
 import type { ToolStore } from '../../src/store/store.ts'
@@ -29,7 +30,7 @@ import { WAY } from './places.ts'
 import type { FullStore } from '../../src/store/store.ts'
 
 const FILE = 'packages/jobmill/test/transfer/histories.test.ts'
-const RUNS = 3
+const RUNS = inFull(3, 1)
 const STEPS = 40
 
 const steps = [

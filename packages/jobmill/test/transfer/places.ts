@@ -1,6 +1,7 @@
 // Databases to transfer between, each on its own fake clock, and a function that transfers everything.
 import { inject, onTestFinished } from 'vitest'
-import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import { transferAll, type Way } from '../../src/cli/transfer/transfer-parts.ts'
 import { findPlace } from '../../src/cli/transfer/find-place.ts'
 import { verify, type Verified } from '../../src/cli/transfer/verify.ts'
@@ -27,8 +28,8 @@ export async function freshPlace(sort: Sort, now?: number): Promise<Place> {
 }
 
 function onServer({ now }: TestClock): ToolStore<never> {
-  const url = inject('postgresUrl')
-  return postgres(url, { schema: freshSchema(url, 'carry'), clock: now, notifier: false })
+  const url = inject('keptPostgresUrl')
+  return postgres(url, { schema: recycledSchema(url, 'carry'), clock: now, notifier: false })
 }
 
 /** Small, so that a few jobs make many pages. */
