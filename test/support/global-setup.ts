@@ -20,6 +20,8 @@ declare module 'vitest' {
     keptPostgresUrl: string
     /** Whether sessions of the server can be pooled. */
     keepsSessions: boolean
+    /** The Unix socket of our own server; null for a configured one. */
+    postgresSocket: string | null
     /** Null when no older server is available for this machine. */
     oldPostgresUrl: string | null
     /** The folder of the bundle: see programs.ts. */
@@ -32,7 +34,12 @@ declare module 'vitest' {
 interface Around {
   readonly provided: Pick<
     ProvidedContext,
-    'postgresUrl' | 'keptPostgresUrl' | 'keepsSessions' | 'oldPostgresUrl' | 'patternSchema'
+    | 'postgresUrl'
+    | 'keptPostgresUrl'
+    | 'keepsSessions'
+    | 'postgresSocket'
+    | 'oldPostgresUrl'
+    | 'patternSchema'
   >
   /** Safe to call twice. */
   readonly stop: () => Promise<void>
@@ -79,7 +86,10 @@ async function start(): Promise<Around> {
   const oldPostgresUrl = old.status === 'fulfilled' ? old.value : null
   if (oldPostgresUrl === null) warnWithoutOld(old.status === 'rejected' ? String(old.reason) : undefined)
   // A server that asks for a password cannot be used through pooled sessions, which authenticate only once.
-  const kept = TEST_DATABASE_URL ? null : await keepSessions(current.value, { keepsStatements: false })
+  const postgresSocket = started.find(({ url }) => url === current.value)?.socket ?? null
+  const kept = TEST_DATABASE_URL
+    ? null
+    : await keepSessions(current.value, { keepsStatements: false, socket: postgresSocket })
   const patternSchema = `pattern_${randomBytes(6).toString('hex')}`
   let stopping: Promise<void> | undefined
   return {
@@ -87,6 +97,7 @@ async function start(): Promise<Around> {
       postgresUrl: current.value,
       keptPostgresUrl: kept?.url ?? current.value,
       keepsSessions: kept !== null,
+      postgresSocket,
       oldPostgresUrl,
       patternSchema,
     },

@@ -38,14 +38,17 @@ const UNDO_ALL = `deallocate all; ${UNDO}`
 /** More sessions than the stores of all concurrent tests use. */
 const MOST_KEPT = 60
 
-/**
- * With `keepsStatements`, prepared statements stay too. Only for stores that all use one schema: statements
- * prepared for many schemas make every change of a table slow.
- */
-export async function keepSessions(
-  serverUrl: string,
-  options: { readonly keepsStatements: boolean },
-): Promise<KeptSessions> {
+export interface KeptOptions {
+  /**
+   * Prepared statements stay too. Only for stores that all use one schema: statements prepared for many
+   * schemas make every change of a table slow.
+   */
+  readonly keepsStatements: boolean
+  /** The Unix socket of the server, to use instead of TCP. */
+  readonly socket?: string | null
+}
+
+export async function keepSessions(serverUrl: string, options: KeptOptions): Promise<KeptSessions> {
   const sessions = poolOfSessions(serverUrl, options)
   const server = createServer({ noDelay: true }, sessions.accept)
   server.listen(0, '127.0.0.1')
@@ -68,7 +71,7 @@ export async function keepSessions(
  */
 export function keepSessionsHere(
   serverUrl: string,
-  options: { readonly keepsStatements: boolean },
+  options: KeptOptions,
 ): { readonly stream: () => Socket; readonly stop: () => void } {
   const sessions = poolOfSessions(serverUrl, options)
   return {
@@ -102,11 +105,9 @@ interface PoolOfSessions {
   readonly stop: () => void
 }
 
-function poolOfSessions(
-  serverUrl: string,
-  { keepsStatements }: { readonly keepsStatements: boolean },
-): PoolOfSessions {
+function poolOfSessions(serverUrl: string, { keepsStatements, socket = null }: KeptOptions): PoolOfSessions {
   const { hostname: host, port } = new URL(serverUrl)
+  const address = socket === null ? { host, port: Number(port), noDelay: true } : { path: socket }
   /** By their startup message: user, database and application name. */
   const kept = new Map<string, Session[]>()
   const streams = new Set<Duplex>()
@@ -116,7 +117,7 @@ function poolOfSessions(
     stream.on('error', () => stream.destroy())
     return stream.on('close', () => streams.delete(stream))
   }
-  const toServer = (): Socket => known(connect({ host, port: Number(port), noDelay: true }))
+  const toServer = (): Socket => known(connect(address))
 
   function begin(start: Buffer, key: string): Session {
     const session: Session = {

@@ -26,6 +26,8 @@ import { serverFolder, unprivileged } from './unprivileged.ts'
 export interface PostgresServer {
   readonly url: string
   readonly port: number
+  /** The path of its Unix socket, which costs both sides half as much as TCP. */
+  readonly socket: string
   /** The path of the log file. */
   readonly log: string
   /** The data folder. */
@@ -109,6 +111,7 @@ export async function startPostgres(options: {
 
   return {
     port,
+    socket: join(folder, `.s.PGSQL.${port}`),
     log,
     data,
     isRunning: () => server !== undefined && !hasExited(server),

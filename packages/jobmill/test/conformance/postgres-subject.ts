@@ -13,7 +13,7 @@ import type { FullStore } from '../../src/store/store.ts'
 export function currentPostgresSubject(): ConformanceSubject<FullStore> {
   const url = inject('postgresUrl')
   if (!inject('keepsSessions')) return postgresSubject(url)
-  const sessions = keepSessionsHere(url, { keepsStatements: true })
+  const sessions = keepSessionsHere(url, { keepsStatements: true, socket: inject('postgresSocket') })
   afterAll(sessions.stop)
   return postgresSubject(url, { stream: sessions.stream })
 }
