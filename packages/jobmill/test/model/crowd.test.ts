@@ -10,7 +10,7 @@ import { claimOnce, dedupeOnce } from './crowd.ts'
 import { aCrowd } from './crowd-acts.ts'
 
 const FILE = 'packages/jobmill/test/model/crowd.test.ts'
-const RUNS = inFull(12, 2)
+const RUNS = inFull(12, 1)
 
 describe.each([
   { name: 'sqlite', subject: sqliteSubject() },

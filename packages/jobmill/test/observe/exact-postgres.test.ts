@@ -5,5 +5,5 @@ import { currentPostgresSubject } from '../conformance/postgres-subject.ts'
 import { metricsAreExact } from './exact.ts'
 
 describe('metrics: postgres', () => {
-  metricsAreExact(currentPostgresSubject(), inFull(20, 2))
+  metricsAreExact(currentPostgresSubject(), inFull(20, 1))
 })

@@ -5,5 +5,5 @@ import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { metricsAreExact } from './exact.ts'
 
 describe('metrics: sqlite', () => {
-  metricsAreExact(sqliteSubject(), inFull(50, 5))
+  metricsAreExact(sqliteSubject(), inFull(50, 3))
 })

@@ -103,30 +103,6 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     expect(errors[0]).toMatchObject({ code: 'DURATION_INVALID', field: 'options.wait' })
   })
 
-  test('a permit is released when its job ends, and the next job gets it at once', async () => {
-    let most = 0
-    let now = 0
-    const gate = Promise.withResolvers<void>()
-    const job = defineJob({
-      kind: 'use',
-      async run({ limit }: JobContext<null>) {
-        await limit.acquire('db')
-        most = Math.max(most, (now += 1))
-        await gate.promise
-        now -= 1
-      },
-    })
-    const mill = await create({ jobs: [job], limits: { db: { concurrency: 1 } } })
-    const [first, second] = [await mill.enqueue(job, null), await mill.enqueue(job, null)]
-    await mill.clock.advance(300)
-    expect(now).toBe(1)
-    gate.resolve()
-    // The clock does not move: the end of the first job wakes the second.
-    await Promise.all([first.result(), second.result()])
-    expect(most).toBe(1)
-    expect(await mill.limits.list()).toMatchObject([{ name: 'db', held: 0, available: 1 }])
-  })
-
   test('a limited queue is claimed at its rate, and others are not delayed', async () => {
     const instants: number[] = []
     const mail = defineJob({
@@ -149,6 +125,30 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     expect(Math.min(...apart)).toBeGreaterThanOrEqual(1_200)
     // Jobs stay in the queue until the limit admits them: no claim is returned or snoozed.
     expect(mill.events.filter(({ type }) => type === 'snoozed' || type === 'released')).toEqual([])
+  })
+
+  test('a permit is released when its job ends, and the next job gets it at once', async () => {
+    let most = 0
+    let now = 0
+    const gate = Promise.withResolvers<void>()
+    const job = defineJob({
+      kind: 'use',
+      async run({ limit }: JobContext<null>) {
+        await limit.acquire('db')
+        most = Math.max(most, (now += 1))
+        await gate.promise
+        now -= 1
+      },
+    })
+    const mill = await create({ jobs: [job], limits: { db: { concurrency: 1 } } })
+    const [first, second] = [await mill.enqueue(job, null), await mill.enqueue(job, null)]
+    await mill.clock.advance(300)
+    expect(now).toBe(1)
+    gate.resolve()
+    // The clock does not move: the end of the first job wakes the second.
+    await Promise.all([first.result(), second.result()])
+    expect(most).toBe(1)
+    expect(await mill.limits.list()).toMatchObject([{ name: 'db', held: 0, available: 1 }])
   })
 
   test('a 429 that drains the limit pauses all jobs of the limit for exactly that long', async () => {
