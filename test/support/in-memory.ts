@@ -9,7 +9,7 @@ const MEMORY = '/dev/shm'
 const PREFIX = 'jobmill-tests-'
 const GIGABYTE = 1_000_000_000
 
-/** A whole run needs about 1 GB. */
+/** A whole run needs about 1.5 GB. */
 function isRoomy(): boolean {
   try {
     const { bavail, bsize } = statfsSync(MEMORY)
