@@ -2,10 +2,10 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { inFull } from './test/support/in-full.ts'
-import { keepTemporaryFilesInMemory } from './test/support/in-memory.ts'
-import { LongestFirst } from './test/support/longest-first.ts'
-import { aliases } from './test/support/our-packages.ts'
+import { inFull } from './test/support/suite/in-full.ts'
+import { keepTemporaryFilesInMemory } from './test/support/suite/in-memory.ts'
+import { LongestFirst } from './test/support/suite/longest-first.ts'
+import { aliases } from './test/support/programs/our-packages.ts'
 
 // Without npm, the tests run on the installed Node, and the SQLite driver crashes on an old one.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -75,7 +75,7 @@ export default defineConfig({
     // of two cores.
     maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
     sequence: { sequencer: LongestFirst },
-    setupFiles: ['test/support/no-leaks.ts', 'test/support/fixed-seed.ts'],
+    setupFiles: ['test/support/suite/no-leaks.ts', 'test/support/suite/fixed-seed.ts'],
     // Node runs the bundles of earlier releases unchanged.
     server: { deps: { external: [/\/test\/fixtures\/releases\//] } },
     // Generous for busy machines: only a test that hangs takes this long.
@@ -91,7 +91,7 @@ export default defineConfig({
           include: isFast ? [] : TOGETHER,
           exclude: isWholeRun ? inFull([], NIGHTLY) : [],
           isolate: false,
-          globalSetup: ['test/support/global-setup.ts'],
+          globalSetup: ['test/support/suite/global-setup.ts'],
         },
       },
       {
@@ -100,12 +100,16 @@ export default defineConfig({
           name: 'real',
           include: isFast ? FAST : ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: isFast ? [] : [...PURE, ...TOGETHER, '**/node_modules/**'],
-          globalSetup: ['test/support/global-setup.ts'],
+          globalSetup: ['test/support/suite/global-setup.ts'],
         },
       },
     ],
     reporters: isWholeRun
-      ? ['default', ['json', { outputFile: 'reports/tests.json' }], './test/support/closing-line-reporter.ts']
-      : ['default', './test/support/closing-line-reporter.ts'],
+      ? [
+          'default',
+          ['json', { outputFile: 'reports/tests.json' }],
+          './test/support/suite/closing-line-reporter.ts',
+        ]
+      : ['default', './test/support/suite/closing-line-reporter.ts'],
   },
 })

@@ -18,7 +18,7 @@ import type { NewJob } from 'jobmill/store'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
 import { aJob, anInstance } from 'jobmill-conformance'
-import { startPostgres } from '../test/support/postgres-server.ts'
+import { startPostgres } from '../test/support/postgres/postgres-server.ts'
 
 const { values } = parseArgs({
   options: {

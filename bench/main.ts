@@ -4,7 +4,7 @@
 import { appendFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { guard } from '../test/support/guardian.ts'
+import { guard } from '../test/support/programs/guardian.ts'
 import { collector } from './collector.ts'
 import { noiseMeter } from './measure/cpu.ts'
 import { describeMachine, loadNow } from './measure/machine.ts'

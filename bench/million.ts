@@ -13,7 +13,7 @@ import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
 import { aClaim, aJob, anInstance } from 'jobmill-conformance'
 import { fillPostgres, fillSqlite } from '../test/support/fill.ts'
-import { startPostgres } from '../test/support/postgres-server.ts'
+import { startPostgres } from '../test/support/postgres/postgres-server.ts'
 
 const { values } = parseArgs({
   options: { jobs: { type: 'string', default: '1000000' }, calls: { type: 'string', default: '500' } },

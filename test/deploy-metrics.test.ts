@@ -9,7 +9,7 @@ import { openTables } from '../packages/tables/src/index.ts'
 import { directoryBlobs, type Schema, STEPS, uploads } from '../packages/uploads/src/index.ts'
 import { readExposition, type ReadFamily } from '../packages/jobmill/test/observe/exposition.ts'
 import { freshFile } from './support/databases.ts'
-import { type Query, readQuery, type Selector } from './support/promql.ts'
+import { type Query, readQuery, type Selector } from './support/deploy/promql.ts'
 
 const read = (file: string): string => readFileSync(new URL(`../docs/${file}`, import.meta.url), 'utf8')
 

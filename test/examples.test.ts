@@ -9,9 +9,9 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { killAtEnd } from './support/kill-at-end.ts'
-import { inFull } from './support/in-full.ts'
-import { bundled, withJobmill } from './support/programs.ts'
+import { killAtEnd } from './support/programs/kill-at-end.ts'
+import { inFull } from './support/suite/in-full.ts'
+import { bundled, withJobmill } from './support/programs/programs.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const examples = join(root, 'examples')

@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { simulateOutages } from '../proof/simulate/outages.ts'
 import { simulate, type Simulated } from '../proof/simulate/simulate.ts'
-import { inFull } from './support/in-full.ts'
+import { inFull } from './support/suite/in-full.ts'
 import { excuse } from './support/leaks/things.ts'
 
 excuse('mill', 'abort listener')
@@ -58,7 +58,7 @@ async function simulateMany(seeds: number): Promise<Summary> {
   const folder = mkdtempSync(join(tmpdir(), 'jobmill-simulate-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const json = join(folder, 'summary.json')
-  const program = ['--import', './test/support/jobmill-sources.ts', 'proof/simulate/main.ts']
+  const program = ['--import', './test/support/programs/jobmill-sources.ts', 'proof/simulate/main.ts']
   await promisify(execFile)(
     process.execPath,
     [...program, '--short', '--seed', String(FIRST), '--seeds', String(seeds), '--json', json],

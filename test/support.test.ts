@@ -9,12 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { killAtEnd } from './support/kill-at-end.ts'
+import { killAtEnd } from './support/programs/kill-at-end.ts'
 import { freshFile, freshSchema } from './support/databases.ts'
 import { isListening } from './support/free-port.ts'
-import { keepSessions } from './support/kept-sessions.ts'
-import { startPgbouncer } from './support/pgbouncer.ts'
-import { startPostgres } from './support/postgres-server.ts'
+import { keepSessions } from './support/postgres/kept-sessions.ts'
+import { startPgbouncer } from './support/postgres/pgbouncer.ts'
+import { startPostgres } from './support/postgres/postgres-server.ts'
 
 async function query(url: string, text: string): Promise<unknown> {
   const client = new pg.Client({ connectionString: url })
@@ -76,7 +76,7 @@ test('a server that cannot start says why and leaves nothing behind', async () =
 
 test('a server stops with the process that started it, even after SIGKILL', async () => {
   const folder = ownTemporaryFolder()
-  const launcher = fileURLToPath(new URL('./support/postgres-server.ts', import.meta.url))
+  const launcher = fileURLToPath(new URL('./support/postgres/postgres-server.ts', import.meta.url))
   const script = `
     const { startPostgres } = await import(${JSON.stringify(launcher)})
     const { port } = await startPostgres({ binaries: 'current' })

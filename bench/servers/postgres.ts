@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
-import { startPostgres } from '../../test/support/postgres-server.ts'
+import { startPostgres } from '../../test/support/postgres/postgres-server.ts'
 import type { ServerInfo } from '../case.ts'
 
 export interface Server extends ServerInfo {

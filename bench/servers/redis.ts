@@ -7,8 +7,8 @@ import { connect } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort, isListening } from '../../test/support/free-port.ts'
-import { guard } from '../../test/support/guardian.ts'
-import { serverFolder, unprivileged } from '../../test/support/unprivileged.ts'
+import { guard } from '../../test/support/programs/guardian.ts'
+import { serverFolder, unprivileged } from '../../test/support/postgres/unprivileged.ts'
 import type { Server } from './postgres.ts'
 
 const SETTINGS = { appendonly: 'yes', appendfsync: 'everysec', save: '' }

@@ -5,7 +5,7 @@
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
-import { guard } from '../../test/support/guardian.ts'
+import { guard } from '../../test/support/programs/guardian.ts'
 import { closers, interrupted } from '../closing.ts'
 import { problemWith } from '../json-file.ts'
 import { campaign } from './campaign.ts'

@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jobmill, type Mill } from 'jobmill'
-import { startPostgres } from '../../test/support/postgres-server.ts'
+import { startPostgres } from '../../test/support/postgres/postgres-server.ts'
 import { nowMs } from '../cluster/clock.ts'
 import { allEnded } from '../cluster/in-store.ts'
 import { storeAt } from '../cluster/places.ts'

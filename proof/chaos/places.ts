@@ -3,7 +3,7 @@
  * filled.
  */
 import path from 'node:path'
-import { startPostgres } from '../../test/support/postgres-server.ts'
+import { startPostgres } from '../../test/support/postgres/postgres-server.ts'
 import type { Place } from '../cluster/places.ts'
 import { proxy as createProxy } from './proxy.ts'
 import type { Servers } from './scene.ts'

@@ -1,6 +1,6 @@
 /** The scene of a nemesis: the processes, the store, and the means to inject faults. */
 import type { Mill } from 'jobmill'
-import type { PostgresServer } from '../../test/support/postgres-server.ts'
+import type { PostgresServer } from '../../test/support/postgres/postgres-server.ts'
 import type { Outage, Place } from '../cluster/places.ts'
 import type { Progress } from '../cluster/progress.ts'
 import type { Stillness } from '../cluster/repeats.ts'

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { jobmill } from 'jobmill'
-import { startPostgres } from '../../test/support/postgres-server.ts'
+import { startPostgres } from '../../test/support/postgres/postgres-server.ts'
 import { nowMs } from '../cluster/clock.ts'
 import { allEnded } from '../cluster/in-store.ts'
 import { type Place, storeAt } from '../cluster/places.ts'

@@ -6,7 +6,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { guard } from '../../test/support/guardian.ts'
+import { guard } from '../../test/support/programs/guardian.ts'
 import { closers, interrupted } from '../closing.ts'
 import { type Lie, liesFrom } from './lies.ts'
 import { HELP, type Options, readOptions } from './options.ts'

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FullStore } from 'jobmill'
-import { startPostgres } from '../../test/support/postgres-server.ts'
+import { startPostgres } from '../../test/support/postgres/postgres-server.ts'
 import { nowMs } from './clock.ts'
 
 /** The location of the store, in a form that can be sent to another process. */

@@ -3,7 +3,7 @@
  * Exits with 1 when a fault was not found. `--only TEXT` selects the faults whose name contains this text.
  */
 import { parseArgs } from 'node:util'
-import { type PostgresServer, startPostgres } from '../../test/support/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../../test/support/postgres/postgres-server.ts'
 import { allAtOnce } from './all-at-once.ts'
 import { withCopy } from './copy.ts'
 import type { Mutant } from './mutant.ts'
@@ -17,7 +17,12 @@ const SEEDS = 500
 /** The rule and the seed that found the fault; null when the simulator did not find it. */
 function simulated(mutant: Mutant): Promise<string | null> {
   return withCopy(mutant, async (folder) => {
-    const args = ['--import', './test/support/jobmill-sources.ts', 'proof/simulate/main.ts', '--until-broken']
+    const args = [
+      '--import',
+      './test/support/programs/jobmill-sources.ts',
+      'proof/simulate/main.ts',
+      '--until-broken',
+    ]
     const { code, output } = await run(folder, [...args, '--seeds', String(SEEDS)])
     if (code === 0) return null
     const [, seed, rule] = /seed (\d+): ([^:]+):/.exec(output) ?? []

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import pg from 'pg'
-import { startPostgres } from '../../test/support/postgres-server.ts'
+import { startPostgres } from '../../test/support/postgres/postgres-server.ts'
 import type { Place } from '../cluster/places.ts'
 import type { DatabaseSample } from './figures.ts'
 

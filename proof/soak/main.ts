@@ -5,7 +5,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { guard } from '../../test/support/guardian.ts'
+import { guard } from '../../test/support/programs/guardian.ts'
 import { closers, interrupted } from '../closing.ts'
 import { HELP, type Options, readOptions } from './options.ts'
 import { type Leak, leaksFrom } from './planted.ts'

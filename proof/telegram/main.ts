@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { startPostgres } from '../../test/support/postgres-server.ts'
+import { startPostgres } from '../../test/support/postgres/postgres-server.ts'
 import { closers, interrupted } from '../closing.ts'
 import { load, type LoadReport } from './load.ts'
 

@@ -2,8 +2,8 @@
 // lost, and every job runs on.
 import type { JobState, Mill, FullStore } from 'jobmill'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { atFileEnd } from '../support/file-end.ts'
-import { inFull } from '../support/in-full.ts'
+import { atFileEnd } from '../support/suite/file-end.ts'
+import { inFull } from '../support/suite/in-full.ts'
 import { KEYS, PAUSED } from './fill.ts'
 import { LIMITED, QUICK, SCHEDULES } from './fill-cluster.ts'
 import { buildNextRelease } from './next-release.ts'

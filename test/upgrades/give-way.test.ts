@@ -9,7 +9,7 @@ import { aClaim, aJob, anInstance } from 'jobmill-conformance'
 import pg from 'pg'
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../support/databases.ts'
-import { atFileEnd } from '../support/file-end.ts'
+import { atFileEnd } from '../support/suite/file-end.ts'
 import { buildNextRelease } from './next-release.ts'
 
 const url = inject('postgresUrl')

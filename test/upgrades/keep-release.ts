@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startPostgres } from '../support/postgres-server.ts'
+import { startPostgres } from '../support/postgres/postgres-server.ts'
 import { bundle } from './bundle.ts'
 import { fill } from './fill.ts'
 import { dumpPostgres } from './postgres-dump.ts'

@@ -1,7 +1,7 @@
 /** A realistic mill on a working day: two processes, some failures, and a day of history. */
 import { dirname } from 'node:path'
-import { bulkJob, serve } from 'jobmill-server'
-import { jobmill, type Mill, type MillOptions } from 'jobmill'
+import { serve } from 'jobmill-server'
+import { bulkJob, jobmill, type Mill, type MillOptions } from 'jobmill'
 import { sqlite } from 'jobmill/sqlite'
 import { writeHistory } from './history.ts'
 import { seededInbox } from './inbox.ts'

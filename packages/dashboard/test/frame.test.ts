@@ -1,7 +1,7 @@
 /** The frame around every page: menu, keyboard shortcuts, theme, sign-in and access control. */
 import { expect, onTestFinished } from 'vitest'
 import { serve, type Authenticate } from '../../server/src/index.ts'
-import { inFull } from '../../../test/support/in-full.ts'
+import { inFull } from '../../../test/support/suite/in-full.ts'
 import { goByKeys } from './support/keys.ts'
 import { mission } from './support/mission.ts'
 

@@ -2,7 +2,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { JobFilter } from '../../jobmill/src/internal.ts'
-import { inFull } from '../../../test/support/in-full.ts'
+import { inFull } from '../../../test/support/suite/in-full.ts'
 import { type Mission, mission } from './support/mission.ts'
 
 const field = (page: Page): Locator => page.getByRole('combobox', { name: 'Filter jobs' })

@@ -1,7 +1,7 @@
 /** A working mill on a new database of each store, with the API on a real socket. */
 import { inject, onTestFinished } from 'vitest'
 import { freshFile } from '../../../test/support/databases.ts'
-import { recycledSchema } from '../../../test/support/recycled-schemas.ts'
+import { recycledSchema } from '../../../test/support/postgres/recycled-schemas.ts'
 import { serve, type Served, type ServeOptions } from '../src/index.ts'
 import {
   bulkJob,

@@ -1,7 +1,7 @@
 // Forms of secrets in texts: headers with any scheme, options, assignments, and what Node and Python print.
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { inFull } from '../../../test/support/in-full.ts'
+import { inFull } from '../../../test/support/suite/in-full.ts'
 import { SECRET_KEYS, secretTest } from '../src/redact/redact-keys.ts'
 import { hideCredentials } from '../src/redact/redact-text.ts'
 import { redactor } from '../src/redact/redact.ts'

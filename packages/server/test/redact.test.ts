@@ -2,7 +2,7 @@
 // And what they do see.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { inFull } from '../../../test/support/in-full.ts'
+import { inFull } from '../../../test/support/suite/in-full.ts'
 import { SECRET_KEYS, secretTest } from '../src/redact/redact-keys.ts'
 import { hideInJson } from '../src/redact/redact-json-text.ts'
 import { hideInLists } from '../src/redact/redact-list-text.ts'

@@ -3,7 +3,7 @@
  * both stores. The last test lists forgotten routes.
  */
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { inFull } from '../../../test/support/in-full.ts'
+import { inFull } from '../../../test/support/suite/in-full.ts'
 import {
   type Answer,
   checkAnswer,

@@ -1,7 +1,7 @@
 /** Sessions, codes and lockouts. On both stores. */
 import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inTurns } from '../../../test/support/in-turns.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
 import type { FakeChat } from '../src/fake/types.ts'
 import { lasting } from '../src/handlers/auth.ts'
 import { startedReplies } from '../src/sessions/started-replies.ts'

@@ -2,7 +2,7 @@
 import { renameSync, rmSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { inFull } from '../../../test/support/in-full.ts'
+import { inFull } from '../../../test/support/suite/in-full.ts'
 import { scene } from './support/scene.ts'
 
 const CHANGES: Readonly<Record<string, (file: string) => void>> = {

@@ -5,7 +5,7 @@
  */
 import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inFull } from '../../../test/support/in-full.ts'
+import { inFull } from '../../../test/support/suite/in-full.ts'
 import { freePort } from '../../../test/support/free-port.ts'
 import type { FakeChat, FakeTelegram, TranscriptEntry } from '../src/fake/types.ts'
 import { FAULT_POINTS, type FaultPoint } from '../src/index.ts'

@@ -1,7 +1,7 @@
 /** Processes that freeze, crash or stop: the update is answered once, or the user is notified. */
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { inFull } from '../../../test/support/in-full.ts'
-import { inTurns } from '../../../test/support/in-turns.ts'
+import { inFull } from '../../../test/support/suite/in-full.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
 import { freshFile } from '../../../test/support/databases.ts'
 import { freePort } from '../../../test/support/free-port.ts'
 import type { FakeTelegram } from '../src/fake/types.ts'

@@ -3,7 +3,7 @@
  * both stores.
  */
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
-import { inTurns } from '../../../test/support/in-turns.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
 import type { Handler } from '../src/index.ts'
 import { anUpdate, freshDatabase, saidBy, scene, type Scene, STORES } from './support/scene.ts'
 

@@ -1,6 +1,6 @@
 /** Operating on updates through the API of Mission Control. On both stores. */
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { inTurns } from '../../../test/support/in-turns.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
 import { anUpdate, saidBy, scene, type Scene, STORES } from './support/scene.ts'
 
 interface Job {

@@ -3,7 +3,7 @@
  * stores.
  */
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { inTurns } from '../../../test/support/in-turns.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
 import { anUpdate, saidBy, scene, type Scene, STORES } from './support/scene.ts'
 
 describe.each(STORES)('order on %s', (store) => {

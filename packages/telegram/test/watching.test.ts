@@ -1,6 +1,6 @@
 /** Monitoring, and stopping what hangs. On both stores. */
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { inTurns } from '../../../test/support/in-turns.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
 import { freePort } from '../../../test/support/free-port.ts'
 import type { Handler } from '../src/index.ts'
 import { anUpdate, freshDatabase, saidBy, scene, type Scene, SECRET, STORES } from './support/scene.ts'

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { evaluate, type Scrape } from '../../../test/support/evaluate-promql.ts'
+import { evaluate, type Scrape } from '../../../test/support/deploy/evaluate-promql.ts'
 import { readExposition } from '../../jobmill/test/observe/exposition.ts'
 import { mailbox, sceneForAll } from './support/inboxes.ts'
 

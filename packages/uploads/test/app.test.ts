@@ -1,6 +1,6 @@
 /** The API for Mission Control: mailboxes, their files by state, and unfetched files. */
 import { beforeEach, describe, expect } from 'vitest'
-import { inTurns } from '../../../test/support/in-turns.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
 import { type Box, mailbox, type Scene, sceneForAll, STORES } from './support/inboxes.ts'
 
 const DAY_MS = 24 * 3_600_000

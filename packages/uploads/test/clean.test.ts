@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyCharacter } from '../../../test/support/any-character.ts'
-import { inFull } from '../../../test/support/in-full.ts'
+import { inFull } from '../../../test/support/suite/in-full.ts'
 import { byteRange } from '../src/clean/byte-range.ts'
 import { cleanName } from '../src/clean/clean-name.ts'
 import { cleanType } from '../src/clean/clean-type.ts'

@@ -22,10 +22,10 @@ import {
   type UploadsOptions,
 } from 'jobmill-uploads'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { killAtEnd } from '../../../test/support/kill-at-end.ts'
-import { inFull } from '../../../test/support/in-full.ts'
-import { inTurns } from '../../../test/support/in-turns.ts'
-import { bundled } from '../../../test/support/programs.ts'
+import { killAtEnd } from '../../../test/support/programs/kill-at-end.ts'
+import { inFull } from '../../../test/support/suite/in-full.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
+import { bundled } from '../../../test/support/programs/programs.ts'
 import { addressOf, dropTables, filesIn, hasFolder, PLACES, sha256 } from './support/inboxes.ts'
 import { CONTENTS, KEY, NOBODYS, type StepReport } from './support/way-of-files.ts'
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { anyCharacter } from '../../../test/support/any-character.ts'
-import { inTurns } from '../../../test/support/in-turns.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
 import { leftOf, mailbox, sceneForAll, STORES } from './support/inboxes.ts'
 import { BOUNDARY, END, partOf } from './support/raw.ts'
 

@@ -5,7 +5,7 @@
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test as testEverywhere } from 'vitest'
-import { inTurns } from '../../../test/support/in-turns.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
 import { mailbox, pending, type Scene, sceneForAll, STORES } from './support/inboxes.ts'
 
 /** A transaction on the caller's own connection. */

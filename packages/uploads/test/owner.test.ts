@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
 import { afterEach, describe, expect, vi } from 'vitest'
-import { inTurns } from '../../../test/support/in-turns.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
 import { freshFile } from '../../../test/support/databases.ts'
 import { addressOf, dropTables, STORES } from './support/inboxes.ts'
 

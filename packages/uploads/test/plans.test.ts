@@ -5,7 +5,7 @@
 import { sql } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, uploads, type UploadsOptions } from 'jobmill-uploads'
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../test/support/in-turns.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
 import { type Box, mailbox, type Scene, sceneForAll, STORES } from './support/inboxes.ts'
 
 type Tables = UploadsOptions['tables']

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 import { type AnyJob, defineJob } from 'jobmill'
 import { systemPlatform } from 'jobmill/internal'
 import { describe, expect, test } from 'vitest'
-import { inFull } from '../../../test/support/in-full.ts'
-import { inTurns } from '../../../test/support/in-turns.ts'
+import { inFull } from '../../../test/support/suite/in-full.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
 import {
   type Box,
   leftOf,

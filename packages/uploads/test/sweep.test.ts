@@ -13,7 +13,7 @@ import {
   uploads,
 } from 'jobmill-uploads'
 import { describe, expect, onTestFinished, test, test as testEverywhere } from 'vitest'
-import { inTurns } from '../../../test/support/in-turns.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
 import { readExposition, valueOf } from '../../jobmill/test/observe/exposition.ts'
 import { freshFile } from '../../../test/support/databases.ts'
 import {

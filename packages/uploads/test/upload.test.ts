@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { describe, expect, test as testEverywhere } from 'vitest'
-import { inTurns } from '../../../test/support/in-turns.ts'
+import { inTurns } from '../../../test/support/suite/in-turns.ts'
 import {
   type Box,
   leftOf,

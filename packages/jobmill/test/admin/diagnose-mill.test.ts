@@ -3,7 +3,7 @@
  * processes.
  */
 import { describe, expect, onTestFinished } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, jobmill, type MillOptions, type FullStore } from '../../src/index.ts'
 import { diagnoseMill } from '../../src/runtime/diagnose/diagnostics.ts'
 import { periodsOf } from '../../src/runtime/diagnose/scene.ts'

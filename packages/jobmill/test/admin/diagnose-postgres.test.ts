@@ -4,8 +4,8 @@
  */
 import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { startPgbouncer } from '../../../../test/support/pgbouncer.ts'
-import { startPostgres } from '../../../../test/support/postgres-server.ts'
+import { startPgbouncer } from '../../../../test/support/postgres/pgbouncer.ts'
+import { startPostgres } from '../../../../test/support/postgres/postgres-server.ts'
 import { postgres, type PostgresOptions } from '../../src/postgres.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import type { Diagnostic } from '../../src/store/admin/admin.ts'

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
-import { atFileEnd } from '../../../../test/support/file-end.ts'
+import { atFileEnd } from '../../../../test/support/suite/file-end.ts'
 import { buildNextRelease } from '../../../../test/upgrades/next-release.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { aJob, anInstance } from '../../../conformance/src/factories.ts'

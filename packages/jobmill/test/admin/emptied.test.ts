@@ -3,7 +3,7 @@
  * released, so that later jobs run.
  */
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import type { Lease } from '../../src/store/types/claim.ts'
 import type { Diagnostic } from '../../src/store/admin/admin.ts'
 import type { ToolStore } from '../../src/store/store.ts'

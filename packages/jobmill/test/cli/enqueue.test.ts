@@ -1,6 +1,6 @@
 /** `jobmill enqueue`: one job with all options, waiting for a result, and many jobs from lines. */
 import { describe, expect, test, vi } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { Dead, defineJob, type JobContext } from '../../src/index.ts'
 import { stillWaiting } from '../../src/cli/commands/enqueue.ts'
 import { fakePlatform } from '../unit/support.ts'

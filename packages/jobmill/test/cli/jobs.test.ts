@@ -1,7 +1,7 @@
 /** The `jobmill jobs` commands: inspecting jobs, and changing them by id or by filter. */
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { Dead, defineJob, type JobContext, type JobView, type Mill } from '../../src/index.ts'
 import type { JobPage } from '../../src/store.ts'
 import { call, file, places, run } from './run.ts'

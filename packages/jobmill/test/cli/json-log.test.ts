@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { bundled } from '../../../../test/support/programs.ts'
+import { bundled } from '../../../../test/support/programs/programs.ts'
 
 type Line = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 /** The `jobmill schedules` commands. */
 import { describe, expect, test } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import type { ScheduleView } from '../../src/index.ts'
 import { call, file, places } from './run.ts'
 

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { enqueueLines } from '../../src/cli/enqueue/from-lines.ts'
 import { linesOf } from '../../src/cli/enqueue/lines.ts'
 import { jobText } from '../../src/cli/jobs/job-text.ts'

@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { call, config, runIn } from './run.ts'
 

@@ -1,6 +1,6 @@
 // A fully busy process still claims the first job of any queue, and limits are used up.
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { sleep } from '../../src/platform/sleep.ts'
 import type { TestPlatform } from '../../src/testing/index.ts'

@@ -1,6 +1,6 @@
 // Target 12: operators can change settings at run time, and a deploy does not undo them.
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { NAMES, places } from './places.ts'

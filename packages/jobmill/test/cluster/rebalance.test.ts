@@ -1,6 +1,6 @@
 // A total of workers is split among the instances by their capacity, and again when one starts or stops.
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { type Cluster, NAMES, places } from './places.ts'

@@ -1,7 +1,7 @@
 // The cost of a mill, counted at the database: every statement in the log of the server.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type PostgresServer, startPostgres } from '../../../../test/support/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../../../../test/support/postgres/postgres-server.ts'
 import { defineJob } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { testMill } from '../../src/testing/index.ts'

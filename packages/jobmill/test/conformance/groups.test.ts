@@ -1,7 +1,7 @@
 // A store without an optional part passes every case that does not belong to that part: the groups are
 // complete, and each absent one is reported.
 import { describe, expect, test } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type OptionalGroup, OPTIONAL_GROUPS } from '../../../conformance/src/suite/groups.ts'

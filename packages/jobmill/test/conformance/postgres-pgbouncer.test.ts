@@ -1,7 +1,7 @@
 // The PostgreSQL store against the contract, through PgBouncer in transaction mode; only the notifier
 // connects directly.
 import { afterAll, describe, inject, test } from 'vitest'
-import { startPgbouncer } from '../../../../test/support/pgbouncer.ts'
+import { startPgbouncer } from '../../../../test/support/postgres/pgbouncer.ts'
 import { storeConformance } from '../../../conformance/src/index.ts'
 import { someCases } from './some-cases.ts'
 import { postgresSubject } from './postgres-subject.ts'

@@ -1,6 +1,6 @@
 // The older server and the pooler each run 1 case of every 32, because all cases run on the current server
 // too. With JOBMILL_LONG=all, which the nightly run sets, both run all cases.
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 
 type Register = (name: string, run: () => Promise<void>) => unknown
 

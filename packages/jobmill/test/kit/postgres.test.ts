@@ -1,7 +1,7 @@
 // The fake clock on PostgreSQL: the database uses it, and real calls are awaited.
 import pg from 'pg'
 import { describe, expect, expectTypeOf, inject, test } from 'vitest'
-import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
+import { recycledSchema } from '../../../../test/support/postgres/recycled-schemas.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { postgres, type Tx } from '../../src/postgres.ts'
 import {

@@ -3,7 +3,7 @@
  * On the oracle and both stores.
  */
 import { describe, expect, test } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { isJobmillError } from '../../src/job/errors.ts'
 import { Snooze } from '../../src/job/attempt/thrown.ts'
 import { sleep } from '../../src/platform/sleep.ts'

@@ -1,8 +1,8 @@
 /** The databases that limits must hold on. */
 import { inject, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
-import { inTurns } from '../../../../test/support/in-turns.ts'
-import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
+import { recycledSchema } from '../../../../test/support/postgres/recycled-schemas.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { type Database, oracles } from './scene.ts'

@@ -3,7 +3,7 @@
  * returns, and other queues are not delayed.
  */
 import { describe, expect, test } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
 import type { Heartbeat } from '../../src/store/types/instance.ts'
 import type { Lease } from '../../src/store/types/claim.ts'

@@ -3,7 +3,7 @@
  * and both stores.
  */
 import { describe, expect } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { type LimitOptions, limitSettings } from '../../src/job/limit/limit.ts'
 import { Snooze } from '../../src/job/attempt/thrown.ts'
 import { sleep } from '../../src/platform/sleep.ts'

@@ -2,7 +2,7 @@
 // at most one live holder, and a job has at most one lease.
 // oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
 import { describe, test } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { currentPostgresSubject } from '../conformance/postgres-subject.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { check, timeoutMs } from './check.ts'

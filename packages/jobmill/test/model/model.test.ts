@@ -2,7 +2,7 @@
 // everything visible must agree. JOBMILL_RUNS asks for more runs, JOBMILL_SEED replays a failed one.
 // oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
 import { describe, test } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { currentPostgresSubject } from '../conformance/postgres-subject.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { check, timeoutMs } from './check.ts'

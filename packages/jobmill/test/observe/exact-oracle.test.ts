@@ -1,6 +1,6 @@
 // Metrics on the oracle: fast, so many histories.
 import { describe } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { oracle, oracleDatabase } from '../../../conformance/src/index.ts'
 import { metricsAreExact } from './exact.ts'
 

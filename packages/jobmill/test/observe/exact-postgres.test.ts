@@ -1,6 +1,6 @@
 // Metrics on PostgreSQL.
 import { describe } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { currentPostgresSubject } from '../conformance/postgres-subject.ts'
 import { metricsAreExact } from './exact.ts'
 

@@ -1,6 +1,6 @@
 // Metrics on SQLite.
 import { describe } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { metricsAreExact } from './exact.ts'
 

@@ -1,6 +1,6 @@
 // Whole mills on each store: any process can read their metrics, while they work and after they have stopped.
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { faultyStore, testMill, testPlatform } from '../../src/testing/index.ts'
 import { lent, subjects } from '../runtime/stores.ts'

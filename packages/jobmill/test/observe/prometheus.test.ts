@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, type JobContext, jobmill } from '../../src/index.ts'
 import { histogramSamples } from '../../src/observe/prometheus/histogram.ts'
 import { resourceFamilies } from '../../src/observe/prometheus/of-resources.ts'

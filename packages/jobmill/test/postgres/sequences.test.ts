@@ -5,7 +5,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { defineJob, jobmill, type Mill } from '../../src/index.ts'
 import type { AnyJob } from '../../src/job/definition.ts'
 import { postgres } from '../../src/postgres.ts'

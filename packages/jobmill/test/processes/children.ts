@@ -5,8 +5,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { killAtEnd } from '../../../../test/support/kill-at-end.ts'
-import { bundled } from '../../../../test/support/programs.ts'
+import { killAtEnd } from '../../../../test/support/programs/kill-at-end.ts'
+import { bundled } from '../../../../test/support/programs/programs.ts'
 
 export interface Started {
   readonly child: ChildProcess

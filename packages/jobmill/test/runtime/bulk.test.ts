@@ -3,7 +3,7 @@
  * Runs on both stores.
  */
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { bulkJob, Dead, defineJob, type JobContext } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import * as z from 'zod'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, type JobContext, jobmill } from '../../src/index.ts'
 import { runJob } from '../../src/testing/index.ts'
 import { aJob } from '../../../conformance/src/index.ts'

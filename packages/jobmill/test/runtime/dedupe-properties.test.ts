@@ -2,7 +2,7 @@
 // The guarantees must hold for every interleaving.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { defineJob, type EnqueuedJob, type JobContext, type JobView } from '../../src/index.ts'
 import { isEnded } from '../../src/store.ts'
 import type { TestMill } from '../../src/testing/index.ts'

@@ -1,7 +1,7 @@
 // Dedupe keys in every state of their holder: the outcome of an enqueue with the same key, for several
 // parallel callers in two processes.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import type { EnqueuedJob, FullStore } from '../../src/index.ts'
 import { type TestMill, testMill } from '../../src/testing/index.ts'
 import { ENDED, type Holder, HOLDING, keyed, keyOf, type Payload, type Spot } from './dedupe-holders.ts'

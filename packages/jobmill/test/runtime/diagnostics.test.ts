@@ -1,7 +1,7 @@
 // Provokes each diagnostic on both stores and checks its subject, its text and its fix.
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { Dead, defineJob, type JobContext, type FullStore, Throttled } from '../../src/index.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/store.ts'
 import type { StoreTools } from '../../src/store/admin/tools.ts'

@@ -1,6 +1,6 @@
 /** N1: a process reports each option of its code that has no effect, with the reason. Runs on both stores. */
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import type { Mill } from '../../src/index.ts'
 import { type Code, deploy, quick } from './deploy.ts'
 import { subjects } from './stores.ts'

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
+import { recycledSchema } from '../../../../test/support/postgres/recycled-schemas.ts'
 import { defineJob, type FullStore, type JobContext } from '../../src/index.ts'
 import type { RemoteDispatch } from '../../src/store.ts'
 import { postgres } from '../../src/postgres.ts'

@@ -3,7 +3,7 @@
  * Runs on both stores.
  */
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, Interruption, type JobContext } from '../../src/index.ts'
 import { attempts, happened, subjects } from './stores.ts'
 

@@ -3,7 +3,7 @@
  * stores.
  */
 import { describe, expect, test } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, type JobContext, jobmill } from '../../src/index.ts'
 import type { FullStore } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'

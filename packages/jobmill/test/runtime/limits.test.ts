@@ -1,7 +1,7 @@
 /** Limits: in handlers, on queues, outside of handlers, and for operators. Runs on both stores. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import {
   checkOptions,
   defineJob,

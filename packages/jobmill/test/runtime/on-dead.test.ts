@@ -3,7 +3,7 @@
  */
 import { describe, expect } from 'vitest'
 import * as z from 'zod'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { Dead, defineJob, type DeadContext, type JobContext } from '../../src/index.ts'
 import { aJob } from '../../../conformance/src/index.ts'
 import { subjects } from './stores.ts'

@@ -3,7 +3,7 @@
  * stores.
  */
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { Dead, defineJob, type JobContext } from '../../src/index.ts'
 import { rejection } from '../unit/support.ts'
 import { subjects } from './stores.ts'

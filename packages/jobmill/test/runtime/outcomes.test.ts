@@ -1,7 +1,7 @@
 /** Every way in which a handler can end, and the resulting state of the job. Runs on both stores. */
 import { describe, expect } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { Dead, defineJob, type JobContext, Snooze } from '../../src/index.ts'
 import { attempts, happened, subjects } from './stores.ts'
 

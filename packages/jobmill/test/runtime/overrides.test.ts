@@ -1,6 +1,6 @@
 /** N1: an option in code counts unless an operator overrode it. Runs on both stores. */
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import type { Mill } from '../../src/index.ts'
 import { declare } from '../../src/runtime/declare.ts'
 import { resolveOptions } from '../../src/runtime/options/options.ts'

@@ -1,6 +1,6 @@
 /** N1: a release that cannot start because a queue uses its limit names the queue and the way out. */
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { rejection } from '../unit/support.ts'
 import { type Code, deploy, quick } from './deploy.ts'
 import { subjects } from './stores.ts'

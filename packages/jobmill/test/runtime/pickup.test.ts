@@ -1,6 +1,6 @@
 // A job for a free worker is picked up by the notifier, without waiting for the next heartbeat.
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { echo } from '../kit/support.ts'
 import { places } from './places.ts'
 

@@ -1,6 +1,6 @@
 /** Readiness: whether a process can do its work, and which problems exist in other processes. */
 import { describe, expect, onTestFinished } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, JobmillError } from '../../src/index.ts'
 import { faultyMill, places } from './places.ts'
 

@@ -1,7 +1,7 @@
 /** Schedules on both stores: two handles that act as two processes, and a clock that can be set back. */
 import { inject, onTestFinished } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
-import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
+import { recycledSchema } from '../../../../test/support/postgres/recycled-schemas.ts'
 import type { AnyJob } from '../../src/job/definition.ts'
 import { prepareSchedule, type ScheduleOptions } from '../../src/job/schedule/schedule-options.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'

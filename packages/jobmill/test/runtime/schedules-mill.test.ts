@@ -1,6 +1,6 @@
 // P12: schedules in whole mills, which plan ticks, enqueue their jobs and run them.
 import { describe, expect, test } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { faultyStore, testPlatform } from '../../src/testing/index.ts'
 import { refusal } from '../unit/support.ts'

@@ -1,6 +1,6 @@
 // P12: schedules in code, changes by an operator, and every read and operation at run time.
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { z } from 'zod'
 import { defineJob } from '../../src/job/definition.ts'
 import { rejection } from '../unit/support.ts'

@@ -1,6 +1,6 @@
 // P12: each planned instant fires once, across several processes, lost replies and clock changes.
 import { describe, expect, test as testOnBoth } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import type { Transition } from '../../src/store/types/finish.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, anInstance } from '../../../conformance/src/index.ts'

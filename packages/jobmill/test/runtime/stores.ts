@@ -1,6 +1,6 @@
 /** The runtime on each store, on a clock that the test moves. */
 import { inject, onTestFinished } from 'vitest'
-import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
+import { recycledSchema } from '../../../../test/support/postgres/recycled-schemas.ts'
 import type { FullStore } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'

@@ -1,6 +1,6 @@
 /** Throttled: the queue cools down for all instances, and the job spends no attempt. Runs on both stores. */
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, type JobContext, Throttled } from '../../src/index.ts'
 import { happened, subjects } from './stores.ts'
 

@@ -1,7 +1,7 @@
 // An instance that cannot renew its leases: it stops its jobs at the end of the lease, claims nothing, and
 // recovers on its own.
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, type EventType, isInterruption, type JobContext } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { faultyMill, places } from './places.ts'

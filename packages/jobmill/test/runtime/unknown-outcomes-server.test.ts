@@ -2,7 +2,7 @@
 // on its own, in real time.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type PostgresServer, startPostgres } from '../../../../test/support/postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../../../../test/support/postgres/postgres-server.ts'
 import {
   defineJob,
   type EnqueuedJob,

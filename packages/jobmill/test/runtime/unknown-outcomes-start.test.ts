@@ -1,6 +1,6 @@
 // A start that fails at any of its steps: the mill undoes the completed steps, and a second start works.
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import type { Verb } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'

@@ -1,7 +1,7 @@
 // Store methods that fail for a while: the runtime retries on its own, reports the outage once, and loses
 // nothing.
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import type { TestMill, Verb } from '../../src/testing/index.ts'
 import { faultyMill, type FaultyMill, places } from './places.ts'

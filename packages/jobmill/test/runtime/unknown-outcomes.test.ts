@@ -1,7 +1,7 @@
 // Lost replies: the runtime reads what was written and repairs the difference. It never guesses, and nothing
 // happens twice.
 import { describe, expect } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { Dead, defineJob, type EventType, type JobContext, type MillEvent } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'

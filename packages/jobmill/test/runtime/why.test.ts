@@ -1,6 +1,6 @@
 /** Why a job is not running: each reason, when it applies and when it does not. Runs on both stores. */
 import { describe, expect, test } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, type JobContext, Throttled } from '../../src/index.ts'
 import { REASONS } from '../../src/internal.ts'
 import type { TestMill } from '../../src/testing/index.ts'

@@ -1,6 +1,6 @@
 // Explains every statement of the store at 100,000 rows with the statistics of ANALYZE, which an operator may
 // run at any time: none scans a growing table, and none sorts.
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import Database from 'better-sqlite3'
 import { assert, describe, test, vi } from 'vitest'
 import { DEFAULTS } from '../../src/job/defaults.ts'

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { assert, describe, expect, onTestFinished, test } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import {

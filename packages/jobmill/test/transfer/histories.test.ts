@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { transferAll } from '../../src/cli/transfer/transfer-parts.ts'
 import { verify } from '../../src/cli/transfer/verify.ts'
 import type { ToolStore } from '../../src/store/store.ts'

@@ -1,7 +1,7 @@
 // Databases to transfer between, each on its own fake clock, and a function that transfers everything.
 import { inject, onTestFinished } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
-import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
+import { recycledSchema } from '../../../../test/support/postgres/recycled-schemas.ts'
 import { transferAll, type Way } from '../../src/cli/transfer/transfer-parts.ts'
 import { findPlace } from '../../src/cli/transfer/find-place.ts'
 import { verify, type Verified } from '../../src/cli/transfer/verify.ts'

@@ -1,6 +1,6 @@
 // Everything is transferred from one store to the other and back, and is equal at each step.
 import { describe, expect, test } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { verify } from '../../src/cli/transfer/verify.ts'
 import { anInstance, aClaim, aJob, aTick } from '../../../conformance/src/factories.ts'
 import { furnish } from './furnish.ts'

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyCharacter } from '../../../../test/support/any-character.ts'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { DEFAULTS } from '../../src/job/defaults.ts'
 import { errorText } from '../../src/job/text/error-text.ts'
 

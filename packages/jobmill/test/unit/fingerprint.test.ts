@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyCharacter } from '../../../../test/support/any-character.ts'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { FINGERPRINT, fingerprintOf, literalOf, shapeOf } from '../../src/job/fingerprint.ts'
 
 const RUNS = Number(process.env['JOBMILL_RUNS'] ?? inFull(2_000, 300))

@@ -1,7 +1,7 @@
 // The ticks of any expression in any zone are those that a search over all minutes finds.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { instantsOf } from '../../src/job/when/instants.ts'
 import { parseWhen } from '../../src/job/when/parse-when.ts'
 import { changesIn, type Entry, walk, type Wall } from './when-walker.ts'

@@ -1,7 +1,7 @@
 // Outcomes that the database refuses alone: what is written in their place, and on what evidence.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { inFull } from '../../../../test/support/in-full.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
 import type { Finish, Finished } from '../../src/store/types/finish.ts'

@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { killAtEnd } from '../../../../test/support/kill-at-end.ts'
-import { bundled } from '../../../../test/support/programs.ts'
+import { killAtEnd } from '../../../../test/support/programs/kill-at-end.ts'
+import { bundled } from '../../../../test/support/programs/programs.ts'
 
 const CHILD = fileURLToPath(new URL('gateway-child.ts', import.meta.url))
 

@@ -10,9 +10,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { PULL_FAULT_POINTS, pull, type PullFaultPoint } from 'jobmill-uploads/client'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { killAtEnd } from '../../../../test/support/kill-at-end.ts'
-import { inFull } from '../../../../test/support/in-full.ts'
-import { bundled } from '../../../../test/support/programs.ts'
+import { killAtEnd } from '../../../../test/support/programs/kill-at-end.ts'
+import { inFull } from '../../../../test/support/suite/in-full.ts'
+import { bundled } from '../../../../test/support/programs/programs.ts'
 import { freePort } from '../../../../test/support/free-port.ts'
 import {
   addressOf,

@@ -2,7 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { inFull } from '../../../../../test/support/in-full.ts'
+import { inFull } from '../../../../../test/support/suite/in-full.ts'
 import { INTERRUPTIONS } from '../../../src/job/attempt/interruption.ts'
 import { testMill } from '../../../src/testing/index.ts'
 import { commandJob } from '../../../src/work/handlers/command.ts'

@@ -2,7 +2,7 @@
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { inFull } from '../../../../../test/support/in-full.ts'
+import { inFull } from '../../../../../test/support/suite/in-full.ts'
 import { errorText } from '../../../src/job/text/error-text.ts'
 import { isJobmillError } from '../../../src/job/errors.ts'
 import { Dead, Throttled } from '../../../src/job/attempt/thrown.ts'

@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { atFileEnd } from '../../../../../test/support/file-end.ts'
+import { atFileEnd } from '../../../../../test/support/suite/file-end.ts'
 
 const folders: string[] = []
 

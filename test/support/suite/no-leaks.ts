@@ -3,16 +3,16 @@
 // gone at its end. The check waits for resources that are closing.
 import { afterAll, beforeEach, vi } from 'vitest'
 import { endFile } from './file-end.ts'
-import { begin, patience } from './leaks/check.ts'
-import { complain } from './leaks/complain.ts'
-import { stopped, watchedConnection, watchedGauges, watchedLife } from './leaks/watch-jobmill.ts'
-import { watchNode } from './leaks/watch-node.ts'
+import { begin, patience } from '../leaks/check.ts'
+import { complain } from '../leaks/complain.ts'
+import { stopped, watchedConnection, watchedGauges, watchedLife } from '../leaks/watch-jobmill.ts'
+import { watchNode } from '../leaks/watch-node.ts'
 
-vi.mock('../../packages/jobmill/src/runtime/lifecycle.ts', async (real) => watchedLife(await real()))
-vi.mock('../../packages/jobmill/src/store-sqlite/connection/connection.ts', async (real) =>
+vi.mock('../../../packages/jobmill/src/runtime/lifecycle.ts', async (real) => watchedLife(await real()))
+vi.mock('../../../packages/jobmill/src/store-sqlite/connection/connection.ts', async (real) =>
   watchedConnection(await real()),
 )
-vi.mock('../../packages/jobmill/src/platform/gauges.ts', async (real) => watchedGauges(await real()))
+vi.mock('../../../packages/jobmill/src/platform/gauges.ts', async (real) => watchedGauges(await real()))
 
 watchNode()
 const ofFile = begin()

@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { aliases, OUR_PACKAGES } from './our-packages.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 const cache = join(root, 'node_modules/.cache/programs')
 const SOURCES = 'packages/jobmill/src'
 const TESTS = 'packages/jobmill/test'

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { onTestFinished, TestRunner } from 'vitest'
-import { atFileEnd } from './file-end.ts'
+import { atFileEnd } from '../suite/file-end.ts'
 
 export function killAtEnd(child: ChildProcess): void {
   const closed = once(child, 'close')

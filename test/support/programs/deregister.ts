@@ -1,5 +1,5 @@
 // For tests in which a process ends without deregistering its instance.
-import type { Store } from '../../packages/jobmill/src/index.ts'
+import type { Store } from '../../../packages/jobmill/src/index.ts'
 
 /** Deregisters all instances, so that the test leaves nothing behind. */
 export async function deregister(store: Store): Promise<void> {

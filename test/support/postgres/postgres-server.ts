@@ -18,8 +18,8 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from './free-port.ts'
-import { guard } from './guardian.ts'
+import { freePort } from '../free-port.ts'
+import { guard } from '../programs/guardian.ts'
 import { postgresPrograms, type Binaries } from './postgres-binaries.ts'
 import { serverFolder, unprivileged } from './unprivileged.ts'
 
@@ -151,7 +151,7 @@ function start(program: string, args: string[], cwd: string, log: string): Child
 }
 
 /** Where the data of new servers is kept, by version and user: a copy takes a tenth of the time of initdb. */
-const cache = fileURLToPath(new URL('../../node_modules/.cache/postgres', import.meta.url))
+const cache = fileURLToPath(new URL('../../../node_modules/.cache/postgres', import.meta.url))
 const INITDB = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
 
 async function createData(

@@ -5,10 +5,10 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { ProvidedContext } from 'vitest'
 import type { TestProject } from 'vitest/node'
-import { bundlePrograms } from './bundle-programs.ts'
-import { keepSessions } from './kept-sessions.ts'
-import { postgresPackage } from './postgres-binaries.ts'
-import { startPostgres, type PostgresServer } from './postgres-server.ts'
+import { bundlePrograms } from '../programs/bundle-programs.ts'
+import { keepSessions } from '../postgres/kept-sessions.ts'
+import { postgresPackage } from '../postgres/postgres-binaries.ts'
+import { startPostgres, type PostgresServer } from '../postgres/postgres-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -4,10 +4,10 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject, onTestFinished, TestRunner } from 'vitest'
-import { postgres } from '../../packages/jobmill/src/postgres.ts'
-import { freshSchema } from './databases.ts'
-import { complain } from './leaks/complain.ts'
-import { aliveInSchema } from './leaks/instance-rows.ts'
+import { postgres } from '../../../packages/jobmill/src/postgres.ts'
+import { freshSchema } from '../databases.ts'
+import { complain } from '../leaks/complain.ts'
+import { aliveInSchema } from '../leaks/instance-rows.ts'
 
 /** Unused schemas by server. */
 const free = new Map<string, string[]>()

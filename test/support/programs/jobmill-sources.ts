@@ -13,7 +13,7 @@ function urlOf(entry: string): string {
   const bundled = join(JOBMILL_SOURCES, entry.replace(/\.ts$/, '.js'))
   return JOBMILL_SOURCES !== '' && existsSync(bundled)
     ? pathToFileURL(bundled).href
-    : new URL(`../../packages/${entry}`, import.meta.url).href
+    : new URL(`../../../packages/${entry}`, import.meta.url).href
 }
 
 registerHooks({

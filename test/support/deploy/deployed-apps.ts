@@ -2,16 +2,16 @@
 // match.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { COMMANDS as GATEWAY_COMMANDS, run as runGateway } from '../../packages/telegram/src/cli/run.ts'
-import { readConfig } from '../../packages/telegram/src/config/read-config.ts'
-import { COMMANDS as INBOX_COMMANDS } from '../../packages/uploads/src/cli/commands.ts'
-import { run as runInbox } from '../../packages/uploads/src/cli/run.ts'
-import { DEFAULT_ADMIN_PORT, DEFAULT_PORT } from '../../packages/uploads/src/cli/look.ts'
-import { GRACE_MS } from '../../packages/uploads/src/uploads.ts'
-import { DEFAULTS } from '../../packages/jobmill/src/job/defaults.ts'
-import { labelFrom } from '../../packages/jobmill/src/runtime/options/label.ts'
+import { COMMANDS as GATEWAY_COMMANDS, run as runGateway } from '../../../packages/telegram/src/cli/run.ts'
+import { readConfig } from '../../../packages/telegram/src/config/read-config.ts'
+import { COMMANDS as INBOX_COMMANDS } from '../../../packages/uploads/src/cli/commands.ts'
+import { run as runInbox } from '../../../packages/uploads/src/cli/run.ts'
+import { DEFAULT_ADMIN_PORT, DEFAULT_PORT } from '../../../packages/uploads/src/cli/look.ts'
+import { GRACE_MS } from '../../../packages/uploads/src/uploads.ts'
+import { DEFAULTS } from '../../../packages/jobmill/src/job/defaults.ts'
+import { labelFrom } from '../../../packages/jobmill/src/runtime/options/label.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** The variables that operators must set, with values that the programs accept. */
 export const SECRETS: Readonly<Record<string, string>> = {
