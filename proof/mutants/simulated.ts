@@ -145,7 +145,7 @@ export const SIMULATED: readonly Mutant[] = [
   },
   {
     name: 'a retried start reuses the instance that failed',
-    file: 'runtime/mill.ts',
+    file: 'runtime/jobmill.ts',
     find: 'if (starts > 0) instance = newInstance()',
     replace: 'if (starts < 0) instance = newInstance()',
   },

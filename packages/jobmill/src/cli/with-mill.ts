@@ -3,7 +3,8 @@
  * declares nothing: the config may belong to another release, or to another database than `--db`.
  */
 import { JobmillError } from '../job/errors.ts'
-import { type Mill, jobmill } from '../runtime/mill.ts'
+import { jobmill } from '../runtime/jobmill.ts'
+import type { Mill } from '../runtime/mill.ts'
 import type { MillOptions } from '../runtime/options/options.ts'
 import { isCurrent } from '../store/admin/schema-status.ts'
 import type { Store } from '../store/store.ts'

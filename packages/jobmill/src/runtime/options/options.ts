@@ -1,23 +1,21 @@
 /** The options of a mill: resolved once, frozen, unknown keys rejected with the nearest match. */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
-import { isDeclaration } from '../../job/declaration.ts'
-import { type AnyJob, isDefinition, type JobDefinition } from '../../job/definition.ts'
+import type { AnyJob, JobDefinition } from '../../job/definition.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
-import { JobmillError, quote } from '../../job/errors.ts'
 import type { LimitOptions } from '../../job/limit/limit.ts'
 import { checkWhole } from '../../job/numbers.ts'
-import { ON_DEAD_QUEUE, onDeadKind } from '../../job/attempt/on-dead.ts'
+import { ON_DEAD_QUEUE } from '../../job/attempt/on-dead.ts'
 import type { QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { PreparedSchedule, ScheduleOptions } from '../../job/schedule/schedule-options.ts'
 import type { Tracing } from '../../job/tracing.ts'
 import { type ForwardLog, forwardLog } from '../../observe/forward-log.ts'
 import type { Logger } from '../../observe/logger.ts'
 import { type Platform, systemPlatform } from '../../platform/platform.ts'
-import { absentPartWarnings } from '../../store/absent-parts.ts'
 import type { DeclaredLimit } from '../../store/types/limit.ts'
 import type { Store } from '../../store/store.ts'
 import type { Middleware } from '../../work/handler.ts'
 import { BULK_QUEUE } from '../operate/bulk-filter.ts'
+import { checkJobs, checkMiddleware, checkNode, checkStore } from './given-parts.ts'
 import { checkPlatform } from './platform-option.ts'
 import { type OwnDuty, ownDuties, type ResolvedDuty } from './duty-options.ts'
 import { checkQueueLimits, declaredLimits } from '../operate/limits.ts'
@@ -234,71 +232,6 @@ function routed(jobs: readonly AnyJob[], queueOf: (kind: string) => string, foun
 function capacityOf(capacity: number | undefined, found: Problems): number | null {
   if (capacity === undefined) return null
   return found.try('capacity', null, () => checkWhole(capacity, 'capacity', BOUNDS.capacity))
-}
-
-/** An older Node would fail later with an error that does not help. */
-function checkNode(found: Problems): void {
-  if ('withResolvers' in Promise) return
-  found.add('error', 'STORE_UNSUPPORTED', 'node', `${process.version} is too old. Use Node 22.14 or newer`)
-}
-
-function checkStore(store: unknown, found: Problems): void {
-  const isStore = typeof store === 'object' && store !== null && 'claim' in store && 'open' in store
-  if (isStore) {
-    for (const warning of absentPartWarnings(store as Store<never>))
-      found.add('warning', 'STORE_UNSUPPORTED', 'store', warning)
-    return
-  }
-  throw new JobmillError('OPTION_INVALID', 'must be a store', {
-    field: 'store',
-    value: quote(store),
-    fix: "Pass sqlite('jobs.db') from jobmill/sqlite or postgres(url) from jobmill/postgres",
-  })
-}
-
-function checkJobs(jobs: readonly unknown[], found: Problems): AnyJob[] {
-  const seen = new Set<string>()
-  return arrayOf(jobs, 'jobs', found).flatMap((job, at) => {
-    const option = `jobs[${at}]`
-    if (!isDefinition(job)) {
-      const problem = isDeclaration(job)
-        ? 'has no handler. Pass implement(declaration, run)'
-        : 'must be a job. Create it with defineJob({ kind, run })'
-      found.add('error', 'OPTION_INVALID', option, problem)
-      return []
-    }
-    for (const kind of job.onDead === undefined ? [job.kind] : [job.kind, onDeadKind(job.kind)]) {
-      if (seen.has(kind))
-        found.add(
-          'error',
-          'KIND_REPEATED',
-          option,
-          `is already in use: "${kind}". Use a unique kind for each job`,
-        )
-      seen.add(kind)
-    }
-    return [job]
-  })
-}
-
-function arrayOf(value: unknown, option: string, found: Problems): unknown[] {
-  // Keeps holes, so that they are rejected by index.
-  if (Array.isArray(value)) return Array.from(value as unknown[])
-  found.add('error', 'OPTION_INVALID', option, `must be an array (got ${quote(value)}). Pass [ … ]`)
-  return []
-}
-
-function checkMiddleware(middleware: readonly unknown[], found: Problems): Middleware[] {
-  return arrayOf(middleware, 'middleware', found).filter((one, at): one is Middleware => {
-    if (typeof one === 'function') return true
-    found.add(
-      'error',
-      'HANDLER_INVALID',
-      `middleware[${at}]`,
-      'must be a function. Pass (context, next) => …',
-    )
-    return false
-  })
 }
 
 function leaseTimes(options: MillOptions, found: Problems): { leaseMs: number; renewEveryMs: number } {

@@ -1,0 +1,288 @@
+/** `jobmill(options)`: creates the mill. */
+import { client as createClient } from '../enqueue/client.ts'
+import { enqueuer as createEnqueuer } from '../enqueue/enqueuer.ts'
+import { jobHandle } from '../enqueue/job-handle.ts'
+import { runApi } from '../enqueue/run.ts'
+import { results as createResults } from '../enqueue/results.ts'
+import type { InstanceInfo } from '../job/context.ts'
+import { DEFAULTS } from '../job/defaults.ts'
+import type { JobHandle } from '../job/handle.ts'
+import type { JobKind } from '../job/job-kind.ts'
+import { checkName } from '../job/names.ts'
+import { eventHub } from '../observe/event-hub.ts'
+import { logEvents } from '../observe/log-events.ts'
+import { observer as createObserver } from '../observe/observer.ts'
+import { customMetrics } from '../observe/prometheus/custom-metrics.ts'
+import { withAllParts } from '../store/absent-parts.ts'
+import type { FullStore, Store, ToolStore, TxOf } from '../store/store.ts'
+import { limits as createLimits } from '../limits/limits.ts'
+import { audit } from './operate/audit.ts'
+import { bulk } from './operate/bulk.ts'
+import { drift, withoutPayload } from './diagnose/config-drift.ts'
+import { engine as createEngine } from './engine.ts'
+import { enqueueInside } from './enqueue-inside.ts'
+import { diagnostics } from './diagnose/diagnostics.ts'
+import { handlersOf } from './handlers.ts'
+import { kinds } from './operate/kinds.ts'
+import { createLifecycle } from './lifecycle.ts'
+import { errors } from './operate/errors.ts'
+import { limitsApi } from './operate/limits.ts'
+import { listing } from './operate/list-jobs.ts'
+import { keepLogger } from './mill-logger.ts'
+import { observation } from './report/observation.ts'
+import { one, operate, type OperateTools } from './operate/operate.ts'
+import { type MillOptions, resolveOptions } from './options/options.ts'
+import { overridesApi } from './operate/overrides.ts'
+import { type Problem, problems, throwErrors } from './options/problems.ts'
+import { prometheus } from './report/prometheus.ts'
+import { queueSettings } from './options/queue-options.ts'
+import { readiness } from './diagnose/readiness.ts'
+import { schedulesApi } from './operate/schedules.ts'
+import { keepStopSignal } from './stop-signal.ts'
+import { databaseResources, resources } from './report/resources.ts'
+import { system } from './report/system.ts'
+import { dutyControl } from './operate/duty-control.ts'
+import { warningLog } from './options/warning-log.ts'
+import { explain } from './diagnose/why.ts'
+import type { Mill } from './mill.ts'
+
+/**
+ * The leader of this duty samples queue and limit gauges for the cluster, because it aggregates metrics
+ * anyway.
+ */
+const SAMPLING = 'roll-up'
+
+/** Returns all errors and warnings in the options without creating a mill. */
+export function checkOptions(options: MillOptions): readonly Problem[] {
+  return resolveOptions(options).problems
+}
+
+/** `declares: false` is for tools, whose config may belong to another release than the running processes. */
+export function jobmill<
+  S extends Store<never>,
+  Inputs extends readonly unknown[] = readonly never[],
+  Context = unknown,
+>(
+  given: MillOptions<S, Inputs, Context>,
+  { declares = true }: { readonly declares?: boolean } = {},
+): Mill<TxOf<S>> {
+  const options = resolveOptions(given as MillOptions<S>)
+  throwErrors(options.problems)
+  const { platform } = options
+  const newInstance = (): InstanceInfo => {
+    const id = platform.id()
+    return Object.freeze({ id, label: options.instance.labelOf(id) })
+  }
+  let instance = newInstance()
+  let starts = 0
+  const hub = eventHub(platform)
+  if (options.logger !== null) logEvents(hub, options.logger)
+  const logWarnings = warningLog(options)
+  // The return type lets callers pass exactly the transactions that the store accepts.
+  const plain: FullStore = withAllParts(given.store, platform)
+  const observer = createObserver({
+    hub,
+    store: plain,
+    platform,
+    get instance() {
+      return instance.id
+    },
+    isOpen: () => lifecycle.isOpen,
+    samples: () => lifecycle.engine?.leads(SAMPLING) ?? false,
+    movedAt: () => lifecycle.engine?.movedAt() ?? Infinity,
+  })
+  const { store } = observer
+  const opened = async (): Promise<FullStore> => (await lifecycle.open(), store)
+  const limits = createLimits({
+    opened,
+    platform,
+    get instance() {
+      return instance.id
+    },
+    started: (what) => lifecycle.started(what),
+    emit: hub.emit,
+    drew: observer.drew,
+  })
+
+  const results = createResults((ids) => store.results(ids), { platform, everyMs: DEFAULTS.resultEveryMs })
+  const handles = { results, platform }
+  /** Returns the handle of a job that is not written yet. */
+  const lateHandle = (job: string) => jobHandle<never>(job, handles, true)
+  const definitions = new Map(options.jobs.map((job) => [job.kind, job]))
+  const enqueuer = createEnqueuer(store, {
+    payloadLimitBytes: options.payloadLimitBytes,
+    platform,
+    offer: (jobs) => lifecycle.engine?.offer(jobs),
+  })
+  const client = createClient<unknown>({
+    enqueuer,
+    results,
+    platform,
+    emit: hub.emit,
+    tracing: options.tracing,
+    definition: (kind) => definitions.get(kind),
+    kinds: [...definitions.keys()],
+    queues: options.queuesInCode,
+    queueOf: options.queueOf,
+    payloadLimitBytes: options.payloadLimitBytes,
+    open: () => lifecycle.open(),
+    lineGrew: () => lifecycle.engine?.stageSoon(),
+    written: (queues) => lifecycle.engine?.look(queues),
+  })
+  const handlers = handlersOf(options.jobs, store)
+  const lifecycle = createLifecycle({
+    // Not the timed store: two mills that share a store must recognize it as the same object.
+    store: plain,
+    options,
+    declares,
+    emit: hub.emit,
+    get instance() {
+      return instance
+    },
+    results,
+    limits,
+    observer,
+    differ: () =>
+      void drift(store, options)
+        .then((all) => all.forEach((each) => hub.emit('settings-differ', withoutPayload(each))))
+        // Ignored here: the next call reports the error.
+        .catch(() => {}),
+    delivered: hub.delivered,
+    engine() {
+      // Each start is a new instance: the cleanup of a failed start may arrive after the next start
+      // succeeded.
+      if (starts > 0) instance = newInstance()
+      starts += 1
+      return createEngine({
+        store,
+        options,
+        handlers,
+        instance,
+        version: options.instance.version,
+        emit: hub.emit,
+        enqueueFor: (attempt) => enqueueInside(attempt, client, lateHandle, store.callLimitBytes),
+        jobEnded: results.ended,
+        flush: observer,
+        limits,
+      })
+    },
+  })
+  const { prepare: _prepare, takeUnnotified, ...enqueue } = client
+  const by = (): string => instance.label ?? 'application'
+  const operating: OperateTools = {
+    opened,
+    cancelledHere: (job, reason) => lifecycle.engine?.cancelled(job, reason),
+    emit: hub.emit,
+    forget: results.forget,
+    kindTimeoutMs: (kind) => definitions.get(kind)?.timeoutMs ?? null,
+    by,
+  }
+  const tending = dutyControl({
+    opened,
+    started: lifecycle.started,
+    engine: () => lifecycle.engine,
+    options,
+    emit: hub.emit,
+  })
+  const { tools = null } = plain as Partial<Pick<ToolStore, 'tools'>>
+  const own = customMetrics(platform)
+  const readDatabase = databaseResources({ opened, platform, tools })
+  const mill: Mill = {
+    ...enqueue,
+    ...operate(operating),
+    ...runApi({ client, cancel: (id, how) => mill.cancel(id, how) }),
+    ...listing({ opened }),
+    ...bulk(operating),
+    ...audit({ opened, platform }),
+    ...explain({ opened }),
+    ...errors({ opened }),
+    ...readiness({ opened, platform, engine: () => lifecycle.engine, lifecycle }),
+    ...tending,
+    ...diagnostics({ mill: () => mill, options, tools }),
+    ...kinds({ opened, jobs: options.jobs, queueOf: options.queueOf }),
+    ...system({ opened, options, duties: () => tending.duties(), instance: () => instance.id, tools }),
+    ...resources({ platform, observer }, readDatabase),
+    ...observation({ opened, platform }),
+    ...limitsApi({ opened, limits, by }),
+    ...overridesApi({ opened, wake: () => lifecycle.engine?.scheduleSoon() }),
+    ...own.metrics,
+    schedules: schedulesApi({
+      opened,
+      platform,
+      emit: hub.emit,
+      definition: (kind) => definitions.get(kind),
+      queueOf: options.queueOf,
+      payloadLimitBytes: options.payloadLimitBytes,
+      enqueue: async (job) => one(await enqueuer.write([job], { tx: undefined, mayRepeat: true })),
+      wake: () => lifecycle.engine?.scheduleSoon(),
+      by,
+    }),
+    drift: async () => drift(await opened(), options),
+    prometheus: prometheus({
+      opened,
+      platform,
+      observer,
+      events: hub.counts,
+      own,
+      engine: () => lifecycle.engine,
+      served: () => mill.queuesServed,
+      instance: () => instance,
+      version: options.instance.version,
+      store: plain.name,
+      resources: readDatabase,
+    }),
+    open: async () => lifecycle.open(),
+    start() {
+      // Before the start, because a warning may explain why it fails.
+      logWarnings('before')
+      const started = lifecycle.start()
+      // The caller handles the error: it gets the same promise.
+      started.then(
+        () => logWarnings('after'),
+        () => {},
+      )
+      return started
+    },
+    stop: lifecycle.stop,
+    job: (target: JobKind | string, job?: string) =>
+      opening(jobHandle<never>(typeof target === 'string' ? target : (job ?? ''), handles)),
+    async serve(queue, settings) {
+      const found = problems()
+      const [declared] = queueSettings(
+        { [checkName(queue, 'queue')]: settings === undefined ? {} : settings },
+        found,
+      )
+      throwErrors(found.found)
+      await lifecycle.started('serve')
+      await lifecycle.engine?.serve(queue, settings === undefined ? null : (declared?.settings ?? null))
+    },
+    wake() {
+      const queues = takeUnnotified()
+      if (lifecycle.engine === null) store.notifier.notify(queues)
+      else lifecycle.engine.wake(queues)
+    },
+    on: hub.on,
+    get instance() {
+      return instance
+    },
+    get queuesServed() {
+      return [...(lifecycle.engine?.served ?? options.serve)]
+    },
+    storeName: plain.name,
+    warnings: options.problems,
+    eventCounts: hub.counts,
+  }
+  /** A handle whose first use opens the store. */
+  function opening(handle: JobHandle<never>): JobHandle<never> {
+    return {
+      id: handle.id,
+      async result(how) {
+        await lifecycle.open()
+        return handle.result(how)
+      },
+    }
+  }
+  keepLogger(mill, options.logger)
+  keepStopSignal(mill, lifecycle)
+  return mill
+}
