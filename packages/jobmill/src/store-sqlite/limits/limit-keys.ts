@@ -3,7 +3,7 @@
  * are full again.
  */
 import { changeBudget, EMPTY_BUDGET } from '../../job/limit/budget.ts'
-import { isPerKey, keyedName, type LimitSettings } from '../../job/limit/limit.ts'
+import { isPerKey, type LimitSettings } from '../../job/limit/limit.ts'
 import { KEYS_MOST } from '../../store/types/limit.ts'
 import {
   COLUMNS,
@@ -16,15 +16,15 @@ import {
 } from './limit-row.ts'
 import type { Look, Work } from '../work.ts'
 
-// By the unique name.
+// By jobmill_limit_name.
 const MAKE = `
-  INSERT INTO jobmill_limit (name, settings, parent, paid_at, reserved_until, drained_until, held) VALUES (?, ?, ?, ?, ?, ?, 0)`
+  INSERT INTO jobmill_limit (name, key, settings, paid_at, reserved_until, drained_until, held) VALUES (?, ?, ?, ?, ?, ?, 0)`
 
-// The range of one limit in jobmill_limit_key.
-const OF = `jobmill_limit INDEXED BY jobmill_limit_key WHERE parent = ?`
+// The range of one limit in jobmill_limit_name.
+const OF = `jobmill_limit INDEXED BY jobmill_limit_name WHERE name = ? AND key > ''`
 const COUNT = `SELECT count(*) AS n FROM (SELECT 1 FROM ${OF} LIMIT ${KEYS_MOST})`
 const ALL = `SELECT ${COLUMNS} FROM ${OF}`
-const CHANGE = `UPDATE jobmill_limit INDEXED BY jobmill_limit_key SET settings = ? WHERE parent = ?`
+const CHANGE = `UPDATE jobmill_limit INDEXED BY jobmill_limit_name SET settings = ? WHERE name = ? AND key > ''`
 const DROP_PLACES = `DELETE FROM jobmill_limit_waiter WHERE limit_id IN (SELECT id FROM ${OF})`
 const DROP = `DELETE FROM ${OF}`
 
@@ -32,7 +32,7 @@ const DROP = `DELETE FROM ${OF}`
 // the waiter is gone.
 export const FULL_KEYS = `
   jobmill_limit AS l INDEXED BY jobmill_limit_full
-  WHERE l.parent IS NOT NULL AND max(l.paid_at, l.reserved_until, l.drained_until) <= ?
+  WHERE l.key <> '' AND max(l.paid_at, l.reserved_until, l.drained_until) <= ?
     AND NOT EXISTS (SELECT 1 FROM jobmill_limit_waiter AS t WHERE t.limit_id = l.id)
   ORDER BY max(l.paid_at, l.reserved_until, l.drained_until) LIMIT ?`
 const FULL_IDS = `SELECT l.id FROM ${FULL_KEYS}`
@@ -53,19 +53,18 @@ export function budgetOf(work: Work, name: string, key: string | undefined): Key
 }
 
 function keyOf({ sql }: Work, limit: StoredLimit, key: string): StoredLimit {
-  const name = keyedName(limit.name, key)
   const { paidAt, reservedUntil, drainedUntil } = EMPTY_BUDGET
-  const found = findLimit(sql, name)
+  const found = findLimit(sql, limit.name, key)
   if (found !== undefined) return found
   const made = sql(MAKE).run(
-    name,
-    settingsText(limit.settings),
     limit.name,
+    key,
+    settingsText(limit.settings),
     paidAt,
     reservedUntil,
     drainedUntil,
   )
-  return { ...limit, id: Number(made.lastInsertRowid), name, budget: EMPTY_BUDGET }
+  return { ...limit, id: Number(made.lastInsertRowid), budget: EMPTY_BUDGET }
 }
 
 export function countKeys({ sql }: Look, { name, settings }: StoredLimit): number | null {

@@ -6,11 +6,11 @@ import type { Look, Work } from '../work.ts'
 
 export const COLUMNS = `id, name, settings, per_key, paid_at, reserved_until, drained_until, held`
 
-// By the unique name or the primary key, or all of them by jobmill_limit_own: there are few limits, but any
-// number of keys. Read-modify-write happens under the write lock.
-const BY_NAME = `SELECT ${COLUMNS} FROM jobmill_limit WHERE name = ?`
+// By jobmill_limit_name or the primary key, or all of them by jobmill_limit_own: there are few limits, but
+// any number of keys. Read-modify-write happens under the write lock.
+const BY_NAME = `SELECT ${COLUMNS} FROM jobmill_limit WHERE name = ? AND key = ?`
 const BY_ID = `SELECT ${COLUMNS} FROM jobmill_limit WHERE id = ?`
-const ALL = `SELECT ${COLUMNS} FROM jobmill_limit INDEXED BY jobmill_limit_own WHERE parent IS NULL ORDER BY name`
+const ALL = `SELECT ${COLUMNS} FROM jobmill_limit INDEXED BY jobmill_limit_own WHERE key = '' ORDER BY name`
 const SAVE = `UPDATE jobmill_limit SET paid_at = ?, reserved_until = ?, drained_until = ? WHERE id = ?`
 
 export interface StoredLimit {
@@ -33,8 +33,9 @@ export interface Row {
   readonly held: number
 }
 
-export function findLimit(sql: Sql, name: string): StoredLimit | undefined {
-  const row = sql(BY_NAME).get(name) as Row | undefined
+/** The limit itself, or the budget of one of its keys. */
+export function findLimit(sql: Sql, name: string, key = ''): StoredLimit | undefined {
+  const row = sql(BY_NAME).get(name, key) as Row | undefined
   return row === undefined ? undefined : storedOf(row)
 }
 

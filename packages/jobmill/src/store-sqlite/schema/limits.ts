@@ -1,23 +1,23 @@
 /** Limits, permits, and waiters. Instants of a budget have fractions (job/limit/budget.ts). */
 export const LIMITS = `
--- The budget of a key is a row of its own, named by the limit, a space and the key, so that every statement works on limits and keys alike.
+-- The budget of a key is a row of its own, so that every statement works on limits and keys alike.
 CREATE TABLE jobmill_limit (
   id INTEGER PRIMARY KEY,
-  name TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  key TEXT NOT NULL DEFAULT '',     -- '' for the limit itself
   settings TEXT NOT NULL,           -- JSON
   paid_at REAL NOT NULL,
   reserved_until REAL NOT NULL,
   drained_until REAL NOT NULL,
   held INTEGER NOT NULL,            -- the sum of its permits
   per_key INTEGER NOT NULL DEFAULT 0,
-  parent TEXT,                      -- the name of the limit whose key it is; NULL for a limit itself
   code TEXT,
   overrides TEXT NOT NULL DEFAULT '{}'
 ) STRICT;
-CREATE INDEX jobmill_limit_own ON jobmill_limit (name) WHERE parent IS NULL;
-CREATE INDEX jobmill_limit_key ON jobmill_limit (parent) WHERE parent IS NOT NULL;
+CREATE UNIQUE INDEX jobmill_limit_name ON jobmill_limit (name, key);
+CREATE INDEX jobmill_limit_own ON jobmill_limit (name) WHERE key = '';
 -- A row per key, by the instant from which its budget is full: the first ones are as if they had never been used.
-CREATE INDEX jobmill_limit_full ON jobmill_limit (max(paid_at, reserved_until, drained_until)) WHERE parent IS NOT NULL;
+CREATE INDEX jobmill_limit_full ON jobmill_limit (max(paid_at, reserved_until, drained_until)) WHERE key <> '';
 
 CREATE TABLE jobmill_permit (
   limit_id INTEGER NOT NULL,
