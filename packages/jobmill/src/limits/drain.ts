@@ -7,7 +7,7 @@ import { durationMs } from '../job/duration.ts'
 import { isJobmillError, JobmillError, quote } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
-import { keyedName } from '../job/limit/limit.ts'
+import { budgetId } from '../job/limit/limit.ts'
 import { checkLimitKey } from '../job/limit/limit-draw.ts'
 import type { DrainLimitOptions } from '../job/limit/limit-handle.ts'
 import { checkName } from '../job/names.ts'
@@ -21,11 +21,10 @@ export type DrainLimit = (name: string, options?: DrainLimitOptions) => Promise<
 export interface Drains {
   readonly drain: DrainLimit
   /**
-   * A number that changes with each drain in this process, of a limit or one of its keys, by its name in the
-   * store.
-   * A waiter must not use an instant that was granted before a drain.
+   * A number that changes with each drain in this process, of a limit or one of its keys. A waiter must not
+   * use an instant that was granted before a drain.
    */
-  readonly timesOf: (name: string) => number
+  readonly timesOf: (name: string, key?: string) => number
 }
 
 const MOST_TIMES = 10
@@ -40,8 +39,8 @@ export function drains({ opened, platform, emit }: DrainTools, known: KnownLimit
   const times = new Map<string, number>()
   let last = 0
   let others = 0
-  const timesOf = (name: string): number => times.get(name) ?? others
-  function count(name: string): void {
+  const timesOf: Drains['timesOf'] = (name, key) => times.get(budgetId(name, key)) ?? others
+  function count(name: string, key: string | undefined): void {
     last += 1
     // Current waiters take this for a drain and send their requests again.
     if (times.size >= MOST_KNOWN) {
@@ -49,7 +48,7 @@ export function drains({ opened, platform, emit }: DrainTools, known: KnownLimit
       others = last
       last += 1
     }
-    times.set(name, last)
+    times.set(budgetId(name, key), last)
   }
 
   /**
@@ -77,11 +76,10 @@ export function drains({ opened, platform, emit }: DrainTools, known: KnownLimit
     const { retryAfter, key } = options
     if (key !== undefined) checkLimitKey(key, 'key')
     const forMs = retryAfter === undefined ? 0 : retryAfterMs(retryAfter)
-    const counted = keyedName(name, key)
-    count(counted)
+    count(name, key)
     const record = await send(name, forMs, key)
     // Counts again: grants made while the statement was in flight came before the drain.
-    count(counted)
+    count(name, key)
     if (retryAfter === undefined && record.settings.type === 'concurrency') throw withoutTime(name)
     emit('limit-drained', { limit: name, key: key ?? null, forMs: record.drainedMs })
     return record

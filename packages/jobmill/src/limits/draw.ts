@@ -3,7 +3,6 @@
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import { JobmillError } from '../job/errors.ts'
-import { keyedName } from '../job/limit/limit.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import { wrongKey } from '../store/cluster-errors.ts'
@@ -47,7 +46,7 @@ export function draw({ ask, known, timesDrained, platform }: DrawTools): Draw {
       signal.throwIfAborted()
     }
     const isLate = platform.monotonic() - dueAt > LATE_MS || asked.tookMs > SLOW_MS
-    if (!isLate && timesDrained(keyedName(request.limit, request.key)) === asked.drained) return true
+    if (!isLate && timesDrained(request.limit, request.key) === asked.drained) return true
     // Permits have no instant to miss.
     return asked.waitMs === 0 && (await known.typeOf(request.limit)) !== 'rate'
   }
@@ -56,7 +55,7 @@ export function draw({ ask, known, timesDrained, platform }: DrawTools): Draw {
     const { signal } = options
     for (let wasted = 0; wasted < MOST_WASTED; wasted += 1) {
       signal.throwIfAborted()
-      const drained = timesDrained(keyedName(request.limit, request.key))
+      const drained = timesDrained(request.limit, request.key)
       const { acquired, tookMs } = await ask(request, options)
       if (acquired.outcome === 'later') return acquired.inMs
       if (acquired.outcome !== 'granted') throw await refusal(request, acquired, known)

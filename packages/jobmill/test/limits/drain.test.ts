@@ -91,10 +91,10 @@ describe('drain', () => {
     await store.limits.declare([
       { name: 'api', settings: { ...limitSettings({ rate: 1 }, ''), perKey: true } as RateSettings },
     ])
-    const values = new Set([known.timesOf('api k0')])
+    const values = new Set([known.timesOf('api', 'k0')])
     for (let n = 0; n <= 10_000; n += 1) {
       await known.drain('api', { key: `k${n}` })
-      if (n === 0 || n === 9_999 || n === 10_000) values.add(known.timesOf('api k0'))
+      if (n === 0 || n === 9_999 || n === 10_000) values.add(known.timesOf('api', 'k0'))
     }
     // Before, after its own drain, and after a reset: three different values.
     expect(values.size).toBe(3)

@@ -50,10 +50,10 @@ async function fill(): Promise<void> {
     await run(`INSERT INTO jobmill.permit (limit_name, holder, instance, token, amount)
       SELECT CASE WHEN n % 1000 = 0 THEN 'few' ELSE 'other' || n % 1000 END, id, instance, n, 1 FROM made WHERE place = 1 AND n % 1000 < 20`)
     await run(
-      `INSERT INTO jobmill.limit_waiter SELECT 'slow', id, 4000000000000 + n FROM made WHERE place = 0`,
+      `INSERT INTO jobmill.limit_waiter SELECT 'slow', '', id, 4000000000000 + n FROM made WHERE place = 0`,
     )
-    await run(`INSERT INTO jobmill.limit (name, amount, per_ms, burst, parent, look_at)
-      SELECT 'each k' || n, 1, 1000, 1, 'each', 4000000000000 + n FROM made WHERE place = 0`)
+    await run(`INSERT INTO jobmill.limit (name, key, amount, per_ms, burst, look_at)
+      SELECT 'each', 'k' || n, 1, 1000, 1, 4000000000000 + n FROM made WHERE place = 0`)
     await run(`INSERT INTO jobmill.slot SELECT gen_random_uuid(), n % 2 + 1, 1 FROM made WHERE place = 0`)
     await run(`INSERT INTO jobmill.schedule (name, operator, paused, revision, created_at, planned, next_at)
       SELECT 's' || n, '{}', false, 1, 0, true, 4000000000000 + n FROM made WHERE place = 0`)
@@ -154,13 +154,13 @@ describe('postgres plans: limits', () => {
     const takes = ['k1', 'k2', 'new'].map((key) => anAcquire('each', { key }))
     await expectIndexes(() => store.limits.acquire(takes), 'limit_pkey', 'limit_waiter_pkey')
     await expectIndexes(() => store.limits.drain('each', 5, 'another'), 'limit_pkey')
-    await expectIndexes(() => store.limits.list(), 'limit_own', 'limit_key')
+    await expectIndexes(() => store.limits.list(), 'limit_own', 'limit_pkey')
     await store.limits.acquire(['a', 'b'].map((key) => anAcquire('some', { key })))
     // Nearly all waiters are of one limit here, so the planner scans them; an operator runs this only now and
     // then.
     const big = BIG.filter((table) => table !== 'limit_waiter')
-    await expectUse(store, big, () => store.limits.change('some', { ...EACH, burst: 2 }), ['limit_key'])
-    await expectUse(store, big, () => store.limits.delete('some'), ['limit_key'])
+    await expectUse(store, big, () => store.limits.change('some', { ...EACH, burst: 2 }), ['limit_pkey'])
+    await expectUse(store, big, () => store.limits.delete('some'), ['limit_pkey'])
     await expectIndexes(() => store.limits.declare([{ name: 'some', settings: EACH }]))
   })
   test('P4 P6 the end of an instance finds its jobs by the instance', async () => {

@@ -139,7 +139,7 @@ export const limitKeyCases: readonly Case[] = [
     },
   },
   {
-    name: 'P13 keys are not limits: they are not listed',
+    name: 'P13 keys are not limits: they are not listed, and the name of a limit with a key names none',
     async run({ store }) {
       await declare(store, EACH)
       const version = await settingsVersion(store)
@@ -155,6 +155,9 @@ export const limitKeyCases: readonly Case[] = [
         drainedMs: 0,
         keys: 2,
       })
+      assert.equal(await store.limits.delete('api a'), false)
+      await rejectsWith('LIMIT_UNKNOWN', () => store.overrides.reset('limit', 'api a', null))
+      assert.deepEqual(await apiLimit(store), record)
     },
   },
   {

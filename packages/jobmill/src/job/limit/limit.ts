@@ -153,9 +153,9 @@ export function isPerKey(settings: LimitParts): boolean {
   return settings.type === 'rate' && settings.perKey === true
 }
 
-/** The name of one key's budget in a store. Names have no spaces, so the two parts can be separated. */
-export function keyedName(name: string, key: string | undefined): string {
-  return key === undefined ? name : `${name} ${key}`
+/** Identifies a budget in memory. Names have no spaces, so that no two budgets share an id. */
+export function budgetId(limit: string, key = ''): string {
+  return `${limit} ${key}`
 }
 
 /** The error stored with an attempt that a limit rejected; `limitNamed` parses it. */

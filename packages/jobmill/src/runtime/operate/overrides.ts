@@ -5,7 +5,6 @@ import { checkKey, checkSoughtName, checkString } from '../../job/names.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import { optionKeys, optionName, optionNames, optionValue } from '../../job/options/option-names.ts'
 import { OVERRIDABLE, type Overridable, type OverrideRecord } from '../../job/queue/overrides.ts'
-import { limitUnknown } from '../../store/cluster-errors.ts'
 import type { FullStore } from '../../store/store.ts'
 
 /** Options and values as written in code: `retain.done`, `'7d'`. */
@@ -69,8 +68,6 @@ export function overridesApi({ opened, wake }: OverridesTools): OverridesApi {
     overrides: async () => (await (await opened()).overrides.list()).map(overrideView),
     async resetOverrides(selection = {}) {
       const { what, name, option } = checkSelection(selection)
-      // A store names the budget of a key "limit key". That is not a limit.
-      if (what === 'limit' && name?.includes(' ')) throw limitUnknown(name)
       const store = await opened()
       const all = await store.overrides.list()
       if (what !== undefined && name !== undefined) {

@@ -13,7 +13,7 @@ function enqueue_alike(bigint, uuid[], integer, integer, smallint, smallint, tex
 function enqueue_due(bigint, uuid[], integer[], integer[], smallint[], smallint[], text, bigint[], text[], text, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[]): 87d8f9bead04eb3f12d425375365161f
 function finish_done(bigint, uuid[], bigint[], bigint[], text, integer): 7787f24c3a83b97a05ad91fa17509767
 function forget_done(uuid[], bigint[]): c976f108c8bb56d56e46f9dd2eb3fe38
-function heartbeat(text): 7cd6fd811d5c82b2bdc8270e6cf5502c
+function heartbeat(text): efa9927b549d7c8d26b4dd67de6d813e
 function may_begin(uuid, integer, smallint, bigint, integer[], bigint[], integer[]): 04264c80a51655404ab9e3e8b6e3d908
 function names_added(): a7887f882958b34851e23dab238dcf7a
 function names_altered(): 16fe5b6cc3357604415018f1c50427d0
@@ -40,11 +40,10 @@ index kind.kind_name_key: ALTER TABLE jobmill.kind ADD CONSTRAINT kind_name_key 
 index kind.kind_pkey: ALTER TABLE jobmill.kind ADD CONSTRAINT kind_pkey PRIMARY KEY (id)
 index later.later_id_key: ALTER TABLE jobmill.later ADD CONSTRAINT later_id_key UNIQUE (id)
 index later.later_pkey: ALTER TABLE jobmill.later ADD CONSTRAINT later_pkey PRIMARY KEY (due_at, id)
-index limit.limit_key: CREATE INDEX limit_key ON jobmill."limit" USING btree (parent, name) WHERE (parent IS NOT NULL)
-index limit.limit_look: CREATE INDEX limit_look ON jobmill."limit" USING btree (look_at) WHERE (parent IS NOT NULL)
-index limit.limit_own: CREATE INDEX limit_own ON jobmill."limit" USING btree (name) WHERE (parent IS NULL)
-index limit.limit_pkey: ALTER TABLE jobmill."limit" ADD CONSTRAINT limit_pkey PRIMARY KEY (name)
-index limit_waiter.limit_waiter_pkey: ALTER TABLE jobmill.limit_waiter ADD CONSTRAINT limit_waiter_pkey PRIMARY KEY (limit_name, holder)
+index limit.limit_look: CREATE INDEX limit_look ON jobmill."limit" USING btree (look_at) WHERE (key <> ''::text)
+index limit.limit_own: CREATE INDEX limit_own ON jobmill."limit" USING btree (name) WHERE (key = ''::text)
+index limit.limit_pkey: ALTER TABLE jobmill."limit" ADD CONSTRAINT limit_pkey PRIMARY KEY (name, key)
+index limit_waiter.limit_waiter_pkey: ALTER TABLE jobmill.limit_waiter ADD CONSTRAINT limit_waiter_pkey PRIMARY KEY (limit_name, key, holder)
 index limit_waiter.limit_waiter_since: CREATE INDEX limit_waiter_since ON jobmill.limit_waiter USING btree (taken_at)
 index lost_job.lost_job_pkey: ALTER TABLE jobmill.lost_job ADD CONSTRAINT lost_job_pkey PRIMARY KEY (instance, job_id, token)
 index metric.metric_pkey: ALTER TABLE jobmill.metric ADD CONSTRAINT metric_pkey PRIMARY KEY (resolution, at, scope)
@@ -89,8 +88,8 @@ table job: dedupe_key text; enqueued_at bigint NOT NULL; hold_ms bigint; id uuid
 table job_tag: job_id uuid NOT NULL; tag text NOT NULL
 table kind: id integer NOT NULL DEFAULT nextval('jobmill.kind_ids'::regclass); name text NOT NULL
 table later: attempt smallint NOT NULL; crashes smallint NOT NULL; due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
-table limit: amount integer; burst integer; code json; drained_until double precision NOT NULL DEFAULT 0; look_at bigint NOT NULL DEFAULT 0; most integer; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paid_at double precision NOT NULL DEFAULT 0; parent text; per_key boolean NOT NULL DEFAULT false; per_ms bigint; reserved_until double precision NOT NULL DEFAULT 0
-table limit_waiter: holder uuid NOT NULL; limit_name text NOT NULL; taken_at bigint NOT NULL
+table limit: amount integer; burst integer; code json; drained_until double precision NOT NULL DEFAULT 0; key text NOT NULL DEFAULT ''::text; look_at bigint NOT NULL DEFAULT 0; most integer; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paid_at double precision NOT NULL DEFAULT 0; per_key boolean NOT NULL DEFAULT false; per_ms bigint; reserved_until double precision NOT NULL DEFAULT 0
+table limit_waiter: holder uuid NOT NULL; key text NOT NULL; limit_name text NOT NULL; taken_at bigint NOT NULL
 table lost_job: instance uuid NOT NULL; job_id uuid NOT NULL; token bigint NOT NULL
 table members: version bigint NOT NULL
 table metric: at bigint NOT NULL; data json NOT NULL; resolution integer NOT NULL; scope text NOT NULL

@@ -23,7 +23,7 @@ const firstReady = (crashes: '<' | '>='): string => `
 /** The queues of `open(queue_id, name, limit_name)` that have a limit and a ready job. JSON text. */
 const LIMITED = `(SELECT coalesce(json_agg(x), '[]') FROM (
   SELECT o.name AS queue, ${LIMIT_COLUMNS}, ${HELD_PERMITS} AS held, a.found IS TRUE AS ready, b.found IS TRUE AS quarantined
-    FROM open AS o JOIN jobmill.limit AS l ON l.name = o.limit_name
+    FROM open AS o JOIN jobmill.limit AS l ON l.name = o.limit_name AND l.key = ''
     LEFT JOIN LATERAL (${firstReady('<')}) AS a ON true
     LEFT JOIN LATERAL (${firstReady('>=')}) AS b ON true
    WHERE a.found OR b.found) AS x)`

@@ -3,7 +3,7 @@
  * arithmetic.
  */
 import { answer, type BudgetState } from '../../job/limit/budget.ts'
-import { keyedName } from '../../job/limit/limit.ts'
+import { budgetId } from '../../job/limit/limit.ts'
 import type { AcquireRequest, Acquired } from '../../store/types/limit.ts'
 import type { Query, Row } from '../connection/connection.ts'
 import { type Context, listOf, run } from '../context.ts'
@@ -55,8 +55,9 @@ async function tryOnce(context: Context, items: readonly AcquireRequest[]): Prom
 }
 
 async function acquireOnce(context: Context, query: Query, items: readonly AcquireRequest[]): Promise<Tried> {
-  const asked = items.map(({ limit, key, holder, instance, token }) => ({
-    limit_name: keyedName(limit, key),
+  const asked = items.map(({ limit, key = '', holder, instance, token }) => ({
+    limit_name: limit,
+    key,
     holder,
     instance,
     token,
@@ -67,9 +68,12 @@ async function acquireOnce(context: Context, query: Query, items: readonly Acqui
     return { acquired: null, missing: [] }
   const held = await permitsOut(context, query, limits)
   const draws = new Map(
-    limits.map((limit, at) => [limit.name, drawOf(limit, rows[at]?.['places'], held.get(limit.name) ?? 0)]),
+    limits.map((limit, at) => [
+      budgetId(limit.name, limit.key),
+      drawOf(limit, rows[at]?.['places'], held.get(limit.name) ?? 0),
+    ]),
   )
-  const drawn = items.map((item) => ({ item, draw: draws.get(keyedName(item.limit, item.key)) }))
+  const drawn = items.map((item) => ({ item, draw: draws.get(budgetId(item.limit, item.key)) }))
   const missing = drawn.flatMap(({ item, draw }) => (draw === undefined ? item : []))
   if (missing.length > 0) return { acquired: null, missing }
   const isCurrent = currentHolders(rows[0])
@@ -138,7 +142,7 @@ function grant(draw: Draw, item: AcquireRequest): void {
 async function write(context: Context, query: Query, draws: readonly Draw[]): Promise<void> {
   const fields = {
     states: draws.flatMap(({ limit, state }) =>
-      state === limit.state ? [] : [{ name: limit.name, ...stateColumns(state) }],
+      state === limit.state ? [] : [{ name: limit.name, key: limit.key, ...stateColumns(state) }],
     ),
     left: draws.flatMap(({ limit, left }) => waiterRows(limit, left)),
     placed: draws.flatMap(({ limit, placed }) => waiterRows(limit, placed)),
@@ -156,6 +160,6 @@ async function write(context: Context, query: Query, draws: readonly Draw[]): Pr
   await run(context, query, WRITE_ACQUIRE, JSON.stringify(fields).slice(1, -1))
 }
 
-function waiterRows({ name }: LockedLimit, holders: Iterable<string>): object[] {
-  return [...holders].map((holder) => ({ limit_name: name, holder }))
+function waiterRows({ name, key }: LockedLimit, holders: Iterable<string>): object[] {
+  return [...holders].map((holder) => ({ limit_name: name, key, holder }))
 }

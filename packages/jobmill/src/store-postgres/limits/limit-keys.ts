@@ -13,29 +13,33 @@ import { LIMIT_COLUMNS, limitOf, type LockedLimit, settingsColumns, stateColumns
 /** How many key rows one statement changes. */
 const PAGE = 1_000
 
+const NAME = `(SELECT p ->> 'name' FROM given)`
+
 /**
- * Rows `k` of a limit's keys, in the order of their names. The condition is a range on limit_key instead of
- * an equality. If one limit has most of the keys, the planner would answer an equality with a scan of the
+ * Rows `k` of a limit's keys, in the order of the keys. The condition is a range of the primary key instead
+ * of an equality. If one limit has most of the keys, the planner would answer an equality with a scan of the
  * whole table.
  */
-const ofLimit = (name: string): string => `k.parent >= ${name} AND k.parent <= ${name}`
-const BY_NAME = 'ORDER BY k.parent, k.name'
+const ofLimit = (name: string, after = `''`): string =>
+  `k.name >= ${name} AND k.name <= ${name} AND k.key > ${after}`
+const BY_KEY = 'ORDER BY k.name, k.key'
 
 /** The number of keys of the limit `l`. Null if it is not per key. */
 export const KEYS = `CASE WHEN l.per_key THEN (
-  SELECT count(*)::int4 FROM (SELECT FROM jobmill.limit AS k WHERE ${ofLimit('l.name')} ${BY_NAME} LIMIT ${KEYS_MOST}) AS k) END`
+  SELECT count(*)::int4 FROM (SELECT FROM jobmill.limit AS k WHERE ${ofLimit('l.name')} ${BY_KEY} LIMIT ${KEYS_MOST}) AS k) END`
 
-/** The names of all keys of the limits in `named(name)`. */
-export const keyNames = (named: string): string => `
-  SELECT k.name FROM ${named} AS l CROSS JOIN LATERAL (
-    SELECT k.name FROM jobmill.limit AS k WHERE ${ofLimit('l.name')} ${BY_NAME}) AS k`
+/** Deletes all keys of the limits in `named(name)`. */
+export const deleteKeysOf = (named: string): string => `
+  DELETE FROM jobmill.limit WHERE name = ANY (ARRAY(SELECT name FROM ${named})) AND key = ANY (ARRAY(
+    SELECT k.key FROM ${named} AS l CROSS JOIN LATERAL (
+      SELECT k.key FROM jobmill.limit AS k WHERE ${ofLimit('l.name')} ${BY_KEY}) AS k))`
 
-const KEYS_OF = `SELECT ${KEYS} AS keys FROM jobmill.limit AS l WHERE l.name = $1`
+const KEYS_OF = `SELECT ${KEYS} AS keys FROM jobmill.limit AS l WHERE l.name = $1 AND l.key = ''`
 
 /**
  * Uses primary keys. Must not run in a transaction that has other limits locked, because two of these could
  * deadlock. The shared lock on the limit lasts until the rows exist, so that an exclusive change or deletion
- * sees all keys. Concurrent calls insert in the order of the names, and the second finds the rows of the
+ * sees all keys. Concurrent calls insert in the order of the keys, and the second finds the rows of the
  * first.
  */
 const MAKE = `
@@ -43,12 +47,12 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT DISTINCT x.limit_name, x.key FROM given, json_to_recordset(p -> 'items') AS x(limit_name text, key text)
 ), parent AS MATERIALIZED (
   SELECT l.name, l.amount, l.per_ms, l.burst, l.per_key AND l.most IS NULL AS per_key FROM jobmill.limit AS l
-   WHERE l.name = ANY (ARRAY(SELECT limit_name FROM input)) AND l.parent IS NULL ORDER BY l.name FOR SHARE
+   WHERE l.name = ANY (ARRAY(SELECT limit_name FROM input)) AND l.key = '' ORDER BY l.name FOR SHARE
 ), made AS (
-  INSERT INTO jobmill.limit (name, amount, per_ms, burst, parent)
-  SELECT l.name || ' ' || i.key AS name, l.amount, l.per_ms, l.burst, l.name FROM parent AS l JOIN input AS i ON i.limit_name = l.name
-   WHERE l.per_key AND i.key IS NOT NULL ORDER BY 1
-  ON CONFLICT (name) DO NOTHING
+  INSERT INTO jobmill.limit (name, key, amount, per_ms, burst)
+  SELECT l.name, i.key, l.amount, l.per_ms, l.burst FROM parent AS l JOIN input AS i ON i.limit_name = l.name
+   WHERE l.per_key AND i.key IS NOT NULL ORDER BY l.name, i.key
+  ON CONFLICT (name, key) DO NOTHING
 )
 SELECT name, per_key FROM parent`
 
@@ -70,35 +74,31 @@ export async function makeKeys<T extends Pick<AcquireRequest, 'limit' | 'key'>>(
 }
 
 /**
- * Uses limit_key, under the lock of the limit, so that no keys are added. Locks in the order of the names,
- * like every lock of several limits.
+ * Uses the primary key, under the lock of the limit, so that no keys are added. Locks in the order of the
+ * keys, like every lock of several keys.
  */
 const LOCK_SOME = `
 WITH ${GIVEN_CTE}, locked AS MATERIALIZED (
-  SELECT k.* FROM jobmill.limit AS k WHERE ${ofLimit(`(SELECT p ->> 'name' FROM given)`)} AND k.name > (SELECT p ->> 'after' FROM given)
-   ${BY_NAME} LIMIT ${PAGE} FOR UPDATE
+  SELECT k.* FROM jobmill.limit AS k WHERE ${ofLimit(NAME, `(SELECT p ->> 'after' FROM given)`)}
+   ${BY_KEY} LIMIT ${PAGE} FOR UPDATE
 )
 SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now FROM locked AS l, given`
 
-/** Uses primary keys; the rows are locked. */
+/**
+ * Use the primary key; the rows are locked. The statement that then changes or deletes the limit also deletes
+ * the requests that wait for its keys.
+ */
 const CHANGE_SOME = `
-WITH ${GIVEN_CTE}, input AS MATERIALIZED (
-  SELECT x.* FROM given, json_to_recordset(p -> 'limits') AS x(name text, amount int4, per_ms int8, burst int4,
-                                                              paid_at float8, reserved_until float8, drained_until float8)
-), forgotten AS (
-  DELETE FROM jobmill.limit_waiter WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
-)
+WITH ${GIVEN_CTE}
 UPDATE jobmill.limit AS l SET amount = x.amount, per_ms = x.per_ms, burst = x.burst,
        paid_at = x.paid_at, reserved_until = x.reserved_until, drained_until = x.drained_until, look_at = 0
-  FROM input AS x WHERE l.name = x.name`
-
+  FROM given, json_to_recordset(p -> 'keys') AS x(key text, amount int4, per_ms int8, burst int4,
+                                                  paid_at float8, reserved_until float8, drained_until float8)
+ WHERE l.name = ${NAME} AND l.key = x.key`
 const DELETE_SOME = `
-WITH ${GIVEN_CTE}, input AS MATERIALIZED (
-  SELECT x.name FROM given, json_to_recordset(p -> 'limits') AS x(name text)
-), forgotten AS (
-  DELETE FROM jobmill.limit_waiter WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
-)
-DELETE FROM jobmill.limit WHERE name = ANY (ARRAY(SELECT name FROM input))`
+WITH ${GIVEN_CTE}
+DELETE FROM jobmill.limit WHERE name = ${NAME}
+   AND key = ANY (ARRAY(SELECT x.key FROM given, json_to_recordset(p -> 'keys') AS x(key text)))`
 
 /** Tokens granted to each key stay granted, as with a change of the limit. The limit is locked. */
 export async function changeKeys(
@@ -108,17 +108,17 @@ export async function changeKeys(
   settings: LimitSettings,
 ): Promise<void> {
   const { amount, per_ms, burst } = settingsColumns(settings)
-  await eachPage(context, query, limit, CHANGE_SOME, (key) => ({
-    name: key.name,
+  await eachPage(context, query, limit, CHANGE_SOME, ({ key, settings: before, state, now }) => ({
+    key,
     amount,
     per_ms,
     burst,
-    ...stateColumns(changeBudget(key.settings, settings, key.state, key.now)),
+    ...stateColumns(changeBudget(before, settings, state, now)),
   }))
 }
 
 export async function deleteKeys(context: Context, query: Query, limit: string): Promise<void> {
-  await eachPage(context, query, limit, DELETE_SOME, ({ name }) => ({ name }))
+  await eachPage(context, query, limit, DELETE_SOME, ({ key }) => ({ key }))
 }
 
 async function eachPage(
@@ -128,15 +128,15 @@ async function eachPage(
   statement: string,
   rowOf: (key: LockedLimit) => object,
 ): Promise<void> {
+  const fields = (more: object): string => JSON.stringify({ name: limit, ...more }).slice(1, -1)
   for (let after: string | undefined = ''; after !== undefined;) {
-    const fields = JSON.stringify({ name: limit, after }).slice(1, -1)
-    const keys = (await run(context, query, LOCK_SOME, fields)).map((row): LockedLimit => ({
+    const keys: LockedLimit[] = (await run(context, query, LOCK_SOME, fields({ after }))).map((row) => ({
       ...limitOf(row),
       now: row['now'] as number,
     }))
-    if (keys.length > 0) await run(context, query, statement, `"limits":${JSON.stringify(keys.map(rowOf))}`)
+    if (keys.length > 0) await run(context, query, statement, fields({ keys: keys.map(rowOf) }))
     // Rows may have been deleted while the statement waited for locks, so only an empty page is the end.
-    after = keys.at(-1)?.name
+    after = keys.at(-1)?.key
   }
 }
 
@@ -157,15 +157,15 @@ export async function keysOf(
  */
 const retainStatement = (limit: number): string => `
 WITH ${GIVEN_CTE}, looked AS MATERIALIZED (
-  SELECT l.name, greatest(l.paid_at, l.reserved_until, l.drained_until) > ${NOW} AS in_use FROM jobmill.limit AS l
-   WHERE l.parent IS NOT NULL AND l.look_at <= ${NOW}
-     AND (SELECT true FROM jobmill.limit_waiter AS t WHERE t.limit_name = l.name ORDER BY t.holder LIMIT 1) IS NULL
+  SELECT l.ctid AS tid, greatest(l.paid_at, l.reserved_until, l.drained_until) > ${NOW} AS in_use FROM jobmill.limit AS l
+   WHERE l.key <> '' AND l.look_at <= ${NOW}
+     AND (SELECT true FROM jobmill.limit_waiter AS t WHERE t.limit_name = l.name AND t.key = l.key ORDER BY t.holder LIMIT 1) IS NULL
    ORDER BY l.look_at LIMIT ${limit} FOR UPDATE OF l SKIP LOCKED
 ), gone AS (
-  DELETE FROM jobmill.limit WHERE name = ANY (ARRAY(SELECT name FROM looked WHERE NOT in_use))
+  DELETE FROM jobmill.limit WHERE ctid = ANY (ARRAY(SELECT tid FROM looked WHERE NOT in_use))
 ), kept AS (
   UPDATE jobmill.limit SET look_at = ceil(greatest(paid_at, reserved_until, drained_until))::int8
-   WHERE name = ANY (ARRAY(SELECT name FROM looked WHERE in_use))
+   WHERE ctid = ANY (ARRAY(SELECT tid FROM looked WHERE in_use))
 )
 SELECT count(*)::int4 AS looked FROM looked`
 

@@ -7,6 +7,8 @@ import { GIVEN_CTE, NOW_AGAIN } from '../fragments.ts'
 
 export interface LimitRow {
   readonly name: string
+  /** Empty for the limit itself. */
+  readonly key: string
   readonly settings: LimitSettings
   readonly state: BudgetState
 }
@@ -17,23 +19,24 @@ export interface LockedLimit extends LimitRow {
 }
 
 /** Columns of a row `l`. */
-export const LIMIT_COLUMNS = `l.name, l.amount, l.per_ms, l.burst, l.most, l.per_key, l.paid_at, l.reserved_until, l.drained_until`
+export const LIMIT_COLUMNS = `l.name, l.key, l.amount, l.per_ms, l.burst, l.most, l.per_key, l.paid_at, l.reserved_until, l.drained_until`
 
 /** The granted permits of the limit `l`, a range of the primary key of `permit`. A rate limit has none. */
 export const HELD_PERMITS = `(SELECT coalesce(sum(t.amount), 0)::int8 FROM jobmill.permit AS t
   WHERE t.limit_name = l.name AND l.most IS NOT NULL)`
 
-/** `locked`: the rows with these names, locked in the order of the names to avoid deadlocks. */
-export const lockedLimits = (names: string, condition = 'true'): string => `locked AS MATERIALIZED (
-  SELECT l.* FROM jobmill.limit AS l WHERE l.name = ANY (ARRAY(${names})) AND ${condition} ORDER BY l.name FOR UPDATE
-)`
+/** The names of the limits in the parameter. */
+export const LIMIT_NAMES = `ARRAY(SELECT json_array_elements_text(p -> 'limits') FROM given)`
 
 /**
- * Reads the time after the wait for the lock. Otherwise the grants of other transactions would be in the
- * future.
+ * Locks in the order of the names to avoid deadlocks. Reads the time after the wait for the lock. Otherwise
+ * the grants of other transactions would be in the future.
  */
 const LOCK = `
-WITH ${GIVEN_CTE}, ${lockedLimits(`SELECT json_array_elements_text(p -> 'limits') FROM given`)}
+WITH ${GIVEN_CTE}, locked AS MATERIALIZED (
+  SELECT l.* FROM jobmill.limit AS l WHERE l.name = ANY (${LIMIT_NAMES}) AND l.key = (SELECT p ->> 'key' FROM given)
+   ORDER BY l.name FOR UPDATE
+)
 SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now FROM locked AS l, given`
 
 /**
@@ -43,18 +46,19 @@ SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now FROM locked AS l, given`
 const HELD_NOW = `
 WITH ${GIVEN_CTE}
 SELECT l.name, ${HELD_PERMITS} AS held FROM jobmill.limit AS l
- WHERE l.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'limits') FROM given))`
+ WHERE l.name = ANY (${LIMIT_NAMES}) AND l.key = ''`
 
 const WRITE_STATES = `
 WITH ${GIVEN_CTE}
 UPDATE jobmill.limit AS l SET paid_at = x.paid_at, reserved_until = x.reserved_until, drained_until = x.drained_until
-  FROM given, json_to_recordset(p -> 'states') AS x(name text, paid_at float8, reserved_until float8, drained_until float8)
- WHERE l.name = x.name`
+  FROM given, json_to_recordset(p -> 'states') AS x(name text, key text, paid_at float8, reserved_until float8, drained_until float8)
+ WHERE l.name = x.name AND l.key = x.key`
 
 export function limitOf(row: Row): LimitRow {
   const most = row['most'] as number | null
   return {
     name: row['name'] as string,
+    key: row['key'] as string,
     settings:
       most === null
         ? {
@@ -85,12 +89,14 @@ export function stateColumns({ paidAt, reservedUntil, drainedUntil }: BudgetStat
   return { paid_at: paidAt, reserved_until: reservedUntil, drained_until: drainedUntil }
 }
 
+/** Locks these limits, or their budgets of one key. */
 export async function lockLimits(
   context: Context,
   query: Query,
   names: Iterable<string>,
+  key = '',
 ): Promise<Map<string, LockedLimit>> {
-  const rows = await run(context, query, LOCK, limitsField(names))
+  const rows = await run(context, query, LOCK, `${limitsField(names)},"key":${JSON.stringify(key)}`)
   return new Map(rows.map((row) => [row['name'] as string, { ...limitOf(row), now: row['now'] as number }]))
 }
 
@@ -110,10 +116,10 @@ export async function permitsOut(
 export async function writeStates(
   context: Context,
   query: Query,
-  limits: readonly Pick<LimitRow, 'name' | 'state'>[],
+  limits: readonly Pick<LimitRow, 'name' | 'key' | 'state'>[],
 ): Promise<void> {
   if (limits.length === 0) return
-  const states = limits.map(({ name, state }) => ({ name, ...stateColumns(state) }))
+  const states = limits.map(({ name, key, state }) => ({ name, key, ...stateColumns(state) }))
   await run(context, query, WRITE_STATES, `"states":${JSON.stringify(states)}`)
 }
 

@@ -24,9 +24,10 @@ import type { DeclaredLimit, LimitRecord } from '../../store/types/limit.ts'
 import type { Query, Row } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'
-import { changeKeys, deleteKeys, keyNames } from './limit-keys.ts'
+import { changeKeys, deleteKeys, deleteKeysOf } from './limit-keys.ts'
 import {
   LIMIT_COLUMNS,
+  LIMIT_NAMES,
   limitOf,
   type LockedLimit,
   lockLimits,
@@ -47,10 +48,10 @@ WITH ${GIVEN_CTE}, added AS (
   SELECT x.name, x.amount, x.per_ms, x.burst, x.most, x.per_key, x.code, x.overrides
     FROM given, json_to_recordset(p -> 'limits') AS x(name text, amount int4, per_ms int8, burst int4, most int4, per_key bool,
                                                       code json, overrides json)
-   WHERE NOT EXISTS (SELECT FROM jobmill.limit AS l WHERE l.name = x.name) ORDER BY x.name
-  ON CONFLICT (name) DO NOTHING RETURNING name
+   WHERE NOT EXISTS (SELECT FROM jobmill.limit AS l WHERE l.name = x.name AND l.key = '') ORDER BY x.name
+  ON CONFLICT (name, key) DO NOTHING RETURNING name
 ), left_behind AS (
-  DELETE FROM jobmill.limit WHERE name = ANY (ARRAY(${keyNames('added')}))
+  ${deleteKeysOf('added')}
 ), bumped AS (
   ${SETTINGS_CHANGED} WHERE EXISTS (SELECT FROM added)
 )
@@ -60,24 +61,24 @@ SELECT name FROM added`
 const SOURCES = `
 WITH ${GIVEN_CTE}
 SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l
- WHERE l.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'limits') FROM given))`
+ WHERE l.name = ANY (${LIMIT_NAMES}) AND l.key = ''`
 const ALL_SOURCES = `
-SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l WHERE l.parent IS NULL ORDER BY l.name COLLATE "C"`
+SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l WHERE l.key = '' ORDER BY l.name COLLATE "C"`
 
 /** Uses the primary key; the row is already locked. */
 const SAVE_SOURCES = `
 WITH ${GIVEN_CTE}
 UPDATE jobmill.limit AS l SET code = x.code, overrides = x.overrides
-  FROM given, json_to_record(p -> 'limit') AS x(name text, code json, overrides json) WHERE l.name = x.name`
+  FROM given, json_to_record(p -> 'limit') AS x(name text, code json, overrides json) WHERE l.name = x.name AND l.key = ''`
 
-/** Uses primary keys; the row is already locked. */
+/** Uses primary keys; the rows are already locked. Requests that wait for a key lose their place, too. */
 const CHANGE = `
 WITH ${GIVEN_CTE}, written AS (
   UPDATE jobmill.limit AS l SET amount = x.amount, per_ms = x.per_ms, burst = x.burst, most = x.most, per_key = x.per_key,
          paid_at = x.paid_at, reserved_until = x.reserved_until, drained_until = x.drained_until, code = x.code, overrides = x.overrides
     FROM given, json_to_record(p -> 'limit') AS x(name text, amount int4, per_ms int8, burst int4, most int4, per_key bool,
                                                   paid_at float8, reserved_until float8, drained_until float8, code json, overrides json)
-   WHERE l.name = x.name
+   WHERE l.name = x.name AND l.key = ''
 ), forgotten AS (
   DELETE FROM jobmill.limit_waiter WHERE limit_name = (SELECT p -> 'limit' ->> 'name' FROM given)
 )

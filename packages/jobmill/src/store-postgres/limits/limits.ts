@@ -1,6 +1,6 @@
 /** Drains and deletes limits, and reads their current numbers. */
 import { available, drainBudget, EMPTY_BUDGET, nextInMs } from '../../job/limit/budget.ts'
-import { isPerKey, keyedName } from '../../job/limit/limit.ts'
+import { isPerKey } from '../../job/limit/limit.ts'
 import { limitInUse, limitUnknown, wrongKey } from '../../store/cluster-errors.ts'
 import type { LimitRecord } from '../../store/types/limit.ts'
 import type { Query } from '../connection/connection.ts'
@@ -30,7 +30,7 @@ WITH ${GIVEN_CTE}, name AS MATERIALIZED (
 ), places AS (
   DELETE FROM jobmill.limit_waiter WHERE limit_name = (SELECT name FROM name)
 ), gone AS (
-  DELETE FROM jobmill.limit WHERE name = (SELECT name FROM name)
+  DELETE FROM jobmill.limit WHERE name = (SELECT name FROM name) AND key = ''
 )
 ${SETTINGS_CHANGED}`
 
@@ -38,7 +38,7 @@ ${SETTINGS_CHANGED}`
 const LIMITS = `
 WITH ${GIVEN_CTE}
 SELECT ${LIMIT_COLUMNS}, ${HELD_PERMITS} AS held, ${KEYS} AS keys, g.now FROM given AS g, jobmill.limit AS l
- WHERE l.parent IS NULL ORDER BY l.name COLLATE "C"`
+ WHERE l.key = '' ORDER BY l.name COLLATE "C"`
 
 export async function deleteLimit(context: Context, name: string): Promise<boolean> {
   return context.connection.transaction(async (query) => {
@@ -76,15 +76,14 @@ async function drainOnce(
   { name, key }: { readonly name: string; readonly key: string | undefined },
   forMs: number,
 ): Promise<LimitRecord | null> {
-  const full = keyedName(name, key)
-  const before = (await lockLimits(context, query, [full])).get(full)
+  const before = (await lockLimits(context, query, [name], key)).get(name)
   if (before === undefined || isPerKey(before.settings)) return null
   const after = { ...before, state: drainBudget(before.settings, before.state, forMs, before.now) }
   await writeStates(context, query, [after])
   const record = await recordNow(context, query, after)
   if (key === undefined || record.settings.type !== 'rate') return record
   const settings = { ...record.settings, perKey: true as const }
-  return { ...record, name, settings, keys: await keysOf(context, query, { name, settings }) }
+  return { ...record, settings, keys: await keysOf(context, query, { name, settings }) }
 }
 
 export async function limits(context: Context): Promise<LimitRecord[]> {

@@ -99,7 +99,7 @@ SELECT ${SOURCES} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
 const NAMED_LIMITS = `
 WITH ${GIVEN_CTE}
 SELECT l.name, l.per_key FROM jobmill.limit AS l
- WHERE l.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'limits') FROM given)) ORDER BY l.name FOR SHARE`
+ WHERE l.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'limits') FROM given)) AND l.key = '' ORDER BY l.name FOR SHARE`
 
 /**
  * Checks that all limits exist and runs `work` in the transaction that locks them. Without limits, `work`

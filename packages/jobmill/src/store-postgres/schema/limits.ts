@@ -1,10 +1,11 @@
 /** Limits, permits, and holders that wait for a limit. */
 export const LIMITS = `
--- The budget of a key is a separate row, named by the limit, a space and the key, so that every statement
--- works for limits and keys. A rate has amount, per_ms and burst; a concurrency limit has most. The instants
--- are those of job/limit/budget.ts, with fractions.
+-- The budget of a key is a separate row, so that every statement works for limits and keys. A rate has amount,
+-- per_ms and burst; a concurrency limit has most. The instants are those of job/limit/budget.ts, with fractions.
 CREATE TABLE jobmill.limit (
-  name text PRIMARY KEY,
+  name text NOT NULL,
+  -- '' for the limit itself
+  key text NOT NULL DEFAULT '',
   amount int4,
   per_ms int8,
   burst int4,
@@ -13,18 +14,16 @@ CREATE TABLE jobmill.limit (
   reserved_until float8 NOT NULL DEFAULT 0,
   drained_until float8 NOT NULL DEFAULT 0,
   per_key bool NOT NULL DEFAULT false,
-  -- the limit to which this key belongs; null for a limit itself
-  parent text,
   -- when to check whether the budget of a key is full again and its row can be deleted; no acquire
   -- writes it, so that an acquire updates no index
   look_at int8 NOT NULL DEFAULT 0,
   code json,
-  overrides json NOT NULL DEFAULT '{}'
+  overrides json NOT NULL DEFAULT '{}',
+  PRIMARY KEY (name, key)
 );
-CREATE INDEX limit_own ON jobmill.limit (name) WHERE parent IS NULL;
-CREATE INDEX limit_key ON jobmill.limit (parent, name) WHERE parent IS NOT NULL;
-CREATE INDEX limit_look ON jobmill.limit (look_at) WHERE parent IS NOT NULL;
--- Permits of jobs have a lease token. Permits of other holders have none and last as long as the instance.
+CREATE INDEX limit_own ON jobmill.limit (name) WHERE key = '';
+CREATE INDEX limit_look ON jobmill.limit (look_at) WHERE key <> '';
+-- Only limits without keys have permits. Permits of jobs have a lease token. Permits of other holders have none and last as long as the instance.
 CREATE TABLE jobmill.permit (
   limit_name text NOT NULL,
   holder uuid NOT NULL,
@@ -43,9 +42,10 @@ CREATE FUNCTION jobmill.permits_freed(jobs uuid[]) RETURNS SETOF text LANGUAGE s
 $$;
 CREATE TABLE jobmill.limit_waiter (
   limit_name text NOT NULL,
+  key text NOT NULL,
   holder uuid NOT NULL,
   taken_at int8 NOT NULL,
-  PRIMARY KEY (limit_name, holder)
+  PRIMARY KEY (limit_name, key, holder)
 );
 CREATE INDEX limit_waiter_since ON jobmill.limit_waiter (taken_at);
 

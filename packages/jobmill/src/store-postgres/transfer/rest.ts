@@ -2,7 +2,7 @@
 import type { TransferredRest } from '../../store/admin/transfer.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'
-import { keyNames } from '../limits/limit-keys.ts'
+import { deleteKeysOf } from '../limits/limit-keys.ts'
 import { LIMIT_COLUMNS, limitOf, settingsColumns } from '../limits/limit-rows.ts'
 import { limitSources } from '../limits/limit-settings.ts'
 import { COLUMN, columns, queueSources, settingsOf, sourceColumns, TYPED } from '../queues/queues.ts'
@@ -14,7 +14,7 @@ const excluded = (names: readonly string[]): string =>
 
 const QUEUES_OUT = `
 SELECT q.name, ${QUEUE_COLUMNS.map((name) => `q.${name}`).join(', ')} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
-const LIMITS_OUT = `SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l WHERE l.parent IS NULL ORDER BY l.name COLLATE "C"`
+const LIMITS_OUT = `SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l WHERE l.key = '' ORDER BY l.name COLLATE "C"`
 const SCHEDULES_OUT = `SELECT s.* FROM jobmill.schedule AS s ORDER BY s.name COLLATE "C"`
 
 /**
@@ -54,10 +54,10 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
 ), forgotten AS (
   DELETE FROM jobmill.limit_waiter WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
 ), begin_full AS (
-  DELETE FROM jobmill.limit WHERE name = ANY (ARRAY(${keyNames('input')}))
+  ${deleteKeysOf('input')}
 )
 INSERT INTO jobmill.limit (name, ${LIMIT_STATE.join(', ')}) SELECT name, ${LIMIT_STATE.join(', ')} FROM input ORDER BY name
-ON CONFLICT (name) DO UPDATE SET ${excluded(LIMIT_STATE)}`
+ON CONFLICT (name, key) DO UPDATE SET ${excluded(LIMIT_STATE)}`
 
 /**
  * Sequences are not transactional, but no other process uses them during a transfer, and the value only

@@ -41,10 +41,10 @@ const QUEUE_IDS = `ARRAY(SELECT o.queue_id FROM given, json_array_elements_text(
  * The open queues that have a limit and a ready job, with the state of their limits; null if not requested.
  */
 const LIMITED = `CASE WHEN (g.p ->> 'limited')::bool THEN (SELECT coalesce(json_agg(x), '[]') FROM (
-  SELECT o.name AS queue, l.name, l.amount, l.per_ms, l.burst, l.most, l.per_key, l.paid_at, l.reserved_until, l.drained_until,
+  SELECT o.name AS queue, l.name, l.key, l.amount, l.per_ms, l.burst, l.most, l.per_key, l.paid_at, l.reserved_until, l.drained_until,
          (SELECT coalesce(sum(t.amount), 0)::int8 FROM jobmill.permit AS t WHERE t.limit_name = l.name AND l.most IS NOT NULL) AS held,
          a.found IS TRUE AS ready, b.found IS TRUE AS quarantined
-    FROM open AS o JOIN jobmill.limit AS l ON l.name = o.limit_name
+    FROM open AS o JOIN jobmill.limit AS l ON l.name = o.limit_name AND l.key = ''
     LEFT JOIN LATERAL (${firstReady('< 2')}) AS a ON true
     LEFT JOIN LATERAL (${firstReady('>= 2')}) AS b ON true
    WHERE a.found OR b.found) AS x) END`
