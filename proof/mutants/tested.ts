@@ -233,7 +233,7 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a database with an unsupported encoding is opened',
-    file: 'store-postgres/postgres-store.ts',
+    file: 'store-postgres/open-store.ts',
     find: 'if (unfit === null) return',
     replace: 'if (unfit !== undefined) return',
     test: {

@@ -36,7 +36,7 @@ import {
 } from './limit-rows.ts'
 import { queuesOf, recordNow, withLimit } from './limits.ts'
 import { now } from '../connection/now.ts'
-import { sourcesOf } from '../queues/sources.ts'
+import { sourcesOf } from '../queues/queue-rows.ts'
 
 /**
  * Inserts missing limits. Also deletes keys that a process of an earlier release left behind when it deleted

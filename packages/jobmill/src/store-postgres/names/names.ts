@@ -6,12 +6,11 @@
  */
 import { JobmillError } from '../../job/errors.ts'
 import { notRun } from '../tx.ts'
-import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue/queue-settings.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Connection, Query } from '../connection/connection.ts'
 import { type MutableNameMap, type NameMap, nameMap, NO_VERSION } from './name-map.ts'
 import { type MissingNames, NamesChanged } from './names-changed.ts'
-import { MAY_MOVE } from '../schema/names.ts'
+import { ADD_VERSION, defaultSettings, restoring, TABLES } from './restore-names.ts'
 
 const ADD_KINDS = `
 INSERT INTO jobmill.kind (name)
@@ -26,36 +25,6 @@ SELECT DISTINCT v.name, $2::int4, $3::bool, $4::bool, $5::int8, $6::int8, $7::in
   FROM unnest($1::text[]) AS v(name)
  WHERE NOT EXISTS (SELECT FROM jobmill.queue AS q WHERE q.name = v.name)
     ON CONFLICT (name) DO NOTHING`
-
-/** Restores rows with the ids that jobs refer to. */
-const PUT_BACK_QUEUES = `
-INSERT INTO jobmill.queue (id, name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms,
-                           retain_done_ms, retain_cancelled_ms, retain_dead_ms, declared)
-SELECT v.id, v.name, $3::int4, $4::bool, $5::bool, $6::int8, $7::int8, $8::int8, $9::int8, $10::int8, false
-  FROM unnest($1::int4[], $2::text[]) AS v(id, name)
-    ON CONFLICT DO NOTHING RETURNING name`
-const PUT_BACK_KINDS = `
-INSERT INTO jobmill.kind (id, name)
-SELECT v.id, v.name FROM unnest($1::int4[], $2::text[]) AS v(id, name)
-    ON CONFLICT DO NOTHING RETURNING name`
-
-/**
- * Moves rows of jobmill.queue or jobmill.kind back to their ids, in steps, because names may have exchanged
- * theirs. An id is not taken from a name that is not moved; a row whose id is in use gets a new id.
- */
-const moveBack = (table: string): string[] => [
-  `UPDATE jobmill.${table} AS t SET id = -v.id FROM unnest($1::int4[], $2::text[]) AS v(id, name)
-    WHERE t.name = v.name AND t.id <> v.id
-      AND NOT EXISTS (SELECT FROM jobmill.${table} AS o WHERE o.id = v.id AND o.name <> ALL ($2::text[]))`,
-  `UPDATE jobmill.${table} AS t SET id = -t.id
-    WHERE t.id = ANY (ARRAY(SELECT -v.id FROM unnest($1::int4[], $2::text[]) AS v(id, name)))
-      AND NOT EXISTS (SELECT FROM jobmill.${table} AS o WHERE o.id = -t.id)`,
-  `UPDATE jobmill.${table} AS t SET id = nextval('jobmill.${table}_ids') WHERE t.id < 0 AND t.name = ANY ($2::text[])
-      AND $1::int4[] IS NOT NULL`,
-]
-const ALLOW_MOVES = `SELECT set_config('${MAY_MOVE}', 'on', true)`
-const LOCK_NAMES = `SELECT pg_advisory_xact_lock(hashtextextended('jobmill.names', 0))`
-const FORGET_VERSIONS = `DELETE FROM jobmill.names`
 
 /**
  * A checksum that changes with every row, even if triggers are disabled. Piggybacks on a statement that a
@@ -79,25 +48,10 @@ UNION ALL
 SELECT 'version', NULL, v.version::text, EXISTS (SELECT FROM jobmill.names AS k WHERE k.version = $1::text::uuid), ${ROWS_OF_NAMES}
   FROM (SELECT l.version FROM jobmill.names AS l ORDER BY l.n DESC, l.version LIMIT 1) AS v`
 
-/** Restores the version when the table was emptied manually. */
-const ADD_VERSION = `SELECT jobmill.add_names_version() WHERE NOT EXISTS (SELECT FROM jobmill.names)`
-
 const LATEST = `SELECT (SELECT version::text FROM jobmill.names ORDER BY n DESC, version LIMIT 1) AS version`
 const HAS_BOTH = `
 SELECT EXISTS (SELECT FROM jobmill.names WHERE version = $1::text::uuid)
    AND EXISTS (SELECT FROM jobmill.names WHERE version = $2::text::uuid) AS found`
-
-const TABLES = [
-  { table: 'queue', names: 'queues' },
-  { table: 'kind', names: 'kinds' },
-] as const
-
-/** A name whose row no longer has this id. */
-interface Moved {
-  readonly table: string
-  readonly name: string
-  readonly id: number
-}
 
 type JobName = { readonly queue: string; readonly kind: string }
 
@@ -146,6 +100,7 @@ export interface NamesOptions {
 }
 
 export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions): Names {
+  const restore = restoring(connection, sql)
   let current = nameMap(NO_VERSION)
   let lookedAt = Number.NEGATIVE_INFINITY
 
@@ -186,49 +141,17 @@ export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions)
       known[names].movedIn(there[names]).map(([name, id]) => ({ table, name, id })),
     )
     if (moved.length > 0) {
-      await correct(moved)
+      await restore.ids(moved)
       return true
     }
     const gone = { queues: known.queues.goneFrom(there.queues), kinds: known.kinds.goneFrom(there.kinds) }
-    await putBack('queues', PUT_BACK_QUEUES, gone.queues, defaultSettings())
-    await putBack('kinds', PUT_BACK_KINDS, gone.kinds, [])
+    await restore.queues(gone.queues)
+    await restore.kinds(gone.kinds)
     for (const { names } of TABLES) known[names].addAll(there[names])
     known.version = there.version
     // After a restore of rows, the checksum of the earlier read is still the right one.
     if (gone.queues.length + gone.kinds.length === 0) known.rows = there.rows
     return false
-  }
-
-  async function putBack(
-    what: RestoredNames,
-    statement: string,
-    gone: readonly (readonly [name: string, id: number])[],
-    settings: readonly unknown[],
-  ): Promise<void> {
-    if (gone.length === 0) return
-    const columns = [gone.map(([, id]) => id), gone.map(([name]) => name)]
-    // Another process may have restored them first.
-    const added = await connection.query(sql(statement), [...columns, ...settings])
-    if (added.length > 0)
-      warnRestored(
-        what,
-        added.map((row) => String(row['name'])),
-      )
-  }
-
-  /** Restores the ids of names. In any case, all processes read the names again. */
-  async function correct(moved: readonly Moved[]): Promise<void> {
-    await connection.transaction(async (query) => {
-      await query(sql(LOCK_NAMES), [])
-      await query(sql(FORGET_VERSIONS), [])
-      await query(ALLOW_MOVES, [])
-      for (const { table } of TABLES) {
-        const own = moved.filter((one) => one.table === table)
-        const columns = [own.map(({ id }) => id), own.map(({ name }) => name)]
-        if (own.length > 0) for (const step of moveBack(table)) await query(sql(step), columns)
-      }
-      await query(sql(ADD_VERSION), [])
-    })
   }
 
   async function ensure(queueNames: ReadonlySet<string>, kindNames: ReadonlySet<string>): Promise<void> {
@@ -289,26 +212,6 @@ export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions)
   return names
 }
 
-type RestoredNames = 'queues' | 'kinds'
-
-const RESTORED = {
-  queues: {
-    code: 'QUEUES_RESTORED',
-    what: 'deleted rows of the table "queue" were restored with default settings',
-    fix: 'Restart the processes that declare them, and set overrides again. Never delete rows from this table',
-  },
-  kinds: {
-    code: 'KINDS_RESTORED',
-    what: 'deleted rows of the table "kind" were restored',
-    fix: 'Never delete rows from this table',
-  },
-} as const
-
-function warnRestored(restored: RestoredNames, names: readonly string[]): void {
-  const { code, what, fix } = RESTORED[restored]
-  process.emitWarning(`${what}: ${names.join(', ')}. ${fix}.`, { type: 'JobmillWarning', code })
-}
-
 function otherHistory(): JobmillError {
   return new JobmillError('STORE_BUSY', 'sees a different database than the store', {
     field: 'tx',
@@ -327,18 +230,4 @@ function idsOf(map: () => NameMap): Pick<Names, 'knowsAllOf' | 'queueId' | 'kind
     kindId: (name) => map().kinds.id(name),
     kindIdIfKnown: (name) => map().kinds.idIfKnown(name),
   }
-}
-
-function defaultSettings(): unknown[] {
-  const s = DEFAULT_QUEUE_SETTINGS
-  return [
-    s.workers,
-    s.paused,
-    s.backoffEnabled,
-    s.backoffBaseMs,
-    s.backoffMaxMs,
-    s.retainDoneMs,
-    s.retainCancelledMs,
-    s.retainDeadMs,
-  ]
 }

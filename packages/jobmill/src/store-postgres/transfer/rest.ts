@@ -5,7 +5,7 @@ import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'
 import { deleteKeysOf } from '../limits/limit-keys.ts'
 import { LIMIT_COLUMNS, limitOf, settingsColumns } from '../limits/limit-rows.ts'
 import { limitSources } from '../limits/limit-settings.ts'
-import { COLUMN, columns, queueSources, settingsOf, sourceColumns, TYPED } from '../queues/queues.ts'
+import { COLUMN, columns, queueSources, settingsOf, sourceColumns, TYPED } from '../queues/queue-rows.ts'
 import { createRows, saveRows, storedOf } from '../schedules/schedule-row.ts'
 
 const QUEUE_COLUMNS = [...Object.values(COLUMN), 'declared', 'code', 'overrides', 'cool_until', 'throttles']
