@@ -1,7 +1,5 @@
 /** The state of a bot in the fake: its chats and its pending updates. */
-import type { Webhook } from './webhook.ts'
-import type { Chat } from './chat.ts'
-import type { NewBot } from './types.ts'
+import type { ChatType, Delivery, FakeChat, NewBot, TranscriptEntry } from './types.ts'
 
 /** How long Telegram keeps an update. */
 const LIFE_MS = 24 * 3_600_000
@@ -31,6 +29,34 @@ export interface Bot {
   webhook: Webhook | undefined
   /** The open getUpdates call. */
   poll: Poll | undefined
+}
+
+/** The part of a chat that Bot API methods use. */
+export interface Chat {
+  readonly type: ChatType
+  /** The `chat` object of messages. */
+  readonly shown: Readonly<Record<string, unknown>>
+  readonly entries: TranscriptEntry[]
+  /** Returns the message id. */
+  readonly write: (by: TranscriptEntry['by'], text: string) => number
+  /** Returns whether the message existed. */
+  readonly remove: (messageId: number) => boolean
+  readonly face: FakeChat
+}
+
+export interface WebhookSettings {
+  readonly url: string
+  readonly secret: string
+  readonly maxConnections: number
+}
+
+export interface Webhook {
+  readonly settings: WebhookSettings
+  readonly add: (update: Update) => void
+  /** Posts an update once, whatever its state. */
+  readonly again: (update: Update) => Promise<Delivery>
+  readonly lastError: () => { readonly at: number; readonly message: string } | null
+  readonly stop: () => void
 }
 
 interface Poll {

@@ -1,12 +1,30 @@
 /** Handles a Bot API call: authentication, injected faults, then the method. Records every call. */
+import type { Fault } from './types.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bot } from './bot.ts'
 import type { Changes } from './changes.ts'
-import type { Faults } from './faults.ts'
-import { methods, type MethodParts } from './methods.ts'
+import type { MethodParts } from './method.ts'
+import { methods } from './methods.ts'
 import { Refusal, refusalOf } from './refusal.ts'
 import { asAnswer, type Incoming, type Outgoing } from './server.ts'
 import type { CallAnswer, FakeCall } from './types.ts'
+
+/** Queues the faults that a test injects into the next calls. */
+export interface Faults {
+  readonly add: (method: string, faults: readonly Fault[]) => void
+  readonly take: (method: string) => Fault | undefined
+}
+
+export function faults(): Faults {
+  const queues = new Map<string, Fault[]>()
+  return {
+    add: (method, more) => {
+      const name = method.toLowerCase()
+      queues.set(name, [...(queues.get(name) ?? []), ...more])
+    },
+    take: (method) => queues.get(method.toLowerCase())?.shift() ?? queues.get('*')?.shift(),
+  }
+}
 
 export interface Calls {
   readonly all: readonly FakeCall[]

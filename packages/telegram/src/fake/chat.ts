@@ -1,30 +1,9 @@
 /** One chat with one bot: its transcript, and the methods with which a test writes in it. */
-import { type Bot, makeUpdate } from './bot.ts'
+import { type Bot, type Chat, makeUpdate } from './bot.ts'
 import type { Changes } from './changes.ts'
-import type {
-  ChatOptions,
-  ChatType,
-  FakeChat,
-  FakeUser,
-  Said,
-  SaysOptions,
-  TranscriptEntry,
-} from './types.ts'
+import type { ChatOptions, FakeChat, FakeUser, Said, SaysOptions, TranscriptEntry } from './types.ts'
 
 const PATIENCE_MS = 10_000
-
-/** The part of a chat that Bot API methods use. */
-export interface Chat {
-  readonly type: ChatType
-  /** The `chat` object of messages. */
-  readonly shown: Readonly<Record<string, unknown>>
-  readonly entries: TranscriptEntry[]
-  /** Returns the message id. */
-  readonly write: (by: TranscriptEntry['by'], text: string) => number
-  /** Returns whether the message existed. */
-  readonly remove: (messageId: number) => boolean
-  readonly face: FakeChat
-}
 
 export interface ChatParts {
   readonly bot: Bot

@@ -4,11 +4,11 @@
  * server. types.ts holds the interface for tests.
  */
 import { type Bot, newBot } from './bot.ts'
-import { newCalls } from './calls.ts'
+import { newCalls, faults as newFaults } from './calls.ts'
 import { changes as newChanges } from './changes.ts'
 import { newChat } from './chat.ts'
-import { faults as newFaults } from './faults.ts'
-import { methods, type Standing } from './methods.ts'
+import type { Standing } from './method.ts'
+import { methods } from './methods.ts'
 import { sendLimits } from './send-limits.ts'
 import { listen } from './server.ts'
 import type { ChatOptions, Delivery, FakeChat, FakeTelegram, FakeTelegramOptions, NewBot } from './types.ts'

@@ -1,6 +1,6 @@
 /** getUpdates: returns pending updates, or waits for new ones until the timeout. */
 import { type Bot, pendingOf } from './bot.ts'
-import type { MethodResult, Method } from './methods.ts'
+import type { MethodResult, Method } from './method.ts'
 import { namesOf, numberOf } from './params.ts'
 import { Refusal } from './refusal.ts'
 

@@ -1,7 +1,6 @@
 /** Sends and deletes messages. */
-import type { Bot } from './bot.ts'
-import type { Chat } from './chat.ts'
-import type { Method } from './methods.ts'
+import type { Bot, Chat } from './bot.ts'
+import type { Method } from './method.ts'
 import { jsonIn, numberOf, type Params, textOf } from './params.ts'
 import { badRequest, Refusal } from './refusal.ts'
 

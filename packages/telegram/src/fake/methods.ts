@@ -1,34 +1,8 @@
 /** The supported methods by lower-case name, because Telegram ignores case. */
-import type { Bot } from './bot.ts'
 import { getUpdates } from './get-updates.ts'
+import type { Method } from './method.ts'
 import { deleteMessage, sendMessage } from './messages.ts'
-import type { Params } from './params.ts'
-import type { TakePlace } from './send-limits.ts'
-import type { ChatStanding } from './types.ts'
 import { deleteWebhook, getWebhookInfo, setWebhook } from './webhook-methods.ts'
-import type { WebhookParts } from './webhook.ts'
-
-export interface MethodResult {
-  readonly result: unknown
-  readonly description?: string
-}
-
-export interface Standing {
-  readonly state: ChatStanding
-  readonly to?: number | undefined
-}
-
-export interface MethodParts {
-  readonly clock: () => number
-  readonly standing: (chatId: number) => Standing
-  readonly takePlace: TakePlace
-  readonly webhookParts: WebhookParts
-  /** Fires when the caller disconnects. */
-  readonly gone: AbortSignal
-}
-
-/** Throws a `Refusal` for errors. */
-export type Method = (bot: Bot, params: Params, parts: MethodParts) => MethodResult | Promise<MethodResult>
 
 const getMe: Method = ({ id, username }) => ({
   result: {

@@ -1,9 +1,9 @@
 /** Sets, removes and describes webhooks. */
-import { type Bot, pendingOf } from './bot.ts'
-import type { Method } from './methods.ts'
+import { type Bot, pendingOf, type WebhookSettings } from './bot.ts'
+import type { Method } from './method.ts'
 import { isTrue, namesOf, numberOf, type Params, textOf } from './params.ts'
 import { badRequest } from './refusal.ts'
-import { webhook, type WebhookSettings } from './webhook.ts'
+import { webhook } from './webhook.ts'
 
 const MOST_CONNECTIONS = 100
 const USUAL_CONNECTIONS = 40

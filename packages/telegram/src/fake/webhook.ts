@@ -1,23 +1,8 @@
 /** The webhook of a bot: delivers pending updates and records errors. */
-import { type Bot, pendingOf, type Update } from './bot.ts'
+import { type Bot, pendingOf, type Update, type Webhook, type WebhookSettings } from './bot.ts'
 import { lanes } from './lanes.ts'
 import { type Posted, poster } from './post.ts'
 import type { Delivery } from './types.ts'
-
-export interface WebhookSettings {
-  readonly url: string
-  readonly secret: string
-  readonly maxConnections: number
-}
-
-export interface Webhook {
-  readonly settings: WebhookSettings
-  readonly add: (update: Update) => void
-  /** Posts an update once, whatever its state. */
-  readonly again: (update: Update) => Promise<Delivery>
-  readonly lastError: () => { readonly at: number; readonly message: string } | null
-  readonly stop: () => void
-}
 
 export interface WebhookParts {
   readonly clock: () => number
