@@ -109,6 +109,26 @@ export const ACCESS: readonly TestedMutant[] = [
     },
   },
   {
+    name: 'http: a connection is read while its requests wait',
+    file: 'probes/in-turn.ts',
+    find: 'before.length > 0 && socket.pause()',
+    replace: 'before.length < 0 && socket.pause()',
+    test: {
+      file: 'packages/server/test/connections.test.ts',
+      name: 'S1 the server reads nothing from a connection',
+    },
+  },
+  {
+    name: 'http: a response that its client does not read holds its connection',
+    file: 'probes/bounded-server.ts',
+    find: 'socket.writableLength === 0',
+    replace: 'socket.writableLength >= 0',
+    test: {
+      file: 'packages/server/test/connections.test.ts',
+      name: 'S1 a connection is closed when its client reads nothing',
+    },
+  },
+  {
     name: 'http: each response copies the file that it sends',
     package: 'server',
     file: 'page.ts',

@@ -1,7 +1,7 @@
 /** Connections: how many requests of one are in progress, and how long a client may hold one. */
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { httpApi, servePublic, type ServePublicOptions } from '../src/index.ts'
 import { jobmill } from '../../jobmill/src/index.ts'
@@ -11,6 +11,7 @@ import { listenOn } from '../src/server/socket.ts'
 import { request } from './calls.ts'
 import { bench } from './mills.ts'
 import { connected, head, statusOn } from './raw.ts'
+import { boundedServer } from '../../jobmill/src/internal.ts'
 
 /** More than the buffers of the system hold. */
 const BODY = new Uint8Array(8 * 1_024 * 1_024)
@@ -79,6 +80,104 @@ test('S1 a client that pipelines more than 100 requests is disconnected', async 
   socket.resume()
   await closed
   expect(calls.length).toBeLessThanOrEqual(4)
+})
+
+const BOUNDS = { headersMs: 30_000, requestMs: 30_000 }
+
+async function listening(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((closed) => server.close(closed))
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A server that answers only /now at once. Counts the requests that Node has parsed. */
+async function slowServer(): Promise<{
+  readonly server: Server
+  readonly url: string
+  readonly parsed: string[]
+  readonly started: ServerResponse[]
+}> {
+  const parsed: string[] = []
+  const started: ServerResponse[] = []
+  const server = boundedServer(({ url }, response) => {
+    if (url === '/now') response.end()
+    else started.push(response.setHeader('x-call', url ?? ''))
+  }, BOUNDS)
+  server.on('request', ({ url }) => void (url === '/now' || parsed.push(url ?? '')))
+  return { server, url: await listening(server), parsed, started }
+}
+
+const slow = (n: number, from = 0): string =>
+  Array.from({ length: n }, (_, at) => head([`GET /${from + at} HTTP/1.1`, 'host: localhost'])).join('')
+
+test('S1 the server reads nothing from a connection while its requests wait, and answers in order', async () => {
+  const { url, parsed, started } = await slowServer()
+  const socket = await connected(url)
+  socket.write(slow(2))
+  await expect.poll(() => parsed.length).toBe(2)
+  socket.write(slow(3, 2))
+  // The server reads connections in order.
+  for (let round = 0; round < 20; round += 1) await request(url, 'GET', '/now')
+  expect(parsed).toEqual(['/0', '/1'])
+  const answered = callsAnswered(socket, 5)
+  for (let at = 0; at < 5; at += 1) {
+    await expect.poll(() => started.length).toBe(at + 1)
+    started[at]?.end()
+  }
+  expect(await answered).toEqual(['/0', '/1', '/2', '/3', '/4'])
+})
+
+test('S1 while 10,000 requests wait, a connection with more than 8 of them is disconnected', async () => {
+  const { server, url, parsed, started } = await slowServer()
+  const many = await Promise.all(Array.from({ length: 100 }, () => connected(url)))
+  for (const socket of many) socket.write(slow(101))
+  await expect.poll(() => parsed.length).toBe(10_100)
+  const few = await connected(url)
+  few.write(slow(9))
+  await expect.poll(() => parsed.length).toBe(10_109)
+  const more = await connected(url)
+  const closed = once(more, 'close')
+  more.write(slow(10))
+  more.resume()
+  await closed
+  expect(few.closed).toBe(false)
+  // A connection that closes gives the places of its requests back.
+  const gone = started.slice(0, 100).map((response) => response.closed || once(response, 'close'))
+  server.closeAllConnections()
+  await Promise.all(gone)
+  const again = await connected(url)
+  again.write(slow(10))
+  await expect.poll(() => parsed.length).toBe(10_109 + 10 + 10)
+  expect(started.at(-1)?.socket?.destroyed).toBe(false)
+})
+
+test('S1 a connection is closed when its client reads nothing of a response for a time', async () => {
+  const sent = Promise.withResolvers<ServerResponse>()
+  const server = boundedServer((_, outgoing) => sent.resolve(outgoing.end(BODY)), { ...BOUNDS, unreadMs: 50 })
+  const client = await connected(await listening(server))
+  client.pause()
+  client.write(slow(1))
+  const response = await sent.promise
+  if (!response.closed) await once(response, 'close')
+  expect(response.writableFinished).toBe(false)
+})
+
+test('S1 a connection stays open while its handler has nothing to send', async () => {
+  const server = boundedServer(
+    async ({ socket }, outgoing) => {
+      await once(socket, 'timeout')
+      outgoing.end('done')
+    },
+    { ...BOUNDS, unreadMs: 50 },
+  )
+  const client = await connected(await listening(server))
+  const answered = statusOn(client)
+  client.write(slow(1))
+  expect(await answered).toBe(200)
 })
 
 test('S1 the files of Mission Control are shared by all responses, not copied', async () => {

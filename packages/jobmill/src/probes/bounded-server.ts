@@ -7,18 +7,26 @@ export interface ServerBounds {
   readonly headersMs: number
   /** The time in which a whole request must arrive; 0 for no limit. */
   readonly requestMs: number
+  /** How long a client may read nothing of a response that waits for it. Default: 30 s. */
+  readonly unreadMs?: number
 }
 
 /** How often Node checks for slow requests. Its default of 30 s would turn a timeout of 30 s into 60 s. */
 const CHECK_MS = 1_000
 /** The buffer of an unread body or response. With many slow callers, these buffers dominate memory. */
 const HOLD_BYTES = 16 * 1_024
+const UNREAD_MS = 30_000
 
-export function boundedServer(listener: RequestListener, { headersMs, requestMs }: ServerBounds): Server {
+export function boundedServer(answer: RequestListener, bounds: ServerBounds): Server {
   const options = { highWaterMark: HOLD_BYTES, connectionsCheckingInterval: CHECK_MS }
-  const server = createServer(options, inTurn(listener))
-  server.requestTimeout = requestMs
-  server.headersTimeout = headersMs
+  const { listener, isBusy } = inTurn(answer)
+  const server = createServer(options, listener)
+  server.requestTimeout = bounds.requestMs
+  server.headersTimeout = bounds.headersMs
+  // Node emits 'timeout' if nothing was read or written for this time, also after its keep-alive timeout. A
+  // slow handler or a quiet event stream has nothing to send, so its connection stays open.
+  server.timeout = bounds.unreadMs ?? UNREAD_MS
+  server.on('timeout', (socket) => void ((isBusy(socket) && socket.writableLength === 0) || socket.destroy()))
   // No limit: older versions of Node silently drop all headers after the first 1,000, so a client could hide
   // the headers that a proxy appends. Their total size is still limited.
   server.maxHeadersCount = 0

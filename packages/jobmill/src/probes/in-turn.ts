@@ -9,30 +9,54 @@ export type RequestListener = (incoming: IncomingMessage, outgoing: ServerRespon
 
 /** How many requests of a connection may wait. A client that sends more is disconnected. */
 const MOST_WAITING = 100
+/** While this many requests wait in the process, at about 2 KiB each, fewer of a connection may wait. */
+const MANY_WAITING = 10_000
+const FEW_WAITING = 8
 
-/** Starts a request when the response before it was handed to the operating system. */
-export function inTurn(answer: RequestListener): RequestListener {
+export interface InTurn {
+  /** Starts a request when the response before it was handed to the operating system. */
+  readonly listener: RequestListener
+  /** Whether a request of this connection is in progress. */
+  readonly isBusy: (socket: Socket) => boolean
+}
+
+export function inTurn(answer: RequestListener): InTurn {
   /** The waiting requests of each connection that has a request in progress. */
   const waiting = new WeakMap<Socket, (() => void)[]>()
+  let total = 0
 
-  return (incoming, outgoing) => {
+  function listener(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const { socket } = incoming
-    const start = (): void => {
-      outgoing.once('close', next)
-      answer(incoming, outgoing)
-    }
-    const next = (): void => {
-      const after = socket.destroyed ? undefined : waiting.get(socket)?.shift()
-      if (after === undefined) waiting.delete(socket)
-      else after()
-    }
     // After the connection was closed, Node still emits the remaining requests of the chunk that it has read.
     if (socket.destroyed) return
+    const start = (): void => {
+      outgoing.once('close', () => next(socket))
+      answer(incoming, outgoing)
+    }
     const before = waiting.get(socket)
     if (before === undefined) {
       waiting.set(socket, [])
       start()
-    } else if (before.length < MOST_WAITING) before.push(start)
-    else socket.destroy()
+    } else if (before.length < (total < MANY_WAITING ? MOST_WAITING : FEW_WAITING)) {
+      before.push(start)
+      total += 1
+      // Node resumes the connection after each request that it parses, so pause it after the whole chunk.
+      queueMicrotask(() => void (before.length > 0 && socket.pause()))
+    } else socket.destroy()
   }
+
+  function next(socket: Socket): void {
+    const after = waiting.get(socket) ?? []
+    const start = socket.destroyed ? undefined : after.shift()
+    if (start === undefined) {
+      total -= after.length
+      waiting.delete(socket)
+      return
+    }
+    total -= 1
+    if (after.length === 0) socket.resume()
+    start()
+  }
+
+  return { listener, isBusy: (socket) => waiting.has(socket) }
 }

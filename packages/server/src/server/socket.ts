@@ -18,6 +18,8 @@ export interface SocketOptions {
   readonly platform: Platform
   /** The time in which the headers of a request must arrive. */
   readonly headersMs?: number
+  /** How long a client may read nothing of a response that waits for it. */
+  readonly unreadMs?: number
   /** Called when it starts to close, to end event streams. */
   readonly onClose?: () => void
 }
@@ -39,7 +41,16 @@ const refuseHost = getRequestListener(hostInvalid, {
 })
 
 export async function listenOn(options: SocketOptions): Promise<Listening> {
-  const { port, bind, fetch, slowBodies, platform, headersMs = ARRIVES_WITHIN_MS, onClose } = options
+  const {
+    port,
+    bind,
+    fetch,
+    slowBodies,
+    platform,
+    headersMs = ARRIVES_WITHIN_MS,
+    unreadMs,
+    onClose,
+  } = options
   let closing: Promise<void> | null = null
   const answer = getRequestListener(
     async (request, env) => {
@@ -57,7 +68,11 @@ export async function listenOn(options: SocketOptions): Promise<Listening> {
     outgoing.once('finish', () => endUnread(incoming, platform))
     void (isAuthority(incoming.headers.host) ? answer : refuseHost)(incoming, outgoing)
   }
-  const server = boundedServer(listener, { headersMs, requestMs: slowBodies ? 0 : ARRIVES_WITHIN_MS })
+  const server = boundedServer(listener, {
+    headersMs,
+    requestMs: slowBodies ? 0 : ARRIVES_WITHIN_MS,
+    ...(unreadMs === undefined ? {} : { unreadMs }),
+  })
   server.listen(port, bind)
   try {
     await once(server, 'listening')
