@@ -56,6 +56,22 @@ job: { kind: file.received, queue: files }
     expect(new Set(NAMES.map(variableOf)).size).toBe(NAMES.length)
   })
 
+  test('S2 reads tokens from the file that JOBMILL_TOKENS_FILE names; M3 not together with JOBMILL_TOKENS', () => {
+    const file = fileOf('tokens: from YAML')
+    const tokens = 'ada admin 0123456789abcdef0123'
+    const named = { JOBMILL_TOKENS_FILE: fileOf(`${tokens}\n`) }
+    const read = readConfig(undefined, named)
+    expect([read.config.tokens, read.placeOf('tokens')]).toEqual([tokens, 'JOBMILL_TOKENS_FILE'])
+    expect(problemsOf(undefined, { ...named, JOBMILL_TOKENS: tokens })).toEqual([
+      'JOBMILL_TOKENS_FILE: must not be set together with JOBMILL_TOKENS. Unset one of the two',
+    ])
+    expect(problemsOf(undefined, { JOBMILL_TOKENS_FILE: '/nowhere' })).toEqual([
+      'JOBMILL_TOKENS_FILE: names /nowhere, which cannot be read (ENOENT). Use a file that this user can read',
+    ])
+    expect(readConfig(file, named).config.tokens).toBe(tokens)
+    expect(problemsOf(undefined, { JOBMILL_TOKENS_FILE: fileOf(' ') })[0]).toMatch(/names an empty file/)
+  })
+
   test('S a setting without a value is refused, not read as 0', () => {
     const problem = 'has no value. Remove the key, or give it a value'
     expect(problemsOf(fileOf('port:\nquotaFiles: ~\ntokens:\njob:\n  kind: a\n'))).toEqual([

@@ -210,6 +210,31 @@ describe('jobmill start on sqlite', () => {
     expect(byEnv.output.err).toContain('JOBMILL_TOKENS_FILE: cannot be read (got "nowhere")')
   })
 
+  test.each(['start', 'work'])(
+    'M3 %s refuses tokens from a file and from a variable together',
+    async (word) => {
+      const { folder } = config(QUICK)
+      const tokens = 'ada admin 0123456789abcdef0123'
+      writeFileSync(path.join(folder, 'tokens'), tokens)
+      const cases = [
+        [
+          run(folder, [word, '--port', '0'], { JOBMILL_TOKENS: tokens, JOBMILL_TOKENS_FILE: 'tokens' }),
+          'JOBMILL_TOKENS_FILE',
+        ],
+        [
+          run(folder, [word, '--port', '0', '--tokens-file', 'tokens'], { JOBMILL_TOKENS: tokens }),
+          '--tokens-file',
+        ],
+      ] as const
+      for (const [child, field] of cases) {
+        expect(await child.ended).toBe(2)
+        expect(child.output.err).toContain(
+          `${field}: must not be set together with JOBMILL_TOKENS. Unset one of the two`,
+        )
+      }
+    },
+  )
+
   test('N17 work serves only probes and metrics, for the given queues; D low its 404 has the code of the API', async () => {
     const { folder } = config(QUICK)
     const env = { JOBMILL_TOKENS: 'prom viewer 0123456789abcdef0123' }

@@ -87,7 +87,7 @@ export function addressProblems({ config, placeOf: givenAt }: ReadConfig): Confi
   if (!THIS_MACHINE.test(adminBind) && config.tokens === undefined)
     problems.push({
       place: givenAt('adminBind') ?? 'adminBind',
-      message: `refusing to serve Mission Control on a public address without authentication (got ${adminBind}). Set JOBMILL_TOKENS to lines of "name role token"`,
+      message: `refusing to serve Mission Control on a public address without authentication (got ${adminBind}). Set JOBMILL_TOKENS to lines of "name role token", or JOBMILL_TOKENS_FILE to a file with them`,
     })
   if (adminPort !== 0 && adminPort === port && adminBind === bind)
     problems.push({

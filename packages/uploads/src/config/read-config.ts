@@ -11,6 +11,7 @@ import { conflictsIn } from './conflicts.ts'
 import { type Config, NAMES, shape } from './shape.ts'
 
 const DEFAULT_CONFIG = 'jobmill-uploads.yaml'
+const TOKENS_FILE = 'JOBMILL_TOKENS_FILE'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -59,6 +60,11 @@ export function readConfig(file: string | undefined, env: Env, typed: TypedValue
     given[name] = value
     named.set(name, variableOf(name))
   }
+  const tokens = tokensIn(env, problems)
+  if (tokens !== undefined) {
+    given['tokens'] = tokens
+    named.set('tokens', TOKENS_FILE)
+  }
   for (const [name, [option, value]] of Object.entries(typed)) {
     if (value === undefined) continue
     given[name] = value
@@ -74,6 +80,22 @@ export function readConfig(file: string | undefined, env: Env, typed: TypedValue
   problems.push(...conflictsIn(usable))
   if (problems.length > 0) throw new ConfigInvalid(problems, isFileRead ? usable : null)
   return usable
+}
+
+/** The text of the file that JOBMILL_TOKENS_FILE names. */
+function tokensIn(env: Env, problems: ConfigProblem[]): string | undefined {
+  const file = env[TOKENS_FILE]?.trim() ?? ''
+  if (file === '') return undefined
+  const refuse = (message: string): undefined => void problems.push({ place: TOKENS_FILE, message })
+  if ((env['JOBMILL_TOKENS']?.trim() ?? '') !== '')
+    return refuse('must not be set together with JOBMILL_TOKENS. Unset one of the two')
+  try {
+    const text = readFileSync(file, 'utf8').trim()
+    return text === '' ? refuse(`names an empty file (got ${file}). Write the tokens into it`) : text
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    return refuse(`names ${file}, which cannot be read (${why}). Use a file that this user can read`)
+  }
 }
 
 /** Keeps each valid value when some are invalid. */

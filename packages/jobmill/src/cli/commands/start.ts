@@ -143,12 +143,19 @@ export async function tokensFrom(
 ): Promise<string | undefined> {
   const typed = parsed.text('tokens-file')
   const file = typed ?? set(env['JOBMILL_TOKENS_FILE'])
-  if (file === undefined) return set(env['JOBMILL_TOKENS'])
+  const tokens = set(env['JOBMILL_TOKENS'])
+  if (file === undefined) return tokens
+  const field = typed === undefined ? 'JOBMILL_TOKENS_FILE' : '--tokens-file'
+  if (tokens !== undefined)
+    throw new JobmillError('OPTION_CONFLICT', 'must not be set together with JOBMILL_TOKENS', {
+      field,
+      fix: 'Unset one of the two',
+    })
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
     throw new JobmillError('OPTION_INVALID', 'cannot be read', {
-      field: typed === undefined ? 'JOBMILL_TOKENS_FILE' : '--tokens-file',
+      field,
       value: quote(file),
       fix: 'Use a readable file with one "name role token" per line',
       cause: error,
