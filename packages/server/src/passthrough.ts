@@ -18,10 +18,11 @@ export interface Caller {
 /** Returns null for a request of another route, and must not read the body of such a request. */
 export type Passthrough = (request: Request, caller: Caller) => Response | null | Promise<Response | null>
 
+export const ROUTES_FIX =
+  'Pass a function that takes a Request and returns a Response, or null for requests of other routes'
+
 export function checkPassthrough<B extends Passthrough | undefined>(passthrough: B, field: string): B {
-  const fix =
-    'Pass a function that takes a Request and returns a Response, or null for requests of other routes'
-  if (passthrough !== undefined) checkFunction(passthrough, field, fix)
+  if (passthrough !== undefined) checkFunction(passthrough, field, ROUTES_FIX)
   return passthrough
 }
 

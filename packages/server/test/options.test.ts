@@ -70,6 +70,10 @@ describe('N5 wrong options', () => {
     },
   )
 
+  test('A servePublic requires routes', async () => {
+    await expect(servePublic(aMill(), { port: 0 } as never)).rejects.toThrow(naming('routes'))
+  })
+
   test.each([null, 5, [], 'x'])(
     'N5 options that are not an object are refused by name: %j',
     async (given) => {

@@ -1,6 +1,7 @@
 /** Application tables next to a mill: same address, same clock, and one transaction for rows and jobs. */
 import { Socket } from 'node:net'
 import type { Store } from 'jobmill'
+import { checkObjectKeys } from 'jobmill/internal'
 import type { Tx } from 'jobmill/postgres'
 import { CompiledQuery, Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
 import pg from 'pg'
@@ -61,6 +62,14 @@ export interface Database<T> {
   readonly tables: Tables<T>
 }
 
+const KEYS = {
+  app: true,
+  steps: true,
+  connections: true,
+  deadlineMs: true,
+  clock: true,
+  onError: true,
+} as const satisfies Record<keyof TableOptions, true>
 const STATEMENT_MS = 30_000
 const CONNECT_MS = 10_000
 const CLOSE_MS = 5_000
@@ -68,6 +77,7 @@ const INT8 = 20
 const noRows = async (): Promise<void> => {}
 
 export async function openTables<T>(address: string, options: TableOptions): Promise<Database<T>> {
+  checkObjectKeys(options, 'options', Object.keys(KEYS))
   const place = placeOf(address)
   const { clock } = options
   if (place.type === 'sqlite') await makePrivate(place.file)

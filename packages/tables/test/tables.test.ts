@@ -125,6 +125,11 @@ test('P1 what was committed on SQLite is there after a power cut: every commit i
   expect(await pragma('journal_mode')).toBe('wal')
 })
 
+test('A an unknown option is refused', async () => {
+  const options = { app: 'shop', steps: [], conections: 1 }
+  await expect(openTables(freshFile(), options)).rejects.toMatchObject({ field: 'options.conections' })
+})
+
 test('an unknown database address is refused, and not shown', async () => {
   await expect(openTables('mysql://me:secret@here/x', { app: 'shop', steps: [] })).rejects.toThrow(
     /^(?!.*secret).*database/s,

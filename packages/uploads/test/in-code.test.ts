@@ -6,6 +6,8 @@ import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test as testEverywhere } from 'vitest'
 import { inTurns } from '../../../test/support/suite/in-turns.ts'
+import { directoryBlobs } from '../src/blobs/directory.ts'
+import { postgresBlobs } from '../src/blobs/postgres.ts'
 import { mailbox, pending, type Scene, sceneForAll, STORES } from './support/inboxes.ts'
 
 /** A transaction on the caller's own connection. */
@@ -188,6 +190,29 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
       code: 'OPTION_CONFLICT',
       field: 'token',
     })
+  })
+
+  test('A unknown options of mailboxes and tokens are refused; a misspelled right is not the widest one', async () => {
+    const { inbox } = sharedScene()
+    const box = await inbox.mailboxes.add({ name: 'strict' })
+    const cases: [() => Promise<unknown>, string][] = [
+      [() => inbox.tokens.add(box.id, { my: 'upload' } as never), 'options.my'],
+      [() => inbox.tokens.add(box.id, { label: 5 } as never), 'label'],
+      [() => inbox.tokens.add(undefined as never), 'mailbox'],
+      [() => inbox.tokens.list(undefined as never), 'mailbox'],
+      [() => inbox.tokens.revoke(undefined as never), 'token'],
+      [() => inbox.mailboxes.add({ name: 'other', quotaByte: 1 } as never), 'mailbox.quotaByte'],
+      [() => inbox.mailboxes.add(undefined as never), 'mailbox'],
+      [() => inbox.mailboxes.add({} as never), 'name'],
+      [() => inbox.mailboxes.remove(undefined as never), 'mailbox'],
+    ]
+    for (const [call, field] of cases)
+      await expect(call()).rejects.toMatchObject({ name: 'JobmillError', field, fix: expect.any(String) })
+    expect(await inbox.tokens.list(box.id)).toEqual([])
+    for (const make of [postgresBlobs, directoryBlobs])
+      expect(() => make(undefined as never)).toThrow(
+        expect.objectContaining({ name: 'JobmillError', fix: expect.any(String) }),
+      )
   })
 
   test('A a request for another mailbox or its file is counted and logged, and answered as unknown', async () => {

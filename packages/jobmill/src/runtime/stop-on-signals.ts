@@ -2,6 +2,7 @@
  * SIGTERM, SIGINT and SIGHUP (a closed terminal) stop a mill gracefully. A second signal cuts the grace
  * period short and ends the process.
  */
+import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { systemPlatform } from '../platform/platform.ts'
 import type { StopOptions } from './lifecycle.ts'
 
@@ -26,12 +27,7 @@ export interface Stoppable {
  */
 export function stopOnSignals(
   mill: Stoppable,
-  {
-    stopped,
-    failed = () => {},
-    beforeClose = () => Promise.resolve(),
-    process: target = process,
-  }: {
+  options: {
     readonly stopped?: (signal: NodeJS.Signals) => void
     readonly failed?: (error: unknown) => void
     /** As for `stop`. */
@@ -39,6 +35,9 @@ export function stopOnSignals(
     readonly process?: Signals
   } = {},
 ): () => void {
+  checkObjectKeys(options, 'options', ['stopped', 'failed', 'beforeClose', 'process'])
+  const { stopped, failed = () => {}, process: target = process } = options
+  const { beforeClose = () => Promise.resolve() } = options
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | null = null
   let isOver = false
   const stop = (signal: NodeJS.Signals): void => {

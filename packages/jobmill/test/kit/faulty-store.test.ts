@@ -115,8 +115,15 @@ describe('a faulty store', () => {
     const store = await open()
     expect(refusal(() => store.fail('claim', { times: 0 })).field).toBe('options.times')
     expect(refusal(() => store.loseReply('claim', { time: 1 } as object)).message).toContain('"times"')
+  })
+
+  test('A refuses a plan for an unknown verb', async () => {
+    const store = await open()
+    const text = /^verb: is not a verb of the store \(got "clame"\)\. /
     // @ts-expect-error: not a verb of a store
-    store.fail('clame')
+    expect(() => store.fail('clame')).toThrow(text)
+    for (const plan of [store.loseReply, store.hold, store.holdReply])
+      expect(() => plan('clame' as never)).toThrow(text)
   })
 
   test('writes in a transaction before the call returns', async () => {

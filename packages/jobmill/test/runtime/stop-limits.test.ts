@@ -151,6 +151,13 @@ describe('a stop while the database does not answer', () => {
   })
 })
 
+test('A stopOnSignals refuses an unknown option', () => {
+  const stop = async (): Promise<void> => {}
+  expect(() => stopOnSignals({ stop }, { beforClose: stop } as never)).toThrow(
+    /^options\.beforClose: .*beforeClose/,
+  )
+})
+
 test('P6 D9 a second signal ends a stop that waits for something else than the mill', async () => {
   const target = Object.assign(new EventEmitter(), { pid: 0, kill: () => true })
   const calls: unknown[] = []

@@ -4,10 +4,10 @@
  */
 import { secureHeaders } from 'hono/secure-headers'
 import type { Mill, Platform } from 'jobmill'
-import { checkObjectKeys, checkPlatform } from 'jobmill/internal'
+import { checkFunction, checkObjectKeys, checkPlatform } from 'jobmill/internal'
 import { systemPlatform } from 'jobmill/store'
 import { newApi } from '../app.ts'
-import { answerPassthrough, type Passthrough, checkPassthrough } from '../passthrough.ts'
+import { answerPassthrough, type Passthrough, ROUTES_FIX } from '../passthrough.ts'
 import type { Env } from '../env.ts'
 import { checkAddress } from './address.ts'
 import { checkOnError, toStandardError } from '../options.ts'
@@ -47,7 +47,8 @@ export async function servePublic(
   checkAddress(port, bind)
   checkOnError(onError, 'onError')
   checkPlatform(platform)
-  const routes = checkPassthrough(options.routes, 'routes')
+  const { routes } = options
+  checkFunction(routes, 'routes', ROUTES_FIX)
   const probes = newApi()
   probes.use(secureHeaders({ strictTransportSecurity: false }))
   probes.notFound(() => problem('ROUTE_UNKNOWN'))

@@ -3,6 +3,7 @@
  * webhooks, and injects faults on request. It follows the Bot API documentation and the source of the Bot API
  * server. types.ts holds the interface for tests.
  */
+import { checkObjectKeys } from 'jobmill/internal'
 import { type Bot, newBot } from './bot.ts'
 import { newCalls, faults as newFaults } from './calls.ts'
 import { changes as newChanges } from './changes.ts'
@@ -13,9 +14,18 @@ import { sendLimits } from './send-limits.ts'
 import { listen } from './server.ts'
 import type { ChatOptions, Delivery, FakeChat, FakeTelegram, FakeTelegramOptions, NewBot } from './types.ts'
 
+const KEYS = {
+  port: true,
+  updateIdFrom: true,
+  webhookTimeoutMs: true,
+  retryScale: true,
+  limits: true,
+  clock: true,
+} as const satisfies Record<keyof FakeTelegramOptions, true>
 const PATIENCE_MS = 10_000
 
 export async function fakeTelegram(options: FakeTelegramOptions = {}): Promise<FakeTelegram> {
+  checkObjectKeys(options, 'options', Object.keys(KEYS))
   const { port = 0, webhookTimeoutMs = 60_000, retryScale = 1, limits = {}, clock = Date.now } = options
   const bots = new Map<string, Bot>()
   const standings = new Map<number, Standing>()

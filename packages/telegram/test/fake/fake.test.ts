@@ -37,6 +37,10 @@ const tooMany = (seconds: number) => `429 Too Many Requests: retry after ${secon
 const textsOf = (updates: readonly { readonly message?: { readonly text?: string } }[]): unknown[] =>
   updates.map(({ message }) => message?.text)
 
+test('A an unknown option is refused', async () => {
+  await expect(fakeTelegram({ prt: 1 } as object)).rejects.toMatchObject({ field: 'options.prt' })
+})
+
 describe('methods', () => {
   test('bots are known by their token, and methods by their name', async () => {
     const { fake, api } = await setUp()

@@ -6,6 +6,7 @@
 import { mkdir, open, opendir, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { flushFolder, makeFolder } from '../flush.ts'
+import { JobmillError, quote } from '../inbox/words.ts'
 import { type BlobStore, BlobMissing, partsOf, UPLOAD } from './blob-store.ts'
 import { codeOf } from './code-of.ts'
 import { claimFolder } from './marker.ts'
@@ -14,6 +15,12 @@ import { reserveIn } from './reserve.ts'
 const READ_BYTES = 64 * 1_024
 
 export function directoryBlobs(given: string): BlobStore {
+  if (typeof given !== 'string' || given === '')
+    throw new JobmillError('OPTION_INVALID', 'must be a path', {
+      field: 'folder',
+      value: quote(given),
+      fix: 'Pass the folder for the files',
+    })
   // Resolved once, so that a process that changes its working directory keeps its folder.
   const root = path.resolve(given)
   const folderOf = (upload: string): string => path.join(root, upload.slice(-2), upload)

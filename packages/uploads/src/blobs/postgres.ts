@@ -2,6 +2,7 @@
  * Blobs as rows of chunks, for clusters whose processes share no disk. Reads and writes one chunk at a time.
  */
 import { JobmillError } from 'jobmill'
+import { checkObject } from 'jobmill/internal'
 import type { Tables } from 'jobmill-tables'
 import type { Schema } from '../tables/schema.ts'
 import { type BlobStore, BlobMissing, partsOf } from './blob-store.ts'
@@ -10,7 +11,9 @@ import { inPieces } from './in-pieces.ts'
 const CHUNK_BYTES = 256 * 1_024
 const LISTED = 500
 
-export function postgresBlobs({ db, type }: Pick<Tables<Schema>, 'db' | 'type'>): BlobStore {
+export function postgresBlobs(tables: Pick<Tables<Schema>, 'db' | 'type'>): BlobStore {
+  checkObject(tables, 'tables', "the tables of openTables(address, { app: 'uploads', steps: STEPS })")
+  const { db, type } = tables
   const chunkOf = async (blob: string, n: number): Promise<Uint8Array> => {
     const row = await db
       .selectFrom('uploads_chunk')

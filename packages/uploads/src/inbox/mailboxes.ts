@@ -1,7 +1,8 @@
 /** Mailboxes: created and removed by an operator, never by senders or consumers. */
+import { checkObjectKeys } from 'jobmill/internal'
 import type { Kysely } from 'jobmill-tables'
 import type { Schema } from '../tables/schema.ts'
-import { JobmillError, quote } from './words.ts'
+import { idText, JobmillError, quote } from './words.ts'
 import type { Inside } from './inside.ts'
 import { cleanId } from '../clean/ids.ts'
 import { type Limits, limitsOf, type MailboxLimits } from './limits.ts'
@@ -49,6 +50,16 @@ export interface Mailboxes {
 }
 
 const LONGEST_NAME = 200
+const KEYS = {
+  name: true,
+  id: true,
+  token: true,
+  quotaBytes: true,
+  quotaFiles: true,
+  maxFileBytes: true,
+  maxRequestBytes: true,
+  uploadsPerMailbox: true,
+} as const satisfies Record<keyof NewMailbox, true>
 
 export function mailboxes({ tables, newId, limits }: Pick<Inside, 'tables' | 'newId' | 'limits'>): Mailboxes {
   const { db } = tables
@@ -75,6 +86,7 @@ export function mailboxes({ tables, newId, limits }: Pick<Inside, 'tables' | 'ne
       .executeTakeFirst()
   return {
     async add(given) {
+      checkObjectKeys(given, 'mailbox', Object.keys(KEYS))
       checkCaps(given, limits)
       const id = given.id === undefined ? newId() : givenId(given.id)
       const hash = given.token === undefined ? null : givenHash(given.token)
@@ -104,7 +116,7 @@ export function mailboxes({ tables, newId, limits }: Pick<Inside, 'tables' | 'ne
       }))
     },
     async remove(given) {
-      const id = cleanId(given)
+      const id = cleanId(idText(given, 'mailbox'))
       if (id === null) return false
       const { numUpdatedRows } = await db
         .updateTable('uploads_mailbox')
@@ -184,10 +196,10 @@ export function checkCaps(
   })
 }
 
-function checkName(name: string): string {
+function checkName(name: unknown): string {
+  const isText = typeof name === 'string' && name.length > 0 && name.length <= LONGEST_NAME
   // eslint-disable-next-line no-control-regex
-  if (name.length > 0 && name.length <= LONGEST_NAME && name.isWellFormed() && !/[\u0000-\u001f]/.test(name))
-    return name
+  if (isText && name.isWellFormed() && !/[\u0000-\u001f]/.test(name)) return name
   throw new JobmillError('NAME_INVALID', `must be 1 to ${LONGEST_NAME} characters on one line`, {
     field: 'name',
     value: quote(name),

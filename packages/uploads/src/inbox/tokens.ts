@@ -3,10 +3,11 @@
  * rotated.
  */
 import { createHash, randomBytes } from 'node:crypto'
+import { checkObjectKeys } from 'jobmill/internal'
 import type { Kysely } from 'jobmill-tables'
 import { cleanId } from '../clean/ids.ts'
 import { MAY, type May, type Schema } from '../tables/schema.ts'
-import { JobmillError, quote } from './words.ts'
+import { idText, JobmillError, quote } from './words.ts'
 import type { Inside } from './inside.ts'
 import type { Mailbox } from './mailboxes.ts'
 
@@ -52,6 +53,7 @@ export interface Tokens {
   readonly holderOf: (token: string) => Promise<Holder | null>
 }
 
+const TOKEN_KEYS = ['label', 'may', 'token'] as const satisfies readonly (keyof NewTokenOptions)[]
 const LONGEST_LABEL = 100
 /** Longer tokens are rejected without a query. */
 const LONGEST_TOKEN = 200
@@ -59,15 +61,18 @@ const LONGEST_TOKEN = 200
 export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tokens {
   const { db } = tables
   return {
-    async add(given, { label = '', may = 'both', token: ownToken } = {}) {
-      const mailbox = cleanId(given)
+    async add(given, options = {}) {
+      const mailbox = cleanId(idText(given, 'mailbox'))
+      // An unknown option could be a misspelled `may`, and the token would get the widest right.
+      checkObjectKeys(options, 'options', TOKEN_KEYS)
+      const { label = '', may = 'both', token: ownToken } = options
       if (!MAY.includes(may))
         throw new JobmillError('OPTION_INVALID', `must be one of ${MAY.join(', ')}`, {
           field: 'may',
           value: quote(may),
           fix: `Pass ${MAY.join(' or ')}`,
         })
-      if (label.length > LONGEST_LABEL)
+      if (typeof label !== 'string' || label.length > LONGEST_LABEL)
         throw new JobmillError('NAME_INVALID', `must have at most ${LONGEST_LABEL} characters`, {
           field: 'label',
           fix: 'Pass a shorter label',
@@ -99,7 +104,7 @@ export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tok
       const rows = await db
         .selectFrom('uploads_token')
         .selectAll()
-        .where('mailbox', '=', cleanId(mailbox) ?? '')
+        .where('mailbox', '=', cleanId(idText(mailbox, 'mailbox')) ?? '')
         .where('revoked_at', 'is', null)
         .orderBy('id')
         .execute()
@@ -115,7 +120,7 @@ export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tok
       const { numUpdatedRows } = await db
         .updateTable('uploads_token')
         .set({ revoked_at: tables.now })
-        .where('id', '=', cleanId(id) ?? '')
+        .where('id', '=', cleanId(idText(id, 'token')) ?? '')
         .where('revoked_at', 'is', null)
         .executeTakeFirstOrThrow()
       return numUpdatedRows > 0n

@@ -1,5 +1,17 @@
 /** Helpers for error messages. */
-export { JobmillError } from 'jobmill'
+import { JobmillError } from 'jobmill'
+
+export { JobmillError }
+
+/** The text of an id. Other texts than ids are left to the caller. */
+export function idText(given: unknown, field: string): string {
+  if (typeof given === 'string') return given
+  throw new JobmillError('OPTION_INVALID', 'must be a string', {
+    field,
+    value: quote(given),
+    fix: `Pass the id of a ${field}`,
+  })
+}
 
 /** The value, shortened for a message. */
 export function quote(value: unknown): string {

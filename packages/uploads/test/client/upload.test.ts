@@ -1,7 +1,7 @@
 /** Uploading files: as many requests as the limits require, and no duplicates after a broken connection. */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { upload, type UploadProgress } from 'jobmill-uploads/client'
+import { pull, upload, type UploadProgress } from 'jobmill-uploads/client'
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { type Box, mailbox, pending, sceneForAll, sha256, STORES } from '../support/inboxes.ts'
@@ -90,6 +90,12 @@ describe.each(STORES)('sending files to an inbox on %s', (store) => {
     expect(await upload(again)).toEqual(await upload(again))
     expect(new Set(keys).size).toBe(2)
     expect(await hashesOf(box)).toEqual([sha256('a'), sha256('b')])
+  })
+
+  test('A a client without options is refused by name', () => {
+    expect(() => pull(undefined as never)).toThrow(
+      /^options: must be an object\. Pass an object with some of url, /,
+    )
   })
 
   test('an unknown option is refused by name', async () => {

@@ -2,8 +2,8 @@
  * A store with fault injection: failing calls, lost replies, and calls or replies that wait until they are
  * released.
  */
-import { JobmillError } from '../../job/errors.ts'
-import { checkObjectKeys } from '../../job/options/known-keys.ts'
+import { JobmillError, quote } from '../../job/errors.ts'
+import { checkObjectKeys, nearest } from '../../job/options/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import type { Store } from '../../store/store.ts'
 import { BENEATH, type Layered } from './in-flight.ts'
@@ -117,6 +117,7 @@ function plans(): Plans {
   const waiting = new Map<Verb, { readonly plan: Plan; left: number }[]>()
   return {
     add(verb, times = 1, plan) {
+      checkVerb(verb)
       const left =
         times === Number.POSITIVE_INFINITY
           ? times
@@ -133,6 +134,17 @@ function plans(): Plans {
     },
     clear: () => waiting.clear(),
   }
+}
+
+/** A plan for a misspelled verb would never apply. */
+function checkVerb(verb: Verb): void {
+  if (ALL_VERBS.includes(verb)) return
+  const near = nearest(verb, ALL_VERBS)
+  throw new JobmillError('OPTION_INVALID', 'is not a verb of the store', {
+    field: 'verb',
+    value: quote(verb),
+    fix: near === undefined ? `Use one of ${ALL_VERBS.join(', ')}` : `Did you mean "${near}"?`,
+  })
 }
 
 function unavailable(verb: Verb): JobmillError {
