@@ -44,10 +44,13 @@ export type AnyJob = JobDefinition
 
 type RetryIf = (error: unknown, job: JobInfo) => boolean
 
-/** What runs the jobs of a kind. `StoredPayload` is the type of the payload as it was enqueued. */
-export interface JobHandler<Payload, Returned, StoredPayload, Context> {
+/**
+ * What runs the jobs of a kind. `StoredPayload` is the type of the payload as it was enqueued, `Completed` the
+ * type of the result that `complete` takes.
+ */
+export interface JobHandler<Payload, Returned, StoredPayload, Context, Completed = unknown> {
   /** Runs one attempt of a job. Its return value is the result, and an error makes the attempt fail. */
-  readonly run: (context: JobContext<Payload, unknown, unknown, Context>) => Returned
+  readonly run: (context: JobContext<Payload, unknown, Completed, Context>) => Returned
   /** Runs as a job of its own, once each time a job becomes dead. */
   readonly onDead?: (context: DeadContext<NoInfer<StoredPayload>, NoInfer<Context>>) => unknown
   /** Returns false to make the job dead at once for this error. */
@@ -56,25 +59,36 @@ export interface JobHandler<Payload, Returned, StoredPayload, Context> {
   readonly service?: Service
 }
 
-interface WithSchema<PayloadSchema extends StandardSchemaV1, Returned, Kept, Context>
+/** Without a schema of the result, the handler decides the type of the result. */
+type ResultSchema = StandardSchemaV1 | undefined
+/** What a handler must return. */
+type Returns<Schema, Returned> = Schema extends StandardSchemaV1
+  ? StandardSchemaV1.InferInput<Schema> | PromiseLike<StandardSchemaV1.InferInput<Schema>>
+  : Returned
+/** The type that `result()` resolves to. */
+type ResultOf<Schema, Returned> = Stored<
+  Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : Awaited<Returned>
+>
+
+interface WithSchema<PayloadSchema extends StandardSchemaV1, Returned, Result extends ResultSchema, Context>
   extends
     JobPolicy,
     JobHandler<
       StandardSchemaV1.InferOutput<PayloadSchema>,
-      Returned,
+      Returns<Result, Returned>,
       StandardSchemaV1.InferInput<PayloadSchema>,
       Context
     > {
   readonly kind: string
   readonly payload: PayloadSchema
-  readonly result?: StandardSchemaV1<Awaited<Returned>, Kept>
+  readonly result?: Result
 }
 
-interface Plain<Payload, Returned, Kept, Context>
-  extends JobPolicy, JobHandler<Payload, Returned, Payload, Context> {
+interface Plain<Payload, Returned, Result extends ResultSchema, Context>
+  extends JobPolicy, JobHandler<Payload, Returns<Result, Returned>, Payload, Context> {
   readonly kind: string
   readonly payload?: undefined
-  readonly result?: StandardSchemaV1<Awaited<Returned>, Kept>
+  readonly result?: Result
 }
 
 /**
@@ -93,14 +107,14 @@ export interface DefineJob<Context = unknown> {
    */
   <Payload>(options: AnnotateTheHandler<Payload>): JobDefinition<Payload>
   /** With a schema, the types of payload and result follow from it. */
-  <PayloadSchema extends StandardSchemaV1, Returned, Kept = Awaited<Returned>>(
-    options: WithSchema<PayloadSchema, Returned, Kept, Context> &
+  <PayloadSchema extends StandardSchemaV1, Returned, Result extends ResultSchema = undefined>(
+    options: WithSchema<PayloadSchema, Returned, Result, Context> &
       MustBeJson<StandardSchemaV1.InferInput<PayloadSchema>>,
-  ): JobDefinition<StandardSchemaV1.InferInput<PayloadSchema>, Stored<Kept>, Context>
+  ): JobDefinition<StandardSchemaV1.InferInput<PayloadSchema>, ResultOf<Result, Returned>, Context>
   /** Without a schema, annotate the handler: `run({ payload }: JobContext<{ to: string }>)`. */
-  <Payload, Returned, Kept = Awaited<Returned>, Own = Context>(
-    options: Plain<Payload, Returned, Kept, Own> & MustBeJson<Payload>,
-  ): JobDefinition<Payload, Stored<Kept>, Own>
+  <Payload, Returned, Result extends ResultSchema = undefined, Own = Context>(
+    options: Plain<Payload, Returned, Result, Own> & MustBeJson<Payload>,
+  ): JobDefinition<Payload, ResultOf<Result, Returned>, Own>
 }
 
 export interface Implement<Context = unknown> {
@@ -108,6 +122,13 @@ export interface Implement<Context = unknown> {
    * The definition of a declared kind: `implement(sendEmail, async ({ payload }) => …)`, or
    * `{ run, onDead, retryIf }` instead of the function.
    */
+  <Input, Result, Payload, Returned, Own = Context>(
+    declaration: JobDeclaration<Input, Result, Payload, Returned>,
+    handler:
+      | JobHandler<Payload, Returned | Promise<Returned>, Input, Own, Returned>['run']
+      | JobHandler<Payload, Returned | Promise<Returned>, Input, Own, Returned>,
+  ): JobDefinition<Input, Result, Own>
+  /** For a handler whose annotation leaves the result of `complete` open: `JobContext<Payload>`. */
   <Input, Result, Payload, Returned, Own = Context>(
     declaration: JobDeclaration<Input, Result, Payload, Returned>,
     handler:
@@ -119,7 +140,7 @@ export interface Implement<Context = unknown> {
 /** A kind with its handler in one place: the short form of `declareJob` and `implement`. */
 export const defineJob: DefineJob = (options: unknown): never => {
   checkObjectKeys(options, 'job', [...DECLARATION_KEYS, ...HANDLER_KEYS])
-  const given = options as Plain<never, unknown, unknown, never>
+  const given = options as Plain<never, unknown, undefined, never>
   return definition(checkDeclaration(given), given) as never
 }
 

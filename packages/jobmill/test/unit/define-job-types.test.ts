@@ -5,7 +5,15 @@
 import * as v from 'valibot'
 import { describe, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'
-import { defineJob, type JobContext, jobmill, type Mill, type FullStore } from '../../src/index.ts'
+import {
+  declareJob,
+  defineJob,
+  implement,
+  type JobContext,
+  jobmill,
+  type Mill,
+  type FullStore,
+} from '../../src/index.ts'
 
 const withZod = defineJob({
   kind: 'zod',
@@ -81,6 +89,81 @@ function refused(): void {
   // @ts-expect-error the schema would be given a string
   defineJob({ kind: 'x', payload: z.object({ at: z.date() }), run: () => null })
   defineJob({ kind: 'x', payload: z.object({ at: z.coerce.date() }), run: ({ payload }) => payload.at })
+}
+
+const DONE = z.object({
+  ok: z.boolean(),
+  at: z
+    .string()
+    .transform((text) => text.length)
+    .optional(),
+})
+const PAYLOAD = z.object({ n: z.number() })
+
+/** Never called. N9: a schema of the result accepts synchronous and asynchronous handlers, and no wrong result. */
+async function withResultSchema(mill: Mill): Promise<void> {
+  const jobs = [
+    defineJob({ kind: 'x', result: DONE, run: () => ({ ok: true }) }),
+    defineJob({ kind: 'x', result: DONE, run: async () => ({ ok: true, at: 'noon' }) }),
+    defineJob({
+      kind: 'x',
+      result: DONE,
+      run: async ({ payload: _ }: JobContext<unknown>) => ({ ok: true }),
+    }),
+  ]
+  for (const job of jobs)
+    expectTypeOf(await (await mill.enqueue(job, null)).result()).toEqualTypeOf<{
+      ok: boolean
+      at?: number | undefined
+    }>()
+  const typed = [
+    defineJob({ kind: 'x', payload: PAYLOAD, result: DONE, run: ({ payload }) => ({ ok: payload.n > 0 }) }),
+    defineJob({
+      kind: 'x',
+      payload: PAYLOAD,
+      result: DONE,
+      run: async ({ payload }) => ({ ok: payload.n > 0 }),
+    }),
+    defineJob({
+      kind: 'x',
+      payload: PAYLOAD,
+      result: DONE,
+      async run({ payload, signal }) {
+        expectTypeOf(payload).toEqualTypeOf<{ n: number }>()
+        if (signal.aborted) throw new Error('stopped')
+        return { ok: true }
+      },
+    }),
+  ]
+  for (const job of typed)
+    expectTypeOf(await (await mill.enqueue(job, { n: 1 })).result()).toEqualTypeOf<{
+      ok: boolean
+      at?: number | undefined
+    }>()
+  const union = z.object({ state: z.enum(['new', 'old']) })
+  defineJob({ kind: 'x', result: union, run: async () => ({ state: 'new' as const }) })
+  // @ts-expect-error not a state
+  defineJob({ kind: 'x', result: union, run: async () => ({ state: 'older' }) })
+  // @ts-expect-error not the result
+  defineJob({ kind: 'x', result: DONE, run: () => ({ ok: 'yes' }) })
+  // @ts-expect-error not the result
+  defineJob({ kind: 'x', result: DONE, run: async () => ({ ok: 'yes' }) })
+  // @ts-expect-error no result
+  defineJob({ kind: 'x', result: DONE, async run() {} })
+  // @ts-expect-error not the result
+  defineJob({ kind: 'x', payload: PAYLOAD, result: DONE, run: () => ({ ok: 'yes' }) })
+  // @ts-expect-error not the result
+  defineJob({ kind: 'x', payload: PAYLOAD, result: DONE, run: async () => ({ ok: 'yes' }) })
+  const declared = declareJob({ kind: 'x', result: DONE })
+  implement(declared, async ({ complete }) => {
+    await complete({}, { ok: true })
+    // @ts-expect-error not the result
+    await complete({}, { ok: 'yes' })
+    return { ok: true }
+  })
+  implement(declared, { run: async ({ complete }: JobContext) => (await complete({}, 1), { ok: true }) })
+  // @ts-expect-error not the result
+  implement(declared, async () => ({ ok: 'yes' }))
 }
 
 interface Client {
@@ -166,6 +249,7 @@ describe('the types of a job', () => {
     expectTypeOf(calls).toBeFunction()
     expectTypeOf(refused).toBeFunction()
     expectTypeOf(typed).toBeFunction()
+    expectTypeOf(withResultSchema).toBeFunction()
     defineJob({
       kind: 'chain',
       async run({ enqueue, complete }: JobContext<null>) {
