@@ -1,10 +1,13 @@
-// Each command checks the Node version before it loads code that an older Node cannot run.
+// Each command checks the Node version before it loads code that an older Node cannot run, and fails if that
+// code never ends.
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { promisify } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import { Script } from 'node:vm'
 import { expect, test } from 'vitest'
+import { freshFile } from './support/databases.ts'
 
 const packages = fileURLToPath(new URL('../packages', import.meta.url))
 
@@ -37,4 +40,14 @@ test.each(BINS)('%s refuses a Node version that is too old, with a message', asy
       new RegExp(`^${name}: (?=.*22\\.14 or newer)(?=.*20\\.20\\.2).*\\n$`),
     ) as string,
   })
+})
+
+test.each(BINS)('N12 %s does not end with 0 if its program never ends', async (_, bin) => {
+  const folder = path.dirname(freshFile())
+  for (const made of ['bin', 'dist/cli']) mkdirSync(path.join(folder, made), { recursive: true })
+  writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}')
+  writeFileSync(path.join(folder, 'dist/cli/main.js'), 'await new Promise(() => {})')
+  const copy = path.join(folder, 'bin', path.basename(bin))
+  copyFileSync(`${packages}/${bin}`, copy)
+  await expect(promisify(execFile)(process.execPath, [copy])).rejects.toMatchObject({ code: 13 })
 })

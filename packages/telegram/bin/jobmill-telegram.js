@@ -6,4 +6,8 @@ const version = process.versions.node.split('.').map(Number)
 if (version[0] < 22 || (version[0] === 22 && version[1] < 14)) {
   console.error('jobmill-telegram: Node 22.14 or newer is required (got %s)', process.versions.node)
   process.exitCode = 2
-} else void import('../dist/cli/main.js')
+} else {
+  // As for Node itself, the exit code if the program never ends its work. Otherwise it sets its own.
+  process.exitCode = 13
+  void import('../dist/cli/main.js')
+}

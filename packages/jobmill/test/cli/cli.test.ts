@@ -133,6 +133,26 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
       ['check', 'types.mts'],
       'Use import type for types, or install tsx',
     ],
+    [
+      'N12 an alias of tsconfig.json',
+      ['check', 'alias.mts'],
+      /imports an alias of "paths" in \S+\/tsconfig\.json, which Node does not read: .*'~'.*\. Use relative paths, or install tsx/,
+    ],
+    [
+      'N12 a decorator',
+      ['check', 'decorator.mts'],
+      /decorator\.mts:2:3: Invalid or unexpected token\. Remove decorators, or install tsx/,
+    ],
+    ...['check', 'work', 'start', 'enqueue'].map((word): [string, string[], string] => [
+      `N12 a config that ${word} never finishes loading`,
+      word === 'enqueue' ? [word, 'send', '--config', 'never.mjs'] : [word, 'never.mjs'],
+      'never.mjs: never finishes loading. Look for an await at the top level of a module that never settles',
+    ]),
+    [
+      'N12 a cycle of imports with an await',
+      ['check', 'cycle.mjs'],
+      'cycle.mjs: never finishes loading. Look for an await',
+    ],
   ])('%s is reported with the fix', async (_, args, text) => {
     const { folder } = config('export default {}')
     writeFileSync(path.join(folder, 'empty.mjs'), '')
@@ -147,6 +167,18 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
       writeFileSync(path.join(folder, name), 'export default {\n  jobs: [],\n')
     writeFileSync(path.join(folder, 'imports.mjs'), "import './broken.mjs'\nexport default {}\n")
     writeFileSync(path.join(folder, 'enum.ts'), 'enum A { B }\nmodule.exports = { a: A.B }')
+    writeFileSync(
+      path.join(folder, 'tsconfig.json'),
+      '{ "compilerOptions": { "paths": { "~/*": ["./src/*"] } } }',
+    )
+    writeFileSync(path.join(folder, 'alias.mts'), `import '~/kinds'\nexport default {}`)
+    writeFileSync(
+      path.join(folder, 'decorator.mts'),
+      'class A {\n  @logged\n  send() {}\n}\nexport default {}',
+    )
+    writeFileSync(path.join(folder, 'never.mjs'), 'await new Promise(() => {})\nexport default {}')
+    writeFileSync(path.join(folder, 'cycle.mjs'), `await import('./mail.mjs')\nexport default {}`)
+    writeFileSync(path.join(folder, 'mail.mjs'), `import './cycle.mjs'`)
     writeFileSync(path.join(folder, 'tsc.mts'), `import { jobs } from './jobs.js'\nexport default { jobs }`)
     writeFileSync(path.join(folder, 'jobs.ts'), 'export const jobs = []')
     writeFileSync(path.join(folder, 'shape.mts'), 'export interface Shape { a: 1 }')

@@ -4,7 +4,7 @@
  */
 import path from 'node:path'
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { JobmillError } from '../../job/errors.ts'
@@ -33,8 +33,9 @@ export async function configError(error: unknown, file: string): Promise<Jobmill
 
 /** Reports the location and the message only: the stack trace is that of Node's loader. */
 async function syntaxError(error: Error, file: string): Promise<JobmillError> {
-  const { place, message } = await syntaxPlaceOf(error, file)
-  return new JobmillError('OPTION_INVALID', message, { field: place, cause: error })
+  const { place, message, source = '' } = await syntaxPlaceOf(error, file)
+  const decorator = source.startsWith('@') && { fix: `Remove decorators, or ${WITH_TSX}` }
+  return new JobmillError('OPTION_INVALID', message, { field: place, cause: error, ...decorator })
 }
 
 function problemOf(error: Error, code: unknown, file: string): Problem | null {
@@ -62,6 +63,12 @@ function problemOf(error: Error, code: unknown, file: string): Problem | null {
     return {
       what: `${line}; Node cannot tell types from values`,
       fix: `Use import type for types, or ${WITH_TSX}`,
+    }
+  const alias = code === 'ERR_MODULE_NOT_FOUND' ? aliasOf(line, file) : undefined
+  if (alias !== undefined)
+    return {
+      what: `imports an alias of "paths" in ${alias}, which Node does not read: ${line}`,
+      fix: `Use relative paths, or ${WITH_TSX}`,
     }
   if (code === 'ERR_MODULE_NOT_FOUND')
     return {
@@ -92,6 +99,24 @@ function sourceOf(error: Error): { readonly asked: string; readonly found: strin
   return found === undefined ? null : { asked, found }
 }
 
+/** The nearest tsconfig.json, if one of its `paths` matches the package that Node did not find. */
+function aliasOf(line: string, file: string): string | undefined {
+  const [, name] = /^Cannot find package '([^']+)'/.exec(line) ?? []
+  if (name === undefined) return undefined
+  for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
+    const found = path.join(folder, 'tsconfig.json')
+    if (existsSync(found)) {
+      // It may have comments, so it is not parsed as JSON.
+      const [, paths = ''] = /"paths"\s*:\s*\{([^}]*)\}/.exec(readFileSync(found, 'utf8')) ?? []
+      const prefixes = [...paths.matchAll(/"([^"]*)"\s*:/g)].map(([, alias = '']) =>
+        alias.replace(/\*.*$/, ''),
+      )
+      return prefixes.some((prefix) => `${name}/`.startsWith(prefix)) ? found : undefined
+    }
+    if (folder === path.dirname(folder)) return undefined
+  }
+}
+
 function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
@@ -106,6 +131,8 @@ interface SyntaxPlace {
   /** `/app/jobmill.config.ts:4:3`, without the column, or line and column, if Node does not report them. */
   readonly place: string
   readonly message: string
+  /** The text at the place. */
+  readonly source?: string
 }
 
 /**
@@ -138,7 +165,9 @@ function placeIn(text: string): SyntaxPlace | null {
   if (where === undefined || message === undefined) return null
   const file = where.startsWith('file:') ? fileURLToPath(where) : where
   const caret = before.slice(start + 1).find((one) => /^ *\^/.test(one))
-  return { place: `${file}:${line}${caret === undefined ? '' : `:${caret.indexOf('^') + 1}`}`, message }
+  if (caret === undefined) return { place: `${file}:${line}`, message }
+  const column = caret.indexOf('^')
+  return { place: `${file}:${line}:${column + 1}`, message, source: before[start + 1]?.slice(column) ?? '' }
 }
 
 /** What Node prints when it loads this file. The file does not run, because its syntax is invalid. */

@@ -46,11 +46,27 @@ async function load(file: string): Promise<{ readonly default?: unknown }> {
       fix: `Pass the path of a config, or create ${NAMES[0]}`,
     })
   }
+  const stuck = Promise.withResolvers<never>()
+  const refuse = (): void => stuck.reject(neverLoaded(file))
+  // Node emits this when nothing is left to do. It would then exit without a word.
+  process.once('beforeExit', refuse)
   try {
-    return (await import(pathToFileURL(file).href)) as { readonly default?: unknown }
+    return await Promise.race([
+      import(pathToFileURL(file).href) as Promise<{ readonly default?: unknown }>,
+      stuck.promise,
+    ])
   } catch (error) {
     throw (await configError(error, file)) ?? error
+  } finally {
+    process.off('beforeExit', refuse)
   }
+}
+
+function neverLoaded(file: string): JobmillError {
+  return new JobmillError('OPTION_INVALID', 'never finishes loading', {
+    field: file,
+    fix: 'Look for an await at the top level of a module that never settles, such as an import() of a module that imports this one',
+  })
 }
 
 async function findDefault(cwd: string): Promise<string | undefined> {
