@@ -161,6 +161,7 @@ describe('refused', () => {
     ['0 0 0 31 4,6,9,11 *', 7, 'none of its months has such a day', ''],
     ['@dayly', 1, '"@dayly" is not a known nickname', 'Did you mean @daily?'],
     ['@reboot', 1, '"@reboot" is not a known nickname', 'Use one of: @yearly'],
+    ['@every 5m', 1, '"@every" is not a known nickname', 'Use "every 5m"'],
     ['@daily 5', 8, 'nothing can follow @daily', 'Remove "5"'],
     ['every', 6, '"" is not a duration', 'every 10m'],
     ['every  10 minutes', 8, '"10 minutes" is not a duration', 'every 10m'],

@@ -89,6 +89,12 @@ function interval(written: string, from: number, refuse: Refuse): Interval {
 
 function nickname(words: readonly Word[], refuse: Refuse): Calendar {
   const [{ text, at } = { text: '', at: 1 }, more] = words
+  if (more !== undefined && text.toLowerCase() === '@every')
+    refuse(
+      at,
+      `${quote(text)} is not a known nickname`,
+      `Use ${quote(['every', ...words.slice(1).map((word) => word.text)].join(' '))}`,
+    )
   if (more !== undefined) refuse(more.at, `nothing can follow ${text}`, `Remove ${quote(more.text)}`)
   const name = text.toLowerCase()
   const fields = NICKNAMES[name]
