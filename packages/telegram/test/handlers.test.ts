@@ -186,6 +186,23 @@ describe.each(STORES)('handlers on %s', (store) => {
     }
   })
 
+  test.each([
+    ['refuses', 422],
+    ['fails', 500],
+    ['answers no JSON', 200],
+  ])(
+    'S6 the error of a service that repeats its URL and %s does not show the query',
+    async (_what, status) => {
+      upstream.answers = [() => ({ status, body: `POST /?key=in-the-query said ${status}` })]
+      expect(await answers('http-durable', 'x')).toEqual([expect.stringContaining('something went wrong')])
+      const { jobs } = await at.gateway.mill.list({ state: 'dead', queue: 'telegram.http-durable' })
+      const histories = await Promise.all(jobs.map(({ id }) => at.gateway.mill.history(id)))
+      const errors = histories.flat().map(({ error }) => error ?? '')
+      expect(errors).toContainEqual(expect.stringContaining(`POST /?… said ${status}`))
+      expect(errors.join()).not.toContain('in-the-query')
+    },
+  )
+
   test('E9 a permanent refusal of the service is not retried', async () => {
     upstream.answers = [() => ({ status: 422, body: 'no such thing' })]
     upstream.requests.splice(0)

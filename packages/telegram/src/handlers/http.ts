@@ -18,14 +18,17 @@ export function http({ url, timeoutMs, secret }: HttpTarget): Handler {
     const sent = { body, headers: headersFor(context, body, secret) }
     const response = await post({ url, at, timeoutMs }, sent, context.signal)
     const text = await textOf(response, at)
+    const quoted = quotedFrom(text, url)
     if (response.status === 429 || (response.status === 503 && response.headers.has('retry-after'))) {
       const waitMs = retryAfterMs(response.headers)
       if (waitMs !== null) throw new Snooze(waitMs, `${at} answered ${response.status}`)
     }
-    if (DEAD_AT_ONCE.has(response.status))
-      throw new Dead(`${at} answered ${response.status}: ${text.slice(0, 200)}`)
-    if (!response.ok) throw new Error(`${at} answered ${response.status}: ${text.slice(0, 200)}`)
-    answer(text, at, context)
+    if (DEAD_AT_ONCE.has(response.status)) throw new Dead(`${at} answered ${response.status}: ${quoted}`)
+    if (!response.ok) throw new Error(`${at} answered ${response.status}: ${quoted}`)
+    if (text.trim() === '') return
+    const value = parsed(text)
+    if (value === null) throw new Error(`${at} did not answer with a JSON object: ${quoted}`)
+    answer(value, at, context)
   }
 }
 
@@ -47,6 +50,12 @@ export function retryAfterMs(headers: Headers): number | null {
 function withoutSecrets(url: string): string {
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname}`
+}
+
+/** The start of a response, for an error. The service may repeat the URL that it was called with. */
+function quotedFrom(text: string, url: string): string {
+  const query = new URL(url).search.slice(1)
+  return (query === '' ? text : text.replaceAll(query, '…')).slice(0, 200)
 }
 
 async function post(
@@ -106,9 +115,7 @@ async function textOf(response: Response, at: string): Promise<string> {
 }
 
 /** Accepts `{ text }` or `{ replies: [{ text } | { method, payload }] }`; an empty body means no reply. */
-function answer(text: string, at: string, { reply, call }: HandlerContext): void {
-  if (text.trim() === '') return
-  const value = parsed(text, at)
+function answer(value: Record<string, unknown>, at: string, { reply, call }: HandlerContext): void {
   const { text: one, replies } = value
   if (typeof one === 'string') reply(one)
   if (!Array.isArray(replies)) return
@@ -120,12 +127,12 @@ function answer(text: string, at: string, { reply, call }: HandlerContext): void
   }
 }
 
-function parsed(text: string, at: string): Record<string, unknown> {
+/** Null if the text is not a JSON object. */
+function parsed(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+    return typeof value === 'object' ? (value as Record<string, unknown> | null) : null
   } catch {
-    // Reported below.
+    return null
   }
-  throw new Error(`${at} did not answer with a JSON object: ${text.slice(0, 200)}`)
 }
