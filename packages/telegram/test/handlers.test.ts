@@ -15,7 +15,6 @@ const inASecond = () => new Date(Date.now() + 1_500).toUTCString()
 const QUICK = { attempts: 2, backoff: ['0s'], jitterPercent: 0 }
 
 test('A reply names what is wrong with its arguments', async () => {
-  const enqueue = async (): Promise<void> => {}
   const bot = { slug: 'a', id: 1 }
   const cases: [unknown, string][] = [
     [undefined, 'to'],
@@ -25,7 +24,10 @@ test('A reply names what is wrong with its arguments', async () => {
     [{ bot, chatId: 1, text: 5 }, 'to.text'],
   ]
   for (const [to, field] of cases)
-    await expect(reply(enqueue, to as never, {})).rejects.toMatchObject({ name: 'JobmillError', field })
+    await expect(reply(async () => {}, to as never, {})).rejects.toMatchObject({
+      name: 'JobmillError',
+      field,
+    })
 })
 
 describe.each(STORES)('handlers on %s', (store) => {

@@ -207,11 +207,15 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
       [() => inbox.mailboxes.remove(undefined as never), 'mailbox'],
     ]
     for (const [call, field] of cases)
-      await expect(call()).rejects.toMatchObject({ name: 'JobmillError', field, fix: expect.any(String) })
+      await expect(call()).rejects.toMatchObject({
+        name: 'JobmillError',
+        field,
+        fix: expect.any(String) as string,
+      })
     expect(await inbox.tokens.list(box.id)).toEqual([])
     for (const make of [postgresBlobs, directoryBlobs])
       expect(() => make(undefined as never)).toThrow(
-        expect.objectContaining({ name: 'JobmillError', fix: expect.any(String) }),
+        expect.objectContaining({ name: 'JobmillError', fix: expect.any(String) as string }),
       )
   })
 

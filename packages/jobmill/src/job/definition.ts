@@ -45,8 +45,8 @@ export type AnyJob = JobDefinition
 type RetryIf = (error: unknown, job: JobInfo) => boolean
 
 /**
- * What runs the jobs of a kind. `StoredPayload` is the type of the payload as it was enqueued, `Completed` the
- * type of the result that `complete` takes.
+ * What runs the jobs of a kind. `StoredPayload` is the type of the payload as it was enqueued, `Completed`
+ * the type of the result that `complete` takes.
  */
 export interface JobHandler<Payload, Returned, StoredPayload, Context, Completed = unknown> {
   /** Runs one attempt of a job. Its return value is the result, and an error makes the attempt fail. */

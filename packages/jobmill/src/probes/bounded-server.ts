@@ -1,5 +1,6 @@
 /** A Node HTTP server whose clients can hold neither time nor memory for long. Not listening yet. */
 import { createServer, type Server } from 'node:http'
+import type { Socket } from 'node:net'
 import { inTurn, type RequestListener } from './in-turn.ts'
 
 export interface ServerBounds {
@@ -26,7 +27,10 @@ export function boundedServer(answer: RequestListener, bounds: ServerBounds): Se
   // Node emits 'timeout' if nothing was read or written for this time, also after its keep-alive timeout. A
   // slow handler or a quiet event stream has nothing to send, so its connection stays open.
   server.timeout = bounds.unreadMs ?? UNREAD_MS
-  server.on('timeout', (socket) => void ((isBusy(socket) && socket.writableLength === 0) || socket.destroy()))
+  server.on(
+    'timeout',
+    (socket: Socket) => void ((isBusy(socket) && socket.writableLength === 0) || socket.destroy()),
+  )
   // No limit: older versions of Node silently drop all headers after the first 1,000, so a client could hide
   // the headers that a proxy appends. Their total size is still limited.
   server.maxHeadersCount = 0

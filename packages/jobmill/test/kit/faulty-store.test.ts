@@ -122,8 +122,8 @@ describe('a faulty store', () => {
     const text = /^verb: is not a verb of the store \(got "clame"\)\. /
     // @ts-expect-error: not a verb of a store
     expect(() => store.fail('clame')).toThrow(text)
-    for (const plan of [store.loseReply, store.hold, store.holdReply])
-      expect(() => plan('clame' as never)).toThrow(text)
+    for (const plan of ['loseReply', 'hold', 'holdReply'] as const)
+      expect(() => store[plan]('clame' as never)).toThrow(text)
   })
 
   test('writes in a transaction before the call returns', async () => {

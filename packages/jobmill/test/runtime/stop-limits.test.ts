@@ -152,8 +152,7 @@ describe('a stop while the database does not answer', () => {
 })
 
 test('A stopOnSignals refuses an unknown option', () => {
-  const stop = async (): Promise<void> => {}
-  expect(() => stopOnSignals({ stop }, { beforClose: stop } as never)).toThrow(
+  expect(() => stopOnSignals({ stop: async () => {} }, { beforClose: async () => {} } as never)).toThrow(
     /^options\.beforClose: .*beforeClose/,
   )
 })

@@ -100,7 +100,7 @@ const DONE = z.object({
 })
 const PAYLOAD = z.object({ n: z.number() })
 
-/** Never called. N9: a schema of the result accepts synchronous and asynchronous handlers, and no wrong result. */
+/** Never called. N9: with a schema of the result, handlers may be asynchronous, and results must match. */
 async function withResultSchema(mill: Mill): Promise<void> {
   const jobs = [
     defineJob({ kind: 'x', result: DONE, run: () => ({ ok: true }) }),
@@ -108,7 +108,7 @@ async function withResultSchema(mill: Mill): Promise<void> {
     defineJob({
       kind: 'x',
       result: DONE,
-      run: async ({ payload: _ }: JobContext<unknown>) => ({ ok: true }),
+      run: async ({ payload: _ }: JobContext) => ({ ok: true }),
     }),
   ]
   for (const job of jobs)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Ended } from '../../src/job/attempt/decide.ts'
 import { stackOf } from '../../src/work/stack-of.ts'
 
-const failed = (error: unknown): Ended => ({ how: 'failed', error }) as Ended
+const failed = (error: unknown): Ended => ({ how: 'failed', error })
 
 async function ask(host: string): Promise<never> {
   throw new Error(`${host} is down`, { cause: new Error(`no route to ${host}`) })
