@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { checkImports, checkPackage, openEntries } from '../scripts/check-imports.mjs'
+import {
+  checkCycles,
+  checkImports,
+  checkPackage,
+  freePackages,
+  openEntries,
+} from '../scripts/check-imports.mjs'
 
 function check(tree: Record<string, string>, by: (src: string) => string[] = checkImports): string[] {
   const src = mkdtempSync(join(tmpdir(), 'jobmill-tree-'))
@@ -19,6 +25,10 @@ function check(tree: Record<string, string>, by: (src: string) => string[] = che
 
 test('the library respects its import layers', () => {
   expect(checkImports(fileURLToPath(new URL('../packages/jobmill/src', import.meta.url)))).toEqual([])
+})
+
+test.each(freePackages)('packages/%s has no import cycles', (name) => {
+  expect(checkCycles(fileURLToPath(new URL(`../packages/${name}/src`, import.meta.url)))).toEqual([])
 })
 
 test.each(Object.entries(openEntries))('packages/%s imports only open entries', (name, open) => {

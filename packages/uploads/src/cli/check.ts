@@ -1,6 +1,7 @@
 /** `check`: validates the config and shows the effective settings. */
 import { EXIT, typed } from 'jobmill/cli'
-import { ConfigInvalid, type ConfigProblem, type ReadConfig } from '../config/read-config.ts'
+import { ConfigInvalid } from '../config/read-config.ts'
+import type { ConfigProblem, ReadConfig } from '../config/shape.ts'
 import type { Config } from '../config/shape.ts'
 import { sizeText } from '../config/sizes.ts'
 import { durationMs, resolveLimits } from '../options.ts'

@@ -1,6 +1,7 @@
 /** The type of a command. The help is generated from it. */
 import type { Given as Typed, Lines, Option, Shape } from 'jobmill/cli'
-import type { Env, ReadConfig } from '../config/read-config.ts'
+import type { Env } from '../config/read-config.ts'
+import type { ReadConfig } from '../config/shape.ts'
 
 /** The output and the environment of a command. */
 export interface Io extends Lines {

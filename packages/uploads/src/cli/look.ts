@@ -6,7 +6,7 @@ import { readTokens } from 'jobmill-server'
 import { checkPlace, peek, placeOf } from 'jobmill-tables'
 import { belongsTo, ownerOf } from '../blobs/marker.ts'
 import { systemCodeOf } from '../client/http/client-error.ts'
-import type { ConfigProblem, ReadConfig } from '../config/read-config.ts'
+import type { ConfigProblem, ReadConfig } from '../config/shape.ts'
 import { DEFAULT_BLOBS, DEFAULT_DATABASE } from './open-inbox.ts'
 
 export const DEFAULT_PORT = 8788

@@ -1,6 +1,6 @@
 /** Checks settings that are valid alone but conflict with each other. */
 import { LIMITS } from '../inbox/limits.ts'
-import type { ConfigProblem, ReadConfig } from './read-config.ts'
+import type { ConfigProblem, ReadConfig } from './shape.ts'
 import { sizeText } from './sizes.ts'
 
 export function conflictsIn({ config, placeOf }: ReadConfig): ConfigProblem[] {

@@ -8,7 +8,7 @@ import { nearest } from 'jobmill/cli'
 import { LineCounter, parseDocument } from 'yaml'
 import type * as z from 'zod'
 import { conflictsIn } from './conflicts.ts'
-import { type Config, NAMES, shape } from './shape.ts'
+import { type Config, type ConfigProblem, NAMES, type ReadConfig, shape } from './shape.ts'
 
 const DEFAULT_CONFIG = 'jobmill-uploads.yaml'
 const TOKENS_FILE = 'JOBMILL_TOKENS_FILE'
@@ -25,21 +25,9 @@ export function variableOf(name: keyof Config): string {
   return `UPLOADS_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 }
 
-export interface ConfigProblem {
-  /** A place such as `jobmill-uploads.yaml:3 quotaBytes`, or the name of a variable. */
-  readonly place: string
-  readonly message: string
-}
-
 /** Values from the command line, with their options. They override everything else. */
 export type TypedValues = {
   readonly [K in keyof Config]?: readonly [option: string, value: string | undefined]
-}
-
-export interface ReadConfig {
-  readonly config: Config
-  /** Where a value comes from: an option, a variable or a line of the file; null for a default. */
-  readonly placeOf: (name: keyof Config) => string | null
 }
 
 /** `file`: the path that was passed; undefined for the default file, if it exists. */

@@ -75,3 +75,15 @@ export const shape = z.strictObject({
 
 export type Config = z.infer<typeof shape>
 export const NAMES = Object.keys(shape.shape) as (keyof Config)[]
+
+export interface ConfigProblem {
+  /** A place such as `jobmill-uploads.yaml:3 quotaBytes`, or the name of a variable. */
+  readonly place: string
+  readonly message: string
+}
+
+export interface ReadConfig {
+  readonly config: Config
+  /** Where a value comes from: an option, a variable or a line of the file; null for a default. */
+  readonly placeOf: (name: keyof Config) => string | null
+}

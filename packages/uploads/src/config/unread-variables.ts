@@ -1,6 +1,7 @@
 /** Finds variables with our prefix that the program does not read, which are likely typos. */
 import { nearest } from 'jobmill/cli'
-import { type ConfigProblem, type Env, variableOf } from './read-config.ts'
+import type { ConfigProblem } from './shape.ts'
+import { type Env, variableOf } from './read-config.ts'
 import { NAMES } from './shape.ts'
 
 /** The variables of the client commands. */

@@ -61,3 +61,14 @@ export function limitsOf(own: Own, limits: Limits): MailboxLimits {
     uploadsPerMailbox: own.uploadsPerMailbox ?? limits.uploadsPerMailbox,
   }
 }
+
+export interface Mailbox {
+  readonly id: string
+  readonly name: string
+  readonly quotaBytes: number | null
+  readonly quotaFiles: number | null
+  readonly maxFileBytes: number | null
+  readonly maxRequestBytes: number | null
+  readonly uploadsPerMailbox: number | null
+  readonly createdAt: number
+}

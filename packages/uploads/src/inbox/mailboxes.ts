@@ -5,7 +5,7 @@ import type { Schema } from '../tables/schema.ts'
 import { idText, JobmillError, quote } from './words.ts'
 import type { Inside } from './inside.ts'
 import { cleanId } from '../clean/ids.ts'
-import { type Limits, limitsOf, type MailboxLimits } from './limits.ts'
+import { type Limits, limitsOf, type Mailbox, type MailboxLimits } from './limits.ts'
 import { type Usage, usages } from './receive/quota.ts'
 import { addToken, givenHash } from './tokens.ts'
 
@@ -22,17 +22,6 @@ export interface NewMailbox {
   readonly maxRequestBytes?: number
   /** Maximum parallel uploads per process. */
   readonly uploadsPerMailbox?: number
-}
-
-export interface Mailbox {
-  readonly id: string
-  readonly name: string
-  readonly quotaBytes: number | null
-  readonly quotaFiles: number | null
-  readonly maxFileBytes: number | null
-  readonly maxRequestBytes: number | null
-  readonly uploadsPerMailbox: number | null
-  readonly createdAt: number
 }
 
 export interface ListedMailbox extends Mailbox {

@@ -9,7 +9,7 @@ import { cleanId } from '../clean/ids.ts'
 import { MAY, type May, type Schema } from '../tables/schema.ts'
 import { idText, JobmillError, quote } from './words.ts'
 import type { Inside } from './inside.ts'
-import type { Mailbox } from './mailboxes.ts'
+import type { Mailbox } from './limits.ts'
 
 export interface NewToken {
   readonly id: string
