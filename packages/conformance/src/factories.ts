@@ -62,6 +62,11 @@ export function aClaim(instance: string, overrides: Partial<ClaimRequest> = {}):
   }
 }
 
+/** The room of each queue of a claim or of an offer. */
+export function rooms(of: Readonly<Record<string, number>>): ClaimRequest['queues'] {
+  return Object.entries(of).map(([queue, room]) => ({ queue, room }))
+}
+
 /** Offers more workers than any test enqueues jobs. */
 export function aHandOff(instance: string, overrides: Partial<HandOff> = {}): HandOff {
   return { instance, queues: [{ queue: QUEUE, room: 500 }], kinds: [KIND], ...overrides }

@@ -11,11 +11,20 @@ import type {
   Lease,
   NewInstance,
   Outcome,
+  Reaped,
   Transition,
 } from 'jobmill/store'
 import { aClaim, aJob, anInstance } from '../factories.ts'
 import { type TestClock, testClock } from 'jobmill/testing'
+import { type Expected, hasFields } from './looks.ts'
 import type { ConformanceSubject } from './subject.ts'
+
+/** That many items, so that each can be named. */
+type Tuple<T, N extends number, Items extends T[] = []> = number extends N
+  ? T[]
+  : Items['length'] extends N
+    ? Items
+    : Tuple<T, N, [...Items, T]>
 
 /** A lease and its instance. */
 interface Held extends Lease {
@@ -39,10 +48,18 @@ export interface Bench {
   readonly claimOne: (instance: string, overrides?: Partial<ClaimRequest>) => Promise<Held>
   /** A new job of its own kind, running on the instance (default: a new one). */
   readonly running: (request?: Partial<JobRequest>, instance?: string) => Promise<Held>
+  /** That many new jobs, each of its own kind and running on its own instance. */
+  readonly runningJobs: <N extends number>(count: N) => Promise<Tuple<Held, N>>
   /** A new job in this state. */
   readonly jobIn: (state: JobState, request?: Partial<JobRequest>) => Promise<string>
   readonly finish: (lease: Lease, transition: Transition, more?: Partial<Finish>) => Promise<Finished>
   readonly job: (id: string) => Promise<JobRecord>
+  /** Checks the named fields of a job. */
+  readonly jobIs: (id: string, expected: Expected<JobRecord>) => Promise<void>
+  /** Reaps all expired instances. A job is dead with its third crash, unless the case says otherwise. */
+  readonly reap: (crashesUntilDead?: number) => Promise<Reaped>
+  /** Lets an hour pass, so that instances with the default lease expire, and reaps them. */
+  readonly crash: (crashesUntilDead?: number) => Promise<Reaped>
 }
 
 export const DONE: Transition = { to: 'done', result: null }
@@ -101,7 +118,7 @@ export async function onBench(
   try {
     const store = await another()
     const transaction = subject.transaction ?? noTransactions
-    await run({ clock, store, another, unopened, transaction, ...words(store) })
+    await run({ clock, store, another, unopened, transaction, ...words(store, clock) })
   } finally {
     await Promise.all(handles.map((store) => store.close()))
   }
@@ -113,7 +130,7 @@ async function noTransactions(): Promise<never> {
 
 type Words = Omit<Bench, 'clock' | 'store' | 'another' | 'unopened' | 'transaction'>
 
-function words(store: FullStore): Words {
+function words(store: FullStore, clock: TestClock): Words {
   let kinds = 0
   const enqueue: Words['enqueue'] = async (request) => {
     const job = aJob(request)
@@ -157,5 +174,16 @@ function words(store: FullStore): Words {
     assert.equal(reply.state, state)
     return lease.id
   }
-  return { enqueue, worker, claim, claimOne, running, finish, job, jobIn }
+  const runningJobs: Words['runningJobs'] = async <N extends number>(count: N) => {
+    const leases: Held[] = []
+    while (leases.length < count) leases.push(await running())
+    return leases as Tuple<Held, N>
+  }
+  const jobIs: Words['jobIs'] = async (id, expected) => hasFields(await job(id), expected)
+  const reap: Words['reap'] = (crashesUntilDead = 3) => store.instances.reap({ crashesUntilDead, limit: 100 })
+  const crash: Words['crash'] = (crashesUntilDead) => {
+    clock.advance(HOUR)
+    return reap(crashesUntilDead)
+  }
+  return { enqueue, worker, claim, claimOne, running, runningJobs, finish, job, jobIs, jobIn, reap, crash }
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import {
   type AttemptRecord,
+  type Enqueued,
   type ErrorCode,
   type FullStore,
   type InstanceRecord,
@@ -12,6 +13,8 @@ import {
   type JobState,
   type JobSummary,
   type QueueCounts,
+  type QueueRecord,
+  type QueueSettings,
   type Verdict,
 } from 'jobmill/store'
 import { QUEUE } from '../factories.ts'
@@ -85,11 +88,58 @@ export async function countsAreExact(store: FullStore): Promise<void> {
   }
 }
 
+/** One field of each item. With several fields: a row of them for each item. */
+export function pluck<T, K extends keyof T>(items: readonly T[], field: K): T[K][]
+export function pluck<T, const K extends readonly (keyof T)[]>(
+  items: readonly T[],
+  ...fields: K
+): { -readonly [I in keyof K]: T[K[I]] }[]
+export function pluck<T>(items: readonly T[], ...fields: (keyof T)[]): unknown[] {
+  const [field] = fields
+  return items.map((item) =>
+    fields.length === 1 && field !== undefined ? item[field] : fields.map((one) => item[one]),
+  )
+}
+
+/** The replies to an enqueue of new jobs with these ids. */
+export function enqueued(ids: readonly string[]): Enqueued[] {
+  return ids.map((id) => ({ id, outcome: 'enqueued' }))
+}
+
+export function repeat<T>(value: T, count: number): T[] {
+  return Array.from({ length: count }, () => value)
+}
+
+/** The state of each job, or null if it does not exist. */
+export async function statesOf(store: FullStore, ids: readonly string[]): Promise<(JobState | null)[]> {
+  return (await store.get(ids)).map((job) => job?.state ?? null)
+}
+
+/** Some fields of a record. */
+export type Expected<T> = { readonly [Name in keyof T]?: T[Name] | undefined }
+
+/** Checks the named fields of a record, and ignores the others. */
+export function hasFields<T extends object>(record: T | null | undefined, expected: Expected<T>): void {
+  assert.ok(record)
+  const names = Object.keys(expected) as (keyof T)[]
+  assert.deepEqual(Object.fromEntries(names.map((name) => [name, record[name]])), expected)
+}
+
 export async function historyOf(
   store: FullStore,
   id: string,
 ): Promise<[AttemptRecord['outcome'], string | null][]> {
   return (await store.history(id)).map(({ outcome, error }) => [outcome, error])
+}
+
+/** Overrides options of a queue. */
+export async function setQueue(
+  store: FullStore,
+  queue: string,
+  settings: Partial<QueueSettings>,
+  by?: string,
+): Promise<QueueRecord> {
+  return store.queues.change(queue, { settings, coolMs: null }, by)
 }
 
 export async function instanceOf(store: FullStore, id: string): Promise<InstanceRecord | undefined> {

@@ -1,14 +1,14 @@
 /** claim: which instance gets which jobs, in which order, and never twice. */
 import assert from 'node:assert/strict'
-import { aClaim, someJobs } from '../../factories.ts'
+import { aClaim, someJobs, rooms } from '../../factories.ts'
 import { HOUR, RELEASED, later } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing } from '../looks.ts'
+import { setQueue, pluck, changesNothing } from '../looks.ts'
 
 export const claimCases: readonly Case[] = [
   {
     name: 'a lease has everything a handler needs',
-    async run({ clock, worker, claimOne, enqueue, job }) {
+    async run({ clock, worker, claimOne, enqueue, jobIs }) {
       const id = await enqueue({
         payload: { a: 1 },
         priority: 2,
@@ -40,8 +40,7 @@ export const claimCases: readonly Case[] = [
         waitedMs: 5,
         instance,
       })
-      const { state, startedAt, instance: runsIt, attempt } = await job(id)
-      assert.deepEqual([state, startedAt, runsIt, attempt], ['running', clock.now(), instance, 1])
+      await jobIs(id, { state: 'running', startedAt: clock.now(), instance, attempt: 1 })
     },
   },
   {
@@ -77,14 +76,8 @@ export const claimCases: readonly Case[] = [
       const order = [2, 5, 1, 3, 4, 0].map((at) => jobs[at]?.id)
       const instance = await worker()
       const first = await claim(instance, { queues, limit: 4 })
-      assert.deepEqual(
-        first.map(({ id }) => id),
-        order.slice(0, 4),
-      )
-      assert.deepEqual(
-        (await claim(instance, { queues })).map(({ id }) => id),
-        order.slice(4),
-      )
+      assert.deepEqual(pluck(first, 'id'), order.slice(0, 4))
+      assert.deepEqual(pluck(await claim(instance, { queues }), 'id'), order.slice(4))
     },
   },
   {
@@ -92,11 +85,7 @@ export const claimCases: readonly Case[] = [
     async run({ store, worker, claim }) {
       await store.enqueue(someJobs(Array.from({ length: 30 }, (_, n) => ({ queue: `q${n % 3}` }))))
       const instance = await worker()
-      const queues = [
-        { queue: 'q0', room: 2 },
-        { queue: 'q1', room: 0 },
-        { queue: 'q2', room: 7 },
-      ]
+      const queues = rooms({ q0: 2, q1: 0, q2: 7 })
       const claimedFrom = (await claim(instance, { queues })).map(({ queue }) => queue)
       assert.equal(claimedFrom.filter((queue) => queue === 'q0').length, 2)
       assert.equal(claimedFrom.filter((queue) => queue === 'q2').length, 7)
@@ -114,15 +103,9 @@ export const claimCases: readonly Case[] = [
         { queue: 'b', priority: 4 },
       ])
       await store.enqueue(jobs)
-      const queues = [
-        { queue: 'a', room: 1 },
-        { queue: 'b', room: 1 },
-      ]
+      const queues = rooms({ a: 1, b: 1 })
       const leases = await claim(await worker(), { queues })
-      assert.deepEqual(
-        leases.map(({ id }) => id),
-        [jobs[0]?.id, jobs[3]?.id],
-      )
+      assert.deepEqual(pluck(leases, 'id'), [jobs[0]?.id, jobs[3]?.id])
     },
   },
   {
@@ -135,10 +118,7 @@ export const claimCases: readonly Case[] = [
       const instance = await worker()
       const before = await job(foreign)
       const leases = await claim(instance, { kinds: ['mine', 'unheard-of'] })
-      assert.deepEqual(
-        leases.map(({ id }) => id),
-        [mine],
-      )
+      assert.deepEqual(pluck(leases, 'id'), [mine])
       assert.deepEqual(await job(foreign), before)
       assert.equal(before.attempt, 0)
       await changesNothing(store, async () => assert.deepEqual(await claim(instance, { kinds: [] }), []))
@@ -150,15 +130,9 @@ export const claimCases: readonly Case[] = [
       await store.enqueue(someJobs(Array.from({ length: 700 }, () => ({ kind: 'foreign', priority: -1 }))))
       const mine = await enqueue()
       const instance = await worker()
-      assert.deepEqual(
-        (await claim(instance)).map(({ id }) => id),
-        [mine],
-      )
+      assert.deepEqual(pluck(await claim(instance), 'id'), [mine])
       const next = await enqueue({ priority: -2 })
-      assert.deepEqual(
-        (await claim(instance)).map(({ id }) => id),
-        [next],
-      )
+      assert.deepEqual(pluck(await claim(instance), 'id'), [next])
       assert.equal((await claim(instance, { kinds: ['foreign'] })).length, 500)
     },
   },
@@ -167,18 +141,12 @@ export const claimCases: readonly Case[] = [
     async run({ store, enqueue, worker, claim }) {
       await enqueue()
       await enqueue({ queue: 'open' })
-      await store.queues.change('default', { settings: { paused: true }, coolMs: null })
+      await setQueue(store, 'default', { paused: true })
       const instance = await worker()
       assert.deepEqual(await changesNothing(store, () => claim(instance)), [])
-      const queues = [
-        { queue: 'default', room: 5 },
-        { queue: 'open', room: 5 },
-      ]
-      assert.deepEqual(
-        (await claim(instance, { queues })).map(({ queue }) => queue),
-        ['open'],
-      )
-      await store.queues.change('default', { settings: { paused: false }, coolMs: null })
+      const queues = rooms({ default: 5, open: 5 })
+      assert.deepEqual(pluck(await claim(instance, { queues }), 'queue'), ['open'])
+      await setQueue(store, 'default', { paused: false })
       assert.equal((await claim(instance)).length, 1)
     },
   },
@@ -209,7 +177,7 @@ export const claimCases: readonly Case[] = [
   },
   {
     name: 'P4 P9 an instance that is unknown, expired, lost or stopped gets nothing',
-    async run({ store, clock, enqueue, worker, claim }) {
+    async run({ store, clock, enqueue, worker, claim, reap }) {
       await enqueue()
       const [lost, stopped] = [await worker({ leaseMs: 100 }), await worker()]
       await store.instances.deregister(stopped)
@@ -220,7 +188,7 @@ export const claimCases: readonly Case[] = [
       await refused('00000000-0000-7000-8000-000000000000')
       await refused(stopped)
       await refused(lost)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await reap()
       await refused(lost)
       assert.equal((await claim(await worker())).length, 1)
     },

@@ -2,10 +2,10 @@
  * Concurrent handles: whatever the order of events, each job takes one path, and all handles see the same.
  */
 import assert from 'node:assert/strict'
-import { aClaim, aJob, aHeartbeat, someJobs } from '../../factories.ts'
+import { aClaim, aJob, aHeartbeat, someJobs, rooms } from '../../factories.ts'
 import { DONE, HOUR, aFinish, later } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { countsAreExact, countsOf } from '../looks.ts'
+import { hasFields, pluck, countsAreExact, countsOf } from '../looks.ts'
 
 const options = { crashesUntilDead: 3, limit: 10 }
 
@@ -16,10 +16,7 @@ export const raceCases: readonly Case[] = [
       const stores = [store, await another(), await another(), await another()]
       const jobs = someJobs(Array.from({ length: 400 }, (_, n) => ({ queue: `q${n % 2}`, priority: n % 3 })))
       await store.enqueue(jobs)
-      const queues = [
-        { queue: 'q0', room: 20 },
-        { queue: 'q1', room: 20 },
-      ]
+      const queues = rooms({ q0: 20, q1: 20 })
       const instances = await Promise.all(stores.map(() => worker()))
       const counts = new Map<string, number>()
       // A claim may skip rows that another one has locked, so one empty reply does not mean that nothing is
@@ -133,14 +130,14 @@ export const raceCases: readonly Case[] = [
   },
   {
     name: 'P3 P4 concurrent reaps from several handles reclaim each job once',
-    async run({ store, another, clock, worker, claim }) {
+    async run({ store, another, clock, worker, claim, reap }) {
       const stores = [store, await another(), await another()]
       await store.enqueue(someJobs(Array.from({ length: 60 }, () => ({}))))
       for (let n = 0; n < 6; n += 1) await claim(await worker(), { limit: 10 })
       clock.advance(HOUR)
       const reaped = await Promise.all(stores.map((each) => each.instances.reap(options)))
       // A pass that lost a race for an instance may leave it to a later one, but no crash is counted twice.
-      const rest = await store.instances.reap(options)
+      const rest = await reap()
       const all = [...reaped, rest]
       assert.equal(all.flatMap(({ instances }) => instances).length, 6)
       assert.equal(all.flatMap(({ jobs }) => jobs).length, 60)
@@ -151,7 +148,7 @@ export const raceCases: readonly Case[] = [
   },
   {
     name: 'P2 P3 a reap racing finishes: a job is finished or reclaimed, never both',
-    async run({ store, another, clock, running }) {
+    async run({ store, another, clock, running, reap }) {
       const other = await another()
       for (let round = 0; round < 12; round += 1) {
         const lease = await running()
@@ -163,7 +160,7 @@ export const raceCases: readonly Case[] = [
         assert.equal(finished?.accepted, !isReaped)
         assert.equal(job?.state, isReaped ? 'ready' : 'done')
         assert.equal((await store.history(lease.id)).length, 1)
-        await store.instances.reap(options)
+        await reap()
         await store.delete([lease.id])
       }
       await countsAreExact(store)
@@ -181,8 +178,7 @@ export const raceCases: readonly Case[] = [
           other.instances.reap(options),
         ])
         assert.equal(heartbeat.alive, !reaped.instances.includes(lease.instance))
-        const [job] = await store.get([lease.id])
-        assert.equal(job?.state, heartbeat.alive ? 'running' : 'ready')
+        hasFields((await store.get([lease.id]))[0], { state: heartbeat.alive ? 'running' : 'ready' })
         await store.instances.deregister(lease.instance)
         await store.delete([lease.id])
       }
@@ -190,14 +186,14 @@ export const raceCases: readonly Case[] = [
   },
   {
     name: 'P2 P6 claims racing the end of their instance leave no job that cannot be reclaimed',
-    async run({ store, another, worker, enqueue, claim, clock }) {
+    async run({ store, another, worker, enqueue, claim, clock, reap }) {
       const other = await another()
       for (let round = 0; round < 10; round += 1) {
         const ids = [await enqueue(), await enqueue()]
         const id = await worker()
         await Promise.all([claim(id), other.instances.deregister(id)])
         clock.advance(1)
-        await store.instances.reap({ crashesUntilDead: 9, limit: 10 })
+        await reap(9)
         const states = (await store.get(ids)).map((job) => job?.state)
         assert.deepEqual(states, ['ready', 'ready'])
         await store.delete(ids)
@@ -214,24 +210,20 @@ export const raceCases: readonly Case[] = [
         const heartbeats = await Promise.all(
           [store, other, store].map((each) => each.instances.renew(aHeartbeat(instance))),
         )
-        assert.deepEqual(
-          heartbeats.map(({ alive }) => alive),
-          [true, true, true],
-        )
+        assert.deepEqual(pluck(heartbeats, 'alive'), [true, true, true])
       }
     },
   },
   {
     name: 'P5 P6 a stop with a claim in flight leaves no crash behind',
-    async run({ store, another, worker, enqueue }) {
+    async run({ store, another, worker, enqueue, reap }) {
       const other = await another()
       for (let round = 0; round < 25; round += 1) {
         const id = await enqueue()
         const instance = await worker()
         await Promise.all([store.claim(aClaim(instance)), other.instances.deregister(instance)])
-        await store.instances.reap(options)
-        const [job] = await store.get([id])
-        assert.deepEqual([job?.state, job?.crashes, job?.attempt], ['ready', 0, 0])
+        await reap()
+        hasFields((await store.get([id]))[0], { state: 'ready', crashes: 0, attempt: 0 })
         assert.deepEqual(await store.history(id), [])
         await store.delete([id])
       }

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { someJobs } from '../../factories.ts'
 import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing, countsOf } from '../looks.ts'
+import { setQueue, pluck, changesNothing, countsOf } from '../looks.ts'
 
 export const stageCases: readonly Case[] = [
   {
     name: 'P9 a job is staged when it is due, and not a millisecond before',
-    async run({ store, clock, enqueue, job }) {
+    async run({ store, clock, enqueue, jobIs }) {
       const id = await enqueue({ delay: 1_000 })
       clock.advance(999)
       assert.deepEqual(await changesNothing(store, () => store.stage(10)), {
@@ -18,8 +18,7 @@ export const stageCases: readonly Case[] = [
       })
       clock.advance(1)
       assert.deepEqual(await store.stage(10), { ready: 1, more: false, queues: ['default'] })
-      const { state, dueAt } = await job(id)
-      assert.deepEqual([state, dueAt], ['ready', null])
+      await jobIs(id, { state: 'ready', dueAt: null })
     },
   },
   {
@@ -33,16 +32,10 @@ export const stageCases: readonly Case[] = [
       assert.deepEqual(await store.stage(2), { ready: 2, more: true, queues: ['default'] })
       const instance = await worker()
       const first = await claim(instance)
-      assert.deepEqual(
-        first.map(({ id }) => id),
-        [ids[3], ids[1]],
-      )
+      assert.deepEqual(pluck(first, 'id'), [ids[3], ids[1]])
       assert.deepEqual(await store.stage(10), { ready: 3, more: false, queues: ['default'] })
       const rest = await claim(instance)
-      assert.deepEqual(
-        rest.map(({ id }) => id),
-        [ids[4], ids[0], ids[2]],
-      )
+      assert.deepEqual(pluck(rest, 'id'), [ids[4], ids[0], ids[2]])
       assert.equal(rest[0]?.readyAt, clock.now())
     },
   },
@@ -55,10 +48,7 @@ export const stageCases: readonly Case[] = [
       await store.stage(10)
       const after = await enqueue()
       const leases = await claim(await worker())
-      assert.deepEqual(
-        leases.map(({ id }) => id),
-        [ready, delayed, after],
-      )
+      assert.deepEqual(pluck(leases, 'id'), [ready, delayed, after])
     },
   },
   {
@@ -83,16 +73,15 @@ export const stageCases: readonly Case[] = [
   },
   {
     name: 'a due job with an order key joins its order queue and may get the order lock in the same pass',
-    async run({ store, clock, enqueue, job }) {
+    async run({ store, clock, enqueue, jobIs }) {
       const [first, second] = [
         await enqueue({ orderKey: 'o', delay: 10 }),
         await enqueue({ orderKey: 'o', delay: 20 }),
       ]
       clock.advance(20)
       assert.deepEqual(await store.stage(10), { ready: 1, more: false, queues: ['default'] })
-      assert.equal((await job(first)).state, 'ready')
-      const { state, waitsForOrder } = await job(second)
-      assert.deepEqual([state, waitsForOrder], ['scheduled', true])
+      await jobIs(first, { state: 'ready' })
+      await jobIs(second, { state: 'scheduled', waitsForOrder: true })
     },
   },
   {
@@ -114,12 +103,12 @@ export const stageCases: readonly Case[] = [
   },
   {
     name: 'stage works for a paused queue: only claims stop',
-    async run({ store, clock, enqueue, job }) {
+    async run({ store, clock, enqueue, jobIs }) {
       const id = await enqueue({ delay: 10 })
-      await store.queues.change('default', { settings: { paused: true }, coolMs: null })
+      await setQueue(store, 'default', { paused: true })
       clock.advance(10)
       assert.equal((await store.stage(10)).ready, 1)
-      assert.equal((await job(id)).state, 'ready')
+      await jobIs(id, { state: 'ready' })
     },
   },
 ]

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { aJob, aRetain } from '../../factories.ts'
 import { type Bench, DEAD, DONE, HOUR, later, only } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing, countsOf } from '../looks.ts'
+import { setQueue, pluck, changesNothing, countsOf } from '../looks.ts'
 
 const dedupe = { key: 'k' }
 
@@ -57,8 +57,7 @@ export const dedupeCases: readonly Case[] = [
       await t.store.instances.deregister(worker)
       assert.deepEqual(await ask(t), ['duplicate', lease.id])
       await t.claimOne(await t.worker(), { kinds: [lease.kind] })
-      t.clock.advance(HOUR)
-      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.crash()
       assert.deepEqual(await ask(t), ['duplicate', lease.id])
     },
   },
@@ -93,8 +92,7 @@ export const dedupeCases: readonly Case[] = [
     name: 'a key is free after its job is dead because of crashes',
     async run(t) {
       await t.running({ dedupe })
-      t.clock.advance(HOUR)
-      await t.store.instances.reap({ crashesUntilDead: 1, limit: 10 })
+      await t.crash(1)
       assert.deepEqual(await ask(t), ['enqueued', 'new'])
     },
   },
@@ -115,7 +113,7 @@ export const dedupeCases: readonly Case[] = [
       await t.store.delete([holder])
       assert.deepEqual(await ask(t), ['duplicate', holder])
       const other = await t.jobIn('done', { dedupe: { key: 'o', holdFor: HOUR } })
-      await t.store.queues.change('default', { settings: { retainDoneMs: 10 }, coolMs: null })
+      await setQueue(t.store, 'default', { retainDoneMs: 10 })
       t.clock.advance(100)
       await t.store.retain(aRetain({ limit: 10 }))
       assert.deepEqual(await t.store.get([other]), [null])
@@ -167,10 +165,7 @@ export const dedupeCases: readonly Case[] = [
       ]
       const outcomes = ['enqueued', 'enqueued', 'duplicate', 'replaced', 'replaced', 'enqueued']
       const replies = await store.enqueue(jobs)
-      assert.deepEqual(
-        replies.map(({ outcome }) => outcome),
-        outcomes,
-      )
+      assert.deepEqual(pluck(replies, 'outcome'), outcomes)
       const holder = jobs[0]?.id ?? ''
       for (const at of [0, 2, 3, 4]) assert.equal(replies[at]?.id, holder)
       const { payload, dueAt, enqueuedAt } = await job(holder)

@@ -4,7 +4,7 @@ import { BOUNDS, DEFAULT_QUEUE_SETTINGS } from 'jobmill/store'
 import { KIND, QUEUE, aJob, someJobs } from '../../factories.ts'
 import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing, countsOf, listAll } from '../looks.ts'
+import { hasFields, pluck, changesNothing, countsOf, listAll } from '../looks.ts'
 
 /** Descending ids, to check that ids do not affect the order. */
 function fallingId(n: number): string {
@@ -17,8 +17,7 @@ export const enqueueCases: readonly Case[] = [
     async run({ enqueue, another }) {
       const other = await another()
       const id = await enqueue({ payload: { n: 1 } })
-      const [job] = await other.get([id])
-      assert.equal(job?.payload, '{"n":1}')
+      hasFields((await other.get([id]))[0], { payload: '{"n":1}' })
     },
   },
   {
@@ -26,25 +25,22 @@ export const enqueueCases: readonly Case[] = [
     async run({ store, enqueue, another }) {
       const id = await enqueue()
       await store.close()
-      const [job] = await (await another()).get([id])
-      assert.equal(job?.state, 'ready')
+      hasFields((await (await another()).get([id]))[0], { state: 'ready' })
     },
   },
   {
     name: 'P9 a job that is due now or was in the past is ready at once, by the given clock',
-    async run({ clock, enqueue, job }) {
+    async run({ clock, enqueue, jobIs }) {
       for (const request of [{}, { delay: 0 }, { runAt: clock.now() }, { runAt: 0 }]) {
-        const { state, dueAt, enqueuedAt } = await job(await enqueue(request))
-        assert.deepEqual([state, dueAt, enqueuedAt], ['ready', null, clock.now()])
+        await jobIs(await enqueue(request), { state: 'ready', dueAt: null, enqueuedAt: clock.now() })
       }
     },
   },
   {
     name: 'P9 a job that is due later is scheduled for that instant, by the given clock',
-    async run({ clock, enqueue, job }) {
+    async run({ clock, enqueue, jobIs }) {
       for (const request of [{ delay: 1 }, { runAt: clock.now() + 1 }]) {
-        const { state, dueAt } = await job(await enqueue(request))
-        assert.deepEqual([state, dueAt], ['scheduled', clock.now() + 1])
+        await jobIs(await enqueue(request), { state: 'scheduled', dueAt: clock.now() + 1 })
       }
     },
   },
@@ -108,7 +104,7 @@ export const enqueueCases: readonly Case[] = [
   },
   {
     name: 'strings are stored unchanged, whatever characters they contain',
-    async run({ store, running, finish, job }) {
+    async run({ store, running, finish, jobIs }) {
       const text = `it's "quoted" \\ back\nslash %_ $1 ?1 :a {} 你好 😀 \u2028 \u007f`
       const plain = `it's "quoted" \\ %_ $1 ?1 :a {},() 你好 😀`
       const request = {
@@ -121,13 +117,14 @@ export const enqueueCases: readonly Case[] = [
       assert.deepEqual([lease.payload, lease.metadata], [JSON.stringify({ [plain]: text }), lease.payload])
       assert.deepEqual([lease.tags, lease.orderKey], [[plain], plain])
       await store.progress([{ id: lease.id, token: lease.token, value: JSON.stringify(text) }])
-      assert.equal((await job(lease.id)).progress, JSON.stringify(text))
+      await jobIs(lease.id, { progress: JSON.stringify(text) })
       await finish(lease, { to: 'done', result: JSON.stringify(text) }, { error: text })
-      const { result, error, tags, dedupeKey } = await job(lease.id)
-      assert.deepEqual(
-        [result, error, tags, dedupeKey],
-        [JSON.stringify(text), text, [plain], `global ${plain}`],
-      )
+      await jobIs(lease.id, {
+        result: JSON.stringify(text),
+        error: text,
+        tags: [plain],
+        dedupeKey: `global ${plain}`,
+      })
     },
   },
   {
@@ -160,10 +157,7 @@ export const enqueueCases: readonly Case[] = [
       const jobs = someJobs(Array.from({ length: 60 }, (_, n) => ({ id: fallingId(n) })))
       for (let from = 0; from < 60; from += 20) await store.enqueue(jobs.slice(from, from + 20))
       const leases = await claim(await worker())
-      assert.deepEqual(
-        leases.map((lease) => lease.id),
-        jobs.map((job) => job.id),
-      )
+      assert.deepEqual(pluck(leases, 'id'), pluck(jobs, 'id'))
     },
   },
   {
@@ -182,10 +176,7 @@ export const enqueueCases: readonly Case[] = [
       ])
       await store.enqueue(jobs)
       const order = [0, 1, 2, 3, 4, 6].map((at) => (at === 2 ? holder : jobs[at]?.id))
-      assert.deepEqual(
-        (await claim(await worker())).map(({ id }) => id),
-        order,
-      )
+      assert.deepEqual(pluck(await claim(await worker()), 'id'), order)
     },
   },
   {
@@ -226,17 +217,11 @@ export const enqueueCases: readonly Case[] = [
     async run({ store, worker, claim }) {
       const jobs = someJobs(Array.from({ length: 1_000 }, (_, n) => ({ payload: n, tags: [`t${n % 3}`] })))
       const replies = await store.enqueue(jobs)
-      assert.deepEqual(
-        replies.map(({ id }) => id),
-        jobs.map(({ id }) => id),
-      )
+      assert.deepEqual(pluck(replies, 'id'), pluck(jobs, 'id'))
       assert.deepEqual(await countsOf(store), { ready: 1_000 })
       const instance = await worker()
       const leases = [...(await claim(instance)), ...(await claim(instance))]
-      assert.deepEqual(
-        leases.map(({ payload }) => payload),
-        jobs.map(({ payload }) => payload),
-      )
+      assert.deepEqual(pluck(leases, 'payload'), pluck(jobs, 'payload'))
       assert.deepEqual([leases[0]?.kind, leases[0]?.queue], [KIND, QUEUE])
     },
   },

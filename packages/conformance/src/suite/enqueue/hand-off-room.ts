@@ -1,9 +1,10 @@
 /** Direct dispatch: how many jobs of a queue are leased, and what prevents it. */
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS } from 'jobmill/store'
-import { aHandOff, aJob, KIND, QUEUE } from '../../factories.ts'
+import { aHandOff, aJob, KIND, QUEUE, rooms } from '../../factories.ts'
 import { type Bench, DONE, HOUR, RELEASED, later } from '../bench.ts'
 import type { Case } from '../case.ts'
+import { setQueue, pluck } from '../looks.ts'
 import { placesOf } from './hand-off-helpers.ts'
 
 /** Leaves one ready job that crashed twice. */
@@ -11,8 +12,7 @@ async function quarantined(t: Bench, kind: string): Promise<void> {
   await t.enqueue({ kind })
   for (let n = 0; n < 2; n += 1) {
     await t.claimOne(await t.worker(), { kinds: [kind] })
-    t.clock.advance(HOUR)
-    await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+    await t.crash()
   }
 }
 
@@ -31,10 +31,7 @@ export const handOffRoomCases: readonly Case[] = [
     async run(t) {
       const instance = await t.worker()
       const requests = ['a', 'b', 'c', 'a', 'b', 'c', 'a'].map((queue) => ({ queue }))
-      const queues = [
-        { queue: 'a', room: 2 },
-        { queue: 'b', room: 0 },
-      ]
+      const queues = rooms({ a: 2, b: 0 })
       assert.deepEqual(await placesOf(t, instance, requests, { queues }), [0, 3])
       assert.deepEqual(await placesOf(t, instance, [{ queue: 'd' }], { queues: [] }), [])
     },
@@ -81,7 +78,7 @@ export const handOffRoomCases: readonly Case[] = [
       const queues = names.map((queue) => ({ queue, room: 5 }))
       const requests = names.map((queue) => ({ queue }))
       assert.deepEqual(await placesOf(t, instance, requests, { queues }), [2, 3])
-      await t.store.queues.change('paused', { settings: { paused: false }, coolMs: null })
+      await setQueue(t.store, 'paused', { paused: false })
       t.clock.advance(499)
       await clear(t)
       assert.deepEqual(await placesOf(t, instance, requests, { queues }), [0, 2, 3])
@@ -107,11 +104,8 @@ export const handOffRoomCases: readonly Case[] = [
       const queues = names.map((queue) => ({ queue, room: 5 }))
       const requests = names.map((queue) => ({ queue }))
       assert.deepEqual(await placesOf(t, instance, requests, { queues }), [2])
-      assert.deepEqual(
-        (await t.store.limits.list()).map(({ available }) => available),
-        [10, 10],
-      )
-      await t.store.queues.change('rate', { settings: { limit: null }, coolMs: null })
+      assert.deepEqual(pluck(await t.store.limits.list(), 'available'), [10, 10])
+      await setQueue(t.store, 'rate', { limit: null })
       await clear(t)
       assert.deepEqual(await placesOf(t, instance, requests, { queues }), [0, 2])
     },
@@ -136,7 +130,7 @@ export const handOffRoomCases: readonly Case[] = [
       const foreign = await t.enqueue({ kind: 'foreign' })
       assert.deepEqual(await placesOf(t, instance, [{}]), [])
       await clear(t)
-      assert.equal((await t.job(foreign)).state, 'cancelled')
+      await t.jobIs(foreign, { state: 'cancelled' })
       await quarantined(t, 'crashing')
       assert.deepEqual(await placesOf(t, instance, [{}, { priority: -1 }]), [1])
     },

@@ -4,10 +4,17 @@ import { aHandOff, aHeartbeat, anAcquire, QUEUE, someJobs } from '../../factorie
 import { type Bench, DEAD, DONE, HOUR, RELEASED, aFinish, later, only } from '../bench.ts'
 import type { Case } from '../case.ts'
 import { handOff } from './hand-off-helpers.ts'
-import { changesNothing, countsAreExact, countsOf, historyOf, idsOf, isVerdict } from '../looks.ts'
+import {
+  hasFields,
+  pluck,
+  changesNothing,
+  countsAreExact,
+  countsOf,
+  historyOf,
+  idsOf,
+  isVerdict,
+} from '../looks.ts'
 import { isSilent, notifications } from '../notifier/notification-texts.ts'
-
-const reaping = { crashesUntilDead: 3, limit: 10 }
 
 /** One directly dispatched job. */
 async function oneOf(t: Bench, instance: string): ReturnType<typeof handOff> {
@@ -70,12 +77,12 @@ export const handedOffCases: readonly Case[] = [
       t.clock.advance(10)
       const next = await t.enqueue()
       assert.deepEqual(
-        (await t.store.finish(leases.map((lease) => aFinish(lease, RELEASED)))).map(({ state }) => state),
+        pluck(await t.store.finish(leases.map((lease) => aFinish(lease, RELEASED))), 'state'),
         ['ready', 'ready'],
       )
       const claimed = await t.claim(instance)
       assert.deepEqual(
-        claimed.map(({ id, attempt }) => [id, attempt]),
+        pluck(claimed, 'id', 'attempt'),
         [...ids, next].map((id) => [id, 1]),
       )
       assert.deepEqual([claimed[1]?.readyAt, claimed[1]?.waitedMs], [enqueuedAt, 10])
@@ -88,8 +95,9 @@ export const handedOffCases: readonly Case[] = [
       const { ids, leases } = await oneOf(t, instance)
       const lease = only(leases)
       isVerdict(only(await t.store.cancel(ids, 'stop it')), 'changed', 'running')
-      const { cancels } = await t.store.instances.renew(aHeartbeat(instance))
-      assert.deepEqual(cancels, [{ id: lease.id, token: lease.token, reason: 'stop it' }])
+      hasFields(await t.store.instances.renew(aHeartbeat(instance)), {
+        cancels: [{ id: lease.id, token: lease.token, reason: 'stop it' }],
+      })
       assert.equal((await t.finish(lease, later(0))).state, 'cancelled')
       assert.deepEqual(await historyOf(t.store, lease.id), [['cancelled', 'stop it']])
     },
@@ -110,26 +118,19 @@ export const handedOffCases: readonly Case[] = [
       const instance = await t.worker()
       const { ids, leases } = await handOff(t, instance, [{}, {}])
       const next = await t.enqueue()
-      t.clock.advance(HOUR)
-      const { instances, jobs } = await t.store.instances.reap(reaping)
+      const { instances, jobs } = await t.crash()
       assert.deepEqual(instances, [instance])
-      assert.deepEqual(
-        jobs.map(({ crashes, state }) => [crashes, state]),
-        [
-          [1, 'ready'],
-          [1, 'ready'],
-        ],
-      )
+      assert.deepEqual(pluck(jobs, 'crashes', 'state'), [
+        [1, 'ready'],
+        [1, 'ready'],
+      ])
       const stale = await t.store.finish(leases.map((lease) => aFinish(lease, DONE)))
-      assert.deepEqual(
-        stale.map(({ accepted }) => accepted),
-        [false, false],
-      )
+      assert.deepEqual(pluck(stale, 'accepted'), [false, false])
       const again = await t.claim(await t.worker())
-      assert.deepEqual(
-        again.map(({ id, attempt, crashes }) => [id, attempt, crashes]),
-        [...ids.map((id) => [id, 1, 1]), [next, 1, 0]],
-      )
+      assert.deepEqual(pluck(again, 'id', 'attempt', 'crashes'), [
+        ...ids.map((id) => [id, 1, 1]),
+        [next, 1, 0],
+      ])
     },
   },
   {
@@ -141,7 +142,7 @@ export const handedOffCases: readonly Case[] = [
       assert.equal(await t.store.instances.deregister(instance), 2)
       const again = await t.claim(await t.worker())
       assert.deepEqual(
-        again.map(({ id, attempt, crashes }) => [id, attempt, crashes]),
+        pluck(again, 'id', 'attempt', 'crashes'),
         [...ids, next].map((id) => [id, 1, 0]),
       )
       assert.deepEqual(await t.store.history(ids[0] ?? ''), [])
@@ -156,8 +157,7 @@ export const handedOffCases: readonly Case[] = [
       const instance = await t.worker()
       const { id, token } = only((await oneOf(t, instance)).leases)
       assert.deepEqual(await store.progress([{ id, token, value: '5', log: 'so far' }]), [true])
-      const { progress, log } = await t.job(id)
-      assert.deepEqual([progress, log], ['5', 'so far'])
+      await t.jobIs(id, { progress: '5', log: 'so far' })
       assert.equal(
         only(await store.limits.acquire([anAcquire('db', { holder: id, token, instance })])).outcome,
         'granted',

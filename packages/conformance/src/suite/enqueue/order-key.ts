@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { aJob, someJobs } from '../../factories.ts'
 import { type Bench, DEAD, DONE, HOUR, RELEASED, later } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { countsOf, isVerdict, look } from '../looks.ts'
+import { pluck, countsOf, isVerdict, look } from '../looks.ts'
 
 const orderKey = 'o'
 
@@ -51,10 +51,7 @@ export const orderKeyCases: readonly Case[] = [
       assert.deepEqual(await countsOf(t.store), { scheduled: 4, ready: 1 })
       await t.store.stage(100)
       assert.deepEqual(await countsOf(t.store), { scheduled: 4, ready: 1 })
-      assert.deepEqual(
-        await runAll(t),
-        jobs.map(({ id }) => id),
-      )
+      assert.deepEqual(await runAll(t), pluck(jobs, 'id'))
     },
   },
   {
@@ -68,10 +65,7 @@ export const orderKeyCases: readonly Case[] = [
       }))
       await t.store.enqueue(firsts.slice(0, 1))
       await t.store.enqueue(firsts.slice(1))
-      assert.deepEqual(
-        await runAll(t),
-        [...firsts, ...waiting].map(({ id }) => id),
-      )
+      assert.deepEqual(await runAll(t), pluck([...firsts, ...waiting], 'id'))
     },
   },
   {
@@ -137,8 +131,7 @@ export const orderKeyCases: readonly Case[] = [
       await t.store.instances.deregister(worker)
       await isAhead()
       await t.claimOne(await t.worker(), { kinds: [first.kind] })
-      t.clock.advance(HOUR)
-      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.crash()
       await isAhead()
     },
   },

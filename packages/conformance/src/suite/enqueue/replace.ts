@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { aJob, KIND } from '../../factories.ts'
 import { type Bench, HOUR, later, only } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing } from '../looks.ts'
+import { pluck, changesNothing } from '../looks.ts'
 
 const dedupe = { key: 'k' }
 
@@ -65,10 +65,7 @@ export const replaceCases: readonly Case[] = [
       t.clock.advance(10)
       assert.deepEqual(await replace(t), ['replaced', holder])
       const leases = await t.claim(await t.worker())
-      assert.deepEqual(
-        leases.map(({ id }) => id),
-        [other, holder],
-      )
+      assert.deepEqual(pluck(leases, 'id'), [other, holder])
       assert.deepEqual([leases[1]?.payload, leases[1]?.readyAt], ['"new"', t.clock.now()])
     },
   },
@@ -81,10 +78,7 @@ export const replaceCases: readonly Case[] = [
       t.clock.advance(10)
       assert.deepEqual(await replace(t, { runAt: 1 }), ['replaced', holder])
       const leases = await t.claim(await t.worker())
-      assert.deepEqual(
-        leases.map(({ id }) => id),
-        [holder, other],
-      )
+      assert.deepEqual(pluck(leases, 'id'), [holder, other])
       const { payload, ...times } = leases[0] ?? assert.fail()
       assert.deepEqual([payload, times.readyAt, times.enqueuedAt], ['"new"', readyAt, t.clock.now()])
     },
@@ -94,8 +88,7 @@ export const replaceCases: readonly Case[] = [
     async run(t) {
       const holder = await t.enqueue({ dedupe })
       assert.deepEqual(await replace(t, { runAt: t.clock.now() + 50 }), ['replaced', holder])
-      const { state, dueAt, payload } = await t.job(holder)
-      assert.deepEqual([state, dueAt, payload], ['scheduled', t.clock.now() + 50, '"new"'])
+      await t.jobIs(holder, { state: 'scheduled', dueAt: t.clock.now() + 50, payload: '"new"' })
       assert.deepEqual(await t.claim(await t.worker()), [])
       t.clock.advance(50)
       assert.equal((await t.store.stage(10)).ready, 1)
@@ -142,7 +135,7 @@ export const replaceCases: readonly Case[] = [
       const holder = await t.enqueue({ orderKey, dedupe })
       const third = await t.enqueue({ orderKey })
       await replace(t)
-      assert.equal((await t.job(holder)).waitsForOrder, true)
+      await t.jobIs(holder, { waitsForOrder: true })
       await t.finish(first, { to: 'done', result: null })
       await t.store.stage(10)
       assert.deepEqual([(await t.job(holder)).state, (await t.job(third)).state], ['ready', 'scheduled'])
@@ -150,8 +143,7 @@ export const replaceCases: readonly Case[] = [
       const late = await t.enqueue({ orderKey, dedupe: { key: 'l' } })
       const last = await t.enqueue({ orderKey })
       await replace(t, { dedupe: { key: 'l', onConflict: 'replace' }, delay: 100 })
-      const { state, waitsForOrder, dueAt } = await t.job(late)
-      assert.deepEqual([state, waitsForOrder, dueAt], ['scheduled', false, t.clock.now() + 100])
+      await t.jobIs(late, { state: 'scheduled', waitsForOrder: false, dueAt: t.clock.now() + 100 })
       for (const next of [holder, third, last, late]) {
         const lease = await t.claimOne(await t.worker(), { limit: 1 })
         assert.equal(lease.id, next)
@@ -166,10 +158,9 @@ export const replaceCases: readonly Case[] = [
     async run(t) {
       const holder = await t.enqueue({ orderKey: 'o', dedupe, delay: HOUR })
       assert.deepEqual(await replace(t), ['replaced', holder])
-      const { state, waitsForOrder } = await t.job(holder)
-      assert.deepEqual([state, waitsForOrder], ['scheduled', true])
+      await t.jobIs(holder, { state: 'scheduled', waitsForOrder: true })
       await t.store.stage(10)
-      assert.equal((await t.job(holder)).state, 'ready')
+      await t.jobIs(holder, { state: 'ready' })
     },
   },
   {
@@ -181,13 +172,13 @@ export const replaceCases: readonly Case[] = [
       await t.finish(holder, later(HOUR))
       await replace(t, { delay: 50 })
       await t.store.stage(10)
-      assert.equal((await t.job(second)).waitsForOrder, true)
+      await t.jobIs(second, { waitsForOrder: true })
       await replace(t)
-      assert.equal((await t.job(holder.id)).state, 'ready')
+      await t.jobIs(holder.id, { state: 'ready' })
       await replace(t, { delay: 50 })
-      assert.equal((await t.job(holder.id)).state, 'scheduled')
+      await t.jobIs(holder.id, { state: 'scheduled' })
       await t.store.stage(10)
-      assert.equal((await t.job(second)).state, 'scheduled')
+      await t.jobIs(second, { state: 'scheduled' })
       t.clock.advance(50)
       await t.store.stage(10)
       assert.deepEqual([(await t.job(holder.id)).state, (await t.job(second)).state], ['ready', 'scheduled'])

@@ -4,7 +4,7 @@ import { JOB_STATES } from 'jobmill/store'
 import { aJob, someJobs } from '../../factories.ts'
 import { DONE } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing, countsOf } from '../looks.ts'
+import { pluck, enqueued, changesNothing, countsOf } from '../looks.ts'
 
 export const sameIdCases: readonly Case[] = [
   {
@@ -47,22 +47,19 @@ export const sameIdCases: readonly Case[] = [
         [...stores, ...stores].map((each) => each.enqueue(jobs, { mayRepeat: true })),
       )
       for (const reply of replies) {
-        assert.deepEqual(
-          reply,
-          jobs.map(({ id }) => ({ id, outcome: 'enqueued' })),
-        )
+        assert.deepEqual(reply, enqueued(pluck(jobs, 'id')))
       }
       assert.deepEqual(await countsOf(store), { ready: 20 })
     },
   },
   {
     name: 'P11 a repeated call writes only what is missing',
-    async run({ store, job }) {
+    async run({ store, jobIs }) {
       const [first, second] = [aJob({ payload: 1 }), aJob({ payload: 2 })]
       await store.enqueue([first])
       await store.enqueue([{ ...first, payload: '9' }, second], { mayRepeat: true })
-      assert.equal((await job(first.id)).payload, '1')
-      assert.equal((await job(second.id)).payload, '2')
+      await jobIs(first.id, { payload: '1' })
+      await jobIs(second.id, { payload: '2' })
       assert.deepEqual(await countsOf(store), { ready: 2 })
     },
   },

@@ -4,7 +4,7 @@ import type { Finish } from 'jobmill/store'
 import { aJob } from '../../factories.ts'
 import { DEAD, DONE, FORGET, HOUR, RELEASED, aFinish, later, only } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing, countsAreExact, countsOf, rejectsWith } from '../looks.ts'
+import { enqueued, pluck, changesNothing, countsAreExact, countsOf, rejectsWith } from '../looks.ts'
 
 export const transactionCases: readonly Case[] = [
   {
@@ -17,10 +17,7 @@ export const transactionCases: readonly Case[] = [
         assert.deepEqual(await store.get(ids), [null, null, null])
         return written
       }, 'commit')
-      assert.deepEqual(
-        replies,
-        ids.map((id) => ({ id, outcome: 'enqueued' })),
-      )
+      assert.deepEqual(replies, enqueued(ids))
       const records = await store.get(ids)
       assert.deepEqual(
         records.map((job) => job?.state),
@@ -32,10 +29,7 @@ export const transactionCases: readonly Case[] = [
       )
       assert.deepEqual([records[0]?.tags, records[2]?.waitsForOrder], [['t'], true])
       await countsAreExact(store)
-      assert.deepEqual(
-        (await claim(await worker())).map(({ id }) => id),
-        ids.slice(0, 1),
-      )
+      assert.deepEqual(pluck(await claim(await worker()), 'id'), ids.slice(0, 1))
     },
   },
   {
@@ -49,10 +43,7 @@ export const transactionCases: readonly Case[] = [
       // The key and the order lock are as free as before.
       const again = [aJob({ dedupe: { key: 'k' } }), aJob({ orderKey: 'o' })]
       const replies = await store.enqueue(again)
-      assert.deepEqual(
-        replies,
-        again.map(({ id }) => ({ id, outcome: 'enqueued' })),
-      )
+      assert.deepEqual(replies, enqueued(pluck(again, 'id')))
       assert.equal((await store.stage(10)).ready, 1)
     },
   },
@@ -72,7 +63,7 @@ export const transactionCases: readonly Case[] = [
   },
   {
     name: 'P10 dedupe in a transaction sees committed jobs and its own writes',
-    async run({ store, transaction, enqueue, job }) {
+    async run({ store, transaction, enqueue, jobIs }) {
       const holder = await enqueue({ dedupe: { key: 'k' }, delay: HOUR })
       const own = aJob({ dedupe: { key: 'own' } })
       const replies = await transaction(async (tx) => {
@@ -86,7 +77,7 @@ export const transactionCases: readonly Case[] = [
         { id: holder, outcome: 'replaced' },
         { id: own.id, outcome: 'duplicate' },
       ])
-      assert.equal((await job(holder)).payload, '"new"')
+      await jobIs(holder, { payload: '"new"' })
     },
   },
   {
@@ -101,19 +92,19 @@ export const transactionCases: readonly Case[] = [
   },
   {
     name: 'P10 a finish in a transaction counts when it commits',
-    async run({ store, transaction, running, job }) {
+    async run({ store, transaction, running, jobIs }) {
       const lease = await running({ dedupe: { key: 'k' } })
       const followUp = aJob({ dedupe: { key: 'k' } })
       const item = aFinish(lease, { to: 'done', result: '1' }, { followUps: [followUp] })
       const reply = await transaction(async (tx) => {
         const written = only(await store.finish([item], { tx }))
-        assert.equal((await job(lease.id)).state, 'running')
+        await jobIs(lease.id, { state: 'running' })
         return written
       }, 'commit')
       const followUps = [{ id: followUp.id, outcome: 'enqueued' }]
       assert.deepEqual(reply, { id: lease.id, accepted: true, state: 'done', followUps })
-      assert.deepEqual([(await job(lease.id)).state, (await job(lease.id)).result], ['done', '1'])
-      assert.equal((await job(followUp.id)).state, 'ready')
+      await jobIs(lease.id, { state: 'done', result: '1' })
+      await jobIs(followUp.id, { state: 'ready' })
       assert.equal(only(await store.finish([item])).accepted, true)
       await countsAreExact(store)
     },

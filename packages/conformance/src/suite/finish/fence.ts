@@ -10,10 +10,9 @@ const refused = (id: string): object => ({ id, accepted: false, state: null, fol
 export const fenceCases: readonly Case[] = [
   {
     name: 'P2 a result from a reaped lease is refused and changes nothing',
-    async run({ store, clock, running, finish, claimOne, worker }) {
+    async run({ store, running, finish, claimOne, worker, crash }) {
       const stale = await running()
-      clock.advance(HOUR)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await crash()
       const more = { cool: { forMs: HOUR }, followUps: [aJob()] }
       assert.deepEqual(await changesNothing(store, () => finish(stale, DONE, more)), refused(stale.id))
       const current = await claimOne(await worker(), { kinds: [stale.kind] })
@@ -38,12 +37,11 @@ export const fenceCases: readonly Case[] = [
   },
   {
     name: 'P2 only a write of finish can be repeated: an attempt recorded otherwise leaves its lease stale',
-    async run({ store, clock, running, finish }) {
+    async run({ store, running, finish, crash }) {
       const [stopped, reaped] = [await running(), await running()]
       await store.cancel([stopped.id], 'stop it')
       await store.instances.deregister(stopped.instance)
-      clock.advance(HOUR)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await crash()
       for (const stale of [stopped, reaped]) {
         assert.equal((await store.history(stale.id)).length, 1)
         const reply = await changesNothing(store, () => finish(stale, RELEASED, { outcome: 'interrupted' }))

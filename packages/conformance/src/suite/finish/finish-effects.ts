@@ -4,7 +4,7 @@ import type { CoolDown } from 'jobmill/store'
 import { QUEUE, aJob } from '../../factories.ts'
 import { type Bench, DEAD, DONE, HOUR, aFinish, later } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { countsOf } from '../looks.ts'
+import { hasFields, countsOf } from '../looks.ts'
 
 async function cooling({ store }: Bench, queue: string = QUEUE): Promise<[number, number]> {
   const settings = (await store.queues.list()).find(({ name }) => name === queue)
@@ -14,8 +14,9 @@ async function cooling({ store }: Bench, queue: string = QUEUE): Promise<[number
 /** One throttled attempt that requests this cool-down. */
 async function throttled(t: Bench, cool: CoolDown): Promise<void> {
   const lease = await t.running()
-  const { accepted } = await t.finish(lease, later(HOUR, { refund: true }), { outcome: 'throttled', cool })
-  assert.equal(accepted, true)
+  hasFields(await t.finish(lease, later(HOUR, { refund: true }), { outcome: 'throttled', cool }), {
+    accepted: true,
+  })
 }
 
 const curve: CoolDown = { baseMs: 1_000, maxMs: 5_000, quietMs: 60_000 }
@@ -23,7 +24,7 @@ const curve: CoolDown = { baseMs: 1_000, maxMs: 5_000, quietMs: 60_000 }
 export const finishEffectCases: readonly Case[] = [
   {
     name: 'P3 follow-ups are enqueued with the finish, as with enqueue',
-    async run({ store, running, finish, job, enqueue }) {
+    async run({ store, running, finish, enqueue, jobIs }) {
       const holder = await enqueue({ dedupe: { key: 'k' } })
       const lease = await running()
       const followUps = [
@@ -40,7 +41,7 @@ export const finishEffectCases: readonly Case[] = [
         outcome,
       }))
       assert.deepEqual(reply.followUps, expected)
-      assert.equal((await job(holder)).payload, '"new"')
+      await jobIs(holder, { payload: '"new"' })
       assert.deepEqual(await countsOf(store), { done: 1, scheduled: 2, ready: 1 })
       assert.deepEqual(await countsOf(store, 'next'), { ready: 1 })
     },
@@ -81,8 +82,9 @@ export const finishEffectCases: readonly Case[] = [
         const lease = await running()
         await store.cancel([lease.id], 'stop')
         const followUp = aJob({ queue: 'next' })
-        const { followUps } = await finish(lease, transition, { outcome, followUps: [followUp] })
-        assert.deepEqual(followUps, [{ id: followUp.id, outcome: 'enqueued' }])
+        hasFields(await finish(lease, transition, { outcome, followUps: [followUp] }), {
+          followUps: [{ id: followUp.id, outcome: 'enqueued' }],
+        })
       }
       assert.deepEqual(await countsOf(store, 'next'), { ready: 2 })
       assert.deepEqual(await countsOf(store), { done: 1, cancelled: 2 })
@@ -104,7 +106,7 @@ export const finishEffectCases: readonly Case[] = [
     async run(t) {
       await t.enqueue({ queue: 'other' })
       // These are claimed before the cool-down starts, because it blocks claims.
-      const leases = [await t.running(), await t.running(), await t.running()]
+      const leases = await t.runningJobs(3)
       const expected = [5_000, 5_000, 9_000]
       for (const [n, forMs] of [5_000, 1_000, 9_000].entries()) {
         const lease = leases[n]
@@ -152,7 +154,7 @@ export const finishEffectCases: readonly Case[] = [
   {
     name: 'the curve counts events and not workers: nothing changes during a cool-down, and one call counts once',
     async run(t) {
-      const leases = [await t.running(), await t.running(), await t.running(), await t.running()]
+      const leases = await t.runningJobs(4)
       const items = leases.map((lease) => aFinish(lease, later(HOUR), { outcome: 'throttled', cool: curve }))
       await t.store.finish(items.slice(0, 2))
       assert.deepEqual(await cooling(t), [1_000, 1])

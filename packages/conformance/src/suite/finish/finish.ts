@@ -4,48 +4,57 @@ import { OUTCOMES } from 'jobmill/store'
 import { aClaim, aJob } from '../../factories.ts'
 import { DEAD, DONE, HOUR, RELEASED, aFinish, later } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { countsAreExact, countsOf, historyOf } from '../looks.ts'
+import { hasFields, pluck, countsAreExact, countsOf, historyOf } from '../looks.ts'
 
 export const finishCases: readonly Case[] = [
   {
     name: 'done keeps the result, or else the reason why a result could not be kept',
-    async run({ clock, running, finish, job, claimOne, worker }) {
+    async run({ clock, running, finish, claimOne, worker, jobIs }) {
       const lease = await running()
       await finish(lease, later(0), { error: 'first' })
-      assert.equal((await job(lease.id)).error, 'first')
+      await jobIs(lease.id, { error: 'first' })
       const again = await claimOne(await worker(), { kinds: [lease.kind] })
       clock.advance(5)
       const reply = await finish(again, { to: 'done', result: '{"ok":true}' })
       assert.deepEqual(reply, { id: lease.id, accepted: true, state: 'done', followUps: [] })
-      const { state, result, error, endedAt, startedAt, instance } = await job(lease.id)
-      assert.deepEqual([state, result, error], ['done', '{"ok":true}', null])
-      assert.deepEqual([endedAt, startedAt, instance], [clock.now(), null, null])
+      await jobIs(lease.id, {
+        state: 'done',
+        result: '{"ok":true}',
+        error: null,
+        endedAt: clock.now(),
+        startedAt: null,
+        instance: null,
+      })
       const odd = await running()
       await finish(odd, DONE, { error: 'not JSON' })
-      assert.deepEqual([(await job(odd.id)).result, (await job(odd.id)).error], [null, 'not JSON'])
+      await jobIs(odd.id, { result: null, error: 'not JSON' })
     },
   },
   {
     name: 'dead and cancelled end a job with the error of the attempt',
-    async run({ clock, running, finish, job }) {
+    async run({ clock, running, finish, jobIs }) {
       for (const to of ['dead', 'cancelled'] as const) {
         const lease = await running()
         clock.advance(5)
         assert.equal((await finish(lease, { to }, { error: 'why' })).state, to)
-        const { state, error, endedAt, result } = await job(lease.id)
-        assert.deepEqual([state, error, endedAt, result], [to, 'why', clock.now(), null])
+        await jobIs(lease.id, { state: to, error: 'why', endedAt: clock.now(), result: null })
       }
     },
   },
   {
     name: 'P9 scheduled waits for its delay, by the given clock',
-    async run({ store, clock, running, finish, job }) {
+    async run({ store, clock, running, finish, jobIs }) {
       const lease = await running()
       clock.advance(100)
       assert.equal((await finish(lease, later(1_000), { error: 'why' })).state, 'scheduled')
-      const { state, dueAt, attempt, error, endedAt, instance } = await job(lease.id)
-      assert.deepEqual([state, dueAt, attempt, error], ['scheduled', clock.now() + 1_000, 1, 'why'])
-      assert.deepEqual([endedAt, instance], [null, null])
+      await jobIs(lease.id, {
+        state: 'scheduled',
+        dueAt: clock.now() + 1_000,
+        attempt: 1,
+        error: 'why',
+        endedAt: null,
+        instance: null,
+      })
       clock.advance(1_000)
       assert.equal((await store.stage(5)).ready, 1)
     },
@@ -61,54 +70,45 @@ export const finishCases: readonly Case[] = [
       clock.advance(5)
       assert.equal((await finish(lease, RELEASED)).state, 'ready')
       const kept = await claim(instance)
-      assert.deepEqual(
-        kept.map(({ id }) => id),
-        [first, second],
-      )
+      assert.deepEqual(pluck(kept, 'id'), [first, second])
       assert.equal(kept[0]?.readyAt, readyAt)
       for (const one of kept) assert.equal((await finish(one, later(0))).state, 'ready')
       await finish(await claimOne(instance, { limit: 1 }), later(0))
       const again = await claim(instance)
-      assert.deepEqual(
-        again.map(({ id }) => id),
-        [second, first],
-      )
+      assert.deepEqual(pluck(again, 'id'), [second, first])
       assert.equal(again[0]?.readyAt, clock.now())
     },
   },
   {
     name: 'a refund takes one off the attempt, and a release always refunds',
-    async run({ running, finish, job, claimOne, worker }) {
+    async run({ running, finish, claimOne, worker, jobIs }) {
       const lease = await running()
       const next = async (): Promise<typeof lease> => claimOne(await worker(), { kinds: [lease.kind] })
       await finish(lease, later(0))
       await finish(await next(), later(0, { refund: true }), { outcome: 'snoozed' })
-      assert.equal((await job(lease.id)).attempt, 1)
+      await jobIs(lease.id, { attempt: 1 })
       await finish(await next(), RELEASED)
-      assert.equal((await job(lease.id)).attempt, 1)
+      await jobIs(lease.id, { attempt: 1 })
       await finish(await next(), RELEASED, { outcome: 'interrupted' })
-      assert.equal((await job(lease.id)).attempt, 1)
+      await jobIs(lease.id, { attempt: 1 })
       assert.equal((await next()).attempt, 2)
     },
   },
   {
     name: 'a job that is dead without having run is refunded if requested, and its attempt is recorded anyway',
-    async run({ store, running, finish, job, claimOne, worker }) {
-      const [never, once, asked] = [await running(), await running(), await running()]
+    async run({ store, finish, claimOne, worker, jobIs, runningJobs }) {
+      const [never, once, asked] = await runningJobs(3)
       await finish(never, { to: 'dead', refund: true }, { error: 'no handler' })
-      assert.deepEqual([(await job(never.id)).state, (await job(never.id)).attempt], ['dead', 0])
+      await jobIs(never.id, { state: 'dead', attempt: 0 })
       const [recorded] = await store.history(never.id)
-      assert.deepEqual(
-        [recorded?.attempt, recorded?.outcome, recorded?.error],
-        [1, 'failed-permanently', 'no handler'],
-      )
+      hasFields(recorded, { attempt: 1, outcome: 'failed-permanently', error: 'no handler' })
       await finish(once, later(0))
       const again = await claimOne(await worker(), { kinds: [once.kind] })
       await finish(again, { to: 'dead', refund: false })
-      assert.equal((await job(once.id)).attempt, 2)
+      await jobIs(once.id, { attempt: 2 })
       await store.cancel([asked.id], 'stop it')
       assert.equal((await finish(asked, { to: 'dead', refund: true })).state, 'cancelled')
-      assert.equal((await job(asked.id)).attempt, 0)
+      await jobIs(asked.id, { attempt: 0 })
       await countsAreExact(store)
     },
   },
@@ -126,35 +126,26 @@ export const finishCases: readonly Case[] = [
         await finish(one, later(0), { outcome, error: `because ${outcome}` })
       }
       const history = await store.history(lease.id)
+      assert.deepEqual(pluck(history, 'outcome'), OUTCOMES)
       assert.deepEqual(
-        history.map(({ outcome }) => outcome),
-        OUTCOMES,
-      )
-      assert.deepEqual(
-        history.map(({ error }) => error),
+        pluck(history, 'error'),
         OUTCOMES.map((outcome) => `because ${outcome}`),
       )
+      assert.deepEqual(pluck(history, 'token'), tokens)
       assert.deepEqual(
-        history.map(({ token }) => token),
-        tokens,
-      )
-      assert.deepEqual(
-        history.map(({ attempt }) => attempt),
+        pluck(history, 'attempt'),
         OUTCOMES.map((_, n) => n + 1),
       )
       const last = history.at(-1)
-      assert.deepEqual(
-        [last?.instance, last?.startedAt, last?.endedAt],
-        [instance, clock.now() - 100, clock.now()],
-      )
+      hasFields(last, { instance, startedAt: clock.now() - 100, endedAt: clock.now() })
     },
   },
   {
     name: 'P9 an attempt started as long before its end as it ran, never before the claim',
-    async run({ store, clock, running, finish }) {
+    async run({ store, clock, finish, runningJobs }) {
       const times: (number | null | undefined)[] = []
       const claimedAt = clock.now()
-      const leases = [await running(), await running(), await running(), await running()]
+      const leases = await runningJobs(4)
       clock.advance(1_000)
       for (const [n, ranMs] of [undefined, 0, 400, HOUR].entries()) {
         const lease = leases[n]
@@ -176,7 +167,7 @@ export const finishCases: readonly Case[] = [
       }
       const history = await store.history(lease.id)
       assert.deepEqual(
-        history.map(({ error }) => error),
+        pluck(history, 'error'),
         Array.from({ length: 32 }, (_, n) => `${n + 9}`),
       )
       await store.cancel([lease.id], 'no')
@@ -205,35 +196,25 @@ export const finishCases: readonly Case[] = [
   },
   {
     name: 'P8 work that is done stays done although a cancel was requested',
-    async run({ store, running, finish, job }) {
+    async run({ store, running, finish, jobIs }) {
       const lease = await running()
       await store.cancel([lease.id], 'stop it')
       assert.equal((await finish(lease, { to: 'done', result: '1' })).state, 'done')
-      const { state, result, cancelReason, error } = await job(lease.id)
-      assert.deepEqual([state, result, cancelReason, error], ['done', '1', null, null])
+      await jobIs(lease.id, { state: 'done', result: '1', cancelReason: null, error: null })
       assert.deepEqual(await historyOf(store, lease.id), [['returned', null]])
     },
   },
   {
     name: 'P2 P3 items of one call are independent: stale ones are refused, the others written, in order',
-    async run({ store, running, finish }) {
-      const [stale, one, two, repeated] = [await running(), await running(), await running(), await running()]
+    async run({ store, finish, runningJobs }) {
+      const [stale, one, two, repeated] = await runningJobs(4)
       await finish(stale, RELEASED)
       await finish(repeated, DONE)
       const items = [two, stale, one, one, repeated].map((lease) => aFinish(lease, DONE))
       const replies = await store.finish(items)
-      assert.deepEqual(
-        replies.map(({ id }) => id),
-        items.map(({ id }) => id),
-      )
-      assert.deepEqual(
-        replies.map(({ accepted }) => accepted),
-        [true, false, true, true, true],
-      )
-      assert.deepEqual(
-        replies.map(({ state }) => state),
-        ['done', null, 'done', 'done', 'done'],
-      )
+      assert.deepEqual(pluck(replies, 'id'), pluck(items, 'id'))
+      assert.deepEqual(pluck(replies, 'accepted'), [true, false, true, true, true])
+      assert.deepEqual(pluck(replies, 'state'), ['done', null, 'done', 'done', 'done'])
       assert.deepEqual(await countsOf(store), { ready: 1, done: 3 })
       for (const { id } of [one, two]) assert.equal((await store.history(id)).length, 1)
       assert.deepEqual(await store.finish([]), [])
@@ -247,18 +228,12 @@ export const finishCases: readonly Case[] = [
       const transitions = [{ to: 'done', result: '{"r":1}' }, later(HOUR), later(0), RELEASED, DEAD] as const
       const replies = await store.finish(leases.map((lease, n) => aFinish(lease, transitions[n % 5] ?? DONE)))
       assert.ok(replies.every(({ accepted }) => accepted))
-      assert.deepEqual(
-        replies.slice(0, 5).map(({ state }) => state),
-        ['done', 'scheduled', 'ready', 'ready', 'dead'],
-      )
+      assert.deepEqual(pluck(replies.slice(0, 5), 'state'), ['done', 'scheduled', 'ready', 'ready', 'dead'])
       assert.deepEqual(await countsOf(store), { done: 50, scheduled: 50, ready: 100, dead: 50 })
       // Released jobs keep their positions. Jobs retried at once come after them.
       const next = await store.claim(aClaim(await worker()))
       const order = [3, 2].flatMap((rest) => leases.filter((_, n) => n % 5 === rest).map(({ id }) => id))
-      assert.deepEqual(
-        next.map(({ id }) => id),
-        order,
-      )
+      assert.deepEqual(pluck(next, 'id'), order)
     },
   },
 ]

@@ -43,13 +43,13 @@ export const forgetEffectCases: readonly Case[] = [
   },
   {
     name: 'the order lock of a forgotten job goes to the next job in its order queue',
-    async run({ store, running, finish, enqueue, job }) {
+    async run({ store, running, finish, enqueue, jobIs }) {
       const lease = await running({ orderKey: 'o' })
       const next = await enqueue({ orderKey: 'o' })
       assert.equal((await store.stage(10)).ready, 0)
       await finish(lease, FORGET)
       assert.equal((await store.stage(10)).ready, 1)
-      assert.equal((await job(next)).state, 'ready')
+      await jobIs(next, { state: 'ready' })
     },
   },
   {
@@ -108,13 +108,13 @@ export const forgetEffectCases: readonly Case[] = [
   {
     name: 'P10 a finish that forgets in a transaction counts when it commits',
     needs: ['transactions'],
-    async run({ store, transaction, running, job }) {
+    async run({ store, transaction, running, jobIs }) {
       const lease = await running({ dedupe: { key: 'k', holdFor: HOUR }, tags: ['red'] })
       const followUp = aJob()
       const item = aFinish(lease, FORGET, { followUps: [followUp] })
       const reply = await transaction(async (tx) => {
         const written = only(await store.finish([item], { tx }))
-        assert.equal((await job(lease.id)).state, 'running')
+        await jobIs(lease.id, { state: 'running' })
         return written
       }, 'commit')
       const followUps = [{ id: followUp.id, outcome: 'enqueued' }]

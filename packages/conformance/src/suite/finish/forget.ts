@@ -4,7 +4,7 @@ import { aJob, aRetain } from '../../factories.ts'
 import { type Bench, DEAD, DONE, FORGET, HOUR, RELEASED, aFinish, later, only } from '../bench.ts'
 import type { Case } from '../case.ts'
 import { handOff } from '../enqueue/hand-off-helpers.ts'
-import { changesNothing, countsAreExact, countsOf, historyOf, idsOf } from '../looks.ts'
+import { hasFields, pluck, changesNothing, countsAreExact, countsOf, historyOf, idsOf } from '../looks.ts'
 
 /** No read returns anything about the job. */
 async function isForgotten({ store }: Bench, id: string): Promise<void> {
@@ -46,7 +46,7 @@ export const forgetCases: readonly Case[] = [
     async run(t) {
       const lease = await t.running()
       await t.finish(lease, { to: 'done', result: '1', forget: false })
-      assert.deepEqual([(await t.job(lease.id)).state, (await t.job(lease.id)).result], ['done', '1'])
+      await t.jobIs(lease.id, { state: 'done', result: '1' })
       assert.deepEqual(await historyOf(t.store, lease.id), [['returned', null]])
     },
   },
@@ -63,8 +63,7 @@ export const forgetCases: readonly Case[] = [
       isAccepted(await t.finish(last, { ...FORGET, result: '1' }), first.id)
       await isForgotten(t, first.id)
       await store.enqueue([aJob({ id: first.id, kind: first.kind, payload: 'new' })], { mayRepeat: true })
-      const { payload, attempt, tags, result, error } = await t.job(first.id)
-      assert.deepEqual([payload, attempt, tags, result, error], ['"new"', 0, [], null, null])
+      await t.jobIs(first.id, { payload: '"new"', attempt: 0, tags: [], result: null, error: null })
       assert.deepEqual(await store.history(first.id), [])
     },
   },
@@ -99,7 +98,7 @@ export const forgetCases: readonly Case[] = [
         const item = aFinish(lease, FORGET, { followUps: [followUp] })
         const replies = (await Promise.all(stores.map((store) => store.finish([item])))).flat()
         assert.deepEqual(
-          replies.map(({ accepted, state }) => [accepted, state]),
+          pluck(replies, 'accepted', 'state'),
           stores.map(() => [true, 'done']),
         )
         assert.equal(replies.filter(({ followUps }) => followUps.length > 0).length, 1)
@@ -129,8 +128,7 @@ export const forgetCases: readonly Case[] = [
       const lease = await t.running()
       await t.finish(lease, FORGET)
       for (const transition of [DONE, later(0), RELEASED]) {
-        const { accepted, state } = await t.finish(lease, transition)
-        assert.deepEqual([accepted, state], [false, null])
+        hasFields(await t.finish(lease, transition), { accepted: false, state: null })
       }
       assert.deepEqual(await t.store.progress([{ ...lease, value: '1' }]), [false])
       await isForgotten(t, lease.id)
@@ -143,7 +141,7 @@ export const forgetCases: readonly Case[] = [
       const [released, reaped] = [await t.running(), await t.running()]
       await t.finish(released, RELEASED)
       clock.advance(10_001)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.reap()
       const forgets = (lease: typeof reaped): Promise<unknown> =>
         changesNothing(store, () => t.finish(lease, FORGET, { followUps: [aJob()] }))
       const refused = ({ id }: typeof reaped): object => ({
@@ -163,14 +161,14 @@ export const forgetCases: readonly Case[] = [
   {
     name: 'P2 P3 a job that was finished and kept stays, even if a finish under its token forgets',
     async run(t) {
-      const leases = [await t.running(), await t.running(), await t.running()]
+      const leases = await t.runningJobs(3)
       const transitions = [DONE, DEAD, later(HOUR)]
       await t.store.finish(leases.map((lease, n) => aFinish(lease, transitions[n] ?? DONE)))
       const replies = await changesNothing(t.store, () =>
         t.store.finish(leases.map((lease) => aFinish(lease, FORGET, { followUps: [aJob()] }))),
       )
       assert.deepEqual(
-        replies.map(({ accepted, followUps }) => [accepted, followUps]),
+        pluck(replies, 'accepted', 'followUps'),
         leases.map(() => [true, []]),
       )
       assert.deepEqual([replies[0]?.state, replies[1]?.state], ['done', 'dead'])
@@ -180,7 +178,7 @@ export const forgetCases: readonly Case[] = [
     name: 'P3 items of one call are independent: some forget, some keep, some are stale',
     async run(t) {
       const { store } = t
-      const leases = [await t.running(), await t.running(), await t.running(), await t.running()]
+      const leases = await t.runningJobs(4)
       const [one, two, stale, four] = leases
       assert.ok(one && two && stale && four)
       await t.finish(stale, RELEASED)
@@ -191,16 +189,13 @@ export const forgetCases: readonly Case[] = [
         aFinish({ id: aJob().id, token: 7 }, FORGET),
         aFinish(four, FORGET),
       ])
-      assert.deepEqual(
-        replies.map(({ accepted, state }) => [accepted, state]),
-        [
-          [true, 'done'],
-          [true, 'done'],
-          [false, null],
-          [true, 'done'],
-          [true, 'done'],
-        ],
-      )
+      assert.deepEqual(pluck(replies, 'accepted', 'state'), [
+        [true, 'done'],
+        [true, 'done'],
+        [false, null],
+        [true, 'done'],
+        [true, 'done'],
+      ])
       assert.deepEqual(await countsOf(store), { ready: 1, done: 1 })
       for (const { id } of [one, four]) await isForgotten(t, id)
     },

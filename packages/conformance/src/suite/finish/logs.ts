@@ -4,7 +4,7 @@ import { DEFAULTS, type FullStore } from 'jobmill/store'
 import { aJob } from '../../factories.ts'
 import { DEAD, DONE, HOUR, RELEASED, aFinish, later } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing } from '../looks.ts'
+import { changesNothing, repeat } from '../looks.ts'
 
 /** The maximum log length, with many different characters, so that compression cannot shorten it. */
 const LONG = Array.from({ length: DEFAULTS.logLimitChars / 2 }, (_, n) =>
@@ -18,14 +18,14 @@ async function logsOf(store: FullStore, id: string): Promise<(string | null)[]> 
 export const logCases: readonly Case[] = [
   {
     name: 'the log of a running attempt can be read, and a new text replaces the previous one',
-    async run({ store, running, job }) {
+    async run({ store, running, jobIs }) {
       const { id, token } = await running()
-      assert.equal((await job(id)).log, null)
+      await jobIs(id, { log: null })
       for (const log of ['one', 'one\ntwo', '', LONG]) {
         assert.deepEqual(await store.progress([{ id, token, log }]), [true])
-        assert.equal((await job(id)).log, log)
+        await jobIs(id, { log })
       }
-      assert.deepEqual([(await job(id)).progress, (await job(id)).state], [null, 'running'])
+      await jobIs(id, { progress: null, state: 'running' })
     },
   },
   {
@@ -49,28 +49,24 @@ export const logCases: readonly Case[] = [
   },
   {
     name: 'P2 a log under a stale token is refused and changes nothing',
-    async run({ store, clock, running, finish }) {
-      const [done, released, reaped] = [await running(), await running(), await running()]
+    async run({ store, running, finish, crash, runningJobs }) {
+      const [done, released, reaped] = await runningJobs(3)
       await finish(done, DONE)
       await finish(released, RELEASED)
-      clock.advance(HOUR)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await crash()
       const current = await running()
       const stale = [done, released, reaped, { id: current.id, token: current.token - 1 }, aJob()].map(
         (lease) => ({ id: lease.id, token: 'token' in lease ? lease.token : 1, log: 'stale' }),
       )
       const replies = await changesNothing(store, () => store.progress(stale))
-      assert.deepEqual(
-        replies,
-        stale.map(() => false),
-      )
+      assert.deepEqual(replies, repeat(false, stale.length))
     },
   },
   {
     name: 'an attempt keeps the log of its finish, or else the last one written',
-    async run({ store, running, finish, job }) {
+    async run({ store, finish, job, runningJobs }) {
       for (const transition of [DONE, DEAD, { to: 'cancelled' }, later(0), later(HOUR)] as const) {
-        const leases = [await running(), await running(), await running(), await running()] as const
+        const leases = await runningJobs(4)
         const [noted, withFinish, empty, none] = leases
         await store.progress(leases.slice(0, 3).map(({ id, token }) => ({ id, token, log: 'noted' })))
         await store.finish([
@@ -87,7 +83,7 @@ export const logCases: readonly Case[] = [
   },
   {
     name: 'an attempt that is not recorded leaves no log, and the next one starts without',
-    async run({ store, running, finish, claimOne, worker, job }) {
+    async run({ store, running, finish, claimOne, worker, jobIs }) {
       const lease = await running()
       const next = async (): Promise<typeof lease> => claimOne(await worker(), { kinds: [lease.kind] })
       const note = ({ id, token }: typeof lease, log: string): Promise<boolean[]> =>
@@ -95,11 +91,11 @@ export const logCases: readonly Case[] = [
       await note(lease, 'first')
       await finish(lease, RELEASED, { log: 'brought' })
       const second = await next()
-      assert.equal((await job(lease.id)).log, null)
+      await jobIs(lease.id, { log: null })
       await note(second, 'second')
       await finish(second, later(0))
       const third = await next()
-      assert.equal((await job(lease.id)).log, null)
+      await jobIs(lease.id, { log: null })
       await finish(third, later(0))
       const fourth = await next()
       await note(fourth, 'fourth')
@@ -109,29 +105,28 @@ export const logCases: readonly Case[] = [
   },
   {
     name: 'P4 P5 a crash does not lose the log: it is kept with the attempt, whatever happens to the job',
-    async run({ store, clock, running, job }) {
-      const [again, cancelled] = [await running(), await running()]
-      const leases = [again, cancelled]
-      await store.progress(leases.map(({ id, token }) => ({ id, token, log: LONG })))
+    async run({ store, running, runningJobs, crash, jobIs }) {
+      const [again, cancelled] = await runningJobs(2)
+      await store.progress([again, cancelled].map(({ id, token }) => ({ id, token, log: LONG })))
       await store.cancel([cancelled.id], 'stop it')
-      clock.advance(HOUR)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await crash()
       const dead = await running()
       await store.progress([{ id: dead.id, token: dead.token, log: 'dead' }])
-      clock.advance(HOUR)
-      await store.instances.reap({ crashesUntilDead: 1, limit: 10 })
-      const states = ['ready', 'cancelled', 'dead']
-      const logs = [LONG, LONG, 'dead']
-      for (const [n, { id }] of [again, cancelled, dead].entries()) {
-        assert.deepEqual([(await job(id)).state, (await job(id)).log], [states[n], null])
-        assert.deepEqual(await logsOf(store, id), [logs[n]])
+      await crash(1)
+      for (const [{ id }, state, log] of [
+        [again, 'ready', LONG],
+        [cancelled, 'cancelled', LONG],
+        [dead, 'dead', 'dead'],
+      ] as const) {
+        await jobIs(id, { state, log: null })
+        assert.deepEqual(await logsOf(store, id), [log])
       }
     },
   },
   {
     name: 'P6 P8 a cancelled attempt keeps its log, after a finish and after the end of the instance',
-    async run({ store, running, finish }) {
-      const leases = [await running(), await running(), await running()] as const
+    async run({ store, finish, runningJobs }) {
+      const leases = await runningJobs(3)
       const [noted, withFinish, stopped] = leases
       await store.progress(leases.map(({ id, token }) => ({ id, token, log: 'noted' })))
       await store.cancel(

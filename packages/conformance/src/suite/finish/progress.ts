@@ -8,34 +8,27 @@ import { changesNothing } from '../looks.ts'
 export const progressCases: readonly Case[] = [
   {
     name: 'progress of a running attempt can be read, and the last value counts',
-    async run({ store, running, job }) {
+    async run({ store, running, jobIs }) {
       const { id, token } = await running()
-      assert.equal((await job(id)).progress, null)
+      await jobIs(id, { progress: null })
       assert.deepEqual(await store.progress([{ id, token, value: '{"step":1}' }]), [true])
-      assert.equal((await job(id)).progress, '{"step":1}')
+      await jobIs(id, { progress: '{"step":1}' })
       const twice = [
         { id, token, value: '2' },
         { id, token, value: '3' },
       ]
       assert.deepEqual(await store.progress(twice), [true, true])
-      assert.equal((await job(id)).progress, '3')
-      assert.equal((await job(id)).state, 'running')
+      await jobIs(id, { progress: '3', state: 'running' })
     },
   },
   {
     name: 'P2 progress under a stale token is refused and changes nothing',
-    async run({ store, clock, running, finish, enqueue, job }) {
-      const [done, released, retried, reaped] = [
-        await running(),
-        await running(),
-        await running(),
-        await running(),
-      ]
+    async run({ store, running, finish, enqueue, crash, jobIs, runningJobs }) {
+      const [done, released, retried, reaped] = await runningJobs(4)
       await finish(done, DONE)
       await finish(released, RELEASED)
       await finish(retried, later(HOUR))
-      clock.advance(HOUR)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await crash()
       const current = await running()
       const waiting = await enqueue()
       const stale = [
@@ -51,17 +44,17 @@ export const progressCases: readonly Case[] = [
       )
       const mixed = [...stale.slice(0, 1), { id: current.id, token: current.token, value: '1' }]
       assert.deepEqual(await store.progress(mixed), [false, true])
-      assert.equal((await job(current.id)).progress, '1')
+      await jobIs(current.id, { progress: '1' })
     },
   },
   {
     name: 'a new attempt starts without the progress of the previous one',
-    async run({ store, running, finish, claimOne, worker, job }) {
+    async run({ store, running, finish, claimOne, worker, jobIs }) {
       const lease = await running()
       await store.progress([{ id: lease.id, token: lease.token, value: '"half"' }])
       await finish(lease, later(0))
       await claimOne(await worker(), { kinds: [lease.kind] })
-      assert.equal((await job(lease.id)).progress, null)
+      await jobIs(lease.id, { progress: null })
     },
   },
   {

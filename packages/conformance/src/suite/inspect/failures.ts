@@ -20,18 +20,8 @@ export const failureCases: readonly Case[] = [
     name: 'failures returns how and when the last attempt of each job failed, in the order requested',
     async run(t) {
       const { store, clock } = t
-      const [dead, waits, due, back] = [
-        await t.running(),
-        await t.running(),
-        await t.running(),
-        await t.running(),
-      ]
-      const [snoozed, healed, cancelled, retried] = [
-        await t.running(),
-        await t.running(),
-        await t.running(),
-        await t.running(),
-      ]
+      const [dead, waits, due, back] = await t.runningJobs(4)
+      const [snoozed, healed, cancelled, retried] = await t.runningJobs(4)
       const leases = [dead, waits, due, back, snoozed, healed, cancelled, retried]
       const never = await t.enqueue()
       const began = clock.now()
@@ -78,14 +68,10 @@ export const failureCases: readonly Case[] = [
     async run(t) {
       const { store, clock } = t
       const { id, kind } = await t.running()
-      const crash = async (): Promise<void> => {
-        clock.advance(HOUR)
-        await store.instances.reap({ crashesUntilDead: 2, limit: 100 })
-      }
-      await crash()
+      await t.crash(2)
       assert.deepEqual(await store.inspect.failures([id]), [null])
       await t.claimOne(await t.worker(), { kinds: [kind] })
-      await crash()
+      await t.crash(2)
       const { error } = await t.job(id)
       assert.deepEqual(await store.inspect.failures([id]), [
         { error, at: clock.now(), outcome: 'interrupted' },

@@ -119,13 +119,7 @@ export const findCases: readonly Case[] = [
     name: 'retrying: jobs whose last attempt failed; scheduled ones wait for a retry',
     async run(t) {
       const { store } = t
-      const [failed, late, snoozed, ready, dead] = [
-        await t.running(),
-        await t.running(),
-        await t.running(),
-        await t.running(),
-        await t.running(),
-      ]
+      const [failed, late, snoozed, ready, dead] = await t.runningJobs(5)
       await t.enqueue({ delay: HOUR })
       await t.finish(failed, later(HOUR), { error: 'no' })
       await t.finish(late, later(2 * HOUR), { error: 'slow', outcome: 'timed-out' })
@@ -200,13 +194,7 @@ export const findCases: readonly Case[] = [
     async run(t) {
       const { store, clock } = t
       const odd = `Error: 50% of_it's \\ "so" é\n  caused by: Missing`
-      const [dead, waits, healed, runs, notKept] = [
-        await t.running(),
-        await t.running(),
-        await t.running(),
-        await t.running(),
-        await t.running(),
-      ]
+      const [dead, waits, healed, runs, notKept] = await t.runningJobs(5)
       await t.finish(dead, DEAD, { error: odd })
       await t.finish(waits, later(HOUR), { error: 'Error: of_it' })
       await t.finish(healed, later(0), { error: odd })

@@ -1,10 +1,10 @@
 /** Listings: the order of each state, pages, cursors and filters. */
 import assert from 'node:assert/strict'
 import { JOB_STATES } from 'jobmill/store'
-import { someJobs } from '../../factories.ts'
+import { someJobs, rooms } from '../../factories.ts'
 import { DONE, HOUR, aFinish, later } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { idsOf, listAll, rejectsWith } from '../looks.ts'
+import { pluck, idsOf, listAll, rejectsWith } from '../looks.ts'
 
 export const listCases: readonly Case[] = [
   {
@@ -38,18 +38,12 @@ export const listCases: readonly Case[] = [
       clock.advance(5)
       await store.stage(10)
       const instance = await worker()
-      const queues = [
-        { queue: 'q0', room: 50 },
-        { queue: 'q1', room: 50 },
-      ]
+      const queues = rooms({ q0: 50, q1: 50 })
       for (const lease of await claim(instance, { queues, limit: 3 })) await finish(lease, later(0))
       const listed = await idsOf(store, { state: 'ready' })
       for (const limit of [5, 1]) assert.deepEqual(await idsOf(store, { state: 'ready' }, limit), listed)
       const leases = await claim(instance, { queues })
-      assert.deepEqual(
-        listed,
-        leases.map(({ id }) => id),
-      )
+      assert.deepEqual(listed, pluck(leases, 'id'))
     },
   },
   {
@@ -104,17 +98,11 @@ export const listCases: readonly Case[] = [
     async run({ store, enqueue }) {
       const ids = [await enqueue(), await enqueue(), await enqueue(), await enqueue()]
       const first = await store.list({}, { limit: 2 })
-      assert.deepEqual(
-        first.jobs.map(({ id }) => id),
-        [ids[3], ids[2]],
-      )
+      assert.deepEqual(pluck(first.jobs, 'id'), [ids[3], ids[2]])
       await enqueue()
       await store.delete([ids[2] ?? '', ids[3] ?? ''])
       const second = await store.list({}, { limit: 2, cursor: first.next ?? undefined })
-      assert.deepEqual(
-        second.jobs.map(({ id }) => id),
-        [ids[1], ids[0]],
-      )
+      assert.deepEqual(pluck(second.jobs, 'id'), [ids[1], ids[0]])
     },
   },
   {

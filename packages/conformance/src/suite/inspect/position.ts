@@ -29,16 +29,12 @@ export const positionCases: readonly Case[] = [
   },
   {
     name: 'a job that crashed keeps its place',
-    async run({ store, clock, enqueue, running, claimOne, worker }) {
+    async run({ store, enqueue, running, claimOne, worker, crash }) {
       const { id } = await running({ kind: 'b' })
       const next = await enqueue({ kind: 'a' })
-      const crash = async (): Promise<void> => {
-        clock.advance(HOUR)
-        await store.instances.reap({ crashesUntilDead: 9, limit: 100 })
-      }
-      await crash()
+      await crash(9)
       await claimOne(await worker(), { kinds: ['b'] })
-      await crash()
+      await crash(9)
       assert.deepEqual([await store.inspect.position(id), await store.inspect.position(next)], [0, 1])
     },
   },

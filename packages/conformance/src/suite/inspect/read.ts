@@ -84,7 +84,7 @@ export const readCases: readonly Case[] = [
   },
   {
     name: 'P3 counts are exact after every kind of transition, before and after they are folded',
-    async run({ store, clock, worker, claim, enqueue, jobIn }) {
+    async run({ store, clock, worker, claim, enqueue, jobIn, crash }) {
       const exact = async (): Promise<void> => {
         await countsAreExact(store)
         for (let pass = 0; pass < 100 && (await store.fold(7)) >= 7; pass += 1);
@@ -118,8 +118,7 @@ export const readCases: readonly Case[] = [
       await store.retry(ids)
       await store.delete(ids.slice(4, 8))
       await exact()
-      clock.advance(HOUR)
-      await store.instances.reap({ crashesUntilDead: 1, limit: 10 })
+      await crash(1)
       await exact()
       clock.advance(365 * 24 * HOUR)
       await store.retain(aRetain({ limit: 3 }))

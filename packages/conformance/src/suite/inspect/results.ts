@@ -26,15 +26,9 @@ export const resultCases: readonly Case[] = [
   },
   {
     name: 'results match get for a job in every state',
-    async run({ store, clock, running, finish, claimOne, worker, jobIn }) {
+    async run({ store, finish, claimOne, worker, jobIn, crash, runningJobs }) {
       const ids = await Promise.all(JOB_STATES.map((state) => jobIn(state)))
-      const [odd, failed, again, kept, crashed] = [
-        await running(),
-        await running(),
-        await running(),
-        await running(),
-        await running(),
-      ]
+      const [odd, failed, again, kept, crashed] = await runningJobs(5)
       await finish(odd, DONE, { error: 'not JSON' })
       await finish(failed, later(HOUR), { error: 'why' })
       await finish(again, later(0), { error: 'first' })
@@ -59,8 +53,7 @@ export const resultCases: readonly Case[] = [
         ['running', null, 'last'],
         ['running', null, null],
       ])
-      clock.advance(HOUR)
-      await store.instances.reap({ crashesUntilDead: 1, limit: 100 })
+      await crash(1)
       await store.retry([crashed.id])
       assert.deepEqual((await same()).at(-1), ['ready', null, 'lost with its instance (crash 1)'])
     },

@@ -29,20 +29,16 @@ export const unservedKindCases: readonly Case[] = [
   },
   {
     name: 'only ready jobs count as without a worker, including crashed ones',
-    async run({ store, clock, enqueue, running, claimOne, worker, jobIn }) {
+    async run({ store, enqueue, running, claimOne, worker, jobIn, crash }) {
       for (const state of ['scheduled', 'running', 'done', 'dead', 'cancelled'] as const)
         await jobIn(state, { kind: 'a' })
       await enqueue({ kind: 'a', orderKey: 'o' })
       assert.deepEqual(await unservedLines(store), [])
       await running({ kind: 'b' })
-      const crash = async (): Promise<void> => {
-        clock.advance(HOUR)
-        await store.instances.reap({ crashesUntilDead: 9, limit: 100 })
-      }
-      await crash()
+      await crash(9)
       assert.deepEqual(await unservedLines(store), ['default a 1', 'default b 1'])
       await claimOne(await worker(), { kinds: ['b'] })
-      await crash()
+      await crash(9)
       assert.deepEqual(await unservedLines(store), ['default a 1', 'default b 1'])
       await enqueue({ kind: 'b' })
       assert.deepEqual(await unservedLines(store), ['default a 1', 'default b 2'])
@@ -50,13 +46,13 @@ export const unservedKindCases: readonly Case[] = [
   },
   {
     name: 'P9 an instance that is expired, lost or stopped serves nothing, and a revived one does again',
-    async run({ store, clock, enqueue, worker }) {
+    async run({ store, clock, enqueue, worker, reap }) {
       await enqueue()
       const id = await worker({ leaseMs: 100 })
       assert.deepEqual(await unservedLines(store), [])
       clock.advance(100)
       assert.deepEqual(await unservedLines(store), ['default work 1'])
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await reap()
       assert.deepEqual(await unservedLines(store), ['default work 1'])
       await worker({ id })
       assert.deepEqual(await unservedLines(store), [])

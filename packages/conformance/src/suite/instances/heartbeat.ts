@@ -4,7 +4,7 @@ import type { Heartbeat } from 'jobmill/store'
 import { aHeartbeat, anInstance } from '../../factories.ts'
 import { DONE, HOUR, later } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing, instanceOf } from '../looks.ts'
+import { setQueue, hasFields, changesNothing, instanceOf } from '../looks.ts'
 
 const IDLE = {
   cancels: [],
@@ -40,10 +40,7 @@ export const heartbeatCases: readonly Case[] = [
       await t.store.instances.renew(aHeartbeat(id, { renewEveryMs: 3_000, leaseMs: 20_000 }))
       const after = await instanceOf(t.store, id)
       const now = t.clock.now()
-      assert.deepEqual(
-        [after?.renewedAt, after?.expiresAt, after?.startedAt],
-        [now, now + 20_000, now - 3_000],
-      )
+      hasFields(after, { renewedAt: now, expiresAt: now + 20_000, startedAt: now - 3_000 })
     },
   },
   {
@@ -61,12 +58,12 @@ export const heartbeatCases: readonly Case[] = [
   },
   {
     name: 'P4 a job may run for days while its instance renews',
-    async run({ store, clock, running, finish }) {
+    async run({ store, clock, running, finish, reap }) {
       const lease = await running()
       for (let n = 0; n < 50; n += 1) {
         clock.advance(9_000)
         assert.equal((await store.instances.renew(aHeartbeat(lease.instance))).alive, true)
-        assert.deepEqual((await store.instances.reap({ crashesUntilDead: 3, limit: 10 })).instances, [])
+        assert.deepEqual((await reap()).instances, [])
       }
       clock.advance(9_000)
       assert.equal((await finish(lease, DONE)).accepted, true)
@@ -74,12 +71,11 @@ export const heartbeatCases: readonly Case[] = [
   },
   {
     name: 'P4 an expired instance that was not reaped is revived by a renewal and keeps its jobs',
-    async run({ store, clock, running, finish }) {
+    async run({ store, clock, running, finish, reap }) {
       const lease = await running()
       clock.advance(HOUR)
-      const heartbeat = await store.instances.renew(aHeartbeat(lease.instance))
-      assert.deepEqual([heartbeat.alive, heartbeat.expired], [true, false])
-      assert.deepEqual(await store.instances.reap({ crashesUntilDead: 3, limit: 10 }), {
+      hasFields(await store.instances.renew(aHeartbeat(lease.instance)), { alive: true, expired: false })
+      assert.deepEqual(await reap(), {
         instances: [],
         jobs: [],
       })
@@ -103,8 +99,7 @@ export const heartbeatCases: readonly Case[] = [
         await t.worker({ leaseMs: 2 * HOUR }),
         anInstance().id,
       ]
-      t.clock.advance(HOUR)
-      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.crash()
       await t.store.instances.deregister(stopped)
       await t.enqueue()
       await t.enqueue({ delay: 500 })
@@ -129,7 +124,7 @@ export const heartbeatCases: readonly Case[] = [
       assert.equal(await tells({ kinds: [] }), false)
       assert.equal(await tells({ queues: ['other'] }), false)
       assert.equal(await tells({ queues: ['other', 'default'], kinds: ['other', 'work'] }), true)
-      await store.queues.change('default', { settings: { paused: true }, coolMs: null })
+      await setQueue(store, 'default', { paused: true })
       assert.equal(await tells(), false)
       await store.queues.change('default', { settings: { paused: false }, coolMs: 1_000 })
       assert.equal(await tells(), false)
@@ -182,7 +177,7 @@ export const heartbeatCases: readonly Case[] = [
         { paused: false },
       ]
       for (const settings of changes) {
-        await store.queues.change('a', { settings, coolMs: null })
+        await setQueue(store, 'a', settings)
         versions.push(await version())
         assert.notEqual(versions.at(-1), versions.at(-2))
       }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { aHeartbeat, anInstance } from '../../factories.ts'
 import { DONE, HOUR, only } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { countsAreExact, countsOf, instanceOf } from '../looks.ts'
+import { hasFields, pluck, countsAreExact, countsOf, instanceOf } from '../looks.ts'
 
 export const instanceCases: readonly Case[] = [
   {
@@ -31,8 +31,7 @@ export const instanceCases: readonly Case[] = [
     async run(t) {
       const instance = anInstance()
       await t.store.instances.register(instance)
-      t.clock.advance(HOUR)
-      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.crash()
       assert.equal((await instanceOf(t.store, instance.id))?.state, 'lost')
       await t.store.instances.register({
         ...instance,
@@ -54,7 +53,7 @@ export const instanceCases: readonly Case[] = [
   },
   {
     name: 'P6 deregister releases jobs at once, as if never claimed',
-    async run({ store, clock, enqueue, worker, claim, job }) {
+    async run({ store, clock, enqueue, worker, claim, jobIs }) {
       const ids = [await enqueue(), await enqueue(), await enqueue({ delay: HOUR })]
       const readyAt = clock.now()
       const id = await worker()
@@ -63,16 +62,12 @@ export const instanceCases: readonly Case[] = [
       assert.equal(await store.instances.deregister(id), 2)
       assert.deepEqual(await countsOf(store), { scheduled: 1, ready: 2 })
       for (const lease of leases) {
-        const { state, attempt, crashes, error, instance } = await job(lease.id)
-        assert.deepEqual([state, attempt, crashes, error, instance], ['ready', 0, 0, null, null])
+        await jobIs(lease.id, { state: 'ready', attempt: 0, crashes: 0, error: null, instance: null })
         assert.deepEqual(await store.history(lease.id), [])
       }
       const behind = await enqueue()
       const again = await claim(await worker())
-      assert.deepEqual(
-        again.map((lease) => lease.id),
-        [ids[0], ids[1], behind],
-      )
+      assert.deepEqual(pluck(again, 'id'), [ids[0], ids[1], behind])
       assert.deepEqual(again.map((lease) => [lease.attempt, lease.readyAt])[0], [1, readyAt])
     },
   },
@@ -81,17 +76,13 @@ export const instanceCases: readonly Case[] = [
     async run(t) {
       const [mine, other] = [await t.running(), await t.running()]
       assert.equal(await t.store.instances.deregister(mine.instance), 1)
-      assert.equal((await t.job(other.id)).state, 'running')
-      const record = await instanceOf(t.store, mine.instance)
-      assert.deepEqual([record?.state, record?.endedAt], ['stopped', t.clock.now()])
+      await t.jobIs(other.id, { state: 'running' })
+      hasFields(await instanceOf(t.store, mine.instance), { state: 'stopped', endedAt: t.clock.now() })
       t.clock.advance(5)
       assert.equal(await t.store.instances.deregister(mine.instance), 0)
       assert.equal((await instanceOf(t.store, mine.instance))?.endedAt, t.clock.now() - 5)
       assert.equal(await t.store.instances.deregister(anInstance().id), 0)
-      t.clock.advance(HOUR)
-      assert.deepEqual((await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })).instances, [
-        other.instance,
-      ])
+      assert.deepEqual((await t.crash()).instances, [other.instance])
     },
   },
   {

@@ -4,6 +4,7 @@ import type { DutyBid, DutyRecord, FullStore } from 'jobmill/store'
 import { anInstance, aHeartbeat } from '../../factories.ts'
 import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
+import { hasFields, pluck } from '../looks.ts'
 
 function bids(...names: string[]): DutyBid[] {
   return names.map((name) => ({ name, succeededAgoMs: null, failures: 0 }))
@@ -55,8 +56,7 @@ export const leadershipCases: readonly Case[] = [
       const [first, second] = [await worker({ leaseMs: HOUR }), await worker({ leaseMs: HOUR })]
       await leads(store, first, bids('reap'), HOUR)
       clock.advance(10_000)
-      const vacant = await dutyOf(store, 'reap')
-      assert.deepEqual([vacant?.leader, vacant?.expiresAt], [null, null])
+      hasFields(await dutyOf(store, 'reap'), { leader: null, expiresAt: null })
       assert.deepEqual(await leads(store, second, bids('reap'), HOUR), ['reap'])
       assert.deepEqual(await leads(store, first, bids('reap'), HOUR), [])
       assert.equal((await dutyOf(store, 'reap'))?.leader, second)
@@ -116,7 +116,7 @@ export const leadershipCases: readonly Case[] = [
       assert.deepEqual(await leads(store, first, bids('stage', 'reap')), ['reap', 'stage'])
       assert.deepEqual(await leads(store, first, []), [])
       assert.deepEqual(
-        (await store.instances.duties()).map(({ name, leader }) => [name, leader]),
+        pluck(await store.instances.duties(), 'name', 'leader'),
         ['fold', 'reap', 'stage'].map((name) => [name, first]),
       )
       clock.advance(7_000)
@@ -125,10 +125,10 @@ export const leadershipCases: readonly Case[] = [
   },
   {
     name: 'P4 an instance that is lost, stopped or unknown takes none and leads none',
-    async run({ store, clock, worker }) {
+    async run({ store, clock, worker, reap }) {
       const [lost, stopped] = [await worker(), await worker({ leaseMs: HOUR })]
       clock.advance(10_000)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await reap()
       await store.instances.deregister(stopped)
       for (const id of [lost, stopped, anInstance().id])
         assert.deepEqual(await leads(store, id, bids('reap')), [])
@@ -159,12 +159,12 @@ export const leadershipCases: readonly Case[] = [
   },
   {
     name: 'P4 a reaped instance releases its duties, even if their lease lasts longer than its own',
-    async run({ store, clock, worker }) {
+    async run({ store, clock, worker, reap }) {
       const [lost, other] = [await worker({ leaseMs: 500 }), await worker()]
       await leads(store, lost, bids('reap'))
       clock.advance(500)
       assert.equal((await dutyOf(store, 'reap'))?.leader, lost)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await reap()
       assert.equal((await dutyOf(store, 'reap'))?.leader, null)
       assert.deepEqual(await leads(store, other, bids('reap')), ['reap'])
     },

@@ -7,7 +7,7 @@ import { KEY_TAKEN, NO_CRASH, STOOD_STILL } from 'jobmill/store'
 import { aClaim, aHeartbeat, anInstance } from '../../factories.ts'
 import { aFinish, type Bench, DONE, HOUR, later, only, RELEASED } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { countsAreExact, countsOf } from '../looks.ts'
+import { hasFields, pluck, countsAreExact, countsOf } from '../looks.ts'
 
 const MINUTE = 60_000
 
@@ -44,14 +44,11 @@ export const notCrashedCases: readonly Case[] = [
       await comeBack()
       assert.equal(await crashesOf(t, id), 1)
       const history = await t.store.history(id)
-      assert.deepEqual(
-        history.map(({ outcome, error }) => [outcome, error]),
-        [
-          ['interrupted', NO_CRASH],
-          ['interrupted', 'lost with its instance (crash 2)'],
-        ],
-      )
-      assert.equal((await t.job(id)).attempt, 0)
+      assert.deepEqual(pluck(history, 'outcome', 'error'), [
+        ['interrupted', NO_CRASH],
+        ['interrupted', 'lost with its instance (crash 2)'],
+      ])
+      await t.jobIs(id, { attempt: 0 })
     },
   },
   {
@@ -63,7 +60,7 @@ export const notCrashedCases: readonly Case[] = [
       await t.store.instances.register(instance)
       assert.equal((await t.claim(instance.id, { kinds })).length, 5)
       t.clock.advance(MINUTE)
-      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.reap()
       const other = await t.worker({ kinds })
       const take = (kind: string): ReturnType<Bench['claimOne']> => t.claimOne(other, { kinds: [kind] })
       assert.equal((await take('running')).crashes, 1)
@@ -84,11 +81,9 @@ export const notCrashedCases: readonly Case[] = [
       const comeBack = await lose(t, 'work')
       await lose(t, 'work')
       const watcher = await t.worker()
-      const before = await t.store.instances.renew(aHeartbeat(watcher))
-      assert.deepEqual([before.ready, before.quarantined], [false, true])
+      hasFields(await t.store.instances.renew(aHeartbeat(watcher)), { ready: false, quarantined: true })
       await comeBack()
-      const after = await t.store.instances.renew(aHeartbeat(watcher))
-      assert.deepEqual([after.ready, after.quarantined], [true, false])
+      hasFields(await t.store.instances.renew(aHeartbeat(watcher)), { ready: true, quarantined: false })
       assert.deepEqual([(await t.claimOne(watcher)).id, await crashesOf(t, id)], [id, 1])
     },
   },
@@ -105,8 +100,7 @@ export const notCrashedCases: readonly Case[] = [
       assert.deepEqual(await countsOf(t.store), { dead: 2, ready: 1 })
       await comeBack()
       await comeBackTaken()
-      const { state, attempt, crashes, endedAt } = await t.job(free)
-      assert.deepEqual([state, attempt, crashes, endedAt], ['ready', 0, 0, null])
+      await t.jobIs(free, { state: 'ready', attempt: 0, crashes: 0, endedAt: null })
       assert.deepEqual([(await t.job(keyed)).state, await crashesOf(t, keyed)], ['dead', 0])
       assert.deepEqual(await countsOf(t.store), { dead: 1, ready: 2 })
       await countsAreExact(t.store)
@@ -131,8 +125,7 @@ export const notCrashedCases: readonly Case[] = [
         [third, 0, NO_CRASH],
       ] as const) {
         await comeBack()
-        const job = await t.job(id)
-        assert.deepEqual([job.state, job.crashes, job.error], ['dead', crashes, `${error}${KEY_TAKEN}`])
+        await t.jobIs(id, { state: 'dead', crashes, error: `${error}${KEY_TAKEN}` })
       }
       const errors = (await t.store.history(id)).map(({ error }) => error)
       assert.deepEqual(errors, [NO_CRASH, NO_CRASH, `${NO_CRASH}${KEY_TAKEN}`])
@@ -148,11 +141,10 @@ export const notCrashedCases: readonly Case[] = [
       const [first, second] = [await lose(t, 'taken'), await lose(t, 'taken', 2)]
       await t.enqueue({ kind: 'later', dedupe })
       await second()
-      assert.equal((await t.job(id)).state, 'dead')
+      await t.jobIs(id, { state: 'dead' })
       await t.finish(await t.claimOne(await t.worker(), { kinds: ['later'] }), DONE)
       await first()
-      const { state, crashes } = await t.job(id)
-      assert.deepEqual([state, crashes], ['ready', 0])
+      await t.jobIs(id, { state: 'ready', crashes: 0 })
       await countsAreExact(t.store)
     },
   },
@@ -163,8 +155,7 @@ export const notCrashedCases: readonly Case[] = [
       const comeBack = await lose(t, 'work')
       await t.finish(await t.claimOne(await t.worker()), { to: 'dead' }, { error: 'no use' })
       await comeBack()
-      const { state, crashes, error } = await t.job(id)
-      assert.deepEqual([state, crashes, error], ['dead', 0, 'no use'])
+      await t.jobIs(id, { state: 'dead', crashes: 0, error: 'no use' })
     },
   },
   {
@@ -172,7 +163,7 @@ export const notCrashedCases: readonly Case[] = [
     async run(t) {
       const lease = await t.running()
       t.clock.advance(MINUTE)
-      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.reap()
       assert.equal(await crashesOf(t, lease.id), 1)
       assert.equal(await t.store.instances.deregister(lease.instance), 0)
       assert.equal(await crashesOf(t, lease.id), 0)
@@ -192,8 +183,7 @@ export const notCrashedCases: readonly Case[] = [
       assert.equal(await crashesOf(t, id), 1)
       const error = `lost with its instance (crash 1)${STOOD_STILL}`
       assert.equal(only(await t.store.history(id)).error, error)
-      const { state, crashes, error: lastError } = await t.job(dead)
-      assert.deepEqual([state, crashes, lastError], ['dead', 1, error])
+      await t.jobIs(dead, { state: 'dead', crashes: 1, error })
     },
   },
   {
@@ -205,7 +195,7 @@ export const notCrashedCases: readonly Case[] = [
       for (let n = 0; n < 20; n += 1) ids.push(await t.enqueue())
       await t.claim(instance.id)
       t.clock.advance(MINUTE)
-      await t.store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.reap()
       const [other, worker] = [await t.another(), await t.worker()]
       const churn = async (): Promise<void> => {
         for (let n = 0; n < 5; n += 1) {

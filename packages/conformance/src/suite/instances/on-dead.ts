@@ -22,15 +22,14 @@ export const onDeadCases: readonly Case[] = [
     name: 'P3 P5 a permanent failure by crashes enqueues an onDead job at once',
     async run(t) {
       const id = await dying(t, 'mail', 'post')
-      t.clock.advance(HOUR)
-      assert.equal(only((await t.store.instances.reap(FATAL)).jobs).state, 'dead')
+      assert.equal(only((await t.crash(1)).jobs).state, 'dead')
       const now = t.clock.now()
       const followUp = onDeadJob({ id, kind: 'mail', queue: 'post', orderKey: null, error: ERROR, at: now })
       const { kind, queue, state, payload, priority, maxAttempts, enqueuedAt } = await t.job(followUp.id)
       assert.deepEqual([kind, queue, state, enqueuedAt], [onDeadKind('mail'), ON_DEAD_QUEUE, 'ready', now])
       assert.deepEqual(JSON.parse(payload), { id, kind: 'mail', queue: 'post', error: ERROR })
       assert.deepEqual([priority, maxAttempts], [followUp.priority, followUp.maxAttempts])
-      assert.equal((await t.job(id)).error, ERROR)
+      await t.jobIs(id, { error: ERROR })
       // The onDead job has its own queue, so it does not wait for the limit or the pause of the failed job's.
       assert.deepEqual(await countsOf(t.store, 'post'), { dead: 1 })
       assert.deepEqual(await countsOf(t.store, ON_DEAD_QUEUE), { ready: 1 })
@@ -45,13 +44,11 @@ export const onDeadCases: readonly Case[] = [
       const again = await dying(t, 'a')
       const cancelled = await dying(t, 'b')
       await t.store.cancel([cancelled], 'stop it')
-      t.clock.advance(HOUR)
-      await t.store.instances.reap({ crashesUntilDead: 2, limit: 100 })
+      await t.crash(2)
       assert.deepEqual([(await t.job(again)).state, (await t.job(cancelled)).state], ['ready', 'cancelled'])
       assert.deepEqual(await countsOf(t.store), { ready: 1, cancelled: 1 })
       await t.claimOne(await t.worker({ kinds: ['a'], onDead: ['a'] }), { kinds: ['a'] })
-      t.clock.advance(HOUR)
-      await t.store.instances.reap({ crashesUntilDead: 2, limit: 100 })
+      await t.crash(2)
       assert.deepEqual(await countsOf(t.store), { cancelled: 1, dead: 1 })
       assert.deepEqual(await countsOf(t.store, ON_DEAD_QUEUE), { ready: 1 })
     },
@@ -63,15 +60,13 @@ export const onDeadCases: readonly Case[] = [
       await t.running({ kind: 'a' }, instance)
       await t.running({ kind: 'b' }, await t.worker({ kinds: ['b'] }))
       await t.worker({ kinds: ['a', 'b'], onDead: ['a', 'b'] })
-      t.clock.advance(HOUR)
-      assert.equal((await t.store.instances.reap(FATAL)).jobs.length, 2)
+      assert.equal((await t.crash(1)).jobs.length, 2)
       assert.deepEqual(await countsOf(t.store), { dead: 2 })
       // The latest registration counts.
       const changed = await t.worker({ kinds: ['c'], onDead: ['c'] })
       await t.running({ kind: 'c' }, changed)
       await t.worker({ id: changed, kinds: ['c'], onDead: [] })
-      t.clock.advance(HOUR)
-      await t.store.instances.reap(FATAL)
+      await t.crash(1)
       assert.deepEqual(await countsOf(t.store), { dead: 3 })
     },
   },
@@ -79,12 +74,10 @@ export const onDeadCases: readonly Case[] = [
     name: 'P5 a job that is retried and dead again gets another onDead job',
     async run(t) {
       const id = await dying(t, 'a')
-      t.clock.advance(HOUR)
-      await t.store.instances.reap(FATAL)
+      await t.crash(1)
       await t.store.retry([id])
       await t.claimOne(await t.worker({ kinds: ['a'], onDead: ['a'] }), { kinds: ['a'] })
-      t.clock.advance(HOUR)
-      await t.store.instances.reap(FATAL)
+      await t.crash(1)
       assert.deepEqual(await countsOf(t.store), { dead: 1 })
       assert.deepEqual(await countsOf(t.store, ON_DEAD_QUEUE), { ready: 2 })
     },
@@ -95,8 +88,7 @@ export const onDeadCases: readonly Case[] = [
       const before = await t.enqueue({ kind: onDeadKind('a'), queue: ON_DEAD_QUEUE })
       const dead: string[] = []
       for (let n = 0; n < 6; n += 1) dead.push(await dying(t, 'a'))
-      t.clock.advance(HOUR)
-      await t.store.instances.reap(FATAL)
+      await t.crash(1)
       const queues = [{ queue: ON_DEAD_QUEUE, room: 9 }]
       const leases = await t.claim(await t.worker(), { queues, kinds: [onDeadKind('a')] })
       assert.equal(leases[0]?.id, before)
@@ -122,8 +114,7 @@ export const onDeadCases: readonly Case[] = [
           const followUps = [onDeadJob({ id, kind, queue, orderKey, error: ERROR, at })]
           assert.equal((await t.finish(lease, DEAD, { followUps })).state, 'dead')
         } else {
-          t.clock.advance(HOUR)
-          assert.equal(only((await t.store.instances.reap(FATAL)).jobs).id, dies)
+          assert.equal(only((await t.crash(1)).jobs).id, dies)
         }
         const other = await t.worker({ kinds })
         await t.store.stage(10)
@@ -151,7 +142,7 @@ export const onDeadCases: readonly Case[] = [
         t.clock.advance(HOUR)
         await Promise.all(stores.map((each) => each.instances.reap(FATAL)))
         // A pass that lost a race may leave an instance to a later pass.
-        await t.store.instances.reap(FATAL)
+        await t.reap(1)
         assert.deepEqual(await countsOf(t.store, kind), { dead: 5 })
         assert.deepEqual(await countsOf(t.store, ON_DEAD_QUEUE), { ready: 5 * (round + 1) })
       }

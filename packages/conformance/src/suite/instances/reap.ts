@@ -3,18 +3,14 @@ import assert from 'node:assert/strict'
 import { aClaim, aHeartbeat } from '../../factories.ts'
 import { type Bench, DONE, HOUR, only } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing, countsOf } from '../looks.ts'
-
-const options = { crashesUntilDead: 3, limit: 10 }
+import { setQueue, pluck, changesNothing, countsOf } from '../looks.ts'
 
 /** Lets the job crash this often, each time with a new instance. */
-async function crash(t: Bench, kind: string, times: number): Promise<void> {
+async function crashTimes(t: Bench, kind: string, times: number): Promise<void> {
   for (let n = 0; n < times; n += 1) {
     const instance = await t.worker()
-    const quarantine = n < 2 ? 'skip' : 'only'
-    await t.claimOne(instance, { kinds: [kind], quarantined: quarantine })
-    t.clock.advance(HOUR)
-    await t.store.instances.reap({ crashesUntilDead: 99, limit: 10 })
+    await t.claimOne(instance, { kinds: [kind], quarantined: n < 2 ? 'skip' : 'only' })
+    await t.crash(99)
   }
 }
 
@@ -25,33 +21,28 @@ export const reapCases: readonly Case[] = [
       const first = await t.running({ kind: 'work' })
       const second = await t.enqueue()
       t.clock.advance(10_001)
-      const reaped = await t.store.instances.reap(options)
+      const reaped = await t.reap()
       const { id, instance } = first
       assert.deepEqual(reaped, {
         instances: [instance],
         jobs: [{ id, queue: 'default', kind: 'work', crashes: 1, state: 'ready' }],
       })
-      const { state, attempt, crashes } = await t.job(id)
-      assert.deepEqual([state, attempt, crashes], ['ready', 0, 1])
+      await t.jobIs(id, { state: 'ready', attempt: 0, crashes: 1 })
       const lost = (await t.store.instances.list()).find((one) => one.id === instance)
       assert.deepEqual([lost?.state, lost?.endedAt], ['lost', t.clock.now()])
       const leases = await t.claim(await t.worker())
-      assert.deepEqual(
-        leases.map((lease) => [lease.id, lease.attempt]),
-        [
-          [id, 1],
-          [second, 1],
-        ],
-      )
+      assert.deepEqual(pluck(leases, 'id', 'attempt'), [
+        [id, 1],
+        [second, 1],
+      ])
       assert.deepEqual([leases[0]?.crashes, leases[0]?.readyAt], [1, first.readyAt])
     },
   },
   {
     name: 'P4 a reaped attempt is in the history as interrupted, under its instance and number',
-    async run({ store, clock, running }) {
+    async run({ store, clock, running, crash }) {
       const { id, token, instance } = await running()
-      clock.advance(HOUR)
-      await store.instances.reap(options)
+      await crash()
       const { error: _, ...attempt } = only(await store.history(id))
       assert.deepEqual(attempt, {
         attempt: 1,
@@ -66,34 +57,33 @@ export const reapCases: readonly Case[] = [
   },
   {
     name: 'P4 a running instance is not reaped, nor is one that stopped gracefully',
-    async run({ store, clock, running, worker }) {
+    async run({ store, clock, running, worker, reap }) {
       const lease = await running()
       const stopped = await worker()
       await store.instances.deregister(stopped)
       clock.advance(9_999)
-      const reply = await changesNothing(store, () => store.instances.reap(options))
+      const reply = await changesNothing(store, () => reap())
       assert.deepEqual(reply, { instances: [], jobs: [] })
       assert.equal((await store.instances.renew(aHeartbeat(lease.instance))).alive, true)
     },
   },
   {
     name: 'P4 an expired instance without jobs is marked too, once',
-    async run({ store, clock, worker }) {
+    async run({ worker, crash, reap }) {
       const id = await worker()
-      clock.advance(HOUR)
-      assert.deepEqual(await store.instances.reap(options), { instances: [id], jobs: [] })
-      assert.deepEqual(await store.instances.reap(options), { instances: [], jobs: [] })
+      assert.deepEqual(await crash(), { instances: [id], jobs: [] })
+      assert.deepEqual(await reap(), { instances: [], jobs: [] })
     },
   },
   {
     name: 'P4 a heartbeat reports to any instance when reap has something to do',
-    async run({ store, clock, worker }) {
+    async run({ store, clock, worker, reap }) {
       await worker({ leaseMs: 100 })
       const watcher = await worker({ leaseMs: HOUR })
       assert.equal((await store.instances.renew(aHeartbeat(watcher))).expired, false)
       clock.advance(101)
       assert.equal((await store.instances.renew(aHeartbeat(watcher))).expired, true)
-      await store.instances.reap(options)
+      await reap()
       assert.equal((await store.instances.renew(aHeartbeat(watcher))).expired, false)
     },
   },
@@ -117,15 +107,18 @@ export const reapCases: readonly Case[] = [
     name: 'P5 crashes are counted apart from attempts, and the last one makes the job dead',
     async run(t) {
       const id = await t.enqueue()
-      await crash(t, 'work', 2)
-      assert.deepEqual([(await t.job(id)).crashes, (await t.job(id)).attempt], [2, 0])
+      await crashTimes(t, 'work', 2)
+      await t.jobIs(id, { crashes: 2, attempt: 0 })
       await t.claimOne(await t.worker(), { quarantined: 'only' })
-      t.clock.advance(HOUR)
-      const reaped = await t.store.instances.reap(options)
+      const reaped = await t.crash()
       assert.deepEqual(reaped.jobs, [{ id, queue: 'default', kind: 'work', crashes: 3, state: 'dead' }])
-      const { state, crashes, attempt, endedAt, error } = await t.job(id)
-      assert.deepEqual([state, crashes, attempt, endedAt], ['dead', 3, 0, t.clock.now()])
-      assert.equal(error, 'lost with its instance (crash 3)')
+      await t.jobIs(id, {
+        state: 'dead',
+        crashes: 3,
+        attempt: 0,
+        endedAt: t.clock.now(),
+        error: 'lost with its instance (crash 3)',
+      })
       assert.equal((await t.store.history(id)).length, 3)
       assert.deepEqual(await countsOf(t.store), { dead: 1 })
     },
@@ -134,26 +127,17 @@ export const reapCases: readonly Case[] = [
     name: 'P5 a job with two crashes is skipped by skip, and taken alone by only',
     async run(t) {
       const [one, two] = [await t.enqueue({ kind: 'a' }), await t.enqueue({ kind: 'b' })]
-      await crash(t, 'a', 2)
-      await crash(t, 'b', 2)
+      await crashTimes(t, 'a', 2)
+      await crashTimes(t, 'b', 2)
       const harmless = await t.enqueue({ kind: 'a' })
       const [instance, kinds] = [await t.worker(), ['a', 'b']]
       const heartbeat = await t.store.instances.renew(aHeartbeat(instance, { kinds }))
       assert.deepEqual([heartbeat.ready, heartbeat.quarantined], [true, true])
-      assert.deepEqual(
-        (await t.claim(instance, { kinds })).map(({ id }) => id),
-        [harmless],
-      )
+      assert.deepEqual(pluck(await t.claim(instance, { kinds }), 'id'), [harmless])
       const after = await t.store.instances.renew(aHeartbeat(instance, { kinds }))
       assert.deepEqual([after.ready, after.quarantined], [false, true])
-      assert.deepEqual(
-        (await t.claim(instance, { kinds, quarantined: 'only' })).map(({ id }) => id),
-        [one],
-      )
-      assert.deepEqual(
-        (await t.claim(instance, { kinds, quarantined: 'only' })).map(({ id }) => id),
-        [two],
-      )
+      assert.deepEqual(pluck(await t.claim(instance, { kinds, quarantined: 'only' }), 'id'), [one])
+      assert.deepEqual(pluck(await t.claim(instance, { kinds, quarantined: 'only' }), 'id'), [two])
       assert.deepEqual(await t.claim(instance, { kinds, quarantined: 'only' }), [])
     },
   },
@@ -161,13 +145,13 @@ export const reapCases: readonly Case[] = [
     name: 'P5 quarantined jobs respect kinds, rooms, pauses and cool-downs like any job',
     async run(t) {
       await t.enqueue()
-      await crash(t, 'work', 2)
+      await crashTimes(t, 'work', 2)
       const instance = await t.worker()
       const only = (overrides = {}): Promise<unknown[]> =>
         t.claim(instance, { quarantined: 'only', ...overrides })
       assert.deepEqual(await only({ kinds: ['other'] }), [])
       assert.deepEqual(await only({ queues: [{ queue: 'default', room: 0 }] }), [])
-      await t.store.queues.change('default', { settings: { paused: true }, coolMs: null })
+      await setQueue(t.store, 'default', { paused: true })
       assert.deepEqual(await only(), [])
       assert.equal((await t.store.instances.renew(aHeartbeat(instance))).quarantined, false)
       await t.store.queues.change('default', { settings: { paused: false }, coolMs: 100 })
@@ -180,19 +164,18 @@ export const reapCases: readonly Case[] = [
     name: 'P5 one crash is no quarantine, and finishing an attempt does not clear crashes',
     async run(t) {
       const id = await t.enqueue()
-      await crash(t, 'work', 1)
+      await crashTimes(t, 'work', 1)
       const lease = await t.claimOne(await t.worker())
       assert.equal(lease.crashes, 1)
       await t.finish(lease, { to: 'scheduled', delayMs: 0, refund: false })
-      assert.deepEqual([(await t.job(id)).crashes, (await t.job(id)).attempt], [1, 1])
+      await t.jobIs(id, { crashes: 1, attempt: 1 })
     },
   },
   {
     name: 'P2 P4 a late worker of a lost instance can write nothing',
-    async run({ store, clock, running, finish }) {
+    async run({ store, running, finish, crash }) {
       const lease = await running()
-      clock.advance(HOUR)
-      await store.instances.reap(options)
+      await crash()
       await changesNothing(store, async () => {
         assert.deepEqual(await store.progress([{ id: lease.id, token: lease.token, value: '1' }]), [false])
         assert.equal((await finish(lease, DONE)).accepted, false)
@@ -203,13 +186,12 @@ export const reapCases: readonly Case[] = [
   },
   {
     name: 'P2 P4 a job that another instance holds by now is not taken from it',
-    async run({ store, clock, running, worker, claimOne, finish }) {
+    async run({ store, running, worker, claimOne, finish, crash, reap }) {
       const lost = await running()
-      clock.advance(HOUR)
-      await store.instances.reap(options)
+      await crash()
       const lease = await claimOne(await worker(), { kinds: [lost.kind] })
       assert.equal(lease.id, lost.id)
-      const reply = await changesNothing(store, () => store.instances.reap(options))
+      const reply = await changesNothing(store, () => reap())
       assert.deepEqual(reply, { instances: [], jobs: [] })
       assert.equal((await finish(lease, DONE)).accepted, true)
     },

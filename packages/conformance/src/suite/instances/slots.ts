@@ -4,6 +4,7 @@ import { DEFAULT_QUEUE_SETTINGS, type FullStore, type Slot } from 'jobmill/store
 import { anInstance, aHeartbeat } from '../../factories.ts'
 import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
+import { pluck } from '../looks.ts'
 
 async function declare(store: FullStore, ...names: string[]): Promise<void> {
   await store.queues.declare(names.map((name) => ({ name, settings: DEFAULT_QUEUE_SETTINGS })))
@@ -60,11 +61,11 @@ export const slotCases: readonly Case[] = [
   },
   {
     name: 'missing queues and instances that are not alive are skipped, the rest is written',
-    async run({ store, clock, worker }) {
+    async run({ store, clock, worker, reap }) {
       await declare(store, 'a')
       const [lost, stopped] = [await worker(), await worker({ leaseMs: HOUR })]
       clock.advance(10_000)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await reap()
       await store.instances.deregister(stopped)
       const [expired, alive] = [await worker({ leaseMs: 1 }), await worker()]
       clock.advance(1)
@@ -75,15 +76,12 @@ export const slotCases: readonly Case[] = [
       )
       assert.equal(await store.instances.assign([{ instance: alive, queue: 'nope', workers: 5 }]), 0)
       assert.deepEqual(await store.instances.slots(), [{ instance: alive, queue: 'a', workers: 5 }])
-      assert.deepEqual(
-        (await store.queues.list()).map(({ name }) => name),
-        ['a'],
-      )
+      assert.deepEqual(pluck(await store.queues.list(), 'name'), ['a'])
     },
   },
   {
     name: 'P4 P6 the slots of an instance are deleted when it stops or is lost, and do not return with it',
-    async run({ store, clock, worker }) {
+    async run({ store, clock, worker, reap }) {
       await declare(store, 'a')
       const [lost, stopped, alive] = [
         await worker(),
@@ -94,7 +92,7 @@ export const slotCases: readonly Case[] = [
       await store.instances.assign(slots)
       await store.instances.deregister(stopped)
       clock.advance(10_000)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await reap()
       assert.deepEqual(await store.instances.slots(), slots.slice(2))
       for (const id of [lost, stopped]) {
         await store.instances.register(anInstance({ id }))
@@ -116,7 +114,7 @@ export const slotCases: readonly Case[] = [
   },
   {
     name: 'the version of the members rises with every register, stop and loss, and P15 with nothing else',
-    async run({ store, clock, worker, enqueue }) {
+    async run({ store, clock, worker, enqueue, reap }) {
       await enqueue()
       let version = await membersVersion(store)
       const rises = async (act: () => Promise<unknown>): Promise<void> => {
@@ -142,8 +140,8 @@ export const slotCases: readonly Case[] = [
       await stays(() => store.instances.deregister(anInstance().id))
       clock.advance(10_000)
       await stays(() => Promise.resolve())
-      await rises(() => store.instances.reap({ crashesUntilDead: 3, limit: 10 }))
-      await stays(() => store.instances.reap({ crashesUntilDead: 3, limit: 10 }))
+      await rises(() => reap())
+      await stays(() => reap())
       await rises(() => worker())
     },
   },

@@ -6,7 +6,7 @@ import { HOUR, only } from '../bench.ts'
 import type { Case } from '../case.ts'
 import { EACH, ONE, outcomes } from './limit-key-helpers.ts'
 import { apiLimit, declare, draw, countGranted, patientRequest, TEN } from './rate-helpers.ts'
-import { rejectsWith } from '../looks.ts'
+import { pluck, rejectsWith } from '../looks.ts'
 
 const MINUTE = HOUR / 60
 
@@ -51,10 +51,7 @@ export const limitKeyEndCases: readonly Case[] = [
       await store.limits.declare([{ name: 'plain', settings: TEN }])
       await rejectsWith('OPTION_CONFLICT', () => store.limits.change('api', { type: 'concurrency', most: 1 }))
       await rejectsWith('OPTION_CONFLICT', () => store.limits.change('plain', EACH))
-      assert.deepEqual(
-        (await store.limits.list()).map(({ settings }) => settings),
-        [EACH, TEN],
-      )
+      assert.deepEqual(pluck(await store.limits.list(), 'settings'), [EACH, TEN])
     },
   },
   {
@@ -143,10 +140,7 @@ export const limitKeyEndCases: readonly Case[] = [
         )
         assert.equal(countGranted(replies.flat()), round === 0 ? 80 : 0)
       }
-      assert.deepEqual(
-        (await store.limits.list()).map((limit) => limit.keys),
-        [40, 40],
-      )
+      assert.deepEqual(pluck(await store.limits.list(), 'keys'), [40, 40])
     },
   },
   {

@@ -6,7 +6,7 @@ import { only } from '../bench.ts'
 import type { Case } from '../case.ts'
 import { EACH, ONE, outcomes } from './limit-key-helpers.ts'
 import { apiLimit, declare, draw, patientRequest, settingsVersion, TEN } from './rate-helpers.ts'
-import { rejectsWith } from '../looks.ts'
+import { setQueue, pluck, rejectsWith } from '../looks.ts'
 
 export const limitKeyCases: readonly Case[] = [
   {
@@ -111,10 +111,7 @@ export const limitKeyCases: readonly Case[] = [
         anAcquire('plain'),
         anAcquire('api'),
       ])
-      assert.deepEqual(
-        mixed.map(({ outcome }) => outcome),
-        ['wrong-key', 'granted', 'granted', 'wrong-key'],
-      )
+      assert.deepEqual(pluck(mixed, 'outcome'), ['wrong-key', 'granted', 'granted', 'wrong-key'])
       await rejectsWith('OPTION_CONFLICT', () => store.limits.drain('api', 5))
       await rejectsWith('OPTION_CONFLICT', () => store.limits.drain('plain', 5, 'a'))
       await rejectsWith('LIMIT_UNKNOWN', () => store.limits.drain('nope', 5, 'a'))
@@ -166,16 +163,11 @@ export const limitKeyCases: readonly Case[] = [
       await declare(store, EACH)
       const settings = DEFAULT_QUEUE_SETTINGS
       await store.queues.declare([{ name: 'default', settings }])
-      await rejectsWith('OPTION_CONFLICT', () =>
-        store.queues.change('default', { settings: { limit: 'api' }, coolMs: null }),
-      )
+      await rejectsWith('OPTION_CONFLICT', () => setQueue(store, 'default', { limit: 'api' }))
       await rejectsWith('OPTION_CONFLICT', () =>
         store.queues.declare([{ name: 'other', settings: { ...settings, limit: 'api' } }]),
       )
-      assert.deepEqual(
-        (await store.queues.list()).map(({ name, limit }) => [name, limit]),
-        [['default', null]],
-      )
+      assert.deepEqual(pluck(await store.queues.list(), 'name', 'limit'), [['default', null]])
     },
   },
 ]

@@ -5,7 +5,7 @@ import { anAcquire } from '../../factories.ts'
 import { only } from '../bench.ts'
 import type { Case } from '../case.ts'
 import { apiLimit, declare, draw, TEN } from './rate-helpers.ts'
-import { rejectsWith } from '../looks.ts'
+import { setQueue, pluck, rejectsWith } from '../looks.ts'
 import { dailySchedule, declare as declareSchedule } from '../schedules/schedule-helpers.ts'
 
 const release = (store: FullStore, settings: Partial<QueueSettings>): Promise<void> =>
@@ -64,7 +64,7 @@ export const limitOverrideCases: readonly Case[] = [
         const { type: _, ...named } = override
         const listed = (await store.overrides.list()).filter((one) => one.name === name)
         assert.deepEqual(
-          listed.map(({ what, option, value, by }) => [what, option, value, by]),
+          pluck(listed, 'what', 'option', 'value', 'by'),
           Object.entries(named).map(([option, value]) => ['limit', option, value, 'ci']),
         )
         assert.deepEqual(await store.overrides.reset('limit', name, null), Object.keys(named))
@@ -126,10 +126,7 @@ export const limitOverrideCases: readonly Case[] = [
       await rejectsWith('OPTION_INVALID', () => store.limits.change('api', { type: 'rate', burst: 2 }, 'ops'))
       await store.limits.change('api', { type: 'rate', amount: 7 }, 'ops')
       assert.deepEqual((await apiLimit(store)).settings, { type: 'rate', amount: 7, perMs: 1_000, burst: 7 })
-      assert.deepEqual(
-        (await store.overrides.list()).map(({ option, isApplied }) => [option, isApplied]),
-        [['amount', true]],
-      )
+      assert.deepEqual(pluck(await store.overrides.list(), 'option', 'isApplied'), [['amount', true]])
       // Neither a release with the same type nor one with the chosen type changes the choice of the operator.
       await declare(store, { ...few, most: 4 })
       assert.equal((await apiLimit(store)).settings.type, 'rate')
@@ -214,10 +211,7 @@ export const limitOverrideCases: readonly Case[] = [
           { name: 'api', settings: { ...TEN, perKey: true } },
         ]),
       )
-      assert.deepEqual(
-        (await store.limits.list()).map(({ name, settings }) => [name, settings]),
-        [['api', TEN]],
-      )
+      assert.deepEqual(pluck(await store.limits.list(), 'name', 'settings'), [['api', TEN]])
     },
   },
   {
@@ -231,10 +225,7 @@ export const limitOverrideCases: readonly Case[] = [
       await rejectsWith('OPTION_CONFLICT', () => store.overrides.reset('limit', 'api', null))
       await declare(store, { type: 'rate', amount: 9, perMs: 60_000 })
       assert.deepEqual((await apiLimit(store)).settings, { type: 'rate', amount: 5, perMs: 60_000, burst: 1 })
-      assert.deepEqual(
-        (await store.overrides.list()).map(({ option, by }) => [option, by]),
-        [['amount', 'ops']],
-      )
+      assert.deepEqual(pluck(await store.overrides.list(), 'option', 'by'), [['amount', 'ops']])
       // The overrides do not apply to a limit of another type.
       await declare(store, { type: 'concurrency', most: 2 })
       assert.deepEqual((await apiLimit(store)).settings, { type: 'concurrency', most: 2 })
@@ -263,10 +254,7 @@ export const limitOverrideCases: readonly Case[] = [
       assert.deepEqual(await store.overrides.reset('schedule', 'daily', ['priority']), ['priority'])
       assert.equal((await dailySchedule(store)).live.priority, 1)
       await store.schedules.change('daily', { paused: false })
-      assert.deepEqual(
-        (await store.overrides.list()).map(({ option }) => option),
-        ['tags'],
-      )
+      assert.deepEqual(pluck(await store.overrides.list(), 'option'), ['tags'])
       assert.deepEqual(await store.overrides.reset('schedule', 'daily', null), ['tags'])
       assert.deepEqual((await dailySchedule(store)).live, (await dailySchedule(store)).code)
     },
@@ -285,7 +273,7 @@ export const limitOverrideCases: readonly Case[] = [
       await declare(store)
       await store.limits.declare([{ name: 'other', settings: TEN }])
       await release(store, { limit: 'api' })
-      await store.queues.change('mail', { settings: { limit: 'other' }, coolMs: null })
+      await setQueue(store, 'mail', { limit: 'other' })
       await store.limits.delete('api')
       await rejectsWith('LIMIT_UNKNOWN', () => store.overrides.reset('queue', 'mail', null))
       assert.equal(only(await store.queues.list()).limit, 'other')

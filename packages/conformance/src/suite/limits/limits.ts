@@ -4,6 +4,7 @@ import type { Acquired, LimitSettings } from 'jobmill/store'
 import { anAcquire } from '../../factories.ts'
 import { HOUR, only } from '../bench.ts'
 import type { Case } from '../case.ts'
+import { hasFields, pluck } from '../looks.ts'
 import {
   TEN,
   declare,
@@ -45,10 +46,7 @@ export const limitCases: readonly Case[] = [
           each.limits.declare([{ name: 'new', settings: { type: 'concurrency', most: n + 1 } }]),
         ),
       )
-      assert.deepEqual(
-        (await store.limits.list()).map(({ name }) => name),
-        ['api', 'new'],
-      )
+      assert.deepEqual(pluck(await store.limits.list(), 'name'), ['api', 'new'])
     },
   },
   {
@@ -62,8 +60,7 @@ export const limitCases: readonly Case[] = [
           { outcome: 'granted', waitMs: 0 },
         ],
       )
-      const { available, nextInMs } = await apiLimit(store)
-      assert.deepEqual([available, nextInMs], [0, 100])
+      hasFields(await apiLimit(store), { available: 0, nextInMs: 100 })
       const late = anAcquire('api')
       const ask = async (): Promise<Acquired['outcome']> => only(await store.limits.acquire([late])).outcome
       assert.equal(await ask(), 'later')
@@ -95,10 +92,14 @@ export const limitCases: readonly Case[] = [
       await store.limits.declare([{ name: 'other', settings: { ...TEN, burst: 1 } }])
       const names = ['api', 'other', 'nope', 'api', 'other', 'api']
       const replies = await store.limits.acquire(names.map((name) => anAcquire(name)))
-      assert.deepEqual(
-        replies.map(({ outcome }) => outcome),
-        ['granted', 'granted', 'unknown', 'granted', 'later', 'later'],
-      )
+      assert.deepEqual(pluck(replies, 'outcome'), [
+        'granted',
+        'granted',
+        'unknown',
+        'granted',
+        'later',
+        'later',
+      ])
       assert.deepEqual(await store.limits.acquire([]), [])
     },
   },

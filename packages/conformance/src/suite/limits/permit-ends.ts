@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { anAcquire } from '../../factories.ts'
 import { aFinish, type Bench, DEAD, DONE, HOUR, later, RELEASED } from '../bench.ts'
 import type { Case } from '../case.ts'
+import { pluck } from '../looks.ts'
 import {
   dbLimit,
   declare,
@@ -49,10 +50,7 @@ const ENDS: readonly (readonly [string, (t: Bench, lease: HeldLease) => Promise<
 async function reap({ store, clock }: Bench, { id }: HeldLease, crashesUntilDead: number): Promise<void> {
   clock.advance(10_000)
   const { jobs } = await store.instances.reap({ crashesUntilDead, limit: 10 })
-  assert.deepEqual(
-    jobs.map((job) => job.id),
-    [id],
-  )
+  assert.deepEqual(pluck(jobs, 'id'), [id])
 }
 
 const endCases = ENDS.map(([name, end]): Case => ({
@@ -95,24 +93,18 @@ export const permitEndCases: readonly Case[] = [
       await declare(store, 5, 'cpu')
       const lease = await running()
       await store.limits.acquire([acquireFor(lease), acquireFor(lease, { limit: 'cpu', amount: 4 })])
-      assert.deepEqual(
-        (await store.limits.list()).map(({ held }) => held),
-        [4, 1],
-      )
+      assert.deepEqual(pluck(await store.limits.list(), 'held'), [4, 1])
       await finish(lease, DONE)
-      assert.deepEqual(
-        (await store.limits.list()).map(({ held }) => held),
-        [0, 0],
-      )
+      assert.deepEqual(pluck(await store.limits.list(), 'held'), [0, 0])
     },
   },
   {
     name: 'P13 a refused finish releases nothing: the permits belong to the current attempt',
-    async run({ store, clock, running, worker, claimOne, finish }) {
+    async run({ store, clock, running, worker, claimOne, finish, reap }) {
       await declare(store, 5)
       const old = await running({ kind: 'again' })
       clock.advance(10_000)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await reap()
       const lease = await claimOne(await worker(), { kinds: ['again'] })
       await store.limits.acquire([acquireFor(lease)])
       assert.equal((await finish(old, DONE)).accepted, false)

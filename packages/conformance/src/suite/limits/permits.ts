@@ -3,14 +3,15 @@ import assert from 'node:assert/strict'
 import { anInstance, anAcquire } from '../../factories.ts'
 import { DONE, HOUR, only } from '../bench.ts'
 import type { Case } from '../case.ts'
+import { pluck, hasFields } from '../looks.ts'
 import { declare, dbLimit, permitOf, heldOf, acquireFor, acquireOutcome } from './permit-helpers.ts'
 
 export const permitCases: readonly Case[] = [
   {
     name: 'P13 permits are granted until none is left, and then the answer is later',
-    async run({ store, running }) {
+    async run({ store, runningJobs }) {
       await declare(store, 2)
-      const leases = [await running(), await running(), await running()]
+      const leases = await runningJobs(3)
       const replies = []
       for (const lease of leases)
         replies.push(only(await store.limits.acquire([acquireFor(lease, { waitUpToMs: 1_000 })])))
@@ -19,8 +20,7 @@ export const permitCases: readonly Case[] = [
         { outcome: 'granted', waitMs: 0 },
       ])
       assert.ok(replies[2]?.outcome === 'later' && replies[2].inMs > 0)
-      const { available, held, nextInMs } = await dbLimit(store)
-      assert.deepEqual([available, held, nextInMs], [0, 2, null])
+      hasFields(await dbLimit(store), { available: 0, held: 2, nextInMs: null })
     },
   },
   {
@@ -44,11 +44,11 @@ export const permitCases: readonly Case[] = [
   },
   {
     name: 'P2 P13 a permit is granted only under the current token of a running job',
-    async run({ store, clock, enqueue, running, worker, claimOne }) {
+    async run({ store, clock, enqueue, running, worker, claimOne, reap }) {
       await declare(store, 5)
       const old = await running({ kind: 'again' })
       clock.advance(10_000)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await reap()
       const lease = await claimOne(await worker(), { kinds: ['again'] })
       const waiting = await enqueue()
       const { token } = lease
@@ -65,11 +65,11 @@ export const permitCases: readonly Case[] = [
   },
   {
     name: 'P4 P13 a holder outside of jobs needs a running instance',
-    async run({ store, clock, worker }) {
+    async run({ store, clock, worker, reap }) {
       await declare(store, 5)
       const [lost, stopped] = [await worker(), await worker({ leaseMs: HOUR })]
       clock.advance(10_000)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await reap()
       await store.instances.deregister(stopped)
       const [expired, alive] = [await worker({ leaseMs: 1 }), await worker()]
       clock.advance(1)
@@ -82,7 +82,7 @@ export const permitCases: readonly Case[] = [
   },
   {
     name: 'P4 P6 P13 the permits of other holders are released when their instance stops or is lost, and no others',
-    async run({ store, clock, worker }) {
+    async run({ store, clock, worker, reap }) {
       await declare(store, 9)
       await declare(store, 9, 'more')
       const [lost, stopped, alive] = [
@@ -101,11 +101,8 @@ export const permitCases: readonly Case[] = [
       assert.equal(await heldOf(store), 6)
       clock.advance(10_000)
       assert.equal(await heldOf(store), 6)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
-      assert.deepEqual(
-        (await store.limits.list()).map(({ held }) => held),
-        [3, 1],
-      )
+      await reap()
+      assert.deepEqual(pluck(await store.limits.list(), 'held'), [3, 1])
     },
   },
   {
@@ -122,12 +119,12 @@ export const permitCases: readonly Case[] = [
   },
   {
     name: 'P2 P13 a permit is released only under its own token',
-    async run({ store, clock, running, worker, claimOne }) {
+    async run({ store, clock, running, worker, claimOne, reap }) {
       await declare(store, 1)
       const old = await running({ kind: 'again' })
       await store.limits.acquire([acquireFor(old)])
       clock.advance(10_000)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await reap()
       const instance = await worker()
       const lease = { ...(await claimOne(instance, { kinds: ['again'] })), instance }
       assert.equal(await acquireOutcome(store, acquireFor(lease)), 'granted')
@@ -161,9 +158,9 @@ export const permitCases: readonly Case[] = [
   },
   {
     name: 'P13 a holder keeps its permit when the limit is lowered, and none is granted until there is room',
-    async run({ store, running, finish }) {
+    async run({ store, running, finish, runningJobs }) {
       await declare(store, 3)
-      const leases = [await running(), await running(), await running()]
+      const leases = await runningJobs(3)
       for (const lease of leases) await store.limits.acquire([acquireFor(lease)])
       const changed = await store.limits.change('db', { type: 'concurrency', most: 1 })
       assert.deepEqual([changed.held, changed.available, changed.nextInMs], [3, 0, null])
@@ -194,8 +191,7 @@ export const permitCases: readonly Case[] = [
       const [first, second] = [await running(), await running()]
       await store.limits.acquire([acquireFor(first)])
       const drained = await store.limits.drain('db', 3_000)
-      assert.deepEqual([drained.held, drained.available, drained.drainedMs], [1, 0, 3_000])
-      assert.equal(drained.nextInMs, 3_000)
+      hasFields(drained, { held: 1, available: 0, drainedMs: 3_000, nextInMs: 3_000 })
       clock.advance(2_999)
       assert.equal(await acquireOutcome(store, acquireFor(second)), 'later')
       clock.advance(1)

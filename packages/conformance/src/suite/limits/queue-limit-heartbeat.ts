@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS } from 'jobmill/store'
 import { DONE, HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
+import { setQueue } from '../looks.ts'
 import { TEN, THREE, setUpLimitedQueues, claimFrom, readinessOf } from './queue-limit-helpers.ts'
 
 export const queueLimitHeartbeatCases: readonly Case[] = [
@@ -38,9 +39,9 @@ export const queueLimitHeartbeatCases: readonly Case[] = [
       assert.deepEqual(await readinessOf(store, id, both), [false, 100])
       await store.queues.change('mail', { settings: {}, coolMs: 500 })
       assert.deepEqual(await readinessOf(store, id, both), [false, 5_000])
-      await store.queues.change('sms', { settings: { paused: true }, coolMs: null })
+      await setQueue(store, 'sms', { paused: true })
       assert.deepEqual(await readinessOf(store, id, both), [false, null])
-      await store.queues.change('sms', { settings: { paused: false }, coolMs: null })
+      await setQueue(store, 'sms', { paused: false })
       // Without a waiting job there is nothing to report.
       await store.cancel(sms, 'no')
       assert.deepEqual(await readinessOf(store, id, both), [false, null])

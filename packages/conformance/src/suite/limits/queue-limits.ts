@@ -4,7 +4,7 @@ import { DEFAULT_QUEUE_SETTINGS, type Lease } from 'jobmill/store'
 import { aClaim, anInstance, aHeartbeat, anAcquire, someJobs } from '../../factories.ts'
 import { aFinish, DONE, HOUR, later, only, RELEASED } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { countsOf, rejectsWith } from '../looks.ts'
+import { setQueue, pluck, countsOf, rejectsWith } from '../looks.ts'
 import { TEN, THREE, setUpLimitedQueues, claimFrom, apiLimit } from './queue-limit-helpers.ts'
 
 export const queueLimitCases: readonly Case[] = [
@@ -25,7 +25,7 @@ export const queueLimitCases: readonly Case[] = [
         store.queues.change('default', { settings: { limit: 'nope', workers: 3 }, coolMs: 500 }),
       )
       assert.deepEqual(await store.queues.list(), before)
-      const changed = await store.queues.change('default', { settings: { limit: 'api' }, coolMs: null })
+      const changed = await setQueue(store, 'default', { limit: 'api' })
       assert.equal(changed.limit, 'api')
     },
   },
@@ -35,7 +35,7 @@ export const queueLimitCases: readonly Case[] = [
       await setUpLimitedQueues(store, TEN)
       await rejectsWith('LIMIT_IN_USE', () => store.limits.delete('api'))
       assert.equal((await store.limits.list()).length, 1)
-      await store.queues.change('mail', { settings: { limit: null }, coolMs: null })
+      await setQueue(store, 'mail', { limit: null })
       assert.equal(await store.limits.delete('api'), true)
     },
   },
@@ -130,10 +130,7 @@ export const queueLimitCases: readonly Case[] = [
       const id = await worker()
       await claimFrom(store, id)
       const leases = await claimFrom(store, id, ['mail', 'default'])
-      assert.deepEqual(
-        leases.map((lease) => lease.id),
-        [free],
-      )
+      assert.deepEqual(pluck(leases, 'id'), [free])
     },
   },
   {
@@ -170,10 +167,7 @@ export const queueLimitCases: readonly Case[] = [
       const ids = []
       for (const priority of [1, 0, 1, 0, -1]) ids.push(await enqueue({ queue: 'mail', priority }))
       const leases = await claimFrom(store, await worker())
-      assert.deepEqual(
-        leases.map(({ id }) => id),
-        [ids[4], ids[1]],
-      )
+      assert.deepEqual(pluck(leases, 'id'), [ids[4], ids[1]])
     },
   },
   {
@@ -224,12 +218,12 @@ export const queueLimitCases: readonly Case[] = [
   },
   {
     name: 'P5 P13 a quarantined job uses the limit of its queue like any other job',
-    async run({ store, clock, worker }) {
+    async run({ store, clock, worker, reap }) {
       await setUpLimitedQueues(store, { ...TEN, burst: 1 }, { jobs: 1 })
       for (let crash = 0; crash < 2; crash += 1) {
         assert.equal((await claimFrom(store, await worker())).length, 1)
         clock.advance(10_000)
-        await store.instances.reap({ crashesUntilDead: 9, limit: 10 })
+        await reap(9)
       }
       const id = await worker()
       await store.limits.acquire([anAcquire('api')])
@@ -248,9 +242,9 @@ export const queueLimitCases: readonly Case[] = [
       await setUpLimitedQueues(store, { ...TEN, burst: 1 })
       const id = await worker()
       assert.equal((await claimFrom(store, id)).length, 1)
-      await store.queues.change('mail', { settings: { limit: null }, coolMs: null })
+      await setQueue(store, 'mail', { limit: null })
       assert.equal((await claimFrom(store, id, ['mail'], { room: 5 })).length, 5)
-      await store.queues.change('mail', { settings: { limit: 'api' }, coolMs: null })
+      await setQueue(store, 'mail', { limit: 'api' })
       assert.equal((await claimFrom(store, id)).length, 0)
     },
   },

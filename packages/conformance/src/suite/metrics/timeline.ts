@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import type { FullStore, NewTimelineEvent, TimelineEvent, TimelineQuery } from 'jobmill/store'
 import { aJob, anInstance } from '../../factories.ts'
 import type { Case } from '../case.ts'
+import { pluck } from '../looks.ts'
 
 function anEvent(type: string, overrides: Partial<NewTimelineEvent> = {}): NewTimelineEvent {
   return { type, agoMs: 0, queue: null, job: null, data: '{}', ...overrides }
@@ -41,10 +42,7 @@ export const timelineCases: readonly Case[] = [
       clock.advance(10)
       await write(store, [anEvent('c', { agoMs: 60_000 }), anEvent('d')])
       const events = await store.metrics.timeline({ limit: 10 })
-      assert.deepEqual(
-        events.map(({ type }) => type),
-        ['d', 'c', 'b', 'a'],
-      )
+      assert.deepEqual(pluck(events, 'type'), ['d', 'c', 'b', 'a'])
       const numbers = events.map(({ n }) => n)
       assert.deepEqual(
         numbers,
@@ -107,10 +105,7 @@ export const timelineCases: readonly Case[] = [
         assert.ok(page.length <= 2)
         events.push(...page)
       }
-      assert.deepEqual(
-        events.map(({ type }) => type),
-        ['e', 'd', 'c', 'b', 'a'],
-      )
+      assert.deepEqual(pluck(events, 'type'), ['e', 'd', 'c', 'b', 'a'])
     },
   },
 ]

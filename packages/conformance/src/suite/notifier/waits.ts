@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { systemPlatform } from 'jobmill/store'
 import { QUEUE, aJob } from '../../factories.ts'
 import type { Case } from '../case.ts'
+import { pluck } from '../looks.ts'
 
 export const waitCases: readonly Case[] = [
   {
@@ -10,10 +11,7 @@ export const waitCases: readonly Case[] = [
     async run({ store }) {
       const waits = store.notifier.wait({ queues: ['a', QUEUE], timeoutMs: 15_000 })
       store.notifier.notify([QUEUE])
-      assert.deepEqual(
-        (await waits).map(({ queue, jobs }) => [queue, jobs]),
-        [[QUEUE, null]],
-      )
+      assert.deepEqual(pluck(await waits, 'queue', 'jobs'), [[QUEUE, null]])
     },
   },
   {

@@ -3,21 +3,23 @@ import assert from 'node:assert/strict'
 import { aHeartbeat } from '../../factories.ts'
 import { DONE, HOUR, later, only } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing, countsAreExact, countsOf, historyOf, isVerdict } from '../looks.ts'
+import { pluck, changesNothing, countsAreExact, countsOf, historyOf, isVerdict } from '../looks.ts'
 
 export const cancelCases: readonly Case[] = [
   {
     name: 'P8 a waiting job is cancelled at once, with the reason in its history',
-    async run({ store, clock, jobIn, job }) {
+    async run({ store, clock, jobIn, jobIs }) {
       for (const state of ['scheduled', 'ready'] as const) {
         const id = await jobIn(state)
         clock.advance(5)
         isVerdict(only(await store.cancel([id], 'not needed')), 'changed', 'cancelled')
-        const { state: now, error, endedAt, dueAt, cancelReason } = await job(id)
-        assert.deepEqual(
-          [now, error, endedAt, dueAt, cancelReason],
-          ['cancelled', 'not needed', clock.now(), null, null],
-        )
+        await jobIs(id, {
+          state: 'cancelled',
+          error: 'not needed',
+          endedAt: clock.now(),
+          dueAt: null,
+          cancelReason: null,
+        })
         const { token: _, ...attempt } = only(await store.history(id))
         assert.deepEqual(attempt, {
           attempt: 0,
@@ -38,13 +40,10 @@ export const cancelCases: readonly Case[] = [
       await finish(lease, later(HOUR), { error: 'first' })
       await store.cancel([lease.id], 'enough')
       const history = await store.history(lease.id)
-      assert.deepEqual(
-        history.map(({ outcome, attempt }) => [outcome, attempt]),
-        [
-          ['failed', 1],
-          ['cancelled', 1],
-        ],
-      )
+      assert.deepEqual(pluck(history, 'outcome', 'attempt'), [
+        ['failed', 1],
+        ['cancelled', 1],
+      ])
     },
   },
   {
@@ -59,13 +58,12 @@ export const cancelCases: readonly Case[] = [
   },
   {
     name: 'P8 a running job keeps running; its instance is notified through any handle, and no other is',
-    async run({ store, another, running, worker, job }) {
+    async run({ store, another, running, worker, jobIs }) {
       const lease = await running()
       const bystander = await worker()
       const other = await another()
       isVerdict(only(await other.cancel([lease.id], 'stop it')), 'changed', 'running')
-      const { state, cancelReason, instance } = await job(lease.id)
-      assert.deepEqual([state, cancelReason, instance], ['running', 'stop it', lease.instance])
+      await jobIs(lease.id, { state: 'running', cancelReason: 'stop it', instance: lease.instance })
       const heartbeat = await store.instances.renew(aHeartbeat(lease.instance))
       assert.deepEqual(heartbeat.cancels, [{ id: lease.id, token: lease.token, reason: 'stop it' }])
       assert.deepEqual((await store.instances.renew(aHeartbeat(lease.instance))).cancels, heartbeat.cancels)
@@ -74,22 +72,21 @@ export const cancelCases: readonly Case[] = [
   },
   {
     name: 'P8 a second request on a running job is unchanged and keeps the first reason',
-    async run({ store, running, job }) {
+    async run({ store, running, jobIs }) {
       const { id } = await running()
       await store.cancel([id], 'first')
       isVerdict(only(await changesNothing(store, () => store.cancel([id], 'second'))), 'unchanged', 'running')
-      assert.equal((await job(id)).cancelReason, 'first')
+      await jobIs(id, { cancelReason: 'first' })
     },
   },
   {
     name: 'P8 the request survives the crash of the instance',
-    async run({ store, clock, running, job }) {
+    async run({ store, running, crash, jobIs }) {
       const { id } = await running()
       await store.cancel([id], 'stop it')
-      clock.advance(HOUR)
-      const { jobs } = await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      const { jobs } = await crash()
       assert.equal(only(jobs).state, 'cancelled')
-      assert.equal((await job(id)).state, 'cancelled')
+      await jobIs(id, { state: 'cancelled' })
       // The crash interrupted the attempt. The cancel only decided the next state of the job.
       assert.deepEqual(await historyOf(store, id), [['interrupted', 'stop it']])
       assert.equal((await store.stage(10)).ready, 0)
@@ -98,24 +95,23 @@ export const cancelCases: readonly Case[] = [
   },
   {
     name: 'P6 P8 the request survives the graceful stop of the instance',
-    async run({ store, running, job }) {
+    async run({ store, running, jobIs }) {
       const { id, instance } = await running()
       await store.cancel([id], 'stop it')
       assert.equal(await store.instances.deregister(instance), 1)
-      const { state, error } = await job(id)
-      assert.deepEqual([state, error], ['cancelled', 'stop it'])
+      await jobIs(id, { state: 'cancelled', error: 'stop it' })
       assert.deepEqual(await historyOf(store, id), [['cancelled', 'stop it']])
     },
   },
   {
     name: 'P8 a request ends with the attempt: a retried job starts clean',
-    async run({ store, running, finish, claimOne, worker, job }) {
+    async run({ store, running, finish, claimOne, worker, jobIs }) {
       const lease = await running()
       await store.cancel([lease.id], 'stop it')
       await finish(lease, later(0))
       await store.retry([lease.id])
       const again = await claimOne(await worker(), { kinds: [lease.kind] })
-      assert.equal((await job(lease.id)).cancelReason, null)
+      await jobIs(lease.id, { cancelReason: null })
       assert.deepEqual((await store.instances.renew(aHeartbeat(again.instance))).cancels, [])
       assert.equal((await finish(again, DONE)).state, 'done')
     },
@@ -125,18 +121,9 @@ export const cancelCases: readonly Case[] = [
     async run({ store, jobIn }) {
       const [ready, running] = [await jobIn('ready'), await jobIn('running')]
       const verdicts = await store.cancel([ready, running, ready, running], 'no')
-      assert.deepEqual(
-        verdicts.map(({ id }) => id),
-        [ready, running, ready, running],
-      )
-      assert.deepEqual(
-        verdicts.map(({ verdict }) => verdict),
-        ['changed', 'changed', 'unchanged', 'unchanged'],
-      )
-      assert.deepEqual(
-        verdicts.map(({ state }) => state),
-        ['cancelled', 'running', 'cancelled', 'running'],
-      )
+      assert.deepEqual(pluck(verdicts, 'id'), [ready, running, ready, running])
+      assert.deepEqual(pluck(verdicts, 'verdict'), ['changed', 'changed', 'unchanged', 'unchanged'])
+      assert.deepEqual(pluck(verdicts, 'state'), ['cancelled', 'running', 'cancelled', 'running'])
       assert.equal((await store.history(ready)).length, 1)
     },
   },

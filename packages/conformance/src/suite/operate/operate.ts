@@ -4,7 +4,7 @@ import { type FullStore, JOB_STATES, type JobState, type Verdict } from 'jobmill
 import { aJob } from '../../factories.ts'
 import { DEAD, DONE, HOUR, later, only } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing, countsAreExact, countsOf, isVerdict } from '../looks.ts'
+import { hasFields, pluck, changesNothing, countsAreExact, countsOf, isVerdict } from '../looks.ts'
 
 const VERBS: Readonly<Record<string, (store: FullStore, ids: readonly string[]) => Promise<Verdict[]>>> = {
   cancel: (store, ids) => store.cancel(ids, 'no'),
@@ -77,10 +77,7 @@ export const operateCases: readonly Case[] = [
       for (const act of Object.values(VERBS)) {
         const [there, unknown] = [await enqueue({ delay: HOUR }), aJob().id]
         const verdicts = await act(store, [unknown, there, unknown])
-        assert.deepEqual(
-          verdicts.map(({ id }) => id),
-          [unknown, there, unknown],
-        )
+        assert.deepEqual(pluck(verdicts, 'id'), [unknown, there, unknown])
         isVerdict(verdicts[0], 'unknown', null)
         isVerdict(verdicts[2], 'unknown', null)
         assert.notEqual(verdicts[1]?.verdict, 'unknown')
@@ -90,27 +87,21 @@ export const operateCases: readonly Case[] = [
   },
   {
     name: 'P5 a retried job starts over with attempt and crashes at 0, behind the others, history kept',
-    async run({ store, clock, running, finish, claimOne, claim, worker, enqueue, job }) {
+    async run({ store, clock, running, finish, claimOne, claim, worker, enqueue, job, crash, jobIs }) {
       const first = await running({ kind: 'work' })
-      clock.advance(HOUR)
-      await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
+      await crash()
       await finish(await claimOne(await worker()), DEAD, { error: 'why' })
-      const ended = await job(first.id)
-      assert.deepEqual([ended.attempt, ended.crashes, ended.state], [1, 1, 'dead'])
+      await jobIs(first.id, { attempt: 1, crashes: 1, state: 'dead' })
       const other = await enqueue()
       clock.advance(5)
       isVerdict(only(await store.retry([first.id])), 'changed', 'ready')
-      const { attempt, crashes, endedAt, state, dueAt } = await job(first.id)
-      assert.deepEqual([attempt, crashes, endedAt, state, dueAt], [0, 0, null, 'ready', null])
+      await jobIs(first.id, { attempt: 0, crashes: 0, endedAt: null, state: 'ready', dueAt: null })
       assert.equal((await store.history(first.id)).length, 2)
       const leases = await claim(await worker())
-      assert.deepEqual(
-        leases.map(({ id, attempt }) => [id, attempt]),
-        [
-          [other, 1],
-          [first.id, 1],
-        ],
-      )
+      assert.deepEqual(pluck(leases, 'id', 'attempt'), [
+        [other, 1],
+        [first.id, 1],
+      ])
       assert.equal(leases[1]?.readyAt, clock.now())
     },
   },
@@ -158,36 +149,24 @@ export const operateCases: readonly Case[] = [
     async run({ store, jobIn, enqueue }) {
       const dead = await jobIn('dead')
       const retried = await store.retry([dead, dead])
-      assert.deepEqual(
-        retried.map(({ verdict }) => verdict),
-        ['changed', 'refused'],
-      )
+      assert.deepEqual(pluck(retried, 'verdict'), ['changed', 'refused'])
       const waiting = await enqueue({ delay: HOUR })
       const ran = await store.runNow([waiting, waiting])
-      assert.deepEqual(
-        ran.map(({ verdict }) => verdict),
-        ['changed', 'unchanged'],
-      )
+      assert.deepEqual(pluck(ran, 'verdict'), ['changed', 'unchanged'])
       const deleted = await store.delete([waiting, waiting])
-      assert.deepEqual(
-        deleted.map(({ verdict }) => verdict),
-        ['changed', 'unknown'],
-      )
+      assert.deepEqual(pluck(deleted, 'verdict'), ['changed', 'unknown'])
     },
   },
   {
     name: 'run now makes a job ready behind the others, in the order of the call',
-    async run({ store, clock, enqueue, worker, claim, job }) {
+    async run({ store, clock, enqueue, worker, claim, jobIs }) {
       const [one, two] = [await enqueue({ delay: HOUR }), await enqueue({ delay: 2 * HOUR })]
       const ready = await enqueue()
       clock.advance(5)
       await store.runNow([two, one])
-      assert.deepEqual([(await job(one)).dueAt, (await job(one)).attempt], [null, 0])
+      await jobIs(one, { dueAt: null, attempt: 0 })
       const leases = await claim(await worker())
-      assert.deepEqual(
-        leases.map(({ id }) => id),
-        [ready, two, one],
-      )
+      assert.deepEqual(pluck(leases, 'id'), [ready, two, one])
       assert.equal(leases[1]?.readyAt, clock.now())
     },
   },
@@ -202,15 +181,14 @@ export const operateCases: readonly Case[] = [
   },
   {
     name: 'delete removes the job with its history and tags, and its id is unused again',
-    async run({ store, jobIn, job }) {
+    async run({ store, jobIn, jobIs }) {
       const id = await jobIn('dead', { tags: ['t'] })
       await store.delete([id])
       assert.deepEqual(await store.get([id]), [null])
       assert.deepEqual(await store.history(id), [])
       assert.deepEqual((await store.list({ tags: ['t'] }, { limit: 10 })).jobs, [])
       await store.enqueue([aJob({ id, payload: 'new' })], { mayRepeat: true })
-      const { state, tags, payload, attempt } = await job(id)
-      assert.deepEqual([state, tags, payload, attempt], ['ready', [], '"new"', 0])
+      await jobIs(id, { state: 'ready', tags: [], payload: '"new"', attempt: 0 })
       assert.deepEqual(await store.history(id), [])
     },
   },

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS, type FullStore, type QueueRecord, type QueueSettings } from 'jobmill/store'
 import type { Case } from '../case.ts'
+import { setQueue, hasFields, pluck } from '../looks.ts'
 import { declare, settingsVersion, TEN } from '../limits/rate-helpers.ts'
 
 /** Every option of a queue in two releases of the code, and its override. */
@@ -45,21 +46,14 @@ export const overrideCases: readonly Case[] = [
         return [backoffBaseMs, backoffMaxMs]
       }
       await release(store, { backoffMaxMs: 10_000 })
-      await store.queues.change('mail', { settings: { backoffBaseMs: 9_000 }, coolMs: null }, 'ops')
+      await setQueue(store, 'mail', { backoffBaseMs: 9_000 }, 'ops')
       await release(store, { backoffMaxMs: 2_000 })
       assert.deepEqual(await backoff(), [2_000, 2_000])
-      assert.deepEqual(
-        (await store.overrides.list()).map(({ option, value }) => [option, value]),
-        [['backoffBaseMs', 2_000]],
-      )
+      assert.deepEqual(pluck(await store.overrides.list(), 'option', 'value'), [['backoffBaseMs', 2_000]])
       await release(store, { backoffMaxMs: 20_000 })
       assert.deepEqual(await backoff(), [9_000, 20_000])
       await store.overrides.reset('queue', 'mail', null)
-      await store.queues.change(
-        'mail',
-        { settings: { backoffBaseMs: 1, backoffMaxMs: 3_000 }, coolMs: null },
-        'ops',
-      )
+      await setQueue(store, 'mail', { backoffBaseMs: 1, backoffMaxMs: 3_000 }, 'ops')
       await store.overrides.reset('queue', 'mail', ['backoffBaseMs'])
       await release(store, { backoffBaseMs: 8_000, backoffMaxMs: 20_000 })
       assert.deepEqual(await backoff(), [3_000, 3_000])
@@ -96,11 +90,7 @@ export const overrideCases: readonly Case[] = [
       for (const key of KEYS) {
         await release(store, code(1))
         const at = clock.now()
-        const changed = await store.queues.change(
-          'mail',
-          { settings: { [key]: OPTIONS[key][2] }, coolMs: null },
-          'ci',
-        )
+        const changed = await setQueue(store, 'mail', { [key]: OPTIONS[key][2] }, 'ci')
         assert.equal(changed[key], OPTIONS[key][2])
         clock.advance(1_000)
         await release(store, { ...code(0), paused: false })
@@ -122,14 +112,13 @@ export const overrideCases: readonly Case[] = [
     name: 'N1 a pause by an operator is an override even if code pauses too, and survives a release that does not',
     async run({ store }) {
       await release(store, { paused: true })
-      await store.queues.change('mail', { settings: { paused: true }, coolMs: null }, 'ops')
+      await setQueue(store, 'mail', { paused: true }, 'ops')
       await release(store, { paused: false })
       assert.equal((await mail(store)).paused, true)
-      assert.deepEqual(
-        (await store.overrides.list()).map(({ option, value, by }) => [option, value, by]),
-        [['paused', true, 'ops']],
-      )
-      await store.queues.change('mail', { settings: { paused: false }, coolMs: null }, 'ops')
+      assert.deepEqual(pluck(await store.overrides.list(), 'option', 'value', 'by'), [
+        ['paused', true, 'ops'],
+      ])
+      await setQueue(store, 'mail', { paused: false }, 'ops')
       assert.deepEqual([(await mail(store)).paused, await store.overrides.list()], [false, []])
     },
   },
@@ -139,28 +128,18 @@ export const overrideCases: readonly Case[] = [
       await release(store, { workers: 4, retainDoneMs: 5 })
       const other = await another()
       await Promise.all([
-        store.queues.change('mail', { settings: { workers: 8 }, coolMs: null }, 'a'),
-        other.queues.change('mail', { settings: { retainDoneMs: 6, keepDone: 3 }, coolMs: null }, 'b'),
+        setQueue(store, 'mail', { workers: 8 }, 'a'),
+        setQueue(other, 'mail', { retainDoneMs: 6, keepDone: 3 }, 'b'),
       ])
-      assert.deepEqual(
-        (await other.overrides.list()).map(({ option, value, by, code: inCode, isInCode }) => [
-          option,
-          value,
-          by,
-          inCode,
-          isInCode,
-        ]),
-        [
-          ['keepDone', 3, 'b', null, false],
-          ['retainDoneMs', 6, 'b', 5, true],
-          ['workers', 8, 'a', 4, true],
-        ],
-      )
+      assert.deepEqual(pluck(await other.overrides.list(), 'option', 'value', 'by', 'code', 'isInCode'), [
+        ['keepDone', 3, 'b', null, false],
+        ['retainDoneMs', 6, 'b', 5, true],
+        ['workers', 8, 'a', 4, true],
+      ])
       assert.deepEqual(await store.overrides.reset('queue', 'mail', ['workers', 'paused']), ['workers'])
       assert.deepEqual(await store.overrides.reset('queue', 'mail', ['workers']), [])
       assert.deepEqual(await store.overrides.reset('queue', 'mail', null), ['keepDone', 'retainDoneMs'])
-      const { workers, retainDoneMs, keepDone } = await mail(store)
-      assert.deepEqual([workers, retainDoneMs, keepDone], [4, 5, null])
+      hasFields(await mail(store), { workers: 4, retainDoneMs: 5, keepDone: null })
     },
   },
   {
@@ -169,7 +148,7 @@ export const overrideCases: readonly Case[] = [
       const old = await another()
       await release(old, { workers: 2, keepDone: 1 })
       await release(store, { workers: 3, keepDone: 2 })
-      await store.queues.change('mail', { settings: { keepDone: 9 }, coolMs: null })
+      await setQueue(store, 'mail', { keepDone: 9 })
       assert.deepEqual([(await mail(old)).workers, (await mail(old)).keepDone], [3, 9])
       await release(old, { workers: 2, keepDone: 1 })
       assert.deepEqual([(await mail(store)).workers, (await mail(store)).keepDone], [2, 9])
@@ -179,14 +158,14 @@ export const overrideCases: readonly Case[] = [
     name: 'N1 P7 a deploy does not resume a paused queue; a resume leaves no override behind',
     async run({ store }) {
       await release(store, {})
-      await store.queues.change('mail', { settings: { paused: true }, coolMs: null }, 'ops')
+      await setQueue(store, 'mail', { paused: true }, 'ops')
       await release(store, { paused: false })
       assert.equal((await mail(store)).paused, true)
-      await store.queues.change('mail', { settings: { paused: false }, coolMs: null }, 'ops')
+      await setQueue(store, 'mail', { paused: false }, 'ops')
       assert.deepEqual([(await mail(store)).paused, await store.overrides.list()], [false, []])
       // If code pauses the queue, the resume must persist.
       await release(store, { paused: true })
-      await store.queues.change('mail', { settings: { paused: false }, coolMs: null }, 'ops')
+      await setQueue(store, 'mail', { paused: false }, 'ops')
       await release(store, { paused: true })
       assert.equal((await mail(store)).paused, false)
     },
@@ -195,15 +174,10 @@ export const overrideCases: readonly Case[] = [
     name: 'N1 a queue that code does not declare has overrides on top of the defaults',
     async run({ store, enqueue }) {
       await enqueue({ queue: 'mail' })
-      await store.queues.change('mail', { settings: { workers: 8 }, coolMs: null }, 'ops')
-      assert.deepEqual(
-        (await store.overrides.list()).map(({ option, code: inCode, isInCode }) => [
-          option,
-          inCode,
-          isInCode,
-        ]),
-        [['workers', null, false]],
-      )
+      await setQueue(store, 'mail', { workers: 8 }, 'ops')
+      assert.deepEqual(pluck(await store.overrides.list(), 'option', 'code', 'isInCode'), [
+        ['workers', null, false],
+      ])
       await release(store, null)
       assert.equal((await mail(store)).workers, 8)
       await store.overrides.reset('queue', 'mail', null)

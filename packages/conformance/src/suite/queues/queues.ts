@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS, type QueueRecord, type QueueSettings } from 'jobmill/store'
 import { DONE } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing, rejectsWith } from '../looks.ts'
+import { setQueue, pluck, changesNothing, rejectsWith } from '../looks.ts'
 
 const changes = {
   workers: 4,
@@ -33,10 +33,7 @@ export const queueCases: readonly Case[] = [
         { name: 'a', ...changes, coolingMs: 0, throttles: 0 },
         { name: 'b', ...DEFAULT_QUEUE_SETTINGS, coolingMs: 0, throttles: 0 },
       ])
-      assert.deepEqual(
-        (await store.counts()).map(({ queue }) => queue),
-        ['a', 'b'],
-      )
+      assert.deepEqual(pluck(await store.counts(), 'queue'), ['a', 'b'])
     },
   },
   {
@@ -71,10 +68,7 @@ export const queueCases: readonly Case[] = [
       await enqueue()
       await enqueue({ queue: 'other' })
       const before = await store.queues.list()
-      const changed = await store.queues.change('default', {
-        settings: { workers: 0, retainDeadMs: 7 },
-        coolMs: null,
-      })
+      const changed = await setQueue(store, 'default', { workers: 0, retainDeadMs: 7 })
       const expected = { name: 'default', ...DEFAULT_QUEUE_SETTINGS, workers: 0, retainDeadMs: 7 }
       assert.deepEqual(changed, { ...expected, coolingMs: 0, throttles: 0 })
       const records = await (await another()).queues.list()
@@ -86,13 +80,10 @@ export const queueCases: readonly Case[] = [
         records.find(({ name }) => name === 'other'),
         before.find(({ name }) => name === 'other'),
       )
-      const back = await store.queues.change('default', {
-        settings: { workers: null, retainDeadMs: null },
-        coolMs: null,
-      })
+      const back = await setQueue(store, 'default', { workers: null, retainDeadMs: null })
       assert.deepEqual([back.workers, back.retainDeadMs], [null, null])
       for (const [key, value] of Object.entries(changes)) {
-        const one = await store.queues.change('default', { settings: { [key]: value }, coolMs: null })
+        const one = await setQueue(store, 'default', { [key]: value })
         assert.equal(Object.entries(one).find(([name]) => name === key)?.[1], value)
       }
     },
@@ -103,7 +94,7 @@ export const queueCases: readonly Case[] = [
       const code = { backoffBaseMs: 20, backoffMaxMs: 40 }
       await store.queues.declare([{ name: 'mail', settings: code }])
       const change = (settings: Partial<QueueSettings>): Promise<QueueRecord> =>
-        store.queues.change('mail', { settings, coolMs: null })
+        setQueue(store, 'mail', settings)
       const before = await store.queues.list()
       await rejectsWith('OPTION_CONFLICT', () => change({ backoffBaseMs: 41, workers: 3 }))
       await rejectsWith('OPTION_CONFLICT', () => change({ backoffMaxMs: 19 }))
@@ -114,15 +105,13 @@ export const queueCases: readonly Case[] = [
       assert.equal((await change({ backoffBaseMs: 50 })).backoffBaseMs, 50)
       // Code may declare such values. They must not block a change of another option.
       await store.queues.declare([{ name: 'odd', settings: { backoffBaseMs: 9, backoffMaxMs: 8 } }])
-      assert.equal((await store.queues.change('odd', { settings: { workers: 3 }, coolMs: null })).workers, 3)
+      assert.equal((await setQueue(store, 'odd', { workers: 3 })).workers, 3)
     },
   },
   {
     name: 'a change of an unknown queue is rejected and creates none',
     async run({ store }) {
-      await rejectsWith('QUEUE_UNKNOWN', () =>
-        store.queues.change('nope', { settings: { paused: true }, coolMs: null }),
-      )
+      await rejectsWith('QUEUE_UNKNOWN', () => setQueue(store, 'nope', { paused: true }))
       assert.deepEqual(await store.queues.list(), [])
     },
   },
@@ -142,7 +131,7 @@ export const queueCases: readonly Case[] = [
   },
   {
     name: 'P7 a pause never affects a running job: it can still report progress, retry and finish',
-    async run({ store, clock, running, finish, job }) {
+    async run({ store, clock, running, finish, jobIs }) {
       const [lease, other] = [await running(), await running()]
       await changesNothing(store, () =>
         store.queues.change('default', { settings: { paused: true, workers: 0 }, coolMs: 500 }),
@@ -151,21 +140,18 @@ export const queueCases: readonly Case[] = [
       assert.deepEqual(await store.progress([{ id: lease.id, token: lease.token, value: '1' }]), [true])
       assert.equal((await finish(lease, DONE)).accepted, true)
       assert.equal((await finish(other, { to: 'scheduled', delayMs: 0, refund: false })).state, 'ready')
-      assert.equal((await job(lease.id)).state, 'done')
+      await jobIs(lease.id, { state: 'done' })
     },
   },
   {
     name: 'P7 enqueue works while a queue is paused',
-    async run({ store, enqueue, job, worker, claim }) {
+    async run({ store, enqueue, worker, claim, jobIs }) {
       const first = await enqueue()
-      await store.queues.change('default', { settings: { paused: true }, coolMs: null })
+      await setQueue(store, 'default', { paused: true })
       const second = await enqueue()
-      assert.equal((await job(second)).state, 'ready')
-      await store.queues.change('default', { settings: { paused: false }, coolMs: null })
-      assert.deepEqual(
-        (await claim(await worker())).map(({ id }) => id),
-        [first, second],
-      )
+      await jobIs(second, { state: 'ready' })
+      await setQueue(store, 'default', { paused: false })
+      assert.deepEqual(pluck(await claim(await worker()), 'id'), [first, second])
     },
   },
 ]

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { FullStore, ScheduleDefinition, ScheduleRecord } from 'jobmill/store'
 import { aDefinition, aTick } from '../../factories.ts'
+import { hasFields } from '../looks.ts'
 
 /** Declares the schedule `daily`. */
 export async function declare(
@@ -21,8 +22,7 @@ export async function dailySchedule(store: FullStore): Promise<ScheduleRecord> {
 /** A first plan for `daily` as it is now. */
 export async function plan(store: FullStore, nextAt: number): Promise<void> {
   const { revision } = await dailySchedule(store)
-  const [ticked] = await store.schedules.tick([aTick('daily', { revision, nextAt })])
-  assert.equal(ticked?.accepted, true)
+  hasFields((await store.schedules.tick([aTick('daily', { revision, nextAt })]))[0], { accepted: true })
 }
 
 export const FRESH = {

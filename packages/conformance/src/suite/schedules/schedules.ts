@@ -4,6 +4,7 @@ import type { ScheduleDefinition } from 'jobmill/store'
 import { aDefinition, aHeartbeat, aTick, anInstance } from '../../factories.ts'
 import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
+import { pluck } from '../looks.ts'
 import { dailySchedule, declare, FRESH, NOT_TIMING, plan, TIMING } from './schedule-helpers.ts'
 
 export const scheduleCases: readonly Case[] = [
@@ -99,10 +100,7 @@ export const scheduleCases: readonly Case[] = [
       const names = ['b', 'a', 'B', 'c', 'a.b', 'a-b']
       await store.schedules.declare(names.map((name) => ({ name, version: 1, definition: aDefinition() })))
       await store.schedules.delete('c')
-      assert.deepEqual(
-        (await store.schedules.list()).map(({ name }) => name),
-        ['B', 'a', 'a-b', 'a.b', 'b'],
-      )
+      assert.deepEqual(pluck(await store.schedules.list(), 'name'), ['B', 'a', 'a-b', 'a.b', 'b'])
     },
   },
   {
@@ -110,10 +108,7 @@ export const scheduleCases: readonly Case[] = [
     async run({ store, another }) {
       const stores = [store, await another(), await another()]
       await Promise.all(stores.map((each) => declare(each, 1)))
-      assert.deepEqual(
-        (await store.schedules.list()).map(({ name, revision }) => [name, revision]),
-        [['daily', 1]],
-      )
+      assert.deepEqual(pluck(await store.schedules.list(), 'name', 'revision'), [['daily', 1]])
       const made = await Promise.allSettled(
         stores.map((each, n) => each.schedules.create('other', aDefinition({ priority: n }))),
       )

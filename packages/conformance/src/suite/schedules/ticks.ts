@@ -4,7 +4,7 @@ import type { Tick } from 'jobmill/store'
 import { aDefinition, aJob, anInstance, aHeartbeat, aTick } from '../../factories.ts'
 import { DONE, HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { countsAreExact, countsOf } from '../looks.ts'
+import { pluck, hasFields, countsAreExact, countsOf } from '../looks.ts'
 import { NAME, createPlanned, tick, scheduleRecord, nonOverlappingJob } from './tick-helpers.ts'
 
 export const tickCases: readonly Case[] = [
@@ -18,14 +18,19 @@ export const tickCases: readonly Case[] = [
         accepted: true,
         fired: [],
       })
-      const { planned, nextAt, missed, lastAt, revision } = await scheduleRecord(store)
-      assert.deepEqual([planned, nextAt, missed, lastAt, revision], [true, at, 2, null, 1])
+      hasFields(await scheduleRecord(store), {
+        planned: true,
+        nextAt: at,
+        missed: 2,
+        lastAt: null,
+        revision: 1,
+      })
       assert.deepEqual(await store.schedules.ticks(NAME, 10), [])
     },
   },
   {
     name: 'P12 a tick serves its instant: the job, the record, the next instant, and the fields of the schedule',
-    async run({ store, clock, job }) {
+    async run({ store, clock, jobIs }) {
       const at = clock.now()
       await createPlanned(store, at)
       clock.advance(20)
@@ -36,29 +41,32 @@ export const tickCases: readonly Case[] = [
         accepted: true,
         fired,
       })
-      const { state, queue, priority, payload, enqueuedAt } = await job(fire.job.id)
-      assert.deepEqual(
-        [state, queue, priority, payload, enqueuedAt],
-        ['ready', 'new', 3, '{"n":1}', clock.now()],
-      )
-      const { nextAt, lastAt, lastOutcome, lastJob, revision } = await scheduleRecord(store)
-      assert.deepEqual(
-        [nextAt, lastAt, lastOutcome, lastJob, revision],
-        [at + HOUR, at, 'enqueued', fire.job.id, 1],
-      )
+      await jobIs(fire.job.id, {
+        state: 'ready',
+        queue: 'new',
+        priority: 3,
+        payload: '{"n":1}',
+        enqueuedAt: clock.now(),
+      })
+      hasFields(await scheduleRecord(store), {
+        nextAt: at + HOUR,
+        lastAt: at,
+        lastOutcome: 'enqueued',
+        lastJob: fire.job.id,
+        revision: 1,
+      })
       assert.deepEqual(await store.schedules.ticks(NAME, 10), [{ ...fired[0], servedAt: clock.now() }])
       await countsAreExact(store)
     },
   },
   {
     name: 'a job that a tick enqueues may be due later',
-    async run({ store, clock, job }) {
+    async run({ store, clock, jobIs }) {
       const at = clock.now()
       await createPlanned(store, at)
       const late = { ...aJob(), delayMs: 500 }
       await tick(store, { from: at, nextAt: at + HOUR, fires: [{ at, job: late }] })
-      const { state, dueAt } = await job(late.id)
-      assert.deepEqual([state, dueAt], ['scheduled', at + 500])
+      await jobIs(late.id, { state: 'scheduled', dueAt: at + 500 })
     },
   },
   {
@@ -112,16 +120,9 @@ export const tickCases: readonly Case[] = [
       const fires = [0, 1, 2].map((n) => ({ at: at + n, job: aJob() }))
       const { fired } = await tick(store, { from: at, nextAt: at + 2 * HOUR, fires, missed: 4 })
       const ids = fires.map(({ job }) => job.id)
-      assert.deepEqual(
-        fired.map(({ job }) => job),
-        ids,
-      )
-      assert.deepEqual(
-        (await claim(await worker())).map(({ id }) => id),
-        ids,
-      )
-      const { lastAt, lastJob, missed } = await scheduleRecord(store)
-      assert.deepEqual([lastAt, lastJob, missed], [at + 2, ids[2], 4])
+      assert.deepEqual(pluck(fired, 'job'), ids)
+      assert.deepEqual(pluck(await claim(await worker()), 'id'), ids)
+      hasFields(await scheduleRecord(store), { lastAt: at + 2, lastJob: ids[2], missed: 4 })
     },
   },
   {
@@ -143,8 +144,7 @@ export const tickCases: readonly Case[] = [
         fires: [{ at: at + 2, job: second }],
       })
       assert.deepEqual(running.fired, [{ at: at + 2, outcome: 'skipped', job: first.id }])
-      const { lastAt, lastOutcome, lastJob } = await scheduleRecord(store)
-      assert.deepEqual([lastAt, lastOutcome, lastJob], [at + 2, 'skipped', first.id])
+      hasFields(await scheduleRecord(store), { lastAt: at + 2, lastOutcome: 'skipped', lastJob: first.id })
       await finish(lease, DONE)
       const free = await tick(store, { from: at + 3, nextAt: null, fires: [{ at: at + 3, job: third }] })
       assert.deepEqual(free.fired, [{ at: at + 3, outcome: 'enqueued', job: third.id }])
@@ -197,8 +197,7 @@ export const tickCases: readonly Case[] = [
       const at = clock.now()
       await createPlanned(store, at)
       await tick(store, { from: at, nextAt: null, fires: [{ at, job: aJob() }] })
-      const { planned: isPlanned, nextAt } = await scheduleRecord(store)
-      assert.deepEqual([isPlanned, nextAt], [true, null])
+      hasFields(await scheduleRecord(store), { planned: true, nextAt: null })
       assert.equal((await tick(store, { from: null, nextAt: at + 1 })).accepted, false)
       assert.equal((await store.instances.renew(aHeartbeat(anInstance().id))).scheduleInMs, null)
     },
