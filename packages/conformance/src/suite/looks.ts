@@ -106,6 +106,10 @@ export function enqueued(ids: readonly string[]): Enqueued[] {
   return ids.map((id) => ({ id, outcome: 'enqueued' }))
 }
 
+export function total(numbers: readonly number[]): number {
+  return numbers.reduce((sum, one) => sum + one, 0)
+}
+
 export function repeat<T>(value: T, count: number): T[] {
   return Array.from({ length: count }, () => value)
 }
@@ -113,6 +117,11 @@ export function repeat<T>(value: T, count: number): T[] {
 /** The state of each job, or null if it does not exist. */
 export async function statesOf(store: FullStore, ids: readonly string[]): Promise<(JobState | null)[]> {
   return (await store.get(ids)).map((job) => job?.state ?? null)
+}
+
+/** Those of the jobs that exist. */
+export async function remaining(store: FullStore, ids: readonly string[]): Promise<string[]> {
+  return (await store.get(ids)).flatMap((job) => (job === null ? [] : [job.id]))
 }
 
 /** Some fields of a record. */

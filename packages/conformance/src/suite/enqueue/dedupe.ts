@@ -62,14 +62,7 @@ export const dedupeCases: readonly Case[] = [
     },
   },
   {
-    name: 'a key without a hold is free as soon as its job is done',
-    async run(t) {
-      await t.jobIn('done', { dedupe })
-      assert.deepEqual(await ask(t), ['enqueued', 'new'])
-    },
-  },
-  {
-    name: 'a key is free at once after dead, cancelled and delete of a job that had not ended',
+    name: 'a key is free at once after dead, dead because of crashes, cancelled and delete of a job that had not ended',
     async run(t) {
       await t.jobIn('dead', { dedupe: { key: 'k', holdFor: HOUR } })
       assert.deepEqual(await ask(t, { dedupe: { key: 'k', holdFor: HOUR } }), ['enqueued', 'new'])
@@ -81,19 +74,14 @@ export const dedupeCases: readonly Case[] = [
           assert.deepEqual(await ask(t, request), ['enqueued', 'new'], `${verb} of a ${state} job`)
         }
       }
+      await t.running({ dedupe: { key: 'c' } })
+      await t.crash(1)
+      assert.deepEqual(await ask(t, { dedupe: { key: 'c' } }), ['enqueued', 'new'])
       const running = await t.running({ dedupe: { key: 'r', holdFor: HOUR } })
       await t.store.cancel([running.id], 'no')
       assert.deepEqual(await ask(t, { dedupe: { key: 'r' } }), ['duplicate', running.id])
       await t.finish(running, DEAD)
       assert.deepEqual(await ask(t, { dedupe: { key: 'r' } }), ['enqueued', 'new'])
-    },
-  },
-  {
-    name: 'a key is free after its job is dead because of crashes',
-    async run(t) {
-      await t.running({ dedupe })
-      await t.crash(1)
-      assert.deepEqual(await ask(t), ['enqueued', 'new'])
     },
   },
   {
@@ -125,7 +113,7 @@ export const dedupeCases: readonly Case[] = [
     },
   },
   {
-    name: 'the hold is that of the finished job, not of the new one',
+    name: 'a key without a hold is free as soon as its job is done: the hold is that of the finished job, not of the new one',
     async run(t) {
       await t.jobIn('done', { dedupe })
       assert.deepEqual(await ask(t, { dedupe: { key: 'k', holdFor: HOUR } }), ['enqueued', 'new'])

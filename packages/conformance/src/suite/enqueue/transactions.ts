@@ -4,7 +4,16 @@ import type { Finish } from 'jobmill/store'
 import { aJob } from '../../factories.ts'
 import { DEAD, DONE, FORGET, HOUR, RELEASED, aFinish, later, only } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { enqueued, pluck, changesNothing, countsAreExact, countsOf, rejectsWith } from '../looks.ts'
+import {
+  enqueued,
+  pluck,
+  changesNothing,
+  countsAreExact,
+  countsOf,
+  rejectsWith,
+  remaining,
+  hasFields,
+} from '../looks.ts'
 
 export const transactionCases: readonly Case[] = [
   {
@@ -18,16 +27,11 @@ export const transactionCases: readonly Case[] = [
         return written
       }, 'commit')
       assert.deepEqual(replies, enqueued(ids))
-      const records = await store.get(ids)
-      assert.deepEqual(
-        records.map((job) => job?.state),
-        ['ready', 'scheduled', 'scheduled'],
-      )
-      assert.deepEqual(
-        records.map((job) => job?.enqueuedAt),
-        ids.map(() => clock.now()),
-      )
-      assert.deepEqual([records[0]?.tags, records[2]?.waitsForOrder], [['t'], true])
+      const [ready, delayed, inLine] = await store.get(ids)
+      const enqueuedAt = clock.now()
+      hasFields(ready, { state: 'ready', enqueuedAt, tags: ['t'] })
+      hasFields(delayed, { state: 'scheduled', enqueuedAt })
+      hasFields(inLine, { state: 'scheduled', enqueuedAt, waitsForOrder: true })
       await countsAreExact(store)
       assert.deepEqual(pluck(await claim(await worker()), 'id'), ids.slice(0, 1))
     },
@@ -42,8 +46,7 @@ export const transactionCases: readonly Case[] = [
       assert.deepEqual(await countsOf(store), { ready: 1 })
       // The key and the order lock are as free as before.
       const again = [aJob({ dedupe: { key: 'k' } }), aJob({ orderKey: 'o' })]
-      const replies = await store.enqueue(again)
-      assert.deepEqual(replies, enqueued(pluck(again, 'id')))
+      assert.deepEqual(await store.enqueue(again), enqueued(pluck(again, 'id')))
       assert.equal((await store.stage(10)).ready, 1)
     },
   },
@@ -56,8 +59,8 @@ export const transactionCases: readonly Case[] = [
           await store.enqueue([one], { tx })
           await store.enqueue([two], { tx })
         }, end)
-        const existing = (await store.get([one.id, two.id])).map((job) => job !== null)
-        assert.deepEqual(existing, end === 'commit' ? [true, true] : [false, false])
+        const ids = [one.id, two.id]
+        assert.deepEqual(await remaining(store, ids), end === 'commit' ? ids : [])
       }
     },
   },

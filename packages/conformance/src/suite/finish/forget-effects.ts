@@ -7,7 +7,7 @@ import { aJob, aRetain, anAcquire } from '../../factories.ts'
 import { FORGET, HOUR, aFinish, only } from '../bench.ts'
 import type { Case } from '../case.ts'
 import { changesNothing, countsAreExact, countsOf } from '../looks.ts'
-import { apiLimit, claimFrom, setUpLimitedQueues, THREE } from '../limits/queue-limit-helpers.ts'
+import { apiLimit, claimFrom, setUpLimitedQueues, THREE } from '../limits/limit-helpers.ts'
 import { notifications } from '../notifier/notification-texts.ts'
 
 export const forgetEffectCases: readonly Case[] = [

@@ -3,14 +3,15 @@ import assert from 'node:assert/strict'
 import { aJob } from '../../factories.ts'
 import { DONE, HOUR, RELEASED, later } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { changesNothing } from '../looks.ts'
+import { changesNothing, repeat } from '../looks.ts'
 
 export const progressCases: readonly Case[] = [
   {
-    name: 'progress of a running attempt can be read, and the last value counts',
+    name: 'progress of a running attempt can be read, and the last value counts; no items do nothing',
     async run({ store, running, jobIs }) {
       const { id, token } = await running()
       await jobIs(id, { progress: null })
+      assert.deepEqual(await store.progress([]), [])
       assert.deepEqual(await store.progress([{ id, token, value: '{"step":1}' }]), [true])
       await jobIs(id, { progress: '{"step":1}' })
       const twice = [
@@ -38,10 +39,7 @@ export const progressCases: readonly Case[] = [
         { id: aJob().id, token: current.token },
       ].map((item) => ({ ...item, value: '"stale"' }))
       const replies = await changesNothing(store, () => store.progress(stale))
-      assert.deepEqual(
-        replies,
-        stale.map(() => false),
-      )
+      assert.deepEqual(replies, repeat(false, stale.length))
       const mixed = [...stale.slice(0, 1), { id: current.id, token: current.token, value: '1' }]
       assert.deepEqual(await store.progress(mixed), [false, true])
       await jobIs(current.id, { progress: '1' })
@@ -55,12 +53,6 @@ export const progressCases: readonly Case[] = [
       await finish(lease, later(0))
       await claimOne(await worker(), { kinds: [lease.kind] })
       await jobIs(lease.id, { progress: null })
-    },
-  },
-  {
-    name: 'progress without items does nothing',
-    async run({ store }) {
-      assert.deepEqual(await store.progress([]), [])
     },
   },
 ]

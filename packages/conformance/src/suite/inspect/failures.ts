@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { aJob } from '../../factories.ts'
 import { type Bench, DEAD, DONE, HOUR, RELEASED, later } from '../bench.ts'
 import type { Case } from '../case.ts'
+import { pluck } from '../looks.ts'
 
 /** Claims the job of this kind again and ends that attempt as given. */
 export async function again(
@@ -20,9 +21,8 @@ export const failureCases: readonly Case[] = [
     name: 'failures returns how and when the last attempt of each job failed, in the order requested',
     async run(t) {
       const { store, clock } = t
-      const [dead, waits, due, back] = await t.runningJobs(4)
-      const [snoozed, healed, cancelled, retried] = await t.runningJobs(4)
-      const leases = [dead, waits, due, back, snoozed, healed, cancelled, retried]
+      const leases = await t.runningJobs(8)
+      const [dead, waits, due, back, snoozed, healed, cancelled, retried] = leases
       const never = await t.enqueue()
       const began = clock.now()
       await t.finish(dead, DEAD, { error: 'e1' })
@@ -40,7 +40,7 @@ export const failureCases: readonly Case[] = [
       await again(t, healed.kind, DONE, null)
       await store.cancel([cancelled.id], 'why')
       await store.retry([retried.id])
-      const ids = [never, ...leases.map(({ id }) => id), aJob().id, dead.id]
+      const ids = [never, ...pluck(leases, 'id'), aJob().id, dead.id]
       const failure = (error: string, outcome: string): object => ({ error, at: began, outcome })
       assert.deepEqual(await store.inspect.failures(ids), [
         null,

@@ -1,18 +1,19 @@
 /** Operations on limits: drains, changes and deletions, and invalid ones. */
 import assert from 'node:assert/strict'
 import type { LimitSettings } from 'jobmill/store'
-import { HOUR, only } from '../bench.ts'
+import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
 import { hasFields, rejectsWith } from '../looks.ts'
 import {
-  TEN,
+  acquireOutcome,
+  apiLimit,
+  countGranted,
   declare,
   draw,
   patientRequest,
-  apiLimit,
-  countGranted,
   settingsVersion,
-} from './rate-helpers.ts'
+  TEN,
+} from './limit-helpers.ts'
 
 export const limitChangeCases: readonly Case[] = [
   {
@@ -87,7 +88,7 @@ export const limitChangeCases: readonly Case[] = [
       // The wait list is empty, so a new request is granted.
       assert.equal((await draw(store, { waitUpToMs: 1_000 })).outcome, 'granted')
       await store.limits.acquire([patientRequest()])
-      assert.equal(only(await store.limits.acquire([{ ...first, waitUpToMs: 1_000 }])).outcome, 'later')
+      assert.equal(await acquireOutcome(store, { ...first, waitUpToMs: 1_000 }), 'later')
     },
   },
   {
@@ -117,7 +118,7 @@ export const limitChangeCases: readonly Case[] = [
       assert.equal((await apiLimit(store)).available, 1)
       await store.limits.acquire([patientRequest(), patientRequest()])
       // The late request has lost its place.
-      assert.equal(only(await store.limits.acquire([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
+      assert.equal(await acquireOutcome(store, { ...late, waitUpToMs: 1_000 }), 'later')
     },
   },
   {

@@ -2,10 +2,22 @@
 import assert from 'node:assert/strict'
 import type { LimitSettings, RateSettings } from 'jobmill/store'
 import { aRetain, anAcquire } from '../../factories.ts'
-import { HOUR, only } from '../bench.ts'
+import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { EACH, ONE, outcomes } from './limit-key-helpers.ts'
-import { apiLimit, declare, draw, countGranted, patientRequest, TEN } from './rate-helpers.ts'
+import {
+  gives,
+  granted,
+  acquireOutcome,
+  apiLimit,
+  countGranted,
+  declare,
+  draw,
+  EACH,
+  ONE,
+  outcomes,
+  patientRequest,
+  TEN,
+} from './limit-helpers.ts'
 import { pluck, rejectsWith } from '../looks.ts'
 
 const MINUTE = HOUR / 60
@@ -22,26 +34,18 @@ export const limitKeyEndCases: readonly Case[] = [
         anAcquire('api', { key: 'b', amount: 1 }),
       ])
       await store.limits.drain('api', 5_000, 'c')
-      await store.limits.acquire([{ ...patientRequest(), key: 'a' }])
+      await store.limits.acquire([patientRequest({ key: 'a' })])
       const faster: LimitSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 4, perKey: true }
       const changed = await store.limits.change('api', faster)
       assert.deepEqual([changed.settings, changed.available, changed.keys], [faster, 4, 3])
       assert.deepEqual(await store.limits.list(), [changed])
       // The wait list is empty, and the old debt is paid at the new rate.
-      assert.deepEqual(await draw(store, { key: 'a', waitUpToMs: 1_000 }), {
-        outcome: 'granted',
-        waitMs: 100,
-      })
-      assert.deepEqual(await outcomes(store, ['b', 'b', 'b', 'b']), [
-        'granted',
-        'granted',
-        'granted',
-        'later',
-      ])
+      assert.deepEqual(await draw(store, { key: 'a', waitUpToMs: 1_000 }), granted(100))
+      await gives(store, 'b+ b+ b+ b-')
       clock.advance(4_999)
-      assert.deepEqual(await outcomes(store, ['a', 'c']), ['granted', 'later'])
+      await gives(store, 'a+ c-')
       clock.advance(1)
-      assert.deepEqual(await outcomes(store, ['c', 'c']), ['granted', 'later'])
+      await gives(store, 'c+ c-')
     },
   },
   {
@@ -60,17 +64,17 @@ export const limitKeyEndCases: readonly Case[] = [
       await declare(store, ONE)
       await store.limits.declare([{ name: 'api2', settings: ONE }])
       await store.limits.acquire([anAcquire('api', { key: 'a' }), anAcquire('api2', { key: 'a' })])
-      const late = { ...patientRequest(), key: 'a' }
+      const late = patientRequest({ key: 'a' })
       await store.limits.acquire([late])
       assert.equal(await store.limits.delete('api'), true)
       assert.deepEqual(await draw(store, { key: 'a' }), { outcome: 'unknown' })
       await declare(store, ONE)
       assert.equal((await store.limits.list())[0]?.keys, 0)
-      assert.deepEqual(await outcomes(store, ['a']), ['granted'])
-      await store.limits.acquire([{ ...patientRequest(), key: 'a' }])
+      await gives(store, 'a+')
+      await store.limits.acquire([patientRequest({ key: 'a' })])
       // The late request has lost its place.
-      assert.equal(only(await store.limits.acquire([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
-      assert.equal(only(await store.limits.acquire([anAcquire('api2', { key: 'a' })])).outcome, 'later')
+      assert.equal(await acquireOutcome(store, { ...late, waitUpToMs: 1_000 }), 'later')
+      assert.equal(await acquireOutcome(store, anAcquire('api2', { key: 'a' })), 'later')
     },
   },
   {
@@ -79,7 +83,7 @@ export const limitKeyEndCases: readonly Case[] = [
       await declare(store, EACH)
       await store.limits.acquire([anAcquire('api', { key: 'a', amount: 2 }), anAcquire('api', { key: 'b' })])
       await store.limits.drain('api', 1_000, 'c')
-      const waiting = { ...patientRequest(), key: 'd', amount: 2 }
+      const waiting = patientRequest({ key: 'd', amount: 2 })
       await store.limits.acquire([anAcquire('api', { key: 'd', amount: 2 }), waiting])
       const left = async (): Promise<number | null> => {
         await store.retain(aRetain())
@@ -90,15 +94,15 @@ export const limitKeyEndCases: readonly Case[] = [
       assert.equal(await left(), 3)
       // A short wait is not enough: the granted tokens are still owed.
       clock.advance(50)
-      assert.deepEqual(await outcomes(store, ['a', 'a']), ['granted', 'later'])
+      await gives(store, 'a+ a-')
       clock.advance(MINUTE / 2)
       // It was drained and is full again. The waiting request keeps its place.
       assert.equal(await left(), 1)
-      assert.deepEqual(await outcomes(store, ['a', 'a', 'a']), ['granted', 'granted', 'later'])
-      assert.deepEqual(await outcomes(store, ['d']), ['granted'])
+      await gives(store, 'a+ a+ a-')
+      await gives(store, 'd+')
       clock.advance(11 * MINUTE)
       assert.equal(await left(), 0)
-      assert.deepEqual(await outcomes(store, ['a', 'd', 'd']), ['granted', 'granted', 'granted'])
+      await gives(store, 'a+ d+ d+')
       assert.equal((await draw(store, { key: 'd', waitUpToMs: 1_000 })).outcome, 'granted')
     },
   },
@@ -115,7 +119,7 @@ export const limitKeyEndCases: readonly Case[] = [
         if (!more) break
       }
       assert.equal((await apiLimit(store)).keys, 1)
-      assert.deepEqual(await outcomes(store, ['k6', 'k7']), ['granted', 'later'])
+      await gives(store, 'k6+ k7-')
     },
   },
   {
@@ -164,7 +168,7 @@ export const limitKeyEndCases: readonly Case[] = [
         const waitMs = HOUR + (round + 1) * 1_000 - 10
         assert.deepEqual(
           next,
-          keys.map(() => ({ outcome: 'granted', waitMs })),
+          keys.map(() => granted(waitMs)),
         )
       }
       await Promise.all([

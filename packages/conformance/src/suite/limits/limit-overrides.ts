@@ -1,15 +1,25 @@
 /** N1: an option of a limit or schedule has the value from code unless an operator overrode it. */
 import assert from 'node:assert/strict'
-import type { FullStore, LimitParts, QueueSettings } from 'jobmill/store'
+import type { FullStore, LimitParts, LimitSettings, QueueSettings } from 'jobmill/store'
 import { anAcquire } from '../../factories.ts'
 import { only } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { apiLimit, declare, draw, TEN } from './rate-helpers.ts'
+import { apiLimit, declare, draw, TEN } from './limit-helpers.ts'
 import { setQueue, pluck, rejectsWith } from '../looks.ts'
 import { dailySchedule, declare as declareSchedule } from '../schedules/schedule-helpers.ts'
 
 const release = (store: FullStore, settings: Partial<QueueSettings>): Promise<void> =>
   store.queues.declare([{ name: 'mail', settings }])
+
+/** Checks the limit, and its overrides with their values. One that does not apply `waits`. */
+async function isLimit(store: FullStore, settings: LimitSettings, ...overrides: string[]): Promise<void> {
+  assert.deepEqual((await apiLimit(store)).settings, settings)
+  const listed = await store.overrides.list()
+  assert.deepEqual(
+    listed.map(({ option, value, isApplied }) => `${option}=${String(value)}${isApplied ? '' : ' waits'}`),
+    overrides,
+  )
+}
 
 /** A limit in code, the override of an operator, and the result. */
 const LIMITS: readonly (readonly [LimitParts, LimitParts, LimitParts])[] = [
@@ -88,32 +98,21 @@ export const limitOverrideCases: readonly Case[] = [
     async run({ store, another }) {
       const rate = { type: 'rate', amount: 10, perMs: 1_000, burst: 10 } as const
       const few = { type: 'concurrency', most: 3 } as const
-      const settings = async (): Promise<unknown> => (await apiLimit(await another())).settings
-      const listed = async (): Promise<unknown> =>
-        (await store.overrides.list()).map(({ option, value, isApplied }) => [option, value, isApplied])
+      const reader = await another()
       await declare(store, few)
       await store.limits.change('api', { type: 'concurrency', most: 5 }, 'ops')
-      assert.deepEqual([await settings(), await listed()], [{ ...few, most: 5 }, [['most', 5, true]]])
+      await isLimit(reader, { ...few, most: 5 }, 'most=5')
       await declare(store, rate)
-      assert.deepEqual([await settings(), await listed()], [rate, [['most', 5, false]]])
+      await isLimit(reader, rate, 'most=5 waits')
       // The override applies again when code returns to the earlier type, for example after a rollback.
       await declare(store, few)
-      assert.deepEqual([await settings(), await listed()], [{ ...few, most: 5 }, [['most', 5, true]]])
+      await isLimit(reader, { ...few, most: 5 }, 'most=5')
       await declare(store, rate)
       assert.deepEqual(await store.overrides.reset('limit', 'api', null), ['most'])
-      assert.deepEqual([await settings(), await listed()], [rate, []])
+      await isLimit(reader, rate)
       await store.limits.change('api', { type: 'rate', amount: 7, perMs: 500 }, 'ops')
       await declare(store, few)
-      assert.deepEqual(
-        [await settings(), await listed()],
-        [
-          few,
-          [
-            ['amount', 7, false],
-            ['perMs', 500, false],
-          ],
-        ],
-      )
+      await isLimit(reader, few, 'amount=7 waits', 'perMs=500 waits')
     },
   },
   {
@@ -137,45 +136,22 @@ export const limitOverrideCases: readonly Case[] = [
   {
     name: 'N1 an override that waits for a rollback survives a change of the limit by an operator',
     async run({ store }) {
-      const settings = async (): Promise<unknown> => (await apiLimit(store)).settings
-      const listed = async (): Promise<unknown> =>
-        (await store.overrides.list()).map(({ option, value, isApplied }) => [option, value, isApplied])
       const rate = { type: 'rate', amount: 10, perMs: 1_000 } as const
       const few = { type: 'concurrency', most: 5 } as const
       await declare(store, few)
       await store.limits.change('api', { ...few, most: 3 }, 'ops')
       await declare(store, rate)
       await store.limits.change('api', { ...rate, amount: 20 }, 'ops')
-      assert.deepEqual(
-        [await settings(), await listed()],
-        [
-          { ...rate, amount: 20, burst: 20 },
-          [
-            ['amount', 20, true],
-            ['most', 3, false],
-            ['perMs', 1_000, true],
-          ],
-        ],
-      )
+      await isLimit(store, { ...rate, amount: 20, burst: 20 }, 'amount=20', 'most=3 waits', 'perMs=1000')
       await declare(store, few)
-      assert.deepEqual(
-        [await settings(), await listed()],
-        [
-          { ...few, most: 3 },
-          [
-            ['amount', 20, false],
-            ['most', 3, true],
-            ['perMs', 1_000, false],
-          ],
-        ],
-      )
+      await isLimit(store, { ...few, most: 3 }, 'amount=20 waits', 'most=3', 'perMs=1000 waits')
       // The same for the overrides of a rate.
       await store.limits.change('api', { ...few, most: 4 }, 'ops')
       await declare(store, rate)
-      assert.deepEqual(await settings(), { ...rate, amount: 20, burst: 20 })
+      assert.deepEqual((await apiLimit(store)).settings, { ...rate, amount: 20, burst: 20 })
       // An operator who chooses another type than in code replaces what applied.
       await store.limits.change('api', { ...few, most: 4 }, 'ops')
-      assert.deepEqual([await settings(), await listed()], [{ ...few, most: 4 }, [['most', 4, true]]])
+      await isLimit(store, { ...few, most: 4 }, 'most=4')
     },
   },
   {

@@ -1,19 +1,22 @@
 /** Rate limits: never exceeded, whichever handle a request uses. */
 import assert from 'node:assert/strict'
-import type { Acquired, LimitSettings } from 'jobmill/store'
+import type { LimitSettings, RateSettings } from 'jobmill/store'
 import { anAcquire } from '../../factories.ts'
-import { HOUR, only } from '../bench.ts'
+import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { hasFields, pluck } from '../looks.ts'
+import { hasFields, pluck, repeat } from '../looks.ts'
 import {
-  TEN,
+  acquireOutcome,
+  respectsRate,
+  granted,
+  apiLimit,
+  countGranted,
   declare,
   draw,
   patientRequest,
-  apiLimit,
-  countGranted,
   settingsVersion,
-} from './rate-helpers.ts'
+  TEN,
+} from './limit-helpers.ts'
 
 export const limitCases: readonly Case[] = [
   {
@@ -53,21 +56,14 @@ export const limitCases: readonly Case[] = [
     name: 'P13 gathered tokens are granted at once, and the next only when it is paid for',
     async run({ store, clock }) {
       await declare(store)
-      assert.deepEqual(
-        [await draw(store), await draw(store)],
-        [
-          { outcome: 'granted', waitMs: 0 },
-          { outcome: 'granted', waitMs: 0 },
-        ],
-      )
+      for (const _ of [1, 2]) assert.deepEqual(await draw(store), granted(0))
       hasFields(await apiLimit(store), { available: 0, nextInMs: 100 })
       const late = anAcquire('api')
-      const ask = async (): Promise<Acquired['outcome']> => only(await store.limits.acquire([late])).outcome
-      assert.equal(await ask(), 'later')
+      assert.equal(await acquireOutcome(store, late), 'later')
       clock.advance(99)
-      assert.equal(await ask(), 'later')
+      assert.equal(await acquireOutcome(store, late), 'later')
       clock.advance(1)
-      assert.equal(await ask(), 'granted')
+      assert.equal(await acquireOutcome(store, late), 'granted')
       clock.advance(HOUR)
       assert.equal((await apiLimit(store)).available, 2)
     },
@@ -76,13 +72,9 @@ export const limitCases: readonly Case[] = [
     name: 'P13 a request that can wait learns how long, and has its token then',
     async run({ store }) {
       await declare(store)
-      const replies = []
-      for (let n = 0; n < 6; n += 1) replies.push(await draw(store, { waitUpToMs: 300 }))
-      assert.deepEqual(
-        replies.slice(0, 5).map((reply) => 'waitMs' in reply && reply.waitMs),
-        [0, 0, 100, 200, 300],
-      )
-      assert.equal(replies[5]?.outcome, 'later')
+      for (const waitMs of [0, 0, 100, 200, 300])
+        assert.deepEqual(await draw(store, { waitUpToMs: 300 }), granted(waitMs))
+      assert.equal((await draw(store, { waitUpToMs: 300 })).outcome, 'later')
     },
   },
   {
@@ -111,7 +103,7 @@ export const limitCases: readonly Case[] = [
       assert.equal((await apiLimit(store)).available, 5)
       assert.equal((await draw(store, { amount: 4 })).outcome, 'granted')
       assert.equal((await apiLimit(store)).available, 1)
-      assert.deepEqual(await draw(store, { amount: 5, waitUpToMs: 400 }), { outcome: 'granted', waitMs: 400 })
+      assert.deepEqual(await draw(store, { amount: 5, waitUpToMs: 400 }), granted(400))
       clock.advance(400)
       assert.equal((await apiLimit(store)).available, 0)
     },
@@ -120,27 +112,20 @@ export const limitCases: readonly Case[] = [
     name: 'P13 no window grants more than burst and rate, whatever is requested through several handles',
     async run({ store, another, clock }) {
       const stores = [store, await another()]
-      await declare(store, { type: 'rate', amount: 7, perMs: 100, burst: 3 })
+      const rate: RateSettings = { type: 'rate', amount: 7, perMs: 100, burst: 3 }
+      await declare(store, rate)
       const start = clock.now()
       const instants: number[] = []
       for (let round = 0; round < 40; round += 1) {
-        const asks = stores.map((each) =>
-          each.limits.acquire([
-            anAcquire('api', { waitUpToMs: 20 }),
-            anAcquire('api', { amount: 1 + (round % 3) }),
-          ]),
-        )
-        for (const replies of await Promise.all(asks))
-          for (const [n, reply] of replies.entries())
+        const asked = [{ waitUpToMs: 20, amount: 1 }, { amount: 1 + (round % 3) }]
+        const replies = stores.map((each) => each.limits.acquire(asked.map((one) => anAcquire('api', one))))
+        for (const acquired of await Promise.all(replies))
+          for (const [n, reply] of acquired.entries())
             if (reply.outcome === 'granted')
-              for (let token = 0; token < (n === 0 ? 1 : 1 + (round % 3)); token += 1)
-                instants.push(clock.now() + reply.waitMs)
+              instants.push(...repeat(clock.now() + reply.waitMs, asked[n]?.amount ?? 0))
         clock.advance((round * 7) % 23)
       }
-      instants.sort((a, b) => a - b)
-      for (const [n, from] of instants.entries())
-        for (const [more, to] of instants.slice(n).entries())
-          assert.ok(more + 1 <= 3 + (7 * (to - from)) / 100 + 1e-6, `${more + 1} in ${to - from} ms`)
+      respectsRate(instants, rate)
       const most = 3 + (7 * (clock.now() + 20 - start)) / 100
       assert.ok(instants.length > most / 2, `only ${instants.length} of ${most} were granted`)
     },
@@ -163,18 +148,12 @@ export const limitCases: readonly Case[] = [
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
       const [first, second] = [patientRequest(), patientRequest()]
-      assert.equal(only(await store.limits.acquire([first])).outcome, 'later')
-      assert.equal(only(await store.limits.acquire([second])).outcome, 'later')
+      assert.equal(await acquireOutcome(store, first), 'later')
+      assert.equal(await acquireOutcome(store, second), 'later')
       clock.advance(50)
       assert.equal((await draw(store, { waitUpToMs: 1_000 })).outcome, 'later')
-      assert.deepEqual(only(await store.limits.acquire([{ ...second, waitUpToMs: 1_000 }])), {
-        outcome: 'granted',
-        waitMs: 50,
-      })
-      assert.deepEqual(only(await store.limits.acquire([{ ...first, waitUpToMs: 1_000 }])), {
-        outcome: 'granted',
-        waitMs: 150,
-      })
+      assert.deepEqual(await draw(store, { ...second, waitUpToMs: 1_000 }), granted(50))
+      assert.deepEqual(await draw(store, { ...first, waitUpToMs: 1_000 }), granted(150))
     },
   },
   {
@@ -184,7 +163,7 @@ export const limitCases: readonly Case[] = [
       await draw(store)
       const tries = await Promise.all(Array.from({ length: 5 }, () => draw(store)))
       assert.deepEqual(new Set(tries.map(({ outcome }) => outcome)), new Set(['later']))
-      assert.deepEqual(await draw(store, { waitUpToMs: 100 }), { outcome: 'granted', waitMs: 100 })
+      assert.deepEqual(await draw(store, { waitUpToMs: 100 }), granted(100))
     },
   },
   {
@@ -195,9 +174,9 @@ export const limitCases: readonly Case[] = [
       const [first, second] = [patientRequest(), patientRequest()]
       await store.limits.acquire([first, second])
       clock.advance(100)
-      assert.equal(only(await store.limits.acquire([first])).outcome, 'granted')
+      assert.equal(await acquireOutcome(store, first), 'granted')
       // The second is still in the wait list.
-      assert.equal(only(await store.limits.acquire([{ ...first, waitUpToMs: 1_000 }])).outcome, 'later')
+      assert.equal(await acquireOutcome(store, { ...first, waitUpToMs: 1_000 }), 'later')
     },
   },
   {

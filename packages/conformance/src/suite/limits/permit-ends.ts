@@ -5,14 +5,14 @@ import { aFinish, type Bench, DEAD, DONE, HOUR, later, RELEASED } from '../bench
 import type { Case } from '../case.ts'
 import { pluck } from '../looks.ts'
 import {
-  dbLimit,
-  declare,
-  permitOf,
-  heldOf,
-  acquireOutcome,
   acquireFor,
+  acquireOutcome,
+  dbLimit,
+  declarePermits,
   type HeldLease,
-} from './permit-helpers.ts'
+  heldOf,
+  permitOf,
+} from './limit-helpers.ts'
 /** Every way an attempt can end. */
 const ENDS: readonly (readonly [string, (t: Bench, lease: HeldLease) => Promise<unknown>])[] = [
   ['P13 the permit of a job is released when it is done', (t, lease) => t.finish(lease, DONE)],
@@ -57,7 +57,7 @@ const endCases = ENDS.map(([name, end]): Case => ({
   name,
   async run(t) {
     const { store } = t
-    await declare(store, 2)
+    await declarePermits(store, 2)
     // Another holder whose permit must stay.
     const bystander = await t.running({}, await t.worker({ leaseMs: 10 * HOUR }))
     assert.equal(await acquireOutcome(store, acquireFor(bystander)), 'granted')
@@ -76,7 +76,7 @@ export const permitEndCases: readonly Case[] = [
   {
     name: 'P4 P13 the permit of a job belongs to its attempt only, whichever instance requested it',
     async run({ store, running, worker, finish }) {
-      await declare(store, 5)
+      await declarePermits(store, 5)
       const other = await worker()
       const lease = await running()
       assert.equal(await acquireOutcome(store, acquireFor(lease, { instance: other })), 'granted')
@@ -89,8 +89,8 @@ export const permitEndCases: readonly Case[] = [
   {
     name: 'P13 the permits of a job in every limit are released at the end of its attempt',
     async run({ store, running, finish }) {
-      await declare(store, 5)
-      await declare(store, 5, 'cpu')
+      await declarePermits(store, 5)
+      await declarePermits(store, 5, 'cpu')
       const lease = await running()
       await store.limits.acquire([acquireFor(lease), acquireFor(lease, { limit: 'cpu', amount: 4 })])
       assert.deepEqual(pluck(await store.limits.list(), 'held'), [4, 1])
@@ -101,7 +101,7 @@ export const permitEndCases: readonly Case[] = [
   {
     name: 'P13 a refused finish releases nothing: the permits belong to the current attempt',
     async run({ store, clock, running, worker, claimOne, finish, reap }) {
-      await declare(store, 5)
+      await declarePermits(store, 5)
       const old = await running({ kind: 'again' })
       clock.advance(10_000)
       await reap()
@@ -115,7 +115,7 @@ export const permitEndCases: readonly Case[] = [
     name: 'P2 P13 an acquire racing the end of its attempt leaves no permit behind',
     async run({ store, another, running, worker }) {
       const other = await another()
-      await declare(store, 50)
+      await declarePermits(store, 50)
       const instance = await worker()
       for (let round = 0; round < 15; round += 1) {
         const lease = await running({}, instance)
@@ -131,7 +131,7 @@ export const permitEndCases: readonly Case[] = [
     name: 'P4 P13 an acquire racing the end of its instance leaves no permit behind',
     async run({ store, another, worker }) {
       const other = await another()
-      await declare(store, 50)
+      await declarePermits(store, 50)
       for (let round = 0; round < 15; round += 1) {
         const instance = await worker()
         await Promise.all([
@@ -146,7 +146,7 @@ export const permitEndCases: readonly Case[] = [
     name: 'P10 P13 a finish in a transaction of the user releases permits on commit, and not on rollback',
     needs: ['transactions'],
     async run({ store, running, transaction }) {
-      await declare(store, 1)
+      await declarePermits(store, 1)
       const lease = await running()
       await store.limits.acquire([acquireFor(lease)])
       await transaction((tx) => store.finish([aFinish(lease, DONE)], { tx }), 'rollback')

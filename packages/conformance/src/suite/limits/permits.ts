@@ -4,21 +4,26 @@ import { anInstance, anAcquire } from '../../factories.ts'
 import { DONE, HOUR, only } from '../bench.ts'
 import type { Case } from '../case.ts'
 import { pluck, hasFields } from '../looks.ts'
-import { declare, dbLimit, permitOf, heldOf, acquireFor, acquireOutcome } from './permit-helpers.ts'
+import {
+  granted,
+  acquireFor,
+  acquireOutcome,
+  dbLimit,
+  declarePermits,
+  heldOf,
+  permitOf,
+} from './limit-helpers.ts'
 
 export const permitCases: readonly Case[] = [
   {
     name: 'P13 permits are granted until none is left, and then the answer is later',
     async run({ store, runningJobs }) {
-      await declare(store, 2)
+      await declarePermits(store, 2)
       const leases = await runningJobs(3)
       const replies = []
       for (const lease of leases)
         replies.push(only(await store.limits.acquire([acquireFor(lease, { waitUpToMs: 1_000 })])))
-      assert.deepEqual(replies.slice(0, 2), [
-        { outcome: 'granted', waitMs: 0 },
-        { outcome: 'granted', waitMs: 0 },
-      ])
+      assert.deepEqual(replies.slice(0, 2), [granted(0), granted(0)])
       assert.ok(replies[2]?.outcome === 'later' && replies[2].inMs > 0)
       hasFields(await dbLimit(store), { available: 0, held: 2, nextInMs: null })
     },
@@ -27,7 +32,7 @@ export const permitCases: readonly Case[] = [
     name: 'P13 concurrent acquires through several handles never exceed the limit',
     async run({ store, another, running, worker, finish }) {
       const stores = [store, await another(), await another()]
-      await declare(store, 3)
+      await declarePermits(store, 3)
       const instance = await worker()
       for (let round = 0; round < 5; round += 1) {
         const leases = []
@@ -45,7 +50,7 @@ export const permitCases: readonly Case[] = [
   {
     name: 'P2 P13 a permit is granted only under the current token of a running job',
     async run({ store, clock, enqueue, running, worker, claimOne, reap }) {
-      await declare(store, 5)
+      await declarePermits(store, 5)
       const old = await running({ kind: 'again' })
       clock.advance(10_000)
       await reap()
@@ -66,7 +71,7 @@ export const permitCases: readonly Case[] = [
   {
     name: 'P4 P13 a holder outside of jobs needs a running instance',
     async run({ store, clock, worker, reap }) {
-      await declare(store, 5)
+      await declarePermits(store, 5)
       const [lost, stopped] = [await worker(), await worker({ leaseMs: HOUR })]
       clock.advance(10_000)
       await reap()
@@ -83,8 +88,8 @@ export const permitCases: readonly Case[] = [
   {
     name: 'P4 P6 P13 the permits of other holders are released when their instance stops or is lost, and no others',
     async run({ store, clock, worker, reap }) {
-      await declare(store, 9)
-      await declare(store, 9, 'more')
+      await declarePermits(store, 9)
+      await declarePermits(store, 9, 'more')
       const [lost, stopped, alive] = [
         await worker(),
         await worker({ leaseMs: HOUR }),
@@ -108,7 +113,7 @@ export const permitCases: readonly Case[] = [
   {
     name: 'P13 a permit can be released before the end, once',
     async run({ store, running }) {
-      await declare(store, 1)
+      await declarePermits(store, 1)
       const [lease, other] = [await running(), await running()]
       await store.limits.acquire([acquireFor(lease)])
       const back = [permitOf(other), { ...permitOf(lease), limit: 'nope' }, permitOf(lease), permitOf(lease)]
@@ -120,7 +125,7 @@ export const permitCases: readonly Case[] = [
   {
     name: 'P2 P13 a permit is released only under its own token',
     async run({ store, clock, running, worker, claimOne, reap }) {
-      await declare(store, 1)
+      await declarePermits(store, 1)
       const old = await running({ kind: 'again' })
       await store.limits.acquire([acquireFor(old)])
       clock.advance(10_000)
@@ -142,7 +147,7 @@ export const permitCases: readonly Case[] = [
   {
     name: 'P13 further permits of a holder are added to what it has, and released together',
     async run({ store, running }) {
-      await declare(store, 5)
+      await declarePermits(store, 5)
       const lease = await running()
       assert.equal(await acquireOutcome(store, acquireFor(lease, { amount: 2 })), 'granted')
       assert.equal(await acquireOutcome(store, acquireFor(lease, { amount: 3 })), 'granted')
@@ -159,7 +164,7 @@ export const permitCases: readonly Case[] = [
   {
     name: 'P13 a holder keeps its permit when the limit is lowered, and none is granted until there is room',
     async run({ store, running, finish, runningJobs }) {
-      await declare(store, 3)
+      await declarePermits(store, 3)
       const leases = await runningJobs(3)
       for (const lease of leases) await store.limits.acquire([acquireFor(lease)])
       const changed = await store.limits.change('db', { type: 'concurrency', most: 1 })
@@ -175,11 +180,11 @@ export const permitCases: readonly Case[] = [
   {
     name: 'P13 the permits of a limit are deleted with it',
     async run({ store, running }) {
-      await declare(store, 1)
+      await declarePermits(store, 1)
       const lease = await running()
       await store.limits.acquire([acquireFor(lease)])
       await store.limits.delete('db')
-      await declare(store, 1)
+      await declarePermits(store, 1)
       assert.equal(await heldOf(store), 0)
       assert.deepEqual(await store.limits.release([permitOf(lease)]), [false])
     },
@@ -187,7 +192,7 @@ export const permitCases: readonly Case[] = [
   {
     name: 'P13 a drain blocks permits for its time, and revokes none',
     async run({ store, clock, running }) {
-      await declare(store, 2)
+      await declarePermits(store, 2)
       const [first, second] = [await running(), await running()]
       await store.limits.acquire([acquireFor(first)])
       const drained = await store.limits.drain('db', 3_000)

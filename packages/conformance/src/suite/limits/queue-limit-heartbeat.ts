@@ -4,13 +4,13 @@ import { DEFAULT_QUEUE_SETTINGS } from 'jobmill/store'
 import { DONE, HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
 import { setQueue } from '../looks.ts'
-import { TEN, THREE, setUpLimitedQueues, claimFrom, readinessOf } from './queue-limit-helpers.ts'
+import { BURST_OF_3, claimFrom, readinessOf, setUpLimitedQueues, THREE } from './limit-helpers.ts'
 
 export const queueLimitHeartbeatCases: readonly Case[] = [
   {
     name: 'P13 a heartbeat reports nothing ready while the budget is empty, and when it refills',
     async run({ store, clock, worker }) {
-      await setUpLimitedQueues(store, TEN)
+      await setUpLimitedQueues(store, BURST_OF_3)
       const id = await worker({ leaseMs: HOUR })
       assert.deepEqual(await readinessOf(store, id), [true, null])
       await claimFrom(store, id)
@@ -27,7 +27,7 @@ export const queueLimitHeartbeatCases: readonly Case[] = [
   {
     name: 'P13 a heartbeat reports the first budget that refills, and not queues that wait for something else',
     async run({ store, worker, enqueue }) {
-      await setUpLimitedQueues(store, { ...TEN, burst: 1 })
+      await setUpLimitedQueues(store, { ...BURST_OF_3, burst: 1 })
       await store.limits.declare([
         { name: 'slow', settings: { type: 'rate', amount: 1, perMs: 5_000, burst: 1 } },
       ])
@@ -67,7 +67,7 @@ export const queueLimitHeartbeatCases: readonly Case[] = [
   {
     name: 'P13 a drained rate blocks its queue exactly that long',
     async run({ store, clock, worker }) {
-      await setUpLimitedQueues(store, TEN)
+      await setUpLimitedQueues(store, BURST_OF_3)
       const id = await worker({ leaseMs: HOUR })
       await store.limits.drain('api', 3_000)
       assert.deepEqual(await readinessOf(store, id), [false, 3_000])

@@ -5,14 +5,21 @@ import { aClaim, anInstance, aHeartbeat, anAcquire, someJobs } from '../../facto
 import { aFinish, DONE, HOUR, later, only, RELEASED } from '../bench.ts'
 import type { Case } from '../case.ts'
 import { setQueue, pluck, countsOf, rejectsWith } from '../looks.ts'
-import { TEN, THREE, setUpLimitedQueues, claimFrom, apiLimit } from './queue-limit-helpers.ts'
+import {
+  acquireOutcome,
+  apiLimit,
+  BURST_OF_3,
+  claimFrom,
+  setUpLimitedQueues,
+  THREE,
+} from './limit-helpers.ts'
 
 export const queueLimitCases: readonly Case[] = [
   {
     name: 'a queue cannot name a missing limit, and nothing is written then',
     async run({ store, enqueue }) {
       await enqueue()
-      await store.limits.declare([{ name: 'api', settings: TEN }])
+      await store.limits.declare([{ name: 'api', settings: BURST_OF_3 }])
       const before = await store.queues.list()
       const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'nope' }
       await rejectsWith('LIMIT_UNKNOWN', () =>
@@ -32,7 +39,7 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'a limit that a queue uses cannot be deleted, until no queue does',
     async run({ store }) {
-      await setUpLimitedQueues(store, TEN)
+      await setUpLimitedQueues(store, BURST_OF_3)
       await rejectsWith('LIMIT_IN_USE', () => store.limits.delete('api'))
       assert.equal((await store.limits.list()).length, 1)
       await setQueue(store, 'mail', { limit: null })
@@ -42,7 +49,7 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'P13 a claim takes what the budget has, spends it, and more only when it refills',
     async run({ store, clock, worker }) {
-      await setUpLimitedQueues(store, TEN)
+      await setUpLimitedQueues(store, BURST_OF_3)
       const id = await worker()
       assert.equal((await claimFrom(store, id, ['mail'], { room: 2 })).length, 2)
       assert.equal((await apiLimit(store)).available, 1)
@@ -78,7 +85,7 @@ export const queueLimitCases: readonly Case[] = [
     name: 'P13 concurrent claims through several handles never take more than the rate allows',
     async run({ store, another, clock, worker }) {
       const stores = [store, await another(), await another()]
-      await setUpLimitedQueues(store, { ...TEN, burst: 5 }, { jobs: 30 })
+      await setUpLimitedQueues(store, { ...BURST_OF_3, burst: 5 }, { jobs: 30 })
       const ids = await Promise.all(stores.map(() => worker({ leaseMs: HOUR })))
       for (const there of [5, 2, 4]) {
         const claims = Array.from({ length: 6 }, (_, n) =>
@@ -125,7 +132,7 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'P13 an empty budget blocks only its own queue',
     async run({ store, enqueue, worker }) {
-      await setUpLimitedQueues(store, TEN)
+      await setUpLimitedQueues(store, BURST_OF_3)
       const free = await enqueue()
       const id = await worker()
       await claimFrom(store, id)
@@ -136,7 +143,7 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'queues without a limit are claimed from first, the others in the order of the request; the reply is by priority',
     async run({ store, worker }) {
-      await store.limits.declare([{ name: 'api', settings: { ...TEN, burst: 9 } }])
+      await store.limits.declare([{ name: 'api', settings: { ...BURST_OF_3, burst: 9 } }])
       const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'api' }
       await store.queues.declare(['a', 'b'].map((name) => ({ name, settings })))
       const [a, b, free1, free2] = someJobs([
@@ -163,7 +170,7 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'a queue with a limit has the same order as every queue',
     async run({ store, enqueue, worker }) {
-      await setUpLimitedQueues(store, { ...TEN, burst: 2 }, { jobs: 0 })
+      await setUpLimitedQueues(store, { ...BURST_OF_3, burst: 2 }, { jobs: 0 })
       const ids = []
       for (const priority of [1, 0, 1, 0, -1]) ids.push(await enqueue({ queue: 'mail', priority }))
       const leases = await claimFrom(store, await worker())
@@ -173,7 +180,7 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'P13 queues that use one limit share its budget, also in one claim',
     async run({ store, worker }) {
-      await setUpLimitedQueues(store, TEN, { queues: ['mail', 'sms'] })
+      await setUpLimitedQueues(store, BURST_OF_3, { queues: ['mail', 'sms'] })
       const id = await worker()
       const leases = await claimFrom(store, id, ['mail', 'sms'], { room: 2 })
       assert.deepEqual(leases.map(({ queue }) => queue).toSorted(), ['mail', 'mail', 'sms'])
@@ -183,10 +190,10 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'P13 handlers and claims share one budget',
     async run({ store, worker }) {
-      await setUpLimitedQueues(store, TEN)
+      await setUpLimitedQueues(store, BURST_OF_3)
       await store.limits.acquire([anAcquire('api', { amount: 2 })])
       assert.equal((await claimFrom(store, await worker())).length, 1)
-      assert.equal(only(await store.limits.acquire([anAcquire('api')])).outcome, 'later')
+      assert.equal(await acquireOutcome(store, anAcquire('api')), 'later')
     },
   },
   {
@@ -196,7 +203,7 @@ export const queueLimitCases: readonly Case[] = [
       const instance = await worker()
       const lease = only(await claimFrom(store, instance))
       const take = anAcquire('api', { holder: lease.id, token: lease.token, instance, amount: 2 })
-      assert.equal(only(await store.limits.acquire([take])).outcome, 'granted')
+      assert.equal(await acquireOutcome(store, take), 'granted')
       assert.equal((await apiLimit(store)).held, 3)
       await finish(lease, DONE)
       assert.equal((await apiLimit(store)).held, 0)
@@ -205,7 +212,7 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'P4 P13 a claim that is refused or finds nothing spends nothing',
     async run({ store, worker }) {
-      await setUpLimitedQueues(store, TEN)
+      await setUpLimitedQueues(store, BURST_OF_3)
       assert.deepEqual(await claimFrom(store, anInstance().id), [])
       const id = await worker()
       assert.deepEqual(
@@ -219,7 +226,7 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'P5 P13 a quarantined job uses the limit of its queue like any other job',
     async run({ store, clock, worker, reap }) {
-      await setUpLimitedQueues(store, { ...TEN, burst: 1 }, { jobs: 1 })
+      await setUpLimitedQueues(store, { ...BURST_OF_3, burst: 1 }, { jobs: 1 })
       for (let crash = 0; crash < 2; crash += 1) {
         assert.equal((await claimFrom(store, await worker())).length, 1)
         clock.advance(10_000)
@@ -239,7 +246,7 @@ export const queueLimitCases: readonly Case[] = [
   {
     name: 'a change of the limit of a queue applies at the next claim',
     async run({ store, worker }) {
-      await setUpLimitedQueues(store, { ...TEN, burst: 1 })
+      await setUpLimitedQueues(store, { ...BURST_OF_3, burst: 1 })
       const id = await worker()
       assert.equal((await claimFrom(store, id)).length, 1)
       await setQueue(store, 'mail', { limit: null })

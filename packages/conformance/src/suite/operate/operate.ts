@@ -4,7 +4,7 @@ import { type FullStore, JOB_STATES, type JobState, type Verdict } from 'jobmill
 import { aJob } from '../../factories.ts'
 import { DEAD, DONE, HOUR, later, only } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { hasFields, pluck, changesNothing, countsAreExact, countsOf, isVerdict } from '../looks.ts'
+import { pluck, changesNothing, countsAreExact, countsOf, isVerdict } from '../looks.ts'
 
 const VERBS: Readonly<Record<string, (store: FullStore, ids: readonly string[]) => Promise<Verdict[]>>> = {
   cancel: (store, ids) => store.cancel(ids, 'no'),
@@ -14,48 +14,26 @@ const VERBS: Readonly<Record<string, (store: FullStore, ids: readonly string[]) 
 }
 
 type Cell = readonly [Verdict['verdict'], JobState | null]
-const same = 'refused'
+const cancelled: Cell = ['changed', 'cancelled']
+const ready: Cell = ['changed', 'ready']
+const gone: Cell = ['changed', null]
 
-/** The result of each verb in each state. `refused` leaves the job unchanged. */
-const TABLE: Readonly<Record<string, Readonly<Record<JobState, Cell | typeof same>>>> = {
+/** The result of each verb in each state. In the other states it is refused, and the job stays unchanged. */
+const TABLE: Readonly<Record<string, Readonly<Partial<Record<JobState, Cell>>>>> = {
   cancel: {
-    scheduled: ['changed', 'cancelled'],
-    ready: ['changed', 'cancelled'],
+    scheduled: cancelled,
+    ready: cancelled,
     running: ['changed', 'running'],
-    done: same,
-    dead: same,
     cancelled: ['unchanged', 'cancelled'],
   },
-  'run now': {
-    scheduled: ['changed', 'ready'],
-    ready: ['unchanged', 'ready'],
-    running: same,
-    done: same,
-    dead: same,
-    cancelled: same,
-  },
-  retry: {
-    scheduled: same,
-    ready: same,
-    running: same,
-    done: same,
-    dead: ['changed', 'ready'],
-    cancelled: ['changed', 'ready'],
-  },
-  delete: {
-    scheduled: ['changed', null],
-    ready: ['changed', null],
-    running: same,
-    done: ['changed', null],
-    dead: ['changed', null],
-    cancelled: ['changed', null],
-  },
+  'run now': { scheduled: ready, ready: ['unchanged', 'ready'] },
+  retry: { dead: ready, cancelled: ready },
+  delete: { scheduled: gone, ready: gone, done: gone, dead: gone, cancelled: gone },
 }
 
 const tableCases = Object.entries(VERBS).flatMap(([name, act]) =>
   JOB_STATES.map((state): Case => {
-    const cell = TABLE[name]?.[state] ?? same
-    const [verdict, to] = cell === same ? (['refused', state] as const) : cell
+    const [verdict, to] = TABLE[name]?.[state] ?? ['refused', state]
     return {
       name: `${name === 'cancel' ? 'P8 ' : ''}${name} of a ${state} job: ${verdict}, then ${to ?? 'gone'}`,
       async run({ store, jobIn }) {
@@ -87,7 +65,7 @@ export const operateCases: readonly Case[] = [
   },
   {
     name: 'P5 a retried job starts over with attempt and crashes at 0, behind the others, history kept',
-    async run({ store, clock, running, finish, claimOne, claim, worker, enqueue, job, crash, jobIs }) {
+    async run({ store, clock, running, finish, claimOne, claim, worker, enqueue, crash, jobIs }) {
       const first = await running({ kind: 'work' })
       await crash()
       await finish(await claimOne(await worker()), DEAD, { error: 'why' })

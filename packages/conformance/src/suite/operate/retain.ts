@@ -4,7 +4,17 @@ import { NOTHING_RETAINED } from 'jobmill/store'
 import { aRetain } from '../../factories.ts'
 import { HOUR } from '../bench.ts'
 import type { Case } from '../case.ts'
-import { setQueue, hasFields, changesNothing, countsAreExact, countsOf } from '../looks.ts'
+import {
+  setQueue,
+  hasFields,
+  changesNothing,
+  countsAreExact,
+  countsOf,
+  remaining,
+  statesOf,
+  pluck,
+  total,
+} from '../looks.ts'
 
 const DAY = 24 * HOUR
 const nothing = NOTHING_RETAINED
@@ -16,16 +26,12 @@ export const retainCases: readonly Case[] = [
       const ids = [await jobIn('done'), await jobIn('cancelled'), await jobIn('dead')]
       const settings = { retainDoneMs: 1_000, retainCancelledMs: 2_000, retainDeadMs: 3_000 }
       await setQueue(store, 'default', settings)
-      for (const n of [0, 1, 2]) {
+      for (const [n, state] of ['done', 'cancelled', 'dead'].entries()) {
         clock.advance(999)
         assert.equal((await changesNothing(store, () => store.retain(aRetain()))).jobs, 0)
         clock.advance(1)
-        const state = (['done', 'cancelled', 'dead'] as const)[n] ?? 'done'
         assert.deepEqual(await store.retain(aRetain()), { ...nothing, jobs: 1, [state]: 1 })
-        assert.deepEqual(
-          (await store.get(ids)).map((job) => job === null),
-          ids.map((_, at) => at <= n),
-        )
+        assert.deepEqual(await remaining(store, ids), ids.slice(n + 1))
       }
       await countsAreExact(store)
     },
@@ -38,7 +44,7 @@ export const retainCases: readonly Case[] = [
       await setQueue(store, 'default', settings)
       clock.advance(3_650 * DAY)
       assert.equal((await store.retain(aRetain())).jobs, 0)
-      assert.ok((await store.get(ids)).every((job) => job !== null))
+      assert.deepEqual(await remaining(store, ids), ids)
     },
   },
   {
@@ -51,10 +57,7 @@ export const retainCases: readonly Case[] = [
       assert.equal((await store.retain(aRetain())).jobs, 2)
       clock.advance(3_650 * DAY)
       assert.equal((await store.retain(aRetain())).jobs, 0)
-      assert.deepEqual(
-        (await store.get(ids)).map((job) => job?.state),
-        [undefined, undefined, 'dead'],
-      )
+      assert.deepEqual(await statesOf(store, ids), [null, null, 'dead'])
     },
   },
   {
@@ -64,16 +67,10 @@ export const retainCases: readonly Case[] = [
       await jobIn('done', { queue: 'b' })
       clock.advance(8 * DAY)
       assert.deepEqual(await store.retain(aRetain({ queues: [] })), nothing)
-      assert.deepEqual(await store.retain(aRetain({ queues: ['b', 'none'] })), {
-        ...nothing,
-        jobs: 1,
-        done: 1,
-      })
-      assert.deepEqual(
-        (await store.counts()).map(({ queue, done }) => [queue, done]).filter(([, n]) => n !== 0),
-        [['a', 1]],
-      )
-      assert.deepEqual(await store.retain(aRetain()), { ...nothing, jobs: 1, done: 1 })
+      const one = { ...nothing, jobs: 1, done: 1 }
+      assert.deepEqual(await store.retain(aRetain({ queues: ['b', 'none'] })), one)
+      assert.deepEqual([await countsOf(store, 'a'), await countsOf(store, 'b')], [{ done: 1 }, {}])
+      assert.deepEqual(await store.retain(aRetain()), one)
     },
   },
   {
@@ -84,10 +81,7 @@ export const retainCases: readonly Case[] = [
       await setQueue(store, 'long', { retainDoneMs: null })
       clock.advance(30 * DAY)
       assert.equal((await store.retain(aRetain())).jobs, 1)
-      assert.deepEqual(
-        (await store.get([short, long])).map((job) => job?.state),
-        [undefined, 'done'],
-      )
+      assert.deepEqual(await statesOf(store, [short, long]), [null, 'done'])
     },
   },
   {
@@ -105,11 +99,7 @@ export const retainCases: readonly Case[] = [
         [5, false],
       ] as const) {
         hasFields(await store.retain(aRetain({ limit: 2 })), { jobs: more ? 2 : 1, more })
-        const left = (await store.get(ids)).map((job) => job !== null)
-        assert.deepEqual(
-          left,
-          ids.map((_, n) => n >= gone),
-        )
+        assert.deepEqual(await remaining(store, ids), ids.slice(gone))
       }
       assert.deepEqual(await countsOf(store), {})
     },
@@ -172,10 +162,7 @@ export const retainCases: readonly Case[] = [
       clock.advance(30 * DAY)
       const passes = await Promise.all(stores.map((each) => each.retain(aRetain({ limit: 10 }))))
       const rest = await store.retain(aRetain())
-      assert.equal(
-        [...passes, rest].reduce((sum, { jobs }) => sum + jobs, 0),
-        15,
-      )
+      assert.equal(total(pluck([...passes, rest], 'jobs')), 15)
       assert.deepEqual(await countsOf(store), {})
     },
   },
