@@ -9,3 +9,8 @@ export interface Case {
   readonly needs?: readonly OptionalGroup[]
   readonly run: (bench: Bench) => Promise<void>
 }
+
+/** A case that uses only the required parts and its own group. */
+export function test(name: string, run: Case['run']): Case {
+  return { name, run }
+}

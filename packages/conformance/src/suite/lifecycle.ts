@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS, type FullStore, type Store, type Verb, verbOf } from 'jobmill/store'
 import { aClaim, aDefinition, aJob, anInstance, aHeartbeat, aRetain, anAcquire, aTick } from '../factories.ts'
 import { DONE } from './bench.ts'
-import type { Case } from './case.ts'
+import { type Case, test } from './case.ts'
 import { rejectsWith } from './looks.ts'
 
 const id = '00000000-0000-7000-8000-000000000000'
@@ -72,71 +72,57 @@ const everyVerb: Readonly<
 }
 
 export const lifecycleCases: readonly Case[] = [
-  {
-    name: 'P16 every verb of a store that is not open, or closed, reports it',
-    async run({ store, unopened }) {
-      const never = unopened()
-      const tested: Store = store
-      await store.close()
-      for (const [name, act] of Object.entries(everyVerb)) {
-        // The verbs of absent parts do not exist.
-        if (verbOf(tested, name as Verb) === undefined) continue
-        await rejectsWith('STORE_CLOSED', () => act(store)).catch((cause: unknown) => {
-          throw new Error(`${name} of a closed store`, { cause })
-        })
-        await rejectsWith('STORE_CLOSED', () => act(never)).catch((cause: unknown) => {
-          throw new Error(`${name} of a store that was never opened`, { cause })
-        })
-      }
-    },
-  },
-  {
-    name: 'P16 open and close are idempotent, and close may come before open',
-    async run({ unopened, enqueue }) {
-      const job = await enqueue()
-      const store = unopened()
-      await store.close()
-      const second = unopened()
-      await Promise.all([second.open(), second.open()])
-      await second.open()
-      assert.equal((await second.get([job]))[0]?.id, job)
-      await Promise.all([second.close(), second.close()])
-      await second.close()
-    },
-  },
-  {
-    name: 'P16 several handles may open concurrently',
-    async run({ unopened }) {
-      const stores = [unopened(), unopened(), unopened(), unopened()]
-      await Promise.all(stores.map((store) => store.open()))
-      const job = aJob()
-      await stores[0]?.enqueue([job])
-      assert.equal((await stores[3]?.get([job.id]))?.[0]?.id, job.id)
-    },
-  },
-  {
-    name: 'P3 P16 work continues through another handle after one was closed: leases, keys and order queues stay',
-    async run({ store, another, running, enqueue }) {
-      const lease = await running({ orderKey: 'o', dedupe: { key: 'k' } })
-      const waiting = await enqueue({ orderKey: 'o' })
-      await store.close()
-      const next = await another()
-      assert.equal((await next.instances.renew(aHeartbeat(lease.instance))).alive, true)
-      const [duplicate] = await next.enqueue([aJob({ dedupe: { key: 'k' } })])
-      assert.deepEqual(duplicate, { id: lease.id, outcome: 'duplicate' })
-      assert.equal((await next.stage(10)).ready, 0)
-      const [reply] = await next.finish([
-        { id: lease.id, token: lease.token, transition: DONE, outcome: 'returned' },
-      ])
-      assert.equal(reply?.accepted, true)
-      assert.equal((await next.stage(10)).ready, 1)
-      assert.equal((await next.get([waiting]))[0]?.state, 'ready')
-    },
-  },
-  {
-    name: 'a store has a display name',
-    async run({ store }) {
-      assert.ok(store.name.length > 0)
-    },
-  },
+  test('P16 every verb of a store that is not open, or closed, reports it', async ({ store, unopened }) => {
+    const never = unopened()
+    const tested: Store = store
+    await store.close()
+    for (const [name, act] of Object.entries(everyVerb)) {
+      // The verbs of absent parts do not exist.
+      if (verbOf(tested, name as Verb) === undefined) continue
+      await rejectsWith('STORE_CLOSED', () => act(store)).catch((cause: unknown) => {
+        throw new Error(`${name} of a closed store`, { cause })
+      })
+      await rejectsWith('STORE_CLOSED', () => act(never)).catch((cause: unknown) => {
+        throw new Error(`${name} of a store that was never opened`, { cause })
+      })
+    }
+  }),
+  test('P16 open and close are idempotent, and close may come before open', async ({ unopened, enqueue }) => {
+    const job = await enqueue()
+    const store = unopened()
+    await store.close()
+    const second = unopened()
+    await Promise.all([second.open(), second.open()])
+    await second.open()
+    assert.equal((await second.get([job]))[0]?.id, job)
+    await Promise.all([second.close(), second.close()])
+    await second.close()
+  }),
+  test('P16 several handles may open concurrently', async ({ unopened }) => {
+    const stores = [unopened(), unopened(), unopened(), unopened()]
+    await Promise.all(stores.map((store) => store.open()))
+    const job = aJob()
+    await stores[0]?.enqueue([job])
+    assert.equal((await stores[3]?.get([job.id]))?.[0]?.id, job.id)
+  }),
+  test('P3 P16 work continues through another handle after one was closed: leases, keys and order queues stay', async (t) => {
+    const { store, another, running, enqueue } = t
+    const lease = await running({ orderKey: 'o', dedupe: { key: 'k' } })
+    const waiting = await enqueue({ orderKey: 'o' })
+    await store.close()
+    const next = await another()
+    assert.equal((await next.instances.renew(aHeartbeat(lease.instance))).alive, true)
+    const [duplicate] = await next.enqueue([aJob({ dedupe: { key: 'k' } })])
+    assert.deepEqual(duplicate, { id: lease.id, outcome: 'duplicate' })
+    assert.equal((await next.stage(10)).ready, 0)
+    const [reply] = await next.finish([
+      { id: lease.id, token: lease.token, transition: DONE, outcome: 'returned' },
+    ])
+    assert.equal(reply?.accepted, true)
+    assert.equal((await next.stage(10)).ready, 1)
+    assert.equal((await next.get([waiting]))[0]?.state, 'ready')
+  }),
+  test('a store has a display name', async ({ store }) => {
+    assert.ok(store.name.length > 0)
+  }),
 ]

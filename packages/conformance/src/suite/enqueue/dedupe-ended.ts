@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { aJob, aRetain } from '../../factories.ts'
 import { type Bench, DEAD, DONE, FORGET, HOUR, only } from '../bench.ts'
-import type { Case } from '../case.ts'
+import { type Case, test } from '../case.ts'
 import { setQueue, hasFields, changesNothing, isVerdict } from '../looks.ts'
 
 const HOLD = 1_000
@@ -71,91 +71,73 @@ const WAYS: Readonly<Record<string, (t: Bench, key: string) => Promise<string>>>
 }
 
 export const dedupeEndedCases: readonly Case[] = [
-  {
-    name: 'P9 P11 a key with holdAfter ended is held after every way to end, for the requested time',
-    async run(t) {
-      for (const [key, end] of Object.entries(WAYS)) {
-        const holder = await end(t, key)
-        t.clock.advance(HOLD - 1)
-        await isHeldBy(t, key, holder)
-        t.clock.advance(2)
-        await isFree(t, key)
-      }
-    },
-  },
-  {
-    name: 'P11 deleting an ended job does not free such a key, deleting a waiting job does',
-    async run(t) {
-      for (const state of ['done', 'dead', 'cancelled'] as const) {
-        const holder = await t.jobIn(state, held(state))
-        await t.store.delete([holder])
-        await isHeldBy(t, state, holder)
-      }
-      for (const state of ['scheduled', 'ready'] as const) {
-        await t.store.delete([await t.jobIn(state, held(state))])
-        await isFree(t, state)
-      }
-    },
-  },
-  {
-    name: 'P11 retention of a dead job keeps its held key, and deletes the key when its hold is over',
-    async run(t) {
-      const holder = await t.jobIn('dead', held('k'))
-      await setQueue(t.store, 'default', { retainDeadMs: 10 })
+  test('P9 P11 a key with holdAfter ended is held after every way to end, for the requested time', async (t) => {
+    for (const [key, end] of Object.entries(WAYS)) {
+      const holder = await end(t, key)
       t.clock.advance(HOLD - 1)
-      hasFields(await t.store.retain(aRetain()), { jobs: 1, keys: 0 })
-      await isHeldBy(t, 'k', holder)
+      await isHeldBy(t, key, holder)
       t.clock.advance(2)
-      assert.equal((await t.store.retain(aRetain())).keys, 1)
-    },
-  },
-  {
-    name: 'P11 a retried job takes back its own held key, and holds it again when it ends again',
-    async run(t) {
-      for (const state of ['dead', 'cancelled'] as const) {
-        const id = await t.jobIn(state, held(state))
-        t.clock.advance(HOLD - 1)
-        isVerdict(only(await t.store.retry([id])), 'changed', 'ready')
-        t.clock.advance(10 * HOLD)
-        assert.equal((await t.store.retain(aRetain())).keys, 0)
-        const asked = { dedupe: { key: state } }
-        assert.deepEqual(only(await t.store.enqueue([aJob(asked)])), { id, outcome: 'duplicate' })
-        const again = await t.claimOne(await t.worker(), { kinds: [(await t.job(id)).kind] })
-        await t.finish(again, state === 'dead' ? DEAD : DONE)
-        t.clock.advance(HOLD - 1)
-        await isHeldBy(t, state, id)
-        t.clock.advance(2)
-        await isFree(t, state)
-      }
-    },
-  },
-  {
-    name: 'P11 a retry is refused with the holder while an ended job holds the key, and the holder itself can be retried',
-    async run(t) {
-      for (const [key, order] of [
-        ['a', 1],
-        ['b', -1],
-      ] as const) {
-        const old = await t.jobIn('dead', held(key))
-        t.clock.advance(HOLD + 1)
-        const holder = await t.jobIn('dead', held(key))
-        isVerdict(only(await changesNothing(t.store, () => t.store.retry([old]))), 'refused', 'dead', holder)
-        const ids = order === 1 ? [old, holder] : [holder, old]
-        const verdicts = new Map((await t.store.retry(ids)).map((verdict) => [verdict.id, verdict]))
-        isVerdict(verdicts.get(old), 'refused', 'dead', holder)
-        isVerdict(verdicts.get(holder), 'changed', 'ready')
-      }
-    },
-  },
-  {
-    name: 'P11 a job whose hold is over does not take the key from its current holder',
-    async run(t) {
-      const old = await t.jobIn('dead', held('k'))
+      await isFree(t, key)
+    }
+  }),
+  test('P11 deleting an ended job does not free such a key, deleting a waiting job does', async (t) => {
+    for (const state of ['done', 'dead', 'cancelled'] as const) {
+      const holder = await t.jobIn(state, held(state))
+      await t.store.delete([holder])
+      await isHeldBy(t, state, holder)
+    }
+    for (const state of ['scheduled', 'ready'] as const) {
+      await t.store.delete([await t.jobIn(state, held(state))])
+      await isFree(t, state)
+    }
+  }),
+  test('P11 retention of a dead job keeps its held key, and deletes the key when its hold is over', async (t) => {
+    const holder = await t.jobIn('dead', held('k'))
+    await setQueue(t.store, 'default', { retainDeadMs: 10 })
+    t.clock.advance(HOLD - 1)
+    hasFields(await t.store.retain(aRetain()), { jobs: 1, keys: 0 })
+    await isHeldBy(t, 'k', holder)
+    t.clock.advance(2)
+    assert.equal((await t.store.retain(aRetain())).keys, 1)
+  }),
+  test('P11 a retried job takes back its own held key, and holds it again when it ends again', async (t) => {
+    for (const state of ['dead', 'cancelled'] as const) {
+      const id = await t.jobIn(state, held(state))
+      t.clock.advance(HOLD - 1)
+      isVerdict(only(await t.store.retry([id])), 'changed', 'ready')
+      t.clock.advance(10 * HOLD)
+      assert.equal((await t.store.retain(aRetain())).keys, 0)
+      const asked = { dedupe: { key: state } }
+      assert.deepEqual(only(await t.store.enqueue([aJob(asked)])), { id, outcome: 'duplicate' })
+      const again = await t.claimOne(await t.worker(), { kinds: [(await t.job(id)).kind] })
+      await t.finish(again, state === 'dead' ? DEAD : DONE)
+      t.clock.advance(HOLD - 1)
+      await isHeldBy(t, state, id)
+      t.clock.advance(2)
+      await isFree(t, state)
+    }
+  }),
+  test('P11 a retry is refused with the holder while an ended job holds the key, and the holder itself can be retried', async (t) => {
+    for (const [key, order] of [
+      ['a', 1],
+      ['b', -1],
+    ] as const) {
+      const old = await t.jobIn('dead', held(key))
       t.clock.advance(HOLD + 1)
-      const holder = await isFree(t, 'k')
+      const holder = await t.jobIn('dead', held(key))
       isVerdict(only(await changesNothing(t.store, () => t.store.retry([old]))), 'refused', 'dead', holder)
-      await t.store.delete([old])
-      assert.deepEqual(only(await t.store.enqueue([aJob({ dedupe: { key: 'k' } })])).id, holder)
-    },
-  },
+      const ids = order === 1 ? [old, holder] : [holder, old]
+      const verdicts = new Map((await t.store.retry(ids)).map((verdict) => [verdict.id, verdict]))
+      isVerdict(verdicts.get(old), 'refused', 'dead', holder)
+      isVerdict(verdicts.get(holder), 'changed', 'ready')
+    }
+  }),
+  test('P11 a job whose hold is over does not take the key from its current holder', async (t) => {
+    const old = await t.jobIn('dead', held('k'))
+    t.clock.advance(HOLD + 1)
+    const holder = await isFree(t, 'k')
+    isVerdict(only(await changesNothing(t.store, () => t.store.retry([old]))), 'refused', 'dead', holder)
+    await t.store.delete([old])
+    assert.deepEqual(only(await t.store.enqueue([aJob({ dedupe: { key: 'k' } })])).id, holder)
+  }),
 ]

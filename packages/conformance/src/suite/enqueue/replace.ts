@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { aJob, KIND } from '../../factories.ts'
 import { type Bench, HOUR, later, only } from '../bench.ts'
-import type { Case } from '../case.ts'
+import { type Case, test } from '../case.ts'
 import { pluck, changesNothing } from '../looks.ts'
 
 const dedupe = { key: 'k' }
@@ -20,168 +20,135 @@ async function replace(
 }
 
 export const replaceCases: readonly Case[] = [
-  {
-    name: 'D5 replace gives a scheduled holder the new payload, due time and enqueue time, and leaves the rest',
-    async run(t) {
-      const lease = await t.running({
-        dedupe,
-        kind: KIND,
-        priority: 4,
-        maxAttempts: 9,
-        tags: ['old'],
-        metadata: { old: 1 },
-      })
-      await t.finish(lease, later(HOUR), { error: 'first' })
-      const before = await t.job(lease.id)
-      const request = {
-        queue: 'elsewhere',
-        priority: 1,
-        tags: ['x'],
-        delay: 5_000,
-        metadata: { x: 1 },
-      }
-      t.clock.advance(10)
-      assert.deepEqual(await replace(t, request), ['replaced', lease.id])
-      const enqueuedAt = t.clock.now()
-      const after = { ...before, payload: '"new"', enqueuedAt, dueAt: enqueuedAt + 5_000 }
-      assert.deepEqual(await t.job(lease.id), after)
-      assert.equal((await t.store.history(lease.id)).length, 1)
-    },
-  },
-  {
-    name: 'D2 P1 replace of a job of another kind is a duplicate: no payload reaches the handler of another kind',
-    async run(t) {
-      const holder = await t.enqueue({ dedupe, delay: HOUR })
-      const before = await t.job(holder)
-      assert.deepEqual(await replace(t, { kind: 'else' }), ['duplicate', holder])
-      assert.deepEqual(await t.job(holder), before)
-    },
-  },
-  {
-    name: 'replace with a due time of now makes a scheduled holder ready, behind the others',
-    async run(t) {
-      const holder = await t.enqueue({ dedupe, delay: HOUR })
-      const other = await t.enqueue()
-      t.clock.advance(10)
-      assert.deepEqual(await replace(t), ['replaced', holder])
-      const leases = await t.claim(await t.worker())
-      assert.deepEqual(pluck(leases, 'id'), [other, holder])
-      assert.deepEqual([leases[1]?.payload, leases[1]?.readyAt], ['"new"', t.clock.now()])
-    },
-  },
-  {
-    name: 'replace keeps the place of a ready holder that is still due',
-    async run(t) {
-      const readyAt = t.clock.now()
-      const holder = await t.enqueue({ dedupe })
-      const other = await t.enqueue()
-      t.clock.advance(10)
-      assert.deepEqual(await replace(t, { runAt: 1 }), ['replaced', holder])
-      const leases = await t.claim(await t.worker())
-      assert.deepEqual(pluck(leases, 'id'), [holder, other])
-      const { payload, ...times } = leases[0] ?? assert.fail()
-      assert.deepEqual([payload, times.readyAt, times.enqueuedAt], ['"new"', readyAt, t.clock.now()])
-    },
-  },
-  {
-    name: 'replace with a later due time makes a ready holder scheduled',
-    async run(t) {
-      const holder = await t.enqueue({ dedupe })
-      assert.deepEqual(await replace(t, { runAt: t.clock.now() + 50 }), ['replaced', holder])
-      await t.jobIs(holder, { state: 'scheduled', dueAt: t.clock.now() + 50, payload: '"new"' })
-      assert.deepEqual(await t.claim(await t.worker()), [])
-      t.clock.advance(50)
-      assert.equal((await t.store.stage(10)).ready, 1)
-    },
-  },
-  {
-    name: 'replace does not affect a holder that is running or done',
-    async run(t) {
-      const running = await t.running({ dedupe })
-      assert.deepEqual(await changesNothing(t.store, () => replace(t)), ['duplicate', running.id])
-      const done = await t.jobIn('done', { dedupe: { key: 'd', holdFor: HOUR } })
-      const request = { dedupe: { key: 'd', onConflict: 'replace' } } as const
-      assert.deepEqual(await changesNothing(t.store, () => replace(t, request)), ['duplicate', done])
-    },
-  },
-  {
-    name: 'replace without a holder is a new job',
-    async run(t) {
-      for (const state of ['dead', 'cancelled', 'done'] as const) {
-        const ended = await t.jobIn(state, { dedupe })
-        const [outcome, id] = await replace(t)
-        assert.equal(outcome, 'enqueued', state)
-        assert.notEqual(id, ended)
-        await t.store.delete([id])
-      }
-    },
-  },
-  {
-    name: 'replace keeps the hold of the holder',
-    async run(t) {
-      const holder = await t.enqueue({ dedupe })
-      await replace(t)
-      await t.finish(await t.claimOne(await t.worker()), { to: 'done', result: null })
+  test('D5 replace gives a scheduled holder the new payload, due time and enqueue time, and leaves the rest', async (t) => {
+    const lease = await t.running({
+      dedupe,
+      kind: KIND,
+      priority: 4,
+      maxAttempts: 9,
+      tags: ['old'],
+      metadata: { old: 1 },
+    })
+    await t.finish(lease, later(HOUR), { error: 'first' })
+    const before = await t.job(lease.id)
+    const request = {
+      queue: 'elsewhere',
+      priority: 1,
+      tags: ['x'],
+      delay: 5_000,
+      metadata: { x: 1 },
+    }
+    t.clock.advance(10)
+    assert.deepEqual(await replace(t, request), ['replaced', lease.id])
+    const enqueuedAt = t.clock.now()
+    const after = { ...before, payload: '"new"', enqueuedAt, dueAt: enqueuedAt + 5_000 }
+    assert.deepEqual(await t.job(lease.id), after)
+    assert.equal((await t.store.history(lease.id)).length, 1)
+  }),
+  test('D2 P1 replace of a job of another kind is a duplicate: no payload reaches the handler of another kind', async (t) => {
+    const holder = await t.enqueue({ dedupe, delay: HOUR })
+    const before = await t.job(holder)
+    assert.deepEqual(await replace(t, { kind: 'else' }), ['duplicate', holder])
+    assert.deepEqual(await t.job(holder), before)
+  }),
+  test('replace with a due time of now makes a scheduled holder ready, behind the others', async (t) => {
+    const holder = await t.enqueue({ dedupe, delay: HOUR })
+    const other = await t.enqueue()
+    t.clock.advance(10)
+    assert.deepEqual(await replace(t), ['replaced', holder])
+    const leases = await t.claim(await t.worker())
+    assert.deepEqual(pluck(leases, 'id'), [other, holder])
+    assert.deepEqual([leases[1]?.payload, leases[1]?.readyAt], ['"new"', t.clock.now()])
+  }),
+  test('replace keeps the place of a ready holder that is still due', async (t) => {
+    const readyAt = t.clock.now()
+    const holder = await t.enqueue({ dedupe })
+    const other = await t.enqueue()
+    t.clock.advance(10)
+    assert.deepEqual(await replace(t, { runAt: 1 }), ['replaced', holder])
+    const leases = await t.claim(await t.worker())
+    assert.deepEqual(pluck(leases, 'id'), [holder, other])
+    const { payload, ...times } = leases[0] ?? assert.fail()
+    assert.deepEqual([payload, times.readyAt, times.enqueuedAt], ['"new"', readyAt, t.clock.now()])
+  }),
+  test('replace with a later due time makes a ready holder scheduled', async (t) => {
+    const holder = await t.enqueue({ dedupe })
+    assert.deepEqual(await replace(t, { runAt: t.clock.now() + 50 }), ['replaced', holder])
+    await t.jobIs(holder, { state: 'scheduled', dueAt: t.clock.now() + 50, payload: '"new"' })
+    assert.deepEqual(await t.claim(await t.worker()), [])
+    t.clock.advance(50)
+    assert.equal((await t.store.stage(10)).ready, 1)
+  }),
+  test('replace does not affect a holder that is running or done', async (t) => {
+    const running = await t.running({ dedupe })
+    assert.deepEqual(await changesNothing(t.store, () => replace(t)), ['duplicate', running.id])
+    const done = await t.jobIn('done', { dedupe: { key: 'd', holdFor: HOUR } })
+    const request = { dedupe: { key: 'd', onConflict: 'replace' } } as const
+    assert.deepEqual(await changesNothing(t.store, () => replace(t, request)), ['duplicate', done])
+  }),
+  test('replace without a holder is a new job', async (t) => {
+    for (const state of ['dead', 'cancelled', 'done'] as const) {
+      const ended = await t.jobIn(state, { dedupe })
       const [outcome, id] = await replace(t)
-      assert.equal(outcome, 'enqueued')
-      assert.notEqual(id, holder)
-    },
-  },
-  {
-    name: 'replace of a holder in its order queue keeps its place while it is due, and removes it when it is not',
-    async run(t) {
-      const orderKey = 'o'
-      const first = await t.running({ orderKey })
-      const holder = await t.enqueue({ orderKey, dedupe })
-      const third = await t.enqueue({ orderKey })
-      await replace(t)
-      await t.jobIs(holder, { waitsForOrder: true })
-      await t.finish(first, { to: 'done', result: null })
-      await t.store.stage(10)
-      assert.deepEqual([(await t.job(holder)).state, (await t.job(third)).state], ['ready', 'scheduled'])
+      assert.equal(outcome, 'enqueued', state)
+      assert.notEqual(id, ended)
+      await t.store.delete([id])
+    }
+  }),
+  test('replace keeps the hold of the holder', async (t) => {
+    const holder = await t.enqueue({ dedupe })
+    await replace(t)
+    await t.finish(await t.claimOne(await t.worker()), { to: 'done', result: null })
+    const [outcome, id] = await replace(t)
+    assert.equal(outcome, 'enqueued')
+    assert.notEqual(id, holder)
+  }),
+  test('replace of a holder in its order queue keeps its place while it is due, and removes it when it is not', async (t) => {
+    const orderKey = 'o'
+    const first = await t.running({ orderKey })
+    const holder = await t.enqueue({ orderKey, dedupe })
+    const third = await t.enqueue({ orderKey })
+    await replace(t)
+    await t.jobIs(holder, { waitsForOrder: true })
+    await t.finish(first, { to: 'done', result: null })
+    await t.store.stage(10)
+    assert.deepEqual([(await t.job(holder)).state, (await t.job(third)).state], ['ready', 'scheduled'])
 
-      const late = await t.enqueue({ orderKey, dedupe: { key: 'l' } })
-      const last = await t.enqueue({ orderKey })
-      await replace(t, { dedupe: { key: 'l', onConflict: 'replace' }, delay: 100 })
-      await t.jobIs(late, { state: 'scheduled', waitsForOrder: false, dueAt: t.clock.now() + 100 })
-      for (const next of [holder, third, last, late]) {
-        const lease = await t.claimOne(await t.worker(), { limit: 1 })
-        assert.equal(lease.id, next)
-        await t.finish(lease, { to: 'done', result: null })
-        t.clock.advance(100)
-        await t.store.stage(10)
-      }
-    },
-  },
-  {
-    name: 'replace of a delayed holder with an order key adds it to its order queue when it is due now',
-    async run(t) {
-      const holder = await t.enqueue({ orderKey: 'o', dedupe, delay: HOUR })
-      assert.deepEqual(await replace(t), ['replaced', holder])
-      await t.jobIs(holder, { state: 'scheduled', waitsForOrder: true })
+    const late = await t.enqueue({ orderKey, dedupe: { key: 'l' } })
+    const last = await t.enqueue({ orderKey })
+    await replace(t, { dedupe: { key: 'l', onConflict: 'replace' }, delay: 100 })
+    await t.jobIs(late, { state: 'scheduled', waitsForOrder: false, dueAt: t.clock.now() + 100 })
+    for (const next of [holder, third, last, late]) {
+      const lease = await t.claimOne(await t.worker(), { limit: 1 })
+      assert.equal(lease.id, next)
+      await t.finish(lease, { to: 'done', result: null })
+      t.clock.advance(100)
       await t.store.stage(10)
-      await t.jobIs(holder, { state: 'ready' })
-    },
-  },
-  {
-    name: 'replace of a holder that has its order lock keeps the lock',
-    async run(t) {
-      const orderKey = 'o'
-      const holder = await t.running({ orderKey, dedupe, kind: KIND })
-      const second = await t.enqueue({ orderKey })
-      await t.finish(holder, later(HOUR))
-      await replace(t, { delay: 50 })
-      await t.store.stage(10)
-      await t.jobIs(second, { waitsForOrder: true })
-      await replace(t)
-      await t.jobIs(holder.id, { state: 'ready' })
-      await replace(t, { delay: 50 })
-      await t.jobIs(holder.id, { state: 'scheduled' })
-      await t.store.stage(10)
-      await t.jobIs(second, { state: 'scheduled' })
-      t.clock.advance(50)
-      await t.store.stage(10)
-      assert.deepEqual([(await t.job(holder.id)).state, (await t.job(second)).state], ['ready', 'scheduled'])
-    },
-  },
+    }
+  }),
+  test('replace of a delayed holder with an order key adds it to its order queue when it is due now', async (t) => {
+    const holder = await t.enqueue({ orderKey: 'o', dedupe, delay: HOUR })
+    assert.deepEqual(await replace(t), ['replaced', holder])
+    await t.jobIs(holder, { state: 'scheduled', waitsForOrder: true })
+    await t.store.stage(10)
+    await t.jobIs(holder, { state: 'ready' })
+  }),
+  test('replace of a holder that has its order lock keeps the lock', async (t) => {
+    const orderKey = 'o'
+    const holder = await t.running({ orderKey, dedupe, kind: KIND })
+    const second = await t.enqueue({ orderKey })
+    await t.finish(holder, later(HOUR))
+    await replace(t, { delay: 50 })
+    await t.store.stage(10)
+    await t.jobIs(second, { waitsForOrder: true })
+    await replace(t)
+    await t.jobIs(holder.id, { state: 'ready' })
+    await replace(t, { delay: 50 })
+    await t.jobIs(holder.id, { state: 'scheduled' })
+    await t.store.stage(10)
+    await t.jobIs(second, { state: 'scheduled' })
+    t.clock.advance(50)
+    await t.store.stage(10)
+    assert.deepEqual([(await t.job(holder.id)).state, (await t.job(second)).state], ['ready', 'scheduled'])
+  }),
 ]

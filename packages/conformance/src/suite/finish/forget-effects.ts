@@ -5,53 +5,47 @@
 import assert from 'node:assert/strict'
 import { aJob, aRetain, anAcquire } from '../../factories.ts'
 import { FORGET, HOUR, aFinish, only } from '../bench.ts'
-import type { Case } from '../case.ts'
+import { type Case, test } from '../case.ts'
 import { changesNothing, countsAreExact, countsOf } from '../looks.ts'
 import { apiLimit, claimFrom, setUpLimitedQueues, THREE } from '../limits/limit-helpers.ts'
 import { notifications } from '../notifier/notification-texts.ts'
 
 export const forgetEffectCases: readonly Case[] = [
-  {
-    name: 'P11 the dedupe key of a forgotten job is free at once without a hold',
-    async run({ store, running, finish, enqueue }) {
-      const dedupe = { key: 'k' }
-      const lease = await running({ dedupe })
-      await finish(lease, FORGET)
-      const next = await enqueue({ dedupe })
-      assert.deepEqual(await store.enqueue([aJob({ dedupe })]), [{ id: next, outcome: 'duplicate' }])
-    },
-  },
-  {
-    name: 'P9 P11 the dedupe key of a forgotten job is held for its time',
-    async run({ store, clock, running, finish, enqueue }) {
-      const dedupe = { key: 'k', holdFor: 500 }
-      const lease = await running({ dedupe })
-      clock.advance(10)
-      await finish(lease, FORGET)
-      clock.advance(499)
-      for (const onConflict of ['keep', 'replace'] as const) {
-        const reply = await store.enqueue([aJob({ dedupe: { ...dedupe, onConflict } })])
-        assert.deepEqual(reply, [{ id: lease.id, outcome: 'duplicate' }])
-      }
-      assert.equal((await store.retain(aRetain())).keys, 0)
-      clock.advance(1)
-      await finish(await running({ dedupe }), FORGET)
-      clock.advance(500)
-      assert.equal((await store.retain(aRetain())).keys, 1)
-      await enqueue({ dedupe })
-    },
-  },
-  {
-    name: 'the order lock of a forgotten job goes to the next job in its order queue',
-    async run({ store, running, finish, enqueue, jobIs }) {
-      const lease = await running({ orderKey: 'o' })
-      const next = await enqueue({ orderKey: 'o' })
-      assert.equal((await store.stage(10)).ready, 0)
-      await finish(lease, FORGET)
-      assert.equal((await store.stage(10)).ready, 1)
-      await jobIs(next, { state: 'ready' })
-    },
-  },
+  test('P11 the dedupe key of a forgotten job is free at once without a hold', async (t) => {
+    const { store, running, finish, enqueue } = t
+    const dedupe = { key: 'k' }
+    const lease = await running({ dedupe })
+    await finish(lease, FORGET)
+    const next = await enqueue({ dedupe })
+    assert.deepEqual(await store.enqueue([aJob({ dedupe })]), [{ id: next, outcome: 'duplicate' }])
+  }),
+  test('P9 P11 the dedupe key of a forgotten job is held for its time', async (t) => {
+    const { store, clock, running, finish, enqueue } = t
+    const dedupe = { key: 'k', holdFor: 500 }
+    const lease = await running({ dedupe })
+    clock.advance(10)
+    await finish(lease, FORGET)
+    clock.advance(499)
+    for (const onConflict of ['keep', 'replace'] as const) {
+      const reply = await store.enqueue([aJob({ dedupe: { ...dedupe, onConflict } })])
+      assert.deepEqual(reply, [{ id: lease.id, outcome: 'duplicate' }])
+    }
+    assert.equal((await store.retain(aRetain())).keys, 0)
+    clock.advance(1)
+    await finish(await running({ dedupe }), FORGET)
+    clock.advance(500)
+    assert.equal((await store.retain(aRetain())).keys, 1)
+    await enqueue({ dedupe })
+  }),
+  test('the order lock of a forgotten job goes to the next job in its order queue', async (t) => {
+    const { store, running, finish, enqueue, jobIs } = t
+    const lease = await running({ orderKey: 'o' })
+    const next = await enqueue({ orderKey: 'o' })
+    assert.equal((await store.stage(10)).ready, 0)
+    await finish(lease, FORGET)
+    assert.equal((await store.stage(10)).ready, 1)
+    await jobIs(next, { state: 'ready' })
+  }),
   {
     name: 'P13 the permits of a forgotten job are released, and waiting queues are notified',
     needs: ['limits', 'notifier'],
@@ -98,13 +92,10 @@ export const forgetEffectCases: readonly Case[] = [
       await notifications(store, { prepare, act }, 3)
     },
   },
-  {
-    name: 'a finish that forgets can cool down its queue',
-    async run({ store, running, finish }) {
-      await finish(await running(), FORGET, { cool: { forMs: 700 } })
-      assert.equal(only(await store.queues.list()).coolingMs, 700)
-    },
-  },
+  test('a finish that forgets can cool down its queue', async ({ store, running, finish }) => {
+    await finish(await running(), FORGET, { cool: { forMs: 700 } })
+    assert.equal(only(await store.queues.list()).coolingMs, 700)
+  }),
   {
     name: 'P10 a finish that forgets in a transaction counts when it commits',
     needs: ['transactions'],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { anAcquire } from '../../factories.ts'
 import { aFinish, type Bench, DEAD, DONE, HOUR, later, RELEASED } from '../bench.ts'
-import type { Case } from '../case.ts'
+import { type Case, test } from '../case.ts'
 import { pluck } from '../looks.ts'
 import {
   acquireFor,
@@ -53,9 +53,8 @@ async function reap({ store, clock }: Bench, { id }: HeldLease, crashesUntilDead
   assert.deepEqual(pluck(jobs, 'id'), [id])
 }
 
-const endCases = ENDS.map(([name, end]): Case => ({
-  name,
-  async run(t) {
+const endCases = ENDS.map(([name, end]): Case =>
+  test(name, async (t) => {
     const { store } = t
     await declarePermits(store, 2)
     // Another holder whose permit must stay.
@@ -68,80 +67,70 @@ const endCases = ENDS.map(([name, end]): Case => ({
     assert.deepEqual([await heldOf(store), (await dbLimit(store)).available], [1, 1])
     assert.equal(await acquireOutcome(store, acquireFor(lease)), 'stale')
     assert.deepEqual(await store.limits.release([permitOf(lease)]), [false])
-  },
-}))
+  }),
+)
 
 export const permitEndCases: readonly Case[] = [
   ...endCases,
-  {
-    name: 'P4 P13 the permit of a job belongs to its attempt only, whichever instance requested it',
-    async run({ store, running, worker, finish }) {
-      await declarePermits(store, 5)
-      const other = await worker()
-      const lease = await running()
-      assert.equal(await acquireOutcome(store, acquireFor(lease, { instance: other })), 'granted')
-      await store.instances.deregister(other)
-      assert.equal(await heldOf(store), 1)
-      await finish(lease, DONE)
+  test('P4 P13 the permit of a job belongs to its attempt only, whichever instance requested it', async (t) => {
+    const { store, running, worker, finish } = t
+    await declarePermits(store, 5)
+    const other = await worker()
+    const lease = await running()
+    assert.equal(await acquireOutcome(store, acquireFor(lease, { instance: other })), 'granted')
+    await store.instances.deregister(other)
+    assert.equal(await heldOf(store), 1)
+    await finish(lease, DONE)
+    assert.equal(await heldOf(store), 0)
+  }),
+  test('P13 the permits of a job in every limit are released at the end of its attempt', async (t) => {
+    const { store, running, finish } = t
+    await declarePermits(store, 5)
+    await declarePermits(store, 5, 'cpu')
+    const lease = await running()
+    await store.limits.acquire([acquireFor(lease), acquireFor(lease, { limit: 'cpu', amount: 4 })])
+    assert.deepEqual(pluck(await store.limits.list(), 'held'), [4, 1])
+    await finish(lease, DONE)
+    assert.deepEqual(pluck(await store.limits.list(), 'held'), [0, 0])
+  }),
+  test('P13 a refused finish releases nothing: the permits belong to the current attempt', async (t) => {
+    const { store, clock, running, worker, claimOne, finish, reap } = t
+    await declarePermits(store, 5)
+    const old = await running({ kind: 'again' })
+    clock.advance(10_000)
+    await reap()
+    const lease = await claimOne(await worker(), { kinds: ['again'] })
+    await store.limits.acquire([acquireFor(lease)])
+    assert.equal((await finish(old, DONE)).accepted, false)
+    assert.equal(await heldOf(store), 1)
+  }),
+  test('P2 P13 an acquire racing the end of its attempt leaves no permit behind', async (t) => {
+    const { store, another, running, worker } = t
+    const other = await another()
+    await declarePermits(store, 50)
+    const instance = await worker()
+    for (let round = 0; round < 15; round += 1) {
+      const lease = await running({}, instance)
+      await Promise.all([
+        other.limits.acquire([acquireFor(lease)]),
+        store.finish([aFinish(lease, round % 2 === 0 ? DONE : later(HOUR))]),
+      ])
       assert.equal(await heldOf(store), 0)
-    },
-  },
-  {
-    name: 'P13 the permits of a job in every limit are released at the end of its attempt',
-    async run({ store, running, finish }) {
-      await declarePermits(store, 5)
-      await declarePermits(store, 5, 'cpu')
-      const lease = await running()
-      await store.limits.acquire([acquireFor(lease), acquireFor(lease, { limit: 'cpu', amount: 4 })])
-      assert.deepEqual(pluck(await store.limits.list(), 'held'), [4, 1])
-      await finish(lease, DONE)
-      assert.deepEqual(pluck(await store.limits.list(), 'held'), [0, 0])
-    },
-  },
-  {
-    name: 'P13 a refused finish releases nothing: the permits belong to the current attempt',
-    async run({ store, clock, running, worker, claimOne, finish, reap }) {
-      await declarePermits(store, 5)
-      const old = await running({ kind: 'again' })
-      clock.advance(10_000)
-      await reap()
-      const lease = await claimOne(await worker(), { kinds: ['again'] })
-      await store.limits.acquire([acquireFor(lease)])
-      assert.equal((await finish(old, DONE)).accepted, false)
-      assert.equal(await heldOf(store), 1)
-    },
-  },
-  {
-    name: 'P2 P13 an acquire racing the end of its attempt leaves no permit behind',
-    async run({ store, another, running, worker }) {
-      const other = await another()
-      await declarePermits(store, 50)
+    }
+  }),
+  test('P4 P13 an acquire racing the end of its instance leaves no permit behind', async (t) => {
+    const { store, another, worker } = t
+    const other = await another()
+    await declarePermits(store, 50)
+    for (let round = 0; round < 15; round += 1) {
       const instance = await worker()
-      for (let round = 0; round < 15; round += 1) {
-        const lease = await running({}, instance)
-        await Promise.all([
-          other.limits.acquire([acquireFor(lease)]),
-          store.finish([aFinish(lease, round % 2 === 0 ? DONE : later(HOUR))]),
-        ])
-        assert.equal(await heldOf(store), 0)
-      }
-    },
-  },
-  {
-    name: 'P4 P13 an acquire racing the end of its instance leaves no permit behind',
-    async run({ store, another, worker }) {
-      const other = await another()
-      await declarePermits(store, 50)
-      for (let round = 0; round < 15; round += 1) {
-        const instance = await worker()
-        await Promise.all([
-          other.limits.acquire([anAcquire('db', { instance })]),
-          store.instances.deregister(instance),
-        ])
-        assert.equal(await heldOf(store), 0)
-      }
-    },
-  },
+      await Promise.all([
+        other.limits.acquire([anAcquire('db', { instance })]),
+        store.instances.deregister(instance),
+      ])
+      assert.equal(await heldOf(store), 0)
+    }
+  }),
   {
     name: 'P10 P13 a finish in a transaction of the user releases permits on commit, and not on rollback',
     needs: ['transactions'],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type FullStore, RESOLUTIONS } from 'jobmill/store'
 import { aDefinition, aJob, anInstance, aRetain, aTick } from '../../factories.ts'
 import { type Bench, HOUR, only } from '../bench.ts'
-import type { Case } from '../case.ts'
+import { type Case, test } from '../case.ts'
 import {
   hasFields,
   changesNothing,
@@ -59,114 +59,91 @@ async function serve(store: FullStore, name: string, instants: readonly number[]
 }
 
 export const retainMoreCases: readonly Case[] = [
-  {
-    name: 'ended jobs beyond the newest that their queue keeps are deleted, oldest first',
-    async run(t) {
-      const { store } = t
-      const ids = await done(t, 6)
-      await setQueue(store, 'default', { keepDone: 4 })
-      assert.equal((await store.retain(aRetain())).jobs, 2)
-      assert.deepEqual(await remaining(store, ids), ids.slice(2))
-      assert.equal((await changesNothing(store, () => store.retain(aRetain()))).jobs, 0)
-      await setQueue(store, 'default', { keepDone: 0 })
-      assert.equal((await store.retain(aRetain())).jobs, 4)
-      assert.deepEqual(await historyOf(store, ids[5] ?? ''), [])
-      await countsAreExact(store)
-    },
-  },
-  {
-    name: 'each state and each queue is counted separately',
-    async run(t) {
-      const { store, jobIn } = t
-      await done(t, 3)
-      await done(t, 3, 'other')
-      for (const state of ['dead', 'dead', 'cancelled', 'cancelled'] as const) await jobIn(state)
-      await setQueue(store, 'default', { keepDone: 2, keepDead: 0, keepCancelled: 1 })
-      assert.equal((await store.retain(aRetain())).jobs, 4)
-      assert.deepEqual(await countsOf(store), { done: 2, cancelled: 1 })
-      assert.deepEqual(await countsOf(store, 'other'), { done: 3 })
-      await countsAreExact(store)
-    },
-  },
-  {
-    name: 'P3 jobs that have not ended do not count and are never deleted',
-    async run({ store, jobIn }) {
-      const ids = [await jobIn('scheduled'), await jobIn('ready'), await jobIn('running')]
-      await setQueue(store, 'default', { keepDone: 0, keepDead: 0, keepCancelled: 0 })
-      assert.equal((await store.retain(aRetain())).jobs, 0)
-      assert.deepEqual(await remaining(store, ids), ids)
-    },
-  },
-  {
-    name: 'of jobs that ended in the same millisecond the one with the higher id is the newer',
-    async run({ store, jobIn }) {
-      const ids = []
-      for (let n = 0; n < 5; n += 1) ids.push(await jobIn('done'))
-      await setQueue(store, 'default', { keepDone: 2 })
-      await store.retain(aRetain())
-      assert.deepEqual(await remaining(store, ids.toSorted()), ids.toSorted().slice(3))
-    },
-  },
-  {
-    name: 'old jobs are deleted even if among the newest, and surplus jobs even if young',
-    async run(t) {
-      const { store, clock } = t
-      await done(t, 2)
-      clock.advance(DAY)
-      const young = await done(t, 3)
-      await setQueue(store, 'default', { keepDone: 4, retainDoneMs: HOUR })
-      assert.equal((await store.retain(aRetain())).jobs, 2)
-      await setQueue(store, 'default', { keepDone: 1 })
-      assert.equal((await store.retain(aRetain())).jobs, 2)
-      assert.deepEqual(await remaining(store, young), young.slice(2))
-    },
-  },
-  {
-    name: 'P15 one pass deletes at most the limit, by number and age together, and more says to call again',
-    async run(t) {
-      const { store } = t
-      const ids = await done(t, 7)
-      await setQueue(store, 'default', { keepDone: 2 })
-      for (const [gone, more] of [
-        [2, true],
-        [4, true],
-        [5, false],
-      ] as const) {
-        hasFields(await store.retain(aRetain({ limit: 2 })), { jobs: more ? 2 : 1, more })
-        assert.deepEqual(await remaining(store, ids), ids.slice(gone))
-      }
-    },
-  },
-  {
-    name: 'a retried job no longer counts, and counts as new when it ends again',
-    async run(t) {
-      const { store, worker, clock } = t
-      const first = await t.jobIn('dead', { kind: 'again' })
-      clock.advance(1)
-      const second = await t.jobIn('dead')
-      clock.advance(1)
-      await store.retry([first])
-      await setQueue(store, 'default', { keepDead: 1 })
-      assert.equal((await store.retain(aRetain())).jobs, 0)
-      await t.finish(await t.claimOne(await worker(), { kinds: ['again'] }), { to: 'dead' })
-      assert.equal((await store.retain(aRetain())).jobs, 1)
-      assert.deepEqual(await remaining(store, [first, second]), [first])
-    },
-  },
-  {
-    name: 'concurrent retention by number from several handles deletes no more than the surplus',
-    async run(t) {
-      const { store, another } = t
-      const stores = [store, await another(), await another()]
-      const ids = await done(t, 12)
-      await setQueue(store, 'default', { keepDone: 5 })
-      const passes = await Promise.all(stores.map((each) => each.retain(aRetain({ limit: 4 }))))
-      const rest = await store.retain(aRetain())
-      assert.equal(total(pluck([...passes, rest], 'jobs')), 7)
-      assert.deepEqual(await remaining(store, ids), ids.slice(7))
-      await countsAreExact(store)
-    },
-  },
+  test('ended jobs beyond the newest that their queue keeps are deleted, oldest first', async (t) => {
+    const { store } = t
+    const ids = await done(t, 6)
+    await setQueue(store, 'default', { keepDone: 4 })
+    assert.equal((await store.retain(aRetain())).jobs, 2)
+    assert.deepEqual(await remaining(store, ids), ids.slice(2))
+    assert.equal((await changesNothing(store, () => store.retain(aRetain()))).jobs, 0)
+    await setQueue(store, 'default', { keepDone: 0 })
+    assert.equal((await store.retain(aRetain())).jobs, 4)
+    assert.deepEqual(await historyOf(store, ids[5] ?? ''), [])
+    await countsAreExact(store)
+  }),
+  test('each state and each queue is counted separately', async (t) => {
+    const { store, jobIn } = t
+    await done(t, 3)
+    await done(t, 3, 'other')
+    for (const state of ['dead', 'dead', 'cancelled', 'cancelled'] as const) await jobIn(state)
+    await setQueue(store, 'default', { keepDone: 2, keepDead: 0, keepCancelled: 1 })
+    assert.equal((await store.retain(aRetain())).jobs, 4)
+    assert.deepEqual(await countsOf(store), { done: 2, cancelled: 1 })
+    assert.deepEqual(await countsOf(store, 'other'), { done: 3 })
+    await countsAreExact(store)
+  }),
+  test('P3 jobs that have not ended do not count and are never deleted', async ({ store, jobIn }) => {
+    const ids = [await jobIn('scheduled'), await jobIn('ready'), await jobIn('running')]
+    await setQueue(store, 'default', { keepDone: 0, keepDead: 0, keepCancelled: 0 })
+    assert.equal((await store.retain(aRetain())).jobs, 0)
+    assert.deepEqual(await remaining(store, ids), ids)
+  }),
+  test('of jobs that ended in the same millisecond the one with the higher id is the newer', async (t) => {
+    const { store, jobIn } = t
+    const ids = []
+    for (let n = 0; n < 5; n += 1) ids.push(await jobIn('done'))
+    await setQueue(store, 'default', { keepDone: 2 })
+    await store.retain(aRetain())
+    assert.deepEqual(await remaining(store, ids.toSorted()), ids.toSorted().slice(3))
+  }),
+  test('old jobs are deleted even if among the newest, and surplus jobs even if young', async (t) => {
+    const { store, clock } = t
+    await done(t, 2)
+    clock.advance(DAY)
+    const young = await done(t, 3)
+    await setQueue(store, 'default', { keepDone: 4, retainDoneMs: HOUR })
+    assert.equal((await store.retain(aRetain())).jobs, 2)
+    await setQueue(store, 'default', { keepDone: 1 })
+    assert.equal((await store.retain(aRetain())).jobs, 2)
+    assert.deepEqual(await remaining(store, young), young.slice(2))
+  }),
+  test('P15 one pass deletes at most the limit, by number and age together, and more says to call again', async (t) => {
+    const { store } = t
+    const ids = await done(t, 7)
+    await setQueue(store, 'default', { keepDone: 2 })
+    for (const [gone, more] of [
+      [2, true],
+      [4, true],
+      [5, false],
+    ] as const) {
+      hasFields(await store.retain(aRetain({ limit: 2 })), { jobs: more ? 2 : 1, more })
+      assert.deepEqual(await remaining(store, ids), ids.slice(gone))
+    }
+  }),
+  test('a retried job no longer counts, and counts as new when it ends again', async (t) => {
+    const { store, worker, clock } = t
+    const first = await t.jobIn('dead', { kind: 'again' })
+    clock.advance(1)
+    const second = await t.jobIn('dead')
+    clock.advance(1)
+    await store.retry([first])
+    await setQueue(store, 'default', { keepDead: 1 })
+    assert.equal((await store.retain(aRetain())).jobs, 0)
+    await t.finish(await t.claimOne(await worker(), { kinds: ['again'] }), { to: 'dead' })
+    assert.equal((await store.retain(aRetain())).jobs, 1)
+    assert.deepEqual(await remaining(store, [first, second]), [first])
+  }),
+  test('concurrent retention by number from several handles deletes no more than the surplus', async (t) => {
+    const { store, another } = t
+    const stores = [store, await another(), await another()]
+    const ids = await done(t, 12)
+    await setQueue(store, 'default', { keepDone: 5 })
+    const passes = await Promise.all(stores.map((each) => each.retain(aRetain({ limit: 4 }))))
+    const rest = await store.retain(aRetain())
+    assert.equal(total(pluck([...passes, rest], 'jobs')), 7)
+    assert.deepEqual(await remaining(store, ids), ids.slice(7))
+    await countsAreExact(store)
+  }),
   {
     name: 'P12 tick records are deleted by when they were served, however old the tick is',
     needs: ['schedules'],
