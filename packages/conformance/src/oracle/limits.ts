@@ -1,4 +1,4 @@
-/** Limits: their settings, requests and budgets. The arithmetic is shared by every store. */
+/** Limits: their settings, requests, budgets and permits. The arithmetic is shared by every store. */
 import {
   type Acquired,
   type AcquireRequest,
@@ -31,9 +31,8 @@ import {
   resetLimit,
   wrongKey,
 } from 'jobmill/store'
-import { isAlive } from './liveness.ts'
-import { grantPermit, heldOf } from './permits.ts'
-import type { OracleLimit, OracleState } from './state.ts'
+import { isAlive } from './instances/liveness.ts'
+import type { OracleLimit, OracleState, Permit } from './state.ts'
 
 export function declareLimits(state: OracleState, now: number, limits: readonly DeclaredLimit[]): void {
   // All limits are checked before anything is written.
@@ -181,6 +180,24 @@ function budgetOf(limit: OracleLimit, key: string | undefined): OracleLimit | nu
 function isCurrent(state: OracleState, now: number, { holder, token, instance }: AcquireRequest): boolean {
   if (token === null) return isAlive(state, now, instance)
   return state.jobs.get(holder)?.run?.token === token
+}
+
+/** How many permits of a concurrency limit are in use. */
+export function heldOf({ settings, permits }: OracleLimit): number {
+  if (settings.type === 'rate') return 0
+  return [...permits.values()].reduce((sum, { amount }) => sum + amount, 0)
+}
+
+/** Adds to the permits of the holder. */
+function grantPermit(limit: OracleLimit, holder: string, { amount, instance }: Permit): void {
+  const had = limit.permits.get(holder)?.amount ?? 0
+  limit.permits.set(holder, { amount: had + amount, instance })
+}
+
+/** Releases the selected permits of every limit. */
+export function dropPermits(state: OracleState, isGone: (holder: string, permit: Permit) => boolean): void {
+  for (const { permits } of state.limits.values())
+    for (const [holder, permit] of permits) if (isGone(holder, permit)) permits.delete(holder)
 }
 
 export function release(state: OracleState, items: readonly PermitOf[]): boolean[] {

@@ -1,6 +1,6 @@
 /** Notifications between handles of one process. */
 import { systemPlatform, waiters, type Waiters, wakeAll, type WakeUp } from 'jobmill/store'
-import { heldOf } from './permits.ts'
+import { heldOf } from './limits.ts'
 import type { OracleState } from './state.ts'
 
 export interface Notification {

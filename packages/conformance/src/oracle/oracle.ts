@@ -4,23 +4,33 @@
  */
 import { type FullStore, JobmillError, wakeAll } from 'jobmill/store'
 import { withCheckedArguments } from '../checked-arguments.ts'
-import { assign, readSlots } from './slots.ts'
+import { assign, readSlots } from './instances/slots.ts'
 import { type Notification, createNotifier, lookBefore, wakeUpsSince } from './notifier.ts'
-import { position } from './position.ts'
-import { claim } from './claim.ts'
-import { readDuties } from './duties.ts'
-import { enqueue } from './enqueue.ts'
+import { claim } from './jobs/claim.ts'
+import { readDuties } from './instances/duties.ts'
+import { enqueue } from './jobs/enqueue.ts'
 import { metrics, record, rollUp, timeline } from './metrics.ts'
-import { finish, progress } from './finish.ts'
-import { enqueueWithHandOff } from './hand-off.ts'
-import { deregister, register, renew } from './instances.ts'
+import { finish, progress } from './jobs/finish.ts'
+import { enqueueWithHandOff } from './jobs/hand-off.ts'
+import { deregister, register, renew } from './instances/instances.ts'
 import { acquire, changeLimit, createLimit, declareLimits, deleteLimit, drain, release } from './limits.ts'
-import { list } from './list.ts'
-import { cancel, remove, retry, runNow } from './operate.ts'
+import { list } from './inspect/list.ts'
+import { cancel, remove, retry, runNow } from './jobs/operate.ts'
 import { readOverrides, resetOverrides } from './overrides.ts'
 import { changeQueue, declareQueues } from './queues.ts'
-import { counts, failures, get, held, holders, history, instances, limits, queues, results } from './read.ts'
-import { reap } from './reap.ts'
+import {
+  counts,
+  failures,
+  get,
+  held,
+  holders,
+  history,
+  instances,
+  limits,
+  queues,
+  results,
+} from './inspect/read.ts'
+import { reap } from './instances/reap.ts'
 import { retain } from './retain.ts'
 import {
   changeSchedule,
@@ -29,11 +39,11 @@ import {
   deleteSchedule,
   readSchedules,
   scheduleFailed,
-} from './schedules.ts'
-import { stage } from './stage.ts'
+} from './schedules/schedules.ts'
+import { stage } from './jobs/stage.ts'
 import { type OracleState, emptyState } from './state.ts'
-import { readTicks, tick } from './ticks.ts'
-import { unservedKinds } from './unserved-kinds.ts'
+import { readTicks, tick } from './schedules/ticks.ts'
+import { position, unservedKinds } from './inspect/ready.ts'
 
 /** Shared by several handles, as several connections share a database. */
 export interface OracleDatabase {

@@ -8,8 +8,8 @@ import {
 } from 'jobmill/store'
 import { resetLimitOverrides } from './limits.ts'
 import { resetQueueOverrides } from './queues.ts'
-import { byName } from './read.ts'
-import { resetScheduleOverrides } from './schedules.ts'
+import { byName } from './inspect/read.ts'
+import { resetScheduleOverrides } from './schedules/schedules.ts'
 import type { OracleState } from './state.ts'
 
 export function resetOverrides(

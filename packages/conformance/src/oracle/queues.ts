@@ -14,7 +14,7 @@ import {
   queueUnknown,
   resetQueue,
 } from 'jobmill/store'
-import { ensureQueue } from './enqueue.ts'
+import { ensureQueue } from './jobs/enqueue.ts'
 import { limitOf } from './limits.ts'
 import type { OracleQueue, OracleState } from './state.ts'
 

@@ -7,7 +7,7 @@ import {
   type Retained,
   type RetainRequest,
 } from 'jobmill/store'
-import { runningUnder } from './liveness.ts'
+import { runningUnder } from './instances/liveness.ts'
 import type { OracleJob, OracleState } from './state.ts'
 
 export function retain(state: OracleState, now: number, request: RetainRequest): Retained {

@@ -1,8 +1,8 @@
 /** The state transitions of a job that several verbs share. */
 import { DEFAULTS, type EndedState, type Outcome } from 'jobmill/store'
 import { freeOrderLock, leaveOrderQueue } from './order-key.ts'
-import { dropPermits } from './permits.ts'
-import type { OracleAttempt, OracleJob, OracleState, Run } from './state.ts'
+import { dropPermits } from '../limits.ts'
+import type { OracleAttempt, OracleJob, OracleState, Run } from '../state.ts'
 
 /** Makes a job ready, behind the other jobs of its priority. */
 export function makeReady(state: OracleState, now: number, job: OracleJob): void {

@@ -3,7 +3,7 @@ import type { JobState, Verdict } from 'jobmill/store'
 import { becomeDue, holdOf } from './enqueue.ts'
 import { end, freeKey, record } from './moves.ts'
 import { freeOrderLock, isInOrderQueue, leaveOrderQueue } from './order-key.ts'
-import type { OracleJob, OracleState } from './state.ts'
+import type { OracleJob, OracleState } from '../state.ts'
 
 type Did = Omit<Verdict, 'id'>
 

@@ -1,11 +1,11 @@
 /** reap: returns the jobs of expired instances to their queues. */
 import { crashError, type Death, onDeadJob, type Reaped, type ReapedJob } from 'jobmill/store'
-import { enqueue } from './enqueue.ts'
+import { enqueue } from '../jobs/enqueue.ts'
 import { endInstance } from './instances.ts'
 import { runningUnder, instanceState } from './liveness.ts'
 import { noteLost } from './lost-jobs.ts'
-import { end, putBack, record, refund } from './moves.ts'
-import type { OracleJob, OracleState, Run } from './state.ts'
+import { end, putBack, record, refund } from '../jobs/moves.ts'
+import type { OracleJob, OracleState, Run } from '../state.ts'
 
 export interface ReapOptions {
   readonly crashesUntilDead: number

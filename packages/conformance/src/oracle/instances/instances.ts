@@ -2,16 +2,16 @@
  * register, renew and deregister: which instances are alive, and what happens to the jobs of one that stops.
  */
 import type { Heartbeat, HeartbeatRequest, NewInstance } from 'jobmill/store'
-import { budgetInMs, claimable } from './claim.ts'
+import { budgetInMs, claimable } from '../jobs/claim.ts'
 import { leadDuties, releaseDuties } from './duties.ts'
 import { runningUnder, instanceState } from './liveness.ts'
 import { takeCrashesBack } from './lost-jobs.ts'
-import { end, putBack, record, refund } from './moves.ts'
-import { dropPermits } from './permits.ts'
+import { end, putBack, record, refund } from '../jobs/moves.ts'
+import { dropPermits } from '../limits.ts'
 import { dropSlots, readSlots } from './slots.ts'
-import { stageInMs } from './stage.ts'
-import type { OracleInstance, OracleState } from './state.ts'
-import { scheduleInMs } from './ticks.ts'
+import { stageInMs } from '../jobs/stage.ts'
+import type { OracleInstance, OracleState } from '../state.ts'
+import { scheduleInMs } from '../schedules/ticks.ts'
 
 export function register(
   state: OracleState,

@@ -1,7 +1,7 @@
 /** Slots: how many workers each instance runs for a queue with a worker total. */
 import type { Slot, SlotChange } from 'jobmill/store'
 import { isAlive } from './liveness.ts'
-import type { OracleState } from './state.ts'
+import type { OracleState } from '../state.ts'
 
 export function assign(state: OracleState, now: number, changes: readonly SlotChange[]): number {
   return changes.filter((change) => assignOne(state, now, change)).length

@@ -2,7 +2,7 @@
 import type { CoolDown, Finish, Finished, JobState, Progress, Transition } from 'jobmill/store'
 import { enqueue } from './enqueue.ts'
 import { end, makeReady, putBack, record, refund, schedule } from './moves.ts'
-import type { OracleJob, OracleState, Run } from './state.ts'
+import type { OracleJob, OracleState, Run } from '../state.ts'
 
 export function finish(state: OracleState, now: number, items: readonly Finish[]): Finished[] {
   const curved = new Set<string>()

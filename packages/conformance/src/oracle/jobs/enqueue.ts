@@ -2,7 +2,7 @@
 import { DEFAULT_QUEUE_SETTINGS, type Enqueued, type NewJob, UNDECLARED } from 'jobmill/store'
 import { makeReady, schedule } from './moves.ts'
 import { goFirst, isInOrderQueue, joinOrderQueue, leaveOrderQueue, needsOrderLock } from './order-key.ts'
-import type { Hold, OracleJob, OracleState } from './state.ts'
+import type { Hold, OracleJob, OracleState } from '../state.ts'
 
 export function enqueue(state: OracleState, now: number, jobs: readonly NewJob[]): Enqueued[] {
   return jobs.map((job) => enqueueOne(state, now, job))

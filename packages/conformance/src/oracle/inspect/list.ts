@@ -12,7 +12,7 @@ import {
   systemPlatform,
 } from 'jobmill/store'
 import { lastError, lastFailed, summary } from './read.ts'
-import type { OracleJob, OracleState } from './state.ts'
+import type { OracleJob, OracleState } from '../state.ts'
 
 export function list(state: OracleState, filter: JobFilter, page: PageRequest): Promise<JobPage> {
   return listWithinBudget(systemPlatform, filter, page, (from, rows) =>

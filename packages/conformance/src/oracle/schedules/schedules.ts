@@ -18,8 +18,8 @@ import {
   stampCreation,
   stampDeletion,
 } from 'jobmill/store'
-import { byName } from './read.ts'
-import type { OracleSchedule, OracleState } from './state.ts'
+import { byName } from '../inspect/read.ts'
+import type { OracleSchedule, OracleState } from '../state.ts'
 
 export function declareSchedules(
   state: OracleState,

@@ -12,12 +12,12 @@ import type {
   QueueCounts,
   QueueRecord,
 } from 'jobmill/store'
-import { holdOf } from './enqueue.ts'
-import { limitRecord } from './limits.ts'
-import { runningUnder, instanceState } from './liveness.ts'
-import { isInOrderQueue } from './order-key.ts'
-import { queueRecord } from './queues.ts'
-import type { OracleJob, OracleState } from './state.ts'
+import { holdOf } from '../jobs/enqueue.ts'
+import { limitRecord } from '../limits.ts'
+import { runningUnder, instanceState } from '../instances/liveness.ts'
+import { isInOrderQueue } from '../jobs/order-key.ts'
+import { queueRecord } from '../queues.ts'
+import type { OracleJob, OracleState } from '../state.ts'
 
 export function summary(state: OracleState, job: OracleJob): JobSummary {
   const { id, kind, queue, priority, attempt, maxAttempts, crashes, tags, orderKey, enqueuedAt, run } = job

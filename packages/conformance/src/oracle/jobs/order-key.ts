@@ -1,5 +1,5 @@
 /** Order keys: the order queue of each key, and which job holds the order lock. */
-import type { OracleJob, OracleState } from './state.ts'
+import type { OracleJob, OracleState } from '../state.ts'
 
 // Queue names have no spaces, so two pairs of queue and order key never give the same string.
 function orderQueueOf(job: OracleJob): string {

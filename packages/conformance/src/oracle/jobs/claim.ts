@@ -1,8 +1,8 @@
 /** claim: leases the best ready jobs that the request allows, under one new token. */
 import { type ClaimRequest, DEFAULTS, type Lease } from 'jobmill/store'
-import { roomIn, roomInMs, spend } from './limits.ts'
-import { isAlive } from './liveness.ts'
-import type { OracleJob, OracleState } from './state.ts'
+import { roomIn, roomInMs, spend } from '../limits.ts'
+import { isAlive } from '../instances/liveness.ts'
+import type { OracleJob, OracleState } from '../state.ts'
 
 export function claim(state: OracleState, now: number, request: ClaimRequest): Lease[] {
   if (!isAlive(state, now, request.instance)) return []

@@ -1,6 +1,6 @@
 /** Leadership: an instance takes vacant duties, renews its own, and loses them when it ends. */
 import type { DutyBid, DutyRecord, HeartbeatRequest } from 'jobmill/store'
-import type { OracleState } from './state.ts'
+import type { OracleState } from '../state.ts'
 
 /**
  * For a running instance. `isWritten`: whether this heartbeat wrote the row of the instance. Returns the

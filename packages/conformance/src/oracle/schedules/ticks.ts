@@ -1,8 +1,8 @@
 /** tick: serves planned ticks, each once, with their jobs. */
 import type { Tick, Ticked, TickRecord } from 'jobmill/store'
-import { enqueue } from './enqueue.ts'
+import { enqueue } from '../jobs/enqueue.ts'
 import { liveOf, scheduleOf } from './schedules.ts'
-import type { OracleSchedule, OracleState } from './state.ts'
+import type { OracleSchedule, OracleState } from '../state.ts'
 
 export function tick(state: OracleState, now: number, ticks: readonly Tick[]): Ticked[] {
   return ticks.map((one) => {

@@ -1,7 +1,7 @@
 /** Reverts the crash counts of an instance that was reaped although its process is alive. */
 import { KEY_TAKEN, NO_CRASH, STOOD_STILL } from 'jobmill/store'
-import { retry } from './operate.ts'
-import type { OracleJob, OracleState, Run } from './state.ts'
+import { retry } from '../jobs/operate.ts'
+import type { OracleJob, OracleState, Run } from '../state.ts'
 
 export function noteLost(state: OracleState, id: string, { instance, token }: Run): void {
   state.lostJobs.set(instance, [...(state.lostJobs.get(instance) ?? []), { id, token }])

@@ -1,6 +1,6 @@
 /** Which instances are alive by the database clock, and which jobs they run. */
 import type { InstanceRecord } from 'jobmill/store'
-import type { OracleInstance, OracleJob, OracleState, Run } from './state.ts'
+import type { OracleInstance, OracleJob, OracleState, Run } from '../state.ts'
 
 export function instanceState(now: number, instance: OracleInstance): InstanceRecord['state'] {
   return instance.ended ?? (instance.expiresAt <= now ? 'expired' : 'alive')

@@ -4,8 +4,8 @@
 import type { Enqueued, HandOff, NewJob } from 'jobmill/store'
 import { byClaimOrder, inClaimOrder, isOpen, leaseTo, limitNameOf, take } from './claim.ts'
 import { enqueue } from './enqueue.ts'
-import { isAlive } from './liveness.ts'
-import type { OracleJob, OracleState } from './state.ts'
+import { isAlive } from '../instances/liveness.ts'
+import type { OracleJob, OracleState } from '../state.ts'
 
 export function enqueueWithHandOff(
   state: OracleState,

@@ -6,7 +6,7 @@ import type { Staged } from 'jobmill/store'
 import { becomeDue } from './enqueue.ts'
 import { makeReady } from './moves.ts'
 import { heads, isInOrderQueue, takeOrderLock } from './order-key.ts'
-import type { OracleJob, OracleState } from './state.ts'
+import type { OracleJob, OracleState } from '../state.ts'
 
 export function stage(state: OracleState, now: number, limit: number): Staged {
   const due = waitingForTheirTime(state)
