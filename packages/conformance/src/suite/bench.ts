@@ -50,6 +50,12 @@ export interface Bench {
   readonly running: (request?: Partial<JobRequest>, instance?: string) => Promise<Held>
   /** That many new jobs, each of its own kind and running on its own instance. */
   readonly runningJobs: <N extends number>(count: N) => Promise<Tuple<Held, N>>
+  /** Leases the job again, to a new instance. */
+  readonly claimAgain: (lease: Lease) => Promise<Held>
+  /** A stale and a current lease of one job: the first instance was reaped, and another one runs the job. */
+  readonly takenOver: () => Promise<[stale: Held, current: Held]>
+  /** The ids of an instance that was reaped, of one that stopped, and of one that never existed. */
+  readonly endedInstances: () => Promise<[lost: string, stopped: string, unknown: string]>
   /** A new job in this state. */
   readonly jobIn: (state: JobState, request?: Partial<JobRequest>) => Promise<string>
   readonly finish: (lease: Lease, transition: Transition, more?: Partial<Finish>) => Promise<Finished>
@@ -179,11 +185,26 @@ function words(store: FullStore, clock: TestClock): Words {
     while (leases.length < count) leases.push(await running())
     return leases as Tuple<Held, N>
   }
+  const claimAgain: Words['claimAgain'] = async ({ kind }) => claimOne(await worker(), { kinds: [kind] })
+  const takenOver: Words['takenOver'] = async () => {
+    const stale = await running({}, await worker({ leaseMs: 1 }))
+    clock.advance(1)
+    await reap()
+    return [stale, await claimAgain(stale)]
+  }
+  const endedInstances: Words['endedInstances'] = async () => {
+    const [lost, stopped] = [await worker({ leaseMs: 1 }), await worker()]
+    clock.advance(1)
+    await reap()
+    await store.instances.deregister(stopped)
+    return [lost, stopped, anInstance().id]
+  }
   const jobIs: Words['jobIs'] = async (id, expected) => hasFields(await job(id), expected)
   const reap: Words['reap'] = (crashesUntilDead = 3) => store.instances.reap({ crashesUntilDead, limit: 100 })
   const crash: Words['crash'] = (crashesUntilDead) => {
     clock.advance(HOUR)
     return reap(crashesUntilDead)
   }
-  return { enqueue, worker, claim, claimOne, running, runningJobs, finish, job, jobIs, jobIn, reap, crash }
+  const steps = { enqueue, worker, claim, claimOne, claimAgain, finish, reap, crash, job, jobIs }
+  return { ...steps, running, runningJobs, jobIn, takenOver, endedInstances }
 }

@@ -45,7 +45,7 @@ export const dedupeCases: readonly Case[] = [
     await t.claimOne(worker, { kinds: [lease.kind] })
     await t.store.instances.deregister(worker)
     assert.deepEqual(await ask(t), ['duplicate', lease.id])
-    await t.claimOne(await t.worker(), { kinds: [lease.kind] })
+    await t.claimAgain(lease)
     await t.crash()
     assert.deepEqual(await ask(t), ['duplicate', lease.id])
   }),

@@ -92,7 +92,7 @@ export const orderKeyCases: readonly Case[] = [
     t.clock.advance(1_000)
     await t.store.stage(10)
     assert.deepEqual(await standings(t, ids), ['ready', 'in line'])
-    const again = await t.claimOne(await t.worker(), { kinds: [first.kind] })
+    const again = await t.claimAgain(first)
     await t.finish(again, later(0))
     await t.store.stage(10)
     assert.deepEqual(await standings(t, ids), ['ready', 'in line'])
@@ -110,7 +110,7 @@ export const orderKeyCases: readonly Case[] = [
     await t.claimOne(worker, { kinds: [first.kind] })
     await t.store.instances.deregister(worker)
     await isAhead()
-    await t.claimOne(await t.worker(), { kinds: [first.kind] })
+    await t.claimAgain(first)
     await t.crash()
     await isAhead()
   }),

@@ -9,12 +9,12 @@ const refused = (id: string): object => ({ id, accepted: false, state: null, fol
 
 export const fenceCases: readonly Case[] = [
   test('P2 a result from a reaped lease is refused and changes nothing', async (t) => {
-    const { store, running, finish, claimOne, worker, crash } = t
+    const { store, running, finish, crash, claimAgain } = t
     const stale = await running()
     await crash()
     const more = { cool: { forMs: HOUR }, followUps: [aJob()] }
     assert.deepEqual(await changesNothing(store, () => finish(stale, DONE, more)), refused(stale.id))
-    const current = await claimOne(await worker(), { kinds: [stale.kind] })
+    const current = await claimAgain(stale)
     assert.deepEqual(await changesNothing(store, () => finish(stale, DONE, more)), refused(stale.id))
     assert.equal((await store.queues.list())[0]?.coolingMs, 0)
     assert.equal((await finish(current, DONE)).accepted, true)
@@ -48,10 +48,10 @@ export const fenceCases: readonly Case[] = [
     assert.deepEqual([again.accepted, again.state], [true, 'ready'])
   }),
   test('P2 the attempt number is not the fence: a refunded attempt makes it repeat', async (t) => {
-    const { running, finish, claimOne, worker } = t
+    const { running, finish, claimAgain } = t
     const stale = await running()
     await finish(stale, RELEASED)
-    const current = await claimOne(await worker(), { kinds: [stale.kind] })
+    const current = await claimAgain(stale)
     assert.equal(current.attempt, stale.attempt)
     assert.equal((await finish(stale, DONE)).accepted, false)
     assert.equal((await finish(current, DONE)).accepted, true)
@@ -101,10 +101,10 @@ export const fenceCases: readonly Case[] = [
     assert.deepEqual(await store.get([followUp.id]), [null])
   }),
   test('P3 a repeat reports where the attempt went even if the job has moved on; a deleted job refuses it', async (t) => {
-    const { store, running, finish, claimOne, worker } = t
+    const { store, running, finish, claimAgain } = t
     const lease = await running()
     await finish(lease, later(0))
-    const next = await claimOne(await worker(), { kinds: [lease.kind] })
+    const next = await claimAgain(lease)
     const repeat = { id: lease.id, accepted: true, state: 'ready', followUps: [], again: true }
     assert.deepEqual(await changesNothing(store, () => finish(lease, later(0))), repeat)
     assert.equal((await finish(next, DONE)).accepted, true)

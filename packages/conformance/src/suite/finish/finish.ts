@@ -8,11 +8,11 @@ import { hasFields, pluck, countsAreExact, countsOf, historyOf } from '../looks.
 
 export const finishCases: readonly Case[] = [
   test('done keeps the result, or else the reason why a result could not be kept', async (t) => {
-    const { clock, running, finish, claimOne, worker, jobIs } = t
+    const { clock, running, finish, jobIs, claimAgain } = t
     const lease = await running()
     await finish(lease, later(0), { error: 'first' })
     await jobIs(lease.id, { error: 'first' })
-    const again = await claimOne(await worker(), { kinds: [lease.kind] })
+    const again = await claimAgain(lease)
     clock.advance(5)
     const reply = await finish(again, { to: 'done', result: '{"ok":true}' })
     assert.deepEqual(reply, { id: lease.id, accepted: true, state: 'done', followUps: [] })
@@ -72,9 +72,9 @@ export const finishCases: readonly Case[] = [
     assert.equal(again[0]?.readyAt, clock.now())
   }),
   test('a refund takes one off the attempt, and a release always refunds', async (t) => {
-    const { running, finish, claimOne, worker, jobIs } = t
+    const { running, finish, jobIs, claimAgain } = t
     const lease = await running()
-    const next = async (): Promise<typeof lease> => claimOne(await worker(), { kinds: [lease.kind] })
+    const next = async (): Promise<typeof lease> => claimAgain(lease)
     await finish(lease, later(0))
     await finish(await next(), later(0, { refund: true }), { outcome: 'snoozed' })
     await jobIs(lease.id, { attempt: 1 })
@@ -85,14 +85,14 @@ export const finishCases: readonly Case[] = [
     assert.equal((await next()).attempt, 2)
   }),
   test('a job that is dead without having run is refunded if requested, and its attempt is recorded anyway', async (t) => {
-    const { store, finish, claimOne, worker, jobIs, runningJobs } = t
+    const { store, finish, jobIs, runningJobs, claimAgain } = t
     const [never, once, asked] = await runningJobs(3)
     await finish(never, { to: 'dead', refund: true }, { error: 'no handler' })
     await jobIs(never.id, { state: 'dead', attempt: 0 })
     const [recorded] = await store.history(never.id)
     hasFields(recorded, { attempt: 1, outcome: 'failed-permanently', error: 'no handler' })
     await finish(once, later(0))
-    const again = await claimOne(await worker(), { kinds: [once.kind] })
+    const again = await claimAgain(once)
     await finish(again, { to: 'dead', refund: false })
     await jobIs(once.id, { attempt: 2 })
     await store.cancel([asked.id], 'stop it')

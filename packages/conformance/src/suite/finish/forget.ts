@@ -48,7 +48,7 @@ export const forgetCases: readonly Case[] = [
     const { store } = t
     const first = await t.running({ tags: ['red'], maxAttempts: 9 })
     await t.finish(first, later(0), { error: 'one', log: 'log of one' })
-    const again = async (): Promise<typeof first> => t.claimOne(await t.worker(), { kinds: [first.kind] })
+    const again = async (): Promise<typeof first> => t.claimAgain(first)
     await t.finish(await again(), later(0), { error: 'two' })
     assert.equal((await store.history(first.id)).length, 2)
     const last = await again()

@@ -74,9 +74,9 @@ export const logCases: readonly Case[] = [
     }
   }),
   test('an attempt that is not recorded leaves no log, and the next one starts without', async (t) => {
-    const { store, running, finish, claimOne, worker, jobIs } = t
+    const { store, running, finish, jobIs, claimAgain } = t
     const lease = await running()
-    const next = async (): Promise<typeof lease> => claimOne(await worker(), { kinds: [lease.kind] })
+    const next = async (): Promise<typeof lease> => claimAgain(lease)
     const note = ({ id, token }: typeof lease, log: string): Promise<boolean[]> =>
       store.progress([{ id, token, log }])
     await note(lease, 'first')

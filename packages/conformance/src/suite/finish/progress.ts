@@ -42,11 +42,11 @@ export const progressCases: readonly Case[] = [
     await jobIs(current.id, { progress: '1' })
   }),
   test('a new attempt starts without the progress of the previous one', async (t) => {
-    const { store, running, finish, claimOne, worker, jobIs } = t
+    const { store, running, finish, jobIs, claimAgain } = t
     const lease = await running()
     await store.progress([{ id: lease.id, token: lease.token, value: '"half"' }])
     await finish(lease, later(0))
-    await claimOne(await worker(), { kinds: [lease.kind] })
+    await claimAgain(lease)
     await jobIs(lease.id, { progress: null })
   }),
 ]

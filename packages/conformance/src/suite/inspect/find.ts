@@ -184,7 +184,7 @@ export const findCases: readonly Case[] = [
     await again(t, healed.kind, DONE, null)
     await t.finish(runs, later(0), { error: 'first' })
     await again(t, runs.kind, later(0), 'second')
-    await t.claimOne(await t.worker(), { kinds: [runs.kind] })
+    await t.claimAgain(runs)
     await t.finish(notKept, DONE, { error: 'Missing' })
     await t.enqueue({ payload: 'Missing' })
     for (const limit of [500, 1]) {

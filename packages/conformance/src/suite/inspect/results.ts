@@ -23,16 +23,16 @@ export const resultCases: readonly Case[] = [
     assert.deepEqual(await store.results([]), [])
   }),
   test('results match get for a job in every state', async (t) => {
-    const { store, finish, claimOne, worker, jobIn, crash, runningJobs } = t
+    const { store, finish, jobIn, crash, runningJobs, claimAgain } = t
     const ids = await Promise.all(JOB_STATES.map((state) => jobIn(state)))
     const [odd, failed, again, kept, crashed] = await runningJobs(5)
     await finish(odd, DONE, { error: 'not JSON' })
     await finish(failed, later(HOUR), { error: 'why' })
     await finish(again, later(0), { error: 'first' })
-    await finish(await claimOne(await worker(), { kinds: [again.kind] }), { to: 'done', result: '[1]' })
+    await finish(await claimAgain(again), { to: 'done', result: '[1]' })
     await finish(kept, later(0), { error: 'first' })
-    await finish(await claimOne(await worker(), { kinds: [kept.kind] }), later(0), { error: 'last' })
-    await claimOne(await worker(), { kinds: [kept.kind] })
+    await finish(await claimAgain(kept), later(0), { error: 'last' })
+    await claimAgain(kept)
     ids.push(...[odd, failed, again, kept, crashed].map(({ id }) => id))
     const same = async (): Promise<unknown[]> => {
       const results = await store.results(ids)

@@ -1,7 +1,7 @@
 /** The heartbeat: renewal, and everything an idle instance needs to know. */
 import assert from 'node:assert/strict'
 import type { Heartbeat } from 'jobmill/store'
-import { aHeartbeat, anInstance } from '../../factories.ts'
+import { aHeartbeat } from '../../factories.ts'
 import { DONE, HOUR, later } from '../bench.ts'
 import { type Case, test } from '../case.ts'
 import { setQueue, hasFields, changesNothing, instanceOf } from '../looks.ts'
@@ -66,10 +66,7 @@ export const heartbeatCases: readonly Case[] = [
     const lease = await running()
     clock.advance(HOUR)
     hasFields(await store.instances.renew(aHeartbeat(lease.instance)), { alive: true, expired: false })
-    assert.deepEqual(await reap(), {
-      instances: [],
-      jobs: [],
-    })
+    assert.deepEqual(await reap(), { instances: [], jobs: [] })
     assert.equal((await finish(lease, DONE)).accepted, true)
   }),
   test('P4 an expired instance is revived even if its last renewal is recent', async (t) => {
@@ -79,17 +76,11 @@ export const heartbeatCases: readonly Case[] = [
     assert.equal((await instanceOf(t.store, id))?.state, 'alive')
   }),
   test('P4 a renewal of an instance that is lost, stopped or unknown reports it, and writes nothing', async (t) => {
-    const [lost, stopped, unknown] = [
-      await t.worker(),
-      await t.worker({ leaseMs: 2 * HOUR }),
-      anInstance().id,
-    ]
-    await t.crash()
-    await t.store.instances.deregister(stopped)
+    const ended = await t.endedInstances()
     await t.enqueue()
     await t.enqueue({ delay: 500 })
     const before = await t.store.instances.list()
-    for (const id of [lost, stopped, unknown]) {
+    for (const id of ended) {
       const heartbeat = await t.store.instances.renew(aHeartbeat(id))
       assert.deepEqual(withoutVersions(heartbeat), { ...IDLE, alive: false, ready: true, stageInMs: 500 })
     }

@@ -1,7 +1,7 @@
 /** Leadership: each duty has one leader, for as long as its lease lasts by the database clock. */
 import assert from 'node:assert/strict'
 import type { DutyBid, DutyRecord, FullStore } from 'jobmill/store'
-import { anInstance, aHeartbeat } from '../../factories.ts'
+import { aHeartbeat } from '../../factories.ts'
 import { HOUR } from '../bench.ts'
 import { type Case, test } from '../case.ts'
 import { hasFields, pluck } from '../looks.ts'
@@ -109,13 +109,8 @@ export const leadershipCases: readonly Case[] = [
     assert.deepEqual(await leads(store, second, bids('fold', 'reap')), ['fold'])
   }),
   test('P4 an instance that is lost, stopped or unknown takes none and leads none', async (t) => {
-    const { store, clock, worker, reap } = t
-    const [lost, stopped] = [await worker(), await worker({ leaseMs: HOUR })]
-    clock.advance(10_000)
-    await reap()
-    await store.instances.deregister(stopped)
-    for (const id of [lost, stopped, anInstance().id])
-      assert.deepEqual(await leads(store, id, bids('reap')), [])
+    const { store, endedInstances } = t
+    for (const id of await endedInstances()) assert.deepEqual(await leads(store, id, bids('reap')), [])
     assert.deepEqual(await store.instances.duties(), [])
   }),
   test('P6 an instance that stops releases all its duties at once, and others take them over', async (t) => {

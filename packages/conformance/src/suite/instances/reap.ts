@@ -157,10 +157,8 @@ export const reapCases: readonly Case[] = [
     })
   }),
   test('P2 P4 a job that another instance holds by now is not taken from it', async (t) => {
-    const { store, running, worker, claimOne, finish, crash, reap } = t
-    const lost = await running()
-    await crash()
-    const lease = await claimOne(await worker(), { kinds: [lost.kind] })
+    const { store, finish, reap, takenOver } = t
+    const [lost, lease] = await takenOver()
     assert.equal(lease.id, lost.id)
     const reply = await changesNothing(store, () => reap())
     assert.deepEqual(reply, { instances: [], jobs: [] })

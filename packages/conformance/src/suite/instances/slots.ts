@@ -55,15 +55,12 @@ export const slotCases: readonly Case[] = [
     assert.deepEqual(await store.instances.slots(), [{ instance, queue: 'b', workers: 4 }])
   }),
   test('missing queues and instances that are not alive are skipped, the rest is written', async (t) => {
-    const { store, clock, worker, reap } = t
+    const { store, clock, worker, endedInstances } = t
     await declare(store, 'a')
-    const [lost, stopped] = [await worker(), await worker({ leaseMs: HOUR })]
-    clock.advance(10_000)
-    await reap()
-    await store.instances.deregister(stopped)
+    const ended = await endedInstances()
     const [expired, alive] = [await worker({ leaseMs: 1 }), await worker()]
     clock.advance(1)
-    const instances = [lost, stopped, anInstance().id, expired, alive]
+    const instances = [...ended, expired, alive]
     assert.equal(
       await store.instances.assign(instances.map((instance) => ({ instance, queue: 'a', workers: 5 }))),
       1,

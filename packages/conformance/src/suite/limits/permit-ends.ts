@@ -94,12 +94,9 @@ export const permitEndCases: readonly Case[] = [
     assert.deepEqual(pluck(await store.limits.list(), 'held'), [0, 0])
   }),
   test('P13 a refused finish releases nothing: the permits belong to the current attempt', async (t) => {
-    const { store, clock, running, worker, claimOne, finish, reap } = t
+    const { store, finish, takenOver } = t
     await declarePermits(store, 5)
-    const old = await running({ kind: 'again' })
-    clock.advance(10_000)
-    await reap()
-    const lease = await claimOne(await worker(), { kinds: ['again'] })
+    const [old, lease] = await takenOver()
     await store.limits.acquire([acquireFor(lease)])
     assert.equal((await finish(old, DONE)).accepted, false)
     assert.equal(await heldOf(store), 1)

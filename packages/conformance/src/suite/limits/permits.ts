@@ -44,17 +44,13 @@ export const permitCases: readonly Case[] = [
     }
   }),
   test('P2 P13 a permit is granted only under the current token of a running job', async (t) => {
-    const { store, clock, enqueue, running, worker, claimOne, reap } = t
+    const { store, enqueue, takenOver } = t
     await declarePermits(store, 5)
-    const old = await running({ kind: 'again' })
-    clock.advance(10_000)
-    await reap()
-    const lease = await claimOne(await worker(), { kinds: ['again'] })
+    const [old, lease] = await takenOver()
     const waiting = await enqueue()
-    const { token } = lease
     const stale = [
       acquireFor(old),
-      acquireFor(lease, { token: token + 1 }),
+      acquireFor(lease, { token: lease.token + 1 }),
       acquireFor(lease, { holder: waiting }),
       acquireFor(lease, { holder: anInstance().id }),
     ]
@@ -62,15 +58,13 @@ export const permitCases: readonly Case[] = [
     assert.equal(await heldOf(store), 0)
     assert.equal(await acquireOutcome(store, acquireFor(lease)), 'granted')
   }),
-  test('P4 P13 a holder outside of jobs needs a running instance', async ({ store, clock, worker, reap }) => {
+  test('P4 P13 a holder outside of jobs needs a running instance', async (t) => {
+    const { store, clock, worker, endedInstances } = t
     await declarePermits(store, 5)
-    const [lost, stopped] = [await worker(), await worker({ leaseMs: HOUR })]
-    clock.advance(10_000)
-    await reap()
-    await store.instances.deregister(stopped)
+    const ended = await endedInstances()
     const [expired, alive] = [await worker({ leaseMs: 1 }), await worker()]
     clock.advance(1)
-    for (const instance of [lost, stopped, expired, anInstance().id])
+    for (const instance of [...ended, expired])
       assert.equal(await acquireOutcome(store, anAcquire('db', { instance })), 'stale')
     assert.equal(await heldOf(store), 0)
     assert.equal(await acquireOutcome(store, anAcquire('db', { instance: alive })), 'granted')
@@ -109,14 +103,13 @@ export const permitCases: readonly Case[] = [
     assert.equal(await acquireOutcome(store, acquireFor(other)), 'granted')
   }),
   test('P2 P13 a permit is released only under its own token', async (t) => {
-    const { store, clock, running, worker, claimOne, reap } = t
+    const { store, clock, running, reap, claimAgain } = t
     await declarePermits(store, 1)
-    const old = await running({ kind: 'again' })
+    const old = await running()
     await store.limits.acquire([acquireFor(old)])
     clock.advance(10_000)
     await reap()
-    const instance = await worker()
-    const lease = { ...(await claimOne(instance, { kinds: ['again'] })), instance }
+    const lease = await claimAgain(old)
     assert.equal(await acquireOutcome(store, acquireFor(lease)), 'granted')
     const late = [
       permitOf(old),

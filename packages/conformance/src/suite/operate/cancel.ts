@@ -87,12 +87,12 @@ export const cancelCases: readonly Case[] = [
     assert.deepEqual(await historyOf(store, id), [['cancelled', 'stop it']])
   }),
   test('P8 a request ends with the attempt: a retried job starts clean', async (t) => {
-    const { store, running, finish, claimOne, worker, jobIs } = t
+    const { store, running, finish, jobIs, claimAgain } = t
     const lease = await running()
     await store.cancel([lease.id], 'stop it')
     await finish(lease, later(0))
     await store.retry([lease.id])
-    const again = await claimOne(await worker(), { kinds: [lease.kind] })
+    const again = await claimAgain(lease)
     await jobIs(lease.id, { cancelReason: null })
     assert.deepEqual((await store.instances.renew(aHeartbeat(again.instance))).cancels, [])
     assert.equal((await finish(again, DONE)).state, 'done')
