@@ -42,8 +42,7 @@ export const stageCases: readonly Case[] = [
     const ready = await enqueue()
     await store.stage(10)
     const after = await enqueue()
-    const leases = await claim(await worker())
-    assert.deepEqual(pluck(leases, 'id'), [ready, delayed, after])
+    assert.deepEqual(pluck(await claim(await worker()), 'id'), [ready, delayed, after])
   }),
   test('stage counts the first jobs of order queues too, at most the limit, and names the queues', async (t) => {
     const { store, clock, enqueue } = t

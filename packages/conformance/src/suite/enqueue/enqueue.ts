@@ -135,8 +135,7 @@ export const enqueueCases: readonly Case[] = [
     const { store, worker, claim } = t
     const jobs = someJobs(Array.from({ length: 60 }, (_, n) => ({ id: fallingId(n) })))
     for (let from = 0; from < 60; from += 20) await store.enqueue(jobs.slice(from, from + 20))
-    const leases = await claim(await worker())
-    assert.deepEqual(pluck(leases, 'id'), pluck(jobs, 'id'))
+    assert.deepEqual(pluck(await claim(await worker()), 'id'), pluck(jobs, 'id'))
   }),
   test('the order of the call holds between jobs with a dedupe key and jobs without', async (t) => {
     const { store, enqueue, worker, claim } = t
@@ -181,8 +180,7 @@ export const enqueueCases: readonly Case[] = [
   }),
   test('P3 a thousand jobs in one call are all stored', async ({ store, worker, claim }) => {
     const jobs = someJobs(Array.from({ length: 1_000 }, (_, n) => ({ payload: n, tags: [`t${n % 3}`] })))
-    const replies = await store.enqueue(jobs)
-    assert.deepEqual(pluck(replies, 'id'), pluck(jobs, 'id'))
+    assert.deepEqual(pluck(await store.enqueue(jobs), 'id'), pluck(jobs, 'id'))
     assert.deepEqual(await countsOf(store), { ready: 1_000 })
     const instance = await worker()
     const leases = [...(await claim(instance)), ...(await claim(instance))]

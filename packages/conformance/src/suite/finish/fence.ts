@@ -61,8 +61,7 @@ export const fenceCases: readonly Case[] = [
     const [lease, other] = [await running(), await running()]
     const waiting = await enqueue()
     for (const id of [waiting, other.id, aJob().id]) {
-      const reply = await changesNothing(store, () => finish({ ...lease, id }, DONE))
-      assert.deepEqual(reply, refused(id))
+      assert.deepEqual(await changesNothing(store, () => finish({ ...lease, id }, DONE)), refused(id))
     }
   }),
   test('P8 a forced cancel is recorded even when the handler never started, so that its repeat is accepted', async (t) => {
@@ -144,7 +143,6 @@ export const fenceCases: readonly Case[] = [
       assert.ok(replies.every(({ accepted }) => accepted))
       assert.equal((await store.history(lease.id)).length, 1)
     }
-    const counts = await countsOf(store)
-    assert.deepEqual(counts, { done: 4, scheduled: 4, ready: 8 })
+    assert.deepEqual(await countsOf(store), { done: 4, scheduled: 4, ready: 8 })
   }),
 ]

@@ -97,8 +97,7 @@ export const forgetCases: readonly Case[] = [
     await t.enqueue()
     const never = { id: aJob().id, token: 1 }
     const item = aFinish(never, FORGET, { followUps: [aJob()], cool: { forMs: HOUR } })
-    const reply = await changesNothing(store, async () => only(await store.finish([item])))
-    isAccepted(reply, never.id)
+    isAccepted(await changesNothing(store, async () => only(await store.finish([item]))), never.id)
     const id = await t.jobIn('done')
     await store.delete([id])
     isAccepted(only(await store.finish([aFinish({ id, token: 1 }, FORGET)])), id)

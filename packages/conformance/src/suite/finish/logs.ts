@@ -53,8 +53,7 @@ export const logCases: readonly Case[] = [
     const stale = [done, released, reaped, { id: current.id, token: current.token - 1 }, aJob()].map(
       (lease) => ({ id: lease.id, token: 'token' in lease ? lease.token : 1, log: 'stale' }),
     )
-    const replies = await changesNothing(store, () => store.progress(stale))
-    assert.deepEqual(replies, repeat(false, stale.length))
+    assert.deepEqual(await changesNothing(store, () => store.progress(stale)), repeat(false, stale.length))
   }),
   test('an attempt keeps the log of its finish, or else the last one written', async (t) => {
     const { store, finish, job, runningJobs } = t

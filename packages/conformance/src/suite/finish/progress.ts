@@ -35,8 +35,7 @@ export const progressCases: readonly Case[] = [
       { id: waiting, token: current.token },
       { id: aJob().id, token: current.token },
     ].map((item) => ({ ...item, value: '"stale"' }))
-    const replies = await changesNothing(store, () => store.progress(stale))
-    assert.deepEqual(replies, repeat(false, stale.length))
+    assert.deepEqual(await changesNothing(store, () => store.progress(stale)), repeat(false, stale.length))
     const mixed = [...stale.slice(0, 1), { id: current.id, token: current.token, value: '1' }]
     assert.deepEqual(await store.progress(mixed), [false, true])
     await jobIs(current.id, { progress: '1' })

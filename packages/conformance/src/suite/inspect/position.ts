@@ -19,8 +19,7 @@ export const positionCases: readonly Case[] = [
     const all = await Promise.all([urgent, first, second, low].map((id) => store.inspect.position(id)))
     assert.deepEqual(all, [0, 1, 2, 3])
     const kinds = [['a'], ['a', 'b', 'never'], []]
-    const some = await Promise.all(kinds.map((these) => store.inspect.position(low, these)))
-    assert.deepEqual(some, [1, 2, 0])
+    assert.deepEqual(await Promise.all(kinds.map((these) => store.inspect.position(low, these))), [1, 2, 0])
   }),
   test('a job that crashed keeps its place', async ({ store, enqueue, running, claimOne, worker, crash }) => {
     const { id } = await running({ kind: 'b' })

@@ -56,8 +56,7 @@ export const reapCases: readonly Case[] = [
     const stopped = await worker()
     await store.instances.deregister(stopped)
     clock.advance(9_999)
-    const reply = await changesNothing(store, () => reap())
-    assert.deepEqual(reply, { instances: [], jobs: [] })
+    assert.deepEqual(await changesNothing(store, () => reap()), { instances: [], jobs: [] })
     assert.equal((await store.instances.renew(aHeartbeat(lease.instance))).alive, true)
   }),
   test('P4 an expired instance without jobs is marked too, once', async ({ worker, crash, reap }) => {
@@ -160,8 +159,7 @@ export const reapCases: readonly Case[] = [
     const { store, finish, reap, takenOver } = t
     const [lost, lease] = await takenOver()
     assert.equal(lease.id, lost.id)
-    const reply = await changesNothing(store, () => reap())
-    assert.deepEqual(reply, { instances: [], jobs: [] })
+    assert.deepEqual(await changesNothing(store, () => reap()), { instances: [], jobs: [] })
     assert.equal((await finish(lease, DONE)).accepted, true)
   }),
 ]

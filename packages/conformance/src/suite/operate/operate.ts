@@ -110,13 +110,10 @@ export const operateCases: readonly Case[] = [
   }),
   test('ids twice in one call are processed in order', async ({ store, jobIn, enqueue }) => {
     const dead = await jobIn('dead')
-    const retried = await store.retry([dead, dead])
-    assert.deepEqual(pluck(retried, 'verdict'), ['changed', 'refused'])
+    assert.deepEqual(pluck(await store.retry([dead, dead]), 'verdict'), ['changed', 'refused'])
     const waiting = await enqueue({ delay: HOUR })
-    const ran = await store.runNow([waiting, waiting])
-    assert.deepEqual(pluck(ran, 'verdict'), ['changed', 'unchanged'])
-    const deleted = await store.delete([waiting, waiting])
-    assert.deepEqual(pluck(deleted, 'verdict'), ['changed', 'unknown'])
+    assert.deepEqual(pluck(await store.runNow([waiting, waiting]), 'verdict'), ['changed', 'unchanged'])
+    assert.deepEqual(pluck(await store.delete([waiting, waiting]), 'verdict'), ['changed', 'unknown'])
   }),
   test('run now makes a job ready behind the others, in the order of the call', async (t) => {
     const { store, clock, enqueue, worker, claim, jobIs } = t

@@ -1,8 +1,18 @@
-/** Helpers for cases about schedules. */
+/** Helpers for cases about schedules and their ticks. */
 import assert from 'node:assert/strict'
-import type { FullStore, ScheduleDefinition, ScheduleRecord } from 'jobmill/store'
-import { aDefinition, aTick } from '../../factories.ts'
-import { hasFields } from '../looks.ts'
+import {
+  type FullStore,
+  type NewJob,
+  overlapKey,
+  type ScheduleDefinition,
+  type ScheduleRecord,
+  type Tick,
+  type Ticked,
+} from 'jobmill/store'
+import { aDefinition, aJob, aTick } from '../../factories.ts'
+import { only } from '../bench.ts'
+
+export const NAME = 'daily'
 
 /** Declares the schedule `daily`. */
 export async function declare(
@@ -10,19 +20,40 @@ export async function declare(
   version: number,
   overrides: Partial<ScheduleDefinition> = {},
 ): Promise<void> {
-  await store.schedules.declare([{ name: 'daily', version, definition: aDefinition(overrides) }])
+  await store.schedules.declare([{ name: NAME, version, definition: aDefinition(overrides) }])
 }
 
 export async function dailySchedule(store: FullStore): Promise<ScheduleRecord> {
-  const schedule = (await store.schedules.list()).find(({ name }) => name === 'daily')
+  const schedule = (await store.schedules.list()).find(({ name }) => name === NAME)
   assert.ok(schedule, 'schedule daily does not exist')
   return schedule
+}
+
+/** The only schedule. */
+export async function onlySchedule(store: FullStore): Promise<ScheduleRecord> {
+  return only(await store.schedules.list())
 }
 
 /** A first plan for `daily` as it is now. */
 export async function plan(store: FullStore, nextAt: number): Promise<void> {
   const { revision } = await dailySchedule(store)
-  hasFields((await store.schedules.tick([aTick('daily', { revision, nextAt })]))[0], { accepted: true })
+  assert.equal((await tick(store, { revision, nextAt })).accepted, true)
+}
+
+/** Creates the schedule, plans it for this instant, and returns the instant. */
+export async function createPlanned(store: FullStore, at: number): Promise<number> {
+  const { revision } = await store.schedules.create(NAME, aDefinition())
+  assert.equal((await tick(store, { revision, nextAt: at })).accepted, true)
+  return at
+}
+
+export async function tick(store: FullStore, overrides: Partial<Tick>): Promise<Ticked> {
+  return only(await store.schedules.tick([aTick(NAME, overrides)]))
+}
+
+/** A job as schedules with `overlap: 'skip'` enqueue it: never two at a time. */
+export function nonOverlappingJob(): NewJob {
+  return { ...aJob(), dedupe: { key: overlapKey(NAME), holdMs: 0, holdAfter: 'done', onConflict: 'keep' } }
 }
 
 export const FRESH = {

@@ -7,14 +7,13 @@ import { aDefinition, aJob, aTick } from '../../factories.ts'
 import { HOUR, only } from '../bench.ts'
 import { type Case, test } from '../case.ts'
 import { pluck, hasFields, countsOf } from '../looks.ts'
-import { NAME, createPlanned, tick, scheduleRecord } from './tick-helpers.ts'
+import { NAME, createPlanned, tick, onlySchedule } from './schedule-helpers.ts'
 
 export const tickOnceCases: readonly Case[] = [
   test('P12 concurrent ticks of one instant from several handles make one job', async (t) => {
     const { store, another, clock } = t
     const stores = [store, await another(), await another(), await another()]
-    let at = clock.now()
-    await createPlanned(store, at)
+    let at = await createPlanned(store, clock.now())
     for (let round = 1; round <= 10; round += 1) {
       const from = at
       const replies = await Promise.all(
@@ -28,8 +27,7 @@ export const tickOnceCases: readonly Case[] = [
     assert.equal((await store.schedules.ticks(NAME, 100)).length, 10)
   }),
   test('P11 P12 a tick that is resent after a lost reply changes nothing', async ({ store, clock }) => {
-    const at = clock.now()
-    await createPlanned(store, at)
+    const at = await createPlanned(store, clock.now())
     const sent = { from: at, nextAt: at + HOUR, fires: [{ at, job: aJob() }], missed: 1 }
     await tick(store, sent)
     const before = [await store.schedules.list(), await store.schedules.ticks(NAME, 10)]
@@ -39,21 +37,19 @@ export const tickOnceCases: readonly Case[] = [
   }),
   test('P12 a served instant is not served again when the schedule is planned again', async (t) => {
     const { store, clock } = t
-    const at = clock.now()
-    await createPlanned(store, at)
+    const at = await createPlanned(store, clock.now())
     const first = { at, job: aJob() }
     await tick(store, { from: at, nextAt: at + HOUR, fires: [first] })
     await store.schedules.change(NAME, { when: 'every 1h' })
     await tick(store, { revision: 2, nextAt: at })
     const again = await tick(store, { revision: 2, from: at, nextAt: at + 5, fires: [{ at, job: aJob() }] })
     assert.deepEqual(again, { schedule: NAME, accepted: true, fired: [] })
-    hasFields(await scheduleRecord(store), { nextAt: at + 5, lastJob: first.job.id })
+    hasFields(await onlySchedule(store), { nextAt: at + 5, lastJob: first.job.id })
     assert.deepEqual(await countsOf(store), { ready: 1 })
   }),
   test('P12 a served instant is not served again after the schedule was deleted and created again', async (t) => {
     const { store, clock } = t
-    const at = clock.now()
-    await createPlanned(store, at)
+    const at = await createPlanned(store, clock.now())
     await tick(store, { from: at, nextAt: at + HOUR, fires: [{ at, job: aJob() }] })
     await store.schedules.delete(NAME)
     assert.equal((await store.schedules.ticks(NAME, 10)).length, 1)
@@ -68,8 +64,7 @@ export const tickOnceCases: readonly Case[] = [
   test('P12 the job and the tick record are one transaction: a reader sees both or neither', async (t) => {
     const { store, another, clock } = t
     const other = await another()
-    let at = clock.now()
-    await createPlanned(store, at)
+    let at = await createPlanned(store, clock.now())
     for (let round = 0; round < 15; round += 1) {
       const job = aJob()
       const isNoted = async (): Promise<boolean> =>
@@ -118,8 +113,7 @@ export const tickOnceCases: readonly Case[] = [
     }
   }),
   test('P12 an instant that is listed twice in one tick is served once', async ({ store, clock }) => {
-    const at = clock.now()
-    await createPlanned(store, at)
+    const at = await createPlanned(store, clock.now())
     const [first, second] = [aJob(), aJob()]
     hasFields(
       await tick(store, {

@@ -5,7 +5,7 @@ import { aDefinition, aJob, anInstance, aHeartbeat, aTick } from '../../factorie
 import { DONE, HOUR } from '../bench.ts'
 import { type Case, test } from '../case.ts'
 import { pluck, hasFields, countsAreExact, countsOf } from '../looks.ts'
-import { NAME, createPlanned, tick, scheduleRecord, nonOverlappingJob } from './tick-helpers.ts'
+import { NAME, createPlanned, tick, onlySchedule, nonOverlappingJob } from './schedule-helpers.ts'
 
 export const tickCases: readonly Case[] = [
   test('P12 a tick plans a schedule that is not planned, and serves nothing', async ({ store, clock }) => {
@@ -16,7 +16,7 @@ export const tickCases: readonly Case[] = [
       accepted: true,
       fired: [],
     })
-    hasFields(await scheduleRecord(store), {
+    hasFields(await onlySchedule(store), {
       planned: true,
       nextAt: at,
       missed: 2,
@@ -27,8 +27,7 @@ export const tickCases: readonly Case[] = [
   }),
   test('P12 a tick serves its instant: the job, the record, the next instant, and the fields of the schedule', async (t) => {
     const { store, clock, jobIs } = t
-    const at = clock.now()
-    await createPlanned(store, at)
+    const at = await createPlanned(store, clock.now())
     clock.advance(20)
     const fire = { at, job: aJob({ payload: { n: 1 }, queue: 'new', priority: 3 }) }
     const fired = [{ at, outcome: 'enqueued', job: fire.job.id }]
@@ -44,7 +43,7 @@ export const tickCases: readonly Case[] = [
       payload: '{"n":1}',
       enqueuedAt: clock.now(),
     })
-    hasFields(await scheduleRecord(store), {
+    hasFields(await onlySchedule(store), {
       nextAt: at + HOUR,
       lastAt: at,
       lastOutcome: 'enqueued',
@@ -55,16 +54,14 @@ export const tickCases: readonly Case[] = [
     await countsAreExact(store)
   }),
   test('a job that a tick enqueues may be due later', async ({ store, clock, jobIs }) => {
-    const at = clock.now()
-    await createPlanned(store, at)
+    const at = await createPlanned(store, clock.now())
     const late = { ...aJob(), delayMs: 500 }
     await tick(store, { from: at, nextAt: at + HOUR, fires: [{ at, job: late }] })
     await jobIs(late.id, { state: 'scheduled', dueAt: at + 500 })
   }),
   test('P12 a tick of another revision, from another instant, or of a missing schedule is refused as a whole', async (t) => {
     const { store, clock } = t
-    const at = clock.now()
-    await createPlanned(store, at)
+    const at = await createPlanned(store, clock.now())
     const before = await store.schedules.list()
     const fires = [{ at, job: aJob() }]
     const wrong: readonly Partial<Tick>[] = [
@@ -100,20 +97,18 @@ export const tickCases: readonly Case[] = [
   }),
   test('P12 one tick serves several instants, in order, and the last is reported', async (t) => {
     const { store, clock, worker, claim } = t
-    const at = clock.now()
-    await createPlanned(store, at)
+    const at = await createPlanned(store, clock.now())
     clock.advance(HOUR)
     const fires = [0, 1, 2].map((n) => ({ at: at + n, job: aJob() }))
     const { fired } = await tick(store, { from: at, nextAt: at + 2 * HOUR, fires, missed: 4 })
     const ids = fires.map(({ job }) => job.id)
     assert.deepEqual(pluck(fired, 'job'), ids)
     assert.deepEqual(pluck(await claim(await worker()), 'id'), ids)
-    hasFields(await scheduleRecord(store), { lastAt: at + 2, lastJob: ids[2], missed: 4 })
+    hasFields(await onlySchedule(store), { lastAt: at + 2, lastJob: ids[2], missed: 4 })
   }),
   test('P12 an instant whose job would overlap is recorded as skipped, with the job that is still waiting or running', async (t) => {
     const { store, clock, worker, claimOne, finish } = t
-    const at = clock.now()
-    await createPlanned(store, at)
+    const at = await createPlanned(store, clock.now())
     const [first, second, third] = [nonOverlappingJob(), nonOverlappingJob(), nonOverlappingJob()]
     const fires = [first, second].map((job, n) => ({ at: at + n, job }))
     const both = await tick(store, { from: at, nextAt: at + 2, fires })
@@ -128,7 +123,7 @@ export const tickCases: readonly Case[] = [
       fires: [{ at: at + 2, job: second }],
     })
     assert.deepEqual(running.fired, [{ at: at + 2, outcome: 'skipped', job: first.id }])
-    hasFields(await scheduleRecord(store), { lastAt: at + 2, lastOutcome: 'skipped', lastJob: first.id })
+    hasFields(await onlySchedule(store), { lastAt: at + 2, lastOutcome: 'skipped', lastJob: first.id })
     await finish(lease, DONE)
     const free = await tick(store, { from: at + 3, nextAt: null, fires: [{ at: at + 3, job: third }] })
     assert.deepEqual(free.fired, [{ at: at + 3, outcome: 'enqueued', job: third.id }])
@@ -136,8 +131,7 @@ export const tickCases: readonly Case[] = [
   }),
   test('items of one call are processed in order, and a refused one does not affect the others', async (t) => {
     const { store, clock } = t
-    const at = clock.now()
-    await createPlanned(store, at)
+    const at = await createPlanned(store, clock.now())
     await store.schedules.create('other', aDefinition())
     const fire = (n: number): Tick['fires'] => [{ at: at + n, job: aJob() }]
     const replies = await store.schedules.tick([
@@ -165,21 +159,19 @@ export const tickCases: readonly Case[] = [
     await createPlanned(store, clock.now())
     await store.schedules.failed(NAME, 'no')
     await tick(store, { from: null, nextAt: clock.now() })
-    assert.equal((await scheduleRecord(store)).error, 'no')
+    assert.equal((await onlySchedule(store)).error, 'no')
     await tick(store, { from: clock.now(), nextAt: clock.now() + 1 })
-    assert.equal((await scheduleRecord(store)).error, null)
+    assert.equal((await onlySchedule(store)).error, null)
   }),
   test('P12 a schedule without a next instant is planned and stays as it is', async ({ store, clock }) => {
-    const at = clock.now()
-    await createPlanned(store, at)
+    const at = await createPlanned(store, clock.now())
     await tick(store, { from: at, nextAt: null, fires: [{ at, job: aJob() }] })
-    hasFields(await scheduleRecord(store), { planned: true, nextAt: null })
+    hasFields(await onlySchedule(store), { planned: true, nextAt: null })
     assert.equal((await tick(store, { from: null, nextAt: at + 1 })).accepted, false)
     assert.equal((await store.instances.renew(aHeartbeat(anInstance().id))).scheduleInMs, null)
   }),
   test('served instants are listed newest first, up to the limit', async ({ store, clock }) => {
-    const at = clock.now()
-    await createPlanned(store, at)
+    const at = await createPlanned(store, clock.now())
     const instants = [3, 0, 2, 1].map((n) => at + n)
     await tick(store, {
       from: at,
