@@ -16,7 +16,9 @@ async function isLimit(store: FullStore, settings: LimitSettings, ...overrides: 
   assert.deepEqual((await apiLimit(store)).settings, settings)
   const listed = await store.overrides.list()
   assert.deepEqual(
-    listed.map(({ option, value, isApplied }) => `${option}=${String(value)}${isApplied ? '' : ' waits'}`),
+    listed.map(
+      ({ option, value, isApplied }) => `${option}=${JSON.stringify(value)}${isApplied ? '' : ' waits'}`,
+    ),
     overrides,
   )
 }
