@@ -104,7 +104,7 @@ export const limitChangeCases: readonly Case[] = [
     // The late request has lost its place.
     assert.equal(await acquireOutcome(store, { ...late, waitUpToMs: 1_000 }), 'later')
   }),
-  test('P13 a change racing acquires loses none of them', async ({ store, another, clock }) => {
+  test('P13 a change racing acquires loses none of them', async ({ store, another }) => {
     const other = await another()
     await declare(store, { type: 'rate', amount: 1, perMs: HOUR, burst: 8 })
     let tokens = 0
@@ -117,6 +117,5 @@ export const limitChangeCases: readonly Case[] = [
     }
     assert.equal(tokens, 8)
     assert.equal((await apiLimit(store)).available, 0)
-    clock.advance(1)
   }),
 ]
