@@ -55,7 +55,7 @@ function system(setting: Setting): System {
     version: versionOf('bee-queue'),
     keeps:
       `${isBest ? 'nothing after success' : 'job and payload, forever, no result'}; ` +
-      'a crash of the server may lose jobs acknowledged in the last second',
+      'a power cut may lose jobs acknowledged in the last second',
     open: (place, { keep }) => open(place, setting, keep),
   }
 }

@@ -79,8 +79,8 @@ async function open(place: Place, setting: Setting, keep: boolean): Promise<Queu
 }
 
 const GUARANTEES = {
-  redis: 'a crash of the server may lose jobs acknowledged in the last second',
-  postgres: 'an acknowledged job survives a loss of power',
+  redis: 'a power cut may lose jobs acknowledged in the last second',
+  postgres: 'an acknowledged job survives a power cut',
 } as const
 
 function system(store: 'redis' | 'postgres', setting: Setting): System {

@@ -66,7 +66,7 @@ function system(setting: Setting): System {
         ? 'localQueue 5,000, 100 concurrent jobs, completions batched (delay 0), pool of 10, no log'
         : 'none but no log: one job at a time',
     version: versionOf('graphile-worker'),
-    keeps: 'nothing after success, no result; an acknowledged job survives a loss of power',
+    keeps: 'nothing after success, no result; an acknowledged job survives a power cut',
     open: (place) => open(place, setting),
   }
 }

@@ -60,7 +60,7 @@ function system(setting: Setting): System {
         ? '2 workers with batches of 500, burst while full, LISTEN/NOTIFY, no maintenance here, pool of 10'
         : 'none: one job every 2 s',
     version: versionOf('pg-boss'),
-    keeps: 'job, payload and result for 7 days, no attempts; an acknowledged job survives a loss of power',
+    keeps: 'job, payload and result for 7 days, no attempts; an acknowledged job survives a power cut',
     open: (place) => open(place, setting),
   }
 }

@@ -1,5 +1,5 @@
 // The Redis server that all cells share, from the system's package: append-only file, synced every second.
-// Its queues recommend this setting; a crash can lose the jobs acknowledged in the last second.
+// Its queues recommend this setting; a power cut can lose the jobs acknowledged in the last second.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'

@@ -67,7 +67,7 @@ export const systems: readonly System[] = [
     setting: 'best',
     settings: `pg, named statements, ${CONNECTIONS} connections, batches of ${BATCH}`,
     version: versionOf('pg'),
-    keeps: 'job, payload, result and attempt; an acknowledged job survives a loss of power',
+    keeps: 'job, payload, result and attempt; an acknowledged job survives a power cut',
     open,
   },
 ]

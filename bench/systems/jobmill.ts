@@ -58,7 +58,7 @@ function system(store: 'postgres' | 'sqlite', setting: Setting): System {
     version: versionOf('jobmill'),
     keeps:
       'job, payload, result and each attempt for 7 days (nothing in d-nothing-kept and k); ' +
-      'an acknowledged job survives a loss of power',
+      'an acknowledged job survives a power cut',
     open: (place, { keep }) => open(place, setting, keep),
   }
 }

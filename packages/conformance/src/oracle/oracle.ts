@@ -79,7 +79,10 @@ export function oracle(
   const state = (tx?: OracleTx): OracleState => {
     if (!isOpen) throw new JobmillError('STORE_CLOSED', 'the store is not open')
     if (tx !== undefined && typeof tx.state !== 'object')
-      throw new JobmillError('TX_INVALID', 'is not a transaction')
+      throw new JobmillError('TX_INVALID', 'is not a transaction', {
+        field: 'tx',
+        fix: 'Pass the tx that oracleTransaction gives to its callback',
+      })
     return tx?.state ?? database.state
   }
   /**

@@ -1,4 +1,4 @@
-/** Reads a whole database, and checks that many cases share. */
+/** Helpers that read a whole database, and assertions that many cases share. */
 import assert from 'node:assert/strict'
 import {
   type AttemptRecord,

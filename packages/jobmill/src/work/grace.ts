@@ -9,7 +9,7 @@ import { within } from '../platform/within.ts'
 export const LAST_MS = 5_000
 
 export interface Grace {
-  /** Resolves when the period is over. */
+  /** Resolves when the period expires. Stays pending if `end` comes first. */
   readonly over: Promise<void>
   /** Ends the period at most this long from now. After the period, 0 skips the rest of the last writes. */
   shorten(ms: number): void

@@ -100,7 +100,11 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
 
   test.each([
     ['no config', ['work', 'nothing.ts'], 'file not found'],
-    ['a config without options', ['work', 'empty.mjs'], 'must export the options of jobmill() as default'],
+    [
+      'a config without options',
+      ['work', 'empty.mjs'],
+      'must have the options of jobmill() as its default export',
+    ],
     [
       'a module in a package of CommonJS',
       ['check', 'module.js'],

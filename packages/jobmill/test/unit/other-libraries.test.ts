@@ -45,16 +45,16 @@ describe('an option of BullMQ is refused with ours', () => {
       { concurrency: 8 },
       'Set the workers of the queue: queues: { default: { workers: 8 } }',
     ],
-    ['of a kind', kind, { limiter: { max: 9, duration: 1_000 } }, limit("{ rate: 9, per: '1s' }")],
+    ['of a kind', kind, { limiter: { max: 9, duration: 1_000 } }, limit("{ rate: 9, per: '1s', burst: 9 }")],
     [
       'of a kind',
       kind,
       { queue: 'mail-out', limiter: { max: 9, duration: '2s' } },
-      limit("{ rate: 9, per: '2s' }", '"mail-out"'),
+      limit("{ rate: 9, per: '2s', burst: 9 }", '"mail-out"'),
     ],
     // A period of less than 100 ms would be refused.
-    ['of a kind', kind, { limiter: { max: 9, duration: 1 } }, limit("{ rate: 900, per: '100ms' }")],
-    ['of a kind', kind, { limiter: { max: 2, duration: 30 } }, limit("{ rate: 8, per: '120ms' }")],
+    ['of a kind', kind, { limiter: { max: 9, duration: 1 } }, limit("{ rate: 900, per: '100ms', burst: 9 }")],
+    ['of a kind', kind, { limiter: { max: 2, duration: 30 } }, limit("{ rate: 8, per: '120ms', burst: 2 }")],
     ['of a kind', kind, { removeOnFail: false }, inQueue("dead: 'forever'")],
     ['of a kind', kind, { name: 'send' }, 'Did you mean "kind"?'],
     ['of a kind', kind, { processor: () => {} }, 'Did you mean "run"?'],
@@ -124,8 +124,18 @@ describe('an option of BullMQ is refused with ours', () => {
     ],
     ['of a queue', queue, { concurrency: 8 }, 'Did you mean "workers"?'],
     ['of a queue', queue, { removeOnComplete: 10 }, 'Use retain: { done: { most: 10 } }'],
-    ['of a queue', queue, { limiter: { max: 9, duration: 60_000 } }, newLimit("{ rate: 9, per: '1m' }")],
-    ['of a queue', queue, { limit: { max: 9, duration: 60_000 } }, newLimit("{ rate: 9, per: '1m' }")],
+    [
+      'of a queue',
+      queue,
+      { limiter: { max: 9, duration: 60_000 } },
+      newLimit("{ rate: 9, per: '1m', burst: 9 }"),
+    ],
+    [
+      'of a queue',
+      queue,
+      { limit: { max: 9, duration: 60_000 } },
+      newLimit("{ rate: 9, per: '1m', burst: 9 }"),
+    ],
     ['of a queue', queue, { limit: { rate: 9, per: '2h' } }, newLimit("{ rate: 9, per: '2h' }")],
     ['of a queue', queue, { rate: 9, per: '30s' }, newLimit("{ rate: 9, per: '30s' }")],
     ['of a queue', queue, { attempts: 3 }, 'Set it in defineJob: maxAttempts: 3'],
@@ -179,12 +189,12 @@ describe('an option of BullMQ is refused with ours', () => {
 
   test.each<[object, readonly string[]]>([
     [{ concurrency: 8 }, ['Set the workers of the queue: queues: { default: { workers: 8 } }.']],
-    [{ limiter: { max: 2, duration: 1_000 } }, [`${limit("{ rate: 2, per: '1s' }")}.`]],
+    [{ limiter: { max: 2, duration: 1_000 } }, [`${limit("{ rate: 2, per: '1s', burst: 2 }")}.`]],
     [{ removeOnComplete: 3 }, [`${inQueue('done: { most: 3 }')}.`]],
     [{ retain: { done: '1d' } }, [`${inQueue("done: '7d'")}.`]],
     [
       { limits: { smtp: { max: 50, duration: 60_000 } } },
-      ["Use { rate: 50, per: '1m' }.", "Use { rate: 50, per: '1m' }."],
+      ["Use { rate: 50, per: '1m', burst: 50 }.", "Use { rate: 50, per: '1m', burst: 50 }."],
     ],
     [
       { queues: { mail: { concurrency: 8, maxAttempts: 3, rate: 9, per: '30s' } } },
@@ -197,11 +207,11 @@ describe('an option of BullMQ is refused with ours', () => {
     ],
     [
       { queues: { mail: { limiter: { max: 2, duration: 1_000 } } } },
-      [`${limit("{ rate: 2, per: '1s' }", 'mail')}.`],
+      [`${limit("{ rate: 2, per: '1s', burst: 2 }", 'mail')}.`],
     ],
     [
       { queues: { mail: {} }, limiter: { max: 2, duration: 1_000 } },
-      [`${limit("{ rate: 2, per: '1s' }", 'mail')}.`],
+      [`${limit("{ rate: 2, per: '1s', burst: 2 }", 'mail')}.`],
     ],
     [{ queues: { mail: { removeOnFail: 9 } } }, ['Use retain: { dead: { most: 9 } }.']],
     [{ connection: { host: 'h' } }, ["Use store: postgres('postgres://…') or store: sqlite('jobs.db')."]],

@@ -30,14 +30,14 @@ export function ownerOf(folder: string): Promise<string | null> {
 export function belongsTo(folder: string, owner: string | null): JobmillError {
   return new JobmillError('OPTION_CONFLICT', `folder ${folder} belongs to ${wordsOf(owner)}`, {
     field: 'blobs',
-    fix: `Use another folder, or the database that this one belongs to. Delete ${path.join(folder, MARKER)} only if that database no longer exists`,
+    fix: `Use another folder, or the database of that inbox. Delete ${path.join(folder, MARKER)} only if that database no longer exists`,
   })
 }
 
 function wordsOf(owner: string | null): string {
   return owner !== null && ID.test(owner)
     ? `inbox ${owner} of another database`
-    : 'an unknown inbox, because its marker is invalid'
+    : 'an unknown inbox: its marker file is invalid'
 }
 
 async function ownerIn(file: string): Promise<string | null> {

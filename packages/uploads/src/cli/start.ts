@@ -1,5 +1,6 @@
 /** `start`: runs the inbox, Mission Control and the sweep in one process until a signal stops it. */
-import { isJobmillError, JobmillError, type Mill, stopOnSignals } from 'jobmill'
+import { isJobmillError, type Mill, stopOnSignals } from 'jobmill'
+import { rephrase } from 'jobmill/internal'
 import { EXIT, ignoreOutputErrors } from 'jobmill/cli'
 import { serve, type Served, servePublic } from 'jobmill-server'
 import { ConfigInvalid } from '../config/read-config.ts'
@@ -82,13 +83,12 @@ async function listen({ inbox }: Opened, mill: Mill<never>, settings: Config): P
 /** Errors name our admin options instead of those of the mailboxes. */
 function ofAdmin(error: unknown): never {
   if (!isJobmillError(error) || (error.field !== 'port' && error.field !== 'bind')) throw error
-  const field = `--admin-${error.field}`
-  const { value, cause } = error
-  throw new JobmillError('OPTION_INVALID', 'Mission Control cannot listen on this address', {
-    field,
-    ...(value !== undefined && { value }),
-    fix: `Pass another ${error.field === 'port' ? 'port' : 'address'} with ${field}`,
-    cause,
+  throw rephrase(error, {
+    field: (name) => `--admin-${name}`,
+    fixes: {
+      'server.port': 'Pass another port with --admin-port',
+      'server.address': 'Pass another address with --admin-bind',
+    },
   })
 }
 

@@ -30,7 +30,7 @@ export async function loadIfThere(parsed: string | undefined, cwd: string): Prom
   const loaded = await load(file)
   const options: unknown = loaded.default
   if (typeof options !== 'object' || options === null) {
-    throw new JobmillError('OPTION_INVALID', 'must export the options of jobmill() as default', {
+    throw new JobmillError('OPTION_INVALID', 'must have the options of jobmill() as its default export', {
       field: file,
       value: quote(options),
       fix: 'Add export default { jobs }',

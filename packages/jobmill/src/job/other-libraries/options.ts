@@ -21,6 +21,7 @@ type Hint = (options: Given, field: string) => string
 
 /** Option names of other libraries, and the options that do the same here. */
 export const SAME_OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  at: ['runAt'],
   attempts: ['maxAttempts'],
   concurrency: ['workers'],
   cron: ['when'],

@@ -45,7 +45,9 @@ export function rateText(options: Given): string {
   const { per = window } = options
   const ms = lengthMs(per) ?? 60_000
   const times = Math.max(1, Math.ceil(BOUNDS.shortestPerMs / ms))
-  return `{ rate: ${(positive(rate) ?? 50) * times}, per: '${durationText(ms * times)}' }`
+  // BullMQ starts all of them at once.
+  const burst = positive(max) === null ? '' : `, burst: ${positive(max)}`
+  return `{ rate: ${(positive(rate) ?? 50) * times}, per: '${durationText(ms * times)}'${burst} }`
 }
 
 /** `{ type: 'fixed', delay: 5_000 }` in our words. */

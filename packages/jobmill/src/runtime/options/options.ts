@@ -44,13 +44,19 @@ export interface MillOptions<
   /** What handlers get as `context`, such as `{ db }`. It must have what every job needs. */
   readonly context?: Context
   /**
-   * Queue settings. They apply from the start of this process on, except for options that an operator
+   * Queue settings. They apply when this process opens the store, except for options that an operator
    * overrode.
    */
   readonly queues?: Readonly<Record<string, QueueOptions>>
-  /** Rate and concurrency limits for handlers and queues, across all processes. They apply like `queues`. */
+  /**
+   * Rate and concurrency limits for handlers and queues, across all processes. They apply when this process
+   * opens the store, except for options that an operator overrode.
+   */
   readonly limits?: Readonly<Record<string, LimitOptions>>
-  /** Cron and interval schedules. They apply like `queues`. */
+  /**
+   * Cron and interval schedules. They apply when this process opens the store, except for options that an
+   * operator overrode.
+   */
   readonly schedules?: { readonly [At in keyof Inputs]: ScheduleOptions<Inputs[At]> }
   /** The queues that this process works on. Default: JOBMILL_QUEUES, else the queues of its kinds. */
   readonly serve?: readonly string[]
