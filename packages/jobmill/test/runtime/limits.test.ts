@@ -254,7 +254,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
 
   test('an unknown option of a limit is named, with the option to use instead', async () => {
     const mill = await create({ jobs: [drawing('smtp').job], limits: SMTP })
-    const fix = "Use { rate: 9, per: '30s' }"
+    const fix = "Use { rate: 9, per: '30s', burst: 9 }"
     const bull = { max: 9, duration: 30_000 } as never
     expect(await failure(mill.limits.create('api', bull))).toMatchObject({ ...unknown('limit.max'), fix })
     expect(await failure(mill.limits.change('smtp', bull))).toMatchObject({ ...unknown('limit.max'), fix })

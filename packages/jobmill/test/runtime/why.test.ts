@@ -113,8 +113,10 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     const second = await mill.enqueue(draws, null)
     await mill.clock.advance('2s')
     const why = await mill.why(second.id)
-    expect(why).toMatchObject({ state: 'scheduled', reasons: [{ why: 'limit' }] })
-    expect(why?.reasons[0]?.message).toMatch(/^Limit smtp was empty: retrying in \d+ [ms]/)
+    expect(why).toMatchObject({ state: 'scheduled', reasons: [{ why: 'due-later' }] })
+    expect(why?.reasons[0]?.message).toMatch(
+      /^Due in \d+ .*, because the last attempt was snoozed: limit smtp is empty$/,
+    )
     expect(why?.reasons[0]?.until).toBe((await mill.get(second.id))?.dueAt)
   })
 
@@ -129,7 +131,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     const second = await mill.enqueue(draws, null)
     await mill.clock.advance('2s')
     expect((await mill.why(second.id))?.reasons[0]?.message).toMatch(
-      /^Limit chat was empty for key "bot 7": retrying in \d+ [ms]/,
+      /^Due in \d+ .*, because the last attempt was snoozed: limit chat is empty for key "bot 7"$/,
     )
   })
 

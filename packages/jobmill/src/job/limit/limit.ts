@@ -158,14 +158,9 @@ export function budgetId(limit: string, key = ''): string {
   return `${limit} ${key}`
 }
 
-/** The error stored with an attempt that a limit rejected; `limitNamed` parses it. */
+/** Stored with an attempt that a limit rejected. */
 export function emptyLimit(name: string, key?: string): string {
-  return key === undefined ? `limit ${name} is empty` : `limit ${name} is empty for ${key}`
-}
-
-export function limitNamed(
-  error: string | null,
-): { readonly limit: string; readonly key: string | null } | null {
-  const [, limit, key = null] = /^limit (\S+) is empty(?: for (.+))?$/.exec(error ?? '') ?? []
-  return limit === undefined ? null : { limit, key }
+  return key === undefined
+    ? `limit ${name} is empty`
+    : `limit ${name} is empty for key ${JSON.stringify(key)}`
 }

@@ -1,7 +1,6 @@
 /** The reasons why a job is not running, each with a sentence. */
 import { countText } from '../../job/text/count-text.ts'
 import { DEFAULTS } from '../../job/defaults.ts'
-import { limitNamed } from '../../job/limit/limit.ts'
 import { spanText } from '../../job/text/span-text.ts'
 import type { Slot } from '../../store/types/duty.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
@@ -82,14 +81,13 @@ function* waiting({ job, now, last }: Scene): Generator<Reason> {
     )
   if (job.waitsForOrder || job.dueAt === null) return
   const left = spanText(job.dueAt - now)
-  const limit = limitNamed(last?.error ?? null)
-  if (limit !== null) {
-    const whose = limit.key === null ? '' : ` for key ${JSON.stringify(limit.key)}`
-    yield reason('limit', `Limit ${limit.limit} was empty${whose}: retrying in ${left}`, job.dueAt)
-    return
-  }
-  const after = last === undefined ? '' : `, because the last attempt ${BECAUSE[last.outcome] ?? 'ended'}`
-  yield reason('due-later', `Due in ${left}${after}`, job.dueAt)
+  yield reason('due-later', `Due in ${left}${last === undefined ? '' : afterAttempt(last)}`, job.dueAt)
+}
+
+/** A snooze may say why: an empty limit, or what the handler passed to `Snooze`. */
+function afterAttempt({ outcome, error }: AttemptRecord): string {
+  const why = outcome === 'snoozed' && error !== null ? `: ${error}` : ''
+  return `, because the last attempt ${BECAUSE[outcome] ?? 'ended'}${why}`
 }
 
 const BECAUSE: Readonly<Partial<Record<AttemptRecord['outcome'], string>>> = {
