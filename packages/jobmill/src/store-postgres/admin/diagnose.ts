@@ -1,23 +1,23 @@
 /** Runs all checks of a database. Read-only, and takes no lock that blocks writers. */
+import { broken, type DiagnoseOptions, type Diagnostic, ok, OPEN_FOR_MS } from '../../store/admin/admin.ts'
 import { type Check, ifWhole, runChecks } from '../../store/admin/run-checks.ts'
-import { broken, type DiagnoseOptions, type Diagnostic, OPEN_FOR_MS } from '../../store/admin/admin.ts'
 import { schemaDiagnostic } from '../../store/admin/schema-status.ts'
 import { strayDiagnostic } from '../../store/admin/stray-keys.ts'
-import { wasAnswered } from '../connection/errors.ts'
+import { newClient } from '../connection/driver.ts'
+import { codeOf, wasAnswered } from '../connection/errors.ts'
+import { unnamedDiagnostic } from '../names/unnamed-jobs.ts'
+import { countStray } from '../retain/stray-keys.ts'
 import { appliedMigrations } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
+import { sequencesBehind } from '../schema/sequences.ts'
+import { wrongRowCounts } from '../schema/single-rows.ts'
 import { bloat } from './check-bloat.ts'
-import { notifier } from './check-notifier.ts'
 import { horizon } from './check-horizon.ts'
-import { rows } from './check-rows.ts'
+import { notifier } from './check-notifier.ts'
 import { drift } from './check-schema.ts'
-import { sequences } from './check-sequences.ts'
 import { clock, connections, encoding, version } from './check-server.ts'
 import { autovacuum, durability } from './check-settings.ts'
-import { countStray } from '../retain/stray-keys.ts'
-import { unnamedDiagnostic } from '../names/unnamed-jobs.ts'
-import { newClient } from '../connection/driver.ts'
-import { withConnectionIfThere, type Look, type Site } from './reach.ts'
+import { type Look, type Site, withConnectionIfThere } from './reach.ts'
 
 export async function diagnose(
   site: Site,
@@ -60,4 +60,33 @@ export async function diagnose(
   if (diagnostics !== null) return diagnostics
   const { database } = newClient(settings.url)
   return [broken('schema', `the database ${database ?? ''} does not exist`, 'Run jobmill db create')]
+}
+
+async function sequences({ query, sql }: Look): Promise<Diagnostic[]> {
+  const behind = await sequencesBehind(query, sql)
+  if (behind.length === 0) return [ok('sequences', 'no sequence is behind its table')]
+  return behind.map(({ name, issued, highest }) =>
+    broken(
+      'sequences',
+      `the sequence ${sql(`jobmill.${name}`)} is at ${issued}, but its table has ${highest}, so it will issue used numbers again`,
+      'Restart a process that uses this database: it raises the sequences when it starts',
+    ),
+  )
+}
+
+async function rows({ query, sql }: Look): Promise<Diagnostic[]> {
+  const wrong = await wrongRowCounts(query, sql).catch((error: unknown) => {
+    // The check of the schema reports missing tables.
+    if (codeOf(error) === '42P01') return null
+    throw error
+  })
+  if (wrong === null) return []
+  if (wrong.length === 0) return [ok('rows', 'every table for a single row has one')]
+  return wrong.map(({ name, count }) =>
+    broken(
+      'rows',
+      `the table ${sql(`jobmill.${name}`)} has ${count} rows instead of 1`,
+      'Restart a process that uses this database: it restores the single row when it starts',
+    ),
+  )
 }

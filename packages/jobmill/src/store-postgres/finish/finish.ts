@@ -1,22 +1,22 @@
 /** Ends attempts: applies their transitions, detects retried calls, and enqueues follow-ups. */
+import { outcomeOfCode } from '../../job/attempt/outcome.ts'
 import { DEFAULTS } from '../../job/defaults.ts'
 import { JobmillError } from '../../job/errors.ts'
-import { outcomeOfCode } from '../../job/attempt/outcome.ts'
 import { type JobState, stateOfCode } from '../../job/state.ts'
-import type { Finish, Finished } from '../../store/types/finish.ts'
-import type { Enqueued } from '../../store/types/replies.ts'
 import { inRounds } from '../../store/rounds.ts'
 import { slicesOf } from '../../store/slices.ts'
+import type { Finish, Finished } from '../../store/types/finish.ts'
+import type { Enqueued } from '../../store/types/replies.ts'
 import type { Query, Row } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
-import { coolQueues } from './cool-down.ts'
-import { enqueueInSlices, inUserTransaction } from '../enqueue/enqueue.ts'
-import { areAlike, type Done, finishDone, forgets, isCommonFinish } from './finish-done.ts'
-import { nameFollowUps, writtenBefore } from './finish-looks.ts'
-import { FINISH, FINISH_FORGETTING, finishText } from './finish-statement.ts'
+import { enqueueInSlices, ensureNames, inUserTransaction } from '../enqueue/enqueue.ts'
+import { notifyAfterCommit, notifyFor, type ReadyCounts, readyCounts } from '../enqueue/ready-counts.ts'
+import { GIVEN_CTE } from '../fragments.ts'
 import { trimHistory } from '../inspect/history.ts'
-import { type ReadyCounts, readyCounts, notifyAfterCommit, notifyFor } from '../enqueue/ready-counts.ts'
 import { type Tx, txQuery } from '../tx.ts'
+import { coolQueues } from './cool-down.ts'
+import { areAlike, type Done, finishDone, forgets, isCommonFinish } from './finish-done.ts'
+import { FINISH, FINISH_FORGETTING, finishText } from './finish-statement.ts'
 
 /** Below this number, the extra statement costs more than the function saves. */
 const MANY = 20
@@ -235,4 +235,47 @@ function requestedState({ transition }: Finish): JobState {
 
 function keyOf(item: Finish): string {
   return item.id
+}
+
+/**
+ * A second statement, because the first snapshot may be older than the finish that took the row. A missing
+ * job was forgotten by an earlier finish.
+ */
+const WRITTEN_BEFORE = `
+WITH ${GIVEN_CTE}
+SELECT x.id, a.ended_as, a.outcome, a.error, a.job_id IS NULL AS is_gone
+  FROM given CROSS JOIN json_to_recordset(p -> 'items') AS x(id uuid, token int8, forget bool)
+  LEFT JOIN jobmill.attempt AS a ON a.job_id = x.id AND a.token = x.token AND NOT a.taken_back
+ WHERE a.job_id IS NOT NULL OR x.forget AND NOT EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = x.id)`
+
+const STILL_RUNNING = `
+WITH ${GIVEN_CTE}
+SELECT r.id FROM given, json_to_recordset(p -> 'items') AS x(id uuid, token int8), jobmill.running AS r
+ WHERE r.id = x.id AND r.token = x.token`
+
+/**
+ * New names are written outside of any transaction, and only for jobs that will be enqueued. A refused finish
+ * therefore creates no queue.
+ */
+async function nameFollowUps(context: Context, items: readonly Finish[]): Promise<void> {
+  const { names, connection } = context
+  const nameless = items.filter(({ followUps = [] }) => !names.knowsAllOf(followUps))
+  if (nameless.length === 0) return
+  const pairs = JSON.stringify(nameless.map(({ id, token }) => ({ id, token })))
+  const rows = await run(context, connection.query, STILL_RUNNING, `"items":${pairs}`)
+  const running = new Set(rows.map((row) => row['id']))
+  const jobs = nameless.flatMap(({ id, followUps = [] }) => (running.has(id) ? followUps : []))
+  await ensureNames(context, jobs)
+}
+
+async function writtenBefore(
+  context: Context,
+  query: Query,
+  items: readonly Finish[],
+): Promise<Map<string, Row>> {
+  const pairs = JSON.stringify(
+    items.map((item) => ({ id: item.id, token: item.token, forget: forgets(item) })),
+  )
+  const rows = await run(context, query, WRITTEN_BEFORE, `"items":${pairs}`)
+  return new Map(rows.map((row) => [String(row['id']), row]))
 }

@@ -1,21 +1,21 @@
 /** A mill for tests: in memory, with a fake clock, and with everything it did on record. */
+import { DEFAULTS } from '../../job/defaults.ts'
 import type { Duration } from '../../job/duration.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
 import type { MillEvent } from '../../job/events.ts'
 import type { JobKind } from '../../job/job-kind.ts'
+import { type Platform, systemPlatform } from '../../platform/platform.ts'
 import { jobmill } from '../../runtime/jobmill.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
-import { systemPlatform } from '../../platform/platform.ts'
+import type { SqliteTx } from '../../store-sqlite/connection/handle.ts'
 import { withAllParts } from '../../store/absent-parts.ts'
 import type { FullStore, Store, TxOf } from '../../store/store.ts'
 import type { Middleware } from '../../work/handler.ts'
-import type { SqliteTx } from '../../store-sqlite/connection/handle.ts'
 import { atWork as handlersOn } from './at-work.ts'
 import type { DrainOptions } from './drain.ts'
 import { withoutFaults } from './in-flight.ts'
 import { inlineEnqueue } from './inline.ts'
-import { memoryStore } from './memory-store.ts'
 import { millControl } from './mill-control.ts'
 import { type EnqueuedRecord, millStore } from './mill-store.ts'
 import { mayHaveEnded, promptEnqueues, promptInside } from './prompt-handle.ts'
@@ -135,4 +135,28 @@ function contradiction(): JobmillError {
     value: 'false',
     fix: 'Remove start or inline: a mill that runs jobs inline must be started',
   })
+}
+
+async function memoryStore(platform: Platform): Promise<FullStore<SqliteTx>> {
+  // Loaded on demand, so that tests of a custom store need no SQLite driver.
+  const { createSqliteStore } = await import('../../store-sqlite/sqlite-store.ts')
+  return createSqliteStore({
+    path: ':memory:',
+    platform: withoutProbes(platform),
+    clock: () => platform.now(),
+    durability: 'full',
+    busyDeadlineMs: DEFAULTS.statementDeadlineMs,
+  })
+}
+
+/**
+ * The only store timer that does not keep a process alive checks for writes of other processes. No other
+ * process writes to an in-memory store, and the checks would be 180,000 timers in an hour.
+ */
+function withoutProbes(platform: Platform): Platform {
+  return {
+    ...platform,
+    timer: (ms, task, options) =>
+      options?.unref === true ? { cancel() {} } : platform.timer(ms, task, options),
+  }
 }
