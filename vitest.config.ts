@@ -34,7 +34,7 @@ const PURE = [
   'packages/jobmill/test/{unit,upkeep,enqueue,work,dispatch}/*.test.ts',
   'packages/dashboard/test/{unit,job}/*.test.ts',
   'packages/jobmill/test/work/handlers/{demo-echo,free-list,line-splitter,tail}.test.ts',
-  'packages/jobmill/test/conformance/{groups,known-gaps,memory-store,oracle}.test.ts',
+  'packages/conformance/test/*.test.ts',
   'test/{bench-report,chaos,deploy-metrics,guides,history,lockfile,mutants,old-node,options,proxy,repository,soak,words}.test.ts',
 ]
 const TOGETHER = [
@@ -58,7 +58,7 @@ const NIGHTLY = [
 /** `npm run test:fast`: tests without a server, the SQLite store, and a mill on PostgreSQL. */
 const FAST = [
   'packages/jobmill/test/sqlite/*.test.ts',
-  'packages/jobmill/test/conformance/{sqlite,oracle}.test.ts',
+  'packages/jobmill/test/conformance/sqlite.test.ts',
   'packages/jobmill/test/kit/postgres.test.ts',
 ]
 const isFast = process.env['JOBMILL_TESTS'] === 'fast'

@@ -1,8 +1,8 @@
 // The oracle is the contract in executable form, so it must pass the suite that tests the contract.
 import { describe, test } from 'vitest'
-import { storeConformance } from '../../../conformance/src/suite/suite.ts'
-import { oracle, oracleDatabase, oracleTransaction } from '../../../conformance/src/oracle/oracle.ts'
-import { testClock } from '../../src/testing/test-clock.ts'
+import { storeConformance } from '../src/suite/suite.ts'
+import { oracle, oracleDatabase, oracleTransaction } from '../src/oracle/oracle.ts'
+import { testClock } from '../../jobmill/src/testing/test-clock.ts'
 
 let database = oracleDatabase()
 

@@ -1,13 +1,13 @@
 // The store of the page "Write a store" passes every case for the parts that it has. The page shows its code.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { memoryDatabase } from '../../../../examples/memory-store/database.ts'
-import { memoryStore } from '../../../../examples/memory-store/store.ts'
-import { defineJob, type JobContext } from '../../src/index.ts'
-import { testMill } from '../../src/testing/index.ts'
-import { storeConformance } from '../../../conformance/src/index.ts'
+import { memoryDatabase } from '../../../examples/memory-store/database.ts'
+import { memoryStore } from '../../../examples/memory-store/store.ts'
+import { defineJob, type JobContext } from '../../jobmill/src/index.ts'
+import { testMill } from '../../jobmill/src/testing/index.ts'
+import { storeConformance } from '../src/index.ts'
 
-const read = (path: string): string => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8')
+const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
 let database = memoryDatabase()
 

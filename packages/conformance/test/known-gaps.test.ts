@@ -1,9 +1,9 @@
 // A list of known gaps must stay true: a gap that was closed, or never was one, fails.
 import { expect, test } from 'vitest'
-import type { ConformanceSubject } from '../../../conformance/src/suite/subject.ts'
-import { conformanceCases, storeConformance } from '../../../conformance/src/suite/suite.ts'
-import { oracle, oracleDatabase, oracleTransaction } from '../../../conformance/src/oracle/oracle.ts'
-import { testClock } from '../../src/testing/test-clock.ts'
+import type { ConformanceSubject } from '../src/suite/subject.ts'
+import { conformanceCases, storeConformance } from '../src/suite/suite.ts'
+import { oracle, oracleDatabase, oracleTransaction } from '../src/oracle/oracle.ts'
+import { testClock } from '../../jobmill/src/testing/test-clock.ts'
 
 /** The tests that the suite would register for an oracle with these known gaps. */
 function registered(knownGaps: readonly string[]): Map<string, () => Promise<void>> {

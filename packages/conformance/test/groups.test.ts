@@ -1,19 +1,14 @@
 // A store without an optional part passes every case that does not belong to that part: the groups are
 // complete, and each absent one is reported.
 import { describe, expect, test } from 'vitest'
-import { inFull } from '../../../../test/support/suite/in-full.ts'
-import type { NewJob } from '../../src/job/new-job.ts'
-import type { Store } from '../../src/store/store.ts'
-import { type OptionalGroup, OPTIONAL_GROUPS } from '../../../conformance/src/suite/groups.ts'
-import type { ConformanceSubject } from '../../../conformance/src/suite/subject.ts'
-import { conformanceCases, storeConformance } from '../../../conformance/src/suite/suite.ts'
-import {
-  oracle,
-  oracleDatabase,
-  type OracleTx,
-  oracleTransaction,
-} from '../../../conformance/src/oracle/oracle.ts'
-import { testClock } from '../../src/testing/test-clock.ts'
+import { inFull } from '../../../test/support/suite/in-full.ts'
+import type { NewJob } from '../../jobmill/src/job/new-job.ts'
+import type { Store } from '../../jobmill/src/store/store.ts'
+import { type OptionalGroup, OPTIONAL_GROUPS } from '../src/suite/groups.ts'
+import type { ConformanceSubject } from '../src/suite/subject.ts'
+import { conformanceCases, storeConformance } from '../src/suite/suite.ts'
+import { oracle, oracleDatabase, type OracleTx, oracleTransaction } from '../src/oracle/oracle.ts'
+import { testClock } from '../../jobmill/src/testing/test-clock.ts'
 
 function oracleWithout(without: readonly OptionalGroup[], missing = without): ConformanceSubject {
   let database = oracleDatabase()

@@ -9,10 +9,10 @@ import {
   anInstance,
   aRetain,
   aTick,
-} from '../../../conformance/src/factories.ts'
-import { oracle, oracleDatabase } from '../../../conformance/src/oracle/oracle.ts'
-import { aFinish, DEAD } from '../../../conformance/src/suite/bench.ts'
-import type { FullStore } from '../../src/store/store.ts'
+} from '../src/factories.ts'
+import { oracle, oracleDatabase } from '../src/oracle/oracle.ts'
+import { aFinish, DEAD } from '../src/suite/bench.ts'
+import type { FullStore } from '../../jobmill/src/store/store.ts'
 
 const NO_ID = 'not an id'
 const ID = '00000000-0000-7000-8000-00000000000a'
