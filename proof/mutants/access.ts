@@ -281,8 +281,8 @@ export const ACCESS: readonly TestedMutant[] = [
   {
     name: 'a name with U+0000 is sent to the database',
     file: 'job/names.ts',
-    find: "if (!name.includes('\\u0000')) return name",
-    replace: 'if (name.length >= 0) return name',
+    find: "!name.includes('\\u0000') && name.isWellFormed()",
+    replace: 'name.isWellFormed()',
     test: { file: 'packages/server/test/nul.test.ts', name: 'N20 every route with a name' },
   },
   {

@@ -164,4 +164,11 @@ export const OUTCOMES: readonly TestedMutant[] = [
     replace: 'const added = jobs',
     test: { file: `${TESTS}/runtime/complete-together.test.ts`, name: 'D8 P11 under one id are one job' },
   },
+  {
+    name: 'a job is written before its queue is checked',
+    file: 'enqueue/requests.ts',
+    find: 'own.queue === undefined ? (definition?.queue ?? queueOf(kind)) : own.queue',
+    replace: 'own.queue ?? definition?.queue ?? queueOf(kind)',
+    test: { file: `${TESTS}/runtime/arguments.test.ts`, name: 'N20 every method refuses a wrong type' },
+  },
 ]

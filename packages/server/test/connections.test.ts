@@ -131,27 +131,46 @@ test('S1 the server reads nothing from a connection while its requests wait, and
   expect(await answered).toEqual(['/0', '/1', '/2', '/3', '/4'])
 })
 
-test('S1 while 10,000 requests wait, a connection with more than 8 of them is disconnected', async () => {
-  const { server, url, parsed, started } = await slowServer()
-  const many = await Promise.all(Array.from({ length: 100 }, () => connected(url)))
-  for (const socket of many) socket.write(slow(101))
-  await expect.poll(() => parsed.length).toBe(10_100)
+/** Requests with so many headers that they weigh more than their bytes. */
+const heavy = (n: number, headers: number): string =>
+  Array.from({ length: n }, (_, at) =>
+    head([`GET /${at} HTTP/1.1`, 'host: localhost', ...Array.from({ length: headers - 2 }, () => 'a:b')]),
+  ).join('')
+
+test('S1 a client whose waiting requests have more than 4,000 headers is disconnected', async () => {
+  const { url, parsed } = await slowServer()
   const few = await connected(url)
-  few.write(slow(9))
-  await expect.poll(() => parsed.length).toBe(10_109)
+  few.write(heavy(3, 2_000))
+  await expect.poll(() => parsed.length).toBe(3)
   const more = await connected(url)
   const closed = once(more, 'close')
-  more.write(slow(10))
+  more.write(heavy(4, 2_000))
   more.resume()
   await closed
   expect(few.closed).toBe(false)
+})
+
+test('S1 while waiting requests have 200,000 headers, a client that pipelines is disconnected', async () => {
+  const { server, url, parsed, started } = await slowServer()
+  const many = await Promise.all(Array.from({ length: 50 }, () => connected(url)))
+  for (const socket of many) socket.write(heavy(3, 2_000))
+  await expect.poll(() => parsed.length).toBe(150)
+  const one = await connected(url)
+  one.write(slow(1))
+  await expect.poll(() => parsed.length).toBe(151)
+  const more = await connected(url)
+  const closed = once(more, 'close')
+  more.write(slow(2))
+  more.resume()
+  await closed
+  expect(one.closed).toBe(false)
   // A connection that closes gives the places of its requests back.
-  const gone = started.slice(0, 100).map(async (response) => response.closed || once(response, 'close'))
+  const gone = started.slice(0, 50).map(async (response) => response.closed || once(response, 'close'))
   server.closeAllConnections()
   await Promise.all(gone)
   const again = await connected(url)
   again.write(slow(10))
-  await expect.poll(() => parsed.length).toBe(10_109 + 10 + 10)
+  await expect.poll(() => parsed.length).toBe(151 + 2 + 10)
   expect(started.at(-1)?.socket?.destroyed).toBe(false)
 })
 

@@ -3,6 +3,7 @@ import { durationMs } from '../job/duration.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 import type { EnqueuedJob, JobHandle, ResultOptions } from '../job/handle.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
+import { checkSignal } from '../job/numbers.ts'
 import { checkId } from '../job/names.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { JobResult } from '../store/types/job-record.ts'
@@ -36,6 +37,7 @@ async function resultOf<Result>(
   mayAppear: boolean,
 ): Promise<Result> {
   checkObjectKeys(options, 'options', ['timeout', 'signal'])
+  checkSignal(options.signal, 'options.signal')
   const timeoutMs = options.timeout === undefined ? null : durationMs(options.timeout, 'options.timeout')
   const answer = await awaitEnd(id, tools, { timeoutMs, signal: options.signal, mayAppear })
   return valueOf(id, answer) as Result

@@ -96,7 +96,8 @@ function requestFor(
   }
   if ('kind' in item) checkObjectKeys(item, at, ITEM_OPTIONS)
   const own = 'dedupeKey' in item ? withDedupe(item, at) : item
-  const queue = own.queue ?? definition?.queue ?? queueOf(kind)
+  // Null is refused below, like any other value that is not a name.
+  const queue = own.queue === undefined ? (definition?.queue ?? queueOf(kind)) : own.queue
   // Most kinds have no defaults, so one copy is enough.
   if (definition?.priority === undefined && definition?.maxAttempts === undefined)
     return { ...own, queue, kind }

@@ -1,5 +1,5 @@
 /** `mill.run`: enqueues a job and awaits its result in one call. */
-import { checkBoolean } from '../job/numbers.ts'
+import { checkBoolean, checkSignal } from '../job/numbers.ts'
 import { durationMs } from '../job/duration.ts'
 import { JobmillError } from '../job/errors.ts'
 import type { EnqueuedJob, EnqueueOptions, ResultOptions } from '../job/handle.ts'
@@ -42,6 +42,7 @@ export function runApi({ client, cancel }: RunTools): Run {
       // Before the job is written.
       if (timeout !== undefined) durationMs(timeout, 'options.timeout')
       checkBoolean(cancelOnTimeout, 'options.cancelOnTimeout')
+      checkSignal(signal, 'options.signal')
       signal?.throwIfAborted()
       const job: EnqueuedJob<never> = await client.enqueue(target as JobKind<unknown, never>, payload, own)
       const wait = {

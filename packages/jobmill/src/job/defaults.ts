@@ -142,6 +142,8 @@ export const BOUNDS = Object.freeze({
   soughtValues: 5,
   soughtParts: 16,
   jobsPerCall: 10_000,
+  /** The jobs that one completion writes in its transaction. */
+  jobsPerCompletion: 100_000,
   /** All payloads and metadata of one call together. */
   callBytes: 256 * 1024 * 1024,
   /** The write lock of the file is held while a call is written, and heartbeats need it. */

@@ -42,11 +42,12 @@ export function checkString(value: unknown, field: string, fix = 'Pass a string'
   throw new JobmillError('OPTION_INVALID', 'must be a string', { field, value: quote(value), fix })
 }
 
-/** A name to look up. PostgreSQL cannot compare a text with U+0000, and no name contains it. */
+/** A name to look up. PostgreSQL cannot compare a text with these characters, and no name contains them. */
 export function checkSoughtName(value: unknown, field: string): string {
   const name = checkString(value, field)
-  if (!name.includes('\u0000')) return name
-  throw new JobmillError('NAME_INVALID', 'contains the character U+0000', {
+  if (!name.includes('\u0000') && name.isWellFormed()) return name
+  const what = name.includes('\u0000') ? 'the character U+0000' : 'a lone surrogate'
+  throw new JobmillError('NAME_INVALID', `contains ${what}`, {
     field,
     value: quote(name),
     fix: 'Remove this character: no name contains it',

@@ -48,6 +48,17 @@ export function checkOneOf<T extends string>(value: unknown, field: string, allo
   })
 }
 
+/** Undefined, or something with the methods of an AbortSignal. */
+export function checkSignal(value: unknown, field: string): void {
+  if (value === undefined) return
+  if (typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value) return
+  throw new JobmillError('OPTION_INVALID', 'must be an AbortSignal', {
+    field,
+    value: quote(value),
+    fix: 'Pass the signal of an AbortController, not the controller',
+  })
+}
+
 /** `fix` says which function to pass. */
 export function checkFunction(value: unknown, field: string, fix: string): void {
   if (typeof value === 'function') return

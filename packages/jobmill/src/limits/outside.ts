@@ -2,6 +2,7 @@
 import { DEFAULTS } from '../job/defaults.ts'
 import { timeoutMs } from '../job/duration.ts'
 import { isJobmillError } from '../job/errors.ts'
+import { checkSignal } from '../job/numbers.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { checkDraw } from '../job/limit/limit-draw.ts'
 import type { AcquireOptions, LimitHandle, Permit } from '../job/limit/limit-handle.ts'
@@ -90,6 +91,7 @@ export function limitOutside(name: string, key: string | undefined, tools: Outsi
     ...(key !== undefined && { key }),
     async acquire(options = {}) {
       checkObjectKeys(options, 'options', ['amount', 'signal', 'timeout'])
+      checkSignal(options.signal, 'options.signal')
       const request = requestFor(options.amount ?? 1)
       const wait = waiting(name, options, platform, stopped)
       try {

@@ -7,11 +7,20 @@ import type { Socket } from 'node:net'
 
 export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
-/** How many requests of a connection may wait. A client that sends more is disconnected. */
+/** How many requests of a connection may wait, and their headers. A client that sends more is disconnected. */
 const MOST_WAITING = 100
-/** While this many requests wait in the process, at about 2 KiB each, fewer of a connection may wait. */
-const MANY_WAITING = 10_000
-const FEW_WAITING = 8
+const MOST_HEADERS = 4_000
+/**
+ * How many headers of waiting requests the process keeps, at about 100 bytes each. Beyond that, a connection
+ * whose requests would have to wait is closed.
+ */
+const MOST_HEADERS_IN_ALL = 200_000
+
+interface Waiting {
+  readonly start: () => void
+  /** Counts the request line as a header. */
+  readonly headers: number
+}
 
 export interface InTurn {
   /** Starts a request when the response before it was handed to the operating system. */
@@ -22,7 +31,7 @@ export interface InTurn {
 
 export function inTurn(answer: RequestListener): InTurn {
   /** The waiting requests of each connection that has a request in progress. */
-  const waiting = new WeakMap<Socket, (() => void)[]>()
+  const waiting = new WeakMap<Socket, Waiting[]>()
   let total = 0
 
   function listener(incoming: IncomingMessage, outgoing: ServerResponse): void {
@@ -37,9 +46,16 @@ export function inTurn(answer: RequestListener): InTurn {
     if (before === undefined) {
       waiting.set(socket, [])
       start()
-    } else if (before.length < (total < MANY_WAITING ? MOST_WAITING : FEW_WAITING)) {
-      before.push(start)
-      total += 1
+      return
+    }
+    const headers = 1 + incoming.rawHeaders.length / 2
+    if (
+      before.length < MOST_WAITING &&
+      headersOf(before) + headers <= MOST_HEADERS &&
+      total + headers <= MOST_HEADERS_IN_ALL
+    ) {
+      before.push({ start, headers })
+      total += headers
       // Node resumes the connection after each request that it parses, so pause it after the whole chunk.
       queueMicrotask(() => void (before.length > 0 && socket.pause()))
     } else socket.destroy()
@@ -47,16 +63,20 @@ export function inTurn(answer: RequestListener): InTurn {
 
   function next(socket: Socket): void {
     const after = waiting.get(socket) ?? []
-    const start = socket.destroyed ? undefined : after.shift()
-    if (start === undefined) {
-      total -= after.length
+    const first = socket.destroyed ? undefined : after.shift()
+    if (first === undefined) {
+      total -= headersOf(after)
       waiting.delete(socket)
       return
     }
-    total -= 1
+    total -= first.headers
     if (after.length === 0) socket.resume()
-    start()
+    first.start()
   }
 
   return { listener, isBusy: (socket) => waiting.has(socket) }
+}
+
+function headersOf(waiting: readonly Waiting[]): number {
+  return waiting.reduce((sum, { headers }) => sum + headers, 0)
 }

@@ -8,6 +8,7 @@ import type { EnqueueInside, EnqueueManyInside, OptionsInside } from '../job/con
 import { BOUNDS } from '../job/defaults.ts'
 import { JobmillError } from '../job/errors.ts'
 import type { EnqueueItem, JobHandle } from '../job/handle.ts'
+import { checkBoolean } from '../job/numbers.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { bytesOf, type NewJob } from '../job/new-job.ts'
 import { ENQUEUE_OPTIONS } from '../job/prepare-jobs.ts'
@@ -52,6 +53,15 @@ export function enqueueInside(
       const fix = 'Enqueue some of them without withCompletion'
       throw new JobmillError('PAYLOAD_TOO_LARGE', what, { field: 'items', fix })
     }
+    if (seen.size + added.length > BOUNDS.jobsPerCompletion)
+      throw new JobmillError(
+        'OPTION_INVALID',
+        `a completion has more than ${BOUNDS.jobsPerCompletion} jobs`,
+        {
+          field: 'withCompletion',
+          fix: 'Enqueue some of them without withCompletion, or in another job',
+        },
+      )
     bytes = total
     for (const { id } of added) seen.add(id)
     attempt.follow(added)
@@ -62,8 +72,9 @@ export function enqueueInside(
     async enqueue(target: Target, ...call: [] | [payload: unknown, options?: OptionsInside | undefined]) {
       const [payload, options = {}] = call.length === 0 ? [null] : call
       checkObjectKeys(options, 'job', OPTIONS_INSIDE)
-      const { withCompletion: together, ...own } = options
-      if (together !== true) return client.enqueue(target as string, payload, own) as Promise<never>
+      const { withCompletion: together = false, ...own } = options
+      if (!checkBoolean(together, 'job.withCompletion'))
+        return client.enqueue(target as string, payload, own) as Promise<never>
       if (own.tx !== undefined) throw contradiction()
       checkOpen(attempt)
       const early = client.prepare(target, [{ ...own, payload }], false)
@@ -76,8 +87,9 @@ export function enqueueInside(
       options: { readonly tx?: unknown; readonly withCompletion?: boolean } = {},
     ) {
       checkObjectKeys(options, 'options', ['tx', 'withCompletion'])
-      const { withCompletion: together, ...own } = options
-      if (together !== true) return client.enqueueMany(target as string, items, own) as Promise<never>
+      const { withCompletion: together = false, ...own } = options
+      if (!checkBoolean(together, 'options.withCompletion'))
+        return client.enqueueMany(target as string, items, own) as Promise<never>
       if (own.tx !== undefined) throw contradiction()
       checkOpen(attempt)
       return withCompletion(client.prepare(target, items, true))

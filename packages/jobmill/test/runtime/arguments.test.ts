@@ -16,7 +16,8 @@ const WRONG = {
   count: [...NEITHER, '7', {}, [7], () => 7, -1, 1.5],
   instant: [...NEITHER, '7', {}, [7], () => 7, 1.5],
   object: [...NEITHER, 7, 'x', [{}], () => ({}), { unknown: 1 }],
-  list: [...NEITHER, 7, 'x', {}, () => []],
+  list: [...NEITHER, 7, 'x', {}, () => [], new Map(), new String('x')],
+  signal: [...NEITHER, 7, 'x', {}, [], () => {}, new AbortController()],
   act: [...NEITHER, 7, {}, ['explode'], 'explode'],
   function: [...NEITHER, 7, 'x', {}, []],
 } as const
@@ -38,10 +39,14 @@ function method(
 }
 
 const FILTER = { queue: 'q' }
+const NEVER = new AbortController().signal
+const ENTRY = { who: 'ada', role: 'admin', what: 'queues.pause', target: 'mail', before: null, after: null }
 
 const METHODS: Readonly<Record<string, Method>> = {
   enqueue: method(['text', null, 'object'], ['k', 1, {}]),
+  'enqueue.queue': method(['text'], ['q'], (mill, queue) => mill.enqueue('k', 1, { queue })),
   run: method(['text', null, 'object'], ['k', 1, {}]),
+  'run.signal': method(['signal'], [NEVER], (mill, signal) => mill.run('k', 1, { signal })),
   enqueueMany: method(['text', 'list', 'object'], ['k', [], {}]),
   get: method(['text'], [ID]),
   holder: method(['text'], ['key']),
@@ -87,8 +92,16 @@ const METHODS: Readonly<Record<string, Method>> = {
   'bulk.preview': method(['act', 'object', 'object'], ['retry', FILTER, {}]),
   'bulk.upToNow': method(['object'], [FILTER]),
   'bulk.run': method(['act', 'object', 'object'], ['retry', FILTER, {}]),
+  'bulk.run.signal': method(['signal'], [NEVER], (mill, signal) =>
+    mill.bulk.run('retry', FILTER, { signal }),
+  ),
+  'bulk.preview.signal': method(['signal'], [NEVER], (mill, signal) =>
+    mill.bulk.preview('retry', FILTER, { signal }),
+  ),
+  'count.signal': method(['signal'], [NEVER], (mill, signal) => mill.count(FILTER, { signal })),
   'bulk.run.reason': method(['text'], ['x'], (mill, reason) => mill.bulk.run('cancel', FILTER, { reason })),
   'audit.write': method(['object'], [{}]),
+  'audit.write.who': method(['text'], ['x'], (mill, who) => mill.audit.write({ ...ENTRY, who })),
   'audit.list': method(['object'], [{}]),
   'audit.list.cursor': method(['text'], ['1'], (mill, cursor) => mill.audit.list({ cursor })),
   metrics: method(['object'], [{}]),
@@ -105,6 +118,9 @@ const METHODS: Readonly<Record<string, Method>> = {
   limit: method(['text'], ['smtp'], (mill, name) => mill.limit(name).tryAcquire()),
   'limit of': method(['object'], [{}], (mill, of) => mill.limit('smtp', of).tryAcquire()),
   'limit.acquire': method(['object'], [{}], (mill, draw) => mill.limit('smtp').acquire(draw)),
+  'limit.acquire.signal': method(['signal'], [NEVER], (mill, signal) =>
+    mill.limit('smtp').acquire({ signal }),
+  ),
   'limit.tryAcquire': method(['object'], [{}], (mill, draw) => mill.limit('smtp').tryAcquire(draw)),
   'schedules.get': method(['text'], ['s']),
   'schedules.create': method(['object', 'object'], [{}, {}]),

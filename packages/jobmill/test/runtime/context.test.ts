@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import * as z from 'zod'
 import { inTurns } from '../../../../test/support/suite/in-turns.ts'
-import { defineJob, type JobContext, jobmill } from '../../src/index.ts'
+import { Dead, defineJob, type JobContext, jobmill } from '../../src/index.ts'
 import { runJob } from '../../src/testing/index.ts'
 import { aJob } from '../../../conformance/src/index.ts'
 import { rejection } from '../unit/support.ts'
@@ -288,6 +288,27 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     const payloads = await Promise.all(jobs.map(async (one) => (await mill.get(one.id))?.payload))
     expect(payloads).toHaveLength(3)
     expect(new Set(payloads)).toEqual(new Set(['at once', 'many 2', 'with completion 2']))
+  })
+
+  test('D8 N20 withCompletion is true or false, and a completion has at most 100,000 jobs', async () => {
+    const refused: unknown[] = []
+    const job = defineJob({
+      kind: 'a',
+      async run({ enqueue, enqueueMany }: JobContext) {
+        for (const withCompletion of ['true', 1, null] as never[])
+          refused.push(await rejection(() => enqueue('b', 1, { withCompletion })))
+        const many = Array.from({ length: 10_000 }, () => ({ payload: 1 }))
+        for (let call = 0; call < 10; call += 1) await enqueueMany('b', many, { withCompletion: true })
+        refused.push(await rejection(() => enqueue('b', 1, { withCompletion: true })))
+        throw new Dead('enough')
+      },
+    })
+    const mill = await create({ jobs: [job] })
+    await mill.enqueue(job, null)
+    await mill.drain()
+    const option = { code: 'OPTION_INVALID', field: 'job.withCompletion' }
+    expect(refused).toMatchObject([option, option, option, { ...option, field: 'withCompletion' }])
+    expect((await mill.list({ kind: 'b' })).jobs).toEqual([])
   })
 
   test('N enqueue refuses a kind or payload in its options, and inside a handler it names withCompletion', async () => {

@@ -153,6 +153,24 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
     expect(second).not.toHaveProperty('before')
   })
 
+  test('D1 an audit entry with characters or values that no database stores is written, and so are the others', async () => {
+    const mill = await create({ jobs: [job] })
+    const entry = { who: 'ada', role: 'admin', what: 'jobs.cancel', target: 'x' }
+    const circular: Record<string, unknown> = {}
+    circular['self'] = circular
+    await Promise.all([
+      mill.audit.write({ ...entry, before: null, after: { reason: 'a\u0000b \ud800', 'k\u0000': 1 } }),
+      mill.audit.write({ ...entry, who: 'b\u0000', before: circular, after: 1n }),
+      mill.audit.write({ ...entry, before: null, after: 'plain' }),
+    ])
+    const { entries } = await mill.audit.list()
+    expect(entries).toMatchObject([
+      { after: 'plain' },
+      { who: 'b\ufffd', before: { shortened: expect.stringContaining('not JSON') as string } },
+      { after: { reason: 'a\ufffdb \ufffd', 'k\ufffd': 1 } },
+    ])
+  })
+
   test('A filters accept several queues, kinds and states, and retrying, in lists, counts and bulk actions', async () => {
     const flaky = defineJob({
       kind: 'flaky',

@@ -1,6 +1,6 @@
 /** Names, keys and ids: what is accepted as it is, and how the rest is refused. */
 import { describe, expect, test } from 'vitest'
-import { checkId, checkKey, checkName } from '../../src/job/names.ts'
+import { checkId, checkKey, checkName, checkSoughtName } from '../../src/job/names.ts'
 import { refusal } from './support.ts'
 
 describe('a name', () => {
@@ -30,6 +30,15 @@ describe('a name', () => {
       `kind: has 129 characters, more than 128 (got "${'x'.repeat(40)}…"). Shorten it.`,
     )
   })
+})
+
+test('a name to look up has no character that a database refuses', () => {
+  expect(checkSoughtName('any name', 'name')).toBe('any name')
+  for (const name of ['a\u0000', 'a\ud800', '\udc00'])
+    expect(refusal(() => checkSoughtName(name, 'name'))).toMatchObject({
+      code: 'NAME_INVALID',
+      field: 'name',
+    })
 })
 
 describe('a key', () => {

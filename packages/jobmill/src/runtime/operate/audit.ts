@@ -4,9 +4,9 @@
  */
 import { isJobmillError } from '../../job/errors.ts'
 import { DEFAULTS } from '../../job/defaults.ts'
-import { checkId, checkSoughtName } from '../../job/names.ts'
+import { checkId, checkSoughtName, checkString } from '../../job/names.ts'
 import { checkJsonText } from '../../job/text/json-text.ts'
-import { storableText } from '../../job/text/error-text.ts'
+import { errorText, storableText } from '../../job/text/error-text.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { AUDIT } from '../../observe/timeline.ts'
@@ -100,8 +100,9 @@ export function audit({
       async write(given) {
         checkObjectKeys(given, 'entry', ENTRY_KEYS)
         const { queue = null, job = null, ...whole } = given
+        for (const key of ['who', 'role', 'what', 'target'] as const) checkString(whole[key], `entry.${key}`)
         const entry = { ...whole, before: shortened(whole.before), after: shortened(whole.after) }
-        const data = JSON.stringify(entry)
+        const data = JSON.stringify(entry, storable)
         checkJsonText(data, 'entry', DEFAULTS.payloadLimitBytes)
         waiting.push({
           type: AUDIT,
@@ -124,10 +125,28 @@ export function audit({
 
 /** Every event stream and the timeline read entries, and a payload in one can have a megabyte. */
 function shortened(value: unknown): unknown {
-  // Undefined for undefined and functions, which JSON omits.
-  const text = JSON.stringify(value) as string | undefined
-  const stored = text === undefined ? undefined : storableText(text)
-  return stored === text ? value : { shortened: stored }
+  try {
+    // Undefined for undefined and functions, which JSON omits.
+    const text = JSON.stringify(value, storable) as string | undefined
+    const stored = text === undefined ? undefined : storableText(text)
+    return stored === text ? value : { shortened: stored }
+  } catch (error) {
+    // A change is recorded whatever its values are.
+    return { shortened: `not JSON: ${errorText(error)}` }
+  }
+}
+
+/** One text that a database refuses would lose the entries of all changes in the same statement. */
+function storable(_key: string, value: unknown): unknown {
+  if (typeof value === 'string') return cleanText(value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const entries = Object.entries(value)
+  if (entries.every(([key]) => cleanText(key) === key)) return value
+  return Object.fromEntries(entries.map(([key, one]) => [cleanText(key), one]))
+}
+
+function cleanText(text: string): string {
+  return storableText(text, Number.POSITIVE_INFINITY)
 }
 
 function recordOf({ at, queue, job, data }: TimelineEvent): AuditRecord {

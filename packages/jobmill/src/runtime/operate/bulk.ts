@@ -5,7 +5,7 @@
 import { JobmillError, quote } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkString } from '../../job/names.ts'
-import { checkOneOf } from '../../job/numbers.ts'
+import { checkOneOf, checkSignal } from '../../job/numbers.ts'
 import { storableText } from '../../job/text/error-text.ts'
 import type { JobState } from '../../job/state.ts'
 import { namesOf } from '../../store/types/job-list.ts'
@@ -86,6 +86,7 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
         const filter = checkBulkFilter(given)
         const states = statesOf(act, filter)
         checkObjectKeys(options, 'options', OPTION_KEYS)
+        checkSignal(options.signal, 'options.signal')
         const store = await opened()
         const isRead = !isCounted(filter, states)
         const byState = isCounted(filter, states) ? await counted(store, filter, states) : {}
@@ -102,6 +103,7 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
       async run(act, given, options = {}) {
         const states = statesOf(act, checkBulkFilter(given))
         checkObjectKeys(options, 'options', [...OPTION_KEYS, 'reason'])
+        checkSignal(options.signal, 'options.signal')
         const { signal, progress, reason = 'cancelled by an operator' } = options
         const storedReason = storableText(checkString(reason, 'options.reason', 'Pass a string, or omit it'))
         const filter = await upToNow(given)

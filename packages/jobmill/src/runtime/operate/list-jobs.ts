@@ -4,7 +4,7 @@
  */
 import { BOUNDS } from '../../job/defaults.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
-import { checkArray, checkOneOf, checkWhole } from '../../job/numbers.ts'
+import { checkArray, checkOneOf, checkSignal, checkWhole } from '../../job/numbers.ts'
 import type { JobState } from '../../job/state.ts'
 import {
   cursorInvalid,
@@ -84,6 +84,7 @@ export function listing({ opened }: { readonly opened: () => Promise<FullStore> 
     },
     async count(given = {}, options = {}) {
       checkObjectKeys(options, 'options', ['signal'])
+      checkSignal(options.signal, 'options.signal')
       const { filter, states } = splitFilter(given)
       const store = await opened()
       const byState = isCounted(filter, states)

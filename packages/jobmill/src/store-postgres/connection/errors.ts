@@ -150,5 +150,6 @@ function originOf(error: unknown): Origin {
 
 /** Thrown by Jobmill's own code between two statements. Drivers and servers never raise these types. */
 function isDefect(error: unknown): boolean {
+  if (error instanceof RangeError) return error.message.includes('call stack')
   return error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError
 }

@@ -124,7 +124,8 @@ export async function enqueueInSlices(
   counts: ReadyCounts,
 ): Promise<Enqueued[]> {
   const replies: Enqueued[] = []
-  for (const slice of slices) replies.push(...(await enqueueWith(context, query, slice, true, counts)))
+  for (const slice of slices)
+    for (const reply of await enqueueWith(context, query, slice, true, counts)) replies.push(reply)
   return replies
 }
 
@@ -196,14 +197,17 @@ export async function enqueueWith(
 ): Promise<Enqueued[]> {
   // The names were ensured earlier, but a replaced database may lack them.
   if (!context.names.knowsAllOf(jobs)) throw new NamesChanged(namesIn(jobs))
+  const enqueueAlike = (alike: readonly NewJob[]): Promise<Enqueued[]> => {
+    if (alike[0]?.dedupe !== null) return enqueueKeyed(context, query, alike, counts)
+    if (handedOff === undefined) return enqueuePlain(context, query, alike, mayRepeat, counts)
+    return enqueueHandingOff(context, query, alike, handedOff, counts)
+  }
   const replies: Enqueued[] = []
   const replacing = jobs.filter((job) => job.dedupe?.onConflict === 'replace')
   const held = replacing.length === 0 ? new Set<string>() : await heldKeys(context, query, replacing)
   for (const alike of runsOf(jobs, held)) {
-    if (alike[0]?.dedupe !== null) replies.push(...(await enqueueKeyed(context, query, alike, counts)))
-    else if (handedOff === undefined)
-      replies.push(...(await enqueuePlain(context, query, alike, mayRepeat, counts)))
-    else replies.push(...(await enqueueHandingOff(context, query, alike, handedOff, counts)))
+    // Not `push(...)`: a completion may have more jobs than a call may have arguments.
+    for (const reply of await enqueueAlike(alike)) replies.push(reply)
   }
   return replies
 }

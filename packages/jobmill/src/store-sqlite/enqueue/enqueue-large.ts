@@ -73,7 +73,7 @@ async function writeSlices(
   try {
     for (const slice of slices) {
       const worked = workOn(connection, Math.floor(clock()), new Memory(), [(work) => enqueue(work, slice)])
-      replies.push(...worked.values.flat())
+      for (const reply of worked.values.flat()) replies.push(reply)
       for (const notification of worked.notifications) notifications.set(notification.queue, notification)
       // Syncs on another thread, so that little is left for the commit to sync.
       await log?.datasync()
