@@ -143,7 +143,7 @@ function scopesOf({ queues, instances, limits }: MetricsQuery): { scopes?: strin
 }
 
 function listed(value: readonly string[] = [], field: string): readonly string[] {
-  if (Array.isArray(value)) return value
+  if (Array.isArray(value)) return value as readonly string[]
   throw new JobmillError('OPTION_INVALID', 'must be an array', {
     field,
     value: quote(value),
