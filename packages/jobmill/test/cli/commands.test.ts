@@ -60,11 +60,12 @@ test.each(DURATIONS)('jobmill $words --$name refuses a number without a unit', a
   })
 })
 
-test('an option has the same type in all commands', () => {
-  const types = new Map<string, string>()
+test('an option takes a value in all commands that have it, or is a flag in all', () => {
+  const flags = new Map<string, boolean>()
   for (const { options = {} } of COMMANDS)
-    for (const [name, { type }] of Object.entries(options)) {
-      expect(`${name} ${types.get(name) ?? type}`).toBe(`${name} ${type}`)
-      types.set(name, type)
+    for (const [name, { takes }] of Object.entries(options)) {
+      const isFlag = takes === undefined
+      expect(`${name} ${flags.get(name) ?? isFlag}`).toBe(`${name} ${isFlag}`)
+      flags.set(name, isFlag)
     }
 })

@@ -16,14 +16,9 @@ const issueCode: Command = {
   words: 'codes new',
   says: 'create a one-time login code',
   options: {
-    bot: {
-      type: 'string',
-      takes: 'SLUG',
-      multiple: true,
-      says: 'limit the code to this bot (default: every bot)',
-    },
-    user: { type: 'string', takes: 'ID', says: 'limit the code to this user' },
-    ttl: { type: 'string', takes: 'TIME', says: 'how long the code is valid (default 1h)' },
+    bot: { takes: 'SLUG', multiple: true, says: 'limit the code to this bot (default: every bot)' },
+    user: { takes: 'ID', says: 'limit the code to this user' },
+    ttl: { takes: 'TIME', says: 'how long the code is valid (default 1h)' },
   },
   async run(given, io) {
     const found = authOf(given, io)

@@ -13,8 +13,8 @@ The config is telegram.yaml in this folder, the file that TELEGRAM_CONFIG names,
 come from the environment.`
 
 const COMMON: Readonly<Record<string, Option>> = {
-  config: { type: 'string', takes: 'FILE', short: 'c', says: 'config file (default telegram.yaml)' },
-  help: { type: 'boolean', short: 'h', says: 'show this help' },
+  config: { takes: 'FILE', short: 'c', says: 'config file (default telegram.yaml)' },
+  help: { short: 'h', says: 'show this help' },
 }
 
 export const COMMANDS: readonly Command[] = [check, start, ...codes, bots]

@@ -9,7 +9,7 @@ export const start: Command = {
   words: 'start',
   says: 'run the gateway until a signal stops it (a second signal stops it immediately)',
   options: {
-    poll: { type: 'boolean', says: 'poll Telegram for updates instead of receiving webhooks' },
+    poll: { says: 'poll Telegram for updates instead of receiving webhooks' },
   },
   async run(given, io) {
     const found = loadConfig(given, io)

@@ -21,35 +21,25 @@ export interface Command extends Shape {
 type Options = Readonly<Record<string, Option>>
 
 const SERVER: Options = {
-  config: {
-    type: 'string',
-    takes: 'FILE',
-    says: 'config file (default: jobmill-uploads.yaml in this folder, if it exists)',
-  },
+  config: { takes: 'FILE', says: 'config file (default: jobmill-uploads.yaml in this folder, if it exists)' },
   db: {
-    type: 'string',
     takes: 'URL',
     says: 'database: uploads.db, postgres://… (default: DATABASE_URL, the config, or uploads.db)',
   },
 }
 
 const CLIENT: Options = {
-  url: {
-    type: 'string',
-    takes: 'URL',
-    says: 'URL of the inbox: https://inbox.example (default: UPLOADS_URL)',
-  },
-  mailbox: { type: 'string', takes: 'ID', says: 'mailbox id (default: UPLOADS_MAILBOX)' },
+  url: { takes: 'URL', says: 'URL of the inbox: https://inbox.example (default: UPLOADS_URL)' },
+  mailbox: { takes: 'ID', says: 'mailbox id (default: UPLOADS_MAILBOX)' },
   'token-file': {
-    type: 'string',
     takes: 'FILE',
     says: 'file with a token of the mailbox, read for every request (default: UPLOADS_TOKEN_FILE)',
   },
 }
 
 const ALL: Options = {
-  json: { type: 'boolean', says: 'print JSON' },
-  help: { type: 'boolean', short: 'h', says: 'show this help' },
+  json: { says: 'print JSON' },
+  help: { short: 'h', says: 'show this help' },
 }
 
 /** The options that a command has in addition to its own. */

@@ -16,15 +16,11 @@ const add: Command = {
   arguments: [1, 1],
   says: 'create a mailbox and its first token, which is shown once',
   options: {
-    'quota-bytes': { type: 'string', takes: 'SIZE', says: 'maximum total size: 10GiB' },
-    'quota-files': { type: 'string', takes: 'N', says: 'maximum number of files' },
-    'max-file': { type: 'string', takes: 'SIZE', says: 'maximum file size: 100MiB' },
-    'max-request': { type: 'string', takes: 'SIZE', says: 'maximum size of an upload with all its files' },
-    'uploads-at-once': {
-      type: 'string',
-      takes: 'N',
-      says: 'maximum parallel uploads per process',
-    },
+    'quota-bytes': { takes: 'SIZE', says: 'maximum total size: 10GiB' },
+    'quota-files': { takes: 'N', says: 'maximum number of files' },
+    'max-file': { takes: 'SIZE', says: 'maximum file size: 100MiB' },
+    'max-request': { takes: 'SIZE', says: 'maximum size of an upload with all its files' },
+    'uploads-at-once': { takes: 'N', says: 'maximum parallel uploads per process' },
   },
   fields: {
     name: 'NAME',
@@ -111,8 +107,8 @@ const addToken: Command = {
   arguments: [1, 1],
   says: 'create a token for a mailbox, shown once',
   options: {
-    may: { type: 'string', takes: MAY.join('|'), says: 'what the token allows (default both)' },
-    label: { type: 'string', takes: 'TEXT', says: 'description of the token' },
+    may: { takes: MAY.join('|'), says: 'what the token allows (default both)' },
+    label: { takes: 'TEXT', says: 'description of the token' },
   },
   fields: { may: '--may', label: '--label', mailbox: 'MAILBOX' },
   run: (given) =>

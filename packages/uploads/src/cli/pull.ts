@@ -14,17 +14,13 @@ export const pull: Command = {
   says: 'pull the files of a mailbox into a folder and acknowledge them',
   isClient: true,
   options: {
-    once: {
-      type: 'boolean',
-      says: 'exit when all pending files are pulled; exit code 1 if any failed',
-    },
+    once: { says: 'exit when all pending files are pulled; exit code 1 if any failed' },
     keep: {
-      type: 'string',
       takes: 'TIME',
       says: 'how long files stay after they are acknowledged: 7d, forever (default 7d)',
     },
-    concurrency: { type: 'string', takes: 'N', says: 'maximum parallel downloads (default 4)' },
-    listen: { type: 'boolean', says: 'use server-sent events instead of polling' },
+    concurrency: { takes: 'N', says: 'maximum parallel downloads (default 4)' },
+    listen: { says: 'use server-sent events instead of polling' },
   },
   async run(given) {
     const { err, has } = given

@@ -14,18 +14,13 @@ export const start: Command = {
   words: 'start',
   says: 'run the inbox until a signal stops it (a second signal stops it immediately)',
   options: {
-    port: { type: 'string', takes: 'PORT', says: `port of the mailboxes (default ${DEFAULT_PORT})` },
-    bind: { type: 'string', takes: 'ADDRESS', says: `address of the mailboxes (default ${LOOPBACK})` },
+    port: { takes: 'PORT', says: `port of the mailboxes (default ${DEFAULT_PORT})` },
+    bind: { takes: 'ADDRESS', says: `address of the mailboxes (default ${LOOPBACK})` },
     'admin-port': {
-      type: 'string',
       takes: 'PORT',
       says: `port of Mission Control, its API and the metrics (default ${DEFAULT_ADMIN_PORT})`,
     },
-    'admin-bind': {
-      type: 'string',
-      takes: 'ADDRESS',
-      says: `address of Mission Control (default ${LOOPBACK})`,
-    },
+    'admin-bind': { takes: 'ADDRESS', says: `address of Mission Control (default ${LOOPBACK})` },
   },
   fields: { port: '--port', bind: '--bind' },
   async run(given) {

@@ -13,11 +13,7 @@ export const upload: Command = {
   says: 'upload files to a mailbox; a retry with the same key creates no duplicates',
   isClient: true,
   options: {
-    key: {
-      type: 'string',
-      takes: 'TEXT',
-      says: 'idempotency key (default: a new one per call)',
-    },
+    key: { takes: 'TEXT', says: 'idempotency key (default: a new one per call)' },
   },
   async run(given) {
     const { words, text, has, out, err } = given

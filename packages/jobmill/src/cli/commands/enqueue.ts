@@ -31,12 +31,9 @@ export const enqueue: Command = {
   says: 'enqueue a job; the payload defaults to null',
   options: {
     ...ENQUEUE_OPTIONS,
-    stdin: {
-      type: 'boolean',
-      says: 'enqueue one job for each line of JSON on standard input (same as - for JSON)',
-    },
+    stdin: { says: 'enqueue one job for each line of JSON on standard input (same as - for JSON)' },
     'unknown-kind': UNKNOWN_KIND,
-    wait: { type: 'boolean', says: 'wait for the job and print its result' },
+    wait: { says: 'wait for the job and print its result' },
   },
   fields: ENQUEUE_FIELDS,
   examples: [

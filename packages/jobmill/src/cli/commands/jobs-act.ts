@@ -26,9 +26,9 @@ function command({ act, says, options = {}, examples }: Act): Command {
     says,
     options: {
       ...FILTERS,
-      all: { type: 'boolean', says: 'every job that the command applies to' },
+      all: { says: 'every job that the command applies to' },
       ...options,
-      'dry-run': { type: 'boolean', says: 'only count the matching jobs' },
+      'dry-run': { says: 'only count the matching jobs' },
       yes: YES,
     },
     fields: JOB_FIELDS,
@@ -81,7 +81,7 @@ export const jobsCancel = command({
   act: 'cancel',
   says: 'cancel jobs; running handlers are aborted within a second',
   options: {
-    reason: { type: 'string', takes: 'TEXT', says: 'reason to store with the job and pass to its handler' },
+    reason: { takes: 'TEXT', says: 'reason to store with the job and pass to its handler' },
   },
   examples: [
     `jobmill jobs cancel ${ID} --reason "no longer needed"`,

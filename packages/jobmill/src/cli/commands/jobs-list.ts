@@ -21,15 +21,10 @@ export const jobsList: Command = {
   says: 'list jobs, newest first; with --state, one state after the other, each in its own order',
   options: {
     ...FILTERS,
-    limit: { type: 'string', takes: 'N', says: `maximum number of jobs (default ${DEFAULT_LIMIT})` },
-    cursor: { type: 'string', takes: 'TEXT', says: 'continue after an earlier page' },
-    all: { type: 'boolean', says: 'list all matching jobs' },
-    include: {
-      type: 'string',
-      takes: 'PARTS',
-      says: `extra fields with --json: ${INCLUDABLE.join(', ')}`,
-      multiple: true,
-    },
+    limit: { takes: 'N', says: `maximum number of jobs (default ${DEFAULT_LIMIT})` },
+    cursor: { takes: 'TEXT', says: 'continue after an earlier page' },
+    all: { says: 'list all matching jobs' },
+    include: { takes: 'PARTS', says: `extra fields with --json: ${INCLUDABLE.join(', ')}`, multiple: true },
   },
   fields: JOB_FIELDS,
   examples: [

@@ -11,11 +11,10 @@ export const limitsDrain: Command = {
   says: 'empty a limit; with --for, it grants nothing for that long, for example after HTTP 429',
   options: {
     for: {
-      type: 'string',
       takes: 'DURATION',
       says: 'how long the limit grants nothing; without it, only the accumulated burst is dropped',
     },
-    key: { type: 'string', takes: 'KEY', says: 'key to drain, for a limit per key' },
+    key: { takes: 'KEY', says: 'key to drain, for a limit per key' },
   },
   fields: { limit: 'NAME', 'options.retryAfter': '--for', key: '--key' },
   examples: [

@@ -13,15 +13,14 @@ export const limitsSet: Command = {
   arguments: [1, 1],
   says: 'create or change a limit; omitted options keep their values',
   options: {
-    rate: { type: 'string', takes: 'N', says: 'maximum in each period of --per' },
-    per: { type: 'string', takes: 'DURATION', says: 'period of the rate (default 1s)' },
+    rate: { takes: 'N', says: 'maximum in each period of --per' },
+    per: { takes: 'DURATION', says: 'period of the rate (default 1s)' },
     burst: {
-      type: 'string',
       takes: 'N',
       says: 'how many may be acquired at once after an idle period (default: one second of the rate, at least 1)',
     },
-    'per-key': { type: 'boolean', says: 'apply the rate to each key separately; only for a new limit' },
-    concurrency: { type: 'string', takes: 'N', says: 'maximum at the same time, instead of a rate' },
+    'per-key': { says: 'apply the rate to each key separately; only for a new limit' },
+    concurrency: { takes: 'N', says: 'maximum at the same time, instead of a rate' },
   },
   fields: {
     name: 'NAME',

@@ -21,7 +21,7 @@ export const schedulesNext: Command = {
   arguments: [1, 1],
   says: 'show the next runs of a schedule or an expression',
   options: {
-    count: { type: 'string', takes: 'N', says: `number of runs (default ${DEFAULT_COUNT})` },
+    count: { takes: 'N', says: `number of runs (default ${DEFAULT_COUNT})` },
     zone: { ...ZONE, says: 'time zone of an expression (default UTC)' },
   },
   fields: { name: 'NAME', 'schedule.when': 'EXPR', 'schedule.zone': '--zone' },

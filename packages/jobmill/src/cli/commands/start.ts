@@ -17,36 +17,20 @@ export const start: Command = {
   says: 'run the jobs of a config, the duties and the API until SIGINT, SIGTERM or SIGHUP',
   options: {
     queues: {
-      type: 'string',
       takes: 'A,B',
       says: 'queues to serve (default: serve of the config, then JOBMILL_QUEUES, then the queues of the jobs)',
     },
-    port: { type: 'string', takes: 'N', says: 'port of the API (default 8787)' },
-    bind: { type: 'string', takes: 'ADDRESS', says: 'address to listen on (default 127.0.0.1)' },
+    port: { takes: 'N', says: 'port of the API (default 8787)' },
+    bind: { takes: 'ADDRESS', says: 'address to listen on (default 127.0.0.1)' },
     'tokens-file': {
-      type: 'string',
       takes: 'FILE',
       says: 'access tokens, one "name role token" per line (or JOBMILL_TOKENS)',
     },
-    'requests-per-second': {
-      type: 'string',
-      takes: 'N',
-      says: 'requests per second for each token name (default 1000)',
-    },
-    'base-path': {
-      type: 'string',
-      takes: 'PATH',
-      says: 'path prefix of the API and Mission Control, such as /ops/mill',
-    },
-    insecure: {
-      type: 'boolean',
-      says: 'allow a public address without authentication: every caller is an admin',
-    },
-    'no-api': { type: 'boolean', says: 'run workers only' },
-    'no-work': {
-      type: 'boolean',
-      says: 'run the API and Mission Control only, without workers; requires no config',
-    },
+    'requests-per-second': { takes: 'N', says: 'requests per second for each token name (default 1000)' },
+    'base-path': { takes: 'PATH', says: 'path prefix of the API and Mission Control, such as /ops/mill' },
+    insecure: { says: 'allow a public address without authentication: every caller is an admin' },
+    'no-api': { says: 'run workers only' },
+    'no-work': { says: 'run the API and Mission Control only, without workers; requires no config' },
     ...LOG_OPTIONS,
   },
   examples: [

@@ -14,7 +14,7 @@ const WIDE = { columns: 160, rows: 1_000 }
 export const top: Command = {
   words: 'top',
   says: 'show a live view of queues, instances and dead jobs; without a terminal, print it once',
-  options: { every: { type: 'string', takes: 'DURATION', says: 'refresh interval (default 1s)' } },
+  options: { every: { takes: 'DURATION', says: 'refresh interval (default 1s)' } },
   examples: ['jobmill top', 'jobmill top --every 5s', `jobmill top --json | jq '.queues[].counts.ready'`],
   run: async (parsed, terminal) => {
     const everyMs = timeoutMs(lengthOf(parsed, 'every') ?? '1s', '--every')

@@ -30,14 +30,10 @@ export const transferCommand: Command = {
   words: 'transfer',
   says: 'copy everything from one database to another, such as SQLite to PostgreSQL; stop all processes first',
   options: {
-    from: { type: 'string', takes: 'URL', says: 'source database (default: the database of the config)' },
-    to: {
-      type: 'string',
-      takes: 'URL',
-      says: 'target database; its tables are created if needed: postgres://…?schema=…',
-    },
-    batch: { type: 'string', takes: 'N', says: `jobs per write (default ${BATCH})` },
-    'verify-only': { type: 'boolean', says: 'only compare two existing databases' },
+    from: { takes: 'URL', says: 'source database (default: the database of the config)' },
+    to: { takes: 'URL', says: 'target database; its tables are created if needed: postgres://…?schema=…' },
+    batch: { takes: 'N', says: `jobs per write (default ${BATCH})` },
+    'verify-only': { says: 'only compare two existing databases' },
   },
   examples: [
     'jobmill transfer --from sqlite:jobs.db --to postgres://app@localhost/app',

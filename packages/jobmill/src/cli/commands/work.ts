@@ -16,18 +16,12 @@ export const work: Command = {
   says: 'run the jobs of a config until SIGINT, SIGTERM or SIGHUP; a second signal skips the grace period',
   options: {
     queues: {
-      type: 'string',
       takes: 'A,B',
       says: 'queues to serve (default: serve of the config, then JOBMILL_QUEUES, then the queues of the jobs)',
     },
-    port: {
-      type: 'string',
-      takes: 'N',
-      says: 'serve /healthz, /readyz and /metrics on this port (default: off)',
-    },
-    bind: { type: 'string', takes: 'ADDRESS', says: 'address to listen on (default 127.0.0.1)' },
+    port: { takes: 'N', says: 'serve /healthz, /readyz and /metrics on this port (default: off)' },
+    bind: { takes: 'ADDRESS', says: 'address to listen on (default 127.0.0.1)' },
     'tokens-file': {
-      type: 'string',
       takes: 'FILE',
       says: 'tokens that may read /metrics, one "name role token" per line (or JOBMILL_TOKENS; default: public)',
     },

@@ -18,11 +18,7 @@ export const dbDoctor: Command = {
   words: 'db doctor',
   says: 'diagnose the database and suggest fixes; read-only (exits with 1 on an error)',
   options: {
-    'open-for': {
-      type: 'string',
-      takes: 'DURATION',
-      says: 'report transactions open for longer than this (default 5m)',
-    },
+    'open-for': { takes: 'DURATION', says: 'report transactions open for longer than this (default 5m)' },
   },
   examples: [
     'jobmill db doctor',

@@ -14,8 +14,8 @@ export const dbReset: Command = {
   words: 'db reset',
   says: 'delete all jobs, settings and metrics, and recreate the tables; refused while an instance runs',
   options: {
-    force: { type: 'boolean', says: 'skip the confirmation prompt (still refused while an instance runs)' },
-    remove: { type: 'boolean', says: 'drop the tables without recreating them' },
+    force: { says: 'skip the confirmation prompt (still refused while an instance runs)' },
+    remove: { says: 'drop the tables without recreating them' },
   },
   examples: ['jobmill db reset', 'jobmill db reset --force --db sqlite:test.db'],
   async run(parsed, terminal) {

@@ -7,7 +7,6 @@ import type { ParsedArguments, Option } from '../program/command.ts'
 const SHOWN_KINDS = 10
 
 export const UNKNOWN_KIND: Option = {
-  type: 'boolean',
   says: 'allow a kind that the config does not define, because another process runs it',
 }
 

@@ -7,41 +7,24 @@ import type { ParsedArguments, Option } from '../program/command.ts'
 import { jsonOf, lengthOf, numberOf, omitUndefined } from '../program/typed-values.ts'
 
 export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
-  queue: { type: 'string', takes: 'NAME', says: 'queue to enqueue into' },
-  priority: { type: 'string', takes: 'N', says: 'a lower number runs first (default 0)' },
-  delay: { type: 'string', takes: 'DURATION', says: 'run after this delay: 90s, 1h30m' },
-  'run-at': { type: 'string', takes: 'INSTANT', says: 'run at this time: 2027-01-31T09:00:00Z' },
-  'max-attempts': { type: 'string', takes: 'N', says: 'attempts before the job is dead (default 5)' },
-  timeout: { type: 'string', takes: 'DURATION', says: 'time limit of one attempt' },
-  tag: { type: 'string', takes: 'TEXT', says: 'tag to filter by', multiple: true },
-  'dedupe-key': { type: 'string', takes: 'KEY', says: 'allow at most one job with this key at a time' },
-  'dedupe-scope': {
-    type: 'string',
-    takes: 'SCOPE',
-    says: `where the key must be unique: ${DEDUPE_SCOPES.join(', ')}`,
-  },
-  'dedupe-hold-for': {
-    type: 'string',
-    takes: 'DURATION',
-    says: 'also reject duplicates this long after the job is done',
-  },
-  'dedupe-hold-after': {
-    type: 'string',
-    takes: 'END',
-    says: 'hold the key after done (default) or after any end: ended',
-  },
+  queue: { takes: 'NAME', says: 'queue to enqueue into' },
+  priority: { takes: 'N', says: 'a lower number runs first (default 0)' },
+  delay: { takes: 'DURATION', says: 'run after this delay: 90s, 1h30m' },
+  'run-at': { takes: 'INSTANT', says: 'run at this time: 2027-01-31T09:00:00Z' },
+  'max-attempts': { takes: 'N', says: 'attempts before the job is dead (default 5)' },
+  timeout: { takes: 'DURATION', says: 'time limit of one attempt' },
+  tag: { takes: 'TEXT', says: 'tag to filter by', multiple: true },
+  'dedupe-key': { takes: 'KEY', says: 'allow at most one job with this key at a time' },
+  'dedupe-scope': { takes: 'SCOPE', says: `where the key must be unique: ${DEDUPE_SCOPES.join(', ')}` },
+  'dedupe-hold-for': { takes: 'DURATION', says: 'also reject duplicates this long after the job is done' },
+  'dedupe-hold-after': { takes: 'END', says: 'hold the key after done (default) or after any end: ended' },
   'on-conflict': {
-    type: 'string',
     takes: 'HOW',
     says: 'keep the existing job (default), or replace its payload and due time',
   },
-  'order-key': {
-    type: 'string',
-    takes: 'KEY',
-    says: 'jobs in a queue with the same key run one at a time, in order',
-  },
-  id: { type: 'string', takes: 'UUID', says: 'job id; enqueuing the same id again is a no-op' },
-  metadata: { type: 'string', takes: 'JSON', says: 'JSON object stored with the job' },
+  'order-key': { takes: 'KEY', says: 'jobs in a queue with the same key run one at a time, in order' },
+  id: { takes: 'UUID', says: 'job id; enqueuing the same id again is a no-op' },
+  metadata: { takes: 'JSON', says: 'JSON object stored with the job' },
 }
 
 /** Maps the library's field names to options. */

@@ -6,48 +6,25 @@ import type { ParsedArguments, Option } from '../program/command.ts'
 import { momentOf, omitUndefined } from '../program/typed-values.ts'
 
 export const FILTERS = {
-  queue: { type: 'string', takes: 'NAMES', says: 'jobs of these queues: mail,reports', multiple: true },
-  kind: { type: 'string', takes: 'NAMES', says: 'jobs of these kinds: a.send,b.send', multiple: true },
+  queue: { takes: 'NAMES', says: 'jobs of these queues: mail,reports', multiple: true },
+  kind: { takes: 'NAMES', says: 'jobs of these kinds: a.send,b.send', multiple: true },
   state: {
-    type: 'string',
     takes: 'STATES',
     says: `jobs in these states: ${LISTED_STATES.join(', ')} (scheduled after a failure)`,
     multiple: true,
   },
-  tag: {
-    type: 'string',
-    takes: 'TEXT',
-    says: 'jobs with this tag; repeat to require several',
-    multiple: true,
-  },
-  from: {
-    type: 'string',
-    takes: 'WHEN',
-    says: 'enqueued at or after: 2027-01-31T09:00:00Z, or 2h for two hours ago',
-  },
-  before: { type: 'string', takes: 'WHEN', says: 'enqueued before: an instant, or a duration before now' },
-  'ended-from': {
-    type: 'string',
-    takes: 'WHEN',
-    says: 'ended at or after: an instant, or a duration before now',
-  },
-  'ended-before': {
-    type: 'string',
-    takes: 'WHEN',
-    says: 'ended before: an instant, or a duration before now',
-  },
-  text: { type: 'string', takes: 'TEXT', says: 'payload JSON contains this text (case-sensitive)' },
+  tag: { takes: 'TEXT', says: 'jobs with this tag; repeat to require several', multiple: true },
+  from: { takes: 'WHEN', says: 'enqueued at or after: 2027-01-31T09:00:00Z, or 2h for two hours ago' },
+  before: { takes: 'WHEN', says: 'enqueued before: an instant, or a duration before now' },
+  'ended-from': { takes: 'WHEN', says: 'ended at or after: an instant, or a duration before now' },
+  'ended-before': { takes: 'WHEN', says: 'ended before: an instant, or a duration before now' },
+  text: { takes: 'TEXT', says: 'payload JSON contains this text (case-sensitive)' },
   payload: {
-    type: 'string',
     takes: 'PATH:VALUE',
     says: 'payload has this value: user.id:42, items.0.sku:a-1; repeat to require several',
     multiple: true,
   },
-  error: {
-    type: 'string',
-    takes: 'TEXT',
-    says: 'last error contains this text (case-sensitive; never matches done jobs)',
-  },
+  error: { takes: 'TEXT', says: 'last error contains this text (case-sensitive; never matches done jobs)' },
 } as const satisfies Readonly<Record<string, Option>>
 
 export function filterOf(parsed: ParsedArguments): ListFilter {

@@ -3,7 +3,7 @@ import { JobmillError } from '../../job/errors.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
 import type { Terminal } from './terminal.ts'
 
-export const YES: Option = { type: 'boolean', says: 'skip the confirmation prompt' }
+export const YES: Option = { says: 'skip the confirmation prompt' }
 
 export async function confirm(
   question: string,

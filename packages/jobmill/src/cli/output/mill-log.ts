@@ -5,12 +5,8 @@ import type { MillOptions } from '../../runtime/options/options.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
 
 export const LOG_OPTIONS: Readonly<Record<string, Option>> = {
-  log: {
-    type: 'string',
-    takes: 'text|json',
-    says: 'log format (default: text on a terminal, JSON elsewhere)',
-  },
-  level: { type: 'string', takes: 'LEVEL', says: 'log level: debug, info, warn or error (default info)' },
+  log: { takes: 'text|json', says: 'log format (default: text on a terminal, JSON elsewhere)' },
+  level: { takes: 'LEVEL', says: 'log level: debug, info, warn or error (default info)' },
 }
 
 const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']

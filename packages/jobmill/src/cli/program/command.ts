@@ -2,8 +2,7 @@
 import type { Terminal } from '../output/terminal.ts'
 
 export interface Option {
-  readonly type: 'string' | 'boolean'
-  /** Placeholder of the value, in capitals: `NAME`. Omitted for a flag. */
+  /** Placeholder of the value, in capitals: `NAME`. An option without it is a flag. */
   readonly takes?: string
   readonly says: string
   readonly multiple?: boolean
@@ -60,15 +59,13 @@ export const EXIT = {
 /** Options that every command accepts. */
 export const COMMON: Readonly<Record<string, Option>> = {
   config: {
-    type: 'string',
     takes: 'FILE',
     says: 'config file (default: jobmill.config.ts, .mts, .js or .mjs in this directory)',
   },
   db: {
-    type: 'string',
     takes: 'URL',
     says: 'database to use instead of the one in the config: sqlite:jobs.db, postgres://…',
   },
-  json: { type: 'boolean', says: 'print JSON instead of text' },
-  help: { type: 'boolean', short: 'h', says: 'show this help' },
+  json: { says: 'print JSON instead of text' },
+  help: { short: 'h', says: 'show this help' },
 }

@@ -22,7 +22,7 @@ export function wordsOf<C extends Shape>(
   const taking = new Set(
     commands
       .flatMap((command) => Object.entries({ ...common(command), ...command.options }))
-      .flatMap(([name, { type, short = name }]) => (type === 'string' ? [`--${name}`, `-${short}`] : [])),
+      .flatMap(([name, { takes, short = name }]) => (takes === undefined ? [] : [`--${name}`, `-${short}`])),
   )
   return args.filter((arg, at) => !arg.startsWith('-') && !taking.has(args[at - 1] ?? ''))
 }
@@ -43,9 +43,9 @@ export function parseCommand(
     strict: false,
     tokens: true,
     options: Object.fromEntries(
-      Object.entries(options).map(([name, { type, multiple = false, short }]) => [
+      Object.entries(options).map(([name, { takes, multiple = false, short }]) => [
         name,
-        { type, multiple, ...(short !== undefined && { short }) },
+        { type: takes === undefined ? 'boolean' : 'string', multiple, ...(short !== undefined && { short }) },
       ]),
     ),
   })
@@ -78,7 +78,7 @@ function checkOption(
 ): void {
   const option = Object.hasOwn(options, name) ? options[name] : undefined
   if (option === undefined) throw noSuchOption(name, field, Object.keys(options), command)
-  if (option.type === 'boolean') {
+  if (option.takes === undefined) {
     if (value === undefined) return
     throw new JobmillError('OPTION_INVALID', 'takes no value', {
       field,
@@ -88,7 +88,7 @@ function checkOption(
   }
   // The next option is not a value, but a negative number is.
   if (value !== undefined && (inlineValue || !/^-\D/.test(value))) return
-  const fix = `Pass ${field} ${option.takes ?? 'VALUE'}, or ${field}=… for a value that starts with a dash`
+  const fix = `Pass ${field} ${option.takes}, or ${field}=… for a value that starts with a dash`
   throw new JobmillError('OPTION_INVALID', 'needs a value', { field, fix })
 }
 

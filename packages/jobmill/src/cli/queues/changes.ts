@@ -10,29 +10,18 @@ import { remainingText, optionText } from '../output/wording.ts'
 const ENDED = ['done', 'cancelled', 'dead'] as const
 
 export const QUEUE_OPTIONS: Readonly<Record<string, Option>> = {
-  workers: {
-    type: 'string',
-    takes: 'N',
-    says: 'workers across all processes; unset: each process uses its own number',
-  },
-  backoff: { type: 'string', takes: 'on|off', says: 'wait before retries and after throttling' },
-  'backoff-base': {
-    type: 'string',
-    takes: 'DURATION',
-    says: 'upper bound of the first wait; doubles after each failure',
-  },
-  'backoff-max': { type: 'string', takes: 'DURATION', says: 'longest wait' },
+  workers: { takes: 'N', says: 'workers across all processes; unset: each process uses its own number' },
+  backoff: { takes: 'on|off', says: 'wait before retries and after throttling' },
+  'backoff-base': { takes: 'DURATION', says: 'upper bound of the first wait; doubles after each failure' },
+  'backoff-max': { takes: 'DURATION', says: 'longest wait' },
   ...Object.fromEntries(
     ENDED.flatMap((state): [string, Option][] => [
-      [
-        `retain-${state}`,
-        { type: 'string', takes: 'DURATION', says: `keep ${state} jobs this long, or forever` },
-      ],
-      [`keep-${state}`, { type: 'string', takes: 'N', says: `keep the latest N ${state} jobs, or all` }],
+      [`retain-${state}`, { takes: 'DURATION', says: `keep ${state} jobs this long, or forever` }],
+      [`keep-${state}`, { takes: 'N', says: `keep the latest N ${state} jobs, or all` }],
     ]),
   ),
-  limit: { type: 'string', takes: 'NAME', says: 'limit that its jobs use, or none' },
-  'cool-for': { type: 'string', takes: 'DURATION', says: 'pause claiming for this long; 0s ends the pause' },
+  limit: { takes: 'NAME', says: 'limit that its jobs use, or none' },
+  'cool-for': { takes: 'DURATION', says: 'pause claiming for this long; 0s ends the pause' },
 }
 
 /** Maps the library's field names to options. */

@@ -6,40 +6,27 @@ import type { ParsedArguments, Option } from '../program/command.ts'
 import { UNKNOWN_KIND } from '../enqueue/known-kind.ts'
 import { asLength, jsonOf, lengthOf, numberOf, omitUndefined } from '../program/typed-values.ts'
 
-export const ZONE: Option = {
-  type: 'string',
-  takes: 'ZONE',
-  says: 'time zone of the expression (default UTC)',
-}
+export const ZONE: Option = { takes: 'ZONE', says: 'time zone of the expression (default UTC)' }
 
 export const SCHEDULE_OPTIONS: Readonly<Record<string, Option>> = {
-  when: {
-    type: 'string',
-    takes: 'EXPR',
-    says: `cron expression or interval: '0 9 * * MON', @daily, 'every 10m'`,
-  },
-  kind: { type: 'string', takes: 'KIND', says: 'kind of the jobs' },
-  payload: { type: 'string', takes: 'JSON', says: 'payload of every job (default null)' },
+  when: { takes: 'EXPR', says: `cron expression or interval: '0 9 * * MON', @daily, 'every 10m'` },
+  kind: { takes: 'KIND', says: 'kind of the jobs' },
+  payload: { takes: 'JSON', says: 'payload of every job (default null)' },
   zone: ZONE,
-  queue: { type: 'string', takes: 'NAME', says: 'queue of the jobs' },
-  priority: { type: 'string', takes: 'N', says: 'a lower number runs first' },
-  'max-attempts': { type: 'string', takes: 'N', says: 'attempts before a job is dead' },
-  timeout: { type: 'string', takes: 'DURATION', says: 'time limit of one attempt' },
-  tag: { type: 'string', takes: 'TEXT', says: 'tag of every job', multiple: true },
-  jitter: { type: 'string', takes: 'DURATION', says: 'delay each job randomly by up to this much' },
-  start: { type: 'string', takes: 'INSTANT', says: 'skip ticks before this instant' },
-  end: { type: 'string', takes: 'INSTANT', says: 'skip ticks after this instant' },
-  overlap: {
-    type: 'string',
-    takes: 'HOW',
-    says: `${OVERLAPS.join(' or ')}: skip a tick while an earlier job has not ended`,
-  },
+  queue: { takes: 'NAME', says: 'queue of the jobs' },
+  priority: { takes: 'N', says: 'a lower number runs first' },
+  'max-attempts': { takes: 'N', says: 'attempts before a job is dead' },
+  timeout: { takes: 'DURATION', says: 'time limit of one attempt' },
+  tag: { takes: 'TEXT', says: 'tag of every job', multiple: true },
+  jitter: { takes: 'DURATION', says: 'delay each job randomly by up to this much' },
+  start: { takes: 'INSTANT', says: 'skip ticks before this instant' },
+  end: { takes: 'INSTANT', says: 'skip ticks after this instant' },
+  overlap: { takes: 'HOW', says: `${OVERLAPS.join(' or ')}: skip a tick while an earlier job has not ended` },
   missed: {
-    type: 'string',
     takes: 'HOW',
     says: `ticks missed during downtime: ${MISSED.join(', ')}, or a duration such as 6h for all in it`,
   },
-  paused: { type: 'boolean', says: 'create the schedule paused' },
+  paused: { says: 'create the schedule paused' },
   'unknown-kind': UNKNOWN_KIND,
 }
 
