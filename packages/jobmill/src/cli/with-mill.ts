@@ -7,12 +7,13 @@ import { jobmill } from '../runtime/jobmill.ts'
 import type { Mill } from '../runtime/mill.ts'
 import type { MillOptions } from '../runtime/options/options.ts'
 import { isCurrent } from '../store/admin/schema-status.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, ToolStore } from '../store/store.ts'
+import type { StoreTools } from '../store/admin/tools.ts'
 import { checkIsThere, checkUsualIsThere, storeAt, usualStore } from './config/choose-store.ts'
 import { EXIT, type ParsedArguments } from './program/command.ts'
-import { toolsOf } from './db/tools-of.ts'
 import { loadIfThere } from './config/load-config.ts'
-import { terminal } from './output/terminal.ts'
+import { type Answer, print } from './output/print.ts'
+import { type Terminal, terminal } from './output/terminal.ts'
 import { waitingFor } from './output/waiting.ts'
 
 /** Recorded as the author of overrides that are set from the command line. */
@@ -60,6 +61,29 @@ export async function withMill<T>(
     await mill.stop()
     process.stdout.off('error', endWithReader)
   }
+}
+
+/** The same, for a command that prints one answer. A number is the exit code of one without an answer. */
+export function answerWith(
+  parsed: ParsedArguments,
+  output: Terminal,
+  use: (mill: Mill) => Promise<Answer | number>,
+  how: WithMill = {},
+): Promise<number> {
+  const printed = (answer: Answer | number): number =>
+    typeof answer === 'number' ? answer : print(parsed, output, answer)
+  return withMill(parsed, async (mill) => printed(await use(mill)), how)
+}
+
+/** The admin tools of a store. A third-party store may not have any. */
+export function toolsOf(store: Store<never>): StoreTools {
+  const { tools } = store as Partial<Pick<ToolStore, 'tools'>>
+  if (tools !== undefined) return tools
+  throw new JobmillError('OPTION_INVALID', 'has no admin tools for its database', {
+    field: 'store',
+    value: store.name,
+    fix: 'Use the tools that come with the store',
+  })
 }
 
 /** A command that creates nothing does not migrate either: running processes may be of an earlier release. */

@@ -5,6 +5,7 @@ import type { Problem } from '../../runtime/options/problems.ts'
 import { type Command, EXIT } from '../program/command.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { oneLine } from '../output/plain.ts'
+import { print } from '../output/print.ts'
 import { countText } from '../output/wording.ts'
 
 export const check: Command = {
@@ -18,13 +19,12 @@ export const check: Command = {
     const resolved = resolveOptions(options)
     const problems = [...resolved.problems, ...straySchedules(resolved)]
     const errors = problems.filter(({ level }) => level === 'error').length
-    if (parsed.has('json')) terminal.out(JSON.stringify({ errors, problems }))
-    else {
-      for (const { level, code, message } of problems)
-        terminal.out(`${level.padEnd(7)} ${code} ${oneLine(message)}`)
-      terminal.out(`${countText(errors, 'error')}, ${countText(problems.length - errors, 'warning')}`)
-    }
-    return errors > 0 ? EXIT.failed : EXIT.done
+    const text = [
+      ...problems.map(({ level, code, message }) => `${level.padEnd(7)} ${code} ${oneLine(message)}`),
+      `${countText(errors, 'error')}, ${countText(problems.length - errors, 'warning')}`,
+    ]
+    const code = errors > 0 ? EXIT.failed : EXIT.done
+    return print(parsed, terminal, { json: { errors, problems }, text, code })
   },
 }
 

@@ -1,7 +1,7 @@
 /** `jobmill enqueue`: enqueues one job, or one for each line of standard input. */
 import { fstatSync } from 'node:fs'
 import { DEFAULTS } from '../../job/defaults.ts'
-import { isJobmillError, JobmillError } from '../../job/errors.ts'
+import { isJobmillError, type JobmillError } from '../../job/errors.ts'
 import { nearest } from '../../job/options/known-keys.ts'
 import { type Platform, systemPlatform } from '../../platform/platform.ts'
 import type { ReasonName } from '../../runtime/diagnose/why.ts'
@@ -23,6 +23,7 @@ import { jsonOf } from '../program/typed-values.ts'
 import { waitingFor } from '../output/waiting.ts'
 import { withMill } from '../with-mill.ts'
 import { countText, number } from '../output/wording.ts'
+import { conflict } from '../program/invalid.ts'
 
 export const enqueue: Command = {
   words: 'enqueue',
@@ -148,10 +149,7 @@ function printReport(
 }
 
 function oneOnly(field: string): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'applies to a single job, not to --stdin', {
-    field,
-    fix: 'Omit it, or enqueue a single job',
-  })
+  return conflict(field, 'applies to a single job, not to --stdin', 'Omit it, or enqueue a single job')
 }
 
 /** Null unless the input is a file: the size of a pipe is unknown. */

@@ -1,13 +1,13 @@
 /** `jobmill jobs retry`, `cancel`, `run-now` and `delete`: change jobs by id or by filter. */
-import { JobmillError } from '../../job/errors.ts'
 import type { BulkAct } from '../../runtime/operate/bulk.ts'
 import type { Command, ParsedArguments, Option } from '../program/command.ts'
 import { YES } from '../output/confirm.ts'
+import type { Answer } from '../output/print.ts'
 import { actOnIds } from '../jobs/act-on-ids.ts'
 import { actOnMany } from '../jobs/act-on-many.ts'
-import { JOB_FIELDS } from '../jobs/fields.ts'
-import { FILTERS, filterOf } from '../jobs/filter.ts'
-import { withMill } from '../with-mill.ts'
+import { FILTERS, filterOf, JOB_FIELDS } from '../jobs/filter.ts'
+import { conflict, invalid } from '../program/invalid.ts'
+import { answerWith } from '../with-mill.ts'
 
 const MOST_IDS = 1_000
 
@@ -36,10 +36,9 @@ function command({ act, says, options = {}, examples }: Act): Command {
     async run(parsed, terminal) {
       checkWhich(parsed, act)
       const reason = parsed.text('reason')
-      const asJson = parsed.has('json')
-      return withMill(parsed, (mill) =>
+      return answerWith(parsed, terminal, (mill): Promise<Answer | number> =>
         parsed.words.length > 0
-          ? actOnIds(mill, { act, ids: parsed.words, reason, asJson }, terminal)
+          ? actOnIds(mill, { act, ids: parsed.words, reason }, terminal)
           : actOnMany(mill, { act, filter: filterOf(parsed), reason }, parsed, terminal),
       )
     },
@@ -53,50 +52,44 @@ function checkWhich(parsed: ParsedArguments, act: BulkAct): void {
   const named = parsed.words.length > 0
   if (named && (filters.length > 0 || parsed.has('dry-run'))) {
     const [one = 'dry-run'] = filters
-    throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with job ids', {
-      field: `--${one}`,
-      fix: 'Omit it, or pass filters instead of ids',
-    })
+    throw conflict(`--${one}`, 'cannot be combined with job ids', 'Omit it, or pass filters instead of ids')
   }
   if (named || filters.length > 0) return
-  throw new JobmillError('OPTION_INVALID', 'no jobs selected', {
-    field: `jobs ${act}`,
-    fix: 'Pass ids, filters such as --queue mail, or --all',
-  })
+  throw invalid(`jobs ${act}`, 'no jobs selected', 'Pass ids, filters such as --queue mail, or --all')
 }
 
 const ID = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'
 
-export const jobsRetry = command({
-  act: 'retry',
-  says: 'retry dead and cancelled jobs with all attempts again; their history is kept',
-  examples: [
-    `jobmill jobs retry ${ID}`,
-    'jobmill jobs retry --state dead --queue mail --from 2h --dry-run',
-    'jobmill jobs retry --state dead --queue mail --from 2h --yes',
-  ],
-})
-
-export const jobsCancel = command({
-  act: 'cancel',
-  says: 'cancel jobs; running handlers are aborted within a second',
-  options: {
-    reason: { takes: 'TEXT', says: 'reason to store with the job and pass to its handler' },
-  },
-  examples: [
-    `jobmill jobs cancel ${ID} --reason "no longer needed"`,
-    'jobmill jobs cancel --kind report.build --state scheduled --yes',
-  ],
-})
-
-export const jobsRunNow = command({
-  act: 'run-now',
-  says: 'run scheduled jobs now',
-  examples: [`jobmill jobs run-now ${ID}`, 'jobmill jobs run-now --tag customer:42 --yes'],
-})
-
-export const jobsDelete = command({
-  act: 'delete',
-  says: 'delete jobs and their history; running jobs must be cancelled first',
-  examples: [`jobmill jobs delete ${ID}`, 'jobmill jobs delete --state done --before 30d --yes'],
-})
+/** In the order of the help. */
+export const jobActs: readonly Command[] = [
+  command({
+    act: 'retry',
+    says: 'retry dead and cancelled jobs with all attempts again; their history is kept',
+    examples: [
+      `jobmill jobs retry ${ID}`,
+      'jobmill jobs retry --state dead --queue mail --from 2h --dry-run',
+      'jobmill jobs retry --state dead --queue mail --from 2h --yes',
+    ],
+  }),
+  command({
+    act: 'cancel',
+    says: 'cancel jobs; running handlers are aborted within a second',
+    options: {
+      reason: { takes: 'TEXT', says: 'reason to store with the job and pass to its handler' },
+    },
+    examples: [
+      `jobmill jobs cancel ${ID} --reason "no longer needed"`,
+      'jobmill jobs cancel --kind report.build --state scheduled --yes',
+    ],
+  }),
+  command({
+    act: 'run-now',
+    says: 'run scheduled jobs now',
+    examples: [`jobmill jobs run-now ${ID}`, 'jobmill jobs run-now --tag customer:42 --yes'],
+  }),
+  command({
+    act: 'delete',
+    says: 'delete jobs and their history; running jobs must be cancelled first',
+    examples: [`jobmill jobs delete ${ID}`, 'jobmill jobs delete --state done --before 30d --yes'],
+  }),
+]

@@ -6,25 +6,23 @@ import { type Command, EXIT } from '../program/command.ts'
 import { confirm, YES } from '../output/confirm.ts'
 import { type Cell, table } from '../output/table.ts'
 import { omitUndefined } from '../program/typed-values.ts'
-import { withMill } from '../with-mill.ts'
+import { answerWith } from '../with-mill.ts'
 import { localTime } from '../output/wording.ts'
 
 const HEADS = ['type', 'name', 'option', 'value', 'code', 'by', 'at']
 
-export const overridesList: Command = {
+const list: Command = {
   words: 'overrides',
   says: 'list options of queues, limits and schedules that operators have overridden',
   examples: ['jobmill overrides', `jobmill overrides --json | jq '.overrides[].option'`],
   run: (parsed, terminal) =>
-    withMill(parsed, async (mill) => {
-      const overrides = await mill.overrides()
-      if (parsed.has('json')) terminal.out(JSON.stringify({ overrides }))
-      else terminal.out(table(HEADS, overrides.map(rowOf), 'no overrides', terminal))
-      return EXIT.done
+    answerWith(parsed, terminal, async (mill) => {
+      const found = await mill.overrides()
+      return { json: { overrides: found }, text: table(HEADS, found.map(rowOf), 'no overrides', terminal) }
     }),
 }
 
-export const overridesReset: Command = {
+const reset: Command = {
   words: 'overrides reset',
   takes: '[queue|limit|schedule [NAME [OPTION]]]',
   arguments: [0, 3],
@@ -36,27 +34,21 @@ export const overridesReset: Command = {
     'jobmill overrides reset limit smtp',
     'jobmill overrides reset --yes',
   ],
-  run: async (parsed, terminal) => {
+  async run(parsed, terminal) {
     const [word, name, option] = parsed.words
     const what = word === undefined ? undefined : checkOneOf(word, 'what', OVERRIDABLE)
-    return withMill(parsed, async (mill) => {
-      const selection = omitUndefined({ what, name, option })
-      if (name === undefined && !(await confirm(question(what), parsed, terminal))) {
-        terminal.err('nothing was reset')
+    const question = what === undefined ? 'reset all overrides?' : `reset all overrides of every ${what}?`
+    return answerWith(parsed, terminal, async (mill) => {
+      if (name === undefined && !(await confirm(question, 'nothing was reset', parsed, terminal)))
         return EXIT.refused
-      }
-      const reset = await mill.resetOverrides(selection)
-      if (parsed.has('json')) terminal.out(JSON.stringify({ reset }))
-      else if (reset.length === 0) terminal.out('no overrides to reset')
-      else for (const one of reset) terminal.out(resetText(one))
-      return EXIT.done
+      const dropped = await mill.resetOverrides(omitUndefined({ what, name, option }))
+      const text = dropped.length === 0 ? 'no overrides to reset' : dropped.map(resetText)
+      return { json: { reset: dropped }, text }
     })
   },
 }
 
-function question(what: string | undefined): string {
-  return what === undefined ? 'reset all overrides?' : `reset all overrides of every ${what}?`
-}
+export const overrides: readonly Command[] = [list, reset]
 
 function resetText({ what, name, option, value, code, isInCode, isApplied }: OverrideView): string {
   if (!isApplied) return `${what} ${name}: ${option} ${written(value)} (not applied) removed`

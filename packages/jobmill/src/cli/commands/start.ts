@@ -9,6 +9,7 @@ import type { ApiOptions } from '../config/load-server.ts'
 import { LOG_OPTIONS, logFor } from '../output/mill-log.ts'
 import { runMill } from '../run-mill.ts'
 import { optionsFor } from '../with-mill.ts'
+import { conflict, invalid } from '../program/invalid.ts'
 
 export const start: Command = {
   words: 'start',
@@ -44,10 +45,11 @@ export const start: Command = {
     const options = await millOptions(parsed, works, NO_CONFIG)
     const api = parsed.has('no-api') ? null : await apiOptions(parsed, process.env)
     if (!works && api === null)
-      throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with --no-work: nothing would run', {
-        field: '--no-api',
-        fix: 'Omit --no-api or --no-work',
-      })
+      throw conflict(
+        '--no-api',
+        'cannot be combined with --no-work: nothing would run',
+        'Omit --no-api or --no-work',
+      )
     return runMill({ options, works, api, terminal })
   },
 }
@@ -79,11 +81,12 @@ export async function millOptions(
 function queuesIn(text: string): string[] {
   const names = text.split(',').map((name) => name.trim())
   if (!names.includes('')) return names
-  throw new JobmillError('OPTION_INVALID', 'has an empty queue name', {
-    field: '--queues',
-    value: quote(text),
-    fix: 'Pass names separated by commas, such as mail,reports, or omit it',
-  })
+  throw invalid(
+    '--queues',
+    'has an empty queue name',
+    'Pass names separated by commas, such as mail,reports, or omit it',
+    text,
+  )
 }
 
 async function apiOptions(parsed: ParsedArguments, env: NodeJS.ProcessEnv): Promise<ApiOptions> {
@@ -104,20 +107,12 @@ async function apiOptions(parsed: ParsedArguments, env: NodeJS.ProcessEnv): Prom
 export function portOf(text: string): number {
   const port = Number(text)
   if (/^\d+$/.test(text) && port <= 65_535) return port
-  throw new JobmillError('OPTION_INVALID', 'is not a port number', {
-    field: '--port',
-    value: quote(text),
-    fix: 'Use a number up to 65535, or 0 for any free port',
-  })
+  throw invalid('--port', 'is not a port number', 'Use a number up to 65535, or 0 for any free port', text)
 }
 
 function paceOf(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new JobmillError('OPTION_INVALID', 'must be a whole number above 0', {
-    field: '--requests-per-second',
-    value: quote(text),
-    fix: 'Use a number such as 1000',
-  })
+  throw invalid('--requests-per-second', 'must be a whole number above 0', 'Use a number such as 1000', text)
 }
 
 /** A blank environment variable counts as unset. */
@@ -131,10 +126,7 @@ export async function tokensFrom(
   if (file === undefined) return tokens
   const field = typed === undefined ? 'JOBMILL_TOKENS_FILE' : '--tokens-file'
   if (tokens !== undefined)
-    throw new JobmillError('OPTION_CONFLICT', 'must not be set together with JOBMILL_TOKENS', {
-      field,
-      fix: 'Unset one of the two',
-    })
+    throw conflict(field, 'must not be set together with JOBMILL_TOKENS', 'Unset one of the two')
   try {
     return await readFile(file, 'utf8')
   } catch (error) {

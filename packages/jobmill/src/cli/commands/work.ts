@@ -3,11 +3,11 @@
  * metrics with `--port`.
  */
 import type { ProbeOptions } from '../../probes/probes.ts'
-import { JobmillError, quote } from '../../job/errors.ts'
 import type { Command, ParsedArguments } from '../program/command.ts'
 import { LOG_OPTIONS } from '../output/mill-log.ts'
 import { runMill } from '../run-mill.ts'
 import { millOptions, portOf, tokensFrom } from './start.ts'
+import { conflict } from '../program/invalid.ts'
 
 export const work: Command = {
   words: 'work',
@@ -48,9 +48,5 @@ async function probeOptions(parsed: ParsedArguments): Promise<ProbeOptions | nul
       tokens: await tokensFrom(parsed, process.env),
     }
   if (bind === undefined) return null
-  throw new JobmillError('OPTION_CONFLICT', 'has no effect without --port', {
-    field: '--bind',
-    value: quote(bind),
-    fix: 'Pass --port too, or omit --bind',
-  })
+  throw conflict('--bind', 'has no effect without --port', 'Pass --port too, or omit --bind', bind)
 }

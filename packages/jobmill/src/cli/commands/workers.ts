@@ -3,12 +3,12 @@ import { systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { Slot } from '../../store/types/duty.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
-import { type Command, EXIT } from '../program/command.ts'
+import type { Command } from '../program/command.ts'
 import { pagesOf } from '../jobs/pages.ts'
 import { progressOf } from '../output/progress.ts'
 import { type Cell, table } from '../output/table.ts'
 import { INSTANCE_STYLE } from '../output/instance-style.ts'
-import { withMill } from '../with-mill.ts'
+import { answerWith } from '../with-mill.ts'
 import { fromNow } from '../output/wording.ts'
 
 const INSTANCE_HEADS = [
@@ -39,16 +39,12 @@ export const workers: Command = {
     `jobmill workers --json | jq '.instances[] | select(.state == "alive").label'`,
   ],
   run: (parsed, terminal) =>
-    withMill(parsed, async (mill) => {
+    answerWith(parsed, terminal, async (mill) => {
       const progress = progressOf('counting', terminal)
       const instances = await instanceViews(mill, (jobs) => progress.at(jobs, null))
       progress.end()
       // This process runs no duties, so its own view of them is omitted.
       const duties = (await mill.duties()).map(({ here: _, ...duty }) => duty)
-      if (parsed.has('json')) {
-        terminal.out(JSON.stringify({ instances, duties }))
-        return EXIT.done
-      }
       const now = systemPlatform.now()
       const labels = new Map(instances.map(({ id, label }) => [id, label ?? id]))
       const dutyRows = duties.map(({ name, leader, lastSuccessAt, failures }) => [
@@ -57,16 +53,12 @@ export const workers: Command = {
         lastSuccessAt === null ? null : fromNow(lastSuccessAt, now),
         failures,
       ])
-      terminal.out(
-        table(
-          INSTANCE_HEADS,
-          instances.map((one) => rowOf(one, now)),
-          'no instances',
-          terminal,
-        ),
-      )
-      terminal.out(`\n${table(DUTY_HEADS, dutyRows, 'no duties', terminal)}`)
-      return EXIT.done
+      const rows = instances.map((one) => rowOf(one, now))
+      const text = [
+        table(INSTANCE_HEADS, rows, 'no instances', terminal),
+        `\n${table(DUTY_HEADS, dutyRows, 'no duties', terminal)}`,
+      ]
+      return { json: { instances, duties }, text }
     }),
 }
 

@@ -1,11 +1,11 @@
 /** Loads a config: a module whose default export is the options of `jobmill()`. The store is optional. */
-import { access } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { JobmillError, quote } from '../../job/errors.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
-import { usualStore } from './choose-store.ts'
+import { isThere, usualStore } from './choose-store.ts'
 import { configError } from './config-errors.ts'
+import { invalid } from '../program/invalid.ts'
 
 const NAMES = ['jobmill.config.ts', 'jobmill.config.mts', 'jobmill.config.js', 'jobmill.config.mjs']
 
@@ -17,10 +17,7 @@ export async function loadConfig(
 ): Promise<MillOptions> {
   const found = await loadIfThere(parsed, cwd)
   if (found !== null) return found
-  throw new JobmillError('OPTION_INVALID', `no config found (looked for ${NAMES.join(', ')})`, {
-    field: 'config',
-    fix,
-  })
+  throw invalid('config', `no config found (looked for ${NAMES.join(', ')})`, fix)
 }
 
 /** Returns null when no path was passed and no default config exists. */
@@ -41,10 +38,7 @@ export async function loadIfThere(parsed: string | undefined, cwd: string): Prom
 
 async function load(file: string): Promise<{ readonly default?: unknown }> {
   if (!(await isThere(file))) {
-    throw new JobmillError('OPTION_INVALID', 'file not found', {
-      field: file,
-      fix: `Pass the path of a config, or create ${NAMES[0]}`,
-    })
+    throw invalid(file, 'file not found', `Pass the path of a config, or create ${NAMES[0]}`)
   }
   const stuck = Promise.withResolvers<never>()
   const refuse = (): void => stuck.reject(neverLoaded(file))
@@ -63,10 +57,11 @@ async function load(file: string): Promise<{ readonly default?: unknown }> {
 }
 
 function neverLoaded(file: string): JobmillError {
-  return new JobmillError('OPTION_INVALID', 'never finishes loading', {
-    field: file,
-    fix: 'Look for an await at the top level of a module that never settles, such as an import() of a module that imports this one',
-  })
+  return invalid(
+    file,
+    'never finishes loading',
+    'Look for an await at the top level of a module that never settles, such as an import() of a module that imports this one',
+  )
 }
 
 async function findDefault(cwd: string): Promise<string | undefined> {
@@ -75,11 +70,4 @@ async function findDefault(cwd: string): Promise<string | undefined> {
     if (await isThere(file)) return file
   }
   return undefined
-}
-
-function isThere(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  )
 }

@@ -1,8 +1,9 @@
 /** Refuses a kind that the config does not define: if it is a typo, no process would ever run the job. */
-import { JobmillError, quote } from '../../job/errors.ts'
+import { quote } from '../../job/errors.ts'
 import { nearest } from '../../job/options/known-keys.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
+import { invalid } from '../program/invalid.ts'
 
 const SHOWN_KINDS = 10
 
@@ -23,11 +24,12 @@ export function checkKind(
   if (kinds.length === 0 || kinds.includes(kind) || parsed.has('unknown-kind')) return
   const near = nearest(kind, kinds)
   const hint = near === undefined ? `Use one of ${listed(kinds)}.` : `Did you mean ${quote(near)}?`
-  throw new JobmillError('OPTION_INVALID', 'is not a kind of this config', {
+  throw invalid(
     field,
-    value: quote(kind),
-    fix: `${hint} Pass --unknown-kind if another process runs it`,
-  })
+    'is not a kind of this config',
+    `${hint} Pass --unknown-kind if another process runs it`,
+    kind,
+  )
 }
 
 function listed(kinds: readonly string[]): string {

@@ -2,9 +2,10 @@
 import type { EnqueueOptions } from '../../job/handle.ts'
 import { DEDUPE_SCOPES } from '../../job/new-job.ts'
 import type { DedupeRequest } from '../../job/prepare-jobs.ts'
-import { JobmillError } from '../../job/errors.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
+import { fieldsOf } from '../program/own-words.ts'
 import { jsonOf, lengthOf, numberOf, omitUndefined } from '../program/typed-values.ts'
+import { invalid } from '../program/invalid.ts'
 
 export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
   queue: { takes: 'NAME', says: 'queue to enqueue into' },
@@ -29,23 +30,15 @@ export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
 
 /** Maps the library's field names to options. */
 export const ENQUEUE_FIELDS: Readonly<Record<string, string>> = {
+  ...fieldsOf('job', ENQUEUE_OPTIONS),
   'job.kind': 'KIND',
   'job.payload': 'payload',
-  'job.queue': '--queue',
-  'job.priority': '--priority',
-  'job.delay': '--delay',
-  'job.runAt': '--run-at',
-  'job.maxAttempts': '--max-attempts',
-  'job.timeout': '--timeout',
   'job.tags': '--tag',
   'job.dedupe.key': '--dedupe-key',
   'job.dedupe.scope': '--dedupe-scope',
   'job.dedupe.holdFor': '--dedupe-hold-for',
   'job.dedupe.holdAfter': '--dedupe-hold-after',
   'job.dedupe.onConflict': '--on-conflict',
-  'job.orderKey': '--order-key',
-  'job.id': '--id',
-  'job.metadata': '--metadata',
 }
 
 export function enqueueOptionsOf(parsed: ParsedArguments): EnqueueOptions {
@@ -78,8 +71,9 @@ function dedupeOf(parsed: ParsedArguments): DedupeRequest | undefined {
   })
   if (key !== undefined) return { key, ...how }
   if (Object.keys(how).length === 0) return undefined
-  throw new JobmillError('OPTION_INVALID', 'is missing', {
-    field: '--dedupe-key',
-    fix: 'Pass the key that --on-conflict and the other --dedupe options apply to',
-  })
+  throw invalid(
+    '--dedupe-key',
+    'is missing',
+    'Pass the key that --on-conflict and the other --dedupe options apply to',
+  )
 }

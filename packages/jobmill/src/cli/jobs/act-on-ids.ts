@@ -4,6 +4,7 @@ import type { Mill } from '../../runtime/mill.ts'
 import type { OperateAnswer } from '../../runtime/operate/operate.ts'
 import { EXIT } from '../program/command.ts'
 import { progressOf } from '../output/progress.ts'
+import type { Answer } from '../output/print.ts'
 import { type Cell, table } from '../output/table.ts'
 import type { Terminal } from '../output/terminal.ts'
 
@@ -12,47 +13,29 @@ export interface NamedJobs {
   readonly ids: readonly string[]
   /** Used by cancel only. */
   readonly reason: string | undefined
-  readonly asJson: boolean
 }
 
-export async function actOnIds(mill: Mill, named: NamedJobs, terminal: Terminal): Promise<number> {
+export async function actOnIds(mill: Mill, named: NamedJobs, terminal: Terminal): Promise<Answer> {
   const { act, ids, reason } = named
   const progress = progressOf(act, terminal)
   const answers: OperateAnswer[] = []
   for (const id of ids) {
-    answers.push(await apply(mill, act, id, reason))
+    answers.push(await APPLY[act](mill, id, reason))
     progress.at(answers.length, ids.length)
   }
   progress.end()
-  if (named.asJson) terminal.out(JSON.stringify({ act, jobs: answers }))
-  else
-    terminal.out(
-      table(
-        ['id', 'answer', 'hint'],
-        answers.map((answer) => rowOf(act, answer)),
-        '',
-        terminal,
-      ),
-    )
-  return answers.every(isDone) ? EXIT.done : EXIT.refused
+  const rows = answers.map((answer) => rowOf(act, answer))
+  const text = table(['id', 'answer', 'hint'], rows, '', terminal)
+  return { json: { act, jobs: answers }, text, code: answers.every(isDone) ? EXIT.done : EXIT.refused }
 }
 
-async function apply(
-  mill: Mill,
-  act: BulkAct,
-  id: string,
-  reason: string | undefined,
-): Promise<OperateAnswer> {
-  switch (act) {
-    case 'retry':
-      return mill.retry(id)
-    case 'run-now':
-      return mill.runNow(id)
-    case 'cancel':
-      return mill.cancel(id, reason)
-    case 'delete':
-      return mill.delete(id)
-  }
+const APPLY: Readonly<
+  Record<BulkAct, (mill: Mill, id: string, reason: string | undefined) => Promise<OperateAnswer>>
+> = {
+  retry: (mill, id) => mill.retry(id),
+  'run-now': (mill, id) => mill.runNow(id),
+  cancel: (mill, id, reason) => mill.cancel(id, reason),
+  delete: (mill, id) => mill.delete(id),
 }
 
 /** A job that already was in the wanted state counts as success. */

@@ -39,10 +39,7 @@ export async function actOnMany(
     if (preview.jobs === 0) await noteUnknownQueues(mill, [many.filter.queue ?? []].flat(), terminal)
     if (isLast) return EXIT.done
     const look = 'Check with --dry-run, then pass --yes'
-    if (!(await confirm('continue?', parsed, terminal, look))) {
-      terminal.err(UNCHANGED)
-      return EXIT.refused
-    }
+    if (!(await confirm('continue?', UNCHANGED, parsed, terminal, look))) return EXIT.refused
     const { looked, report } = await runUntilStopped(mill, many, { total: preview.jobs, signal }, terminal)
     const isStopped = report === null
     if (isJson)

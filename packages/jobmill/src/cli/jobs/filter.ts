@@ -27,6 +27,19 @@ export const FILTERS = {
   error: { takes: 'TEXT', says: 'last error contains this text (case-sensitive; never matches done jobs)' },
 } as const satisfies Readonly<Record<string, Option>>
 
+/** Maps the library's field names for ids and filters to options. */
+export const JOB_FIELDS: Readonly<Record<string, string>> = {
+  id: 'ID',
+  cursor: '--cursor',
+  'filter.state': '--state',
+  'filter.queue': '--queue',
+  'filter.kind': '--kind',
+  'filter.endedFrom': '--ended-from',
+  'filter.endedBefore': '--ended-before',
+  'filter.enqueuedFrom': '--from',
+  'filter.enqueuedBefore': '--before',
+}
+
 export function filterOf(parsed: ParsedArguments): ListFilter {
   const now = systemPlatform.now()
   const states = separated(parsed, 'state')

@@ -1,8 +1,8 @@
 /** Chooses the log format of a mill: text on a terminal, JSON elsewhere, or what the config sets. */
-import { JobmillError, quote } from '../../job/errors.ts'
 import type { LogLevel } from '../../job/context.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
+import { invalid } from '../program/invalid.ts'
 
 export const LOG_OPTIONS: Readonly<Record<string, Option>> = {
   log: { takes: 'text|json', says: 'log format (default: text on a terminal, JSON elsewhere)' },
@@ -19,17 +19,9 @@ export async function logFor(
   const how = parsed.text('log')
   const level = parsed.text('level')
   if (how !== undefined && how !== 'text' && how !== 'json')
-    throw new JobmillError('OPTION_INVALID', 'is not a log format', {
-      field: '--log',
-      value: quote(how),
-      fix: 'Pass text or json',
-    })
+    throw invalid('--log', 'is not a log format', 'Pass text or json', how)
   if (level !== undefined && !LEVELS.includes(level))
-    throw new JobmillError('OPTION_INVALID', 'is not a log level', {
-      field: '--level',
-      value: quote(level),
-      fix: `Use one of ${LEVELS.join(', ')}`,
-    })
+    throw invalid('--level', 'is not a log level', `Use one of ${LEVELS.join(', ')}`, level)
   if (config.log !== undefined && how === undefined && level === undefined) return config.log
   const least = (level ?? 'info') as LogLevel
   const isText = how === undefined ? process.stderr.isTTY : how === 'text'

@@ -30,6 +30,9 @@ export interface Command extends Shape {
   readonly run: (parsed: ParsedArguments, terminal: Terminal) => Promise<number>
 }
 
+/** The arguments of a command that takes one name. */
+export const ONE_NAME = { takes: 'NAME', arguments: [1, 1] } as const
+
 /** The parsed arguments and options of a command. */
 export interface ParsedArguments {
   readonly words: readonly string[]

@@ -34,6 +34,15 @@ export function translateError(error: unknown, { fields = {} }: Pick<Shape, 'fie
   return rephrase(error, { field: (field) => optionFor(field, fields), fixes: FIXES })
 }
 
+/** Maps the library's fields of the same name to these options: `job.maxAttempts` is `--max-attempts`. */
+export function fieldsOf(path: string, options: object): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.keys(options).map((name) => [`${path}.${camelCase(name)}`, `--${name}`]))
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+}
+
 /** Matches the longest known path: `job.payload.to` becomes payload.to where `job.payload` is payload. */
 function optionFor(field: string, fields: Readonly<Record<string, string>>): string {
   const known = Object.keys(fields)

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { JobmillError, quote } from '../../job/errors.ts'
 import { nearest } from '../../job/options/known-keys.ts'
 import { COMMON, type ParsedArguments, type Option, type Shape } from './command.ts'
+import { invalid } from './invalid.ts'
 
 type Options = Readonly<Record<string, Option>>
 
@@ -80,16 +81,12 @@ function checkOption(
   if (option === undefined) throw noSuchOption(name, field, Object.keys(options), command)
   if (option.takes === undefined) {
     if (value === undefined) return
-    throw new JobmillError('OPTION_INVALID', 'takes no value', {
-      field,
-      value: quote(value),
-      fix: `Pass ${field} alone`,
-    })
+    throw invalid(field, 'takes no value', `Pass ${field} alone`, value)
   }
   // The next option is not a value, but a negative number is.
   if (value !== undefined && (inlineValue || !/^-\D/.test(value))) return
   const fix = `Pass ${field} ${option.takes}, or ${field}=… for a value that starts with a dash`
-  throw new JobmillError('OPTION_INVALID', 'needs a value', { field, fix })
+  throw invalid(field, 'needs a value', fix)
 }
 
 /** Suggests the closest option for a typo. */

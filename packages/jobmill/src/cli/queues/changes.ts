@@ -1,11 +1,11 @@
 /** Queue settings as options, and a summary of what changed. */
-import { JobmillError } from '../../job/errors.ts'
 import type { QueueChange, Retention } from '../../job/queue/queue-settings.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import type { QueueRecord } from '../../store/types/queue-record.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
 import { lengthOf, numberOf, omitUndefined } from '../program/typed-values.ts'
 import { remainingText, optionText } from '../output/wording.ts'
+import { invalid } from '../program/invalid.ts'
 
 const ENDED = ['done', 'cancelled', 'dead'] as const
 
@@ -59,10 +59,7 @@ export function queueChangeOf(parsed: ParsedArguments): QueueChange {
     coolFor: lengthOf(parsed, 'cool-for'),
   })
   if (Object.keys(change).length > 0) return change
-  throw new JobmillError('OPTION_INVALID', 'no setting passed', {
-    field: 'queues set',
-    fix: 'Pass a setting such as --workers 4; --help lists all',
-  })
+  throw invalid('queues set', 'no setting passed', 'Pass a setting such as --workers 4; --help lists all')
 }
 
 function isOn(value: string | undefined): boolean {

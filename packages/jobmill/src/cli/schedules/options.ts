@@ -1,10 +1,11 @@
 /** The options of a new schedule. */
-import { JobmillError } from '../../job/errors.ts'
 import { MISSED, OVERLAPS } from '../../job/schedule/schedule.ts'
 import type { ScheduleChange, ScheduleOptions } from '../../job/schedule/schedule-options.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
 import { UNKNOWN_KIND } from '../enqueue/known-kind.ts'
+import { fieldsOf } from '../program/own-words.ts'
 import { asLength, jsonOf, lengthOf, numberOf, omitUndefined } from '../program/typed-values.ts'
+import { invalid } from '../program/invalid.ts'
 
 export const ZONE: Option = { takes: 'ZONE', says: 'time zone of the expression (default UTC)' }
 
@@ -32,21 +33,10 @@ export const SCHEDULE_OPTIONS: Readonly<Record<string, Option>> = {
 
 /** Maps the library's field names to options. */
 export const SCHEDULE_FIELDS: Readonly<Record<string, string>> = {
+  ...fieldsOf('schedule', SCHEDULE_OPTIONS),
   'schedule.name': 'NAME',
   'schedule.job': '--kind',
-  'schedule.payload': '--payload',
-  'schedule.when': '--when',
-  'schedule.zone': '--zone',
-  'schedule.queue': '--queue',
-  'schedule.priority': '--priority',
-  'schedule.maxAttempts': '--max-attempts',
-  'schedule.timeout': '--timeout',
   'schedule.tags': '--tag',
-  'schedule.jitter': '--jitter',
-  'schedule.start': '--start',
-  'schedule.end': '--end',
-  'schedule.overlap': '--overlap',
-  'schedule.missed': '--missed',
 }
 
 export function newScheduleOf(parsed: ParsedArguments): ScheduleOptions<unknown> {
@@ -86,8 +76,5 @@ function needed(parsed: ParsedArguments, option: 'kind' | 'when'): string {
   const text = parsed.text(option)
   if (text !== undefined) return text
   const { takes = '', says } = SCHEDULE_OPTIONS[option] ?? { says: '' }
-  throw new JobmillError('OPTION_INVALID', 'is missing', {
-    field: `--${option}`,
-    fix: `Pass --${option} ${takes}: ${says}`,
-  })
+  throw invalid(`--${option}`, 'is missing', `Pass --${option} ${takes}: ${says}`)
 }

@@ -5,6 +5,7 @@ import type { SchemaStatus } from '../../store/admin/admin.ts'
 import { isThere, storeAt } from '../config/choose-store.ts'
 import type { ParsedArguments } from '../program/command.ts'
 import { optionsFor } from '../with-mill.ts'
+import { conflict, invalid } from '../program/invalid.ts'
 
 export interface Places {
   readonly source: ToolStore<never>
@@ -15,10 +16,7 @@ export interface Places {
 export async function placesOf(parsed: ParsedArguments): Promise<Places> {
   const to = parsed.text('to')
   if (to === undefined) {
-    throw new JobmillError('OPTION_INVALID', 'is missing', {
-      field: '--to',
-      fix: 'Pass the target database: --to postgres://user@host/database',
-    })
+    throw invalid('--to', 'is missing', 'Pass the target database: --to postgres://user@host/database')
   }
   const source = await sourceOf(parsed)
   const target = await storeAt(to, '--to')
@@ -35,10 +33,7 @@ export async function checkTwo({ source, target }: Places): Promise<void> {
 }
 
 function sameDatabase(): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'is the same database as --from', {
-    field: '--to',
-    fix: 'Pass another database',
-  })
+  return conflict('--to', 'is the same database as --from', 'Pass another database')
 }
 
 /** The database of `--from`, else the one that every other command would use. */
@@ -46,10 +41,7 @@ async function sourceOf(parsed: ParsedArguments): Promise<ToolStore<never>> {
   const from = parsed.text('from')
   if (from === undefined) return withTools((await optionsFor(parsed)).store)
   if (parsed.text('db') !== undefined) {
-    throw new JobmillError('OPTION_CONFLICT', 'both select the source database', {
-      field: '--from and --db',
-      fix: 'Omit one of them',
-    })
+    throw conflict('--from and --db', 'both select the source database', 'Omit one of them')
   }
   if (!/^[a-z]+:\/\//i.test(from)) await checkFile(from.replace(/^sqlite:/, ''), '--from')
   return storeAt(from, '--from')
@@ -58,18 +50,16 @@ async function sourceOf(parsed: ParsedArguments): Promise<ToolStore<never>> {
 /** Opening a missing file would create an empty database. */
 async function checkFile(path: string, field: '--from' | '--to'): Promise<void> {
   if (await isThere(path)) return
-  throw new JobmillError('OPTION_INVALID', `file not found: ${path}`, {
-    field,
-    fix: `Pass an existing database: ${field} sqlite:jobs.db`,
-  })
+  throw invalid(field, `file not found: ${path}`, `Pass an existing database: ${field} sqlite:jobs.db`)
 }
 
 function withTools(store: Store<never>): ToolStore<never> {
   if ('tools' in store) return store as ToolStore<never>
-  throw new JobmillError('OPTION_INVALID', `store ${store.name} does not support transfers`, {
-    field: '--from',
-    fix: 'Use a SQLite or PostgreSQL database',
-  })
+  throw invalid(
+    '--from',
+    `store ${store.name} does not support transfers`,
+    'Use a SQLite or PostgreSQL database',
+  )
 }
 
 /** Opening the source would migrate it, and the release that uses it now might no longer work with it. */

@@ -1,10 +1,11 @@
-/** `jobmill jobs list`: lists the jobs that match a filter, one page or all of them. */
+/** `jobmill jobs list`: lists the jobs that match a filter. `jobmill jobs show`: all details of one job. */
 import { checkOneOf, checkWhole } from '../../job/numbers.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { INCLUDABLE, type Includable } from '../../runtime/operate/list-jobs.ts'
 import { type Command, EXIT, type ParsedArguments } from '../program/command.ts'
-import { JOB_FIELDS } from '../jobs/fields.ts'
-import { FILTERS, filterOf } from '../jobs/filter.ts'
+import { invalid } from '../program/invalid.ts'
+import { FILTERS, filterOf, JOB_FIELDS } from '../jobs/filter.ts'
+import { jobText } from '../jobs/job-text.ts'
 import { type FoundPage, pagesOf } from '../jobs/pages.ts'
 import { JOB_HEADS, jobRow } from '../jobs/rows.ts'
 import { progressOf } from '../output/progress.ts'
@@ -12,7 +13,7 @@ import { noteUnknownQueues } from '../queues/unknown.ts'
 import { table } from '../output/table.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { numberOf } from '../program/typed-values.ts'
-import { withMill } from '../with-mill.ts'
+import { answerWith, withMill } from '../with-mill.ts'
 
 const DEFAULT_LIMIT = 50
 
@@ -108,4 +109,28 @@ function asTables(terminal: Terminal): Printing {
       if (next !== null) terminal.err(`more jobs match: continue with --cursor ${next}, or use --all`)
     },
   }
+}
+
+export const jobsShow: Command = {
+  words: 'jobs show',
+  takes: 'ID',
+  arguments: [1, 1],
+  says: 'show a job: why it is not running, payload, attempts, errors, log lines, progress and result',
+  fields: JOB_FIELDS,
+  examples: [
+    'jobmill jobs show 0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e',
+    'jobmill jobs show 0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e --json | jq .payload',
+  ],
+  run: (parsed, terminal) =>
+    answerWith(parsed, terminal, async (mill) => {
+      const [id = ''] = parsed.words
+      const job = await mill.get(id)
+      if (job === null) {
+        const fix = 'Check the id and the database; the job may have been deleted'
+        throw invalid('ID', 'job not found', fix, id, 'JOB_UNKNOWN')
+      }
+      const [history, why] = await Promise.all([mill.history(job.id), mill.why(job.id)])
+      const text = jobText({ job, history, why, now: systemPlatform.now() }, terminal)
+      return { json: { ...job, history, why }, text }
+    }),
 }

@@ -7,12 +7,12 @@ import type { Diagnostic } from '../../store/admin/admin.ts'
 import { isCurrent } from '../../store/admin/schema-status.ts'
 import { type Command, EXIT, type ParsedArguments } from '../program/command.ts'
 import { oneLine } from '../output/plain.ts'
+import { print } from '../output/print.ts'
 import type { Style, Terminal } from '../output/terminal.ts'
 import { lengthOf } from '../program/typed-values.ts'
 import { waitingFor } from '../output/waiting.ts'
-import { optionsFor, withMill } from '../with-mill.ts'
+import { optionsFor, toolsOf, withMill } from '../with-mill.ts'
 import { countText } from '../output/wording.ts'
-import { toolsOf } from './tools-of.ts'
 
 export const dbDoctor: Command = {
   words: 'db doctor',
@@ -25,12 +25,14 @@ export const dbDoctor: Command = {
     'jobmill db doctor --db postgres://app@localhost/app --open-for 30s --json',
   ],
   async run(parsed, terminal) {
-    const diagnostics = await waitingFor('the database', diagnose(parsed), terminal)
+    const diagnostics = bySeverity(await waitingFor('the database', diagnose(parsed), terminal))
     const [errors, warnings] = [countOf(diagnostics, 'error'), countOf(diagnostics, 'warning')]
-    if (parsed.has('json'))
-      terminal.out(JSON.stringify({ errors, warnings, diagnostics: bySeverity(diagnostics) }))
-    else printDiagnostics(diagnostics, terminal)
-    return errors > 0 ? EXIT.failed : EXIT.done
+    const text = [
+      ...diagnosticLines(diagnostics, terminal),
+      `${countText(errors, 'error')}, ${countText(warnings, 'warning')}`,
+    ]
+    const code = errors > 0 ? EXIT.failed : EXIT.done
+    return print(parsed, terminal, { json: { errors, warnings, diagnostics }, text, code })
   },
 }
 
@@ -57,16 +59,10 @@ function countOf(diagnostics: readonly Diagnostic[], level: Diagnostic['level'])
   return diagnostics.filter((one) => one.level === level).length
 }
 
-function printDiagnostics(diagnostics: readonly Diagnostic[], terminal: Terminal): void {
+function diagnosticLines(diagnostics: readonly Diagnostic[], { paint }: Terminal): string[] {
   const width = Math.max(0, ...diagnostics.map(({ check }) => check.length))
-  for (const { level, check, message, fix } of bySeverity(diagnostics)) {
-    terminal.out(
-      `${terminal.paint(STYLES[level], level.padEnd(7))} ${check.padEnd(width)}  ${oneLine(message)}`,
-    )
-    if (fix !== null)
-      terminal.out(`${' '.repeat(7)} ${' '.repeat(width)}  ${terminal.paint('bold', 'fix:')} ${oneLine(fix)}`)
-  }
-  terminal.out(
-    `${countText(countOf(diagnostics, 'error'), 'error')}, ${countText(countOf(diagnostics, 'warning'), 'warning')}`,
-  )
+  return diagnostics.flatMap(({ level, check, message, fix }) => [
+    `${paint(STYLES[level], level.padEnd(7))} ${check.padEnd(width)}  ${oneLine(message)}`,
+    ...(fix === null ? [] : [`${' '.repeat(7 + 1 + width)}  ${paint('bold', 'fix:')} ${oneLine(fix)}`]),
+  ])
 }
