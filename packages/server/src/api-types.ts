@@ -16,7 +16,7 @@ import type { QueueRoute } from './routes/queues.ts'
 import type { ScheduleRoute } from './routes/schedules.ts'
 import type { SystemRoute } from './routes/system.ts'
 import type { WorkerRoute } from './routes/workers.ts'
-import type { problemShape } from './shapes/problem.ts'
+import type { problemShape } from './problem.ts'
 
 type JsonRoute =
   | AppRoute

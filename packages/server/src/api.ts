@@ -7,7 +7,7 @@ import { type Api, newApi, type RouteTools } from './app.ts'
 import { checkApps } from './apps.ts'
 import { auditChanges } from './audited.ts'
 import { checkBasePath, withoutBase } from './server/base-path.ts'
-import { answerPassthrough, checkPassthrough } from './passthrough.ts'
+import { answerPassthrough } from './passthrough.ts'
 import { accessControl } from './access/access-control.ts'
 import { hostInvalid } from './access/host.ts'
 import { type Identity, identityOf, refusePage } from './access/identity.ts'
@@ -72,10 +72,9 @@ export function httpApi(mill: Mill<never>, options: HttpOptions): HttpApi {
 
 /** Builds the handler for a server or a mount with the given access rules. */
 export function handlerFor(mill: Mill<never>, options: HttpOptions, access: Access): HttpApi {
-  const { onError = toStandardError } = options
+  const { onError = toStandardError, passthrough } = options
   const basePath = checkBasePath(options.basePath ?? '')
   const frameAncestors = checkFrameAncestors(options.frameAncestors)
-  const passthrough = checkPassthrough(options.passthrough, 'passthrough')
   const { root, feed } = apiFor(mill, options, access)
   const page = options.page === false ? null : missionControl(basePath, frameAncestors)
   const answerOurs = async (given: Request, env: Env['Bindings'] | undefined): Promise<Response> => {

@@ -8,9 +8,8 @@ import { allow } from './access/access-control.ts'
 import type { Streams } from './access/streams.ts'
 import type { Env, Note } from './env.ts'
 import type { Feed } from './feed.ts'
-import { problem } from './problem.ts'
+import { problem, problemShape } from './problem.ts'
 import { refuseRequest } from './refused.ts'
-import { problemShape } from './shapes/problem.ts'
 
 export type Api = OpenAPIHono<Env>
 
@@ -54,17 +53,26 @@ async function sentAs(target: string, c: Context<Env>): Promise<unknown> {
 }
 
 /**
- * Declares a route that requires a role. The audit log records `name`. Adds the responses that all routes
+ * Declares a route, such as `get /queues`, that requires a role. The audit log records `name`. Adds the responses that all routes
  * share.
  */
-export function route<const Name extends string, const R extends RouteConfig>(
+export function route<
+  const Name extends string,
+  Method extends RouteConfig['method'],
+  Path extends string,
+  const R extends Omit<RouteConfig, 'method' | 'path'>,
+>(
   role: Role,
   name: Name,
+  address: `${Method} ${Path}`,
   config: R,
   { instead }: { readonly instead?: Instead } = {},
 ) {
+  const [method, path] = address.split(' ') as [Method, Path]
   return createRoute({
     ...config,
+    method,
+    path,
     operationId: name,
     'x-role': role,
     security: [{ bearer: [] }],
@@ -81,7 +89,7 @@ export function route<const Name extends string, const R extends RouteConfig>(
 
 /** Stores the route's name and schema, for the audit log and for error messages. */
 const describes =
-  (name: string, { request }: RouteConfig): MiddlewareHandler<Env> =>
+  (name: string, { request }: Pick<RouteConfig, 'request'>): MiddlewareHandler<Env> =>
   async (c, next) => {
     c.set('what', name)
     c.set('takes', request)
@@ -96,7 +104,7 @@ const omitIt: Instead = () => 'Omit it'
 /**
  * Refuses undeclared parameters and bodies instead of ignoring them, because the caller expects an effect.
  */
-function asDeclared({ request }: RouteConfig, instead = omitIt): MiddlewareHandler<Env> {
+function asDeclared({ request }: Pick<RouteConfig, 'request'>, instead = omitIt): MiddlewareHandler<Env> {
   return async (c, next) => {
     const [field] = Object.keys(c.req.query())
     if (request?.query === undefined && field !== undefined)

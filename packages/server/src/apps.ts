@@ -1,6 +1,6 @@
 /** Applications that are mounted below `/api/apps` and share the access control of the API. */
 import { JobmillError } from 'jobmill'
-import { checkObject, checkObjectKeys, type Who } from 'jobmill/internal'
+import { checkFunction, checkObject, checkObjectKeys, type Who } from 'jobmill/internal'
 import { quote } from 'jobmill/store'
 
 export interface HttpApp {
@@ -34,12 +34,11 @@ export function checkApps(apps: HttpApps): HttpApps {
         value: quote(title),
         fix: 'Pass a title for the menu of Mission Control',
       })
-    if (typeof fetch !== 'function')
-      throw new JobmillError('HANDLER_INVALID', 'must be a function', {
-        field: `${field}.fetch`,
-        value: quote(fetch),
-        fix: 'Pass a function that takes a Request and the caller and returns a Response',
-      })
+    checkFunction(
+      fetch,
+      `${field}.fetch`,
+      'Pass a function that takes a Request and the caller and returns a Response',
+    )
   }
   return apps
 }

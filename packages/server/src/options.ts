@@ -14,7 +14,8 @@ import {
 import { quote } from 'jobmill/store'
 import { checkApps, type HttpApps } from './apps.ts'
 import { checkBasePath } from './server/base-path.ts'
-import type { Passthrough } from './passthrough.ts'
+import { checkFrameAncestors } from './server/framing.ts'
+import { type Passthrough, ROUTES_FIX } from './passthrough.ts'
 import type { AccessOptions } from './access/access-control.ts'
 import type { Authenticate } from './access/identity.ts'
 import type { StreamBounds } from './access/streams.ts'
@@ -74,32 +75,12 @@ export interface HttpOptions {
   readonly platform?: Platform
 }
 
-const KEYS = [
-  'tokens',
-  'authenticate',
-  'insecure',
-  'basePath',
-  'page',
-  'frameAncestors',
-  'apps',
-  'passthrough',
-  'redact',
-  'maxBodyBytes',
-  'maxBodiesBytes',
-  'streamsPerCaller',
-  'maxStreams',
-  'requestsPerSecond',
-  'anonymousPerSecond',
-  'onError',
-  'platform',
-] as const satisfies readonly (keyof HttpOptions)[]
-
 /**
  * Refuses unknown options and wrong types, so that neither a typo nor a string such as 'false' opens the API.
- * `handlerFor` checks frameAncestors and passthrough, and `identityOf` the content of tokens.
+ * `identityOf` checks the content of tokens.
  */
 export function checkHttpOptions(options: HttpOptions, more: readonly string[] = []): void {
-  checkObjectKeys(options, 'options', [...more, ...KEYS])
+  checkObjectKeys(options, 'options', [...more, ...Object.keys(CHECKS)])
   for (const [field, check] of Object.entries(CHECKS)) {
     const value = options[field as keyof HttpOptions]
     if (value !== undefined) check(value, field)
@@ -110,14 +91,16 @@ type Check = (value: unknown, field: string) => unknown
 
 const count: Check = (value, field) => checkWhole(value, field, { least: 1, most: Number.MAX_SAFE_INTEGER })
 
-const CHECKS: Readonly<Partial<Record<keyof HttpOptions, Check>>> = {
+const CHECKS: Readonly<Record<keyof HttpOptions, Check>> = {
   tokens: (value, field) => checkText(value, field, 'Pass text with one "name role token" per line'),
   authenticate: (value, field) =>
     checkFunction(value, field, 'Pass a function that takes a Request and returns { name, role } or null'),
   insecure: checkBoolean,
   basePath: checkBasePath,
   page: checkBoolean,
+  frameAncestors: checkFrameAncestors,
   apps: (value) => checkApps(value as HttpApps),
+  passthrough: (value, field) => checkFunction(value, field, ROUTES_FIX),
   redact: checkPatterns,
   maxBodyBytes: count,
   maxBodiesBytes: count,

@@ -1,7 +1,6 @@
 /**
  * Routes that an application answers before access control, such as webhooks with their own authentication.
  */
-import { checkFunction } from 'jobmill/internal'
 import { isAnswer } from './apps.ts'
 import type { Incoming } from './access/local.ts'
 import { problem } from './problem.ts'
@@ -20,11 +19,6 @@ export type Passthrough = (request: Request, caller: Caller) => Response | null 
 
 export const ROUTES_FIX =
   'Pass a function that takes a Request and returns a Response, or null for requests of other routes'
-
-export function checkPassthrough<B extends Passthrough | undefined>(passthrough: B, field: string): B {
-  if (passthrough !== undefined) checkFunction(passthrough, field, ROUTES_FIX)
-  return passthrough
-}
 
 export interface Asked {
   readonly request: Request

@@ -8,11 +8,15 @@ import { allow } from '../access/access-control.ts'
 import type { Who } from 'jobmill/internal'
 import { isRead } from '../access/reads.ts'
 import type { Env } from '../env.ts'
-import { appShape } from '../shapes/app.ts'
 
-const list = route('viewer', 'apps.list', {
-  method: 'get',
-  path: '/apps',
+const appShape = z
+  .object({
+    name: z.string().openapi({ description: 'name in its URLs' }),
+    title: z.string().openapi({ description: 'title in the menu' }),
+  })
+  .openapi('App')
+
+const list = route('viewer', 'apps.list', 'get /apps', {
   summary: 'List mounted applications (served at /api/apps/NAME/…)',
   responses: { 200: json(z.object({ apps: z.array(appShape) }), 'The applications') },
 })

@@ -19,9 +19,7 @@ import { listedStateShape } from '../shapes/job.ts'
 
 const actShape = z.enum(BULK_ACTS)
 
-const preview = route('operator', 'bulk.preview', {
-  method: 'get',
-  path: '/bulk',
+const preview = route('operator', 'bulk.preview', 'get /bulk', {
   summary: 'Preview how many jobs a bulk action would change',
   request: { query: z.strictObject({ act: actShape, ...bulkQuery }) },
   responses: {
@@ -34,9 +32,7 @@ const preview = route('operator', 'bulk.preview', {
   },
 })
 
-const run = route('operator', 'bulk.run', {
-  method: 'post',
-  path: '/bulk',
+const run = route('operator', 'bulk.run', 'post /bulk', {
   summary:
     'Run a bulk action on all jobs that match a filter; delete, and any change to bulk actions, requires admin',
   request: body(

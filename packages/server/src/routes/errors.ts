@@ -1,11 +1,40 @@
 /** Routes for errors, grouped by fingerprint. */
 import { z } from '@hono/zod-openapi'
+import type { ErrorGroup, ErrorReport } from 'jobmill/internal'
 import { json, route, type Routes } from '../app.ts'
-import { errorsShape } from '../shapes/error.ts'
+import { instant } from '../shapes/job.ts'
 
-const list = route('viewer', 'errors.list', {
-  method: 'get',
-  path: '/errors',
+const errorGroupShape = z
+  .object({
+    fingerprint: z.string().openapi({ description: 'fingerprint of kind and shape, for bulk actions' }),
+    kind: z.string(),
+    shape: z.string().openapi({ description: 'first line of the error, with variable parts replaced' }),
+    text: z
+      .string()
+      .openapi({ description: 'text that all errors of the group contain, for errorText; may be empty' }),
+    dead: z.int(),
+    failing: z.int().openapi({ description: 'scheduled or ready jobs whose last attempt failed' }),
+    firstAt: instant,
+    lastAt: instant,
+    queues: z.array(z.string()).readonly(),
+    example: z.object({ id: z.uuid(), error: z.string() }).openapi({ description: 'the latest failed job' }),
+    over: z.array(z.object({ at: instant, jobs: z.int() })).readonly(),
+  })
+  .openapi('ErrorGroup') satisfies z.ZodType<ErrorGroup>
+
+const errorsShape = z
+  .object({
+    groups: z.array(errorGroupShape).readonly().openapi({ description: 'largest groups first, at most 200' }),
+    looked: z.int(),
+    complete: z.boolean().openapi({ description: 'false when more jobs or groups exist' }),
+    from: instant
+      .nullable()
+      .openapi({ description: 'start of the first bucket; null when there are no groups' }),
+    bucketMs: z.int(),
+  })
+  .openapi('Errors') satisfies z.ZodType<ErrorReport>
+
+const list = route('viewer', 'errors.list', 'get /errors', {
   summary: 'List errors of dead and failing jobs, grouped by similarity',
   request: { query: z.strictObject({ queue: z.string().optional(), kind: z.string().optional() }) },
   responses: { 200: json(errorsShape, 'The errors') },

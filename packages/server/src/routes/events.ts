@@ -6,9 +6,7 @@ import { route, type Routes, type RouteTools, redactFor } from '../app.ts'
 import { isAnswer } from '../apps.ts'
 import type { News } from '../feed.ts'
 
-const events = route('viewer', 'events.listen', {
-  method: 'get',
-  path: '/events',
+const events = route('viewer', 'events.listen', 'get /events', {
   summary: 'Stream timeline entries and queue counts as server-sent events',
   request: {
     headers: z.object({

@@ -5,9 +5,7 @@ import { type Api, route } from '../app.ts'
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-const metrics = route('viewer', 'metrics.read', {
-  method: 'get',
-  path: '/metrics',
+const metrics = route('viewer', 'metrics.read', 'get /metrics', {
   summary: 'Metrics in the Prometheus text format',
   responses: { 200: { description: 'The metrics', content: { [CONTENT_TYPE]: { schema: z.string() } } } },
 })

@@ -27,9 +27,7 @@ const page = {
   cursor: z.string().optional(),
 }
 
-const series = route('viewer', 'series.read', {
-  method: 'get',
-  path: '/series',
+const series = route('viewer', 'series.read', 'get /series', {
   summary: 'Read metrics of queues, limits and instances over time',
   request: {
     query: z.strictObject({
@@ -56,9 +54,7 @@ const timelineEntryShape = z
   })
   .openapi('TimelineEntry')
 
-const timeline = route('viewer', 'timeline.read', {
-  method: 'get',
-  path: '/timeline',
+const timeline = route('viewer', 'timeline.read', 'get /timeline', {
   summary: 'Read the timeline of operational events, latest first',
   request: { query: z.strictObject({ type: several, ...page }) },
   responses: {
@@ -83,9 +79,7 @@ const auditEntryShape = z
   })
   .openapi('AuditEntry')
 
-const audit = route('operator', 'audit.read', {
-  method: 'get',
-  path: '/audit',
+const audit = route('operator', 'audit.read', 'get /audit', {
   summary: 'Read the audit log of manual changes, latest first',
   request: { query: z.strictObject(page) },
   responses: {

@@ -12,25 +12,19 @@ import { verdictShape } from '../shapes/enqueue.ts'
 
 const byId = z.object({ id: z.string() })
 
-const retry = route('operator', 'jobs.retry', {
-  method: 'post',
-  path: '/jobs/{id}/retry',
+const retry = route('operator', 'jobs.retry', 'post /jobs/{id}/retry', {
   summary: 'Retry a dead or cancelled job',
   request: { params: byId },
   responses: { 200: json(verdictShape, 'The outcome') },
 })
 
-const runNow = route('operator', 'jobs.run-now', {
-  method: 'post',
-  path: '/jobs/{id}/run-now',
+const runNow = route('operator', 'jobs.run-now', 'post /jobs/{id}/run-now', {
   summary: 'Run a scheduled job now',
   request: { params: byId },
   responses: { 200: json(verdictShape, 'The outcome') },
 })
 
-const cancel = route('operator', 'jobs.cancel', {
-  method: 'post',
-  path: '/jobs/{id}/cancel',
+const cancel = route('operator', 'jobs.cancel', 'post /jobs/{id}/cancel', {
   summary: 'Cancel a job; a running handler is aborted',
   request: {
     params: byId,
@@ -44,9 +38,7 @@ const cancel = route('operator', 'jobs.cancel', {
   },
 })
 
-const remove = route('admin', 'jobs.delete', {
-  method: 'delete',
-  path: '/jobs/{id}',
+const remove = route('admin', 'jobs.delete', 'delete /jobs/{id}', {
   summary: 'Delete a job that is not running, and its history',
   request: { params: byId },
   responses: { 200: json(verdictShape, 'The outcome') },

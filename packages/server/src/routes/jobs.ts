@@ -13,9 +13,7 @@ const MOST_AT_ONCE = 1_000
 
 type Left = z.infer<typeof leftShape>
 
-const list = route('viewer', 'jobs.list', {
-  method: 'get',
-  path: '/jobs',
+const list = route('viewer', 'jobs.list', 'get /jobs', {
   summary: 'List jobs by filter, with pagination',
   request: {
     query: z.strictObject({
@@ -30,17 +28,13 @@ const list = route('viewer', 'jobs.list', {
   responses: { 200: json(jobPageShape, 'A page of jobs') },
 })
 
-const count = route('viewer', 'jobs.count', {
-  method: 'get',
-  path: '/jobs/count',
+const count = route('viewer', 'jobs.count', 'get /jobs/count', {
   summary: 'Count the jobs that match a filter',
   request: { query: z.strictObject(filterQuery) },
   responses: { 200: json(jobCountShape, 'The number of jobs, by state') },
 })
 
-const inspect = route('viewer', 'jobs.inspect', {
-  method: 'get',
-  path: '/jobs/{id}',
+const inspect = route('viewer', 'jobs.inspect', 'get /jobs/{id}', {
   summary: 'Get a job with its attempts, its log, and why it is not running',
   request: {
     params: z.object({ id: z.string() }),
@@ -63,9 +57,7 @@ const inspect = route('viewer', 'jobs.inspect', {
   },
 })
 
-const enqueue = route('operator', 'jobs.enqueue', {
-  method: 'post',
-  path: '/jobs',
+const enqueue = route('operator', 'jobs.enqueue', 'post /jobs', {
   summary: 'Enqueue a job',
   request: body(enqueueShape, 'The job'),
   responses: {
@@ -74,9 +66,7 @@ const enqueue = route('operator', 'jobs.enqueue', {
   },
 })
 
-const enqueueMany = route('operator', 'jobs.enqueue-many', {
-  method: 'post',
-  path: '/jobs/many',
+const enqueueMany = route('operator', 'jobs.enqueue-many', 'post /jobs/many', {
   summary: 'Enqueue up to 1,000 jobs of a kind atomically',
   request: body(
     z

@@ -19,32 +19,24 @@ const settings = {
 /** A limit with the queues that use it. */
 const listedShape = limitShape.extend({ queues: z.array(z.string()) }).openapi('ListedLimit')
 
-const list = route('viewer', 'limits.list', {
-  method: 'get',
-  path: '/limits',
+const list = route('viewer', 'limits.list', 'get /limits', {
   summary: 'List limits with their availability and the queues that use them',
   responses: { 200: json(z.object({ limits: z.array(listedShape) }), 'The limits') },
 })
 
-const create = route('admin', 'limits.create', {
-  method: 'post',
-  path: '/limits',
+const create = route('admin', 'limits.create', 'post /limits', {
   summary: 'Create a rate or concurrency limit',
   request: body(z.strictObject({ name: z.string(), ...settings }).openapi('NewLimit'), 'The limit'),
   responses: { 201: json(limitShape, 'The limit') },
 })
 
-const change = route('admin', 'limits.change', {
-  method: 'patch',
-  path: '/limits/{name}',
+const change = route('admin', 'limits.change', 'patch /limits/{name}', {
   summary: 'Override settings of a limit; omitted settings are unchanged',
   request: { params: byName, ...body(z.strictObject(settings).openapi('LimitChange'), 'The change') },
   responses: { 200: json(limitShape, 'The limit') },
 })
 
-const drain = route('operator', 'limits.drain', {
-  method: 'post',
-  path: '/limits/{name}/drain',
+const drain = route('operator', 'limits.drain', 'post /limits/{name}/drain', {
   summary: 'Drain a limit: it grants nothing for a while',
   request: {
     params: byName,
@@ -56,9 +48,7 @@ const drain = route('operator', 'limits.drain', {
   responses: { 200: json(limitShape, 'The limit') },
 })
 
-const remove = route('admin', 'limits.delete', {
-  method: 'delete',
-  path: '/limits/{name}',
+const remove = route('admin', 'limits.delete', 'delete /limits/{name}', {
   summary: 'Delete a limit that no queue uses',
   request: { params: byName },
   responses: { 204: { description: 'Deleted' } },

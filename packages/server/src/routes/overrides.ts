@@ -19,9 +19,7 @@ const overrideShape = z
   })
   .openapi('Override')
 
-const list = route('viewer', 'overrides.list', {
-  method: 'get',
-  path: '/overrides',
+const list = route('viewer', 'overrides.list', 'get /overrides', {
   summary: 'List overridden options of queues, limits and schedules, with the values in code',
   responses: { 200: json(z.object({ overrides: z.array(overrideShape) }), 'The overrides') },
 })
@@ -32,9 +30,8 @@ const thing = { what: z.enum(OVERRIDABLE), name: z.string() }
 const resetAll = route(
   'admin',
   'overrides.reset-all',
+  'delete /overrides',
   {
-    method: 'delete',
-    path: '/overrides',
     summary: 'Reset all overrides to the values in code',
     responses: gone,
   },
@@ -49,17 +46,13 @@ function byPath({ what, name, option }: Readonly<Record<string, unknown>>): stri
   return `Use DELETE /api/overrides/${parts.map(encodeURIComponent).join('/')}`
 }
 
-const resetThing = route('admin', 'overrides.reset', {
-  method: 'delete',
-  path: '/overrides/{what}/{name}',
+const resetThing = route('admin', 'overrides.reset', 'delete /overrides/{what}/{name}', {
   summary: 'Reset all overrides of one queue, limit or schedule',
   request: { params: z.object(thing) },
   responses: gone,
 })
 
-const resetOption = route('admin', 'overrides.reset-option', {
-  method: 'delete',
-  path: '/overrides/{what}/{name}/{option}',
+const resetOption = route('admin', 'overrides.reset-option', 'delete /overrides/{what}/{name}/{option}', {
   summary: 'Reset one option, such as workers or retain.done; backoff and retain reset all of theirs',
   request: { params: z.object({ ...thing, option: z.string() }) },
   responses: gone,

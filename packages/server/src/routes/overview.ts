@@ -6,9 +6,7 @@ import { dutyOf, dutyShape } from '../shapes/duty.ts'
 import { instanceShape, limitShape, unservedKindShape } from '../shapes/queue.ts'
 import { queuesOf, queuesShape } from './queues.ts'
 
-const overview = route('viewer', 'overview.read', {
-  method: 'get',
-  path: '/overview',
+const overview = route('viewer', 'overview.read', 'get /overview', {
   summary: 'Get an overview: queues, instances, limits, duties, kinds without a worker, and drift',
   responses: {
     200: json(

@@ -33,34 +33,26 @@ const changeShape = z
 
 export const queuesShape = z.array(z.object({ settings: queueShape, counts: countsShape }))
 
-const list = route('viewer', 'queues.list', {
-  method: 'get',
-  path: '/queues',
+const list = route('viewer', 'queues.list', 'get /queues', {
   summary: 'List queues with their settings and counts, and kinds without a worker',
   responses: {
     200: json(z.object({ queues: queuesShape, unservedKinds: z.array(unservedKindShape) }), 'The queues'),
   },
 })
 
-const change = route('admin', 'queues.change', {
-  method: 'patch',
-  path: '/queues/{name}',
+const change = route('admin', 'queues.change', 'patch /queues/{name}', {
   summary: 'Override settings of a queue; omitted settings are unchanged',
   request: { params: byName, ...body(changeShape, 'The change') },
   responses: { 200: json(queueShape, 'The queue') },
 })
 
-const pause = route('operator', 'queues.pause', {
-  method: 'post',
-  path: '/queues/{name}/pause',
+const pause = route('operator', 'queues.pause', 'post /queues/{name}/pause', {
   summary: 'Pause a queue; running jobs continue',
   request: { params: byName },
   responses: { 200: json(queueShape, 'The queue') },
 })
 
-const resume = route('operator', 'queues.resume', {
-  method: 'post',
-  path: '/queues/{name}/resume',
+const resume = route('operator', 'queues.resume', 'post /queues/{name}/resume', {
   summary: 'Resume a queue',
   request: { params: byName },
   responses: { 200: json(queueShape, 'The queue') },

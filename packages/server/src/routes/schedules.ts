@@ -16,16 +16,12 @@ import {
 const byName = z.object({ name: z.string() })
 const one = { 200: json(scheduleShape, 'The schedule') }
 
-const list = route('viewer', 'schedules.list', {
-  method: 'get',
-  path: '/schedules',
+const list = route('viewer', 'schedules.list', 'get /schedules', {
   summary: 'List schedules',
   responses: { 200: json(z.object({ schedules: z.array(scheduleShape) }), 'The schedules') },
 })
 
-const next = route('viewer', 'schedules.next', {
-  method: 'get',
-  path: '/next-runs',
+const next = route('viewer', 'schedules.next', 'get /next-runs', {
   summary: 'Describe an expression and list its next runs',
   request: {
     query: z.strictObject({
@@ -42,9 +38,7 @@ const next = route('viewer', 'schedules.next', {
   },
 })
 
-const inspect = route('viewer', 'schedules.inspect', {
-  method: 'get',
-  path: '/schedules/{name}',
+const inspect = route('viewer', 'schedules.inspect', 'get /schedules/{name}', {
   summary: 'Get a schedule with its next runs and its history',
   request: { params: byName },
   responses: {
@@ -55,49 +49,37 @@ const inspect = route('viewer', 'schedules.inspect', {
   },
 })
 
-const create = route('admin', 'schedules.create', {
-  method: 'post',
-  path: '/schedules',
+const create = route('admin', 'schedules.create', 'post /schedules', {
   summary: 'Create a schedule',
   request: body(newScheduleShape, 'The schedule'),
   responses: { 201: json(scheduleShape, 'The schedule') },
 })
 
-const change = route('admin', 'schedules.change', {
-  method: 'patch',
-  path: '/schedules/{name}',
+const change = route('admin', 'schedules.change', 'patch /schedules/{name}', {
   summary: 'Override options of a schedule; omitted options are unchanged',
   request: { params: byName, ...body(scheduleChangeShape, 'The change') },
   responses: one,
 })
 
-const pause = route('operator', 'schedules.pause', {
-  method: 'post',
-  path: '/schedules/{name}/pause',
+const pause = route('operator', 'schedules.pause', 'post /schedules/{name}/pause', {
   summary: 'Pause a schedule',
   request: { params: byName },
   responses: one,
 })
 
-const resume = route('operator', 'schedules.resume', {
-  method: 'post',
-  path: '/schedules/{name}/resume',
+const resume = route('operator', 'schedules.resume', 'post /schedules/{name}/resume', {
   summary: 'Resume a schedule from now on',
   request: { params: byName },
   responses: one,
 })
 
-const trigger = route('operator', 'schedules.trigger', {
-  method: 'post',
-  path: '/schedules/{name}/trigger',
+const trigger = route('operator', 'schedules.trigger', 'post /schedules/{name}/trigger', {
   summary: 'Enqueue a job of a schedule now; its next run is unchanged',
   request: { params: byName },
   responses: { 200: json(z.object({ outcome: tickOutcomeShape, job: z.string() }), 'The job') },
 })
 
-const remove = route('admin', 'schedules.delete', {
-  method: 'delete',
-  path: '/schedules/{name}',
+const remove = route('admin', 'schedules.delete', 'delete /schedules/{name}', {
   summary: 'Delete a schedule but not its jobs; one in code stays deleted until that override is reset',
   request: { params: byName },
   responses: { 204: { description: 'Deleted' } },

@@ -5,30 +5,22 @@ import { json, route, type Routes } from '../app.ts'
 import { dutyOf } from '../shapes/duty.ts'
 import { diagnosticShape, kindShape, resourcesShape, systemShape } from '../shapes/system.ts'
 
-const system = route('viewer', 'system.read', {
-  method: 'get',
-  path: '/system',
+const system = route('viewer', 'system.read', 'get /system', {
   summary: 'Get the state of the database, its migrations and timings, and the duties',
   responses: { 200: json(systemShape, 'The system') },
 })
 
-const resources = route('viewer', 'resources.read', {
-  method: 'get',
-  path: '/resources',
+const resources = route('viewer', 'resources.read', 'get /resources', {
   summary: 'Get the size, free space and connections of the database, and the resources of this process',
   responses: { 200: json(resourcesShape, 'The resources; the database is read at most every 5 s') },
 })
 
-const diagnostics = route('viewer', 'diagnostics.list', {
-  method: 'get',
-  path: '/diagnostics',
+const diagnostics = route('viewer', 'diagnostics.list', 'get /diagnostics', {
   summary: 'List problems that need attention, with fixes, most severe first',
   responses: { 200: json(z.object({ diagnostics: z.array(diagnosticShape) }), 'The diagnostics') },
 })
 
-const kinds = route('viewer', 'kinds.list', {
-  method: 'get',
-  path: '/kinds',
+const kinds = route('viewer', 'kinds.list', 'get /kinds', {
   summary: 'List kinds, their instances, and their payload schemas',
   responses: { 200: json(z.object({ kinds: z.array(kindShape) }), 'The kinds') },
 })

@@ -6,9 +6,7 @@ import { instanceShape } from '../shapes/queue.ts'
 
 const slotShape = z.object({ instance: z.uuid(), queue: z.string(), workers: z.int() }).openapi('Slot')
 
-const list = route('viewer', 'workers.list', {
-  method: 'get',
-  path: '/workers',
+const list = route('viewer', 'workers.list', 'get /workers', {
   summary: 'List worker processes (instances), their share of workers, and the duties',
   responses: {
     200: json(
@@ -23,9 +21,7 @@ const list = route('viewer', 'workers.list', {
   },
 })
 
-const runDuty = route('admin', 'duties.run', {
-  method: 'post',
-  path: '/duties/{name}/run',
+const runDuty = route('admin', 'duties.run', 'post /duties/{name}/run', {
   summary: 'Run a duty once, in the answering process',
   request: { params: z.object({ name: z.string() }) },
   responses: { 200: json(z.object({ counts: z.record(z.string(), z.number()) }), 'What the duty did') },

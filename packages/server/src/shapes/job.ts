@@ -4,7 +4,7 @@ import type { JobView, Why } from 'jobmill'
 import { type AttemptView, LISTED_STATES, REASONS } from 'jobmill/internal'
 import { JOB_STATES, type JobSummary, OUTCOMES } from 'jobmill/store'
 
-const instant = z.int().openapi({ description: 'milliseconds since 1970' })
+export const instant = z.int().openapi({ description: 'milliseconds since 1970' })
 
 export const stateShape = z.enum(JOB_STATES).openapi('JobState')
 

@@ -34,39 +34,27 @@ const instanceMetrics = {
   store: z.object({ ...recordOf(STORE_CLASSES, percentilesShape), failures: z.number() }),
   eventsDropped: z.number(),
 }
-const at = z.number()
+/** The metrics of every queue, instance or limit: of the whole period, and of each part of it. */
+function seriesOf<Name extends string, Metrics extends z.core.$ZodLooseShape>(name: Name, metrics: Metrics) {
+  const all = z.object(metrics)
+  return z
+    .array(
+      z.object({
+        ...recordOf([name], z.string()),
+        all,
+        points: z.array(z.object({ at: z.number(), ...metrics })).readonly(),
+      }),
+    )
+    .readonly()
+}
 
 export const seriesShape = z
   .object({
     from: z.number(),
     to: z.number().nullable(),
     resolutionMs: z.number(),
-    queues: z
-      .array(
-        z.object({
-          queue: z.string(),
-          all: z.object(queueMetrics),
-          points: z.array(z.object({ at, ...queueMetrics })).readonly(),
-        }),
-      )
-      .readonly(),
-    instances: z
-      .array(
-        z.object({
-          instance: z.string(),
-          all: z.object(instanceMetrics),
-          points: z.array(z.object({ at, ...instanceMetrics })).readonly(),
-        }),
-      )
-      .readonly(),
-    limits: z
-      .array(
-        z.object({
-          limit: z.string(),
-          all: z.object(limitMetrics),
-          points: z.array(z.object({ at, ...limitMetrics })).readonly(),
-        }),
-      )
-      .readonly(),
+    queues: seriesOf('queue', queueMetrics),
+    instances: seriesOf('instance', instanceMetrics),
+    limits: seriesOf('limit', limitMetrics),
   })
   .openapi('Series') satisfies z.ZodType<Metrics>
