@@ -4,7 +4,6 @@
  */
 import type { z } from '@hono/zod-openapi'
 import type { AppRoute } from './routes/apps.ts'
-import type { BulkRoute } from './routes/bulk.ts'
 import type { ErrorRoute } from './routes/errors.ts'
 import type { HistoryRoute } from './routes/history.ts'
 import type { JobActRoute } from './routes/job-acts.ts'
@@ -15,12 +14,10 @@ import type { OverviewRoute } from './routes/overview.ts'
 import type { QueueRoute } from './routes/queues.ts'
 import type { ScheduleRoute } from './routes/schedules.ts'
 import type { SystemRoute } from './routes/system.ts'
-import type { WorkerRoute } from './routes/workers.ts'
 import type { problemShape } from './problem.ts'
 
 type JsonRoute =
   | AppRoute
-  | BulkRoute
   | ErrorRoute
   | HistoryRoute
   | JobActRoute
@@ -31,7 +28,6 @@ type JsonRoute =
   | QueueRoute
   | ScheduleRoute
   | SystemRoute
-  | WorkerRoute
 
 interface Json<Schema extends z.ZodType> {
   readonly content: { readonly 'application/json': { readonly schema: Schema } }

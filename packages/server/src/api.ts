@@ -23,7 +23,6 @@ import { problem, problemOf } from './problem.ts'
 import { SECRET_KEYS } from './redact/redact-keys.ts'
 import { redactor } from './redact/redact.ts'
 import { appRoutes } from './routes/apps.ts'
-import { bulkRoutes } from './routes/bulk.ts'
 import { errorRoutes } from './routes/errors.ts'
 import { eventRoutes } from './routes/events.ts'
 import { metricsRoutes, probeRoutes } from './routes/health.ts'
@@ -36,7 +35,6 @@ import { overviewRoutes } from './routes/overview.ts'
 import { queueRoutes } from './routes/queues.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { systemRoutes } from './routes/system.ts'
-import { workerRoutes } from './routes/workers.ts'
 
 export interface HttpApi {
   /**
@@ -128,8 +126,6 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access): BuiltA
     system: cache(platform, CACHED_MS, () => mill.system()),
     diagnostics: cache(platform, CACHED_MS, () => mill.diagnostics()),
     errors: cacheBy(platform, CACHED_MS, (query) => mill.errors(query)),
-    version: VERSION,
-    store: mill.storeName,
     now: () => platform.monotonic(),
   }
   const root = newApi()
@@ -176,13 +172,11 @@ const ROUTES = [
   overviewRoutes,
   jobRoutes,
   jobActRoutes,
-  bulkRoutes,
   errorRoutes,
   queueRoutes,
   scheduleRoutes,
   limitRoutes,
   overrideRoutes,
-  workerRoutes,
   systemRoutes,
   historyRoutes,
   eventRoutes,

@@ -26,8 +26,6 @@ export interface RouteTools {
   /** Both query the database on a connection of their own, so the results are cached. */
   readonly system: Mill['system']
   readonly diagnostics: Mill['diagnostics']
-  readonly version: string
-  readonly store: string
   /** A monotonic clock in milliseconds. */
   readonly now: () => number
 }

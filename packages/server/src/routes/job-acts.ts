@@ -1,15 +1,28 @@
 /**
- * Actions on one job: retry, run now, cancel, delete. An action that the state of the job does not allow is a
- * conflict.
+ * Actions on one job: retry, run now, cancel, delete. One that the state of the job does not allow is a
+ * conflict. A built-in job runs a bulk action on all jobs that match a filter, reports its progress, and can
+ * be cancelled.
  */
 import { z } from '@hono/zod-openapi'
 import { JobmillError } from 'jobmill'
-import { BULK_KIND, type OperateAnswer } from 'jobmill/internal'
+import {
+  BULK_ACTS,
+  BULK_KIND,
+  BULK_QUEUE,
+  type BulkPayload,
+  isAboutActs,
+  mayDo,
+  type OperateAnswer,
+  statesOf as checkAct,
+} from 'jobmill/internal'
 import { quote } from 'jobmill/store'
-import { json, note, optionalBody, route, type Routes } from '../app.ts'
+import { body, json, note, optionalBody, route, type Routes } from '../app.ts'
 import { problem } from '../problem.ts'
 import { verdictShape } from '../shapes/enqueue.ts'
+import { bulkFilterOf, bulkQuery, filterOfBody, filterShape } from '../shapes/filter.ts'
+import { listedStateShape } from '../shapes/job.ts'
 
+const reason = z.string().min(1).max(1_000).optional()
 const byId = z.object({ id: z.string() })
 
 const retry = route('operator', 'jobs.retry', 'post /jobs/{id}/retry', {
@@ -28,10 +41,7 @@ const cancel = route('operator', 'jobs.cancel', 'post /jobs/{id}/cancel', {
   summary: 'Cancel a job; a running handler is aborted',
   request: {
     params: byId,
-    ...optionalBody(
-      z.strictObject({ reason: z.string().min(1).max(1_000).optional() }).openapi('Cancel'),
-      'The reason',
-    ),
+    ...optionalBody(z.strictObject({ reason }).openapi('Cancel'), 'The reason'),
   },
   responses: {
     200: json(verdictShape, 'The outcome; the state of a running job stays running until its handler ends'),
@@ -44,7 +54,43 @@ const remove = route('admin', 'jobs.delete', 'delete /jobs/{id}', {
   responses: { 200: json(verdictShape, 'The outcome') },
 })
 
-export type JobActRoute = typeof retry | typeof runNow | typeof cancel | typeof remove
+const actShape = z.enum(BULK_ACTS)
+
+const preview = route('operator', 'bulk.preview', 'get /bulk', {
+  summary: 'Preview how many jobs a bulk action would change',
+  request: { query: z.strictObject({ act: actShape, ...bulkQuery }) },
+  responses: {
+    200: json(
+      z
+        .object({ jobs: z.int(), byState: z.partialRecord(listedStateShape, z.int()).readonly() })
+        .openapi('BulkPreview'),
+      'The number of jobs that would change',
+    ),
+  },
+})
+
+const run = route('operator', 'bulk.run', 'post /bulk', {
+  summary:
+    'Run a bulk action on all jobs that match a filter; delete, and any change to bulk actions, requires admin',
+  request: body(
+    z.strictObject({ act: actShape, filter: filterShape, reason }).openapi('BulkAct'),
+    'The action and the filter',
+  ),
+  responses: {
+    202: json(
+      z.object({ id: z.uuid() }).openapi('BulkBegun'),
+      'The job that runs it: inspect it for progress, cancel it to stop',
+    ),
+  },
+})
+
+export type JobActRoute =
+  | typeof preview
+  | typeof run
+  | typeof retry
+  | typeof runNow
+  | typeof cancel
+  | typeof remove
 
 export const jobActRoutes: Routes = (api, { mill }) => {
   const acts = [
@@ -89,6 +135,42 @@ export const jobActRoutes: Routes = (api, { mill }) => {
       after: { state: answer.state, reason },
     })
     return c.json(answer, 200)
+  })
+
+  api.openapi(preview, async (c) => {
+    const { act, ...query } = c.req.valid('query')
+    return c.json(await mill.bulk.preview(act, bulkFilterOf(query), { signal: c.req.raw.signal }), 200)
+  })
+
+  api.openapi(run, async (c) => {
+    const { act, filter: given, reason } = c.req.valid('json')
+    const filter = filterOfBody(given)
+    const who = c.get('who')
+    // Retrying a bulk action runs it again, and it may delete jobs.
+    if ((act === 'delete' || isAboutActs(filter)) && (who === null || !mayDo(who, 'admin')))
+      return problem(
+        'FORBIDDEN',
+        act === 'delete'
+          ? { detail: 'delete requires the role admin', field: 'act' }
+          : { detail: 'changing bulk actions requires the role admin', field: 'filter' },
+      ) as never
+    const instances = await mill.instances()
+    if (!instances.some(({ state, kinds }) => state === 'alive' && kinds.includes(BULK_KIND)))
+      return problem('BULK_UNSERVED', {
+        fix: `Run jobmill start or jobmill work, or add bulkJob(() => mill) to the jobs of a mill that serves the queue ${BULK_QUEUE}`,
+      }) as never
+    checkAct(act, filter)
+    const payload: BulkPayload = {
+      act,
+      filter: await mill.bulk.upToNow(filter),
+      ...(reason !== undefined && { reason }),
+    }
+    const { id } = await mill.enqueue(BULK_KIND, payload, {
+      queue: BULK_QUEUE,
+      tags: [`by:${who?.name ?? ''}`],
+    })
+    note(c, { target: id, job: id, after: { act, filter } })
+    return c.json({ id }, 202)
   })
 }
 

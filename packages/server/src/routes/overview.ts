@@ -1,7 +1,7 @@
 /** The overview: the state of the whole system, in a few reads. */
 import { z } from '@hono/zod-openapi'
 import { json, route, type Routes, redactFor } from '../app.ts'
-import { ROLES, type Who } from 'jobmill/internal'
+import { ROLES, VERSION, type Who } from 'jobmill/internal'
 import { dutyOf, dutyShape } from '../shapes/duty.ts'
 import { instanceShape, limitShape, unservedKindShape } from '../shapes/queue.ts'
 import { queuesOf, queuesShape } from './queues.ts'
@@ -43,7 +43,7 @@ const overview = route('viewer', 'overview.read', 'get /overview', {
 
 export type OverviewRoute = typeof overview
 
-export const overviewRoutes: Routes = (api, { mill, redacted, store, version, ...tools }) => {
+export const overviewRoutes: Routes = (api, { mill, redacted, ...tools }) => {
   api.openapi(overview, async (c) => {
     const [queues, unservedKinds, instances, limits, duties, drift, { degraded }] = await Promise.all([
       queuesOf(mill),
@@ -57,16 +57,21 @@ export const overviewRoutes: Routes = (api, { mill, redacted, store, version, ..
     const who = c.get('who')
     // Never the default: the route requires a role, so it refuses anonymous callers.
     const you: Who = who ?? { name: '', role: 'viewer' }
-    const here = mill.instance.id
-    const rest = {
-      queues,
-      unservedKinds,
-      instances,
-      limits,
-      duties: duties.map(dutyOf),
-      drift: redactFor(who, drift, redacted),
-      degraded,
-    }
-    return c.json({ store, version, here, you: { ...you }, ...rest }, 200)
+    return c.json(
+      {
+        store: mill.storeName,
+        version: VERSION,
+        here: mill.instance.id,
+        you: { ...you },
+        queues,
+        unservedKinds,
+        instances,
+        limits,
+        duties: duties.map(dutyOf),
+        drift: redactFor(who, drift, redacted),
+        degraded,
+      },
+      200,
+    )
   })
 }

@@ -1,9 +1,33 @@
-/** Routes for the database, resources, diagnostics and job kinds. */
+/** Routes for worker processes, duties, the database, resources, diagnostics and job kinds. */
 import { z } from '@hono/zod-openapi'
 import { type DatabaseHealth, mayDo, type Who } from 'jobmill/internal'
-import { json, route, type Routes } from '../app.ts'
-import { dutyOf } from '../shapes/duty.ts'
+import { json, note, route, type Routes } from '../app.ts'
+import { dutyOf, dutyShape } from '../shapes/duty.ts'
+import { instanceShape } from '../shapes/queue.ts'
 import { diagnosticShape, kindShape, resourcesShape, systemShape } from '../shapes/system.ts'
+
+const slotShape = z.object({ instance: z.uuid(), queue: z.string(), workers: z.int() }).openapi('Slot')
+
+const workers = route('viewer', 'workers.list', 'get /workers', {
+  summary: 'List worker processes (instances), their share of workers, and the duties',
+  responses: {
+    200: json(
+      z.object({
+        here: z.uuid().openapi({ description: 'id of the answering instance' }),
+        instances: z.array(instanceShape),
+        slots: z.array(slotShape),
+        duties: z.array(dutyShape),
+      }),
+      'The workers',
+    ),
+  },
+})
+
+const runDuty = route('admin', 'duties.run', 'post /duties/{name}/run', {
+  summary: 'Run a duty once, in the answering process',
+  request: { params: z.object({ name: z.string() }) },
+  responses: { 200: json(z.object({ counts: z.record(z.string(), z.number()) }), 'What the duty did') },
+})
 
 const system = route('viewer', 'system.read', 'get /system', {
   summary: 'Get the state of the database, its migrations and timings, and the duties',
@@ -25,9 +49,26 @@ const kinds = route('viewer', 'kinds.list', 'get /kinds', {
   responses: { 200: json(z.object({ kinds: z.array(kindShape) }), 'The kinds') },
 })
 
-export type SystemRoute = typeof system | typeof resources | typeof diagnostics | typeof kinds
+export type SystemRoute =
+  | typeof workers
+  | typeof runDuty
+  | typeof system
+  | typeof resources
+  | typeof diagnostics
+  | typeof kinds
 
 export const systemRoutes: Routes = (api, { mill, ...tools }) => {
+  api.openapi(workers, async (c) => {
+    const [instances, slots, duties] = await Promise.all([mill.instances(), mill.slots(), mill.duties()])
+    const here = mill.instance.id
+    return c.json({ here, instances, slots: [...slots], duties: duties.map(dutyOf) }, 200)
+  })
+  api.openapi(runDuty, async (c) => {
+    const { name } = c.req.valid('param')
+    const counts = { ...(await mill.runDuty(name)) }
+    note(c, { target: name, after: counts })
+    return c.json({ counts }, 200)
+  })
   api.openapi(system, async (c) => {
     const { database, duties, ...rest } = await tools.system()
     return c.json(

@@ -6,56 +6,44 @@ export const duration = z
   .union([z.number(), z.string()])
   .openapi({ description: 'milliseconds, or text such as "10m"', example: '10m' })
 
+/** A field that may be omitted. */
+export function optional<S extends z.ZodType>(shape: S, description: string): z.ZodOptional<S> {
+  return shape.optional().openapi({ description })
+}
+
+const dedupeShape = z.strictObject({
+  key: z.string().openapi({ description: 'at most one job with this key may be pending or running' }),
+  scope: optional(z.enum(['global', 'queue', 'kind']), 'where the key must be unique (default global)'),
+  holdFor: optional(
+    duration,
+    'also reject duplicates this long after the job is done: milliseconds, or "10m"',
+  ),
+  holdAfter: optional(z.enum(['done', 'ended']), 'hold the key after done (default), or after any end'),
+  onConflict: optional(
+    z.enum(['keep', 'replace']),
+    'keep the existing job (default), or replace its payload',
+  ),
+})
+
 export const enqueueShape = z
   .strictObject({
     kind: z.string().openapi({ description: 'kind of the job, which selects its handler' }),
-    payload: z.unknown().optional().openapi({ description: 'payload (default null)' }),
-    id: z.string().optional().openapi({
-      description: 'UUID; enqueuing the same id again changes nothing, and the answer is the same',
-    }),
-    queue: z.string().optional().openapi({ description: 'queue (default: the queue of its kind)' }),
-    priority: z.int().optional().openapi({ description: 'a lower number runs first' }),
-    maxAttempts: z.int().optional().openapi({ description: 'attempts before the job is dead' }),
-    delay: duration
-      .optional()
-      .openapi({ description: 'delay before the job is due: milliseconds, or "10m"' }),
-    runAt: z
-      .union([z.number(), z.string()])
-      .optional()
-      .openapi({ description: 'when the job is due: milliseconds since 1970, or ISO 8601 with a time zone' }),
-    timeout: duration
-      .optional()
-      .openapi({ description: 'time limit of one attempt: milliseconds, or "10m"' }),
-    tags: z.array(z.string()).optional().openapi({ description: 'tags to filter by' }),
-    metadata: z
-      .record(z.string(), z.unknown())
-      .optional()
-      .openapi({ description: 'JSON object stored with the job' }),
-    dedupeKey: z.string().optional().openapi({ description: 'shorthand for dedupe.key' }),
-    dedupe: z
-      .strictObject({
-        key: z.string().openapi({ description: 'at most one job with this key may be pending or running' }),
-        scope: z
-          .enum(['global', 'queue', 'kind'])
-          .optional()
-          .openapi({ description: 'where the key must be unique (default global)' }),
-        holdFor: duration.optional().openapi({
-          description: 'also reject duplicates this long after the job is done: milliseconds, or "10m"',
-        }),
-        holdAfter: z
-          .enum(['done', 'ended'])
-          .optional()
-          .openapi({ description: 'hold the key after done (default), or after any end' }),
-        onConflict: z
-          .enum(['keep', 'replace'])
-          .optional()
-          .openapi({ description: 'keep the existing job (default), or replace its payload' }),
-      })
-      .optional(),
-    orderKey: z
-      .string()
-      .optional()
-      .openapi({ description: 'jobs in a queue with the same key run one at a time, in order' }),
+    payload: optional(z.unknown(), 'payload (default null)'),
+    id: optional(z.string(), 'UUID; enqueuing the same id again changes nothing, and the answer is the same'),
+    queue: optional(z.string(), 'queue (default: the queue of its kind)'),
+    priority: optional(z.int(), 'a lower number runs first'),
+    maxAttempts: optional(z.int(), 'attempts before the job is dead'),
+    delay: optional(duration, 'delay before the job is due: milliseconds, or "10m"'),
+    runAt: optional(
+      z.union([z.number(), z.string()]),
+      'when the job is due: milliseconds since 1970, or ISO 8601 with a time zone',
+    ),
+    timeout: optional(duration, 'time limit of one attempt: milliseconds, or "10m"'),
+    tags: optional(z.array(z.string()), 'tags to filter by'),
+    metadata: optional(z.record(z.string(), z.unknown()), 'JSON object stored with the job'),
+    dedupeKey: optional(z.string(), 'shorthand for dedupe.key'),
+    dedupe: dedupeShape.optional(),
+    orderKey: optional(z.string(), 'jobs in a queue with the same key run one at a time, in order'),
   })
   .openapi('NewJob')
 

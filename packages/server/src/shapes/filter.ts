@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import type { BulkFilter, ListFilter } from 'jobmill'
 import { readPayloadAt } from 'jobmill/internal'
 import type { JobFilter } from 'jobmill/store'
+import { optional } from './enqueue.ts'
 import { listedStateShape } from './job.ts'
 
 const severalTimes = z.union([z.string(), z.array(z.string())]).optional()
@@ -17,24 +18,27 @@ export function listOf<T extends z.ZodType<string>>(one: T) {
 
 const names = listOf(z.string())
 
+const SEVERAL = 'one or more: repeated or comma-separated'
+const fingerprint = optional(z.string(), 'fingerprint of an error group, from errors.list')
+const number = z.coerce.number().int().optional()
+
 /** The filter as URL parameters. */
 export const filterQuery = {
-  queue: names.openapi({ description: 'one or more: repeated or comma-separated' }),
-  kind: names.openapi({ description: 'one or more: repeated or comma-separated' }),
+  queue: names.openapi({ description: SEVERAL }),
+  kind: names.openapi({ description: SEVERAL }),
   state: listOf(listedStateShape).openapi({
-    description: 'one or more: repeated or comma-separated; retrying means scheduled after a failed attempt',
+    description: `${SEVERAL}; retrying means scheduled after a failed attempt`,
   }),
-  tag: severalTimes.openapi({
-    description: 'tag; repeat to require several',
-  }),
-  enqueuedFrom: z.coerce.number().int().optional(),
-  enqueuedBefore: z.coerce.number().int().optional(),
-  endedFrom: z.coerce.number().int().optional(),
-  endedBefore: z.coerce.number().int().optional(),
-  errorText: z.string().optional().openapi({
-    description: 'text that the last error contains (never matches done jobs); 1 to 1,000 characters',
-  }),
-  payloadText: z.string().min(1).optional().openapi({ description: 'text that the payload JSON contains' }),
+  tag: severalTimes.openapi({ description: 'tag; repeat to require several' }),
+  enqueuedFrom: number,
+  enqueuedBefore: number,
+  endedFrom: number,
+  endedBefore: number,
+  errorText: optional(
+    z.string(),
+    'text that the last error contains (never matches done jobs); 1 to 1,000 characters',
+  ),
+  payloadText: optional(z.string().min(1), 'text that the payload JSON contains'),
   payloadAt: severalTimes.openapi({
     description:
       'value at a path of the payload: user.id:42, items.0.sku:a-1; escape dots, colons and backslashes in keys with a backslash; repeat up to 5 times to require all',
@@ -44,10 +48,7 @@ export const filterQuery = {
 /** The filter of a bulk action, as URL parameters. */
 export const bulkQuery = {
   ...filterQuery,
-  fingerprint: z
-    .string()
-    .optional()
-    .openapi({ description: 'fingerprint of an error group, from errors.list' }),
+  fingerprint,
   id: severalTimes.openapi({
     description: 'job id; repeat up to 1,000 times; can only be combined with state',
   }),
@@ -70,15 +71,9 @@ export const filterShape = z
     endedBefore: z.int().optional(),
     errorText: z.string().optional(),
     payloadText: z.string().min(1).optional(),
-    payloadAt: z.array(z.string()).optional().openapi({ description: 'as in a URL: user.id:42' }),
-    fingerprint: z
-      .string()
-      .optional()
-      .openapi({ description: 'fingerprint of an error group, from errors.list' }),
-    ids: z
-      .array(z.string())
-      .optional()
-      .openapi({ description: '1 to 1,000 job ids; can only be combined with state' }),
+    payloadAt: optional(z.array(z.string()), 'as in a URL: user.id:42'),
+    fingerprint,
+    ids: optional(z.array(z.string()), '1 to 1,000 job ids; can only be combined with state'),
   })
   .openapi('JobFilter')
 
