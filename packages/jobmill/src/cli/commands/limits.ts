@@ -6,15 +6,13 @@ import type { LimitChange } from '../../runtime/operate/limits.ts'
 import type { LimitRecord } from '../../store/types/limit.ts'
 import { confirm, YES } from '../output/confirm.ts'
 import type { Answer } from '../output/print.ts'
-import { type Cell, table } from '../output/table.ts'
+import { type Columns, tableOf } from '../output/table.ts'
 import { optionText, remainingText } from '../output/wording.ts'
 import { type Command, EXIT, ONE_NAME, type ParsedArguments } from '../program/command.ts'
 import { invalid } from '../program/invalid.ts'
 import { fieldsOf } from '../program/own-words.ts'
 import { lengthOf, numberOf, omitUndefined } from '../program/typed-values.ts'
 import { answerWith, BY_CLI } from '../with-mill.ts'
-
-const HEADS = ['limit', 'settings', 'available', 'held', 'next in', 'drained', 'keys']
 
 const list: Command = {
   words: 'limits list',
@@ -23,20 +21,19 @@ const list: Command = {
   run: (parsed, terminal) =>
     answerWith(parsed, terminal, async (mill) => {
       const limits = await mill.limits.list()
-      return { json: { limits }, text: table(HEADS, limits.map(rowOf), 'no limits', terminal) }
+      return { json: { limits }, text: tableOf(limits, COLUMNS, 'no limits', terminal) }
     }),
 }
 
-function rowOf({ name, settings, available, held, nextInMs, drainedMs, keys }: LimitRecord): Cell[] {
-  return [
-    name,
-    limitText(settings),
-    available,
-    settings.type === 'rate' ? null : held,
-    nextInMs === null || nextInMs === 0 ? null : remainingText(nextInMs),
+const COLUMNS: Columns<LimitRecord> = {
+  limit: ({ name }) => name,
+  settings: ({ settings }) => limitText(settings),
+  available: ({ available }) => available,
+  held: ({ settings, held }) => (settings.type === 'rate' ? null : held),
+  'next in': ({ nextInMs }) => (nextInMs === null || nextInMs === 0 ? null : remainingText(nextInMs)),
+  drained: ({ drainedMs }) =>
     drainedMs === 0 ? null : { text: `for ${remainingText(drainedMs)}`, style: 'yellow' },
-    keys,
-  ]
+  keys: ({ keys }) => keys,
 }
 
 /** Formats a limit as command-line options: `--rate 50 --per 1m --burst 10`. */

@@ -4,12 +4,10 @@ import { OVERRIDABLE } from '../../job/queue/overrides.ts'
 import type { OverrideView } from '../../runtime/operate/overrides.ts'
 import { type Command, EXIT } from '../program/command.ts'
 import { confirm, YES } from '../output/confirm.ts'
-import { type Cell, table } from '../output/table.ts'
+import { type Columns, tableOf } from '../output/table.ts'
 import { omitUndefined } from '../program/typed-values.ts'
 import { answerWith } from '../with-mill.ts'
 import { localTime } from '../output/wording.ts'
-
-const HEADS = ['type', 'name', 'option', 'value', 'code', 'by', 'at']
 
 const list: Command = {
   words: 'overrides',
@@ -18,7 +16,7 @@ const list: Command = {
   run: (parsed, terminal) =>
     answerWith(parsed, terminal, async (mill) => {
       const found = await mill.overrides()
-      return { json: { overrides: found }, text: table(HEADS, found.map(rowOf), 'no overrides', terminal) }
+      return { json: { overrides: found }, text: tableOf(found, COLUMNS, 'no overrides', terminal) }
     }),
 }
 
@@ -55,18 +53,17 @@ function resetText({ what, name, option, value, code, isInCode, isApplied }: Ove
   return `${what} ${name}: ${option} ${written(value)} → ${written(code)}${isInCode ? '' : ' (default)'}`
 }
 
-function rowOf({ what, name, option, value, code, isInCode, isApplied, by, at }: OverrideView): Cell[] {
-  return [
-    what,
-    name,
-    option,
+const COLUMNS: Columns<OverrideView> = {
+  type: ({ what }) => what,
+  name: ({ name }) => name,
+  option: ({ option }) => option,
+  value: ({ value, isApplied }) =>
     isApplied
       ? { text: written(value), style: 'yellow' }
       : { text: `${written(value)} (not applied)`, style: 'dim' },
-    isInCode ? written(code) : `${written(code)} (default)`,
-    by,
-    at === null ? null : localTime(at),
-  ]
+  code: ({ code, isInCode }) => (isInCode ? written(code) : `${written(code)} (default)`),
+  by: ({ by }) => by,
+  at: ({ at }) => (at === null ? null : localTime(at)),
 }
 
 function written(value: unknown): string {

@@ -1,9 +1,9 @@
 /** `jobmill queues list`, `pause`, `resume` and `set`. */
-import { table } from '../output/table.ts'
+import { tableOf } from '../output/table.ts'
 import { type Command, ONE_NAME } from '../program/command.ts'
 import { changesText, QUEUE_FIELDS, QUEUE_OPTIONS, queueChangeOf } from '../queues/changes.ts'
 import { checkFound } from '../queues/unknown.ts'
-import { QUEUE_HEADS, queueRow, queueViews, unservedText } from '../queues/view.ts'
+import { QUEUE_COLUMNS, queueViews, unservedText } from '../queues/view.ts'
 import { answerWith, BY_CLI } from '../with-mill.ts'
 
 const MOST_NAMES = 1_000
@@ -16,7 +16,7 @@ const list: Command = {
     answerWith(parsed, terminal, async (mill) => {
       const queues = await queueViews(mill)
       const notes = queues.map(unservedText).filter((text) => text !== null)
-      const text = [table(QUEUE_HEADS, queues.map(queueRow), 'no queues', terminal), ...notes]
+      const text = [tableOf(queues, QUEUE_COLUMNS, 'no queues', terminal), ...notes]
       return { json: { queues }, text }
     }),
 }

@@ -11,7 +11,7 @@ import { checkKind } from '../enqueue/known-kind.ts'
 import { confirm, YES } from '../output/confirm.ts'
 import { oneLine } from '../output/plain.ts'
 import { type Answer, print } from '../output/print.ts'
-import { type Cell, type Painted, table } from '../output/table.ts'
+import { type Columns, type Painted, tableOf } from '../output/table.ts'
 import { fromNow, moment } from '../output/wording.ts'
 import { type Command, EXIT, ONE_NAME, type ParsedArguments } from '../program/command.ts'
 import { invalid } from '../program/invalid.ts'
@@ -19,7 +19,6 @@ import { numberOf, omitUndefined } from '../program/typed-values.ts'
 import { newScheduleOf, SCHEDULE_FIELDS, SCHEDULE_OPTIONS, ZONE } from '../schedules/options.ts'
 import { answerWith, BY_CLI, withMill } from '../with-mill.ts'
 
-const HEADS = ['schedule', 'state', 'when', 'zone', 'kind', 'queue', 'next', 'last', 'description']
 const DEFAULT_COUNT = 10
 
 const list: Command = {
@@ -30,28 +29,30 @@ const list: Command = {
     answerWith(parsed, terminal, async (mill) => {
       const schedules = await mill.schedules.list()
       const now = systemPlatform.now()
-      const rows = schedules.map((schedule) => rowOf(schedule, now))
       const notes = schedules.flatMap(({ name, error, differs }) => [
         ...(error === null ? [] : [`${name}: ${oneLine(error)}`]),
         ...(differs.length === 0 ? [] : [`${name}: overridden by an operator: ${differs.join(', ')}`]),
       ])
-      return { json: { schedules }, text: [table(HEADS, rows, 'no schedules', terminal), ...notes] }
+      return {
+        json: { schedules },
+        text: [tableOf(schedules, columns(now), 'no schedules', terminal), ...notes],
+      }
     }),
 }
 
-function rowOf(schedule: ScheduleView, now: number): Cell[] {
-  const { name, when, zone, kind, queue, nextAt, lastAt, lastOutcome, text } = schedule
-  return [
-    name,
-    stateOf(schedule),
-    when,
-    zone,
-    kind,
-    queue,
-    nextAt === null ? null : moment(nextAt, now),
-    lastAt === null ? null : `${lastOutcome ?? ''} ${fromNow(lastAt, now)}`.trim(),
-    text,
-  ]
+function columns(now: number): Columns<ScheduleView> {
+  return {
+    schedule: ({ name }) => name,
+    state: stateOf,
+    when: ({ when }) => when,
+    zone: ({ zone }) => zone,
+    kind: ({ kind }) => kind,
+    queue: ({ queue }) => queue,
+    next: ({ nextAt }) => (nextAt === null ? null : moment(nextAt, now)),
+    last: ({ lastAt, lastOutcome }) =>
+      lastAt === null ? null : `${lastOutcome ?? ''} ${fromNow(lastAt, now)}`.trim(),
+    description: ({ text }) => text,
+  }
 }
 
 function stateOf({ paused, error, nextAt }: ScheduleView): Painted {

@@ -1,28 +1,16 @@
 /** `jobmill workers`: lists worker processes (instances), their running jobs, and the leader of each duty. */
 import { systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
+import type { DutyView } from '../../runtime/operate/duty-control.ts'
 import type { Slot } from '../../store/types/duty.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
 import type { Command } from '../program/command.ts'
 import { pagesOf } from '../jobs/pages.ts'
 import { progressOf } from '../output/progress.ts'
-import { type Cell, table } from '../output/table.ts'
+import { type Columns, tableOf } from '../output/table.ts'
 import { INSTANCE_STYLE } from '../output/instance-style.ts'
 import { answerWith } from '../with-mill.ts'
 import { fromNow } from '../output/wording.ts'
-
-const INSTANCE_HEADS = [
-  'instance',
-  'label',
-  'state',
-  'version',
-  'started',
-  'heartbeat',
-  'jobs',
-  'workers',
-  'queues',
-]
-const DUTY_HEADS = ['duty', 'leader', 'last success', 'failures']
 
 interface InstanceView extends InstanceRecord {
   /** The number of jobs it runs. */
@@ -47,16 +35,9 @@ export const workers: Command = {
       const duties = (await mill.duties()).map(({ here: _, ...duty }) => duty)
       const now = systemPlatform.now()
       const labels = new Map(instances.map(({ id, label }) => [id, label ?? id]))
-      const dutyRows = duties.map(({ name, leader, lastSuccessAt, failures }) => [
-        name,
-        leader === null ? null : (labels.get(leader) ?? leader),
-        lastSuccessAt === null ? null : fromNow(lastSuccessAt, now),
-        failures,
-      ])
-      const rows = instances.map((one) => rowOf(one, now))
       const text = [
-        table(INSTANCE_HEADS, rows, 'no instances', terminal),
-        `\n${table(DUTY_HEADS, dutyRows, 'no duties', terminal)}`,
+        tableOf(instances, instanceColumns(now), 'no instances', terminal),
+        `\n${tableOf(duties, dutyColumns(labels, now), 'no duties', terminal)}`,
       ]
       return { json: { instances, duties }, text }
     }),
@@ -65,12 +46,9 @@ export const workers: Command = {
 async function instanceViews(mill: Mill, counted: (jobs: number) => void): Promise<InstanceView[]> {
   const [instances, slots] = await Promise.all([mill.instances(), mill.slots()])
   const running = new Map<string, number>()
-  const filter = { state: 'running' } as const
   const pages = pagesOf(mill, {
-    filter,
+    filter: { state: 'running' },
     most: Number.POSITIVE_INFINITY,
-    cursor: undefined,
-    include: [],
     looked: counted,
   })
   for await (const { jobs } of pages)
@@ -85,17 +63,26 @@ async function instanceViews(mill: Mill, counted: (jobs: number) => void): Promi
   }))
 }
 
-function rowOf(instance: InstanceView, now: number): Cell[] {
-  const { id, label, state, version, startedAt, renewedAt, running, slots, queues } = instance
-  return [
-    id,
-    label,
-    { text: state, style: INSTANCE_STYLE[state] },
-    version,
-    fromNow(startedAt, now),
-    fromNow(renewedAt, now),
-    running,
-    slots.length === 0 ? null : slots.map((slot) => `${slot.queue} ${slot.workers}`).join(', '),
-    queues.join(', '),
-  ]
+function instanceColumns(now: number): Columns<InstanceView> {
+  return {
+    instance: ({ id }) => id,
+    label: ({ label }) => label,
+    state: ({ state }) => ({ text: state, style: INSTANCE_STYLE[state] }),
+    version: ({ version }) => version,
+    started: ({ startedAt }) => fromNow(startedAt, now),
+    heartbeat: ({ renewedAt }) => fromNow(renewedAt, now),
+    jobs: ({ running }) => running,
+    workers: ({ slots }) =>
+      slots.length === 0 ? null : slots.map(({ queue, workers }) => `${queue} ${workers}`).join(', '),
+    queues: ({ queues }) => queues.join(', '),
+  }
+}
+
+function dutyColumns(labels: ReadonlyMap<string, string>, now: number): Columns<Omit<DutyView, 'here'>> {
+  return {
+    duty: ({ name }) => name,
+    leader: ({ leader }) => (leader === null ? null : (labels.get(leader) ?? leader)),
+    'last success': ({ lastSuccessAt }) => (lastSuccessAt === null ? null : fromNow(lastSuccessAt, now)),
+    failures: ({ failures }) => failures,
+  }
 }

@@ -8,9 +8,9 @@ export interface Pages {
   readonly filter: ListFilter
   /** The maximum number of jobs; Infinity for all. */
   readonly most: number
-  readonly cursor: string | undefined
+  readonly cursor?: string | undefined
   /** Optional parts of each job to include. */
-  readonly include: readonly Includable[]
+  readonly include?: readonly Includable[]
   /** Called with the number of rows scanned so far. */
   readonly looked: (rows: number) => void
 }
@@ -29,7 +29,7 @@ export async function* pagesOf(mill: Pick<Mill, 'list'>, asked: Pages): AsyncGen
   let scanned = 0
   for (;;) {
     const limit = Math.min(most, BOUNDS.pageLimit)
-    const page = await mill.list(asked.filter, { limit, cursor, include: asked.include })
+    const page = await mill.list(asked.filter, { limit, cursor, include: asked.include ?? [] })
     most -= page.jobs.length
     scanned += page.scanned
     asked.looked(scanned)

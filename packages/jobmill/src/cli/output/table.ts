@@ -45,6 +45,19 @@ export function table(
   ].join('\n')
 }
 
+/** The cells of an item by the head of their column. */
+export type Columns<T> = Readonly<Record<string, (item: T) => Cell>>
+
+export function tableOf<T>(
+  items: readonly T[],
+  columns: Columns<T>,
+  otherwise: string,
+  paint: Paint,
+): string {
+  const rows = items.map((item) => Object.values(columns).map((cell) => cell(item)))
+  return table(Object.keys(columns), rows, otherwise, paint)
+}
+
 function textOf(cell: Cell): string {
   if (cell === null) return '-'
   return typeof cell === 'number' ? String(cell) : oneLine(typeof cell === 'string' ? cell : cell.text)

@@ -1,39 +1,56 @@
 /** Combines the settings, counts and workers of each queue. */
 import type { Mill } from '../../runtime/mill.ts'
+import type { InstanceRecord } from '../../store/types/instance.ts'
 import type { QueueCounts, QueueRecord, UnservedKind } from '../../store/types/queue-record.ts'
-import type { Cell, Painted } from '../output/table.ts'
+import type { Columns, Painted } from '../output/table.ts'
 import { countText, lasting, remainingText, optionText } from '../output/wording.ts'
-import { hasNoWorker, servedQueues } from './served.ts'
 
-export interface QueueView extends QueueRecord {
+export interface CountedQueue extends QueueRecord {
   readonly counts: Omit<QueueCounts, 'queue'>
   /** Whether a live instance serves the queue. */
   readonly isServed: boolean
+}
+
+export interface QueueView extends CountedQueue {
   /** Kinds with ready jobs that no live instance runs from this queue. */
   readonly unservedKinds: readonly Omit<UnservedKind, 'queue'>[]
 }
 
 const EMPTY = { scheduled: 0, ready: 0, running: 0, done: 0, dead: 0, cancelled: 0, oldestReadyMs: null }
 
+/** Adds to each queue what `more` returns for it. */
+export function countedQueues<More>(
+  queues: readonly QueueRecord[],
+  counts: readonly QueueCounts[],
+  instances: readonly InstanceRecord[],
+  more: (name: string) => More,
+): (CountedQueue & More)[] {
+  const alive = instances.filter(({ state }) => state === 'alive')
+  const served = new Set(alive.flatMap((instance) => instance.queues))
+  return queues.map((queue) => {
+    const { queue: name, ...own } = counts.find((one) => one.queue === queue.name) ?? {
+      queue: queue.name,
+      ...EMPTY,
+    }
+    return { ...queue, counts: own, isServed: served.has(name), ...more(name) }
+  })
+}
+
 export async function queueViews(mill: Mill): Promise<QueueView[]> {
-  const [queues, counts, unservedKinds, instances] = await Promise.all([
+  const [queues, counts, unserved, instances] = await Promise.all([
     mill.queues(),
     mill.counts(),
     mill.unservedKinds(),
     mill.instances(),
   ])
-  const served = servedQueues(instances)
-  return queues.map((queue) => {
-    const { queue: _, ...own } = counts.find((one) => one.queue === queue.name) ?? { queue: '', ...EMPTY }
-    return {
-      ...queue,
-      counts: own,
-      isServed: served.has(queue.name),
-      unservedKinds: unservedKinds.flatMap(({ queue: name, kind, jobs }) =>
-        name === queue.name ? [{ kind, jobs }] : [],
-      ),
-    }
-  })
+  return countedQueues(queues, counts, instances, (name) => ({
+    unservedKinds: unserved.flatMap(({ queue, kind, jobs }) => (queue === name ? [{ kind, jobs }] : [])),
+  }))
+}
+
+/** True when jobs are ready and no worker serves the queue. An empty queue needs no worker. */
+export function hasNoWorker({ ready }: Pick<QueueCounts, 'ready'>, isServed: boolean): boolean {
+  return ready > 0 && !isServed
 }
 
 /** The note below the table: no worker serves the queue, or no worker runs these kinds. */
@@ -45,44 +62,26 @@ export function unservedText({ name, counts, isServed, unservedKinds }: QueueVie
   return `${name}: no worker for ${kinds.join(', ')}`
 }
 
-export const QUEUE_HEADS = [
-  'queue',
-  'state',
-  'ready',
-  'running',
-  'scheduled',
-  'done',
-  'dead',
-  'cancelled',
-  'oldest',
-  'workers',
-  'backoff',
-  'retention done/cancelled/dead',
-  'limit',
-]
-
-export function queueRow(queue: QueueView): Cell[] {
-  const { name, counts, workers, limit } = queue
-  const { ready, running, scheduled, done, dead, cancelled, oldestReadyMs } = counts
-  return [
-    name,
-    stateOf(queue),
-    ready,
-    running,
-    scheduled,
-    done,
-    dead,
-    cancelled,
-    oldestReadyMs === null ? null : lasting(oldestReadyMs),
-    workers ?? 'unset',
-    queue.backoffEnabled ? `${optionText(queue.backoffBaseMs)} to ${optionText(queue.backoffMaxMs)}` : 'off',
+export const QUEUE_COLUMNS: Columns<QueueView> = {
+  queue: ({ name }) => name,
+  state: stateOf,
+  ready: ({ counts }) => counts.ready,
+  running: ({ counts }) => counts.running,
+  scheduled: ({ counts }) => counts.scheduled,
+  done: ({ counts }) => counts.done,
+  dead: ({ counts }) => counts.dead,
+  cancelled: ({ counts }) => counts.cancelled,
+  oldest: ({ counts: { oldestReadyMs } }) => (oldestReadyMs === null ? null : lasting(oldestReadyMs)),
+  workers: ({ workers }) => workers ?? 'unset',
+  backoff: ({ backoffEnabled, backoffBaseMs, backoffMaxMs }) =>
+    backoffEnabled ? `${optionText(backoffBaseMs)} to ${optionText(backoffMaxMs)}` : 'off',
+  'retention done/cancelled/dead': (queue) =>
     [
       retentionText(queue.retainDoneMs, queue.keepDone),
       retentionText(queue.retainCancelledMs, queue.keepCancelled),
       retentionText(queue.retainDeadMs, queue.keepDead),
     ].join('/'),
-    limit,
-  ]
+  limit: ({ limit }) => limit,
 }
 
 function retentionText(ms: number | null, most: number | null): string {

@@ -1,5 +1,5 @@
 /** The table of queues: every number takes at most five columns, so that the table fits into 80. */
-import { hasNoWorker } from '../queues/served.ts'
+import { hasNoWorker } from '../queues/view.ts'
 import type { Painted } from '../output/table.ts'
 import { countText, remainingText as remaining, lasting } from '../output/wording.ts'
 import { alignLeft, type Line, alignRight } from './pieces.ts'

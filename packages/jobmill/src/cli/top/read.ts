@@ -6,14 +6,10 @@ import { systemPlatform } from '../../platform/platform.ts'
 import type { Why } from '../../runtime/diagnose/why.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
 import type { JobSummary } from '../../store/types/job-record.ts'
-import type { QueueCounts, QueueRecord } from '../../store/types/queue-record.ts'
-import { servedQueues } from '../queues/served.ts'
+import { type CountedQueue, countedQueues } from '../queues/view.ts'
 import type { Place } from './state.ts'
 
-export interface TopQueue extends QueueRecord {
-  readonly counts: Omit<QueueCounts, 'queue'>
-  /** Whether a live instance serves the queue. */
-  readonly isServed: boolean
+export interface TopQueue extends CountedQueue {
   /** Metrics of the last minute; null when nothing happened. */
   readonly totals: QueueSeries['all'] | null
 }
@@ -58,7 +54,6 @@ export type View = Overview | QueueJobs | OneJob
 const MINUTE = 60_000
 const LISTED = 20
 const STATES = ['alive', 'expired', 'lost', 'stopped'] as const
-const EMPTY = { scheduled: 0, ready: 0, running: 0, done: 0, dead: 0, cancelled: 0, oldestReadyMs: null }
 
 export async function overview(mill: Mill, store: string): Promise<Overview> {
   const at = systemPlatform.now()
@@ -69,16 +64,13 @@ export async function overview(mill: Mill, store: string): Promise<Overview> {
     mill.metrics({ from: at - MINUTE }),
     mill.list({ state: 'dead' }, { limit: LISTED }),
   ])
-  const served = servedQueues(instances)
   return {
     kind: 'queues',
     at,
     store,
-    queues: queues.map((queue) => {
-      const { queue: _, ...own } = counts.find((one) => one.queue === queue.name) ?? { queue: '', ...EMPTY }
-      const totals = metrics.queues.find((one) => one.queue === queue.name)?.all ?? null
-      return { ...queue, counts: own, isServed: served.has(queue.name), totals }
-    }),
+    queues: countedQueues(queues, counts, instances, (name) => ({
+      totals: metrics.queues.find(({ queue }) => queue === name)?.all ?? null,
+    })),
     instances: instances
       .map((one) => ({
         ...one,
@@ -101,15 +93,10 @@ export async function viewOf(mill: Mill, place: Place, store: string): Promise<V
     return { kind: 'job', at, id: place.id, job, history, why }
   }
   const { queue } = place
-  const [ready, running, dead] = await Promise.all(
-    (['ready', 'running', 'dead'] as const).map((state) => mill.list({ queue, state }, { limit: LISTED })),
+  const [ready = [], running = [], dead = []] = await Promise.all(
+    (['ready', 'running', 'dead'] as const).map(
+      async (state) => (await mill.list({ queue, state }, { limit: LISTED })).jobs,
+    ),
   )
-  return {
-    kind: 'queue',
-    at,
-    queue,
-    ready: ready?.jobs ?? [],
-    running: running?.jobs ?? [],
-    dead: dead?.jobs ?? [],
-  }
+  return { kind: 'queue', at, queue, ready, running, dead }
 }
