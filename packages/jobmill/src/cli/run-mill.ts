@@ -32,7 +32,8 @@ export interface RunOptions {
 const MOST_REPORTED = 100
 
 /** Resolves with the exit code: 0 after a clean stop. */
-export async function runMill({ options, works, api, probes = null, terminal }: RunOptions): Promise<number> {
+export async function runMill(run: RunOptions): Promise<number> {
+  const { options, works, terminal } = run
   // A log collector that restarts must not end the workers.
   ignoreOutputErrors()
   const mill: Mill<never> = jobmill(works ? withBulk(options, () => mill) : options)
@@ -40,7 +41,7 @@ export async function runMill({ options, works, api, probes = null, terminal }: 
   const report = reporter(options.log, terminal)
   if (!works) for (const { message } of mill.warnings) report('warn', message)
   // Listen first: a process that cannot listen should not start working.
-  const served = await listening(mill, { api, probes, onErrors: errorsTo(options.log) })
+  const served = await listening(mill, run)
   const ended = untilSignal(mill, served, report)
   try {
     const begun = works ? mill.start() : mill.open()
@@ -54,7 +55,7 @@ export async function runMill({ options, works, api, probes = null, terminal }: 
     await served?.close()
     throw error
   }
-  announce({ mill, options, works, served, terminal })
+  announce({ ...run, mill, served })
   return ended
 }
 
@@ -118,26 +119,16 @@ interface Listening {
 /** Loads the server on demand: a worker without an API does not need it. */
 async function listening(
   mill: Mill<never>,
-  {
-    api,
-    probes,
-    onErrors,
-  }: Pick<RunOptions, 'api'> & {
-    readonly probes: ProbeOptions | null
-    readonly onErrors: Pick<ApiOptions, 'onError'>
-  },
+  { api, probes = null, options }: RunOptions,
 ): Promise<Listening | null> {
+  const onErrors = errorsTo(options.log)
   if (api !== null) {
     const { serve } = await loadServer()
     return { ...(await serve(mill, { ...api, ...onErrors })), hasApi: true }
   }
   if (probes === null) return null
   const { serveProbes } = await import('../probes/probes.ts')
-  return {
-    ...(await serveProbes(mill, { ...probes, ...onErrors })),
-    hasApi: false,
-    hasPage: false,
-  }
+  return { ...(await serveProbes(mill, { ...probes, ...onErrors })), hasApi: false, hasPage: false }
 }
 
 function untilSignal(mill: Mill<never>, served: Listening | null, report: Report): Promise<number> {
@@ -165,7 +156,7 @@ function untilSignal(mill: Mill<never>, served: Listening | null, report: Report
   })
 }
 
-interface Started extends Pick<RunOptions, 'options' | 'works' | 'terminal'> {
+interface Started extends RunOptions {
   readonly mill: Mill<never>
   readonly served: Listening | null
 }

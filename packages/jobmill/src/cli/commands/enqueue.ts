@@ -17,7 +17,7 @@ import { interruptible } from '../program/interrupt.ts'
 import { translateError } from '../program/own-words.ts'
 import { oneLine, plain } from '../output/plain.ts'
 import { progressOf } from '../output/progress.ts'
-import { findMeantQueue, noteMeantQueue } from '../queues/unknown.ts'
+import { findMeantQueue } from '../queues/unknown.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { jsonOf } from '../program/typed-values.ts'
 import { waitingFor } from '../output/waiting.ts'
@@ -47,8 +47,7 @@ export const enqueue: Command = {
       parsed,
       async (mill, options) => {
         const isMany = parsed.has('stdin') || parsed.words[1] === '-'
-        if (isMany) return manyFrom(mill, { parsed, options }, terminal)
-        return one(mill, { parsed, options }, terminal)
+        return (isMany ? manyFrom : one)(mill, { parsed, options }, terminal)
       },
       { mayCreate: true, check: (options) => checkKind(parsed.words[0] ?? '', 'KIND', { parsed, options }) },
     ),
@@ -64,12 +63,12 @@ async function one(mill: Mill, asked: Asked, terminal: Terminal): Promise<number
   const [kind = '', json] = parsed.words
   const payload = json === undefined ? null : jsonOf(json, 'payload')
   const options = enqueueOptionsOf(parsed)
-  const meant = await findMeantQueue(mill, options.queue, asked.options)
+  const noteQueue = await findMeantQueue(mill, options.queue, asked.options, terminal)
   const job = await mill.enqueue(kind, payload, options)
   const { id, outcome } = job
   const isJson = parsed.has('json')
   if (!isJson) terminal.out(`${outcome} ${id}`)
-  noteMeantQueue(options.queue, meant, terminal)
+  noteQueue()
   await noteKind(mill, asked, terminal)
   if (!parsed.has('wait')) {
     if (isJson) terminal.out(JSON.stringify({ id, outcome }))
@@ -94,7 +93,7 @@ async function manyFrom(mill: Mill, asked: Asked, terminal: Terminal): Promise<n
   if (parsed.has('wait')) throw oneOnly('--wait')
   if (json !== '-') throw oneOnly('payload')
   const options = enqueueOptionsOf(parsed)
-  const meant = await findMeantQueue(mill, options.queue, asked.options)
+  const noteQueue = await findMeantQueue(mill, options.queue, asked.options, terminal)
   const progress = progressOf('enqueue', terminal)
   const { signal, end } = interruptible(() => terminal.err('stopping after this batch'))
   const size = sizeOfInput()
@@ -111,7 +110,7 @@ async function manyFrom(mill: Mill, asked: Asked, terminal: Terminal): Promise<n
     progress.end()
     const { enqueued, replaced } = report.counts
     if (enqueued + replaced > 0) {
-      noteMeantQueue(options.queue, meant, terminal)
+      noteQueue()
       await noteKind(mill, asked, terminal)
     }
     return printReport(report, { isJson: parsed.has('json'), isStopped: signal.aborted }, terminal)
@@ -159,11 +158,7 @@ function sizeOfInput(): number | null {
 }
 
 /** Prints to standard error, because a program may read the output. */
-async function noteKind(
-  mill: Pick<Mill, 'instances'>,
-  { parsed, options }: { readonly parsed: ParsedArguments; readonly options: MillOptions },
-  terminal: Terminal,
-): Promise<void> {
+async function noteKind(mill: Mill, { parsed, options }: Asked, terminal: Terminal): Promise<void> {
   const [kind = ''] = parsed.words
   const name = oneLine(kind)
   const defaults = defaultSettings(parsed)

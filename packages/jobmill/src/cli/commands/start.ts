@@ -3,13 +3,20 @@ import { readFile } from 'node:fs/promises'
 import { JobmillError, quote } from '../../job/errors.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
 import { storeAt } from '../config/choose-store.ts'
-import type { Command, ParsedArguments } from '../program/command.ts'
+import type { Command, Option, ParsedArguments } from '../program/command.ts'
 import { loadConfig } from '../config/load-config.ts'
 import type { ApiOptions } from '../config/load-server.ts'
 import { LOG_OPTIONS, logFor } from '../output/mill-log.ts'
 import { runMill } from '../run-mill.ts'
+import { omitUndefined } from '../program/typed-values.ts'
 import { optionsFor } from '../with-mill.ts'
 import { conflict, invalid } from '../program/invalid.ts'
+
+export const QUEUES: Option = {
+  takes: 'A,B',
+  says: 'queues to serve (default: serve of the config, then JOBMILL_QUEUES, then the queues of the jobs)',
+}
+export const BIND: Option = { takes: 'ADDRESS', says: 'address to listen on (default 127.0.0.1)' }
 
 export const start: Command = {
   words: 'start',
@@ -17,12 +24,9 @@ export const start: Command = {
   arguments: [0, 1],
   says: 'run the jobs of a config, the duties and the API until SIGINT, SIGTERM or SIGHUP',
   options: {
-    queues: {
-      takes: 'A,B',
-      says: 'queues to serve (default: serve of the config, then JOBMILL_QUEUES, then the queues of the jobs)',
-    },
+    queues: QUEUES,
     port: { takes: 'N', says: 'port of the API (default 8787)' },
-    bind: { takes: 'ADDRESS', says: 'address to listen on (default 127.0.0.1)' },
+    bind: BIND,
     'tokens-file': {
       takes: 'FILE',
       says: 'access tokens, one "name role token" per line (or JOBMILL_TOKENS)',
@@ -90,17 +94,17 @@ function queuesIn(text: string): string[] {
 }
 
 async function apiOptions(parsed: ParsedArguments, env: NodeJS.ProcessEnv): Promise<ApiOptions> {
-  const bind = parsed.text('bind')
   const tokens = await tokensFrom(parsed, env)
   const pace = parsed.text('requests-per-second')
-  const basePath = parsed.text('base-path')
   return {
     port: portOf(parsed.text('port') ?? '8787'),
-    ...(bind !== undefined && { bind }),
-    ...(tokens !== undefined && { tokens }),
-    ...(basePath !== undefined && { basePath }),
-    ...(pace !== undefined && { requestsPerSecond: paceOf(pace) }),
     insecure: parsed.has('insecure'),
+    ...omitUndefined({
+      bind: parsed.text('bind'),
+      tokens,
+      basePath: parsed.text('base-path'),
+      requestsPerSecond: pace === undefined ? undefined : paceOf(pace),
+    }),
   }
 }
 

@@ -6,7 +6,7 @@ import type { ProbeOptions } from '../../probes/probes.ts'
 import type { Command, ParsedArguments } from '../program/command.ts'
 import { LOG_OPTIONS } from '../output/mill-log.ts'
 import { runMill } from '../run-mill.ts'
-import { millOptions, portOf, tokensFrom } from './start.ts'
+import { BIND, millOptions, portOf, QUEUES, tokensFrom } from './start.ts'
 import { conflict } from '../program/invalid.ts'
 
 export const work: Command = {
@@ -15,12 +15,9 @@ export const work: Command = {
   arguments: [0, 1],
   says: 'run the jobs of a config until SIGINT, SIGTERM or SIGHUP; a second signal skips the grace period',
   options: {
-    queues: {
-      takes: 'A,B',
-      says: 'queues to serve (default: serve of the config, then JOBMILL_QUEUES, then the queues of the jobs)',
-    },
+    queues: QUEUES,
     port: { takes: 'N', says: 'serve /healthz, /readyz and /metrics on this port (default: off)' },
-    bind: { takes: 'ADDRESS', says: 'address to listen on (default 127.0.0.1)' },
+    bind: BIND,
     'tokens-file': {
       takes: 'FILE',
       says: 'tokens that may read /metrics, one "name role token" per line (or JOBMILL_TOKENS; default: public)',

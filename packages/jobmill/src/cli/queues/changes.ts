@@ -3,6 +3,7 @@ import type { QueueChange, Retention } from '../../job/queue/queue-settings.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import type { QueueRecord } from '../../store/types/queue-record.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
+import { fieldsOf } from '../program/own-words.ts'
 import { lengthOf, numberOf, omitUndefined } from '../program/typed-values.ts'
 import { remainingText, optionText } from '../output/wording.ts'
 import { invalid } from '../program/invalid.ts'
@@ -26,8 +27,8 @@ export const QUEUE_OPTIONS: Readonly<Record<string, Option>> = {
 
 /** Maps the library's field names to options. */
 export const QUEUE_FIELDS: Readonly<Record<string, string>> = {
+  ...fieldsOf('queue', QUEUE_OPTIONS),
   queue: 'NAME',
-  'queue.workers': '--workers',
   'queue.backoff.base': '--backoff-base',
   'queue.backoff.max': '--backoff-max',
   ...Object.fromEntries(
@@ -36,13 +37,12 @@ export const QUEUE_FIELDS: Readonly<Record<string, string>> = {
       [`queue.retain.${state}.most`, `--keep-${state}`],
     ]),
   ),
-  'queue.limit': '--limit',
-  'queue.coolFor': '--cool-for',
 }
 
 export function queueChangeOf(parsed: ParsedArguments): QueueChange {
+  const enabled = parsed.text('backoff')
   const backoff = omitUndefined({
-    enabled: parsed.text('backoff') === undefined ? undefined : isOn(parsed.text('backoff')),
+    enabled: enabled === undefined ? undefined : checkOneOf(enabled, '--backoff', ['on', 'off']) === 'on',
     base: lengthOf(parsed, 'backoff-base'),
     max: lengthOf(parsed, 'backoff-max'),
   })
@@ -60,10 +60,6 @@ export function queueChangeOf(parsed: ParsedArguments): QueueChange {
   })
   if (Object.keys(change).length > 0) return change
   throw invalid('queues set', 'no setting passed', 'Pass a setting such as --workers 4; --help lists all')
-}
-
-function isOn(value: string | undefined): boolean {
-  return checkOneOf(value, '--backoff', ['on', 'off']) === 'on'
 }
 
 function retentionOf(parsed: ParsedArguments, state: (typeof ENDED)[number]): Retention | undefined {

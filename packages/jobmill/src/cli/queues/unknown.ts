@@ -23,9 +23,9 @@ export async function noteUnknownQueues(
   terminal: Pick<Terminal, 'err'>,
 ): Promise<void> {
   if (names.length === 0) return
-  const queues = await mill.queues()
-  for (const name of names.filter((one) => !queues.some((queue) => queue.name === one))) {
-    const near = nearQueue(queues, name)
+  const queues = (await mill.queues()).map((queue) => queue.name)
+  for (const name of names.filter((one) => !queues.includes(one))) {
+    const near = nearest(name, queues)
     const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`
     terminal.err(oneLine(`note    queue ${quote(name)} does not exist.${meant}`))
   }
@@ -33,31 +33,20 @@ export async function noteUnknownQueues(
 
 /**
  * Suggests a queue for a name that neither the database nor the config has. Call it before the enqueue
- * creates the queue.
+ * creates the queue, and call what it resolves with afterwards.
  */
 export async function findMeantQueue(
   mill: Pick<Mill, 'queues'>,
   name: string | undefined,
   { queues = {}, jobs = [] }: Pick<MillOptions, 'queues' | 'jobs'>,
-): Promise<string | undefined> {
-  if (name === undefined) return undefined
+  terminal: Pick<Terminal, 'err'>,
+): Promise<() => void> {
+  if (name === undefined) return () => {}
   const ofConfig = [...Object.keys(queues), ...jobs.flatMap(({ queue }) => queue ?? [])]
   const known = [...(await mill.queues()).map((queue) => queue.name), ...ofConfig]
-  return known.includes(name) ? undefined : nearest(name, known)
-}
-
-export function noteMeantQueue(
-  name: string | undefined,
-  meant: string | undefined,
-  terminal: Pick<Terminal, 'err'>,
-): void {
-  if (meant === undefined) return
-  terminal.err(oneLine(`note    created queue ${quote(name)}. Did you mean ${quote(meant)}?`))
-}
-
-function nearQueue(queues: readonly QueueRecord[], name: string): string | undefined {
-  return nearest(
-    name,
-    queues.map((queue) => queue.name),
-  )
+  const meant = known.includes(name) ? undefined : nearest(name, known)
+  return () => {
+    if (meant !== undefined)
+      terminal.err(oneLine(`note    created queue ${quote(name)}. Did you mean ${quote(meant)}?`))
+  }
 }

@@ -1,7 +1,7 @@
 /** The checksums of one database: its jobs, held dedupe keys, ticks, and named settings. */
+import { createHash } from 'node:crypto'
 import type { TransferredRest, Transfer, Part } from '../../store/admin/transfer.ts'
 import type { Way } from './transfer-parts.ts'
-import { type Digest, digester } from './digest.ts'
 import { pagesOf } from './walk.ts'
 
 export const SORTS = ['jobs', 'keys', 'ticks', 'settings'] as const
@@ -34,4 +34,39 @@ function digestOfRest({ queues, limits, schedules }: TransferredRest): Digest {
   for (const limit of limits) digest.add({ limit })
   for (const schedule of schedules) digest.add({ schedule })
   return digest.result()
+}
+
+export interface Digest {
+  /** The number of items. */
+  readonly items: number
+  /** 64 hex digits. */
+  readonly checksum: string
+}
+
+const BITS = 256
+
+/**
+ * Adds up the hashes of the items, so that their order does not matter: two databases may sort text
+ * differently.
+ */
+function digester() {
+  let items = 0
+  let sum = 0n
+  return {
+    add(thing: unknown): void {
+      items += 1
+      const hash = createHash('sha256').update(canonical(thing)).digest('hex')
+      sum = BigInt.asUintN(BITS, sum + BigInt(`0x${hash}`))
+    },
+    result: (): Digest => ({ items, checksum: sum.toString(16).padStart(BITS / 4, '0') }),
+  }
+}
+
+/** JSON with the keys of every object sorted. */
+export function canonical(thing: unknown): string {
+  return JSON.stringify(thing, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  )
 }
