@@ -1,7 +1,7 @@
 /** Error responses as problem+json (RFC 9457) with the codes of the library, without internal details. */
 import { z } from '@hono/zod-openapi'
 import { type ErrorCode, isJobmillError } from 'jobmill'
-import { statusCodeOf } from 'jobmill/internal'
+import { omitUndefined, statusCodeOf } from 'jobmill/internal'
 import { ERRORS } from 'jobmill/store'
 import { asSent } from './as-sent.ts'
 
@@ -60,7 +60,7 @@ export function problem(code: ProblemCode, { retryAfter, ...details }: Details =
     title: code in HTTP_CODES ? HTTP_CODES[code as HttpCode][1] : ERRORS[code as ErrorCode],
     status,
     code,
-    ...Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined)),
+    ...omitUndefined(details),
   }
   const headers = new Headers({ 'content-type': 'application/problem+json' })
   const after = retryAfter ?? RETRY_AFTER[status]

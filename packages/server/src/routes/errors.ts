@@ -1,6 +1,6 @@
 /** Routes for errors, grouped by fingerprint. */
 import { z } from '@hono/zod-openapi'
-import type { ErrorGroup, ErrorReport } from 'jobmill/internal'
+import { type ErrorGroup, type ErrorReport, omitUndefined } from 'jobmill/internal'
 import { json, route, type Routes } from '../app.ts'
 import { instant } from '../shapes/job.ts'
 
@@ -43,11 +43,5 @@ const list = route('viewer', 'errors.list', 'get /errors', {
 export type ErrorRoute = typeof list
 
 export const errorRoutes: Routes = (api, { errors }) => {
-  api.openapi(list, async (c) => {
-    const { queue, kind } = c.req.valid('query')
-    return c.json(
-      await errors({ ...(queue !== undefined && { queue }), ...(kind !== undefined && { kind }) }),
-      200,
-    )
-  })
+  api.openapi(list, async (c) => c.json(await errors(omitUndefined(c.req.valid('query'))), 200))
 }

@@ -6,6 +6,7 @@ import {
   KEPT_TYPES,
   mayDo,
   type MetricsQuery,
+  omitUndefined,
   type TimelineRequest,
 } from 'jobmill/internal'
 import { json, route, type Routes, redactFor } from '../app.ts'
@@ -13,6 +14,12 @@ import { problem } from '../problem.ts'
 import { seriesShape } from '../shapes/series.ts'
 
 const several = z.union([z.string(), z.array(z.string())]).optional()
+
+/** A parameter that may be repeated, as a list. */
+function listed(given: string | string[] | undefined): string[] | undefined {
+  return given === undefined ? undefined : [given].flat()
+}
+
 const instant = z
   .string()
   .optional()
@@ -95,19 +102,15 @@ export type HistoryRoute = typeof series | typeof timeline | typeof audit
 export const historyRoutes: Routes = (api, { mill, redacted }) => {
   api.openapi(series, async (c) => {
     const { queue, instance, limit, ...rest } = c.req.valid('query')
-    const query = {
-      ...defined(rest),
-      ...(queue !== undefined && { queues: [queue].flat() }),
-      ...(instance !== undefined && { instances: [instance].flat() }),
-      ...(limit !== undefined && { limits: [limit].flat() }),
-    }
+    const [queues, instances, limits] = [queue, instance, limit].map(listed)
+    const query = omitUndefined({ ...rest, queues, instances, limits })
     return c.json(await mill.metrics(query as MetricsQuery), 200)
   })
   api.openapi(timeline, async (c) => {
     const { type, ...rest } = c.req.valid('query')
     const who = c.get('who')
     const seesAudit = who !== null && mayDo(who, 'operator')
-    const types = type === undefined ? undefined : [type].flat()
+    const types = listed(type)
     // Audit entries are for operators only.
     if (!seesAudit && types?.includes(AUDIT) === true)
       return problem('FORBIDDEN', {
@@ -115,15 +118,10 @@ export const historyRoutes: Routes = (api, { mill, redacted }) => {
         field: 'type',
       }) as never
     const seen = seesAudit ? types : (types ?? KEPT_TYPES.filter((one) => one !== AUDIT))
-    const query = { ...defined(rest), ...(seen !== undefined && { types: seen }) }
+    const query = omitUndefined({ ...rest, types: seen })
     return c.json(redactFor(c.get('who'), await mill.timeline(query as TimelineRequest), redacted), 200)
   })
   api.openapi(audit, async (c) =>
-    c.json(await mill.audit.list(defined(c.req.valid('query')) as AuditQuery), 200),
+    c.json(await mill.audit.list(omitUndefined(c.req.valid('query')) as AuditQuery), 200),
   )
-}
-
-/** Removes parameters that were not sent. */
-function defined(query: object): object {
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
 }

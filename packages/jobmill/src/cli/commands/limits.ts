@@ -11,7 +11,8 @@ import { optionText, remainingText } from '../output/wording.ts'
 import { type Command, EXIT, ONE_NAME, type ParsedArguments } from '../program/command.ts'
 import { invalid } from '../program/invalid.ts'
 import { fieldsOf } from '../program/own-words.ts'
-import { lengthOf, numberOf, omitUndefined } from '../program/typed-values.ts'
+import { lengthOf, numberOf } from '../program/typed-values.ts'
+import { omitUndefined } from '../../job/options/omit-undefined.ts'
 import { answerWith, BY_CLI } from '../with-mill.ts'
 
 const list: Command = {

@@ -5,7 +5,7 @@ import type { OverrideView } from '../../runtime/operate/overrides.ts'
 import { type Command, EXIT } from '../program/command.ts'
 import { confirm, YES } from '../output/confirm.ts'
 import { type Columns, tableOf } from '../output/table.ts'
-import { omitUndefined } from '../program/typed-values.ts'
+import { omitUndefined } from '../../job/options/omit-undefined.ts'
 import { answerWith } from '../with-mill.ts'
 import { localTime } from '../output/wording.ts'
 

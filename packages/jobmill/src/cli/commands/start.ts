@@ -8,7 +8,7 @@ import { loadConfig } from '../config/load-config.ts'
 import type { ApiOptions } from '../config/load-server.ts'
 import { LOG_OPTIONS, logFor } from '../output/mill-log.ts'
 import { runMill } from '../run-mill.ts'
-import { omitUndefined } from '../program/typed-values.ts'
+import { omitUndefined } from '../../job/options/omit-undefined.ts'
 import { optionsFor } from '../with-mill.ts'
 import { conflict, invalid } from '../program/invalid.ts'
 

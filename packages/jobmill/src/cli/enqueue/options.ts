@@ -4,7 +4,8 @@ import { DEDUPE_SCOPES } from '../../job/new-job.ts'
 import type { DedupeRequest } from '../../job/prepare-jobs.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
 import { fieldsOf } from '../program/own-words.ts'
-import { jsonOf, lengthOf, numberOf, omitUndefined } from '../program/typed-values.ts'
+import { jsonOf, lengthOf, numberOf } from '../program/typed-values.ts'
+import { omitUndefined } from '../../job/options/omit-undefined.ts'
 import { invalid } from '../program/invalid.ts'
 
 export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {

@@ -11,7 +11,7 @@ import { interruptible } from '../program/interrupt.ts'
 import { progressOf } from '../output/progress.ts'
 import { noteUnknownQueues } from '../queues/unknown.ts'
 import type { Terminal } from '../output/terminal.ts'
-import { omitUndefined } from '../program/typed-values.ts'
+import { omitUndefined } from '../../job/options/omit-undefined.ts'
 import { countText, number } from '../output/wording.ts'
 
 export interface ManyJobs {

@@ -3,7 +3,9 @@ import { systemPlatform } from '../../platform/platform.ts'
 import { checkState, LISTED_STATES, type ListFilter } from '../../runtime/operate/list-filter.ts'
 import { checkPayloadAt, checkSought, readPayloadAt } from '../../store/payload-at.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
-import { momentOf, omitUndefined } from '../program/typed-values.ts'
+import { fieldsOf } from '../program/own-words.ts'
+import { momentOf } from '../program/typed-values.ts'
+import { omitUndefined } from '../../job/options/omit-undefined.ts'
 
 export const FILTERS = {
   queue: { takes: 'NAMES', says: 'jobs of these queues: mail,reports', multiple: true },
@@ -31,11 +33,7 @@ export const FILTERS = {
 export const JOB_FIELDS: Readonly<Record<string, string>> = {
   id: 'ID',
   cursor: '--cursor',
-  'filter.state': '--state',
-  'filter.queue': '--queue',
-  'filter.kind': '--kind',
-  'filter.endedFrom': '--ended-from',
-  'filter.endedBefore': '--ended-before',
+  ...fieldsOf('filter', FILTERS),
   'filter.enqueuedFrom': '--from',
   'filter.enqueuedBefore': '--before',
 }

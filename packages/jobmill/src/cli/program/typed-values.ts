@@ -60,10 +60,3 @@ export function momentOf(parsed: ParsedArguments, option: string, now: number): 
     fix: 'Use 2027-01-31T09:00:00Z, or 2h for two hours ago',
   })
 }
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
-
-/** Removes undefined values: the library distinguishes an omitted option from an undefined one. */
-export function omitUndefined<T extends object>(values: T): Defined<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>
-}

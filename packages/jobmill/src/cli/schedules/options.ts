@@ -4,7 +4,8 @@ import type { ScheduleChange, ScheduleOptions } from '../../job/schedule/schedul
 import type { ParsedArguments, Option } from '../program/command.ts'
 import { UNKNOWN_KIND } from '../enqueue/known-kind.ts'
 import { fieldsOf } from '../program/own-words.ts'
-import { asLength, jsonOf, lengthOf, numberOf, omitUndefined } from '../program/typed-values.ts'
+import { asLength, jsonOf, lengthOf, numberOf } from '../program/typed-values.ts'
+import { omitUndefined } from '../../job/options/omit-undefined.ts'
 import { invalid } from '../program/invalid.ts'
 
 export const ZONE: Option = { takes: 'ZONE', says: 'time zone of the expression (default UTC)' }

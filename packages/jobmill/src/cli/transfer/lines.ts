@@ -6,8 +6,8 @@ export interface NextLines {
   readonly start: string
   /** Runs the transfer after a comparison. */
   readonly transfer: string
-  /** Whether the URL of the target had a password, which the user has to add again. */
-  readonly needsPassword: boolean
+  /** A reminder to add the password, if the URL of the target had one. */
+  readonly password: string
 }
 
 export function nextLines(parsed: ParsedArguments): NextLines {
@@ -20,7 +20,7 @@ export function nextLines(parsed: ParsedArguments): NextLines {
   return {
     start: `DATABASE_URL=${target} jobmill start`,
     transfer: ['jobmill transfer', ...from, `--to ${target}`].join(' '),
-    needsPassword: withoutPassword(to) !== to,
+    password: withoutPassword(to) === to ? '' : ' (add its password)',
   }
 }
 

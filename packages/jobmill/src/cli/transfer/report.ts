@@ -72,30 +72,28 @@ function printTransferred({ takenBack, there, transferred }: TransferSummary, te
   terminal.out(`transferred ${countText(transferred, 'job')}, ${number(there)} already on the target`)
 }
 
-function printNext({ source, target }: Places, next: NextLines, terminal: Terminal): void {
-  const password = next.needsPassword ? ' (add its password)' : ''
+function printNext({ source, target }: Places, { start, password }: NextLines, terminal: Terminal): void {
   terminal.out(
     `next: set DATABASE_URL, or the store of your config, to ${target.name}. ${source.name} keeps its jobs: do not start anything on it, ` +
       `and remove it when you no longer need it. Start your processes on the new database${password}:`,
   )
-  terminal.out(next.start)
+  terminal.out(start)
 }
 
 /** Nothing was transferred, so differences do not mean that a process wrote to one side. */
 function printComparison(
   { source, target }: Places,
   isSame: boolean,
-  next: NextLines,
+  { start, transfer, password }: NextLines,
   terminal: Terminal,
 ): void {
-  const password = next.needsPassword ? ' (add its password)' : ''
   if (isSame) {
     terminal.out(`next: ${target.name} matches ${source.name}. Start your processes on it${password}:`)
-    terminal.out(next.start)
+    terminal.out(start)
     return
   }
   terminal.err(`error   ${target.name} does not match ${source.name}. Transfer what is missing${password}:`)
-  terminal.err(next.transfer)
+  terminal.err(transfer)
 }
 
 function printDifferences({ source, target }: Places, terminal: Terminal): void {
