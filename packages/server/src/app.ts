@@ -51,8 +51,8 @@ async function sentAs(target: string, c: Context<Env>): Promise<unknown> {
 }
 
 /**
- * Declares a route, such as `get /queues`, that requires a role. The audit log records `name`. Adds the responses that all routes
- * share.
+ * Declares a route, such as `get /queues`, that requires a role. The audit log records `name`. Adds the
+ * responses that all routes share.
  */
 export function route<
   const Name extends string,

@@ -94,11 +94,11 @@ export type JobActRoute =
 
 export const jobActRoutes: Routes = (api, { mill }) => {
   const acts = [
-    [retry, (id: string) => mill.retry(id)],
-    [runNow, (id: string) => mill.runNow(id)],
-    [remove, (id: string) => mill.delete(id)],
+    [retry, 'retry'],
+    [runNow, 'runNow'],
+    [remove, 'delete'],
   ] as const
-  for (const [declared, act] of acts)
+  for (const [declared, verb] of acts)
     api.openapi(declared, async (c) => {
       const { id } = c.req.valid('param')
       const job = await mill.get(id)
@@ -108,7 +108,7 @@ export const jobActRoutes: Routes = (api, { mill }) => {
           detail: 'retrying, running or deleting a bulk action requires the role admin',
         }) as never
       const before = job?.state ?? null
-      const answer = await act(id)
+      const answer = await mill[verb](id)
       if (answer.verdict === 'unknown') throw jobUnknown(id)
       if (answer.verdict === 'refused') return conflict(answer) as never
       note(c, {

@@ -1,7 +1,6 @@
 /** Routes that list and change queues. */
 import { z } from '@hono/zod-openapi'
 import type { QueueChange, QueueRecord } from 'jobmill'
-import type { ByOption } from 'jobmill/internal'
 import { body, byCaller, json, note, route, type Routes } from '../app.ts'
 import { duration } from '../shapes/enqueue.ts'
 import { countsShape, queueShape, unservedKindShape } from '../shapes/queue.ts'
@@ -88,14 +87,14 @@ export const queueRoutes: Routes = (api, { mill, unservedKinds: findUnservedKind
     note(c, { target: name, queue: name, before: was, after })
     return c.json(after, 200)
   })
-  for (const [declared, act] of [
-    [pause, (name: string, how: ByOption) => mill.pause(name, how)],
-    [resume, (name: string, how: ByOption) => mill.resume(name, how)],
+  for (const [declared, verb] of [
+    [pause, 'pause'],
+    [resume, 'resume'],
   ] as const)
     api.openapi(declared, async (c) => {
       const { name } = c.req.valid('param')
       const was = await before(name)
-      const after = await act(name, byCaller(c))
+      const after = await mill[verb](name, byCaller(c))
       note(c, { target: name, queue: name, before: { paused: was?.paused }, after: { paused: after.paused } })
       return c.json(after, 200)
     })

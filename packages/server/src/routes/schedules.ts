@@ -1,7 +1,7 @@
 /** Routes that list and change schedules. */
 import { z } from '@hono/zod-openapi'
 import { JobmillError, type ScheduleView } from 'jobmill'
-import { BULK_KIND, type ByOption, type NewSchedule, type ScheduleChange, type Who } from 'jobmill/internal'
+import { BULK_KIND, type NewSchedule, type ScheduleChange, type Who } from 'jobmill/internal'
 import { quote } from 'jobmill/store'
 import { body, byCaller, json, note, route, type Routes, redactFor } from '../app.ts'
 import { onlyByBulk } from '../problem.ts'
@@ -132,14 +132,14 @@ export const scheduleRoutes: Routes = (api, { mill: { schedules }, redacted }) =
     note(c, { target: name, before, after })
     return c.json(after, 200)
   })
-  for (const [declared, act] of [
-    [pause, (name: string, how: ByOption) => schedules.pause(name, how)],
-    [resume, (name: string, how: ByOption) => schedules.resume(name, how)],
+  for (const [declared, verb] of [
+    [pause, 'pause'],
+    [resume, 'resume'],
   ] as const)
     api.openapi(declared, async (c) => {
       const { name } = c.req.valid('param')
       const before = await schedules.get(name)
-      const after: ScheduleView = await act(name, byCaller(c))
+      const after = await schedules[verb](name, byCaller(c))
       note(c, { target: name, before: { paused: before?.paused }, after: { paused: after.paused } })
       return c.json(seen(c.get('who'), after), 200)
     })

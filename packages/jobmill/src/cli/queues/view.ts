@@ -37,14 +37,14 @@ export function countedQueues<More>(
 }
 
 export async function queueViews(mill: Mill): Promise<QueueView[]> {
-  const [queues, counts, unserved, instances] = await Promise.all([
+  const [queues, counts, unservedKinds, instances] = await Promise.all([
     mill.queues(),
     mill.counts(),
     mill.unservedKinds(),
     mill.instances(),
   ])
   return countedQueues(queues, counts, instances, (name) => ({
-    unservedKinds: unserved.flatMap(({ queue, kind, jobs }) => (queue === name ? [{ kind, jobs }] : [])),
+    unservedKinds: unservedKinds.flatMap(({ queue, kind, jobs }) => (queue === name ? [{ kind, jobs }] : [])),
   }))
 }
 

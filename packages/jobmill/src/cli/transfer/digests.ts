@@ -36,7 +36,7 @@ function digestOfRest({ queues, limits, schedules }: TransferredRest): Digest {
   return digest.result()
 }
 
-export interface Digest {
+interface Digest {
   /** The number of items. */
   readonly items: number
   /** 64 hex digits. */
