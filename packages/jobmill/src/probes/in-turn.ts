@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 
 export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
-/** How many requests of a connection may wait, and their headers. A client that sends more is disconnected. */
+/** How many requests of a connection may wait, and their headers. Beyond that, it is closed. */
 const MOST_WAITING = 100
 const MOST_HEADERS = 4_000
 /**
