@@ -1,5 +1,6 @@
 /** Faults outside the reach of the simulator. One test must find each. */
 import { ACCESS } from './access.ts'
+import { CONNECTIONS } from './connections.ts'
 import { ANSWERS } from './answers.ts'
 import { AUDIT } from './audit.ts'
 import { FILES } from './files.ts'
@@ -16,6 +17,7 @@ const CONTRACT = `${TESTS}/conformance/postgres.test.ts`
 
 export const TESTED: readonly TestedMutant[] = [
   ...ACCESS,
+  ...CONNECTIONS,
   ...ANSWERS,
   ...AUDIT,
   ...FILES,
