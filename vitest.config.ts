@@ -35,7 +35,7 @@ const PURE = [
   'packages/dashboard/test/{unit,job}/*.test.ts',
   'packages/jobmill/test/work/handlers/{demo-echo,free-list,line-splitter,tail}.test.ts',
   'packages/conformance/test/*.test.ts',
-  'test/{bench-report,chaos,deploy-metrics,guides,history,lockfile,mutants,old-node,options,proxy,repository,soak,words}.test.ts',
+  'test/{bench-plan,bench-report,chaos,deploy-metrics,error-groups,guides,history,lockfile,mutants,old-node,options,proxy,repository,soak,words}.test.ts',
 ]
 const TOGETHER = [
   'packages/jobmill/test/{runtime,limits,kit,observe,admin,cluster,postgres,hostile,cli,model,probes,sqlite,transfer}/*.test.ts',

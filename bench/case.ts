@@ -1,7 +1,7 @@
 // The interface of a benchmark case. A case gets a cell (one system, one fresh place, one process) and
 // returns figures. plan.ts decides which cases run with which systems, how often and how large.
 import type pg from 'pg'
-import type { Place, Queue, System } from './system.ts'
+import type { Load, Opening, Place, Queue, System } from './system.ts'
 
 /** One number measured in one cell. The report takes the median of all rounds. */
 export interface Figure {
@@ -51,11 +51,11 @@ export interface Cell {
   /** The server of this place; undefined on SQLite. */
   readonly server: ServerInfo | undefined
   /** Opens the system at this place; the cell stops it at its end. `keep` defaults to true. */
-  open(how?: { readonly keep: boolean }): Promise<Queue>
+  open(how?: Opening): Promise<Queue>
   /** Opens another connection to the cell's PostgreSQL database; the cell closes it at its end. */
   admin(): Promise<pg.Client>
   /** Starts another process with the same system at the same place; the cell stops it at its end. */
-  startWorker(): Promise<WorkerProcess>
+  startWorker(load?: Load): Promise<WorkerProcess>
   /** Adds a remark that readers of the figures need. */
   note(text: string): void
 }
@@ -75,6 +75,8 @@ export interface WorkerProcess {
    * order.
    */
   settle(): Promise<WorkerResult>
+  /** Ends the process. The cell does so at its end, at the latest. */
+  stop(): Promise<void>
 }
 
 export interface WorkerResult {

@@ -10,6 +10,9 @@ const backlog = async (): Promise<Case> => (await import('./cases/backlog.ts')).
 const emptyClaim = async (): Promise<Case> => (await import('./cases/empty-claim.ts')).emptyClaimCase
 const pinned = async (): Promise<Case> => (await import('./cases/pinned.ts')).pinnedCase
 const processes = async (): Promise<Case> => (await import('./cases/processes.ts')).processesCase
+const scale = async (): Promise<Case> => (await import('./cases/scale.ts')).scaleCase
+const openLoad = async (): Promise<Case> => (await import('./cases/open-load.ts')).openLoadCase
+const slowCommits = async (): Promise<Case> => (await import('./cases/slow-commits.ts')).slowCommitsCase
 const growth = async (): Promise<Case> => (await import('./cases/growth.ts')).growthCase
 const idle = async (): Promise<Case> => (await import('./cases/idle.ts')).idleCase
 const memory = async (): Promise<Case> => (await import('./cases/memory.ts')).memoryCase
@@ -23,6 +26,7 @@ const CASES: Readonly<Record<string, () => Promise<Case>>> = {
   'd-statements': statements,
   e: together,
   'e-1000': together,
+  'e-nothing-kept': together,
   'f-same': pickup,
   'f-other': pickup,
   g: backlog,
@@ -31,6 +35,14 @@ const CASES: Readonly<Record<string, () => Promise<Case>>> = {
   'i-unpinned': pinned,
   'j-2': processes,
   'j-4': processes,
+  'j-cold-2': processes,
+  'j-cold-4': processes,
+  'scale-1': scale,
+  'scale-2': scale,
+  'scale-4': scale,
+  'open-1000': openLoad,
+  'open-4000': openLoad,
+  'slow-commits': slowCommits,
   k: growth,
   'k-kept': growth,
   l: idle,

@@ -52,12 +52,13 @@ function cellOf(spec: CellSpec, system: System, notes: string[], closing: Close[
       closing.push(() => client.end())
       return client
     },
-    async startWorker() {
+    async startWorker(load) {
       const worker = await startWorkerProcess({
         system: system.name,
         setting: spec.setting,
         place,
         keep: true,
+        load,
       })
       closing.push(() => worker.stop())
       return worker

@@ -18,6 +18,7 @@ import { type AboutServer, type Report, reportOf } from './report/report.ts'
 import { runCell } from './run-cell.ts'
 import { type Server, startPostgresServer } from './servers/postgres.ts'
 import { startRedisServer } from './servers/redis.ts'
+import { PAYLOAD_VARIABLE } from './system.ts'
 import { SYSTEM_NAMES } from './systems.ts'
 
 interface RunningServers {
@@ -47,6 +48,7 @@ async function measure(options: Options, servers: RunningServers, folder: string
     startedAt: startedAt.toISOString(),
     minutes: Number(((Date.now() - startedAt.getTime()) / 60_000).toFixed(2)),
     quick: options.quick,
+    payloadBytes: options.payload,
     machine: { ...machine, loadAfter: loadNow(), noise: Number(noise().toFixed(2)) },
     servers: aboutServers(servers),
     ...collected.results(),
@@ -98,6 +100,7 @@ function conclude(report: Report): void {
 }
 
 async function run(options: Options): Promise<void> {
+  if (options.payload !== undefined) process.env[PAYLOAD_VARIABLE] = String(options.payload)
   checkWritable('--json', options.json)
   checkWritable('--markdown', options.markdown)
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-bench-'))

@@ -3,6 +3,8 @@ import { parseArgs } from 'node:util'
 import type { PlanOptions } from './plan.ts'
 
 export interface Options extends PlanOptions {
+  /** The size of a payload as JSON, in bytes. Default: about 32. */
+  readonly payload: number | undefined
   readonly json: string
   readonly markdown: string
 }
@@ -10,10 +12,11 @@ export interface Options extends PlanOptions {
 export class OptionError extends Error {}
 
 const RESULTS = 'bench/results'
-const USAGE = `  --quick                 a smaller run, under 8 minutes
+const USAGE = `  --quick                 a smaller run, under 12 minutes
   --only d,e              only these cases; a letter selects all that start with it (f: f-same, f-other)
   --systems jobmill,bare  only these systems
   --rounds 3              number of rounds
+  --payload 1000          bytes of a payload as JSON (about 32)
   --json FILE             write the figures here (${RESULTS}/latest.json)
   --markdown FILE         write the tables here (next to --json, or ${RESULTS}/latest.md)
   --help                  show this help`
@@ -38,6 +41,7 @@ export function readOptions(
     only,
     systems,
     rounds: count('--rounds', values.rounds),
+    payload: count('--payload', values.payload),
     json: values.json ?? `${RESULTS}/latest.json`,
     markdown: values.markdown ?? values.json?.replace(/\.json$|$/, '.md') ?? `${RESULTS}/latest.md`,
   }
@@ -53,6 +57,7 @@ function parse(args: readonly string[]) {
         only: { type: 'string' },
         systems: { type: 'string' },
         rounds: { type: 'string' },
+        payload: { type: 'string' },
         json: { type: 'string' },
         markdown: { type: 'string' },
       },

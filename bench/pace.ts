@@ -4,7 +4,7 @@
 type Paces = Readonly<Record<string, number>>
 
 export const PACE: Readonly<Record<string, Paces>> = {
-  'jobmill/postgres/default': { a: 1_200, b: 30_000, c: 75_000, d: 28_000, e: 18_000, j: 20_000 },
+  'jobmill/postgres/default': { a: 1_200, b: 30_000, c: 75_000, d: 28_000, e: 18_000, j: 35_000 },
   'jobmill/postgres/best': { d: 28_000, e: 18_000 },
   'jobmill/sqlite/default': { a: 3_000, b: 65_000, c: 140_000, d: 45_000, e: 32_000, j: 35_000 },
   'jobmill/sqlite/best': { d: 45_000, e: 32_000 },

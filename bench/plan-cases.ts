@@ -16,6 +16,8 @@ export interface CasePlan {
   readonly seconds?: Both
   /** Overrides the usual number of rounds. */
   readonly rounds?: Both
+  /** A quick run leaves the whole case out. */
+  readonly isOnlyFull?: boolean
 }
 
 const PEERS =
@@ -82,6 +84,7 @@ export const PLAN: readonly CasePlan[] = [
     unhurried: 'graphile-worker/postgres/best pg-boss/postgres/best plainjob/sqlite/best',
     jobs: [200_000, 50_000],
   },
+  { case: 'e-nothing-kept', others: OURS, jobs: [100_000, 30_000], isOnlyFull: true },
   {
     case: 'f-same',
     compared: `${OURS} bare/postgres/best`,
@@ -121,15 +124,42 @@ export const PLAN: readonly CasePlan[] = [
   },
   {
     case: 'j-2',
-    others: `${OURS} graphile-worker/postgres/best bullmq-redis/redis/best`,
+    compared: `${OURS} graphile-worker/postgres/best`,
+    others: 'bullmq-redis/redis/best',
     unhurried: `pg-boss/postgres/best plainjob/sqlite/best ${REST}`,
     jobs: [100_000, 20_000],
   },
   {
     case: 'j-4',
-    others: OURS,
-    unhurried: `${PEERS} ${REST}`,
+    compared: `${OURS} graphile-worker/postgres/best`,
+    unhurried: `pg-boss/postgres/best bullmq-redis/redis/best plainjob/sqlite/best ${REST}`,
     jobs: [100_000, 20_000],
+  },
+  ...[2, 4].map((processes) => ({
+    case: `j-cold-${processes}`,
+    others: 'jobmill/postgres/default graphile-worker/postgres/best',
+    jobs: [100_000, 20_000] as const,
+  })),
+  ...[1, 2, 4].map((processes) => ({
+    case: `scale-${processes}`,
+    compared: 'jobmill/postgres/default graphile-worker/postgres/best',
+    jobs: [1_000_000, 300_000] as const,
+    seconds: [6, 6] as const,
+    rounds: [3, 1] as const,
+  })),
+  ...[1_000, 4_000].map((rate) => ({
+    case: `open-${rate}`,
+    compared: `${OURS} ${PEERS}`,
+    unhurried: REST,
+    seconds: [8, 8] as const,
+    rounds: [3, 1] as const,
+  })),
+  {
+    case: 'slow-commits',
+    compared: 'jobmill/postgres/default graphile-worker/postgres/best graphile-worker/postgres/default',
+    jobs: [4_000, 4_000],
+    seconds: [8, 8],
+    isOnlyFull: true,
   },
   { case: 'k', others: `${OURS} graphile-worker/postgres/best`, seconds: [600, 2], rounds: [1, 1] },
   { case: 'k-kept', others: OURS, seconds: [120, 2], rounds: [1, 1] },

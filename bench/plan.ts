@@ -47,7 +47,18 @@ const ENQUEUED = 'abc'
  * that enqueues and works needs 20,000 jobs to reach its speed. A drain ends by count, so there the warm-up
  * is the number of jobs of about that time.
  */
-const WARM_UP: Readonly<Record<string, number>> = { a: 0.5, b: 0.5, c: 0.2, d: 0.6, e: 1, g: 0.6, i: 0.6 }
+const WARM_UP: Readonly<Record<string, number>> = {
+  a: 0.5,
+  b: 0.5,
+  c: 0.2,
+  d: 0.6,
+  e: 1,
+  g: 0.6,
+  i: 0.6,
+  j: 0.5,
+}
+/** Several processes, and the vacuum of what they leave, take longer to reach their speed. */
+const SCALE_WARM_UP = 6
 const CLOCKED = 'abce'
 const WARM_UP_PICKUPS = 0.2
 
@@ -56,7 +67,9 @@ export const CASE_NAMES: readonly string[] = PLAN.map((one) => one.case)
 /** In execution order: the systems of a case take turns, and each round starts with another of them. */
 export function planCells(options: PlanOptions): PlannedCell[] {
   const wanted = PLAN.filter(
-    ({ case: name }) => options.only?.some((asked) => name === asked || name.startsWith(`${asked}-`)) ?? true,
+    ({ case: name, isOnlyFull = false }) =>
+      !(options.quick && isOnlyFull) &&
+      (options.only?.some((asked) => name === asked || name.startsWith(`${asked}-`)) ?? true),
   )
   return wanted.flatMap((one) => roundsOf(one, options))
 }
@@ -109,11 +122,14 @@ type Sizes = Pick<PlannedCell, 'jobs' | 'warmUp' | 'warmUpSeconds'>
 function sizesOf(plan: CasePlan, key: string, quick: boolean): Sizes {
   const jobs = jobsOf(plan, key, quick)
   const letter = plan.case.charAt(0)
+  if (plan.case.startsWith('scale-')) return { jobs, warmUp: 0, warmUpSeconds: SCALE_WARM_UP }
   const seconds = WARM_UP[letter] ?? 0
   if (CLOCKED.includes(letter)) return { jobs, warmUp: 0, warmUpSeconds: seconds }
   // A statement count is the same from the first job on.
   if (plan.case === 'd-statements') return { jobs, warmUp: 0, warmUpSeconds: 0 }
-  const warmUp = letter === 'f' ? jobs * WARM_UP_PICKUPS : (PACE[key]?.['d'] ?? 0) * seconds
+  if (plan.case.startsWith('j-cold')) return { jobs, warmUp: 0, warmUpSeconds: 0 }
+  const pace = PACE[key]?.[letter === 'j' ? 'j' : 'd'] ?? 0
+  const warmUp = letter === 'f' ? jobs * WARM_UP_PICKUPS : pace * seconds
   return { jobs, warmUp: Math.floor(warmUp), warmUpSeconds: 0 }
 }
 

@@ -1,6 +1,8 @@
 // The interface of a queue system in the benchmark: the same methods for Jobmill, its peers and the bare
 // drivers. Each file in systems/ and peers/ implements one of them, with all its stores and settings.
 
+import { setTimeout as sleep } from 'node:timers/promises'
+
 export type StoreName = 'postgres' | 'sqlite' | 'redis'
 export type Setting = 'best' | 'default'
 
@@ -22,8 +24,23 @@ export interface System {
   readonly version: string
   /** What the system keeps of a finished job, and what an acknowledgement guarantees; for the table. */
   readonly keeps: string
-  /** Also creates the schema, which is not measured. Without `keep`, finished jobs are removed. */
-  open(place: Place, how: { readonly keep: boolean }): Promise<Queue>
+  /** Also creates the schema, which is not measured. */
+  open(place: Place, how: Opening): Promise<Queue>
+}
+
+export interface Opening {
+  /** Otherwise finished jobs are removed. */
+  readonly keep: boolean
+  /** Handlers that take some time, and a fixed number of them at a time. Otherwise they return at once. */
+  readonly load?: Load | undefined
+}
+
+export interface Load {
+  /** In each process. */
+  readonly workers: number
+  /** How many processes work. Default: 1. */
+  readonly processes?: number
+  readonly handlerMs: number
 }
 
 export interface Queue {
@@ -46,7 +63,34 @@ export interface SystemModule {
   readonly systems: readonly System[]
 }
 
-export const payloadOf = (n: number): { readonly n: number; readonly to: string } => ({
-  n,
-  to: 'ada@example.com',
-})
+/** What a handler awaits before it returns. */
+export const busy = async (load: Load | undefined): Promise<void> => {
+  if (load !== undefined) await sleep(load.handlerMs)
+}
+
+/** `--payload` sets it, and the processes of the cells inherit it. */
+export const PAYLOAD_VARIABLE = 'JOBMILL_BENCH_PAYLOAD'
+
+interface Payload {
+  readonly n: number
+  readonly to: string
+  readonly text?: string
+}
+
+const small = (n: number): Payload => ({ n, to: 'ada@example.com' })
+const text = textFor(Number(process.env[PAYLOAD_VARIABLE] ?? 0))
+
+/** About as many bytes of JSON as requested. */
+export const payloadOf: (n: number) => Payload =
+  text === '' ? small : (n) => ({ n, to: 'ada@example.com', text })
+
+/** No two parts of it are equal, because PostgreSQL compresses large rows. */
+function textFor(bytes: number): string {
+  const length = Math.max(0, bytes - JSON.stringify({ ...small(10_000), text: '' }).length)
+  let seed = 1
+  const letters = Array.from({ length }, () => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return (seed % 36).toString(36)
+  })
+  return letters.join('')
+}

@@ -5,11 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { WorkerProcess, WorkerResult } from './case.ts'
 import type { Request, WorkerSpec } from './worker.ts'
 
-export interface OwnedWorkerProcess extends WorkerProcess {
-  stop(): Promise<void>
-}
-
-export async function startWorkerProcess(spec: WorkerSpec): Promise<OwnedWorkerProcess> {
+export async function startWorkerProcess(spec: WorkerSpec): Promise<WorkerProcess> {
   const child = fork(fileURLToPath(new URL('worker.ts', import.meta.url)), [JSON.stringify(spec)], {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -24,15 +20,17 @@ export async function startWorkerProcess(spec: WorkerSpec): Promise<OwnedWorkerP
     return reply.answer
   }
   await ask<boolean>('open')
+  let stopped: Promise<void> | undefined
+  async function stop(): Promise<void> {
+    await ask<void>('stop')
+    child.disconnect()
+    await exited
+  }
   return {
     pid: child.pid ?? 0,
     work: () => ask<number>('work'),
     count: () => ask<number>('count'),
     settle: () => ask<WorkerResult>('settle'),
-    async stop() {
-      await ask<void>('stop')
-      child.disconnect()
-      await exited
-    },
+    stop: () => (stopped ??= stop()),
   }
 }

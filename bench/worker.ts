@@ -2,20 +2,19 @@
 // request of its parent at a time and exits with it.
 import { monotonicMs } from './measure/clock.ts'
 import type { WorkerResult } from './case.ts'
-import type { Place, Setting } from './system.ts'
+import type { Opening, Place, Setting } from './system.ts'
 import { loadSystem } from './systems.ts'
 
-export interface WorkerSpec {
+export interface WorkerSpec extends Opening {
   readonly system: string
   readonly setting: Setting
   readonly place: Place
-  readonly keep: boolean
 }
 export type Request = 'open' | 'work' | 'count' | 'settle' | 'stop'
 
 const spec = JSON.parse(process.argv[2] ?? '{}') as WorkerSpec
 const system = await loadSystem(spec.system, spec.place.store, spec.setting)
-const queue = await system.open(spec.place, { keep: spec.keep })
+const queue = await system.open(spec.place, spec)
 const ran: number[] = []
 const at: number[] = []
 let cpu = process.cpuUsage()

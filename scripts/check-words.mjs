@@ -128,7 +128,7 @@ function longSentences(lines) {
     paragraph = ''
   }
   for (const { line, text } of [...lines, { line: lines.length, text: '' }]) {
-    // A table is no prose; a list item, a heading and a blank line each begin a paragraph.
+    // A table is not prose; a list item, a heading and a blank line each begin a paragraph.
     const isTable = /^\s*\|/.test(text)
     if (isTable || /^\s*(?:$|#|[-*>] |\d+\. )/.test(text)) end()
     if (isTable || text.trim() === '') continue

@@ -61,7 +61,7 @@ function main() {
   const report = `${root}reports/tests.json`
   if (!existsSync(report)) {
     console.error('guarantees: no test report found (reports/tests.json). Running npm test first')
-    // Failing tests are no reason to stop: the table below reports them.
+    // Continue after failing tests: the table below reports them.
     spawnSync('npm', ['test'], { cwd: root, stdio: ['ignore', 2, 2] })
   }
   if (!existsSync(report)) {

@@ -2,8 +2,6 @@
 // checks that its peers can be installed on the machines that we support.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { OptionError, readOptions } from '../bench/options.ts'
-import { planCells } from '../bench/plan.ts'
 import { type Target, targetsOf } from '../bench/report/targets.ts'
 import { median, type Raw, summarize } from '../bench/report/figures.ts'
 import { toJson } from '../bench/report/json.ts'
@@ -84,8 +82,8 @@ describe('targets', () => {
         store: 'postgres',
         against: 'graphile-worker, best',
         ratio: 2.5,
-        target: 1.5,
-        goal: 2.5,
+        target: 1.35,
+        goal: 1.5,
         way: 'at least',
         met: true,
       },
@@ -121,13 +119,13 @@ describe('targets', () => {
     const targets = targetsFor(
       raw('c', 'jobmill', 90, ours),
       raw('c', 'graphile-worker', 30),
-      raw('c', 'pg-boss', 45),
+      raw('c', 'pg-boss', 50),
       raw('b', 'jobmill', 90, ours),
       raw('b', 'bullmq-redis', 30, { store: 'redis' }),
     )
     expect(targets.map(({ case: name, ratio, met }) => [name, ratio, met])).toEqual([
       ['b', 3, true],
-      ['c', 2, false],
+      ['c', 1.8, false],
     ])
   })
 
@@ -141,6 +139,22 @@ describe('targets', () => {
     expect(targets.map(({ case: name, ratio, met }) => [name, ratio, met])).toEqual([
       ['f-same', 0.6, false],
       ['g', 0.91, true],
+    ])
+  })
+
+  test('with slow commits, the better setting of the peer counts for the rate and for the pickup', () => {
+    const ms = { unit: 'ms' }
+    const targets = targetsFor(
+      raw('slow-commits', 'jobmill', 900, ours),
+      raw('slow-commits', 'graphile-worker', 1_000),
+      raw('slow-commits', 'graphile-worker', 400, { setting: 'default' }),
+      raw('slow-commits-p99', 'jobmill', 10, { ...ours, ...ms }),
+      raw('slow-commits-p99', 'graphile-worker', 90, ms),
+      raw('slow-commits-p99', 'graphile-worker', 20, { ...ms, setting: 'default' }),
+    )
+    expect(targets.map(({ case: name, ratio, met }) => [name, ratio, met])).toEqual([
+      ['slow-commits', 0.9, false],
+      ['slow-commits-p99', 0.5, true],
     ])
   })
 
@@ -175,7 +189,7 @@ describe('the files', () => {
   test('Markdown shows met and missed targets, and failures', () => {
     const text = toMarkdown(reportOf(RESULTS))
     expect(text).toContain(
-      '| d | postgres | graphile-worker, best | 2.5 | ≥ 1.5 | ≥ 2.5 | met, and the goal |',
+      '| d | postgres | graphile-worker, best | 2.5 | ≥ 1.35 | ≥ 1.5 | met, and the goal |',
     )
     expect(text).toContain(
       '| d-cpu | postgres | graphile-worker, best | 1.5 | ≤ 0.8 | ≤ 0.5 | **missed by 88%** |',
@@ -193,56 +207,6 @@ describe('the files', () => {
     [0.01234, '0.0123'],
     [Number.NaN, '–'],
   ])('%f is written as %s', (value, text) => expect(numberText(value)).toBe(text))
-})
-
-function jobsOf(quick: boolean, name: string, setting: string): number {
-  const cells = planCells({ quick, only: [name], systems: ['graphile-worker'] })
-  return cells.find((one) => one.case === name && one.setting === setting)?.jobs ?? 0
-}
-
-describe('the plan', () => {
-  test('systems take turns, and each round starts with another', () => {
-    const cells = planCells({ quick: true, only: ['d-nothing-kept'], rounds: 2 })
-    const [first, second] = [0, 1].map((round) => cells.filter((one) => one.round === round))
-    expect(first?.map((one) => one.system)).not.toEqual(second?.map((one) => one.system))
-    expect(new Set(first?.map((one) => one.system))).toEqual(new Set(second?.map((one) => one.system)))
-  })
-
-  test('a quick run is smaller, and slow systems get fewer jobs', () => {
-    expect(jobsOf(true, 'c', 'best')).toBeLessThan(jobsOf(false, 'c', 'best'))
-    expect(jobsOf(true, 'd', 'default')).toBeLessThan(jobsOf(true, 'd', 'best'))
-    expect(jobsOf(true, 'd', 'default')).toBeGreaterThan(0)
-  })
-
-  test('a system that drains 100,000 jobs in a few seconds also drains them in a quick run', () => {
-    expect([jobsOf(true, 'd', 'best'), jobsOf(false, 'd', 'best')]).toEqual([100_000, 100_000])
-  })
-})
-
-describe('options', () => {
-  const known = { cases: ['d', 'f-same'], systems: ['jobmill'] }
-
-  test('are read, with the files next to each other', () => {
-    expect(readOptions(['--quick', '--only', 'd,f', '--json', 'x/y.json'], known)).toEqual({
-      quick: true,
-      only: ['d', 'f'],
-      systems: undefined,
-      rounds: undefined,
-      json: 'x/y.json',
-      markdown: 'x/y.md',
-    })
-  })
-
-  test.each([
-    [['--quik'], /--quik.*Options:[^]*--quick/],
-    [['--only', 'z'], /--only: unknown name \(got z\). Use one of: d, f-same/],
-    [['--systems', 'bull'], /--systems: unknown name \(got bull\). Use one of: jobmill/],
-    [['--rounds', 'many'], /--rounds: must be a whole number from 1/],
-    [['extra'], /extra/],
-  ])('%j is refused with the fix', (args, message) => {
-    expect(() => readOptions(args, known)).toThrow(OptionError)
-    expect(() => readOptions(args, known)).toThrow(message)
-  })
 })
 
 describe('exact delivery', () => {

@@ -52,7 +52,7 @@ function round(more: Partial<RoundResult>): RoundResult {
 }
 
 function run(token: number, startedAt: number, endedAt: number, worker: number): Run {
-  const toldAt = worker === 1 ? null : endedAt
+  const reportedAt = worker === 1 ? null : endedAt
   return {
     worker,
     id: 'a',
@@ -63,7 +63,7 @@ function run(token: number, startedAt: number, endedAt: number, worker: number):
     startedAt,
     endedAt,
     how: 'returned',
-    toldAt,
+    reportedAt,
   }
 }
 
@@ -87,6 +87,7 @@ describe('chaos', () => {
         'power-cut',
         'odd-errors',
         'async-failover',
+        'failover-sync',
         'restored-backup',
         'outages',
         'rolling-deploy',
@@ -96,7 +97,9 @@ describe('chaos', () => {
     expect(onSqlite).toEqual(['kill', 'stop-cont', 'term', 'clock-step', 'disk-full'])
     const withScenes = ['restored-backup', 'rolling-deploy', 'power-cut', 'start-storm']
     expect(withScenes.every((name) => strikes(name, 'sqlite'))).toBe(true)
-    expect(['outages', 'async-failover', 'odd-errors'].some((name) => strikes(name, 'sqlite'))).toBe(false)
+    expect(
+      ['outages', 'async-failover', 'failover-sync', 'odd-errors'].some((name) => strikes(name, 'sqlite')),
+    ).toBe(false)
   })
 
   test('sums up rounds: how often each nemesis struck, its slowest recovery, and every broken guarantee', () => {

@@ -171,11 +171,13 @@ test('a ledger with an incomplete last line is read up to it, and later from the
   reader.read()
   expect(reader.open()).toMatchObject([{ id: 'a', token: 1, how: null }])
   appendFileSync(file, 'en":1,"how":"returned","at":5}\n')
-  write({ what: 'told', id: 'a', attempt: 1, how: 'returned' })
+  write({ what: 'reported', id: 'a', attempt: 1, how: 'returned' })
   write({ what: 'lost' })
   reader.read()
   expect(reader.open()).toEqual([])
-  expect(reader.runs).toMatchObject([{ how: 'returned', endedAt: 5, toldAt: expect.any(Number) as number }])
+  expect(reader.runs).toMatchObject([
+    { how: 'returned', endedAt: 5, reportedAt: expect.any(Number) as number },
+  ])
   expect(reader.lostAt).toHaveLength(1)
 })
 
@@ -184,13 +186,13 @@ function aSent(id: string, n: number, more: Partial<Sent> = {}): Sent {
 }
 
 function aRun(id: string, token: number, startedAt: number, more: Partial<Run> = {}): Run {
-  const ended = { endedAt: startedAt + 10, how: 'returned', toldAt: startedAt + 11 } as const
+  const ended = { endedAt: startedAt + 10, how: 'returned', reportedAt: startedAt + 11 } as const
   return { worker: 1, id, n: 0, orderKey: null, token, attempt: 1, startedAt, ...ended, ...more }
 }
 
 describe('the judge', () => {
-  const interrupted = { endedAt: null, how: null, toldAt: null }
-  const unreported = { toldAt: null }
+  const interrupted = { endedAt: null, how: null, reportedAt: null }
+  const unreported = { reportedAt: null }
   /** Worker 2 died at 100, with one running and one finished job; the database was down from 300 to 400. */
   const facts: Facts = {
     sent: [
@@ -299,7 +301,7 @@ describe('the judge', () => {
     ],
     [
       'no recovery',
-      { runs: facts.runs.map((one) => ({ ...one, toldAt: null })) },
+      { runs: facts.runs.map((one) => ({ ...one, reportedAt: null })) },
       /^recovery: work after the outage never resumed/,
     ],
     ['wrong counts', { countedDone: 7 }, /^counts: the store counts 7 done jobs, and has 5/],

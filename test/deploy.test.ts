@@ -10,7 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { killAtEnd } from './support/programs/kill-at-end.ts'
 import { parse, parseAllDocuments } from 'yaml'
 import * as z from 'zod'
-import { COMMANDS } from '../packages/jobmill/src/cli/commands.ts'
+import { COMMANDS, JOBMILL } from '../packages/jobmill/src/cli/commands.ts'
 import {
   commandOf,
   parseCommand as readArguments,
@@ -37,9 +37,9 @@ const NODE = imageOf(stages, 'jobmill').from
 
 /** Parses the arguments like the command line: throws at unknown ones. */
 function expectValidArguments(args: readonly string[]): void {
-  const command = commandOf(wordsOf(args, COMMANDS), COMMANDS)
+  const command = commandOf(wordsOf(args, JOBMILL), COMMANDS)
   expect({ args, command: command?.words }).toEqual({ args, command: expect.any(String) as string })
-  if (command !== undefined) readArguments(args, command)
+  if (command !== undefined) readArguments(args, command, JOBMILL)
 }
 
 /** A mill that listens on a public address needs access control. */
@@ -708,7 +708,11 @@ describe('Kubernetes', () => {
     expect(tokens.map(([key]) => key)).toEqual(['api-tokens', 'worker-tokens'])
     for (const [key, text] of tokens) {
       expect(() => readTokens(text, key)).toThrow('token too short (min 16 characters)')
-      const replaced = readTokens(text.replaceAll('REPLACE-ME', '0123456789abcdef'), key)
+      let n = 0
+      const replaced = readTokens(
+        text.replaceAll('REPLACE-ME', () => `0123456789abcdef${(n += 1)}`),
+        key,
+      )
       expect(replaced.some(({ role }) => role === 'viewer')).toBe(true)
       const mayChange = replaced.some(({ role }) => role !== 'viewer')
       expect({ key, mayChange }).toEqual({ key, mayChange: key === 'api-tokens' })

@@ -274,9 +274,9 @@ describe('the checker of histories', () => {
 
   test('finds a job that is released after its finish, or leased again when it is done', () => {
     const before = [written('a'), ...claimedAndStarted('a', 1)]
-    const handedBack = { ...done('a', 1), state: 'ready', handedBack: true } as What
-    expect(rulesOf(...before, handedBack)).toEqual([])
-    expect(rulesOf(...before, ended('a', 1), handedBack)).toEqual(['repeated'])
+    const released = { ...done('a', 1), state: 'ready', released: true } as What
+    expect(rulesOf(...before, released)).toEqual([])
+    expect(rulesOf(...before, ended('a', 1), released)).toEqual(['repeated'])
     expect(rulesOf(...before, ended('a', 1), takenBack('a'), claimed('a', 2))).toEqual([])
     expect(rulesOf(...before, done('a', 1), claimed('a', 2))).toEqual(['repeated'])
     expect(rulesOf(keeps(2), ...before, done('a', 1), claimed('a', 2))).toEqual(['repeated'])
@@ -307,9 +307,9 @@ describe('the checker of histories', () => {
   })
 
   test('finds an attempt that continues after it was released', () => {
-    const handedBack = { ...done('a', 1), state: 'ready', handedBack: true } as What
+    const released = { ...done('a', 1), state: 'ready', released: true } as What
     const waits = Array.from({ length: 60 }, (): What => promised(0))
-    const before = [written('a'), ...claimedAndStarted('a', 1), handedBack, claimed('a', 2)]
+    const before = [written('a'), ...claimedAndStarted('a', 1), released, claimed('a', 2)]
     expect(rulesOf(...before, ...waits, effect('a', 1))).toEqual(['continues'])
     expect(rulesOf(...before, ...waits, effect('a', 2))).toEqual([])
   })

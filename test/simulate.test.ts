@@ -18,10 +18,10 @@ excuse('mill', 'abort listener')
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Seeds that found a bug, for as long as they reproduce it. */
+/** Seeds that once found a bug. Remove a seed when it no longer reaches that bug. */
 const BUG_SEEDS: readonly (readonly [number, string])[] = [
-  [171, 'the undoing of a start that failed came late, and took the jobs of the start after it'],
-  [98, 'a claim was answered when its process woke up, long after its lease, and what it brought was begun'],
+  [171, 'the rollback of a failed start arrived late and took the jobs of the next start'],
+  [98, 'a process resumed long after its lease, received the reply to a claim, and started its jobs'],
 ]
 
 const SEEDS = inFull(200, 3)

@@ -62,7 +62,7 @@ describe('a series grows', () => {
   })
 })
 
-test('too few samples are no proof', () => {
+test('too few samples prove nothing', () => {
   expect(() => flatness(series(() => 1).slice(0, 15), three)).toThrow('too few samples: 8 in the second half')
 })
 

@@ -2,7 +2,8 @@
 // which returns the resources that it used.
 import type { Case, Cell, Figure } from '../case.ts'
 import { deliveries } from '../deliveries.ts'
-import { measureUsage, type Usage } from '../measure/usage.ts'
+import { diskFigures, readDisk } from '../measure/disk.ts'
+import { measureUsage, type Usage, usageFigures } from '../measure/usage.ts'
 import type { Queue } from '../system.ts'
 
 const BULK = 1_000
@@ -14,7 +15,12 @@ const IN_FLIGHT = 2
  * Enqueues the jobs `first` to `end` − 1 in thousands, or as many as time allows. Returns the number after
  * the last job.
  */
-export async function fill(queue: Queue, first: number, end: number, isOver = never): Promise<number> {
+export async function fill(
+  queue: Pick<Queue, 'enqueueMany'>,
+  first: number,
+  end: number,
+  isOver = never,
+): Promise<number> {
   let next = first
   const lane = async (): Promise<void> => {
     while (next < end && !isOver()) {
@@ -29,13 +35,22 @@ export async function fill(queue: Queue, first: number, end: number, isOver = ne
 
 /**
  * Fills the queue through a second handle, so that the drain starts like a process that finds a backlog. Then
- * runs the vacuum that autovacuum would run within a minute, so that no drain depends on its timing.
+ * runs the vacuum that autovacuum would run within a minute, so that no drain depends on its timing. Returns
+ * what the fill used.
  */
-export async function fillApart(cell: Cell, how = { keep: true }): Promise<void> {
+export async function fillApart(cell: Cell, how = { keep: true }): Promise<Usage> {
   const filler = await cell.open(how)
+  const end = await measureUsage(cell)
   await fill(filler, 0, cell.jobs)
+  const usage = await end()
   await filler.stop()
   if (cell.place.store === 'postgres') await (await cell.admin()).query('VACUUM ANALYZE')
+  return usage
+}
+
+/** The log that the enqueues of a fill wrote. */
+export function fillFigures(name: string, jobs: number, { wal }: Usage): Figure[] {
+  return wal === undefined ? [] : [{ case: `${name}-wal-enqueue`, unit: 'bytes/job', value: wal / jobs }]
 }
 
 /**
@@ -59,15 +74,9 @@ export async function drain(cell: Cell, queue: Queue, jobs: number): Promise<Usa
 
 /** The rate, and the cost of one job. `name` is the name of the case. */
 export function drainFigures(name: string, jobs: number, usage: Usage): Figure[] {
-  const perJob = (value: number): number => value / jobs
   return [
     { case: name, unit: 'jobs/s', value: jobs / usage.seconds },
-    { case: `${name}-cpu`, unit: 'µs/job', value: perJob(usage.client + usage.server) },
-    { case: `${name}-cpu-client`, unit: 'µs/job', value: perJob(usage.client) },
-    { case: `${name}-cpu-server`, unit: 'µs/job', value: perJob(usage.server) },
-    ...(usage.wal === undefined
-      ? []
-      : [{ case: `${name}-wal`, unit: 'bytes/job', value: perJob(usage.wal) }]),
+    ...usageFigures(name, jobs, usage),
     { case: `${name}-noise`, unit: 'cores', value: usage.noise },
   ]
 }
@@ -75,9 +84,20 @@ export function drainFigures(name: string, jobs: number, usage: Usage): Figure[]
 export const drainCase: Case = {
   names: ['d', 'd-nothing-kept'],
   async run(cell) {
-    const keep = cell.case === 'd'
-    await fillApart(cell, { keep })
+    const { case: name, jobs } = cell
+    const keep = name === 'd'
+    // The jobs of the warm-up are there already.
+    const before = await readDisk(cell, { vacuum: true })
+    const filled = await fillApart(cell, { keep })
     const queue = await cell.open({ keep })
-    return drainFigures(cell.case, cell.jobs, await drain(cell, queue, cell.jobs))
+    const usage = await drain(cell, queue, jobs)
+    const after = await readDisk(cell)
+    const vacuumed = cell.place.store === 'postgres' ? await readDisk(cell, { vacuum: true }) : {}
+    return [
+      ...drainFigures(name, jobs, usage),
+      ...fillFigures(name, jobs, filled),
+      ...diskFigures(name, jobs, before, after),
+      ...diskFigures(name, jobs, before, vacuumed, '-vacuumed'),
+    ]
   },
 }

@@ -1,8 +1,8 @@
 // Cases a, b, c: how fast a system acknowledges jobs: one call after the other, many single calls in flight,
 // and bulk calls of a thousand.
-import type { Case, Cell, Figure } from '../case.ts'
+import type { Case, Cell } from '../case.ts'
 import { deliveries } from '../deliveries.ts'
-import { measureUsage, type Usage } from '../measure/usage.ts'
+import { measureUsage, usageFigures } from '../measure/usage.ts'
 import type { Queue } from '../system.ts'
 import { loadSystem } from '../systems.ts'
 import { fill } from './drain.ts'
@@ -55,13 +55,6 @@ async function checkDelivery(cell: Cell, jobs: number): Promise<void> {
   delivered.check()
 }
 
-function figuresOf(name: string, jobs: number, { seconds, client, server }: Usage): Figure[] {
-  return [
-    { case: name, unit: 'jobs/s', value: jobs / seconds },
-    { case: `${name}-cpu`, unit: 'µs/job', value: (client + server) / jobs },
-  ]
-}
-
 const LANES: Readonly<Record<string, number>> = { a: 1, b: 64 }
 
 export const enqueueCase: Case = {
@@ -80,6 +73,9 @@ export const enqueueCase: Case = {
     const usage = await end()
     await queue.stop()
     await checkDelivery(cell, warmed + cell.jobs)
-    return figuresOf(cell.case, cell.jobs, usage)
+    return [
+      { case: cell.case, unit: 'jobs/s', value: cell.jobs / usage.seconds },
+      ...usageFigures(cell.case, cell.jobs, usage),
+    ]
   },
 }

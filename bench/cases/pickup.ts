@@ -1,10 +1,12 @@
 // Case f: the latency of a job in an idle system, from the enqueue call to the handler call, in the same
-// process and in another one.
+// process and in another one. Also the cost of a job that comes alone.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Case, Cell, Figure } from '../case.ts'
 import { deliveries } from '../deliveries.ts'
 import { monotonicMs } from '../measure/clock.ts'
+import { cpuOfTree } from '../measure/cpu.ts'
 import { percentile } from '../measure/percentile.ts'
+import { measureUsage, type Usage, usageFigures } from '../measure/usage.ts'
 import { payloadOf } from '../system.ts'
 
 const APART_MS = 20
@@ -22,7 +24,14 @@ async function enqueueApart(jobs: number, enqueue: (n: number) => Promise<unknow
   return began
 }
 
-async function inSameProcess(cell: Cell): Promise<number[]> {
+interface Pickups {
+  /** In the order of the jobs, in ms. */
+  readonly times: readonly number[]
+  /** Undefined for the bare driver, which runs no jobs. */
+  readonly usage?: Usage
+}
+
+async function inSameProcess(cell: Cell): Promise<Pickups> {
   const queue = await cell.open()
   const jobs = cell.warmUp + cell.jobs
   const delivered = deliveries(jobs)
@@ -31,27 +40,36 @@ async function inSameProcess(cell: Cell): Promise<number[]> {
     at[n] ??= monotonicMs()
     delivered.ran(n)
   })
+  const end = await measureUsage(cell)
   const began = await enqueueApart(jobs, (n) => queue.enqueue(n))
   await delivered.all
+  const usage = await end()
   await queue.stop()
   delivered.check()
-  return began.map((from, n) => (at[n] ?? Number.NaN) - from)
+  return { times: began.map((from, n) => (at[n] ?? Number.NaN) - from), usage }
 }
 
-async function inOtherProcess(cell: Cell): Promise<number[]> {
+async function inOtherProcess(cell: Cell): Promise<Pickups> {
   const worker = await cell.startWorker()
   await worker.work()
   const queue = await cell.open()
   const jobs = cell.warmUp + cell.jobs
+  const workerCpu = cpuOfTree(worker.pid)
+  const end = await measureUsage(cell)
   const began = await enqueueApart(jobs, (n) => queue.enqueue(n))
   while ((await worker.count()) < jobs) await sleep(APART_MS)
+  const usage = await end()
+  const client = usage.client + cpuOfTree(worker.pid) - workerCpu
   const { ran, at } = await worker.settle()
   const delivered = deliveries(jobs)
   for (const n of ran) delivered.ran(n)
   delivered.check()
   const startTimes: number[] = []
   ran.forEach((n, index) => (startTimes[n] = at[index] ?? Number.NaN))
-  return began.map((from, n) => (startTimes[n] ?? Number.NaN) - from)
+  return {
+    times: began.map((from, n) => (startTimes[n] ?? Number.NaN) - from),
+    usage: { ...usage, client },
+  }
 }
 
 type Insert = (n: number, payload: string) => unknown
@@ -77,14 +95,14 @@ async function insertIntoFile({ place }: Cell): Promise<Insert> {
  * The yardstick: one committed row in one table with a key, by a prepared statement, until the answer
  * arrives.
  */
-async function bareInsert(cell: Cell): Promise<number[]> {
+async function bareInsert(cell: Cell): Promise<Pickups> {
   const insert = await (cell.place.store === 'sqlite' ? insertIntoFile(cell) : insertIntoServer(cell))
   const ended: number[] = []
   const began = await enqueueApart(cell.warmUp + cell.jobs, async (n) => {
     await insert(n, JSON.stringify(payloadOf(n)))
     ended.push(monotonicMs())
   })
-  return began.map((from, n) => (ended[n] ?? Number.NaN) - from)
+  return { times: began.map((from, n) => (ended[n] ?? Number.NaN) - from) }
 }
 
 export const pickupCase: Case = {
@@ -93,12 +111,18 @@ export const pickupCase: Case = {
   async run(cell) {
     const measure =
       cell.system.name === 'bare' ? bareInsert : cell.case === 'f-same' ? inSameProcess : inOtherProcess
-    const times = (await measure(cell)).slice(cell.warmUp)
+    const { times: all, usage } = await measure(cell)
+    const times = all.slice(cell.warmUp)
     const figure = (name: string, share: number): Figure => ({
       case: name,
       unit: 'ms',
       value: percentile(times, share),
     })
-    return [figure(cell.case, 0.5), figure(`${cell.case}-p95`, 0.95), figure(`${cell.case}-p99`, 0.99)]
+    return [
+      figure(cell.case, 0.5),
+      figure(`${cell.case}-p95`, 0.95),
+      figure(`${cell.case}-p99`, 0.99),
+      ...(usage === undefined ? [] : usageFigures(cell.case, all.length, usage)),
+    ]
   },
 }

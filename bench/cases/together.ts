@@ -1,11 +1,12 @@
-// Case e: one process enqueues with 64 single calls in flight and runs the jobs at the same time.
+// Case e: one process enqueues with 64 single calls in flight and runs the jobs at the same time. Also with
+// 1,000 calls, and with finished jobs removed.
 import type { Case } from '../case.ts'
 import { deliveries } from '../deliveries.ts'
-import { measureUsage } from '../measure/usage.ts'
+import { measureUsage, usageFigures } from '../measure/usage.ts'
 import { until } from '../until.ts'
 import { alarm, enqueueAll } from './enqueue.ts'
 
-const IN_FLIGHT: Readonly<Record<string, number>> = { e: 64, 'e-1000': 1_000 }
+const IN_FLIGHT: Readonly<Record<string, number>> = { e: 64, 'e-1000': 1_000, 'e-nothing-kept': 64 }
 
 /** Jobs of the warm-up have numbers from here on. */
 const FIRST_WARM = 1e9
@@ -14,7 +15,7 @@ export const togetherCase: Case = {
   names: Object.keys(IN_FLIGHT),
   warmsUp: true,
   async run(cell) {
-    const queue = await cell.open()
+    const queue = await cell.open({ keep: cell.case !== 'e-nothing-kept' })
     const lanes = IN_FLIGHT[cell.case] ?? 1
     const delivered = deliveries(cell.jobs)
     let warm = 0
@@ -31,13 +32,13 @@ export const togetherCase: Case = {
     await enqueueAll(queue, { first: 0, end: cell.jobs, lanes })
     await delivered.all
     await queue.settled?.()
-    const { seconds, client, server } = await end()
+    const usage = await end()
     await queue.stop()
     delivered.check()
     if (warm !== warmed - FIRST_WARM) throw new Error('delivery is not exact before the measurement')
     return [
-      { case: cell.case, unit: 'jobs/s', value: cell.jobs / seconds },
-      { case: `${cell.case}-cpu`, unit: 'µs/job', value: (client + server) / cell.jobs },
+      { case: cell.case, unit: 'jobs/s', value: cell.jobs / usage.seconds },
+      ...usageFigures(cell.case, cell.jobs, usage),
     ]
   },
 }

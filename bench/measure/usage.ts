@@ -1,6 +1,6 @@
 // Measures the cost of a period of work: time, CPU of client and server, and WAL. It reads counters from
 // outside, so it slows nothing down.
-import type { Cell, ServerInfo } from '../case.ts'
+import type { Cell, Figure, ServerInfo } from '../case.ts'
 import { cpuOfMachine, cpuOfTree } from './cpu.ts'
 
 export interface Usage {
@@ -47,4 +47,20 @@ async function walReader(cell: Cell): Promise<() => Promise<number | undefined>>
     const { rows } = await client.query<{ at: string }>(`SELECT (pg_current_wal_lsn() - '0/0')::text AS at`)
     return Number(rows[0]?.at)
   }
+}
+
+/** The cost of one job. `name` is the name of the case. */
+export function usageFigures(name: string, jobs: number, usage: Omit<Usage, 'seconds' | 'noise'>): Figure[] {
+  const { client, server, wal } = usage
+  const figure = (part: string, unit: string, value: number): Figure => ({
+    case: `${name}-${part}`,
+    unit,
+    value: value / jobs,
+  })
+  return [
+    figure('cpu', 'µs/job', client + server),
+    figure('cpu-client', 'µs/job', client),
+    figure('cpu-server', 'µs/job', server),
+    ...(wal === undefined ? [] : [figure('wal', 'bytes/job', wal)]),
+  ]
 }

@@ -1,7 +1,15 @@
 // bee-queue. Best: 50 jobs at a time, no events, finished jobs are removed.
 import BeeQueue from 'bee-queue'
 import { versionOf } from '../measure/versions.ts'
-import { payloadOf, type Place, type Queue, type Setting, type System } from '../system.ts'
+import {
+  busy,
+  type Opening,
+  payloadOf,
+  type Place,
+  type Queue,
+  type Setting,
+  type System,
+} from '../system.ts'
 import { until } from '../until.ts'
 
 const CONCURRENCY = 50
@@ -9,7 +17,7 @@ const BEST = { removeOnSuccess: true, getEvents: false, sendEvents: false, store
 
 type Payload = ReturnType<typeof payloadOf>
 
-async function open(place: Place, setting: Setting, keep: boolean): Promise<Queue> {
+async function open(place: Place, setting: Setting, { keep, load }: Opening): Promise<Queue> {
   const isBest = setting === 'best'
   const redis = { host: '127.0.0.1', port: Number(new URL(place.url).port) }
   const queue = new BeeQueue<Payload>('noop', { redis, ...(isBest ? BEST : { removeOnSuccess: !keep }) })
@@ -29,12 +37,13 @@ async function open(place: Place, setting: Setting, keep: boolean): Promise<Queu
     async work(onRun) {
       // bee-queue emits this after it has written the outcome.
       queue.on('succeeded', () => void (succeeded += 1))
-      const run = ({ data }: { readonly data: Payload }): Promise<{ ok: boolean }> => {
+      const run = async ({ data }: { readonly data: Payload }): Promise<{ ok: boolean }> => {
         runs += 1
         onRun(data.n)
-        return Promise.resolve({ ok: true })
+        await busy(load)
+        return { ok: true }
       }
-      if (isBest) queue.process(CONCURRENCY, run)
+      if (isBest) queue.process(load?.workers ?? CONCURRENCY, run)
       else queue.process(run)
       await queue.ready()
     },
@@ -56,7 +65,7 @@ function system(setting: Setting): System {
     keeps:
       `${isBest ? 'nothing after success' : 'job and payload, forever, no result'}; ` +
       'a power cut may lose jobs acknowledged in the last second',
-    open: (place, { keep }) => open(place, setting, keep),
+    open: (place, how) => open(place, setting, how),
   }
 }
 

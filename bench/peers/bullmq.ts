@@ -1,7 +1,15 @@
 // BullMQ on Redis and on its PostgreSQL backend. Best: 100 jobs at a time, finished jobs are removed.
 import { createPostgresBackend, Queue as BullQueue, Worker } from 'bullmq'
 import { versionOf } from '../measure/versions.ts'
-import { payloadOf, type Place, type Queue, type Setting, type System } from '../system.ts'
+import {
+  busy,
+  type Opening,
+  payloadOf,
+  type Place,
+  type Queue,
+  type Setting,
+  type System,
+} from '../system.ts'
 import { until } from '../until.ts'
 
 const NAME = 'noop'
@@ -41,7 +49,7 @@ function onPostgres(place: Place, removeOnComplete: boolean): Backend {
   }
 }
 
-async function open(place: Place, setting: Setting, keep: boolean): Promise<Queue> {
+async function open(place: Place, setting: Setting, { keep, load }: Opening): Promise<Queue> {
   const isBest = setting === 'best'
   const { queue, worker: start } = (place.store === 'redis' ? onRedis : onPostgres)(place, isBest || !keep)
   await queue.waitUntilReady()
@@ -59,12 +67,13 @@ async function open(place: Place, setting: Setting, keep: boolean): Promise<Queu
       )
     },
     async work(onRun) {
-      const run: Processor = ({ data }) => {
+      const run: Processor = async ({ data }) => {
         runs += 1
         onRun(data.n)
-        return Promise.resolve({ ok: true })
+        await busy(load)
+        return { ok: true }
       }
-      worker = start(run, isBest ? CONCURRENCY : undefined)
+      worker = start(run, load?.workers ?? (isBest ? CONCURRENCY : undefined))
       // BullMQ emits this after it has written the completion.
       worker.on('completed', () => void (completed += 1))
       worker.on('error', (error) => console.error(error))
@@ -92,7 +101,7 @@ function system(store: 'redis' | 'postgres', setting: Setting): System {
     settings: isBest ? `concurrency ${CONCURRENCY}, removeOnComplete` : 'none: one job at a time',
     version: versionOf('bullmq'),
     keeps: `${isBest ? 'nothing after success' : 'job, payload and result, forever'}; ${GUARANTEES[store]}`,
-    open: (place, { keep }) => open(place, setting, keep),
+    open: (place, how) => open(place, setting, how),
   }
 }
 

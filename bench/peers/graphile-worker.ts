@@ -5,7 +5,7 @@ import { Logger, makeWorkerUtils, run, type Runner } from 'graphile-worker'
 import pg from 'pg'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { versionOf } from '../measure/versions.ts'
-import { payloadOf, type Place, type Queue, type Setting, type System } from '../system.ts'
+import { busy, type Load, payloadOf, type Place, type Queue, type Setting, type System } from '../system.ts'
 
 const BEST = {
   concurrentJobs: 100,
@@ -17,7 +17,7 @@ const BEST = {
 
 const logger = new Logger(() => () => {})
 
-async function open(place: Place, setting: Setting): Promise<Queue> {
+async function open(place: Place, setting: Setting, load: Load | undefined): Promise<Queue> {
   const pgPool = new pg.Pool({ connectionString: place.url, max: 10 })
   pgPool.on('error', (error) => console.error(error))
   const utils = await makeWorkerUtils({ pgPool, logger })
@@ -37,9 +37,14 @@ async function open(place: Place, setting: Setting): Promise<Queue> {
       // Handlers of graphile-worker return no result.
       const noop = (payload: unknown): Promise<void> => {
         onRun((payload as { n: number }).n)
-        return Promise.resolve()
+        return busy(load)
       }
-      const worker = { connectionString: place.url, logger, ...(setting === 'best' && BEST) }
+      const worker = {
+        connectionString: place.url,
+        logger,
+        ...(setting === 'best' && BEST),
+        ...(load !== undefined && { concurrentJobs: load.workers }),
+      }
       runner = await run({ preset: { worker }, taskList: { noop }, crontab: '', noHandleSignals: true })
     },
     async settled() {
@@ -67,7 +72,7 @@ function system(setting: Setting): System {
         : 'none but no log: one job at a time',
     version: versionOf('graphile-worker'),
     keeps: 'nothing after success, no result; an acknowledged job survives a power cut',
-    open: (place) => open(place, setting),
+    open: (place, { load }) => open(place, setting, load),
   }
 }
 

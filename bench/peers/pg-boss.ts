@@ -4,14 +4,14 @@ import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { versionOf } from '../measure/versions.ts'
-import { payloadOf, type Place, type Queue, type Setting, type System } from '../system.ts'
+import { busy, type Load, payloadOf, type Place, type Queue, type Setting, type System } from '../system.ts'
 
 const NAME = 'noop'
 const BEST = { batchSize: 500, localConcurrency: 2, burstWhenBatchFull: true } as const
 
 type Payload = ReturnType<typeof payloadOf>
 
-async function open(place: Place, setting: Setting): Promise<Queue> {
+async function open(place: Place, setting: Setting, load: Load | undefined): Promise<Queue> {
   const isBest = setting === 'best'
   const upkeep = { supervise: false, schedule: false, useListenNotify: true, max: 10 }
   const boss = new PgBoss({ connectionString: place.url, ...(isBest && upkeep) })
@@ -30,11 +30,14 @@ async function open(place: Place, setting: Setting): Promise<Queue> {
       )
     },
     async work(onRun) {
-      const handler = (jobs: readonly { data: Payload }[]): Promise<{ ok: boolean }> => {
+      const handler = async (jobs: readonly { data: Payload }[]): Promise<{ ok: boolean }> => {
         for (const { data } of jobs) onRun(data.n)
-        return Promise.resolve({ ok: true })
+        await busy(load)
+        return { ok: true }
       }
-      await (isBest ? boss.work<Payload>(NAME, BEST, handler) : boss.work<Payload>(NAME, handler))
+      // Its workers get batches; the jobs of a batch run at the same time.
+      const best = load === undefined ? BEST : { ...BEST, batchSize: load.workers / BEST.localConcurrency }
+      await (isBest ? boss.work<Payload>(NAME, best, handler) : boss.work<Payload>(NAME, handler))
     },
     async settled() {
       // pg-boss does not report when it has written a completion, so read its table.
@@ -61,7 +64,7 @@ function system(setting: Setting): System {
         : 'none: one job every 2 s',
     version: versionOf('pg-boss'),
     keeps: 'job, payload and result for 7 days, no attempts; an acknowledged job survives a power cut',
-    open: (place) => open(place, setting),
+    open: (place, { load }) => open(place, setting, load),
   }
 }
 

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { better, defineQueue, defineWorker, type Logger } from 'plainjob'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { versionOf } from '../measure/versions.ts'
-import { payloadOf, type Queue, type Setting, type System } from '../system.ts'
+import { busy, type Load, payloadOf, type Queue, type Setting, type System } from '../system.ts'
 
 const KIND = 'noop'
 
@@ -30,11 +30,11 @@ function plainjob(setting: Setting, settings: string): System {
     version: versionOf('plainjob'),
     keeps:
       'the job with its payload for 7 days, no result and no attempts; synchronous=NORMAL: a power cut may lose the last acknowledged jobs',
-    open: async ({ url }) => openPlainjob(url, POLL_MS[setting]),
+    open: async ({ url }, { load }) => openPlainjob(url, POLL_MS[setting], load),
   }
 }
 
-function openPlainjob(file: string, pollMs: number | undefined): Queue {
+function openPlainjob(file: string, pollMs: number | undefined, load: Load | undefined): Queue {
   const queue = defineQueue({ connection: better(new Database(file)), logger: silent })
   let stopWorker: (() => Promise<void>) | undefined
   const jobs = { started: 0, completed: 0 }
@@ -53,13 +53,15 @@ function openPlainjob(file: string, pollMs: number | undefined): Queue {
       const run = async ({ data }: { readonly data: string }): Promise<void> => {
         jobs.started += 1
         onRun((JSON.parse(data) as { n: number }).n)
+        await busy(load)
       }
       const options = { queue, logger: silent, onCompleted, ...(pollMs && { pollIntervall: pollMs }) }
-      const worker = defineWorker(KIND, run, options)
-      const running = worker.start()
+      // A worker runs one job at a time.
+      const workers = Array.from({ length: load?.workers ?? 1 }, () => defineWorker(KIND, run, options))
+      const running = workers.map((worker) => worker.start())
       stopWorker = async () => {
-        await worker.stop()
-        await running
+        await Promise.all(workers.map((worker) => worker.stop()))
+        await Promise.all(running)
       }
     },
     async settled() {

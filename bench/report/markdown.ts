@@ -5,14 +5,15 @@ import type { Remark, Report } from './report.ts'
 import { placeOf, titleOf } from './titles.ts'
 
 export function toMarkdown(report: Report): string {
-  const { machine, minutes, quick } = report
+  const { machine, minutes, quick, payloadBytes } = report
   const parts = [
     '# Benchmark',
     `${report.startedAt.slice(0, 10)}, ${quick ? 'a quick run' : 'a full run'} of ${minutes.toFixed(1)} minutes on ` +
       `${machine.cores} cores of ${machine.processor}, ${machine.memoryGb} GB, ${machine.system}, Node ${machine.node}. ` +
       `Client and server share these cores. A synced write of 8 kB takes ${machine.syncUs} µs. ` +
       `Load of the machine before ${machine.loadBefore}, after ${machine.loadAfter}; ` +
-      `unrelated processes used ${machine.noise} cores during the run.`,
+      `unrelated processes used ${machine.noise} cores during the run.` +
+      (payloadBytes === undefined ? '' : ` Payloads have ${numberText(payloadBytes)} bytes.`),
     'All figures are medians, with the minimum, the maximum and the number of rounds in parentheses; the systems of a case took turns.',
     '## Targets',
     targetTable(report.targets),

@@ -32,6 +32,8 @@ export interface Findings {
   readonly startedAt: string
   readonly minutes: number
   readonly quick: boolean
+  /** The value of `--payload`. */
+  readonly payloadBytes?: number | undefined
   readonly machine: Machine & {
     readonly loadAfter: number
     /** Cores used by unrelated processes, on average. */

@@ -52,6 +52,15 @@ const liteAtMost = (name: string): Shape => ({ case: name, store: 'sqlite', way:
 
 const EMPTY_CLAIMS = ['h', 'h-stage', 'h-foreign', 'h-paused']
 
+/** CPU of the server per job: on a managed database, users pay for it. */
+const SERVER_COSTS = ['d', 'd-nothing-kept', 'scale-2', 'scale-4'].map((name): Rule => ({
+  ...pgAtMost(`${name}-cpu-server`),
+  against: 'graphile-worker, best',
+  others: [graphileBest],
+  target: 0.9,
+  goal: 0.75,
+}))
+
 const RULES: readonly Rule[] = [
   { ...pgAtLeast('b'), against: 'graphile-worker', others: [graphile], target: 30, goal: 40 },
   { ...pgAtLeast('b'), against: 'pg-boss', others: [boss], target: 30, goal: 40 },
@@ -61,11 +70,11 @@ const RULES: readonly Rule[] = [
     ...pgAtLeast('c'),
     against: 'the best peer on Postgres',
     others: [graphile, boss, { system: 'bullmq-postgres' }],
-    target: 2.2,
-    goal: 3,
+    target: 1.9,
+    goal: 2.2,
   },
   { ...liteAtLeast('c'), against: 'bare', others: [bare], target: 0.5, goal: 0.7 },
-  { ...pgAtLeast('d'), against: 'graphile-worker, best', others: [graphileBest], target: 1.5, goal: 2.5 },
+  { ...pgAtLeast('d'), against: 'graphile-worker, best', others: [graphileBest], target: 1.35, goal: 1.5 },
   {
     ...pgAtLeast('d'),
     against: 'graphile-worker, default',
@@ -77,10 +86,34 @@ const RULES: readonly Rule[] = [
     ...pgAtLeast('d-nothing-kept'),
     against: 'graphile-worker, best',
     others: [graphileBest],
-    target: 2,
-    goal: 3,
+    target: 1.6,
+    goal: 2,
   },
   { ...pgAtMost('d-cpu'), against: 'graphile-worker, best', others: [graphileBest], target: 0.8, goal: 0.5 },
+  ...SERVER_COSTS,
+  ...['d-wal', 'scale-2-wal', 'scale-4-wal'].map((name): Rule => ({
+    ...pgAtMost(name),
+    against: 'bytes',
+    others: [],
+    target: 652,
+    goal: 448,
+  })),
+  { ...pgAtLeast('scale-2'), against: 'its own scale-1', others: [own('scale-1')], target: 1.3, goal: 1.6 },
+  {
+    ...pgAtLeast('scale-1'),
+    against: 'graphile-worker, best',
+    others: [graphileBest],
+    target: 1.35,
+    goal: 1.5,
+  },
+  ...['scale-2', 'scale-4', 'j-2', 'j-4'].map((name): Rule => ({
+    ...pgAtLeast(name),
+    against: 'graphile-worker, best',
+    others: [graphileBest],
+    target: 1,
+    goal: 1.2,
+  })),
+  { ...pgAtMost('l'), against: 'statements per second', others: [], target: 1, goal: 0.5 },
   { ...liteAtMost('d-cpu'), against: 'plainjob', others: [plainjob], target: 0.25 },
   { ...pgAtLeast('e'), against: 'graphile-worker', others: [graphile], target: 20, goal: 40 },
   { ...pgAtLeast('e'), against: 'pg-boss', others: [boss], target: 20, goal: 40 },
@@ -92,6 +125,12 @@ const RULES: readonly Rule[] = [
   { ...pgAtMost('f-other'), against: 'bullmq-redis', others: [bullmq], target: 1.3 },
   { ...pgAtMost('f-other-p99'), against: 'graphile-worker', others: [graphile], target: 1 },
   { ...liteAtMost('f-other'), against: 'milliseconds', others: [], target: 5 },
+  ...['open-1000', 'open-4000'].flatMap((name): Rule[] => [
+    { ...pgAtMost(name), against: 'graphile-worker', others: [graphile], target: 1 },
+    { ...pgAtMost(name), against: 'bullmq-redis', others: [bullmq], target: 1.3 },
+  ]),
+  { ...pgAtLeast('slow-commits'), against: 'graphile-worker', others: [graphile], target: 1 },
+  { ...pgAtMost('slow-commits-p99'), against: 'graphile-worker', others: [graphile], target: 1 },
   { ...pgAtLeast('g'), against: 'its own d', others: [own('d')], target: 0.9 },
   { ...liteAtLeast('g'), against: 'its own d', others: [own('d')], target: 0.9 },
   ...EMPTY_CLAIMS.flatMap((name) => {

@@ -92,14 +92,18 @@ async function open(place: Place): Promise<Queue> {
 
   async function loop(connection: pg.Client, ran: (n: number) => void): Promise<void> {
     let done: string[] = []
-    let floor = '0'
+    let cursor = '0'
     while (!stopping.signal.aborted) {
-      const { rows } = await connection.query<ClaimedRow>({ name: 'step', text: STEP, values: [done, floor] })
+      const { rows } = await connection.query<ClaimedRow>({
+        name: 'step',
+        text: STEP,
+        values: [done, cursor],
+      })
       inHand += rows.length - done.length
       for (const { payload } of rows) ran(payload.n)
       done = rows.map(({ id }) => id)
       // Taken rows stay dead until a vacuum, so continue after them. Start over when a batch is empty.
-      floor = rows.length === 0 ? '0' : (rows.at(-1)?.seq ?? floor)
+      cursor = rows.length === 0 ? '0' : (rows.at(-1)?.seq ?? cursor)
     }
   }
 

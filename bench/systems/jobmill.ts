@@ -3,12 +3,20 @@ import { defineJob, jobmill } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
 import { versionOf } from '../measure/versions.ts'
-import { payloadOf, type Place, type Queue, type Setting, type System } from '../system.ts'
+import {
+  busy,
+  type Opening,
+  payloadOf,
+  type Place,
+  type Queue,
+  type Setting,
+  type System,
+} from '../system.ts'
 import { until } from '../until.ts'
 
 const WORKERS = 100
 
-function open(place: Place, setting: Setting, keep: boolean): Promise<Queue> {
+function open(place: Place, setting: Setting, { keep, load }: Opening): Promise<Queue> {
   let ran: ((n: number) => void) | undefined
   let runs = 0
   const noop = defineJob({
@@ -16,16 +24,19 @@ function open(place: Place, setting: Setting, keep: boolean): Promise<Queue> {
     run({ payload }: { readonly payload: { readonly n: number; readonly to: string } }) {
       runs += 1
       ran?.(payload.n)
-      return { ok: true }
+      return load === undefined ? { ok: true } : busy(load).then(() => ({ ok: true }))
     },
   })
   const settings = {
     ...(setting === 'best' && { workers: WORKERS }),
+    // The workers of a queue are the total of all processes.
+    ...(load !== undefined && { workers: load.workers * (load.processes ?? 1) }),
     ...(!keep && { retain: { done: 0 } }),
   }
   const mill = jobmill({
     store: place.store === 'sqlite' ? sqlite(place.url) : postgres(place.url),
     jobs: [noop],
+    ...(load?.processes !== undefined && { capacity: load.workers }),
     ...(Object.keys(settings).length > 0 && { queues: { default: settings } }),
   })
   const queue: Queue = {
@@ -59,7 +70,7 @@ function system(store: 'postgres' | 'sqlite', setting: Setting): System {
     keeps:
       'job, payload, result and each attempt for 7 days (nothing in d-nothing-kept and k); ' +
       'an acknowledged job survives a power cut',
-    open: (place, { keep }) => open(place, setting, keep),
+    open: (place, how) => open(place, setting, how),
   }
 }
 

@@ -6,6 +6,7 @@ import { closers } from '../closing.ts'
 import { type Chance, chance as chanceFrom } from '../simulate/chance.ts'
 import {
   ASYNC_FAILOVER,
+  FAILOVER_SYNC,
   NEMESES,
   OUTAGES,
   POWER_CUT,
@@ -21,7 +22,7 @@ import { rollingDeploy } from './rolling-deploy.ts'
 import { round, type RoundResult } from './round.ts'
 import type { Nemesis, StoreName } from './scene.ts'
 import { startStorm } from './start-storm.ts'
-import { laggingStandby, restoredDatabase, restoredFile } from './time-machines.ts'
+import { laggingStandby, restoredDatabase, restoredFile, synchronousStandby } from './time-machines.ts'
 import { timeTravel } from './time-travel.ts'
 
 export interface CampaignOptions {
@@ -89,6 +90,7 @@ export async function campaign({
       await addScene(OUTAGES, store, (scene) => outages(scene, times), of(OUTAGES))
       await addScene(RESTORED_BACKUP, store, restoredBackup, of(RESTORED_BACKUP))
       await addScene(ASYNC_FAILOVER, store, asyncFailover, of(ASYNC_FAILOVER))
+      await addScene(FAILOVER_SYNC, store, failoverSync, of(FAILOVER_SYNC))
     }
   }
   return results
@@ -116,6 +118,11 @@ async function restoredBackup(scene: SceneOptions): Promise<RoundResult> {
 
 async function asyncFailover(scene: SceneOptions): Promise<RoundResult> {
   return timeTravel({ ...scene, machine: await laggingStandby(scene.closing), countedAs: 'unreplicated' })
+}
+
+/** Nothing is lost by definition: every acknowledged job must be there. */
+async function failoverSync(scene: SceneOptions): Promise<RoundResult> {
+  return timeTravel({ ...scene, machine: await synchronousStandby(scene.closing), countedAs: null })
 }
 
 /** The failover comes last, because it uses up the standby. */

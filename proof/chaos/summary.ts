@@ -70,8 +70,8 @@ export function tableOf({ nemeses, broken, ...figures }: Summary): string {
     '|---|---|---|---|',
     ...rows.map((row) => `| ${row} |`),
     '',
-    `${count(figures.acknowledged)} jobs acknowledged, ${count(figures.finished)} finished, ${count(figures.lost)} lost; ` +
-      `${count(figures.unreplicated)} gone with a failover to an asynchronous standby, ${count(figures.rolledBack)} with a restored backup; ` +
+    `${count(figures.acknowledged)} jobs acknowledged, ${count(figures.finished)} finished, ${count(figures.lost)} lost unexpectedly. ` +
+      `As documented, ${count(figures.unreplicated)} were lost in the asynchronous failover and ${count(figures.rolledBack)} in the restored backup. ` +
       `${count(figures.staleWritesRefused)} stale writes refused. Seed ${figures.seed}.`,
     broken.length === 0 ? 'All guarantees held.' : `Violated:\n${broken.join('\n')}`,
   ].join('\n')

@@ -1,11 +1,14 @@
-/** Ways to move a database back in time: a file backup, a database copy, a lagging standby. */
+/**
+ * Ways to move a database back in time: a file backup, a database copy, a lagging standby. And one that must
+ * not: a synchronous standby.
+ */
 import { renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { type PostgresServer, startPostgres } from '../../test/support/postgres/postgres-server.ts'
 import { asOperator } from './nemeses/server.ts'
-import { proxy as createProxy } from './proxy.ts'
+import { type Proxy, proxy as createProxy } from './proxy.ts'
 import type { RoundOptions } from './round.ts'
 import type { TimeMachine } from './time-travel.ts'
 
@@ -78,29 +81,75 @@ async function withoutSessions({ url }: PostgresServer, statements: readonly str
 
 /** An asynchronous standby that gets no more data from the remembered time on. */
 export async function laggingStandby(closing: Closing): Promise<TimeMachine> {
-  const primary = await startPostgres({
-    binaries: 'current',
-    settings: { ...SETTINGS, wal_keep_size: '256MB' },
+  const { replication, ...servers } = await withStandby(closing, { wal_keep_size: '256MB' })
+  return {
+    ...failsOver(servers),
+    async remember() {
+      await caughtUp(servers.primary, servers.standby)
+      replication.silence('both')
+    },
+  }
+}
+
+/** Each way. Without a wait for the standby, the server would acknowledge writes that it has not sent. */
+const REPLICATION_DELAY_MS = 50
+
+/**
+ * A synchronous standby, by the settings that the guide recommends, on a network that is slower than the disk
+ * of the primary.
+ */
+export async function synchronousStandby(closing: Closing): Promise<TimeMachine> {
+  const { replication, ...servers } = await withStandby(closing, {
+    synchronous_standby_names: '*',
+    synchronous_commit: 'on',
   })
+  replication.delay(REPLICATION_DELAY_MS)
+  return {
+    ...failsOver(servers),
+    async remember() {
+      const { rows } = await asOperator(servers.primary.url, (client) =>
+        client.query<{ state: string }>('SELECT sync_state AS state FROM pg_stat_replication'),
+      )
+      if (rows[0]?.state !== 'sync')
+        throw new Error(`the standby is not synchronous: ${JSON.stringify(rows)}`)
+    },
+  }
+}
+
+interface Replicated {
+  readonly primary: PostgresServer
+  readonly standby: PostgresServer
+  /** All processes connect through it. */
+  readonly clients: Proxy
+}
+
+/** The standby follows through a proxy of its own, `replication`. */
+async function withStandby(
+  closing: Closing,
+  settings: Readonly<Record<string, string>>,
+): Promise<Replicated & { readonly replication: Proxy }> {
+  const primary = await startPostgres({ binaries: 'current', settings: { ...SETTINGS, ...settings } })
   closing(() => primary.stop())
   await primary.shutDown()
   const replication = await createProxy(primary.port)
   closing(() => replication.close())
   const standby = await startPostgres({
     binaries: 'current',
-    settings: SETTINGS,
+    // The default reconnect interval of 5 s would block synchronous commits for that long.
+    settings: { ...SETTINGS, wal_retrieve_retry_interval: '100ms' },
     copy: { data: primary.data, follows: `host=127.0.0.1 port=${replication.port} user=postgres` },
   })
   closing(() => standby.stop())
   await primary.restart()
   const clients = await createProxy(primary.port)
   closing(() => clients.close())
+  return { primary, standby, clients, replication }
+}
+
+/** The primary is killed under load and stays down. The standby takes over its address. */
+function failsOver({ primary, standby, clients }: Replicated): Omit<TimeMachine, 'remember'> {
   return {
     place: { store: 'postgres', at: `postgres://postgres@127.0.0.1:${clients.port}/postgres` },
-    async remember() {
-      await caughtUp(primary, standby)
-      replication.silence('both')
-    },
     async goBack() {
       await primary.kill()
       await asOperator(standby.url, (client) => client.query('SELECT pg_promote(true, 30)'))

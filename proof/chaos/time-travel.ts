@@ -1,7 +1,7 @@
 /**
  * Moves the database back in time under running processes: restores a backup, or promotes a lagging standby.
  * What was acknowledged in between is lost by definition and counted separately. All other jobs must run,
- * with the handler of their kind.
+ * with the handler of their kind. A synchronous standby must not move the database back at all.
  */
 import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,7 +25,8 @@ export interface TimeMachine {
 export interface TimeTravel extends Omit<RoundOptions, 'nemeses' | 'chance' | 'rate'> {
   readonly name: string
   readonly machine: TimeMachine
-  readonly countedAs: 'unreplicated' | 'rolledBack'
+  /** What the jobs are counted as that are gone by definition. Null if none may be gone. */
+  readonly countedAs: 'unreplicated' | 'rolledBack' | null
 }
 
 const KNOWN: CrewKind = { kind: 'known', queue: 'known' }
@@ -122,10 +123,12 @@ async function judged(travelled: Travelled): Promise<RoundResult> {
       .map((line) => [line.n, line.at]),
   )
   const after = acknowledgedCalls.filter(({ sentAt }) => sentAt >= backAt)
-  const lost = [
+  const isThere = (call: Call): boolean => returned.has(call.n) && inStore.get(call.n) === 'done'
+  const someLost = [
     ...acknowledgedCalls.filter((call) => (call.answeredAt ?? 0) < rememberedAt && !returned.has(call.n)),
-    ...after.filter((call) => !returned.has(call.n) || inStore.get(call.n) !== 'done'),
+    ...after.filter((call) => !isThere(call)),
   ]
+  const lost = countedAs === null ? acknowledgedCalls.filter((call) => !isThere(call)) : someLost
   const between = acknowledgedCalls.filter(
     (call) => (call.answeredAt ?? 0) >= rememberedAt && call.sentAt < backAt,
   )
@@ -136,7 +139,10 @@ async function judged(travelled: Travelled): Promise<RoundResult> {
   const dead = (await mill.counts()).reduce((sum, counts) => sum + counts.dead, 0)
   const sentences: [boolean, string][] = [
     [!isEnded, `not ended: jobs are still open ${END_MS / 1_000} s after ${name} on ${store}`],
-    [lost.length > 0, `lost: ${lost.length} jobs acknowledged before or after ${name} on ${store} never ran`],
+    [
+      lost.length > 0,
+      `lost: ${lost.length} jobs acknowledged before or after ${name} on ${store} are missing or never ran`,
+    ],
     [
       misrun.length > 0,
       `wrong handler: ${misrun.length} runs after ${name} on ${store}; a ${misrun[0]?.kind} ran as ${misrun[0]?.ranAs}`,
@@ -150,17 +156,19 @@ async function judged(travelled: Travelled): Promise<RoundResult> {
       recoverySeconds === null || recoverySeconds * 1_000 > RECOVERS_WITHIN_MS,
       `recovery: ${name} on ${store} took ${recoverySeconds === null ? 'too long' : `${recoverySeconds} s`}; the limit is ${RECOVERS_WITHIN_MS / 1_000} s`,
     ],
-    [gone === 0, `nothing shown: ${name} on ${store} took nothing back`],
+    countedAs === null
+      ? [between.length === 0, `nothing shown: no job was acknowledged before ${name} on ${store}`]
+      : [gone === 0, `nothing shown: ${name} on ${store} took nothing back`],
   ]
   const broken = sentences.flatMap(([isBroken, sentence]) => (isBroken ? [`${sentence}.`] : []))
   console.log(
-    `${name}: ${gone} jobs gone by definition, first new job after ${recoverySeconds} s, ${lost.length} lost, ${misrun.length} by the wrong handler`,
+    `${name}: ${countedAs === null ? `${between.length} jobs acknowledged just before it` : `${gone} jobs gone by definition`}, first new job after ${recoverySeconds} s, ${lost.length} lost, ${misrun.length} by the wrong handler`,
   )
   return {
     struck: [{ name, store, injected: 1, recoverySeconds }],
     broken,
     lost: lost.length,
-    [countedAs]: gone,
+    ...(countedAs !== null && { [countedAs]: gone }),
     acknowledged: acknowledgedCalls.length,
     finished: [...inStore.values()].filter((state) => state === 'done').length,
     staleWritesRefused: 0,

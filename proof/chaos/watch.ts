@@ -37,7 +37,8 @@ export function watch({ sent, workers, mill, signal }: WatchOptions): Watch {
   function open(): Sent[] {
     for (const { ledger } of workers.all) {
       ledger.read()
-      for (const { id, how, toldAt } of ledger.runs) if (how === 'returned' && toldAt !== null) ended.add(id)
+      for (const { id, how, reportedAt } of ledger.runs)
+        if (how === 'returned' && reportedAt !== null) ended.add(id)
     }
     return sent.filter(({ id }) => id !== null && !ended.has(id))
   }

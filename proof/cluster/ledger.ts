@@ -19,7 +19,7 @@ type Entry =
     }
   | { readonly what: 'end'; readonly id: string; readonly token: number; readonly how: How }
   /** The mill reported that the outcome of an attempt is committed. */
-  | { readonly what: 'told'; readonly id: string; readonly attempt: number; readonly how: How }
+  | { readonly what: 'reported'; readonly id: string; readonly attempt: number; readonly how: How }
   /** The mill reported that its lease is lost. */
   | { readonly what: 'lost' }
   /** The store refused an outcome, because another instance held the lease. */
@@ -41,7 +41,7 @@ export interface Run {
   endedAt: number | null
   how: How | null
   /** When the mill reported the committed outcome. */
-  toldAt: number | null
+  reportedAt: number | null
 }
 
 interface LedgerWriter {
@@ -97,7 +97,7 @@ export function ledgerReader(file: string, worker: number): LedgerReader {
         startedAt: at,
         endedAt: null,
         how: null,
-        toldAt: null,
+        reportedAt: null,
       }
       runs.push(run)
       byJob.set(id, [...before, run])
@@ -106,9 +106,10 @@ export function ledgerReader(file: string, worker: number): LedgerReader {
       if (run !== undefined) Object.assign(run, { endedAt: entry.at, how: entry.how })
     } else {
       const run = before.find(
-        ({ attempt, how, toldAt }) => attempt === entry.attempt && how === entry.how && toldAt === null,
+        ({ attempt, how, reportedAt }) =>
+          attempt === entry.attempt && how === entry.how && reportedAt === null,
       )
-      if (run !== undefined) run.toldAt = entry.at
+      if (run !== undefined) run.reportedAt = entry.at
     }
   }
 

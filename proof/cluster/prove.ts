@@ -142,7 +142,7 @@ function onlyOf(lies: readonly Lie[], ...some: readonly Lie[]): Lie[] {
 function glance(sent: readonly Sent[], workers: Workers): string {
   for (const { ledger } of workers.all) ledger.read()
   const runs = workers.all.flatMap(({ ledger }) => ledger.runs)
-  const done = runs.filter(({ how, toldAt }) => how === 'returned' && toldAt !== null).length
+  const done = runs.filter(({ how, reportedAt }) => how === 'returned' && reportedAt !== null).length
   const acknowledged = sent.filter(({ answer }) => answer === 'acknowledged').length
   const open = workers.all.filter(({ diedAt }) => diedAt === null).flatMap(({ ledger }) => ledger.open())
   return `enqueued ${acknowledged}, done ${done}, running ${open.length}`

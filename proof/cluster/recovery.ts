@@ -18,7 +18,9 @@ export function afterDeaths(runs: readonly Run[], deaths: readonly Death[]): (nu
 
 /** From the end of the outage to the first outcome committed after it; null if there was none. */
 export function afterOutage({ to }: Outage, runs: readonly Run[]): number | null {
-  const next = least(runs.flatMap(({ toldAt }) => (toldAt !== null && toldAt > to ? [toldAt] : [])))
+  const next = least(
+    runs.flatMap(({ reportedAt }) => (reportedAt !== null && reportedAt > to ? [reportedAt] : [])),
+  )
   return next === null ? null : next - to
 }
 

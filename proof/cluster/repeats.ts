@@ -50,7 +50,7 @@ export function repeats(runs: readonly Run[], trouble: Trouble): Repeat[] {
 function reason(first: Run, next: Run, { deaths, losses, stillnesses, outages }: Trouble): Repeat['why'] {
   if (first.how === 'failed' && next.attempt === first.attempt + 1) return 'planned'
   // A committed outcome stays committed, whatever crashed afterwards.
-  if (first.toldAt !== null && first.how === 'returned') return 'no reason'
+  if (first.reportedAt !== null && first.how === 'returned') return 'no reason'
   const within = ({ worker, at }: Death): boolean =>
     worker === first.worker && at >= first.startedAt && at <= next.startedAt
   if (deaths.some(within)) return 'process died'

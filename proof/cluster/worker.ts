@@ -92,8 +92,8 @@ const mill = jobmill({
   ...(task.beats && { schedules: [{ name: BEATS, job: 'beat', when: BEAT_EVERY, missed: 'all' as const }] }),
   log: 'error',
 })
-mill.on('finished', ({ id, attempt }) => write({ what: 'told', id, attempt, how: 'returned' }))
-mill.on('retried', ({ id, attempt }) => write({ what: 'told', id, attempt, how: 'failed' }))
+mill.on('finished', ({ id, attempt }) => write({ what: 'reported', id, attempt, how: 'returned' }))
+mill.on('retried', ({ id, attempt }) => write({ what: 'reported', id, attempt, how: 'failed' }))
 mill.on('instance-lost', () => write({ what: 'lost' }))
 
 const say = (message: WorkerMessage): void => void process.send?.(message)

@@ -144,7 +144,7 @@ interface Finished {
   readonly state: JobState | null
   readonly again?: boolean
   /** Returned to the queue as if it had never started. */
-  readonly handedBack?: boolean
+  readonly released?: boolean
 }
 
 /** The store granted an instance a lease until then; 0 after a graceful stop. */

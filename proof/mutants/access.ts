@@ -49,7 +49,7 @@ export const ACCESS: readonly TestedMutant[] = [
     file: 'access/host.ts',
     find: 'URL.canParse(url) && new URL(url).hostname === name.toLowerCase()',
     replace: 'url.length > 0',
-    test: { file: 'packages/server/test/local.test.ts', name: 'H5 a Host that is no authority' },
+    test: { file: 'packages/server/test/local.test.ts', name: 'H5 a Host that is not an authority' },
   },
   {
     name: 'http: local mode accepts a request for another host',
@@ -78,7 +78,7 @@ export const ACCESS: readonly TestedMutant[] = [
   {
     name: 'http: a wrong value is reported as missing',
     package: 'server',
-    file: 'wrong-value.ts',
+    file: 'refused.ts',
     find: "if (value === undefined) return { detail: 'is missing'",
     replace: "if (field !== '') return { detail: 'is missing'",
     test: { file: 'packages/server/test/access.test.ts', name: 'H5 a value of the wrong shape' },

@@ -8,9 +8,9 @@ const IN_CODE = 'packages/uploads/test/in-code.test.ts'
 export const AUDIT: readonly TestedMutant[] = [
   {
     name: 'the log hides what retention deleted',
-    file: 'observe/log-events.ts',
-    find: "'duty-done': 'info',",
-    replace: "'duty-done': 'debug',",
+    file: 'observe/event-types.ts',
+    find: "'duty-done': { level: 'info' },",
+    replace: "'duty-done': { level: 'debug' },",
     test: { file: `${TESTS}/observe/log-events.test.ts`, name: 'duty-done' },
   },
   {
@@ -23,8 +23,8 @@ export const AUDIT: readonly TestedMutant[] = [
   {
     name: 'postgres: retention reports one number for all states',
     file: 'store-postgres/retain/retain-jobs.ts',
-    find: 'dead: deadJobs,',
-    replace: 'dead: 0,',
+    find: 'WHERE state = ${dead})::int4 AS dead',
+    replace: 'WHERE state IS NULL)::int4 AS dead',
     test: { file: `${TESTS}/conformance/postgres.test.ts`, name: 'ended jobs are deleted at the age' },
   },
   {
@@ -151,8 +151,8 @@ export const AUDIT: readonly TestedMutant[] = [
     name: 'uploads: a mailbox ignores the id that it was given',
     package: 'uploads',
     file: 'inbox/mailboxes.ts',
-    find: 'given.id === undefined ? newId() : givenId(given.id)',
-    replace: "given.id === '' ? givenId(given.id) : newId()",
+    find: 'given.id === undefined ? platform.id()',
+    replace: "given.id !== '' ? platform.id()",
     test: { file: IN_CODE, name: 'A a mailbox accepts' },
   },
   {
@@ -167,8 +167,8 @@ export const AUDIT: readonly TestedMutant[] = [
     name: 'uploads: a request for a file of another mailbox is not counted',
     package: 'uploads',
     file: 'http/routes.ts',
-    find: "tools.foreign.file(holder.mailbox, cleanId(file) ?? '')",
-    replace: 'cleanId(file)',
+    find: "foreign.file(holder.mailbox, cleanId(file) ?? '')",
+    replace: 'void [foreign, cleanId(file)]',
     test: { file: IN_CODE, name: 'A a request for another mailbox' },
   },
   {
@@ -183,8 +183,8 @@ export const AUDIT: readonly TestedMutant[] = [
     name: 'uploads: a request for another mailbox is not logged',
     package: 'uploads',
     file: 'inbox/deliver/foreign.ts',
-    find: 'log()?.warn(',
-    replace: 'log()?.debug(',
+    find: 'log?.warn(',
+    replace: 'log?.debug(',
     test: { file: IN_CODE, name: 'A a request for another mailbox' },
   },
   {

@@ -7,21 +7,31 @@ export const CONNECTIONS: readonly TestedMutant[] = [
   {
     name: 'http: requests that a client sends ahead start at once',
     file: 'probes/in-turn.ts',
-    find: 'if (before === undefined) {',
-    replace: 'if (before === undefined || before.length === 0) {',
+    find: 'isNext && (connection.isBusy || !socket.writable)',
+    replace: 'isNext && !socket.writable',
     test: {
       file: 'packages/server/test/connections.test.ts',
       name: 'S1 few of the requests that a client pipelines',
     },
   },
   {
-    name: 'http: a connection is read while its requests wait',
+    name: 'http: all requests of a chunk are parsed at once',
     file: 'probes/in-turn.ts',
-    find: 'before.length > 0 && socket.pause()',
-    replace: 'before.length < 0 && socket.pause()',
+    find: 'return found + END.length',
+    replace: 'return data.length',
     test: {
       file: 'packages/server/test/connections.test.ts',
-      name: 'S1 the server reads nothing from a connection',
+      name: 'S1 of the requests that a client pipelines, Node parses one',
+    },
+  },
+  {
+    name: 'http: the requests that clients send ahead have no bound in bytes',
+    file: 'probes/in-turn.ts',
+    find: 'return total <= mostBytes',
+    replace: 'return total >= 0',
+    test: {
+      file: 'packages/server/test/connections.test.ts',
+      name: 'S1 while too many bytes of requests wait',
     },
   },
   {
@@ -32,6 +42,30 @@ export const CONNECTIONS: readonly TestedMutant[] = [
     test: {
       file: 'packages/server/test/connections.test.ts',
       name: 'S1 a connection is closed when its client reads nothing',
+    },
+  },
+  {
+    name: 'http: small chunks of a body are kept one by one',
+    file: 'probes/pieces.ts',
+    find: 'chunk.length < SMALL_BYTES',
+    replace: 'chunk.length < 0',
+    test: { file: 'packages/server/test/connections.test.ts', name: 'S1 small chunks of a body are joined' },
+  },
+  {
+    name: 'http: small chunks of a body are parsed in one turn',
+    file: 'probes/pieces.ts',
+    find: 'areMany = count >= MANY',
+    replace: 'areMany = count < 0',
+    test: { file: 'packages/server/test/connections.test.ts', name: 'S1 small chunks of a body are joined' },
+  },
+  {
+    name: 'http: the responses that clients do not read have no bound in bytes',
+    file: 'probes/unsent.ts',
+    find: 'if (total > mostBytes) closeOthers(socket)',
+    replace: 'if (total < 0) closeOthers(socket)',
+    test: {
+      file: 'packages/server/test/connections.test.ts',
+      name: 'S1 responses that slow clients do not read share a bound',
     },
   },
   {

@@ -6,6 +6,7 @@ const ALONE = `${TESTS}/work/finish-alone.test.ts`
 const REFUSED = `${TESTS}/postgres/refused-writes.test.ts`
 const POSTGRES = `${TESTS}/conformance/postgres.test.ts`
 const SQLITE = `${TESTS}/conformance/sqlite.test.ts`
+const BATCHES = `${TESTS}/postgres/batches.test.ts`
 
 export const OUTCOMES: readonly TestedMutant[] = [
   {
@@ -170,5 +171,19 @@ export const OUTCOMES: readonly TestedMutant[] = [
     find: 'own.queue === undefined ? (definition?.queue ?? queueOf(kind)) : own.queue',
     replace: 'own.queue ?? definition?.queue ?? queueOf(kind)',
     test: { file: `${TESTS}/runtime/arguments.test.ts`, name: 'N20 every method refuses a wrong type' },
+  },
+  {
+    name: 'an attempt whose transaction began too early is spent',
+    file: 'job/attempt/decide.ts',
+    find: 'return retriedForFree(ended.error, 0)',
+    replace: "return failed('failed', ended.error, circumstances)",
+    test: { file: BATCHES, name: 'whose transactions are too early' },
+  },
+  {
+    name: 'postgres: a job that cannot be read stops all claims',
+    file: 'store-postgres/claim/claim.ts',
+    find: 'if (!mayBeDamage(error) || !(await endUnreadable(context, request))) throw error',
+    replace: 'throw error',
+    test: { file: `${TESTS}/postgres/comes-back.test.ts`, name: 'that the server cannot read' },
   },
 ]

@@ -8,7 +8,7 @@ export const OVERRIDES: readonly TestedMutant[] = [
     name: 'a deleted schedule is not listed as an override',
     file: 'job/schedule/schedule-sources.ts',
     find: '  if (code === null) return []',
-    replace: '  if (code === null || sources.deleted) return []',
+    replace: "  if (code === null || 'deleted' in overrides) return []",
     test: { file: CONTRACT, name: 'deleting a schedule of code is listed with author and time' },
   },
   {

@@ -97,7 +97,7 @@ export const REPLACED: readonly TestedMutant[] = [
   {
     name: 'postgres: a second row in a table for a single row stays',
     file: 'store-postgres/schema/recovery.ts',
-    find: 'await restoreSingleRowsIfWrong(options)',
+    find: 'await restoreSingleRowsIfWrong(options).catch(throwUnlessAnswered)',
     replace: 'void restoreSingleRowsIfWrong',
     test: { file: `${TESTS}/postgres/single-rows.test.ts`, name: 'open keeps the row' },
   },
@@ -124,8 +124,8 @@ export const REPLACED: readonly TestedMutant[] = [
   },
   {
     name: 'sqlite: retention keeps locks and keys of jobs that do not exist in a file',
-    file: 'store-sqlite/connection/look-first.ts',
-    find: 'if ((request.queues?.length ?? 0) === 0) await releaseStray(live)',
+    file: 'store-sqlite/sqlite-store.ts',
+    find: 'if ((request.queues?.length ?? 0) === 0) await releaseStray(live())',
     replace: '',
     test: { file: `${TESTS}/admin/emptied.test.ts`, name: 'D3 P1 job: the doctor reports' },
   },
@@ -139,9 +139,9 @@ export const REPLACED: readonly TestedMutant[] = [
   {
     name: 'uploads: tables that are created again get another id of the inbox',
     package: 'uploads',
-    file: 'inbox/identity.ts',
+    file: 'uploads.ts',
     find: '.values({ n: 1, id })',
-    replace: '.values({ n: 1, id: newId() })',
+    replace: '.values({ n: 1, id: platform.id() })',
     test: { file: 'packages/uploads/test/owner.test.ts', name: 'D3 belongs to the same inbox' },
   },
 ]

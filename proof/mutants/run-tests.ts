@@ -9,7 +9,14 @@ import { run } from './run.ts'
 interface Report {
   readonly numFailedTests: number
   readonly numPassedTests: number
+  readonly testResults: readonly { readonly message: string; readonly assertionResults: readonly Result[] }[]
   readonly output: string
+}
+
+interface Result {
+  readonly fullName: string
+  readonly status: string
+  readonly failureMessages: readonly string[]
 }
 
 /** Throws unless all tests of the mutants pass without a fault: a test that always fails proves nothing. */
@@ -17,15 +24,34 @@ export async function pass(mutants: readonly TestedMutant[], url: string): Promi
   const files = [...new Set(mutants.map(({ test }) => test.file))]
   let passed = 0
   await allAtOnce(files, async (file) => {
-    const names = new Set(mutants.flatMap(({ test }) => (test.file === file ? [test.name] : [])))
-    const report = await withCopy(null, (folder) => reportOf(folder, file, [...names].join('|'), url))
-    if (report.numFailedTests > 0 || report.numPassedTests < names.size)
+    const names = [...new Set(mutants.flatMap(({ test }) => (test.file === file ? [test.name] : [])))]
+    const report = await withCopy(null, (folder) => reportOf(folder, file, names.join('|'), url))
+    // One test may have several of the names.
+    const missing = names.filter((name) => !hasPassed(report, name))
+    if (report.numFailedTests > 0 || missing.length > 0)
       throw new Error(
-        `${file}: not all of these pass without a fault: ${[...names].join(', ')}\n${report.output}`,
+        `${file}: some tests do not pass without a fault. ${failuresIn(report)}\nNo test passed with the name: ${missing.join(', ') || 'none'}\n${report.output}`,
       )
     passed += 1
     console.log(`without a fault: ${passed} of ${files.length} test files pass, ${file}`)
   })
+}
+
+function hasPassed({ testResults }: Report, name: string): boolean {
+  const pattern = new RegExp(name)
+  return testResults.some(({ assertionResults }) =>
+    assertionResults.some(({ status, fullName }) => status === 'passed' && pattern.test(fullName)),
+  )
+}
+
+function failuresIn({ testResults }: Report): string {
+  const said = testResults.flatMap(({ message, assertionResults }) => [
+    message,
+    ...assertionResults.flatMap(({ fullName, failureMessages }) =>
+      failureMessages.map((failure) => `${fullName}: ${failure}`),
+    ),
+  ])
+  return said.filter((text) => text !== '').join('\n')
 }
 
 /** The test that found the fault; null if it did not. */

@@ -91,8 +91,8 @@ export const RUNTIME: readonly TestedMutant[] = [
   {
     name: 'large follow-ups are one statement',
     file: 'store-postgres/finish/finish.ts',
-    find: 'const slices = slicesOf(jobs)',
-    replace: 'const slices = slicesOf([]).map(() => jobs)',
+    find: 'const slices = slicesOf(item.followUps ?? [])',
+    replace: 'const slices = slicesOf([]).map(() => item.followUps ?? [])',
     test: { file: `${TESTS}/postgres/statements.test.ts`, name: 'D7 P10 large follow-ups' },
   },
 ]

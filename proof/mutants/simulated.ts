@@ -46,7 +46,7 @@ export const SIMULATED: readonly Mutant[] = [
   },
   {
     name: 'a tick does not check whether it was already served',
-    file: 'store-sqlite/schedules/tick.ts',
+    file: 'store/stored-schedule.ts',
     find: 'schedule.nextAt === from',
     replace: 'schedule.nextAt !== 0',
   },
@@ -58,7 +58,7 @@ export const SIMULATED: readonly Mutant[] = [
   },
   {
     name: 'direct dispatch ignores ready jobs',
-    file: 'store-sqlite/enqueue/hand-off.ts',
+    file: 'store-sqlite/enqueue/direct-dispatch.ts',
     find: 'return isOpen ? bestReadyPriority(work.sql, id)',
     replace: 'return isOpen ? Number.POSITIVE_INFINITY + id',
   },
@@ -79,13 +79,13 @@ export const SIMULATED: readonly Mutant[] = [
     file: 'enqueue/send-until-known.ts',
     find: "if (isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN') unknown = error",
     replace:
-      "if (isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN') return jobs.map(({ id }) => ({ id, outcome: 'enqueued' }))",
+      "if (isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN') return jobs().map(({ id }) => ({ id, outcome: 'enqueued' }))",
   },
   {
     name: 'a dedupe key is not held after its job ends',
     file: 'store-sqlite/enqueue/dedupe.ts',
-    find: 'endedAs === DONE ? job.hold_ms !== 0 :',
-    replace: 'endedAs === DONE ? job.hold_ms === 0 :',
+    find: '(endedAs === DONE ||',
+    replace: '(endedAs !== DONE ||',
   },
   {
     name: 'enqueue ignores a dedupe key that is in use',

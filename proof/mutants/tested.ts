@@ -5,6 +5,7 @@ import { ANSWERS } from './answers.ts'
 import { AUDIT } from './audit.ts'
 import { FILES } from './files.ts'
 import type { TestedMutant } from './mutant.ts'
+import { BATCHES } from './batches.ts'
 import { OUTCOMES } from './outcomes.ts'
 import { OVERRIDES } from './overrides.ts'
 import { PROCESSES } from './processes.ts'
@@ -21,6 +22,7 @@ export const TESTED: readonly TestedMutant[] = [
   ...ANSWERS,
   ...AUDIT,
   ...FILES,
+  ...BATCHES,
   ...OUTCOMES,
   ...OVERRIDES,
   ...PROCESSES,
@@ -85,14 +87,14 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: finish does not check the lease token',
-    file: 'store-postgres/finish/finish-statement.ts',
-    find: 'USING input AS i WHERE r.id = i.id AND r.token = i.token',
-    replace: 'USING input AS i WHERE r.id = i.id',
+    file: 'store-postgres/schema/functions/finish-each.ts',
+    find: 'AND r.id = i.id AND r.token = i.token\n',
+    replace: 'AND r.id = i.id\n',
     test: { file: CONTRACT, name: 'the attempt number is not the fence' },
   },
   {
     name: 'postgres: the fast path of finish does not check the lease token',
-    file: 'store-postgres/schema/functions/finish-done.ts',
+    file: 'store-postgres/schema/functions/finish.ts',
     find: 'AND r.id = i.id AND r.token = i.token AND r.flags = 0 AND r.tries <= longest',
     replace: 'AND r.id = i.id AND r.flags = 0 AND r.tries <= longest',
     test: { file: CONTRACT, name: 'the attempt number is not the fence' },
@@ -116,17 +118,17 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a scan cursor is never reset',
-    file: 'store-postgres/claim/floors.ts',
+    file: 'store-postgres/claim/scan-cursors.ts',
     find: 'const isDue = lanes.disturbed || !lanes.isDrained || now >= lanes.fullFrom',
     replace: 'const isDue = false',
-    test: { file: `${TESTS}/postgres/floors.test.ts`, name: 'a job that commits late, below a scan cursor' },
+    test: { file: `${TESTS}/postgres/cursors.test.ts`, name: 'a job that commits late, below a scan cursor' },
   },
   {
     name: 'postgres: the scan cursor of due jobs is never reset',
-    file: 'store-postgres/claim/due-floor.ts',
+    file: 'store-postgres/claim/due-cursor.ts',
     find: 'now < notBefore ? floor : null',
     replace: 'notBefore > 0 ? floor : null',
-    test: { file: `${TESTS}/postgres/due-floor.test.ts`, name: 'after a slow scan' },
+    test: { file: `${TESTS}/postgres/due-cursor.test.ts`, name: 'after a slow scan' },
   },
   {
     name: 'postgres: the reaper reads an old snapshot',
@@ -163,7 +165,7 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: claim does not skip jobs that another claim has locked',
-    file: 'store-postgres/schema/functions/claim-ready.ts',
+    file: 'store-postgres/schema/functions/claim.ts',
     find: 'ORDER BY r.queue_id, r.priority, r.seq LIMIT 500 FOR UPDATE SKIP LOCKED',
     replace: 'ORDER BY r.queue_id, r.priority, r.seq LIMIT 500',
     test: {
@@ -172,42 +174,59 @@ export const TESTED: readonly TestedMutant[] = [
     },
   },
   {
+    name: 'postgres: a claim from a queue with a concurrency limit writes no permit',
+    file: 'store-postgres/schema/functions/claim.ts',
+    find: 'IF with_permits THEN',
+    replace: 'IF false THEN',
+    test: { file: CONTRACT, name: 'holds one permit until its attempt ends' },
+  },
+  {
+    name: 'postgres: a claim of a quarantined job takes any job',
+    file: 'store-postgres/schema/functions/claim.ts',
+    find: 'WHERE r.queue_id = w.queue_id AND r.crashes >= 2 AND',
+    replace: 'WHERE r.queue_id = w.queue_id AND',
+    test: { file: CONTRACT, name: 'is skipped by skip, and taken alone by only' },
+  },
+  {
+    name: 'postgres: a claim spends no budget of the limit of its queue',
+    file: 'store-postgres/claim/claim-limited.ts',
+    find: "if (settings.type === 'rate') changed.add(name)",
+    replace: '',
+    test: { file: CONTRACT, name: 'takes what the budget has, spends it' },
+  },
+  {
     name: 'postgres: direct dispatch ignores ready jobs',
-    file: 'store-postgres/schema/functions/enqueue-alike.ts',
-    find: 'may := head_priority IS NULL OR with_priority < head_priority;',
-    replace: 'may := true;',
+    file: 'store-postgres/schema/functions/enqueue.ts',
+    find: 'IF is_alike AND with_priority < first_priorities[1] THEN',
+    replace: 'IF is_alike AND first_priorities[1] IS NOT NULL THEN',
     test: { file: CONTRACT, name: 'ready jobs of any kind block direct dispatch' },
   },
   {
     name: 'postgres: a job from remote dispatch starts although its lease was released before it arrived',
     file: 'dispatch/next.ts',
-    find: 'unknownLeasesFound: ({ standBys }) => standBys.clear(),',
+    find: 'unknownLeasesFound: ({ workerOffers }) => workerOffers.clear(),',
     replace: 'unknownLeasesFound: () => {},',
-    test: { file: `${TESTS}/runtime/hand-over.test.ts`, name: 'does not start a second time' },
+    test: { file: `${TESTS}/runtime/remote-dispatch.test.ts`, name: 'does not start a second time' },
   },
   {
     name: 'postgres: a job that remote dispatch lost is never found',
     file: 'dispatch/plan.ts',
-    find: 'return now - lastStandByAt < STAND_BY_MS',
-    replace: 'return now - lastStandByAt < 0',
-    test: { file: `${TESTS}/runtime/hand-over.test.ts`, name: 'that does not arrive is found' },
+    find: 'return now - lastWorkerOfferAt < WORKER_OFFER_MS',
+    replace: 'return now - lastWorkerOfferAt < 0',
+    test: { file: `${TESTS}/runtime/remote-dispatch.test.ts`, name: 'that does not arrive is found' },
   },
   {
-    name: 'postgres: direct dispatch of a batch ignores ready jobs',
-    file: 'store-postgres/schema/functions/enqueue-due.ts',
-    find: 'ON w.queue_id = j.queue_id AND j.priority < w.priority AND',
-    replace: 'ON w.queue_id = j.queue_id AND',
+    name: 'postgres: direct dispatch of different jobs ignores ready jobs',
+    file: 'store-postgres/schema/functions/enqueue.ts',
+    find: 'ON f.queue_id = j.queue_id AND j.priority < f.priority AND',
+    replace: 'ON f.queue_id = j.queue_id AND',
     test: { file: CONTRACT, name: 'no job overtakes one that was ready before' },
   },
   {
-    name: 'postgres: a tick enqueues its job outside the transaction',
+    name: 'postgres: a tick is not one transaction',
     file: 'store-postgres/schedules/tick.ts',
-    find: `const replies = await enqueueWith(
-    context,
-    query,`,
-    replace: `const replies = await enqueueWith(
-    context,
-    context.connection.query,`,
+    find: 'inTransaction(context, (inside) => tickOnce(inside, items))',
+    replace: 'tickOnce(context, items)',
     test: { file: `${TESTS}/postgres/cluster.test.ts`, name: 'leaves neither the job nor the tick' },
   },
   {
@@ -222,8 +241,8 @@ export const TESTED: readonly TestedMutant[] = [
   {
     name: 'postgres: a notification does not reach other processes',
     file: 'store-postgres/notifier/notifier.ts',
-    find: 'send: url === null ? null :',
-    replace: 'send: url !== undefined ? null :',
+    find: "const NOTIFY = 'SELECT pg_notify($1, $2)'",
+    replace: "const NOTIFY = `SELECT pg_notify('lost', $2) WHERE $1 <> ''`",
     test: { file: `${TESTS}/postgres/notifier.test.ts`, name: 'receives the first notification' },
   },
   {
@@ -260,8 +279,8 @@ export const TESTED: readonly TestedMutant[] = [
   {
     name: "postgres: a commit of the user's transaction sends no notification",
     file: 'store-postgres/enqueue/ready-counts.ts',
-    find: 'if (xid !== null) context.notifyAfterCommit',
-    replace: 'if (xid === undefined) context.notifyAfterCommit',
+    find: 'if (xid !== null) commits.add',
+    replace: 'if (xid === undefined) commits.add',
     test: { file: `${TESTS}/postgres/notifier.test.ts`, name: 'N8 enqueue in a user transaction' },
   },
   {
@@ -288,8 +307,8 @@ export const TESTED: readonly TestedMutant[] = [
   {
     name: 'postgres: jobs that never failed are listed as retrying',
     file: 'store-postgres/inspect/list.ts',
-    find: 'tests.push(`a.outcome IN (${FAILED_OUTCOMES})`)',
-    replace: 'tests.push(`a.outcome IN (${FAILED_OUTCOMES}) IS NOT NULL`)',
+    find: '[`a.outcome IN (${FAILED_OUTCOMES})`]',
+    replace: '[`a.outcome IN (${FAILED_OUTCOMES}) IS NOT NULL`]',
     test: { file: CONTRACT, name: 'retrying: jobs whose last attempt failed' },
   },
   {

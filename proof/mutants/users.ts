@@ -5,6 +5,55 @@ const TESTS = 'packages/jobmill/test'
 
 export const USERS: readonly TestedMutant[] = [
   {
+    name: 'sqlite: a transaction that cannot get the lock is reported as busy',
+    file: 'store-sqlite/connection/errors.ts',
+    find: "codeOf(error) === 'SQLITE_BUSY')",
+    replace: "codeOf(error) === 'BUSY')",
+    test: { file: `${TESTS}/sqlite/transactions.test.ts`, name: 'D10 has read while another connection' },
+  },
+  {
+    name: 'sqlite: a read-only handle is reported as an unavailable store',
+    file: 'store-sqlite/connection/errors.ts',
+    find: "primaryCode(error) === 'SQLITE_READONLY'",
+    replace: "primaryCode(error) === 'READONLY'",
+    test: { file: `${TESTS}/sqlite/transactions.test.ts`, name: 'D10 b a handle opened as read-only' },
+  },
+  {
+    name: 'cli: a signal during the start is reported as an error',
+    file: 'cli/run-mill.ts',
+    find: 'if (stopping.aborted) return ended',
+    replace: '',
+    test: { file: `${TESTS}/cli/start.test.ts`, name: 'D9 P6 c ends cleanly at the first signal' },
+  },
+  {
+    name: 'cli: a config that exports a mill is read as options',
+    file: 'cli/config/load-config.ts',
+    find: "typeof options.enqueue === 'function'",
+    replace: "typeof options.enqueue === 'string'",
+    test: { file: `${TESTS}/cli/cli.test.ts`, name: 'd a config that exports a mill' },
+  },
+  {
+    name: 'cli: a transfer silently drops the tables of an application',
+    file: 'cli/commands/transfer.ts',
+    find: "if (!isLook && !parsed.has('jobs-only'))",
+    replace: "if (isLook && !parsed.has('jobs-only'))",
+    test: {
+      file: `${TESTS}/cli/transfer.test.ts`,
+      name: 'Outside a sqlite database with tables of an application',
+    },
+  },
+  {
+    name: 'uploads: a number of the environment is converted from any text',
+    package: 'uploads',
+    file: 'config/read-config.ts',
+    find: 'WHOLE_NUMBERS.has(name) && /^[0-9]+$/.test(text)',
+    replace: 'WHOLE_NUMBERS.has(name)',
+    test: {
+      file: 'packages/uploads/test/config.test.ts',
+      name: 'A numbers in the environment and in options are decimal',
+    },
+  },
+  {
     name: 'sqlite: a relative path changes with the working directory',
     file: 'store-sqlite/sqlite.ts',
     find: 'trimmed : resolve(trimmed)',
@@ -14,8 +63,8 @@ export const USERS: readonly TestedMutant[] = [
   {
     name: 'sqlite: a stale snapshot is reported as a lock',
     file: 'store-sqlite/connection/errors.ts',
-    find: "error.code === 'SQLITE_BUSY_SNAPSHOT'",
-    replace: "error.code === 'SQLITE_SNAPSHOT'",
+    find: "codeOf(error) === 'SQLITE_BUSY_SNAPSHOT'",
+    replace: "codeOf(error) === 'SQLITE_SNAPSHOT'",
     test: { file: `${TESTS}/sqlite/transactions.test.ts`, name: 'D10' },
   },
   {
@@ -127,8 +176,8 @@ export const USERS: readonly TestedMutant[] = [
   {
     name: 'postgres: an invalid ssl option is accepted',
     file: 'store-postgres/connection/server-address.ts',
-    find: "  checkSsl(ssl, 'ssl')\n",
-    replace: '',
+    find: 'checkFields({ password, ssl })',
+    replace: 'checkFields({ password })',
     test: { file: `${TESTS}/postgres/open.test.ts`, name: 'N7 invalid settings' },
   },
   {
@@ -148,8 +197,8 @@ export const USERS: readonly TestedMutant[] = [
   {
     name: 'postgres: the notifier does not get the login of the pool',
     file: 'store-postgres/options.ts',
-    find: 'return notifierAddress(notifier, url, { ssl, password })',
-    replace: 'return addressOf({ url: notifier, ssl, password })',
+    find: 'return secondAddress(second, url, { ssl, password })',
+    replace: 'return addressOf({ url: second, ssl, password })',
     test: {
       file: `${TESTS}/postgres/comes-back.test.ts`,
       name: 'N7 a notifier without a password uses that of the pool',
@@ -163,6 +212,26 @@ export const USERS: readonly TestedMutant[] = [
     test: {
       file: `${TESTS}/postgres/comes-back.test.ts`,
       name: 'N7 the password of a connection string wins',
+    },
+  },
+  {
+    name: 'postgres: lists come from a replica that lacks the writes of the process',
+    file: 'store-postgres/connection/replica.ts',
+    find: 'saw: () => void (sawAt = platform.monotonic()),',
+    replace: 'saw: () => void (sawAt = -1),',
+    test: {
+      file: `${TESTS}/postgres/replica.test.ts`,
+      name: 'a program sees in its lists what it wrote before',
+    },
+  },
+  {
+    name: 'postgres: a server that accepts writes is read as a replica',
+    file: 'store-postgres/connection/replica.ts',
+    find: 'if (!replica.isStandby) return',
+    replace: 'if (replica.next < 0n) return',
+    test: {
+      file: `${TESTS}/postgres/replica.test.ts`,
+      name: 'a server that is not a replica is not read',
     },
   },
 ]

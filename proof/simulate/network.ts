@@ -112,6 +112,8 @@ export function network(options: NetworkOptions): Line {
   Object.assign(own.notifier, {
     notify: (queues: readonly string[]) => send(() => store.notifier.notify(queues)),
     forward: (wakeUp: WakeUp) => send(() => store.notifier.forward(wakeUp)),
+    // Calls and replies may be lost on it, so idle processes find some jobs by polling at their slow pace.
+    isListening: () => !line.cut,
   })
   const line: Line = { store: own, cut: false }
   return line

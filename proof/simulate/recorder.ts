@@ -1,7 +1,15 @@
 /** Records what the store has done, in commit order. */
 import type { JobState } from 'jobmill'
-import { type Enqueued, type Finish, type Finished, isEnded, type Lease, type NewJob } from 'jobmill/store'
-import type { Verb, VerbType } from '../../packages/jobmill/src/store/verbs.ts'
+import {
+  type Enqueued,
+  type Finish,
+  type Finished,
+  type FullStore,
+  isEnded,
+  type Lease,
+  type NewJob,
+} from 'jobmill/store'
+import type { Verb } from '../../packages/jobmill/src/store/verbs.ts'
 import type { Entry } from '../history/entry.ts'
 
 /** Each kind of entry without its time. */
@@ -21,6 +29,11 @@ export interface Recorder {
    */
   readonly writeDown: () => void
 }
+
+/** The function of a verb. */
+type VerbType<V extends Verb> = V extends `${infer Part extends keyof FullStore}.${infer Name}`
+  ? FullStore[Part][Name & keyof FullStore[Part]]
+  : FullStore[V & keyof FullStore]
 
 /** What each verb records. */
 type Notes = {
@@ -138,8 +151,8 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
       const again = reply.accepted && accepted.has(key)
       const { accepted: isAccepted, state } = reply
       const { id: job, token } = item
-      const handedBack = item.outcome === null
-      note({ what: 'finished', job, token, accepted: isAccepted, state, again, handedBack })
+      const released = item.outcome === null
+      note({ what: 'finished', job, token, accepted: isAccepted, state, again, released })
       if (!isAccepted || again) return
       accepted.add(key)
       went(item.id, state)
@@ -152,7 +165,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
 
   const verbs: Notes = {
     enqueue([jobs, how], reply) {
-      leasing = how?.handOff?.instance ?? ''
+      leasing = how?.directDispatch?.instance ?? ''
       enqueued(jobs, reply)
     },
     claim([request], reply) {

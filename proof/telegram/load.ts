@@ -55,7 +55,7 @@ const TOKEN = '7001:load-load-load-load'
 const SECRET = 'a-secret-for-a-load-run-on-loopback'
 const REPEATED = 0.1
 const CONNECTIONS = 100
-/** Parallel senders of a bot, from `mill-options.ts` of the gateway. */
+/** Parallel senders of a bot, from `parts.ts` of the gateway. */
 const SENDERS = 20
 /** Parallel updates. */
 const CONCURRENCY = 50

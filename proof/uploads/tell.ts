@@ -10,7 +10,7 @@ export interface Proven {
 }
 
 const memoryText = (memory: { mostMb: number } | null, other: number | undefined): string =>
-  memory === null ? 'not told' : `${other} / ${memory.mostMb} MB`
+  memory === null ? 'not reported' : `${other} / ${memory.mostMb} MB`
 
 export function tell({ loads, memories }: Proven, json: string | undefined): void {
   if (loads.length > 0) {

@@ -2,7 +2,7 @@
 // same, but takes a second of CPU time before its first value, in every process.
 import fc from 'fast-check'
 
-/** The code points in between are surrogates, which are no characters. */
+/** The code points in between are surrogates, which are not characters. */
 const [BEFORE, AFTER] = [0xd800, 0xe000]
 const GAP = AFTER - BEFORE
 

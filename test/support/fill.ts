@@ -46,11 +46,11 @@ export function fillSqlite(path: string, jobs: number, state: 'scheduled' | 'rea
     database.exec(`
       BEGIN IMMEDIATE;
       INSERT INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_order_queue, records,
-        token, enqueued_at, due_at, ready_at, hold_ms, payload)
+        token, enqueued_at, due_at, ready_at, payload)
       WITH RECURSIVE made(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM made WHERE n < ${jobs})
       SELECT printf('00000000-0000-7000-8000-%012x', n), (SELECT id FROM jobmill_queue WHERE name = 'full'),
         (SELECT id FROM jobmill_kind WHERE name = 'known'), ${isReady ? 1 : 0}, 0, n, 0, 5, 0, 0, 0, 0, n,
-        4000000000000 + n, ${isReady ? 'n' : 'NULL'}, 0, '1' FROM made;
+        4000000000000 + n, ${isReady ? 'n' : 'NULL'}, '1' FROM made;
       UPDATE jobmill_counter SET value = ${jobs} + 1 WHERE name = 'seq';
       INSERT INTO jobmill_count (queue_id, state, n, wake_ups)
         VALUES ((SELECT id FROM jobmill_queue WHERE name = 'full'), ${isReady ? 1 : 0}, ${jobs}, 1)

@@ -1,5 +1,5 @@
 // Opens a stored database of every release with the current code and with the release after it: no data is
-// lost, and every job runs on.
+// lost, and every job continues.
 import type { JobState, Mill, FullStore } from 'jobmill'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { atFileEnd } from '../support/suite/file-end.ts'

@@ -86,7 +86,7 @@ async function fillShared({ store }: Scene, instance: string): Promise<void> {
 /** Running as soon as it is written, by direct dispatch. */
 async function fillDispatched({ store, settings, prepare }: Scene, instance: string): Promise<void> {
   await store.queues.declare([{ name: QUICK, settings: settings({}) }])
-  const handOff = { instance, queues: [{ queue: QUICK, room: 1 }], kinds: [KIND] }
-  const [written] = await store.enqueue(prepare({ 'handed-off': { queue: QUICK } }), { handOff })
+  const directDispatch = { instance, queues: [{ queue: QUICK, room: 1 }], kinds: [KIND] }
+  const [written] = await store.enqueue(prepare({ 'handed-off': { queue: QUICK } }), { directDispatch })
   if (written?.lease === undefined) throw new Error('the job was not dispatched directly')
 }

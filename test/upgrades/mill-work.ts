@@ -28,7 +28,7 @@ export async function millWork(
   const mill = entry.jobmill({ store, jobs, lease: '2m', log: 'error' })
   const recordEnd =
     (how: 'returned' | 'failed') => (event: { readonly id: string; readonly attempt: number }) => {
-      write({ what: 'told', id: event.id, attempt: event.attempt, how })
+      write({ what: 'reported', id: event.id, attempt: event.attempt, how })
       onOutcome()
     }
   mill.on('finished', recordEnd('returned'))

@@ -190,7 +190,7 @@ async function waitForRunsOf(one: Worker, enqueues: Worker): Promise<void> {
   await withJobsHeld(enqueues, () =>
     waitUntil(one, () => {
       one.ledger.read()
-      return one.ledger.runs.some(({ n, toldAt }) => isTheirs(n) && toldAt !== null)
+      return one.ledger.runs.some(({ n, reportedAt }) => isTheirs(n) && reportedAt !== null)
     }),
   )
 }

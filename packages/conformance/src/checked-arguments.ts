@@ -13,7 +13,7 @@ import {
   checkWhole,
   DEFAULTS,
   type FullStore,
-  type HandOff,
+  type DirectDispatchOffer,
   isEnded,
   JOB_STATES,
   JobmillError,
@@ -38,7 +38,7 @@ type Checks<Part> = {
 export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
   return {
     ...checked<FullStore<Tx>>(store, {
-      enqueue: (_jobs, options) => options?.handOff && rooms(options.handOff),
+      enqueue: (_jobs, options) => options?.directDispatch && rooms(options.directDispatch),
       claim(request) {
         rooms(request)
         checkWhole(request.limit, 'limit', { least: 1, most: BOUNDS.claimLimit })
@@ -51,7 +51,8 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
           checkWhole(token, 'token', COUNT)
           if (value !== undefined) checkJsonText(value, 'value', DEFAULTS.payloadLimitBytes)
           if (log !== undefined) storable(log, 'log', DEFAULTS.logLimitChars)
-          else if (value === undefined) throw new JobmillError('OPTION_INVALID', 'has neither value nor log')
+          else if (value === undefined)
+            throw new JobmillError('OPTION_INVALID', 'an item has neither value nor log', { field: 'items' })
         }
       },
       cancel(jobs, reason) {
@@ -179,7 +180,7 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
   }
 }
 
-/** Rejects like a store: nothing is awaited before it is called, and nothing is thrown. */
+/** Rejects like a store: it throws nothing, and awaits nothing before it calls the verb. */
 function checked<Part extends object>(part: Part, checks: Checks<Part>): Part {
   const verbs = Object.entries(checks) as [keyof Part, (...args: unknown[]) => void][]
   const wrapped = verbs.map(([verb, check]) => {
@@ -216,7 +217,7 @@ function finishIsValid({
   if (log !== undefined) storable(log, 'log', DEFAULTS.logLimitChars)
 }
 
-function rooms({ instance, queues }: HandOff): void {
+function rooms({ instance, queues }: DirectDispatchOffer): void {
   ids([instance])
   for (const { room } of queues) checkWhole(room, 'room', BOUNDS.workers)
 }

@@ -4,22 +4,28 @@ import {
   BOUNDS,
   type ClaimRequest,
   DEFAULTS,
-  type HandOff,
+  type DirectDispatchOffer,
+  type Finish,
   type HeartbeatRequest,
   type JobRequest,
+  type Lease,
   type NewInstance,
   type NewJob,
+  type Outcome,
   prepareJobs,
   type RetainRequest,
   type ScheduleDefinition,
   systemPlatform,
   type Tick,
+  type Transition,
 } from 'jobmill/store'
 
 /** The default kind of jobs. */
 export const KIND = 'work'
 /** The default queue of jobs. */
 export const QUEUE = 'default'
+
+export const HOUR = 3_600_000
 
 const LEASE_MS = 10_000
 const RENEW_EVERY_MS = 3_000
@@ -32,9 +38,13 @@ export function someJobs(requests: readonly Partial<JobRequest>[]): NewJob[] {
 }
 
 export function aJob(request: Partial<JobRequest> = {}): NewJob {
-  const [job] = someJobs([request])
-  if (job === undefined) throw new Error('one request makes one job')
-  return job
+  return only(someJobs([request]))
+}
+
+export function only<T>(items: readonly T[]): T {
+  const [item] = items
+  if (item === undefined || items.length !== 1) throw new Error(`expected one item, got ${items.length}`)
+  return item
 }
 
 export function anInstance(overrides: Partial<NewInstance> = {}): NewInstance {
@@ -68,7 +78,10 @@ export function rooms(of: Readonly<Record<string, number>>): ClaimRequest['queue
 }
 
 /** Offers more workers than any test enqueues jobs. */
-export function aHandOff(instance: string, overrides: Partial<HandOff> = {}): HandOff {
+export function aDirectDispatch(
+  instance: string,
+  overrides: Partial<DirectDispatchOffer> = {},
+): DirectDispatchOffer {
   return { instance, queues: [{ queue: QUEUE, room: 500 }], kinds: [KIND], ...overrides }
 }
 
@@ -127,4 +140,30 @@ export function aTick(schedule: string, overrides: Partial<Tick> = {}): Tick {
 export function anAcquire(limit: string, overrides: Partial<AcquireRequest> = {}): AcquireRequest {
   const outside = { holder: systemPlatform.id(), instance: systemPlatform.id(), token: null }
   return { limit, amount: 1, waitUpToMs: 0, ...outside, ...overrides }
+}
+
+export const DONE: Transition = { to: 'done', result: null }
+export const FORGET = { to: 'done', result: null, forget: true } as const satisfies Transition
+export const DEAD: Transition = { to: 'dead' }
+export const RELEASED: Transition = { to: 'ready' }
+
+export function later(delayMs: number, { refund = false } = {}): Transition {
+  return { to: 'scheduled', delayMs, refund }
+}
+
+/** The default outcome of each transition. */
+const USUAL: Readonly<Record<Transition['to'], Outcome | null>> = {
+  done: 'returned',
+  scheduled: 'failed',
+  ready: null,
+  dead: 'failed-permanently',
+  cancelled: 'cancelled',
+}
+
+export function aFinish(
+  lease: Pick<Lease, 'id' | 'token'>,
+  transition: Transition,
+  more: Partial<Finish> = {},
+): Finish {
+  return { id: lease.id, token: lease.token, transition, outcome: USUAL[transition.to], ...more }
 }

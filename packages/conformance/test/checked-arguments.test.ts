@@ -2,16 +2,17 @@
 import { expect, test } from 'vitest'
 import {
   aClaim,
-  aHandOff,
+  aDirectDispatch,
+  aFinish,
   aHeartbeat,
   aJob,
   anAcquire,
   anInstance,
   aRetain,
   aTick,
+  DEAD,
 } from '../src/factories.ts'
 import { oracle, oracleDatabase } from '../src/oracle/oracle.ts'
-import { aFinish, DEAD } from '../src/suite/bench.ts'
 import type { FullStore } from '../../jobmill/src/store/store.ts'
 
 const NO_ID = 'not an id'
@@ -34,7 +35,10 @@ test.each<[string, (store: FullStore) => Promise<unknown>]>([
   ['NUMBER_INVALID', (store) => store.claim(aClaim(ID, { queues: [{ queue: 'a', room: -1 }] }))],
   [
     'NUMBER_INVALID',
-    (store) => store.enqueue([aJob()], { handOff: aHandOff(ID, { queues: [{ queue: 'a', room: 1.5 }] }) }),
+    (store) =>
+      store.enqueue([aJob()], {
+        directDispatch: aDirectDispatch(ID, { queues: [{ queue: 'a', room: 1.5 }] }),
+      }),
   ],
   ['ID_INVALID', (store) => store.progress([{ id: NO_ID, token: 1, value: '1' }])],
   ['PAYLOAD_NOT_JSON', (store) => store.progress([{ ...LEASE, value: '{' }])],

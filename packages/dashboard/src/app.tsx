@@ -32,7 +32,7 @@ export function App() {
   )
 }
 
-/** A name that cannot be decoded is shown as it is. */
+/** A name that cannot be decoded is shown undecoded. */
 function decode(name: string): string {
   try {
     return decodeURIComponent(name)

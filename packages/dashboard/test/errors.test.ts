@@ -22,7 +22,7 @@ mission('errors', (at, test) => {
     await page.getByText('No matching errors').waitFor()
     await page.getByRole('main').getByLabel('Queue').selectOption('All queues')
     await page.getByRole('heading', { name: '1 error group, 3 jobs' }).waitFor()
-    expect(await row.innerText()).toMatch(/the server said no to\s*number\s*dies in default/)
+    expect(await row.innerText()).toMatch(/the server said no to\s*id\s*dies in default/)
 
     await page.getByRole('button', { name: /the server said no/ }).click()
     await expect.poll(() => page.url()).toMatch(/\?kind=dies&open=[0-9a-f]{16}$/)

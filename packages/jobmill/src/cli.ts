@@ -10,7 +10,7 @@ export {
   type Shape,
 } from './cli/program/command.ts'
 export { endWith } from './cli/program/end-with.ts'
-export { indentedLines, oneLine, plain } from './cli/output/plain.ts'
+export { safeLine as oneLine, safeLines as indentedLines, safeText as plain } from './job/text/safe-text.ts'
 export { type Explained, type Program, runProgram } from './cli/program/program.ts'
 export { standardLines } from './cli/output/terminal.ts'
 export { numberOf } from './cli/program/typed-values.ts'

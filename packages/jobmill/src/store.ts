@@ -32,7 +32,14 @@ export type { Dedupe, HoldAfter, NewJob } from './job/new-job.ts'
 export { FIRST_PLACES } from './job/new-job.ts'
 export { type Outcome, OUTCOMES } from './job/attempt/outcome.ts'
 export { type EndedState, isEnded, JOB_STATES, type JobState } from './job/state.ts'
-export type { ClaimRequest, HandedOver, HandOff, Held, Lease, StandBy } from './store/types/claim.ts'
+export type {
+  ClaimRequest,
+  DirectDispatchOffer,
+  DispatchedJob,
+  Held,
+  Lease,
+  IdleWorkerOffer,
+} from './store/types/claim.ts'
 export type { CoolDown, Finish, Finished, Progress, Transition } from './store/types/finish.ts'
 export {
   type Chunk,
@@ -43,8 +50,10 @@ export {
   namesOf,
   type PageRequest,
   type Position,
+  type ReadOptions,
 } from './store/types/job-list.ts'
 export type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from './store/types/job-record.ts'
+export { isOneWrite } from './store/one-write.ts'
 export { hasAll, type PayloadAt } from './store/payload-at.ts'
 export {
   type Enqueued,
@@ -69,8 +78,10 @@ export {
   UNDECLARED,
 } from './job/queue/queue-sources.ts'
 export {
+  dropOverrides,
   droppedOptions,
   NO_OVERRIDES,
+  overriddenValues,
   type Overridable,
   type Override,
   type OverrideRecord,
@@ -96,7 +107,6 @@ export type { Heartbeat, HeartbeatRequest, InstanceRecord, NewInstance } from '.
 // Schedules.
 export {
   isRetimed,
-  liveSchedule,
   type Missed,
   type Overlap,
   overlapKey,
@@ -106,14 +116,12 @@ export {
 } from './job/schedule/schedule.ts'
 export {
   type Creation,
+  liveSchedule,
   overrideSchedule,
-  overridesOf,
-  resetSchedule,
   scheduleOverrides,
   type ScheduleSources,
   stampCreation,
   stampDeletion,
-  type Stamps,
 } from './job/schedule/schedule-sources.ts'
 export type {
   DeclaredSchedule,

@@ -3,31 +3,12 @@
  * clients in TypeScript, such as the dashboard.
  */
 import type { z } from '@hono/zod-openapi'
-import type { AppRoute } from './routes/apps.ts'
-import type { ErrorRoute } from './routes/errors.ts'
-import type { HistoryRoute } from './routes/history.ts'
-import type { JobActRoute } from './routes/job-acts.ts'
-import type { JobRoute } from './routes/jobs.ts'
-import type { LimitRoute } from './routes/limits.ts'
-import type { OverrideRoute } from './routes/overrides.ts'
-import type { OverviewRoute } from './routes/overview.ts'
-import type { QueueRoute } from './routes/queues.ts'
-import type { ScheduleRoute } from './routes/schedules.ts'
-import type { SystemRoute } from './routes/system.ts'
 import type { problemShape } from './problem.ts'
+import type { FILES } from './routes/all.ts'
 
-type JsonRoute =
-  | AppRoute
-  | ErrorRoute
-  | HistoryRoute
-  | JobActRoute
-  | JobRoute
-  | LimitRoute
-  | OverrideRoute
-  | OverviewRoute
-  | QueueRoute
-  | ScheduleRoute
-  | SystemRoute
+type ExportsOf<File> = File extends unknown ? File[keyof File] : never
+
+type JsonRoute = Extract<ExportsOf<(typeof FILES)[number]>, { readonly operationId: string }>
 
 interface Json<Schema extends z.ZodType> {
   readonly content: { readonly 'application/json': { readonly schema: Schema } }

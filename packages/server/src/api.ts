@@ -3,38 +3,26 @@ import type { Mill } from 'jobmill'
 import { cache, cacheBy, VERSION } from 'jobmill/internal'
 import { systemPlatform } from 'jobmill/store'
 import { HTTPException } from 'hono/http-exception'
-import { type Api, newApi, type RouteTools } from './app.ts'
-import { checkApps } from './apps.ts'
+import { newApi, type RouteTools, seesAll } from './app.ts'
 import { auditChanges } from './audited.ts'
 import { checkBasePath, withoutBase } from './server/base-path.ts'
 import { answerPassthrough } from './passthrough.ts'
-import { accessControl } from './access/access-control.ts'
+import { type Access, accessControl } from './access/access-control.ts'
 import { hostInvalid } from './access/host.ts'
-import { type Identity, identityOf, refusePage } from './access/identity.ts'
-import { type Callers, refuseOutsiders } from './access/local.ts'
+import { identityOf, refusePage } from './access/identity.ts'
+import { refuseOutsiders } from './access/local.ts'
 import { isRead } from './access/reads.ts'
-import { streams } from './access/streams.ts'
+import { largeReads } from './access/large-reads.ts'
 import type { Env } from './env.ts'
-import { type Feed, feed as createFeed } from './feed.ts'
+import { feed as createFeed } from './feed.ts'
 import { checkFrameAncestors } from './server/framing.ts'
-import { boundsOf, checkHttpOptions, type HttpOptions, streamBoundsOf, toStandardError } from './options.ts'
+import { checkHttpOptions, type HttpOptions, settingsOf, toStandardError } from './options.ts'
 import { missionControl } from './page.ts'
 import { problem, problemOf } from './problem.ts'
 import { SECRET_KEYS } from './redact/redact-keys.ts'
 import { redactor } from './redact/redact.ts'
-import { appRoutes } from './routes/apps.ts'
-import { errorRoutes } from './routes/errors.ts'
-import { eventRoutes } from './routes/events.ts'
+import { FILES } from './routes/all.ts'
 import { metricsRoutes, probeRoutes } from './routes/health.ts'
-import { historyRoutes } from './routes/history.ts'
-import { jobActRoutes } from './routes/job-acts.ts'
-import { jobRoutes } from './routes/jobs.ts'
-import { limitRoutes } from './routes/limits.ts'
-import { overrideRoutes } from './routes/overrides.ts'
-import { overviewRoutes } from './routes/overview.ts'
-import { queueRoutes } from './routes/queues.ts'
-import { scheduleRoutes } from './routes/schedules.ts'
-import { systemRoutes } from './routes/system.ts'
 
 export interface HttpApi {
   /**
@@ -49,11 +37,9 @@ export interface HttpApi {
 
 /** How long expensive answers are cached. */
 const CACHED_MS = 5_000
-/** The access rules that were derived from the options. */
-interface Access {
-  readonly identity: Identity
-  readonly callers: Callers
-}
+/** A page with payloads has up to 4 MiB of JSON, which takes several times that while it is built. */
+const PAGES_AT_ONCE = 2
+const JOBS_AT_ONCE = 4
 
 export function httpApi(mill: Mill<never>, options: HttpOptions): HttpApi {
   checkHttpOptions(options)
@@ -75,53 +61,46 @@ export function handlerFor(mill: Mill<never>, options: HttpOptions, access: Acce
   const frameAncestors = checkFrameAncestors(options.frameAncestors)
   const { root, feed } = apiFor(mill, options, access)
   const page = options.page === false ? null : missionControl(basePath, frameAncestors)
-  const answerOurs = async (given: Request, env: Env['Bindings'] | undefined): Promise<Response> => {
+  async function answerOurs(given: Request, env: Env['Bindings'] | undefined): Promise<Response> {
     const request = withoutBase(given, basePath)
     const shown = page?.(request) ?? null
     if (shown === null) return root.fetch(request, env)
-    return (await refusePageTo(request, env)) ?? shown
-  }
-  const refusePageTo = async (
-    request: Request,
-    env: Env['Bindings'] | undefined,
-  ): Promise<Response | null> => {
     try {
       const outsider = refuseOutsiders(access.callers, request, env?.incoming)
-      return outsider ?? (await refusePage(access.identity, request))
+      const refusal = outsider ?? (await refusePage(access.identity, request))
+      return refusal ?? shown
     } catch (error) {
       onError(error, `${request.method} ${new URL(request.url).pathname}`)
       return problem('INTERNAL')
     }
   }
-  const passthroughFirst = async (given: Request, env: Env['Bindings'] | undefined): Promise<Response> => {
-    // The request object of the Node adapter lacks some methods of a real Request.
-    const request = new Request(given.url, given)
-    const asked = { request, incoming: env?.incoming }
-    const answer = passthrough === undefined ? null : await answerPassthrough(passthrough, asked, onError)
-    return answer ?? answerOurs(request, env)
-  }
-  const fetch = passthrough === undefined ? answerOurs : passthroughFirst
   return {
-    fetch: (request, env) => fetch(request, env as Env['Bindings'] | undefined),
+    async fetch(given, env) {
+      const bindings = env as Env['Bindings'] | undefined
+      // No Request can have the method TRACE.
+      if (passthrough === undefined || given.method === 'TRACE') return answerOurs(given, bindings)
+      // The request object of the Node adapter lacks some methods of a real Request.
+      const request = new Request(given.url, given)
+      const answer = await answerPassthrough(passthrough, request, bindings?.incoming, onError)
+      return answer ?? answerOurs(request, bindings)
+    },
     stop: () => feed.stop(),
     hasPage: page !== null,
   }
 }
 
-interface BuiltApi {
-  readonly root: Api
-  readonly feed: Feed
-}
-
-export function apiFor(mill: Mill, options: HttpOptions, access: Access): BuiltApi {
+export function apiFor(mill: Mill, options: HttpOptions, access: Access) {
   const { platform = systemPlatform, onError = toStandardError } = options
+  const settings = settingsOf(options)
   const redacted = redactor(options.redact ?? SECRET_KEYS)
   const feed = createFeed(mill, platform)
   const tools: RouteTools = {
     mill,
-    redacted,
+    settings,
+    redactFor: (who, value) => (seesAll(who) ? value : redacted(value)),
     feed,
-    streams: streams(streamBoundsOf(options)),
+    pageReads: largeReads(platform, PAGES_AT_ONCE),
+    jobReads: largeReads(platform, JOBS_AT_ONCE),
     unservedKinds: cache(platform, CACHED_MS, () => mill.unservedKinds()),
     system: cache(platform, CACHED_MS, () => mill.system()),
     diagnostics: cache(platform, CACHED_MS, () => mill.diagnostics()),
@@ -129,14 +108,8 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access): BuiltA
     now: () => platform.monotonic(),
   }
   const root = newApi()
-  root.use(...accessControl({ ...access, ...boundsOf(options), now: () => platform.monotonic(), platform }))
-  root.use(
-    auditChanges({
-      mill,
-      redacted,
-      failed: (error, row) => onError(error, `audit entry ${JSON.stringify(row)}`),
-    }),
-  )
+  root.use(...accessControl(access, settings, platform))
+  root.use(auditChanges(mill, redacted, (error, row) => onError(error, `audit entry ${JSON.stringify(row)}`)))
   root.notFound((c) => {
     // Mission Control answers at the root, unless it is disabled or its package is missing.
     const isPageMissing = options.page !== false && isRead(c.req.method) && c.req.path === '/'
@@ -152,7 +125,7 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access): BuiltA
     return problemOf(error, { unforeseen, inAddress: isRead(c.req.method) })
   })
   const api = newApi()
-  for (const add of [...ROUTES, appRoutes(checkApps(options.apps ?? {}))]) add(api, tools)
+  for (const { routes } of FILES) routes(api, tools)
   root.route('/api', api)
   probeRoutes(root, mill)
   metricsRoutes(root, mill)
@@ -167,17 +140,3 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access): BuiltA
 }
 
 const DOCUMENT = { openapi: '3.1.0', info: { title: 'Jobmill', version: VERSION } }
-
-const ROUTES = [
-  overviewRoutes,
-  jobRoutes,
-  jobActRoutes,
-  errorRoutes,
-  queueRoutes,
-  scheduleRoutes,
-  limitRoutes,
-  overrideRoutes,
-  systemRoutes,
-  historyRoutes,
-  eventRoutes,
-]

@@ -2,30 +2,28 @@
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Mill } from 'jobmill'
-import type { Role, Who } from 'jobmill/internal'
+import { mayDo, type Role, type Who } from 'jobmill/internal'
 import { takesBody } from './access/body.ts'
 import { allow } from './access/access-control.ts'
-import type { Streams } from './access/streams.ts'
+import type { LargeReads } from './access/large-reads.ts'
 import type { Env, Note } from './env.ts'
 import type { Feed } from './feed.ts'
+import type { Settings } from './options.ts'
 import { problem, problemShape } from './problem.ts'
 import { refuseRequest } from './refused.ts'
 
 export type Api = OpenAPIHono<Env>
 
-export interface RouteTools {
+/** The expensive reads of the mill are cached, because they scan many jobs or query the database. */
+export interface RouteTools extends Pick<Mill, 'unservedKinds' | 'errors' | 'system' | 'diagnostics'> {
   readonly mill: Mill
-  /** Hides secrets: always in the audit log, and from viewers in payloads, results, logs and overrides. */
-  readonly redacted: <T>(value: T) => T
+  readonly settings: Settings
+  /** Hides secrets from viewers: in payloads, results, logs and overrides. */
+  readonly redactFor: <T>(who: Who | null, value: T) => T
   readonly feed: Feed
-  readonly streams: Streams
-  /** Scans up to 10,000 jobs of each queue, so the result is cached. */
-  readonly unservedKinds: Mill['unservedKinds']
-  /** Scans up to 5,000 jobs, so the result is cached. */
-  readonly errors: Mill['errors']
-  /** Both query the database on a connection of their own, so the results are cached. */
-  readonly system: Mill['system']
-  readonly diagnostics: Mill['diagnostics']
+  /** Reads of payloads, results and logs. A page is larger than one job, so fewer are built at once. */
+  readonly pageReads: LargeReads
+  readonly jobReads: LargeReads
   /** A monotonic clock in milliseconds. */
   readonly now: () => number
 }
@@ -136,6 +134,11 @@ export function json<S extends z.ZodType>(schema: S, description: string) {
   return { description, content: { 'application/json': { schema } } } as const
 }
 
+/** The responses of a route that answers with 200. */
+export function ok<S extends z.ZodType>(schema: S, description: string) {
+  return { 200: json(schema, description) } as const
+}
+
 export function body<S extends z.ZodType>(schema: S, description: string) {
   return { body: { required: true, ...json(schema, description) } } as const
 }
@@ -155,7 +158,7 @@ export function byCaller(c: Context<Env>): { readonly by: string | undefined } {
   return { by: c.get('who')?.name }
 }
 
-/** Redacts secrets for viewers. */
-export function redactFor<T>(who: Who | null, value: T, redacted: (value: T) => T): T {
-  return who === null || who.role === 'viewer' ? redacted(value) : value
+/** Whether the caller may see secrets and the audit log. */
+export function seesAll(who: Who | null): boolean {
+  return who !== null && mayDo(who, 'operator')
 }

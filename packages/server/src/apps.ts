@@ -16,7 +16,7 @@ export type HttpApps = Readonly<Record<string, HttpApp>>
 const NAME = /^[a-z][a-z0-9-]{0,49}$/
 const TITLE_CHARS = 100
 
-export function checkApps(apps: HttpApps): HttpApps {
+export function checkApps(apps: HttpApps): void {
   checkObject(apps, 'apps', "an object such as { uploads: { title: 'Uploads', fetch } }")
   for (const [name, app] of Object.entries(apps)) {
     const field = `apps.${name}`
@@ -40,7 +40,6 @@ export function checkApps(apps: HttpApps): HttpApps {
       'Pass a function that takes a Request and the caller and returns a Response',
     )
   }
-  return apps
 }
 
 const PREFIX = /^\/api\/apps\/([^/]+)/
@@ -52,10 +51,12 @@ export function appAddress(url: string): { readonly name: string; readonly path:
   return { name, path: pathname.slice(prefix.length) || '/' }
 }
 
-export function atPath(request: Request, path: string): Request {
+/** `body` is the text of the body, which has been read. */
+export function atPath(request: Request, path: string, body: string | null): Request {
   const url = new URL(request.url)
   url.pathname = path
-  return new Request(url, request)
+  const { method, headers, signal } = request
+  return body === null ? new Request(url, request) : new Request(url, { method, headers, signal, body })
 }
 
 /** Checks properties instead of the class, because a host server may replace the global Response class. */

@@ -5,14 +5,12 @@ import { isRead } from './access/reads.ts'
 import type { Env } from './env.ts'
 import { HIDDEN } from './redact/redact-keys.ts'
 
-export interface AuditedOptions {
-  readonly mill: Pick<Mill, 'audit'>
-  readonly redacted: <T>(value: T) => T
-  /** Called when the change was made but its audit entry was not written, or lacks its values. */
-  readonly failed: (error: unknown, row: object) => void
-}
-
-export function auditChanges({ mill, redacted, failed }: AuditedOptions): MiddlewareHandler<Env> {
+/** `failed`: called when the change was made but its audit entry was not written, or lacks its values. */
+export function auditChanges(
+  { audit }: Pick<Mill, 'audit'>,
+  redacted: <T>(value: T) => T,
+  failed: (error: unknown, row: object) => void,
+): MiddlewareHandler<Env> {
   return async (c, next) => {
     await next()
     const who = c.get('who')
@@ -32,6 +30,6 @@ export function auditChanges({ mill, redacted, failed }: AuditedOptions): Middle
       }
     }
     const whole = { ...row, before: hide(before), after: hide(after) }
-    await mill.audit.write(whole).catch((error: unknown) => failed(error, whole))
+    await audit.write(whole).catch((error: unknown) => failed(error, whole))
   }
 }

@@ -1,4 +1,6 @@
 /** The context of a request inside the API. */
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { RouteConfig } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import type { Identity } from './access/identity.ts'
@@ -30,18 +32,10 @@ export interface Env {
     /** Set by every route that changes something. */
     note: Note | undefined
   }
-  /** Provided by the Node server, if there is one. */
+  /** Provided by the Node server, if there is one. `complete`: whether the request has arrived completely. */
   Bindings: {
-    readonly incoming?: {
-      readonly socket: {
-        readonly remoteAddress?: string
-        readonly localAddress?: string
-        readonly localPort?: number
-      }
-      readonly httpVersion?: string
-      /** Whether the request has arrived completely. */
-      readonly complete?: boolean
-      readonly destroy?: () => unknown
+    readonly incoming?: Partial<Pick<IncomingMessage, 'httpVersion' | 'complete' | 'destroy'>> & {
+      readonly socket: Partial<Pick<Socket, 'remoteAddress' | 'localAddress' | 'localPort'>>
     }
   }
 }

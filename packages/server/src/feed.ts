@@ -9,24 +9,12 @@ export type News =
   /** Sent after a quiet period, so that proxies do not close the connection. */
   | { readonly type: 'quiet' }
 
-interface Missed {
+export interface Missed {
   readonly entries: readonly TimelineEntry[]
   readonly isAll: boolean
 }
 
-export interface Feed {
-  /** Subscribes until the returned function is called. */
-  readonly listen: (onNews: (news: News) => void) => () => void
-  /**
-   * Entries after this number, oldest first, for a reader that reconnects. Only the latest `most`, and only
-   * the latest 256 KiB, when there are more.
-   */
-  readonly since: (n: number, most: number, seesAudit: boolean) => Promise<Missed>
-  /** Stops polling and runs the `onStop` callbacks. */
-  readonly stop: () => void
-  /** Registers a callback for `stop`. */
-  readonly onStop: (act: () => void) => () => void
-}
+export type Feed = ReturnType<typeof feed>
 
 const EVERY_MS = 1_000
 const QUIET_POLLS = 15
@@ -39,7 +27,7 @@ const WITHOUT_AUDIT = KEPT_TYPES.filter((type) => type !== AUDIT)
  */
 const LATE = 200
 
-export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform): Feed {
+export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform) {
   const listeners = new Set<(news: News) => void>()
   const ends = new Set<() => void>()
   /** The numbers of recently sent entries, to skip them in the overlap. */
@@ -53,12 +41,16 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
   /** Reads in progress: readers often reconnect at once, and after the same entry. */
   const reads = new Map<string, Promise<Missed>>()
 
+  /**
+   * Entries after this number, oldest first, for a reader that reconnects. Only the latest `most`, and only
+   * the latest 256 KiB, when there are more.
+   */
   function since(n: number, most: number, seesAudit: boolean): Promise<Missed> {
     const key = [n, most, seesAudit].join()
     const shared = reads.get(key)
     if (shared !== undefined) return shared
     const types = seesAudit ? {} : { types: WITHOUT_AUDIT }
-    const read = readSince(n, { most, mostBytes: MOST_MISSED_BYTES, ...types })
+    const read = readSince(n, most, { mostBytes: MOST_MISSED_BYTES, ...types })
     const made = read.finally(() => {
       if (reads.get(key) === made) reads.delete(key)
     })
@@ -68,11 +60,11 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
 
   async function readSince(
     n: number,
+    most: number,
     {
-      most,
       mostBytes = Number.POSITIVE_INFINITY,
       ...types
-    }: { readonly most: number; readonly mostBytes?: number; readonly types?: readonly string[] },
+    }: { mostBytes?: number; types?: readonly string[] } = {},
   ): Promise<Missed> {
     const found: TimelineEntry[] = []
     let cursor: string | null = null
@@ -92,11 +84,11 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
 
   async function poll(): Promise<void> {
     if (last === null) {
-      const { entries } = await readSince(0, { most: LATE })
+      const { entries } = await readSince(0, LATE)
       last = entries.at(-1)?.n ?? 0
       sent = new Set(entries.map(({ n }) => n))
     }
-    const { entries } = await readSince(last - LATE, { most: 10 * LATE })
+    const { entries } = await readSince(last - LATE, 10 * LATE)
     for (const entry of entries) {
       if (sent.has(entry.n)) continue
       sent.add(entry.n)
@@ -139,19 +131,22 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
 
   return {
     since,
-    listen(onNews) {
+    /** Subscribes until the returned function is called. */
+    listen(onNews: (news: News) => void): () => void {
       listeners.add(onNews)
       // A new reader gets the current counts, even if they have not changed.
       counted = ''
       if (timer === null && !isStopped) pollAndRepeat()
       return () => void listeners.delete(onNews)
     },
-    stop() {
+    /** Stops polling and runs the `onStop` callbacks. */
+    stop(): void {
       isStopped = true
       timer?.cancel()
       for (const end of ends) end()
     },
-    onStop(act) {
+    /** Registers a callback for `stop`. */
+    onStop(act: () => void): () => void {
       ends.add(act)
       return () => void ends.delete(act)
     },

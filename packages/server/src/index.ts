@@ -6,6 +6,7 @@ export type { Passthrough, Caller } from './passthrough.ts'
 export type { Authenticate } from './access/identity.ts'
 export { pace, type Pace, type PaceOptions } from './access/request-rate.ts'
 export { type ByteBudget, byteBudget, type Share } from './access/byte-budget.ts'
+export { jsonWeight } from './access/json-weight.ts'
 export { type PlaceBounds, places, type Places } from './access/places.ts'
 export {
   boundedServer,

@@ -1,6 +1,7 @@
 /** The options of the HTTP API, their checks and defaults. */
 import { JobmillError, type Platform } from 'jobmill'
 import {
+  BOUNDS,
   checkArray,
   checkBoolean,
   checkFunction,
@@ -8,6 +9,7 @@ import {
   checkPlatform,
   checkText,
   checkWhole,
+  omitUndefined,
   safeLines,
   writeOutput,
 } from 'jobmill/internal'
@@ -16,9 +18,7 @@ import { checkApps, type HttpApps } from './apps.ts'
 import { checkBasePath } from './server/base-path.ts'
 import { checkFrameAncestors } from './server/framing.ts'
 import { type Passthrough, ROUTES_FIX } from './passthrough.ts'
-import type { AccessOptions } from './access/access-control.ts'
 import type { Authenticate } from './access/identity.ts'
-import type { StreamBounds } from './access/streams.ts'
 
 export interface HttpOptions {
   /** Access tokens, one `name role token` per line. Several can be valid at once, for rotation. */
@@ -57,8 +57,8 @@ export interface HttpOptions {
   /** The maximum size of a request body (default 8 MiB). */
   readonly maxBodyBytes?: number
   /**
-   * The maximum size of all request bodies in progress (default 8 times `maxBodyBytes`). Beyond it,
-   * callers get 503.
+   * The maximum memory of all request bodies in progress: their bytes, plus 64 bytes for each value in them
+   * (default 8 times `maxBodyBytes`). Beyond it, callers get 503.
    */
   readonly maxBodiesBytes?: number
   /** The maximum number of open event streams per caller in this process (default 100). */
@@ -139,32 +139,21 @@ export const HTTP_DEFAULTS = Object.freeze({
   anonymousPerSecond: 20,
 })
 
-type Bounds = Pick<
-  AccessOptions,
-  'maxBodyBytes' | 'maxBodiesBytes' | 'requestsPerSecond' | 'anonymousPerSecond'
->
+export type Settings = ReturnType<typeof settingsOf>
 
-export function boundsOf(options: HttpOptions): Bounds {
-  const {
-    maxBodyBytes = HTTP_DEFAULTS.maxBodyBytes,
-    maxBodiesBytes = HTTP_DEFAULTS.maxBodies * maxBodyBytes,
-    requestsPerSecond = HTTP_DEFAULTS.requestsPerSecond,
-    anonymousPerSecond = HTTP_DEFAULTS.anonymousPerSecond,
-  } = options
+/** The options with their defaults. */
+export function settingsOf(options: HttpOptions) {
+  const settings = { ...HTTP_DEFAULTS, ...omitUndefined(options) }
+  const { maxBodyBytes, maxBodiesBytes = settings.maxBodies * maxBodyBytes } = settings
   if (maxBodiesBytes < maxBodyBytes)
-    throw new JobmillError('OPTION_CONFLICT', `must be at least maxBodyBytes (${maxBodyBytes})`, {
+    throw new JobmillError('OPTION_CONFLICT', `is lower than maxBodyBytes (${maxBodyBytes})`, {
       field: 'maxBodiesBytes',
       value: quote(maxBodiesBytes),
-      fix: 'Pass at least maxBodyBytes, or omit it',
+      fix: 'Raise it to maxBodyBytes or more, or omit it',
     })
-  return { maxBodyBytes, maxBodiesBytes, requestsPerSecond, anonymousPerSecond }
-}
-
-export function streamBoundsOf({
-  streamsPerCaller: perCaller = HTTP_DEFAULTS.streamsPerCaller,
-  maxStreams: total = HTTP_DEFAULTS.maxStreams,
-}: HttpOptions): StreamBounds {
-  return { perCaller, total }
+  // Larger bodies have more values.
+  const maxBodyValues = Math.floor(BOUNDS.bodyValues * Math.max(1, maxBodyBytes / HTTP_DEFAULTS.maxBodyBytes))
+  return { ...settings, maxBodiesBytes, maxBodyValues }
 }
 
 export function toStandardError(error: unknown, what: string): void {

@@ -11,13 +11,7 @@ import { framingHeaders } from './server/framing.ts'
 /** Answers requests for the dashboard; returns null for any other. */
 export type Page = (request: Request) => Response | null
 
-interface File {
-  readonly type: string
-  readonly whole: Uint8Array<ArrayBuffer>
-  readonly packed: () => Uint8Array<ArrayBuffer>
-  /** Whether the file name contains a hash of the content, so that it can be cached forever. */
-  readonly isForever: boolean
-}
+type File = ReturnType<typeof fileOf>
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -45,15 +39,11 @@ const HEADERS = {
 
 /** Null if the package of the dashboard is not installed. `basePath` is the path prefix of its URLs. */
 export function missionControl(basePath: string, frameAncestors: readonly string[]): Page | null {
-  const folder = installedAt()
-  if (folder === null) return null
-  const files = filesIn(folder)
+  const files = dashboardFiles()
   const index = files.get('/index.html')
   if (index === undefined) return null
   const home = fileOf('index.html', withBase(index.whole, basePath))
   const headers = { ...HEADERS, ...framingHeaders(frameAncestors) }
-  const answer = (file: File, request: Request, status = 200): Response =>
-    answerWith(headers, file, request, status)
   return (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return null
     const { pathname } = new URL(request.url)
@@ -63,18 +53,29 @@ export function missionControl(basePath: string, frameAncestors: readonly string
     // For an unknown path, the dashboard shows its own "not found" page.
     return isForPeople(request) && !OURS.test(pathname) ? answer(home, request, 404) : null
   }
-}
 
-function installedAt(): string | null {
-  try {
-    return join(dirname(createRequire(import.meta.url).resolve('jobmill-dashboard/package.json')), 'dist')
-  } catch {
-    return null
+  function answer({ type, whole, packed, isForever }: File, request: Request, status = 200): Response {
+    const takesPacked = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
+    const body = takesPacked ? packed() : whole
+    return new Response(request.method === 'HEAD' ? null : streamOf(body), {
+      status,
+      headers: {
+        ...headers,
+        'content-type': type,
+        'content-length': String(body.length),
+        'cache-control': isForever ? 'public, max-age=31536000, immutable' : 'no-cache',
+        vary: 'accept-encoding',
+        ...(takesPacked && { 'content-encoding': 'gzip' }),
+      },
+    })
   }
 }
 
-function filesIn(folder: string): Map<string, File> {
+/** Empty if the package of the dashboard is not installed, or is not built. */
+function dashboardFiles(): Map<string, File> {
   try {
+    const manifest = createRequire(import.meta.url).resolve('jobmill-dashboard/package.json')
+    const folder = join(dirname(manifest), 'dist')
     const found = readdirSync(folder, { recursive: true, withFileTypes: true })
     return new Map(
       found
@@ -86,18 +87,18 @@ function filesIn(folder: string): Map<string, File> {
         }),
     )
   } catch {
-    // Installed but not built counts as not installed.
     return new Map()
   }
 }
 
 /** Compresses on the first request: most processes with an API never serve the dashboard. */
-function fileOf(name: string, whole: Uint8Array<ArrayBuffer>): File {
+function fileOf(name: string, whole: Uint8Array<ArrayBuffer>) {
   let packed: Uint8Array<ArrayBuffer> | undefined
   return {
     type: TYPES[extname(name)] ?? 'application/octet-stream',
     whole,
     packed: () => (packed ??= new Uint8Array(gzipSync(whole))),
+    /** Whether the file name contains a hash of the content, so that it can be cached forever. */
     isForever: name.startsWith('/assets/'),
   }
 }
@@ -107,27 +108,6 @@ function withBase(html: Uint8Array, basePath: string): Uint8Array<ArrayBuffer> {
   const text = new TextDecoder().decode(html)
   const path = `${basePath}/`.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
   return new TextEncoder().encode(text.replace('<base href="/" />', () => `<base href="${path}" />`))
-}
-
-function answerWith(
-  headers: Readonly<Record<string, string>>,
-  { type, whole, packed, isForever }: File,
-  request: Request,
-  status: number,
-): Response {
-  const takesPacked = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
-  const body = takesPacked ? packed() : whole
-  return new Response(request.method === 'HEAD' ? null : streamOf(body), {
-    status,
-    headers: {
-      ...headers,
-      'content-type': type,
-      'content-length': String(body.length),
-      'cache-control': isForever ? 'public, max-age=31536000, immutable' : 'no-cache',
-      vary: 'accept-encoding',
-      ...(takesPacked && { 'content-encoding': 'gzip' }),
-    },
-  })
 }
 
 /** A Response would copy the bytes for each request. A stream shares them. */

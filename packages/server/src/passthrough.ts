@@ -20,15 +20,11 @@ export type Passthrough = (request: Request, caller: Caller) => Response | null 
 export const ROUTES_FIX =
   'Pass a function that takes a Request and returns a Response, or null for requests of other routes'
 
-export interface Asked {
-  readonly request: Request
-  readonly incoming: Incoming
-}
-
 /** Never rejects. `failed` receives errors without the URL, which may contain a secret. */
 export async function answerPassthrough(
   passthrough: Passthrough,
-  { request, incoming }: Asked,
+  request: Request,
+  incoming: Incoming,
   failed: (error: unknown, what: string) => void,
 ): Promise<Response | null> {
   try {

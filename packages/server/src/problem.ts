@@ -55,13 +55,8 @@ type Details = Partial<Pick<Problem, 'detail' | 'field' | 'fix' | 'index'>> & { 
 
 export function problem(code: ProblemCode, { retryAfter, ...details }: Details = {}): Response {
   const status = statusOf(code)
-  const body: Problem = {
-    type: `urn:jobmill:${code}`,
-    title: code in HTTP_CODES ? HTTP_CODES[code as HttpCode][1] : ERRORS[code as ErrorCode],
-    status,
-    code,
-    ...omitUndefined(details),
-  }
+  const title = code in HTTP_CODES ? HTTP_CODES[code as HttpCode][1] : ERRORS[code as ErrorCode]
+  const body: Problem = { type: `urn:jobmill:${code}`, title, status, code, ...omitUndefined(details) }
   const headers = new Headers({ 'content-type': 'application/problem+json' })
   const after = retryAfter ?? RETRY_AFTER[status]
   if (after !== undefined) headers.set('retry-after', String(after))

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createConnection, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { apiFor } from '../src/api.ts'
-import { httpApi, serve } from '../src/index.ts'
+import { httpApi, readTokens, serve } from '../src/index.ts'
 import { jobmill, type Mill } from '../../jobmill/src/index.ts'
 import { systemPlatform } from '../../jobmill/src/store.ts'
 import { sqlite } from '../../jobmill/src/sqlite.ts'
@@ -226,11 +226,20 @@ describe('tokens', () => {
     ['\nadam boss 0123456789abcdef', 'tokens, line 2'],
     ['adam admin tiny', 'tokens, line 1'],
     ['# nobody yet', 'tokens'],
+    ['adam admin 0123456789abcdef\n\nvera viewer 0123456789abcdef', 'tokens, line 3'],
+    ['adam admin 0123456789abcdef; eve admin 0123456789abcdef', 'tokens, line 2'],
   ])('invalid token lines are refused without showing them: %j', async (tokens, field) => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     const error = await rejection(async () => serve(mill, { port: 0, tokens }))
     expect(error).toMatchObject({ code: 'OPTION_INVALID', field })
     expect(String(error)).not.toMatch(/0123456789abcdef|tiny/)
+  })
+
+  test('a token that is used twice is refused with both places', () => {
+    const text = '# two roles\nadam admin 0123456789abcdef\nvera viewer 0123456789abcdef'
+    expect(() => readTokens(text, 'tokens')).toThrow(
+      'tokens, line 3: has the same token as line 2. Use another token, such as the output of openssl rand -hex 32, or remove one of the lines.',
+    )
   })
 })
 
@@ -467,7 +476,7 @@ describe('limits on size and rate', () => {
     expect(answer.body).toMatchObject({
       code: 'LIMIT_UNKNOWN',
       field: 'limit',
-      fix: 'Did you mean "smtp"? Otherwise declare it in the option limits, or create it with POST /api/limits',
+      fix: 'Did you mean "smtp"? Otherwise declare it under `limits` in the options of jobmill(), or create it with POST /api/limits',
     })
   })
 

@@ -9,6 +9,7 @@ import { sqlite } from '../../jobmill/src/sqlite.ts'
 import { testPlatform } from '../../jobmill/src/testing/index.ts'
 import { request } from './calls.ts'
 import { bench, TOKENS, tokenOf } from './mills.ts'
+import { exchange } from './raw.ts'
 
 const memory = (): ReturnType<typeof sqlite> => sqlite(':memory:')
 const bearer = (role: string): Record<string, string> => ({ authorization: `Bearer ${tokenOf(role)}` })
@@ -191,6 +192,20 @@ describe('passthrough routes', () => {
     expect((await request(url, 'GET', '/api/overview', { headers: bearer('viewer') })).status).toBe(200)
     expect((await request(url, 'GET', '/jobs')).headers.get('content-type')).toContain('text/html')
     expect((await request(url, 'GET', '/healthz')).status).toBe(200)
+  })
+
+  test('S low: a method that no Request can have gets 404', async () => {
+    const { url } = await bench(memory(), {
+      tokens: TOKENS,
+      passthrough: hook(() => Response.json({})),
+      work: false,
+    })
+    const { status, text } = await exchange(url, [
+      'TRACE /hooks/a HTTP/1.1',
+      'Host: 127.0.0.1',
+      'Connection: close',
+    ])
+    expect([status, text.includes('problem+json')]).toEqual([404, true])
   })
 
   test('get the body as a stream, and the original URL', async () => {

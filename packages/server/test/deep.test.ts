@@ -66,7 +66,7 @@ test('S3 the audit entry of a change is written, also if its values cannot be re
     await next()
   })
   const audit = { write: async (row: object) => void rows.push(row), list: () => Promise.reject(new Error()) }
-  app.use(auditChanges({ mill: { audit }, redacted, failed: (error) => faults.push(String(error)) }))
+  app.use(auditChanges({ audit }, redacted, (error) => faults.push(String(error))))
   app.post('/x', (c) => {
     c.set('what', 'x.change')
     c.set('note', { target: 'x', before: 1, after: 2 })

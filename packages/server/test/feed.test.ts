@@ -132,6 +132,8 @@ describe('the feed on postgres', () => {
     await mill.open()
     const feed = createFeed(mill, systemPlatform)
     onTestFinished(() => feed.stop())
+    // A permanent reader, so that the feed does not restart.
+    onTestFinished(feed.listen(() => {}))
     await nextNews(feed, ({ type }) => type === 'counts')
     const client = new pg.Client({ connectionString: url })
     await client.connect()
@@ -141,8 +143,6 @@ describe('the feed on postgres', () => {
       `INSERT INTO ${schema}.event (at, type, source, data) VALUES (1, 'audit', gen_random_uuid(), $1)`,
       [JSON.stringify(act('late'))],
     )
-    // A permanent reader, so that the feed does not restart.
-    onTestFinished(feed.listen(() => {}))
     const late = nextNews(feed, isAct('late'))
     const early = nextNews(feed, isAct('early'))
     await mill.audit.write(act('early'))

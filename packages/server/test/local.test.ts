@@ -419,7 +419,7 @@ const NO_HOSTS = [
 ]
 
 describe('H5 the Host header', () => {
-  test('H5 a Host that is no authority is refused with 400 and a reason, in every mode', async () => {
+  test('H5 a Host that is not an authority is refused with 400 and a reason, in every mode', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     const hooks = await servePublic(mill, { port: 0, routes: () => new Response('hook') })
     onTestFinished(async () => {

@@ -1,5 +1,7 @@
 // What viewers do not see: values of secret keys, name-value pairs, secrets in JSON inside texts and in URLs.
 // And what they do see.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { inFull } from '../../../test/support/suite/in-full.ts'
@@ -482,4 +484,21 @@ test('S3 JSON that is nested too deeply to walk is redacted as text, and deep va
   let deep: unknown = 'end'
   for (let level = 0; level < 20_000; level += 1) deep = [deep]
   expect(JSON.stringify(hide(deep))).toMatch(/^\[+"\(too deep\)"\]+$/)
+})
+
+test('S1 keys that were seen do not keep the texts in memory in which they were', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const isSecret = secretTest(SECRET_KEYS)
+  const used = (): number => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const before = used()
+  for (let n = 0; n < 200; n += 1) {
+    const text = `${'x'.repeat(200_000)} someLongSettingName${n}=1`
+    isSecret(text.slice(200_001, -2), '1')
+    isSecret(`${n}${'k'.repeat(200_000)}`, '1')
+  }
+  expect(used() - before).toBeLessThan(10_000_000)
 })

@@ -2,8 +2,8 @@
 import { access, constants, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import pg from 'pg'
-import { checkEncoding } from './check-encoding.ts'
 import { placeOf } from './place.ts'
+import { checkEncoding, TYPES } from './postgres-client.ts'
 
 const CONNECT_MS = 10_000
 /** The header of every SQLite file. An empty file is also valid: SQLite fills it on first use. */
@@ -16,14 +16,21 @@ const HEADER = Buffer.from('SQLite format 3\0')
 export async function checkPlace(address: string): Promise<'made' | 'missing'> {
   const place = placeOf(address)
   if (place.type === 'sqlite') return checkFile(place.file)
-  const { postgresError } = await import('jobmill/postgres')
-  const client = new pg.Client({ connectionString: place.url, connectionTimeoutMillis: CONNECT_MS })
-  client.on('error', () => {})
-  try {
-    await client.connect()
+  return withClient(place.url, async (client) => {
     await checkEncoding(client)
     const { rows } = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [place.schema])
     return rows.length > 0 ? 'made' : 'missing'
+  })
+}
+
+/** Runs queries on a connection of their own. Rejects with the reason and the fix. */
+export async function withClient<R>(url: string, act: (client: pg.Client) => Promise<R>): Promise<R> {
+  const { postgresError } = await import('jobmill/postgres')
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, types: TYPES })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return await act(client)
   } catch (error) {
     throw postgresError(error, { sent: false })
   } finally {

@@ -9,32 +9,23 @@ const MISSING = new Set(['42P01', '3F000'])
 /** The same time for which the store waits before it recreates its own tables. */
 const RECREATE_AFTER_MS = 5_000
 
-export interface MissingTables {
-  /** Call it before each use of a connection. */
-  readonly restore: () => Promise<void>
-  /** Call it with each error of a statement. Returns the error to throw. */
-  readonly notice: (error: unknown) => unknown
-}
+export type MissingTables = ReturnType<typeof missingTables>
 
 /** `migrate` must not call `restore`. */
-export function missingTables(migrate: () => Promise<void>, errorOf: ErrorOf): MissingTables {
+export function missingTables(migrate: () => Promise<void>, errorOf: ErrorOf) {
   let since: number | null = null
   let migrating: Promise<void> | null = null
-  async function recreate(): Promise<void> {
-    try {
-      await migrate()
-      since = null
-    } finally {
-      migrating = null
-    }
-  }
   return {
-    async restore() {
+    /** Call it before each use of a connection. */
+    async restore(): Promise<void> {
       if (since === null || performance.now() - since < RECREATE_AFTER_MS) return
-      migrating ??= recreate()
+      migrating ??= migrate()
+        .then(() => void (since = null))
+        .finally(() => (migrating = null))
       await migrating
     },
-    notice(error) {
+    /** Call it with each error of a statement. Returns the error to throw. */
+    notice(error: unknown): unknown {
       if (!(error instanceof Error) || !('code' in error) || !MISSING.has(String(error.code))) return error
       since ??= performance.now()
       return errorOf(error, true)

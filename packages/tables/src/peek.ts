@@ -1,9 +1,9 @@
 /** Reads one value from an existing database, without creating or changing anything. */
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
+import { withClient } from './check-place.ts'
 import { placeOf } from './place.ts'
 
-const CONNECT_MS = 10_000
 const BUSY_MS = 5_000
 
 export interface Peek {
@@ -18,23 +18,15 @@ export async function peek(address: string, { app, table, column }: Peek): Promi
   const name = pg.escapeIdentifier(column)
   if (place.type === 'sqlite')
     return inFile(place.file, table, `SELECT ${name} FROM ${pg.escapeIdentifier(table)}`)
-  const { postgresError } = await import('jobmill/postgres')
   const from = [`${place.schema}_${app}`, table].map((part) => pg.escapeIdentifier(part)).join('.')
-  const client = new pg.Client({ connectionString: place.url, connectionTimeoutMillis: CONNECT_MS })
-  client.on('error', () => {})
-  try {
-    await client.connect()
+  return withClient(place.url, async (client) => {
     const { rows: found } = await client.query<{ is: boolean }>('SELECT to_regclass($1) IS NOT NULL AS is', [
       from,
     ])
     if (found[0]?.is !== true) return null
     const { rows } = await client.query<Record<string, unknown>>(`SELECT ${name} FROM ${from} LIMIT 1`)
     return rows[0]?.[column] ?? null
-  } catch (error) {
-    throw postgresError(error, { sent: false })
-  } finally {
-    await client.end().catch(() => {})
-  }
+  })
 }
 
 /** Opens the file read-write: a read-only connection could not remove the WAL files that SQLite creates. */

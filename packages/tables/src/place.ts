@@ -1,4 +1,5 @@
 /** Parses a database URL or file name. Jobs and application tables share the same format. */
+import { open } from 'node:fs/promises'
 import { JobmillError, type Store } from 'jobmill'
 
 export type Place =
@@ -29,6 +30,7 @@ export async function storeAt(
   options: { readonly clock?: () => number },
 ): Promise<{ readonly store: Store<never>; readonly errorOf: ErrorOf }> {
   if (place.type === 'sqlite') {
+    await makePrivate(place.file)
     const { sqlite, sqliteError } = await import('jobmill/sqlite')
     return { store: sqlite(place.file, options), errorOf: (error) => sqliteError(error, place.file) }
   }
@@ -45,4 +47,18 @@ function unknown(): JobmillError {
     field: 'database',
     fix: 'Use postgres://user@host/database or a file path',
   })
+}
+
+const OWNER_ALONE = 0o600
+
+/**
+ * Creates the database file so that only its owner can read it. An existing file keeps its permissions.
+ * Ignores errors, because opening the database reports them. SQLite copies the permissions to its WAL files.
+ */
+async function makePrivate(file: string): Promise<void> {
+  if (file === ':memory:') return
+  await open(file, 'ax', OWNER_ALONE).then(
+    (made) => made.close(),
+    () => {},
+  )
 }

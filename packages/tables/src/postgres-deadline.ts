@@ -55,7 +55,10 @@ function guard(
       return await client.query(text, [...values])
     } catch (error) {
       if (error instanceof Error && error.message === TIMED_OUT) {
-        lost = unanswered(deadlineMs, error)
+        lost = new JobmillError('OUTCOME_UNKNOWN', `the database did not answer within ${deadlineMs} ms`, {
+          fix: 'Check whether the write was applied before you retry; look for an open transaction that holds a lock',
+          cause: error,
+        })
         cancel(client)
         return instead(text)
       }
@@ -77,19 +80,8 @@ function guard(
   }
 }
 
-function unanswered(deadlineMs: number, cause?: Error): JobmillError {
-  return new JobmillError('OUTCOME_UNKNOWN', `the database did not answer within ${deadlineMs} ms`, {
-    fix: 'Check whether the write was applied before you retry; look for an open transaction that holds a lock',
-    ...(cause !== undefined && { cause }),
-  })
-}
-
-interface Known {
-  readonly host: string
-  readonly port: number
-  readonly processID: number | null
-  readonly secretKey: number | null
-}
+/** What the driver knows of a connection, besides its documented properties. */
+type Known = pg.Client & Readonly<Record<'processID' | 'secretKey', number | null>>
 
 /**
  * Sends the cancel request over a separate connection, as the protocol requires. Poolers forward such

@@ -13,9 +13,7 @@ import {
   type Driver,
   Kysely,
   type QueryResult,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
+  SqliteDialect,
 } from 'kysely'
 import { statementsOf } from './statements.ts'
 
@@ -29,19 +27,6 @@ const GIVE_UP_MS = 10_000
 export type Ready = (handle: Sqlite.Database, db: Kysely<never>) => Promise<void>
 
 export function sqliteDialect(file: SharedFile, ready: Ready): Dialect {
-  return dialectOn(driverOn(file, ready))
-}
-
-export function dialectOn(driver: Driver): Dialect {
-  return {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => driver,
-    createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  }
-}
-
-function driverOn(file: SharedFile, ready: Ready): Driver {
   let handle = file.use() as Sqlite.Database
   const connection = connectionOf((text, parameters) => runChecked(file, handle, text, parameters))
   const send = (text: string) => async (): Promise<void> =>
@@ -56,15 +41,13 @@ function driverOn(file: SharedFile, ready: Ready): Driver {
       // After some errors, such as a full disk, SQLite has already rolled back.
       if (handle.inTransaction) handle.exec('ROLLBACK')
     },
-    async destroy() {
-      file.close()
-    },
+    async destroy() {},
   }
   const db = new Kysely<never>({ dialect: dialectOn(inTurn) })
   // There is one handle, so transactions on it run one at a time.
   let last: Promise<void> = Promise.resolve()
   let free: (() => void) | null = null
-  return {
+  return dialectOn({
     ...inTurn,
     async acquireConnection() {
       const before = last
@@ -84,7 +67,18 @@ function driverOn(file: SharedFile, ready: Ready): Driver {
     async releaseConnection() {
       free?.()
     },
-  }
+  })
+}
+
+/** The dialect of Kysely, without its driver. */
+export function dialectOn(driver: Driver): Dialect {
+  const dialect = new SqliteDialect({ database: notUsed })
+  return Object.assign(dialect, { createDriver: () => driver })
+}
+
+/** In place of a connection of Kysely. */
+export async function notUsed(): Promise<never> {
+  throw new Error('the driver has its own connection')
 }
 
 /** Only what is in the file at the path may be returned or acknowledged. */
@@ -138,11 +132,13 @@ export function connectionOf(
         await pause(RETRY_MS)
       }
     },
-    // eslint-disable-next-line require-yield
-    async *streamQuery() {
-      throw new Error('streaming is not supported: read in pages')
-    },
+    streamQuery,
   }
+}
+
+// eslint-disable-next-line require-yield
+export async function* streamQuery(): AsyncGenerator<never, void, undefined> {
+  throw new Error('streaming is not supported: read in pages')
 }
 
 /** Waiting does not help a transaction that has read an older state of the file. */

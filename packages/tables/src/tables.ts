@@ -5,11 +5,10 @@ import { checkObjectKeys } from 'jobmill/internal'
 import type { Tx } from 'jobmill/postgres'
 import { CompiledQuery, Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
 import pg from 'pg'
-import { checkEncoding } from './check-encoding.ts'
 import { migrate, type Step, type StepTools } from './migrate.ts'
 import { type MissingTables, missingTables } from './missing-tables.ts'
 import { type ErrorOf, type Place, placeOf, storeAt } from './place.ts'
-import { makePrivate } from './private-file.ts'
+import { checkEncoding, TYPES } from './postgres-client.ts'
 import { withDeadline } from './postgres-deadline.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import { withinPostgres, withinSqlite } from './within.ts'
@@ -62,25 +61,22 @@ export interface Database<T> {
   readonly tables: Tables<T>
 }
 
-const KEYS = {
-  app: true,
-  steps: true,
-  connections: true,
-  deadlineMs: true,
-  clock: true,
-  onError: true,
-} as const satisfies Record<keyof TableOptions, true>
+const KEYS: (keyof TableOptions)[] = ['app', 'steps', 'connections', 'deadlineMs', 'clock', 'onError']
 const STATEMENT_MS = 30_000
 const CONNECT_MS = 10_000
 const CLOSE_MS = 5_000
-const INT8 = 20
+const SQLITE_NOW = sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`
+/**
+ * As a subquery, PostgreSQL evaluates the clock once per statement and can use an index. A bare function call
+ * is evaluated for every row.
+ */
+const POSTGRES_NOW = sql<number>`(SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8)`
 const noRows = async (): Promise<void> => {}
 
 export async function openTables<T>(address: string, options: TableOptions): Promise<Database<T>> {
-  checkObjectKeys(options, 'options', Object.keys(KEYS))
+  checkObjectKeys(options, 'options', KEYS)
   const place = placeOf(address)
   const { clock } = options
-  if (place.type === 'sqlite') await makePrivate(place.file)
   const { store, errorOf } = await storeAt(place, clock === undefined ? {} : { clock })
   const tables =
     place.type === 'sqlite'
@@ -92,7 +88,7 @@ export async function openTables<T>(address: string, options: TableOptions): Pro
 const table = (name: string): RawBuilder<unknown> => sql.table(name)
 
 async function onSqlite<T>(path: string, options: TableOptions): Promise<Tables<T>> {
-  const { app, steps } = options
+  const { app, steps, clock } = options
   const { sharedFile, sqliteTxError } = await import('jobmill/sqlite')
   const file = await sharedFile(path, { table: `${app}_migration` })
   let fill: Fill<never> | null = null
@@ -104,20 +100,24 @@ async function onSqlite<T>(path: string, options: TableOptions): Promise<Tables<
     migrated = handle
   })
   const db = new Kysely<T>({ dialect })
-  return tablesOf(db, {
-    ...options,
+  return {
+    db,
     type: 'sqlite',
     table,
-    databaseNow: sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
-    txOf: () => file.use(),
+    get now() {
+      return nowOf(clock, SQLITE_NOW)
+    },
+    transaction: (work) => db.transaction().execute((trx) => work(trx, file.use() as never)),
     within: (tx) => withinSqlite<T>(tx, file, sqliteTxError),
     async open(rows = noRows) {
       fill = rows as unknown as Fill<never>
       await db.connection().execute(async () => {})
     },
-    cut: () => {},
-    end: async () => file.close(),
-  })
+    async close() {
+      await db.destroy()
+      file.close()
+    },
+  }
 }
 
 async function onPostgres<T>(
@@ -126,7 +126,7 @@ async function onPostgres<T>(
   errorOf: ErrorOf,
 ): Promise<Tables<T>> {
   const { postgresTxQuery } = await import('jobmill/postgres')
-  const { onError = () => {}, connections = 4, deadlineMs = STATEMENT_MS, app, steps } = options
+  const { onError = () => {}, connections = 4, deadlineMs = STATEMENT_MS, app, steps, clock } = options
   const sockets = new Set<Socket>()
   const pool = new pg.Pool({
     connectionString: url,
@@ -138,11 +138,7 @@ async function onPostgres<T>(
     max: connections,
     query_timeout: deadlineMs,
     connectionTimeoutMillis: CONNECT_MS,
-    // Counts and timestamps are integers well below 2^53.
-    types: {
-      getTypeParser: (oid: number, format?: 'text' | 'binary'): ((text: string) => unknown) =>
-        oid === INT8 ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
-    },
+    types: TYPES,
   })
   // Without a listener, a connection that the server closes would crash the process.
   pool.on('error', onError)
@@ -157,14 +153,19 @@ async function onPostgres<T>(
   const migrateAll = (): Promise<void> =>
     migrate(migrating, { app, schema: own, type: 'postgres', table: tableOf, steps, fill })
   const db = new Kysely<T>({ dialect: dialectOf(missingTables(migrateAll, errorOf)) }).withSchema(own)
-  return tablesOf(db, {
-    ...options,
+  const query =
+    (trx: Transaction<T>) =>
+    (text: string, values: unknown[]): Promise<unknown> =>
+      trx.executeQuery(CompiledQuery.raw(text, values))
+  return {
+    db,
     type: 'postgres',
     table: tableOf,
-    // As a subquery, PostgreSQL evaluates the clock once per statement and can use an index. A bare function
-    // call is evaluated for every row.
-    databaseNow: sql<number>`(SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8)`,
-    within: (tx, whole) => withinPostgres<T>(postgresTxQuery(tx as Tx), whole).withSchema(own),
+    get now() {
+      return nowOf(clock, POSTGRES_NOW)
+    },
+    transaction: (work) => db.transaction().execute((trx) => work(trx, query(trx) as never)),
+    within: (tx, whole = new Set()) => withinPostgres<T>(postgresTxQuery(tx as Tx), whole).withSchema(own),
     async open(rows = noRows) {
       fill = rows as unknown as Fill<never>
       const client = await pool.connect().catch((error: unknown) => {
@@ -179,49 +180,20 @@ async function onPostgres<T>(
       }
       await migrateAll()
     },
-    cut: () => sockets.forEach((socket) => socket.destroy()),
-    end: async () => {
-      if (!pool.ended) await pool.end()
-    },
-    txOf: (trx) => (text: string, values: unknown[]) => trx.executeQuery(CompiledQuery.raw(text, values)),
-  })
-}
-
-interface Made<T> extends TableOptions, StepTools {
-  readonly databaseNow: RawBuilder<number>
-  readonly txOf: (trx: Transaction<T>) => unknown
-  readonly within: (tx: unknown, whole: ReadonlySet<string>) => Kysely<T>
-  /** Rejects with a readable reason if the database is unreachable or unsuitable. */
-  readonly open: (fill?: Fill<T>) => Promise<void>
-  /** Closes the connections in use too. Their statements fail. */
-  readonly cut: () => void
-  /** Kysely closes only a driver that it has used. */
-  readonly end: () => Promise<void>
-}
-
-function tablesOf<T>(
-  db: Kysely<T>,
-  { type, table, clock, databaseNow, txOf, within, open, cut, end }: Made<T>,
-): Tables<T> {
-  return {
-    db,
-    type,
-    table,
-    get now() {
-      return clock === undefined ? databaseNow : sql<number>`${sql.lit(clock())}`
-    },
-    transaction: (work) => db.transaction().execute((trx) => work(trx, txOf(trx) as never)),
-    within: (tx, whole = new Set()) => within(tx, whole),
-    open,
     async close(withinMs = CLOSE_MS) {
       // The pool waits for connections in use, and a silent database holds them until their deadline.
-      const late = setTimeout(cut, withinMs)
+      const late = setTimeout(() => sockets.forEach((socket) => socket.destroy()), withinMs)
       try {
         await db.destroy()
-        await end()
+        // Kysely closes only a pool that it has used.
+        if (!pool.ended) await pool.end()
       } finally {
         clearTimeout(late)
       }
     },
   }
+}
+
+function nowOf(clock: TableOptions['clock'], byDatabase: RawBuilder<number>): RawBuilder<number> {
+  return clock === undefined ? byDatabase : sql<number>`${sql.lit(clock())}`
 }

@@ -7,15 +7,12 @@ import type { SharedFile } from 'jobmill/sqlite'
 import {
   type CompiledQuery,
   type DatabaseConnection,
-  type Dialect,
   type Driver,
   Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
+  PostgresDialect,
   type QueryResult,
 } from 'kysely'
-import { connectionOf, dialectOn, run } from './sqlite-dialect.ts'
+import { connectionOf, dialectOn, notUsed, run, streamQuery } from './sqlite-dialect.ts'
 
 type Row = Readonly<Record<string, unknown>>
 type Query = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>
@@ -50,13 +47,8 @@ export function withinPostgres<T>(query: Query, whole: ReadonlySet<string>): Kys
     },
     streamQuery,
   }
-  const dialect: Dialect = {
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => driverOf(connection),
-    createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  }
-  return new Kysely<T>({ dialect })
+  const dialect = new PostgresDialect({ pool: notUsed })
+  return new Kysely<T>({ dialect: Object.assign(dialect, { createDriver: () => driverOf(connection) }) })
 }
 
 function withNumbers(row: Row, whole: ReadonlySet<string>): Row {
@@ -81,9 +73,4 @@ function driverOf(connection: DatabaseConnection): Driver {
     rollbackTransaction: never,
     async destroy() {},
   }
-}
-
-// eslint-disable-next-line require-yield
-async function* streamQuery(): AsyncGenerator<never, void, undefined> {
-  throw new Error('streaming is not supported: read in pages')
 }

@@ -226,7 +226,7 @@ describe('tables on a SQLite file that changes', () => {
     const file = freshFile()
     const other = startProcess('store-process.ts', {
       place: { store: 'sqlite', at: file },
-      task: 'enqueue-when-told',
+      task: 'enqueue-on-request',
     })
     onTestFinished(() => kill(other))
     await other.untilMessages(({ length }) => length === 1)
@@ -272,7 +272,23 @@ describe('tables in a SQLite transaction of the caller', () => {
     expect(() => database.tables.within(tx)).toThrow(expect.objectContaining(OTHER_FILE) as Error)
   })
 
-  test('P10 without a store, the path of the file decides', async () => {
+  test('D3 P10 without a store, a file that was replaced before it was opened is refused', async () => {
+    const file = freshFile()
+    const first = await openTables<Schema>(file, { app: 'shop', steps: STEPS })
+    await first.tables.open()
+    await first.tables.close()
+    const tx = begun(file)
+    tx.exec('COMMIT')
+    renameSync(backUp(file), file)
+    deleteLogs(file)
+    const { tables } = await openTables<Schema>(file, { app: 'shop', steps: STEPS })
+    onTestFinished(() => tables.close())
+    await tables.open()
+    tx.exec('BEGIN IMMEDIATE')
+    expect(() => tables.within(tx)).toThrow(expect.objectContaining(OTHER_FILE) as Error)
+  })
+
+  test('P10 without a store, a transaction on the same file is accepted', async () => {
     const file = freshFile()
     const { tables } = await openTables<Schema>(file, { app: 'shop', steps: STEPS })
     onTestFinished(() => tables.close())

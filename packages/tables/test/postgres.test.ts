@@ -49,3 +49,19 @@ test('D3 a schema that is dropped is refused first, and created again later', as
   await vi.waitFor(put, { timeout: 20_000, interval: 100 })
   expect(await tables.db.selectFrom('shop_order').select('id').execute()).toEqual([{ id: 'a' }])
 }, 30_000)
+
+test('N7 parsers that the application sets for pg do not change what the tables return', async () => {
+  const { database } = await opened()
+  const types = [16, 17, 19, 20, 21, 23, 25, 114, 701, 1043, 1700, 2950, 3802]
+  for (const oid of types) {
+    const before = pg.types.getTypeParser(oid) as (text: string) => unknown
+    onTestFinished(() => pg.types.setTypeParser(oid, before))
+    pg.types.setTypeParser(oid, (text: string) => ({ foreign: text }))
+  }
+  const { rows } = await sql`SELECT true AS bool, '\\x00ff'::bytea AS bytes, 1::int8 AS big, 2::int4 AS whole,
+    'a'::text AS text, 0.5::float8 AS real, '[1]'::jsonb AS json`.execute(database.tables.db)
+  expect(rows).toEqual([
+    { bool: true, bytes: Buffer.from([0, 255]), big: 1, whole: 2, text: 'a', real: 0.5, json: [1] },
+  ])
+  await database.tables.open()
+})

@@ -1,33 +1,27 @@
 /** Cleans up the gateway's tables: expired sessions and codes, and records of replies. */
 import type { OwnDuty } from 'jobmill'
-import { sql, type Tables } from 'jobmill-tables'
-import type { StartedReplies } from './sessions/started-replies.ts'
+import { sql } from 'jobmill-tables'
+import type { Base } from './inside.ts'
 import type { Schema } from './sessions/steps.ts'
-
-export interface UpkeepTools {
-  readonly tables: Tables<Schema>
-  readonly replies: StartedReplies
-  readonly dedupeMs: number
-}
 
 const EVERY_MS = 5 * 60_000
 /** The maximum number of rows per DELETE, so that other writers are not blocked. */
 const BATCH = 500
 
-export function upkeepDuty(tools: UpkeepTools): OwnDuty {
-  return { name: 'telegram', every: EVERY_MS, run: () => cleanUp(tools) }
-}
+export function upkeepDuty({ tables, replies }: Pick<Base, 'tables' | 'replies'>, dedupeMs: number): OwnDuty {
+  return { name: 'telegram', every: EVERY_MS, run: cleanUp }
 
-async function cleanUp({ tables, replies, dedupeMs }: UpkeepTools) {
-  const { now } = tables
-  // Telegram does not redeliver an update after this time.
-  const before = sql<number>`${now} - ${sql.lit(dedupeMs)}`
-  await inBatches('telegram_try', ['key'], sql`at < ${before}`)
-  await inBatches('telegram_wrong', ['user_id'], sql`since < ${before} AND locked_until <= ${now}`)
-  return {
-    sessions: await inBatches('telegram_session', ['user_id', 'scope'], sql`expires_at <= ${now}`),
-    codes: await inBatches('telegram_code', ['hash'], sql`expires_at <= ${now}`),
-    replies: await replies.forget(dedupeMs),
+  async function cleanUp() {
+    const { now } = tables
+    // Telegram does not redeliver an update after this time.
+    const before = sql<number>`${now} - ${sql.lit(dedupeMs)}`
+    await inBatches('telegram_try', ['key'], sql`at < ${before}`)
+    await inBatches('telegram_wrong', ['user_id'], sql`since < ${before} AND locked_until <= ${now}`)
+    return {
+      sessions: await inBatches('telegram_session', ['user_id', 'scope'], sql`expires_at <= ${now}`),
+      codes: await inBatches('telegram_code', ['hash'], sql`expires_at <= ${now}`),
+      replies: await replies.forget(dedupeMs),
+    }
   }
 
   /**

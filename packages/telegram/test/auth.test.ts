@@ -11,7 +11,7 @@ import { LOCKOUT } from '../src/sessions/wrong-tries.ts'
 import { upkeepDuty } from '../src/upkeep.ts'
 import { AUTH_SECRET, freshDatabase, saidBy, scene, type Scene, STORES } from './support/scene.ts'
 
-const ONE_DAY = { dedupeMs: 86_400_000 }
+const DAY_MS = 86_400_000
 
 /** Sends a message and waits for the answer. */
 async function ask(chat: FakeChat, text: string): Promise<string> {
@@ -283,12 +283,8 @@ describe.each(STORES)('auth on %s', (store) => {
     now += LOCKOUT.forMs
     expect(await guess(900, 'later', AUTH_SECRET)).toMatchObject({ outcome: 'right' })
     // They are kept only as long as an update can repeat.
-    const duty = upkeepDuty({
-      tables,
-      replies: startedReplies(tables, jobs),
-      ...ONE_DAY,
-    })
-    now += ONE_DAY.dedupeMs + 1
+    const duty = upkeepDuty({ tables, replies: startedReplies(tables, jobs) }, DAY_MS)
+    now += DAY_MS + 1
     await duty.run({} as never)
     for (const name of ['telegram_try', 'telegram_wrong'] as const)
       expect(await tables.db.selectFrom(name).selectAll().execute()).toEqual([])

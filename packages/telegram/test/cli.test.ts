@@ -167,7 +167,7 @@ test('a typo gets a suggestion and exit code 2', async () => {
     [['codes', 'new', '--ttl', 'banana'], /^error {3}--ttl: .*banana/],
     [
       ['codes', 'new', '--ttl', '5'],
-      /^error {3}--ttl: must be a number with a unit \(got "5"\)\. Pass 30m, 1h or 7d\.\n$/,
+      /^error {3}--ttl: must be a number with a unit \(got "5"\)\. Pass a duration such as 30m, 1h or 7d\.\n$/,
     ],
     [['codes', 'new', '--ttl', '0s'], /--ttl: must be greater than 0/],
     [

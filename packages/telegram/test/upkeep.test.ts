@@ -171,7 +171,7 @@ test.each(STORES)('all expired rows are deleted in batches, and renewed rows sta
     const wrong = part.map((n) => ({ user_id: n, tries: 1, since: 1, locked_until: over(n) }))
     await tables.db.insertInto('telegram_wrong').values(wrong).execute()
   }
-  const duty = upkeepDuty({ tables, replies: startedReplies(tables, jobs), dedupeMs: day })
+  const duty = upkeepDuty({ tables, replies: startedReplies(tables, jobs) }, day)
   expect(await duty.run({} as never)).toMatchObject({ sessions: 1_200, codes: 1_200 })
   for (const name of ['telegram_session', 'telegram_code', 'telegram_try', 'telegram_wrong'] as const)
     expect([name, (await tables.db.selectFrom(name).selectAll().execute()).length]).toEqual([name, 1])

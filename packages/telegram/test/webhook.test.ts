@@ -538,6 +538,46 @@ test('S low the bodies in progress are limited together, and a body that ends ma
   await expect.poll(post).toBe(200)
 })
 
+const with20k = (part: string): object => ({
+  ...anUpdate('x'),
+  extra: JSON.parse(`[${part.repeat(10_000)}0]`) as unknown,
+})
+
+test('S1 a body with too many values gets 413 before it is parsed', async () => {
+  const at = await scene({ store: 'none', bots: { direct: { handler: 'echo', requireAuth: false } } })
+  onTestFinished(() => at.stop())
+  const refused = await at.post('direct', with20k('[],'))
+  expect(refused.status).toBe(413)
+  expect(await refused.json()).toEqual({
+    ok: false,
+    problem: 'body has too many values (max 20000 list items, keys and values)',
+  })
+  expect((await at.post('direct', with20k('0,'))).status).toBe(200)
+  expect((await at.post('direct', { ...anUpdate('x'), extra: '[,'.repeat(20_000) })).status).toBe(200)
+})
+
+test('S1 a client that aborts a body causes no log line, and is counted', async () => {
+  const lines: unknown[] = []
+  const hear = (...line: unknown[]): void => void lines.push(line)
+  const at = await scene({
+    store: 'none',
+    bots: { direct: { handler: 'echo', requireAuth: false } },
+    log: { debug() {}, info() {}, warn: hear, error: hear },
+  })
+  onTestFinished(() => at.stop())
+  const { hostname, port } = new URL(at.gateway.url)
+  const socket = createConnection(Number(port), hostname)
+  const request = ['POST /telegram/direct HTTP/1.1', 'Host: x', `X-Telegram-Bot-Api-Secret-Token: ${SECRET}`]
+  socket.write(`${request.join('\r\n')}\r\nContent-Length: 100\r\n\r\n{"upd`)
+  // The gateway reads connections in order, so it has read what was written before.
+  await fetch(`${at.gateway.url}/healthz`)
+  socket.destroy()
+  await expect
+    .poll(() => at.gateway.mill.prometheus())
+    .toMatch(/jobmill_telegram_refused_total\{reason="aborted"\} 1/)
+  expect(lines).toEqual([])
+})
+
 test('S wrong secrets are rate-limited by address, and the right one never is', async () => {
   const at = await scene({
     store: 'none',

@@ -1,13 +1,22 @@
 /** The options of an inbox. Validation reports every problem by name. */
 import { JobmillError, type Duration, type LogOption, type Platform } from 'jobmill'
-import { checkBoolean, checkFunction, checkObjectKeys, checkPlatform } from 'jobmill/internal'
+import {
+  checkBoolean,
+  checkFunction,
+  checkObjectKeys,
+  checkPlatform,
+  checkWhole,
+  durationMs as anyDurationMs,
+  loggerFor,
+} from 'jobmill/internal'
+import { quote } from 'jobmill/store'
 import type { Tables } from 'jobmill-tables'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { textMs } from './clean/duration.ts'
 import type { BridgeOptions } from './inbox/receive/bridge.ts'
 import type { FaultPoint } from './inbox/fault-points.ts'
 import { LIMITS, type Limits, MOST_FILES } from './inbox/limits.ts'
-import { quote } from './inbox/words.ts'
+import { invalid } from './invalid.ts'
 import type { Schema } from './tables/schema.ts'
 
 export interface UploadsOptions {
@@ -62,56 +71,65 @@ export interface UploadsOptions {
   readonly platform?: Platform
 }
 
-const KEYS: Readonly<Record<keyof UploadsOptions, true>> = {
-  tables: true,
-  blobs: true,
-  maxFiles: true,
-  maxFileBytes: true,
-  maxRequestBytes: true,
-  quotaBytes: true,
-  quotaFiles: true,
-  uploadsAtOnce: true,
-  uploadsPerMailbox: true,
-  listenersAtOnce: true,
-  listenersPerMailbox: true,
-  expireAfter: true,
-  ackRetention: true,
-  stagingFor: true,
-  keysFor: true,
-  sweepEvery: true,
-  job: true,
-  metricsByMailbox: true,
-  onError: true,
-  log: true,
-  fault: true,
-  platform: true,
+/** The required parts, each with a method that identifies it. */
+const PARTS = {
+  tables: ['transaction', "the tables of openTables(address, { app: 'uploads', steps: STEPS })"],
+  blobs: ['read', 'directoryBlobs(folder) or postgresBlobs(tables)'],
+} as const satisfies Partial<Record<keyof UploadsOptions, readonly [method: string, given: string]>>
+
+type Check = (value: unknown, field: string) => unknown
+
+const whole =
+  (least: number, most = Number.MAX_SAFE_INTEGER): Check =>
+  (value, field) =>
+    checkWhole(value, field, { least, most })
+
+const quota: Check = (value, field) => value === null || whole(0)(value, field)
+
+const duration =
+  (leastMs: number): Check =>
+  (value, field) =>
+    durationMs(value, field, leastMs)
+
+const CHECKS: Readonly<Record<Exclude<keyof UploadsOptions, keyof typeof PARTS>, Check>> = {
+  maxFiles: whole(1, MOST_FILES),
+  maxFileBytes: whole(1),
+  maxRequestBytes: whole(1),
+  quotaBytes: quota,
+  quotaFiles: quota,
+  uploadsAtOnce: whole(1),
+  uploadsPerMailbox: whole(1),
+  listenersAtOnce: whole(1),
+  listenersPerMailbox: whole(1),
+  expireAfter: duration(1),
+  ackRetention: duration(0),
+  stagingFor: duration(1_000),
+  keysFor: duration(0),
+  sweepEvery: duration(1_000),
+  job: (value) => checkObjectKeys(value, 'job', ['kind', 'queue'] satisfies (keyof BridgeOptions)[]),
+  metricsByMailbox: checkBoolean,
+  onError: (value, field) =>
+    checkFunction(value, field, 'Pass a function that takes an error and the name of the failed step'),
+  log: (value) => loggerFor(value as LogOption),
+  fault: (value, field) =>
+    checkFunction(value, field, 'Pass a function that takes the name of a fault point'),
+  platform: checkPlatform,
 }
-const JOB_KEYS: Readonly<Record<keyof BridgeOptions, true>> = { kind: true, queue: true }
 
 /** Refuses unknown options, so that a typo is never ignored. */
 export function checkOptions(options: UploadsOptions): void {
-  checkObjectKeys(options, '', Object.keys(KEYS))
+  checkObjectKeys(options, '', [...Object.keys(PARTS), ...Object.keys(CHECKS)])
   checkParts(options)
-  const { job, metricsByMailbox, onError, fault, platform } = options
-  if (job !== undefined) checkObjectKeys(job, 'job', Object.keys(JOB_KEYS))
-  if (metricsByMailbox !== undefined) checkBoolean(metricsByMailbox, 'metricsByMailbox')
-  if (onError !== undefined)
-    checkFunction(onError, 'onError', 'Pass a function that takes an error and the name of the failed step')
-  if (fault !== undefined)
-    checkFunction(fault, 'fault', 'Pass a function that takes the name of a fault point')
-  if (platform !== undefined) checkPlatform(platform)
+  for (const [field, check] of Object.entries(CHECKS)) {
+    const value = options[field as keyof UploadsOptions]
+    if (value !== undefined) check(value, field)
+  }
 }
-
-/** The required parts, each with a method that identifies it. */
-const PARTS = [
-  ['tables', 'transaction', "the tables of openTables(address, { app: 'uploads', steps: STEPS })"],
-  ['blobs', 'read', 'directoryBlobs(folder) or postgresBlobs(tables)'],
-] as const
 
 /** Reports every missing part at once. */
 function checkParts(options: UploadsOptions): void {
-  const problems = PARTS.flatMap(([option, method, given]) => {
-    const value: unknown = options[option]
+  const problems = Object.entries(PARTS).flatMap(([option, [method, given]]) => {
+    const value: unknown = options[option as keyof typeof PARTS]
     if (typeof value === 'object' && value !== null && method in value) return []
     const isMissing = value === undefined
     const said = new JobmillError('OPTION_INVALID', isMissing ? 'is missing' : 'is invalid', {
@@ -126,81 +144,31 @@ function checkParts(options: UploadsOptions): void {
   throw new JobmillError('OPTIONS_INVALID', `invalid options of uploads():${lines}`, { problems })
 }
 
-interface Times {
-  readonly expireAfter: Duration
-  readonly ackRetention: Duration
-  readonly stagingFor: Duration
-  readonly keysFor: Duration
-}
-
 /** Milliseconds, or text such as `90s` and `1h30m`. */
-export function durationMs(value: Duration, field: string, leastMs = 0): number {
-  const ms = typeof value === 'number' ? value : typeof value === 'string' ? textMs(value) : Number.NaN
-  if (Number.isFinite(ms) && ms >= leastMs && ms <= 10 * 366 * 86_400_000) return Math.round(ms)
-  throw new JobmillError('DURATION_INVALID', ms < 0 ? 'must not be negative' : 'must be a duration', {
-    field,
-    value: quote(value),
-    fix:
-      leastMs === 0
-        ? "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s'; 0 means immediately"
-        : `Pass at least ${leastMs} ms`,
-  })
+export function durationMs(value: unknown, field: string, leastMs = 0): number {
+  // Text with a minus is a negative duration, not a malformed one.
+  const isNegative = typeof value === 'string' && value.trim().startsWith('-')
+  const ms = anyDurationMs(isNegative ? textMs(value) : value, field)
+  if (ms >= leastMs) return ms
+  throw invalid(field, value, 'is too short', `Pass at least ${leastMs} ms`, 'DURATION_INVALID')
 }
 
-type Numbers = Omit<UploadsOptions, 'tables' | 'blobs'>
-
-export function resolveLimits(given: Numbers): Limits {
-  const maxRequestBytes = whole(given, 'maxRequestBytes', 1)
-  return Object.freeze({
-    maxFiles: whole(given, 'maxFiles', 1, MOST_FILES),
-    maxFileBytes: fileBytes(given, maxRequestBytes),
-    maxRequestBytes,
-    quotaBytes: given.quotaBytes === null ? null : whole(given, 'quotaBytes', 0),
-    quotaFiles: given.quotaFiles === null ? null : whole(given, 'quotaFiles', 0),
-    uploadsAtOnce: whole(given, 'uploadsAtOnce', 1),
-    uploadsPerMailbox: whole(given, 'uploadsPerMailbox', 1),
-    listenersAtOnce: whole(given, 'listenersAtOnce', 1),
-    listenersPerMailbox: whole(given, 'listenersPerMailbox', 1),
-    expireAfterMs: time(given, 'expireAfter', 1),
-    ackRetentionMs: time(given, 'ackRetention', 0),
-    stagingForMs: time(given, 'stagingFor', 1_000),
-    keysForMs: time(given, 'keysFor', 0),
+/** The options, which were checked before, or the defaults. A duration is a limit whose name ends in Ms. */
+export function resolveLimits(given: Partial<UploadsOptions>): Limits {
+  const entries = Object.entries(LIMITS).map(([name, usual]) => {
+    const option = name.replace(/Ms$/, '')
+    const value = given[option as keyof UploadsOptions]
+    if (value === undefined) return [name, usual] as const
+    return [name, option === name ? value : durationMs(value, option)] as const
   })
+  const limits = Object.fromEntries(entries) as unknown as Limits
+  return Object.freeze({ ...limits, maxFileBytes: fileBytes(given.maxFileBytes, limits.maxRequestBytes) })
 }
 
 /** The default is lowered to what a request can carry; a setting above that is refused. */
-function fileBytes(given: Numbers, most: number): number {
-  const bytes = whole(given, 'maxFileBytes', 1)
-  if (bytes <= most || given.maxFileBytes === undefined) return Math.min(bytes, most)
-  throw new JobmillError('OPTION_CONFLICT', `must not exceed maxRequestBytes (${most})`, {
-    field: 'maxFileBytes',
-    value: quote(bytes),
-    fix: 'Lower it, or raise maxRequestBytes',
-  })
-}
-
-function time(given: Numbers, field: keyof Times, leastMs: number): number {
-  const value = given[field]
-  return value === undefined ? LIMITS[`${field}Ms`] : durationMs(value, field, leastMs)
-}
-
-type Number_ =
-  | 'maxFiles'
-  | 'maxFileBytes'
-  | 'maxRequestBytes'
-  | 'uploadsAtOnce'
-  | 'uploadsPerMailbox'
-  | 'listenersAtOnce'
-  | 'listenersPerMailbox'
-  | 'quotaBytes'
-  | 'quotaFiles'
-
-function whole(given: Numbers, field: Number_, least: number, most = Number.MAX_SAFE_INTEGER): number {
-  const value = given[field] === undefined ? (LIMITS[field] ?? 0) : given[field]
-  if (value !== null && Number.isSafeInteger(value) && value >= least && value <= most) return value
-  throw new JobmillError('NUMBER_INVALID', 'must be a whole number', {
-    field,
-    value: quote(value),
-    fix: `Pass ${least} to ${most}`,
-  })
+function fileBytes(given: number | undefined, most: number): number {
+  if (given === undefined) return Math.min(LIMITS.maxFileBytes, most)
+  if (given <= most) return given
+  const what = `must not exceed maxRequestBytes (${most})`
+  throw invalid('maxFileBytes', given, what, 'Lower it, or raise maxRequestBytes', 'OPTION_CONFLICT')
 }

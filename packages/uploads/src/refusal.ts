@@ -41,6 +41,21 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS
 
+/** The fixes that do not depend on the request. */
+const FIXES: Readonly<Partial<Record<RefusalCode, string>>> = {
+  FILE_EMPTY: 'Remove it from the request',
+  FILES_MISSING: 'Send each file as a part named files, with a filename',
+  KEY_INVALID: 'Pass a key such as a UUID',
+  MULTIPART_BROKEN: 'Send multipart/form-data according to RFC 7578',
+  PART_UNKNOWN: 'Name every part that has a file "files"',
+  TOO_SLOW: 'Retry the upload, in smaller requests if the connection is slow',
+  HASH_DIFFERS: 'Fetch it again, and acknowledge it with this hash',
+  ETAG_DIFFERS: 'Omit the header, or send this ETag',
+  FILE_TOO_LARGE: 'Split the file, or raise the limit of the mailbox',
+  MEDIA_TYPE_WRONG: 'Send multipart/form-data with its boundary, and each file as a part named files',
+  TRIES_TOO_MANY: 'Wait a moment, then send a token of this mailbox',
+}
+
 export interface RefusalDetails {
   readonly detail?: string
   /** The part of the request that is wrong. */
@@ -65,7 +80,7 @@ export class Refusal extends Error {
 
   constructor(code: RefusalCode, details: RefusalDetails = {}, cause?: unknown) {
     const [status, title] = REFUSALS[code]
-    const { detail = title, field, fix } = details
+    const { detail = title, field, fix = FIXES[code] } = details
     super(
       `${field === undefined ? '' : `${field}: `}${detail}${fix === undefined ? '' : `. ${fix}`}`,
       cause === undefined ? undefined : { cause },
@@ -73,6 +88,6 @@ export class Refusal extends Error {
     this.name = 'Refusal'
     this.code = code
     this.status = status
-    this.details = details
+    this.details = { ...details, ...(fix !== undefined && { fix }) }
   }
 }

@@ -138,7 +138,7 @@ describe('D3 P1 the file of a running inbox', { timeout: 60_000 }, () => {
     await add()
     const other = startProcess('store-process.ts', {
       place: { store: 'sqlite', at: file },
-      task: 'enqueue-when-told',
+      task: 'enqueue-on-request',
     })
     await other.untilMessages(({ length }) => length === 1)
     other.tell({})

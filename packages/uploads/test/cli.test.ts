@@ -232,7 +232,7 @@ test('every command reports what it did, and exits with 3 for unknown ids', asyn
   expect(await type(['mailboxes', 'token', 'add', id, '--may', 'dance'], env)).toEqual({
     code: 2,
     out: '',
-    err: 'error   --may: must be one of upload, consume, both (got "dance"). Pass upload or consume or both.\n',
+    err: 'error   --may: is not a permission (got "dance"). Pass upload, consume or both.\n',
   })
   const outputs: [string[], object][] = [
     [['mailboxes', 'token', 'revoke', token], { code: 0, out: `revoked token ${token}\n` }],

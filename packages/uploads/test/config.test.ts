@@ -81,6 +81,28 @@ job: { kind: file.received, queue: files }
     ])
   })
 
+  test.each([
+    ['adminPort: false', 'adminPort', 'must be a whole number from 0 to 65535'],
+    ['port: [19100]', 'port', 'must be a whole number from 0 to 65535'],
+    ["port: '19100'", 'port', 'must be a whole number from 0 to 65535'],
+    ["quotaFiles: ''", 'quotaFiles', 'must be a whole number from 0 to 1000000000'],
+    ['maxFiles: true', 'maxFiles', 'must be a whole number from 1 to 64'],
+    ["uploadsAtOnce: '0x10'", 'uploadsAtOnce', 'must be a whole number from 1 to 100000'],
+  ])('A a value of a wrong type is refused, not converted: %s', (line, name, message) => {
+    expect(problemsOf(fileOf(line))).toEqual([`inbox.yaml:1 ${name}: ${message}`])
+  })
+
+  test('A numbers in the environment and in options are decimal', () => {
+    expect(readConfig(undefined, { UPLOADS_QUOTA_FILES: '70' }, { port: ['--port', '80'] }).config).toEqual({
+      quotaFiles: 70,
+      port: 80,
+    })
+    for (const given of ['0x10', '1e3', '7.0', '+7', '-0', 'true', '٣'])
+      expect(problemsOf(undefined, { UPLOADS_PORT: given })).toEqual([
+        'UPLOADS_PORT: must be a whole number from 0 to 65535',
+      ])
+  })
+
   test('A sets the log level, and an unknown level is refused', () => {
     expect(readConfig(fileOf('logLevel: warn'), {}).config).toEqual({ logLevel: 'warn' })
     expect(readConfig(fileOf('logLevel: warn'), { UPLOADS_LOG_LEVEL: 'debug' }).config.logLevel).toBe('debug')

@@ -211,3 +211,9 @@ describe('B7 the name of a file that was fetched', () => {
     expect(renames).toBe(2)
   })
 })
+
+test('E35 a blob folder takes no options, which would be ignored', () => {
+  const blobs = directoryBlobs as (folder: string, options: unknown) => unknown
+  for (const options of [{ mode: 0o644 }, 'more', null])
+    expect(() => blobs('blobs', options)).toThrow(/^options: are not supported .*Pass only the folder/)
+})

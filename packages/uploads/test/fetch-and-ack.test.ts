@@ -524,7 +524,7 @@ describe.each(PLACES)('a file on %s', (place) => {
         expect((await pending(box)).files).toHaveLength(1)
       })
 
-    test('an empty body, and an empty object, are no hash', async () => {
+    test('neither an empty body nor an empty object is a hash', async () => {
       const { box, file } = await sentOne(sharedScene())
       expect((await post(box, file, '')).status).toBe(200)
       expect((await post(box, file, {})).status).toBe(200)

@@ -162,7 +162,7 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
         'returns nothing': ['TX_INVALID', 'TX_INVALID'],
         'renames columns': ['TX_INVALID', 'TX_INVALID'],
         // Errors of the caller's driver, with its codes.
-        aborted: ['25P02', '25P02'],
+        aborted: ['TX_INVALID', 'TX_INVALID'],
         'read-only': ['25006', '25006'],
       })
       expect((await pending(box)).files).toEqual([])

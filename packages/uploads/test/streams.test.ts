@@ -229,6 +229,9 @@ test('S wrong tokens are rate-limited by address before any query, and right one
   expect(await ask(box.token, 'proxy')).toBe(200)
   expect(await ask(other.token, 'proxy', other)).toBe(429)
   expect(await ask(other.token, 'elsewhere', other)).toBe(200)
+  // A token that was sent to the wrong mailbox is still known for its own.
+  expect(await ask(box.token, 'proxy', other)).toBe(429)
+  expect(await ask(box.token, 'proxy')).toBe(200)
   const answer = await fetch(`${made.url}/mailboxes/${box.id}/limits`)
   expect(answer.status).toBe(401)
   await made.close()

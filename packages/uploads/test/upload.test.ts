@@ -64,7 +64,11 @@ describe.each(PLACES)('an upload on %s', (place) => {
         { status: 400, code: 'MULTIPART_BROKEN' },
       ],
       ['an empty multipart', (box) => send(box, ''), { status: 400 }],
-      ['what is no multipart inside', (box) => send(box, 'hello'), { status: 400, code: 'MULTIPART_BROKEN' }],
+      [
+        'a body that is not multipart',
+        (box) => send(box, 'hello'),
+        { status: 400, code: 'MULTIPART_BROKEN' },
+      ],
       [
         'one that ends inside a file',
         (box) => send(box, partOf('files', 'a', 'hel').slice(0, -2)),
@@ -96,7 +100,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
         { status: 400, code: 'PART_UNKNOWN', field: 'other' },
       ],
       [
-        'a part called files that is no file',
+        'a part called files that is not a file',
         (box) => send(box, partOf('files', null, 'x') + END),
         { status: 400, code: 'MULTIPART_BROKEN' },
       ],

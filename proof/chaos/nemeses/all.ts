@@ -27,6 +27,7 @@ export const NEMESES: readonly Nemesis[] = [
 export const START_STORM = 'start-storm'
 export const POWER_CUT = 'power-cut'
 export const ASYNC_FAILOVER = 'async-failover'
+export const FAILOVER_SYNC = 'failover-sync'
 export const RESTORED_BACKUP = 'restored-backup'
 export const OUTAGES = 'outages'
 export const ROLLING_DEPLOY = 'rolling-deploy'
@@ -36,6 +37,7 @@ const SCENES: Readonly<Record<string, readonly StoreName[]>> = {
   [START_STORM]: ['postgres', 'sqlite'],
   [POWER_CUT]: ['sqlite'],
   [ASYNC_FAILOVER]: ['postgres'],
+  [FAILOVER_SYNC]: ['postgres'],
   [RESTORED_BACKUP]: ['postgres', 'sqlite'],
   [OUTAGES]: ['postgres'],
   [ROLLING_DEPLOY]: ['postgres', 'sqlite'],

@@ -76,7 +76,7 @@ export const pgFailover: Nemesis = {
     const { standby, primary, proxy } = servers
     if (standby === null) return cannot('there is no standby left', nowMs())
     const from = nowMs()
-    scene.progressLog.say('the server is killed for good, and its standby takes its place')
+    scene.progressLog.say('the server is killed and stays down; its standby takes its place')
     await primary.kill()
     await asOperator(standby.url, (client) => client.query('SELECT pg_promote(true, 30)'))
     proxy.pointTo(standby.port)
@@ -131,7 +131,7 @@ async function took(url: string, held: pg.Client[]): Promise<boolean> {
 }
 
 const PINNED_MS = 4_000
-/** Checked by another session while it is idle: the snapshot that it holds then, it holds for good. */
+/** Another session checks this while the pin is idle. The pin keeps a snapshot that it holds then. */
 const PINS = `SELECT count(*)::int4 AS n FROM pg_stat_activity WHERE application_name = 'chaos pin' AND backend_xmin IS NOT NULL`
 
 export const xminPin: Nemesis = {

@@ -1,4 +1,4 @@
-/** No lease is taken from an instance before it expires: recovery never guesses. */
+/** No lease is taken from an instance before it expires. */
 import type { Entry } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 

@@ -17,9 +17,9 @@ export function notRepeated(history: readonly Entry[]): Violation[] {
   })
 
   function problemOf(one: Entry): string | null {
-    if (one.what === 'finished' && one.accepted && one.handedBack === true && one.again !== true)
+    if (one.what === 'finished' && one.accepted && one.released === true && one.again !== true)
       return ended.has(`${one.job} ${one.token}`)
-        ? `${one.job} was handed back under ${one.token} after its handler had ended`
+        ? `${one.job} was released under ${one.token} after its handler had ended`
         : null
     if (one.what === 'claimed' && kept.isDone(one.job, one.at))
       return `${one.job} was leased under ${one.token} after it was done`

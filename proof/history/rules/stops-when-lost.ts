@@ -22,7 +22,7 @@ export function stopsWhenLost(history: readonly Entry[]): Violation[] {
     const isExcused =
       one.what === 'started' ? sinceMs <= one.heldUpMs : Math.min(sinceMs, one.awakeMs) <= WAKING_MS
     if (isExcused) return []
-    const did = one.what === 'started' ? 'was begun' : 'changed something'
+    const did = one.what === 'started' ? 'was started' : 'changed something'
     const message = `${one.job} ${did} under ${one.token}, ${sinceMs.toFixed(0)} ms after that lease of ${one.instance} was over`
     return [{ rule: 'continues', message, entry } satisfies Violation]
   })

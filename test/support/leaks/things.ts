@@ -103,7 +103,7 @@ export function leftSince(n: number, leaveOut: ReadonlySet<Kind>): string[] {
   })
 }
 
-/** Ends by force what can be ended. */
+/** Forcibly ends every resource that can be ended. */
 export function endSince(n: number): void {
   for (const one of things) if (one.n > n && one.isThere()) one.end()
 }

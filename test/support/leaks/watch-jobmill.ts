@@ -75,8 +75,8 @@ export function watchedLife(real: typeof life): typeof life {
 export function watchedConnection(real: typeof connection): typeof connection {
   return {
     ...real,
-    openConnection(path, durability) {
-      const handle = real.openConnection(path, durability)
+    openConnection(path, durability, options) {
+      const handle = real.openConnection(path, durability, options)
       watch(
         'SQLite handle',
         () => handle.open === true,

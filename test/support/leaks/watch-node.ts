@@ -60,7 +60,7 @@ interface Dispatcher {
 }
 
 /**
- * `fetch` keeps a connection open for seconds for the next request. That is no leak and not worth waiting
+ * `fetch` keeps a connection open for seconds for the next request. That is not a leak and not worth waiting
  * for.
  */
 export function closeIdleConnections(): void {

@@ -46,7 +46,7 @@ export const SECTIONS: readonly Section[] = [
     title: '`schedules`',
     intro: 'See [schedules](../learn/schedules.md).',
     file: 'packages/jobmill/src/job/schedule/schedule-options.ts',
-    type: 'ScheduleOptions',
+    type: 'ScheduleFields',
     prefix: 'schedules[].',
   },
   {
@@ -145,7 +145,7 @@ export const SECTIONS: readonly Section[] = [
     title: '`workerPool()`',
     intro:
       'See [write handlers in other languages](../learn/handlers.md#write-handlers-in-other-languages-workerpool). `queue`, `priority`, `maxAttempts`, `backoff` and `retryIf` are those of `defineJob`.',
-    file: 'packages/jobmill/src/work/handlers/pool-options.ts',
+    file: 'packages/jobmill/src/work/handlers/worker-pool.ts',
     type: 'WorkerPoolOptions',
     without: [DECLARE, IMPLEMENT],
   },

@@ -26,7 +26,7 @@ const WRAPPERS = new Set(['Readonly', 'NoInfer', 'Awaited'])
 /** Printed with their arguments. */
 const GENERIC = new Set(['Record', 'Promise'])
 /** Names that users know, or that have a section of their own. Longer aliases keep their name too. */
-const NAMED = new Set(['Duration', 'LimitOptions', 'Middleware', 'QueueOptions'])
+const NAMED = new Set(['Duration', 'LimitOptions', 'Middleware', 'QueueOptions', 'ScheduleOptions'])
 const LONGEST_INLINE = 70
 
 /** The declaration that a name in a type refers to, in whichever file it is. */

@@ -4,6 +4,7 @@
  */
 import { HTTP_DEFAULTS } from '../../../packages/server/src/options.ts'
 import { PORTS } from '../../../packages/server/src/server/address.ts'
+import { BATCH_FROM } from '../../../packages/jobmill/src/store-postgres/claim/batches.ts'
 import { BOUNDS, DEFAULTS } from '../../../packages/jobmill/src/job/defaults.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../packages/jobmill/src/job/queue/queue-settings.ts'
 import { DEFAULT_DEFINITION } from '../../../packages/jobmill/src/job/schedule/schedule-options.ts'
@@ -130,22 +131,22 @@ export const VALUES: Readonly<Record<string, Value>> = {
   'LimitOptions.perKey': { default: code(false) },
   'LimitOptions.concurrency': { bounds: range(BOUNDS.limit) },
 
-  'ScheduleOptions.name': { bounds: NAME },
-  'ScheduleOptions.zone': { default: code(SCHEDULE.zone) },
-  'ScheduleOptions.payload': inFile('job/schedule/schedule-options.ts'),
-  'ScheduleOptions.version': { ...inFile('job/schedule/schedule-options.ts'), bounds: 'at least 0' },
-  'ScheduleOptions.priority': { default: OF_KIND, bounds: range(BOUNDS.priority) },
-  'ScheduleOptions.queue': { default: OF_KIND, bounds: NAME },
-  'ScheduleOptions.maxAttempts': { default: OF_KIND, bounds: range(BOUNDS.maxAttempts) },
-  'ScheduleOptions.timeout': { default: OF_KIND, bounds: TIMEOUT },
-  'ScheduleOptions.tags': { default: NONE, bounds: TAGS },
-  'ScheduleOptions.jitter': { default: time(SCHEDULE.jitterMs), bounds: DURATION },
-  'ScheduleOptions.start': { default: NONE, bounds: INSTANT },
-  'ScheduleOptions.end': { default: NONE, bounds: INSTANT },
-  'ScheduleOptions.missed': { default: code(SCHEDULE.missed) },
-  'ScheduleOptions.missed.all': { default: time(SCHEDULE.missedWithinMs), bounds: DURATION },
-  'ScheduleOptions.overlap': { default: code(SCHEDULE.overlap) },
-  'ScheduleOptions.paused': { default: code(SCHEDULE.paused) },
+  'ScheduleFields.name': { bounds: NAME },
+  'ScheduleFields.zone': { default: code(SCHEDULE.zone) },
+  'ScheduleFields.payload': inFile('job/schedule/schedule-options.ts'),
+  'ScheduleFields.version': { ...inFile('job/schedule/schedule-options.ts'), bounds: 'at least 0' },
+  'ScheduleFields.priority': { default: OF_KIND, bounds: range(BOUNDS.priority) },
+  'ScheduleFields.queue': { default: OF_KIND, bounds: NAME },
+  'ScheduleFields.maxAttempts': { default: OF_KIND, bounds: range(BOUNDS.maxAttempts) },
+  'ScheduleFields.timeout': { default: OF_KIND, bounds: TIMEOUT },
+  'ScheduleFields.tags': { default: NONE, bounds: TAGS },
+  'ScheduleFields.jitter': { default: time(SCHEDULE.jitterMs), bounds: DURATION },
+  'ScheduleFields.start': { default: NONE, bounds: INSTANT },
+  'ScheduleFields.end': { default: NONE, bounds: INSTANT },
+  'ScheduleFields.missed': { default: code(SCHEDULE.missed) },
+  'ScheduleFields.missed.all': { default: time(SCHEDULE.missedWithinMs), bounds: DURATION },
+  'ScheduleFields.overlap': { default: code(SCHEDULE.overlap) },
+  'ScheduleFields.paused': { default: code(SCHEDULE.paused) },
 
   'OwnDuty.name': { bounds: NAME },
   'OwnDuty.every': { bounds: upTo(BOUNDS.shortestDutyMs) },
@@ -195,6 +196,7 @@ export const VALUES: Readonly<Record<string, Value>> = {
   'SqliteOptions.busyDeadline': { default: time(DEFAULTS.statementDeadlineMs), bounds: DURATION },
 
   'PostgresOptions.schema': SERVER,
+  'PostgresOptions.batchFrom': { default: number(BATCH_FROM) },
   'PostgresOptions.connections': {
     default: number(DEFAULTS.connections),
     bounds: range(BOUNDS.connections),

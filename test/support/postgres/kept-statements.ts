@@ -34,8 +34,8 @@ export function keptStatements(): KeptStatements {
   /** The name given to the unnamed statement. */
   let unnamed = ''
 
-  // The client does not get an answer to a message that the server does not get. It does not need one: it
-  // only waits for the end of the group.
+  // The server never gets some of these messages, so the client gets no reply to them. It does not need one:
+  // it only waits for the end of the group.
   function prepare(message: Buffer): Buffer {
     const text = firstText(message)
     const body = message.subarray(HEADER + text.length + 1)

@@ -43,7 +43,8 @@ export interface PostgresServer {
   kill(): Promise<void>
 }
 
-// Durable against a crash of the server but not of the machine, which no test can see; and fast.
+// Without fsync, commits are fast. They survive a crash of the server, but not of the machine, which no test
+// causes.
 const defaults: Record<string, string> = {
   fsync: 'off',
   max_connections: '300',

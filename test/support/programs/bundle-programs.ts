@@ -28,6 +28,7 @@ const ENTRIES: readonly string[] = [
   ...['jobmill', 'telegram', 'uploads'].map((name) => `packages/${name}/src/cli/main`),
   `${TESTS}/processes/mill-process`,
   `${TESTS}/processes/opening-process`,
+  `${TESTS}/processes/parsers-process`,
   `${TESTS}/processes/store-process`,
   `${TESTS}/sqlite/cluster-process`,
   `${TESTS}/cli/json-log-child`,

@@ -32,9 +32,9 @@ import {
   wrongKey,
 } from 'jobmill/store'
 import { isAlive } from './instances/liveness.ts'
-import type { OracleLimit, OracleState, Permit } from './state.ts'
+import { type OracleLimit, type OracleState, type Permit, stampOf } from './state.ts'
 
-export function declareLimits(state: OracleState, now: number, limits: readonly DeclaredLimit[]): void {
+export function declareLimits(state: OracleState, limits: readonly DeclaredLimit[]): void {
   // All limits are checked before anything is written.
   for (const { name, settings: code } of limits) {
     const known = state.limits.get(name)
@@ -46,22 +46,16 @@ export function declareLimits(state: OracleState, now: number, limits: readonly 
     const code = { ...settings }
     const known = state.limits.get(name)
     if (known === undefined) addLimit(state, name, { code, overrides: NO_OVERRIDES })
-    else write(state, now, name, { ...known.sources, code })
+    else write(state, name, { ...known.sources, code })
   }
 }
 
-export function createLimit(
-  state: OracleState,
-  now: number,
-  name: string,
-  parts: LimitParts,
-  by?: string,
-): LimitRecord {
-  const sources = createdLimit(parts, { by: by ?? null, at: now })
+export function createLimit(state: OracleState, name: string, parts: LimitParts, by?: string): LimitRecord {
+  const sources = createdLimit(parts, stampOf(state, by))
   const known = state.limits.get(name)
   if (known === undefined) addLimit(state, name, sources)
   else if (!isSameLimit(known.settings, effectiveLimit(sources))) throw limitExists(name)
-  return limitRecord(now, name, limitOf(state, name))
+  return liveLimit(state, name)
 }
 
 function addLimit(state: OracleState, name: string, sources: LimitSources): void {
@@ -80,46 +74,39 @@ function newLimit(sources: LimitSources): OracleLimit {
   }
 }
 
-export function changeLimit(
-  state: OracleState,
-  now: number,
-  name: string,
-  parts: LimitParts,
-  by?: string,
-): LimitRecord {
+export function changeLimit(state: OracleState, name: string, parts: LimitParts, by?: string): LimitRecord {
   const limit = limitOf(state, name)
   const perKey = isPerKey(limit.settings)
   if (!keepsPerKey(parts, perKey)) throw perKeyFixed(name, perKey)
-  rework(state, now, limit, overrideLimit(limit.sources, parts, { by: by ?? null, at: now }))
-  return limitRecord(now, name, limit)
+  rework(state, limit, overrideLimit(limit.sources, parts, stampOf(state, by)))
+  return liveLimit(state, name)
 }
 
 export function resetLimitOverrides(
   state: OracleState,
-  now: number,
   name: string,
   options: readonly string[] | null,
 ): string[] {
   const limit = limitOf(state, name)
   if (limit.sources.code === null) throw notInCode('limit', name)
   const { overrides } = limit.sources
-  write(state, now, name, resetLimit(limit.sources, options))
+  write(state, name, resetLimit(limit.sources, options))
   return droppedOptions(overrides, limit.sources.overrides)
 }
 
 /** A change that does not affect the live settings leaves budgets and places as they are. */
-function write(state: OracleState, now: number, name: string, sources: LimitSources): void {
+function write(state: OracleState, name: string, sources: LimitSources): void {
   const limit = limitOf(state, name)
   if (isSameLimit(limit.settings, effectiveLimit(sources))) limit.sources = sources
-  else rework(state, now, limit, sources)
+  else rework(state, limit, sources)
 }
 
-function rework(state: OracleState, now: number, limit: OracleLimit, sources: LimitSources): void {
+function rework(state: OracleState, limit: OracleLimit, sources: LimitSources): void {
   const settings = effectiveLimit(sources)
   const isOther = isPerKey(settings) !== isPerKey(limit.settings)
   if (isOther) limit.keys.clear()
   for (const each of [limit, ...limit.keys.values()]) {
-    each.budget = isOther ? EMPTY_BUDGET : changeBudget(each.settings, settings, each.budget, now)
+    each.budget = isOther ? EMPTY_BUDGET : changeBudget(each.settings, settings, each.budget, state.now)
     each.settings = { ...settings }
     each.places = new Map()
   }
@@ -128,34 +115,31 @@ function rework(state: OracleState, now: number, limit: OracleLimit, sources: Li
 }
 
 export function deleteLimit(state: OracleState, name: string): boolean {
-  for (const [queue, { settings }] of state.queues) {
-    if (settings.limit !== name) continue
-    throw limitInUse(name, queue)
-  }
+  for (const [queue, { settings }] of state.queues) if (settings.limit === name) throw limitInUse(name, queue)
   if (!state.limits.delete(name)) return false
   state.settingsVersion += 1
   return true
 }
 
-export function acquire(state: OracleState, now: number, items: readonly AcquireRequest[]): Acquired[] {
-  return items.map((item) => acquireOne(state, now, item))
+export function acquire(state: OracleState, items: readonly AcquireRequest[]): Acquired[] {
+  return items.map((item) => acquireOne(state, item))
 }
 
-function acquireOne(state: OracleState, now: number, item: AcquireRequest): Acquired {
+function acquireOne(state: OracleState, item: AcquireRequest): Acquired {
   const named = state.limits.get(item.limit)
   if (named === undefined) return { outcome: 'unknown' }
   const limit = budgetOf(named, item.key)
   if (limit === null) return { outcome: 'wrong-key', perKey: isPerKey(named.settings) }
   const isRate = limit.settings.type === 'rate'
-  if (!isRate && !isCurrent(state, now, item)) return { outcome: 'stale' }
+  if (!isRate && !isCurrent(state, item)) return { outcome: 'stale' }
   const ask = { ...item, hasPlace: limit.places.has(item.holder) }
-  const { state: budget, answers } = answer(limit.settings, limit.budget, [ask], { now, held: heldOf(limit) })
+  const { state: budget, answers } = answer(limit.settings, limit.budget, [ask], usage(state, limit))
   limit.budget = budget
   const [decision] = answers
   if (decision === undefined) throw new Error('one request has one answer')
   if (decision.outcome === 'never') return decision
   if (decision.outcome === 'later') {
-    if (decision.takesPlace) limit.places.set(item.holder, now)
+    if (decision.takesPlace) limit.places.set(item.holder, state.now)
     return { outcome: 'later', inMs: decision.inMs }
   }
   limit.places.delete(item.holder)
@@ -177,9 +161,13 @@ function budgetOf(limit: OracleLimit, key: string | undefined): OracleLimit | nu
 }
 
 /** A permit belongs to an attempt or an instance, so one of them must be current. */
-function isCurrent(state: OracleState, now: number, { holder, token, instance }: AcquireRequest): boolean {
-  if (token === null) return isAlive(state, now, instance)
+function isCurrent(state: OracleState, { holder, token, instance }: AcquireRequest): boolean {
+  if (token === null) return isAlive(state, instance)
   return state.jobs.get(holder)?.run?.token === token
+}
+
+function usage(state: OracleState, limit: OracleLimit): { readonly now: number; readonly held: number } {
+  return { now: state.now, held: heldOf(limit) }
 }
 
 /** How many permits of a concurrency limit are in use. */
@@ -207,35 +195,18 @@ export function release(state: OracleState, items: readonly PermitOf[]): boolean
   })
 }
 
-export function drain(
-  state: OracleState,
-  now: number,
-  name: string,
-  forMs: number,
-  key?: string,
-): LimitRecord {
+export function drain(state: OracleState, name: string, forMs: number, key?: string): LimitRecord {
   const limit = limitOf(state, name)
   const drawn = budgetOf(limit, key)
   if (drawn === null) throw wrongKey(name, isPerKey(limit.settings))
-  drawn.budget = drainBudget(drawn.settings, drawn.budget, forMs, now)
-  return limitRecord(now, name, { ...limit, budget: drawn.budget })
-}
-
-/** How many jobs a claim may lease under this limit. */
-export function roomIn(state: OracleState, now: number, name: string): number {
-  const limit = limitOf(state, name)
-  return available(limit.settings, limit.budget, { now, held: heldOf(limit) })
-}
-
-export function roomInMs(state: OracleState, now: number, name: string): number | null {
-  const limit = limitOf(state, name)
-  return nextInMs(limit.settings, limit.budget, { now, held: heldOf(limit) })
+  drawn.budget = drainBudget(drawn.settings, drawn.budget, forMs, state.now)
+  return limitRecord(state, name, { ...limit, budget: drawn.budget })
 }
 
 /** A claim leased these jobs: takes one token or permit for each. */
-export function spend(state: OracleState, now: number, name: string, jobs: readonly string[]): void {
+export function spend(state: OracleState, name: string, jobs: readonly string[]): void {
   const limit = limitOf(state, name)
-  limit.budget = afterSpending(limit.settings, limit.budget, jobs.length, now)
+  limit.budget = afterSpending(limit.settings, limit.budget, jobs.length, state.now)
   if (limit.settings.type === 'rate') return
   for (const job of jobs) grantPermit(limit, job, { amount: 1, instance: null })
 }
@@ -246,16 +217,21 @@ export function limitOf(state: OracleState, name: string): OracleLimit {
   return limit
 }
 
-export function limitRecord(now: number, name: string, limit: OracleLimit): LimitRecord {
+/** The limit as it is now: a claim may lease as many jobs as are `available`. */
+export function liveLimit(state: OracleState, name: string): LimitRecord {
+  return limitRecord(state, name, limitOf(state, name))
+}
+
+export function limitRecord(state: OracleState, name: string, limit: OracleLimit): LimitRecord {
   const { settings, budget, keys } = limit
-  const held = heldOf(limit)
+  const used = usage(state, limit)
   return {
     name,
     settings,
-    available: available(settings, budget, { now, held }),
-    held,
-    nextInMs: nextInMs(settings, budget, { now, held }),
-    drainedMs: Math.max(0, budget.drainedUntil - now),
+    available: available(settings, budget, used),
+    held: used.held,
+    nextInMs: nextInMs(settings, budget, used),
+    drainedMs: Math.max(0, budget.drainedUntil - state.now),
     keys: isPerKey(settings) ? keys.size : null,
   }
 }

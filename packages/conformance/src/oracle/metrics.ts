@@ -10,17 +10,26 @@ import {
 } from 'jobmill/store'
 import type { OracleBucket, OracleDelta, OracleState } from './state.ts'
 
-export function record(state: OracleState, now: number, recording: Recording): void {
+export function record(state: OracleState, recording: Recording): void {
   const { source, seq, deltas, own, events } = recording
   if ((state.recorded.get(source)?.seq ?? -1) >= seq) return
-  state.recorded.set(source, { seq, at: now })
+  state.recorded.set(source, { seq, at: state.now })
   for (const { scope, agoMs, data } of deltas)
-    state.openDeltas.push({ scope, at: bucketAt(now - agoMs, RESOLUTIONS[0]), data: structuredClone(data) })
+    state.openDeltas.push({
+      scope,
+      at: bucketAt(state.now - agoMs, RESOLUTIONS[0]),
+      data: structuredClone(data),
+    })
   for (const { scope, resolution, agoMs, data } of own)
-    put(state, { scope, resolution, at: bucketAt(now - agoMs, resolution), data: structuredClone(data) })
+    put(state, {
+      scope,
+      resolution,
+      at: bucketAt(state.now - agoMs, resolution),
+      data: structuredClone(data),
+    })
   for (const { agoMs, ...event } of events) {
     state.lastEvent += 1
-    state.events.push({ n: state.lastEvent, at: now - agoMs, source, ...event })
+    state.events.push({ n: state.lastEvent, at: state.now - agoMs, source, ...event })
   }
 }
 

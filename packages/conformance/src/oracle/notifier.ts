@@ -3,36 +3,31 @@ import { systemPlatform, waiters, type Waiters, wakeAll, type WakeUp } from 'job
 import { heldOf } from './limits.ts'
 import type { OracleState } from './state.ts'
 
-export interface Notification {
-  /** The waiters of one handle. */
-  join(): Waiters
-  leave(room: Waiters): void
-  /** All receivers get the same seed, so that they agree on the order of instances for each queue. */
-  notify(wakeUps: readonly Omit<WakeUp, 'seed'>[]): void
-  /** Forwards a notification to waiters at other handles. */
-  pass(wakeUp: WakeUp, from: Waiters): void
-}
+export class Notifications {
+  readonly #rooms = new Set<Waiters>()
+  #seed = 0
 
-export function createNotifier(): Notification {
-  const rooms = new Set<Waiters>()
-  let seed = 0
-  return {
-    join() {
-      const room = waiters(systemPlatform)
-      rooms.add(room)
-      return room
-    },
-    leave(room) {
-      rooms.delete(room)
-      room.end()
-    },
-    notify(wakeUps) {
-      seed += 1
-      for (const room of rooms) room.wake(wakeUps.map((wakeUp) => ({ ...wakeUp, seed })))
-    },
-    pass(wakeUp, from) {
-      for (const room of rooms) if (room !== from) room.wake([wakeUp])
-    },
+  /** The waiters of one handle. */
+  join(): Waiters {
+    const room = waiters(systemPlatform)
+    this.#rooms.add(room)
+    return room
+  }
+
+  leave(room: Waiters): void {
+    this.#rooms.delete(room)
+    room.end()
+  }
+
+  /** All receivers get the same seed, so that they agree on the order of instances for each queue. */
+  notify(wakeUps: readonly Omit<WakeUp, 'seed'>[]): void {
+    this.#seed += 1
+    for (const room of this.#rooms) room.wake(wakeUps.map((wakeUp) => ({ ...wakeUp, seed: this.#seed })))
+  }
+
+  /** Forwards a notification to waiters at other handles. */
+  pass(wakeUp: WakeUp, from: Waiters): void {
+    for (const room of this.#rooms) if (room !== from) room.wake([wakeUp])
   }
 }
 
@@ -49,8 +44,8 @@ export function lookBefore(state: OracleState): Before {
 /** Queues in which jobs became ready, and queues whose limit got permits back. */
 export function wakeUpsSince(before: Before, state: OracleState): Omit<WakeUp, 'seed'>[] {
   const fresh = readyJobs(state).filter(({ id }) => !before.ready.has(id))
-  const now = permitsOut(state)
-  const freed = [...before.held].filter(([name, held]) => held > (now.get(name) ?? 0)).map(([name]) => name)
+  const held = permitsOut(state)
+  const freed = [...before.held].flatMap(([name, was]) => (was > (held.get(name) ?? 0) ? [name] : []))
   const waiting = [...state.queues].filter(([, { settings }]) => freed.includes(settings.limit ?? ''))
   return [
     ...[...Map.groupBy(fresh, ({ queue }) => queue)].map(([queue, jobs]) => ({

@@ -4,51 +4,29 @@
  */
 import { type FullStore, JobmillError, wakeAll } from 'jobmill/store'
 import { withCheckedArguments } from '../checked-arguments.ts'
-import { assign, readSlots } from './instances/slots.ts'
-import { type Notification, createNotifier, lookBefore, wakeUpsSince } from './notifier.ts'
-import { claim } from './jobs/claim.ts'
-import { readDuties } from './instances/duties.ts'
-import { enqueue } from './jobs/enqueue.ts'
-import { metrics, record, rollUp, timeline } from './metrics.ts'
-import { finish, progress } from './jobs/finish.ts'
-import { enqueueWithHandOff } from './jobs/hand-off.ts'
-import { deregister, register, renew } from './instances/instances.ts'
-import { acquire, changeLimit, createLimit, declareLimits, deleteLimit, drain, release } from './limits.ts'
 import { list } from './inspect/list.ts'
+import * as read from './inspect/read.ts'
+import { readDuties } from './instances/duties.ts'
+import { deregister, reap, register, renew } from './instances/instances.ts'
+import { assign, readSlots } from './instances/slots.ts'
+import { claim } from './jobs/claim.ts'
+import { enqueue, enqueueWithDirectDispatch } from './jobs/enqueue.ts'
+import { finish, progress } from './jobs/finish.ts'
 import { cancel, remove, retry, runNow } from './jobs/operate.ts'
+import { stage } from './jobs/stage.ts'
+import * as limits from './limits.ts'
+import { metrics, record, rollUp, timeline } from './metrics.ts'
+import { lookBefore, Notifications, wakeUpsSince } from './notifier.ts'
 import { readOverrides, resetOverrides } from './overrides.ts'
 import { changeQueue, declareQueues } from './queues.ts'
-import {
-  counts,
-  failures,
-  get,
-  held,
-  holders,
-  history,
-  instances,
-  limits,
-  queues,
-  results,
-} from './inspect/read.ts'
-import { reap } from './instances/reap.ts'
 import { retain } from './retain.ts'
-import {
-  changeSchedule,
-  createSchedule,
-  declareSchedules,
-  deleteSchedule,
-  readSchedules,
-  scheduleFailed,
-} from './schedules/schedules.ts'
-import { stage } from './jobs/stage.ts'
-import { type OracleState, emptyState } from './state.ts'
-import { readTicks, tick } from './schedules/ticks.ts'
-import { position, unservedKinds } from './inspect/ready.ts'
+import * as schedules from './schedules.ts'
+import { emptyState, type OracleState } from './state.ts'
 
 /** Shared by several handles, as several connections share a database. */
 export interface OracleDatabase {
   state: OracleState
-  readonly notifier: Notification
+  readonly notifier: Notifications
 }
 
 /** A copy of the state that replaces it when the transaction commits. */
@@ -57,7 +35,7 @@ export interface OracleTx {
 }
 
 export function oracleDatabase(): OracleDatabase {
-  return { state: emptyState(), notifier: createNotifier() }
+  return { state: emptyState(), notifier: new Notifications() }
 }
 
 export async function oracleTransaction<T>(
@@ -71,6 +49,9 @@ export async function oracleTransaction<T>(
   return result
 }
 
+/** A verb without its handle. It runs synchronously, so `state.now` is the time of this call throughout. */
+type Act<Args extends unknown[], Reply> = (state: OracleState, ...args: Args) => Reply
+
 export function oracle(
   database: OracleDatabase,
   { clock }: { readonly clock: () => number },
@@ -83,18 +64,26 @@ export function oracle(
         field: 'tx',
         fix: 'Pass the tx that oracleTransaction gives to its callback',
       })
-    return tx?.state ?? database.state
+    return Object.assign(tx?.state ?? database.state, { now: clock() })
   }
   /**
    * Runs a verb that may make jobs ready or free permits, and notifies. A user transaction does not notify,
    * because its commit is not observed.
    */
-  const wakeUps = <T>(act: (state: OracleState, now: number) => T, tx?: OracleTx): T => {
+  const notify = <Reply>(act: Act<[], Reply>, tx?: OracleTx): Reply => {
     const before = lookBefore(state(tx))
-    const reply = act(state(tx), clock())
+    const reply = act(state(tx))
     if (tx === undefined) database.notifier.notify(wakeUpsSince(before, state()))
     return reply
   }
+  const on =
+    <Args extends unknown[], Reply>(act: Act<Args, Reply>) =>
+    async (...args: Args): Promise<Reply> =>
+      act(state(), ...args)
+  const notifying =
+    <Args extends unknown[], Reply>(act: Act<Args, Reply>) =>
+    async (...args: Args): Promise<Reply> =>
+      notify((state) => act(state, ...args))
   const room = database.notifier.join()
   return withCheckedArguments({
     name: 'oracle',
@@ -103,82 +92,78 @@ export function oracle(
       isOpen = false
       database.notifier.leave(room)
     },
-    enqueue: async (jobs, { tx, mayRepeat, handOff } = {}) =>
-      tx !== undefined || mayRepeat === true || handOff === undefined
-        ? wakeUps((state, now) => enqueue(state, now, jobs), tx)
-        : wakeUps((state, now) => enqueueWithHandOff(state, now, jobs, handOff)),
-    stage: async (limit) => wakeUps((state, now) => stage(state, now, limit)),
-    claim: async (request) => claim(state(), clock(), request),
+    enqueue: async (jobs, { tx, mayRepeat, directDispatch } = {}) =>
+      tx !== undefined || mayRepeat === true || directDispatch === undefined
+        ? notify((state) => enqueue(state, jobs), tx)
+        : notify((state) => enqueueWithDirectDispatch(state, jobs, directDispatch)),
+    stage: notifying(stage),
+    claim: on(claim),
     finish: async (items, { tx, rehearse } = {}) => {
       const copy = rehearse === true && tx === undefined ? { state: structuredClone(state()) } : tx
-      return wakeUps((state, now) => finish(state, now, items), copy)
+      return notify((state) => finish(state, items), copy)
     },
-    progress: async (items) => progress(state(), items),
-    cancel: async (ids, reason) => cancel(state(), clock(), ids, reason),
-    retry: async (ids) => wakeUps((state, now) => retry(state, now, ids)),
-    runNow: async (ids) => wakeUps((state, now) => runNow(state, now, ids)),
-    delete: async (ids) => remove(state(), ids),
-    retain: async (request) => retain(state(), clock(), request),
+    progress: on(progress),
+    cancel: on(cancel),
+    retry: notifying(retry),
+    runNow: notifying(runNow),
+    delete: on(remove),
+    retain: on(retain),
     // There are no counter rows: counts are computed from the jobs.
-    fold: async () => (state(), 0),
-    get: async (ids) => get(state(), ids),
-    results: async (ids) => results(state(), ids),
-    history: async (id) => history(state(), id),
+    fold: on(() => 0),
+    get: on(read.get),
+    results: on(read.results),
+    history: on(read.history),
     list: async (filter, page) => list(state(), filter, page),
-    counts: async () => counts(state(), clock()),
-    now: async () => (state(), clock()),
+    counts: on(read.counts),
+    now: on(({ now }) => now),
     queues: {
-      declare: async (queues) => declareQueues(state(), queues),
-      change: async (name, patch, by) => changeQueue(state(), clock(), name, patch, by),
-      list: async () => queues(state(), clock()),
+      declare: on(declareQueues),
+      change: on(changeQueue),
+      list: on(read.queues),
     },
     instances: {
-      register: async (instance) => register(state(), clock(), instance),
-      renew: async (request) => renew(state(), clock(), request),
-      deregister: async (instance) => wakeUps((state, now) => deregister(state, now, instance)),
-      reap: async (options) => wakeUps((state, now) => reap(state, now, options)),
-      assign: async (slots) => assign(state(), clock(), slots),
-      list: async () => instances(state(), clock()),
-      held: async (instance) => held(state(), clock(), instance),
-      duties: async () => readDuties(state(), clock()),
-      slots: async () => readSlots(state()),
+      register: on(register),
+      renew: on(renew),
+      deregister: notifying(deregister),
+      reap: notifying(reap),
+      assign: on(assign),
+      list: on(read.instances),
+      held: on(read.held),
+      duties: on(readDuties),
+      slots: on(readSlots),
     },
-    overrides: {
-      reset: async (what, name, options) => resetOverrides(state(), clock(), what, name, options),
-      list: async () => readOverrides(state()),
-    },
+    overrides: { reset: on(resetOverrides), list: on(readOverrides) },
     inspect: {
-      holders: async (keys) => holders(state(), clock(), keys),
-      failures: async (ids) => failures(state(), ids),
-      unservedKinds: async () => unservedKinds(state(), clock()),
-      position: async (id, kinds) => position(state(), id, kinds),
+      holders: on(read.holders),
+      failures: on(read.failures),
+      unservedKinds: on(read.unservedKinds),
+      position: on(read.position),
     },
     schedules: {
-      declare: async (schedules) => declareSchedules(state(), clock(), schedules),
-      create: async (name, definition, by, named) =>
-        createSchedule(state(), clock(), name, definition, by, named),
-      change: async (name, patch, by) => changeSchedule(state(), clock(), name, patch, by),
-      delete: async (name, by) => deleteSchedule(state(), clock(), name, by),
-      tick: async (ticks) => wakeUps((state, now) => tick(state, now, ticks)),
-      failed: async (name, error) => scheduleFailed(state(), name, error),
-      list: async () => readSchedules(state(), clock()),
-      ticks: async (schedule, limit) => readTicks(state(), schedule, limit),
+      declare: on(schedules.declareSchedules),
+      create: on(schedules.createSchedule),
+      change: on(schedules.changeSchedule),
+      delete: on(schedules.deleteSchedule),
+      tick: notifying(schedules.tick),
+      failed: on(schedules.scheduleFailed),
+      list: on(schedules.readSchedules),
+      ticks: on(schedules.readTicks),
     },
     limits: {
-      declare: async (limits) => declareLimits(state(), clock(), limits),
-      create: async (name, parts, by) => createLimit(state(), clock(), name, parts, by),
-      change: async (name, parts, by) => changeLimit(state(), clock(), name, parts, by),
-      delete: async (name) => deleteLimit(state(), name),
-      acquire: async (items) => acquire(state(), clock(), items),
-      release: async (items) => wakeUps((state) => release(state, items)),
-      drain: async (name, forMs, key) => drain(state(), clock(), name, forMs, key),
-      list: async () => limits(state(), clock()),
+      declare: on(limits.declareLimits),
+      create: on(limits.createLimit),
+      change: on(limits.changeLimit),
+      delete: on(limits.deleteLimit),
+      acquire: on(limits.acquire),
+      release: notifying(limits.release),
+      drain: on(limits.drain),
+      list: on(read.limits),
     },
     metrics: {
-      rollUp: async (limit) => rollUp(state(), limit),
-      record: async (recording) => record(state(), clock(), recording),
-      read: async (query) => metrics(state(), query),
-      timeline: async (query) => timeline(state(), query),
+      rollUp: on(rollUp),
+      record: on(record),
+      read: on(metrics),
+      timeline: on(timeline),
     },
     notifier: {
       wait: async (options) => {

@@ -9,17 +9,16 @@ import {
 import { resetLimitOverrides } from './limits.ts'
 import { resetQueueOverrides } from './queues.ts'
 import { byName } from './inspect/read.ts'
-import { resetScheduleOverrides } from './schedules/schedules.ts'
+import { resetScheduleOverrides } from './schedules.ts'
 import type { OracleState } from './state.ts'
 
 export function resetOverrides(
   state: OracleState,
-  now: number,
   what: Overridable,
   name: string,
   options: readonly string[] | null,
 ): string[] {
-  if (what === 'limit') return resetLimitOverrides(state, now, name, options).toSorted()
+  if (what === 'limit') return resetLimitOverrides(state, name, options).toSorted()
   return (what === 'queue' ? resetQueueOverrides : resetScheduleOverrides)(state, name, options).toSorted()
 }
 

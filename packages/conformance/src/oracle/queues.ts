@@ -16,7 +16,7 @@ import {
 } from 'jobmill/store'
 import { ensureQueue } from './jobs/enqueue.ts'
 import { limitOf } from './limits.ts'
-import type { OracleQueue, OracleState } from './state.ts'
+import { type OracleQueue, type OracleState, stampOf } from './state.ts'
 
 export function declareQueues(state: OracleState, queues: readonly DeclaredQueue[]): void {
   // All queues are checked before anything is written.
@@ -42,17 +42,16 @@ function checkLimitOf(state: OracleState, { limit }: Partial<QueueSettings>): vo
 
 export function changeQueue(
   state: OracleState,
-  now: number,
   name: string,
   { settings, coolMs }: QueuePatch,
   by?: string,
 ): QueueRecord {
   const queue = queueOf(state, name)
   checkLimitOf(state, settings)
-  write(state, queue, overrideQueue(queue.sources, settings, { by: by ?? null, at: now }))
-  if (coolMs !== null) queue.coolUntil = now + coolMs
+  write(state, queue, overrideQueue(queue.sources, settings, stampOf(state, by)))
+  if (coolMs !== null) queue.coolUntil = state.now + coolMs
   state.settingsVersion += 1
-  return queueRecord(now, name, queue)
+  return queueRecord(state, name, queue)
 }
 
 export function resetQueueOverrides(
@@ -74,11 +73,11 @@ function queueOf(state: OracleState, name: string): OracleQueue {
   return queue
 }
 
-export function queueRecord(now: number, name: string, queue: OracleQueue): QueueRecord {
+export function queueRecord(state: OracleState, name: string, queue: OracleQueue): QueueRecord {
   return {
     name,
     ...queue.settings,
-    coolingMs: Math.max(0, queue.coolUntil - now),
+    coolingMs: Math.max(0, queue.coolUntil - state.now),
     throttles: queue.throttles,
   }
 }

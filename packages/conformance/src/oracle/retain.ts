@@ -10,22 +10,22 @@ import {
 import { runningUnder } from './instances/liveness.ts'
 import type { OracleJob, OracleState } from './state.ts'
 
-export function retain(state: OracleState, now: number, request: RetainRequest): Retained {
+export function retain(state: OracleState, request: RetainRequest): Retained {
   const { limit, ticksMs, eventsMs, metricsMs, queues } = request
-  const old = tooManyOrOld(state, now)
+  const old = tooManyOrOld(state)
     .filter(({ queue }) => queues?.includes(queue) !== false)
     .slice(0, limit)
   const ended = (as: EndedState): number => old.filter((job) => job.state === as).length
   const jobs = { jobs: old.length, done: ended('done'), dead: ended('dead'), cancelled: ended('cancelled') }
   for (const job of old) state.jobs.delete(job.id)
 
-  const keys = [...state.holds].filter(([, { until }]) => until !== null && until <= now)
+  const keys = [...state.holds].filter(([, { until }]) => until !== null && until <= state.now)
   for (const [key] of keys) state.holds.delete(key)
 
   const gone = [...state.instances.values()].filter(
     ({ id, endedAt }) =>
       endedAt !== null &&
-      now - endedAt >= DEFAULTS.keepEndedInstanceMs &&
+      state.now - endedAt >= DEFAULTS.keepEndedInstanceMs &&
       runningUnder(state, id).length === 0,
   )
   for (const { id } of gone) {
@@ -33,15 +33,15 @@ export function retain(state: OracleState, now: number, request: RetainRequest):
     state.lostJobs.delete(id)
   }
 
-  const ticks = without(state.ticks, limit, ({ servedAt }) => now - servedAt >= ticksMs)
-  const events = without(state.events, limit, ({ at }) => now - at >= eventsMs)
+  const ticks = without(state.ticks, limit, ({ servedAt }) => state.now - servedAt >= ticksMs)
+  const events = without(state.events, limit, ({ at }) => state.now - at >= eventsMs)
   const buckets = without(state.buckets, limit, ({ at, resolution }) => {
     const keptMs = metricsMs[RESOLUTIONS.findIndex((one) => one === resolution)] ?? 0
-    return now - (at + resolution) >= keptMs
+    return state.now - (at + resolution) >= keptMs
   })
   Object.assign(state, { ticks: ticks.kept, events: events.kept, buckets: buckets.kept })
 
-  forget(state, now)
+  forget(state)
   const counts = [old.length, ticks.gone, events.gone, buckets.gone]
   return {
     ...jobs,
@@ -61,15 +61,16 @@ const RECORDING_MS = 86_400_000
  * Deletes expired places in the wait lists of limits. Deletes the sequence numbers of recordings after a day,
  * when no recording is resent any more.
  */
-function forget(state: OracleState, now: number): void {
+function forget(state: OracleState): void {
   for (const limit of state.limits.values()) {
     for (const { places } of [limit, ...limit.keys.values()])
-      for (const [holder, since] of places) if (now - since >= PLACE_MS) places.delete(holder)
+      for (const [holder, since] of places) if (state.now - since >= PLACE_MS) places.delete(holder)
     // A full budget is the same as one that was never used.
     for (const [key, { budget, places }] of limit.keys)
-      if (places.size === 0 && Object.values(budget).every((at) => at <= now)) limit.keys.delete(key)
+      if (places.size === 0 && Object.values(budget).every((at) => at <= state.now)) limit.keys.delete(key)
   }
-  for (const [source, { at }] of state.recorded) if (now - at >= RECORDING_MS) state.recorded.delete(source)
+  for (const [source, { at }] of state.recorded)
+    if (state.now - at >= RECORDING_MS) state.recorded.delete(source)
 }
 
 /** Removes the items that are too old, at most `limit` of them. */
@@ -83,11 +84,13 @@ function without<T>(
 }
 
 /** The jobs beyond the age or the number that their queue keeps, oldest first. */
-function tooManyOrOld(state: OracleState, now: number): OracleJob[] {
+function tooManyOrOld(state: OracleState): OracleJob[] {
   const ended = [...state.jobs.values()].filter((job) => job.endedAt !== null).toSorted(byAge)
   return ended.filter((job) => {
-    const { ageMs, most } = keptOf(state, job)
-    if (ageMs !== null && now - (job.endedAt ?? 0) >= ageMs) return true
+    const [age, number] = KEPT[job.state as EndedState]
+    const settings = state.queues.get(job.queue)?.settings
+    const [ageMs = null, most = null] = [settings?.[age], settings?.[number]]
+    if (ageMs !== null && state.now - (job.endedAt ?? 0) >= ageMs) return true
     const alike = ended.filter((one) => one.queue === job.queue && one.state === job.state)
     return most !== null && alike.indexOf(job) < alike.length - most
   })
@@ -95,16 +98,6 @@ function tooManyOrOld(state: OracleState, now: number): OracleJob[] {
 
 function byAge(a: OracleJob, b: OracleJob): number {
   return (a.endedAt ?? 0) - (b.endedAt ?? 0) || (a.id < b.id ? -1 : 1)
-}
-
-function keptOf(
-  state: OracleState,
-  job: OracleJob,
-): { readonly ageMs: number | null; readonly most: number | null } {
-  const settings = state.queues.get(job.queue)?.settings
-  if (settings === undefined) return { ageMs: null, most: null }
-  const [age, number] = KEPT[job.state as EndedState]
-  return { ageMs: settings[age], most: settings[number] }
 }
 
 const KEPT = {

@@ -9,16 +9,19 @@ import type {
   MetricData,
   NewInstance,
   NewJob,
+  Overrides,
   QueueSettings,
   QueueSources,
   ScheduleRecord,
   Slot,
-  Stamps,
+  Stamp,
   TickRecord,
   TimelineEvent,
 } from 'jobmill/store'
 
 export interface OracleState {
+  /** The time of the current call, by the clock of its handle. */
+  now: number
   readonly jobs: Map<string, OracleJob>
   /** By dedupe key. Separate from the jobs, because a hold outlives a deleted job. */
   readonly holds: Map<string, Hold>
@@ -111,10 +114,10 @@ export interface OracleInstance extends Omit<NewInstance, 'leaseMs' | 'stoodStil
 }
 
 /** A stored schedule, without the fields that are computed on read. */
-export interface OracleSchedule extends Writable<Omit<ScheduleRecord, 'live' | 'readAt'>> {
+export interface OracleSchedule extends Writable<Omit<ScheduleRecord, 'operator' | 'live' | 'readAt'>> {
+  overrides: Overrides
   /** Marked instead of removed, so that the definition in code does not restore it. */
   deleted: boolean
-  stamps: Stamps
 }
 
 interface OracleTick extends TickRecord {
@@ -151,6 +154,7 @@ export interface OracleBucket extends OracleDelta {
 
 export function emptyState(): OracleState {
   return {
+    now: 0,
     jobs: new Map(),
     holds: new Map(),
     orderQueue: [],
@@ -174,4 +178,9 @@ export function emptyState(): OracleState {
     settingsVersion: 1,
     membersVersion: 1,
   }
+}
+
+/** Who changes something, and when. */
+export function stampOf({ now }: OracleState, by: string | undefined): Stamp {
+  return { by: by ?? null, at: now }
 }

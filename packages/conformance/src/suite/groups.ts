@@ -3,7 +3,10 @@
 /** Each is a part that every store has. */
 type RequiredGroup = 'jobs' | 'queues' | 'instances' | 'overrides' | 'inspect'
 
-/** What a store may lack: a part of it, direct dispatch (`handOff`), or transactions of the user (`tx`). */
+/**
+ * What a store may lack: a part of it, direct dispatch (`directDispatch`), or transactions of the user
+ * (`tx`).
+ */
 export const OPTIONAL_GROUPS = [
   'directDispatch',
   'transactions',

@@ -1,8 +1,18 @@
 /** Open and close. */
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS, type FullStore, type Store, type Verb, verbOf } from 'jobmill/store'
-import { aClaim, aDefinition, aJob, anInstance, aHeartbeat, aRetain, anAcquire, aTick } from '../factories.ts'
-import { DONE } from './bench.ts'
+import {
+  aClaim,
+  aDefinition,
+  aFinish,
+  aHeartbeat,
+  aJob,
+  anAcquire,
+  anInstance,
+  aRetain,
+  aTick,
+  DONE,
+} from '../factories.ts'
 import { type Case, test } from './case.ts'
 import { rejectsWith } from './looks.ts'
 
@@ -15,7 +25,7 @@ const everyVerb: Readonly<
   enqueue: (store) => store.enqueue([aJob()]),
   stage: (store) => store.stage(1),
   claim: (store) => store.claim(aClaim(id)),
-  finish: (store) => store.finish([{ id, token: 1, transition: DONE, outcome: 'returned' }]),
+  finish: (store) => store.finish([aFinish({ id, token: 1 }, DONE)]),
   progress: (store) => store.progress([{ id, token: 1, value: '1' }]),
   cancel: (store) => store.cancel([id], 'no'),
   retry: (store) => store.retry([id]),
@@ -72,57 +82,52 @@ const everyVerb: Readonly<
 }
 
 export const lifecycleCases: readonly Case[] = [
-  test('P16 every verb of a store that is not open, or closed, reports it', async ({ store, unopened }) => {
-    const never = unopened()
-    const tested: Store = store
-    await store.close()
+  test('P16 every verb of a store that is not open, or closed, reports it', async (t) => {
+    const never = t.unopened()
+    const tested: Store = t.store
+    await t.store.close()
     for (const [name, act] of Object.entries(everyVerb)) {
       // The verbs of absent parts do not exist.
       if (verbOf(tested, name as Verb) === undefined) continue
-      await rejectsWith('STORE_CLOSED', () => act(store)).catch((cause: unknown) => {
-        throw new Error(`${name} of a closed store`, { cause })
-      })
-      await rejectsWith('STORE_CLOSED', () => act(never)).catch((cause: unknown) => {
-        throw new Error(`${name} of a store that was never opened`, { cause })
-      })
+      for (const [how, each] of Object.entries({ closed: t.store, 'never opened': never }))
+        await rejectsWith('STORE_CLOSED', () => act(each)).catch((cause: unknown) => {
+          throw new Error(`${name} on a store that is ${how} did not reject with STORE_CLOSED`, { cause })
+        })
     }
   }),
-  test('P16 open and close are idempotent, and close may come before open', async ({ unopened, enqueue }) => {
-    const job = await enqueue()
-    const store = unopened()
+  test('P16 open and close are idempotent, and close may come before open', async (t) => {
+    const job = await t.enqueue()
+    const store = t.unopened()
     await store.close()
-    const second = unopened()
+    const second = t.unopened()
     await Promise.all([second.open(), second.open()])
     await second.open()
     assert.equal((await second.get([job]))[0]?.id, job)
     await Promise.all([second.close(), second.close()])
     await second.close()
   }),
-  test('P16 several handles may open concurrently', async ({ unopened }) => {
-    const stores = [unopened(), unopened(), unopened(), unopened()]
+  test('P16 several handles may open concurrently', async (t) => {
+    const stores = [t.unopened(), t.unopened(), t.unopened(), t.unopened()]
     await Promise.all(stores.map((store) => store.open()))
     const job = aJob()
     await stores[0]?.enqueue([job])
     assert.equal((await stores[3]?.get([job.id]))?.[0]?.id, job.id)
   }),
   test('P3 P16 work continues through another handle after one was closed: leases, keys and order queues stay', async (t) => {
-    const { store, another, running, enqueue } = t
-    const lease = await running({ orderKey: 'o', dedupe: { key: 'k' } })
-    const waiting = await enqueue({ orderKey: 'o' })
-    await store.close()
-    const next = await another()
+    const lease = await t.running({ orderKey: 'o', dedupe: { key: 'k' } })
+    const waiting = await t.enqueue({ orderKey: 'o' })
+    await t.store.close()
+    const next = await t.another()
     assert.equal((await next.instances.renew(aHeartbeat(lease.instance))).alive, true)
     const [duplicate] = await next.enqueue([aJob({ dedupe: { key: 'k' } })])
     assert.deepEqual(duplicate, { id: lease.id, outcome: 'duplicate' })
     assert.equal((await next.stage(10)).ready, 0)
-    const [reply] = await next.finish([
-      { id: lease.id, token: lease.token, transition: DONE, outcome: 'returned' },
-    ])
+    const [reply] = await next.finish([aFinish(lease, DONE)])
     assert.equal(reply?.accepted, true)
     assert.equal((await next.stage(10)).ready, 1)
     assert.equal((await next.get([waiting]))[0]?.state, 'ready')
   }),
-  test('a store has a display name', async ({ store }) => {
-    assert.ok(store.name.length > 0)
+  test('a store has a display name', async (t) => {
+    assert.ok(t.store.name.length > 0)
   }),
 ]

@@ -3,69 +3,49 @@
  * a test.
  */
 import type { Store } from 'jobmill/store'
-import { aHandOff, aJob } from '../factories.ts'
+import { aDirectDispatch, aJob } from '../factories.ts'
 import { type Bench, onBench } from './bench.ts'
-import { positionCases } from './inspect/position.ts'
-import { failureCases } from './inspect/failures.ts'
 import { findCases } from './inspect/find.ts'
-import { cancelCases } from './operate/cancel.ts'
+import { operateCases } from './operate/operate.ts'
 import type { Case } from './case.ts'
 import type { Group, OptionalGroup } from './groups.ts'
 import type { ConformanceSubject } from './subject.ts'
-import { claimCases } from './claim/claim.ts'
 import { deletedScheduleCases } from './schedules/deleted-schedules.ts'
-import { dedupeEndedCases } from './enqueue/dedupe-ended.ts'
 import { dedupeCases } from './enqueue/dedupe.ts'
 import { enqueueCases } from './enqueue/enqueue.ts'
 import { finishCases } from './finish/finish.ts'
-import { finishEffectCases } from './finish/finish-effects.ts'
 import { forgetCases } from './finish/forget.ts'
-import { forgetEffectCases } from './finish/forget-effects.ts'
-import { handOffCases } from './enqueue/hand-off.ts'
-import { handOffRoomCases } from './enqueue/hand-off-room.ts'
-import { handedOffCases } from './enqueue/handed-off.ts'
+import { directDispatchCases } from './enqueue/direct-dispatch.ts'
+import { dispatchedCases } from './enqueue/dispatched.ts'
 import { instanceCases } from './instances/instances.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './inspect/list.ts'
-import { logCases } from './finish/logs.ts'
 import { notCrashedCases } from './instances/not-crashed.ts'
-import { onDeadCases } from './instances/on-dead.ts'
-import { operateCases } from './operate/operate.ts'
 import { orderKeyCases } from './enqueue/order-key.ts'
-import { progressCases } from './finish/progress.ts'
+import { runningCases } from './finish/running.ts'
 import { limitOverrideCases } from './limits/limit-overrides.ts'
 import { overrideCases } from './queues/overrides.ts'
 import { queueCases } from './queues/queues.ts'
 import { readCases } from './inspect/read.ts'
 import { reapCases } from './instances/reap.ts'
 import { replaceCases } from './enqueue/replace.ts'
-import { resultCases } from './inspect/results.ts'
 import { retainCases } from './operate/retain.ts'
-import { stageCases } from './claim/stage.ts'
+import { claimCases } from './claim/claim.ts'
 import { fenceCases } from './finish/fence.ts'
-import { heartbeatCases } from './instances/heartbeat.ts'
 import { raceCases } from './claim/races.ts'
-import { sameIdCases } from './enqueue/same-id.ts'
 import { transactionCases } from './enqueue/transactions.ts'
-import { waitCases } from './notifier/waits.ts'
-import { unservedKindCases } from './inspect/unserved-kinds.ts'
+import { notificationCases } from './notifier/notifications.ts'
+import { inspectCases } from './inspect/inspect.ts'
 import { metricCases } from './metrics/metrics.ts'
 import { leadershipCases } from './instances/leadership.ts'
 import { limitCases } from './limits/limits.ts'
-import { limitChangeCases } from './limits/limit-changes.ts'
 import { limitKeyCases } from './limits/limit-keys.ts'
-import { limitKeyEndCases } from './limits/limit-key-ends.ts'
 import { permitCases } from './limits/permits.ts'
-import { permitEndCases } from './limits/permit-ends.ts'
 import { queueLimitCases } from './limits/queue-limits.ts'
-import { queueLimitHeartbeatCases } from './limits/queue-limit-heartbeat.ts'
-import { retainMoreCases } from './operate/retain-more.ts'
-import { notificationCases } from './notifier/notifications.ts'
+import { retainRecordCases } from './operate/retain-records.ts'
 import { scheduleCases } from './schedules/schedules.ts'
-import { scheduleChangeCases } from './schedules/schedule-changes.ts'
 import { slotCases } from './instances/slots.ts'
 import { tickCases } from './schedules/ticks.ts'
-import { tickOnceCases } from './schedules/ticks-once.ts'
 import { timelineCases } from './metrics/timeline.ts'
 
 /** Every case by the part that it is about. A store without a part skips its group as a whole. */
@@ -73,64 +53,32 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
   jobs: [
     ...lifecycleCases,
     ...enqueueCases,
-    ...sameIdCases,
     ...dedupeCases,
-    ...dedupeEndedCases,
     ...replaceCases,
     ...orderKeyCases,
-    ...stageCases,
     ...claimCases,
     ...finishCases,
     ...fenceCases,
-    ...finishEffectCases,
     ...forgetCases,
-    ...forgetEffectCases,
-    ...progressCases,
-    ...logCases,
-    ...cancelCases,
+    ...runningCases,
     ...operateCases,
     ...retainCases,
-    ...retainMoreCases,
+    ...retainRecordCases,
     ...readCases,
-    ...resultCases,
     ...findCases,
     ...listCases,
     ...raceCases,
   ],
-  queues: [...queueCases],
-  instances: [
-    ...instanceCases,
-    ...heartbeatCases,
-    ...reapCases,
-    ...notCrashedCases,
-    ...onDeadCases,
-    ...leadershipCases,
-    ...slotCases,
-  ],
-  overrides: [...overrideCases],
-  inspect: [...unservedKindCases, ...positionCases, ...failureCases],
-  directDispatch: [...handOffCases, ...handOffRoomCases, ...handedOffCases],
-  transactions: [...transactionCases],
-  schedules: [
-    ...scheduleCases,
-    ...scheduleChangeCases,
-    ...deletedScheduleCases,
-    ...tickCases,
-    ...tickOnceCases,
-  ],
-  limits: [
-    ...limitOverrideCases,
-    ...limitCases,
-    ...limitChangeCases,
-    ...limitKeyCases,
-    ...limitKeyEndCases,
-    ...permitCases,
-    ...permitEndCases,
-    ...queueLimitCases,
-    ...queueLimitHeartbeatCases,
-  ],
+  queues: queueCases,
+  instances: [...instanceCases, ...reapCases, ...notCrashedCases, ...leadershipCases, ...slotCases],
+  overrides: overrideCases,
+  inspect: inspectCases,
+  directDispatch: [...directDispatchCases, ...dispatchedCases],
+  transactions: transactionCases,
+  schedules: [...scheduleCases, ...deletedScheduleCases, ...tickCases],
+  limits: [...limitOverrideCases, ...limitCases, ...limitKeyCases, ...permitCases, ...queueLimitCases],
   metrics: [...metricCases, ...timelineCases],
-  notifier: [...waitCases, ...notificationCases],
+  notifier: notificationCases,
 }
 
 export const conformanceCases: readonly Case[] = Object.values(conformanceGroups).flat()
@@ -169,14 +117,15 @@ export function storeConformance(
 async function mustBeAbsent(
   group: OptionalGroup,
   { transaction }: ConformanceSubject,
-  { store, worker }: Bench,
+  t: Bench,
 ): Promise<void> {
   const isThere =
     group === 'transactions'
       ? transaction !== undefined
       : group === 'directDispatch'
-        ? (await store.enqueue([aJob()], { handOff: aHandOff(await worker()) }))[0]?.lease !== undefined
-        : (store as Store)[group] !== undefined
+        ? (await t.store.enqueue([aJob()], { directDispatch: aDirectDispatch(await t.worker()) }))[0]
+            ?.lease !== undefined
+        : (t.store as Store)[group] !== undefined
   if (isThere) throw new Error(`the store has ${group}: remove it from without`)
 }
 

@@ -57,8 +57,8 @@ export interface Ranging {
 }
 
 /**
- * The shortest range that can be zoomed to. The finest buckets have 10 s, so a shorter one would show few
- * points.
+ * The shortest range that can be zoomed to. The finest buckets are 10 s wide, so a shorter range would show
+ * few points.
  */
 const SHORTEST_MS = 60_000
 

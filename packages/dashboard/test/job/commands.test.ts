@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
+import { JOBMILL } from '../../../jobmill/src/cli/commands.ts'
 import { enqueue } from '../../../jobmill/src/cli/commands/enqueue.ts'
 import { enqueueOptionsOf } from '../../../jobmill/src/cli/enqueue/options.ts'
 import { parseCommand } from '../../../jobmill/src/cli/program/parse-arguments.ts'
@@ -54,7 +55,7 @@ test('curl sends the job to the API that serves the dashboard', () => {
 })
 
 test('the command line reads back the same job', () => {
-  const parsed = parseCommand(words(asCommand(job), 'jobmill').args, enqueue)
+  const parsed = parseCommand(words(asCommand(job), 'jobmill').args, enqueue, JOBMILL)
   expect(parsed.words[0]).toBe('mail.send')
   expect(JSON.parse(parsed.words[1] ?? '')).toEqual(job.payload)
   expect(enqueueOptionsOf(parsed)).toEqual({
@@ -68,10 +69,9 @@ test('the command line reads back the same job', () => {
 })
 
 test('a payload that looks like an option is not parsed as one', () => {
-  expect(parseCommand(words(asCommand({ ...job, payload: -5 }), 'jobmill').args, enqueue).words).toEqual([
-    'mail.send',
-    '-5',
-  ])
+  expect(
+    parseCommand(words(asCommand({ ...job, payload: -5 }), 'jobmill').args, enqueue, JOBMILL).words,
+  ).toEqual(['mail.send', '-5'])
 })
 
 test('a payload that is too long for a shell word goes through standard input', () => {
@@ -80,7 +80,7 @@ test('a payload that is too long for a shell word goes through standard input', 
     payload: large.payload,
   })
   const { args, input } = words(asCommand(large), 'jobmill')
-  expect(parseCommand(args, enqueue).has('stdin')).toBe(true)
+  expect(parseCommand(args, enqueue, JOBMILL).has('stdin')).toBe(true)
   expect(JSON.parse(input)).toEqual(large.payload)
 })
 
@@ -88,7 +88,11 @@ test('any text survives the shell and the parser', () => {
   const text = fc.string({ unit: 'grapheme' }).filter((one) => !one.includes('\0'))
   fc.assert(
     fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), fc.jsonValue(), (tags, payload) => {
-      const parsed = parseCommand(words(asCommand({ ...job, tags, payload }), 'jobmill').args, enqueue)
+      const parsed = parseCommand(
+        words(asCommand({ ...job, tags, payload }), 'jobmill').args,
+        enqueue,
+        JOBMILL,
+      )
       expect(enqueueOptionsOf(parsed).tags).toEqual(tags)
       expect(JSON.parse(parsed.words[1] ?? '')).toEqual(JSON.parse(JSON.stringify(payload)))
     }),

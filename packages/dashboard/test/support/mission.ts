@@ -55,8 +55,8 @@ export interface Mission {
   readonly url: string
   readonly open: (path: string, options?: OpenOptions) => Promise<Page>
   /**
-   * Fails with every WCAG A and AA rule that the page breaks. A check takes a core for half a second, so
-   * `npm test` runs the first one of each suite, and every night all run.
+   * Fails with every WCAG A and AA rule that the page breaks. A check keeps a core busy for half a second, so
+   * `npm test` runs only the first one of each suite. The nightly run performs all.
    */
   readonly expectAccessible: (page: Page) => Promise<void>
 }

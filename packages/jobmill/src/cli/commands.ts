@@ -1,5 +1,8 @@
-/** Every command, in the order of the help. */
-import type { Command } from './program/command.ts'
+/** The `jobmill` program and its commands, in the order of the help. */
+import { VERSION } from '../job/payload/version.ts'
+import type { Terminal } from './output/terminal.ts'
+import { type Command, COMMON, type ProgramInfo } from './program/command.ts'
+import type { Program } from './program/program.ts'
 import { check } from './commands/check.ts'
 import { db } from './commands/db.ts'
 import { enqueue } from './commands/enqueue.ts'
@@ -32,3 +35,18 @@ export const COMMANDS: readonly Command[] = [
   ...db,
   transferCommand,
 ]
+
+export const JOBMILL: ProgramInfo<Command> = {
+  name: 'jobmill',
+  version: VERSION,
+  introduction: `jobmill: background jobs on SQLite or PostgreSQL
+
+The config is a module whose default export is the options of jobmill(): export default { jobs }.
+Without a store in the config, DATABASE_URL selects the database; the default is the SQLite file jobs.db.`,
+  commands: COMMANDS,
+  common: () => COMMON,
+}
+
+export function ours(terminal: Terminal): Program<Command> {
+  return { ...JOBMILL, run: (command, parsed) => command.run(parsed, terminal) }
+}

@@ -3,8 +3,8 @@
 import { isJobmillError } from '../job/errors.ts'
 import { endWith } from './program/end-with.ts'
 import { exitCodeOf } from './program/exit-code.ts'
-import { ours } from './ours.ts'
-import { indentedLines } from './output/plain.ts'
+import { ours } from './commands.ts'
+import { safeLines } from '../job/text/safe-text.ts'
 import { obeyProgram } from './program/program.ts'
 import { terminal } from './output/terminal.ts'
 
@@ -12,7 +12,7 @@ try {
   await endWith(await obeyProgram(ours(terminal), process.argv.slice(2), terminal))
 } catch (error) {
   terminal.status('')
-  terminal.err(indentedLines(`error   ${isJobmillError(error) ? error.message : describe(error)}`))
+  terminal.err(safeLines(`error   ${isJobmillError(error) ? error.message : describe(error)}`))
   await endWith(exitCodeOf(error))
 }
 

@@ -11,11 +11,11 @@ import { loggerFor } from '../runtime/options/log-option.ts'
 import type { Logger } from '../observe/logger.ts'
 import type { MillOptions } from '../runtime/options/options.ts'
 import { ignoreOutputErrors } from '../platform/write-output.ts'
-import { stopOnSignals } from '../runtime/stop-on-signals.ts'
+import { type Stoppable, stopOnSignals } from '../runtime/stop-on-signals.ts'
 import type { ProbeOptions } from '../probes/probes.ts'
 import { EXIT } from './program/command.ts'
-import { type ApiOptions, loadServer } from './config/load-server.ts'
-import { indentedLines } from './output/plain.ts'
+import { type ApiOptions, loadServer, type Served } from './config/load-server.ts'
+import { safeLines } from '../job/text/safe-text.ts'
 import type { Terminal } from './output/terminal.ts'
 
 export interface RunOptions {
@@ -42,7 +42,7 @@ export async function runMill(run: RunOptions): Promise<number> {
   if (!works) for (const { message } of mill.warnings) report('warn', message)
   // Listen first: a process that cannot listen should not start working.
   const served = await listening(mill, run)
-  const ended = untilSignal(mill, served, report)
+  const { ended, stopping } = untilSignal(mill, served, report)
   try {
     const begun = works ? mill.start() : mill.open()
     const early = await Promise.race([begun, ended])
@@ -52,6 +52,8 @@ export async function runMill(run: RunOptions): Promise<number> {
       return early
     }
   } catch (error) {
+    // A signal came first, so the failed start no longer matters.
+    if (stopping.aborted) return ended
     await served?.close()
     throw error
   }
@@ -62,6 +64,9 @@ export async function runMill(run: RunOptions): Promise<number> {
 /** Adds the job kind that runs bulk actions, and its queue, so that every worker can run them. */
 function withBulk(options: MillOptions, mill: () => Mill<never>): MillOptions {
   const { jobs = [], serve, env = process.env } = options
+  // The mill refuses these with their names.
+  const isList = [jobs, serve ?? []].every((given) => Array.isArray(given))
+  if (!isList) return options
   const named = env['JOBMILL_QUEUES']?.trim() ?? ''
   // Without jobs the mill refuses to start, and bulk actions alone do not justify a worker.
   if (jobs.length === 0 && serve === undefined && named === '') return options
@@ -105,16 +110,11 @@ function reporter(log: MillOptions['log'], terminal: Terminal): Report {
       // A broken logger must not hide the line.
     }
     const head = level === 'warn' ? 'warning' : 'error  '
-    terminal.err(indentedLines(`${head} ${message}${stack === undefined ? end : `: ${stack}`}`))
+    terminal.err(safeLines(`${head} ${message}${stack === undefined ? end : `: ${stack}`}`))
   }
 }
 
-interface Listening {
-  readonly url: string
-  readonly hasApi: boolean
-  readonly hasPage: boolean
-  readonly close: () => Promise<void>
-}
+type Listening = Served & { readonly hasApi: boolean }
 
 /** Loads the server on demand: a worker without an API does not need it. */
 async function listening(
@@ -131,7 +131,8 @@ async function listening(
   return { ...(await serveProbes(mill, { ...probes, ...onErrors })), hasApi: false, hasPage: false }
 }
 
-function untilSignal(mill: Mill<never>, served: Listening | null, report: Report): Promise<number> {
+/** `ended` resolves with the exit code, and `stopping` fires at the first signal. */
+function untilSignal(mill: Mill<never>, served: Listening | null, report: Report) {
   // An uncaught error means that the process is in an unknown state. Stop gracefully, so that its jobs return
   // to the queue without waiting for the reaper.
   let uncaught = 0
@@ -144,16 +145,25 @@ function untilSignal(mill: Mill<never>, served: Listening | null, report: Report
   }
   process.on('uncaughtException', breaks)
   process.on('unhandledRejection', breaks)
-  return new Promise((resolve) => {
-    stopOnSignals(mill, {
-      beforeClose: async () => served?.close(),
-      stopped: () => resolve(uncaught > 0 ? EXIT.failed : EXIT.done),
-      failed(error) {
-        report('error', 'shutdown failed', error)
-        resolve(EXIT.failed)
+  const stopping = new AbortController()
+  const stop: Stoppable['stop'] = (options) => {
+    stopping.abort()
+    return mill.stop(options)
+  }
+  const ended = new Promise<number>((resolve) => {
+    stopOnSignals(
+      { stop },
+      {
+        beforeClose: async () => served?.close(),
+        stopped: () => resolve(uncaught > 0 ? EXIT.failed : EXIT.done),
+        failed(error) {
+          report('error', 'shutdown failed', error)
+          resolve(EXIT.failed)
+        },
       },
-    })
+    )
   })
+  return { ended, stopping: stopping.signal }
 }
 
 interface Started extends RunOptions {

@@ -14,7 +14,7 @@ import { EXIT, type ParsedArguments } from './program/command.ts'
 import { loadIfThere } from './config/load-config.ts'
 import { type Answer, print } from './output/print.ts'
 import { type Terminal, terminal } from './output/terminal.ts'
-import { waitingFor } from './output/waiting.ts'
+import { waitingFor } from './output/progress.ts'
 
 /** Recorded as the author of overrides that are set from the command line. */
 export const BY_CLI = { by: 'cli' }

@@ -17,7 +17,7 @@ export function claimableRooms(state: DispatchState): Room[] {
   return rooms
 }
 
-/** False while enough jobs are in hand, because claims of a few jobs would cost a statement each. */
+/** False while this instance holds enough jobs, because claims of a few jobs would cost a statement each. */
 export function isWorthClaiming(state: DispatchState, queue: string): boolean {
   const buffered = countOf(state.buffer, queue)
   return idleWorkers(state, queue) > buffered || buffered <= prefetchLimit(state, queue) / 2

@@ -2,19 +2,18 @@
  * Compares the leases in the database with the jobs this instance knows, after a lost claim reply and
  * periodically. Leases that this instance does not know are released.
  */
+import type { Trouble } from '../job/attempt/trouble.ts'
 import type { Held, Lease } from '../store/types/claim.ts'
 import { type Finish, type Finished, releaseOf } from '../store/types/finish.ts'
 import { LOST_AFTER_MS } from './plan.ts'
 
-export interface CompareOptions {
+interface CompareOptions extends Trouble {
   readonly held: () => Promise<Held[]>
   readonly finish: (items: readonly Finish[]) => Promise<Finished[]>
   /** The leases of running jobs and of the prefetch buffer. */
   readonly known: () => Iterable<Pick<Lease, 'id' | 'token'>>
   /** Reports how many leases are released. */
   readonly found: (jobs: number) => void
-  readonly failing: (error: unknown) => void
-  readonly working: () => void
 }
 
 /** The delay before a retry when the database did not answer. */
@@ -35,7 +34,8 @@ export async function compare(options: CompareOptions): Promise<number | null> {
     const after = knownKeys()
     const unknown = answer.filter((lease) => !before.has(keyOf(lease)) && !after.has(keyOf(lease)))
     working()
-    const [lost, young] = partition(unknown, ({ ageMs }) => ageMs >= LOST_AFTER_MS)
+    const lost = unknown.filter(({ ageMs }) => ageMs >= LOST_AFTER_MS)
+    const young = unknown.filter(({ ageMs }) => ageMs < LOST_AFTER_MS)
     if (lost.length > 0) {
       found(lost.length)
       await finish(lost.map(releaseOf))
@@ -45,10 +45,6 @@ export async function compare(options: CompareOptions): Promise<number | null> {
     failing(error)
     return RETRY_MS
   }
-}
-
-function partition<T>(list: readonly T[], matches: (one: T) => boolean): [T[], T[]] {
-  return [list.filter((one) => matches(one)), list.filter((one) => !matches(one))]
 }
 
 function keyOf({ id, token }: { readonly id: string; readonly token: number }): string {

@@ -3,7 +3,7 @@ import { isJobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
-import type { HandOff, Lease } from '../store/types/claim.ts'
+import type { Lease } from '../store/types/claim.ts'
 import type { Enqueued } from '../store/types/replies.ts'
 import type { DispatchEvent } from './events.ts'
 import { isOpen } from './offers.ts'
@@ -18,24 +18,10 @@ interface DirectDispatchOptions {
   readonly platform: Platform
 }
 
-/** An offer of free workers to jobs that this process is about to write. */
-interface DirectDispatch {
-  readonly handOff: HandOff
-  /** The write was committed. */
-  readonly accepted: (replies: readonly Enqueued[]) => void
-  /** The write failed, or its outcome is unknown. */
-  readonly failed: (error: unknown) => void
-}
-
-/** Undefined when there is nothing to offer. A promise while a claim in flight decides that. */
-export type MakeOffer = (
-  jobs: readonly NewJob[],
-) => DirectDispatch | undefined | Promise<DirectDispatch | undefined>
-
 /** A write waits at most this long for a claim in flight. */
 const LONGEST_WAIT_MS = 20
 
-export function directDispatch({ state, post, inFlight, kinds, platform }: DirectDispatchOptions): MakeOffer {
+export function directDispatch({ state, post, inFlight, kinds, platform }: DirectDispatchOptions) {
   let lastOffer = 0
 
   /**
@@ -52,15 +38,18 @@ export function directDispatch({ state, post, inFlight, kinds, platform }: Direc
     return Promise.race([inFlight(), late]).finally(() => over.abort())
   }
 
-  function offer(jobs: readonly NewJob[]): DirectDispatch | undefined {
+  /** Offers free workers to jobs that this process is about to write. */
+  function offer(jobs: readonly NewJob[]) {
     const number = (lastOffer += 1)
     post({ type: 'enqueueing', offer: number, jobs })
     const made = state.offers.get(number)
     if (made === undefined) return undefined
     return {
-      handOff: { instance: state.instance, queues: made.queues, kinds },
-      failed: (error) => post({ type: 'enqueueFailed', offer: number, isUnknown: isUnknown(error) }),
-      accepted(replies) {
+      directDispatch: { instance: state.instance, queues: made.queues, kinds },
+      /** The write failed, or its outcome is unknown. */
+      failed: (error: unknown) => post({ type: 'enqueueFailed', offer: number, isUnknown: isUnknown(error) }),
+      /** The write was committed. */
+      accepted(replies: readonly Enqueued[]) {
         const leases: Lease[] = []
         for (const { lease } of replies) if (lease !== undefined) leases.push(lease)
         const dispatched = (): void => post({ type: 'dispatched', offer: number, leases })
@@ -71,7 +60,8 @@ export function directDispatch({ state, post, inFlight, kinds, platform }: Direc
     }
   }
 
-  return (jobs) => waitForClaim(jobs)?.then(() => offer(jobs)) ?? offer(jobs)
+  /** Undefined when there is nothing to offer. A promise while a claim in flight decides that. */
+  return (jobs: readonly NewJob[]) => waitForClaim(jobs)?.then(() => offer(jobs)) ?? offer(jobs)
 }
 
 export function isUnknown(error: unknown): boolean {

@@ -10,10 +10,11 @@ import type { ClaimRequest, Lease } from '../store/types/claim.ts'
 import type { FullStore } from '../store/store.ts'
 import { leasesOf } from './buffer.ts'
 import { compare } from './compare.ts'
-import { directDispatch, isUnknown, type MakeOffer } from './direct-dispatch.ts'
+import { directDispatch, isUnknown } from './direct-dispatch.ts'
 import type { DispatchEffect, DispatchEvent, FinishedJob } from './events.ts'
 import { next } from './next.ts'
-import { initialState } from './state.ts'
+import { isIdle } from './plan.ts'
+import { DispatchState } from './state.ts'
 
 export interface DispatcherOptions {
   readonly store: FullStore
@@ -36,29 +37,10 @@ interface Driven {
   readonly hurryHeartbeat: () => void
 }
 
-export interface Dispatcher {
-  readonly post: (event: DispatchEvent) => void
-  /** The outcome of an attempt is written, or never will be. */
-  readonly settled: () => void
-  /** The outcome of a settled attempt was accepted. */
-  readonly finished: (job: FinishedJob) => void
-  readonly offer: MakeOffer
-  start(driven: Driven): void
-  /** Resolves when no claim is in flight. No claim starts after the call. */
-  stop(): Promise<void>
-  /** Ends remote dispatch. */
-  close(): void
-}
+export type Dispatcher = ReturnType<typeof dispatcher>
 
-export function dispatcher({
-  store,
-  instance,
-  kinds,
-  capacity,
-  emit,
-  platform,
-}: DispatcherOptions): Dispatcher {
-  const state = initialState({ instance, kinds, capacity })
+export function dispatcher({ store, instance, kinds, capacity, emit, platform }: DispatcherOptions) {
+  const state = new DispatchState(instance, kinds, capacity)
   const claiming = trouble('claim', emit)
   const comparing = trouble('compare', emit)
   const pause = pauses(platform, { firstMs: 100, longestMs: 5_000 })
@@ -82,7 +64,7 @@ export function dispatcher({
     else queueMicrotask(tick)
   }
 
-  /** The outcomes of one write share an event. */
+  /** The outcome of an attempt is written, or never will be. The outcomes of one write share an event. */
   function settled(): void {
     settledCount += 1
     if (settledCount === 1) queueMicrotask(postSettled)
@@ -112,10 +94,10 @@ export function dispatcher({
         return void (inFlight = compareLeases())
       case 'sleepUntil':
         return sleepUntil(effect.at)
-      case 'standBy': {
+      case 'offerWorker': {
         const { queue, kind, offer } = effect
-        if (store.notifier.remote?.standBy({ instance, queue, kind, offer }) === true)
-          post({ type: 'stoodBy', offer })
+        if (store.notifier.remote?.offerWorker({ instance, queue, kind, offer }) === true)
+          post({ type: 'workerOffered', offer })
         return
       }
       case 'forward':
@@ -166,20 +148,25 @@ export function dispatcher({
   return {
     post,
     settled,
-    finished: (job) => void finished.push(job),
+    /** The outcome of a settled attempt was accepted. */
+    finished: (job: FinishedJob) => void finished.push(job),
+    /** Whether this instance has no job, and expects none. */
+    isIdle: () => isIdle(state, platform.monotonic()),
     offer: directDispatch({ state, post, inFlight: () => inFlight, kinds, platform }),
-    start(parts) {
+    start(parts: Driven) {
       driven = parts
-      leaveRemote = store.notifier.remote?.receive(instance, (handedOver) =>
-        post({ type: 'handedOver', ...handedOver }),
+      leaveRemote = store.notifier.remote?.receive(instance, (jobDispatched) =>
+        post({ type: 'jobDispatched', ...jobDispatched }),
       )
       post({ type: 'started' })
     },
+    /** Resolves when no claim is in flight. No claim starts after the call. */
     async stop() {
       post({ type: 'stopped' })
       timer?.cancel()
       await inFlight
     },
+    /** Ends remote dispatch. */
     close: () => leaveRemote?.(),
   }
 }

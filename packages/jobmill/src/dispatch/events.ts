@@ -1,6 +1,6 @@
 /** The events that a dispatcher receives, and the effects that it performs. */
 import type { NewJob } from '../job/new-job.ts'
-import type { ClaimRequest, HandedOver, Lease } from '../store/types/claim.ts'
+import type { ClaimRequest, DispatchedJob, Lease } from '../store/types/claim.ts'
 import type { WakeUp } from '../store/types/wake-up.ts'
 import type { DispatchSettings } from './state.ts'
 
@@ -8,7 +8,7 @@ export type DispatchEvent =
   | { readonly type: 'started' }
   | { readonly type: 'stopped' }
   | { readonly type: 'settingsChanged'; readonly settings: DispatchSettings }
-  // Signs of work
+  // New work
   /** These queues may have ready jobs; all served queues if null. */
   | { readonly type: 'jobsReady'; readonly queues: Iterable<string> | null }
   | { readonly type: 'notified'; readonly wakeUps: readonly WakeUp[] }
@@ -34,8 +34,8 @@ export type DispatchEvent =
   | { readonly type: 'dispatched'; readonly offer: number; readonly leases: readonly Lease[] }
   | { readonly type: 'enqueueFailed'; readonly offer: number; readonly isUnknown: boolean }
   // Remote dispatch
-  | { readonly type: 'stoodBy'; readonly offer: number }
-  | ({ readonly type: 'handedOver' } & HandedOver)
+  | { readonly type: 'workerOffered'; readonly offer: number }
+  | ({ readonly type: 'jobDispatched' } & DispatchedJob)
   /** Time to decide: after events that changed something, and when the sleep is over. */
   | { readonly type: 'tick' }
 
@@ -54,7 +54,7 @@ export type DispatchEffect =
   | { readonly type: 'compare' }
   | { readonly type: 'sleepUntil'; readonly at: number }
   /** Offers an idle worker to other processes. */
-  | { readonly type: 'standBy'; readonly queue: string; readonly kind: string; readonly offer: number }
+  | { readonly type: 'offerWorker'; readonly queue: string; readonly kind: string; readonly offer: number }
   | { readonly type: 'forward'; readonly wakeUp: WakeUp }
   | { readonly type: 'hurryHeartbeat' }
 

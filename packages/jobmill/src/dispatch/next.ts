@@ -7,21 +7,24 @@ import { removeLeases } from './buffer.ts'
 import { addRunTime } from './estimates.ts'
 import { type DispatchEvent, type Effects, NOTHING } from './events.ts'
 import { accept, release, releaseOld, startBuffered } from './leases.ts'
-import { endOffer, failOffer, makeOffer, offerStandBy, receiveHandedOver, recordStandBy } from './offers.ts'
+import {
+  endOffer,
+  failOffer,
+  makeOffer,
+  offerIdleWorker,
+  receiveDispatched,
+  recordWorkerOffer,
+} from './offers.ts'
 import { COMPARE_EVERY_MS, endClaim, endComparison, expectUnknownLeases, mayClaimMore, plan } from './plan.ts'
 import { noQuarantine } from './quarantine.ts'
 import { count, type DispatchState } from './state.ts'
 import { expectRefills, handleEmptyClaim, receiveWakeUps, wake, wakeDue } from './wake-ups.ts'
 
-type EventOf<T extends DispatchEvent['type']> = Extract<DispatchEvent, { type: T }>
+type Handle<E extends DispatchEvent> = (state: DispatchState, event: E, now: number) => Effects | void
 
 /** The handlers of events that only change the state return nothing. */
 const HANDLERS: {
-  readonly [T in DispatchEvent['type']]: (
-    state: DispatchState,
-    event: EventOf<T>,
-    now: number,
-  ) => Effects | void
+  readonly [T in DispatchEvent['type']]: Handle<Extract<DispatchEvent, { type: T }>>
 } = {
   started(state, _, now) {
     state.isStarted = true
@@ -74,7 +77,7 @@ const HANDLERS: {
     for (const { queue, ranMs } of finished)
       if (ranMs !== undefined) addRunTime(state.estimates, queue, ranMs)
     const last = finished.at(-1)
-    return last === undefined ? NOTHING : offerStandBy(state, last.queue, last.kind, now)
+    return last === undefined ? NOTHING : offerIdleWorker(state, last.queue, last.kind, now)
   },
   cancelled: (state, { ids }) => release(removeLeases(state.buffer, ({ lease }) => ids.includes(lease.id))),
   claimed(state, { leases }, now) {
@@ -91,13 +94,13 @@ const HANDLERS: {
     if (isUnknown) expectUnknownLeases(state, now)
   },
   // A job that remote dispatch delivers after this may have one of the released leases.
-  unknownLeasesFound: ({ standBys }) => standBys.clear(),
+  unknownLeasesFound: ({ workerOffers }) => workerOffers.clear(),
   compared: (state, { moreInMs }, now) => endComparison(state, moreInMs, now),
   enqueueing: (state, { offer, jobs }, now) => makeOffer(state, offer, jobs, now),
   dispatched: (state, { offer, leases }, now) => endOffer(state, offer, leases, now),
   enqueueFailed: (state, { offer, isUnknown }, now) => failOffer(state, offer, isUnknown, now),
-  stoodBy: (state, { offer }, now) => recordStandBy(state, offer, now),
-  handedOver: (state, event, now) => receiveHandedOver(state, event, now),
+  workerOffered: (state, { offer }, now) => recordWorkerOffer(state, offer, now),
+  jobDispatched: (state, event, now) => receiveDispatched(state, event, now),
   tick(state, _, now) {
     state.isDue = false
     if (!state.isStarted || state.isStopping) return NOTHING
@@ -108,10 +111,6 @@ const HANDLERS: {
 }
 
 export function next(state: DispatchState, event: DispatchEvent, now: number): Effects {
-  const handle = HANDLERS[event.type] as (
-    state: DispatchState,
-    event: DispatchEvent,
-    now: number,
-  ) => Effects | void
+  const handle = HANDLERS[event.type] as Handle<DispatchEvent>
   return handle(state, event, now) ?? NOTHING
 }

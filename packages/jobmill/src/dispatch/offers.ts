@@ -6,7 +6,7 @@
  * about. That process may lease its next job of the kind to this instance on insert.
  */
 import type { NewJob } from '../job/new-job.ts'
-import type { HandedOver, Lease } from '../store/types/claim.ts'
+import type { DispatchedJob, Lease } from '../store/types/claim.ts'
 import { countOf } from './buffer.ts'
 import { freeCapacity, idleWorkers, inHand, mayAccept, roomIn } from './capacity.ts'
 import { type Effects, NOTHING } from './events.ts'
@@ -17,10 +17,10 @@ import { count, type DispatchState, type Offer, type Room } from './state.ts'
 /** Dispatched jobs have started within this time. */
 const STARTED_WITHIN_MS = 500
 /**
- * How many stand-by offers stay open. An instance that is slower than others collects unused ones, so the
+ * How many idle worker offers stay open. An instance that is slower than others collects unused ones, so the
  * oldest are dropped.
  */
-const MAX_STAND_BYS = 100
+const MAX_WORKER_OFFERS = 100
 
 /**
  * Whether jobs may be accepted outside of claims. Not while a quarantined job runs or the instance drains for
@@ -84,24 +84,28 @@ function withdraw(state: DispatchState, number: number): Offer | undefined {
 }
 
 /** Offers an idle worker after a job has ended here. Jobs of limited queues are leased only by claims. */
-export function offerStandBy(state: DispatchState, queue: string, kind: string, now: number): Effects {
+export function offerIdleWorker(state: DispatchState, queue: string, kind: string, now: number): Effects {
   if (inHand(state) > 0 || !isOpen(state, now) || state.settings.isLimited(queue)) return NOTHING
-  return [{ type: 'standBy', queue, kind, offer: state.lastStandBy + 1 }]
+  return [{ type: 'offerWorker', queue, kind, offer: state.lastWorkerOffer + 1 }]
 }
 
 /** Records a sent offer. From now on a job may be leased to this instance without its knowledge. */
-export function recordStandBy(state: DispatchState, offer: number, now: number): void {
-  state.lastStandBy = offer
-  state.lastStandByAt = now
-  state.standBys.set(offer, state.term)
-  state.standBys.delete(offer - MAX_STAND_BYS)
+export function recordWorkerOffer(state: DispatchState, offer: number, now: number): void {
+  state.lastWorkerOffer = offer
+  state.lastWorkerOfferAt = now
+  state.workerOffers.set(offer, state.term)
+  state.workerOffers.delete(offer - MAX_WORKER_OFFERS)
   compareBy(state, firstLostAt(now))
 }
 
 /** Releases leases that arrive too late or find no idle worker, so that another instance can run them. */
-export function receiveHandedOver(state: DispatchState, { offer, lease }: HandedOver, now: number): Effects {
-  const term = state.standBys.get(offer)
-  state.standBys.delete(offer)
+export function receiveDispatched(
+  state: DispatchState,
+  { offer, lease }: DispatchedJob,
+  now: number,
+): Effects {
+  const term = state.workerOffers.get(offer)
+  state.workerOffers.delete(offer)
   const isFree = isOpen(state, now) && idleWorkers(state, lease.queue) > countOf(state.buffer, lease.queue)
   return accept(state, [lease], isFree ? term : undefined, now)
 }

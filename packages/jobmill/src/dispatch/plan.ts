@@ -14,10 +14,10 @@ const EXECUTED_WITHIN_MS = 500
 /** How long to look for leases after a lost reply. */
 const UNSURE_MS = 30_000
 /**
- * A stand-by offer is valid for ten seconds. A job leased at the end of it and lost is found by comparing
+ * An idle worker offer is valid for ten seconds. A job leased at the end of it and lost is found by comparing
  * within six more.
  */
-const STAND_BY_MS = 16_000
+const WORKER_OFFER_MS = 16_000
 
 /** At most one statement is in flight: a comparison during a claim would not know its leases yet. */
 export function plan(state: DispatchState, now: number): Effects {
@@ -25,6 +25,18 @@ export function plan(state: DispatchState, now: number): Effects {
   const effects: DispatchEffect[] = statement === null ? [] : [statement]
   effects.push({ type: 'sleepUntil', at: nextTickAt(state, now) })
   return effects
+}
+
+/** Whether this instance has no job and expects none: none is quarantined, offered, or of a lost reply. */
+export function isIdle(state: DispatchState, now: number): boolean {
+  const { unwritten, claim, pausedUntil, quarantine, runsQuarantined, refillAt, unsureUntil } = state
+  return (
+    inHand(state) + unwritten + refillAt.size === 0 &&
+    claim === null &&
+    !(quarantine.waits || runsQuarantined) &&
+    !isOffered(state, now) &&
+    now >= Math.max(pausedUntil, unsureUntil)
+  )
 }
 
 /** Whether another look could lead to a claim. Called after every job, so it must be cheap. */
@@ -62,8 +74,8 @@ export function firstLostAt(now: number): number {
   return now + LOST_AFTER_MS + EXECUTED_WITHIN_MS
 }
 
-function isOffered({ lastStandByAt }: DispatchState, now: number): boolean {
-  return now - lastStandByAt < STAND_BY_MS
+function isOffered({ lastWorkerOfferAt }: DispatchState, now: number): boolean {
+  return now - lastWorkerOfferAt < WORKER_OFFER_MS
 }
 
 function isBusy({ claim, isComparing, pausedUntil }: DispatchState, now: number): boolean {
@@ -88,7 +100,9 @@ function nextStatement(state: DispatchState, now: number): DispatchEffect | null
   return state.quarantine.phase?.isQuiet === true ? null : claimOthers(state, now)
 }
 
-/** Whether unknown leases are possible: only a claim can create one, so an idle instance compares rarely. */
+/**
+ * Whether to look for unknown leases: once a minute on an instance without jobs, recent claims or offers.
+ */
 function mayDiffer(state: DispatchState, now: number): boolean {
   return (
     state.hasMoreToCompare ||

@@ -5,9 +5,9 @@
 import type { LimitSettings } from '../job/limit/limit.ts'
 import type { ClaimRequest } from '../store/types/claim.ts'
 import type { Candidate, WakeUp } from '../store/types/wake-up.ts'
-import { type Buffer, emptyBuffer } from './buffer.ts'
+import { emptyBuffer } from './buffer.ts'
 import type { Estimates } from './estimates.ts'
-import { type QuarantineState, noQuarantine } from './quarantine.ts'
+import { noQuarantine } from './quarantine.ts'
 
 /** The queue settings that the decision depends on. */
 export interface DispatchSettings {
@@ -27,76 +27,87 @@ export interface Member extends Candidate {
 
 export type Room = ClaimRequest['queues'][number]
 
-export interface DispatchState {
+export class DispatchState {
   readonly instance: string
   readonly kinds: ReadonlySet<string>
   /** The maximum number of concurrent jobs over all queues. Null for the sum of its workers. */
   readonly capacity: number | null
-  settings: DispatchSettings
-  isStarted: boolean
-  isStopping: boolean
+  settings: DispatchSettings = {
+    workers: new Map(),
+    isLimited: () => false,
+    limit: () => null,
+    members: () => [],
+  }
+  isStarted = false
+  isStopping = false
 
   // The lease of this instance
   /** It may accept jobs before this time. */
-  aliveUntil: number
-  /** How often the lease was lost. A lease of a job that was requested in an earlier term is not run. */
-  term: number
+  aliveUntil = Number.NEGATIVE_INFINITY
+  /** How often the lease was lost. A lease that was requested in an earlier term is not run. */
+  term = 0
 
-  // Jobs in hand
-  readonly running: Counter
+  // Jobs that this instance holds
+  readonly running: Counter = { total: 0, byQueue: new Map() }
   /** Attempts that ended, and whose outcome is not written yet. */
-  unwritten: number
+  unwritten = 0
   /** The last decision was not to claim because too many outcomes are unwritten. */
-  waitsForWrites: boolean
-  readonly buffer: Buffer
+  waitsForWrites = false
+  readonly buffer = emptyBuffer()
   /** Capacity reserved for the claim and the writes in flight. */
-  readonly reserved: Counter
-  readonly estimates: Estimates
+  readonly reserved: Counter = { total: 0, byQueue: new Map() }
+  readonly estimates: Estimates = new Map()
 
-  // Signs of work
+  // New work
   /** Queues that may have ready jobs. */
-  readonly maybeReady: Set<string>
+  readonly maybeReady = new Set<string>()
   /** Queues whose last claim returned less than was requested. */
-  readonly nearlyEmpty: Set<string>
+  readonly nearlyEmpty = new Set<string>()
   /** When the limit of a queue has refilled. */
-  readonly refillAt: Map<string, number>
-  /** When to look for jobs that the instances chosen for a wake-up left. */
-  readonly lookAt: Map<string, number>
+  readonly refillAt = new Map<string, number>()
+  /** When to look for jobs that the instances chosen for a wake-up did not claim. */
+  readonly lookAt = new Map<string, number>()
   /** A notification arrived since the last claim. */
-  wasNotified: boolean
+  wasNotified = false
   /** Wake-ups this instance was chosen for, until it has claimed. */
-  readonly pendingWakeUps: Map<string, { readonly wakeUp: WakeUp; readonly skip: number }>
+  readonly pendingWakeUps = new Map<string, { readonly wakeUp: WakeUp; readonly skip: number }>()
   /** The last event may have changed what to do. */
-  isDue: boolean
+  isDue = false
 
   // The statement in flight
-  claim: ClaimInFlight | null
-  isComparing: boolean
+  claim: ClaimInFlight | null = null
+  isComparing = false
   /** No statement before this time: the last claim failed. */
-  pausedUntil: number
+  pausedUntil = Number.NEGATIVE_INFINITY
   /** Queues with a limit are claimed next, when not all queues fit into one claim. */
-  limitedNext: boolean
+  limitedNext = false
 
   // Leases that this instance may hold without its knowledge
-  compareAt: number
-  comparedAt: number
+  compareAt = Number.POSITIVE_INFINITY
+  comparedAt = Number.NEGATIVE_INFINITY
   /** When the last claim was sent, or the last reply was lost. */
-  claimedAt: number
-  unsureUntil: number
+  claimedAt = Number.NEGATIVE_INFINITY
+  unsureUntil = Number.NEGATIVE_INFINITY
   /** The last comparison left something to check. */
-  hasMoreToCompare: boolean
+  hasMoreToCompare = false
 
   // Quarantine
-  quarantine: QuarantineState
+  quarantine = noQuarantine()
   /** A quarantined job runs, and nothing else. */
-  runsQuarantined: boolean
+  runsQuarantined = false
 
   /** Direct dispatch: the writes in flight, by number. */
-  readonly offers: Map<number, Offer>
-  /** Remote dispatch: the term of each open stand-by offer, by number. */
-  readonly standBys: Map<number, number>
-  lastStandBy: number
-  lastStandByAt: number
+  readonly offers = new Map<number, Offer>()
+  /** Remote dispatch: the term of each open idle worker offer, by number. */
+  readonly workerOffers = new Map<number, number>()
+  lastWorkerOffer = 0
+  lastWorkerOfferAt = Number.NEGATIVE_INFINITY
+
+  constructor(instance: string, kinds: readonly string[], capacity: number | null) {
+    this.instance = instance
+    this.kinds = new Set(kinds)
+    this.capacity = capacity
+  }
 }
 
 export interface ClaimInFlight {
@@ -127,51 +138,4 @@ export function count(counter: Counter, queue: string, by: number): void {
 
 export function countIn({ byQueue }: Counter, queue: string): number {
   return byQueue.get(queue)?.count ?? 0
-}
-
-export interface InitialState {
-  readonly instance: string
-  readonly kinds: readonly string[]
-  readonly capacity: number | null
-}
-
-export function initialState({ instance, kinds, capacity }: InitialState): DispatchState {
-  return {
-    instance,
-    kinds: new Set(kinds),
-    capacity,
-    settings: { workers: new Map(), isLimited: () => false, limit: () => null, members: () => [] },
-    isStarted: false,
-    isStopping: false,
-    aliveUntil: Number.NEGATIVE_INFINITY,
-    term: 0,
-    running: { total: 0, byQueue: new Map() },
-    unwritten: 0,
-    waitsForWrites: false,
-    buffer: emptyBuffer(),
-    reserved: { total: 0, byQueue: new Map() },
-    estimates: new Map(),
-    maybeReady: new Set(),
-    nearlyEmpty: new Set(),
-    refillAt: new Map(),
-    lookAt: new Map(),
-    wasNotified: false,
-    pendingWakeUps: new Map(),
-    isDue: false,
-    claim: null,
-    isComparing: false,
-    pausedUntil: Number.NEGATIVE_INFINITY,
-    limitedNext: false,
-    compareAt: Number.POSITIVE_INFINITY,
-    comparedAt: Number.NEGATIVE_INFINITY,
-    claimedAt: Number.NEGATIVE_INFINITY,
-    unsureUntil: Number.NEGATIVE_INFINITY,
-    hasMoreToCompare: false,
-    quarantine: noQuarantine(),
-    runsQuarantined: false,
-    offers: new Map(),
-    standBys: new Map(),
-    lastStandBy: 0,
-    lastStandByAt: Number.NEGATIVE_INFINITY,
-  }
 }

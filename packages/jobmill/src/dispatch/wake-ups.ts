@@ -35,6 +35,7 @@ export function receiveWakeUps(state: DispatchState, wakeUps: readonly WakeUp[],
 
 function shouldClaim(state: DispatchState, wakeUp: WakeUp, now: number, effects: DispatchEffect[]): boolean {
   const { jobs, queue, passes } = wakeUp
+  if (jobs === 0) return false
   const members = state.settings.members(queue)
   // Without a number of jobs, or before this instance knows itself as a member, there is no share to compute.
   if (jobs === null || !members.some(({ instance }) => instance === state.instance)) return true
@@ -69,7 +70,7 @@ export function handleEmptyClaim(state: DispatchState): Effects {
   return effects
 }
 
-/** Marks queues whose limit has refilled or whose later look is due. The caller decides next. */
+/** Marks queues whose limit has refilled or whose next check is due. The caller decides what to claim. */
 export function wakeDue(state: DispatchState, now: number): void {
   for (const [queue, at] of state.refillAt) {
     if (at > now) continue

@@ -35,13 +35,19 @@ export interface BatcherOptions {
   readonly onAnswered: (call: Call) => void
 }
 
-export interface Batcher {
-  add(call: Call): void
+const NONE: readonly string[] = []
+/** Enough to find three calls among a thousand. */
+const MOST_REFUSALS = 32
+
+const jobsOf = (batch: readonly Call[]): NewJob[] => batch.flatMap((call) => call.jobs)
+
+function halvesOf(batch: readonly Call[]): [readonly Call[], readonly Call[]] {
+  const middle = Math.ceil(batch.length / 2)
+  return [batch.slice(0, middle), batch.slice(middle)]
 }
 
-const NONE: readonly string[] = []
-
-export function batcher(options: BatcherOptions): Batcher {
+/** Returns a function that adds a call. */
+export function batcher(options: BatcherOptions): (call: Call) => void {
   const { onAnswered, identities } = options
   const waiting: Call[] = []
   let inFlight = 0
@@ -70,23 +76,54 @@ export function batcher(options: BatcherOptions): Batcher {
   }
 
   async function write(batch: readonly Call[]): Promise<void> {
+    let left = batch
+    const narrow = async (error: unknown): Promise<void> => {
+      if (left.length > 1 && isRefusal(error)) left = await writeOthers(left)
+    }
     try {
-      const jobs = batch.flatMap((call) => call.jobs)
-      const replies = await sendUntilKnown(options.send, jobs, options.mayRepeat, options.platform)
-      let at = 0
-      for (const call of batch) {
-        onAnswered(call)
-        call.resolve(replies.slice(at, (at += call.jobs.length)))
-      }
+      const replies = await sendUntilKnown(options.send, () => jobsOf(left), { ...options, narrow })
+      resolve(left, replies)
     } catch (error) {
-      await reject(batch, error)
+      await reject(left, error)
+    }
+  }
+
+  function resolve(batch: readonly Call[], replies: readonly Enqueued[]): void {
+    let at = 0
+    for (const call of batch) {
+      onAnswered(call)
+      call.resolve(replies.slice(at, (at += call.jobs.length)))
     }
   }
 
   /**
+   * The server keeps refusing these calls, with an error that does not say whether a write was committed. One
+   * call may be the cause, so halves are sent once each, down to single calls. Returns the calls that are
+   * still refused. If all are, the server is the cause, and the search ends early.
+   */
+  async function writeOthers(batch: readonly Call[]): Promise<readonly Call[]> {
+    let refusals = 0
+    const search = async (part: readonly Call[]): Promise<readonly Call[]> => {
+      if (refusals >= MOST_REFUSALS) return part
+      try {
+        resolve(part, await options.send(jobsOf(part), { mayRepeat: true }))
+        return []
+      } catch (error) {
+        refusals = isRefusal(error) ? refusals + 1 : MOST_REFUSALS
+        return part.length === 1 ? part : inHalves(part)
+      }
+    }
+    const inHalves = async (part: readonly Call[]): Promise<readonly Call[]> => {
+      const [first, second] = halvesOf(part)
+      return [...(await search(first)), ...(await search(second))]
+    }
+    return inHalves(batch)
+  }
+
+  /**
    * If one call may be the cause, the batch is split in halves until that call is isolated, so that the other
-   * calls succeed. Any other error rejects every call of the batch. So does an unknown outcome: each half
-   * would be sent again for half a minute.
+   * calls succeed. Any other error rejects every call of the batch. So does an unknown outcome: `writeOthers`
+   * has already looked for the cause.
    */
   async function reject(batch: readonly Call[], error: unknown): Promise<void> {
     const isUnknown = isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN'
@@ -97,9 +134,7 @@ export function batcher(options: BatcherOptions): Batcher {
       }
       return
     }
-    const middle = Math.ceil(batch.length / 2)
-    await write(batch.slice(0, middle))
-    await write(batch.slice(middle))
+    for (const half of halvesOf(batch)) await write(half)
   }
 
   function pump(): void {
@@ -126,10 +161,8 @@ export function batcher(options: BatcherOptions): Batcher {
     })
   }
 
-  return {
-    add(call) {
-      waiting.push(call)
-      schedule()
-    },
+  return (call) => {
+    waiting.push(call)
+    schedule()
   }
 }

@@ -5,6 +5,7 @@ import type { EnqueuedJob, EnqueueItem, EnqueueOptions } from '../job/handle.ts'
 import type { JobKind } from '../job/job-kind.ts'
 import { checkObject, checkObjectKeys, nearest } from '../job/options/known-keys.ts'
 import type { NewJob } from '../job/new-job.ts'
+import { noReply } from '../job/no-reply.ts'
 import { ENQUEUE_OPTIONS, ITEM_OPTIONS } from '../job/prepare-jobs.ts'
 import type { Tracing } from '../job/tracing.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -22,7 +23,7 @@ export interface ClientTools<Tx> extends RequestTools {
   readonly kinds: readonly string[]
   /** The queues that the options of this process name. */
   readonly queues: ReadonlySet<string>
-  readonly results: Results
+  readonly results: Pick<Results, 'add' | 'forget'>
   readonly platform: Platform
   readonly emit: Emit
   readonly tracing: Tracing | null
@@ -88,6 +89,8 @@ function openedTooLate(error: unknown): never {
   })
 }
 
+const placeOfItem = (index: number): string => `items[${index}]`
+
 /** A process that uses more names than this generates them, so none of them is a typo. */
 const MOST_CHECKED = 1_000
 
@@ -98,12 +101,7 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
   const unnotified = new Set<string>()
   const mintId = (): string => platform.id()
   const one = { mintId, payloadLimitBytes, placeOf: () => 'job', listedOptions: ENQUEUE_OPTIONS }
-  const each = {
-    mintId,
-    payloadLimitBytes,
-    placeOf: (index: number) => `items[${index}]`,
-    listedOptions: ITEM_OPTIONS,
-  }
+  const each = { mintId, payloadLimitBytes, placeOf: placeOfItem, listedOptions: ITEM_OPTIONS }
 
   function prepare(target: Target, items: readonly EnqueueItem<unknown>[], many: boolean) {
     return prepareAtOnce(target, items, many ? each : one, tools)
@@ -216,10 +214,7 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
 }
 
 function only([job]: readonly EnqueuedJob[]): EnqueuedJob<never> {
-  if (job === undefined)
-    throw new JobmillError('OUTCOME_UNKNOWN', 'the store returned no reply', {
-      fix: 'Check whether the write was applied before you retry the call',
-    })
+  if (job === undefined) throw noReply()
   return job as EnqueuedJob<never>
 }
 

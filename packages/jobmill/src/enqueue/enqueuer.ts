@@ -8,10 +8,10 @@ import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { bytesOf, type NewJob } from '../job/new-job.ts'
 import { type JobRequest, prepareJobs } from '../job/prepare-jobs.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
-import type { HandOff } from '../store/types/claim.ts'
+import type { DirectDispatchOffer } from '../store/types/claim.ts'
 import type { Enqueued } from '../store/types/replies.ts'
 import type { FullStore, TxOf } from '../store/store.ts'
-import { type Call, type Batcher, batcher } from './batcher.ts'
+import { batcher, type Call } from './batcher.ts'
 import type { Send } from './send-until-known.ts'
 
 export interface EnqueuerOptions {
@@ -25,7 +25,7 @@ export interface EnqueuerOptions {
 
 /** The direct dispatch that an instance offers for one write, with callbacks for its outcome. */
 interface Offer {
-  readonly handOff: HandOff
+  readonly directDispatch: DirectDispatchOffer
   readonly accepted: (replies: readonly Enqueued[]) => void
   readonly failed: (error: unknown) => void
 }
@@ -37,7 +37,7 @@ async function sendWith(
 ): Promise<Enqueued[]> {
   if (offer === undefined) return store.enqueue(jobs, { mayRepeat: false })
   try {
-    const replies = await store.enqueue(jobs, { handOff: offer.handOff })
+    const replies = await store.enqueue(jobs, { directDispatch: offer.directDispatch })
     offer.accepted(replies)
     return replies
   } catch (error) {
@@ -110,7 +110,7 @@ export function enqueuer<S extends FullStore<never>>(
     waiting.bytes -= bytes
   }
 
-  function batcherFor(jobs: readonly NewJob[], mayRepeat: boolean): Batcher {
+  function batcherFor(jobs: readonly NewJob[], mayRepeat: boolean): (call: Call) => void {
     const withKeys = jobs.some((job) => job.dedupe !== null)
     if (mayRepeat) return withKeys ? givenAndKeyed : given
     return withKeys ? keyed : fresh
@@ -124,9 +124,8 @@ export function enqueuer<S extends FullStore<never>>(
     }
     waiting.items += jobs.length
     waiting.bytes += bytes
-    return new Promise<Enqueued[]>((resolve, reject) => {
-      batcherFor(jobs, mayRepeat).add({ jobs, bytes, resolve, reject })
-    })
+    const add = batcherFor(jobs, mayRepeat)
+    return new Promise<Enqueued[]>((resolve, reject) => add({ jobs, bytes, resolve, reject }))
   }
 
   const write: Enqueuer<TxOf<S>>['write'] = (jobs, { tx, mayRepeat }) => {

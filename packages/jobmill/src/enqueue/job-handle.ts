@@ -1,6 +1,6 @@
 /** Job handles, which await the result of a job. */
 import { durationMs } from '../job/duration.ts'
-import { JobmillError, quote } from '../job/errors.ts'
+import { invalidValue, JobmillError } from '../job/errors.ts'
 import type { EnqueuedJob, JobHandle, ResultOptions } from '../job/handle.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { checkSignal } from '../job/numbers.ts'
@@ -10,7 +10,7 @@ import type { JobResult } from '../store/types/job-record.ts'
 import type { Results } from './results.ts'
 
 export interface HandleTools {
-  readonly results: Results
+  readonly results: Pick<Results, 'add'>
   readonly platform: Platform
 }
 
@@ -39,20 +39,16 @@ async function resultOf<Result>(
   checkObjectKeys(options, 'options', ['timeout', 'signal'])
   checkSignal(options.signal, 'options.signal')
   const timeoutMs = options.timeout === undefined ? null : durationMs(options.timeout, 'options.timeout')
-  const answer = await awaitEnd(id, tools, { timeoutMs, signal: options.signal, mayAppear })
+  const answer = await awaitEnd(id, tools, timeoutMs, options.signal, mayAppear)
   return valueOf(id, answer) as Result
-}
-
-interface Waiting {
-  readonly timeoutMs: number | null
-  readonly signal: ResultOptions['signal']
-  readonly mayAppear: boolean
 }
 
 function awaitEnd(
   id: string,
   { results, platform }: HandleTools,
-  { timeoutMs, signal, mayAppear }: Waiting,
+  timeoutMs: number | null,
+  signal: AbortSignal | undefined,
+  mayAppear: boolean,
 ): Promise<JobResult | null> {
   return new Promise((resolve, reject) => {
     const end = (): void => {
@@ -64,18 +60,16 @@ function awaitEnd(
     const fail = (error: unknown): void => (end(), reject(asError(error)))
     const abort = (): void => fail(signal?.reason)
     const remove = results.add(id, { mayAppear, settle, fail })
-    const timer =
-      timeoutMs === null
-        ? undefined
-        : platform.timer(timeoutMs, () =>
-            fail(
-              new JobmillError('RESULT_TIMEOUT', `job ${id} did not end within ${timeoutMs} ms`, {
-                fix: 'Await the result again, raise the timeout, or call mill.why(id) to see what the job waits for',
-              }),
-            ),
-          )
+    const late = (): void => fail(timedOut(id, timeoutMs))
+    const timer = timeoutMs === null ? undefined : platform.timer(timeoutMs, late)
     if (signal?.aborted === true) abort()
     else signal?.addEventListener('abort', abort, { once: true })
+  })
+}
+
+function timedOut(id: string, timeoutMs: number | null): JobmillError {
+  return new JobmillError('RESULT_TIMEOUT', `job ${id} did not end within ${timeoutMs} ms`, {
+    fix: 'Await the result again, raise the timeout, or call mill.why(id) to see what the job waits for',
   })
 }
 
@@ -83,23 +77,19 @@ function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))
 }
 
-function valueOf(id: string, answer: JobResult | null): unknown {
+/** What `result()` returns, or throws, for a stored result. */
+export function valueOf(id: string, answer: JobResult | null): unknown {
   if (answer === null) {
-    throw new JobmillError('JOB_UNKNOWN', 'no job has this id', {
-      field: 'id',
-      value: quote(id),
-      fix: 'Check the id: the job may have been deleted, or be in another database',
-    })
+    const fix = 'Check the id: the job may have been deleted, or be in another database'
+    throw invalidValue('id', id, 'no job has this id', fix, 'JOB_UNKNOWN')
   }
   if (answer.state === 'dead') throw new JobmillError('JOB_DEAD', `job ${id} is dead: ${reasonOf(answer)}`)
   if (answer.state === 'cancelled')
     throw new JobmillError('JOB_CANCELLED', `job ${id} was cancelled: ${reasonOf(answer)}`)
   if (answer.result !== null) return JSON.parse(answer.result)
   if (answer.error === null) return undefined
-  throw new JobmillError(
-    'RESULT_NOT_KEPT',
-    `job ${id} is done, but its result was not kept: ${reasonOf(answer)}`,
-  )
+  const what = `job ${id} is done, but its result was not kept: ${reasonOf(answer)}`
+  throw new JobmillError('RESULT_NOT_KEPT', what)
 }
 
 /** Drops the final period, because the error message adds its own. */

@@ -19,19 +19,10 @@ const MOST_ITEMS = 1_000
 
 /**
  * Prepares everything synchronously: on SQLite, an enqueue in a transaction must write before the call
- * returns.
+ * returns. Encodes each payload once. Its schema then validates what the text contains. Without `to`,
+ * prepares the items to the last one.
  */
 export function prepareAtOnce(
-  target: Target,
-  items: readonly EnqueueItem<unknown>[],
-  how: CallOptions,
-  tools: RequestTools,
-): NewJob[] | Promise<NewJob[]> {
-  return prepare(target, items, how, tools)
-}
-
-/** Encodes each payload once. Its schema then validates what the text contains. */
-function prepare(
   target: Target,
   items: readonly EnqueueItem<unknown>[],
   how: CallOptions,
@@ -73,7 +64,7 @@ export function prepareInSlices(
     while (jobs.length < items.length) {
       if (bytes >= sliceEnd) return nextTurn(tools.platform).then(proceed)
       const to = jobs.length + itemsAtATime(jobs.length, bytes)
-      const more = prepare(target, items, { ...how, from: jobs.length, seen }, tools, to)
+      const more = prepareAtOnce(target, items, { ...how, from: jobs.length, seen }, tools, to)
       // An asynchronous schema validates all of the items at once.
       if (more instanceof Promise) return restAtOnce(more, to)
       add(more)
@@ -82,7 +73,7 @@ export function prepareInSlices(
   }
 
   async function restAtOnce(first: Promise<NewJob[]>, to: number): Promise<NewJob[]> {
-    const rest = prepare(target, items, { ...how, from: to, seen }, tools)
+    const rest = prepareAtOnce(target, items, { ...how, from: to, seen }, tools)
     add((await Promise.all([first, rest])).flat())
     return jobs
   }

@@ -4,14 +4,14 @@
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import { checkTarget, type JobDeclaration } from '../job/declaration.ts'
-import { JobmillError, quote } from '../job/errors.ts'
+import { invalidValue } from '../job/errors.ts'
 import type { EnqueueItem } from '../job/handle.ts'
 import type { NewJob } from '../job/new-job.ts'
 import type { JobKind } from '../job/job-kind.ts'
+import { checkArray } from '../job/numbers.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
-import { expectedPayload, missingPayload } from '../job/payload/missing-payload.ts'
 import { ITEM_OPTIONS, type JobRequest } from '../job/prepare-jobs.ts'
-import { applySchema, type Schema } from '../job/payload/schema.ts'
+import { applySchema, expectedPayload, missingPayload, type Schema } from '../job/payload/schema.ts'
 
 export interface RequestTools {
   /** The definition of a kind in this process, if there is one. */
@@ -32,13 +32,7 @@ export function requestsFor(
 ): JobRequest[] {
   const definition = definitionOf(target, tools)
   const kind = typeof target === 'string' ? target : target.kind
-  if (!Array.isArray(items)) {
-    throw new JobmillError('OPTION_INVALID', 'must be an array', {
-      field: 'items',
-      value: quote(items),
-      fix: 'Pass [{ payload }, { payload, delay }, …]',
-    })
-  }
+  checkArray(items, 'items', 'Pass [{ payload }, { payload, delay }, …]')
   const requests: JobRequest[] = []
   // A loop by index, because `map` would skip a hole in the array instead of refusing it.
   for (let at = from; at < Math.min(to, items.length); at += 1) {
@@ -88,11 +82,8 @@ function requestFor(
   { queueOf }: RequestTools,
 ): JobRequest {
   if (typeof item !== 'object' || item === null || !('payload' in item)) {
-    throw new JobmillError('OPTION_INVALID', 'has no payload', {
-      field: at,
-      value: quote(item),
-      fix: `Pass { payload, …options }; ${payloadHint(definition?.payload)}`,
-    })
+    const fix = `Pass { payload, …options }; ${payloadHint(definition?.payload)}`
+    throw invalidValue(at, item, 'has no payload', fix)
   }
   if ('kind' in item) checkObjectKeys(item, at, ITEM_OPTIONS)
   const own = 'dedupeKey' in item ? withDedupe(item, at) : item
@@ -116,11 +107,8 @@ function withDedupe(item: EnqueueItem<unknown>, at: string): EnqueueItem<unknown
   const { dedupeKey, ...own } = item
   if (dedupeKey === undefined) return own
   if (own.dedupe === undefined) return { ...own, dedupe: { key: dedupeKey } }
-  throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with dedupe', {
-    field: `${at}.dedupeKey`,
-    value: quote(dedupeKey),
-    fix: 'Pass dedupe with its key, or dedupeKey alone',
-  })
+  const fix = 'Pass dedupe with its key, or dedupeKey alone'
+  throw invalidValue(`${at}.dedupeKey`, dedupeKey, 'cannot be combined with dedupe', fix, 'OPTION_CONFLICT')
 }
 
 const DATES =

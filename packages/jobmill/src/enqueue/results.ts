@@ -17,19 +17,7 @@ interface Waiter {
   fail(error: unknown): void
 }
 
-export interface Results {
-  /** Adds a waiter; the returned function removes it. */
-  readonly add: (id: string, waiter: Waiter) => () => void
-  /**
-   * Called when this process has written the end of a job. `isKept`: the database retains the job for a
-   * while.
-   */
-  readonly ended: (result: JobResult, isKept: boolean) => void
-  /** Drops cached results of ids that may have been deleted or reused. */
-  readonly forget: (ids: readonly string[]) => void
-  /** Rejects all remaining waiters with this error. */
-  readonly stop: (error: unknown) => void
-}
+export type Results = ReturnType<typeof results>
 
 const MOST_RECENT = 1_000
 const LARGEST_RECENT = 4_096
@@ -37,7 +25,7 @@ const LARGEST_RECENT = 4_096
 export function results(
   read: (ids: readonly string[]) => Promise<Answer[]>,
   { platform, everyMs }: { readonly platform: Platform; readonly everyMs: number },
-): Results {
+) {
   const waiters = new Map<string, Set<Waiter>>()
   /**
    * Results of jobs that ended here recently, so that awaiting one job after another needs no statement each.
@@ -110,7 +98,8 @@ export function results(
   }
 
   return {
-    add(id, waiter) {
+    /** Adds a waiter; the returned function removes it. */
+    add(id: string, waiter: Waiter): () => void {
       wasAwaited = true
       const known = recent.get(id) ?? before.get(id)
       if (known !== undefined) {
@@ -122,17 +111,23 @@ export function results(
       arm()
       return () => remove(id, waiter)
     },
-    ended(result, isKept) {
+    /**
+     * Called when this process has written the end of a job. `isKept`: the database retains the job for a
+     * while.
+     */
+    ended: (result: JobResult, isKept: boolean) => {
       if (wasAwaited || !isKept) remember(result)
       if (waiters.size > 0) settleWaiters(result.id, result)
     },
-    forget(ids) {
+    /** Drops cached results of ids that may have been deleted or reused. */
+    forget: (ids: readonly string[]) => {
       for (const id of ids) {
         recent.delete(id)
         before.delete(id)
       }
     },
-    stop(error) {
+    /** Rejects all remaining waiters with this error. */
+    stop(error: unknown) {
       timer?.cancel()
       timer = null
       failAll(error)

@@ -5,6 +5,7 @@ import { JobmillError } from '../job/errors.ts'
 import type { EnqueuedJob, EnqueueOptions, ResultOptions } from '../job/handle.ts'
 import type { JobKind } from '../job/job-kind.ts'
 import { checkObject } from '../job/options/known-keys.ts'
+import { omitUndefined } from '../job/options/omit-undefined.ts'
 import type { Client } from './client.ts'
 
 /** As for `enqueue`, except that `timeout` is how long to wait. Attempts have the timeout of the kind. */
@@ -45,12 +46,8 @@ export function runApi({ client, cancel }: RunTools): Run {
       checkSignal(signal, 'options.signal')
       signal?.throwIfAborted()
       const job: EnqueuedJob<never> = await client.enqueue(target as JobKind<unknown, never>, payload, own)
-      const wait = {
-        ...(timeout === undefined ? {} : { timeout }),
-        ...(signal === undefined ? {} : { signal }),
-      }
       try {
-        return await job.result(wait)
+        return await job.result(omitUndefined({ timeout, signal }))
       } catch (error) {
         if (cancelOnTimeout && job.outcome === 'enqueued' && endedEarly(error, signal))
           await cancel(job.id, { reason: 'the caller of run stopped waiting' })

@@ -43,7 +43,7 @@ export interface JobLog {
 }
 
 /** As `mill.enqueue`, plus `withCompletion`. */
-export interface EnqueueInside {
+interface EnqueueInside {
   (kind: string): Promise<JobHandle>
   <Result>(job: JobKind<null, Result>): Promise<EnqueuedJob<Result>>
   (kind: string, payload: unknown, options?: OptionsInside): Promise<JobHandle>
@@ -59,7 +59,7 @@ export interface EnqueueInside {
   ): Promise<EnqueuedJob<Result>>
 }
 
-export interface EnqueueManyInside {
+interface EnqueueManyInside {
   (
     kind: string,
     items: readonly EnqueueItem<unknown>[],
@@ -111,8 +111,8 @@ export interface JobContext<Payload = unknown, Tx = unknown, Result = unknown, C
   /** Limits shared by all processes: `await limit.acquire('smtp')`. */
   readonly limit: LimitInside
   /**
-   * The error text of the previous attempt; null on the first attempt. Read from the store when called, so
-   * jobs that do not call it pay nothing: `if ((await previousError())?.includes('quota')) …`
+   * The error text of the previous attempt; null if none has failed or crashed. Read from the store when
+   * called, so jobs that do not call it pay nothing: `if ((await previousError())?.includes('quota')) …`
    */
   readonly previousError: () => Promise<string | null>
   /**
@@ -137,15 +137,7 @@ export interface DeadContext<Payload = unknown, Context = unknown> extends Omit<
    */
   readonly payload: Payload
   /** The dead job; `job` is the one that runs `onDead`. */
-  readonly dead: {
-    readonly id: string
-    readonly kind: string
-    readonly queue: string
-    readonly attempt: number
-    readonly crashes: number
-    readonly tags: readonly string[]
-    readonly metadata: Readonly<Record<string, unknown>> | null
-  }
+  readonly dead: Pick<JobInfo, 'id' | 'kind' | 'queue' | 'attempt' | 'crashes' | 'tags' | 'metadata'>
   /** The error of its last attempt, with its causes. */
   readonly error: string
 }

@@ -3,7 +3,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { type Backoff, type BackoffPlan, backoffPlan } from './attempt/backoff.ts'
 import { BOUNDS } from './defaults.ts'
 import { type Duration, timeoutMs } from './duration.ts'
-import { JobmillError, quote } from './errors.ts'
+import { invalidValue } from './errors.ts'
 import { JOB_KIND, type JobKind } from './job-kind.ts'
 import { checkName } from './names.ts'
 import { checkWhole } from './numbers.ts'
@@ -120,20 +120,14 @@ export function isDeclaration(value: unknown): value is JobDeclaration {
 /** For arguments that are a declaration, a definition or the name of a kind. */
 export function checkTarget(value: unknown, field: string): JobDeclaration {
   if (isDeclaration(value)) return value
-  throw new JobmillError('OPTION_INVALID', 'must be a job or the name of a kind', {
-    field,
-    value: quote(value),
-    fix: "Pass the return value of defineJob or declareJob, or a kind such as 'email.send'",
-  })
+  const fix = "Pass the return value of defineJob or declareJob, or a kind such as 'email.send'"
+  throw invalidValue(field, value, 'must be a job or the name of a kind', fix)
 }
 
 function checkSchema(schema: unknown, field: string): Schema | undefined {
   if (schema === undefined || isSchema(schema)) return schema
-  throw new JobmillError('OPTION_INVALID', 'must be a schema', {
-    field,
-    value: quote(schema),
-    fix: 'Pass a Standard Schema, such as z.object({ … }) of zod 4 or v.object({ … }) of valibot 1',
-  })
+  const fix = 'Pass a Standard Schema, such as z.object({ … }) from Zod 4 or v.object({ … }) from Valibot 1'
+  throw invalidValue(field, schema, 'must be a schema', fix)
 }
 
 function whole(value: unknown, field: string, bounds: { least: number; most: number }): number | undefined {

@@ -44,6 +44,13 @@ export const DEFAULTS = Object.freeze({
   workers: 10,
   /** How often an instance checks for jobs, cancels and changed settings without a notification. */
   heartbeatEveryMs: 640,
+  /** The same while an instance is idle and notifications arrive; at most a quarter of the lease. */
+  idleHeartbeatEveryMs: 2.5 * SECOND,
+  /**
+   * A job that is due within this time may be due before the next heartbeat of an idle instance, so writing
+   * it sends a notification.
+   */
+  dueSoonMs: 3 * SECOND,
   /** How often an instance compares its running jobs with the leases in the database. */
   compareEveryMs: 10 * SECOND,
   /** How long an attempt of `commandJob` and `workerPool` may take. */
@@ -94,6 +101,8 @@ export const DEFAULTS = Object.freeze({
   statementDeadlineMs: 30 * SECOND,
   /** Connections of a PostgreSQL store, in addition to the listening one. */
   connections: 4,
+  /** How far a replica may be behind, to be read. */
+  replicaLagMs: 10 * SECOND,
   listScanRows: 50_000,
   listScanMs: SECOND,
 })
@@ -136,6 +145,8 @@ export const BOUNDS = Object.freeze({
   pageLimit: 500,
   /** The JSON and logs of the jobs on one page of a list that includes payloads or results. */
   pageBytes: 4 * 1024 * 1024,
+  /** Values in the body of a request to the HTTP API: 1,000 jobs with 250 values each. */
+  bodyValues: 250_000,
   /** The length of a search text for errors, or for payloads at a path. */
   soughtChars: 1_000,
   /** How many payload values one filter can name, and how many parts each path can have. */

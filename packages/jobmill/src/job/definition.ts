@@ -10,14 +10,14 @@ import {
   type JobDeclaration,
   type JobPolicy,
 } from './declaration.ts'
-import { JobmillError, quote } from './errors.ts'
+import { invalidValue } from './errors.ts'
 import { checkName } from './names.ts'
 import { checkFunction } from './numbers.ts'
 import { checkObjectKeys } from './options/known-keys.ts'
 import type { MustBeJson } from './payload/json-payload.ts'
 import type { Stored } from './payload/stored.ts'
 
-/** Accepts every context, and fits every mill: the check happens where jobs and context meet. */
+/** Fits every mill: the types of `jobs` and `context` are compared where both are passed. */
 // oxlint-disable-next-line typescript/no-explicit-any
 type AnyContext = any
 
@@ -147,11 +147,8 @@ export const defineJob: DefineJob = (options: unknown): never => {
 /** Adds the handler to a declaration, in the processes that run its jobs. */
 export const implement: Implement = (declaration: unknown, handler: unknown): never => {
   if (!isDeclaration(declaration)) {
-    throw new JobmillError('OPTION_INVALID', 'must be a declaration', {
-      field: 'declaration',
-      value: quote(declaration),
-      fix: 'Pass the return value of declareJob',
-    })
+    const fix = 'Pass the return value of declareJob'
+    throw invalidValue('declaration', declaration, 'must be a declaration', fix)
   }
   if (typeof handler === 'object') checkObjectKeys(handler, `job ${declaration.kind}`, HANDLER_KEYS)
   const options = typeof handler === 'object' ? handler : { run: handler }
@@ -169,6 +166,8 @@ export function withContext<Context extends object>(): {
   return { defineJob: defineJob as DefineJob<Context>, implement }
 }
 
+const HANDLER = 'Pass a function that takes a context'
+const RETRY_IF = 'Pass a function that takes the error and returns whether to retry'
 const HANDLER_KEYS = ['run', 'onDead', 'retryIf', 'service']
 
 function definition(
@@ -177,38 +176,24 @@ function definition(
 ): JobDefinition {
   const at = `job ${declaration.kind}`
   const run: unknown = handler.run
-  if (typeof run !== 'function') throw notAFunction(`${at}.run`, run)
-  if (handler.onDead !== undefined) checkOnDead(handler.onDead, declaration.kind, at)
-  if (handler.retryIf !== undefined)
-    checkFunction(
-      handler.retryIf,
-      `${at}.retryIf`,
-      'Pass a function that takes the error and returns whether to retry',
-    )
+  checkFunction(run, `${at}.run`, HANDLER)
+  const { onDead, retryIf } = handler
+  if (onDead !== undefined) {
+    checkFunction(onDead, `${at}.onDead`, HANDLER)
+    // The kind that runs onDead is a few characters longer.
+    checkName(onDeadKind(declaration.kind), `${at}.kind with onDead`)
+  }
+  if (retryIf !== undefined) checkFunction(retryIf, `${at}.retryIf`, RETRY_IF)
   return Object.freeze({
     ...declaration,
-    retryIf: handler.retryIf,
+    retryIf,
     // Only the caller knows the types of payload and result. From here on they are opaque.
     run: run.bind(handler) as JobDefinition['run'],
-    onDead: handler.onDead?.bind(handler) as JobDefinition['onDead'],
+    onDead: onDead?.bind(handler) as JobDefinition['onDead'],
     service: handler.service,
   })
 }
 
 export function isDefinition(value: unknown): value is AnyJob {
   return isDeclaration(value) && 'run' in value
-}
-
-function notAFunction(field: string, value: unknown): JobmillError {
-  return new JobmillError('HANDLER_INVALID', 'must be a function', {
-    field,
-    value: quote(value),
-    fix: 'Pass a function that takes a context',
-  })
-}
-
-function checkOnDead(onDead: unknown, kind: string, at: string): void {
-  if (typeof onDead !== 'function') throw notAFunction(`${at}.onDead`, onDead)
-  // The kind that runs onDead is a few characters longer.
-  checkName(onDeadKind(kind), `${at}.kind with onDead`)
 }

@@ -1,6 +1,7 @@
 /** Parses durations and instants: milliseconds, or text such as `'90s'` and `'1h30m'`. */
 import { BOUNDS } from './defaults.ts'
-import { JobmillError, quote } from './errors.ts'
+import { invalidValue, type JobmillError } from './errors.ts'
+import type { Fix } from './fixes.ts'
 
 export type Duration = number | string
 
@@ -11,27 +12,12 @@ const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g
 /** Milliseconds, rounded to whole ones. 0 is allowed; negative, infinite and more than ten years are not. */
 export function durationMs(value: unknown, field: string): number {
   const ms = typeof value === 'string' ? parse(value) : value
-  if (typeof ms !== 'number' || !Number.isFinite(ms)) {
-    throw new JobmillError('DURATION_INVALID', 'must be a duration', {
-      field,
-      value: quote(value),
-      fix: { code: 'duration.units' },
-    })
-  }
-  if (ms < 0) {
-    throw new JobmillError('DURATION_INVALID', 'must not be negative', {
-      field,
-      value: quote(value),
-      fix: 'Pass a positive duration',
-    })
-  }
-  if (ms > BOUNDS.durationMs) {
-    throw new JobmillError('DURATION_INVALID', 'must not be longer than ten years', {
-      field,
-      value: quote(value),
-      fix: { code: 'duration.most' },
-    })
-  }
+  const invalid = (what: string, fix: string | Fix): JobmillError =>
+    invalidValue(field, value, what, fix, 'DURATION_INVALID')
+  if (typeof ms !== 'number' || !Number.isFinite(ms))
+    throw invalid('must be a duration', { code: 'duration.units' })
+  if (ms < 0) throw invalid('must not be negative', 'Pass a positive duration')
+  if (ms > BOUNDS.durationMs) throw invalid('must not be longer than ten years', { code: 'duration.most' })
   return Math.round(ms)
 }
 
@@ -48,11 +34,16 @@ export function durationText(ms: number): string {
 export function timeoutMs(value: unknown, field: string): number {
   const ms = durationMs(value, field)
   if (ms > 0) return ms
-  throw new JobmillError('DURATION_INVALID', 'must be longer than 0', {
-    field,
-    value: quote(value),
-    fix: 'Pass a longer duration, or omit it',
-  })
+  const fix = 'Pass a longer duration, or omit it'
+  throw invalidValue(field, value, 'must be longer than 0', fix, 'DURATION_INVALID')
+}
+
+/** A wait that an upstream asked for: as `durationMs`, but at most 24 hours. */
+export function retryAfterMs(value: unknown, field: string): number {
+  const ms = durationMs(value, field)
+  if (ms <= BOUNDS.retryAfterMs) return ms
+  const fix = 'Pause the queue or snooze the job for a longer wait'
+  throw invalidValue(field, value, 'must not be longer than 24 hours', fix, 'DURATION_INVALID')
 }
 
 /** As `durationMs`, but turns `'forever'` into null. */
@@ -71,39 +62,20 @@ function parse(text: string): number {
 
 /** Parses an instant: a Date, milliseconds since the epoch, or ISO 8601 text with a time zone. */
 export function instantAt(value: unknown, field: string): number {
-  if (typeof value === 'string' && ISO_WITHOUT_ZONE.test(value)) {
-    throw new JobmillError('INSTANT_INVALID', 'has no time zone', {
-      field,
-      value: quote(value),
-      fix: 'Add Z or an offset such as +01:00',
-    })
-  }
+  const invalid = (what: string, fix: string | Fix): JobmillError =>
+    invalidValue(field, value, what, fix, 'INSTANT_INVALID')
+  if (typeof value === 'string' && ISO_WITHOUT_ZONE.test(value))
+    throw invalid('has no time zone', 'Add Z or an offset such as +01:00')
   const at = toInstant(value)
-  if (Number.isNaN(at)) {
-    throw new JobmillError('INSTANT_INVALID', 'must be an instant', {
-      field,
-      value: quote(value),
-      fix: { code: 'instant.format' },
-    })
-  }
+  if (Number.isNaN(at)) throw invalid('must be an instant', { code: 'instant.format' })
   if (at < 0 || at > BOUNDS.lastInstantAt) {
-    throw new JobmillError('INSTANT_INVALID', 'must be between 1970 and 2199', {
-      field,
-      value: quote(value),
-      fix: 'Pass an instant in this range; a number is milliseconds since 1970',
-    })
+    const fix = 'Pass an instant in this range; a number is milliseconds since 1970'
+    throw invalid('must be between 1970 and 2199', fix)
   }
   // An instant in seconds would be in the distant past, and the job would run at once.
   if (typeof value === 'number' && at >= SECONDS_FROM && at < SECONDS_BEFORE) {
-    throw new JobmillError(
-      'INSTANT_INVALID',
-      'is before 1974 when read as milliseconds, so it is probably in seconds',
-      {
-        field,
-        value: quote(value),
-        fix: 'Multiply it by 1,000 to get milliseconds since 1970',
-      },
-    )
+    const what = 'is before 1974 when read as milliseconds, so it is probably in seconds'
+    throw invalid(what, 'Multiply it by 1,000 to get milliseconds since 1970')
   }
   return Math.round(at)
 }

@@ -4,111 +4,77 @@
  */
 import { type Fix, type FixCode, FIXES, type FixTexts, fixText } from './fixes.ts'
 
-export const ERRORS = {
-  ATTEMPT_ENDED: 'The attempt has ended and can no longer write',
-  CURSOR_INVALID: 'The cursor does not belong to this list',
-  DATA_REFUSED: 'The database rejected a value; retrying cannot succeed',
-  DURATION_INVALID: 'A duration is malformed or out of range',
-  DUTY_UNKNOWN: 'No duty has this name',
-  HANDLER_INVALID: 'A handler or middleware is invalid',
-  ID_INVALID: 'A job id is not a UUID',
-  ID_REPEATED: 'The same job id appears twice in one call',
-  INSTANT_INVALID: 'An instant is malformed or out of range',
-  JOB_CANCELLED: 'The job was cancelled, so it has no result',
-  JOB_DEAD: 'The job is dead, so it has no result',
-  JOB_UNKNOWN: 'No job has this id',
-  KIND_REPEATED: 'Two jobs have the same kind',
-  LEASE_LOST: 'The attempt no longer holds its lease, so its write was refused',
-  LIMIT_IN_USE: 'A queue uses this limit, so it cannot be deleted',
-  LIMIT_UNKNOWN: 'No limit has this name',
-  MILL_NOT_STARTED: 'The call needs a started mill',
-  MILL_STOPPED: 'The mill was stopped',
-  NAME_INVALID: 'A name, key or tag is invalid',
-  NUMBER_INVALID: 'A number is not a whole number or is out of range',
-  OPTIONS_INVALID: 'Some options of the mill are invalid; `problems` lists all of them',
-  OPTION_CONFLICT: 'Two options contradict each other',
-  OPTION_INVALID: 'An option has an invalid value',
-  OPTION_UNKNOWN: 'No option has this name',
-  OUTCOME_UNKNOWN: 'The result of a write is unknown: it may or may not have been committed',
-  OVERLOADED: 'Too many jobs are waiting in memory to be written',
-  PAYLOAD_INVALID: 'A payload or result does not match its schema',
-  PAYLOAD_NOT_JSON: 'A value cannot be stored as JSON',
-  PAYLOAD_TOO_LARGE: 'A value exceeds the size limit as JSON',
-  QUEUES_MISSING: 'This process has no queue to serve',
-  QUEUE_UNKNOWN: 'No queue has this name',
-  RESULT_NOT_KEPT: 'The job is done, but its result could not be stored',
-  RESULT_TIMEOUT: 'The job did not end within the timeout; the job itself is not affected',
-  SCHEDULE_EXISTS: 'A schedule with this name already exists',
-  SCHEDULE_INVALID: 'The expression or time zone of a schedule is invalid, or the schedule never runs',
-  SCHEDULE_UNKNOWN: 'No schedule has this name',
-  SCHEMA_CHANGED: 'An applied migration differs from the one in this release',
-  SCHEMA_NEWER: 'The database was migrated by a newer release',
-  SCHEMA_OUTDATED: 'The database lacks tables or migrations that this release needs',
-  STORE_BUSY: 'The database is busy; the same call may succeed shortly',
-  STORE_CLOSED: 'The store is not open',
-  STORE_REFUSED: 'The database refused the user, the password, the database name or the permission',
-  STORE_UNAVAILABLE: 'The database is unreachable or cannot serve requests; nothing was written',
-  STORE_UNSUPPORTED: 'This version or setting of the database cannot uphold the guarantees',
-  TRANSFER_REFUSED: 'A database is not ready for a transfer, or changed during it',
-  TX_INVALID: 'The value passed as a transaction cannot run statements',
-  TX_ROLLED_BACK: 'The transaction that completed the job was not committed',
-} as const
+/**
+ * The HTTP status of each code and what it means. 400 is invalid input. 500 is a program error or a failed
+ * job: the sender of the request is not at fault. The HTTP API and `error.statusCode` share the status.
+ */
+const CATALOG = {
+  ATTEMPT_ENDED: [409, 'The attempt has ended and can no longer write'],
+  CURSOR_INVALID: [400, 'The cursor does not belong to this list'],
+  DATA_REFUSED: [422, 'The database rejected a value; retrying cannot succeed'],
+  DURATION_INVALID: [400, 'A duration is malformed or out of range'],
+  DUTY_UNKNOWN: [404, 'No duty has this name'],
+  HANDLER_INVALID: [500, 'A handler or middleware is invalid'],
+  ID_INVALID: [400, 'A job id is not a UUID'],
+  ID_REPEATED: [400, 'The same job id appears twice in one call'],
+  INSTANT_INVALID: [400, 'An instant is malformed or out of range'],
+  JOB_CANCELLED: [409, 'The job was cancelled, so it has no result'],
+  JOB_DEAD: [500, 'The job is dead, so it has no result'],
+  JOB_UNKNOWN: [404, 'No job has this id'],
+  KIND_REPEATED: [500, 'Two jobs have the same kind'],
+  LEASE_LOST: [409, 'The attempt no longer holds its lease, so its write was refused'],
+  LIMIT_IN_USE: [409, 'A queue uses this limit, so it cannot be deleted'],
+  LIMIT_UNKNOWN: [404, 'No limit has this name'],
+  MILL_NOT_STARTED: [503, 'The call needs a started mill'],
+  MILL_STOPPED: [503, 'The mill was stopped'],
+  NAME_INVALID: [400, 'A name, key or tag is invalid'],
+  NUMBER_INVALID: [400, 'A number is not a whole number or is out of range'],
+  OPTIONS_INVALID: [500, 'Some options of the mill are invalid; `problems` lists all of them'],
+  OPTION_CONFLICT: [409, 'Two options contradict each other'],
+  OPTION_INVALID: [400, 'An option has an invalid value'],
+  OPTION_UNKNOWN: [400, 'No option has this name'],
+  OUTCOME_UNKNOWN: [503, 'The result of a write is unknown: it may or may not have been committed'],
+  OVERLOADED: [429, 'Too many jobs are waiting in memory to be written'],
+  PAYLOAD_INVALID: [422, 'A payload or result does not match its schema'],
+  PAYLOAD_NOT_JSON: [400, 'A value cannot be stored as JSON'],
+  PAYLOAD_TOO_LARGE: [413, 'A value exceeds the size limit as JSON'],
+  QUEUES_MISSING: [500, 'This process has no queue to serve'],
+  QUEUE_UNKNOWN: [404, 'No queue has this name'],
+  RESULT_NOT_KEPT: [500, 'The job is done, but its result could not be stored'],
+  RESULT_TIMEOUT: [504, 'The job did not end within the timeout; the job itself is not affected'],
+  SCHEDULE_EXISTS: [409, 'A schedule with this name already exists'],
+  SCHEDULE_INVALID: [400, 'The expression or time zone of a schedule is invalid, or the schedule never runs'],
+  SCHEDULE_UNKNOWN: [404, 'No schedule has this name'],
+  SCHEMA_CHANGED: [503, 'An applied migration differs from the one in this release'],
+  SCHEMA_NEWER: [503, 'The database was migrated by a newer release'],
+  SCHEMA_OUTDATED: [503, 'The database lacks tables or migrations that this release needs'],
+  STORE_BUSY: [503, 'The database is busy; the same call may succeed shortly'],
+  STORE_CLOSED: [503, 'The store is not open'],
+  STORE_REFUSED: [503, 'The database refused the user, the password, the database name or the permission'],
+  STORE_UNAVAILABLE: [503, 'The database is unreachable or cannot serve requests; nothing was written'],
+  STORE_UNSUPPORTED: [503, 'This version or setting of the database cannot uphold the guarantees'],
+  TRANSFER_REFUSED: [409, 'A database is not ready for a transfer, or changed during it'],
+  TX_INVALID: [500, 'The value passed as a transaction cannot run statements'],
+  TX_ROLLED_BACK: [500, 'The transaction that completed the job was not committed'],
+  TX_STALE: [503, 'The transaction began before the row of the job existed; it succeeds when it runs again'],
+} as const satisfies Readonly<Record<string, readonly [status: number, sentence: string]>>
 
-export type ErrorCode = keyof typeof ERRORS
+export type ErrorCode = keyof typeof CATALOG
+
+export const ERRORS = Object.fromEntries(
+  Object.entries(CATALOG).map(([code, [, sentence]]) => [code, sentence]),
+) as Readonly<Record<ErrorCode, string>>
 
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'OUTCOME_UNKNOWN',
   'OVERLOADED',
   'STORE_BUSY',
   'STORE_UNAVAILABLE',
+  'TX_STALE',
 ])
 
-/**
- * The HTTP status of each code; 400 (invalid input) where it is not listed. The HTTP API and
- * `error.statusCode` share it.
- */
-const STATUS_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
-  DUTY_UNKNOWN: 404,
-  JOB_UNKNOWN: 404,
-  LIMIT_UNKNOWN: 404,
-  QUEUE_UNKNOWN: 404,
-  SCHEDULE_UNKNOWN: 404,
-  ATTEMPT_ENDED: 409,
-  JOB_CANCELLED: 409,
-  LEASE_LOST: 409,
-  LIMIT_IN_USE: 409,
-  TRANSFER_REFUSED: 409,
-  OPTION_CONFLICT: 409,
-  SCHEDULE_EXISTS: 409,
-  PAYLOAD_TOO_LARGE: 413,
-  DATA_REFUSED: 422,
-  PAYLOAD_INVALID: 422,
-  OVERLOADED: 429,
-  // Program errors and failed jobs: the sender of the request is not at fault.
-  HANDLER_INVALID: 500,
-  JOB_DEAD: 500,
-  KIND_REPEATED: 500,
-  OPTIONS_INVALID: 500,
-  QUEUES_MISSING: 500,
-  RESULT_NOT_KEPT: 500,
-  TX_INVALID: 500,
-  TX_ROLLED_BACK: 500,
-  MILL_NOT_STARTED: 503,
-  MILL_STOPPED: 503,
-  OUTCOME_UNKNOWN: 503,
-  SCHEMA_CHANGED: 503,
-  SCHEMA_NEWER: 503,
-  SCHEMA_OUTDATED: 503,
-  STORE_BUSY: 503,
-  STORE_CLOSED: 503,
-  STORE_REFUSED: 503,
-  STORE_UNAVAILABLE: 503,
-  STORE_UNSUPPORTED: 503,
-  RESULT_TIMEOUT: 504,
-}
-
 export function statusCodeOf(code: ErrorCode): number {
-  return STATUS_CODES[code] ?? 400
+  return CATALOG[code][0]
 }
 
 export interface ErrorDetails {
@@ -169,6 +135,17 @@ export class JobmillError extends Error {
   }
 }
 
+/** The error about a value that was passed: shows the value, shortened. */
+export function invalidValue(
+  field: string,
+  value: unknown,
+  what: string,
+  fix: string | Fix,
+  code: ErrorCode = 'OPTION_INVALID',
+): JobmillError {
+  return new JobmillError(code, what, { field, value: quote(value), fix })
+}
+
 export function isJobmillError(error: unknown): error is JobmillError {
   return typeof error === 'object' && error !== null && BRAND in error
 }
@@ -204,7 +181,7 @@ export interface Words {
   readonly fixes?: FixTexts
 }
 
-/** `jobs[3].queue: contains an invalid character (got "my queue"). Use letters, digits and …` */
+/** `jobs[3].queue: is not a valid name (got "my queue"). Use letters, digits and …` */
 function sentence(what: string, { field, value, fix, others = [] }: ErrorDetails, fixes: FixTexts): string {
   const subject = field === undefined ? '' : `${field}: `
   const got = value === undefined ? '' : ` (got ${value})`
@@ -251,8 +228,16 @@ export function quote(value: unknown): string {
   if (typeof value === 'function') return 'a function'
   if (Array.isArray(value)) return `an array of ${value.length} ${value.length === 1 ? 'item' : 'items'}`
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : value.toISOString()
-  if (typeof value === 'object' && value !== null) return `an object with ${named(Object.keys(value))}`
+  if (typeof value === 'object' && value !== null)
+    return collectionText(value) ?? `an object with ${named(Object.keys(value))}`
   return short(typeof value === 'bigint' ? `${value}n` : String(value))
+}
+
+/** These have no keys, so they would look like an empty object. */
+function collectionText(value: object): string | undefined {
+  if (value instanceof Map) return 'a Map'
+  if (value instanceof Set) return 'a Set'
+  return value instanceof Promise ? 'a Promise' : undefined
 }
 
 function quoted(text: string): string {

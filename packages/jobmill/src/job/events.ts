@@ -2,6 +2,7 @@
  * Lifecycle events of jobs, queues and the process. Listeners only observe: they cannot change the outcome.
  */
 import type { InterruptionCause } from './attempt/interruption.ts'
+import type { Overridable, Stamp } from './queue/overrides.ts'
 import type { TraceIds } from './tracing.ts'
 
 export interface JobRef {
@@ -15,6 +16,28 @@ export interface AttemptRef extends JobRef {
   readonly maxAttempts: number
   /** The span of the attempt; only when tracing is enabled. */
   readonly trace?: TraceIds
+}
+
+/** An option with its value in code and its stored value, both in the notation of options. */
+export interface ConfigDrift {
+  readonly what: Overridable
+  readonly name: string
+  readonly field: string
+  /**
+   * The value in code (or the default if code does not set it), and the stored value that applies. In an
+   * event, both are null for a payload, which may contain secrets.
+   */
+  readonly code: unknown
+  readonly stored: unknown
+  /** Whether code sets this option. */
+  readonly isInCode: boolean
+  /** Who overrode it, and when. Null if code of another process applies. */
+  readonly override: Stamp | null
+  /**
+   * The version of the stored schedule, if it is higher than the version in code. Null otherwise: without an
+   * override, a process with different code started later.
+   */
+  readonly higherVersion: number | null
 }
 
 /** The fields of each event type. `at` is the wall clock of this process. */
@@ -75,19 +98,7 @@ export interface EventTable {
    * The value in code of a queue, limit or schedule is not in effect: an operator overrode it, another
    * release started later, or a higher version of the schedule is stored. Emitted at start.
    */
-  'settings-differ': {
-    readonly what: 'queue' | 'limit' | 'schedule'
-    readonly name: string
-    readonly field: string
-    /** Both null for a payload, which may contain secrets. */
-    readonly code: unknown
-    readonly stored: unknown
-    readonly isInCode: boolean
-    /** Null without an override. */
-    readonly override: { readonly by: string | null; readonly at: number | null } | null
-    /** The version of the stored schedule, if it is higher than the version in code. */
-    readonly higherVersion: number | null
-  }
+  'settings-differ': ConfigDrift
   /** A limit grants nothing for a while, because an upstream refused calls. */
   'limit-drained': {
     readonly limit: string
@@ -164,7 +175,7 @@ export interface EventTable {
   'grace-expired': { readonly jobs: readonly (AttemptRef & { readonly isAbandoned: boolean })[] }
   'mill-stopped': {
     readonly finished: number
-    readonly handedBack: number
+    readonly returned: number
     readonly interrupted: number
     readonly tookMs: number
   }

@@ -5,7 +5,7 @@
 export const FIXES = {
   'access.secure': 'Pass tokens or authenticate, or insecure: true on a network that you trust',
   'backoff.order': 'Raise max or lower base',
-  'cursor.next': 'Pass "next" of the previous page, with the same state filter',
+  'cursor.next': 'Pass "next" of the previous page, with the same filter',
   'delay.or-run-at': 'Pass delay or runAt, not both',
   'duration.most': 'Pass at most 3650d; an instant is not a duration',
   'duration.units':
@@ -14,7 +14,8 @@ export const FIXES = {
     'Pass your own key as dedupeKey instead. An id has 32 hex digits as 8-4-4-4-12; omit it to generate one',
   'instant.format': "Pass a Date, milliseconds since 1970, or text such as '2027-01-31T09:00:00Z'",
   'limit.change': 'Change it with mill.limits.change, or delete it first',
-  'limit.create': 'Declare it in the option limits, or create it with mill.limits.create',
+  'limit.create':
+    'Declare it under `limits` in the options of jobmill(), or create it with mill.limits.create',
   'limit.key': "Pass a key, such as { key: 'chat:42' }",
   'limit.per-key': 'Omit it, or use another limit with perKey: true',
   'limit.type': "Pass { rate: 50, per: '1m' } or { concurrency: 5 }",

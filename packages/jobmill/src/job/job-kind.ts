@@ -1,6 +1,7 @@
 /** The part of a definition that enqueuing needs: the name of the kind, and its types. */
 
-// A symbol instead of instanceof, so that two copies of the package in one process recognize each other's.
+// A symbol instead of instanceof, so that two copies of the package in one process recognize each other's
+// kinds.
 export const JOB_KIND: unique symbol = Symbol.for('jobmill.definition') as never
 
 /** `Input` is the payload type of `enqueue`, `Result` the type that `result()` resolves to. */

@@ -1,6 +1,6 @@
 /** Validates the names of queues and kinds, keys, tags and ids. */
 import { BOUNDS } from './defaults.ts'
-import { JobmillError, quote } from './errors.ts'
+import { invalidValue } from './errors.ts'
 import type { Fix } from './fixes.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/
@@ -12,34 +12,31 @@ const CONTROL = /[\u0000-\u001f\u007f]/
  * characters are allowed.
  */
 export function checkName(value: unknown, field: string): string {
+  const text = checkLength(value, field, BOUNDS.nameChars, ['"email.send"', 'Shorten it'])
+  if (NAME.test(text)) return text
+  const fix = 'Use letters, digits and . _ : / -, and start with a letter or digit'
+  throw invalidValue(field, value, 'is not a valid name', fix, 'NAME_INVALID')
+}
+
+function checkLength(
+  value: unknown,
+  field: string,
+  mostChars: number,
+  [example, shorten]: readonly [example: string, shorten: string],
+): string {
   if (typeof value !== 'string' || value === '') {
-    throw new JobmillError('NAME_INVALID', 'must be a non-empty string', {
-      field,
-      value: quote(value),
-      fix: 'Pass a string such as "email.send"',
-    })
+    const fix = `Pass a string such as ${example}`
+    throw invalidValue(field, value, 'must be a non-empty string', fix, 'NAME_INVALID')
   }
-  if (value.length > BOUNDS.nameChars) {
-    throw new JobmillError('NAME_INVALID', `has ${value.length} characters, more than ${BOUNDS.nameChars}`, {
-      field,
-      value: quote(value),
-      fix: 'Shorten it',
-    })
-  }
-  if (!NAME.test(value)) {
-    throw new JobmillError('NAME_INVALID', 'contains an invalid character', {
-      field,
-      value: quote(value),
-      fix: 'Use letters, digits and . _ : / - and begin with a letter or digit',
-    })
-  }
-  return value
+  if (value.length <= mostChars) return value
+  const what = `has ${value.length} characters, more than ${mostChars}`
+  throw invalidValue(field, value, what, shorten, 'NAME_INVALID')
 }
 
 /** Any string: for names that are only compared, and for texts that are made storable later. */
 export function checkString(value: unknown, field: string, fix = 'Pass a string'): string {
   if (typeof value === 'string') return value
-  throw new JobmillError('OPTION_INVALID', 'must be a string', { field, value: quote(value), fix })
+  throw invalidValue(field, value, 'must be a string', fix)
 }
 
 /** A name to look up. PostgreSQL cannot compare a text with these characters, and no name contains them. */
@@ -47,37 +44,16 @@ export function checkSoughtName(value: unknown, field: string): string {
   const name = checkString(value, field)
   if (!name.includes('\u0000') && name.isWellFormed()) return name
   const what = name.includes('\u0000') ? 'the character U+0000' : 'a lone surrogate'
-  throw new JobmillError('NAME_INVALID', `contains ${what}`, {
-    field,
-    value: quote(name),
-    fix: 'Remove this character: no name contains it',
-  })
+  const fix = 'Remove this character: no name contains it'
+  throw invalidValue(field, name, `contains ${what}`, fix, 'NAME_INVALID')
 }
 
 /** A dedupe key, an order key, a tag or the key of a limit: any text on one line. */
 export function checkKey(value: unknown, field: string, mostChars: number = BOUNDS.keyChars): string {
-  if (typeof value !== 'string' || value === '') {
-    throw new JobmillError('NAME_INVALID', 'must be a non-empty string', {
-      field,
-      value: quote(value),
-      fix: 'Pass a string such as "customer-42"',
-    })
-  }
-  if (value.length > mostChars) {
-    throw new JobmillError('NAME_INVALID', `has ${value.length} characters, more than ${mostChars}`, {
-      field,
-      value: quote(value),
-      fix: 'Shorten it, or use a hash of it',
-    })
-  }
-  if (CONTROL.test(value) || !value.isWellFormed()) {
-    throw new JobmillError('NAME_INVALID', 'has a control character or a lone surrogate', {
-      field,
-      value: quote(value),
-      fix: 'Use printable text',
-    })
-  }
-  return value
+  const text = checkLength(value, field, mostChars, ['"customer-42"', 'Shorten it, or use a hash of it'])
+  if (!CONTROL.test(text) && text.isWellFormed()) return text
+  const what = 'has a control character or a lone surrogate'
+  throw invalidValue(field, value, what, 'Use printable text', 'NAME_INVALID')
 }
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -90,11 +66,7 @@ export const NEW_ID_FIX: Fix = { code: 'id.dedupe-key' }
 export function checkId(value: unknown, field: string, fix: string | Fix = UUID_FIX): string {
   const id = typeof value === 'string' ? value.toLowerCase() : ''
   if (!UUID.test(id)) {
-    throw new JobmillError('ID_INVALID', 'must be a UUID', {
-      field,
-      value: quote(value),
-      fix,
-    })
+    throw invalidValue(field, value, 'must be a UUID', fix, 'ID_INVALID')
   }
   return id
 }

@@ -4,11 +4,11 @@
  */
 import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { type Duration, durationMs, instantAt, timeoutMs } from './duration.ts'
-import { JobmillError, OTHER, quote } from './errors.ts'
+import { invalidValue, JobmillError, OTHER, quote } from './errors.ts'
 import { jsonText } from './text/json-text.ts'
 import { checkObject, checkObjectKeys } from './options/known-keys.ts'
 import { checkId, checkKey, checkName, NEW_ID_FIX } from './names.ts'
-import { checkWhole } from './numbers.ts'
+import { checkArray, checkWhole } from './numbers.ts'
 import {
   DEDUPE_SCOPES,
   type Dedupe,
@@ -26,7 +26,7 @@ export interface JobRequest {
   readonly payload: unknown
   /** Your own UUID: enqueuing it again is idempotent. Omitted: a new UUID version 7. */
   readonly id?: string
-  /** The queue, created with its first job. Omitted: that of the kind, else `default`. */
+  /** The queue, created with its first job. Omitted: that of the kind, else of its route, else `default`. */
   readonly queue?: string
   /** Lower runs first. Omitted: that of the kind, else 0. */
   readonly priority?: number
@@ -107,13 +107,7 @@ const PAYLOAD_LIMIT = { least: 1, most: Number.MAX_SAFE_INTEGER }
 
 /** Prepares all jobs, or throws an error that names the first invalid one. */
 export function prepareJobs(requests: readonly JobRequest[], options: PrepareOptions): NewJob[] {
-  if (!Array.isArray(requests)) {
-    throw new JobmillError('OPTION_INVALID', 'must be an array', {
-      field: 'jobs',
-      value: quote(requests),
-      fix: 'Pass an array of jobs, even for a single job',
-    })
-  }
+  checkArray(requests, 'jobs', 'Pass an array of jobs, even for a single job')
   checkJobsPerCall(requests)
   const { mintId, from = 0, payloadLimitBytes = DEFAULTS.payloadLimitBytes, placeOf = placeInJobs } = options
   const { listedOptions = JOB_KEYS } = options
@@ -139,11 +133,8 @@ export function prepareJobs(requests: readonly JobRequest[], options: PrepareOpt
 
 export function checkJobsPerCall(requests: readonly unknown[]): void {
   if (requests.length <= BOUNDS.jobsPerCall) return
-  throw new JobmillError('OPTION_INVALID', `has more than ${BOUNDS.jobsPerCall} jobs`, {
-    field: 'jobs',
-    value: quote(requests),
-    fix: 'Enqueue them in several calls',
-  })
+  const fix = 'Enqueue them in several calls'
+  throw invalidValue('jobs', requests, `has more than ${BOUNDS.jobsPerCall} jobs`, fix)
 }
 
 const placeInJobs = (index: number): string => `jobs[${index}]`
@@ -155,11 +146,8 @@ function withIndex(error: unknown, index: number): unknown {
 }
 
 function repeated(id: string, at: string): JobmillError {
-  return new JobmillError('ID_REPEATED', 'is duplicated in this call', {
-    field: `${at}.id`,
-    value: quote(id),
-    fix: 'Use a different id for each job, or omit the ids',
-  })
+  const fix = 'Use a different id for each job, or omit the ids'
+  return invalidValue(`${at}.id`, id, 'is duplicated in this call', fix, 'ID_REPEATED')
 }
 
 function prepareJob(
@@ -170,20 +158,18 @@ function prepareJob(
 ): NewJob {
   const kind = checkName(request.kind, `${at}.kind`)
   const queue = request.queue === undefined ? DEFAULTS.queue : checkName(request.queue, `${at}.queue`)
-  if (request.payload === undefined) throw undefinedPayload(`${at}.payload`)
+  if (request.payload === undefined) {
+    const fix = 'Pass null if this job has no payload'
+    throw invalidValue(`${at}.payload`, undefined, 'JSON has no undefined', fix, 'PAYLOAD_NOT_JSON')
+  }
+  const { priority = DEFAULTS.priority, maxAttempts = DEFAULTS.maxAttempts } = request
   return {
     id: request.id === undefined ? mintId() : checkId(request.id, `${at}.id`, NEW_ID_FIX),
     kind,
     queue,
     payload: jsonText(request.payload, `${at}.payload`, payloadLimitBytes),
-    priority:
-      request.priority === undefined
-        ? DEFAULTS.priority
-        : checkWhole(request.priority, `${at}.priority`, BOUNDS.priority),
-    maxAttempts:
-      request.maxAttempts === undefined
-        ? DEFAULTS.maxAttempts
-        : checkWhole(request.maxAttempts, `${at}.maxAttempts`, BOUNDS.maxAttempts),
+    priority: checkWhole(priority, `${at}.priority`, BOUNDS.priority),
+    maxAttempts: checkWhole(maxAttempts, `${at}.maxAttempts`, BOUNDS.maxAttempts),
     dueAt: request.runAt === undefined ? null : dueAt(request, request.runAt, at),
     delayMs: request.delay === undefined ? 0 : durationMs(request.delay, `${at}.delay`),
     timeoutMs: request.timeout === undefined ? null : timeoutMs(request.timeout, `${at}.timeout`),
@@ -193,14 +179,6 @@ function prepareJob(
       request.dedupe === undefined ? null : checkDedupe(request.dedupe, `${at}.dedupe`, { queue, kind }),
     orderKey: request.orderKey === undefined ? null : checkKey(request.orderKey, `${at}.orderKey`),
   }
-}
-
-function undefinedPayload(field: string): JobmillError {
-  return new JobmillError('PAYLOAD_NOT_JSON', 'JSON has no undefined', {
-    field,
-    value: 'undefined',
-    fix: 'Pass null if this job has no payload',
-  })
 }
 
 function dueAt({ delay }: JobRequest, runAt: NonNullable<JobRequest['runAt']>, at: string): number {
@@ -216,14 +194,8 @@ function dueAt({ delay }: JobRequest, runAt: NonNullable<JobRequest['runAt']>, a
 }
 
 function checkTags(value: unknown, field: string): string[] {
-  if (!Array.isArray(value)) {
-    throw new JobmillError('OPTION_INVALID', 'must be an array', {
-      field,
-      value: quote(value),
-      fix: 'Pass an array of strings',
-    })
-  }
-  const given = Array.from(value, (tag: unknown, at) => checkKey(tag, `${field}[${at}]`, BOUNDS.tagChars))
+  const list = checkArray(value, field, 'Pass an array of strings')
+  const given = Array.from(list, (tag, at) => checkKey(tag, `${field}[${at}]`, BOUNDS.tagChars))
   const tags = [...new Set(given)]
   if (tags.length <= BOUNDS.tags) return tags
   throw new JobmillError('OPTION_INVALID', `has more than ${BOUNDS.tags} tags`, {
@@ -235,11 +207,7 @@ function checkTags(value: unknown, field: string): string[] {
 
 function metadataText(value: unknown, field: string): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new JobmillError('OPTION_INVALID', 'must be an object', {
-      field,
-      value: quote(value),
-      fix: { code: 'metadata.object' },
-    })
+    throw invalidValue(field, value, 'must be an object', { code: 'metadata.object' })
   }
   return jsonText(value, field, BOUNDS.metadataBytes, 'Put it in the payload')
 }
@@ -248,40 +216,26 @@ function checkDedupe(value: DedupeRequest, field: string, names: { queue: string
   if (typeof value === 'string') checkObject(value, field, 'it as dedupeKey, or pass { key }')
   checkObjectKeys(value, field, DEDUPE_KEYS)
   const key = checkKey(value.key, `${field}.key`)
-  const scope = value.scope === undefined ? 'global' : value.scope
+  const { scope = 'global', onConflict = 'keep', holdAfter = 'done' } = value
   if (!DEDUPE_SCOPES.includes(scope)) {
-    throw new JobmillError('OPTION_INVALID', `must be one of ${DEDUPE_SCOPES.join(', ')}`, {
-      field: `${field}.scope`,
-      value: quote(scope),
-      fix: 'Pass a scope, or omit it for global',
-    })
+    const fix = 'Pass a scope, or omit it for global'
+    throw invalidValue(`${field}.scope`, scope, `must be one of ${DEDUPE_SCOPES.join(', ')}`, fix)
   }
-  const onConflict = value.onConflict === undefined ? 'keep' : value.onConflict
   if (onConflict !== 'keep' && onConflict !== 'replace') {
-    throw new JobmillError('OPTION_INVALID', 'must be "keep" or "replace"', {
-      field: `${field}.onConflict`,
-      value: quote(onConflict),
-      fix: 'Pass "replace" to update a waiting job, or omit it to keep that job',
-    })
+    const fix = 'Pass "replace" to update a waiting job, or omit it to keep that job'
+    throw invalidValue(`${field}.onConflict`, onConflict, 'must be "keep" or "replace"', fix)
   }
   const holdMs = value.holdFor === undefined ? 0 : durationMs(value.holdFor, `${field}.holdFor`)
-  const holdAfter = checkHoldAfter(value.holdAfter, holdMs, field)
+  checkHoldAfter(holdAfter, holdMs, field)
   return { key: scopedKey(scope, key, names), holdMs, holdAfter, onConflict }
 }
 
-function checkHoldAfter(value: HoldAfter | undefined, holdMs: number, field: string): HoldAfter {
-  const holdAfter = value === undefined ? 'done' : value
+function checkHoldAfter(holdAfter: HoldAfter, holdMs: number, field: string): void {
   if (!HOLDS_AFTER.includes(holdAfter)) {
-    throw new JobmillError('OPTION_INVALID', `must be one of ${HOLDS_AFTER.join(', ')}`, {
-      field: `${field}.holdAfter`,
-      value: quote(holdAfter),
-      fix: 'Pass "ended" to hold the key however the job ends, or omit it',
-    })
+    const fix = 'Pass "ended" to hold the key however the job ends, or omit it'
+    throw invalidValue(`${field}.holdAfter`, holdAfter, `must be one of ${HOLDS_AFTER.join(', ')}`, fix)
   }
-  if (holdAfter === 'done' || holdMs > 0) return holdAfter
-  throw new JobmillError('OPTION_CONFLICT', 'requires a hold time', {
-    field: `${field}.holdAfter`,
-    value: quote(holdAfter),
-    fix: "Pass holdFor too, such as holdFor: '7d'",
-  })
+  if (holdAfter === 'done' || holdMs > 0) return
+  const fix = "Pass holdFor too, such as holdFor: '7d'"
+  throw invalidValue(`${field}.holdAfter`, holdAfter, 'requires a hold time', fix, 'OPTION_CONFLICT')
 }

@@ -3,10 +3,9 @@
  * budget is available, without spending an attempt, and its worker is free for other jobs.
  */
 import { DEFAULTS } from '../job/defaults.ts'
-import { JobmillError, quote } from '../job/errors.ts'
+import { invalidValue, type JobmillError } from '../job/errors.ts'
 import { emptyLimit } from '../job/limit/limit.ts'
-import { checkDraw, checkWait } from '../job/limit/limit-draw.ts'
-import type { LimitDraw, LimitInside, Permit } from '../job/limit/limit-handle.ts'
+import { checkDraw, checkWait, type LimitInside, type Permit } from '../job/limit/limit-handle.ts'
 import { Snooze } from '../job/attempt/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/types/claim.ts'
@@ -14,9 +13,8 @@ import type { AcquireRequest } from '../store/types/limit.ts'
 import type { AskOptions, Asks } from './ask.ts'
 import type { DrainLimit } from './drain.ts'
 import type { Draw } from './draw.ts'
-import { type Holding, holding } from './holding.ts'
+import { type Holding, holding, permit } from './holding.ts'
 import type { KnownLimits } from './known-limits.ts'
-import { permit } from './permit.ts'
 import type { Seats } from './seats.ts'
 
 /** The attempt that acquires from a limit. */
@@ -66,7 +64,7 @@ export function limitInside(
   /** Resolves to a permit, or to how long to wait and for which key. */
   async function acquirePermit(
     name: string,
-    wanted: number | LimitDraw | undefined,
+    wanted: Parameters<typeof checkDraw>[1],
     how: (request: AcquireRequest, options: AskOptions) => Promise<number>,
   ): Promise<Permit | { readonly inMs: number; readonly key: string | undefined }> {
     checkLive()
@@ -146,13 +144,7 @@ export function limitInside(
 }
 
 function drawnOnTwice(name: string): JobmillError {
-  return new JobmillError(
-    'OPTION_CONFLICT',
-    'the queue of this job uses this limit, so the job already holds a permit',
-    {
-      field: 'limit',
-      value: quote(name),
-      fix: 'Remove the call, or remove the limit from the queue',
-    },
-  )
+  const what = 'the queue of this job uses this limit, so the job already holds a permit'
+  const fix = 'Remove the call, or remove the limit from the queue'
+  return invalidValue('limit', name, what, fix, 'OPTION_CONFLICT')
 }

@@ -2,7 +2,8 @@
  * Sends acquire and release requests in shared statements, and resends a request whose answer was lost. A
  * lost answer never counts as a grant: what it granted is lost.
  */
-import { isJobmillError, JobmillError } from '../job/errors.ts'
+import { isJobmillError } from '../job/errors.ts'
+import { noReply } from '../job/no-reply.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { FullStore } from '../store/store.ts'
@@ -28,16 +29,12 @@ export interface AskOptions {
   readonly mayRelease: () => boolean
 }
 
-export interface Asks {
-  readonly ask: (acquire: AcquireRequest, options: AskOptions) => Promise<Asked>
-  /** Resolves when nothing is held any more, or when that cannot be determined. */
-  readonly release: (what: PermitOf) => Promise<void>
-}
+export type Asks = ReturnType<typeof asks>
 
 const MOST_TIMES = 10
 const PAUSES = { firstMs: 50, longestMs: 5_000 }
 
-export function asks({ opened, platform }: AskTools): Asks {
+export function asks({ opened, platform }: AskTools) {
   const acquire = batcher<AcquireRequest, Asked>(async (items) => {
     const store = await opened()
     const sentAt = platform.monotonic()
@@ -47,6 +44,7 @@ export function asks({ opened, platform }: AskTools): Asks {
   })
   const back = batcher<PermitOf, boolean>(async (items) => (await opened()).limits.release(items))
 
+  /** Resolves when nothing is held any more, or when that cannot be determined. */
   async function release({ limit, holder, token }: PermitOf): Promise<void> {
     const pause = pauses(platform, PAUSES)
     for (let times = 1; times <= MOST_TIMES; times += 1) {
@@ -63,7 +61,7 @@ export function asks({ opened, platform }: AskTools): Asks {
 
   return {
     release,
-    async ask(item, { signal, mayRelease }) {
+    ask: async (item: AcquireRequest, { signal, mayRelease }: AskOptions): Promise<Asked> => {
       const pause = pauses(platform, PAUSES)
       for (let times = 1; ; times += 1) {
         const asked = acquire(item)
@@ -119,12 +117,7 @@ export function batcher<Item, Reply>(
       const replies = await send(batch.map(({ item }) => item))
       batch.forEach(({ resolve, reject }, at) => {
         const reply = replies[at]
-        if (reply === undefined)
-          reject(
-            new JobmillError('OUTCOME_UNKNOWN', 'the store returned no reply', {
-              fix: 'Check whether the write was applied before you retry the call',
-            }),
-          )
+        if (reply === undefined) reject(noReply())
         else resolve(reply)
       })
     } catch (error) {

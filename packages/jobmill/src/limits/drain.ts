@@ -2,14 +2,12 @@
  * Drains a limit because an upstream refused calls: it grants nothing until the time that the upstream named
  * is over.
  */
-import { BOUNDS } from '../job/defaults.ts'
-import { durationMs } from '../job/duration.ts'
-import { isJobmillError, JobmillError, quote } from '../job/errors.ts'
+import { retryAfterMs } from '../job/duration.ts'
+import { invalidValue, isJobmillError, type JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { budgetId } from '../job/limit/limit.ts'
-import { checkLimitKey } from '../job/limit/limit-draw.ts'
-import type { DrainLimitOptions } from '../job/limit/limit-handle.ts'
+import { checkLimitKey, type DrainLimitOptions } from '../job/limit/limit-handle.ts'
 import { checkName } from '../job/names.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { LimitRecord } from '../store/types/limit.ts'
@@ -18,28 +16,23 @@ import type { KnownLimits } from './known-limits.ts'
 
 export type DrainLimit = (name: string, options?: DrainLimitOptions) => Promise<LimitRecord>
 
-export interface Drains {
-  readonly drain: DrainLimit
-  /**
-   * A number that changes with each drain in this process, of a limit or one of its keys. A waiter must not
-   * use an instant that was granted before a drain.
-   */
-  readonly timesOf: (name: string, key?: string) => number
-}
-
 const MOST_TIMES = 10
 /** Bounds the map, because the number of keys is unlimited. */
 const MOST_KNOWN = 10_000
 
-export interface DrainTools extends AskTools {
-  readonly emit: Emit
-}
+type DrainTools = AskTools & { readonly emit: Emit }
 
-export function drains({ opened, platform, emit }: DrainTools, known: KnownLimits): Drains {
+export type Drains = ReturnType<typeof drains>
+
+export function drains({ opened, platform, emit }: DrainTools, known: KnownLimits) {
   const times = new Map<string, number>()
   let last = 0
   let others = 0
-  const timesOf: Drains['timesOf'] = (name, key) => times.get(budgetId(name, key)) ?? others
+  /**
+   * A number that changes with each drain in this process, of a limit or one of its keys. A waiter must not
+   * use an instant that was granted before a drain.
+   */
+  const timesOf = (name: string, key?: string): number => times.get(budgetId(name, key)) ?? others
   function count(name: string, key: string | undefined): void {
     last += 1
     // Current waiters take this for a drain and send their requests again.
@@ -75,7 +68,7 @@ export function drains({ opened, platform, emit }: DrainTools, known: KnownLimit
     checkObjectKeys(options, 'options', ['retryAfter', 'key'])
     const { retryAfter, key } = options
     if (key !== undefined) checkLimitKey(key, 'key')
-    const forMs = retryAfter === undefined ? 0 : retryAfterMs(retryAfter)
+    const forMs = retryAfter === undefined ? 0 : retryAfterMs(retryAfter, 'options.retryAfter')
     count(name, key)
     const record = await send(name, forMs, key)
     // Counts again: grants made while the statement was in flight came before the drain.
@@ -87,21 +80,9 @@ export function drains({ opened, platform, emit }: DrainTools, known: KnownLimit
   return { drain, timesOf }
 }
 
-function retryAfterMs(retryAfter: unknown): number {
-  const ms = durationMs(retryAfter, 'options.retryAfter')
-  if (ms <= BOUNDS.retryAfterMs) return ms
-  throw new JobmillError('DURATION_INVALID', 'must not be longer than 24 hours', {
-    field: 'options.retryAfter',
-    value: quote(retryAfter),
-    fix: 'Pause the queue or snooze the job for a longer wait',
-  })
-}
-
 /** A concurrency limit has no unused tokens to drop. */
 function withoutTime(name: string): JobmillError {
-  return new JobmillError('OPTION_INVALID', `is required to drain the concurrency limit "${name}"`, {
-    field: 'options.retryAfter',
-    value: 'undefined',
-    fix: "Pass how long the limit grants no permits, such as { retryAfter: '30s' }",
-  })
+  const what = `is required to drain the concurrency limit "${name}"`
+  const fix = "Pass how long the limit should grant no permits, such as { retryAfter: '30s' }"
+  return invalidValue('options.retryAfter', undefined, what, fix)
 }

@@ -1,8 +1,9 @@
 /**
- * Acquires from one limit for one holder: waits for the granted instant, or returns how long to stay away.
+ * Acquires from one limit for one holder: waits for the granted instant, or returns how long to wait before
+ * retrying.
  */
 import { DEFAULTS } from '../job/defaults.ts'
-import { JobmillError } from '../job/errors.ts'
+import { invalidValue, JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import { wrongKey } from '../store/cluster-errors.ts'
@@ -47,7 +48,7 @@ export function draw({ ask, known, timesDrained, platform }: DrawTools): Draw {
     }
     const isLate = platform.monotonic() - dueAt > LATE_MS || asked.tookMs > SLOW_MS
     if (!isLate && timesDrained(request.limit, request.key) === asked.drained) return true
-    // Permits have no instant to miss.
+    // A permit cannot be late, because it is not granted for a certain time.
     return asked.waitMs === 0 && (await known.typeOf(request.limit)) !== 'rate'
   }
 
@@ -75,21 +76,15 @@ async function refusal(
   if (acquired.outcome === 'unknown') return known.unknown(request.limit)
   if (acquired.outcome === 'wrong-key') return wrongKey(request.limit, acquired.perKey)
   if (acquired.outcome === 'never') {
-    return new JobmillError('OPTION_INVALID', `exceeds the maximum of limit "${request.limit}"`, {
-      field: 'amount',
-      value: String(request.amount),
-      fix: `Pass at most ${acquired.most}, or raise its burst or concurrency`,
-    })
+    const what = `exceeds the maximum of limit "${request.limit}"`
+    const fix = `Pass at most ${acquired.most}, or raise the burst or concurrency of the limit`
+    return invalidValue('amount', request.amount, what, fix)
   }
-  return new JobmillError(
-    'LEASE_LOST',
-    `limit "${request.limit}" grants permits only to holders with a valid lease`,
-    {
-      value: request.holder,
-      fix:
-        request.token === null
-          ? 'Retry once this instance is registered again'
-          : 'Stop the handler: another process may be running the job',
-    },
-  )
+  const who = request.token === null ? 'this instance' : `job ${request.holder}`
+  const what = `${who} has no valid lease, so limit "${request.limit}" grants no permit`
+  const fix =
+    request.token === null
+      ? 'Retry once this instance is registered again'
+      : 'Stop the handler: another process may be running the job'
+  return new JobmillError('LEASE_LOST', what, { fix })
 }

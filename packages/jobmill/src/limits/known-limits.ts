@@ -1,21 +1,16 @@
-/** Caches the names and types of limits. Read on demand, and kept for a while. */
-import { JobmillError, quote } from '../job/errors.ts'
-import { nearest } from '../job/options/known-keys.ts'
+/** Caches the names and settings of limits. Read on demand, and kept for a while. */
+import { invalidValue, type JobmillError } from '../job/errors.ts'
+import { didYouMean } from '../job/options/known-keys.ts'
 import type { LimitSettings } from '../job/limit/limit.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { LimitRecord } from '../store/types/limit.ts'
 
-export interface KnownLimits {
-  /** Undefined when unknown. A stale answer does no harm: it decides how to wait, never what is granted. */
-  readonly typeOf: (name: string) => Promise<LimitSettings['type'] | undefined>
-  /** The error for an unknown name, with the nearest known one. */
-  readonly unknown: (name: string) => Promise<JobmillError>
-}
+export type KnownLimits = ReturnType<typeof knownLimits>
 
 const KNOWN_FOR_MS = 10_000
 
-export function knownLimits(read: () => Promise<readonly LimitRecord[]>, platform: Platform): KnownLimits {
-  let known: ReadonlyMap<string, LimitSettings['type']> = new Map()
+export function knownLimits(read: () => Promise<readonly LimitRecord[]>, platform: Platform) {
+  let known: ReadonlyMap<string, LimitSettings> = new Map()
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | null = null
 
@@ -28,18 +23,30 @@ export function knownLimits(read: () => Promise<readonly LimitRecord[]>, platfor
 
   async function readAll(): Promise<void> {
     const records = await read()
-    known = new Map(records.map(({ name, settings }) => [name, settings.type]))
+    known = new Map(records.map(({ name, settings }) => [name, settings]))
     readAt = platform.monotonic()
   }
 
+  const isFresh = (withinMs: number): boolean => platform.monotonic() - readAt < withinMs
+
   return {
-    async typeOf(name) {
-      const isFresh = platform.monotonic() - readAt < KNOWN_FOR_MS && known.has(name)
+    /** Undefined when unknown. A stale answer does no harm: it decides how to wait, never what is granted. */
+    async typeOf(name: string) {
       // Callers work without it, and the statements that matter report database errors.
-      if (!isFresh) await refresh().catch(() => {})
-      return known.get(name)
+      if (!isFresh(KNOWN_FOR_MS) || !known.has(name)) await refresh().catch(() => {})
+      return known.get(name)?.type
     },
-    async unknown(name) {
+    /**
+     * The settings as text, at most this old, for a waiter that must notice a change. Undefined when the
+     * limit was deleted. Without the database, the last known settings.
+     */
+    async settingsOf(name: string, withinMs: number) {
+      if (!isFresh(withinMs)) await refresh().catch(() => {})
+      const settings = known.get(name)
+      return settings === undefined ? undefined : JSON.stringify(settings)
+    },
+    /** The error for an unknown name, with the nearest known one. */
+    unknown: async (name: string) => {
       await refresh().catch(() => {})
       return unknownLimit(name, [...known.keys()])
     },
@@ -47,11 +54,7 @@ export function knownLimits(read: () => Promise<readonly LimitRecord[]>, platfor
 }
 
 function unknownLimit(name: string, known: readonly string[]): JobmillError {
-  const near = nearest(name, known)
   const those = known.length === 0 ? 'No limits exist yet' : `Use one of: ${known.slice(0, 10).join(', ')}`
-  return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
-    field: 'limit',
-    value: quote(name),
-    fix: { code: 'limit.create', first: near === undefined ? those : `Did you mean "${near}"?` },
-  })
+  const fix = { code: 'limit.create', first: didYouMean(name, known, those) } as const
+  return invalidValue('limit', name, 'no limit has this name', fix, 'LIMIT_UNKNOWN')
 }

@@ -1,16 +1,15 @@
 /** The limits API of a process. Create one per mill: only calls made through it share statements. */
 import type { Emit } from '../job/events.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
-import { checkDraw } from '../job/limit/limit-draw.ts'
-import type { LimitHandle, LimitInside, LimitOf } from '../job/limit/limit-handle.ts'
+import { checkDraw, type LimitHandle, type LimitInside, type LimitOf } from '../job/limit/limit-handle.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/types/claim.ts'
 import { type AcquireTools, type JobHolder, limitInside } from './acquire.ts'
 import { asks, type AskTools } from './ask.ts'
-import { type DrainLimit, drains } from './drain.ts'
+import { drains } from './drain.ts'
 import { draw } from './draw.ts'
 import type { Holding } from './holding.ts'
-import { type KnownLimits, knownLimits } from './known-limits.ts'
+import { knownLimits } from './known-limits.ts'
 import { limitOutside } from './outside.ts'
 import { seats as createSeats } from './seats.ts'
 
@@ -25,21 +24,9 @@ export interface LimitsTools extends AskTools {
   readonly drew?: AcquireTools['drew']
 }
 
-export interface Limits {
-  readonly inside: (holder: JobHolder) => LimitInside
-  readonly outside: (name: string, of?: LimitOf) => LimitHandle
-  readonly drain: DrainLimit
-  readonly unknown: KnownLimits['unknown']
-  /**
-   * The end of an attempt was written and its permits are free, so a waiter of this process can try at
-   * once.
-   */
-  readonly ended: (lease: Lease, queueLimit: string | null) => void
-  /** Rejects waiters outside of handlers with this error. */
-  readonly stop: (error: unknown) => void
-}
+export type Limits = ReturnType<typeof limits>
 
-export function limits(given: LimitsTools): Limits {
+export function limits(given: LimitsTools) {
   const { opened, platform, started, emit, drew = () => {} } = given
   const { ask, release } = asks({ opened, platform })
   const known = knownLimits(async () => (await opened()).limits.list(), platform)
@@ -65,17 +52,21 @@ export function limits(given: LimitsTools): Limits {
   return {
     drain,
     unknown: known.unknown,
-    inside(holder) {
+    inside(holder: JobHolder): LimitInside {
       const own = held.get(holder.lease) ?? new Map<string, Holding>()
       held.set(holder.lease, own)
       return limitInside(holder, own, tools)
     },
-    outside(name, of = {}) {
+    outside: (name: string, of: LimitOf = {}): LimitHandle => {
       checkObjectKeys(of, 'options', ['key'])
       const { limit, key } = checkDraw(name, of)
       return limitOutside(limit, key, tools)
     },
-    ended(lease, queueLimit) {
+    /**
+     * The end of an attempt was written and its permits are free, so a waiter of this process can try at
+     * once.
+     */
+    ended(lease: Lease, queueLimit: string | null) {
       if (queueLimit !== null) seats.freed(queueLimit)
       const own = held.get(lease)
       // Every job passes here, and few have used a limit.
@@ -83,6 +74,7 @@ export function limits(given: LimitsTools): Limits {
       for (const name of own.keys()) seats.freed(name)
       held.delete(lease)
     },
-    stop: (error) => stopping.abort(error),
+    /** Rejects waiters outside of handlers with this error. */
+    stop: (error: unknown) => stopping.abort(error),
   }
 }

@@ -4,14 +4,13 @@ import { timeoutMs } from '../job/duration.ts'
 import { isJobmillError } from '../job/errors.ts'
 import { checkSignal } from '../job/numbers.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
-import { checkDraw } from '../job/limit/limit-draw.ts'
-import type { AcquireOptions, LimitHandle, Permit } from '../job/limit/limit-handle.ts'
+import { type AcquireOptions, checkDraw, type LimitHandle, type Permit } from '../job/limit/limit-handle.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import type { AcquireRequest } from '../store/types/limit.ts'
 import type { AcquireTools } from './acquire.ts'
 import type { AskOptions } from './ask.ts'
-import { permit } from './permit.ts'
+import { permit } from './holding.ts'
 
 export interface OutsideTools extends AcquireTools {
   /**
@@ -67,7 +66,19 @@ export function limitOutside(name: string, key: string | undefined, tools: Outsi
       const inMs = await draw(request, options)
       if (inMs === 0) return
       if ((await known.typeOf(name)) === 'concurrency') return inLine(request, options)
-      await sleep(platform, inMs, options.signal)
+      await sleepUnlessChanged(inMs, options.signal)
+    }
+  }
+
+  /** Ends early when the limit is deleted or changed: another request then learns what applies now. */
+  async function sleepUnlessChanged(ms: number, signal: AbortSignal): Promise<void> {
+    const untilAt = platform.monotonic() + ms
+    const before = await known.settingsOf(name, ASK_SELDOM_MS)
+    for (;;) {
+      const leftMs = untilAt - platform.monotonic()
+      await sleep(platform, Math.min(leftMs, ASK_SELDOM_MS), signal)
+      if (leftMs <= ASK_SELDOM_MS || signal.aborted) return
+      if ((await known.settingsOf(name, ASK_SELDOM_MS)) !== before) return
     }
   }
 

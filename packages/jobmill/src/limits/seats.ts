@@ -4,22 +4,7 @@
  */
 import type { Platform } from '../platform/platform.ts'
 
-interface Seat {
-  /** Resolves when this waiter is the first in line, or the signal aborted. */
-  first(signal: AbortSignal): Promise<void>
-  /** Waits until something may be free, the time is over, or the signal aborted. */
-  pause(ms: number, signal: AbortSignal): Promise<void>
-  leave(): void
-}
-
-export interface Seats {
-  /** Joins the end of the line. */
-  readonly join: (limit: string) => Seat
-  /** Whether there are waiters. */
-  readonly isBusy: (limit: string) => boolean
-  /** Reports that something of this limit may be free. */
-  readonly freed: (limit: string) => void
-}
+export type Seats = ReturnType<typeof seats>
 
 interface Waiter {
   /** Something became free while this waiter was asking. */
@@ -27,10 +12,11 @@ interface Waiter {
   wake: () => void
 }
 
-export function seats(platform: Platform): Seats {
+export function seats(platform: Platform) {
   const lines = new Map<string, Waiter[]>()
 
-  function join(limit: string): Seat {
+  /** Joins the end of the line. */
+  function join(limit: string) {
     const line = lines.get(limit) ?? []
     lines.set(limit, line)
     const me: Waiter = { isWoken: false, wake: () => {} }
@@ -53,10 +39,12 @@ export function seats(platform: Platform): Seats {
     }
 
     return {
-      async first(signal) {
+      /** Resolves when this waiter is the first in line, or the signal aborted. */
+      async first(signal: AbortSignal) {
         while (line[0] !== me && !signal.aborted) await rest(signal)
       },
-      async pause(ms, signal) {
+      /** Waits until something may be free, the time is over, or the signal aborted. */
+      async pause(ms: number, signal: AbortSignal) {
         if (!me.isWoken) await rest(signal, ms)
         me.isWoken = false
       },
@@ -72,8 +60,10 @@ export function seats(platform: Platform): Seats {
 
   return {
     join,
-    isBusy: (limit) => lines.has(limit),
-    freed(limit) {
+    /** Whether there are waiters. */
+    isBusy: (limit: string) => lines.has(limit),
+    /** Reports that something of this limit may be free. */
+    freed(limit: string) {
       const [first] = lines.get(limit) ?? []
       if (first === undefined) return
       first.isWoken = true

@@ -5,11 +5,11 @@
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit, EventTable, EventType, MillEvent } from '../job/events.ts'
-import { JobmillError, quote } from '../job/errors.ts'
 import { checkString } from '../job/names.ts'
+import { checkFunction } from '../job/numbers.ts'
 import type { Platform } from '../platform/platform.ts'
 import { checkEventType } from './event-types.ts'
-import { whenRejected } from './rejections.ts'
+import { whenRejected } from './logger.ts'
 
 export type Listener<Type extends EventType = EventType> = (event: MillEvent<Type>) => unknown
 
@@ -28,20 +28,12 @@ export interface EventCounts {
   readonly emitted: Readonly<Partial<Record<EventType, number>>>
 }
 
-export interface EventHub {
-  readonly emit: Emit
-  /** `'*'` for all events. Returns a function that unsubscribes. */
-  readonly on: <Type extends EventType>(type: Type | '*', listener: Listener<Type>) => () => void
-  readonly tap: (tap: Tap) => void
-  readonly counts: EventCounts
-  /** Resolves when everything emitted so far was delivered. */
-  readonly delivered: () => Promise<void>
-}
+export type EventHub = ReturnType<typeof eventHub>
 
 /** The number of events delivered per event-loop turn. */
 const PER_TURN = 200
 
-export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffer): EventHub {
+export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffer) {
   const listeners = new Map<EventType | '*', Set<Listener<never>>>()
   const emitted: Partial<Record<EventType, number>> = {}
   const taps: Tap[] = []
@@ -92,22 +84,25 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
     }
   }
 
+  const emit: Emit = (type, event) => {
+    emitted[type] = (emitted[type] ?? 0) + 1
+    tapped(type, event)
+    // Checked for every job, and most processes have no listener.
+    if (listening === 0 || !hasListener(type)) return
+    if (waiting.length >= limit) counts.dropped += 1
+    else waiting.push({ ...event, type, at: platform.now() } as unknown as MillEvent)
+    schedule()
+  }
+
   return {
-    counts,
-    tap: (tap) => void taps.push(tap),
-    emit(type, event) {
-      emitted[type] = (emitted[type] ?? 0) + 1
-      tapped(type, event)
-      // Checked for every job, and most processes have no listener.
-      if (listening === 0 || !hasListener(type)) return
-      if (waiting.length >= limit) counts.dropped += 1
-      else waiting.push({ ...event, type, at: platform.now() } as unknown as MillEvent)
-      schedule()
-    },
-    on(type, listener) {
+    counts: counts as EventCounts,
+    emit,
+    tap: (tap: Tap) => void taps.push(tap),
+    /** `'*'` for all events. Returns a function that unsubscribes. */
+    on: <Type extends EventType>(type: Type | '*', listener: Listener<Type>): (() => void) => {
       checkString(type, 'type', "Pass the name of an event such as 'finished', or '*'")
       checkEventType(type)
-      if (typeof listener !== 'function') throw notAListener(listener)
+      checkFunction(listener, 'listener', 'Pass a function that takes the event')
       const set = listeners.get(type) ?? new Set()
       listeners.set(type, set)
       // Wrapped, so that a listener registered twice is called twice and removed one at a time.
@@ -118,17 +113,10 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
         if (set.delete(own)) listening -= 1
       }
     },
-    delivered() {
+    /** Resolves when everything emitted so far was delivered. */
+    delivered: (): Promise<void> => {
       if (waiting.length === 0 && !scheduled) return Promise.resolve()
       return new Promise((resolve) => awaited.push(resolve))
     },
   }
-}
-
-function notAListener(value: unknown): JobmillError {
-  return new JobmillError('HANDLER_INVALID', 'must be a function', {
-    field: 'listener',
-    value: quote(value),
-    fix: 'Pass a function that takes the event',
-  })
 }

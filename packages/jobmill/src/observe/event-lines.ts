@@ -90,8 +90,8 @@ const LINES: Lines = {
     const more = jobs.length > MOST_NAMED ? `, and ${jobs.length - MOST_NAMED} more` : ''
     return `grace period over: asked ${countText(jobs.length, 'running job')} to stop: ${named.join(', ')}${more}`
   },
-  'mill-stopped': ({ finished, handedBack, interrupted, tookMs }) =>
-    `mill stopped in ${ms(tookMs)}: ${finished} finished, ${handedBack} returned to the queue, ${interrupted} interrupted`,
+  'mill-stopped': ({ finished, returned, interrupted, tookMs }) =>
+    `mill stopped in ${ms(tookMs)}: ${finished} finished, ${returned} returned to the queue, ${interrupted} interrupted`,
 }
 
 function ms(n: number): string {
@@ -132,8 +132,7 @@ function driftLine(event: EventTable['settings-differ']): string {
     return `${line(`a higher version (${higherVersion}) is stored`, 'code here says')}. ${raise}`
   if (override === null)
     return `${line('declared by a process that started later', 'code here says')}. Restart this process to use its value`
-  const at = override.at === null ? '' : `, ${new Date(override.at).toISOString()}`
-  const by = `override by ${override.by ?? 'an operator'}${at}`
+  const by = `override by ${override.by ?? 'an operator'}, ${new Date(override.at).toISOString()}`
   const use = isInCode ? 'the value in code' : 'the default'
   const reset = `Run "jobmill overrides reset ${what} ${name} ${field}" to use ${use}.`
   const also = higherVersion === null ? '' : ` A higher version (${higherVersion}) is stored too. ${raise}`

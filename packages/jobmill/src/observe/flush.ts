@@ -12,7 +12,7 @@ import { instanceScope } from './scopes.ts'
 import type { GaugeSampler } from './gauge-sampler.ts'
 import type { KeptEvent, Timeline } from './timeline.ts'
 
-export interface FlusherOptions {
+interface FlusherOptions {
   readonly store: Pick<FullStore, 'metrics'>
   /** The current instance id. */
   readonly source: string
@@ -23,19 +23,7 @@ export interface FlusherOptions {
   readonly gauges: GaugeSampler
 }
 
-/** What a pass wrote. */
-interface FlushCounts extends Readonly<Record<string, number>> {
-  readonly recordings: number
-  readonly metrics: number
-  readonly events: number
-}
-
-export interface Flusher {
-  /** Rejects if a write fails; the next pass resends it. Checks the signal between recordings. */
-  readonly pass: (signal?: AbortSignal) => Promise<FlushCounts>
-  /** Whether there is anything to write. */
-  readonly needed: () => boolean
-}
+export type Flusher = ReturnType<typeof flusher>
 
 interface Batch {
   readonly source: string
@@ -48,7 +36,7 @@ interface Batch {
 /** The maximum of each type in one recording. */
 const MOST = 500
 
-export function flusher(options: FlusherOptions): Flusher {
+export function flusher(options: FlusherOptions) {
   const { store, platform, metrics, timeline, process, gauges } = options
   let lastSeq = 0
   let unwritten: Batch | null = null
@@ -81,8 +69,13 @@ export function flusher(options: FlusherOptions): Flusher {
   }
 
   return {
+    /** Whether there is anything to write. */
     needed: () => unwritten !== null || process.isDue() || gauges.isDue() || !isEmpty(),
-    async pass(signal) {
+    /**
+     * Returns what it wrote. Rejects if a write fails; the next pass resends it. Checks the signal between
+     * recordings.
+     */
+    async pass(signal?: AbortSignal) {
       const counts = { recordings: 0, metrics: 0, events: 0 }
       if (process.isDue()) process.sample()
       // After the process sample, so that its reads count with the next one, and before the batch is taken,
@@ -97,7 +90,7 @@ export function flusher(options: FlusherOptions): Flusher {
         counts.recordings += 1
         counts.metrics += batch.metrics.length + batch.own.length
         counts.events += batch.events.length
-        // New data waits for the next pass. Under load this one would never end.
+        // New data waits for the next pass. Otherwise this pass would never end under load.
         if (signal?.aborted === true || !(isSentAgain || isFull(batch))) return counts
       }
     },

@@ -30,7 +30,7 @@ export function forwardLog(logger: Logger): ForwardLog {
   }
 }
 
-/** An error is passed on as it is too, for loggers that format errors on their own. */
+/** Also passes the original error, for loggers that format errors on their own. */
 function ownFields(fields: LogFields): object {
   const err = errorIn(fields)
   return { fields: plainErrors(fields), ...(err !== undefined && { err }) }

@@ -5,6 +5,7 @@
  * idle systems write almost nothing.
  */
 import { DEFAULTS } from '../job/defaults.ts'
+import { mostAtOnce } from '../job/limit/limit.ts'
 import type { Gauge, MetricData } from '../job/metric-data.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { LimitRecord } from '../store/types/limit.ts'
@@ -19,14 +20,9 @@ export const LIMIT_LEVELS = ['available', 'held'] as const
 
 type Levels = Readonly<Record<string, number>>
 
-export interface GaugeSampler {
-  /** Whether a sample is due. */
-  readonly isDue: () => boolean
-  /** Never rejects. If the store cannot be read, the next sample tries again. */
-  readonly sample: () => Promise<void>
-}
+export type GaugeSampler = ReturnType<typeof gaugeSampler>
 
-export interface GaugeSamplerOptions {
+interface GaugeSamplerOptions {
   readonly store: Pick<FullStore, 'counts' | 'limits'>
   readonly platform: Platform
   readonly metrics: Pick<Metrics, 'add'>
@@ -60,13 +56,7 @@ interface Kept {
 const [, MINUTE, HOUR] = RESOLUTIONS
 const STILL_MS = 5 * MINUTE
 
-export function gaugeSampler({
-  store,
-  platform,
-  metrics,
-  isMine,
-  movedAt,
-}: GaugeSamplerOptions): GaugeSampler {
+export function gaugeSampler({ store, platform, metrics, isMine, movedAt }: GaugeSamplerOptions) {
   const every = DEFAULTS.gaugeEveryMs
   let kept = new Map<string, Kept>()
   let sampledAt = -1
@@ -129,11 +119,13 @@ export function gaugeSampler({
   }
 
   return {
+    /** Whether a sample is due. */
     isDue() {
       const wall = platform.now()
       // In the second half of each 10 s, together with the process metrics, so that one recording has both.
       return wall % every >= every / 2 && wall - (wall % every) !== sampledAt && isMine()
     },
+    /** Never rejects. If the store cannot be read, the next sample tries again. */
     async sample() {
       const wall = platform.now()
       // The middle of the 10 s bucket, so that clocks that differ by seconds hit the same bucket.
@@ -174,8 +166,7 @@ function queueLevels({ queue, scheduled, ready, running, dead, oldestReadyMs }: 
 }
 
 function limitLevels({ name, settings, available, held }: LimitRecord): Found {
-  const all = settings.type === 'rate' ? settings.burst : settings.most
-  const isFull = held === 0 && available >= all
+  const isFull = held === 0 && available >= mostAtOnce(settings)
   return [limitScope(name), { levels: { available, held }, isAtRest: isFull, isStill: isFull }]
 }
 

@@ -1,49 +1,16 @@
 /**
- * Turns events into log lines: a retry is a warning, a permanent failure an error, and most other events are
- * debug lines.
+ * Turns events into log lines: a retry is a warning, a permanent failure an error, and most other events of a
+ * job are debug lines.
  */
 import type { LogLevel } from '../job/context.ts'
-import type { AttemptRef, EventType, MillEvent } from '../job/events.ts'
+import type { AttemptRef, MillEvent } from '../job/events.ts'
 import { safeLine } from '../job/text/safe-text.ts'
 import { writeOutput } from '../platform/write-output.ts'
 import type { EventHub } from './event-hub.ts'
 import { lineFor } from './event-lines.ts'
+import { EVENT_TYPES, EVENTS } from './event-types.ts'
 import { FROM_HANDLER } from './forward-log.ts'
-import { isAtLeast, isEnabled, type Logger } from './logger.ts'
-
-const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
-  'kind-unknown': 'warn',
-  'queue-unknown': 'warn',
-  retried: 'warn',
-  'timed-out': 'warn',
-  'queue-cooling': 'warn',
-  'lease-lost': 'warn',
-  stuck: 'warn',
-  reaped: 'warn',
-  'leases-found': 'warn',
-  'settings-differ': 'warn',
-  'limit-drained': 'warn',
-  'schedule-missed': 'warn',
-  'grace-expired': 'warn',
-  dead: 'error',
-  'instance-lost': 'error',
-  'store-failing': 'error',
-  'duty-failing': 'error',
-  'schedule-failing': 'error',
-  'instance-back': 'info',
-  'store-back': 'info',
-  'queue-changed': 'info',
-  'queue-resumed': 'info',
-  'duty-back': 'info',
-  'duty-started': 'info',
-  'duty-done': 'info',
-  leading: 'info',
-  led: 'info',
-  rebalanced: 'info',
-  'mill-started': 'info',
-  'mill-stopping': 'info',
-  'mill-stopped': 'info',
-}
+import { byLevel, isAtLeast, isEnabled, type Logger } from './logger.ts'
 
 /** Frequent internal duties, logged at debug. Retention and application duties are logged at info. */
 const ROUTINE_DUTIES: ReadonlySet<string> = new Set([
@@ -62,29 +29,27 @@ function isRoutine(event: MillEvent): boolean {
 
 /** Writes lines to standard error, from this level up. */
 export function consoleLogger(least: LogLevel): Logger {
-  const write =
-    (level: LogLevel) =>
-    (message: string, fields: object): void => {
-      if (isAtLeast(level, least))
-        writeOutput(process.stderr, `jobmill ${level.padEnd(5)} ${textLine(message, fields)}\n`)
-    }
-  return { least, debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+  const write = byLevel((level) => (message, fields) => {
+    if (isAtLeast(level, least))
+      writeOutput(process.stderr, `jobmill ${level.padEnd(5)} ${textLine(message, fields)}\n`)
+  })
+  return { least, ...write }
 }
 
 export function logEvents(hub: EventHub, logger: Logger): () => void {
   // A logger may return a promise. The hub handles its rejection.
   const logEvent = (event: MillEvent): unknown => {
     const { type, at: _at, ...fields } = event
-    const level = isRoutine(event) ? 'debug' : (LEVEL_OF[type] ?? 'debug')
+    const level = isRoutine(event) ? 'debug' : EVENTS[type].level
     return isEnabled(logger, level) ? logger[level](lineFor(event), rounded(fields)) : undefined
   }
   const { least = 'debug' } = logger
   if (least === 'debug') return hub.on('*', logEvent)
   // Subscribes only to the required types: per-job events are for debugging, and cost almost nothing without
   // a listener.
-  const ends = (Object.keys(LEVEL_OF) as EventType[])
-    .filter((type) => isAtLeast(LEVEL_OF[type] ?? 'debug', least))
-    .map((type) => hub.on(type, logEvent))
+  const ends = EVENT_TYPES.filter((type) => isAtLeast(EVENTS[type].level, least)).map((type) =>
+    hub.on(type, logEvent),
+  )
   return () => {
     for (const end of ends) end()
   }

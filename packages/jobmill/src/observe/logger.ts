@@ -2,7 +2,6 @@
 import { inspect } from 'node:util'
 import type { LogLevel } from '../job/context.ts'
 import { safeLine, safeLines } from '../job/text/safe-text.ts'
-import { whenRejected } from './rejections.ts'
 
 export interface Logger {
   /** The lowest level it writes. If omitted it receives everything, including per-job events. */
@@ -75,10 +74,19 @@ export function messageFirst(logger: Logger): Logger {
   }
 }
 
+/**
+ * Loggers and listeners of the application may return promises, which nothing awaits. Calls `failed` if the
+ * promise is rejected, so that it does not end the process.
+ */
+export function whenRejected(returned: unknown, failed: () => void): void {
+  if (typeof returned === 'object' && returned !== null && 'then' in returned)
+    Promise.resolve(returned).catch(failed)
+}
+
 type Write = (message: string, fields: object) => unknown
 
 /** Callers do not await a logger that returns promises, so a rejection must not end the process. */
-function byLevel(write: (level: LogLevel) => Write): Pick<Logger, LogLevel> {
+export function byLevel(write: (level: LogLevel) => Write): Pick<Logger, LogLevel> {
   const caught = (level: LogLevel): Write => {
     const own = write(level)
     return (message, fields) => {

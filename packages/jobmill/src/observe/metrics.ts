@@ -1,13 +1,13 @@
 /**
- * Counts events by queue and time bucket. It runs inside `emit`, so that none is missed, and must be cheap,
- * because every job passes several times. It also counts limit requests and accepts metrics from other parts.
- * Unwritten metrics keep their time and are merged into coarser buckets.
+ * Counts events by queue and time bucket. It runs inside `emit`, so that no event is missed, and must be
+ * cheap, because every job emits several. It also counts limit requests and accepts metrics from other parts.
+ * Metrics that are not written yet keep their timestamps. If too many wait, they are merged into coarser
+ * buckets.
  */
 import { mergeData, type MetricData } from '../job/metric-data.ts'
 import type { Platform } from '../platform/platform.ts'
 import { RESOLUTIONS } from '../store/types/metrics.ts'
 import { type DrawCount, drawCounter } from './draws.ts'
-import type { Tap } from './event-hub.ts'
 import { limitScope, queueScope } from './scopes.ts'
 import { addTally, dataOf, newTally, tallies, type Tally } from './tally.ts'
 
@@ -21,18 +21,7 @@ export interface MetricDelta {
   readonly data: MetricData
 }
 
-export interface Metrics {
-  readonly count: Tap
-  /** A handler of a kind requested a limit. */
-  readonly drew: (limit: string, kind: string, draw: DrawCount) => void
-  /** Adds metrics from another part, with their time on both clocks. */
-  readonly add: (scope: string, data: MetricData, at: number, wall: number) => void
-  /** Removes and returns the oldest entries, up to this many. */
-  readonly take: (most: number) => MetricDelta[]
-  readonly isEmpty: () => boolean
-  /** Totals since the start of this process by queue, written or not. */
-  readonly totals: () => ReadonlyMap<string, Tally>
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 /** The number of unwritten entries at which old ones are merged by the minute, and then by the hour. */
 const MOST_WAITING = 5_000
@@ -52,7 +41,7 @@ interface Open {
 
 const [BUCKET_MS] = RESOLUTIONS
 
-export function createMetrics(platform: Platform, mostWaiting: number = MOST_WAITING): Metrics {
+export function createMetrics(platform: Platform, mostWaiting: number = MOST_WAITING) {
   let waiting: MetricDelta[] = []
   let open: Open | null = null
   /** Totals of closed buckets. Updated once per bucket, never per event. */
@@ -111,23 +100,27 @@ export function createMetrics(platform: Platform, mostWaiting: number = MOST_WAI
 
   return {
     count: tallies(tallyOf),
-    drew(limit, kind, draw) {
+    /** A handler of a kind requested a limit. */
+    drew: (limit: string, kind: string, draw: DrawCount) => {
       const { limits } = openNow()
       const counters = limits.get(limit) ?? {}
       limits.set(limit, counters)
       const name = drawCounter(draw, kind)
       counters[name] = (counters[name] ?? 0) + 1
     },
-    add(scope, data, at, wall) {
+    /** Adds metrics from another part, with their time on both clocks. */
+    add(scope: string, data: MetricData, at: number, wall: number) {
       waiting.push({ scope, at, bucketAt: wall - (wall % BUCKET_MS), data })
       thin()
     },
-    take(most) {
+    /** Removes and returns the oldest entries, up to this many. */
+    take(most: number): MetricDelta[] {
       close()
       return waiting.splice(0, most)
     },
     isEmpty: () => waiting.length === 0 && open === null,
-    totals() {
+    /** Totals since the start of this process by queue, written or not. */
+    totals(): ReadonlyMap<string, Tally> {
       const all = new Map<string, Tally>()
       for (const [queue, tally] of closed) addTo(all, queue, tally)
       for (const [queue, tally] of open?.queues ?? []) addTo(all, queue, tally)

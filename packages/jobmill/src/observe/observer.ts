@@ -3,19 +3,17 @@
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { EventTable } from '../job/events.ts'
-import type { GaugeReading } from '../platform/gauges.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { FullStore } from '../store/store.ts'
 import type { EventHub, Tap } from './event-hub.ts'
-import { type Flusher, flusher } from './flush.ts'
+import { flusher } from './flush.ts'
 import { gaugeSampler } from './gauge-sampler.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
+import { createMetrics } from './metrics.ts'
 import { processMetrics } from './process-metrics.ts'
-import { storeTimings, type StoreTotals } from './store-timings.ts'
-import type { Tally } from './tally.ts'
+import { storeTimings } from './store-timings.ts'
 import { timeline as createTimeline } from './timeline.ts'
 
-export interface ObserverOptions {
+interface ObserverOptions {
   readonly hub: Pick<EventHub, 'tap'>
   readonly store: FullStore
   readonly platform: Platform
@@ -29,37 +27,11 @@ export interface ObserverOptions {
   readonly movedAt?: () => number
 }
 
-export interface Observer extends Flusher {
-  /** The timed store, for all calls of this process. */
-  readonly store: FullStore
-  /** A handler of a kind requested a limit. */
-  readonly drew: Metrics['drew']
-  /** From now on a duty calls `pass`, and the process itself is measured. */
-  readonly start: () => void
-  /** The store is about to close: nothing is written until the next event. */
-  readonly rest: () => void
-  /**
-   * Writes the remaining data. Call it after the last event to keep and before the store closes. Rejects if
-   * the write fails.
-   */
-  readonly stop: () => Promise<void>
-  /** What this process knows about itself, without a query. */
-  readonly totals: () => ProcessTotals
-}
+export type Observer = ReturnType<typeof observer>
 
-/** Totals since the start of this process. No count decreases, whatever was written. */
-export interface ProcessTotals {
-  readonly queues: ReadonlyMap<string, Tally>
-  readonly store: StoreTotals
-  /** Rows that `retain` deleted, by type. */
-  readonly swept: ReadonlyMap<string, number>
-  /** Timeline events that were dropped because the buffer was full. */
-  readonly eventsDropped: number
-  /** The event loop lag over about the last 10 s. Null when unknown. */
-  readonly loopLagMs: GaugeReading['loopLagMs'] | null
-}
+export type ProcessTotals = ReturnType<Observer['totals']>
 
-export function observer(options: ObserverOptions): Observer {
+export function observer(options: ObserverOptions) {
   const { hub, store: plain, platform, isOpen = () => true } = options
   const { samples = () => false, movedAt = () => Infinity } = options
   const timings = storeTimings(platform)
@@ -114,6 +86,7 @@ export function observer(options: ObserverOptions): Observer {
     passSoon()
   }
 
+  /** The store is about to close: nothing is written until the next event. */
   function rest(): void {
     timer?.cancel()
     timer = null
@@ -121,22 +94,35 @@ export function observer(options: ObserverOptions): Observer {
 
   return {
     ...flush,
+    /** The timed store, for all calls of this process. */
     store,
     drew: metrics.drew,
     rest,
+    /**
+     * What this process knows about itself, without a query: totals since its start. No count decreases,
+     * whatever was written.
+     */
     totals: () => ({
       queues: metrics.totals(),
       store: timings.totals(),
-      swept: swept.totals,
+      /** Rows that `retain` deleted, by type. */
+      swept: swept.totals as ReadonlyMap<string, number>,
+      /** Timeline events that were dropped because the buffer was full. */
       eventsDropped: timeline.dropped(),
+      /** The event loop lag over about the last 10 s. Null when unknown. */
       loopLagMs: process.last()?.loopLagMs ?? null,
     }),
+    /** From now on a duty calls `pass`, and the process itself is measured. */
     start() {
       if (lifecycle !== 'waiting') return
       lifecycle = 'started'
       rest()
       process.start()
     },
+    /**
+     * Writes the remaining data. Call it after the last event to keep and before the store closes. Rejects if
+     * the write fails.
+     */
     async stop() {
       lifecycle = 'stopped'
       rest()
@@ -146,22 +132,15 @@ export function observer(options: ObserverOptions): Observer {
   }
 }
 
-interface SweepCounter {
-  readonly count: Tap
-  readonly totals: ReadonlyMap<string, number>
-}
-
-export function sweepCounter(): SweepCounter {
+export function sweepCounter() {
   const totals = new Map<string, number>()
-  return {
-    totals,
-    count(type, event) {
-      if (type !== 'duty-done') return
-      const { duty, counts } = event as EventTable['duty-done']
-      if (duty !== 'retain') return
-      // Jobs are counted by their state. Their sum would count each of them twice.
-      const { jobs: _, ...rows } = counts
-      for (const [what, n] of Object.entries(rows)) totals.set(what, (totals.get(what) ?? 0) + n)
-    },
+  const count: Tap = (type, event) => {
+    if (type !== 'duty-done') return
+    const { duty, counts } = event as EventTable['duty-done']
+    if (duty !== 'retain') return
+    // Jobs are counted by their state. Their sum would count each of them twice.
+    const { jobs: _, ...rows } = counts
+    for (const [what, n] of Object.entries(rows)) totals.set(what, (totals.get(what) ?? 0) + n)
   }
+  return { totals, count }
 }

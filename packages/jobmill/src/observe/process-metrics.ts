@@ -13,21 +13,9 @@ export interface OwnMetrics extends Omit<MetricOwn, 'agoMs' | 'scope'> {
   readonly at: number
 }
 
-export interface ProcessMetrics {
-  /** Starts and stops measuring. Repeated calls have no effect. */
-  readonly start: () => void
-  readonly stop: () => void
-  /** Whether a sample is due. */
-  readonly isDue: () => boolean
-  readonly sample: () => void
-  /** The last sample, covering about 10 s. Null before the first one and while not measuring. */
-  readonly last: () => GaugeReading | null
-  /** Removes and returns the oldest entries, up to this many. */
-  readonly take: (most: number) => OwnMetrics[]
-  readonly isEmpty: () => boolean
-}
+export type ProcessMetrics = ReturnType<typeof processMetrics>
 
-export interface ProcessMetricsOptions {
+interface ProcessMetricsOptions {
   readonly platform: Platform
   /** Store timings since the last call. */
   readonly timings: () => MetricData
@@ -40,7 +28,7 @@ export const GAUGES = ['cpu', 'rssBytes', 'heapBytes', 'loopLagMs'] as const
 /** About two hours of unwritten samples. Beyond that the oldest are dropped. */
 const MOST_WAITING = 1_000
 
-export function processMetrics({ platform, timings, dropped }: ProcessMetricsOptions): ProcessMetrics {
+export function processMetrics({ platform, timings, dropped }: ProcessMetricsOptions) {
   const every = DEFAULTS.gaugeEveryMs
   const running = new Map<Resolution, { readonly bucketAt: number; readonly data: MetricData }>()
   const waiting = new Map<string, OwnMetrics>()
@@ -71,12 +59,14 @@ export function processMetrics({ platform, timings, dropped }: ProcessMetricsOpt
   }
 
   return {
+    /** Starts and stops measuring. Repeated calls have no effect. */
     start: () => void (gauges ??= platform.gauges()),
     stop() {
       gauges?.stop()
       gauges = null
       last = null
     },
+    /** Whether a sample is due. */
     isDue() {
       const wall = platform.now()
       // Due once per 10 s bucket, in its second half: passes do not run at exact times.
@@ -90,8 +80,10 @@ export function processMetrics({ platform, timings, dropped }: ProcessMetricsOpt
       const data = mergeData(mergeData(gaugeData(last), timings()), counted())
       for (const resolution of RESOLUTIONS) merge(resolution, wall, data)
     },
+    /** The last sample, covering about 10 s. Null before the first one and while not measuring. */
     last: () => last,
-    take(most) {
+    /** Removes and returns the oldest entries, up to this many. */
+    take(most: number) {
       const taken = [...waiting].slice(0, most)
       for (const [key] of taken) waiting.delete(key)
       return taken.map(([, own]) => own)

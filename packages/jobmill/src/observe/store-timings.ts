@@ -5,15 +5,6 @@ import type { Platform } from '../platform/platform.ts'
 import type { FullStore } from '../store/store.ts'
 import { ALL_VERBS, aroundVerbs, type Verb, VERBS } from '../store/verbs.ts'
 
-export interface StoreTimings {
-  /** Returns the same store with timing. */
-  readonly around: <S extends FullStore<never>>(store: S) => S
-  /** Returns the metrics collected since the last call. */
-  readonly take: () => MetricData
-  /** Totals since the start of this process. */
-  readonly totals: () => StoreTotals
-}
-
 export interface StoreTotals {
   /** By verb, only those that were called. */
   readonly verbs: ReadonlyMap<string, VerbTimes>
@@ -35,7 +26,7 @@ interface Times extends VerbTimes {
 
 const TIMED = ALL_VERBS.filter((verb) => VERBS[verb] !== null)
 
-export function storeTimings(platform: Platform): StoreTimings {
+export function storeTimings(platform: Platform) {
   let histograms: Record<string, Record<number, number>> = {}
   let failures = 0
   let failuresBefore = 0
@@ -53,7 +44,8 @@ export function storeTimings(platform: Platform): StoreTimings {
   }
 
   return {
-    around: (store) =>
+    /** Returns the same store with timing. */
+    around: <S extends FullStore<never>>(store: S): S =>
       aroundVerbs(store, TIMED, (verb, call) => (...args) => {
         const began = platform.monotonic()
         const reply = call(...args)
@@ -67,7 +59,8 @@ export function storeTimings(platform: Platform): StoreTimings {
         )
         return reply
       }),
-    take() {
+    /** Returns the metrics collected since the last call. */
+    take: (): MetricData => {
       const more = failures - failuresBefore
       const counters = more === 0 ? {} : { counters: { 'store.failures': more } }
       const taken = Object.keys(histograms).length === 0 ? counters : { ...counters, histograms }
@@ -75,6 +68,7 @@ export function storeTimings(platform: Platform): StoreTimings {
       failuresBefore = failures
       return taken
     },
-    totals: () => ({ verbs, failures }),
+    /** Totals since the start of this process. */
+    totals: (): StoreTotals => ({ verbs, failures }),
   }
 }

@@ -8,35 +8,28 @@ import type { EventTable, EventType } from '../job/events.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { NewTimelineEvent } from '../store/types/metrics.ts'
 import type { Tap } from './event-hub.ts'
-import { IN_TIMELINE } from './event-types.ts'
+import { EVENT_TYPES, EVENTS } from './event-types.ts'
 
 export interface KeptEvent extends Omit<NewTimelineEvent, 'agoMs'> {
   /** On the monotonic clock. */
   readonly at: number
 }
 
-export interface Timeline {
-  readonly keep: Tap
-  /** Removes and returns the oldest entries, up to this many. */
-  readonly take: (most: number) => KeptEvent[]
-  readonly isEmpty: () => boolean
-  /** The number of dropped events so far. */
-  readonly dropped: () => number
-}
+export type Timeline = ReturnType<typeof timeline>
 
 /** Manual changes are stored in the timeline too, but are not emitted as events. */
 export const AUDIT = 'audit'
 
 /** The types of timeline entries. */
 export const KEPT_TYPES: readonly string[] = [
-  ...(Object.keys(IN_TIMELINE) as EventType[]).filter((type) => IN_TIMELINE[type]),
+  ...EVENT_TYPES.filter((type) => EVENTS[type].isKept === true),
   AUDIT,
 ]
 
 /** The maximum number of list items kept. */
 const MOST_LISTED = 100
 
-export function timeline(platform: Platform, limit: number = DEFAULTS.eventBuffer): Timeline {
+export function timeline(platform: Platform, limit: number = DEFAULTS.eventBuffer) {
   const waiting: KeptEvent[] = []
   let dropped = 0
 
@@ -45,14 +38,18 @@ export function timeline(platform: Platform, limit: number = DEFAULTS.eventBuffe
     else waiting.push({ type, at: platform.monotonic(), ...split(fields) })
   }
 
+  const keep: Tap = (type, event) => {
+    if (EVENTS[type].isKept !== true) return
+    if (type !== 'reaped') return add(type, event)
+    for (const part of perQueue(event as EventTable['reaped'])) add(type, part)
+  }
+
   return {
-    keep(type, event) {
-      if (!IN_TIMELINE[type]) return
-      if (type !== 'reaped') return add(type, event)
-      for (const part of perQueue(event as EventTable['reaped'])) add(type, part)
-    },
-    take: (most) => waiting.splice(0, most),
+    keep,
+    /** Removes and returns the oldest entries, up to this many. */
+    take: (most: number) => waiting.splice(0, most),
     isEmpty: () => waiting.length === 0,
+    /** The number of dropped events so far. */
     dropped: () => dropped,
   }
 }
@@ -63,9 +60,8 @@ export function timeline(platform: Platform, limit: number = DEFAULTS.eventBuffe
  */
 function perQueue({ instances, jobs }: EventTable['reaped']): object[] {
   if (jobs.length === 0) return [{ instances, jobs: 0 }]
-  const counts = new Map<string, number>()
-  for (const { queue } of jobs) counts.set(queue, (counts.get(queue) ?? 0) + 1)
-  return [...counts].map(([queue, n]) => ({ queue, instances, jobs: n }))
+  const byQueue = Map.groupBy(jobs, ({ queue }) => queue)
+  return [...byQueue].map(([queue, own]) => ({ queue, instances, jobs: own.length }))
 }
 
 function split(fields: object): Pick<KeptEvent, 'queue' | 'job' | 'data'> {

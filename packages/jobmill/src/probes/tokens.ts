@@ -4,7 +4,7 @@
  * All digests are compared in constant time, so that timing reveals nothing.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { JobmillError, quote } from '../job/errors.ts'
+import { invalidValue, JobmillError } from '../job/errors.ts'
 import { isRole, ROLES, type Who } from './roles.ts'
 
 interface Token extends Who {
@@ -27,27 +27,29 @@ export function readTokens(text: string, field: string): readonly Token[] {
 }
 
 function tokensIn(text: string, field: string): readonly Token[] {
+  const lines = new Map<string, number>()
   return text.split(/[\n;]/).flatMap((line, at) => {
     const words = line.trim().split(/\s+/)
     if (words[0] === '' || words[0]?.startsWith('#') === true) return []
     const [name, role, token] = words
     const where = `${field}, line ${at + 1}`
+    // Leaves out the value, which may be a token.
+    const wrong = (what: string, fix: string): JobmillError =>
+      new JobmillError('OPTION_INVALID', what, { field: where, fix })
     if (name === undefined || token === undefined || words.length !== 3)
-      throw new JobmillError('OPTION_INVALID', 'must be a name, a role and a token', {
-        field: where,
-        fix: FIX,
-      })
-    if (!isRole(role))
-      throw new JobmillError('OPTION_INVALID', 'unknown role', {
-        field: where,
-        value: quote(role),
-        fix: `Use one of ${ROLES.join(', ')}`,
-      })
-    if (token.length < SHORTEST)
-      throw new JobmillError('OPTION_INVALID', `token too short (min ${SHORTEST} characters)`, {
-        field: where,
-        fix: 'Use a longer one, such as the output of openssl rand -hex 32',
-      })
+      throw wrong('must be a name, a role and a token', FIX)
+    if (!isRole(role)) throw invalidValue(where, role, 'unknown role', `Use one of ${ROLES.join(', ')}`)
+    if (token.length < SHORTEST) {
+      const fix = 'Use a longer one, such as the output of openssl rand -hex 32'
+      throw wrong(`token too short (min ${SHORTEST} characters)`, fix)
+    }
+    // Otherwise one line would decide the name and the role of the caller, and the other would be ignored.
+    const earlier = lines.get(token)
+    if (earlier !== undefined) {
+      const fix = 'Use another token, such as the output of openssl rand -hex 32, or remove one of the lines'
+      throw wrong(`has the same token as line ${earlier}`, fix)
+    }
+    lines.set(token, at + 1)
     return [{ name, role, digest: digestOf(token) }]
   })
 }

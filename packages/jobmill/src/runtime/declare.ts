@@ -1,5 +1,5 @@
 /** Writes the limits, queues and schedules that code declares to the database. Overrides stay. */
-import { isJobmillError, JobmillError, quote } from '../job/errors.ts'
+import { invalidValue, isJobmillError, type JobmillError, quote } from '../job/errors.ts'
 import { nearest } from '../job/options/known-keys.ts'
 import { perKeyOnQueue } from '../store/cluster-errors.ts'
 import type { FullStore } from '../store/store.ts'
@@ -61,8 +61,8 @@ async function throwForQueue(
 }
 
 /**
- * For a queue that names an unknown limit. Suggests the nearest name in the database. The error of the store
- * is no cause of it: Node prints causes, and it says the same with less detail.
+ * For a queue that names an unknown limit. Suggests the nearest name in the database. Omits the
+ * error of the store as its cause: Node prints causes, and that one says the same with less detail.
  */
 export async function limitOfQueueUnknown(
   store: FullStore,
@@ -70,16 +70,13 @@ export async function limitOfQueueUnknown(
   field: string,
 ): Promise<JobmillError> {
   // Without the names the error is still correct.
-  const known = await store.limits.list().catch(() => [])
-  const near = nearest(
-    limit,
-    known.map(({ name }) => name),
-  )
-  return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
-    field,
-    value: quote(limit),
-    fix: { code: 'limit.create', ...(near !== undefined && { first: `Did you mean "${near}"?` }) },
-  })
+  const known = (await store.limits.list().catch(() => [])).map(({ name }) => name)
+  const near = nearest(limit, known)
+  const fix = {
+    code: 'limit.create' as const,
+    ...(near !== undefined && { first: `Did you mean "${near}"?` }),
+  }
+  return invalidValue(field, limit, 'no limit has this name', fix, 'LIMIT_UNKNOWN')
 }
 
 /** Declares the queues that an instance serves, even if code does not configure them. */

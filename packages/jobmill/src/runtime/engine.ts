@@ -2,7 +2,6 @@
  * Wires together everything that runs between start and stop: heartbeat, dispatcher, workers, live settings
  * and duties.
  */
-import type { MakeOffer } from '../dispatch/direct-dispatch.ts'
 import { dispatcher as createDispatcher } from '../dispatch/dispatcher.ts'
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
@@ -12,8 +11,6 @@ import { trouble } from '../job/attempt/trouble.ts'
 import type { Heartbeat } from '../store/types/instance.ts'
 import type { JobResult } from '../store/types/job-record.ts'
 import type { FullStore } from '../store/store.ts'
-import type { Counts } from '../upkeep/duty.ts'
-import type { DutyStatus } from '../upkeep/duty-log.ts'
 import type { Grace } from '../work/grace.ts'
 import type { Handler } from '../work/handler.ts'
 import { listen } from '../work/heartbeat/listen.ts'
@@ -30,7 +27,7 @@ import { queueWatch } from './queue-watch.ts'
 import { upkeep as createUpkeep, type UpkeepOptions } from './upkeep.ts'
 import { afterCommit } from './after-commit.ts'
 
-export interface EngineOptions {
+interface EngineOptions {
   readonly store: FullStore
   readonly options: Resolved
   readonly handlers: ReadonlyMap<string, Handler>
@@ -44,38 +41,9 @@ export interface EngineOptions {
   readonly limits: Limits
 }
 
-export interface Engine {
-  start(): Promise<void>
-  stop(grace: Grace): Promise<StopReport>
-  /** A cancel was requested in this process. The signal fires before this returns. */
-  cancelled(id: string, reason: string): void
-  serve(queue: string, settings: Partial<QueueSettings> | null): Promise<void>
-  /** Offers free workers for jobs that this process is about to write. */
-  readonly offer: MakeOffer
-  /** These queues may have ready jobs. */
-  look(queues: Iterable<string>): void
-  /** An order queue got a new job. */
-  stageSoon(): void
-  scheduleSoon(): void
-  /** Wakes the workers of these queues here, and notifies the other instances that serve them. */
-  wake(queues: readonly string[]): void
-  readonly served: readonly string[]
-  /** The number of running handlers. */
-  readonly running: number
-  /** Whether the lease of this instance is valid. */
-  readonly alive: boolean
-  /** The workers of this instance for each queue it serves, and how many of them are busy. */
-  workers(): readonly { readonly queue: string; readonly workers: number; readonly busy: number }[]
-  readonly duties: () => readonly DutyStatus[]
-  /** When jobs last changed in any process, as far as this process knows. */
-  readonly movedAt: () => number
-  /** Whether this instance leads a duty. */
-  readonly leads: (duty: string) => boolean
-  /** Runs one pass of a duty now. */
-  readonly runDuty: (name: string) => Promise<Counts>
-}
+export type Engine = ReturnType<typeof engine>
 
-export function engine(given: EngineOptions): Engine {
+export function engine(given: EngineOptions) {
   const { store, options, handlers, instance, emit } = given
   const { platform, leaseMs, renewEveryMs } = options
   const kinds = [...handlers.keys()]
@@ -113,7 +81,11 @@ export function engine(given: EngineOptions): Engine {
         {
           notifier: store.notifier,
           queues: () => served,
-          wasWoken: (wakeUps) => post({ type: 'notified', wakeUps }),
+          wasWoken(wakeUps) {
+            heartbeat.wake(platform.monotonic())
+            post({ type: 'notified', wakeUps })
+          },
+          lost: () => heartbeat.wake(platform.monotonic()),
           works,
         },
         signal,
@@ -121,18 +93,13 @@ export function engine(given: EngineOptions): Engine {
     flush: given.flush,
   })
   const workers = createWorkers({
+    ...options,
     store,
-    platform,
     instance,
     version: given.version,
-    context: options.context,
     handler: (kind) => handlerFor(handlers, kind),
-    middleware: options.middleware,
     settings: watch.settings,
-    stuckAfterMs: options.stuckAfterMs,
     emit,
-    tracing: options.tracing,
-    forwardLog: options.forwardLog,
     enqueueFor: given.enqueueFor,
     limitFor: (attempt) => limitFor(attempt, given.limits, watch.settings),
     freed: (queue) => post({ type: 'workerFreed', queue }),
@@ -156,7 +123,7 @@ export function engine(given: EngineOptions): Engine {
     // Nothing can be claimed from a queue without workers.
     queues: () => served.filter((queue) => (watch.workers().get(queue) ?? 0) > 0),
     duties: upkeep.bids,
-    heard,
+    onHeartbeat,
     renewed: (until) => post({ type: 'leaseRenewed', until }),
     lost(blocked) {
       upkeep.lost()
@@ -167,6 +134,10 @@ export function engine(given: EngineOptions): Engine {
     leaseMs,
     renewEveryMs,
     everyMs: Math.min(DEFAULTS.heartbeatEveryMs, renewEveryMs),
+    idle: {
+      everyMs: Math.min(DEFAULTS.idleHeartbeatEveryMs, leaseMs / 4, renewEveryMs),
+      isIdle: () => store.notifier.isListening?.() === true && dispatcher.isIdle(),
+    },
     platform,
     ...trouble('heartbeat', emit),
   })
@@ -197,45 +168,55 @@ export function engine(given: EngineOptions): Engine {
     await watch.refresh()
   }
 
-  function heard(now: Heartbeat): void {
+  function onHeartbeat(now: Heartbeat): void {
     if (now.cancels.length > 0) post({ type: 'cancelled', ids: now.cancels.map(({ id }) => id) })
-    workers.heard(now.cancels)
-    watch.heard(now)
+    workers.onHeartbeat(now.cancels)
+    watch.onHeartbeat(now)
     post({ type: 'heartbeat', ready: now.ready, quarantined: now.quarantined })
-    upkeep.heard(now)
+    upkeep.onHeartbeat(now)
   }
 
   return {
-    served,
+    served: served as readonly string[],
+    /** The number of running handlers. */
     get running() {
       return attempts.running()
     },
+    /** Whether the lease of this instance is valid. */
     get alive() {
       return heartbeat.alive
     },
+    /** The workers of this instance for each queue it serves, and how many of them are busy. */
     workers: () =>
       [...watch.workers()].map(([queue, own]) => ({ queue, workers: own, busy: attempts.running(queue) })),
     duties: upkeep.status,
+    /** When jobs last changed in any process, as far as this process knows. */
     movedAt: upkeep.movedAt,
-    leads: (name) => upkeep.status().some((one) => one.name === name && one.leading),
+    /** Whether this instance leads a duty. */
+    leads: (name: string) => upkeep.status().some((one) => one.name === name && one.leading),
     runDuty: upkeep.run,
-    look(queues) {
+    /** These queues may have ready jobs. */
+    look(queues: Iterable<string>) {
       const here = [...queues].filter((queue) => served.includes(queue))
       if (here.length > 0) wake(here)
     },
+    /** An order queue got a new job. */
     stageSoon: upkeep.stageSoon,
     scheduleSoon: upkeep.scheduleSoon,
+    /** Offers free workers for jobs that this process is about to write. */
     offer: dispatcher.offer,
-    cancelled(id, reason) {
+    /** A cancel was requested in this process. The signal fires before this returns. */
+    cancelled(id: string, reason: string) {
       post({ type: 'cancelled', ids: [id] })
       workers.cancelled(id, reason)
     },
-    wake(queues) {
+    /** Wakes the workers of these queues here, and notifies the other instances that serve them. */
+    wake(queues: readonly string[]) {
       store.notifier.notify([...served, ...queues])
       wake(null)
       heartbeat.hurry()
     },
-    async serve(queue, settings) {
+    async serve(queue: string, settings: Partial<QueueSettings> | null) {
       await store.queues.declare([{ name: queue, settings }])
       if (!served.includes(queue)) served.push(queue)
       await watch.refresh()
@@ -253,14 +234,17 @@ export function engine(given: EngineOptions): Engine {
       await watch.refresh()
       heartbeat.start(sentAt)
       dispatcher.start({
-        run: workers.run,
+        run(lease, waitedMs, now) {
+          heartbeat.wake(now)
+          workers.run(lease, waitedMs, now)
+        },
         release: workers.release,
         leases: () => Array.from(attempts.live, ({ lease }) => lease),
         hurryHeartbeat: () => heartbeat.hurry(),
       })
       await upkeep.start()
     },
-    async stop(grace) {
+    async stop(grace: Grace): Promise<StopReport> {
       const report = await workers.stop(grace, () => dispatcher.stop())
       dispatcher.close()
       watch.stop()

@@ -4,9 +4,9 @@
  */
 import type { Client } from '../enqueue/client.ts'
 import { mebibytes } from '../enqueue/enqueuer.ts'
-import type { EnqueueInside, EnqueueManyInside, OptionsInside } from '../job/context.ts'
+import type { JobContext, OptionsInside } from '../job/context.ts'
 import { BOUNDS } from '../job/defaults.ts'
-import { JobmillError } from '../job/errors.ts'
+import { invalidValue, JobmillError } from '../job/errors.ts'
 import type { EnqueueItem, JobHandle } from '../job/handle.ts'
 import { checkBoolean } from '../job/numbers.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
@@ -17,10 +17,7 @@ import { checkLive } from '../work/make-context.ts'
 
 type Target = Parameters<Client<unknown>['prepare']>[0]
 
-export interface Inside {
-  readonly enqueue: EnqueueInside
-  readonly enqueueMany: EnqueueManyInside
-}
+export type Inside = Pick<JobContext, 'enqueue' | 'enqueueMany'>
 
 const OPTIONS_INSIDE: readonly string[] = [...ENQUEUE_OPTIONS, 'withCompletion']
 
@@ -44,24 +41,20 @@ export function enqueueInside(
   ): Promise<JobHandle<never>[]> {
     const jobs: readonly NewJob[] = early instanceof Promise ? await early : early
     checkOpen(attempt)
-    // An id that was enqueued before is the same job, as it is for jobs that are written at once.
+    // A repeated id is the same job and counts once, as for jobs that are written immediately.
     const seen = (ids ??= new Set())
     const added = jobs.filter(({ id }) => !seen.has(id))
     const total = added.reduce((sum, job) => sum + bytesOf(job), bytes)
     if (total > mostBytes) {
-      const what = `the jobs of this completion are ${mebibytes(total)}, more than ${mebibytes(mostBytes)}`
+      const what = `the jobs of one completion exceed ${mebibytes(mostBytes)} (got ${mebibytes(total)})`
       const fix = 'Enqueue some of them without withCompletion'
-      throw new JobmillError('PAYLOAD_TOO_LARGE', what, { field: 'items', fix })
+      throw new JobmillError('PAYLOAD_TOO_LARGE', what, { field: 'withCompletion', fix })
     }
-    if (seen.size + added.length > BOUNDS.jobsPerCompletion)
-      throw new JobmillError(
-        'OPTION_INVALID',
-        `a completion has more than ${BOUNDS.jobsPerCompletion} jobs`,
-        {
-          field: 'withCompletion',
-          fix: 'Enqueue some of them without withCompletion, or in another job',
-        },
-      )
+    if (seen.size + added.length > BOUNDS.jobsPerCompletion) {
+      const what = `a completion has more than ${BOUNDS.jobsPerCompletion} jobs`
+      const fix = 'Enqueue some of them without withCompletion, or in another job'
+      throw new JobmillError('OPTION_INVALID', what, { field: 'withCompletion', fix })
+    }
     bytes = total
     for (const { id } of added) seen.add(id)
     attempt.follow(added)
@@ -101,17 +94,12 @@ export function enqueueInside(
 function checkOpen(attempt: Attempt): void {
   checkLive(attempt)
   if (!attempt.completedInTx) return
-  throw new JobmillError('ATTEMPT_ENDED', 'cannot be used after complete(tx)', {
-    field: 'withCompletion',
-    value: 'true',
-    fix: 'Call enqueue before complete(tx), or pass tx instead of withCompletion',
-  })
+  const fix = 'Call enqueue before complete(tx), or pass tx instead of withCompletion'
+  throw invalidValue('withCompletion', true, 'cannot be used after complete(tx)', fix, 'ATTEMPT_ENDED')
 }
 
 function contradiction(): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'cannot be combined with tx', {
-    field: 'withCompletion',
-    value: 'true',
-    fix: 'Pass tx to enqueue in your transaction, or withCompletion to enqueue with the outcome of this job',
-  })
+  const fix =
+    'Pass tx to enqueue in your transaction, or withCompletion to enqueue with the outcome of this job'
+  return invalidValue('withCompletion', true, 'cannot be combined with tx', fix, 'OPTION_CONFLICT')
 }

@@ -1,11 +1,12 @@
 /** The handlers of a mill: one for every job, and one for every `onDead`. */
 import type { DeadContext, JobContext } from '../job/context.ts'
-import type { AnyJob } from '../job/definition.ts'
-import { JobmillError, quote } from '../job/errors.ts'
+import { type AnyJob, defineJob, type JobDefinition } from '../job/definition.ts'
+import { invalidValue } from '../job/errors.ts'
 import { onDeadKind } from '../job/attempt/on-dead.ts'
 import { Dead } from '../job/attempt/thrown.ts'
 import type { FullStore } from '../store/store.ts'
 import type { Handler } from '../work/handler.ts'
+import { jobView } from './operate/job-view.ts'
 
 export function handlersOf(
   jobs: readonly AnyJob[],
@@ -21,11 +22,8 @@ export function handlersOf(
 export function handlerFor(handlers: ReadonlyMap<string, Handler>, kind: string): Handler {
   const handler = handlers.get(kind)
   if (handler !== undefined) return handler
-  throw new JobmillError('OPTION_INVALID', 'has no handler in this process', {
-    field: 'kind',
-    value: quote(kind),
-    fix: 'Add the job definition to the jobs of jobmill()',
-  })
+  const fix = 'Add the job definition to the jobs of jobmill()'
+  throw invalidValue('kind', kind, 'has no handler in this process', fix)
 }
 
 /** Runs as an ordinary job: retried when it fails, and enqueued once for each dead job. */
@@ -34,37 +32,16 @@ function onDeadHandler(
   onDead: (context: DeadContext) => unknown,
   store: Pick<FullStore, 'get'>,
 ): Handler {
-  return {
+  const job: JobDefinition = defineJob({
     kind: onDeadKind(kind),
-    payload: undefined,
-    result: undefined,
-    timeoutMs: undefined,
-    backoff: undefined,
-    retryIf: undefined,
-    followsDeaths: false,
-    async run(context: JobContext) {
-      const { id, error } = context.payload as { readonly id: string; readonly error: string }
+    async run(context: JobContext<{ readonly id: string; readonly error: string }>) {
+      const { id, error } = context.payload
       const [record] = await store.get([id])
       if (record === undefined || record === null) throw new Dead(`dead job ${id} no longer exists`)
       const { complete: _complete, ...rest } = context
-      const { queue, attempt, crashes, tags } = record
-      return onDead({
-        ...rest,
-        payload: JSON.parse(record.payload) as unknown,
-        error,
-        dead: {
-          id,
-          kind,
-          queue,
-          attempt,
-          crashes,
-          tags,
-          metadata:
-            record.metadata === null
-              ? null
-              : (JSON.parse(record.metadata) as DeadContext['dead']['metadata']),
-        },
-      })
+      const { payload, queue, attempt, crashes, tags, metadata } = jobView(record)
+      return onDead({ ...rest, payload, error, dead: { id, kind, queue, attempt, crashes, tags, metadata } })
     },
-  }
+  })
+  return { ...job, followsDeaths: false }
 }

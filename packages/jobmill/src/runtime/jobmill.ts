@@ -28,9 +28,9 @@ import { createLifecycle } from './lifecycle.ts'
 import { errors } from './operate/errors.ts'
 import { limitsApi } from './operate/limits.ts'
 import { listing } from './operate/list-jobs.ts'
-import { keepLogger } from './mill-logger.ts'
+import { keepLogger, warningLog } from './mill-logger.ts'
 import { observation } from './report/observation.ts'
-import { one, operate, type OperateTools } from './operate/operate.ts'
+import { one, operate } from './operate/operate.ts'
 import { type MillOptions, resolveOptions } from './options/options.ts'
 import { overridesApi } from './operate/overrides.ts'
 import { type Problem, problems, throwErrors } from './options/problems.ts'
@@ -41,8 +41,8 @@ import { schedulesApi } from './operate/schedules.ts'
 import { keepStopSignal } from './stop-signal.ts'
 import { databaseResources, resources } from './report/resources.ts'
 import { system } from './report/system.ts'
+import type { MillTools } from './tools.ts'
 import { dutyControl } from './operate/duty-control.ts'
-import { warningLog } from './options/warning-log.ts'
 import { explain } from './diagnose/why.ts'
 import type { Mill } from './mill.ts'
 
@@ -168,66 +168,49 @@ export function jobmill<
     },
   })
   const { prepare: _prepare, takeUnnotified, ...enqueue } = client
-  const by = (): string => instance.label ?? 'application'
-  const operating: OperateTools = {
+  const tools: MillTools = {
     opened,
-    cancelledHere: (job, reason) => lifecycle.engine?.cancelled(job, reason),
-    emit: hub.emit,
-    forget: results.forget,
-    kindTimeoutMs: (kind) => definitions.get(kind)?.timeoutMs ?? null,
-    by,
-  }
-  const tending = dutyControl({
-    opened,
-    started: lifecycle.started,
-    engine: () => lifecycle.engine,
     options,
+    platform,
     emit: hub.emit,
-  })
-  const { tools = null } = plain as Partial<Pick<ToolStore, 'tools'>>
+    lifecycle,
+    observer,
+    instance: () => instance,
+    by: () => instance.label ?? 'application',
+    wake: () => lifecycle.engine?.scheduleSoon(),
+    definition: (kind) => definitions.get(kind),
+    forget: results.forget,
+    storeTools: (plain as Partial<Pick<ToolStore, 'tools'>>).tools ?? null,
+  }
   const own = customMetrics(platform)
-  const readDatabase = databaseResources({ opened, platform, tools })
+  const readDatabase = databaseResources(tools)
   const mill: Mill = {
     ...enqueue,
-    ...operate(operating),
+    ...operate(tools),
     ...runApi({ client, cancel: (id, how) => mill.cancel(id, how) }),
-    ...listing({ opened }),
-    ...bulk(operating),
-    ...audit({ opened, platform }),
-    ...explain({ opened }),
-    ...errors({ opened }),
-    ...readiness({ opened, platform, engine: () => lifecycle.engine, lifecycle }),
-    ...tending,
-    ...diagnostics({ mill: () => mill, options, tools }),
-    ...kinds({ opened, jobs: options.jobs, queueOf: options.queueOf }),
-    ...system({ opened, options, duties: () => tending.duties(), instance: () => instance.id, tools }),
-    ...resources({ platform, observer }, readDatabase),
-    ...observation({ opened, platform }),
-    ...limitsApi({ opened, limits, by }),
-    ...overridesApi({ opened, wake: () => lifecycle.engine?.scheduleSoon() }),
+    ...listing(tools),
+    ...bulk(tools),
+    ...audit(tools),
+    ...explain(tools),
+    ...errors(tools),
+    ...readiness(tools),
+    ...dutyControl(tools),
+    ...diagnostics(tools, () => mill),
+    ...kinds(tools),
+    ...system(tools, () => mill.duties()),
+    ...resources(tools, readDatabase),
+    ...observation(tools),
+    ...limitsApi(tools, limits),
+    ...overridesApi(tools),
     ...own.metrics,
-    schedules: schedulesApi({
-      opened,
-      platform,
-      emit: hub.emit,
-      definition: (kind) => definitions.get(kind),
-      queueOf: options.queueOf,
-      payloadLimitBytes: options.payloadLimitBytes,
-      enqueue: async (job) => one(await enqueuer.write([job], { tx: undefined, mayRepeat: true })),
-      wake: () => lifecycle.engine?.scheduleSoon(),
-      by,
-    }),
+    schedules: schedulesApi(tools, async (job) =>
+      one(await enqueuer.write([job], { tx: undefined, mayRepeat: true })),
+    ),
     drift: async () => drift(await opened(), options),
     prometheus: prometheus({
-      opened,
-      platform,
-      observer,
+      ...tools,
       events: hub.counts,
       own,
-      engine: () => lifecycle.engine,
-      served: () => mill.queuesServed,
-      instance: () => instance,
-      version: options.instance.version,
       store: plain.name,
       resources: readDatabase,
     }),

@@ -2,8 +2,11 @@
 import type { InstanceInfo } from '../job/context.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
 import { JobmillError } from '../job/errors.ts'
+import type { Results } from '../enqueue/results.ts'
 import type { Emit } from '../job/events.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
+import type { Limits } from '../limits/limits.ts'
+import type { Observer } from '../observe/observer.ts'
 import { within } from '../platform/within.ts'
 import type { FullStore } from '../store/store.ts'
 import { type Grace, grace as createGrace, LAST_MS } from '../work/grace.ts'
@@ -22,17 +25,13 @@ export interface LifecycleOptions {
   readonly instance: InstanceInfo
   readonly emit: Emit
   readonly engine: () => Engine
-  readonly results: { stop(error: unknown): void }
+  readonly results: Pick<Results, 'stop'>
   /** Rejects callers that wait for a limit outside of handlers. */
-  readonly limits: { readonly stop: (error: unknown) => void }
+  readonly limits: Pick<Limits, 'stop'>
   /** Reports where the store differs from the options. */
   readonly differ: () => void
   /** Measures this process from its start, and writes the remaining metrics at its end. */
-  readonly observer: {
-    readonly start: () => void
-    readonly rest: () => void
-    readonly stop: () => Promise<void>
-  }
+  readonly observer: Pick<Observer, 'start' | 'rest' | 'stop'>
   /** Resolves when listeners have received every event. */
   readonly delivered: () => Promise<void>
 }
@@ -47,34 +46,17 @@ export interface StopOptions {
   readonly beforeClose?: () => Promise<unknown>
 }
 
-export interface Lifecycle {
-  /** A promise while the store is not open. Throws once the mill was stopped. */
-  readonly open: () => Promise<void> | undefined
-  readonly start: () => Promise<void>
-  readonly stop: (options?: StopOptions) => Promise<StopReport>
-  /** Fires when the mill accepts no more calls. */
-  readonly stopped: AbortSignal
-  /** Servers that are closed before that. */
-  readonly servers: Servers
-  /** Rejects unless the mill was started. */
-  readonly started: (what: string) => Promise<void>
-  readonly engine: Engine | null
-  /** Whether the store is open. */
-  readonly isOpen: boolean
-  /** Whether a start is in progress. */
-  readonly isStarting: boolean
-  /** Whether a stop was requested. */
-  readonly isStopping: boolean
-}
+export type Lifecycle = ReturnType<typeof createLifecycle>
 
 /** The number of mills in this process that have a store open. */
 const users = new WeakMap<FullStore, number>()
 
-const NOTHING: StopReport = Object.freeze({ finished: 0, handedBack: 0, interrupted: 0, tookMs: 0 })
+const NOTHING: StopReport = Object.freeze({ finished: 0, returned: 0, interrupted: 0, tookMs: 0 })
 
-export function createLifecycle(given: LifecycleOptions): Lifecycle {
+export function createLifecycle(given: LifecycleOptions) {
   const { store, options, emit, results, observer, delivered, ...make } = given
   const { platform } = options
+  const services = options.jobs.flatMap(({ service }) => (service === undefined ? [] : [service]))
   let engine: Engine | null = null
   let isOpen = false
   /** Whether this mill is counted in `users`. */
@@ -89,6 +71,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
   let stopping: Promise<StopReport> | null = null
   let grace: Grace | null = null
 
+  /** A promise while the store is not open. Throws once the mill was stopped. */
   function open(): Promise<void> | undefined {
     isUsed = true
     return openOnce()
@@ -138,7 +121,6 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
 
   async function begin(): Promise<void> {
     if (options.serve.length === 0) throw nothingToServe()
-    const services = options.jobs.flatMap(({ service }) => (service === undefined ? [] : [service]))
     const next = make.engine()
     try {
       await openOnce()
@@ -188,7 +170,6 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
     const beganAt = platform.monotonic()
     const ended = engine === null ? NOTHING : await engine.stop(limits)
     limits.end()
-    const services = options.jobs.flatMap(({ service }) => (service === undefined ? [] : [service]))
     await Promise.allSettled(services.map((service) => service.stop()))
     await beforeClose?.().catch((error: unknown) => emit('store-failing', { part: 'stop', error }))
     await closeServers(limits)
@@ -208,21 +189,28 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
 
   return {
     open,
-    stopped: closing.signal,
+    /** Fires when the mill accepts no more calls. */
+    get stopped(): AbortSignal {
+      return closing.signal
+    },
+    /** Servers that a stop closes before `stopped` fires. */
     servers,
-    get engine() {
+    get engine(): Engine | null {
       return engine
     },
+    /** Whether the store is open. */
     get isOpen() {
       return isOpen
     },
+    /** Whether a start is in progress. */
     get isStarting() {
       return starting !== null && engine === null
     },
+    /** Whether a stop was requested. */
     get isStopping() {
       return stopping !== null
     },
-    start() {
+    start(): Promise<void> {
       if (stopping !== null) return Promise.reject(millStopped())
       starting ??= begin().catch((error: unknown) => {
         starting = null
@@ -230,7 +218,8 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
       })
       return starting
     },
-    async started(what) {
+    /** Rejects unless the mill was started. */
+    async started(what: string): Promise<void> {
       if (stopping !== null) throw millStopped()
       if (starting === null)
         throw new JobmillError('MILL_NOT_STARTED', `${what} needs a started mill`, {
@@ -238,7 +227,7 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
         })
       await starting
     },
-    stop(how = {}) {
+    stop: (how: StopOptions = {}): Promise<StopReport> => {
       checkObjectKeys(how, 'options', ['grace', 'beforeClose'])
       const graceMs = how.grace === undefined ? options.graceMs : durationMs(how.grace, 'options.grace')
       if (stopping === null) {
@@ -256,16 +245,9 @@ export function createLifecycle(given: LifecycleOptions): Lifecycle {
  * unhandled rejection.
  */
 function refusedInside(): Promise<never> {
-  const refused = Promise.reject(
-    new JobmillError(
-      'HANDLER_INVALID',
-      'must not be awaited inside a handler, because it waits for running handlers to end',
-      {
-        field: 'stop',
-        fix: 'Call void mill.stop() and return from the handler. The mill is already stopping',
-      },
-    ),
-  )
+  const what = 'must not be awaited inside a handler, because it waits for running handlers to end'
+  const fix = 'Call void mill.stop() and return from the handler. The mill is already stopping'
+  const refused = Promise.reject(new JobmillError('HANDLER_INVALID', what, { field: 'stop', fix }))
   refused.catch(() => {})
   return refused
 }

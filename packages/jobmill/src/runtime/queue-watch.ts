@@ -3,6 +3,7 @@
  * fails. Derives how many workers this process runs for each queue.
  */
 import type { DispatchSettings } from '../dispatch/state.ts'
+import type { Trouble } from '../job/attempt/trouble.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
 import type { LimitSettings } from '../job/limit/limit.ts'
@@ -11,20 +12,9 @@ import type { Platform, Timer } from '../platform/platform.ts'
 import type { InstanceRecord, Heartbeat } from '../store/types/instance.ts'
 import type { QueueRecord } from '../store/types/queue-record.ts'
 import type { FullStore } from '../store/store.ts'
-import { serves, wantedSlots } from '../upkeep/rebalance.ts'
+import { wantedSlots } from '../upkeep/rebalance.ts'
 
-export interface QueueWatch {
-  readonly settings: (queue: string) => QueueSettings
-  /** The workers of this instance for each queue it serves. */
-  readonly workers: () => ReadonlyMap<string, number>
-  /** Processes a heartbeat: reads again if a version changed. */
-  readonly heard: (heartbeat: Pick<Heartbeat, 'settingsVersion' | 'membersVersion' | 'slots'>) => void
-  /** Reads settings and members again. */
-  readonly refresh: () => Promise<void>
-  readonly stop: () => void
-}
-
-export interface QueueWatchOptions {
+interface QueueWatchOptions extends Trouble {
   /** The id of this instance. */
   readonly me: string
   readonly store: Pick<FullStore, 'queues' | 'instances' | 'limits'>
@@ -33,11 +23,9 @@ export interface QueueWatchOptions {
   readonly emit: Emit
   /** Called when jobs may have become claimable. */
   readonly changed: (settings: DispatchSettings) => void
-  readonly failing: (error: unknown) => void
-  readonly working: () => void
 }
 
-export function queueWatch(options: QueueWatchOptions): QueueWatch {
+export function queueWatch(options: QueueWatchOptions) {
   const { store, platform, emit } = options
   let known = new Map<string, QueueRecord>()
   let limits: ReadonlyMap<string, LimitSettings> = new Map()
@@ -52,8 +40,8 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   const cooling = new Map<string, Timer>()
 
   /**
-   * Runs one read at a time: of two concurrent reads, the older could finish last and overwrite the newer. A
-   * request during a read causes one more.
+   * Reads settings and members again. Runs one read at a time: of two concurrent reads, the older could
+   * finish last and overwrite the newer. A request during a read causes one more.
    */
   function refresh(): Promise<void> {
     asked += 1
@@ -121,7 +109,7 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   function shareOf(queue: string): number {
     const total = known.get(queue)?.workers ?? null
     if (total === null) return DEFAULTS.workers
-    return Math.ceil(total / Math.max(1, alive.filter((one) => serves(one, queue)).length))
+    return Math.ceil(total / Math.max(1, alive.filter((one) => one.queues.includes(queue)).length))
   }
 
   function changed(): void {
@@ -131,7 +119,7 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
       limit: (queue) => limits.get(limitOf(queue) ?? '') ?? null,
       members: (queue) =>
         alive
-          .filter((one) => serves(one, queue))
+          .filter((one) => one.queues.includes(queue))
           .map(({ id, kinds }) => ({ instance: id, workers: shareOf(queue), kinds })),
     })
   }
@@ -165,9 +153,11 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   }
 
   return {
-    settings: (queue) => known.get(queue) ?? DEFAULT_QUEUE_SETTINGS,
+    settings: (queue: string): QueueSettings => known.get(queue) ?? DEFAULT_QUEUE_SETTINGS,
+    /** The workers of this instance for each queue it serves. */
     workers: () => workers,
-    heard({ settingsVersion, membersVersion, slots }) {
+    /** Reads again if a version changed. */
+    onHeartbeat({ settingsVersion, membersVersion, slots }: Heartbeat) {
       const before = latestSlots
       latestSlots = new Map(slots.map((slot) => [slot.queue, slot.workers]))
       if (!isEqual(before, latestSlots)) {

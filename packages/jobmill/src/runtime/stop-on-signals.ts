@@ -8,7 +8,10 @@ import type { StopOptions } from './lifecycle.ts'
 
 type Signals = Pick<NodeJS.Process, 'on' | 'off' | 'kill' | 'pid'>
 
-/** A person takes longer than this to press a key twice. */
+/**
+ * npm forwards a Ctrl+C that the process group already received. The same signal within this time counts as
+ * that copy.
+ */
 const ECHO_MS = 250
 /** How long a stop may take after a second signal, whatever it waits for. */
 const END_MS = 1_000
@@ -42,7 +45,6 @@ export function stopOnSignals(
   let isOver = false
   const stop = (signal: NodeJS.Signals): void => {
     const at = systemPlatform.monotonic()
-    // npm forwards a Ctrl+C that the whole process group already received, so it arrives twice.
     if (first?.signal === signal && at - first.at < ECHO_MS) return
     if (first === null) {
       first = { signal, at }

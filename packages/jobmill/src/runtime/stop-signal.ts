@@ -24,7 +24,7 @@ export function stopSignalOf(mill: object): AbortSignal | undefined {
   return (mill as { readonly [STOPPED]?: AbortSignal })[STOPPED]
 }
 
-/** The stop of the mill closes these servers, and awaits that, before it accepts no more calls. */
+/** Servers to close when the mill stops. The mill accepts calls until all of them are closed. */
 export function serversOf(mill: object): Servers | undefined {
   return (mill as { readonly [SERVERS]?: Servers })[SERVERS]
 }

@@ -1,9 +1,10 @@
 /** The duties of an instance, each under its supervisor, driven by the heartbeat. */
 import { crashError } from '../job/attempt/crash.ts'
 import { DEFAULTS } from '../job/defaults.ts'
-import { JobmillError, quote } from '../job/errors.ts'
+import { invalidValue, type JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
-import { nearest } from '../job/options/known-keys.ts'
+import { didYouMean } from '../job/options/known-keys.ts'
+import type { Flusher } from '../observe/flush.ts'
 import type { DutyBid } from '../store/types/duty.ts'
 import type { Heartbeat } from '../store/types/instance.ts'
 import type { FullStore } from '../store/store.ts'
@@ -17,26 +18,6 @@ import { serveSchedules } from '../upkeep/schedule.ts'
 import { stageDue } from '../upkeep/stage.ts'
 import type { Resolved } from './options/options.ts'
 
-export interface Upkeep {
-  readonly heard: (heartbeat: Heartbeat) => void
-  /** This instance no longer leads any duty. */
-  readonly lost: () => void
-  readonly bids: () => readonly DutyBid[]
-  readonly stageSoon: () => void
-  /** This process wrote a schedule. If this instance leads the duty, it plans it now. */
-  readonly scheduleSoon: () => void
-  readonly status: () => readonly DutyStatus[]
-  /**
-   * When a heartbeat last reported counters or metrics to aggregate. Every process leaves some when jobs
-   * change.
-   */
-  readonly movedAt: () => number
-  /** Runs one pass now. */
-  readonly run: (name: string) => Promise<Counts>
-  readonly start: () => Promise<void>
-  readonly stop: () => Promise<void>
-}
-
 export interface UpkeepOptions {
   readonly store: FullStore
   readonly options: Resolved
@@ -47,10 +28,10 @@ export interface UpkeepOptions {
   /** False while this instance cannot tell crashed instances from instances cut off by an outage. */
   readonly mayReap: () => boolean
   readonly listen: (signal: AbortSignal, works: () => void) => Promise<void>
-  readonly flush: { readonly pass: (signal: AbortSignal) => Promise<Counts>; readonly needed: () => boolean }
+  readonly flush: Pick<Flusher, 'pass' | 'needed'>
 }
 
-export function upkeep(given: UpkeepOptions): Upkeep {
+export function upkeep(given: UpkeepOptions) {
   const { store, options, emit } = given
   const { platform } = options
   const last = { unrolled: true, movedAt: Infinity, versions: '' }
@@ -126,12 +107,18 @@ export function upkeep(given: UpkeepOptions): Upkeep {
 
   return {
     stageSoon: stage.soon,
+    /** This process wrote a schedule. If this instance leads the duty, it plans it now. */
     scheduleSoon: schedule.soon,
     bids: () => forAll.filter((one) => !one.isHanging()).map((one) => bidOf(one.status())),
     status: () => duties.map((one) => one.status()),
+    /**
+     * When a heartbeat last reported counters or metrics to aggregate. Every process leaves some when jobs
+     * change.
+     */
     movedAt: () => last.movedAt,
+    /** This instance no longer leads any duty. */
     lost: () => forAll.forEach((one) => one.leads(false)),
-    heard(heartbeat) {
+    onHeartbeat(heartbeat: Heartbeat) {
       for (const one of forAll) one.leads(heartbeat.leads.includes(one.name))
       last.unrolled = heartbeat.unrolled
       if (heartbeat.unrolled || last.movedAt === Infinity) last.movedAt = platform.monotonic()
@@ -142,7 +129,8 @@ export function upkeep(given: UpkeepOptions): Upkeep {
       if (heartbeat.stageInMs === 0) stage.soon()
       if (heartbeat.scheduleInMs === 0) schedule.soon()
     },
-    run(name) {
+    /** Runs one pass now. */
+    run: (name: string): Promise<Counts> => {
       const found = duties.find((one) => one.name === name)
       if (found !== undefined && name !== 'listen') return found.once()
       return Promise.reject(dutyUnknown(name, duties))
@@ -184,10 +172,6 @@ export async function reapAndEmit(
 
 function dutyUnknown(name: string, duties: readonly Duty[]): JobmillError {
   const names = duties.map((one) => one.name).filter((one) => one !== 'listen')
-  const near = nearest(name, names)
-  return new JobmillError('DUTY_UNKNOWN', 'no duty has this name', {
-    field: 'duty',
-    value: quote(name),
-    fix: near === undefined ? `Use one of ${names.join(', ')}` : `Did you mean "${near}"?`,
-  })
+  const fix = didYouMean(name, names, `Use one of ${names.join(', ')}`)
+  return invalidValue('duty', name, 'no duty has this name', fix, 'DUTY_UNKNOWN')
 }

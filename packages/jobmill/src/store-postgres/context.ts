@@ -1,15 +1,19 @@
-/** The dependencies of every verb of this store: the connection, the name map and the notifier. */
-import type { NewJob } from '../job/new-job.ts'
+/**
+ * The dependencies of every verb of this store: the connection, the name map and the notifier. And how verbs
+ * send statements.
+ */
 import type { Platform } from '../platform/platform.ts'
-import type { Notification } from './notifier/notify-message.ts'
-import type { Connection, Query } from './connection/connection.ts'
-import type { NotifyAlong } from './notifier/notifier.ts'
-import type { DueFloor } from './claim/due-floor.ts'
-import type { Floors } from './claim/floors.ts'
-import type { HandOver } from './notifier/hand-over.ts'
+import { columnOf } from '../store/column-of.ts'
+import { type Connection, type Query, recordsOf, type Row } from './connection/connection.ts'
+import type { DueCursor } from './claim/due-cursor.ts'
+import type { Batches } from './claim/batches.ts'
+import type { ScanCursors } from './claim/scan-cursors.ts'
+import type { CommitWatch } from './notifier/commit-watch.ts'
+import type { PostgresNotifier } from './notifier/notifier.ts'
 import type { Names } from './names/names.ts'
 
 export interface Context {
+  /** In a transaction (`inTransaction`), sends all statements in it. */
   readonly connection: Connection
   readonly names: Names
   /** The statements run in a user's transaction, which an error would abort. */
@@ -19,34 +23,82 @@ export interface Context {
   readonly clock: (() => number) | undefined
   /** Rewrites a statement for the schema `jobmill` to the schema of this store. */
   readonly sql: (text: string) => string
-  /** Notifies waiting instances in all processes that these queues have work. */
-  readonly notify: (notifications: readonly Notification[]) => void
+  readonly notifier: PostgresNotifier
   /** Notifies after a user's transaction has committed. */
-  readonly notifyAfterCommit: (xid: string, notifications: readonly Notification[]) => void
-  /** Notifies with a statement that follows another one; null if the caller must notify afterward. */
-  readonly notifyAlong: (notifications: readonly Notification[]) => NotifyAlong | null
-  /** Uses up an idle worker offer of another process for this job, if there is one. */
-  readonly handOver: (job: NewJob) => HandOver | undefined
-  /** Features that this handle has seen in use. Its later statements include them. */
-  readonly met: { limited: boolean }
+  readonly commits: CommitWatch
   /** Scan cursors of claims. */
-  readonly floors: Floors
+  readonly claimCursors: ScanCursors
   /** Scan cursors for checks whether any job is ready, of any kind. */
-  readonly heads: Floors
-  readonly due: DueFloor
-  /** Announces a claim of these queues, so that earlier notifications count as received. */
+  readonly readyCursors: ScanCursors
+  readonly due: DueCursor
+  readonly batches: Batches
+  /** Drops notifications of these queues. Called before a claim, which finds the jobs of all earlier ones. */
   readonly forgetNotifications: (queues: readonly string[]) => void
 }
 
-/** The parameter of a statement: `fields` is JSON text without its braces, `now` is added for tests. */
-function parameter(context: Context, fields: string): string[] {
-  const now = context.clock === undefined ? 'null' : String(context.clock())
-  return [fields === '' ? `{"now":${now}}` : `{"now":${now},${fields}}`]
+/** The one parameter of a statement, as JSON. `now` is added for tests. */
+function parameter({ clock }: Context, fields: object | string): string {
+  const text = typeof fields === 'string' ? fields : JSON.stringify(fields).slice(1, -1)
+  return `{"now":${clock?.() ?? null}${text === '' ? '' : `,${text}`}}`
 }
 
-/** Runs a statement through any `query`: the pool's, a transaction's, or the user's. */
-export function run(context: Context, query: Query, statement: string, fields: string): ReturnType<Query> {
-  return query(context.sql(statement), parameter(context, fields))
+/**
+ * Runs a statement through any `query`: the pool's, a transaction's, or the user's. `fields` are those of the
+ * parameter, or their JSON text without braces. `T` names the columns of the rows.
+ */
+export async function run<T extends object = Row>(
+  context: Context,
+  query: Query,
+  statement: string,
+  fields: object | string,
+): Promise<T[]> {
+  return recordsOf(await query(context.sql(statement), [parameter(context, fields)]))
+}
+
+/** Runs a statement on the connection of the context. */
+export function ask<T extends object = Row>(
+  context: Context,
+  statement: string,
+  fields: object | string = {},
+): Promise<T[]> {
+  return run<T>(context, context.connection.query, statement, fields)
+}
+
+/** Runs a statement with parameters of its own on the connection of the context. */
+export async function askWith<T extends object = Row>(
+  { connection, sql }: Context,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<T[]> {
+  return recordsOf(await connection.query(sql(statement), values))
+}
+
+/** For a statement that always returns one row. */
+export async function askOne<T extends object>(
+  context: Context,
+  statement: string,
+  fields: object | string = {},
+): Promise<T> {
+  const [row] = await ask<T>(context, statement, fields)
+  return row as T
+}
+
+/** Runs `work` in a transaction, with a context that sends all statements in it. */
+export function inTransaction<T>(context: Context, work: (inside: Context) => Promise<T>): Promise<T> {
+  const { connection } = context
+  return connection.transaction((query) => {
+    const tuples: Connection['tuples'] = async (text, values) =>
+      (await query(text, values)).map((row) => Object.values(row))
+    const transaction: Connection['transaction'] = (more) => more(query)
+    return work({ ...context, connection: { ...connection, query, tuples, transaction } })
+  })
+}
+
+/** A record with the names of columns. */
+export function columnsOf(record: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(record).map(([field, value]) => [columnOf(field), value as unknown]),
+  )
 }
 
 /** Parses rows that a statement aggregated into one column: JSON text, null for none. */

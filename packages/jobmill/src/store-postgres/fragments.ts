@@ -1,14 +1,13 @@
 /**
- * SQL fragments shared by several statements. Each is a list of CTEs over names that the statement defines:
- * `given` (the parameter and the clock), and others as its comment says.
+ * SQL fragments shared by several statements. Each is a list of CTEs over names that the statement
+ * defines: `given` (the parameter and the clock), and others as its comment says.
  *
- * Every statement takes one parameter, a text that is cast to JSON. This works with any driver, pooler or ORM
- * behind a user's transaction.
+ * Statements that a user's transaction may run take one parameter, a text that is cast to JSON. This works
+ * with any driver, pooler or ORM behind a user's transaction.
  */
 import { STATE_CODE } from '../job/state.ts'
-import { HELD_ON } from './enqueue/hold.ts'
 
-const { scheduled, ready } = STATE_CODE
+const { scheduled, ready, done } = STATE_CODE
 export const KEYED = 1
 export const ORDERED = 2
 export const HAS_ORDER_LOCK = 4
@@ -36,12 +35,14 @@ export const kindName = (id: string): string =>
  * read.
  */
 export const NAMES_TRUE = `(SELECT true FROM jobmill.names AS v WHERE v.version = (SELECT (p ->> 'names')::uuid FROM given) LIMIT 1)`
+export const namesTrue = (version: string): string =>
+  `EXISTS (SELECT FROM jobmill.names AS v WHERE v.version = ${version}::uuid)`
 /**
  * The first parameter of a function, `given_now`. Raises an error if the ids of the call do not belong to
  * this database.
  */
 export const nowIfNamesTrue = (version: string): string =>
-  `CASE WHEN EXISTS (SELECT FROM jobmill.names AS v WHERE v.version = ${version}::uuid) THEN $1::int8 ELSE jobmill.names_unknown() END`
+  `CASE WHEN ${namesTrue(version)} THEN $1::int8 ELSE jobmill.names_unknown() END`
 
 /** The user's transaction in which a statement runs. See commit-watch.ts. */
 export const XID = `pg_current_xact_id()::text AS xid`
@@ -52,9 +53,9 @@ export const XID = `pg_current_xact_id()::text AS xid`
  */
 export const SETTINGS_CHANGED = `UPDATE jobmill.settings SET version = version + 1`
 
-/** `input(id)`: the ids in the parameter. */
+/** `input(id, n)`: the ids in the parameter, and their places in it. */
 export const INPUT_IDS = `input AS MATERIALIZED (
-  SELECT v.id::uuid AS id FROM given, json_array_elements_text(p -> 'ids') AS v(id)
+  SELECT v.id::uuid AS id, v.n FROM given, json_array_elements_text(p -> 'ids') WITH ORDINALITY AS v(id, n)
 )`
 
 /**
@@ -84,11 +85,13 @@ export const TAKEN_CTE = `from_later AS (
 
 /**
  * Releases the dedupe keys and order locks of `ended(id, state, flags)`. A key with a hold time stays held
- * (see hold.ts). Uses `= ANY (ARRAY(…))` instead of a join: for a join with a set of unknown size, the
- * planner reads the whole table; for an array, it probes the index. The set is almost always empty.
+ * after done, or after any end, but not if the job is deleted while it waits. Uses `= ANY (ARRAY(…))` instead
+ * of a join: for a join with a set of unknown size, the planner reads the whole table; for an array, it
+ * probes the index. The set is almost always empty.
  */
 export const FREED = `keyed AS (
-  SELECT j.dedupe_key, j.id, j.hold_ms, ${HELD_ON} AS held_on
+  SELECT j.dedupe_key, j.id, j.hold_ms,
+         j.hold_ms > 0 AND (e.state = ${done} OR e.state > ${done} AND j.hold_after = 'ended') AS held_on
     FROM ended AS e JOIN jobmill.job AS j ON j.id = e.id
    WHERE j.id = ANY (ARRAY(SELECT id FROM ended WHERE flags & ${KEYED} <> 0))
 ), key_freed AS (
@@ -96,7 +99,7 @@ export const FREED = `keyed AS (
    WHERE d.key = ANY (ARRAY(SELECT dedupe_key FROM keyed WHERE NOT held_on))
      AND d.job_id = ANY (ARRAY(SELECT id FROM keyed))
 ), key_held_on AS (
-  UPDATE jobmill.dedupe AS d SET expires_at = ${NOW} + abs(k.hold_ms) FROM keyed AS k
+  UPDATE jobmill.dedupe AS d SET expires_at = ${NOW} + k.hold_ms FROM keyed AS k
    WHERE d.key = ANY (ARRAY(SELECT dedupe_key FROM keyed WHERE held_on)) AND d.key = k.dedupe_key AND d.job_id = k.id
 ), turn_freed AS (
   DELETE FROM jobmill.order_lock AS t
@@ -105,6 +108,9 @@ export const FREED = `keyed AS (
 ), called AS (
   INSERT INTO jobmill.order_check (queue_id, order_key) SELECT queue_id, order_key FROM turn_freed
 )`
+
+/** The queue of a row of `taken` that has an order key: the next job of the key may be free to run. */
+export const ORDERED_QUEUE = `CASE WHEN flags & ${ORDERED} <> 0 THEN ${queueName('taken.queue_id')} END`
 
 /**
  * Releases the permits of `gone(id, flags)`, which leave running, by holder. Costs nothing for jobs without
@@ -127,7 +133,8 @@ export const freedFor = (...rows: readonly string[]): string => `(
 export const NEEDS_ORDER_LOCK = `flags & ${ORDERED} <> 0 AND flags & ${HAS_ORDER_LOCK} = 0`
 
 /**
- * Moves the jobs of `due` (rows of later that are due) to ready or to their order queues, in the given order.
+ * Moves the jobs of `due` (rows of later that are due) to ready or to their order queues, in the given
+ * order.
  */
 export const dueMoved = (order: string): string => `to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
@@ -145,3 +152,10 @@ export const dueMoved = (order: string): string => `to_ready AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
   SELECT queue_id, ${scheduled}, ${ready}, count(*) FROM due WHERE NOT (${NEEDS_ORDER_LOCK}) GROUP BY 1
 )`
+
+/** The jobs that are still in a batch, as a table expression; `of` selects batches. */
+export const batched = (of = 'true'): string => `(
+  SELECT b.token, b.queue_id, b.instance, b.started_at, m.id, m.seq, m.ready_at
+    FROM jobmill.batch AS b CROSS JOIN LATERAL unnest(b.ids, b.seqs, b.ready_ats) AS m(id, seq, ready_at)
+   WHERE ${of} AND NOT m.id = ANY (b.gone)
+     AND NOT EXISTS (SELECT FROM jobmill.attempt AS a WHERE a.job_id = m.id AND a.token = b.token))`

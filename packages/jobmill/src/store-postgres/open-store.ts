@@ -1,40 +1,40 @@
 /** Opens the store: connects, migrates, and builds the parts that its verbs use. */
 import { JobmillError, quote } from '../job/errors.ts'
-import type { Connection } from './connection/connection.ts'
+import { type Connection, connect } from './connection/connection.ts'
+import { type Replica, replicaReads } from './connection/replica.ts'
 import type { Context } from './context.ts'
-import { createNotifier, type PostgresNotifier } from './notifier/notifier.ts'
-import { dueFloor } from './claim/due-floor.ts'
-import { floors } from './claim/floors.ts'
+import { createNotifier } from './notifier/notifier.ts'
+import { dueCursor } from './claim/due-cursor.ts'
+import { batches } from './claim/batches.ts'
+import { scanCursors } from './claim/scan-cursors.ts'
 import { migrate } from './schema/migrate.ts'
 import { namesOf } from './names/names.ts'
-import { type CommitWatch, commitWatch } from './notifier/commit-watch.ts'
-import { type Recovery, recovery } from './schema/recovery.ts'
+import { commitWatch } from './notifier/commit-watch.ts'
+import { recovery } from './schema/recovery.ts'
 import type { PostgresSettings } from './options.ts'
 import { ENCODING_FIX, encodingProblem, versionProblem } from './connection/server-version.ts'
 
-/** The parts of an open store. */
-export interface Opened {
-  readonly context: Context
-  readonly notifier: PostgresNotifier
-  readonly commits: CommitWatch
-  readonly recovery: Recovery
-}
+const NO_SECRET = 'the table jobmill.secret is empty, so remote dispatch is off'
 
 async function readSecret(connection: Connection, sql: (text: string) => string): Promise<string> {
   const [row] = await connection.query(sql('SELECT value FROM jobmill.secret ORDER BY value LIMIT 1'), [])
   if (typeof row?.['value'] === 'string') return row['value']
-  throw new JobmillError('STORE_UNAVAILABLE', 'the table secret is empty, so remote dispatch is off', {
-    fix: 'Insert any long random value into its column value',
+  throw new JobmillError('STORE_UNAVAILABLE', NO_SECRET, {
+    fix: 'Insert one row with a long random text in the column "value"',
   })
 }
 
-export async function openStore(settings: PostgresSettings, connection: Connection): Promise<Opened> {
+/** Returns the parts of an open store. */
+export async function openStore(settings: PostgresSettings, connection: Connection) {
   const { schema, platform, clock, deadlineMs } = settings
   const sql = inSchema(schema)
-  const [lowest, heads, due] = [floors(), floors(), dueFloor()]
+  // A clock that a test moves does not wait for the share of the time that an expensive scan may use.
+  const how = { limitsTime: clock === undefined }
+  const [claimCursors, readyCursors, due] = [scanCursors(how), scanCursors(how), dueCursor(how)]
   const migrated = Promise.withResolvers<void>()
   migrated.promise.catch(() => {})
-  const recovering = recovery({ connection, schema, sql, platform, deadlineMs })
+  const target = { connection, schema, sql, platform, deadlineMs }
+  const recovering = recovery(target)
   const notifier = createNotifier({
     url: settings.notifier,
     channel: `jobmill ${schema}`,
@@ -42,14 +42,14 @@ export async function openStore(settings: PostgresSettings, connection: Connecti
     connection,
     secret: () => migrated.promise.then(() => readSecret(connection, sql)),
     onNotification(queues) {
-      lowest.disturb(queues)
-      heads.disturb(queues)
+      claimCursors.disturb(queues)
+      readyCursors.disturb(queues)
     },
   })
   const listening = notifier.open()
   try {
     await checkServer(connection)
-    await migrate({ connection, schema, sql, platform, deadlineMs })
+    await migrate(target)
     await recovering.onOpened()
     migrated.resolve()
   } catch (error) {
@@ -59,11 +59,6 @@ export async function openStore(settings: PostgresSettings, connection: Connecti
     throw error
   }
   await listening
-  const commits = commitWatch({
-    connection,
-    platform,
-    notify: (notifications) => notifier.notify(notifications),
-  })
   const context: Context = {
     connection,
     names: namesOf({
@@ -71,7 +66,7 @@ export async function openStore(settings: PostgresSettings, connection: Connecti
       sql,
       platform,
       async onReplaced() {
-        for (const cursor of [lowest, heads, due]) cursor.clear()
+        for (const cursor of [claimCursors, readyCursors, due]) cursor.clear()
         await recovering.onReplaced()
         notifier.reconnect()
       },
@@ -79,17 +74,34 @@ export async function openStore(settings: PostgresSettings, connection: Connecti
     platform,
     clock,
     sql,
-    met: { limited: false },
-    floors: lowest,
-    heads,
+    claimCursors,
+    readyCursors,
+    batches: batches(settings.batchFrom),
     due,
-    notify: (notifications) => notifier.notify(notifications),
-    notifyAfterCommit: commits.add,
-    notifyAlong: (notifications) => notifier.along(notifications),
-    handOver: (job) => notifier.handOvers.of(job),
+    notifier,
+    commits: commitWatch({ connection, platform, notify: (notifications) => notifier.notify(notifications) }),
     forgetNotifications: (queues) => notifier.forget(queues),
   }
-  return { context, notifier, commits, recovery: recovering }
+  return { context, recovery: recovering, replica: openReplica(settings, context) }
+}
+
+/** The longest statement on a replica: then the primary answers. */
+const REPLICA_DEADLINE_MS = 10_000
+
+/** Null without a replica. Connects with the first read. */
+function openReplica(settings: PostgresSettings, { connection, sql, platform }: Context): Replica | null {
+  const { readUrl, connections, deadlineMs, namesStatements } = settings
+  if (readUrl === null) return null
+  const replica = connect({
+    url: readUrl,
+    connections,
+    deadlineMs: Math.min(deadlineMs, REPLICA_DEADLINE_MS),
+    namesStatements,
+    platform,
+    // The primary gets what a conflict with recovery ended.
+    retries: 0,
+  })
+  return replicaReads({ primary: connection, replica, sql, platform })
 }
 
 /** Statements are written for the schema `jobmill`. This rewrites each one once for the configured schema. */
@@ -109,11 +121,18 @@ export function inSchema(schema: string): (text: string) => string {
 
 async function checkServer(connection: Connection): Promise<void> {
   const [row] = await connection.query(
-    `SELECT current_setting('server_version_num')::int4 AS version, current_setting('server_encoding') AS encoding`,
+    `SELECT current_setting('server_version_num')::int4 AS version, current_setting('server_encoding') AS encoding,
+            current_setting('array_nulls') AS array_nulls`,
     [],
   )
   const problem = versionProblem(Number(row?.['version']))
   if (problem !== null) throw new JobmillError('STORE_UNSUPPORTED', problem, { fix: 'Upgrade the server' })
+  if (row?.['array_nulls'] === 'off')
+    throw new JobmillError('STORE_UNSUPPORTED', 'must be on, because Jobmill passes arrays with nulls', {
+      field: 'array_nulls',
+      value: 'off',
+      fix: 'Remove the setting from the role, the database and the database URL',
+    })
   const encoding = String(row?.['encoding'])
   const unfit = encodingProblem(encoding)
   if (unfit === null) return

@@ -4,6 +4,7 @@ import { type Duration, durationMs } from '../job/duration.ts'
 import { JobmillError, quote } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { checkBoolean, checkWhole } from '../job/numbers.ts'
+import { BATCH_FROM } from './claim/batches.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import {
   type Address,
@@ -12,9 +13,9 @@ import {
   type ConnectionSettings,
   invalid,
   nameOfServer,
-  notifierAddress,
   type Password,
   type PoolLike,
+  secondAddress,
 } from './connection/server-address.ts'
 
 /**
@@ -42,10 +43,16 @@ export interface PostgresOptions {
   /** How long a statement may take before its outcome counts as unknown (default 30 s). */
   readonly deadline?: Duration
   /**
-   * The URL for LISTEN: a direct one if the main URL points to a pooler, or false to rely on polling.
-   * Default: the main URL.
+   * The URL for LISTEN: a direct one if the main URL points to a pooler, or false to rely on polling. A store
+   * without a notifier notifies other processes at most twice per second. Default: the main URL.
    */
   readonly notifier?: string | false
+  /**
+   * The URL of a replica for reads that may lag: lists, counts, errors, metrics and the timeline. Without a
+   * password or TLS options, it uses those of the main URL. If the replica is down or more than 10 s behind,
+   * the primary answers.
+   */
+  readonly readUrl?: string
   /**
    * Whether to use named prepared statements for frequent statements (default true). The store disables them
    * automatically behind a pooler that does not support them.
@@ -53,6 +60,8 @@ export interface PostgresOptions {
   readonly namedStatements?: boolean
   /** For tests: replaces the database's time. */
   readonly clock?: () => number
+  /** For tests: from how many new jobs a claim writes one row for all of them (default 20). */
+  readonly batchFrom?: number
   /** For tests: timers, randomness and ids. */
   readonly platform?: Platform
 }
@@ -67,8 +76,10 @@ const OPTIONS = [
   'connections',
   'deadline',
   'notifier',
+  'readUrl',
   'namedStatements',
   'clock',
+  'batchFrom',
   'platform',
 ] as const satisfies readonly (keyof PostgresOptions)[]
 export interface PostgresSettings {
@@ -79,8 +90,11 @@ export interface PostgresSettings {
   readonly connections: number
   readonly deadlineMs: number
   readonly notifier: Address | null
+  /** Null without a replica. */
+  readonly readUrl: Address | null
   readonly namesStatements: boolean
   readonly clock: (() => number) | undefined
+  readonly batchFrom: number
   readonly platform: Platform
 }
 
@@ -89,19 +103,17 @@ export function resolveOptions(
   second: PostgresOptions = {},
 ): PostgresSettings {
   checkFirst(first)
-  const options = typeof first === 'object' && first !== null ? first : second
+  const options = typeof first === 'object' ? first : second
   if (typeof (options as unknown) !== 'object' || (options as unknown) === null || Array.isArray(options))
     throw invalid(
       'options',
       'must be an object',
-      `Pass an object with some of ${OPTIONS.join(', ')}`,
+      `Pass an object with any of these keys: ${OPTIONS.join(', ')}`,
       options,
     )
   checkObjectKeys(options, '', OPTIONS)
-  const url =
-    typeof first === 'object' && first !== null
-      ? addressOf(options)
-      : addressOf({ ...options, url: one(first, options) })
+  const url = addressOf(typeof first === 'object' ? first : { ...options, url: one(first, options) })
+  const { connections = DEFAULTS.connections, deadline = DEFAULTS.statementDeadlineMs } = options
   const schema = options.schema ?? 'jobmill'
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema)) {
     throw new JobmillError('NAME_INVALID', 'is not a valid schema name', {
@@ -114,17 +126,13 @@ export function resolveOptions(
     name: `postgres ${nameOfServer(url)}${schema === 'jobmill' ? '' : ` schema ${schema}`}`,
     url,
     schema,
-    connections:
-      options.connections === undefined
-        ? DEFAULTS.connections
-        : checkWhole(options.connections, 'connections', BOUNDS.connections),
-    deadlineMs:
-      options.deadline === undefined
-        ? DEFAULTS.statementDeadlineMs
-        : durationMs(options.deadline, 'deadline'),
-    notifier: listenAt(url, options),
+    connections: checkWhole(connections, 'connections', BOUNDS.connections),
+    deadlineMs: durationMs(deadline, 'deadline'),
+    notifier: options.notifier === undefined ? url : secondAt('notifier', url, options),
+    readUrl: secondAt('readUrl', url, options),
     namesStatements: checkBoolean(options.namedStatements ?? true, 'namedStatements'),
     clock: options.clock,
+    batchFrom: options.batchFrom ?? BATCH_FROM,
     platform: options.platform ?? systemPlatform,
   }
 }
@@ -153,17 +161,20 @@ function checkFirst(first: unknown): void {
   throw invalid('connection', 'is a client in place of the options', fix)
 }
 
-/** The address for LISTEN. */
-function listenAt(url: Address, { notifier, ssl, password }: PostgresOptions): Address | null {
-  if (notifier === false) return null
-  if (notifier === undefined) return url
-  if (typeof (notifier as unknown) !== 'string')
-    throw invalid(
-      'notifier',
-      'must be a URL or false',
-      'Pass the URL of the server itself, or false to poll',
-      notifier,
-    )
-  checkUrl(notifier, 'notifier')
-  return notifierAddress(notifier, url, { ssl, password })
+/** The address of another server, with the login and TLS of the first. Null without a URL. */
+function secondAt(
+  field: 'notifier' | 'readUrl',
+  url: Address,
+  { [field]: second, ssl, password }: PostgresOptions,
+): Address | null {
+  if (second === undefined || (second === false && field === 'notifier')) return null
+  const [what, fix] = SECOND[field]
+  if (typeof second !== 'string') throw invalid(field, what, fix, second)
+  checkUrl(second, field)
+  return secondAddress(second, url, { ssl, password })
 }
+
+const SECOND = {
+  notifier: ['must be a URL or false', 'Pass the URL of the server itself, or false to poll'],
+  readUrl: ['must be a URL', 'Pass the URL of a replica, or omit it'],
+} as const

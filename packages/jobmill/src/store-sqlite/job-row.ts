@@ -1,5 +1,6 @@
 /** The columns of a job that operations decide by, and the codes of its states. */
 import { STATE_CODE } from '../job/state.ts'
+import type { HoldAfter } from '../job/new-job.ts'
 import type { Sql } from './connection/handle.ts'
 
 /** SQL texts contain the same numbers as literals, because SQLite matches partial indexes by literals. */
@@ -26,7 +27,8 @@ export interface JobRow {
   readonly instance_pk: number | null
   readonly due_at: number
   readonly started_at: number | null
-  readonly hold_ms: number
+  readonly hold_ms: number | null
+  readonly hold_after: HoldAfter | null
   readonly order_key: string | null
   readonly dedupe_key: string | null
   readonly tags: string | null
@@ -37,7 +39,7 @@ export interface JobRow {
 }
 
 export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_order_queue, records, token, instance_pk, due_at,
-  started_at, hold_ms, order_key, dedupe_key, tags, cancel_reason, log, permits`
+  started_at, hold_ms, hold_after, order_key, dedupe_key, tags, cancel_reason, log, permits`
 
 // By jobmill_job_id. An operation reads and writes under the write lock, so the row cannot change in between.
 const FIND = `SELECT ${ROW} FROM jobmill_job WHERE id = ?`
@@ -48,6 +50,11 @@ const FIND_ALL = `SELECT ${ROW} FROM jobmill_job WHERE id IN (SELECT value FROM 
 export function findJobs(sql: Sql, ids: readonly string[]): Map<string, JobRow> {
   const rows = sql(FIND_ALL).all(JSON.stringify(ids)) as JobRow[]
   return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** The tags of a row: a JSON array, or null for none. */
+export function tagsIn(text: string | null): string[] {
+  return text === null ? [] : (JSON.parse(text) as string[])
 }
 
 export function findJob(sql: Sql, id: string): JobRow | undefined {

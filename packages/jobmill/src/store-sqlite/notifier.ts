@@ -8,7 +8,7 @@ import { wakeAll, type WakeUp } from '../store/types/wake-up.ts'
 import type { NotifierPart } from '../store/parts.ts'
 import { waiters } from '../store/waiters.ts'
 import type { Connection } from './connection/connection.ts'
-import { statementsOf } from './connection/handle.ts'
+import { pragma, statementsOf } from './connection/handle.ts'
 import type { Notification, Look } from './work.ts'
 
 /**
@@ -19,8 +19,6 @@ import type { Notification, Look } from './work.ts'
 const PROBES = 100
 const PROBE_BUSY_MS = 2
 const PROBE_QUIET_MS = 25
-
-const VERSION = `PRAGMA data_version`
 
 // At most one row per requested queue, by its unique name and the primary keys of the others.
 const NOTIFICATIONS = `
@@ -34,16 +32,7 @@ export function notificationsOf({ sql }: Pick<Look, 'sql'>, queues: Iterable<str
   return sql(NOTIFICATIONS).all(JSON.stringify([...queues])) as Notification[]
 }
 
-export interface SqliteNotifier extends NotifierPart {
-  /** Publishes the notifications of a commit of this process. */
-  readonly publish: (notifications: readonly Notification[]) => void
-  /** After a claim that took everything available: earlier notifications need not wake a waiter. */
-  readonly markSeen: (notifications: readonly Notification[]) => void
-  /** Ends every wait. */
-  close(): void
-}
-
-export function createNotifier(connection: Connection, platform: Platform): SqliteNotifier {
+export function createNotifier(connection: Connection, platform: Platform) {
   const sql = statementsOf(connection)
   const seen = new Map<string, Pick<Notification, 'wakeUps' | 'arrived'>>()
   const waited = new Set<ReadonlySet<string>>()
@@ -90,7 +79,7 @@ export function createNotifier(connection: Connection, platform: Platform): Sqli
   function look(): void {
     probe = undefined
     try {
-      const { data_version: now } = sql(VERSION).get() as { data_version: number }
+      const now = pragma<number>(connection, 'data_version')
       if (now !== version) {
         version = now
         changedAt = platform.monotonic()
@@ -109,12 +98,12 @@ export function createNotifier(connection: Connection, platform: Platform): Sqli
   }
 
   return {
-    publish: (notifications) => publish(notifications, true),
-    markSeen: (notifications) => void unseen(notifications),
-    notify: (queues) => local.wake(queues.map(wakeAll)),
-    // Nothing to forward: every waiter polls on its own.
-    forward() {},
-    async wait(options) {
+    /** Publishes the notifications of a commit of this process. */
+    publish: (notifications: readonly Notification[]) => publish(notifications, true),
+    /** After a claim that took everything available: earlier notifications need not wake a waiter. */
+    markSeen: (notifications: readonly Notification[]) => void unseen(notifications),
+    notify: (queues: readonly string[]) => local.wake(queues.map(wakeAll)),
+    async wait(options: Parameters<NotifierPart['wait']>[0]): Promise<readonly WakeUp[]> {
       const queues = new Set(options.queues)
       // Notifications from before the wait count too: a job may have arrived between an empty claim and this
       // wait.
@@ -127,6 +116,7 @@ export function createNotifier(connection: Connection, platform: Platform): Sqli
         waited.delete(queues)
       }
     },
+    /** Ends every wait. */
     close: () => local.end(),
   }
 }

@@ -6,42 +6,32 @@ import { createLifecycle } from '../store/lifecycle.ts'
 import type { Recording } from '../store/types/metrics.ts'
 import { slicesOf } from '../store/slices.ts'
 import type { ToolStore } from '../store/store.ts'
-import { position } from './inspect/position.ts'
-import { cancel } from './operate/cancel.ts'
+import { NOTHING_RETAINED } from '../store/types/replies.ts'
+import { counts, position, unservedKinds } from './inspect/counts.ts'
+import { cancel, deleteJobs, retry, runNow } from './operate/actions.ts'
 import { transfer } from './transfer/transfer.ts'
-import { counts } from './queues/counts.ts'
-import { deleteJobs } from './operate/delete.ts'
-import { duties } from './instances/duties.ts'
+import { assign, differing, duties, slots } from './instances/duties.ts'
 import { enqueue, enqueueCall } from './enqueue/enqueue.ts'
 import { enqueueLarge } from './enqueue/enqueue-large.ts'
-import { failures } from './inspect/failures.ts'
-import { finish, rehearse, Rehearsed } from './finish/finish.ts'
+import { finish, progress, rehearse, Rehearsed } from './finish/finish.ts'
 import { keyHolder } from './enqueue/dedupe.ts'
-import { get, results } from './inspect/get.ts'
+import { failures, get, history, results } from './inspect/jobs.ts'
 import type { SqliteTx } from './connection/handle.ts'
-import { history } from './inspect/history.ts'
 import { deregister, held, instances, register } from './instances/instances.ts'
 import { admin } from './admin/admin.ts'
 import { changeLimit, createLimit, declareLimits, deleteLimit, drain, limits } from './limits/limits.ts'
 import { listChunk } from './inspect/list.ts'
 import type { Live, StoreSettings } from './live.ts'
-import {
-  assignIfDiffers,
-  claimIfReady,
-  reapIfExpired,
-  renewIfDue,
-  retainIfOld,
-  rollUpIfOpen,
-  stageIfDue,
-} from './connection/look-first.ts'
-import { metrics } from './metrics/metrics.ts'
-import { progress } from './finish/progress.ts'
-import { overrides, resetOverrides } from './queues/overrides.ts'
+import { claimIfReady } from './claim/claim.ts'
+import { mayStage, stage } from './claim/stage.ts'
+import { mayReap, reap } from './instances/reap.ts'
+import { renewIfDue } from './instances/renew.ts'
+import { mayRetain, retain } from './retain/retain.ts'
+import { releaseStray } from './retain/stray-keys.ts'
+import { metrics, needsRollUp, record, rollUp } from './metrics/metrics.ts'
+import { overrides, RESET_OVERRIDES } from './queues/overrides.ts'
 import { changeQueue, declareQueues, queues } from './queues/queues.ts'
-import { record } from './metrics/record.ts'
 import { openStore } from './file/reopen.ts'
-import { retry } from './operate/retry.ts'
-import { runNow } from './operate/run-now.ts'
 import {
   changeSchedule,
   createSchedule,
@@ -50,16 +40,17 @@ import {
   scheduleFailed,
   schedules,
 } from './schedules/schedules.ts'
-import { slots } from './instances/slots.ts'
 import { release, acquire } from './limits/acquire.ts'
 import { tick, ticks } from './schedules/tick.ts'
 import { timeline } from './metrics/timeline.ts'
-import { historyOf } from './connection/counter.ts'
-import { statementsOf } from './connection/handle.ts'
-import { fileChanged } from './file/same-file.ts'
 import { inUserTransaction } from './tx.ts'
-import { unservedKinds } from './inspect/unserved-kinds.ts'
 import type { Look, Verb, Work } from './work.ts'
+
+const NOTHING_STAGED = { ready: 0, more: false, queues: [] }
+const NOTHING_REAPED = { instances: [], jobs: [] }
+
+/** An estimate: how many jobs a lost instance leaves behind. */
+const REAP_WEIGHT = 100
 
 export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> {
   const lifecycle = createLifecycle(
@@ -69,14 +60,26 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
   const live = (): Live => lifecycle.use().use()
   const write = <T>(weight: number, verb: Verb<T>): Promise<T> => live().writer.write(weight, verb)
   const read = <T>(look: (at: Look) => T): Promise<T> => live().read(look)
+  /**
+   * Takes the write lock only if there is something to write, so that idle processes do not compete for the
+   * file. The operation checks again under the lock. A read does not see queued writes, so then there may be
+   * something in any case.
+   */
+  const writeIf = async <T>(
+    may: (look: Look) => boolean,
+    nothing: T,
+    weight: number,
+    verb: Verb<T>,
+  ): Promise<T> => {
+    const { writer, read } = live()
+    return !writer.idle || (await read(may)) ? writer.write(weight, verb) : nothing
+  }
   const now = (): number => Math.floor(settings.clock())
   const withTx = <T>(tx: unknown, weight: number, verb: Verb<T>): Promise<T> => {
     if (tx === undefined) return write(weight, verb)
     const { connection, files } = live()
-    const change = files.change()
-    if (change !== null) throw fileChanged(settings.path, change)
-    const history = historyOf(statementsOf(connection))
-    return Promise.resolve(inUserTransaction(tx, history, now(), verb))
+    files.check()
+    return Promise.resolve(inUserTransaction(tx, connection, now(), verb))
   }
 
   return {
@@ -85,11 +88,11 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     open: () => lifecycle.open(),
     close: () => lifecycle.close(),
     enqueue: async (jobs, options = {}) => {
-      const { tx, mayRepeat = false, handOff } = options
+      const { tx, mayRepeat = false, directDispatch } = options
       const slices = tx === undefined && settings.path !== ':memory:' ? slicesOf(jobs) : [jobs]
       if (slices.length > 1) return enqueueLarge(settings, live(), slices)
-      const isHandedOff = handOff !== undefined && tx === undefined && !mayRepeat
-      const call = isHandedOff ? (work: Work) => enqueue(work, jobs, handOff) : enqueueCall(jobs)
+      const isDispatched = directDispatch !== undefined && tx === undefined && !mayRepeat
+      const call = isDispatched ? (work: Work) => enqueue(work, jobs, directDispatch) : enqueueCall(jobs)
       return withTx(tx, jobs.length, call)
     },
     finish: async (items, { tx, rehearse: isRehearsal } = {}) => {
@@ -100,14 +103,19 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
         throw error
       })
     },
-    stage: async (limit) => stageIfDue(live(), limit),
+    stage: async (limit) => writeIf(mayStage, NOTHING_STAGED, limit, (work) => stage(work, limit)),
     claim: async (request) => claimIfReady(live(), request),
     progress: async (items) => write(items.length, (work) => progress(work, items)),
     cancel: async (ids, reason) => write(ids.length, (work) => cancel(work, ids, reason)),
     retry: async (ids) => write(ids.length, (work) => retry(work, ids)),
     runNow: async (ids) => write(ids.length, (work) => runNow(work, ids)),
     delete: async (ids) => write(ids.length, (work) => deleteJobs(work, ids)),
-    retain: async (request) => retainIfOld(live(), request),
+    retain: async (request) => {
+      // Once per pass over all queues.
+      if ((request.queues?.length ?? 0) === 0) await releaseStray(live())
+      const may = (look: Look): boolean => mayRetain(look, request)
+      return writeIf(may, NOTHING_RETAINED, request.limit, (work) => retain(work, request))
+    },
     // Counters are updated in place, so there is nothing to fold.
     fold: async () => {
       live()
@@ -128,15 +136,19 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       register: async (instance) => write(1, (work) => register(work, instance)),
       renew: async (request) => renewIfDue(live(), request),
       deregister: async (instance) => write(1, (work) => deregister(work, instance)),
-      reap: async (options) => reapIfExpired(live(), options),
-      assign: async (changes) => assignIfDiffers(live(), changes),
+      reap: async (options) => writeIf(mayReap, NOTHING_REAPED, REAP_WEIGHT, (work) => reap(work, options)),
+      assign: async (changes) => {
+        const may = (look: Look): boolean => differing(look, changes).length > 0
+        return writeIf(may, 0, changes.length, (work) => assign(work, changes))
+      },
       list: async () => read(instances),
       held: async (instance) => read((look) => held(look, instance)),
       duties: async () => read(duties),
       slots: async () => read(slots),
     },
     overrides: {
-      reset: async (what, name, options) => write(1, (work) => resetOverrides(work, what, name, options)),
+      reset: async (what, name, options) =>
+        (await write(1, (work) => RESET_OVERRIDES[what](work, name, options))).toSorted(),
       list: async () => read(overrides),
     },
     inspect: {
@@ -147,8 +159,8 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     },
     schedules: {
       declare: async (declared) => write(declared.length, (work) => declareSchedules(work, declared)),
-      create: async (name, definition, by, named) =>
-        write(1, (work) => createSchedule(work, name, definition, by, named)),
+      create: async (name, definition, by, named = []) =>
+        write(1, (work) => createSchedule(work, name, { definition, named }, by)),
       change: async (name, patch, by) => write(1, (work) => changeSchedule(work, name, patch, by)),
       delete: async (name, by) => write(1, (work) => deleteSchedule(work, name, by)),
       tick: async (planned) => write(planned.length, (work) => tick(work, planned)),
@@ -167,7 +179,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       list: async () => read(limits),
     },
     metrics: {
-      rollUp: async (limit) => rollUpIfOpen(live(), limit),
+      rollUp: async (limit) => writeIf(needsRollUp, 0, limit, (work) => rollUp(work, limit)),
       record: async (recording) => write(weightOf(recording), (work) => record(work, recording)),
       read: async (query) => read((look) => metrics(look, query)),
       timeline: async (query) => read((look) => timeline(look, query)),
@@ -175,7 +187,8 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     notifier: {
       wait: async (options) => live().notifier.wait(options),
       notify: (names) => lifecycle.opened?.last.notifier.notify(names),
-      forward: (wakeUp) => lifecycle.opened?.last.notifier.forward(wakeUp),
+      // Nothing to forward: every waiter polls on its own.
+      forward: () => {},
     },
     tools: { ...admin(settings), ...transfer(settings.path, read, write) },
   }

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
-import { JobmillError, quote } from '../job/errors.ts'
+import { invalidValue, JobmillError } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { ToolStore } from '../store/store.ts'
@@ -24,12 +24,7 @@ export interface SqliteOptions {
   readonly platform?: Platform
 }
 
-const KEYS = [
-  'durability',
-  'busyDeadline',
-  'clock',
-  'platform',
-] as const satisfies readonly (keyof SqliteOptions)[]
+const KEYS: readonly (keyof SqliteOptions)[] = ['durability', 'busyDeadline', 'clock', 'platform']
 
 /**
  * A store in the file at `path`, which is created if necessary; `':memory:'` for one that ends with the
@@ -37,11 +32,8 @@ const KEYS = [
  */
 export function sqlite(path: string, options: SqliteOptions = {}): ToolStore<SqliteTx> {
   if (typeof path !== 'string' || path.trim() === '') {
-    throw new JobmillError('OPTION_INVALID', 'must be the path of a file', {
-      field: 'path',
-      value: quote(path),
-      fix: "Pass a path such as 'jobs.db', or ':memory:'",
-    })
+    const fix = "Pass a path such as 'jobs.db', or ':memory:'"
+    throw invalidValue('path', path, 'must be the path of a file', fix)
   }
   if (/^[a-z]+:\/\//.test(path)) {
     throw new JobmillError('OPTION_INVALID', 'must be a path, not a URL', {
@@ -56,11 +48,8 @@ export function sqlite(path: string, options: SqliteOptions = {}): ToolStore<Sql
     busyDeadline = DEFAULTS.statementDeadlineMs,
   } = options
   if (durability !== 'full' && durability !== 'relaxed') {
-    throw new JobmillError('OPTION_INVALID', 'must be "full" or "relaxed"', {
-      field: 'options.durability',
-      value: quote(durability),
-      fix: 'Pass one of the two, or omit it for "full"',
-    })
+    const fix = 'Pass one of the two, or omit it for "full"'
+    throw invalidValue('options.durability', durability, 'must be "full" or "relaxed"', fix)
   }
   loadSqlite()
   return createSqliteStore({

@@ -3,19 +3,21 @@
  * after the user's commit. A savepoint keeps each call all-or-nothing for a user who catches its error and
  * continues.
  */
-import { loadSqlite } from './connection/driver.ts'
 import { JobmillError, quote } from '../job/errors.ts'
+import type { Connection } from './connection/connection.ts'
 import { historyOf } from './connection/counter.ts'
 import { userHandleError } from './connection/errors.ts'
-import { statementsOf, type SqliteHandle } from './connection/handle.ts'
+import { loadSqlite } from './connection/driver.ts'
+import { type SqliteHandle, statementsOf } from './connection/handle.ts'
+import { isSameFile } from './file/same-lock.ts'
 import { Memory, type Work, workOn } from './work.ts'
 
-/** `history` is that of the store's own file. */
-export function inUserTransaction<T>(tx: unknown, history: number, now: number, verb: (work: Work) => T): T {
+/** `own` is the connection of the store. */
+export function inUserTransaction<T>(tx: unknown, own: Connection, now: number, verb: (work: Work) => T): T {
   const handle = checkHandle(tx)
   try {
     const sql = statementsOf(handle)
-    if (historyOf(sql) !== history) throw otherFile()
+    if (historyOf(sql) !== historyOf(statementsOf(own)) || !isSameFile(handle, own)) throw otherFile()
     sql('SAVEPOINT jobmill').run()
     try {
       // With an empty cache: names and leases of this transaction are not valid until the user commits.
@@ -37,22 +39,17 @@ export function checkHandle(tx: unknown): SqliteHandle {
     throw invalid('is a PostgreSQL transaction, but this store is SQLite', tx, USE_POSTGRES)
   const handle = tx as Partial<SqliteHandle> | null | undefined
   if (typeof handle?.prepare !== 'function' || typeof handle.exec !== 'function') {
-    throw invalid(
-      'cannot run statements',
-      tx,
-      'Pass the better-sqlite3 database on which the transaction is open',
-    )
+    const fix = 'Pass the better-sqlite3 database on which the transaction is open'
+    throw invalid('cannot run statements', tx, fix)
   }
   // POSIX locks belong to the process: two copies of SQLite in it do not exclude each other.
   if (!(tx instanceof loadSqlite()))
     throw invalid('belongs to another copy of SQLite than the store', tx, USE_COPY)
   if (handle.open === false) throw invalid('is closed', tx, 'Pass an open database')
   if (handle.inTransaction !== true) {
-    throw invalid(
-      'has no transaction open',
-      tx,
-      'Call the method after BEGIN, or inside db.transaction(() => { … })() and await the returned promise afterwards',
-    )
+    const fix =
+      'Call the method after BEGIN, or inside db.transaction(() => { … })() and await the returned promise afterwards'
+    throw invalid('has no transaction open', tx, fix)
   }
   return handle as SqliteHandle
 }

@@ -8,7 +8,7 @@ import { NameCache, type Names, namesOn } from './names.ts'
 /** What a read needs. */
 export interface Look {
   readonly sql: Sql
-  /** The database's now. */
+  /** The current time of the database. */
   readonly now: number
   readonly names: Names
 }
@@ -51,12 +51,7 @@ export interface Notification extends NotificationRow {
   readonly queue: string
 }
 
-export interface Worked<T = unknown> {
-  readonly values: readonly T[]
-  readonly notifications: readonly Notification[]
-  /** Adds to the cache: call it after the commit. */
-  readonly keep: () => void
-}
+export type Worked = ReturnType<typeof workOn>
 
 export function lookAt(handle: SqliteHandle, now: number, cache: NameCache): Look {
   const sql = statementsOf(handle)
@@ -67,26 +62,22 @@ export function lookAt(handle: SqliteHandle, now: number, cache: NameCache): Loo
  * Runs operations inside the open transaction of the handle. They share counters and sums, which are written
  * at the end.
  */
-export function workOn<T>(
-  handle: SqliteHandle,
-  now: number,
-  memory: Memory,
-  verbs: readonly Verb<T>[],
-): Worked<T> {
+export function workOn<T>(handle: SqliteHandle, now: number, memory: Memory, verbs: readonly Verb<T>[]) {
   const look = lookAt(handle, now, memory.names)
   const leases = leasesOn(memory.leases)
   const work = { ...look, counters: createCounters(look.sql), moves: createMoves(), leases }
   const values = runAll(work, verbs)
   work.counters.write()
-  const notifications = [...work.moves.write(look.sql)].map(([id, row]) => ({
+  const notifications = [...work.moves.write(look.sql)].map(([id, row]): Notification => ({
     queue: look.names.queueName(id),
     ...row,
   }))
-  const keep = (): void => {
-    look.names.keep()
-    leases.keep()
+  /** Adds names and leases to the caches. Call it after the commit. */
+  const updateCache = (): void => {
+    look.names.updateCache()
+    leases.updateCache()
   }
-  return { values, notifications, keep }
+  return { values, notifications, updateCache }
 }
 
 function runAll<T>(work: Work, verbs: readonly Verb<T>[]): T[] {

@@ -32,7 +32,7 @@ export function withAllParts(store: Store, platform: Platform): FullStore {
   return full
 }
 
-/** What a mill cannot do without a part that no call would be refused for. */
+/** Warnings about absent parts. Calls to them are not refused, but have no effect. */
 export function absentPartWarnings({ name, metrics, notifier }: Store<never>): readonly string[] {
   return [
     ...(metrics === undefined ? [`${name} has no metrics. Metrics, timeline and audit log stay empty`] : []),
@@ -42,49 +42,33 @@ export function absentPartWarnings({ name, metrics, notifier }: Store<never>): r
   ]
 }
 
-type Absent = 'schedules' | 'limits'
-
-function refuse(name: string, part: Absent): () => Promise<never> {
-  return async () => {
+/** Code that declares nothing needs no part. Everything that a part has is refused, except reading. */
+function absentPart(name: string, part: 'schedules' | 'limits') {
+  const refused = async (): Promise<never> => {
     throw new JobmillError('STORE_UNSUPPORTED', `the store ${name} has no ${part}`, {
       fix: `Remove the ${part}, or use a store that has them`,
     })
   }
-}
-
-/** Code that declares nothing needs no part. */
-function declareNone(refused: () => Promise<never>): (declared: readonly unknown[]) => Promise<void> {
-  return async (declared) => {
-    if (declared.length > 0) await refused()
+  return {
+    refused,
+    declare: async (declared: readonly unknown[]): Promise<void> => {
+      if (declared.length > 0) await refused()
+    },
+    create: refused,
+    change: refused,
+    delete: async () => false,
+    list: async () => [],
   }
 }
 
 function noSchedules(name: string): SchedulesPart {
-  const refused = refuse(name, 'schedules')
-  return {
-    declare: declareNone(refused),
-    create: refused,
-    change: refused,
-    delete: async () => false,
-    tick: refused,
-    failed: refused,
-    list: async () => [],
-    ticks: async () => [],
-  }
+  const { refused, ...part } = absentPart(name, 'schedules')
+  return { ...part, tick: refused, failed: refused, ticks: async () => [] }
 }
 
 function noLimits(name: string): LimitsPart {
-  const refused = refuse(name, 'limits')
-  return {
-    declare: declareNone(refused),
-    create: refused,
-    change: refused,
-    delete: async () => false,
-    acquire: refused,
-    release: refused,
-    drain: refused,
-    list: async () => [],
-  }
+  const { refused, ...part } = absentPart(name, 'limits')
+  return { ...part, acquire: refused, release: refused, drain: refused }
 }
 
 const NO_METRICS: MetricsPart = {

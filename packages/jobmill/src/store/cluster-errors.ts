@@ -1,42 +1,28 @@
 /** Errors about schedules and limits that are missing, already exist, or are in use. */
 import type { Overridable } from '../job/queue/overrides.ts'
-import { JobmillError, quote } from '../job/errors.ts'
+import { invalidValue, JobmillError, quote } from '../job/errors.ts'
 
 export function scheduleExists(name: string): JobmillError {
-  return new JobmillError('SCHEDULE_EXISTS', 'a schedule with this name already exists', {
-    field: 'schedule',
-    value: quote(name),
-    fix: 'Change that schedule, delete it first, or use another name',
-  })
+  const fix = 'Change that schedule, delete it first, or use another name'
+  return invalidValue('schedule', name, 'a schedule with this name already exists', fix, 'SCHEDULE_EXISTS')
 }
 
 export function scheduleUnknown(name: string): JobmillError {
-  return new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', {
-    field: 'schedule',
-    value: quote(name),
-    fix: 'Use the name of an existing schedule, or define it in code or create it first',
-  })
+  const fix = 'Use the name of an existing schedule, or define it in code or create it first'
+  return invalidValue('schedule', name, 'no schedule has this name', fix, 'SCHEDULE_UNKNOWN')
 }
 
 export function limitUnknown(name: string): JobmillError {
-  return new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
-    field: 'limit',
-    value: quote(name),
-    fix: { code: 'limit.create' },
-  })
+  return invalidValue('limit', name, 'no limit has this name', { code: 'limit.create' }, 'LIMIT_UNKNOWN')
 }
 
 /** `perKey`: whether the limit has a budget per key. */
 export function wrongKey(name: string, perKey: boolean): JobmillError {
-  return perKey
-    ? new JobmillError('OPTION_CONFLICT', `is required: the limit ${quote(name)} has a budget per key`, {
-        field: 'key',
-        fix: { code: 'limit.key' },
-      })
-    : new JobmillError('OPTION_CONFLICT', `is not allowed: the limit ${quote(name)} has a single budget`, {
-        field: 'key',
-        fix: { code: 'limit.per-key' },
-      })
+  const what = perKey
+    ? `is required: the limit ${quote(name)} has a budget per key`
+    : `is not allowed: the limit ${quote(name)} has a single budget`
+  const code = perKey ? 'limit.key' : 'limit.per-key'
+  return new JobmillError('OPTION_CONFLICT', what, { field: 'key', fix: { code } })
 }
 
 export function perKeyFixed(name: string, perKey: boolean): JobmillError {
@@ -52,34 +38,22 @@ export function perKeyOnQueue(
   field = 'limit',
   fix = 'Use another limit for the queue, and acquire this one in the handler',
 ): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'has a budget per key, but a claim has no key', {
-    field,
-    value: quote(name),
-    fix,
-  })
+  return invalidValue(field, name, 'has a budget per key, but a claim has no key', fix, 'OPTION_CONFLICT')
 }
 
 export function limitInUse(name: string, queue: string): JobmillError {
-  return new JobmillError('LIMIT_IN_USE', `is used by the queue ${quote(queue)}`, {
-    field: 'limit',
-    value: quote(name),
-    fix: 'Remove the limit from that queue first',
-  })
+  const fix = 'Remove the limit from that queue first'
+  return invalidValue('limit', name, `is used by the queue ${quote(queue)}`, fix, 'LIMIT_IN_USE')
 }
 
 export function limitExists(name: string): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'a limit with this name already exists', {
-    field: 'name',
-    value: quote(name),
-    fix: { code: 'limit.change' },
-  })
+  const fix = { code: 'limit.change' } as const
+  return invalidValue('name', name, 'a limit with this name already exists', fix, 'OPTION_CONFLICT')
 }
 
 /** The error for a reset of something that code does not define: it has no value to return to. */
 export function notInCode(what: Overridable, name: string): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', `was created at run time, so code has no value for it`, {
-    field: what,
-    value: quote(name),
-    fix: `Change or delete it, or declare the ${what} in code first`,
-  })
+  const problem = 'was created at run time, so code has no value for it'
+  const fix = `Change or delete it, or declare the ${what} in code first`
+  return invalidValue(what, name, problem, fix, 'OPTION_CONFLICT')
 }

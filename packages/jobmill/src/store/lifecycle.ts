@@ -1,33 +1,26 @@
 /** Opens and closes a store, whatever the order of the calls: twice, close before open, close during open. */
 import { JobmillError } from '../job/errors.ts'
 
-export interface Lifecycle<Parts> {
-  open(): Promise<void>
-  close(): Promise<void>
-  /** Runs one verb. `close` waits until it has ended. Fails with STORE_CLOSED if the store is not open. */
-  run<T>(verb: (parts: Parts) => Promise<T>): Promise<T>
-  /** The parts of the open store. Throws STORE_CLOSED if it is not open. */
-  use(): Parts
-  /** The parts of the open store, or undefined. */
-  readonly opened: Parts | undefined
-}
+export type Lifecycle<Parts> = ReturnType<typeof createLifecycle<Parts>>
 
 /** `start` may fail once `closing` fires, instead of waiting for the database any longer. */
 export function createLifecycle<Parts>(
   start: (closing: AbortSignal) => Promise<Parts>,
   end: (parts: Parts) => void | Promise<void>,
-): Lifecycle<Parts> {
+) {
   let opening: Promise<Parts> | undefined
   let opened: Parts | undefined
   let closing = new AbortController()
   const running = new Set<Promise<unknown>>()
+  /** The parts of the open store. Throws STORE_CLOSED if it is not open. */
   const use = (): Parts => {
     if (opened === undefined) throw storeClosed()
     return opened
   }
   return {
     use,
-    async run(verb) {
+    /** Runs one verb. `close` waits until it has ended. Fails with STORE_CLOSED if the store is not open. */
+    async run<T>(verb: (parts: Parts) => Promise<T>): Promise<T> {
       const work = verb(use())
       running.add(work)
       try {
@@ -36,7 +29,7 @@ export function createLifecycle<Parts>(
         running.delete(work)
       }
     },
-    async open() {
+    async open(): Promise<void> {
       if (opening === undefined) {
         closing = new AbortController()
         opening = start(closing.signal)
@@ -51,7 +44,7 @@ export function createLifecycle<Parts>(
         throw error
       }
     },
-    async close() {
+    async close(): Promise<void> {
       const last = opening
       opening = undefined
       opened = undefined
@@ -62,7 +55,8 @@ export function createLifecycle<Parts>(
       await Promise.allSettled(running)
       await end(parts)
     },
-    get opened() {
+    /** The parts of the open store, or undefined. */
+    get opened(): Parts | undefined {
       return opened
     },
   }

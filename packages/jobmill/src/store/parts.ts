@@ -3,9 +3,10 @@ import type { LimitParts } from '../job/limit/limit.ts'
 import type { Overridable, OverrideRecord } from '../job/queue/overrides.ts'
 import type { QueuePatch } from '../job/queue/queue-settings.ts'
 import type { ScheduleDefinition, ScheduleOption, SchedulePatch } from '../job/schedule/schedule.ts'
-import type { HandedOver, Held, StandBy } from './types/claim.ts'
+import type { DispatchedJob, Held, IdleWorkerOffer } from './types/claim.ts'
 import type { DutyRecord, Slot, SlotChange } from './types/duty.ts'
 import type { Heartbeat, HeartbeatRequest, InstanceRecord, NewInstance } from './types/instance.ts'
+import type { ReadOptions } from './types/job-list.ts'
 import type { JobFailure } from './types/job-record.ts'
 import type { Acquired, AcquireRequest, DeclaredLimit, LimitRecord, PermitOf } from './types/limit.ts'
 import type { MetricQuery, MetricRecord, Recording, TimelineEvent, TimelineQuery } from './types/metrics.ts'
@@ -85,7 +86,7 @@ export interface InspectPart {
    * permanently, or left the job dead. A job that is being retried counts as failed until an attempt ends
    * without a failure.
    */
-  failures(ids: readonly string[]): Promise<(JobFailure | null)[]>
+  failures(ids: readonly string[], options?: ReadOptions): Promise<(JobFailure | null)[]>
   /**
    * The id of the job that holds each dedupe key, or null. Keys are passed as stored, with their scope. A key
    * can remain held after its job is gone.
@@ -100,7 +101,7 @@ export interface InspectPart {
    * Kinds with ready jobs that no live instance serves in their queue, sorted by queue and kind. A store may
    * read only the first 10,000 ready jobs of each queue, because jobs without a worker accumulate there.
    */
-  unservedKinds(): Promise<UnservedKind[]>
+  unservedKinds(options?: ReadOptions): Promise<UnservedKind[]>
 }
 
 export interface SchedulesPart {
@@ -193,8 +194,8 @@ export interface MetricsPart {
    */
   rollUp(limit: number): Promise<number>
   /** Metrics sorted by scope and time, including those that are not rolled up yet. */
-  read(query: MetricQuery): Promise<MetricRecord[]>
-  timeline(query: TimelineQuery): Promise<TimelineEvent[]>
+  read(query: MetricQuery, options?: ReadOptions): Promise<MetricRecord[]>
+  timeline(query: TimelineQuery, options?: ReadOptions): Promise<TimelineEvent[]>
 }
 
 /** Wake-ups only reduce latency. Every operation is correct without them, because instances also poll. */
@@ -212,6 +213,12 @@ export interface NotifierPart {
    * worker. Best effort; never throws.
    */
   forward(wakeUp: WakeUp): void
+  /**
+   * Whether a wake-up announces all work that another process leaves for this one, so that an idle instance
+   * may poll less often. See docs/internals/store-contract.md. Absent: never. When this becomes false, every
+   * wait ends.
+   */
+  isListening?(): boolean
   /** Absent in a store whose processes cannot reach each other. */
   readonly remote?: RemoteDispatch | undefined
 }
@@ -222,10 +229,10 @@ export interface RemoteDispatch {
    * Offers an idle worker to the process that last sent a notification for this queue. Returns false if no
    * other process did, or if it already has this offer. Best effort; never throws.
    */
-  standBy(offer: StandBy): boolean
+  offerWorker(offer: IdleWorkerOffer): boolean
   /**
    * Registers the receiver of jobs that other processes lease to this instance by remote dispatch. Returns a
    * function that unregisters it. A job whose message is lost is recovered like a claim whose reply was lost.
    */
-  receive(instance: string, take: (handed: HandedOver) => void): () => void
+  receive(instance: string, take: (dispatched: DispatchedJob) => void): () => void
 }

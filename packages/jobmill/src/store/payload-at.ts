@@ -1,6 +1,7 @@
 /** Filters on values inside payloads: the value at a path, compared as text. */
 import { BOUNDS } from '../job/defaults.ts'
-import { JobmillError, quote } from '../job/errors.ts'
+import { invalidValue, JobmillError } from '../job/errors.ts'
+import { checkArray } from '../job/numbers.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
 
 export interface PayloadAt {
@@ -30,65 +31,49 @@ export function readPayloadAt(text: string, field: string): PayloadAt {
     if (text[at] === '\\' && /[.:\\]/.test(text[at + 1] ?? '')) at += 1
     path[path.length - 1] += text[at] ?? ''
   }
-  if (at >= text.length) throw invalid(field, text, 'has no colon')
-  if (at === 0) throw invalid(field, text, 'has no path before its colon')
+  if (at >= text.length) throw invalidValue(field, text, 'has no colon', EXAMPLE)
+  if (at === 0) throw invalidValue(field, text, 'has no path before its colon', EXAMPLE)
   return checkOne({ path, value: text.slice(at + 1) }, field)
 }
 
 export function checkPayloadAt(all: readonly PayloadAt[], field: string): readonly PayloadAt[] {
-  if (!Array.isArray(all))
-    throw invalid(field, all, 'must be an array', 'Pass an array, even for a single value')
-  if (all.length > BOUNDS.soughtValues)
-    throw invalid(field, `${all.length} values`, 'has too many values', `Pass at most ${BOUNDS.soughtValues}`)
+  checkArray(all, field)
+  if (all.length > BOUNDS.soughtValues) throw tooMuch(field, all.length, BOUNDS.soughtValues, 'values')
   return all.map((one: PayloadAt, at) => checkOne(one, `${field}[${at}]`))
 }
 
 function checkOne(one: PayloadAt, field: string): PayloadAt {
   checkObjectKeys(one, field, ['path', 'value'])
   const { path, value } = one
-  if (!Array.isArray(path) || path.length === 0)
-    throw invalid(
-      `${field}.path`,
-      path,
-      'must be a non-empty array',
-      'Pass the parts of the path, such as ["user", "id"]',
-    )
+  if (!Array.isArray(path) || path.length === 0) {
+    const fix = 'Pass the parts of the path, such as ["user", "id"]'
+    throw invalidValue(`${field}.path`, path, 'must be a non-empty array', fix)
+  }
   if (path.length > BOUNDS.soughtParts)
-    throw invalid(
-      `${field}.path`,
-      `${path.length} parts`,
-      'has too many parts',
-      `Pass at most ${BOUNDS.soughtParts} parts`,
-    )
-  for (const [at, part] of path.entries()) checkPart(part, `${field}.path[${at}]`)
-  checkPart(value, `${field}.value`)
+    throw tooMuch(`${field}.path`, path.length, BOUNDS.soughtParts, 'parts')
+  for (const [at, part] of path.entries()) checkSought(part, `${field}.path[${at}]`, 0)
+  checkSought(value, `${field}.value`, 0)
   return one
-}
-
-function checkPart(text: unknown, field: string): void {
-  checkSought(text, field, 0)
 }
 
 /** Validates a search text, so that every database accepts it. */
 export function checkSought(text: unknown, field: string, least = 1): string {
   if (typeof text !== 'string')
-    throw invalid(field, text, 'must be a string', 'Pass a string, even for a number')
+    throw invalidValue(field, text, 'must be a string', 'Pass a string, even for a number')
   if (text.length < least)
-    throw invalid(field, text, 'must not be empty', 'Pass a non-empty string, or omit it')
-  if (text.length > BOUNDS.soughtChars)
-    throw invalid(
-      field,
-      `${text.length} characters`,
-      'is too long',
-      `Pass at most ${BOUNDS.soughtChars} characters`,
-    )
+    throw invalidValue(field, text, 'must not be empty', 'Pass a non-empty string, or omit it')
+  if (text.length > BOUNDS.soughtChars) throw tooMuch(field, text.length, BOUNDS.soughtChars, 'characters')
   if (text.includes('\u0000') || !text.isWellFormed())
-    throw invalid(field, text, 'contains a character that cannot be stored', 'Remove it')
+    throw invalidValue(field, text, 'contains a character that cannot be stored', 'Remove it')
   return text
 }
 
-function invalid(field: string, value: unknown, what: string, fix: string = EXAMPLE): JobmillError {
-  return new JobmillError('OPTION_INVALID', what, { field, value: quote(value), fix })
+function tooMuch(field: string, got: number, most: number, of: string): JobmillError {
+  return new JobmillError('OPTION_INVALID', `has more than ${most} ${of}`, {
+    field,
+    value: `${got} ${of}`,
+    fix: `Pass at most ${most}`,
+  })
 }
 
 /** Whether a payload (JSON text) has all of these values. */

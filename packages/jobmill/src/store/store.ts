@@ -10,12 +10,12 @@
  * - Every verb except `claim` and `acquire` is idempotent, even when the same call is sent twice
  *   concurrently. The second call reports that the work is done.
  *
- * The conformance suite in testing/ proves that a store follows these rules.
+ * The conformance suite (`jobmill-conformance`) tests that a store follows these rules.
  */
 import type { NewJob } from '../job/new-job.ts'
-import type { ClaimRequest, HandOff, Lease } from './types/claim.ts'
+import type { ClaimRequest, DirectDispatchOffer, Lease } from './types/claim.ts'
 import type { Finish, Finished, Progress } from './types/finish.ts'
-import type { JobFilter, JobPage, PageRequest } from './types/job-list.ts'
+import type { JobFilter, JobPage, PageRequest, ReadOptions } from './types/job-list.ts'
 import type { AttemptRecord, JobRecord, JobResult } from './types/job-record.ts'
 import type {
   InspectPart,
@@ -69,6 +69,8 @@ export interface JobStore<Tx> {
   readonly name: string
   /** The most bytes of payloads and metadata that one `enqueue` call may have (default 256 MiB). */
   readonly callLimitBytes?: number
+  /** The `limit` of the `retain` calls of a pass: how many jobs one call should delete (default 500). */
+  readonly retainBatch?: number
   /** Connects, checks the schema version and runs pending migrations. Idempotent. */
   open(): Promise<void>
   /** Closes every connection and cancels every timer. Idempotent, and allowed before `open`. */
@@ -77,16 +79,16 @@ export interface JobStore<Tx> {
   /**
    * Inserts new jobs. With `tx`, they become visible when the user's transaction commits. `mayRepeat` says
    * that some ids may exist already, because a call was retried or the user chose the id. The store treats
-   * an existing id as the same job. `handOff` allows direct dispatch: the store leases jobs to the free
-   * workers of the caller. It is ignored together with `tx` or `mayRepeat`, and by a store that has no direct
-   * dispatch.
+   * an existing id as the same job. `directDispatch` allows direct dispatch: the store leases jobs to the
+   * free workers of the caller. It is ignored together with `tx` or `mayRepeat`, and by a store that has no
+   * direct dispatch.
    */
   enqueue(
     jobs: readonly NewJob[],
     options?: {
       readonly tx?: Tx | undefined
       readonly mayRepeat?: boolean
-      readonly handOff?: HandOff | undefined
+      readonly directDispatch?: DirectDispatchOffer | undefined
     },
   ): Promise<Enqueued[]>
   /** Makes due jobs ready, and also jobs whose order lock became free: at most `limit` of each. */
@@ -121,14 +123,14 @@ export interface JobStore<Tx> {
   runNow(ids: readonly string[]): Promise<Verdict[]>
   /** Deletes jobs that are not running, with their history. */
   delete(ids: readonly string[]): Promise<Verdict[]>
-  get(ids: readonly string[]): Promise<(JobRecord | null)[]>
+  get(ids: readonly string[], options?: ReadOptions): Promise<(JobRecord | null)[]>
   /** The states and results of awaited jobs. Omits payloads, so that frequent polling is cheap. */
-  results(ids: readonly string[]): Promise<(JobResult | null)[]>
+  results(ids: readonly string[], options?: ReadOptions): Promise<(JobResult | null)[]>
   /** The attempts of a job, oldest first. */
   history(id: string): Promise<AttemptRecord[]>
-  list(filter: JobFilter, page: PageRequest): Promise<JobPage>
+  list(filter: JobFilter, page: PageRequest, options?: ReadOptions): Promise<JobPage>
   /** Exact job counts of every queue, sorted by name. Must not scan ended jobs. */
-  counts(): Promise<QueueCounts[]>
+  counts(options?: ReadOptions): Promise<QueueCounts[]>
   /**
    * Deletes at most `limit` ended jobs that exceed the retention settings, by age or by number. Also deletes
    * other expired records, such as ticks, events and metrics.

@@ -1,18 +1,8 @@
 /** Every verb of a store by its path (`claim`, `limits.acquire`), to wrap or list them all. */
-import type { FullStore, Store } from './store.ts'
+import type { FullStore, JobStore, Store } from './store.ts'
 import type { WakeUp } from './types/wake-up.ts'
 
-const PARTS = [
-  'queues',
-  'instances',
-  'overrides',
-  'inspect',
-  'schedules',
-  'limits',
-  'metrics',
-  'notifier',
-] as const
-type Part = (typeof PARTS)[number]
+type Part = Exclude<keyof FullStore, keyof JobStore<unknown>>
 
 type VerbsIn<P> = {
   [K in keyof P & string]: P[K] extends (...args: never[]) => Promise<unknown> ? K : never
@@ -21,11 +11,6 @@ type PartVerb = { [P in Part]: `${P}.${VerbsIn<FullStore[P]>}` }[Part]
 
 /** Every member that returns a promise. */
 export type Verb = VerbsIn<FullStore> | PartVerb
-
-/** The function of a verb. */
-export type VerbType<V extends Verb> = V extends `${infer P extends Part}.${infer Name}`
-  ? FullStore[P][Name & keyof FullStore[P]]
-  : FullStore[V & keyof FullStore]
 
 /** What a verb does to the database. Null for those whose duration says nothing about the database. */
 export type VerbClass = 'read' | 'write' | 'heartbeat' | null
@@ -94,6 +79,8 @@ export const VERBS: Readonly<Record<Verb, VerbClass>> = {
 
 export const ALL_VERBS = Object.keys(VERBS) as readonly Verb[]
 
+const PARTS = new Set(ALL_VERBS.flatMap((verb) => (verb.includes('.') ? verb.split('.')[0] : [])) as Part[])
+
 export type AnyVerb = (...args: readonly unknown[]) => Promise<unknown>
 
 /** The verb of this store, bound to its part. Undefined if the store does not have that part. */
@@ -105,8 +92,9 @@ export function verbOf(store: Store<never>, verb: Verb): AnyVerb | undefined {
 }
 
 /**
- * The same store with some verbs wrapped. `around` returns the function that replaces the verb `call`. That
- * must not await before it calls it: in a user transaction on SQLite the write must happen inside the call.
+ * The same store with some verbs wrapped. `around` returns a replacement for the verb `call`. The replacement
+ * must not await anything before it runs `call`: in a user transaction on SQLite, the write must happen
+ * before the call returns.
  */
 export function aroundVerbs<S extends Store<never>>(
   store: S,
@@ -128,6 +116,8 @@ export function aroundVerbs<S extends Store<never>>(
   if (notifier === undefined) return own
   define(own.notifier, 'notify', (queues: readonly string[]) => notifier.notify(queues))
   define(own.notifier, 'forward', (wakeUp: WakeUp) => notifier.forward(wakeUp))
+  if (notifier.isListening !== undefined)
+    define(own.notifier, 'isListening', () => notifier.isListening?.() === true)
   return own
 }
 

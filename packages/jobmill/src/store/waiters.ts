@@ -1,20 +1,11 @@
 /** The callers in this process that wait for wake-ups. Each store decides when to wake them. */
 import type { Platform } from '../platform/platform.ts'
+import type { NotifierPart } from './parts.ts'
 import { wakeAll, type WakeUp } from './types/wake-up.ts'
 
-export interface Waiters {
-  /** Resolves with the wake-ups received; empty on timeout or abort. */
-  wait(options: {
-    readonly queues: readonly string[]
-    readonly timeoutMs: number
-    readonly signal?: AbortSignal
-  }): Promise<readonly WakeUp[]>
-  /** Wakes the callers that wait for one of these queues; all callers if the queues are unknown. */
-  wake(wakeUps: readonly WakeUp[] | 'all'): void
-  /** Ends every wait, because no further wake-ups will arrive. */
-  end(): void
-  readonly size: number
-}
+export type Waiters = ReturnType<typeof waiters>
+
+type WaitOptions = Parameters<NotifierPart['wait']>[0]
 
 interface Waiter {
   readonly queues: ReadonlySet<string>
@@ -22,10 +13,11 @@ interface Waiter {
 }
 
 /** `changed` receives the number of waiting callers, so that a store listens only while there are any. */
-export function waiters(platform: Platform, changed: (waiting: number) => void = () => {}): Waiters {
+export function waiters(platform: Platform, changed: (waiting: number) => void = () => {}) {
   const waiting = new Set<Waiter>()
   return {
-    wait({ queues, timeoutMs, signal }) {
+    /** Resolves with the wake-ups received; empty on timeout or abort. */
+    wait({ queues, timeoutMs, signal }: WaitOptions): Promise<readonly WakeUp[]> {
       if (signal?.aborted === true) return Promise.resolve([])
       return new Promise((resolve) => {
         const stop = (): void => waiter.end([])
@@ -45,7 +37,8 @@ export function waiters(platform: Platform, changed: (waiting: number) => void =
         changed(waiting.size)
       })
     },
-    wake(wakeUps) {
+    /** Wakes the callers that wait for one of these queues; all callers if the queues are unknown. */
+    wake(wakeUps: readonly WakeUp[] | 'all'): void {
       for (const waiter of waiting) {
         const received =
           wakeUps === 'all'
@@ -55,10 +48,11 @@ export function waiters(platform: Platform, changed: (waiting: number) => void =
         if (received.length > 0 || wakeUps === 'all') waiter.end(received)
       }
     },
-    end() {
+    /** Ends every wait, because no further wake-ups will arrive. */
+    end(): void {
       for (const waiter of waiting) waiter.end([])
     },
-    get size() {
+    get size(): number {
       return waiting.size
     },
   }

@@ -23,31 +23,14 @@ export interface DutyStatus {
   readonly leading: boolean
 }
 
-export interface DutyLog {
-  readonly succeeded: (counts: Readonly<Record<string, number>>, tookMs: number) => void
-  readonly failed: (error: unknown) => void
-  /** A continuous pass reports that it works. */
-  readonly works: () => void
-  /** There was nothing to do, which counts as a success. */
-  readonly idle: () => void
-  readonly status: () => Omit<DutyStatus, 'leading'>
-}
-
-export interface DutyLogOptions {
-  readonly name: string
-  readonly forAll: boolean
-  readonly everyMs: number | null
-  readonly platform: Platform
-  readonly emit: Emit
-}
-
-export function dutyLog({ name, forAll, everyMs, platform, emit }: DutyLogOptions): DutyLog {
+export function dutyLog(name: string, platform: Platform, emit: Emit) {
   let passes = 0
   let failures = 0
   let failed = 0
   let succeededAt: number | null = null
   let error: string | null = null
 
+  /** A continuous pass reports that it works. */
   function works(): void {
     succeededAt = platform.monotonic()
     if (failures > 0) emit('duty-back', { duty: name, failures })
@@ -57,12 +40,12 @@ export function dutyLog({ name, forAll, everyMs, platform, emit }: DutyLogOption
 
   return {
     works,
-    succeeded(counts, tookMs) {
+    succeeded(counts: Readonly<Record<string, number>>, tookMs: number) {
       passes += 1
       works()
       if (Object.values(counts).some((n) => n > 0)) emit('duty-done', { duty: name, counts, tookMs })
     },
-    failed(thrown) {
+    failed(thrown: unknown) {
       passes += 1
       failures += 1
       failed += 1
@@ -70,11 +53,9 @@ export function dutyLog({ name, forAll, everyMs, platform, emit }: DutyLogOption
       // Only for the first failure, because an outage would flood the log.
       if (failures === 1) emit('duty-failing', { duty: name, error: thrown, failures })
     },
+    /** There was nothing to do, which counts as a success. */
     idle: () => void (succeededAt = platform.monotonic()),
     status: () => ({
-      name,
-      forAll,
-      everyMs,
       passes,
       failures,
       failed,

@@ -6,7 +6,6 @@
 import type { Emit } from '../job/events.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { Service } from '../platform/service.ts'
 import { sleep } from '../platform/sleep.ts'
 import { within } from '../platform/within.ts'
 import { dutyLog, type DutyStatus } from './duty-log.ts'
@@ -18,7 +17,7 @@ export interface DutyOptions {
   readonly name: string
   /** Null: once at the start, and then only on request. */
   readonly everyMs: number | null
-  /** Null for a continuous pass, whose return is a failure. */
+  /** Null for a continuous pass. If such a pass returns, it counts as failed. */
   readonly deadlineMs: number | null
   /**
    * Checks the signal between its batches. A continuous pass calls `works` to report success; a pass that
@@ -35,30 +34,13 @@ export interface DutyOptions {
   readonly emit: Emit
 }
 
-export interface Duty extends Service {
-  readonly name: string
-  readonly forAll: boolean
-  /** Requests a pass: at once, or right after the current one; while it fails, after its pause. */
-  readonly soon: () => void
-  /**
-   * Runs one pass manually, even when another instance leads the duty. Resolves to its counts, or rejects.
-   */
-  readonly once: () => Promise<Counts>
-  /** Sets whether this instance leads the duty. */
-  readonly leads: (isLeading: boolean) => void
-  /**
-   * Whether a pass still runs past its deadline although it was aborted: another instance should then lead
-   * it.
-   */
-  readonly isHanging: () => boolean
-  readonly status: () => DutyStatus
-}
+export type Duty = ReturnType<typeof duty>
 
-export function duty(options: DutyOptions): Duty {
+export function duty(options: DutyOptions) {
   const { name, everyMs, forAll, platform, emit } = options
   const longestMs = Math.max(1_000, options.longestPauseMs ?? everyMs ?? 30_000)
   const pause = pauses(platform, { firstMs: 1_000, longestMs })
-  const log = dutyLog(options)
+  const log = dutyLog(name, platform, emit)
   const rest = rester(platform)
   let stopping: AbortController | null = null
   let loop: Promise<void> = Promise.resolve()
@@ -131,14 +113,23 @@ export function duty(options: DutyOptions): Duty {
   return {
     name,
     forAll,
-    status: () => ({ ...log.status(), leading: isLeading }),
+    status: (): DutyStatus => ({ name, forAll, everyMs, ...log.status(), leading: isLeading }),
+    /**
+     * Whether a pass still runs past its deadline although it was aborted: another instance should then lead
+     * it.
+     */
     isHanging: () => isHanging,
-    soon() {
+    /** Requests a pass: at once, or right after the current one; while it fails, after its pause. */
+    soon: () => {
       isAsked = true
       rest.wake()
     },
+    /**
+     * Runs one pass manually, even when another instance leads the duty. Resolves to its counts, or rejects.
+     */
     once: () => inTurn(() => pass(stopping?.signal ?? new AbortController().signal)),
-    leads(now) {
+    /** Sets whether this instance leads the duty. */
+    leads(now: boolean) {
       if (!forAll || now === isLeading) return
       isLeading = now
       if (now) {
@@ -164,19 +155,11 @@ export function duty(options: DutyOptions): Duty {
   }
 }
 
-interface Rester {
-  /** Null: until a wake-up. */
-  readonly until: (ms: number | null, signal: AbortSignal) => Promise<void>
-  /** Ends the rest; a wake-up before the next rest ends that one at once. */
-  readonly wake: () => void
-  /** Drops an earlier wake-up. */
-  readonly forget: () => void
-}
-
-function rester(platform: Platform): Rester {
+function rester(platform: Platform) {
   let woken = new AbortController()
   return {
-    async until(ms, signal) {
+    /** Null: until a wake-up. */
+    async until(ms: number | null, signal: AbortSignal) {
       const either = AbortSignal.any([signal, woken.signal])
       if (ms !== null) await sleep(platform, ms, either)
       else if (!either.aborted)
@@ -184,7 +167,9 @@ function rester(platform: Platform): Rester {
           either.addEventListener('abort', () => resolve(), { once: true }),
         )
     },
+    /** Ends the rest; a wake-up before the next rest ends that one at once. */
     wake: () => woken.abort(),
+    /** Drops an earlier wake-up. */
     forget() {
       if (woken.signal.aborted) woken = new AbortController()
     },

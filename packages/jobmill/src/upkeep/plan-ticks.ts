@@ -39,14 +39,8 @@ function firstAt({ revision, createdAt, readAt }: ScheduleRecord, { after }: Ins
   return after(revision === 1 ? createdAt : readAt)
 }
 
-interface Split {
-  readonly serve: readonly number[]
-  readonly dropped: number
-  readonly next: number | null
-}
-
 /** Splits the planned instants from `from` to `now`: those to serve, and the number to drop. */
-function split(live: ScheduleDefinition, instants: Instants, from: number, now: number): Split {
+function split(live: ScheduleDefinition, instants: Instants, from: number, now: number) {
   // Older instants are missed.
   const edge = now - DEFAULTS.scheduleLateMs
   const oldest = live.missed === 'all' ? Math.min(edge, now - live.missedWithinMs) : edge
@@ -57,12 +51,7 @@ function split(live: ScheduleDefinition, instants: Instants, from: number, now: 
   return { serve: [instants.lastBefore(edge, from)], dropped: dropped - 1, next }
 }
 
-function upTo(
-  first: number | null,
-  now: number,
-  { after }: Instants,
-  most: number,
-): { readonly serve: number[]; readonly next: number | null } {
+function upTo(first: number | null, now: number, { after }: Instants, most: number) {
   const serve: number[] = []
   let next = first
   while (next !== null && next <= now && serve.length < most) {

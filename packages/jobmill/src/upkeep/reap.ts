@@ -7,16 +7,11 @@ import type { FullStore } from '../store/store.ts'
 
 const INSTANCES_PER_PASS = 10
 
-export interface ReapedAll {
-  readonly instances: readonly string[]
-  readonly jobs: readonly ReapedJob[]
-}
-
 export async function reapExpired(
   store: Pick<FullStore<never>, 'instances'>,
   crashesUntilDead: number,
   signal: AbortSignal,
-): Promise<ReapedAll> {
+) {
   const all = { instances: [] as string[], jobs: [] as ReapedJob[] }
   for (;;) {
     const { instances, jobs } = await store.instances.reap({ crashesUntilDead, limit: INSTANCES_PER_PASS })

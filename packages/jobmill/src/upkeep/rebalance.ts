@@ -27,20 +27,12 @@ export function wantedSlots(
   const alive = instances.filter(({ state }) => state === 'alive')
   return queues.flatMap(({ name, workers }) => {
     if (workers === null) return []
-    const members = alive.filter((one) => serves(one, name))
+    const members = alive.filter((one) => one.queues.includes(name))
     return coveringKinds(split(workers, members), members, workers).map((share) => ({
       ...share,
       queue: name,
     }))
   })
-}
-
-/**
- * An instance that declares no queues is from an older release: it takes part everywhere, so that a rolling
- * upgrade does not stall.
- */
-export function serves({ queues }: Pick<InstanceRecord, 'queues'>, queue: string): boolean {
-  return queues.length === 0 || queues.includes(queue)
 }
 
 interface Share {
@@ -70,8 +62,8 @@ function coveringKinds(
 }
 
 /**
- * By the largest remainder, so that the shares add up to the total; ties go to the smaller id, so that every
- * pass gets the same result.
+ * Splits by largest remainder, so that the shares add up to the total. Ties go to the smaller id, so that
+ * every pass gets the same result.
  */
 function split(total: number, members: readonly Pick<InstanceRecord, 'id' | 'capacity'>[]): Share[] {
   const weights = members.map(({ capacity }) => Math.max(1, capacity))

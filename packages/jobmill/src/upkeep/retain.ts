@@ -4,7 +4,7 @@ import { NOTHING_RETAINED, type Retained, type RetainRequest } from '../store/ty
 import type { FullStore } from '../store/store.ts'
 import type { Counts } from './duty.ts'
 
-type RetainStore = Pick<FullStore, 'retain' | 'queues'>
+type RetainStore = Pick<FullStore, 'retain' | 'queues' | 'retainBatch'>
 type Ages = Omit<RetainRequest, 'limit'>
 
 const PER_BATCH = 500
@@ -55,10 +55,8 @@ async function retainEach(
       await retainUntilLess(store, { ...ages, queues: [name] }, signal, add)
     } catch (cause) {
       errors.push(
-        new JobmillError('STORE_REFUSED', 'the ended jobs of this queue cannot be deleted', {
-          field: 'queue',
-          value: quote(name),
-          fix: 'Fix the cause of this error. Other queues are not affected',
+        new JobmillError('STORE_REFUSED', `retention of queue ${quote(name)} failed`, {
+          fix: 'Run "jobmill db doctor". Retention of the other queues continues',
           cause,
         }),
       )
@@ -74,7 +72,7 @@ async function retainUntilLess(
   add: (gone: Retained) => void,
 ): Promise<void> {
   for (;;) {
-    const gone = await store.retain({ limit: PER_BATCH, ...ages })
+    const gone = await store.retain({ limit: store.retainBatch ?? PER_BATCH, ...ages })
     add(gone)
     if (!gone.more || signal.aborted) return
   }

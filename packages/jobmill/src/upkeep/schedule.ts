@@ -1,7 +1,7 @@
 /**
  * Serves schedules: plans what is due, and sends ticks until nothing is due. Safe in two processes at once,
- * because a tick is accepted once. A schedule that fails is recorded, stays unchanged, and does not stop the
- * others.
+ * because a tick is accepted once. The error of a failing schedule is recorded, its next tick stays, and the
+ * others continue.
  */
 import { isJobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
@@ -18,21 +18,10 @@ export interface ServeOptions {
   readonly emit?: Emit
 }
 
-export interface ServedSchedules {
-  /** Jobs that were enqueued. */
-  readonly fired: number
-  /** Ticks without a job, because an earlier job still waited or ran. */
-  readonly skipped: number
-  /** Ticks that the policy dropped. */
-  readonly missed: number
-  /** Schedules that could not be served; their records contain the error. */
-  readonly failed: number
-  /** The queues that got jobs. */
-  readonly queues: readonly string[]
-}
+export type ServedSchedules = Awaited<ReturnType<typeof serveSchedules>>
 
 /** Rejects only when the store cannot be read, or a failure cannot be recorded. */
-export async function serveSchedules(options: ServeOptions): Promise<ServedSchedules> {
+export async function serveSchedules(options: ServeOptions) {
   const { store, platform, signal } = options
   const pass = servePass(options)
   for (;;) {
@@ -51,7 +40,14 @@ export async function serveSchedules(options: ServeOptions): Promise<ServedSched
 
 /** The state of one call: a failed schedule is not retried within it. */
 function servePass({ store, platform, emit }: ServeOptions) {
-  const all = { fired: 0, skipped: 0, missed: 0 }
+  const all = {
+    /** Jobs that were enqueued. */
+    fired: 0,
+    /** Ticks without a job, because an earlier job still waited or ran. */
+    skipped: 0,
+    /** Ticks that the policy dropped. */
+    missed: 0,
+  }
   const queues = new Set<string>()
   const failed = new Set<string>()
   const unsure = new Set<string>()
@@ -126,7 +122,8 @@ function servePass({ store, platform, emit }: ServeOptions) {
       return null
     },
     send,
-    served: (): ServedSchedules => ({ ...all, failed: failed.size, queues: [...queues] }),
+    /** `failed` schedules could not be served; their records contain the error. `queues` got jobs. */
+    served: () => ({ ...all, failed: failed.size, queues: [...queues] }),
   }
 }
 

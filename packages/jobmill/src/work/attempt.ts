@@ -23,6 +23,8 @@ export class Attempt {
   progress: string | undefined = undefined
   /** `complete` was called: the transaction of the user decides whether the job is done. */
   completedInTx = false
+  /** The TX_STALE that `complete` threw. The attempt is not spent if it fails with this error. */
+  stale: Error | null = null
   /** A call to `complete` is in progress. */
   isCompleting = false
   /** The result passed to `complete`, as JSON text. */

@@ -1,31 +1,16 @@
 /** The attempts of this process: running handlers, and outcomes that are not written yet. */
 import type { Attempt } from './attempt.ts'
 
-export interface Attempts {
-  add(attempt: Attempt): void
-  /** The handler has ended and its worker is free. */
-  end(attempt: Attempt): void
-  /** The outcome is written, or never will be. */
-  forget(attempt: Attempt): void
-  /** Running handlers, in all queues or in one. */
-  running(queue?: string): number
-  readonly live: Iterable<Attempt>
-  /** The number of attempts whose outcome is not written yet. */
-  readonly unwritten: number
-  /** Attempts by job id. Almost always one, but a reclaimed job may be here twice. */
-  find(id: string): Attempt[]
-  /** Resolves when no handler is running. */
-  idle(): Promise<void>
-}
+export type Attempts = ReturnType<typeof attempts>
 
-export interface AttemptsOptions {
+interface AttemptsOptions {
   /** Called once per attempt: its handler ended. */
   readonly ended: (attempt: Attempt) => void
   /** Called once per attempt: its outcome is written, or never will be. */
   readonly settled: () => void
 }
 
-export function attempts(options: AttemptsOptions): Attempts {
+export function attempts(options: AttemptsOptions) {
   /**
    * An array in which each attempt knows its index. A Map or Set under thousands of jobs per second leaves
    * old tables behind that the garbage collector keeps alive with their contents.
@@ -37,12 +22,13 @@ export function attempts(options: AttemptsOptions): Attempts {
   let awaited: (() => void)[] = []
 
   return {
-    add(attempt) {
+    add(attempt: Attempt) {
       byId = null
       attempt.place = all.push(attempt) - 1
       running += 1
     },
-    end(attempt) {
+    /** The handler has ended and its worker is free. */
+    end(attempt: Attempt) {
       if (attempt.ended) return
       attempt.ended = true
       running -= 1
@@ -52,7 +38,8 @@ export function attempts(options: AttemptsOptions): Attempts {
       awaited = []
       for (const resolve of done) resolve()
     },
-    forget(attempt) {
+    /** The outcome is written, or never will be. */
+    forget(attempt: Attempt) {
       if (all[attempt.place] !== attempt) return
       byId = null
       const last = all.pop()
@@ -62,18 +49,22 @@ export function attempts(options: AttemptsOptions): Attempts {
       }
       options.settled()
     },
-    running(queue) {
+    /** Running handlers, in all queues or in one. */
+    running(queue?: string) {
       if (queue === undefined) return running
       return all.filter(({ ended, lease }) => !ended && lease.queue === queue).length
     },
-    live: all,
+    live: all as Iterable<Attempt>,
+    /** The number of attempts whose outcome is not written yet. */
     get unwritten() {
       return all.length - running
     },
-    find(id) {
+    /** Attempts by job id. Almost always one, but a reclaimed job may be here twice. */
+    find(id: string) {
       byId ??= Map.groupBy(all, ({ lease }) => lease.id)
       return byId.get(id) ?? []
     },
-    idle: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => awaited.push(resolve))),
+    /** Resolves when no handler is running. */
+    idle: () => (running === 0 ? Promise.resolve() : new Promise<void>((resolve) => awaited.push(resolve))),
   }
 }

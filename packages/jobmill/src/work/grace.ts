@@ -8,18 +8,9 @@ import { within } from '../platform/within.ts'
 /** The time limit after the grace period, so that an unreachable database cannot keep a process alive. */
 export const LAST_MS = 5_000
 
-export interface Grace {
-  /** Resolves when the period expires. Stays pending if `end` comes first. */
-  readonly over: Promise<void>
-  /** Ends the period at most this long from now. After the period, 0 skips the rest of the last writes. */
-  shorten(ms: number): void
-  /** Ends the period, and cancels its timer. */
-  end(): void
-  /** Waits for one of the last writes, within what is left for all of them. Rejects when it takes longer. */
-  lastly<T>(what: string, work: Promise<T>): Promise<T>
-}
+export type Grace = ReturnType<typeof grace>
 
-export function grace(platform: Platform, ms: number): Grace {
+export function grace(platform: Platform, ms: number) {
   const { promise: over, resolve } = Promise.withResolvers<void>()
   const skipped = Promise.withResolvers<never>()
   // Avoids an unhandled rejection in a stop that no longer waits for a write.
@@ -35,19 +26,23 @@ export function grace(platform: Platform, ms: number): Grace {
   }
 
   return {
+    /** Resolves when the period expires. Stays pending if `end` comes first. */
     over,
-    shorten(shorterMs) {
+    /** Ends the period at most this long from now. After the period, 0 skips the rest of the last writes. */
+    shorten(shorterMs: number) {
       if (isOver && shorterMs === 0) skip()
       if (isOver || platform.monotonic() + shorterMs >= endsAt) return
       endsAt = platform.monotonic() + shorterMs
       timer.cancel()
       timer = platform.timer(shorterMs, resolve)
     },
+    /** Ends the period, and cancels its timer. */
     end() {
       isOver = true
       timer.cancel()
     },
-    async lastly(what, work) {
+    /** Waits for one of the last writes, within the time left for all. Rejects when it takes longer. */
+    async lastly<T>(what: string, work: Promise<T>): Promise<T> {
       const startedAt = platform.monotonic()
       try {
         return await within(platform, leftMs, what, Promise.race([work, skipped.promise]))

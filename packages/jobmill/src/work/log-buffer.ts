@@ -71,7 +71,7 @@ function lineText({ at, level, message, fields }: LogLine): string {
   const short = textOf(message).slice(0, LONGEST_MESSAGE).replaceAll('\u0000', '\u{fffd}').toWellFormed()
   if (fields === undefined) return JSON.stringify({ at, level, message: short })
   try {
-    return `{"at":${at},"level":"${level}","message":${JSON.stringify(short)},"fields":${jsonText(fields, 'fields', 16_384)}}`
+    return `{"at":${at},"level":"${level}","message":${JSON.stringify(short)},"fields":${jsonText(fields, 'fields', 16_384, 'Log less data')}}`
   } catch (error) {
     return JSON.stringify({ at, level, message: short, fields: { notKept: String(error).slice(0, 200) } })
   }

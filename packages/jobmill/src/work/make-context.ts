@@ -2,15 +2,7 @@
  * The context of one attempt. Its writes are fenced by the lease token and rejected after the attempt has
  * ended.
  */
-import type {
-  EnqueueInside,
-  EnqueueManyInside,
-  InstanceInfo,
-  JobContext,
-  JobInfo,
-  JobLog,
-  LogLevel,
-} from '../job/context.ts'
+import type { InstanceInfo, JobContext, JobInfo, JobLog, LogLevel } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Duration } from '../job/duration.ts'
 import { JobmillError } from '../job/errors.ts'
@@ -34,10 +26,7 @@ export interface ContextTools {
     | ((attempt: Attempt, level: LogLevel, message: string, fields: LogFields | undefined) => void)
     | null
   /** The public enqueue functions, bound to this attempt. */
-  readonly enqueueFor: (attempt: Attempt) => {
-    readonly enqueue: EnqueueInside
-    readonly enqueueMany: EnqueueManyInside
-  }
+  readonly enqueueFor: (attempt: Attempt) => Pick<JobContext, 'enqueue' | 'enqueueMany'>
   /** Uses limits on behalf of this attempt. */
   readonly limitFor: (attempt: Attempt) => LimitInside
   /** The error of the last ended attempt, as `get` returns it. */
@@ -113,13 +102,8 @@ function snooze(time: Duration): never {
 
 export function checkLive(attempt: Attempt): void {
   if (!attempt.ended) return
-  throw new JobmillError(
-    'ATTEMPT_ENDED',
-    `attempt ${attempt.lease.attempt} of job ${attempt.lease.id} has ended`,
-    {
-      fix: 'Await all work before the handler returns',
-    },
-  )
+  const what = `attempt ${attempt.lease.attempt} of job ${attempt.lease.id} has ended`
+  throw new JobmillError('ATTEMPT_ENDED', what, { fix: 'Await all work before the handler returns' })
 }
 
 export function jobInfo(lease: Lease): JobInfo {

@@ -7,13 +7,7 @@ import type { Platform, Timer } from '../platform/platform.ts'
 import type { Progress } from '../store/types/finish.ts'
 import type { Attempt } from './attempt.ts'
 
-export interface Notes {
-  /** Schedules a write for this attempt. */
-  readonly changed: (attempt: Attempt) => void
-  stop(): void
-}
-
-export interface NotesOptions {
+interface NotesOptions {
   readonly write: (items: readonly Progress[]) => Promise<boolean[]>
   readonly platform: Platform
   readonly everyMs: number
@@ -27,7 +21,7 @@ interface Note {
   readonly item: Progress
 }
 
-export function notes({ write, platform, everyMs, emit, stale }: NotesOptions): Notes {
+export function notes({ write, platform, everyMs, emit, stale }: NotesOptions) {
   const dirty = new Set<Attempt>()
   let timer: Timer | null = null
   let stopped = false
@@ -68,7 +62,8 @@ export function notes({ write, platform, everyMs, emit, stale }: NotesOptions): 
   }
 
   return {
-    changed(attempt) {
+    /** Schedules a write for this attempt. */
+    changed: (attempt: Attempt) => {
       dirty.add(attempt)
       arm()
     },

@@ -163,7 +163,7 @@ function notKept(error: unknown): Ended {
   return { how: 'returned', result: null, notKept: errorText(error) }
 }
 
-/** `complete` was called. If the user committed, this write is refused as already done; if not, it counts. */
+/** `complete` was called. If the user committed, this write changes nothing; if not, it counts. */
 function rolledBack(): Ended {
   const error = new JobmillError(
     'TX_ROLLED_BACK',
@@ -192,5 +192,12 @@ function endedBy(attempt: Attempt, error: unknown): Ended {
     return thrown.says === 'throttled' ? { how: 'throttled', thrown } : { how: 'failed-permanently', thrown }
   }
   const by = attempt.interruption
-  return by === null ? { how: 'failed', error } : { how: 'interrupted', by, error }
+  if (by !== null) return { how: 'interrupted', by, error }
+  return { how: isCausedBy(error, attempt.stale) ? 'stale' : 'failed', error }
+}
+
+/** Drivers and query builders may wrap the error of a transaction. */
+function isCausedBy(error: unknown, cause: Error | null): boolean {
+  if (cause === null || !(error instanceof Error)) return false
+  return error === cause || isCausedBy(error.cause, cause)
 }

@@ -13,7 +13,6 @@ import { decisionFor, type DecideTools, finishOf, followUps } from './outcome/ou
 import type { AsFailed } from './outcome/plainer.ts'
 import type { RunAttempt, RunTools } from './run-attempt.ts'
 import { emitOutcome, type WrittenOutcome } from './outcome/emit-outcome.ts'
-import { finishTraced, runTraced, thrownIn } from './traced.ts'
 
 export interface RunJobTools extends RunTools, DecideTools {
   readonly attempts: Attempts
@@ -108,14 +107,9 @@ function finishRun(run: Run, tools: RunJobTools): void {
  */
 function failedRun(run: Run, cause: unknown, tools: RunJobTools): Finish {
   const { attempt, handler } = run
-  const error = new JobmillError(
-    'DATA_REFUSED',
-    'the handler returned, but its completion could not be written',
-    {
-      fix: 'Change the result, or the jobs enqueued with the completion',
-      cause,
-    },
-  )
+  const what = 'the handler returned, but its completion could not be written'
+  const fix = 'Change the result, or the jobs enqueued with the completion'
+  const error = new JobmillError('DATA_REFUSED', what, { fix, cause })
   const ended: Ended = { how: 'failed', error }
   // Decided once, even if this is called again: the delay is random, and the stack is logged.
   run.failed ??= { ended, decision: decisionFor(ended, attempt, { ...handler, retryIf: undefined }, tools) }
@@ -176,4 +170,57 @@ function startedEvent({ lease, trace, waitedMs }: Attempt): EventTable['started'
  */
 function totalOf({ lease, waitedMs, startedAt }: Attempt, now: number): number {
   return lease.readyAt - lease.enqueuedAt + waitedMs + (now - startedAt)
+}
+
+/**
+ * A tracer that throws must not block the worker or lose the job. A separate function, so that untraced jobs
+ * do not pay for its closures.
+ */
+function runTraced(
+  trace: AttemptTrace,
+  attempt: Attempt,
+  handler: Handler,
+  tools: RunTools & { readonly runAttempt: RunAttempt },
+  end: (ended: Ended) => void,
+): void {
+  const run = (): Promise<Ended> =>
+    trace.run(() => new Promise((resolve) => void tools.runAttempt(attempt, handler, tools, resolve)))
+  void Promise.resolve()
+    .then(run)
+    .catch((error: unknown): Ended => ({ how: 'failed', error }))
+    .then(end)
+}
+
+/** The outcome is written once, even if the tracer throws. */
+async function finishTraced(
+  trace: AttemptTrace,
+  write: Finisher['put'],
+  item: Finish,
+  asFailed: AsFailed,
+): Promise<readonly [Finished | null, Finish]> {
+  let as = item
+  let writing: Promise<Finished | null> | undefined
+  const once = (): Promise<Finished | null> =>
+    (writing ??= new Promise((resolve) =>
+      write(
+        item,
+        (finished, written) => {
+          as = written
+          resolve(finished)
+        },
+        asFailed,
+      ),
+    ))
+  try {
+    await trace.finish(once)
+  } catch {
+    // The reply below is the one from the database.
+  }
+  return [await once(), as]
+}
+
+/** The error of the handler. Undefined when it returned. */
+function thrownIn(ended: Ended): unknown {
+  if ('thrown' in ended) return ended.thrown
+  return 'error' in ended ? ended.error : undefined
 }

@@ -14,7 +14,7 @@ export interface StopReport {
   /** Jobs that ended on their own during the stop. */
   readonly finished: number
   /** Claimed but not started, and returned to the queue. */
-  readonly handedBack: number
+  readonly returned: number
   /**
    * Asked to stop after the grace period. Jobs that did not finish return to the queue, their attempt
    * refunded.
@@ -68,7 +68,7 @@ export async function stopInStages(stages: Stages): Promise<StopReport> {
   const interrupted = late.filter(isInterrupted).length
   return {
     finished: began - late.length,
-    handedBack: stages.releasedUnstarted(),
+    returned: stages.releasedUnstarted(),
     interrupted,
     tookMs: platform.monotonic() - startedAt,
   }

@@ -3,20 +3,15 @@
  * dispatcher decides what to claim.
  */
 import { trouble } from '../job/attempt/trouble.ts'
-import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
-import type { QueueSettings } from '../job/queue/queue-settings.ts'
-import type { Tracing } from '../job/tracing.ts'
-import type { Platform } from '../platform/platform.ts'
 import type { FullStore } from '../store/store.ts'
 import type { Lease } from '../store/types/claim.ts'
-import { type Finish, type Finished, releaseOf } from '../store/types/finish.ts'
+import { type Finish, releaseOf } from '../store/types/finish.ts'
 import type { Heartbeat } from '../store/types/instance.ts'
 import { type Attempt, interrupt } from './attempt.ts'
-import { type Attempts, attempts as createAttempts } from './attempts.ts'
+import { attempts as createAttempts } from './attempts.ts'
 import type { Grace } from './grace.ts'
-import type { Handler, Middleware } from './handler.ts'
 import { type ContextTools, makeContext } from './make-context.ts'
 import { notes as createNotes } from './notes.ts'
 import { completeInTx } from './outcome/complete.ts'
@@ -25,48 +20,25 @@ import { attemptRunner } from './run-attempt.ts'
 import { runJob, type RunJobTools } from './run-job.ts'
 import { stopInStages, type StopReport } from './stop-in-stages.ts'
 
-export interface WorkersOptions {
+interface WorkersOptions
+  extends
+    Omit<ContextTools, 'changed' | 'previousError' | 'complete'>,
+    Pick<
+      RunJobTools,
+      'platform' | 'version' | 'handler' | 'middleware' | 'settings' | 'emit' | 'tracing' | 'written'
+    > {
   readonly store: FullStore
-  readonly platform: Platform
-  readonly instance: InstanceInfo
-  readonly version: string | null
-  readonly context: ContextTools['context']
-  readonly handler: (kind: string) => Handler
-  readonly middleware: readonly Middleware[]
-  readonly settings: (queue: string) => QueueSettings
   readonly stuckAfterMs: number
-  readonly emit: Emit
-  readonly tracing: Tracing | null
-  readonly forwardLog: ContextTools['forwardLog']
-  readonly enqueueFor: ContextTools['enqueueFor']
-  readonly limitFor: ContextTools['limitFor']
   /** A handler ended, so a worker of this queue is free. */
   readonly freed: (queue: string) => void
   /** An outcome is written, or never will be. */
   readonly settled: () => void
-  /** The database accepted an outcome. */
-  readonly written: (attempt: Attempt, item: Finish, finished: Finished) => void
-}
-
-export interface Workers {
-  readonly attempts: Attempts
-  /** `waitedMs` is how long the job was ready until `now`, on the monotonic clock. */
-  readonly run: (lease: Lease, waitedMs: number, now: number) => void
-  /** Releases leases that will not run. */
-  readonly release: (leases: readonly Lease[]) => Promise<void>
-  /** Interrupts running jobs that were cancelled, and checks for stuck handlers. */
-  heard(cancels: Heartbeat['cancels']): void
-  /** A cancel was requested in this process. The signal fires before this returns. */
-  readonly cancelled: (id: string, reason: string) => void
-  /** This instance lost its leases. Returns how many handlers were asked to stop. */
-  lost(blocked: boolean): number
-  stop(grace: Grace, stopClaiming: () => Promise<void>): Promise<StopReport>
 }
 
 const BLOCKED =
   'this process stalled for longer than its lease: a handler blocked the event loop, or the process was suspended'
 
-export function workers(options: WorkersOptions): Workers {
+export function workers(options: WorkersOptions) {
   const { store, platform, emit } = options
   const now = (): number => platform.monotonic()
   const attempts = createAttempts({
@@ -103,7 +75,7 @@ export function workers(options: WorkersOptions): Workers {
   }
   let released = { jobs: 0 }
 
-  async function giveBack(lease: Lease, count: typeof released): Promise<void> {
+  async function releaseOne(lease: Lease, count: typeof released): Promise<void> {
     const finished = await finisher.add(releaseOf(lease))
     // Abandoned. A refused release counts, because an earlier try or the end of the lease returned the job.
     if (finished === null) return
@@ -119,28 +91,33 @@ export function workers(options: WorkersOptions): Workers {
 
   return {
     attempts,
-    run: (lease, waitedMs, now) => runJob(lease, tools, waitedMs, now),
-    async release(leases) {
+    /** `waitedMs` is how long the job was ready until `now`, on the monotonic clock. */
+    run: (lease: Lease, waitedMs: number, now: number) => runJob(lease, tools, waitedMs, now),
+    /** Releases leases that will not run. */
+    release: async (leases: readonly Lease[]) => {
       const count = released
-      await Promise.all(leases.map((lease) => giveBack(lease, count)))
+      await Promise.all(leases.map((lease) => releaseOne(lease, count)))
     },
-    heard(cancels) {
+    /** Interrupts running jobs that were cancelled, and checks for stuck handlers. */
+    onHeartbeat(cancels: Heartbeat['cancels']) {
       for (const { id, token, reason } of cancels) {
         for (const attempt of attempts.find(id))
           if (attempt.lease.token === token) interrupt(attempt, 'cancelled', now(), { detail: reason })
       }
       reportStuck(attempts.live, now())
     },
-    cancelled(id, reason) {
+    /** A cancel was requested in this process. The signal fires before this returns. */
+    cancelled(id: string, reason: string) {
       for (const attempt of attempts.find(id)) interrupt(attempt, 'cancelled', now(), { detail: reason })
     },
-    lost(blocked) {
+    /** This instance lost its leases. Returns how many handlers were asked to stop. */
+    lost(blocked: boolean) {
       const live = [...attempts.live].filter((attempt) => !attempt.ended)
       const how = blocked ? { blocked, detail: BLOCKED } : {}
       for (const attempt of live) interrupt(attempt, 'lease-lost', now(), how)
       return live.length
     },
-    async stop(grace, stopClaiming) {
+    async stop(grace: Grace, stopClaiming: () => Promise<void>): Promise<StopReport> {
       // Only leases released because of the stop are reported at its end.
       released = { jobs: 0 }
       const report = await stopInStages({
@@ -161,19 +138,14 @@ export function workers(options: WorkersOptions): Workers {
 }
 
 function contextTools(options: WorkersOptions, changed: ContextTools['changed']): ContextTools {
-  const { store, platform, instance, context, forwardLog, enqueueFor, limitFor, handler } = options
+  const { store, platform, handler } = options
   const completing = {
     finish: (items: readonly Finish[], { tx }: { readonly tx: unknown }) => store.finish(items, { tx }),
     monotonic: () => platform.monotonic(),
   }
   return {
-    platform,
-    instance,
-    context,
+    ...options,
     changed,
-    forwardLog,
-    enqueueFor,
-    limitFor,
     previousError: async ({ lease }) => (await store.results([lease.id]))[0]?.error ?? null,
     complete: (attempt, tx, result) =>
       completeInTx(attempt, handler(attempt.lease.kind), { tx, result }, completing),

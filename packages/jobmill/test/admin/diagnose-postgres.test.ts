@@ -237,7 +237,7 @@ describe('diagnose on postgres', () => {
     await run(
       `ALTER TABLE jobmill.attempt DROP COLUMN log; ALTER TABLE jobmill.event DROP COLUMN data; ALTER TABLE jobmill.later ALTER COLUMN priority TYPE int4;
        ALTER TABLE jobmill.kind ADD COLUMN mine text; DROP TABLE jobmill.slot; DROP FUNCTION jobmill.next_due;
-       DROP SEQUENCE jobmill.token; ALTER FUNCTION jobmill.forget_done RESET jit`,
+       DROP SEQUENCE jobmill.token; ALTER FUNCTION jobmill.unpack RESET jit`,
     )
     expect(await troubles()).toMatchObject([
       {
@@ -258,7 +258,10 @@ describe('diagnose on postgres', () => {
         fix: containing('Restore a backup'),
       },
       { level: 'error', message: 'the table slot is missing', fix: containing('backup') },
-      { level: 'error', message: containing('the function forget_done(uuid[], bigint[]) differs') },
+      {
+        level: 'error',
+        message: containing('the function unpack(bigint[], uuid[], uuid[]) differs'),
+      },
       {
         level: 'error',
         message: 'the column later.priority differs from its migration',

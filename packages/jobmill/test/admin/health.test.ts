@@ -3,7 +3,7 @@
  * is closed.
  */
 import pg from 'pg'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { pinning } from '../../src/store-postgres/admin/check-horizon.ts'
@@ -41,6 +41,8 @@ describe.each(ALL)('resources of $name', (sites) => {
     await store.open()
     onTestFinished(() => store.close())
     await store.enqueue(someJobs([{}]))
+    // The notifier checks itself on a connection of the pool when it opens.
+    await vi.waitFor(async () => expect((await store.tools.resources()).pool?.busy ?? 0).toBe(0))
     const { sizeBytes, walBytes, disk, pool, server } = await store.tools.resources()
     expect(sizeBytes).toBeGreaterThan(10_000)
     // The role of the tests is a superuser, which may read the WAL.

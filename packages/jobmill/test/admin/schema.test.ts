@@ -36,6 +36,21 @@ describe.each(ALL)('schema on $name', (sites) => {
     expect(status.applied[0]).toEqual({ number: 1, name: '0.1.0' })
   })
 
+  test('as one SQL script creates what the migrations create', async () => {
+    const { store, contents, runScript } = sites.empty()
+    await runScript(store.tools.schemaSql())
+    const status = await store.tools.schema()
+    expect(status).toMatchObject({ isThere: true, pending: [], refused: null })
+    expect(numbers(status.applied)).toEqual(NUMBERS)
+    expect(await contents()).toEqual(await (await migrated(sites)).contents())
+    // Compares columns, indexes, functions and triggers with the migrations.
+    const parts = (await store.tools.diagnose()).filter(({ check }) => ['drift', 'index'].includes(check))
+    expect(parts.map(({ level, message }) => [level, message])).toEqual([
+      ['ok', expect.any(String)],
+      ['ok', expect.any(String)],
+    ])
+  })
+
   test('of an older database lists the pending migrations, and applies none', async () => {
     const { store, contents } = await sites.older(next)
     const before = await contents()

@@ -14,6 +14,8 @@ export interface TestSite {
   readonly store: ToolStore<never>
   /** Runs a statement on its own connection; `TABLE:job` is replaced by our table. */
   readonly run: (text: string) => Promise<readonly Record<string, unknown>[]>
+  /** Runs several statements. */
+  readonly runScript: (text: string) => Promise<unknown>
   /** All objects in the database, ours or not. */
   readonly contents: () => Promise<string[]>
 }
@@ -50,6 +52,11 @@ function sqliteSite(path = freshFile()): TestSite {
   return {
     store: closedAtTheEnd(sqlite(path)),
     run,
+    runScript: async (text) => {
+      const database = new Database(path)
+      database.exec(text)
+      database.close()
+    },
     contents: async () =>
       (await run('SELECT name FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY 1')).map((row) =>
         String(row['name']),
@@ -76,6 +83,7 @@ export function postgresSite(url = inject('postgresUrl'), schema = freshSchema(u
   return {
     store: closedAtTheEnd(postgres(url, { schema, notifier: false })),
     run,
+    runScript: (text) => queryAt(url, text),
     contents: async () =>
       (await run(CONTENTS.replaceAll('SCHEMA', schema))).map((row) => String(row['name'])),
   }

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { jobmill } from '../../src/index.ts'
 import { VERSION } from '../../src/job/payload/version.ts'
 import { sqlite } from '../../src/sqlite.ts'
-import { config, run } from './run.ts'
+import { config, run, source } from './run.ts'
 
 const HOLDING = `export default { store, grace: '1h', jobs: [defineJob({ kind: 'hold', run: ({ signal }) =>
   new Promise((resolve, reject) => {
@@ -106,6 +106,12 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
       'must have the options of jobmill() as its default export',
     ],
     [
+      'd a config that exports a mill',
+      ['work', 'mill.mjs'],
+      'mill.mjs: must have the options of jobmill() as its default export (got a mill). Remove the call to jobmill(): export default { jobs }.\n',
+    ],
+    ['d a config whose queues are no list', ['work', 'queue.mjs'], 'serve: must be an array'],
+    [
       'a module in a package of CommonJS',
       ['check', 'module.js'],
       'module.js: is an ES module, but package.json makes Node read it as CommonJS. Rename it to module.mjs, or set "type": "module" in package.json.\n',
@@ -160,6 +166,11 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
   ])('%s is reported with the fix', async (_, args, text) => {
     const { folder } = config('export default {}')
     writeFileSync(path.join(folder, 'empty.mjs'), '')
+    const mill = `import { jobmill } from '${source('index.ts')}'
+      import { sqlite } from '${source('sqlite.ts')}'
+      export default jobmill({ store: sqlite(':memory:') })`
+    writeFileSync(path.join(folder, 'mill.mjs'), mill)
+    writeFileSync(path.join(folder, 'queue.mjs'), `export default { jobs: [], serve: 5 }`)
     writeFileSync(path.join(folder, 'package.json'), '{"type":"commonjs"}')
     writeFileSync(path.join(folder, 'module.js'), 'export default { jobs: [] }')
     writeFileSync(path.join(folder, 'jobs.yaml'), 'jobs: []')

@@ -99,7 +99,11 @@ describe('the cluster on sqlite', () => {
     [['drain', 'smtp', '--for', 'soon'], 2, '--for: must be a duration'],
     [['drain', 'smtp', '--for', '30'], 2, '--for: has no unit (got "30")'],
     [['set', 'smtp', '--rate', '5', '--per', '60'], 2, '--per: has no unit (got "60")'],
-    [['delete', 'smtp', '--yes'], 3, 'NAME: no limit has this name (got "smtp"). Run jobmill limits list'],
+    [
+      ['delete', 'smtp', '--yes'],
+      3,
+      'NAME: no limit has this name (got "smtp"). Run "jobmill limits list" to see all limits',
+    ],
     [['set', 'smtp', '--rate', '0'], 2, '--rate: is out of bounds'],
     [
       ['set', 'smtp', '--per', '1s'],

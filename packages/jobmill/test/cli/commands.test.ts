@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { COMMON } from '../../src/cli/program/command.ts'
-import { COMMANDS } from '../../src/cli/commands.ts'
+import { COMMANDS, JOBMILL } from '../../src/cli/commands.ts'
 import { helpOn, helpOnAll } from '../../src/cli/program/help.ts'
 import { call, migratedFile } from './run.ts'
 
@@ -17,7 +17,7 @@ describe.each(COMMANDS.map((command) => ({ ...command, command })))('jobmill $wo
   const { words, options = {}, examples } = command
 
   test('has help with its options and examples', () => {
-    const help = helpOn(command)
+    const help = helpOn(command, JOBMILL)
     expect(help.split('\n')[0]).toContain(`jobmill ${words}`)
     for (const [name, { says }] of Object.entries({ ...options, ...COMMON })) {
       expect(help).toContain(`--${name}`)
@@ -25,7 +25,7 @@ describe.each(COMMANDS.map((command) => ({ ...command, command })))('jobmill $wo
     }
     expect(examples.length).toBeGreaterThan(0)
     for (const example of examples) expect(help).toContain(`  ${example}`)
-    expect(helpOnAll(COMMANDS)).toContain(`jobmill ${words}`)
+    expect(helpOnAll(JOBMILL)).toContain(`jobmill ${words}`)
   })
 
   test('has examples with the command and existing options', () => {

@@ -200,6 +200,20 @@ describe('jobmill db on postgres', () => {
     expect(await queryAt(url.href, `SELECT FROM pg_namespace WHERE nspname = 'jobmill'`)).toHaveLength(0)
   })
 
+  test('schema prints the SQL without a server, for the schema of the URL', async () => {
+    const { folder } = emptyFolder()
+    const at = ['--db', 'postgres://nobody@127.0.0.1:1/nothing?schema=jobs']
+    const printed = await runToEnd(folder, ['db', 'schema', ...at])
+    expect(printed).toMatchObject({ code: 0, err: '' })
+    expect(printed.out).toContain('CREATE SCHEMA IF NOT EXISTS "jobs";')
+    expect(printed.out).toContain('CREATE FUNCTION "jobs".claim(')
+    expect(printed.out).not.toContain('jobmill.')
+    const { sql } = JSON.parse((await runToEnd(folder, ['db', 'schema', '--json', ...at])).out) as {
+      sql: string
+    }
+    expect(`${sql}\n`).toBe(printed.out)
+  })
+
   test('an unreachable server exits with 4', async () => {
     const { folder } = emptyFolder()
     const at = ['--db', 'postgres://nobody@127.0.0.1:1/nothing']
@@ -212,7 +226,7 @@ test('D3 a command names the process whose logs were deleted, also if the tables
   const { folder, file } = emptyFolder()
   const other = startProcess('store-process.ts', {
     place: { store: 'sqlite', at: file },
-    task: 'enqueue-when-told',
+    task: 'enqueue-on-request',
   })
   onTestFinished(() => kill(other))
   await other.untilMessages(({ length }) => length === 1)

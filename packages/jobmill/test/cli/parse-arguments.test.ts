@@ -1,14 +1,14 @@
 /** Parsing of the command line in this process, and its error messages. */
 import { describe, expect, test } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands.ts'
+import { COMMANDS, JOBMILL } from '../../src/cli/commands.ts'
 import { commandOf, noSuchCommand, parseCommand, wordsOf } from '../../src/cli/program/parse-arguments.ts'
 import { momentOf, numberOf } from '../../src/cli/program/typed-values.ts'
 import { refusal } from '../unit/support.ts'
 
 function parse(...args: string[]) {
-  const command = commandOf(wordsOf(args, COMMANDS), COMMANDS)
+  const command = commandOf(wordsOf(args, JOBMILL), COMMANDS)
   if (command === undefined) throw new Error('no such command')
-  return parseCommand(args, command)
+  return parseCommand(args, command, JOBMILL)
 }
 
 describe('arguments', () => {
@@ -32,19 +32,19 @@ describe('arguments', () => {
   })
 
   test('an unknown command is reported with the nearest one, whatever follows it', () => {
-    expect(noSuchCommand(['jobs', 'shwo', 'x'], COMMANDS)).toContain('Did you mean "jobs show"?')
-    expect(noSuchCommand(['jbos', 'list'], COMMANDS)).toContain('Did you mean "jobs list"?')
-    expect(noSuchCommand(['jbos'], COMMANDS)).toContain('Did you mean "jobs"?')
-    expect(noSuchCommand(['jbos', 'lst', '--all'], COMMANDS)).toContain('Did you mean "jobs list"?')
-    expect(noSuchCommand(['job', 'show', 'x'], COMMANDS)).toContain('Did you mean "jobs show"?')
-    expect(noSuchCommand(['jobs', 'zzzzzzzz'], COMMANDS)).toMatch(/zzz"\. Run jobmill jobs --help$/)
-    expect(noSuchCommand(['schedule', 'ad', 'x'], COMMANDS)).toContain('Did you mean "schedules add"?')
-    expect(noSuchCommand(['schedules', 'triger', 'x'], COMMANDS)).toContain(
+    expect(noSuchCommand(['jobs', 'shwo', 'x'], JOBMILL)).toContain('Did you mean "jobs show"?')
+    expect(noSuchCommand(['jbos', 'list'], JOBMILL)).toContain('Did you mean "jobs list"?')
+    expect(noSuchCommand(['jbos'], JOBMILL)).toContain('Did you mean "jobs"?')
+    expect(noSuchCommand(['jbos', 'lst', '--all'], JOBMILL)).toContain('Did you mean "jobs list"?')
+    expect(noSuchCommand(['job', 'show', 'x'], JOBMILL)).toContain('Did you mean "jobs show"?')
+    expect(noSuchCommand(['jobs', 'zzzzzzzz'], JOBMILL)).toMatch(/zzz"\. Run jobmill jobs --help$/)
+    expect(noSuchCommand(['schedule', 'ad', 'x'], JOBMILL)).toContain('Did you mean "schedules add"?')
+    expect(noSuchCommand(['schedules', 'triger', 'x'], JOBMILL)).toContain(
       'Did you mean "schedules trigger"?',
     )
-    expect(noSuchCommand(['limits', 'ste', 'x'], COMMANDS)).toContain('Did you mean "limits set"?')
-    expect(noSuchCommand(['docter'], COMMANDS)).toContain('Did you mean "db doctor"?')
-    expect(noSuchCommand(['enqueu', 'email.send', '{}'], COMMANDS)).toContain('Did you mean "enqueue"?')
+    expect(noSuchCommand(['limits', 'ste', 'x'], JOBMILL)).toContain('Did you mean "limits set"?')
+    expect(noSuchCommand(['docter'], JOBMILL)).toContain('Did you mean "db doctor"?')
+    expect(noSuchCommand(['enqueu', 'email.send', '{}'], JOBMILL)).toContain('Did you mean "enqueue"?')
   })
 
   test.each([
@@ -53,7 +53,7 @@ describe('arguments', () => {
     ['schedules', 'change', 'x'],
     ['schedules', 'edit', 'ticker'],
   ])('%s %s resembles no command, so the help of its group is suggested', (...typed) => {
-    expect(noSuchCommand(typed, COMMANDS)).toBe(
+    expect(noSuchCommand(typed, JOBMILL)).toBe(
       `unknown command "${typed.join(' ')}". Run jobmill schedules --help`,
     )
   })

@@ -9,8 +9,8 @@ import path from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import type { Terminal } from '../../src/cli/output/terminal.ts'
 import { exitCodeOf } from '../../src/cli/program/exit-code.ts'
-import { ours } from '../../src/cli/ours.ts'
-import { indentedLines } from '../../src/cli/output/plain.ts'
+import { ours } from '../../src/cli/commands.ts'
+import { safeLines } from '../../src/job/text/safe-text.ts'
 import { obeyProgram } from '../../src/cli/program/program.ts'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { recycledSchema } from '../../../../test/support/postgres/recycled-schemas.ts'
@@ -84,7 +84,7 @@ async function callOn(address: string, args: readonly string[], answer?: boolean
     return {
       code: exitCodeOf(error),
       out: output.out,
-      err: `${output.err}${indentedLines(`error   ${message}`)}\n`,
+      err: `${output.err}${safeLines(`error   ${message}`)}\n`,
     }
   }
 }

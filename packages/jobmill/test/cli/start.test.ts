@@ -43,30 +43,43 @@ const enqueue = (url: string, body: object): Promise<{ status: number; body: unk
     body: JSON.stringify(body),
   })
 
+/** A process that waits for a database which accepts its connection and does not answer. */
+async function waiting(deadline: string): Promise<ReturnType<typeof run>> {
+  const sockets = new Set<Socket>()
+  const connected = Promise.withResolvers<void>()
+  const silent = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}))
+    connected.resolve()
+  }).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    silent.close()
+  })
+  const { port } = silent.address() as AddressInfo
+  const { folder } = config(QUICK)
+  const store = `postgres('postgres://nobody@127.0.0.1:${port}/none', { deadline: '${deadline}' })`
+  writeFileSync(
+    path.join(folder, 'jobmill.config.ts'),
+    `import { defineJob } from '${source('index.ts')}'
+     import { postgres } from '${source('postgres.ts')}'
+     export default { store: ${store}, jobs: [defineJob({ kind: 'echo', run: () => {} })] }`,
+  )
+  const child = run(folder, ['work'])
+  await connected.promise
+  return child
+}
+
 describe('jobmill start on postgres that does not answer', () => {
+  test('D9 P6 c ends cleanly at the first signal', async () => {
+    const child = await waiting('4s')
+    child.child.kill('SIGTERM')
+    expect(await child.ended).toBe(0)
+    expect(child.output.err).toBe('')
+  })
+
   test('D9 P6 ends at the second signal, though it still waits for the database', async () => {
-    const sockets = new Set<Socket>()
-    const connected = Promise.withResolvers<void>()
-    const silent = createServer((socket) => {
-      sockets.add(socket.on('error', () => {}))
-      connected.resolve()
-    }).listen(0, '127.0.0.1')
-    await once(silent, 'listening')
-    onTestFinished(() => {
-      for (const socket of sockets) socket.destroy()
-      silent.close()
-    })
-    const { port } = silent.address() as AddressInfo
-    const { folder } = config(QUICK)
-    const store = `postgres('postgres://nobody@127.0.0.1:${port}/none')`
-    writeFileSync(
-      path.join(folder, 'jobmill.config.ts'),
-      `import { defineJob } from '${source('index.ts')}'
-       import { postgres } from '${source('postgres.ts')}'
-       export default { store: ${store}, jobs: [defineJob({ kind: 'echo', run: () => {} })] }`,
-    )
-    const child = run(folder, ['work'])
-    await connected.promise
+    const child = await waiting('30s')
     child.child.kill('SIGTERM')
     child.child.kill('SIGINT')
     expect(await child.ended).toBe(0)

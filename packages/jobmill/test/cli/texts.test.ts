@@ -6,11 +6,10 @@ import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { enqueueLines } from '../../src/cli/enqueue/from-lines.ts'
 import { linesOf } from '../../src/cli/enqueue/lines.ts'
 import { jobText } from '../../src/cli/jobs/job-text.ts'
-import { indentedLines, oneLine, plain } from '../../src/cli/output/plain.ts'
-import { progressOf } from '../../src/cli/output/progress.ts'
+import { safeLine, safeLines, safeText } from '../../src/job/text/safe-text.ts'
+import { progressOf, waitingFor } from '../../src/cli/output/progress.ts'
 import { listing, table } from '../../src/cli/output/table.ts'
 import { printable, type Terminal } from '../../src/cli/output/terminal.ts'
-import { waitingFor } from '../../src/cli/output/waiting.ts'
 import {
   countText,
   fromNow,
@@ -90,8 +89,8 @@ describe('durations and numbers', () => {
 
 describe('untrusted text of jobs', () => {
   test('does not control the terminal', () => {
-    expect(plain('a\u001B[2Jb\rc\u009Bd\te\nf\u202Eg')).toBe('a\\u001b[2Jb\\u000dc\\u009bd\te\nf\\u202eg')
-    expect(oneLine('a\n  b\tc')).toBe('a b c')
+    expect(safeText('a\u001B[2Jb\rc\u009Bd\te\nf\u202Eg')).toBe('a\\u001b[2Jb\\u000dc\\u009bd\te\nf\\u202eg')
+    expect(safeLine('a\n  b\tc')).toBe('a b c')
   })
 
   test('S3 S4 untrusted text never controls a terminal, and JSON keeps its values', () => {
@@ -99,14 +98,14 @@ describe('untrusted text of jobs', () => {
     fc.assert(
       fc.property(text, fc.boolean(), (any, hasStyles) => {
         // Our own styles stay where colors are enabled.
-        const words = hasStyles ? `${RED}${plain(any)}${RED_END}` : any
+        const words = hasStyles ? `${RED}${safeText(any)}${RED_END}` : any
         const line = printable(words, hasStyles).replace(RED, '').replace(RED_END, '')
-        expect([line, plain(any), indentedLines(any)].filter((one) => UNSAFE.test(one))).toEqual([])
-        expect(oneLine(any)).not.toMatch(/[\n\t]/)
-        expect(UNSAFE.test(oneLine(any))).toBe(false)
+        expect([line, safeText(any), safeLines(any)].filter((one) => UNSAFE.test(one))).toEqual([])
+        expect(safeLine(any)).not.toMatch(/[\n\t]/)
+        expect(UNSAFE.test(safeLine(any))).toBe(false)
         // Only the first line can look like an entry.
         expect(
-          indentedLines(any)
+          safeLines(any)
             .split('\n')
             .slice(1)
             .every((one) => one.startsWith('        ')),
@@ -114,7 +113,7 @@ describe('untrusted text of jobs', () => {
         const json = JSON.stringify({ text: any })
         expect(JSON.parse(printable(json, false))).toEqual({ text: any })
         // Harmless text is unchanged.
-        expect(plain(any) === any).toBe(!UNSAFE.test(any))
+        expect(safeText(any) === any).toBe(!UNSAFE.test(any))
       }),
       { numRuns: inFull(20_000, 1_000) },
     )

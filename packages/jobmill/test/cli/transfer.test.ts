@@ -4,18 +4,29 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { bundled } from '../../../../test/support/programs/programs.ts'
+import { openTables, sql } from '../../../tables/src/index.ts'
 import { transferCommand } from '../../src/cli/commands/transfer.ts'
+import { JOBMILL } from '../../src/cli/commands.ts'
 import { parseCommand } from '../../src/cli/program/parse-arguments.ts'
 import { terminal } from '../../src/cli/output/terminal.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aFinish, DEAD, DONE, later } from '../../../conformance/src/suite/bench.ts'
-import { aClaim, aJob, anInstance, someJobs } from '../../../conformance/src/factories.ts'
+import {
+  aClaim,
+  aFinish,
+  aJob,
+  anInstance,
+  DEAD,
+  DONE,
+  later,
+  someJobs,
+} from '../../../conformance/src/factories.ts'
 
 const MAIN = bundled(path.join(import.meta.dirname, '../../src/cli/main.ts'))
 const JOBS = inFull(2_000, 1_000)
@@ -166,6 +177,50 @@ describe('jobmill transfer between sqlite and postgres', () => {
     expect(await jobsOn(target)).toBeLessThan(JOBS)
   })
 
+  test.each([
+    ['sqlite', aFile],
+    ['postgres', aSchema],
+  ])(
+    'Outside a %s database with tables of an application is refused without --jobs-only',
+    async (_, from) => {
+      const source = await filled(await from(), 10)
+      const schema = source.url.startsWith('sqlite:') ? null : new URL(source.url).searchParams.get('schema')
+      const { tables } = await openTables<never>(source.url, {
+        app: 'shop',
+        steps: [
+          async (db, { table }) =>
+            void (await sql`CREATE TABLE ${table('shop_order')} (id text)`.execute(db)),
+        ],
+      })
+      onTestFinished(() => tables.close())
+      await tables.open()
+      await tables.close()
+      const absent = freshFile()
+      const before = schema === null ? '' : `${schema}_shop.`
+      const names = `${before}shop_migration, ${before}shop_order`
+      await expect(ran('--from', source.url, '--to', absent)).rejects.toThrow(
+        `has tables of shop, which are not copied: ${names}. Pass --jobs-only`,
+      )
+      expect(existsSync(absent)).toBe(false)
+      const copied = await ran('--from', source.url, '--to', absent, '--jobs-only')
+      expect(copied.code).toBe(0)
+      expect(copied.err).toContain(`not copied: ${names}`)
+      const compared = await ran('--from', source.url, '--to', absent, '--verify-only', '--json')
+      expect(JSON.parse(compared.out)).toMatchObject({ verified: true, notCopied: names.split(', ') })
+    },
+  )
+
+  test('Outside tables of the user in the file are named, and the jobs are copied', async () => {
+    const source = await filled(await aFile(), 10)
+    const own = new Sqlite(source.url.replace(/^sqlite:/, ''))
+    own.exec('CREATE TABLE person (name TEXT)')
+    own.close()
+    const { code, err } = await ran('--from', source.url, '--to', freshFile())
+    expect(code).toBe(0)
+    expect(err).toContain('1 table of')
+    expect(err).toContain('not copied: person.')
+  })
+
   test('a running worker of the source is named, and nothing is transferred', async () => {
     const [source, target] = [await aFile(), await aFile()]
     const instance = anInstance({ label: 'web-1', leaseMs: 60_000 })
@@ -198,7 +253,7 @@ function withoutPassword(url: string): string {
 /** Runs the command in this process. */
 async function ran(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const output = { out: '', err: '' }
-  const code = await transferCommand.run(parseCommand(['transfer', ...args], transferCommand), {
+  const code = await transferCommand.run(parseCommand(['transfer', ...args], transferCommand, JOBMILL), {
     ...terminal,
     out: (line) => (output.out += `${line}\n`),
     err: (line) => (output.err += `${line}\n`),

@@ -5,17 +5,30 @@ import pg from 'pg'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { keepSessionsHere } from '../../../../test/support/postgres/kept-sessions.ts'
-import { postgres } from '../../src/postgres.ts'
+import { postgres, type PostgresOptions } from '../../src/postgres.ts'
+import { BATCH_FROM } from '../../src/store-postgres/claim/batches.ts'
 import type { ConformanceSubject } from '../../../conformance/src/index.ts'
 import type { FullStore } from '../../src/store/store.ts'
 
-/** On the current server, with sessions that the handles of a file share one after the other. */
-export function currentPostgresSubject(): ConformanceSubject<FullStore> {
+/**
+ * On the current server, with sessions that the handles of a file share one after the other. Every claim
+ * writes a batch, so that every case runs with jobs that have no row of their own.
+ */
+export function currentPostgresSubject(): PostgresSubject {
   const url = inject('postgresUrl')
-  if (!inject('keepsSessions')) return postgresSubject(url)
+  if (!inject('keepsSessions')) return postgresSubject(url, { batchFrom: 1 })
   const sessions = keepSessionsHere(url, { keepsStatements: true, socket: inject('postgresSocket') })
   afterAll(sessions.stop)
-  return postgresSubject(url, { stream: sessions.stream })
+  return postgresSubject(url, { stream: sessions.stream, batchFrom: 1 })
+}
+
+/** The same database, with batches only for as many jobs as in production. */
+export function withUsualBatches(subject: PostgresSubject): ConformanceSubject<FullStore> {
+  return { ...subject, handle: (options) => subject.handle({ ...options, batchFrom: BATCH_FROM }) }
+}
+
+export interface PostgresSubject extends ConformanceSubject<FullStore> {
+  readonly handle: (options: Pick<PostgresOptions, 'clock' | 'batchFrom'>) => FullStore
 }
 
 interface SubjectOptions {
@@ -23,12 +36,14 @@ interface SubjectOptions {
   readonly direct?: string
   /** Replaces the sockets to the server. */
   readonly stream?: () => Socket
+  /** The number of jobs from which a claim writes a batch (default: as in production). */
+  readonly batchFrom?: number
 }
 
 export function postgresSubject(
   url: string,
-  { direct = url, stream }: SubjectOptions = {},
-): ConformanceSubject<FullStore> {
+  { direct = url, stream, batchFrom = BATCH_FROM }: SubjectOptions = {},
+): PostgresSubject {
   const settings: pg.ClientConfig = { connectionString: url, ...(stream !== undefined && { stream }) }
   const schema = freshSchema(direct, 'conformance')
   const client = new pg.Client({ connectionString: direct })
@@ -44,8 +59,8 @@ export function postgresSubject(
     fresh: () => client.query(emptying).then(() => undefined),
     handle: (options) =>
       stream === undefined
-        ? postgres(url, { schema, notifier: direct, ...options })
-        : postgres({ pool: { options: settings }, schema, ...options }),
+        ? postgres(url, { schema, notifier: direct, batchFrom, ...options })
+        : postgres({ pool: { options: settings }, schema, batchFrom, ...options }),
     transaction: (work, end) =>
       onClient(settings, async (client) => {
         await client.query('begin')

@@ -175,7 +175,7 @@ describe('a comparison', () => {
 
   test('P16 runs soon and often while another process may have leased a job to this instance', () => {
     const dispatch = testDispatch()
-    dispatch.at(0, { type: 'stoodBy', offer: 1 })
+    dispatch.at(0, { type: 'workerOffered', offer: 1 })
     expect(comparesAt(dispatch, 20_000)).toEqual([2_500, 5_000, 7_500, 10_000, 12_500, 15_000])
   })
 

@@ -115,12 +115,12 @@ describe('an offer to the jobs of a write', () => {
 
 describe('an offer to other processes', () => {
   const lease = aLease({ queue: 'a' })
-  const handedOver: DispatchEvent = { type: 'handedOver', offer: 1, lease }
+  const jobDispatched: DispatchEvent = { type: 'jobDispatched', offer: 1, lease }
 
   test('is made by an idle instance after a job has ended, and the next job starts when it arrives', () => {
     const { at } = testDispatch()
-    expect(at(1, jobFinished())).toEqual([{ type: 'standBy', queue: 'a', kind: 'work', offer: 1 }])
-    expect(started(at(2, { type: 'stoodBy', offer: 1 }, handedOver))).toEqual([lease])
+    expect(at(1, jobFinished())).toEqual([{ type: 'offerWorker', queue: 'a', kind: 'work', offer: 1 }])
+    expect(started(at(2, { type: 'workerOffered', offer: 1 }, jobDispatched))).toEqual([lease])
   })
 
   test.each<[string, Given, readonly DispatchEvent[]]>([
@@ -141,20 +141,20 @@ describe('an offer to other processes', () => {
     ['a quarantined job waits', [{ type: 'heartbeat', ready: false, quarantined: true }]],
     [
       'a hundred later offers were made',
-      Array.from({ length: 100 }, (_, at) => ({ type: 'stoodBy', offer: at + 2 }) as const),
+      Array.from({ length: 100 }, (_, at) => ({ type: 'workerOffered', offer: at + 2 }) as const),
     ],
   ])('P2 a job that arrives is released when %s', (_, events) => {
     const { at } = testDispatch()
-    at(1, { type: 'stoodBy', offer: 1 }, ...events)
-    const effects = at(2, handedOver)
+    at(1, { type: 'workerOffered', offer: 1 }, ...events)
+    const effects = at(2, jobDispatched)
     expect([started(effects), releasedIn(effects)]).toEqual([[], [lease]])
   })
 
   test('P2 a job that arrives without an offer, or twice, is released', () => {
     const { at } = testDispatch()
-    expect(releasedIn(at(1, handedOver))).toEqual([lease])
-    at(2, { type: 'stoodBy', offer: 1 }, handedOver)
-    expect(releasedIn(at(3, handedOver))).toEqual([lease])
+    expect(releasedIn(at(1, jobDispatched))).toEqual([lease])
+    at(2, { type: 'workerOffered', offer: 1 }, jobDispatched)
+    expect(releasedIn(at(3, jobDispatched))).toEqual([lease])
   })
 })
 

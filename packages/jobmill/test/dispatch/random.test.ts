@@ -47,7 +47,7 @@ const step = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constant('handOver' as const), queue: fc.constantFrom(...QUEUES) }),
+    arbitrary: fc.record({ do: fc.constant('remoteDispatch' as const), queue: fc.constantFrom(...QUEUES) }),
   },
 )
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
@@ -82,7 +82,7 @@ class World {
   isAlive = true
   sleepsUntil = Infinity
   offers = 0
-  standBy = 0
+  offerWorker = 0
 
   constructor(capacity: number | null) {
     this.dispatch = testDispatch({ workers: this.workers, capacity })
@@ -131,10 +131,10 @@ class World {
     } else if (effect.type === 'compare') {
       assert.deepEqual([this.claim, this.isComparing], [null, false])
       this.isComparing = true
-    } else if (effect.type === 'standBy') {
+    } else if (effect.type === 'offerWorker') {
       assert.deepEqual(this.running, [])
-      this.standBy = effect.offer
-      this.send({ type: 'stoodBy', offer: effect.offer })
+      this.offerWorker = effect.offer
+      this.send({ type: 'workerOffered', offer: effect.offer })
     } else if (effect.type === 'sleepUntil') {
       // A time in the past would be a loop without end.
       assert.ok(effect.at > this.now)
@@ -196,8 +196,8 @@ class World {
         this.workers = { a, b, c }
         return this.send(settingsChanged({ workers: this.workers }))
       }
-      case 'handOver':
-        return this.send({ type: 'handedOver', offer: this.standBy, lease: this.lease(one.queue) })
+      case 'remoteDispatch':
+        return this.send({ type: 'jobDispatched', offer: this.offerWorker, lease: this.lease(one.queue) })
     }
   }
 

@@ -1,5 +1,5 @@
 /** Shared by the tests of the reducer: a state to start from, and a way to send it events. */
-import { initialState, type DispatchState, type Member } from '../../src/dispatch/state.ts'
+import { DispatchState, type Member } from '../../src/dispatch/state.ts'
 import type { DispatchEffect, DispatchEvent } from '../../src/dispatch/events.ts'
 import { next } from '../../src/dispatch/next.ts'
 import type { LimitSettings } from '../../src/job/limit/limit.ts'
@@ -40,7 +40,7 @@ export function settingsChanged(given: Given): DispatchEvent {
 /** Started at time 0, alive for an hour, and without a sign of work. */
 export function testDispatch(given: Given = {}): TestDispatch {
   const { kinds = ['work'], capacity = null, instance = 'me' } = given
-  const state = initialState({ instance, kinds, capacity })
+  const state = new DispatchState(instance, kinds, capacity)
   const at: TestDispatch['at'] = (now, ...events) => events.flatMap((event) => [...next(state, event, now)])
   at(0, settingsChanged(given), { type: 'leaseRenewed', until: 3_600_000 }, { type: 'started' })
   state.maybeReady.clear()

@@ -8,7 +8,7 @@ import { inFull } from '../../../../test/support/suite/in-full.ts'
 /** The texts alone are 40 MB. */
 const HEAP_MEGABYTES = 96
 
-/** A leak per round is too much after a few rounds. */
+/** After this many rounds, a leak in each round exceeds the heap. */
 const TIMES = inFull(10, 3)
 
 test(`all hostile inputs, in every place, ${TIMES} times, in a process with little memory`, async () => {

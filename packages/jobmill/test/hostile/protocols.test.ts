@@ -6,7 +6,7 @@ import { defineJob } from '../../src/job/definition.ts'
 import { checkOptions, jobmill } from '../../src/runtime/jobmill.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { postgres } from '../../src/postgres.ts'
-import { poolPlan } from '../../src/work/handlers/pool-options.ts'
+import { poolPlan } from '../../src/work/handlers/worker-pool.ts'
 import { readAnswer, resultOf } from '../../src/work/handlers/pool-messages.ts'
 import { brokenBy, faultOf, faultsOf, TEXTS } from './corpus.ts'
 

@@ -6,7 +6,7 @@ import type { Store, TxOf } from '../../src/index.ts'
 import { sqlite, type SqliteTx } from '../../src/sqlite.ts'
 import { faultyStore, testPlatform } from '../../src/testing/index.ts'
 import { aJob, anInstance, oracle, oracleDatabase } from '../../../conformance/src/index.ts'
-import { aHandOff } from '../../../conformance/src/factories.ts'
+import { aDirectDispatch } from '../../../conformance/src/factories.ts'
 import { refusal, rejection } from '../unit/support.ts'
 import { openStore } from './support.ts'
 
@@ -144,12 +144,12 @@ describe('a faulty store', () => {
     const store = await open()
     const instance = anInstance()
     await store.instances.register(instance)
-    const handOff = aHandOff(instance.id)
-    const [reply] = await store.enqueue([aJob()], { handOff })
+    const directDispatch = aDirectDispatch(instance.id)
+    const [reply] = await store.enqueue([aJob()], { directDispatch })
     expect(reply?.lease).toMatchObject({ id: reply?.id, attempt: 1 })
     store.loseReply('enqueue')
     const lost = aJob()
-    expect((await rejection(() => store.enqueue([lost], { handOff }))).code).toBe('OUTCOME_UNKNOWN')
+    expect((await rejection(() => store.enqueue([lost], { directDispatch }))).code).toBe('OUTCOME_UNKNOWN')
     const held = await store.instances.held(instance.id)
     expect(new Set(held.map(({ id }) => id))).toEqual(new Set([reply?.id, lost.id]))
   })

@@ -128,9 +128,11 @@ describe('a request that cannot be granted', () => {
     expect(await failure(limit.acquire('smtp', 2))).toMatchObject({
       code: 'OPTION_INVALID',
       message:
-        'amount: exceeds the maximum of limit "smtp" (got 2). Pass at most 1, or raise its burst or concurrency.',
+        'amount: exceeds the maximum of limit "smtp" (got 2). Pass at most 1, or raise the burst or concurrency of the limit.',
     })
     expect(await failure(limit.tryAcquire('db', 3))).toMatchObject({ code: 'OPTION_INVALID' })
+    const map = new Map([['amount', 3]]) as never
+    expect(await failure(limit.acquire('db', map))).toMatchObject({ code: 'OPTION_INVALID', value: 'a Map' })
   })
 
   test('for an unknown limit names the nearest one', async () => {

@@ -1,7 +1,7 @@
 /** External faults: lost replies, and upstream services that refuse calls. On the oracle. */
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
-import { limitSettings, type RateSettings } from '../../src/job/limit/limit.ts'
+import { completeLimit, type RateSettings } from '../../src/job/limit/limit.ts'
 import { Snooze } from '../../src/job/attempt/thrown.ts'
 import { drains } from '../../src/limits/drain.ts'
 import { knownLimits } from '../../src/limits/known-limits.ts'
@@ -89,7 +89,10 @@ describe('drain', () => {
     const store = oracle(oracleDatabase(), { clock: () => 0 })
     await store.open()
     await store.limits.declare([
-      { name: 'api', settings: { ...limitSettings({ rate: 1 }, ''), perKey: true } as RateSettings },
+      {
+        name: 'api',
+        settings: { ...completeLimit({ type: 'rate', amount: 1 }), perKey: true } as RateSettings,
+      },
     ])
     const values = new Set([known.timesOf('api', 'k0')])
     for (let n = 0; n <= 10_000; n += 1) {

@@ -1,6 +1,7 @@
 /** Limits outside of handlers: the same budget, with the caller waiting. On the oracle. */
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
+import { limitParts } from '../../src/job/limit/limit.ts'
 import { limits } from '../../src/limits/limits.ts'
 import { anInstance } from '../../../conformance/src/index.ts'
 import { aLease, failure, insideOf, scene, type Scene } from './scene.ts'
@@ -64,6 +65,33 @@ describe('a rate', () => {
     expect(it.platform.pendingTimers).toBe(0)
   })
 
+  test('fails within seconds when the limit is deleted, by another process too', async () => {
+    const it = await scene({ day: { rate: 1, per: '1d' }, db: { concurrency: 1 } })
+    const limit = it.first.limits.outside('day')
+    await limit.acquire()
+    const waiting = [failure(limit.acquire()), failure(limit.acquire({ timeout: '1h' }))]
+    await it.platform.advance('2s')
+    const other = await it.another()
+    await other.store.limits.delete('day')
+    const reads = it.first.store.calls('limits.list')
+    await it.platform.advance('2s')
+    for (const error of await Promise.all(waiting))
+      expect(error).toMatchObject({ code: 'LIMIT_UNKNOWN', field: 'limit', value: '"day"' })
+    expect(it.first.store.calls('limits.list') - reads).toBeLessThanOrEqual(3)
+    expect(it.platform.pendingTimers).toBe(0)
+  })
+
+  test('waits on with new settings when the limit is changed', async () => {
+    const it = await scene({ day: { rate: 1, per: '1d' } })
+    const limit = it.first.limits.outside('day')
+    await limit.acquire()
+    const waiting = instant(it, limit.acquire())
+    await it.platform.advance('2s')
+    await it.first.store.limits.change('day', limitParts({ rate: 10, per: '1s', burst: 10 }, 'day'), 'ada')
+    await it.platform.advance('3s')
+    expect(await waiting).toBeLessThan(5_000)
+  })
+
   test('refuses invalid and impossible requests', async () => {
     const it = await scene(API)
     const { outside } = it.first.limits
@@ -76,7 +104,7 @@ describe('a rate', () => {
       code: 'DURATION_INVALID',
       field: 'options.timeout',
     })
-    expect(() => outside('no name')).toThrow('limit: contains an invalid character')
+    expect(() => outside('no name')).toThrow('limit: is not a valid name')
   })
 })
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'vitest'
 import { inFull } from '../../../../test/support/suite/in-full.ts'
-import { type LimitOptions, limitSettings } from '../../src/job/limit/limit.ts'
+import { completeLimit, type LimitOptions, limitParts } from '../../src/job/limit/limit.ts'
 import { Snooze } from '../../src/job/attempt/thrown.ts'
 import { sleep } from '../../src/platform/sleep.ts'
 import type { Lease } from '../../src/store/types/claim.ts'
@@ -83,7 +83,7 @@ function works(
  * Checks every window that starts and ends with a use, which includes every window that could be too full.
  */
 function mostOver(uses: readonly Use[], options: LimitOptions): number {
-  const settings = limitSettings(options, 'limit')
+  const settings = completeLimit(limitParts(options, 'limit'))
   if (settings.type !== 'rate') throw new Error('only a rate has windows')
   const { burst, amount, perMs } = settings
   let most = Number.NEGATIVE_INFINITY

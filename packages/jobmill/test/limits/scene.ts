@@ -1,6 +1,6 @@
 /** Limits on a database: several processes that share it, each with its own handle, on a fake clock. */
 import { onTestFinished } from 'vitest'
-import { type LimitOptions, limitSettings } from '../../src/job/limit/limit.ts'
+import { completeLimit, type LimitOptions, limitParts } from '../../src/job/limit/limit.ts'
 import { type Limits, limits } from '../../src/limits/limits.ts'
 import type { Lease } from '../../src/store/types/claim.ts'
 import type { FullStore } from '../../src/store/store.ts'
@@ -46,7 +46,10 @@ export async function scene(
   const processes = [first]
   while (processes.length < many) processes.push(await another())
   await first.store.limits.declare(
-    Object.entries(declared).map(([name, options]) => ({ name, settings: limitSettings(options, name) })),
+    Object.entries(declared).map(([name, options]) => ({
+      name,
+      settings: completeLimit(limitParts(options, name)),
+    })),
   )
   return { platform, processes, first, another }
 }

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import type { NewJob } from '../../src/job/new-job.ts'
-import type { HandOff, Lease } from '../../src/store/types/claim.ts'
+import type { DirectDispatchOffer, Lease } from '../../src/store/types/claim.ts'
 import type { Enqueued } from '../../src/store/types/replies.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aHandOff, QUEUE } from '../../../conformance/src/factories.ts'
+import { aDirectDispatch, QUEUE } from '../../../conformance/src/factories.ts'
 import { aClaim, anInstance } from '../../../conformance/src/index.ts'
 
 export const KEYS = ['k1', 'k2', 'k3']
 
 export interface Act {
-  readonly verb: 'enqueue' | 'handOff' | 'claim' | 'finish' | 'forget' | 'release' | 'cancel'
+  readonly verb: 'enqueue' | 'directDispatch' | 'claim' | 'finish' | 'forget' | 'release' | 'cancel'
   readonly key: number
   readonly many: number
 }
@@ -24,7 +24,7 @@ const anAct: fc.Arbitrary<Act> = fc.record({
     ...([
       'enqueue',
       'enqueue',
-      'handOff',
+      'directDispatch',
       'claim',
       'claim',
       'finish',
@@ -79,10 +79,13 @@ interface Moment {
 /** Jobs that were dispatched directly. */
 async function enqueue(
   { store, act, makeJob, log }: Moment,
-  { handOff, priority = 0 }: { readonly handOff?: HandOff; readonly priority?: number } = {},
+  {
+    directDispatch,
+    priority = 0,
+  }: { readonly directDispatch?: DirectDispatchOffer; readonly priority?: number } = {},
 ): Promise<Lease[]> {
   const jobs = Array.from({ length: act.many }, () => ({ ...makeJob(act), priority }))
-  const replies = await store.enqueue(jobs, { handOff })
+  const replies = await store.enqueue(jobs, { directDispatch })
   for (const [n, reply] of replies.entries()) {
     const job = jobs[n]
     if (job !== undefined) log.enqueued.push({ job, reply })
@@ -107,11 +110,14 @@ async function finish({ store, act, log, hand }: Moment, forget: boolean): Promi
 
 const ACTS: Readonly<Record<Act['verb'], (moment: Moment) => Promise<void>>> = {
   enqueue: async (moment) => void (await enqueue(moment)),
-  async handOff(moment) {
+  async directDispatch(moment) {
     const { act, instance, log, hand } = moment
     // Mostly blocked by ready jobs, unless it has the best priority of all.
     const queues = [{ queue: QUEUE, room: act.many }]
-    const leases = await enqueue(moment, { handOff: aHandOff(instance, { queues }), priority: -1 })
+    const leases = await enqueue(moment, {
+      directDispatch: aDirectDispatch(instance, { queues }),
+      priority: -1,
+    })
     log.leases.push(...leases)
     hand.push(...leases)
   },

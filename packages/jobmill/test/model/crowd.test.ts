@@ -3,7 +3,8 @@
 // oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
 import { describe, test } from 'vitest'
 import { inFull } from '../../../../test/support/suite/in-full.ts'
-import { currentPostgresSubject } from '../conformance/postgres-subject.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
+import { currentPostgresSubject, withUsualBatches } from '../conformance/postgres-subject.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { check, timeoutMs } from './check.ts'
 import { claimOnce, dedupeOnce } from './crowd.ts'
@@ -12,10 +13,15 @@ import { aCrowd } from './crowd-acts.ts'
 const FILE = 'packages/jobmill/test/model/crowd.test.ts'
 const RUNS = inFull(12, 1)
 
+const postgres = currentPostgresSubject()
+// In `npm test`, each property runs with one of them. Jobs with a dedupe key are never in a batch.
+const SIZES = ['postgres, a batch for every claim', 'postgres'] as const
+
 describe.each([
-  { name: 'sqlite', subject: sqliteSubject() },
-  { name: 'postgres', subject: currentPostgresSubject() },
-])('crowd: $name', ({ subject }) => {
+  { name: 'sqlite', subject: sqliteSubject(), test },
+  { name: SIZES[0], subject: postgres, test: inTurns(SIZES[0], SIZES) },
+  { name: SIZES[1], subject: withUsualBatches(postgres), test: inTurns(SIZES[1], SIZES) },
+])('crowd: $name', ({ subject, test }) => {
   test(
     'P2 P3 each job is leased once, however many instances claim at once',
     () => check(FILE, aCrowd, RUNS, (crowd) => claimOnce(subject, crowd)),

@@ -107,7 +107,7 @@ export async function dedupeOnce(subject: ConformanceSubject<FullStore>, crowd: 
       all.filter(({ reply }) => reply.outcome === 'enqueued').map(({ job }) => [job.id, job.dedupe?.key]),
     )
     for (const { job, reply } of all) {
-      assert.equal(keyOf.get(reply.id), job.dedupe?.key, 'the holder that was told never held this key')
+      assert.equal(keyOf.get(reply.id), job.dedupe?.key, 'the reported holder never held this key')
       assert.equal(reply.id === job.id, reply.outcome === 'enqueued')
     }
     const ids = [...keyOf.keys()]

@@ -3,19 +3,22 @@
 // oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
 import { describe, test } from 'vitest'
 import { inFull } from '../../../../test/support/suite/in-full.ts'
-import { currentPostgresSubject } from '../conformance/postgres-subject.ts'
+import { currentPostgresSubject, withUsualBatches } from '../conformance/postgres-subject.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { check, timeoutMs } from './check.ts'
 import { run, someSteps } from './run.ts'
 
 const FILE = 'packages/jobmill/test/model/model.test.ts'
-const RUNS = inFull(20, 2)
+const RUNS = inFull(20, 1)
 
 describe('model: sqlite and postgres', () => {
-  const subjects = [sqliteSubject(), currentPostgresSubject()]
-  test(
-    'P2 P3 P5 P8 P11 P12 P13 sqlite, postgres and the oracle agree on every history',
-    () => check(FILE, someSteps(inFull(150, 100)), RUNS, (steps) => run(subjects, steps)),
+  const [sqlite, postgres] = [sqliteSubject(), currentPostgresSubject()]
+  test.each([
+    ['a batch for every claim', postgres],
+    ['batches as in production', withUsualBatches(postgres)],
+  ] as const)(
+    'P2 P3 P5 P8 P11 P12 P13 sqlite, postgres with %s, and the oracle agree on every history',
+    (_, subject) => check(FILE, someSteps(inFull(150, 100)), RUNS, (steps) => run([sqlite, subject], steps)),
     timeoutMs(RUNS),
   )
 })

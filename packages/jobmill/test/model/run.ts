@@ -6,7 +6,7 @@ import { compareAll } from './dump.ts'
 import { dutySteps } from './steps/duties.ts'
 import { enqueueSteps } from './steps/enqueue.ts'
 import { metricSteps } from './steps/metrics.ts'
-import { handOffSteps } from './steps/hand-off.ts'
+import { directDispatchSteps } from './steps/direct-dispatch.ts'
 import { instanceSteps, newWorker, register } from './steps/instances.ts'
 import { FIRST_LIMITS, limitSteps } from './steps/limits.ts'
 import { QUEUES } from './steps/names.ts'
@@ -21,7 +21,7 @@ const LOOK_EVERY = 12
 
 const oneStep: fc.Arbitrary<Step> = fc.oneof(
   ...enqueueSteps,
-  ...handOffSteps,
+  ...directDispatchSteps,
   ...workSteps,
   ...operateSteps,
   ...instanceSteps,

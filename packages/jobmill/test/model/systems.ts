@@ -51,7 +51,7 @@ export function tokenOf(
 
 export function claimOf(system: System, token: number): number {
   for (const [claim, tokens] of system.tokens) if ([...tokens.values()].includes(token)) return claim
-  throw new Error(`${system.name} told of a token that it never gave out: ${token}`)
+  throw new Error(`${system.name} reported a token that it never issued: ${token}`)
 }
 
 /** Records the token of a job; it must be higher than those of all earlier claims. */

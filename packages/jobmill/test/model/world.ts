@@ -12,7 +12,7 @@ import { difference } from './difference.ts'
 import { type System, openSystems } from './systems.ts'
 import type { FullStore } from '../../src/store/store.ts'
 
-/** A lease by its common name. */
+/** A lease, named alike in every system: the id of its job, and the number of the claim. */
 export interface LeaseName {
   readonly id: string
   readonly claim: number

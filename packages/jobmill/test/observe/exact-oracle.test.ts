@@ -1,4 +1,4 @@
-// Metrics on the oracle: fast, so many histories.
+// Metrics on the oracle, which is fast enough for many histories.
 import { describe } from 'vitest'
 import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { oracle, oracleDatabase } from '../../../conformance/src/index.ts'

@@ -83,7 +83,7 @@ function keyOf({ name, labels }: ReadSample): string {
 }
 
 function sampleOf(line: string, { name, type }: { name: string; type: string }): ReadSample {
-  const [, full = '', labels = '', value = ''] = SAMPLE.exec(line) ?? fail(line, 'is no sample')
+  const [, full = '', labels = '', value = ''] = SAMPLE.exec(line) ?? fail(line, 'is not a sample')
   const suffixes = type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
   if (!suffixes.some((suffix) => full === name + suffix)) fail(line, `does not belong to ${name}`)
   if (!NUMBER.test(value)) fail(line, 'has no number')

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../../src/postgres.ts'
 import { newClient } from '../../src/store-postgres/connection/driver.ts'
-import { addressOf, notifierAddress } from '../../src/store-postgres/connection/server-address.ts'
+import { addressOf, secondAddress } from '../../src/store-postgres/connection/server-address.ts'
 import { rejection } from '../unit/support.ts'
 
 /** A server that records the first byte of each connection, and closes it. */
@@ -52,12 +52,12 @@ test('N7 the notifier uses the TLS negotiation and channel binding of the pool',
     sslnegotiation: 'direct',
     enableChannelBinding: true,
   })
-  expect(notifierAddress('postgres://u@direct/d', addressOf({ pool }), {})).toMatchObject({
+  expect(secondAddress('postgres://u@direct/d', addressOf({ pool }), {})).toMatchObject({
     ssl: true,
     sslnegotiation: 'direct',
     enableChannelBinding: true,
   })
-  const own = notifierAddress('postgres://u@direct/d?sslmode=require', addressOf({ pool }), {})
+  const own = secondAddress('postgres://u@direct/d?sslmode=require', addressOf({ pool }), {})
   expect(own).toMatchObject({ enableChannelBinding: true })
   expect(own).not.toHaveProperty('sslnegotiation')
 })

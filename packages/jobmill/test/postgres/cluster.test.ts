@@ -150,7 +150,7 @@ describe('postgres: permits', () => {
     expect(await waits).toMatchObject([{ outcome: 'granted' }])
   })
 
-  test('P13 of jobs that an earlier release reaped are deleted by retention, and others are not', async () => {
+  test('P13 of jobs that were deleted with SQL are deleted by retention, and others are not', async () => {
     await concurrency('stray', 5)
     const [gone, runs] = [await running('stray'), await running('stray')]
     await store.limits.acquire([gone, runs].map((lease) => permitFor(lease, 'stray')))

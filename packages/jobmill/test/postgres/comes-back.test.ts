@@ -1,18 +1,20 @@
 /** Faults of a PostgreSQL server, on a server of this file: restart, kill, drop, stall. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../../test/support/postgres/postgres-server.ts'
 import { enqueuer } from '../../src/enqueue/enqueuer.ts'
+import { onDeadKind, ON_DEAD_QUEUE } from '../../src/job/attempt/on-dead.ts'
 import { isJobmillError } from '../../src/job/errors.ts'
 import { postgres } from '../../src/postgres.ts'
-import { notifierAddress } from '../../src/store-postgres/connection/server-address.ts'
+import { secondAddress } from '../../src/store-postgres/connection/server-address.ts'
 import { wakeAll } from '../../src/store/types/wake-up.ts'
 import type { FullStore } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance, KIND, QUEUE } from '../../../conformance/src/factories.ts'
+import { aClaim, aJob, anInstance, KIND, QUEUE, someJobs } from '../../../conformance/src/factories.ts'
 import { rejection } from '../unit/support.ts'
 
 let server: PostgresServer
@@ -41,6 +43,19 @@ async function dropConnections(): Promise<void> {
   await client.end()
 }
 
+/** Empties the file of a relation, as a disk fault would. `relation` is an SQL expression. */
+async function loseFile(relation: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  const { rows } = await client.query<{ file: string }>(`SELECT pg_relation_filepath(${relation}) AS file`)
+  await client.query('CHECKPOINT')
+  await client.end()
+  await server.shutDown()
+  const file = join(server.data, rows[0]?.file ?? '')
+  writeFileSync(file, Buffer.alloc(statSync(file).size))
+  await server.restart()
+}
+
 /** Calls until it succeeds; each failure must be retryable. */
 async function eventually<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
@@ -66,23 +81,92 @@ describe('postgres recovers', () => {
     withStore('restarted', async (store) => {
       const me = anInstance({ leaseMs: 600_000 })
       await store.instances.register(me)
-      const job = aJob()
-      await store.enqueue([job])
+      // A single job, and a batch.
+      const jobs = someJobs([{}, ...Array.from({ length: 30 }, () => ({ queue: 'many' }))])
+      await store.enqueue(jobs)
       await server.restart()
       const [lease] = await eventually(() => store.claim(aClaim(me.id)))
-      expect(lease?.id).toBe(job.id)
+      expect(lease?.id).toBe(jobs[0]?.id)
+      const many = await store.claim(aClaim(me.id, { queues: [{ queue: 'many', room: 30 }] }))
+      expect(many).toHaveLength(30)
       await server.kill()
       await expect(store.counts()).rejects.toMatchObject({ retryable: true })
       await server.restart()
-      const finish = {
-        id: job.id,
-        token: lease?.token ?? 0,
-        outcome: 'returned',
-        transition: { to: 'done', result: null },
-      } as const
-      expect(await eventually(() => store.finish([finish]))).toMatchObject([
-        { accepted: true, state: 'done' },
+      const finishes = [lease, ...many].map(
+        (one) =>
+          ({
+            id: one?.id ?? '',
+            token: one?.token ?? 0,
+            outcome: 'returned',
+            transition: { to: 'done', result: null },
+          }) as const,
+      )
+      const accepted = jobs.map(() => ({ accepted: true, state: 'done' }))
+      const part = await eventually(() => store.finish(finishes.slice(0, 11)))
+      expect(part).toMatchObject(accepted.slice(0, 11))
+      expect(await store.instances.held(me.id)).toHaveLength(20)
+      // Another process does not know the batch.
+      await withStore('restarted', async (other) =>
+        expect(await other.finish(finishes.slice(11))).toMatchObject(accepted.slice(11)),
+      )
+      expect(await store.instances.held(me.id)).toEqual([])
+    }))
+
+  test('D1 P3 a job that the server cannot read is dead, its onDead runs, and the jobs behind it are claimed', () =>
+    withStore('damaged', async (store) => {
+      const me = anInstance({ leaseMs: 600_000, onDead: [KIND] })
+      await store.instances.register(me)
+      const jobs = someJobs([{}, { payload: randomBytes(20_000).toString('hex') }, {}, {}])
+      await store.enqueue(jobs)
+      await loseFile(`(SELECT reltoastrelid FROM pg_class WHERE oid = 'damaged.job'::regclass)`)
+      const [first, damaged, ...rest] = jobs
+      const leases = await eventually(() => store.claim(aClaim(me.id)))
+      expect(leases.map(({ id }) => id)).toEqual([first, ...rest].map((job) => job?.id))
+      expect(await store.history(damaged?.id ?? '')).toMatchObject([
+        {
+          outcome: 'failed-permanently',
+          error: expect.stringMatching(
+            /^the database cannot read the data of this job: missing chunk/,
+          ) as string,
+        },
       ])
+      const [followUp] = await store.claim(
+        aClaim(me.id, { queues: [{ queue: ON_DEAD_QUEUE, room: 1 }], kinds: [onDeadKind(KIND)] }),
+      )
+      expect(JSON.parse(followUp?.payload ?? '{}')).toMatchObject({ id: damaged?.id, kind: KIND })
+      expect(await store.delete([damaged?.id ?? ''])).toMatchObject([{ verdict: 'changed' }])
+    }))
+
+  test('D1 P3 an internal error of the server ends no job that it can read', () =>
+    withStore('internal', async (store) => {
+      const me = anInstance({ leaseMs: 600_000 })
+      await store.instances.register(me)
+      const [job] = await store.enqueue([aJob()])
+      const client = new pg.Client({ connectionString: server.url })
+      await client.connect()
+      await client.query(
+        `CREATE FUNCTION internal.fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE SQLSTATE 'XX000'; END $$;
+         CREATE TRIGGER fail BEFORE INSERT ON internal.running FOR EACH ROW EXECUTE FUNCTION internal.fail()`,
+      )
+      await expect(store.claim(aClaim(me.id))).rejects.toMatchObject({ retryable: true })
+      await client.query('DROP TRIGGER fail ON internal.running')
+      await client.end()
+      expect(await store.claim(aClaim(me.id))).toMatchObject([{ id: job?.id }])
+    }))
+
+  test('D1 P3 a damaged index ends no job', () =>
+    withStore('index', async (store) => {
+      const me = anInstance({ leaseMs: 600_000 })
+      await store.instances.register(me)
+      await store.enqueue(someJobs(Array.from({ length: 300 }, () => ({}))))
+      await loseFile(`'index.job_pkey'`)
+      await eventually(() => store.now())
+      await expect(store.claim(aClaim(me.id))).rejects.toThrow(/XX002/)
+      const client = new pg.Client({ connectionString: server.url })
+      await client.connect()
+      await client.query('REINDEX INDEX index.job_pkey')
+      await client.end()
+      expect(await eventually(() => store.claim(aClaim(me.id)))).toHaveLength(300)
     }))
 
   test('P16 waiting callers are woken again once the notifier has reconnected', async () => {
@@ -92,10 +176,12 @@ describe('postgres recovers', () => {
     await here.open()
     try {
       await dropConnections()
-      const wakeUps = here.notifier.wait({ queues: [QUEUE], timeoutMs: 20_000 })
+      const wait = () => here.notifier.wait({ queues: [QUEUE], timeoutMs: 20_000 })
       // A reconnect wakes waiters, because a notification may have been missed; later notifications arrive.
-      expect(await wakeUps).toEqual([wakeAll(QUEUE)])
-      const again = here.notifier.wait({ queues: [QUEUE], timeoutMs: 20_000 })
+      // A wait that began before the loss was noticed ends empty, and its caller waits again.
+      const first = await wait()
+      expect(first.length > 0 ? first : await wait()).toEqual([wakeAll(QUEUE)])
+      const again = wait()
       await eventually(() => there.enqueue([aJob()], { mayRepeat: true }))
       expect(await again).toMatchObject([{ queue: QUEUE, jobs: 1, skip: 0, passes: true }])
     } finally {
@@ -298,9 +384,9 @@ describe('postgres: connection settings', () => {
     const store = 'postgres://app:one@pooler/app?schema=x&sslmode=no-verify'
     const bare = 'postgres://app:two@server/app'
     for (const from of [store, { connectionString: store }]) {
-      expect(notifierAddress(bare, from, {})).toBe(`${bare}?sslmode=no-verify`)
-      expect(notifierAddress(`${bare}?sslmode=disable`, from, {})).toBe(`${bare}?sslmode=disable`)
-      expect(notifierAddress(bare, from, { ssl: true })).toEqual({ connectionString: bare, ssl: true })
+      expect(secondAddress(bare, from, {})).toBe(`${bare}?sslmode=no-verify`)
+      expect(secondAddress(`${bare}?sslmode=disable`, from, {})).toBe(`${bare}?sslmode=disable`)
+      expect(secondAddress(bare, from, { ssl: true })).toEqual({ connectionString: bare, ssl: true })
     }
   })
 

@@ -46,14 +46,18 @@ export async function explaining(url: string, schema: string): Promise<Explained
   // oxlint-disable-next-line typescript/unbound-method -- it is called with its own client below
   const original = pg.Client.prototype.query
   const busy = new WeakSet<pg.Client>()
+  const inTransaction = new WeakSet<pg.Client>()
   async function explained(this: pg.Client, ...args: unknown[]): Promise<unknown> {
     const [config] = args
     const isOurs = typeof config === 'object' && config !== null && 'text' in config && 'values' in config
+    if (isOurs && /^BEGIN\b/.test(String(config.text))) inTransaction.add(this)
+    if (isOurs && /^(?:COMMIT|ROLLBACK)$/.test(String(config.text))) inTransaction.delete(this)
     if (isOurs && !busy.has(this) && OUR_FUNCTION.test(String(config.text))) {
       busy.add(this)
       const send = async (sent: unknown): Promise<Answer> =>
         (await Reflect.apply(original, this, [sent])) as Answer
-      plans.push({ statement: String(config.text), ...(await tried(send, config, schema)) })
+      const isNested = inTransaction.has(this)
+      plans.push({ statement: String(config.text), ...(await tried(send, config, { schema, isNested })) })
       busy.delete(this)
     } else if (
       isOurs &&
@@ -63,11 +67,12 @@ export async function explaining(url: string, schema: string): Promise<Explained
       busy.add(this)
       const { rows } = (await Reflect.apply(original, this, [
         { text: `EXPLAIN (FORMAT JSON) ${String(config.text)}`, values: config.values },
-      ])) as {
-        rows: { 'QUERY PLAN': { Plan: Node }[] }[]
-      }
+      ])) as { rows: { 'QUERY PLAN': unknown }[] }
       busy.delete(this)
-      const nodes = flat(rows[0]?.['QUERY PLAN'][0]?.Plan)
+      // The clients of the store leave JSON as text.
+      const plan = rows[0]?.['QUERY PLAN']
+      const [explanation] = (typeof plan === 'string' ? JSON.parse(plan) : plan) as [{ Plan: Node }]
+      const nodes = flat(explanation.Plan)
       plans.push({
         statement: String(config.text),
         seqScans: nodes
@@ -95,7 +100,7 @@ export async function explaining(url: string, schema: string): Promise<Explained
  * EXPLAIN does not look into functions, so their reads are counted instead, in a transaction that is rolled
  * back.
  */
-const OUR_FUNCTION = /\.(?:claim_ready|any_ready|enqueue_due|finish_done|forget_done|heartbeat)\(/
+const OUR_FUNCTION = /\.(?:claim|any_ready|enqueue|finish|heartbeat)\(/
 
 interface Answer {
   readonly rows: readonly Readonly<Record<string, unknown>>[]
@@ -108,14 +113,14 @@ SELECT c.relname, c.relkind, pg_stat_get_xact_numscans(c.oid)::int4 AS scans FRO
 async function tried(
   send: (statement: unknown) => Promise<Answer>,
   statement: object,
-  schema: string,
+  { schema, isNested }: { readonly schema: string; readonly isNested: boolean },
 ): Promise<Omit<Plan, 'statement'>> {
   const count = async (): Promise<Answer['rows']> => (await send({ text: SCANS, values: [schema] })).rows
-  await send('BEGIN')
+  await send(isNested ? 'SAVEPOINT tried' : 'BEGIN')
   const before = new Map((await count()).map(({ relname, scans }) => [relname, Number(scans)]))
   await send({ ...statement, rowMode: undefined })
   const used = (await count()).filter(({ relname, scans }) => Number(scans) > (before.get(relname) ?? 0))
-  await send('ROLLBACK')
+  await send(isNested ? 'ROLLBACK TO tried' : 'ROLLBACK')
   const ofKind = (kind: string): string[] =>
     used.filter(({ relkind }) => relkind === kind).map(({ relname }) => String(relname))
   return { seqScans: ofKind('r'), indexes: ofKind('i'), nodes: [], cost: 0 }

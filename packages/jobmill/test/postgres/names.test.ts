@@ -14,7 +14,7 @@ import type { Finish } from '../../src/store/types/finish.ts'
 import {
   aClaim,
   aDefinition,
-  aHandOff,
+  aDirectDispatch,
   aJob,
   anInstance,
   aTick,
@@ -149,8 +149,11 @@ async function enqueued(
 }
 
 const dispatched = async ({ me }: Case, jobs: readonly NewJob[]): Promise<void> => {
-  const handOff = aHandOff(me, { queues: [{ queue: MINE.queue, room: 9 }], kinds: [MINE.kind, OTHER.kind] })
-  for (const { lease } of await store.enqueue(jobs, { handOff }))
+  const directDispatch = aDirectDispatch(me, {
+    queues: [{ queue: MINE.queue, room: 9 }],
+    kinds: [MINE.kind, OTHER.kind],
+  })
+  for (const { lease } of await store.enqueue(jobs, { directDispatch }))
     if (lease !== undefined) expect(lease).toMatchObject(MINE)
 }
 

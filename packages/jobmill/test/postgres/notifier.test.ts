@@ -36,7 +36,7 @@ function slowSender() {
       arrived.splice(0).forEach((arrive) => arrive())
       await Promise.resolve()
     }
-    await sender.idle()
+    await sender.close()
   }
   return { sender, messages, letGo }
 }
@@ -87,7 +87,7 @@ describe('postgres notifier: sending', () => {
     expect(clock.waits.map(({ ms }) => ms)).toEqual([NOTIFY_EVERY_MS - 2])
     clock.now = NOTIFY_EVERY_MS
     clock.waits.shift()?.task()
-    await sender.idle()
+    await sender.close()
     expect(texts.map(readMessage)).toMatchObject([{ notifications: [{ queue: 'a', jobs: 5 }] }])
   })
 
@@ -231,7 +231,7 @@ describe('postgres notifier: between handles', () => {
     expect(await waits).toMatchObject([{ queue: 'a', jobs: 1 }])
   })
 
-  test('a message of an earlier release wakes every instance', async () => {
+  test('a message in an unknown format wakes every instance', async () => {
     const schema = freshSchema(url, 'notify')
     const store = await opened(schema)
     const waits = wait(store)

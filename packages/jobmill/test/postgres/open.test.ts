@@ -43,6 +43,19 @@ describe('postgres options', () => {
   })
 })
 
+describe('postgres settings', () => {
+  test('a session whose arrays cannot have nulls is refused', async () => {
+    const session = new URL(url)
+    session.searchParams.set('options', '-c array_nulls=off')
+    await expect(
+      postgres(session.href, { schema: 'open_nulls', notifier: false }).open(),
+    ).rejects.toMatchObject({
+      code: 'STORE_UNSUPPORTED',
+      field: 'array_nulls',
+    })
+  })
+})
+
 describe('postgres migrations', () => {
   test('all tables are in the chosen schema, and a second open changes nothing', async () => {
     const schema = freshSchema(url, 'open')

@@ -3,9 +3,10 @@
  * before it runs, and none may scan a large table.
  */
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
+import type { Finish, Transition } from '../../src/store/types/finish.ts'
 import type { JobFilter } from '../../src/store/types/job-list.ts'
 import { aJob, anInstance, aHeartbeat, aRetain } from '../../../conformance/src/factories.ts'
 import { expectIndexes as expectUse, type Explained, explaining, plansOf } from './explaining.ts'
@@ -106,6 +107,16 @@ describe('postgres plans', () => {
     )
     await expectIndexes(() => store.finish(items), 'running_pkey')
   })
+  test('a finish of failed and forgotten jobs, some sent twice, uses the primary keys', async () => {
+    const leases = await store.claim({ ...claim, quarantined: 'skip' })
+    const items = leases.map(({ id, token }, at): Finish => {
+      const failed: Transition = { to: 'scheduled', delayMs: 60_000, refund: false }
+      const forgotten: Transition = { to: 'done', result: null, forget: true }
+      return { id, token, outcome: 'failed', transition: at % 2 === 0 ? failed : forgotten }
+    })
+    await expectIndexes(() => store.finish(items.slice(2)), 'running_pkey', 'job_pkey')
+    await expectIndexes(() => store.finish(items), 'running_pkey', 'attempt_pkey')
+  })
   test.each(['keep', 'replace'] as const)(
     'an enqueue with a key, to %s its holder, probes the key',
     (onConflict) =>
@@ -168,10 +179,29 @@ describe('postgres plans', () => {
   })
   test('counts read the totals, and hop over the priorities of ready', () =>
     expectIndexes(() => store.counts(), 'ready_pkey'))
-  test('a caller that awaits a job never reads its row, which has the payload', async () => {
+  test('a caller that awaits a job reads no batch', async () => {
     const ids = (await store.list({}, { limit: 100 })).jobs.map(({ id }) => id)
     const plans = await plansOf(store, () => store.results(ids))
-    expect(plans.flatMap(({ indexes }) => indexes)).not.toContain('job_pkey')
+    expect(plans.flatMap(({ seqScans }) => seqScans)).not.toContain('batch')
+    expect(plans.flatMap(({ indexes }) => indexes)).not.toContain('batch_pkey')
+  })
+  test('a finish that may have emptied a batch reads only the attempts of its jobs', async () => {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    onTestFinished(() => client.end())
+    const run = (sql: string) => client.query<{ read: string }>(sql.replaceAll('jobmill.', `${schema}.`))
+    await run('BEGIN')
+    await run(`INSERT INTO jobmill.batch (token, queue_id, instance, started_at, ids, seqs, ready_ats)
+      SELECT 5, 1, '${alive.id}', 0, array_agg(j.id), array_agg(0), array_agg(0)
+        FROM (SELECT id FROM jobmill.job WHERE queue_id = 1 ORDER BY id LIMIT 30) AS j`)
+    await run(`SELECT jobmill.finish(NULL, b.ids[:1], '{5}', '{NULL}', '', false, NULL, 32, '{5}', '{5}')
+      FROM (SELECT ids FROM jobmill.batch WHERE token = 5) AS b`)
+    const { rows } = await run(
+      `SELECT pg_stat_get_xact_tuples_returned('jobmill.attempt_pkey'::regclass) AS read FROM jobmill.batch WHERE token = 5`,
+    )
+    await run('ROLLBACK')
+    expect(rows).toHaveLength(1)
+    expect(Number(rows[0]?.read)).toBeLessThan(200)
   })
   test('the search for kinds without a worker reads the front of each queue in order', async () => {
     await expectIndexes(() => store.inspect.unservedKinds(), 'ready_pkey')

@@ -172,7 +172,7 @@ describe('postgres pool', () => {
       }),
     })
     clients.give(await clients.take(), true)
-    // It receives a goodbye, and does not close its side.
+    // The server receives the Terminate message, and does not close its side.
     await clients.end()
     expect(sockets[0]?.destroyed).toBe(false)
   })
@@ -189,15 +189,15 @@ describe('postgres pool', () => {
     const { rows } = await admin.query<{ types: string; count: number }>(
       `SELECT (SELECT string_agg(format_type(t, NULL), ', ' ORDER BY n) FROM unnest(p.proargtypes) WITH ORDINALITY AS a(t, n)) AS types,
               p.pronargs::int4 AS count
-         FROM pg_proc AS p WHERE p.proname = 'enqueue_due' AND p.pronamespace = '${schema}'::regnamespace`,
+         FROM pg_proc AS p WHERE p.proname = 'enqueue' AND p.pronamespace = '${schema}'::regnamespace`,
     )
     const { types = '', count = 0 } = rows[0] ?? {}
     const passed = Array.from({ length: count }, (_, n) => `$${n + 1}`).join(', ')
-    await admin.query(`ALTER FUNCTION ${schema}.enqueue_due(${types}) RENAME TO enqueue_due_before`)
+    await admin.query(`ALTER FUNCTION ${schema}.enqueue(${types}) RENAME TO enqueue_before`)
     await admin.query(`
-      CREATE FUNCTION ${schema}.enqueue_due(${types})
-      RETURNS TABLE (at_ms int8, the_token int8, the_leased text, the_walked json, more int4) LANGUAGE sql AS $$
-        SELECT o.*, 1 FROM ${schema}.enqueue_due_before(${passed}) AS o $$`)
+      CREATE FUNCTION ${schema}.enqueue(${types})
+      RETURNS TABLE (the_jobs int4, at_ms int8, the_token int8, the_leased int4, the_walked jsonb, the_placed json, more int4) LANGUAGE sql AS $$
+        SELECT o.*, 1 FROM ${schema}.enqueue_before(${passed}) AS o $$`)
     await store.enqueue([aJob()])
     expect((await store.counts())[0]).toMatchObject({ ready: 2 })
   })

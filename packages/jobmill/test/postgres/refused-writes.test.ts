@@ -157,6 +157,23 @@ describe('postgres: writes that are refused temporarily', () => {
     expect(new Set(troubles)).toEqual(new Set(['finish']))
   }, 60_000)
 
+  test('D1 P11 with XX000 for some of many enqueues at once: the others are written in seconds, and the rest once', async () => {
+    const { mill } = scene()
+    await refuse('job', `NEW.payload::text IN ('"odd"', '"strange"')`, 'XX000')
+    const payloads = [...Array.from({ length: 40 }, (_, n) => n), 'odd', 'strange', 'fine']
+    const answered: unknown[] = []
+    const calls = payloads.map(async (payload) => {
+      const job = await mill.enqueue('nobody', payload)
+      answered.push(payload)
+      return job.id
+    })
+    await Promise.all(calls.filter((_, at) => at < 40 || at === 42))
+    expect(answered).toHaveLength(41)
+    await define('job', 'false', 'P0001')
+    expect(new Set(await Promise.all(calls)).size).toBe(43)
+    expect(await mill.count({ kind: 'nobody' })).toMatchObject({ jobs: 43 })
+  }, 60_000)
+
   test('D1 with 25P04 while a table is locked: the session ends, and everything is written once when the lock is free', async () => {
     const { mill, runs, parent, plain } = scene({ parameters: '?options=-c%20transaction_timeout%3D300ms' })
     await mill.start()

@@ -377,8 +377,8 @@ describe('H4 parts of the schema are deleted under a working mill', () => {
     ['kind', `INSERT INTO jobmill.kind (name) VALUES ('letter')`],
     [
       'queue',
-      `INSERT INTO jobmill.queue (name, paused, backoff_enabled, backoff_base_ms, backoff_max_ms, declared)
-       VALUES ('mail', false, true, 1, 1, false)`,
+      `INSERT INTO jobmill.queue (name, paused, backoff_enabled, backoff_base_ms, backoff_max_ms)
+       VALUES ('mail', false, true, 1, 1)`,
     ],
   ] as const)(
     'H4 P1 a %s with a changed id gets its own id again, and its jobs run',

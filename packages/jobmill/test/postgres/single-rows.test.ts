@@ -100,4 +100,36 @@ describe('tables for a single row', () => {
     await opened(schema)
     expect((await rowsOf(schema)).map((rows) => rows.length)).toEqual([1, 1, 1])
   })
+
+  test('D2 a migration that is listed twice: the doctor reports it, open removes the copy, and the fix of the key works', async () => {
+    const schema = freshSchema(url, 'rows')
+    const store = await opened(schema)
+    // As after a restore under a running process: both wrote the row, so the key could not be created.
+    await admin.query(`ALTER TABLE ${schema}.migration DROP CONSTRAINT migration_pkey`)
+    await admin.query(`INSERT INTO ${schema}.migration SELECT * FROM ${schema}.migration`)
+    expect(await reported(store)).toEqual([`the table "${schema}".migration has 2 rows instead of 1`])
+    const next = await opened(schema)
+    expect(await reported(next)).toEqual([])
+    const key = (await next.tools.diagnose()).find(
+      ({ check, level }) => check === 'index' && level === 'error',
+    )
+    const [, statement = ''] = /^Create it: (.*)$/.exec(key?.fix ?? '') ?? []
+    expect(statement).toContain('ADD CONSTRAINT migration_pkey')
+    await admin.query(statement)
+    expect((await next.tools.diagnose()).find(({ check }) => check === 'index')).toMatchObject({
+      level: 'ok',
+    })
+  })
+
+  test('D2 a migration that is listed twice with different contents is refused, in either order', async () => {
+    const schema = freshSchema(url, 'rows')
+    await opened(schema)
+    await admin.query(`ALTER TABLE ${schema}.migration DROP CONSTRAINT migration_pkey`)
+    await admin.query(
+      `INSERT INTO ${schema}.migration SELECT number, name, 'other', 1 FROM ${schema}.migration`,
+    )
+    await expect(opened(schema)).rejects.toMatchObject({ code: 'SCHEMA_CHANGED' })
+    await admin.query(`UPDATE ${schema}.migration SET applied_at = 2 WHERE checksum <> 'other'`)
+    await expect(opened(schema)).rejects.toMatchObject({ code: 'SCHEMA_CHANGED' })
+  })
 })

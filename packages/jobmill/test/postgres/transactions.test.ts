@@ -185,6 +185,20 @@ describe('an invalid transaction', () => {
     expect(await store.counts()).toEqual(before)
   })
 
+  test('D low: a transaction that an earlier error aborted is refused, and the error says so', async () => {
+    const { enqueue } = enqueuer(store)
+    const client = await pool.connect()
+    onTestFinished(() => client.release())
+    await client.query('BEGIN')
+    await client.query('SELECT 1 / 0').catch(() => {})
+    await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: client })).rejects.toMatchObject({
+      code: 'TX_INVALID',
+      message:
+        'tx: was aborted by an earlier error. Roll back, and repeat the transaction. Look for the first error in it.',
+    })
+    await client.query('ROLLBACK')
+  })
+
   test('a function that runs something else is refused, because it would pass for a write', async () => {
     const { enqueue } = enqueuer(store as FullStore)
     await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: async () => [] })).rejects.toMatchObject({
@@ -241,5 +255,37 @@ describe('an invalid transaction', () => {
     const keyed = { kind: KIND, payload: 1, dedupe: { key: 'run nothing' }, tags: ['t'] }
     for (const job of [{ kind: KIND, payload: 1 }, keyed])
       await expect(enqueue([job], { tx: async () => [] })).rejects.toMatchObject({ code: 'TX_INVALID' })
+  })
+
+  test('D low: a function without rows is refused for a finish too, and does not pass for a lost lease', async () => {
+    const { enqueue } = enqueuer(store)
+    const me = anInstance()
+    await store.instances.register(me)
+    await enqueue([{ kind: KIND, payload: 1 }])
+    const [lease] = await store.claim(aClaim(me.id))
+    const { id = '', token = 0 } = lease ?? {}
+    const done = { id, token, outcome: 'returned', transition: { to: 'done', result: null } } as const
+    const client = await pool.connect()
+    onTestFinished(() => client.release())
+    const dropping: Tx = async (text, values) => {
+      await client.query(text, values)
+      return []
+    }
+    for (const tx of [async () => [], async () => [{ id: 'other' }], dropping]) {
+      await client.query('BEGIN')
+      await expect(store.finish([done], { tx })).rejects.toMatchObject({
+        code: 'TX_INVALID',
+        field: 'tx',
+        fix: expect.stringContaining('returns the rows') as string,
+      })
+      await client.query('ROLLBACK')
+    }
+    // A lost lease is still one.
+    await client.query('BEGIN')
+    const [lost] = await store.finish([{ ...done, token: token + 1 }], { tx: client })
+    expect(lost).toMatchObject({ accepted: false })
+    expect(await store.finish([done], { tx: client })).toMatchObject([{ accepted: true }])
+    await client.query('COMMIT')
+    await store.delete([id])
   })
 })

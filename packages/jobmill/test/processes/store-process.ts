@@ -12,7 +12,7 @@ export type Task =
   | 'enqueue-one'
   | 'enqueue-for-ever'
   | 'enqueue-and-work'
-  | 'enqueue-when-told'
+  | 'enqueue-on-request'
   | 'claim-and-hang'
 
 /** How many jobs a process enqueues before it starts to work. */
@@ -50,7 +50,7 @@ const tasks: Readonly<Record<Task, (store: FullStore) => Promise<void>>> = {
   },
 
   /** Answers each message with the id of a job, or with the code of the error. Ends after `{ end: true }`. */
-  'enqueue-when-told': async (store) => {
+  'enqueue-on-request': async (store) => {
     tell('open')
     for (;;) {
       const [message] = (await once(process, 'message')) as [{ readonly end?: boolean }]

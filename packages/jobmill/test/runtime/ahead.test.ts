@@ -114,6 +114,6 @@ describe.each(subjects)('prefetch on $name', ({ name, mill: create }) => {
     await mill.platform.advance('1s')
     const report = await stopping
     expect(released.length).toBeGreaterThan(0)
-    expect(report).toMatchObject({ finished: 1, handedBack: released.length, interrupted: 0 })
+    expect(report).toMatchObject({ finished: 1, returned: released.length, interrupted: 0 })
   })
 })

@@ -15,7 +15,7 @@ const WRONG = {
   names: [...NEITHER, 7, {}, () => 'x', [], [7], [['x']]],
   count: [...NEITHER, '7', {}, [7], () => 7, -1, 1.5],
   instant: [...NEITHER, '7', {}, [7], () => 7, 1.5],
-  object: [...NEITHER, 7, 'x', [{}], () => ({}), { unknown: 1 }],
+  object: [...NEITHER, 7, 'x', [{}], () => ({}), new Map(), { unknown: 1 }],
   list: [...NEITHER, 7, 'x', {}, () => [], new Map(), new String('x')],
   signal: [...NEITHER, 7, 'x', {}, [], () => {}, new AbortController()],
   act: [...NEITHER, 7, {}, ['explode'], 'explode'],

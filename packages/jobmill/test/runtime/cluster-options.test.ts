@@ -25,6 +25,12 @@ describe('options for a cluster', () => {
       'queues: must be an object with an entry for each name (got an array of 1 item). Pass { mail:',
     ],
     [{ limits: [{ rate: 1 }] }, 'limits: must be an object with an entry for each name'],
+    [
+      { queues: new Map([['mail', { workers: 1 }]]) },
+      'queues: must be an object with an entry for each name (got a Map). Pass { mail:',
+    ],
+    [{ queues: { mail: new Map() } }, 'queues.mail: must be an object (got a Map'],
+    [{ limits: new Map() }, 'limits: must be an object with an entry for each name'],
     [{ limits: { a: {} } }, 'limits.a: must have a rate or a concurrency. Pass { rate: 50'],
     [
       { limits: { a: { rate: 5, per: 60 } } },

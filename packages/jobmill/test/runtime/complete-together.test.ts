@@ -175,7 +175,7 @@ test('D7 sqlite: jobs enqueued with the completion are bounded like one call, be
       code: 'PAYLOAD_TOO_LARGE',
       retryable: false,
       message:
-        'items: the jobs of this completion are 95 MiB, more than 64 MiB. Enqueue some of them without withCompletion.',
+        'withCompletion: the jobs of one completion exceed 64 MiB (got 95 MiB). Enqueue some of them without withCompletion.',
     },
   ])
 })

@@ -181,7 +181,7 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
     expect(database?.server).toMatch(/^(SQLite|PostgreSQL) \d/)
     expect(duties.find(({ name }) => name === 'roll-up')).toMatchObject({ everyMs: 15_000, failures: 0 })
     expect(duties.find(({ name }) => name === 'reap')?.everyMs).toBeNull()
-    expect(storeTimings.heartbeat.count).toBeGreaterThan(10)
+    expect(storeTimings.heartbeat.count).toBeGreaterThan(5)
     expect(startedAt).toBeGreaterThan(0)
     expect(node).toBe(process.version)
   })

@@ -232,7 +232,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     await claim?.reached
     const stopping = mill.stop({ grace: 0 })
     claim?.release()
-    expect(await stopping).toMatchObject({ finished: 0, handedBack: 1, interrupted: 0 })
+    expect(await stopping).toMatchObject({ finished: 0, returned: 1, interrupted: 0 })
     expect(happened(mill, id)).toEqual(['enqueued', 'released'])
     expect(mill.platform.pendingTimers).toBe(0)
   })
@@ -252,7 +252,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     const stopping = mill.stop({ grace: 0 })
     claim?.release()
     await mill.platform.advance('1m')
-    expect(await stopping).toMatchObject({ finished: 0, handedBack: 0, interrupted: 0 })
+    expect(await stopping).toMatchObject({ finished: 0, returned: 0, interrupted: 0 })
     expect(happened(mill, id)).toEqual(['enqueued'])
   })
 
@@ -264,7 +264,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     await mill.clock.advance('2s')
     const stopping = mill.stop({ grace: 0 })
     await mill.platform.advance('1s')
-    expect(await stopping).toMatchObject({ finished: 0, handedBack: 0, interrupted: 1 })
+    expect(await stopping).toMatchObject({ finished: 0, returned: 0, interrupted: 1 })
     expect(happened(mill, id)).toContain('interrupted')
     expect(mill.events.find(({ type }) => type === 'mill-stopping')).toMatchObject({ running: 1, graceMs: 0 })
   })
@@ -417,7 +417,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     await again.stop()
   })
 
-  test('P15 an idle mill queries the database at most twice a second, and not at all after its stop', async () => {
+  test('P15 an idle mill queries the database at most once a second, or twice on SQLite, and not at all after its stop', async () => {
     const stores: Faults[] = []
     const count = (store: FullStore): FullStore => {
       const faulty = faultyStore(store)
@@ -432,8 +432,8 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     await mill.clock.advance('5s')
     const before = counted()
     await mill.clock.advance('60s')
-    expect(counted() - before).toBeGreaterThan(60)
-    expect(counted() - before).toBeLessThanOrEqual(120)
+    expect(counted() - before).toBeGreaterThan(20)
+    expect(counted() - before).toBeLessThanOrEqual(name === 'postgres' ? 60 : 120)
     await mill.stop()
     const after = counted()
     await mill.platform.advance('60s')

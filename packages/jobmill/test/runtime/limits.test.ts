@@ -385,7 +385,7 @@ const problemsOf = (limits: unknown, more: object = {}) =>
   }).map(({ level, code, option }) => [level, code, option])
 
 const MEANT =
-  'Did you mean "smtp"? Otherwise declare it in the option limits, or create it with mill.limits.create'
+  'Did you mean "smtp"? Otherwise declare it under `limits` in the options of jobmill(), or create it with mill.limits.create'
 
 describe('the option limits', () => {
   test.each([
@@ -424,7 +424,7 @@ describe('the option limits', () => {
       code: 'LIMIT_UNKNOWN',
       field: 'queues.mail.limit',
       value: '"nope"',
-      fix: 'Declare it in the option limits, or create it with mill.limits.create',
+      fix: 'Declare it under `limits` in the options of jobmill(), or create it with mill.limits.create',
     })
   })
 

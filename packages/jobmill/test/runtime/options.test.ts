@@ -70,7 +70,7 @@ describe('the options of a mill', () => {
     [{ middleware: () => null }, 'error OPTION_INVALID middleware'],
     [{ serve: 'default' }, 'error OPTION_INVALID serve'],
     [{ queues: [] }, 'error OPTION_INVALID queues'],
-  ])('refuse what is no list or table: %j', (input, problem) => {
+  ])('refuse a value that is neither a list nor a table: %j', (input, problem) => {
     expect(problemsOf(input)).toEqual([problem])
   })
 

@@ -64,7 +64,7 @@ describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create 
       ['returned', null],
     ])
     expect(mill.platform.pendingTimers).toBe(timers)
-    expect(await mill.stop()).toMatchObject({ finished: 0, handedBack: 0, interrupted: 0 })
+    expect(await mill.stop()).toMatchObject({ finished: 0, returned: 0, interrupted: 0 })
     expect(mill.platform.pendingTimers).toBe(0)
   })
 

@@ -7,6 +7,7 @@ import { prepareSchedule, type ScheduleOptions } from '../../src/job/schedule/sc
 import { systemPlatform } from '../../src/platform/platform.ts'
 import { postgres } from '../../src/postgres.ts'
 import { type Schedules, schedulesApi } from '../../src/runtime/operate/schedules.ts'
+import type { MillTools } from '../../src/runtime/tools.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { JobRecord } from '../../src/store/types/job-record.ts'
 import type { FullStore } from '../../src/store/store.ts'
@@ -70,30 +71,29 @@ function benchOn(open: Open): Bench {
 
 function aProcess(store: Process['store'], now: () => number, jobs: readonly AnyJob[]): Process {
   const platform = { ...systemPlatform, now }
-  const tools = {
-    definition: (kind: string) => jobs.find((job) => job.kind === kind),
-    queueOf: (kind: string) => `queue-of-${kind}`,
-    payloadLimitBytes: 100_000,
-  }
+  const definition = (kind: string) => jobs.find((job) => job.kind === kind)
+  const options = { queueOf: (kind: string) => `queue-of-${kind}`, payloadLimitBytes: 100_000 }
   let wakes = 0
   const { signal } = new AbortController()
+  const tools: Partial<Omit<MillTools, 'options'>> = {
+    opened: async () => store,
+    definition,
+    platform,
+    emit: () => {},
+    wake: () => void (wakes += 1),
+    by: () => 'bench',
+  }
   return {
     store,
-    schedules: schedulesApi({
-      ...tools,
-      opened: async () => store,
-      platform,
-      emit: () => {},
-      async enqueue(job) {
-        const [answer] = await store.enqueue([job])
-        return answer ?? { id: job.id, outcome: 'enqueued' }
-      },
-      wake: () => void (wakes += 1),
-      by: () => 'bench',
+    schedules: schedulesApi({ ...tools, options } as MillTools, async (job) => {
+      const [answer] = await store.enqueue([job])
+      return answer ?? { id: job.id, outcome: 'enqueued' }
     }),
     serve: () => serveSchedules({ store, platform, signal }),
     async deploy(...schedules) {
-      const prepared = schedules.map((one, at) => prepareSchedule(one, tools, `schedules[${at}]`))
+      const prepared = schedules.map((one, at) =>
+        prepareSchedule(one, { ...options, definition }, `schedules[${at}]`),
+      )
       for (const { fits } of prepared) await fits
       await store.schedules.declare(
         prepared.map(({ name, version, definition }) => ({ name, version, definition })),

@@ -156,8 +156,8 @@ describe('directly dispatched jobs', () => {
     await store.instances.register(instance)
     for (const size of [1, MANY]) {
       const jobs = someJobs(Array.from({ length: size }, (_, at) => ({ tags: at % 5 === 4 ? ['t'] : [] })))
-      const handOff = { instance: instance.id, queues: [{ queue: QUEUE, room: size }], kinds: [KIND] }
-      const leases = (await store.enqueue(jobs, { handOff })).flatMap(({ lease }) => lease ?? [])
+      const directDispatch = { instance: instance.id, queues: [{ queue: QUEUE, room: size }], kinds: [KIND] }
+      const leases = (await store.enqueue(jobs, { directDispatch })).flatMap(({ lease }) => lease ?? [])
       assert.lengthOf(leases, size)
       const finished = await store.finish(leases.map((one) => done(one)))
       assert.isTrue(finished.every(({ accepted }) => accepted))
@@ -177,8 +177,8 @@ describe('directly dispatched jobs', () => {
     const [first, ...jobs] = someJobs(Array.from({ length: MANY }, () => ({})))
     assert.isDefined(first)
     await store.enqueue([{ ...first, queue: 'elsewhere' }])
-    const handOff = { instance: instance.id, queues: [{ queue: QUEUE, room: 100 }], kinds: [KIND] }
-    const replies = await store.enqueue([first, ...jobs, ...jobs], { handOff })
+    const directDispatch = { instance: instance.id, queues: [{ queue: QUEUE, room: 100 }], kinds: [KIND] }
+    const replies = await store.enqueue([first, ...jobs, ...jobs], { directDispatch })
     assert.deepEqual(
       replies.map(({ lease }) => lease?.id),
       [undefined, ...jobs.map(({ id }) => id), ...jobs.map(() => undefined)],

@@ -30,7 +30,7 @@ interface Enqueuer {
 async function enqueuer(file: string): Promise<Enqueuer> {
   const started = startProcess('store-process.ts', {
     place: { store: 'sqlite', at: file },
-    task: 'enqueue-when-told',
+    task: 'enqueue-on-request',
   })
   const { messages, ended } = started
   await started.untilMessages(({ length }) => length === 1)
@@ -130,7 +130,7 @@ describe('D3 P1 deleted log files', () => {
   const ENDS = (['-wal', '-shm', 'both'] as const).flatMap((which) =>
     (['stop', 'kill'] as const).map((end) => [which, end] as const),
   )
-  // Each log, and each end.
+  // `npm test` covers each log and each end, but not all pairs.
   test.for(ENDS.filter((_, at) => inFull(true, [0, 3, 5].includes(at))))(
     '%s, under two processes that enqueue and then %s: no job is lost',
     async ([which, end]) => {

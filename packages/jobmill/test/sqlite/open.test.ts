@@ -20,7 +20,7 @@ import { sqlite } from '../../src/sqlite.ts'
 import { openConnection } from '../../src/store-sqlite/connection/connection.ts'
 import { migrate } from '../../src/store-sqlite/schema/migrate.ts'
 import { MIGRATIONS } from '../../src/store-sqlite/schema/migrations.ts'
-import { versionProblem } from '../../src/store-sqlite/connection/sqlite-version.ts'
+import { versionProblem } from '../../src/store-sqlite/connection/driver.ts'
 import { migration } from '../../src/store/admin/migrations.ts'
 import { aClaim, aJob, anInstance, aHeartbeat } from '../../../conformance/src/factories.ts'
 import { FILE_CHANGES } from './file-changes.ts'
@@ -118,7 +118,7 @@ describe('opening sqlite', () => {
         code: 'STORE_UNSUPPORTED',
         retryable: false,
         message: expect.stringContaining(
-          'has several names (hard links), and each has its own log (got 2)',
+          'has several names (hard links), and each has its own log (got 2 names)',
         ) as string,
         fix: expect.stringContaining('delete the other names') as string,
       })

@@ -113,18 +113,18 @@ function many(): NewJob[] {
 
 /** Bulk direct dispatch, claims and finishes have their own statements, with and without equal jobs. */
 async function statementsForMany(store: FullStore, instance: string): Promise<void> {
-  const handOff = { instance, queues: [{ queue: 'many', room: 100 }], kinds: [KIND] }
+  const directDispatch = { instance, queues: [{ queue: 'many', room: 100 }], kinds: [KIND] }
   const ends = [
     { result: () => null, forget: false },
     { result: () => null, forget: true },
     { result: (at: number) => String(at), forget: false },
   ]
   for (const { result, forget } of ends) {
-    const leases = (await store.enqueue(many(), { handOff })).flatMap(({ lease }) => lease ?? [])
+    const leases = (await store.enqueue(many(), { directDispatch })).flatMap(({ lease }) => lease ?? [])
     await store.enqueue(many())
-    leases.push(...(await store.claim(aClaim(instance, { queues: handOff.queues, limit: 15 }))))
+    leases.push(...(await store.claim(aClaim(instance, { queues: directDispatch.queues, limit: 15 }))))
     await store.enqueue([aJob({ queue: 'many', priority: -1 })])
-    leases.push(...(await store.claim(aClaim(instance, { queues: handOff.queues, limit: 3 }))))
+    leases.push(...(await store.claim(aClaim(instance, { queues: directDispatch.queues, limit: 3 }))))
     await store.finish(
       leases.map(({ id, token }, at) => {
         const transition = { to: 'done', result: result(at), forget } as const

@@ -7,6 +7,7 @@ import { freshSchema } from '../../../../test/support/databases.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
 import type { Lease } from '../../src/store/types/claim.ts'
 import type { Finish } from '../../src/store/types/finish.ts'
+import { NOTHING_RETAINED } from '../../src/store/types/replies.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { postgres } from '../../src/postgres.ts'
 import { aClaim, anInstance, aRetain, QUEUE, someJobs } from '../../../conformance/src/factories.ts'
@@ -119,7 +120,9 @@ test.each(['sqlite', 'postgres'] as const)(
       new AbortController().signal,
       (counts) => void partly.push(counts),
     ).catch((error: unknown) => error)
-    expect(failed).toMatchObject({ field: 'queue', value: '"stuck"' })
+    expect(failed).toMatchObject({
+      message: expect.stringContaining('retention of queue "stuck" failed') as string,
+    })
     expect(String((failed as Error).cause)).toContain('refused here')
     expect(partly).toMatchObject([{ jobs: 2, done: 2, dead: 0, cancelled: 0 }])
     expect(
@@ -127,3 +130,22 @@ test.each(['sqlite', 'postgres'] as const)(
     ).toEqual([['stuck', 1]])
   },
 )
+
+test.each([
+  { store: 'that names no size', retainBatch: undefined, limit: 500 },
+  { store: 'that names one', retainBatch: 2_000, limit: 2_000 },
+])('a pass on a store $store deletes $limit jobs a call', async ({ retainBatch, limit }) => {
+  const limits: number[] = []
+  const store = {
+    queues: {} as Parameters<typeof retainAll>[0]['queues'],
+    ...(retainBatch !== undefined && { retainBatch }),
+    async retain(request: { readonly limit: number }) {
+      limits.push(request.limit)
+      return { ...NOTHING_RETAINED, more: limits.length < 2 }
+    },
+  }
+  const { limit: _limit, ...ages } = aRetain()
+  await retainAll(store, ages, new AbortController().signal)
+  expect(limits).toEqual([limit, limit])
+  expect(postgres('postgres://localhost/x').retainBatch).toBe(4_000)
+})

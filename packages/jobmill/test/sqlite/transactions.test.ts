@@ -1,5 +1,7 @@
 // P10: enqueue and finish inside a transaction of the user, on the user's handle.
-import { cpSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, cpSync, renameSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -11,6 +13,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
 import type { SqliteTx } from '../../src/sqlite.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance } from '../../../conformance/src/factories.ts'
+import { killAtEnd } from '../../../../test/support/programs/kill-at-end.ts'
 import { freshFile, openStore } from './support.ts'
 
 let path: string
@@ -139,6 +142,101 @@ describe('P10 sqlite: a transaction with an outdated snapshot', () => {
     await store.enqueue([aJob()], { tx: db })
     db.exec('COMMIT')
     expect(await store.counts()).toMatchObject([{ ready: 2 }])
+  })
+})
+
+describe('P10 sqlite: a transaction that cannot write', () => {
+  test.for([['has read'], ['has not read']])(
+    'D10 %s while another connection has the write lock: says to begin again',
+    async ([what]) => {
+      const other = new Database(path)
+      other.exec('BEGIN IMMEDIATE')
+      db.exec('BEGIN')
+      if (what === 'has read') db.prepare('SELECT count(*) FROM jobmill_job').get()
+      await expect(store.enqueue([aJob()], { tx: db })).rejects.toMatchObject({
+        code: 'TX_INVALID',
+        retryable: false,
+        message: expect.stringContaining('another connection has the write lock') as string,
+        fix: expect.stringContaining('Roll it back and use BEGIN IMMEDIATE') as string,
+      })
+      other.exec('COMMIT')
+      other.close()
+      db.exec('ROLLBACK; BEGIN IMMEDIATE')
+      await store.enqueue([aJob()], { tx: db })
+      db.exec('COMMIT')
+      expect(await store.counts()).toMatchObject([{ ready: 1 }])
+    },
+  )
+
+  test.for([
+    ['opened as read-only', () => new Database(path, { readonly: true })],
+    ['with query_only', () => (db.pragma('query_only = ON'), db)],
+  ] as const)('D10 b a handle %s is named', async ([, open]) => {
+    const handle = open()
+    handle.exec('BEGIN')
+    await expect(store.enqueue([aJob()], { tx: handle })).rejects.toMatchObject({
+      code: 'TX_INVALID',
+      retryable: false,
+      message: expect.stringContaining('tx: is read-only') as string,
+    })
+    handle.exec('ROLLBACK')
+    if (handle !== db) handle.close()
+  })
+})
+
+function copied(): string {
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  const copy = `${path}.copy`
+  copyFileSync(path, copy)
+  return copy
+}
+
+describe('P10 sqlite: a handle that has another file open than the store', () => {
+  const OTHER = {
+    code: 'TX_INVALID',
+    message: expect.stringContaining('a different database file') as string,
+  }
+
+  test.for(['BEGIN', 'BEGIN IMMEDIATE'])('D3 %s on a copy of the file is refused', async (begin) => {
+    const other = new Database(copied())
+    other.exec(begin)
+    await expect(store.enqueue([aJob()], { tx: other })).rejects.toMatchObject(OTHER)
+    other.close()
+  })
+
+  test.for(['BEGIN', 'BEGIN IMMEDIATE'])(
+    'D3 %s on a file that was replaced before the store opened is refused',
+    async (begin) => {
+      await store.close()
+      const copy = copied()
+      for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`, { force: true })
+      renameSync(copy, path)
+      const later = await openStore(path)
+      db.exec(begin)
+      await expect(later.enqueue([aJob()], { tx: db })).rejects.toMatchObject(OTHER)
+      db.exec('ROLLBACK')
+      // Also while another process writes to the new file.
+      const locks = `const db = require('better-sqlite3')(process.argv[1])
+        db.exec('BEGIN IMMEDIATE')
+        process.stdout.write('locked')
+        setInterval(() => db.inTransaction, 1_000)`
+      const writer = spawn(process.execPath, ['-e', locks, path], { cwd: import.meta.dirname })
+      killAtEnd(writer)
+      await once(writer.stdout, 'data')
+      db.exec(begin)
+      await expect(later.enqueue([aJob()], { tx: db })).rejects.toMatchObject(OTHER)
+      db.exec('ROLLBACK')
+    },
+  )
+
+  test('D3 the handle that opens the file again is accepted, and the write lock of the store is free', async () => {
+    for (const begin of ['BEGIN', 'BEGIN IMMEDIATE']) {
+      db.exec(begin)
+      await store.enqueue([aJob()], { tx: db })
+      db.exec('COMMIT')
+      await store.enqueue([aJob()])
+    }
+    expect(await store.counts()).toMatchObject([{ ready: 4 }])
   })
 })
 

@@ -1,5 +1,5 @@
 // Waiting jobs, and jobs with every outcome.
-import { aFinish, DEAD, DONE, later, RELEASED } from '../../../conformance/src/suite/bench.ts'
+import { aFinish, DEAD, DONE, later, RELEASED } from '../../../conformance/src/factories.ts'
 import { HOUR, type Words } from './words.ts'
 
 export async function waiting({ store, clock, enqueue, running, claimOne }: Words): Promise<void> {
@@ -16,9 +16,9 @@ export async function waiting({ store, clock, enqueue, running, claimOne }: Word
   await enqueue({ delay: HOUR, priority: 3, tags: ['late'] })
   await enqueue({ runAt: new Date(clock.now() + 2 * HOUR), queue: 'slow' })
   // Released to the front, retried at the end, snoozed, throttled, and one with a log.
-  const handedBack = await running({ queue: 'slow' })
+  const released = await running({ queue: 'slow' })
   clock.advance(10)
-  await store.finish([aFinish(handedBack, RELEASED)])
+  await store.finish([aFinish(released, RELEASED)])
   await store.finish([aFinish(await running(), later(0), { error: 'at once', log: 'a line\n' })])
   await store.finish([
     aFinish(await running(), later(40_000), { outcome: 'timed-out', error: 'slow', ranMs: 3 }),

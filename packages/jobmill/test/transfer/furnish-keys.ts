@@ -1,6 +1,6 @@
 // Jobs with dedupe keys and with order keys.
 import type { JobRequest } from '../../src/job/prepare-jobs.ts'
-import { aFinish, DEAD, DONE, FORGET, later } from '../../../conformance/src/suite/bench.ts'
+import { aFinish, DEAD, DONE, FORGET, later } from '../../../conformance/src/factories.ts'
 import { HOUR, type Words } from './words.ts'
 
 /** Keys that are held by waiting, done and deleted jobs; and keys whose hold has expired. */

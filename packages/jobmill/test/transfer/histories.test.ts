@@ -18,7 +18,7 @@ import { plainJob } from '../model/plain.ts'
 import { begin, startWorkers, withStepsInError } from '../model/run.ts'
 import { dutySteps, reap } from '../model/steps/duties.ts'
 import { enqueueSteps } from '../model/steps/enqueue.ts'
-import { handOffSteps } from '../model/steps/hand-off.ts'
+import { directDispatchSteps } from '../model/steps/direct-dispatch.ts'
 import { instanceSteps } from '../model/steps/instances.ts'
 import { limitSteps } from '../model/steps/limits.ts'
 import { SCHEDULES } from '../model/steps/names.ts'
@@ -35,7 +35,7 @@ const STEPS = 40
 
 const steps = [
   ...enqueueSteps,
-  ...handOffSteps,
+  ...directDispatchSteps,
   ...workSteps,
   ...operateSteps,
   ...instanceSteps,

@@ -1,8 +1,7 @@
 // Continues work in a database: which jobs are claimed, in which order, with which outcome, until no job can
 // run.
 import type { Lease } from '../../src/store/types/claim.ts'
-import { aFinish, DEAD, DONE, later } from '../../../conformance/src/suite/bench.ts'
-import { aClaim, anInstance } from '../../../conformance/src/factories.ts'
+import { aClaim, aFinish, anInstance, DEAD, DONE, later } from '../../../conformance/src/factories.ts'
 import type { Place } from './places.ts'
 import { HOUR, KINDS } from './words.ts'
 

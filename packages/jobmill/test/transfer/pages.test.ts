@@ -1,11 +1,9 @@
 // Pages: each is written once however often it is sent, large jobs come in smaller pages, and an interrupted
 // transfer resumes.
 import { expect, test, describe } from 'vitest'
-import { transferAll } from '../../src/cli/transfer/transfer-parts.ts'
-import { findPlace } from '../../src/cli/transfer/find-place.ts'
+import { findPlace, transferAll } from '../../src/cli/transfer/transfer-parts.ts'
 import { pagesOf } from '../../src/cli/transfer/walk.ts'
-import { aFinish, FORGET } from '../../../conformance/src/suite/bench.ts'
-import { aClaim, aJob, anInstance, someJobs } from '../../../conformance/src/factories.ts'
+import { aClaim, aFinish, aJob, anInstance, FORGET, someJobs } from '../../../conformance/src/factories.ts'
 import { furnish } from './furnish.ts'
 import { inOrder, keyed } from './furnish-keys.ts'
 import { lookAt } from './look.ts'

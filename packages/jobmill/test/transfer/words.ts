@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { JobRequest } from '../../src/job/prepare-jobs.ts'
 import type { Lease } from '../../src/store/types/claim.ts'
-import { only } from '../../../conformance/src/suite/bench.ts'
-import { aClaim, aJob } from '../../../conformance/src/factories.ts'
+import { aClaim, aJob, only } from '../../../conformance/src/factories.ts'
 import type { Place } from './places.ts'
 
 export const HOUR = 3_600_000

@@ -140,6 +140,60 @@ describe('a failing write', () => {
     expect(results[4]).toMatchObject({ reason: bad })
   })
 
+  const internal = new JobmillError('OUTCOME_UNKNOWN', 'it does not like 3', {
+    cause: { severity: 'ERROR', code: 'XX000' },
+  })
+
+  test('D1 P11 does not fail its neighbors if the error leaves the outcome unknown: within 2 s they are written, under the same ids', async () => {
+    const { store, writes } = slowStore()
+    const platform = fakePlatform({ eager: true })
+    const { enqueue } = enqueuer(store, { platform })
+    const waited = (): number => platform.asked.reduce((total, ms) => total + ms, 0)
+    const writtenAfter: number[] = []
+    const calls = [0, 0, 1, 2, 3, 4, 5, 3, 6, 7].map(async (n) => {
+      const [reply] = await enqueue([{ kind: 'a', payload: n }])
+      writtenAfter.push(waited())
+      return reply?.id
+    })
+    const answers = Promise.allSettled(calls)
+    for (let n = 0; n < 80; n += 1) {
+      await settle()
+      for (const write of writes) {
+        if (payloads(write).includes(3)) write.fail(internal)
+        else write.commit()
+      }
+    }
+    const results = await answers
+    expect(results.map(({ status }) => (status === 'fulfilled' ? 1 : 0))).toEqual([
+      1, 1, 1, 1, 0, 1, 1, 0, 1, 1,
+    ])
+    expect(results[4]).toMatchObject({ reason: internal })
+    expect(Math.max(...writtenAfter)).toBeLessThan(2_000)
+    expect(new Set(writes.flatMap(({ jobs }) => jobs.map((job) => job.id))).size).toBe(10)
+    expect(
+      new Set(results.map((result) => (result.status === 'fulfilled' ? result.value : 'none'))).size,
+    ).toBe(9)
+  })
+
+  test('D1 an unknown outcome of every call is not searched for long, and all calls are sent again together', async () => {
+    const { store, writes } = slowStore()
+    const { enqueue } = enqueuer(store, { platform: fakePlatform({ eager: true }) })
+    const answers = Promise.allSettled(
+      Array.from({ length: 500 }, (_, n) => enqueue([{ kind: 'a', payload: n }])),
+    )
+    let failed = 0
+    for (let n = 0; n < 80; n += 1) {
+      await settle()
+      for (const write of writes.splice(0)) {
+        if (failed < 41) write.fail(internal)
+        else write.commit()
+        failed += 1
+      }
+    }
+    expect((await answers).every(({ status }) => status === 'fulfilled')).toBe(true)
+    expect(failed).toBe(42)
+  })
+
   test('fails every call if the database is the cause', async () => {
     const { store, writes } = slowStore()
     const { enqueue } = enqueuer(store, { platform: fakePlatform() })

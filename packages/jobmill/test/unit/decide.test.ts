@@ -205,6 +205,12 @@ const TABLE: [string, Ended, Partial<Circumstances>, Decision][] = [
     },
   ],
   [
+    'an attempt whose transaction began too early is not spent',
+    { how: 'stale', error },
+    { attempt: 5 },
+    { outcome: 'failed', transition: { to: 'scheduled', delayMs: 0, refund: true }, error: TEXT },
+  ],
+  [
     'D5 an invalid payload spends no attempt while the job is young, whatever retryIf says',
     { how: 'unfit', error },
     { attempt: 5, mayRetry: false, ageMs: 15 * 60_000 - 1 },

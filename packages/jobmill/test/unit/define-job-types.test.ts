@@ -13,6 +13,7 @@ import {
   jobmill,
   type Mill,
   type FullStore,
+  type ScheduleOptions,
 } from '../../src/index.ts'
 
 const withZod = defineJob({
@@ -187,6 +188,33 @@ async function typed(mill: Mill, store: FullStore): Promise<void> {
   await mill.schedules.create({ name: 'a', job: plain, when: '@daily', payload: { id: 1 } })
   // @ts-expect-error not what the job takes
   await mill.schedules.create({ name: 'a', job: plain, when: '@daily', payload: { id: 'x' } })
+  // A payload may be omitted only if null, which is then stored, is what the job takes.
+  const nothing = defineJob({ kind: 'nothing', run: ({ payload }: JobContext<null>) => payload })
+  const maybe = defineJob({ kind: 'maybe', run: ({ payload }: JobContext<{ id: number } | null>) => payload })
+  const untyped = defineJob({ kind: 'untyped', run: () => 1 })
+  jobmill({
+    store,
+    schedules: [
+      { name: 'a', job: nothing, when: '@daily' },
+      { name: 'b', job: maybe, when: '@daily' },
+      { name: 'c', job: untyped, when: '@daily' },
+      { name: 'd', job: 'by.name', when: '@daily' },
+    ],
+  })
+  // @ts-expect-error no payload
+  jobmill({ store, schedules: [{ name: 'a', job: plain, when: '@daily' }] })
+  // @ts-expect-error no payload
+  jobmill({ store, schedules: [{ name: 'a', job: withValibot, when: '@daily' }] })
+  await mill.schedules.create({ name: 'b', job: maybe, when: '@daily' })
+  await mill.schedules.create({ name: 'd', job: 'by.name', when: '@daily' })
+  // @ts-expect-error no payload
+  await mill.schedules.create({ name: 'a', job: plain, when: '@daily' })
+  const schedules: ScheduleOptions<{ id: number }>[] = [
+    { name: 'a', job: plain, when: '@daily', payload: { id: 1 } },
+    // @ts-expect-error no payload
+    { name: 'b', job: plain, when: '@daily' },
+  ]
+  jobmill({ store, schedules })
   const completing = defineJob({
     kind: 'completing',
     async run({ complete }: JobContext<{ id: number }, Client, { ok: boolean }>) {

@@ -75,7 +75,7 @@ test('an error has no property for a missing detail, so none is printed as undef
 test('exactly the temporary errors are retryable', () => {
   const codes = Object.keys(ERRORS) as ErrorCode[]
   const retryable = codes.filter((code) => new JobmillError(code, 'x').retryable)
-  expect(retryable).toEqual(['OUTCOME_UNKNOWN', 'OVERLOADED', 'STORE_BUSY', 'STORE_UNAVAILABLE'])
+  expect(retryable).toEqual(['OUTCOME_UNKNOWN', 'OVERLOADED', 'STORE_BUSY', 'STORE_UNAVAILABLE', 'TX_STALE'])
 })
 
 test('D low the input is at fault for no error about the state of the mill, the schema or the database', () => {
@@ -94,6 +94,7 @@ test('D low the input is at fault for no error about the state of the mill, the 
     'STORE_REFUSED',
     'STORE_UNAVAILABLE',
     'STORE_UNSUPPORTED',
+    'TX_STALE',
   ])
 })
 
@@ -152,6 +153,9 @@ describe('a message shows a value', () => {
     [{ a: 1, b: 2 }, 'an object with the keys "a", "b"'],
     [{ a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 }, 'an object with the keys "a", "b", "c", "d", "e", …'],
     [Object.create(null), 'an object with no keys'],
+    [new Map([['a', 1]]), 'a Map'],
+    [new Set([1]), 'a Set'],
+    [Promise.resolve(1), 'a Promise'],
   ])('%# as %2$s', (value, text) => {
     expect(quote(value)).toBe(text)
   })

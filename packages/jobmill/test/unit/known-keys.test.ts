@@ -53,7 +53,7 @@ test.each([undefined, null, 'queue', 7, [], () => 1])(
     const error = refusal(() => checkObjectKeys(value, 'job', KNOWN))
     expect(error).toMatchObject({ code: 'OPTION_INVALID', field: 'job' })
     expect(error.message).toMatch(
-      /must be an object \(got .+\)\. Pass an object with some of queue, priority, maxAttempts\.$/,
+      /must be an object \(got .+\)\. Pass an object with any of these keys: queue, priority, maxAttempts\.$/,
     )
   },
 )

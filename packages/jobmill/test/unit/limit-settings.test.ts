@@ -1,16 +1,17 @@
-/** Limits as written by users and as taken by stores: defaults and refusals. */
+/** Limits as written by users: defaults and refusals. */
 import { expect, test } from 'vitest'
 import {
-  checkLimitParts,
+  completeLimit,
   defaultBurst,
   type LimitOptions,
+  limitParts,
   type LimitSettings,
-  limitSettings,
   mostAtOnce,
 } from '../../src/job/limit/limit.ts'
 import { refusal } from './support.ts'
 
-const read = (options: object): LimitSettings => limitSettings(options as LimitOptions, 'limits.api')
+const read = (options: object): LimitSettings =>
+  completeLimit(limitParts(options as LimitOptions, 'limits.api'))
 
 test.each<[object, LimitSettings]>([
   [
@@ -41,7 +42,6 @@ test.each<[object, LimitSettings]>([
   ],
 ])('%j is accepted', (options, settings) => {
   expect(read(options)).toEqual(settings)
-  expect(checkLimitParts(settings, 'settings')).toBe(settings)
 })
 
 test('the default burst is one second of the rate, and at least one', () => {
@@ -54,7 +54,7 @@ test('the most that a caller can get at once is the burst, or the number', () =>
 })
 
 test.each<[object, string, string]>([
-  [{}, 'NUMBER_INVALID', 'limits.api.rate'],
+  [{}, 'OPTION_INVALID', 'limits.api'],
   [{ rate: 0 }, 'NUMBER_INVALID', 'limits.api.rate'],
   [{ rate: 1.5 }, 'NUMBER_INVALID', 'limits.api.rate'],
   [{ rate: '50' }, 'NUMBER_INVALID', 'limits.api.rate'],
@@ -69,7 +69,7 @@ test.each<[object, string, string]>([
   [{ concurrency: 1, perKey: true }, 'OPTION_CONFLICT', 'limits.api.perKey'],
   [{ concurrency: 0 }, 'NUMBER_INVALID', 'limits.api.concurrency'],
   [{ concurrency: 5, burst: 1 }, 'OPTION_UNKNOWN', 'limits.api.burst'],
-  [{ concurrency: 5, rate: 1 }, 'OPTION_UNKNOWN', 'limits.api.rate'],
+  [{ concurrency: 5, rate: 1 }, 'OPTION_CONFLICT', 'limits.api'],
 ])('%j is refused', (options, code, field) => {
   const error = refusal(() => read(options))
   expect(error).toMatchObject({ code, field })
@@ -78,16 +78,4 @@ test.each<[object, string, string]>([
 
 test.each([null, 5, 'fast'])('%j is not a limit', (options) => {
   expect(refusal(() => read(options as unknown as object)).code).toBe('OPTION_INVALID')
-})
-
-test.each<[object, string]>([
-  [{ type: 'rate', amount: 1, perMs: 0, burst: 1 }, 'settings.perMs'],
-  [{ type: 'rate', amount: 0, perMs: 1, burst: 1 }, 'settings.amount'],
-  [{ type: 'rate', amount: 1, perMs: 1, burst: 0.5 }, 'settings.burst'],
-  [{ type: 'concurrency', most: -1 }, 'settings.most'],
-])('%j is refused by every store', (settings, field) => {
-  expect(refusal(() => checkLimitParts(settings as LimitSettings, 'settings'))).toMatchObject({
-    code: 'NUMBER_INVALID',
-    field,
-  })
 })

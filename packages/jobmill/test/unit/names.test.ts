@@ -1,4 +1,4 @@
-/** Names, keys and ids: what is accepted as it is, and how the rest is refused. */
+/** Names, keys and ids: what is accepted unchanged, and how the rest is refused. */
 import { describe, expect, test } from 'vitest'
 import { checkId, checkKey, checkName, checkSoughtName } from '../../src/job/names.ts'
 import { refusal } from './support.ts'
@@ -14,7 +14,7 @@ describe('a name', () => {
       const error = refusal(() => checkName(name, 'queue'))
       expect(error).toMatchObject({ code: 'NAME_INVALID', field: 'queue' })
       expect(error.value).toBeDefined()
-      expect(error.fix).toBe('Use letters, digits and . _ : / - and begin with a letter or digit')
+      expect(error.fix).toBe('Use letters, digits and . _ : / -, and start with a letter or digit')
     },
   )
 

@@ -20,9 +20,9 @@ test.each([
   [String.raw`user\:id`, 'payloadAt', 'has no colon'],
   ['', 'payloadAt', 'has no colon'],
   [':42', 'payloadAt', 'has no path'],
-  [`${'a.'.repeat(16)}a:1`, 'payloadAt.path', 'too many parts'],
-  [`${'a'.repeat(1_001)}:1`, 'payloadAt.path[0]', 'too long'],
-  [`a:${'1'.repeat(1_001)}`, 'payloadAt.value', 'too long'],
+  [`${'a.'.repeat(16)}a:1`, 'payloadAt.path', 'has more than 16 parts (got 17 parts)'],
+  [`${'a'.repeat(1_001)}:1`, 'payloadAt.path[0]', 'has more than 1000 characters (got 1001 characters)'],
+  [`a:${'1'.repeat(1_001)}`, 'payloadAt.value', 'has more than 1000 characters (got 1001 characters)'],
   ['a:\u0000', 'payloadAt.value', 'contains a character'],
 ])('%j is refused', (text, field, says) => {
   const refused = refusal(() => readPayloadAt(text, 'payloadAt'))

@@ -1,10 +1,6 @@
 /** The settings of a queue: their defaults, and every change that an operator may make or is refused. */
 import { expect, test } from 'vitest'
-import {
-  checkQueueSettings,
-  DEFAULT_QUEUE_SETTINGS,
-  prepareQueueChange,
-} from '../../src/job/queue/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS, prepareQueueChange } from '../../src/job/queue/queue-settings.ts'
 import { refusal } from './support.ts'
 
 const change = (value: object): ReturnType<typeof prepareQueueChange> => prepareQueueChange(value)
@@ -105,21 +101,4 @@ test('the errors are readable', () => {
 
 test('the caller can name the field', () => {
   expect(refusal(() => prepareQueueChange({ workers: -1 }, 'queues.mail')).field).toBe('queues.mail.workers')
-})
-
-test('a store accepts no settings, some or all', () => {
-  for (const settings of [{}, { limit: 'api', keepDone: 0 }, { ...DEFAULT_QUEUE_SETTINGS }])
-    expect(() => checkQueueSettings(settings, 'settings')).not.toThrow()
-})
-
-test.each<[object, string, string]>([
-  [{ keepDone: -1 }, 'NUMBER_INVALID', 'settings.keepDone'],
-  [{ keepDead: 10_000_001 }, 'NUMBER_INVALID', 'settings.keepDead'],
-  [{ limit: 'a b' }, 'NAME_INVALID', 'settings.limit'],
-  [{ workers: 10_001 }, 'NUMBER_INVALID', 'settings.workers'],
-  [{ paused: null }, 'OPTION_INVALID', 'settings.paused'],
-  [{ backoffBaseMs: null }, 'NUMBER_INVALID', 'settings.backoffBaseMs'],
-  [{ limits: 'a' }, 'OPTION_UNKNOWN', 'settings.limits'],
-])('%j is refused by every store', (input, code, field) => {
-  expect(refusal(() => checkQueueSettings(input, 'settings'))).toMatchObject({ code, field })
 })

@@ -151,7 +151,7 @@ const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTa
   'mill-started': { instance: true, queues: true, kinds: true },
   'mill-stopping': { running: true, graceMs: true },
   'grace-expired': { jobs: true },
-  'mill-stopped': { finished: true, handedBack: true, interrupted: true, tookMs: true },
+  'mill-stopped': { finished: true, returned: true, interrupted: true, tookMs: true },
 }
 
 /** `attempt, `ranMs`, `notKept` (why …)`: the part in parentheses is for people. */

@@ -2,12 +2,13 @@
 import { expect, test } from 'vitest'
 import {
   isRetimed,
-  liveSchedule,
   overlapKey,
   SCHEDULE_KEYS,
   type ScheduleDefinition,
+  type SchedulePatch,
 } from '../../src/job/schedule/schedule.ts'
-import { resetSchedule, scheduleOverrides } from '../../src/job/schedule/schedule-sources.ts'
+import { liveSchedule, overrideSchedule } from '../../src/job/schedule/schedule-sources.ts'
+import { NO_OVERRIDES } from '../../src/job/queue/overrides.ts'
 import { scopedKey } from '../../src/job/new-job.ts'
 import { aDefinition } from '../../../conformance/src/factories.ts'
 
@@ -31,11 +32,16 @@ const OTHER: ScheduleDefinition = {
   tags: ['t'],
 }
 
+function live(code: ScheduleDefinition | null, patch: SchedulePatch): ScheduleDefinition {
+  const sources = { code, overrides: NO_OVERRIDES }
+  return liveSchedule({ code, overrides: overrideSchedule(sources, patch, { by: null, at: 1 }) })
+}
+
 test('the effective schedule is the definition in code plus the changes of the operator', () => {
-  expect(liveSchedule(aDefinition(), {})).toEqual(aDefinition())
-  expect(liveSchedule(aDefinition(), { priority: 9, startAt: null })).toEqual(aDefinition({ priority: 9 }))
-  expect(liveSchedule(null, OTHER)).toEqual(OTHER)
-  expect(liveSchedule(aDefinition(), OTHER)).toEqual(OTHER)
+  expect(live(aDefinition(), {})).toEqual(aDefinition())
+  expect(live(aDefinition(), { priority: 9, startAt: null })).toEqual(aDefinition({ priority: 9 }))
+  expect(live(null, OTHER)).toEqual(OTHER)
+  expect(live(aDefinition(), OTHER)).toEqual(OTHER)
 })
 
 test('SCHEDULE_KEYS lists all keys of a definition', () => {
@@ -55,12 +61,4 @@ test('the dedupe key of a schedule differs from every key of a user', () => {
   for (const scope of ['global', 'queue', 'kind'] as const)
     expect(scopedKey(scope, 'daily', names)).not.toBe(overlapKey('daily'))
   expect(overlapKey('daily').split(' ')[0]).toBe('schedule')
-})
-
-test('N1 a deletion by an earlier release, with older changes, is one override, and its reset removes all', () => {
-  const sources = { code: aDefinition(), operator: { priority: 4 }, stamps: {}, deleted: true }
-  expect(scheduleOverrides('daily', sources)).toMatchObject([
-    { option: 'deleted', value: true, code: false, by: null, at: null },
-  ])
-  expect(resetSchedule(sources, null)).toEqual({ operator: {}, stamps: {}, deleted: false })
 })

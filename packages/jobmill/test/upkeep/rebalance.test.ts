@@ -37,9 +37,9 @@ describe('the split of workers', () => {
     expect(shares(wantedSlots(queues, [member('a'), member('b', 10, ['other']), lost]))).toEqual({ a: 4 })
   })
 
-  test('includes an instance without declared queues everywhere: it is of an older release', () => {
-    const slots = wantedSlots([{ name: 'mail', workers: 4 }], [member('a'), member('old', 10, [])])
-    expect(shares(slots)).toEqual({ a: 2, old: 2 })
+  test('gives no workers to an instance that serves no queue', () => {
+    const slots = wantedSlots([{ name: 'mail', workers: 4 }], [member('a'), member('idle', 10, [])])
+    expect(shares(slots)).toEqual({ a: 4 })
   })
 
   test('counts a capacity of 0 as 1', () => {

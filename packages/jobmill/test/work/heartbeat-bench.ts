@@ -20,8 +20,8 @@ export const CALM: Heartbeat = {
   unrolled: false,
 }
 
-/** A lease of 10 s, renewed every 3 s, with a heartbeat every 640 ms. */
-export function heartbeatBench() {
+/** A lease of 10 s, renewed every 3 s, with a heartbeat every 600 ms. `idleEveryMs` adds an idle pace. */
+export function heartbeatBench({ idleEveryMs }: { readonly idleEveryMs?: number } = {}) {
   const platform = testPlatform()
   const heartbeats: { readonly at: number; readonly renews: boolean }[] = []
   const calls: string[] = []
@@ -30,6 +30,7 @@ export function heartbeatBench() {
   const state = {
     answer: async (): Promise<Heartbeat> => CALM,
     register: async (): Promise<void> => {},
+    isIdle: true,
   }
   const heartbeat = heartbeatService({
     renew({ renewEveryMs }) {
@@ -42,13 +43,14 @@ export function heartbeatBench() {
     },
     queues: () => ['default'],
     duties: () => [],
-    heard: (one) => void replies.push(one),
+    onHeartbeat: (one) => void replies.push(one),
     lost: () => note('lost'),
     renewed: () => {},
     back: () => note('back'),
     leaseMs: 10_000,
     renewEveryMs: 3_000,
     everyMs: 600,
+    ...(idleEveryMs !== undefined && { idle: { everyMs: idleEveryMs, isIdle: () => state.isIdle } }),
     platform,
     failing: () => note('failing'),
     working: () => {},

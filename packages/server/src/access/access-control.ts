@@ -3,32 +3,32 @@ import type { MiddlewareHandler } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { isAnswer, ownAnswer } from '../apps.ts'
 import type { Env } from '../env.ts'
+import type { Settings } from '../options.ts'
 import { problem } from '../problem.ts'
 import type { Platform } from 'jobmill'
 import { mayDo, type Role } from 'jobmill/internal'
 import { anonymous, type Identity } from './identity.ts'
 import { bodyReader } from './body.ts'
-import { byteBudget } from './byte-budget.ts'
 import { type Callers, refuseOutsiders } from './local.ts'
 import { pace } from './request-rate.ts'
 import { isRead } from './reads.ts'
 
-export interface AccessOptions {
+/** The access rules that are derived from the options. */
+export interface Access {
   readonly identity: Identity
   /** Which requests are answered when there is no authentication. */
   readonly callers: Callers
-  readonly maxBodyBytes: number
-  readonly maxBodiesBytes: number
-  readonly requestsPerSecond: number
-  readonly anonymousPerSecond: number
-  readonly now: () => number
-  readonly platform: Platform
 }
 
 const OWN_SITES = ['same-origin', 'none']
 
 /** The middleware, in order. */
-export function accessControl(options: AccessOptions): MiddlewareHandler<Env>[] {
+export function accessControl(
+  { identity, callers }: Access,
+  settings: Settings,
+  platform: Platform,
+): MiddlewareHandler<Env>[] {
+  const readBody = bodyReader(settings, platform)
   return [
     secureHeaders({
       contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
@@ -38,25 +38,16 @@ export function accessControl(options: AccessOptions): MiddlewareHandler<Env>[] 
       xFrameOptions: 'DENY',
     }),
     noStore,
-    refuseRemote(options.callers),
+    async (c, next) => refuseOutsiders(callers, c.req.raw, c.env?.incoming) ?? next(),
     refuseCrossOrigin,
-    authenticateCaller(options),
-    limitRate(options),
-    provideBodyReader(options),
+    authenticateCaller(identity),
+    limitRate(settings, platform),
+    // The route reads the body after it has checked the caller's role.
+    async (c, next) => {
+      c.set('readBody', readBody)
+      return next()
+    },
   ]
-}
-
-/** The route reads the body after it has checked the caller's role. */
-function provideBodyReader({
-  maxBodyBytes,
-  maxBodiesBytes,
-  platform,
-}: AccessOptions): MiddlewareHandler<Env> {
-  const readBody = bodyReader({ maxBodyBytes, budget: byteBudget(maxBodiesBytes), platform })
-  return async (c, next) => {
-    c.set('readBody', readBody)
-    return next()
-  }
 }
 
 /** Responses depend on the caller and the moment, so they must not be cached. */
@@ -76,10 +67,6 @@ export function allow(role: Role): MiddlewareHandler<Env> {
   }
 }
 
-function refuseRemote(callers: Callers): MiddlewareHandler<Env> {
-  return async (c, next) => refuseOutsiders(callers, c.req.raw, c.env?.incoming) ?? next()
-}
-
 /**
  * Refuses changes from pages of another origin. Without tokens, any page in a local browser could send them.
  */
@@ -97,7 +84,7 @@ function isOf(origin: string, host: string): boolean {
   return URL.canParse(origin) && new URL(origin).host === host
 }
 
-function authenticateCaller({ identity }: AccessOptions): MiddlewareHandler<Env> {
+function authenticateCaller(identity: Identity): MiddlewareHandler<Env> {
   return async (c, next) => {
     c.set('identity', identity)
     // Probes are not authenticated: a host application would redirect them to its login.
@@ -114,7 +101,11 @@ function isProbe(path: string): boolean {
 }
 
 /** Anonymous callers share a low rate per IP address, because they can only guess tokens. */
-function limitRate({ requestsPerSecond, anonymousPerSecond, now }: AccessOptions): MiddlewareHandler<Env> {
+function limitRate(
+  { requestsPerSecond, anonymousPerSecond }: Settings,
+  platform: Platform,
+): MiddlewareHandler<Env> {
+  const now = (): number => platform.monotonic()
   const known = pace({ perSecond: requestsPerSecond, now })
   const probes = pace({ perSecond: requestsPerSecond, now })
   const unknown = pace({ perSecond: anonymousPerSecond, now })

@@ -1,30 +1,28 @@
-/** Bounds the bytes of request bodies that this process holds at once, across all callers. */
+/** Bounds what the request bodies of this process take in memory at once, across all callers. */
+
+export type ByteBudget = ReturnType<typeof byteBudget>
 
 /** The bytes that one request holds. */
-export interface Share {
-  /** Returns false and takes nothing when the budget would be exceeded. */
-  readonly take: (bytes: number) => boolean
-  /** Returns all bytes that were taken. */
-  readonly release: () => void
-}
+export type Share = ReturnType<ByteBudget['open']>
 
-export interface ByteBudget {
-  readonly open: () => Share
-}
-
-export function byteBudget(mostBytes: number): ByteBudget {
+export function byteBudget(mostBytes: number) {
   let held = 0
   return {
-    open() {
+    open: () => {
       let own = 0
       return {
-        take(bytes) {
-          if (held + bytes > mostBytes) return false
+        /**
+         * Returns false and takes nothing when the budget would be exceeded. A request that is alone may
+         * exceed it.
+         */
+        take: (bytes: number): boolean => {
+          if (held > own && held + bytes > mostBytes) return false
           held += bytes
           own += bytes
           return true
         },
-        release() {
+        /** Returns all bytes that were taken. */
+        release: (): void => {
           held -= own
           own = 0
         },

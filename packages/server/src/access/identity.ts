@@ -98,12 +98,12 @@ export function anonymous({ by }: Identity, authorization: string | undefined): 
   if (authorization === undefined)
     return problem('TOKEN_MISSING', {
       detail: 'no token sent',
-      fix: 'Send the header authorization: Bearer TOKEN',
+      fix: 'Send the header "Authorization: Bearer TOKEN"',
     })
   return problem('TOKEN_UNKNOWN', {
     detail: 'unknown token',
     field: 'authorization',
-    fix: 'Send Bearer and one of the tokens of this server',
+    fix: 'Send the header "Authorization: Bearer TOKEN" with a token of this server',
   })
 }
 

@@ -29,14 +29,16 @@ export function refuseOutsiders(callers: Callers, request: Request, incoming: In
   return callers === 'loopback-names' ? null : refuseProxies(request, { name, port }, incoming)
 }
 
-interface Host {
-  readonly name: string
-  readonly port: number
-}
+type Host = ReturnType<typeof hostOf>
 
 function refuseProxies(request: Request, { name, port }: Host, incoming: Incoming): Response | null {
   const added = [...request.headers.keys()].find((header) => !isSentByClients(header))
-  if (added !== undefined) return refuseHeader(added)
+  if (added !== undefined)
+    return problem('NOT_LOCAL', {
+      detail: `no authentication configured, and the request may have come through a proxy: browsers and curl do not send the header ${added}`,
+      field: added,
+      fix: `${CONFIGURE}. Omit this header if your own client sends it`,
+    })
   const { remoteAddress = '', localAddress = '', localPort } = incoming?.socket ?? {}
   if (!LOOPBACK_ADDRESS.test(remoteAddress)) return refuse('the caller is not on this machine')
   // Some proxies use HTTP/1.0 by default, which browsers and curl no longer do.
@@ -57,21 +59,13 @@ function isTargetOf(request: Request): boolean {
 }
 
 /** A Host header without a port means 80. */
-function hostOf(request: Request): Host {
+function hostOf(request: Request) {
   const [, name = '', port = '80'] = /^(.*?)(?::(\d+))?$/.exec(request.headers.get('host') ?? '') ?? []
   return { name, port: Number(port) }
 }
 
 function bare(address: string): string {
   return address.replace(/^\[(.*)\]$/, '$1').replace(/^::ffff:/i, '')
-}
-
-function refuseHeader(header: string): Response {
-  return problem('NOT_LOCAL', {
-    detail: `no authentication configured, and the request may have come through a proxy: browsers and curl do not send the header ${header}`,
-    field: header,
-    fix: `${CONFIGURE}. Omit this header if your own client sends it`,
-  })
 }
 
 function refuse(detail: string, field?: string, port?: number): Response {

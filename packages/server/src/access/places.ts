@@ -4,15 +4,10 @@ export interface PlaceBounds {
   readonly total: number
 }
 
-export interface Places {
-  /**
-   * Returns a function that frees the place (calling it again has no effect), or the bound that was reached.
-   */
-  readonly open: (caller: string) => (() => void) | 'caller' | 'total'
-}
+export type Places = ReturnType<typeof places>
 
-export function places({ perCaller, total }: PlaceBounds): Places {
-  /** Contains only callers with an open place. */
+export function places({ perCaller, total }: PlaceBounds) {
+  /** Contains only callers that hold a place. */
   const byCaller = new Map<string, number>()
   let all = 0
   function close(caller: string): void {
@@ -22,7 +17,11 @@ export function places({ perCaller, total }: PlaceBounds): Places {
     else byCaller.delete(caller)
   }
   return {
-    open(caller) {
+    /**
+     * Returns a function that frees the place (calling it again has no effect), or the bound that was
+     * reached.
+     */
+    open: (caller: string): (() => void) | 'caller' | 'total' => {
       const own = byCaller.get(caller) ?? 0
       if (own >= perCaller) return 'caller'
       if (all >= total) return 'total'

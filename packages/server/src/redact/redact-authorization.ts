@@ -5,7 +5,7 @@
 import { endOf, endOfText } from './redact-json-value.ts'
 import { type SecretTest, valueOf } from './redact-keys.ts'
 import { isPlainWord, isProseWord } from './redact-prose.ts'
-import { hideRanges, type Range } from './redact-ranges.ts'
+import { hideBehind } from './redact-ranges.ts'
 
 /** The header with its quote, and two words after it. A single word is left to the other steps. */
 const HEADER =
@@ -17,23 +17,18 @@ const SCHEME =
 
 export function hideAuthorization(text: string, isSecret: SecretTest): string {
   if (!/authori[sz]ation/i.test(text)) return text
-  const headers = new RegExp(HEADER)
-  const ranges: Range[] = []
   let line = 0
-  for (let found = headers.exec(text); found !== null; found = headers.exec(text)) {
-    const [, escapes = '', quote, name = '', sign, first = '', second = ''] = found
-    const start = headers.lastIndex
-    if (!/authori[sz]ation$/i.test(name) || !isSecret(name, valueOf(first))) continue
+  return hideBehind(text, HEADER, (header, start) => {
+    const [, escapes = '', quote, name = '', sign, first = '', second = ''] = header
+    if (!/authori[sz]ation$/i.test(name) || !isSecret(name, valueOf(first))) return null
     const credentials = endOf(SCHEME, text, start)
-    if (credentials === null && isProse(first, second)) continue
+    if (credentials === null && isProse(first, second)) return null
     // Each line is read once.
     if (start >= line) line = endOf(/[^\r\n]*/y, text, start) ?? text.length
     const end = quote === undefined ? line : beforeQuote(text, start, line, { escapes, quote })
     // After `=`, the step for assignments would hide a visible scheme again.
-    ranges.push({ start: sign === ':' ? (credentials ?? start) : start, end, mark: '' })
-    headers.lastIndex = end
-  }
-  return hideRanges(text, ranges)
+    return { start: sign === ':' ? (credentials ?? start) : start, end, mark: '' }
+  })
 }
 
 function beforeQuote(

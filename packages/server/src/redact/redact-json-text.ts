@@ -52,7 +52,7 @@ export function hideInJson(text: string, isSecret: SecretTest): string {
   function hide(name: string, start: number, quoting: Quoting, limit?: number): number | null {
     const value = jsonValueAt(text, start, quoting, limit)
     if (value === null || !isSecret(name, valueOf(text.slice(start, value.end)))) return null
-    // Values before a place end there, so that nested ones are not read once for each level.
+    // With a limit, further lines of the value are not read: nested values would be read once for each level.
     const end = limit === undefined ? endOfLines(text, value.end, quoting) : value.end
     ranges.push({ start, ...value, end })
     return end

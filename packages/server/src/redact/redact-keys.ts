@@ -48,6 +48,8 @@ export type SecretTest = (key: string, value: unknown) => boolean
 type Match = 'none' | 'default' | 'own'
 /** Keys repeat, and matching them is the main cost of redaction, so matches are cached. */
 const CACHED_KEYS = 1_000
+/** Longer keys are rare, and the cache must stay small. */
+const LONGEST_CACHED = 64
 
 export function secretTest(patterns: readonly RegExp[]): SecretTest {
   const tests = patterns.map((pattern) => ({
@@ -57,22 +59,20 @@ export function secretTest(patterns: readonly RegExp[]): SecretTest {
   const known = new Map<string, Match>()
 
   function matchOf(key: string): Match {
-    const matching = tests.filter(({ pattern }) => pattern.test(key))
-    if (matching.length === 0) return 'none'
-    return matching.every(({ isDefault }) => isDefault) ? 'default' : 'own'
-  }
-
-  function cachedMatch(key: string): Match {
     const before = known.get(key)
     if (before !== undefined) return before
-    const match = matchOf(key)
+    const matching = tests.filter(({ pattern }) => pattern.test(key))
+    const found = matching.every(({ isDefault }) => isDefault) ? 'default' : 'own'
+    const match = matching.length === 0 ? 'none' : found
+    if (key.length > LONGEST_CACHED) return match
     if (known.size >= CACHED_KEYS) known.clear()
-    known.set(key, match)
+    // A copy, because a part of a text keeps all of the text in memory.
+    known.set(Buffer.from(key).toString(), match)
     return match
   }
 
   return (key, value) => {
-    const match = cachedMatch(key)
+    const match = matchOf(key)
     return match === 'own' || (match === 'default' && !isHarmless(key, value))
   }
 }

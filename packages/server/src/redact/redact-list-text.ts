@@ -4,7 +4,7 @@
  */
 import { jsonValueAt, withoutPrefix } from './redact-json-value.ts'
 import { type SecretTest, valueOf } from './redact-keys.ts'
-import { hideRanges, type Range } from './redact-ranges.ts'
+import { hideBehind } from './redact-ranges.ts'
 
 /** The first text of a nested list or tuple, or an option anywhere in a list, with the comma after it. */
 const FIRST =
@@ -12,25 +12,18 @@ const FIRST =
 
 export function hideInLists(text: string, isSecret: SecretTest): string {
   if (!text.includes(',')) return text
-  const firsts = new RegExp(FIRST)
-  const ranges: Range[] = []
-  for (let first = firsts.exec(text); first !== null; first = firsts.exec(text)) {
-    const [, bracket, escapes = '', quote = '"', name = ''] = first
+  return hideBehind(text, FIRST, ([, bracket, escapes = '', quote = '"', name = ''], start) => {
     const isOption = name.startsWith('-')
-    if ((bracket === undefined && !isOption) || !isSecret(name, '')) continue
-    const start = firsts.lastIndex
+    if ((bracket === undefined && !isOption) || !isSecret(name, '')) return null
     // The rules for parsed lists apply: the argument of an option is a string, and a pair has two elements.
     // The first character decides before the value is read, because nested brackets would be read again for
     // each level. For the same reason, nested values of pairs are always hidden.
     const isNested = /[[{]/.test(text[withoutPrefix(text, start)] ?? '')
-    if (isOption && (isNested || /[\d-]/.test(text[start] ?? ''))) continue
+    if (isOption && (isNested || /[\d-]/.test(text[start] ?? ''))) return null
     const value = jsonValueAt(text, start, { escapes, quote })
-    if (value === null || (!isOption && !isNested && !isLast(text, value.end))) continue
-    if (!isSecret(name, valueOf(text.slice(start, value.end)))) continue
-    ranges.push({ start, ...value })
-    firsts.lastIndex = value.end
-  }
-  return hideRanges(text, ranges)
+    if (value === null || (!isOption && !isNested && !isLast(text, value.end))) return null
+    return isSecret(name, valueOf(text.slice(start, value.end))) ? { start, ...value } : null
+  })
 }
 
 function isLast(text: string, end: number): boolean {

@@ -19,3 +19,23 @@ export function hideRanges(text: string, ranges: readonly Range[]): string {
   }
   return `${parts.join('')}${text.slice(from)}`
 }
+
+/**
+ * Hides what `rangeBehind` finds behind each match, if anything. The next match is searched after the hidden
+ * range.
+ */
+export function hideBehind(
+  text: string,
+  pattern: RegExp,
+  rangeBehind: (match: RegExpExecArray, start: number) => Range | null,
+): string {
+  const matches = new RegExp(pattern)
+  const ranges: Range[] = []
+  for (let match = matches.exec(text); match !== null; match = matches.exec(text)) {
+    const range = rangeBehind(match, matches.lastIndex)
+    if (range === null) continue
+    ranges.push(range)
+    matches.lastIndex = range.end
+  }
+  return hideRanges(text, ranges)
+}

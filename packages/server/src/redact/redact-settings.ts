@@ -6,26 +6,20 @@
 import { endOf, quotedAt } from './redact-json-value.ts'
 import { HIDDEN, type SecretTest, valueOf } from './redact-keys.ts'
 import { isPlainWord, isProseWord } from './redact-prose.ts'
-import { hideRanges, type Range } from './redact-ranges.ts'
+import { hideBehind, type Range } from './redact-ranges.ts'
 
 const NAME =
   /(?<![^\s;,|({["'>])(?:([A-Za-z][\w.-]{0,63})[ \t]{0,8}:(?!\/\/)[ \t]{0,8}(?:&[\w.-]{1,64}[ \t]{1,8})?(?=[^\s"'])|(--[A-Za-z][\w.-]{0,63})[ \t]{1,8}(?=[^\s-]))/g
 
 export function hideSettings(text: string, isSecret: SecretTest): string {
   if (!/:|--/.test(text)) return text
-  const names = new RegExp(NAME)
-  const ranges: Range[] = []
-  for (let found = names.exec(text); found !== null; found = names.exec(text)) {
-    const name = found[1] ?? found[2] ?? ''
-    if (!isSecret(name, '')) continue
-    const start = names.lastIndex
-    const value = name.startsWith('-') ? quotedAt(text, start) : null
+  return hideBehind(text, NAME, ([, setting, option], start) => {
+    const name = setting ?? option ?? ''
+    if (!isSecret(name, '')) return null
+    const value = option === undefined ? null : quotedAt(text, start)
     const range = value === null ? secretAt(text, start, name) : { start, ...value }
-    if (range === null || !isSecret(name, valueOf(text.slice(range.start, range.end)))) continue
-    ranges.push(range)
-    names.lastIndex = range.end
-  }
-  return hideRanges(text, ranges)
+    return range !== null && isSecret(name, valueOf(text.slice(range.start, range.end))) ? range : null
+  })
 }
 
 /**

@@ -7,7 +7,7 @@ import { hideInJson } from './redact-json-text.ts'
 import { endOf, quotedAt } from './redact-json-value.ts'
 import { HIDDEN, type SecretTest, valueOf } from './redact-keys.ts'
 import { hideInLists } from './redact-list-text.ts'
-import { hideRanges, type Range } from './redact-ranges.ts'
+import { hideBehind } from './redact-ranges.ts'
 import { hideRawHeaders } from './redact-raw-headers.ts'
 import { hideSettings } from './redact-settings.ts'
 import { hidePrivateKeys, hideTokens } from './redact-tokens.ts'
@@ -88,17 +88,11 @@ const UNQUOTED = /[^\s&#;"'<>]+(?:["'<>#](?=\w)[^\s&#;"'<>]*){0,1000}/y
 
 function hideAssignments(text: string, isSecret: SecretTest): string {
   if (!text.includes('=')) return text
-  const names = new RegExp(ASSIGNMENT)
-  const ranges: Range[] = []
-  for (let found = names.exec(text); found !== null; found = names.exec(text)) {
-    const [, name = ''] = found
-    const start = names.lastIndex
-    if (!isSecret(name, '') || text.startsWith(HIDDEN, start)) continue
+  return hideBehind(text, ASSIGNMENT, ([, name = ''], start) => {
+    if (!isSecret(name, '') || text.startsWith(HIDDEN, start)) return null
     const quoted = quotedAt(text, start)
     const end = quoted === null ? endOf(UNQUOTED, text, start) : endOf(/\w*/y, text, quoted.end)
-    if (end === null || !isSecret(name, valueOf(text.slice(start, end)))) continue
-    ranges.push({ start, end, mark: '' })
-    names.lastIndex = end
-  }
-  return hideRanges(text, ranges)
+    if (end === null || !isSecret(name, valueOf(text.slice(start, end)))) return null
+    return { start, end, mark: '' }
+  })
 }

@@ -23,7 +23,7 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
     if (typeof value === 'string') return hideInText(value, depth)
     if (typeof value !== 'object' || value === null) return value
     if (level >= DEEPEST) return TOO_DEEP
-    if (isList(value)) return hideInList(value, depth, level)
+    if (Array.isArray(value)) return hideInList(value, depth, level)
     if (isDrift(value)) return { ...value, code: HIDDEN, stored: HIDDEN }
     if (isOverride(value)) return { ...value, ...('code' in value && { code: HIDDEN }), value: HIDDEN }
     const names = namesIn(value)
@@ -49,13 +49,12 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
 
   function hideInList(list: readonly unknown[], depth: number, level: number): unknown[] {
     return list.map((one, at) => {
-      if (isPair(one)) return hideInPair(one, depth, level + 1)
+      if (isPair(one)) {
+        const [key, value] = one
+        return [key, isSecret(key, value) ? HIDDEN : walk(value, depth, level + 2)]
+      }
       return followsSecretOption(list[at - 1], one) ? HIDDEN : walk(one, depth, level + 1)
     })
-  }
-
-  function hideInPair([key, value]: readonly [string, unknown], depth: number, level: number): unknown {
-    return [key, isSecret(key, value) ? HIDDEN : walk(value, depth, level + 1)]
   }
 
   /** True for a command argument after a secret option: `['--password', 'x']`. */
@@ -71,13 +70,10 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
 
   function hideInText(text: string, depth: number): string {
     const json = depth < DEEPEST_JSON ? jsonIn(text) : undefined
-    if (json !== undefined) {
-      const before = JSON.stringify(json)
-      const after = JSON.stringify(walk(json, depth + 1, 0))
-      // Keeps the original formatting unless something is hidden.
-      return after === before ? text : after
-    }
-    return hideCredentials(text, isSecret)
+    if (json === undefined) return hideCredentials(text, isSecret)
+    const after = JSON.stringify(walk(json, depth + 1, 0))
+    // Keeps the original formatting unless something is hidden.
+    return after === JSON.stringify(json) ? text : after
   }
 
   return <T>(value: T): T => walk(value, 0, 0) as T
@@ -109,10 +105,6 @@ function isDeep(text: string): boolean {
     if (level > BOUNDS.jsonDepth) return true
   }
   return false
-}
-
-function isList(value: object): value is readonly unknown[] {
-  return Array.isArray(value)
 }
 
 /**

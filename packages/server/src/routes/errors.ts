@@ -1,14 +1,18 @@
 /** Routes for errors, grouped by fingerprint. */
 import { z } from '@hono/zod-openapi'
 import { type ErrorGroup, type ErrorReport, omitUndefined } from 'jobmill/internal'
-import { json, route, type Routes } from '../app.ts'
+import { ok, route, type Routes } from '../app.ts'
 import { instant } from '../shapes/job.ts'
 
 const errorGroupShape = z
   .object({
-    fingerprint: z.string().openapi({ description: 'fingerprint of kind and shape, for bulk actions' }),
+    fingerprint: z
+      .string()
+      .openapi({ description: 'fingerprint of kind, words and codes, for bulk actions' }),
     kind: z.string(),
-    shape: z.string().openapi({ description: 'first line of the error, with variable parts replaced' }),
+    shape: z
+      .string()
+      .openapi({ description: 'message of the latest error in one line, with variable parts replaced' }),
     text: z
       .string()
       .openapi({ description: 'text that all errors of the group contain, for errorText; may be empty' }),
@@ -34,14 +38,12 @@ const errorsShape = z
   })
   .openapi('Errors') satisfies z.ZodType<ErrorReport>
 
-const list = route('viewer', 'errors.list', 'get /errors', {
+export const list = route('viewer', 'errors.list', 'get /errors', {
   summary: 'List errors of dead and failing jobs, grouped by similarity',
   request: { query: z.strictObject({ queue: z.string().optional(), kind: z.string().optional() }) },
-  responses: { 200: json(errorsShape, 'The errors') },
+  responses: ok(errorsShape, 'The errors'),
 })
 
-export type ErrorRoute = typeof list
-
-export const errorRoutes: Routes = (api, { errors }) => {
+export const routes: Routes = (api, { errors }) => {
   api.openapi(list, async (c) => c.json(await errors(omitUndefined(c.req.valid('query'))), 200))
 }

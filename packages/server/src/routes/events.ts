@@ -1,10 +1,14 @@
 /** Server-sent events: timeline entries of all processes, and queue counts when they change. */
 import { z } from '@hono/zod-openapi'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
-import { AUDIT, mayDo, type Who } from 'jobmill/internal'
-import { route, type Routes, type RouteTools, redactFor } from '../app.ts'
+import type { Context } from 'hono'
+import { AUDIT } from 'jobmill/internal'
+import { places } from '../access/places.ts'
+import { route, type Routes, type RouteTools, seesAll } from '../app.ts'
 import { isAnswer } from '../apps.ts'
+import type { Env } from '../env.ts'
 import type { News } from '../feed.ts'
+import { problem } from '../problem.ts'
 
 const events = route('viewer', 'events.listen', 'get /events', {
   summary: 'Stream timeline entries and queue counts as server-sent events',
@@ -32,36 +36,42 @@ const CHECK_AGAIN_MS = 10_000
 /** How many missed entries a reader gets when it reconnects; the timeline has the rest. */
 const MOST_MISSED = 500
 
-export const eventRoutes: Routes = (api, tools) => {
+export const routes: Routes = (api, tools) => {
+  const { streamsPerCaller, maxStreams } = tools.settings
+  // Each stream holds a connection and a buffer.
+  const { open } = places({ perCaller: streamsPerCaller, total: maxStreams })
   api.openapi(events, (c) => {
     // A HEAD request never signals that its reader has left, so it opens no stream.
     if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
     const after = c.req.valid('header')['last-event-id']
-    const who = c.get('who')
-    const close = tools.streams.open(who?.name ?? '')
-    if (typeof close !== 'function') return close
-    const identity = c.get('identity')
-    const authenticate = async (): Promise<Who | Response | null> => identity.authenticate(c.req.raw)
+    const caller = c.get('who')?.name ?? ''
+    const close = open(caller)
+    if (close === 'caller')
+      return problem('TOO_MANY', {
+        detail: `${caller} has too many event streams open (max ${streamsPerCaller} per caller)`,
+        fix: 'Close one first',
+      })
+    if (close === 'total')
+      return problem('BUSY', {
+        detail: `too many event streams open in this process (max ${maxStreams})`,
+        fix: 'Try again in a moment, or use another process',
+      })
     return streamSSE(c, (stream) => {
       // At once, because an authentication may be in progress.
       stream.onAbort(close)
-      return streamNews(stream, { after, who, authenticate }, tools).finally(close)
+      return streamNews(stream, c, after, tools).finally(close)
     })
   })
 }
 
-interface Reader {
-  readonly after: string | undefined
-  readonly who: Who | null
-  readonly authenticate: () => Promise<Who | Response | null>
-}
-
 async function streamNews(
   stream: SSEStreamingApi,
-  { after, who: first, authenticate }: Reader,
-  { feed, redacted, now }: RouteTools,
+  c: Context<Env>,
+  after: string | undefined,
+  { feed, redactFor, now }: RouteTools,
 ): Promise<void> {
-  let who = first
+  const identity = c.get('identity')
+  let who = c.get('who')
   let checkedAt = now()
   const waiting: News[] = []
   const sent = new Set<number>()
@@ -84,36 +94,32 @@ async function streamNews(
   /** Returns false if the reader is no longer authenticated. Applies a changed role. */
   async function isAllowed(): Promise<boolean> {
     if (now() - checkedAt < CHECK_AGAIN_MS) return true
-    const known = await authenticate()
+    const known = await identity.authenticate(c.req.raw)
     checkedAt = now()
     if (known === null || isAnswer(known)) return false
     who = known
     return true
   }
 
-  /** Audit entries are for operators only. */
-  function seesAudit(): boolean {
-    return who !== null && mayDo(who, 'operator')
-  }
-
   async function write(news: News): Promise<void> {
     if (news.type === 'quiet') return void (await stream.write(': quiet\n\n'))
     if (news.type === 'counts') return stream.writeSSE({ event: 'counts', data: JSON.stringify(news.counts) })
     const { entry } = news
-    if (entry.type === AUDIT && !seesAudit()) return
+    // Audit entries are for operators only.
+    if (entry.type === AUDIT && !seesAll(who)) return
     // Missed entries and new ones overlap.
     if (sent.has(entry.n)) return
     sent.add(entry.n)
     await stream.writeSSE({
       event: 'timeline',
       id: String(entry.n),
-      data: JSON.stringify(redactFor(who, entry, redacted)),
+      data: JSON.stringify(redactFor(who, entry)),
     })
   }
 
   /** A function of its own, so that the stream does not keep the entries while it is open. */
   async function writeMissed(n: number): Promise<void> {
-    const { entries, isAll } = await feed.since(n, MOST_MISSED, seesAudit())
+    const { entries, isAll } = await feed.since(n, MOST_MISSED, seesAll(who))
     if (!isAll) await stream.writeSSE({ event: 'gap', data: '{}' })
     for (const entry of entries) await write({ type: 'timeline', entry })
   }

@@ -4,12 +4,11 @@ import {
   AUDIT,
   type AuditQuery,
   KEPT_TYPES,
-  mayDo,
   type MetricsQuery,
   omitUndefined,
   type TimelineRequest,
 } from 'jobmill/internal'
-import { json, route, type Routes, redactFor } from '../app.ts'
+import { ok, route, type Routes, seesAll } from '../app.ts'
 import { problem } from '../problem.ts'
 import { seriesShape } from '../shapes/series.ts'
 
@@ -34,7 +33,7 @@ const page = {
   cursor: z.string().optional(),
 }
 
-const series = route('viewer', 'series.read', 'get /series', {
+export const series = route('viewer', 'series.read', 'get /series', {
   summary: 'Read metrics of queues, limits and instances over time',
   request: {
     query: z.strictObject({
@@ -46,7 +45,7 @@ const series = route('viewer', 'series.read', 'get /series', {
       resolution: z.string().optional().openapi({ example: '1m' }),
     }),
   },
-  responses: { 200: json(seriesShape, 'The metrics (default: the last hour)') },
+  responses: ok(seriesShape, 'The metrics (default: the last hour)'),
 })
 
 const timelineEntryShape = z
@@ -61,15 +60,13 @@ const timelineEntryShape = z
   })
   .openapi('TimelineEntry')
 
-const timeline = route('viewer', 'timeline.read', 'get /timeline', {
+export const timeline = route('viewer', 'timeline.read', 'get /timeline', {
   summary: 'Read the timeline of operational events, latest first',
   request: { query: z.strictObject({ type: several, ...page }) },
-  responses: {
-    200: json(
-      z.object({ events: z.array(timelineEntryShape).readonly(), next: z.string().nullable() }),
-      'A page of entries',
-    ),
-  },
+  responses: ok(
+    z.object({ events: z.array(timelineEntryShape).readonly(), next: z.string().nullable() }),
+    'A page of entries',
+  ),
 })
 
 const auditEntryShape = z
@@ -86,20 +83,16 @@ const auditEntryShape = z
   })
   .openapi('AuditEntry')
 
-const audit = route('operator', 'audit.read', 'get /audit', {
+export const audit = route('operator', 'audit.read', 'get /audit', {
   summary: 'Read the audit log of manual changes, latest first',
   request: { query: z.strictObject(page) },
-  responses: {
-    200: json(
-      z.object({ entries: z.array(auditEntryShape).readonly(), next: z.string().nullable() }),
-      'A page of entries',
-    ),
-  },
+  responses: ok(
+    z.object({ entries: z.array(auditEntryShape).readonly(), next: z.string().nullable() }),
+    'A page of entries',
+  ),
 })
 
-export type HistoryRoute = typeof series | typeof timeline | typeof audit
-
-export const historyRoutes: Routes = (api, { mill, redacted }) => {
+export const routes: Routes = (api, { mill, redactFor }) => {
   api.openapi(series, async (c) => {
     const { queue, instance, limit, ...rest } = c.req.valid('query')
     const [queues, instances, limits] = [queue, instance, limit].map(listed)
@@ -109,17 +102,16 @@ export const historyRoutes: Routes = (api, { mill, redacted }) => {
   api.openapi(timeline, async (c) => {
     const { type, ...rest } = c.req.valid('query')
     const who = c.get('who')
-    const seesAudit = who !== null && mayDo(who, 'operator')
     const types = listed(type)
     // Audit entries are for operators only.
-    if (!seesAudit && types?.includes(AUDIT) === true)
+    if (!seesAll(who) && types?.includes(AUDIT) === true)
       return problem('FORBIDDEN', {
         detail: 'the audit log requires the role operator',
         field: 'type',
       }) as never
-    const seen = seesAudit ? types : (types ?? KEPT_TYPES.filter((one) => one !== AUDIT))
+    const seen = seesAll(who) ? types : (types ?? KEPT_TYPES.filter((one) => one !== AUDIT))
     const query = omitUndefined({ ...rest, types: seen })
-    return c.json(redactFor(c.get('who'), await mill.timeline(query as TimelineRequest), redacted), 200)
+    return c.json(redactFor(who, await mill.timeline(query as TimelineRequest)), 200)
   })
   api.openapi(audit, async (c) =>
     c.json(await mill.audit.list(omitUndefined(c.req.valid('query')) as AuditQuery), 200),

@@ -1,7 +1,7 @@
 /**
- * Actions on one job: retry, run now, cancel, delete. One that the state of the job does not allow is a
- * conflict. A built-in job runs a bulk action on all jobs that match a filter, reports its progress, and can
- * be cancelled.
+ * Actions on one job: retry, run now, cancel, delete. An action that the state of the job does not allow is
+ * a conflict. A built-in job runs a bulk action on all jobs that match a filter, reports its progress, and
+ * can be cancelled.
  */
 import { z } from '@hono/zod-openapi'
 import { JobmillError } from 'jobmill'
@@ -16,7 +16,7 @@ import {
   statesOf as checkAct,
 } from 'jobmill/internal'
 import { quote } from 'jobmill/store'
-import { body, json, note, optionalBody, route, type Routes } from '../app.ts'
+import { body, json, note, ok, optionalBody, route, type Routes } from '../app.ts'
 import { problem } from '../problem.ts'
 import { verdictShape } from '../shapes/enqueue.ts'
 import { bulkFilterOf, bulkQuery, filterOfBody, filterShape } from '../shapes/filter.ts'
@@ -25,51 +25,46 @@ import { listedStateShape } from '../shapes/job.ts'
 const reason = z.string().min(1).max(1_000).optional()
 const byId = z.object({ id: z.string() })
 
-const retry = route('operator', 'jobs.retry', 'post /jobs/{id}/retry', {
+const onOne = { request: { params: byId }, responses: ok(verdictShape, 'The outcome') }
+
+export const retry = route('operator', 'jobs.retry', 'post /jobs/{id}/retry', {
   summary: 'Retry a dead or cancelled job',
-  request: { params: byId },
-  responses: { 200: json(verdictShape, 'The outcome') },
+  ...onOne,
 })
 
-const runNow = route('operator', 'jobs.run-now', 'post /jobs/{id}/run-now', {
+export const runNow = route('operator', 'jobs.run-now', 'post /jobs/{id}/run-now', {
   summary: 'Run a scheduled job now',
-  request: { params: byId },
-  responses: { 200: json(verdictShape, 'The outcome') },
+  ...onOne,
 })
 
-const cancel = route('operator', 'jobs.cancel', 'post /jobs/{id}/cancel', {
+export const cancel = route('operator', 'jobs.cancel', 'post /jobs/{id}/cancel', {
   summary: 'Cancel a job; a running handler is aborted',
   request: {
     params: byId,
     ...optionalBody(z.strictObject({ reason }).openapi('Cancel'), 'The reason'),
   },
-  responses: {
-    200: json(verdictShape, 'The outcome; the state of a running job stays running until its handler ends'),
-  },
+  responses: ok(verdictShape, 'The outcome; the state of a running job stays running until its handler ends'),
 })
 
-const remove = route('admin', 'jobs.delete', 'delete /jobs/{id}', {
+export const remove = route('admin', 'jobs.delete', 'delete /jobs/{id}', {
   summary: 'Delete a job that is not running, and its history',
-  request: { params: byId },
-  responses: { 200: json(verdictShape, 'The outcome') },
+  ...onOne,
 })
 
 const actShape = z.enum(BULK_ACTS)
 
-const preview = route('operator', 'bulk.preview', 'get /bulk', {
+export const preview = route('operator', 'bulk.preview', 'get /bulk', {
   summary: 'Preview how many jobs a bulk action would change',
   request: { query: z.strictObject({ act: actShape, ...bulkQuery }) },
-  responses: {
-    200: json(
-      z
-        .object({ jobs: z.int(), byState: z.partialRecord(listedStateShape, z.int()).readonly() })
-        .openapi('BulkPreview'),
-      'The number of jobs that would change',
-    ),
-  },
+  responses: ok(
+    z
+      .object({ jobs: z.int(), byState: z.partialRecord(listedStateShape, z.int()).readonly() })
+      .openapi('BulkPreview'),
+    'The number of jobs that would change',
+  ),
 })
 
-const run = route('operator', 'bulk.run', 'post /bulk', {
+export const run = route('operator', 'bulk.run', 'post /bulk', {
   summary:
     'Run a bulk action on all jobs that match a filter; delete, and any change to bulk actions, requires admin',
   request: body(
@@ -84,15 +79,7 @@ const run = route('operator', 'bulk.run', 'post /bulk', {
   },
 })
 
-export type JobActRoute =
-  | typeof preview
-  | typeof run
-  | typeof retry
-  | typeof runNow
-  | typeof cancel
-  | typeof remove
-
-export const jobActRoutes: Routes = (api, { mill }) => {
+export const routes: Routes = (api, { mill }) => {
   const acts = [
     [retry, 'retry'],
     [runNow, 'runNow'],
@@ -107,16 +94,11 @@ export const jobActRoutes: Routes = (api, { mill }) => {
         return problem('FORBIDDEN', {
           detail: 'retrying, running or deleting a bulk action requires the role admin',
         }) as never
-      const before = job?.state ?? null
       const answer = await mill[verb](id)
       if (answer.verdict === 'unknown') throw jobUnknown(id)
       if (answer.verdict === 'refused') return conflict(answer) as never
-      note(c, {
-        target: answer.id,
-        job: answer.id,
-        before: { state: before },
-        after: { state: answer.state },
-      })
+      const before = { state: job?.state ?? null }
+      note(c, { target: answer.id, job: answer.id, before, after: { state: answer.state } })
       return c.json(answer, 200)
     })
 
@@ -127,13 +109,8 @@ export const jobActRoutes: Routes = (api, { mill }) => {
     const answer = await mill.cancel(id, reason)
     if (answer.verdict === 'unknown' || before === null) throw jobUnknown(id)
     if (answer.verdict === 'refused') return conflict(answer) as never
-    note(c, {
-      target: before.id,
-      job: before.id,
-      queue: before.queue,
-      before: { state: before.state },
-      after: { state: answer.state, reason },
-    })
+    const { id: job, queue, state } = before
+    note(c, { target: job, job, queue, before: { state }, after: { state: answer.state, reason } })
     return c.json(answer, 200)
   })
 

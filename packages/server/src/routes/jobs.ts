@@ -1,8 +1,8 @@
 /** Routes that list, inspect and enqueue jobs. Actions on existing jobs are in job-acts.ts. */
 import { z } from '@hono/zod-openapi'
 import type { EnqueueItem, EnqueueOptions, JobView, ListedJob } from 'jobmill'
-import { BULK_KIND, type Includable, INCLUDABLE, mayDo, type Who } from 'jobmill/internal'
-import { body, json, note, route, type Routes, redactFor } from '../app.ts'
+import { BULK_KIND, type Includable, INCLUDABLE, type Who } from 'jobmill/internal'
+import { body, json, note, ok, route, type Routes, seesAll } from '../app.ts'
 import { onlyByBulk, problem } from '../problem.ts'
 import { enqueuedShape, enqueueShape } from '../shapes/enqueue.ts'
 import { filterOf, filterQuery, listOf } from '../shapes/filter.ts'
@@ -13,7 +13,7 @@ const MOST_AT_ONCE = 1_000
 
 type Left = z.infer<typeof leftShape>
 
-const list = route('viewer', 'jobs.list', 'get /jobs', {
+export const list = route('viewer', 'jobs.list', 'get /jobs', {
   summary: 'List jobs by filter, with pagination',
   request: {
     query: z.strictObject({
@@ -25,16 +25,16 @@ const list = route('viewer', 'jobs.list', 'get /jobs', {
       }),
     }),
   },
-  responses: { 200: json(jobPageShape, 'A page of jobs') },
+  responses: ok(jobPageShape, 'A page of jobs'),
 })
 
-const count = route('viewer', 'jobs.count', 'get /jobs/count', {
+export const count = route('viewer', 'jobs.count', 'get /jobs/count', {
   summary: 'Count the jobs that match a filter',
   request: { query: z.strictObject(filterQuery) },
-  responses: { 200: json(jobCountShape, 'The number of jobs, by state') },
+  responses: ok(jobCountShape, 'The number of jobs, by state'),
 })
 
-const inspect = route('viewer', 'jobs.inspect', 'get /jobs/{id}', {
+export const inspect = route('viewer', 'jobs.inspect', 'get /jobs/{id}', {
   summary: 'Get a job with its attempts, its log, and why it is not running',
   request: {
     params: z.object({ id: z.string() }),
@@ -44,20 +44,18 @@ const inspect = route('viewer', 'jobs.inspect', 'get /jobs/{id}', {
       }),
     }),
   },
-  responses: {
-    200: json(
-      z.object({
-        job: jobShape,
-        attempts: z.array(attemptShape),
-        why: whyShape,
-        left: leftShape,
-      }),
-      'The job',
-    ),
-  },
+  responses: ok(
+    z.object({
+      job: jobShape,
+      attempts: z.array(attemptShape),
+      why: whyShape,
+      left: leftShape,
+    }),
+    'The job',
+  ),
 })
 
-const enqueue = route('operator', 'jobs.enqueue', 'post /jobs', {
+export const enqueue = route('operator', 'jobs.enqueue', 'post /jobs', {
   summary: 'Enqueue a job',
   request: body(enqueueShape, 'The job'),
   responses: {
@@ -66,7 +64,7 @@ const enqueue = route('operator', 'jobs.enqueue', 'post /jobs', {
   },
 })
 
-const enqueueMany = route('operator', 'jobs.enqueue-many', 'post /jobs/many', {
+export const enqueueMany = route('operator', 'jobs.enqueue-many', 'post /jobs/many', {
   summary: 'Enqueue up to 1,000 jobs of a kind atomically',
   request: body(
     z
@@ -83,22 +81,27 @@ const enqueueMany = route('operator', 'jobs.enqueue-many', 'post /jobs/many', {
   responses: { 201: json(z.object({ jobs: z.array(enqueuedShape) }), 'Enqueued') },
 })
 
-export type JobRoute = typeof list | typeof count | typeof inspect | typeof enqueue | typeof enqueueMany
-
-export const jobRoutes: Routes = (api, { mill, redacted }) => {
+export const routes: Routes = (api, { mill, redactFor, pageReads, jobReads }) => {
   api.openapi(list, async (c) => {
     const { limit, cursor, include = [], ...query } = c.req.valid('query')
     const who = c.get('who')
-    const field = secretFilter(query, who)
-    if (field !== undefined) return searchRefused(field) as never
-    const page = await mill.list(filterOf(query), { limit, include, ...(cursor !== undefined && { cursor }) })
-    return c.json({ ...page, jobs: page.jobs.map((job) => seenParts(job, include, who)) }, 200)
+    const refusal = refuseSearch(query, who)
+    if (refusal !== null) return refusal as never
+    const read = async () => {
+      const page = await mill.list(filterOf(query), {
+        limit,
+        include,
+        ...(cursor !== undefined && { cursor }),
+      })
+      return c.json({ ...page, jobs: page.jobs.map((job) => seenParts(job, include, who)) }, 200)
+    }
+    return include.length === 0 ? read() : pageReads(c, read)
   })
 
   api.openapi(count, async (c) => {
     const query = c.req.valid('query')
-    const field = secretFilter(query, c.get('who'))
-    if (field !== undefined) return searchRefused(field) as never
+    const refusal = refuseSearch(query, c.get('who'))
+    if (refusal !== null) return refusal as never
     return c.json(await mill.count(filterOf(query), { signal: c.req.raw.signal }), 200)
   })
 
@@ -106,31 +109,24 @@ export const jobRoutes: Routes = (api, { mill, redacted }) => {
   function seenParts(job: ListedJob, include: readonly Includable[], who: Who | null): ListedJob {
     if (include.length === 0) return job
     const parts = Object.fromEntries(include.map((part) => [part, job[part] ?? null]))
-    return { ...job, ...redactFor(who, parts, redacted) }
+    return { ...job, ...redactFor(who, parts) }
   }
 
-  api.openapi(inspect, async (c) => {
-    const { id } = c.req.valid('param')
-    const [job, attempts, why] = await Promise.all([mill.get(id), mill.history(id), mill.why(id)])
-    if (job === null || why === null) throw jobUnknown(id)
-    const who = c.get('who')
-    const { largest = Number.POSITIVE_INFINITY } = c.req.valid('query')
-    const { job: trimmed, left } = withoutLarge(complete(job), largest)
-    const shown = {
-      job: seenJob(trimmed),
-      attempts: attempts.map((one) => ({ ...one, log: seen(one.log) })),
-    }
-    return c.json({ ...shown, why, left }, 200)
-
-    /** Redacts user data only, not our own fields. */
-    function seenJob(one: JobView): JobView {
-      const { payload, metadata, result, progress, log } = one
-      return { ...one, ...seen({ payload, metadata, result, progress, log }) }
-    }
-    function seen<T>(value: T): T {
-      return redactFor(who, value, redacted)
-    }
-  })
+  api.openapi(inspect, (c) =>
+    jobReads(c, async () => {
+      const { id } = c.req.valid('param')
+      const [job, attempts, why] = await Promise.all([mill.get(id), mill.history(id), mill.why(id)])
+      if (job === null || why === null) throw jobUnknown(id)
+      const who = c.get('who')
+      const { largest = Number.POSITIVE_INFINITY } = c.req.valid('query')
+      const { job: trimmed, left } = withoutLarge(complete(job), largest)
+      // Redacts user data only, not our own fields.
+      const { payload, metadata, result, progress, log } = trimmed
+      const seen = redactFor(who, { payload, metadata, result, progress, log })
+      const seenAttempts = attempts.map((one) => ({ ...one, log: redactFor(who, one.log) }))
+      return c.json({ job: { ...trimmed, ...seen }, attempts: seenAttempts, why, left }, 200)
+    }),
+  )
 
   api.openapi(enqueue, async (c) => {
     const { kind, payload = null, ...options } = c.req.valid('json')
@@ -151,13 +147,10 @@ export const jobRoutes: Routes = (api, { mill, redacted }) => {
   })
 }
 
-/** The filter that would let a viewer guess at hidden values, if the query has one. */
-function secretFilter(query: object, who: Who | null): string | undefined {
-  if (who !== null && mayDo(who, 'operator')) return undefined
-  return ['payloadText', 'payloadAt'].find((one) => Reflect.get(query, one) !== undefined)
-}
-
-function searchRefused(field: string): unknown {
+/** Refuses a filter that would let a viewer guess at hidden values. */
+function refuseSearch(query: object, who: Who | null): Response | null {
+  const field = ['payloadText', 'payloadAt'].find((one) => Reflect.get(query, one) !== undefined)
+  if (field === undefined || seesAll(who)) return null
   return problem('FORBIDDEN', { detail: 'searching payloads requires the role operator', field })
 }
 

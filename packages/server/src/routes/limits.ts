@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { JobmillError, type LimitOptions, type LimitRecord } from 'jobmill'
 import type { LimitChange } from 'jobmill/internal'
 import { quote } from 'jobmill/store'
-import { body, byCaller, json, note, optionalBody, route, type Routes } from '../app.ts'
+import { body, byCaller, json, note, ok, optionalBody, route, type Routes } from '../app.ts'
 import { duration } from '../shapes/enqueue.ts'
 import { limitShape } from '../shapes/queue.ts'
 
@@ -19,24 +19,24 @@ const settings = {
 /** A limit with the queues that use it. */
 const listedShape = limitShape.extend({ queues: z.array(z.string()) }).openapi('ListedLimit')
 
-const list = route('viewer', 'limits.list', 'get /limits', {
+export const list = route('viewer', 'limits.list', 'get /limits', {
   summary: 'List limits with their availability and the queues that use them',
-  responses: { 200: json(z.object({ limits: z.array(listedShape) }), 'The limits') },
+  responses: ok(z.object({ limits: z.array(listedShape) }), 'The limits'),
 })
 
-const create = route('admin', 'limits.create', 'post /limits', {
+export const create = route('admin', 'limits.create', 'post /limits', {
   summary: 'Create a rate or concurrency limit',
   request: body(z.strictObject({ name: z.string(), ...settings }).openapi('NewLimit'), 'The limit'),
   responses: { 201: json(limitShape, 'The limit') },
 })
 
-const change = route('admin', 'limits.change', 'patch /limits/{name}', {
+export const change = route('admin', 'limits.change', 'patch /limits/{name}', {
   summary: 'Override settings of a limit; omitted settings are unchanged',
   request: { params: byName, ...body(z.strictObject(settings).openapi('LimitChange'), 'The change') },
-  responses: { 200: json(limitShape, 'The limit') },
+  responses: ok(limitShape, 'The limit'),
 })
 
-const drain = route('operator', 'limits.drain', 'post /limits/{name}/drain', {
+export const drain = route('operator', 'limits.drain', 'post /limits/{name}/drain', {
   summary: 'Drain a limit: it grants nothing for a while',
   request: {
     params: byName,
@@ -45,18 +45,16 @@ const drain = route('operator', 'limits.drain', 'post /limits/{name}/drain', {
       'The duration, and the key for a limit per key',
     ),
   },
-  responses: { 200: json(limitShape, 'The limit') },
+  responses: ok(limitShape, 'The limit'),
 })
 
-const remove = route('admin', 'limits.delete', 'delete /limits/{name}', {
+export const remove = route('admin', 'limits.delete', 'delete /limits/{name}', {
   summary: 'Delete a limit that no queue uses',
   request: { params: byName },
   responses: { 204: { description: 'Deleted' } },
 })
 
-export type LimitRoute = typeof list | typeof create | typeof change | typeof drain | typeof remove
-
-export const limitRoutes: Routes = (api, { mill }) => {
+export const routes: Routes = (api, { mill }) => {
   const before = async (name: string): Promise<LimitRecord | undefined> =>
     (await mill.limits.list()).find((limit) => limit.name === name)
 

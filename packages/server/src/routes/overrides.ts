@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { OVERRIDABLE, type OverrideSelection, type OverrideView } from 'jobmill/internal'
 import type { Context } from 'hono'
-import { json, note, route, type Routes, redactFor } from '../app.ts'
+import { note, ok, route, type Routes } from '../app.ts'
 import type { Env } from '../env.ts'
 
 const overrideShape = z
@@ -15,19 +15,19 @@ const overrideShape = z
     isInCode: z.boolean(),
     isApplied: z.boolean(),
     by: z.string().nullable(),
-    at: z.number().nullable(),
+    at: z.number(),
   })
   .openapi('Override')
 
-const list = route('viewer', 'overrides.list', 'get /overrides', {
+export const list = route('viewer', 'overrides.list', 'get /overrides', {
   summary: 'List overridden options of queues, limits and schedules, with the values in code',
-  responses: { 200: json(z.object({ overrides: z.array(overrideShape) }), 'The overrides') },
+  responses: ok(z.object({ overrides: z.array(overrideShape) }), 'The overrides'),
 })
 
-const gone = { 200: json(z.object({ reset: z.array(overrideShape) }), 'The overrides that were reset') }
+const gone = ok(z.object({ reset: z.array(overrideShape) }), 'The overrides that were reset')
 const thing = { what: z.enum(OVERRIDABLE), name: z.string() }
 
-const resetAll = route(
+export const resetAll = route(
   'admin',
   'overrides.reset-all',
   'delete /overrides',
@@ -46,41 +46,37 @@ function byPath({ what, name, option }: Readonly<Record<string, unknown>>): stri
   return `Use DELETE /api/overrides/${parts.map(encodeURIComponent).join('/')}`
 }
 
-const resetThing = route('admin', 'overrides.reset', 'delete /overrides/{what}/{name}', {
+export const resetThing = route('admin', 'overrides.reset', 'delete /overrides/{what}/{name}', {
   summary: 'Reset all overrides of one queue, limit or schedule',
   request: { params: z.object(thing) },
   responses: gone,
 })
 
-const resetOption = route('admin', 'overrides.reset-option', 'delete /overrides/{what}/{name}/{option}', {
-  summary: 'Reset one option, such as workers or retain.done; backoff and retain reset all of theirs',
-  request: { params: z.object({ ...thing, option: z.string() }) },
-  responses: gone,
-})
+export const resetOption = route(
+  'admin',
+  'overrides.reset-option',
+  'delete /overrides/{what}/{name}/{option}',
+  {
+    summary: 'Reset one option, such as workers or retain.done; backoff and retain reset all of theirs',
+    request: { params: z.object({ ...thing, option: z.string() }) },
+    responses: gone,
+  },
+)
 
-export type OverrideRoute = typeof list | typeof resetAll | typeof resetThing | typeof resetOption
-
-export const overrideRoutes: Routes = (api, { mill, redacted }) => {
+export const routes: Routes = (api, { mill, redactFor }) => {
   async function reset(c: Context<Env>, selection: OverrideSelection): Promise<{ reset: OverrideView[] }> {
     const dropped = await mill.resetOverrides(selection)
     const { what, name } = selection
     note(c, {
       target: name ?? 'all',
       ...(what === 'queue' && name !== undefined && { queue: name }),
-      before: dropped.map((one) => ({
-        what: one.what,
-        name: one.name,
-        option: one.option,
-        value: one.value,
-      })),
-      after: dropped.map((one) => ({ what: one.what, name: one.name, option: one.option, value: one.code })),
+      before: dropped.map(({ what, name, option, value }) => ({ what, name, option, value })),
+      after: dropped.map(({ what, name, option, code }) => ({ what, name, option, value: code })),
     })
     return { reset: dropped }
   }
 
-  api.openapi(list, async (c) =>
-    c.json({ overrides: redactFor(c.get('who'), await mill.overrides(), redacted) }, 200),
-  )
+  api.openapi(list, async (c) => c.json({ overrides: redactFor(c.get('who'), await mill.overrides()) }, 200))
   api.openapi(resetAll, async (c) => c.json(await reset(c, {}), 200))
   api.openapi(resetThing, async (c) => c.json(await reset(c, c.req.valid('param')), 200))
   api.openapi(resetOption, async (c) => c.json(await reset(c, c.req.valid('param')), 200))

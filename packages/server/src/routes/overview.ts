@@ -1,49 +1,45 @@
 /** The overview: the state of the whole system, in a few reads. */
 import { z } from '@hono/zod-openapi'
-import { json, route, type Routes, redactFor } from '../app.ts'
+import { ok, route, type Routes } from '../app.ts'
 import { ROLES, VERSION, type Who } from 'jobmill/internal'
-import { dutyOf, dutyShape } from '../shapes/duty.ts'
 import { instanceShape, limitShape, unservedKindShape } from '../shapes/queue.ts'
+import { dutyOf, dutyShape } from '../shapes/system.ts'
 import { queuesOf, queuesShape } from './queues.ts'
 
-const overview = route('viewer', 'overview.read', 'get /overview', {
+export const overview = route('viewer', 'overview.read', 'get /overview', {
   summary: 'Get an overview: queues, instances, limits, duties, kinds without a worker, and drift',
-  responses: {
-    200: json(
-      z
-        .object({
-          store: z.string(),
-          version: z.string(),
-          here: z.uuid(),
-          you: z.object({ name: z.string(), role: z.enum(ROLES) }),
-          queues: queuesShape,
-          unservedKinds: z.array(unservedKindShape),
-          instances: z.array(instanceShape),
-          limits: z.array(limitShape),
-          duties: z.array(dutyShape),
-          drift: z.array(
-            z.object({
-              what: z.enum(['queue', 'limit', 'schedule']),
-              name: z.string(),
-              field: z.string(),
-              code: z.unknown(),
-              stored: z.unknown(),
-              isInCode: z.boolean(),
-              override: z.object({ by: z.string().nullable(), at: z.number().nullable() }).nullable(),
-              higherVersion: z.number().nullable(),
-            }),
-          ),
-          degraded: z.array(z.string()).readonly(),
-        })
-        .openapi('Overview'),
-      'The overview',
-    ),
-  },
+  responses: ok(
+    z
+      .object({
+        store: z.string(),
+        version: z.string(),
+        here: z.uuid(),
+        you: z.object({ name: z.string(), role: z.enum(ROLES) }),
+        queues: queuesShape,
+        unservedKinds: z.array(unservedKindShape),
+        instances: z.array(instanceShape),
+        limits: z.array(limitShape),
+        duties: z.array(dutyShape),
+        drift: z.array(
+          z.object({
+            what: z.enum(['queue', 'limit', 'schedule']),
+            name: z.string(),
+            field: z.string(),
+            code: z.unknown(),
+            stored: z.unknown(),
+            isInCode: z.boolean(),
+            override: z.object({ by: z.string().nullable(), at: z.number() }).nullable(),
+            higherVersion: z.number().nullable(),
+          }),
+        ),
+        degraded: z.array(z.string()).readonly(),
+      })
+      .openapi('Overview'),
+    'The overview',
+  ),
 })
 
-export type OverviewRoute = typeof overview
-
-export const overviewRoutes: Routes = (api, { mill, redacted, ...tools }) => {
+export const routes: Routes = (api, { mill, ...tools }) => {
   api.openapi(overview, async (c) => {
     const [queues, unservedKinds, instances, limits, duties, drift, { degraded }] = await Promise.all([
       queuesOf(mill),
@@ -68,7 +64,7 @@ export const overviewRoutes: Routes = (api, { mill, redacted, ...tools }) => {
         instances,
         limits,
         duties: duties.map(dutyOf),
-        drift: redactFor(who, drift, redacted),
+        drift: tools.redactFor(who, drift),
         degraded,
       },
       200,

@@ -1,7 +1,7 @@
 /** Routes that list and change queues. */
 import { z } from '@hono/zod-openapi'
 import type { QueueChange, QueueRecord } from 'jobmill'
-import { body, byCaller, json, note, route, type Routes } from '../app.ts'
+import { body, byCaller, note, ok, route, type Routes } from '../app.ts'
 import { duration } from '../shapes/enqueue.ts'
 import { countsShape, queueShape, unservedKindShape } from '../shapes/queue.ts'
 
@@ -32,29 +32,27 @@ const changeShape = z
 
 export const queuesShape = z.array(z.object({ settings: queueShape, counts: countsShape }))
 
-const list = route('viewer', 'queues.list', 'get /queues', {
+export const list = route('viewer', 'queues.list', 'get /queues', {
   summary: 'List queues with their settings and counts, and kinds without a worker',
-  responses: {
-    200: json(z.object({ queues: queuesShape, unservedKinds: z.array(unservedKindShape) }), 'The queues'),
-  },
+  responses: ok(z.object({ queues: queuesShape, unservedKinds: z.array(unservedKindShape) }), 'The queues'),
 })
 
-const change = route('admin', 'queues.change', 'patch /queues/{name}', {
+export const change = route('admin', 'queues.change', 'patch /queues/{name}', {
   summary: 'Override settings of a queue; omitted settings are unchanged',
   request: { params: byName, ...body(changeShape, 'The change') },
-  responses: { 200: json(queueShape, 'The queue') },
+  responses: ok(queueShape, 'The queue'),
 })
 
-const pause = route('operator', 'queues.pause', 'post /queues/{name}/pause', {
+const onOne = { request: { params: byName }, responses: ok(queueShape, 'The queue') }
+
+export const pause = route('operator', 'queues.pause', 'post /queues/{name}/pause', {
   summary: 'Pause a queue; running jobs continue',
-  request: { params: byName },
-  responses: { 200: json(queueShape, 'The queue') },
+  ...onOne,
 })
 
-const resume = route('operator', 'queues.resume', 'post /queues/{name}/resume', {
+export const resume = route('operator', 'queues.resume', 'post /queues/{name}/resume', {
   summary: 'Resume a queue',
-  request: { params: byName },
-  responses: { 200: json(queueShape, 'The queue') },
+  ...onOne,
 })
 
 const NOTHING = { scheduled: 0, ready: 0, running: 0, done: 0, dead: 0, cancelled: 0, oldestReadyMs: null }
@@ -70,9 +68,7 @@ export async function queuesOf(mill: Reads): Promise<z.infer<typeof queuesShape>
   }))
 }
 
-export type QueueRoute = typeof list | typeof change | typeof pause | typeof resume
-
-export const queueRoutes: Routes = (api, { mill, unservedKinds: findUnservedKinds }) => {
+export const routes: Routes = (api, { mill, unservedKinds: findUnservedKinds }) => {
   const before = async (name: string): Promise<QueueRecord | undefined> =>
     (await mill.queues()).find((queue) => queue.name === name)
 

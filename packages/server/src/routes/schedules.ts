@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { JobmillError, type ScheduleView } from 'jobmill'
 import { BULK_KIND, type NewSchedule, type ScheduleChange, type Who } from 'jobmill/internal'
 import { quote } from 'jobmill/store'
-import { body, byCaller, json, note, route, type Routes, redactFor } from '../app.ts'
+import { body, byCaller, json, note, ok, route, type Routes } from '../app.ts'
 import { onlyByBulk } from '../problem.ts'
 import {
   newScheduleShape,
@@ -14,14 +14,15 @@ import {
 } from '../shapes/schedule.ts'
 
 const byName = z.object({ name: z.string() })
-const one = { 200: json(scheduleShape, 'The schedule') }
+const one = ok(scheduleShape, 'The schedule')
+const onOne = { request: { params: byName }, responses: one }
 
-const list = route('viewer', 'schedules.list', 'get /schedules', {
+export const list = route('viewer', 'schedules.list', 'get /schedules', {
   summary: 'List schedules',
-  responses: { 200: json(z.object({ schedules: z.array(scheduleShape) }), 'The schedules') },
+  responses: ok(z.object({ schedules: z.array(scheduleShape) }), 'The schedules'),
 })
 
-const next = route('viewer', 'schedules.next', 'get /next-runs', {
+export const next = route('viewer', 'schedules.next', 'get /next-runs', {
   summary: 'Describe an expression and list its next runs',
   request: {
     query: z.strictObject({
@@ -30,76 +31,59 @@ const next = route('viewer', 'schedules.next', 'get /next-runs', {
       count: z.coerce.number().int().min(1).max(100).default(10),
     }),
   },
-  responses: {
-    200: json(
-      z.object({ text: z.string(), runs: z.array(z.number()) }),
-      'The description and the instants of the next runs',
-    ),
-  },
+  responses: ok(
+    z.object({ text: z.string(), runs: z.array(z.number()) }),
+    'The description and the instants of the next runs',
+  ),
 })
 
-const inspect = route('viewer', 'schedules.inspect', 'get /schedules/{name}', {
+export const inspect = route('viewer', 'schedules.inspect', 'get /schedules/{name}', {
   summary: 'Get a schedule with its next runs and its history',
   request: { params: byName },
-  responses: {
-    200: json(
-      z.object({ schedule: scheduleShape, runs: z.array(z.number()), history: z.array(tickShape) }),
-      'The schedule',
-    ),
-  },
+  responses: ok(
+    z.object({ schedule: scheduleShape, runs: z.array(z.number()), history: z.array(tickShape) }),
+    'The schedule',
+  ),
 })
 
-const create = route('admin', 'schedules.create', 'post /schedules', {
+export const create = route('admin', 'schedules.create', 'post /schedules', {
   summary: 'Create a schedule',
   request: body(newScheduleShape, 'The schedule'),
   responses: { 201: json(scheduleShape, 'The schedule') },
 })
 
-const change = route('admin', 'schedules.change', 'patch /schedules/{name}', {
+export const change = route('admin', 'schedules.change', 'patch /schedules/{name}', {
   summary: 'Override options of a schedule; omitted options are unchanged',
   request: { params: byName, ...body(scheduleChangeShape, 'The change') },
   responses: one,
 })
 
-const pause = route('operator', 'schedules.pause', 'post /schedules/{name}/pause', {
+export const pause = route('operator', 'schedules.pause', 'post /schedules/{name}/pause', {
   summary: 'Pause a schedule',
-  request: { params: byName },
-  responses: one,
+  ...onOne,
 })
 
-const resume = route('operator', 'schedules.resume', 'post /schedules/{name}/resume', {
+export const resume = route('operator', 'schedules.resume', 'post /schedules/{name}/resume', {
   summary: 'Resume a schedule from now on',
-  request: { params: byName },
-  responses: one,
+  ...onOne,
 })
 
-const trigger = route('operator', 'schedules.trigger', 'post /schedules/{name}/trigger', {
+export const trigger = route('operator', 'schedules.trigger', 'post /schedules/{name}/trigger', {
   summary: 'Enqueue a job of a schedule now; its next run is unchanged',
   request: { params: byName },
-  responses: { 200: json(z.object({ outcome: tickOutcomeShape, job: z.string() }), 'The job') },
+  responses: ok(z.object({ outcome: tickOutcomeShape, job: z.string() }), 'The job'),
 })
 
-const remove = route('admin', 'schedules.delete', 'delete /schedules/{name}', {
+export const remove = route('admin', 'schedules.delete', 'delete /schedules/{name}', {
   summary: 'Delete a schedule but not its jobs; one in code stays deleted until that override is reset',
   request: { params: byName },
   responses: { 204: { description: 'Deleted' } },
 })
 
-export type ScheduleRoute =
-  | typeof list
-  | typeof next
-  | typeof inspect
-  | typeof create
-  | typeof change
-  | typeof pause
-  | typeof resume
-  | typeof trigger
-  | typeof remove
-
-export const scheduleRoutes: Routes = (api, { mill: { schedules }, redacted }) => {
+export const routes: Routes = (api, { mill: { schedules }, redactFor }) => {
   const seen = (who: Who | null, one: ScheduleView): ScheduleView => ({
     ...one,
-    payload: redactFor(who, one.payload, redacted),
+    payload: redactFor(who, one.payload),
   })
 
   api.openapi(list, async (c) => {

@@ -14,7 +14,7 @@ import { checkOnError, toStandardError } from '../options.ts'
 import { problem } from '../problem.ts'
 import { probeRoutes } from '../routes/health.ts'
 import type { Served } from './serve.ts'
-import { listenUntilStop } from './listen-until-stop.ts'
+import { listenUntilStop } from './socket.ts'
 
 export interface ServePublicOptions {
   /**
@@ -30,13 +30,7 @@ export interface ServePublicOptions {
   readonly platform?: Platform
 }
 
-const KEYS = [
-  'routes',
-  'port',
-  'bind',
-  'onError',
-  'platform',
-] as const satisfies readonly (keyof ServePublicOptions)[]
+const KEYS = ['routes', 'port', 'bind', 'onError', 'platform'] satisfies (keyof ServePublicOptions)[]
 
 export async function servePublic(
   mill: Pick<Mill<never>, 'readiness'>,
@@ -59,7 +53,7 @@ export async function servePublic(
     async fetch(given, env) {
       const { incoming } = env as Env['Bindings']
       const request = new Request(given.url, given)
-      return (await answerPassthrough(routes, { request, incoming }, onError)) ?? probes.fetch(request)
+      return (await answerPassthrough(routes, request, incoming, onError)) ?? probes.fetch(request)
     },
     slowBodies: true,
     platform,

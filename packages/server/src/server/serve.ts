@@ -5,12 +5,12 @@
 import { JobmillError, type Mill } from 'jobmill'
 import { logWarning, stopSignalOf } from 'jobmill/internal'
 import { quote, systemPlatform } from 'jobmill/store'
-import { handlerFor, type HttpApi } from '../api.ts'
+import { handlerFor } from '../api.ts'
 import { checkBasePath } from './base-path.ts'
-import { adminForEveryone, type Identity, identityOf } from '../access/identity.ts'
+import { adminForEveryone, identityOf } from '../access/identity.ts'
 import { checkHttpOptions, HTTP_DEFAULTS, type HttpOptions, toStandardError } from '../options.ts'
 import { checkAddress, isLoopback } from './address.ts'
-import { listenUntilStop } from './listen-until-stop.ts'
+import { listenUntilStop } from './socket.ts'
 
 export interface ServeOptions extends HttpOptions {
   /** The port to listen on (default 8787); 0 for any free port. */
@@ -50,50 +50,37 @@ export async function serve(mill: Mill<never>, options: ServeOptions = {}): Prom
   return { url, hasPage: api.hasPage, warnings, close }
 }
 
-interface Opened {
-  readonly api: HttpApi
-  readonly warnings: readonly string[]
-}
-
-function openTo(mill: Mill<never>, bind: string, options: HttpOptions): Opened {
-  const { tokens, authenticate, insecure = false } = options
+function openTo(mill: Mill<never>, bind: string, options: HttpOptions) {
+  const { tokens, authenticate, insecure = false, onError = toStandardError } = options
   const isLocal = isLoopback(bind)
-  const identity = (): Identity => identityOf(options, options.onError ?? toStandardError)
-  if (tokens !== undefined || authenticate !== undefined)
-    return { api: handlerFor(mill, options, { identity: identity(), callers: 'any' }), warnings: [] }
-  if (insecure) {
+  if (tokens !== undefined || authenticate !== undefined || insecure) {
+    const isOpen = tokens === undefined && authenticate === undefined
     // Loopback names only, against DNS rebinding: a page could point its own name at this machine.
-    const callers = isLocal ? 'loopback-names' : 'any'
-    const api = handlerFor(mill, options, { identity: identity(), callers })
-    return { api, warnings: [`no authentication: every caller that can reach ${bind} is an admin`] }
+    const callers = isOpen && isLocal ? 'loopback-names' : 'any'
+    const api = handlerFor(mill, options, { identity: identityOf(options, onError), callers })
+    const warning = `no authentication: every caller that can reach ${bind} is an admin`
+    return { api, warnings: isOpen ? [warning] : [] }
   }
-  if (!isLocal) throw noAuthentication(bind)
-  if (options.passthrough !== undefined) throw passthroughWithoutAuthentication()
-  const api = handlerFor(mill, options, { identity: adminForEveryone('local'), callers: 'this-machine' })
+  if (!isLocal)
+    throw new JobmillError('OPTION_INVALID', 'only a loopback address is allowed without authentication', {
+      field: 'bind',
+      value: quote(bind),
+      fix: { code: 'access.secure' },
+    })
+  // Public routes are usually exposed by a proxy, which would also open Mission Control to everyone.
+  if (options.passthrough !== undefined)
+    throw new JobmillError(
+      'OPTION_CONFLICT',
+      'public routes and Mission Control would share a port without authentication',
+      {
+        field: 'passthrough',
+        fix: 'Pass tokens or authenticate, or serve the public routes on a port of their own with servePublic',
+      },
+    )
   return {
-    api,
+    api: handlerFor(mill, options, { identity: adminForEveryone('local'), callers: 'this-machine' }),
     warnings: [
       'no authentication: every user of this machine is an admin. Set JOBMILL_TOKENS, or pass tokens or authenticate, before you put a proxy in front',
     ],
   }
-}
-
-function noAuthentication(bind: string): JobmillError {
-  return new JobmillError('OPTION_INVALID', 'refusing to listen on a public address without authentication', {
-    field: 'bind',
-    value: quote(bind),
-    fix: { code: 'access.secure' },
-  })
-}
-
-/** Public routes are usually exposed by a proxy, which would also open Mission Control to everyone. */
-function passthroughWithoutAuthentication(): JobmillError {
-  return new JobmillError(
-    'OPTION_CONFLICT',
-    'public routes and Mission Control would share a port without authentication',
-    {
-      field: 'passthrough',
-      fix: 'Pass tokens or authenticate, or serve the public routes on a port of their own with servePublic',
-    },
-  )
 }

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { getRequestListener } from '@hono/node-server'
 import type { Platform } from 'jobmill'
-import { boundedServer, notListening } from 'jobmill/internal'
+import { boundedServer, notListening, serversOf, stopSignalOf } from 'jobmill/internal'
 import { ownAnswer } from '../apps.ts'
 import { ARRIVES_WITHIN_MS } from '../access/body.ts'
 import { hostInvalid, isAuthority } from '../access/host.ts'
 
-export interface SocketOptions {
+interface SocketOptions {
   readonly port: number
   readonly bind: string
   readonly fetch: (request: Request, env: unknown) => Response | Promise<Response>
@@ -24,12 +24,6 @@ export interface SocketOptions {
   readonly onClose?: () => void
 }
 
-export interface Listening {
-  /** Without a path. */
-  readonly url: string
-  readonly close: () => Promise<void>
-}
-
 /** How long the last responses may take. */
 const LAST_MS = 2_000
 const IDLE_MS = 50
@@ -40,17 +34,36 @@ const refuseHost = getRequestListener(hostInvalid, {
   errorHandler: hostInvalid,
 })
 
-export async function listenOn(options: SocketOptions): Promise<Listening> {
-  const {
-    port,
-    bind,
-    fetch,
-    slowBodies,
-    platform,
-    headersMs = ARRIVES_WITHIN_MS,
-    unreadMs,
-    onClose,
-  } = options
+/**
+ * Listens until the mill stops: a server of a stopped mill would only keep the process alive. Rejects with
+ * MILL_STOPPED when the mill was stopped.
+ */
+export async function listenUntilStop(mill: object, options: SocketOptions) {
+  const stopped = stopSignalOf(mill)
+  stopped?.throwIfAborted()
+  const { url, close } = await listenOn(options)
+  const servers = serversOf(mill)
+  // The stop of the mill waits for `close`, because requests in flight still use the store.
+  servers?.add(close)
+  // For a server that began to listen after the stop had closed the others.
+  const stop = (): void => void close()
+  stopped?.addEventListener('abort', stop, { once: true })
+  if (stopped?.aborted === true) await close()
+  stopped?.throwIfAborted()
+  return {
+    url,
+    close: (): Promise<void> => {
+      servers?.delete(close)
+      stopped?.removeEventListener('abort', stop)
+      return close()
+    },
+  }
+}
+
+/** Returns a URL without a path. */
+export async function listenOn(options: SocketOptions) {
+  const { port, bind, fetch, slowBodies, platform, unreadMs, onClose } = options
+  const { headersMs = ARRIVES_WITHIN_MS } = options
   let closing: Promise<void> | null = null
   const answer = getRequestListener(
     async (request, env) => {
@@ -71,7 +84,7 @@ export async function listenOn(options: SocketOptions): Promise<Listening> {
   const server = boundedServer(listener, {
     headersMs,
     requestMs: slowBodies ? 0 : ARRIVES_WITHIN_MS,
-    ...(unreadMs === undefined ? {} : { unreadMs }),
+    ...(unreadMs !== undefined && { unreadMs }),
   })
   server.listen(port, bind)
   try {
@@ -98,7 +111,7 @@ export async function listenOn(options: SocketOptions): Promise<Listening> {
   const { address, family, port: bound } = server.address() as AddressInfo
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
-    close: () => (closing ??= close()),
+    close: (): Promise<void> => (closing ??= close()),
   }
 }
 

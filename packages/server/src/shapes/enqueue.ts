@@ -25,6 +25,17 @@ const dedupeShape = z.strictObject({
   ),
 })
 
+/**
+ * An object with any keys. `z.record` would visit each key, and copy it; the library stops at its size limit.
+ */
+const anyObject = z
+  .custom<Record<string, unknown>>()
+  .check(({ value, issues }) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      issues.push({ code: 'invalid_type', expected: 'record', input: value })
+  })
+  .openapi({ type: 'object', additionalProperties: {} })
+
 export const enqueueShape = z
   .strictObject({
     kind: z.string().openapi({ description: 'kind of the job, which selects its handler' }),
@@ -40,7 +51,7 @@ export const enqueueShape = z
     ),
     timeout: optional(duration, 'time limit of one attempt: milliseconds, or "10m"'),
     tags: optional(z.array(z.string()), 'tags to filter by'),
-    metadata: optional(z.record(z.string(), z.unknown()), 'JSON object stored with the job'),
+    metadata: optional(anyObject, 'JSON object stored with the job'),
     dedupeKey: optional(z.string(), 'shorthand for dedupe.key'),
     dedupe: dedupeShape.optional(),
     orderKey: optional(z.string(), 'jobs in a queue with the same key run one at a time, in order'),

@@ -89,12 +89,8 @@ export function filterOf({ tag, payloadAt, ...rest }: FilterQuery): ListFilter {
   } as ListFilter
 }
 
-export function bulkFilterOf({ id, fingerprint, ...rest }: BulkQuery): BulkFilter {
-  return {
-    ...filterOf(rest),
-    ...(fingerprint !== undefined && { fingerprint }),
-    ...(id !== undefined && { ids: [id].flat() }),
-  }
+export function bulkFilterOf({ id, ...rest }: BulkQuery): BulkFilter {
+  return { ...filterOf(rest), ...(id !== undefined && { ids: [id].flat() }) }
 }
 
 export function filterOfBody({ payloadAt, ...rest }: FilterBody): BulkFilter {

@@ -1,17 +1,31 @@
-/** The schemas of the system, its diagnostics, and the job kinds. */
+/** The schemas of the system, its duties and diagnostics, and the job kinds. */
 import { z } from '@hono/zod-openapi'
 import {
   type DatabaseHealth,
+  type DutyView,
   type KindView,
   type NeedsAttention,
   type ResourcesView,
   type SchemaStatus,
   STORE_CLASSES,
 } from 'jobmill/internal'
-import { dutyShape } from './duty.ts'
 import { percentilesShape, recordOf } from './series.ts'
 
 const bytes = z.number()
+
+export const dutyShape = z
+  .object({
+    name: z.string(),
+    leader: z.uuid().nullable(),
+    lastSuccessAt: z.number().nullable(),
+    failures: z.int(),
+  })
+  .openapi('Duty')
+
+/** Omits what only the answering process knows. */
+export function dutyOf({ name, leader, lastSuccessAt, failures }: DutyView): z.infer<typeof dutyShape> {
+  return { name, leader, lastSuccessAt, failures }
+}
 
 const databaseShape = z
   .object({

@@ -53,24 +53,25 @@ export function isListed({ allowedUsers }: BotConfig, userId: number | null): bo
   return allowedUsers === null || (userId !== null && allowedUsers.has(userId))
 }
 
-/** The text that explains to a user how to log in. */
-export function promptOf(bot: BotConfig, bots: readonly Bot[]): string {
-  if (bot.words.prompt !== '') return bot.words.prompt
+type Talk = Pick<UpdateFacts, 'chatId' | 'isTalk'>
+
+/** Explains to a user how to log in. */
+export function loginPrompt({ words }: BotConfig, bots: readonly Bot[], talk: Talk): Reply[] {
   const loginBot = bots.find(({ handler }) => handler === 'auth')
-  const where =
-    loginBot === undefined
-      ? ''
-      : ` with ${loginBot.username === null ? `the bot ${loginBot.slug}` : `@${loginBot.username}`}`
-  return `Please log in first${where}: send /auth and your code.`
+  const where = loginBot === undefined ? '' : ` with ${nameOf(loginBot)}`
+  return notice(talk, words.prompt || `Please log in first${where}: send /auth and your code.`)
 }
 
-/**
- * The notice for a permanently failed update. Only messages from people get one, not service messages or
- * reactions.
- */
-export function deadNotice(
-  { words }: Pick<BotConfig, 'words'>,
-  { chatId, isTalk }: Pick<UpdateFacts, 'chatId' | 'isTalk'>,
-): Reply[] {
-  return words.dead === null || chatId === null || !isTalk ? [] : messages(chatId, words.dead)
+function nameOf({ slug, username }: Bot): string {
+  return username === null ? `the bot ${slug}` : `@${username}`
+}
+
+/** The notice for a permanently failed update. */
+export function deadNotice({ words }: Pick<BotConfig, 'words'>, talk: Talk): Reply[] {
+  return words.dead === null ? [] : notice(talk, words.dead)
+}
+
+/** Only messages from people get a notice, not service messages or reactions. */
+function notice({ chatId, isTalk }: Talk, text: string): Reply[] {
+  return chatId === null || !isTalk ? [] : messages(chatId, text)
 }

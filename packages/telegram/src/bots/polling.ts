@@ -4,21 +4,11 @@
  * call.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { notReceived, type Receive } from '../intake/receive.ts'
-import type { Log } from '../log.ts'
+import type { Inside } from '../inside.ts'
+import { MUST_RETRY, type Receive, recordResult } from '../intake/receive.ts'
 import { asUpdate, factsOf, orderKeyOf, type RawUpdate } from '../update/update.ts'
-import type { Fault } from '../work/fault.ts'
-import type { Metrics } from '../work/metrics.ts'
+import { retryAfterMs } from '../work/call.ts'
 import type { Bot } from './bot.ts'
-import { retryAfterMs } from './trouble.ts'
-
-export interface PollTools {
-  readonly receive: Receive
-  readonly metrics: Metrics
-  readonly log: Log
-  readonly fault: Fault
-  readonly signal: AbortSignal
-}
 
 /** How long Telegram holds a poll open without updates. Must be shorter than the timeout of a call. */
 const WAIT_SECONDS = 15
@@ -27,7 +17,8 @@ const LONGEST_PAUSE_MS = 30_000
 /** The maximum number of updates per poll, unacknowledged ones included. */
 const BATCH = 100
 
-export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: PollTools): Promise<void> {
+export async function poll(bot: Bot, inside: Inside, receive: Receive): Promise<void> {
+  const { log, fault, stopping: signal } = inside
   /** Ids of updates that are received and not finished. */
   const open = new Set<number>()
   /** Ids of finished updates. Telegram redelivers them until all updates before them are acknowledged. */
@@ -42,20 +33,14 @@ export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: P
     const { chatId } = factsOf(update)
     await fault('poll.received', chatId)
     while (!signal.aborted) {
-      const { result, retryAfterMs: againMs = FIRST_PAUSE_MS } = await receive(bot, update, {
-        isPolled: true,
-      }).catch((error: unknown) => {
-        log('error', 'update could not be stored', {
-          bot: bot.slug,
-          update: update.update_id,
-          error: String(error),
-        })
-        return { retryAfterMs: FIRST_PAUSE_MS, ...notReceived(error) }
-      })
-      metrics.received({ bot: bot.slug, result })
-      if (result === 'duplicate')
-        log('info', 'duplicate update ignored', { bot: bot.slug, update: update.update_id })
-      if (!['busy', 'unstored'].includes(result)) {
+      const receiving = receive(bot, update, { isPolled: true })
+      const { result, retryAfterMs: againMs = FIRST_PAUSE_MS } = await recordResult(
+        inside,
+        bot,
+        update,
+        receiving,
+      )
+      if (!MUST_RETRY.includes(result)) {
         await fault('poll.taken', chatId)
         done.add(update.update_id)
         return void open.delete(update.update_id)

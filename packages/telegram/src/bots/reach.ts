@@ -3,28 +3,21 @@
  * not prevent the start.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Tables } from 'jobmill-tables'
-import type { Log } from '../log.ts'
-import type { Schema } from '../sessions/steps.ts'
+import type { Inside } from '../inside.ts'
+import type { Receive } from '../intake/receive.ts'
+import { retryAfterMs } from '../work/call.ts'
 import type { Bot } from './bot.ts'
-import { poll, type PollTools } from './polling.ts'
-import { reasonOf, retryAfterMs, troubleWith } from './trouble.ts'
+import { poll } from './polling.ts'
+import { reasonOf, troubleWith } from './trouble.ts'
 import { pointWebhook, WEBHOOK_PATH } from './webhooks.ts'
-
-export interface ReachTools extends PollTools {
-  readonly tables: Tables<Schema>
-  readonly log: Log
-  readonly mode: 'webhook' | 'polling'
-  /** Null if the operator configures the webhook at Telegram. */
-  readonly publicUrl: string | null
-}
 
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 
 /** Resolves when the bot is set up or the signal fires. For a polling bot, only when the signal fires. */
-export async function reach(bot: Bot, tools: ReachTools): Promise<void> {
-  const { tables, log, mode, publicUrl, signal } = tools
+export async function reach(bot: Bot, inside: Inside, receive: Receive): Promise<void> {
+  const { tables, log, stopping: signal } = inside
+  const { mode, publicUrl } = inside.config
   let pauseMs = FIRST_PAUSE_MS
   let lastLogged = ''
   while (!signal.aborted) {
@@ -51,5 +44,5 @@ export async function reach(bot: Bot, tools: ReachTools): Promise<void> {
   }
   if (lastLogged !== '' && !signal.aborted)
     log('info', 'bot is connected to Telegram again', { bot: bot.slug })
-  if (mode === 'polling') await poll(bot, tools)
+  if (mode === 'polling') await poll(bot, inside, receive)
 }

@@ -1,18 +1,12 @@
 /** Sets the webhooks at Telegram when their settings have changed, and reads their state. */
 import { createHash } from 'node:crypto'
+import { cache, systemPlatform } from 'jobmill/internal'
 import type { Tables } from 'jobmill-tables'
 import type { Schema } from '../sessions/steps.ts'
+import { retryAfterMs } from '../work/call.ts'
 import type { Bot } from './bot.ts'
-import { retryAfterMs } from './trouble.ts'
 
-export interface WebhookState {
-  readonly slug: string
-  readonly url: string
-  readonly pending: number
-  /** Null if no delivery failed. */
-  readonly lastError: string | null
-  readonly lastErrorAt: number | null
-}
+export type WebhookState = Awaited<ReturnType<typeof webhookState>>
 
 /** The path prefix of webhooks; the slug of the bot follows. */
 export const WEBHOOK_PATH = '/telegram/'
@@ -50,7 +44,6 @@ const ASKED_EVERY_MS = 60_000
 
 /** The state of all bots, at most a minute old. Bots without an answer from Telegram are left out. */
 export function webhookStates(bots: readonly Bot[]): () => Promise<WebhookState[]> {
-  let asked: { readonly at: number; readonly states: Promise<WebhookState[]> } | null = null
   /** The end of a 429 wait, by bot id. */
   const quiet = new Map<number, number>()
 
@@ -64,30 +57,17 @@ export function webhookStates(bots: readonly Bot[]): () => Promise<WebhookState[
     }
   }
 
-  return () => {
-    if (asked !== null && performance.now() - asked.at < ASKED_EVERY_MS) return asked.states
-    const states = Promise.all(bots.map(ask)).then((all) => all.flat())
-    asked = { at: performance.now(), states }
-    return states
-  }
+  return cache(systemPlatform, ASKED_EVERY_MS, async () => (await Promise.all(bots.map(ask))).flat())
 }
 
 /** Errors older than this say nothing about the current backlog. */
 const RECENT_MS = 10 * 60_000
 
-export interface Undelivered {
-  readonly bot: string
-  readonly pending: number
-}
-
-/**
- * Bots with recent delivery failures, from the last known state. Refreshes that state in the background.
- * `ask` is null when Telegram delivers no updates, as in polling mode.
- */
-export function deliveryFailures(ask: (() => Promise<readonly WebhookState[]>) | null): () => Undelivered[] {
+/** Bots with recent delivery failures, from the last known state. Refreshes that state in the background. */
+export function deliveryFailures(ask: () => Promise<readonly WebhookState[]>) {
   let known: readonly WebhookState[] = []
   return () => {
-    ask?.().then(
+    ask().then(
       (states) => void (known = states),
       () => {},
     )
@@ -97,7 +77,8 @@ export function deliveryFailures(ask: (() => Promise<readonly WebhookState[]>) |
   }
 }
 
-export async function webhookState({ slug, api }: Bot): Promise<WebhookState> {
+/** `lastError` and `lastErrorAt` are null if no delivery failed. */
+export async function webhookState({ slug, api }: Bot) {
   const info = await api.getWebhookInfo()
   return {
     slug,

@@ -4,16 +4,12 @@ import { botOf } from '../bots/bot.ts'
 import { troubleWith } from '../bots/trouble.ts'
 import { webhookState } from '../bots/webhooks.ts'
 import type { BotConfig } from '../config/config.ts'
-import type { Command } from './command.ts'
-import { loadConfig } from './config.ts'
+import { type Command, withConfig } from './command.ts'
 
 export const bots: Command = {
   words: 'bots',
   says: 'list the bots and the state of their webhooks',
-  async run(given, io) {
-    const found = loadConfig(given, io)
-    if (found === null) return EXIT.usage
-    const { config } = found
+  run: withConfig(async ({ config }, _given, io) => {
     let code: number = EXIT.done
     for (const one of config.bots) {
       const { line, code: own } = await askFor(one, config.apiRoot)
@@ -24,13 +20,10 @@ export const bots: Command = {
       if (code === EXIT.done || own === EXIT.refused) code = own === EXIT.done ? code : own
     }
     return code
-  },
+  }),
 }
 
-async function askFor(
-  config: BotConfig,
-  apiRoot: string,
-): Promise<{ readonly line: string; readonly code: number }> {
+async function askFor(config: BotConfig, apiRoot: string) {
   const bot = botOf(config, () => {}, apiRoot)
   try {
     const [{ username }, state] = await Promise.all([bot.api.getMe(), webhookState(bot)])

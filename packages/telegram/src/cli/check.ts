@@ -2,8 +2,7 @@
 import { isJobmillError, type JobmillError } from 'jobmill'
 import { EXIT } from 'jobmill/cli'
 import { checkPlace, placeOf } from 'jobmill-tables'
-import type { Command } from './command.ts'
-import { examine, problemText } from './config.ts'
+import { type Command, examine } from './command.ts'
 
 export const check: Command = {
   words: 'check',
@@ -11,8 +10,7 @@ export const check: Command = {
   async run(given, io) {
     const examined = examine(given, io)
     if (examined === null) return EXIT.usage
-    const { config, draft, problems } = examined
-    for (const problem of problems) io.err(problemText(problem))
+    const { config, draft } = examined
     const looked = draft.database === null ? 'none' : await lookAt(draft.database)
     if (config === null) {
       // An invalid address was already reported with the other problems.

@@ -2,8 +2,7 @@
 import { stopOnSignals } from 'jobmill'
 import { EXIT, ignoreOutputErrors } from 'jobmill/cli'
 import { type Gateway, startGateway } from '../gateway.ts'
-import type { Command, Io } from './command.ts'
-import { loadConfig } from './config.ts'
+import { type Command, type Io, withConfig } from './command.ts'
 
 export const start: Command = {
   words: 'start',
@@ -11,10 +10,7 @@ export const start: Command = {
   options: {
     poll: { says: 'poll Telegram for updates instead of receiving webhooks' },
   },
-  async run(given, io) {
-    const found = loadConfig(given, io)
-    if (found === null) return EXIT.usage
-    const { config, tokens } = found
+  run: withConfig(async ({ config, tokens }, given, io) => {
     // A log collector that restarts must not end the gateway.
     ignoreOutputErrors()
     const mode = given.has('poll') ? 'polling' : config.mode
@@ -41,7 +37,7 @@ export const start: Command = {
     await untilStopped(gateway, io)
     io.out('stopped')
     return EXIT.done
-  },
+  }),
 }
 
 function untilStopped(gateway: Gateway, io: Io): Promise<void> {

@@ -1,12 +1,9 @@
-/** Reads the addresses of the config: listen address, public URL, Telegram API root and database. */
-import { isIPv6 } from 'node:net'
-import { isJobmillError } from 'jobmill'
+/** Reads the addresses of the config: listening, public URL, Telegram API root, database, and sources. */
+import { isIP, isIPv6 } from 'node:net'
 import { placeOf } from 'jobmill-tables'
-import type { Address } from './config.ts'
-import { type Problems, typeOf } from './problems.ts'
-import { type SettingValue, readValue } from './read-value.ts'
-import type { Section } from './section.ts'
-import type { Env } from './secrets.ts'
+import type { Address, SourcesConfig } from './config.ts'
+import { type Place, typeOf } from './problems.ts'
+import type { Section, SettingValue } from './section.ts'
 
 const DEFAULT_FILE = 'telegram.db'
 const TELEGRAM = 'https://api.telegram.org'
@@ -18,17 +15,15 @@ const PORTS = new Set(['', '443', '80', '88', '8443'])
  * Accepts `host:port`, `[::1]:port` (IPv6), `:port` (all addresses of this machine) or `port` (the default
  * host).
  */
-export function addressOf({ value, place }: SettingValue, otherwise: Address, found: Problems): Address {
+export function addressOf({ value, at }: SettingValue, otherwise: Address): Address {
   if (value === undefined) return otherwise
   const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
   const match = /^(?:(.*):)?(\d+)$/.exec(text)
   const port = Number(match?.[2] ?? Number.NaN)
   const host = match?.[1] === undefined ? otherwise.host : hostOf(match[1])
   const example = `Write host:port, such as ${otherwise.host}:${otherwise.port}`
-  if (match === null || host === null)
-    found.error(place, `must be an address (got ${typeOf(value)})`, example)
-  else if (port > LAST_PORT)
-    found.error(place, `must have a port of at most ${LAST_PORT} (got ${match[2]})`, example)
+  if (match === null || host === null) at.error(`must be an address (got ${typeOf(value)})`, example)
+  else if (port > LAST_PORT) at.error(`must have a port of at most ${LAST_PORT} (got ${match[2]})`, example)
   else return { host, port }
   return otherwise
 }
@@ -40,79 +35,108 @@ function hostOf(text: string): string | null {
   return isIPv6(inside) ? inside : null
 }
 
-export function publicUrlOf(root: Section, env: Env, found: Problems): string | null {
-  const { value, place } = readValue(root, 'publicUrl', env, 'PUBLIC_URL')
+export function publicUrlOf(root: Section): string | null {
+  const { value, at } = root.setting('publicUrl', 'PUBLIC_URL')
   if (value === undefined) return null
-  const url = httpUrl(value)
-  if (url === null) {
-    found.error(
-      place,
-      'must be an http or https URL',
-      'Write the URL that Telegram can reach, such as https://tg.example.org',
-    )
-    return null
-  }
-  refuseSecrets(url, place, found)
+  const url = baseUrlOf(value, at, 'Write the URL that Telegram can reach, such as https://tg.example.org')
+  if (url === null) return null
   const { port } = new URL(url)
   if (!PORTS.has(port))
-    found.warn(place, `has port ${port}, which Telegram does not support`, 'Use 443, 80, 88 or 8443')
+    at.warn(`has port ${port}, which Telegram does not support`, 'Use 443, 80, 88 or 8443')
   if (url.startsWith('http:'))
-    found.warn(place, 'is not https, which Telegram requires', 'Write https://…, on port 443, 80, 88 or 8443')
-  return url.replace(/\/+$/, '')
+    at.warn('is not https, which Telegram requires', 'Write https://…, on port 443, 80, 88 or 8443')
+  return url
 }
 
-export function apiRootOf(root: Section, env: Env, found: Problems): string {
-  const { value = TELEGRAM, place } = readValue(root, 'apiRoot', env, 'TELEGRAM_API_ROOT')
-  const url = httpUrl(value)
-  if (url === null) found.error(place, 'must be an http or https URL', `Write ${TELEGRAM}, or omit it`)
-  else refuseSecrets(url, place, found)
-  return (url ?? TELEGRAM).replace(/\/+$/, '')
+export function apiRootOf(root: Section): string {
+  const { value = TELEGRAM, at } = root.setting('apiRoot', 'TELEGRAM_API_ROOT')
+  return baseUrlOf(value, at, `Write ${TELEGRAM}, or omit it`) ?? TELEGRAM
 }
 
 /**
- * Refuses credentials and a query, because they would appear in log lines and paths are appended. Messages
- * never repeat a URL: even a mistyped one may contain a secret.
+ * A URL to which paths are appended; null if it is not a URL. Refuses credentials and a query, because they
+ * would appear in log lines.
  */
-function refuseSecrets(url: string, place: string, found: Problems): void {
-  const { username, password, search, hash } = new URL(url)
-  if (username !== '' || password !== '')
-    found.error(place, 'must not contain a user name or password', 'Remove the part between // and @')
-  if (search !== '' || hash !== '')
-    found.error(place, 'must not have a query or a fragment', 'Remove the query and the fragment')
+function baseUrlOf(value: unknown, at: Place, fix: string): string | null {
+  const url = httpUrl(value)
+  if (url === null) {
+    at.error('must be an http or https URL', fix)
+    return null
+  }
+  refuseUser(url, at, 'Remove the part between // and @')
+  if (url.search !== '' || url.hash !== '')
+    at.error('must not have a query or a fragment', 'Remove the query and the fragment')
+  return String(value).replace(/\/+$/, '')
 }
 
-function httpUrl(value: unknown): string | null {
-  if (typeof value !== 'string' || !URL.canParse(value)) return null
-  return /^https?:$/.test(new URL(value).protocol) ? value : null
+/** Messages never repeat a URL: even a mistyped one may contain a secret. */
+export function httpUrl(value: unknown): URL | null {
+  const url = typeof value === 'string' ? URL.parse(value) : null
+  return url !== null && /^https?:$/.test(url.protocol) ? url : null
+}
+
+export function refuseUser({ username, password }: URL, at: Place, fix: string): void {
+  if (username !== '' || password !== '') at.error('must not contain a user name or password', fix)
 }
 
 /** Null for `none`. Messages do not repeat the address, because it may contain a password. */
-export function databaseOf(root: Section, env: Env, found: Problems): string | null {
-  const { value = DEFAULT_FILE, place } = readValue(root, 'store', env, 'DATABASE_URL')
+export function databaseOf(root: Section): string | null {
+  const { value = DEFAULT_FILE, at } = root.setting('store', 'DATABASE_URL')
   if (root.get('store') === 'none') {
-    if (value !== 'none')
-      found.error(root.at('store'), 'is none, but DATABASE_URL is set', 'Remove one of the two')
+    if (value !== 'none') root.at('store').error('is none, but DATABASE_URL is set', 'Remove one of the two')
     return null
   }
   if (value === 'none') {
-    found.error(place, 'must not be none', 'Unset it, and write store: none in the config')
+    at.error('must not be none', 'Unset it, and write store: none in the config')
     return null
   }
   if (typeof value !== 'string' || value.trim() === '') {
-    found.error(
-      place,
+    at.error(
       'must be a SQLite file, a PostgreSQL URL or none',
       'Write the path of a file, or set DATABASE_URL',
     )
     return DEFAULT_FILE
   }
-  if (place !== 'DATABASE_URL' && /^postgres(?:ql)?:\/\/[^/]*:[^/]*@/.test(value))
-    found.error(place, 'must not contain a password', 'Set DATABASE_URL instead')
-  try {
-    placeOf(value)
-  } catch (error) {
-    if (!isJobmillError(error)) throw error
-    found.error(place, 'must be a PostgreSQL URL or a SQLite file', error.fix ?? '')
-  }
+  if (at.place !== 'DATABASE_URL' && /^postgres(?:ql)?:\/\/[^/]*:[^/]*@/.test(value))
+    at.error('must not contain a password', 'Set DATABASE_URL instead')
+  at.check('must be a PostgreSQL URL or a SQLite file', () => placeOf(value))
   return value
+}
+
+/** The networks that Telegram publishes. They may change. */
+const NETWORKS = ['149.154.160.0/20', '91.108.4.0/22']
+const SOURCES_EXAMPLE =
+  "Write telegram, or a list of addresses and networks: ['149.154.160.0/20', '127.0.0.1']"
+
+/** The addresses from which webhooks are accepted. */
+export function sourcesOf(root: Section): SourcesConfig | null {
+  const given = root.get('sources')
+  const at = root.at('sources')
+  const header = root.text('sourceHeader')?.toLowerCase() ?? null
+  if (given === undefined) {
+    if (header !== null)
+      root.at('sourceHeader').warn('has no effect without sources', 'Write sources: telegram')
+    return null
+  }
+  const list = given === 'telegram' ? NETWORKS : given
+  if (!Array.isArray(list) || list.length === 0) {
+    at.error(`must be telegram or a list (got ${typeOf(given)})`, SOURCES_EXAMPLE)
+    return null
+  }
+  const networks = list.flatMap((one) => {
+    const network = networkOf(one)
+    if (network === null)
+      at.error(`must contain only addresses and networks (got ${typeOf(one)})`, SOURCES_EXAMPLE)
+    return network ?? []
+  })
+  return { networks, header }
+}
+
+function networkOf(value: unknown): SourcesConfig['networks'][number] | null {
+  const [address = '', bits, ...more] = typeof value === 'string' ? value.trim().split('/') : []
+  const version = isIP(address)
+  const most = version === 4 ? 32 : 128
+  const prefix = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN
+  if (version === 0 || more.length > 0 || !(prefix <= most)) return null
+  return { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' }
 }

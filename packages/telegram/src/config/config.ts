@@ -6,27 +6,6 @@ export const HANDLERS = ['echo', 'http', 'auth', 'command', 'job'] as const
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
-/**
- * How a bot retries an update. The nth wait follows the nth failed attempt; the last wait is used for all
- * later attempts.
- */
-export interface RetryPolicy {
-  readonly attempts: number
-  readonly backoffMs: readonly number[]
-  /** The largest share of a wait that is randomly added or subtracted. */
-  readonly jitter: number
-}
-
-/** `at-least-once`: a reply that may have arrived is sent again. `at-most-once`: it is not. */
-type Replies = 'at-least-once' | 'at-most-once'
-
-interface Words {
-  /** The notice for a permanently failed update; null for none. */
-  readonly dead: string | null
-  /** The text for users without a session. */
-  readonly prompt: string
-}
-
 export interface BotConfig {
   readonly slug: string
   readonly token: string
@@ -42,9 +21,24 @@ export interface BotConfig {
   /** Runs the updates of a chat one at a time, in order. */
   readonly ordered: boolean
   readonly concurrency: number
-  readonly retry: RetryPolicy
-  readonly replies: Replies
-  readonly words: Words
+  /**
+   * How the bot retries an update. The nth wait follows the nth failed attempt; the last wait is used for all
+   * later attempts.
+   */
+  readonly retry: {
+    readonly attempts: number
+    readonly backoffMs: readonly number[]
+    /** The largest share of a wait that is randomly added or subtracted. */
+    readonly jitter: number
+  }
+  /** `at-least-once`: a reply that may have arrived is sent again. `at-most-once`: it is not. */
+  readonly replies: 'at-least-once' | 'at-most-once'
+  readonly words: {
+    /** The notice for a permanently failed update; null for none. */
+    readonly dead: string | null
+    /** The text for users without a session. */
+    readonly prompt: string
+  }
   readonly http: HttpTarget | null
   readonly command: CommandTarget | null
   readonly job: JobTarget | null

@@ -4,18 +4,35 @@ import { durationMs } from 'jobmill/internal'
 import { nearest } from 'jobmill/cli'
 import type { Problem } from './config.ts'
 
-export interface Problems {
-  readonly problems: Problem[]
-  readonly error: (place: string, problem: string, fix: string) => void
-  readonly warn: (place: string, problem: string, fix: string) => void
-}
+export type Problems = ReturnType<typeof collectProblems>
 
-export function collectProblems(): Problems {
+/** Reports the problems of one setting, section or variable. */
+export type Place = ReturnType<Problems['at']>
+
+export function collectProblems() {
   const problems: Problem[] = []
   return {
     problems,
-    error: (place, problem, fix) => void problems.push({ level: 'error', place, problem, fix }),
-    warn: (place, problem, fix) => void problems.push({ level: 'warning', place, problem, fix }),
+    /** `place` is as in `Problem`. */
+    at(place: string) {
+      const add = (level: Problem['level']) => (problem: string, fix: string) =>
+        void problems.push({ level, place, problem, fix })
+      const error = add('error')
+      return {
+        place,
+        error,
+        warn: add('warning'),
+        /** Runs a check of the library. Reports its error with this problem and its own fix. */
+        check(problem: string, act: () => unknown): void {
+          try {
+            act()
+          } catch (thrown) {
+            if (!isJobmillError(thrown)) throw thrown
+            error(problem, thrown.fix ?? '')
+          }
+        },
+      }
+    },
   }
 }
 
@@ -27,18 +44,18 @@ export function thereAre(name: unknown, known: readonly string[]): string {
 }
 
 /** Durations as in the rest of Jobmill: `'30s'`, `'1h30m'`. */
-export function durationAt(value: unknown, otherwise: number, place: string, found: Problems): number {
+export function durationAt(value: unknown, otherwise: number, at: Place): number {
   if (value === undefined) return otherwise
   // In code, a bare number means milliseconds, which is rarely what a config intends.
   if (typeof value === 'number' && value !== 0) {
-    found.error(place, `must have a unit (got ${value})`, `Write '${value}s', '${value}m' or '${value}h'`)
+    at.error(`must have a unit (got ${value})`, `Write '${value}s', '${value}m' or '${value}h'`)
     return otherwise
   }
   try {
-    return durationMs(value, place)
+    return durationMs(value, at.place)
   } catch (error) {
     if (!isJobmillError(error)) throw error
-    found.error(place, `must be a duration (got ${typeOf(value)})`, "Write '30s', '2m' or '24h'")
+    at.error(`must be a duration (got ${typeOf(value)})`, "Write a duration such as '30s', '2m' or '24h'")
     return otherwise
   }
 }

@@ -1,15 +1,13 @@
 /** Reads the YAML and the environment into a config, or reports all problems. */
 import { readFileSync } from 'node:fs'
-import { addressOf, apiRootOf, databaseOf, publicUrlOf } from './addresses.ts'
+import { addressOf, apiRootOf, databaseOf, publicUrlOf, sourcesOf } from './addresses.ts'
 import { type BotConfig, type GatewayConfig, LOG_LEVELS, type Problem } from './config.ts'
-import { collectProblems, type Problems, typeOf } from './problems.ts'
-import { readValue, type SettingValue, nonBlank } from './read-value.ts'
+import { collectProblems, typeOf } from './problems.ts'
 import { authOf } from './read-auth.ts'
 import { type BotSources, isSlug, readBot, usersOf } from './read-bot.ts'
 import { queueOf } from './read-queue.ts'
-import { sourcesOf } from './read-sources.ts'
-import { readYaml, Section } from './section.ts'
-import type { Env } from './secrets.ts'
+import { readYaml, Section, type SettingValue } from './section.ts'
+import { type Env, nonBlank } from './secrets.ts'
 import { refuseSameNames, warnOfUnread } from './variables.ts'
 
 export interface ConfigSources {
@@ -49,99 +47,80 @@ export function readDraft({
 }: ConfigSources): ReadConfig & { readonly draft: Draft } {
   const found = collectProblems()
   const { problems } = found
-  const root = readYaml(yaml, name, found)
+  const root = readYaml(yaml, name, env, found)
   const queue = queueOf(env, found)
   if (root === null) {
-    const nothing = new Section([], {}, { name, found, lineOf: () => null })
-    return { config: null, problems, draft: { database: databaseOf(nothing, env, found) } }
+    const nothing = new Section([], {}, { name, env, found, lineOf: () => null })
+    return { config: null, problems, draft: { database: databaseOf(nothing) } }
   }
-  const draft = configOf(root, env, handlers, found)
+  const draft = configOf(root, handlers)
   const isWrong = problems.some(({ level }) => level === 'error')
   return { config: isWrong ? null : { ...draft, ...queue }, problems, draft }
 }
 
-/** `admin: false`; in the environment every value is a string. */
-function isOff(value: unknown): boolean {
-  return value === false || value === 'false'
-}
-
-function configOf(
-  root: Section,
-  env: Env,
-  handlers: readonly string[],
-  found: Problems,
-): Omit<GatewayConfig, 'retention' | 'leaseMs'> {
-  const database = databaseOf(root, env, found)
-  const bots = botsOf(root, { env, found, own: handlers, hasDatabase: database !== null })
-  const listen = addressOf(readValue(root, 'listen', env, 'LISTEN'), WEBHOOK, found)
-  const adminAt = readValue(root, 'admin', env, 'ADMIN_LISTEN')
-  const admin = isOff(adminAt.value) ? null : addressOf(adminAt, ADMIN, found)
+function configOf(root: Section, handlers: readonly string[]): Omit<GatewayConfig, 'retention' | 'leaseMs'> {
+  const database = databaseOf(root)
+  const bots = botsOf(root, { own: handlers, hasDatabase: database !== null })
+  const listen = addressOf(root.setting('listen', 'LISTEN'), WEBHOOK)
+  const adminSetting = root.setting('admin', 'ADMIN_LISTEN')
+  // In the environment every value is a string.
+  const isOff = adminSetting.value === false || adminSetting.value === 'false'
+  const admin = isOff ? null : addressOf(adminSetting, ADMIN)
   if (admin !== null && admin.port !== 0 && admin.port === listen.port && admin.host === listen.host)
-    found.error(
-      adminAt.place,
-      'must differ from the address of webhooks',
-      'Use another port for Mission Control',
-    )
+    adminSetting.at.error('must differ from the address of webhooks', 'Use another port for Mission Control')
   const config = {
-    auth: authOf(root.section('auth'), bots, env, found),
+    auth: authOf(root.section('auth'), bots),
     bots,
     database,
-    publicUrl: publicUrlOf(root, env, found),
+    publicUrl: publicUrlOf(root),
     mode: root.oneOf('mode', 'webhook', ['webhook', 'polling']),
     listen,
     admin,
-    apiRoot: apiRootOf(root, env, found),
-    logLevel: logLevelOf(readValue(root, 'logLevel', env, 'LOG_LEVEL'), found),
-    dedupeMs: dedupeOf(root, found),
+    apiRoot: apiRootOf(root),
+    logLevel: logLevelOf(root),
+    dedupeMs: dedupeOf(root),
     maxBodyBytes: root.whole('maxBodyBytes', BODY_BYTES, { least: 1_024, most: 16 * BODY_BYTES }),
-    sources: sourcesOf(root, found),
+    sources: sourcesOf(root),
   }
   root.refuseOthers()
   return config
 }
 
 function botsOf(root: Section, sources: BotSources): BotConfig[] {
-  const { env, found } = sources
+  const { env, found } = root
   const section = root.section('bots')
-  const all = usersOf(allowedIn(root, env, found), found)
+  const all = usersOf(allowedIn(root))
   const bots = section.names.map((slug) => {
     const bot = readBot(slug, section.section(slug), sources)
     return { ...bot, allowedUsers: bot.allowedUsers ?? all }
   })
   if (section.names.length === 0 && root.isRead && section.isRead)
-    found.error(root.at(), 'has no bots', 'Add bots: with a slug and its handler')
-  refuseTwins(
-    bots.filter(({ slug }) => isSlug(slug)),
-    section,
-    found,
-  )
+    root.at().error('has no bots', 'Add bots: with a slug and its handler')
+  refuseTwins(bots, section)
   refuseSameNames(section.names.filter(isSlug), found)
   warnOfUnread(section.names, env, found)
   return bots
 }
 
-function logLevelOf({ value = 'info', place }: SettingValue, found: Problems): GatewayConfig['logLevel'] {
+function logLevelOf(root: Section): GatewayConfig['logLevel'] {
+  const { value = 'info', at } = root.setting('logLevel', 'LOG_LEVEL')
   const level = LOG_LEVELS.find((one) => one === value)
   if (level === undefined)
-    found.error(place, `must be a log level (got ${typeOf(value)})`, `Use one of ${LOG_LEVELS.join(', ')}`)
+    at.error(`must be a log level (got ${typeOf(value)})`, `Use one of ${LOG_LEVELS.join(', ')}`)
   return level ?? 'info'
 }
 
 /** A variable holds the user ids as a comma-separated list. */
-function allowedIn(root: Section, env: Env, found: Problems): SettingValue {
-  if (env['ALLOWED_USERS']?.trim() === '')
-    found.error('ALLOWED_USERS', 'has no value', 'Unset it, or list user ids: 123456789,987654321')
-  const { value, place } = readValue(root, 'allowedUsers', env, 'ALLOWED_USERS')
-  if (place !== 'ALLOWED_USERS') return { value, place }
-  const parts = String(value)
+function allowedIn(root: Section): SettingValue {
+  const setting = root.setting('allowedUsers', 'ALLOWED_USERS')
+  if (root.env['ALLOWED_USERS']?.trim() === '')
+    root.found.at('ALLOWED_USERS').error('has no value', 'Unset it, or list user ids: 123456789,987654321')
+  if (setting.at.place !== 'ALLOWED_USERS') return setting
+  const ids = String(setting.value)
     .split(',')
     .map((part) => part.trim())
-  return {
-    value: parts
-      .filter((part) => part !== '')
-      .map((part) => (/^\d+$/.test(part) ? Number(part) : Number.NaN)),
-    place,
-  }
+    .filter((part) => part !== '')
+  return { ...setting, value: ids.map((id) => (/^\d+$/.test(id) ? Number(id) : Number.NaN)) }
 }
 
 /**
@@ -158,28 +137,22 @@ export function configText(
   return { yaml: readFileSync(name, 'utf8'), name }
 }
 
-function refuseTwins(bots: readonly BotConfig[], section: Section, found: Problems): void {
-  const seen = new Map<number, string>()
-  for (const { id, slug } of bots) {
-    const other = seen.get(id)
-    if (other !== undefined && id !== 0)
-      found.error(
-        section.at(slug),
-        `has a token of the same Telegram bot as ${other}`,
-        'Use one token per bot: Telegram delivers each update only once',
-      )
-    seen.set(id, slug)
+const ONE_TOKEN = 'Use one token per bot: Telegram delivers each update only once'
+
+function refuseTwins(bots: readonly BotConfig[], section: Section): void {
+  const valid = bots.filter(({ id, slug }) => id !== 0 && isSlug(slug))
+  for (const [n, { id, slug }] of valid.entries()) {
+    const other = valid.slice(0, n).findLast((one) => one.id === id)
+    if (other !== undefined)
+      section.at(slug).error(`has a token of the same Telegram bot as ${other.slug}`, ONE_TOKEN)
   }
 }
 
 /** Telegram keeps an update for 24 h and may deliver it again until then. */
-function dedupeOf(root: Section, found: Problems): number {
+function dedupeOf(root: Section): number {
+  const at = root.at('dedupe')
   const ms = root.duration('dedupe', 7 * DAY_MS)
   if (ms < DAY_MS)
-    found.error(
-      root.at('dedupe'),
-      'must be at least 24h: Telegram may redeliver an update for that long',
-      "Write '24h' or more",
-    )
+    at.error('must be at least 24h: Telegram may redeliver an update for that long', 'Set it to 24h or more')
   return ms
 }

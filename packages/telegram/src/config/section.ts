@@ -1,9 +1,26 @@
 /** The YAML of a config: values by name, and the line of each value. */
 import { isAlias, isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
-import { durationAt, type Problems, thereAre, typeOf } from './problems.ts'
+import { durationAt, type Place, type Problems, thereAre, typeOf } from './problems.ts'
+import { type Env, nonBlank } from './secrets.ts'
 
-/** Maps a path of names to its line in the text. */
-type LineOf = (path: readonly string[]) => number | null
+export interface SettingValue {
+  /** Undefined if it is not set in either place. */
+  readonly value: unknown
+  readonly at: Place
+}
+
+interface Source {
+  /** The name of the file in problems. */
+  readonly name: string
+  readonly env: Env
+  readonly found: Problems
+  /** Maps a path of names to its line in the text. */
+  readonly lineOf: (path: readonly string[]) => number | null
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+const isFlag = (value: unknown) => typeof value === 'boolean'
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)
 
 /** A map of the YAML. Values are read by name, and names that were never read are reported as unknown. */
 export class Section {
@@ -11,37 +28,36 @@ export class Section {
   readonly isRead: boolean
   readonly #path: readonly string[]
   readonly #values: Readonly<Record<string, unknown>>
-  readonly #document: { readonly name: string; readonly found: Problems; readonly lineOf: LineOf }
+  readonly #source: Source
   readonly #asked = new Set<string>()
 
-  constructor(
-    path: readonly string[],
-    value: unknown,
-    document: { readonly name: string; readonly found: Problems; readonly lineOf: LineOf },
-  ) {
+  constructor(path: readonly string[], value: unknown, source: Source) {
     this.#path = path
-    this.#document = document
+    this.#source = source
     const isSection = typeof value === 'object' && value !== null && !Array.isArray(value)
     this.isRead = isSection || value === undefined || (value === null && path.length === 0)
     if (!this.isRead && value !== null)
-      this.#found.error(
-        this.at(),
+      this.at().error(
         `must be a section of settings (got ${typeOf(value)})`,
         path.length === 0 ? 'Write name: value on each line' : 'Write its settings indented below it',
       )
     this.#values = isSection ? (value as Record<string, unknown>) : {}
   }
 
-  get #found(): Problems {
-    return this.#document.found
+  get found(): Problems {
+    return this.#source.found
   }
 
-  /** Returns a location such as `bots.factory.handler (line 4)`. */
-  at(name?: string): string {
+  get env(): Env {
+    return this.#source.env
+  }
+
+  /** A setting, or the whole section. Problems name a place such as `bots.factory.handler (line 4)`. */
+  at(name?: string): Place {
     const path = name === undefined ? this.#path : [...this.#path, name]
-    if (path.length === 0) return this.#document.name
-    const line = this.#document.lineOf(path)
-    return `${path.join('.')}${line === null ? '' : ` (line ${line})`}`
+    const line = this.#source.lineOf(path)
+    const place = `${path.join('.')}${line === null ? '' : ` (line ${line})`}`
+    return this.found.at(path.length === 0 ? this.#source.name : place)
   }
 
   /** Undefined if the setting is absent. One without a value is refused: its default may admit everyone. */
@@ -51,9 +67,17 @@ export class Section {
 
   #read(name: string): unknown {
     if (this.#values[name] === null && !this.#asked.has(name))
-      this.#found.error(this.at(name), 'has no value', 'Remove the key, or give it a value')
+      this.at(name).error('has no value', 'Remove the key, or give it a value')
     this.#asked.add(name)
     return this.#values[name]
+  }
+
+  /** Reads a setting from the YAML or from a variable, which wins. Problems name the place that was used. */
+  setting(name: string, variable: string): SettingValue {
+    const value = this.get(name)
+    const inherited = nonBlank(this.env[variable])
+    if (inherited !== undefined) return { value: inherited, at: this.found.at(variable) }
+    return { value, at: this.at(name) }
   }
 
   get names(): string[] {
@@ -61,50 +85,38 @@ export class Section {
   }
 
   section(name: string): Section {
-    return new Section([...this.#path, name], this.#read(name), this.#document)
+    return new Section([...this.#path, name], this.#read(name), this.#source)
   }
 
   text(name: string): string | undefined {
-    const value = this.get(name)
-    if (value === undefined || (typeof value === 'string' && value.trim() !== '')) return value
-    this.#found.error(
-      this.at(name),
-      `must be a non-empty string (got ${typeOf(value)})`,
-      'Write a string in quotes',
-    )
-    return undefined
+    return this.#checked(name, isText, 'a non-empty string', 'Write a string in quotes')
   }
 
   flag(name: string, otherwise: boolean): boolean {
-    const value = this.get(name)
-    if (value === undefined) return otherwise
-    if (typeof value === 'boolean') return value
-    this.#found.error(this.at(name), `must be true or false (got ${typeOf(value)})`, 'Write true or false')
-    return otherwise
+    return this.#checked(name, isFlag, 'true or false', 'Write true or false') ?? otherwise
   }
 
   whole(name: string, otherwise: number, { least, most }: { least: number; most: number }): number {
-    const value = this.get(name)
-    if (value === undefined) return otherwise
-    if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most)
-      return value as number
-    this.#found.error(
-      this.at(name),
-      `must be a whole number from ${least} to ${most} (got ${typeOf(value)})`,
-      `Write a number such as ${least}`,
-    )
-    return otherwise
-  }
-
-  duration(name: string, otherwise: number): number {
-    return durationAt(this.get(name), otherwise, this.at(name), this.#found)
+    const isWithin = (value: unknown): value is number =>
+      Number.isInteger(value) && (value as number) >= least && (value as number) <= most
+    const what = `a whole number from ${least} to ${most}`
+    return this.#checked(name, isWithin, what, `Write a number such as ${least}`) ?? otherwise
   }
 
   list(name: string): readonly unknown[] | undefined {
+    return this.#checked(name, isList, 'a list', 'Write [first, second]')
+  }
+
+  /** Undefined if the setting is absent, or if it is something else, which is reported. */
+  #checked<T>(name: string, is: (value: unknown) => value is T, what: string, fix: string): T | undefined {
     const value = this.get(name)
-    if (value === undefined || Array.isArray(value)) return value
-    this.#found.error(this.at(name), `must be a list (got ${typeOf(value)})`, 'Write [first, second]')
+    if (value === undefined || is(value)) return value
+    this.at(name).error(`must be ${what} (got ${typeOf(value)})`, fix)
     return undefined
+  }
+
+  duration(name: string, otherwise: number): number {
+    return durationAt(this.get(name), otherwise, this.at(name))
   }
 
   oneOf<T extends string>(name: string, otherwise: T, words: readonly T[]): T {
@@ -112,37 +124,33 @@ export class Section {
     if (value === undefined) return otherwise
     const word = words.find((one) => one === value)
     if (word === undefined)
-      this.#found.error(this.at(name), `has an unknown value (got ${typeOf(value)})`, thereAre(value, words))
+      this.at(name).error(`has an unknown value (got ${typeOf(value)})`, thereAre(value, words))
     return word ?? otherwise
   }
 
   /** Call this last. `secret` names settings that are refused, so that no fix suggests them. */
   refuseOthers(secret: readonly string[] = []): void {
     const known = [...this.#asked].filter((name) => !secret.includes(name))
-    for (const name of this.names) {
-      if (this.#asked.has(name)) continue
-      this.#found.error(this.at(name), 'is an unknown setting', thereAre(name, known))
-    }
+    for (const name of this.names)
+      if (!this.#asked.has(name)) this.at(name).error('is an unknown setting', thereAre(name, known))
   }
 }
 
 /** Parses the YAML into values and their lines. Null if it is invalid. */
-export function readYaml(text: string, name: string, found: Problems): Section | null {
+export function readYaml(text: string, name: string, env: Env, found: Problems): Section | null {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   // Report only the first error: the others are mostly its consequences.
   const [first] = document.errors.toSorted((a, b) => a.pos[0] - b.pos[0])
   if (first !== undefined) {
     const { line, col } = lines.linePos(first.pos[0])
-    found.error(
-      `${name} (line ${line}, column ${col})`,
-      `is not valid YAML: ${first.message}`,
-      'Fix the syntax: the settings in it are not checked until then',
-    )
+    const at = found.at(`${name} (line ${line}, column ${col})`)
+    const fix = 'Fix the syntax: the settings in it are not checked until then'
+    at.error(`is not valid YAML: ${first.message}`, fix)
     return null
   }
-  const lineOf: LineOf = (path) => lineIn(document, lines, path)
-  return new Section([], document.toJS({ maxAliasCount: 100 }), { name, found, lineOf })
+  const lineOf = (path: readonly string[]): number | null => lineIn(document, lines, path)
+  return new Section([], document.toJS({ maxAliasCount: 100 }), { name, env, found, lineOf })
 }
 
 /** The line of the name, because its value may start further down. */

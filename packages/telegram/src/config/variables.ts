@@ -1,9 +1,8 @@
 /** Checks the variables of the bots: two bots must not share one, and an unread one is likely a typo. */
 import { nearest } from 'jobmill/cli'
 import type { Problems } from './problems.ts'
-import { nonBlank } from './read-value.ts'
 import { slugFor } from './read-bot.ts'
-import { botVariable, type Env } from './secrets.ts'
+import { botVariable, type Env, nonBlank } from './secrets.ts'
 
 const KINDS = ['TOKEN', 'SECRET', 'SECRET_OLD', 'HTTP_SECRET']
 const ENDINGS = KINDS.flatMap((kind) => [kind, `${kind}_FILE`])
@@ -17,7 +16,7 @@ export function refuseSameNames(slugs: readonly string[], found: Problems): void
   for (const { slug, name } of ofAll) {
     const other = ofAll.find((one) => one.name === name && one.slug < slug)
     if (other !== undefined)
-      found.error(`bots.${slug}`, `would share ${name} with ${other.slug}`, 'Rename one of the two slugs')
+      found.at(`bots.${slug}`).error(`would share ${name} with ${other.slug}`, 'Rename one of the two slugs')
   }
 }
 
@@ -27,13 +26,11 @@ export function warnOfUnread(names: readonly string[], env: Env, found: Problems
   for (const name of Object.keys(env)) {
     if (!name.startsWith('BOT_') || known.has(name) || nonBlank(env[name]) === undefined) continue
     const meant = meantBy(name, slugs)
-    found.warn(
-      name,
-      'is set, but no bot uses it',
+    const fix =
       meant === undefined
         ? 'Unset it, or add its bot: variables are named BOT_<SLUG>_TOKEN and BOT_<SLUG>_SECRET'
-        : `Did you mean ${meant}?`,
-    )
+        : `Did you mean ${meant}?`
+    found.at(name).warn('is set, but no bot uses it', fix)
   }
 }
 

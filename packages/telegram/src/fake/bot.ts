@@ -1,5 +1,5 @@
 /** The state of a bot in the fake: its chats and its pending updates. */
-import type { ChatType, Delivery, FakeChat, NewBot, TranscriptEntry } from './types.ts'
+import type { ChatOptions, Delivery, FakeChat, NewBot, TranscriptEntry } from './types.ts'
 
 /** How long Telegram keeps an update. */
 const LIFE_MS = 24 * 3_600_000
@@ -14,26 +14,11 @@ export interface Update {
   readonly expiresAt: number
 }
 
-export interface Bot {
-  readonly token: string
-  readonly id: number
-  readonly username: string
-  readonly chats: Map<number, Chat>
-  /** Pending updates by id, in the order of creation. */
-  readonly pending: Map<number, Update>
-  /** All updates, delivered ones included. */
-  readonly made: Map<number, Update>
-  nextUpdateId: number
-  /** The requested update types; empty for the default set. */
-  wanted: readonly string[]
-  webhook: Webhook | undefined
-  /** The open getUpdates call. */
-  poll: Poll | undefined
-}
+export type Bot = ReturnType<typeof newBot>
 
 /** The part of a chat that Bot API methods use. */
 export interface Chat {
-  readonly type: ChatType
+  readonly type: NonNullable<ChatOptions['type']>
   /** The `chat` object of messages. */
   readonly shown: Readonly<Record<string, unknown>>
   readonly entries: TranscriptEntry[]
@@ -64,7 +49,7 @@ interface Poll {
   readonly end: (why: string) => void
 }
 
-export function newBot({ token, username, updateIdFrom = FIRST_UPDATE_ID }: NewBot): Bot {
+export function newBot({ token, username }: NewBot, nextUpdateId = FIRST_UPDATE_ID) {
   const id = Number(/^(\d+):./.exec(token)?.[1] ?? Number.NaN)
   if (!Number.isSafeInteger(id)) {
     throw new TypeError('token: must be a bot token. Pass a number, a colon and any text, as in 123:abc')
@@ -73,13 +58,17 @@ export function newBot({ token, username, updateIdFrom = FIRST_UPDATE_ID }: NewB
     token,
     id,
     username,
-    chats: new Map(),
-    pending: new Map(),
-    made: new Map(),
-    nextUpdateId: updateIdFrom,
-    wanted: [],
-    webhook: undefined,
-    poll: undefined,
+    chats: new Map<number, Chat>(),
+    /** Pending updates by id, in the order of creation. */
+    pending: new Map<number, Update>(),
+    /** All updates, delivered ones included. */
+    made: new Map<number, Update>(),
+    nextUpdateId,
+    /** The requested update types; empty for the default set. */
+    wanted: [] as readonly string[],
+    webhook: undefined as Webhook | undefined,
+    /** The open getUpdates call. */
+    poll: undefined as Poll | undefined,
   }
 }
 

@@ -2,50 +2,35 @@
 import type { Fault } from './types.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bot } from './bot.ts'
-import type { Changes } from './changes.ts'
-import type { MethodParts } from './method.ts'
+import type { World } from './method.ts'
 import { methods } from './methods.ts'
 import { Refusal, refusalOf } from './refusal.ts'
 import { asAnswer, type Incoming, type Outgoing } from './server.ts'
 import type { CallAnswer, FakeCall } from './types.ts'
 
-/** Queues the faults that a test injects into the next calls. */
-export interface Faults {
-  readonly add: (method: string, faults: readonly Fault[]) => void
-  readonly take: (method: string) => Fault | undefined
-}
+type Faults = ReturnType<typeof faults>
 
-export function faults(): Faults {
+/** Queues the faults that a test injects into the next calls. */
+export function faults() {
   const queues = new Map<string, Fault[]>()
   return {
-    add: (method, more) => {
+    add: (method: string, more: readonly Fault[]): void => {
       const name = method.toLowerCase()
       queues.set(name, [...(queues.get(name) ?? []), ...more])
     },
-    take: (method) => queues.get(method.toLowerCase())?.shift() ?? queues.get('*')?.shift(),
+    take: (method: string): Fault | undefined =>
+      queues.get(method.toLowerCase())?.shift() ?? queues.get('*')?.shift(),
   }
 }
 
-export interface Calls {
-  readonly all: readonly FakeCall[]
-  readonly answer: (call: Incoming) => Promise<Outgoing>
-}
-
-export interface CallParts {
-  readonly bots: ReadonlyMap<string, Bot>
-  readonly faults: Faults
-  readonly changes: Changes
-  readonly methodParts: Omit<MethodParts, 'gone'>
-  /** Aborts delayed calls. */
-  readonly closing: AbortSignal
-}
-
-export function newCalls({ bots, faults, changes, methodParts, closing }: CallParts): Calls {
+export function newCalls(bots: ReadonlyMap<string, Bot>, faults: Faults, world: World) {
+  const { changes, clock, closing } = world
+  /** In the order of arrival. */
   const all: (FakeCall & { answer: CallAnswer | null })[] = []
 
   async function answer(incoming: Incoming): Promise<Outgoing> {
     const { token: bot, method, params: payload } = incoming
-    const call: (typeof all)[number] = { bot, method, payload, at: methodParts.clock(), answer: null }
+    const call: (typeof all)[number] = { bot, method, payload, at: clock(), answer: null }
     all.push(call)
     changes.notify()
     const outgoing = await outcomeOf(incoming)
@@ -72,7 +57,7 @@ export function newCalls({ bots, faults, changes, methodParts, closing }: CallPa
     }
     let done: Outgoing
     try {
-      done = { status: 200, body: { ok: true, ...(await method(bot, params, { ...methodParts, gone })) } }
+      done = { status: 200, body: { ok: true, ...(await method(bot, params, world, gone)) } }
     } catch (error) {
       done = asAnswer(error)
     }

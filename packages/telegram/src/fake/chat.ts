@@ -1,17 +1,11 @@
 /** One chat with one bot: its transcript, and the methods with which a test writes in it. */
-import { type Bot, type Chat, makeUpdate } from './bot.ts'
-import type { Changes } from './changes.ts'
+import { type Bot, type Chat, makeUpdate, type Update } from './bot.ts'
+import type { World } from './method.ts'
 import type { ChatOptions, FakeChat, FakeUser, Said, SaysOptions, TranscriptEntry } from './types.ts'
 
 const PATIENCE_MS = 10_000
 
-export interface ChatParts {
-  readonly bot: Bot
-  readonly changes: Changes
-  readonly clock: () => number
-}
-
-export function newChat(options: Omit<ChatOptions, 'bot'>, { bot, changes, clock }: ChatParts): Chat {
+export function newChat(bot: Bot, options: Omit<ChatOptions, 'bot'>, { changes, clock }: World): Chat {
   const { id, type = 'private' } = options
   const { user = { id: type === 'private' ? id : 1_000_001, first_name: 'Ada' } } = options
   const entries: TranscriptEntry[] = []
@@ -30,38 +24,33 @@ export function newChat(options: Omit<ChatOptions, 'bot'>, { bot, changes, clock
     return true
   }
 
+  /** Returns the id of the update. */
+  function gives(fields: Update['value']): number {
+    const update = makeUpdate(bot, id, fields, clock())
+    changes.notify()
+    return update.id
+  }
+
   function says(text: string, { from = user, message = {}, updateId }: SaysOptions = {}): Said {
     if (updateId !== undefined) bot.nextUpdateId = updateId
     const messageId = write('user', text)
-    const update = makeUpdate(
-      bot,
-      id,
-      {
-        message: {
-          message_id: messageId,
-          from: { is_bot: false, language_code: 'en', ...from, mood_of_tomorrow: 'unknown' },
-          chat: shown,
-          date: Math.floor(clock() / 1_000),
-          text,
-          ...commandIn(text),
-          weather_of_tomorrow: [{ is_unknown: true }],
-          ...message,
-        },
-      },
-      clock(),
-    )
-    changes.notify()
-    return { messageId, updateId: update.id }
+    const fields = {
+      message_id: messageId,
+      from: { is_bot: false, language_code: 'en', ...from, mood_of_tomorrow: 'unknown' },
+      chat: shown,
+      date: Math.floor(clock() / 1_000),
+      text,
+      ...commandIn(text),
+      weather_of_tomorrow: [{ is_unknown: true }],
+      ...message,
+    }
+    return { messageId, updateId: gives({ message: fields }) }
   }
 
   const face: FakeChat = {
     id,
     says,
-    gives: (fields) => {
-      const update = makeUpdate(bot, id, fields, clock())
-      changes.notify()
-      return update.id
-    },
+    gives,
     transcript: () => [...entries],
     until: async (holds, timeoutMs = PATIENCE_MS) => {
       await changes.until(

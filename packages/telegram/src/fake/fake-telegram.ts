@@ -8,7 +8,7 @@ import { type Bot, newBot } from './bot.ts'
 import { newCalls, faults as newFaults } from './calls.ts'
 import { changes as newChanges } from './changes.ts'
 import { newChat } from './chat.ts'
-import type { Standing } from './method.ts'
+import type { Standing, World } from './method.ts'
 import { methods } from './methods.ts'
 import { sendLimits } from './send-limits.ts'
 import { listen } from './server.ts'
@@ -33,38 +33,31 @@ export async function fakeTelegram(options: FakeTelegramOptions = {}): Promise<F
   const changes = newChanges()
   const faults = newFaults()
   const closing = new AbortController()
-  const methodParts = {
+  const world: World = {
     clock,
-    standing: (id: number): Standing => standings.get(id) ?? { state: 'open' },
+    changes,
+    standing: (id) => standings.get(id) ?? { state: 'open' },
     takePlace: sendLimits(limits, clock),
-    webhookParts: {
-      clock,
-      retryScale,
-      timeoutMs: webhookTimeoutMs,
-      record: (delivery: Delivery) => {
-        deliveries.push(delivery)
-        changes.notify()
-      },
+    retryScale,
+    webhookTimeoutMs,
+    record(delivery) {
+      deliveries.push(delivery)
+      changes.notify()
     },
+    closing: closing.signal,
   }
+  const calls = newCalls(bots, faults, world)
 
-  const calls = newCalls({ bots, faults, changes, methodParts, closing: closing.signal })
-
-  function botOf(token: string): Bot {
-    const bot = bots.get(token)
-    if (bot === undefined) throw new TypeError('bot: unknown token. Call addBot first')
-    return bot
-  }
-
-  function addBot({ updateIdFrom = options.updateIdFrom, ...bot }: NewBot): void {
+  function addBot(bot: NewBot): void {
     if (bots.has(bot.token))
       throw new TypeError('token: is already used by another bot. Use one token per bot')
-    bots.set(bot.token, newBot({ ...bot, ...(updateIdFrom !== undefined && { updateIdFrom }) }))
+    bots.set(bot.token, newBot(bot, bot.updateIdFrom ?? options.updateIdFrom))
   }
 
   function chat({ bot: token, ...chatOptions }: ChatOptions): FakeChat {
-    const bot = botOf(token)
-    const known = bot.chats.get(chatOptions.id) ?? newChat(chatOptions, { bot, changes, clock })
+    const bot = bots.get(token)
+    if (bot === undefined) throw new TypeError('bot: unknown token. Call addBot first')
+    const known = bot.chats.get(chatOptions.id) ?? newChat(bot, chatOptions, world)
     bot.chats.set(chatOptions.id, known)
     return known.face
   }

@@ -7,7 +7,7 @@ import { Refusal } from './refusal.ts'
 const MOST_UPDATES = 100
 const LONGEST_WAIT_S = 50
 
-export const getUpdates: Method = (bot, params, { clock, gone }) => {
+export const getUpdates: Method = (bot, params, { clock }, gone) => {
   if (bot.webhook !== undefined) {
     throw conflict(
       "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
@@ -39,37 +39,31 @@ function acknowledge(bot: Bot, offset: number, now: number): void {
   for (const { id } of pending) if (first !== undefined && id < first) bot.pending.delete(id)
 }
 
-function waitFor(
+async function waitFor(
   bot: Bot,
   read: () => readonly unknown[],
   waitMs: number,
   gone: AbortSignal,
 ): Promise<MethodResult> {
-  return new Promise((resolve, reject) => {
-    const poll = {
-      look: () => {
-        const result = read()
-        if (result.length > 0) answer(result)
-      },
-      end: (why: string) => {
-        leave()
-        reject(conflict(why))
-      },
-    }
-    const answer = (result: readonly unknown[]): void => {
-      leave()
-      resolve({ result })
-    }
-    const onGone = (): void => answer([])
-    const timer = setTimeout(() => answer(read()), waitMs)
-    const leave = (): void => {
-      clearTimeout(timer)
-      gone.removeEventListener('abort', onGone)
-      if (bot.poll === poll) bot.poll = undefined
-    }
-    gone.addEventListener('abort', onGone)
-    bot.poll = poll
-  })
+  const { promise, resolve, reject } = Promise.withResolvers<readonly unknown[]>()
+  const poll = {
+    look: () => {
+      const result = read()
+      if (result.length > 0) resolve(result)
+    },
+    end: (why: string) => reject(conflict(why)),
+  }
+  const onGone = (): void => resolve([])
+  const timer = setTimeout(() => resolve(read()), waitMs)
+  gone.addEventListener('abort', onGone)
+  bot.poll = poll
+  try {
+    return { result: await promise }
+  } finally {
+    clearTimeout(timer)
+    gone.removeEventListener('abort', onGone)
+    if (bot.poll === poll) bot.poll = undefined
+  }
 }
 
 const within = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most)

@@ -43,7 +43,7 @@ function chatOf(bot: Bot, params: Params): { readonly id: number; readonly chat:
   return { id, chat }
 }
 
-/** Null if the message is not a reply, or may be sent without one. */
+/** Null if the message is not a reply, or may be sent although the message that it answers is gone. */
 function repliedTo(params: Params): number | null {
   const given = params['reply_parameters']
   if (given === undefined || given === null) return null

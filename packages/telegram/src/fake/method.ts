@@ -1,9 +1,9 @@
 /** A method of the Bot API, and what it gets from the fake. */
 import type { Bot } from './bot.ts'
 import type { Params } from './params.ts'
+import type { Changes } from './changes.ts'
 import type { TakePlace } from './send-limits.ts'
-import type { ChatStanding } from './types.ts'
-import type { WebhookParts } from './webhook.ts'
+import type { ChatStanding, Delivery } from './types.ts'
 
 export interface MethodResult {
   readonly result: unknown
@@ -15,14 +15,24 @@ export interface Standing {
   readonly to?: number | undefined
 }
 
-export interface MethodParts {
+/** The state that all bots of the fake share. */
+export interface World {
   readonly clock: () => number
+  readonly changes: Changes
   readonly standing: (chatId: number) => Standing
   readonly takePlace: TakePlace
-  readonly webhookParts: WebhookParts
-  /** Fires when the caller disconnects. */
-  readonly gone: AbortSignal
+  readonly retryScale: number
+  readonly webhookTimeoutMs: number
+  /** Called for each finished POST to a webhook. */
+  readonly record: (delivery: Delivery) => void
+  /** Aborts delayed calls. */
+  readonly closing: AbortSignal
 }
 
-/** Throws a `Refusal` for errors. */
-export type Method = (bot: Bot, params: Params, parts: MethodParts) => MethodResult | Promise<MethodResult>
+/** Throws a `Refusal` for errors. `gone` fires when the caller disconnects. */
+export type Method = (
+  bot: Bot,
+  params: Params,
+  world: World,
+  gone: AbortSignal,
+) => MethodResult | Promise<MethodResult>

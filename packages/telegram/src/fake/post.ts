@@ -1,6 +1,7 @@
 /** Posts one update to a webhook. Never rejects: every outcome is a value. */
 import http from 'node:http'
 import https from 'node:https'
+import type { WebhookSettings } from './bot.ts'
 
 export interface Posted {
   readonly status: number | null
@@ -8,18 +9,6 @@ export interface Posted {
   readonly error: string | null
   /** 0 if the response named no wait. */
   readonly retryAfterS: number
-}
-
-export interface Poster {
-  readonly post: (body: string) => Promise<Posted>
-  /** Also aborts requests in flight. */
-  readonly close: () => void
-}
-
-export interface PosterOptions {
-  readonly url: string
-  readonly secret: string
-  readonly timeoutMs: number
 }
 
 const MAX_ANSWER_BYTES = 1024 * 1024
@@ -31,56 +20,55 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'Failed to resolve host: Name or service not known',
 }
 
-export function poster({ url, secret, timeoutMs }: PosterOptions): Poster {
+export function poster({ url, secret }: WebhookSettings, timeoutMs: number) {
   const { request, Agent } = url.startsWith('https:') ? https : http
   const agent = new Agent({ keepAlive: true })
   const underWay = new Set<http.ClientRequest>()
 
   function post(body: string): Promise<Posted> {
-    return new Promise((resolve) => {
-      let problem: string | null = null
-      const sent = request(url, {
-        method: 'POST',
-        agent,
-        headers: {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-          ...(secret === '' ? {} : { 'x-telegram-bot-api-secret-token': secret }),
-        },
+    const { promise, resolve } = Promise.withResolvers<Posted>()
+    let problem: string | null = null
+    const sent = request(url, {
+      method: 'POST',
+      agent,
+      headers: {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        ...(secret === '' ? {} : { 'x-telegram-bot-api-secret-token': secret }),
+      },
+    })
+    underWay.add(sent)
+    const timer = setTimeout(() => {
+      problem = 'Read timeout expired'
+      sent.destroy()
+    }, timeoutMs)
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      problem ??= WORDS[error.code ?? ''] ?? null
+    })
+    // `close` always comes last.
+    sent.on('close', () =>
+      resolve({ status: null, error: problem ?? 'Webhook connection closed', retryAfterS: 0 }),
+    )
+    sent.on('response', (response) => {
+      let bytes = 0
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes > MAX_ANSWER_BYTES) sent.destroy()
       })
-      const end = (posted: Posted): void => {
-        clearTimeout(timer)
-        underWay.delete(sent)
-        resolve(posted)
-      }
-      const timer = setTimeout(() => {
-        problem = 'Read timeout expired'
-        sent.destroy()
-      }, timeoutMs)
-      underWay.add(sent)
-      sent.on('error', (error: NodeJS.ErrnoException) => {
-        problem ??= WORDS[error.code ?? ''] ?? null
-      })
-      // `close` always comes last.
-      sent.on('close', () =>
-        end({ status: null, error: problem ?? 'Webhook connection closed', retryAfterS: 0 }),
-      )
-      sent.on('response', (response) => {
-        let bytes = 0
-        response.on('data', (chunk: Buffer) => {
-          bytes += chunk.length
-          if (bytes > MAX_ANSWER_BYTES) sent.destroy()
-        })
-        response.on('error', () => {})
-        response.on('end', () => end(answered(response)))
-      })
-      sent.end(body)
+      response.on('error', () => {})
+      response.on('end', () => resolve(answered(response)))
+    })
+    sent.end(body)
+    return promise.finally(() => {
+      clearTimeout(timer)
+      underWay.delete(sent)
     })
   }
 
   return {
     post,
-    close: () => {
+    /** Also aborts requests in flight. */
+    close: (): void => {
       for (const sent of underWay) sent.destroy()
       agent.destroy()
     },

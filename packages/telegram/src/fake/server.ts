@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Params } from './params.ts'
+import { jsonIn, type Params } from './params.ts'
 import { badRequest, Refusal } from './refusal.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024
@@ -19,18 +19,13 @@ export type Outgoing =
   | 'lost'
   | { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> }
 
-export interface Served {
-  readonly url: string
-  readonly close: () => Promise<void>
-}
-
-export async function listen(port: number, answer: (call: Incoming) => Promise<Outgoing>): Promise<Served> {
+export async function listen(port: number, answer: (call: Incoming) => Promise<Outgoing>) {
   const server = createServer((request, response) => void serve(request, response, answer))
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: async () => {
+    close: async (): Promise<void> => {
       const closed = once(server, 'close')
       server.close()
       server.closeAllConnections()
@@ -98,12 +93,8 @@ async function bodyOf(request: IncomingMessage): Promise<Params> {
 }
 
 function jsonOf(text: string): Params {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw badRequest("can't parse JSON object")
-  }
+  const value = jsonIn(text)
+  if (value === undefined) throw badRequest("can't parse JSON object")
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('object expected')
   return value as Params
 }

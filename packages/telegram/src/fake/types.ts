@@ -45,15 +45,13 @@ export interface FakeUser {
   readonly language_code?: string
 }
 
-export type ChatType = 'private' | 'group' | 'supergroup'
-
 export interface ChatOptions {
   /** The token of the chat's bot. */
   readonly bot: string
   readonly id: number
   /** The sender of messages, unless a message names another one. */
   readonly user?: FakeUser
-  readonly type?: ChatType
+  readonly type?: 'private' | 'group' | 'supergroup'
 }
 
 export interface SaysOptions {

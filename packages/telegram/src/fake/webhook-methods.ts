@@ -9,7 +9,7 @@ const MOST_CONNECTIONS = 100
 const USUAL_CONNECTIONS = 40
 const LONGEST_SECRET = 256
 
-export const setWebhook: Method = (bot, params, { webhookParts }) => {
+export const setWebhook: Method = (bot, params, world) => {
   if (textOf(params, 'url') === '') return removeWebhook(bot, params)
   const settings = settingsOf(params)
   const wanted = namesOf(params, 'allowed_updates') ?? bot.wanted
@@ -20,7 +20,7 @@ export const setWebhook: Method = (bot, params, { webhookParts }) => {
   bot.wanted = wanted
   bot.webhook?.stop()
   bot.poll?.end('terminated by setWebhook request')
-  bot.webhook = webhook(bot, settings, webhookParts)
+  bot.webhook = webhook(bot, settings, world)
   return { result: true, description: 'Webhook was set' }
 }
 

@@ -2,19 +2,12 @@
 import { type Bot, pendingOf, type Update, type Webhook, type WebhookSettings } from './bot.ts'
 import { lanes } from './lanes.ts'
 import { type Posted, poster } from './post.ts'
+import type { World } from './method.ts'
 import type { Delivery } from './types.ts'
 
-export interface WebhookParts {
-  readonly clock: () => number
-  readonly retryScale: number
-  readonly timeoutMs: number
-  readonly record: (delivery: Delivery) => void
-}
-
-export function webhook(bot: Bot, settings: WebhookSettings, parts: WebhookParts): Webhook {
-  const { clock, retryScale, timeoutMs, record } = parts
-  const { url, secret, maxConnections } = settings
-  const { post, close } = poster({ url, secret, timeoutMs })
+export function webhook(bot: Bot, settings: WebhookSettings, world: World): Webhook {
+  const { clock, record } = world
+  const { post, close } = poster(settings, world.webhookTimeoutMs)
   const attempts = new Map<number, number>()
   let lastError: { readonly at: number; readonly message: string } | null = null
 
@@ -43,13 +36,7 @@ export function webhook(bot: Bot, settings: WebhookSettings, parts: WebhookParts
     return { ...posted, delivery }
   }
 
-  const order = lanes({
-    maxConnections,
-    retryScale,
-    clock,
-    deliver,
-    drop: ({ id }) => bot.pending.delete(id),
-  })
+  const order = lanes(bot, settings.maxConnections, world, deliver)
   for (const update of pendingOf(bot, clock())) order.add(update)
   return {
     settings,

@@ -1,5 +1,4 @@
 /** The login bot: takes a code, opens a session, and deletes the message with the code. */
-import type { AuthConfig } from '../config/config.ts'
 import type { Codes, Verdict } from '../sessions/codes.ts'
 import { EVERY_BOT, type Sessions } from '../sessions/sessions.ts'
 import type { Fault } from '../work/fault.ts'
@@ -7,7 +6,8 @@ import type { UpdateFacts } from '../update/update.ts'
 import type { Handler, HandlerContext, Reply } from './handler.ts'
 
 export interface AuthTools {
-  readonly auth: AuthConfig
+  /** How long a session lasts. */
+  readonly ttlMs: number
   readonly codes: Codes
   readonly sessions: Sessions
   readonly fault: Fault
@@ -66,19 +66,16 @@ export function concealed(
 }
 
 /**
- * Returns the call that deletes a message that may contain a code, right or wrong, from any user. A wrong
- * code may be nearly right, or meant for another user. Null for messages to other bots.
+ * Deletes a message that may contain a code, right or wrong, from any user. A wrong code may be nearly right,
+ * or meant for another user. Empty for messages to other bots.
  */
 export function deletionOf(
   { handler }: { readonly handler: string },
   { chatId, messageId, text }: UpdateFacts,
-): Reply | null {
-  if (handler !== 'auth' || chatId === null || messageId === null || !mayBeCode(text)) return null
-  return {
-    method: 'deleteMessage',
-    payload: { chat_id: chatId, message_id: messageId },
-    bestEffort: true,
-  }
+): Reply[] {
+  if (handler !== 'auth' || chatId === null || messageId === null || !mayBeCode(text)) return []
+  const payload = { chat_id: chatId, message_id: messageId }
+  return [{ method: 'deleteMessage', payload, bestEffort: true }]
 }
 
 /**
@@ -94,14 +91,14 @@ async function logIn(
   { key, chatId, reply }: HandlerContext,
   userId: number,
   sealed: string,
-  { auth, codes, sessions, fault }: AuthTools,
+  { ttlMs, codes, sessions, fault }: AuthTools,
 ): Promise<void> {
   if (sealed === '') return reply('Please send your code with the command: /auth CODE')
   const verdict = await codes.try({ userId, sealed, key })
   await fault('login.tried', chatId)
-  if (verdict.outcome === 'right') await sessions.open(userId, verdict.scopes, auth.ttlMs)
+  if (verdict.outcome === 'right') await sessions.open(userId, verdict.scopes, ttlMs)
   await fault('login.opened', chatId)
-  reply(verdictText(verdict, auth.ttlMs))
+  reply(verdictText(verdict, ttlMs))
 }
 
 function verdictText(verdict: Verdict, ttlMs: number): string {

@@ -4,7 +4,7 @@
  */
 import { commandJob, type JobContext } from 'jobmill'
 import type { CommandTarget } from '../config/config.ts'
-import { jsonOf } from '../update/exact-text.ts'
+import { jsonOf } from '../update/update.ts'
 import type { Handler } from './handler.ts'
 
 export function command({ argv, timeoutMs }: CommandTarget): Handler {

@@ -44,15 +44,10 @@ export interface HandlerContext extends UpdateFacts {
 
 export type Handler = (context: HandlerContext) => Promise<void> | void
 
-export interface Handled {
-  readonly replies: readonly Reply[]
-  readonly followUps: readonly FollowUp[]
-}
-
-export type HandlerInput = Omit<HandlerContext, 'reply' | 'call' | 'enqueue'>
+type HandlerInput = Omit<HandlerContext, 'reply' | 'call' | 'enqueue'>
 
 /** Runs a handler and collects its replies and follow-ups. */
-export async function handle(handler: Handler, given: HandlerInput, hasDatabase: boolean): Promise<Handled> {
+export async function handle(handler: Handler, given: HandlerInput, hasDatabase: boolean) {
   const replies: Reply[] = []
   const followUps: FollowUp[] = []
   await handler({

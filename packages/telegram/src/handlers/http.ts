@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { Dead, Snooze } from 'jobmill'
 import type { HttpTarget } from '../config/config.ts'
-import { jsonOf } from '../update/exact-text.ts'
+import { jsonOf } from '../update/update.ts'
 import type { Handler, HandlerContext } from './handler.ts'
 
 const MOST_BYTES = 1_024 * 1_024
@@ -12,13 +12,34 @@ const LONGEST_WAIT_MS = 86_400_000
 const SHORTEST_WAIT_MS = 1_000
 
 export function http({ url, timeoutMs, secret }: HttpTarget): Handler {
-  const at = withoutSecrets(url)
+  const { origin, pathname, search } = new URL(url)
+  // Errors and logs have more readers than the config, and a query may contain a token.
+  const at = `${origin}${pathname}`
+  const query = search.slice(1)
+
+  async function post(body: string, context: HandlerContext): Promise<Response> {
+    const deadline = AbortSignal.timeout(timeoutMs)
+    try {
+      return await fetch(url, {
+        method: 'POST',
+        body,
+        headers: headersFor(context, body, secret),
+        // Do not follow redirects: the signature is meant for one address.
+        redirect: 'manual',
+        signal: AbortSignal.any([context.signal, deadline]),
+      })
+    } catch (error) {
+      context.signal.throwIfAborted()
+      if (deadline.aborted) throw new Error(`${at} did not answer within ${timeoutMs} ms`, { cause: error })
+      throw new Error(`${at} cannot be reached`, { cause: error })
+    }
+  }
+
   return async (context) => {
-    const body = jsonOf(context.update)
-    const sent = { body, headers: headersFor(context, body, secret) }
-    const response = await post({ url, at, timeoutMs }, sent, context.signal)
+    const response = await post(jsonOf(context.update), context)
     const text = await textOf(response, at)
-    const quoted = quotedFrom(text, url)
+    // The start of the response, for an error. The service may repeat the URL that it was called with.
+    const quoted = (query === '' ? text : text.replaceAll(query, '…')).slice(0, 200)
     if (response.status === 429 || (response.status === 503 && response.headers.has('retry-after'))) {
       const waitMs = retryAfterMs(response.headers)
       if (waitMs !== null) throw new Snooze(waitMs, `${at} answered ${response.status}`)
@@ -42,42 +63,8 @@ export function retryAfterMs(headers: Headers): number | null {
   const waitMs = /^\d+(?:\.\d+)?$/.test(text)
     ? Number(text) * 1_000
     : Date.parse(/^[a-z]+,? /i.test(text) ? text : '') - (Number.isNaN(theirNow) ? Date.now() : theirNow)
-  // A time in the past is no reason to wait: treat it as an ordinary error, which spends an attempt.
+  // A time in the past needs no wait: treat it as an ordinary error, which spends an attempt.
   return waitMs > 0 ? Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, waitMs)) : null
-}
-
-/** Errors and logs have more readers than the config, and a query may contain a token. */
-function withoutSecrets(url: string): string {
-  const { origin, pathname } = new URL(url)
-  return `${origin}${pathname}`
-}
-
-/** The start of a response, for an error. The service may repeat the URL that it was called with. */
-function quotedFrom(text: string, url: string): string {
-  const query = new URL(url).search.slice(1)
-  return (query === '' ? text : text.replaceAll(query, '…')).slice(0, 200)
-}
-
-async function post(
-  { url, at, timeoutMs }: { readonly url: string; readonly at: string; readonly timeoutMs: number },
-  { body, headers }: { readonly body: string; readonly headers: Record<string, string> },
-  signal: AbortSignal,
-): Promise<Response> {
-  const deadline = AbortSignal.timeout(timeoutMs)
-  try {
-    // Do not follow redirects: the signature is meant for one address.
-    return await fetch(url, {
-      method: 'POST',
-      body,
-      headers,
-      redirect: 'manual',
-      signal: AbortSignal.any([signal, deadline]),
-    })
-  } catch (error) {
-    signal.throwIfAborted()
-    if (deadline.aborted) throw new Error(`${at} did not answer within ${timeoutMs} ms`, { cause: error })
-    throw new Error(`${at} cannot be reached`, { cause: error })
-  }
 }
 
 /**

@@ -1,7 +1,6 @@
 /** Forwards the update as a job of your own kind, which any process on the same database can run. */
 import type { JobTarget } from '../config/config.ts'
-import { keptText } from '../update/exact-text.ts'
-import { orderKeyOf } from '../update/update.ts'
+import { keptText, orderKeyOf } from '../update/update.ts'
 import type { Handler } from './handler.ts'
 
 /** The payload of the forwarded job. */
@@ -14,17 +13,11 @@ export interface TelegramUpdate {
 
 export function job({ kind, queue }: JobTarget): Handler {
   return (context) => {
-    const {
-      bot: { slug, id },
-      update,
-      enqueue,
-    } = context
-    const bot = { slug, id }
-    const orderKey = orderKeyOf(bot.id, context)
+    const { update, enqueue } = context
+    const { slug, id } = context.bot
+    const orderKey = orderKeyOf(id, context)
     const text = keptText(update)
-    enqueue(kind, { bot, update, ...(text === undefined ? {} : { text }) } satisfies TelegramUpdate, {
-      ...(queue === null ? {} : { queue }),
-      ...(orderKey === null ? {} : { orderKey }),
-    })
+    const payload: TelegramUpdate = { bot: { slug, id }, update, ...(text !== undefined && { text }) }
+    enqueue(kind, payload, { ...(queue !== null && { queue }), ...(orderKey !== null && { orderKey }) })
   }
 }

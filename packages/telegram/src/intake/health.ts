@@ -5,22 +5,16 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Mill } from 'jobmill'
-import type { Tables } from 'jobmill-tables'
-import type { Bot } from '../bots/bot.ts'
-import type { Undelivered } from '../bots/webhooks.ts'
-import type { Schema } from '../sessions/steps.ts'
+import { deliveryFailures, type WebhookState } from '../bots/webhooks.ts'
+import type { Inside } from '../inside.ts'
 
-export function health({
-  mill,
-  tables,
-  bots,
-  undelivered,
-}: {
-  readonly mill: Pick<Mill<never>, 'readiness'>
-  readonly tables: Tables<Schema>
-  readonly bots: readonly Pick<Bot, 'slug' | 'trouble'>[]
-  readonly undelivered: () => readonly Undelivered[]
-}) {
+export function health(
+  { tables, bots, config }: Inside,
+  mill: Mill<never>,
+  states: () => Promise<readonly WebhookState[]>,
+) {
+  // In polling mode, Telegram delivers no updates.
+  const undelivered = config.mode === 'webhook' ? deliveryFailures(states) : () => []
   async function isReady(): Promise<boolean> {
     if (!(await mill.readiness()).ready) return false
     return tables.db

@@ -5,12 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { JobmillError } from 'jobmill'
 import { boundedServer } from 'jobmill-server'
 import type { Address } from '../config/config.ts'
-
-export interface Listener {
-  readonly url: string
-  /** Answers open requests until `late` resolves. */
-  readonly close: (late: Promise<void>) => Promise<void>
-}
+import { codeOf } from '../work/call.ts'
 
 /** Far longer than Telegram takes to send an update. */
 const REQUEST_MS = 30_000
@@ -19,7 +14,7 @@ export async function listen(
   { host, port }: Address,
   answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
   headersMs = REQUEST_MS,
-): Promise<Listener> {
+) {
   let answering = 0
   let onQuiet: (() => void) | null = null
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
@@ -37,12 +32,13 @@ export async function listen(
   try {
     await once(server, 'listening')
   } catch (error) {
-    throw notListening(error, { host, port })
+    throw notListening(error, { host, port }, 'listen', 'LISTEN')
   }
   const { address, family, port: bound } = server.address() as AddressInfo
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
-    async close(late) {
+    /** Answers open requests until `late` resolves. */
+    close: async (late: Promise<void>): Promise<void> => {
       const closed = once(server, 'close')
       server.close()
       // Wait for open requests, then close all connections, including idle ones and half-sent requests.
@@ -56,21 +52,28 @@ export async function listen(
   }
 }
 
+const WHY: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'address is already in use',
+  EACCES: 'this user has no permission to listen on this address',
+}
+
 /** An address of another machine, a name that does not resolve, and an invalid address. */
 const NO_ADDRESS = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL', 'EAFNOSUPPORT'])
 
-/** Names the setting to change, because the system error has only a code. */
-function notListening(error: unknown, { host, port }: Address): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const why = {
-    EADDRINUSE: 'address is already in use',
-    EACCES: 'this user has no permission to listen on this address',
-  }[code]
-  if (why === undefined && !NO_ADDRESS.has(code)) return error
-  return new JobmillError('OPTION_INVALID', why ?? 'address does not exist on this machine', {
-    field: 'listen',
+/** Names the setting to change: the system error, which is `error` or its cause, has only a code. */
+export function notListening(
+  error: unknown,
+  { host, port }: Address,
+  field: string,
+  variable: string,
+): unknown {
+  const code = codeOf(error instanceof Error ? (error.cause ?? error) : error)
+  const why = NO_ADDRESS.has(code) ? 'address does not exist on this machine' : WHY[code]
+  if (why === undefined) return error
+  return new JobmillError('OPTION_INVALID', why, {
+    field,
     value: `${host}:${port}`,
-    fix: 'Set another address: listen in the config, or LISTEN',
+    fix: `Set another address: ${field} in the config, or ${variable}`,
     cause: error,
   })
 }

@@ -2,21 +2,25 @@
  * Decides what happens to an update, from a webhook or a poll: checks the sender, enqueues a job, and waits
  * for it if the bot is synchronous.
  */
-import type { EnqueuedJob, EnqueueOptions, JobHandle, Mill } from 'jobmill'
-import { type Bot, deadNotice, isListed, promptOf } from '../bots/bot.ts'
-import { deletionOf } from '../handlers/auth.ts'
-import { messages } from '../handlers/handler.ts'
-import type { Log } from '../log.ts'
-import type { Sessions } from '../sessions/sessions.ts'
-import { keptText } from '../update/exact-text.ts'
-import { factsOf, orderKeyOf, type RawUpdate, type UpdateFacts } from '../update/update.ts'
+import type { EnqueuedJob, JobHandle, Mill } from 'jobmill'
+import { type Bot, deadNotice, isListed, loginPrompt } from '../bots/bot.ts'
+import { concealed, deletionOf } from '../handlers/auth.ts'
+import type { Reply } from '../handlers/handler.ts'
+import type { Inside } from '../inside.ts'
+import {
+  factsOf,
+  keptText,
+  orderKeyOf,
+  type RawUpdate,
+  type UpdateFacts,
+  updateKey,
+} from '../update/update.ts'
 import type { Result } from '../work/metrics.ts'
 import { isHopeless } from '../work/hopeless.ts'
-import { updateKind, updateQueue } from '../work/names.ts'
-import { replyKey } from '../work/send-job.ts'
+import { sendKind, updateKind, updateQueue } from '../work/names.ts'
+import { optionsOf, replyKey, sendPayload } from '../work/send-job.ts'
 import type { UpdatePayload } from '../work/update-job.ts'
-import { onceOf, type Say } from './say.ts'
-import type { Ending, UntilEnded } from './until-ended.ts'
+import { type Ending, untilEnded as waitFor } from './until-ended.ts'
 
 export interface Received {
   readonly result: Result
@@ -24,47 +28,63 @@ export interface Received {
   readonly retryAfterMs?: number
 }
 
-interface ReceiveOptions {
-  /** Telegram waits for no response to a polled update. */
-  readonly isPolled?: boolean
-}
+export type Receive = ReturnType<typeof receiver>
 
-export type Receive = (bot: Bot, update: RawUpdate, options?: ReceiveOptions) => Promise<Received>
+/** Results after which Telegram must deliver the update again. */
+export const MUST_RETRY: readonly Result[] = ['busy', 'unstored']
 
-export interface ReceiveTools {
-  readonly bots: readonly Bot[]
-  readonly mill: Pick<Mill, 'enqueue' | 'holder' | 'job'>
-  /** False without a database: an update stays with Telegram until it is answered. */
-  readonly isDurable: boolean
-  readonly say: Say
-  readonly sessions: Sessions
-  readonly dedupeMs: number
-  readonly untilEnded: UntilEnded
-  /** Replaces login codes by their hashes, in updates of the login bot. */
-  readonly conceal: (bot: Bot, facts: UpdateFacts) => UpdateFacts
-  readonly log: Log
+/**
+ * Logs and counts the result of an update, also after an error. Updates that no database can store, such as a
+ * text with NUL, are dropped: a retry would block their chat for a day. All others are retried.
+ */
+export async function recordResult(
+  { log, metrics }: Pick<Inside, 'log' | 'metrics'>,
+  bot: Bot,
+  update: RawUpdate,
+  receiving: Promise<Received>,
+): Promise<Received> {
+  const about = { bot: bot.slug, update: update.update_id }
+  const received = await receiving.catch((error: unknown): Received => {
+    log('error', 'update could not be stored', { ...about, error: String(error) })
+    return { result: isHopeless(error) ? 'dead' : 'unstored' }
+  })
+  metrics.received(bot.slug, received.result)
+  if (received.result === 'duplicate') log('info', 'duplicate update ignored', about)
+  return received
 }
 
 /**
- * Updates that no database can store, such as a text with NUL, are dropped: a retry would block their chat
- * for a day. All others are retried.
+ * The returned function rejects if the update could not be stored or the sender not checked. Telegram must
+ * then deliver it again.
  */
-export function notReceived(error: unknown): Received {
-  return { result: isHopeless(error) ? 'dead' : 'unstored' }
-}
+export function receiver(inside: Inside, mill: Mill<never>) {
+  const { bots, isDurable, sessions, codes, log, config } = inside
+  const untilEnded = waitFor(inside, mill)
 
-/**
- * Rejects if the update could not be stored or the sender not checked. Telegram must then deliver it again.
- */
-export function receiver(tools: ReceiveTools): Receive {
-  const { bots, mill, isDurable, say, sessions, dedupeMs, untilEnded, conceal, log } = tools
-  const once = (bot: Bot, facts: UpdateFacts) => onceOf(bot, facts, dedupeMs)
+  /**
+   * The dedupe key is held for days after the job ended: a redelivery changes nothing and is reported as a
+   * duplicate.
+   */
+  const once = (bot: Bot, { updateId }: UpdateFacts) =>
+    ({ key: updateKey(bot.id, updateId), holdFor: config.dedupeMs, holdAfter: 'ended' }) as const
+
+  /**
+   * Sends messages that are the only result of an update, once, however often the update is delivered.
+   * Returns their jobs, which are duplicates if the update was answered before.
+   */
+  async function say(bot: Bot, facts: UpdateFacts, replies: readonly Reply[], name: 'prompt' | 'dead') {
+    const dedupe = once(bot, facts)
+    const items = replies.map((reply, n) => {
+      const payload = sendPayload(bot, reply, `${dedupe.key}/${name}/${n}`)
+      // The first reply has the key of the update.
+      return { payload, ...optionsOf(bot, payload), ...(n === 0 && { dedupe }) }
+    })
+    return items.length === 0 ? [] : mill.enqueueMany(sendKind(bot), items)
+  }
 
   /** Explains to a user without a session how to log in, in reply to a message. */
   async function prompt(bot: Bot, facts: UpdateFacts): Promise<Received> {
-    const { chatId, isTalk } = facts
-    const replies = chatId === null || !isTalk ? [] : messages(chatId, promptOf(bot, bots))
-    const jobs = await say(bot, facts, replies, 'prompt')
+    const jobs = await say(bot, facts, loginPrompt(bot, bots, facts), 'prompt')
     if (jobs.length === 0) return { result: 'dropped' }
     const unsent = isDurable ? null : await firstOpen(jobs)
     return unsent ?? { result: isRepeat(jobs) ? 'duplicate' : 'prompted' }
@@ -74,15 +94,16 @@ export function receiver(tools: ReceiveTools): Receive {
     bot: Bot,
     update: RawUpdate,
     facts: UpdateFacts,
-    { isPolled = false }: ReceiveOptions,
+    isPolled: boolean,
   ): Promise<Received> {
+    const orderKey = bot.ordered || !bot.async ? orderKeyOf(bot.id, facts) : null
     let job: EnqueuedJob
     try {
       job = await mill.enqueue(updateKind(bot), payloadOf(bot, update, facts), {
         queue: updateQueue(bot),
         maxAttempts: bot.retry.attempts,
         dedupe: once(bot, facts),
-        ...(bot.ordered || !bot.async ? orderOf(bot, facts) : {}),
+        ...(orderKey !== null && { orderKey }),
       })
     } catch (error) {
       if (!isHopeless(error)) throw error
@@ -91,8 +112,7 @@ export function receiver(tools: ReceiveTools): Receive {
         update: facts.updateId,
         error: String(error),
       })
-      const deletion = deletionOf(bot, facts)
-      const replies = [...deadNotice(bot, facts), ...(deletion === null ? [] : [deletion])]
+      const replies = [...deadNotice(bot, facts), ...deletionOf(bot, facts)]
       return { result: isRepeat(await say(bot, facts, replies, 'dead')) ? 'duplicate' : 'dead' }
     }
     const known = isRepeat([job]) ? 'duplicate' : 'queued'
@@ -106,11 +126,13 @@ export function receiver(tools: ReceiveTools): Receive {
 
   function payloadOf(bot: Bot, update: RawUpdate, facts: UpdateFacts): UpdatePayload {
     const { slug, id: botId, handler } = bot
-    // Login codes must not be readable in the database.
-    if (handler === 'auth')
-      return { botId, slug, handler, update: { update_id: facts.updateId }, facts: conceal(bot, facts) }
+    // Login codes must not be readable in the database, so their hashes replace them.
+    if (handler === 'auth' && codes !== null) {
+      const update = { update_id: facts.updateId }
+      return { botId, slug, handler, update, facts: concealed(bot, facts, codes.seal) }
+    }
     const text = keptText(update)
-    return { botId, slug, handler, update, ...(text === undefined ? {} : { text }) }
+    return { botId, slug, handler, update, ...(text !== undefined && { text }) }
   }
 
   /** Waits for replies. Returns the response if one of them is not sent yet. */
@@ -126,21 +148,20 @@ export function receiver(tools: ReceiveTools): Receive {
     return reply === null ? [] : [mill.job(reply), ...(await repliesTo(jobId, n + 1))]
   }
 
-  return async (bot, update, options = {}) => {
+  /** `isPolled`: Telegram waits for no response to a polled update. */
+  return async (bot: Bot, update: RawUpdate, { isPolled = false } = {}): Promise<Received> => {
     const facts = factsOf(update)
     // Nothing is stored for refused users, so that they cannot fill the database. Redeliveries are detected
     // before refusals.
     if (!isListed(bot, facts.userId))
       return { result: (await mill.holder(once(bot, facts).key)) === null ? 'dropped' : 'duplicate' }
     // The update of a user without a session is not stored: it may contain a code.
-    if (bot.requireAuth && !(facts.userId !== null && (await sessions.isOpen(facts.userId, bot.slug))))
-      return prompt(bot, facts)
+    if (bot.requireAuth && !(await sessions.isOpen(facts.userId, bot.slug))) return prompt(bot, facts)
     try {
-      return await store(bot, update, facts, options)
+      return await store(bot, update, facts, isPolled)
     } catch (error) {
       // The job of an update deletes its code. Without a job, it is deleted now, and after every redelivery.
-      const deletion = deletionOf(bot, facts)
-      if (deletion !== null) await bot.call(deletion.method, deletion.payload)
+      for (const { method, payload } of deletionOf(bot, facts)) await bot.call(method, payload)
       throw error
     }
   }
@@ -154,9 +175,4 @@ function busy(ending: Ending): Received {
 
 function isRepeat([first]: readonly EnqueuedJob[]): boolean {
   return first?.outcome === 'duplicate'
-}
-
-function orderOf(bot: Bot, facts: UpdateFacts): Pick<EnqueueOptions, 'orderKey'> {
-  const orderKey = orderKeyOf(bot.id, facts)
-  return orderKey === null ? {} : { orderKey }
 }

@@ -1,28 +1,15 @@
 /** Waits for a job while Telegram waits for the response. */
 import { isJobmillError, type JobHandle, type Mill } from 'jobmill'
-import type { Log } from '../log.ts'
-
-export interface WaitTools {
-  readonly mill: Pick<Mill<never>, 'on' | 'get'>
-  /** The time limit of a synchronous bot's handler. */
-  readonly handlerMs: number
-  /** Ends all waits. The jobs are not affected. */
-  readonly signal: AbortSignal
-  readonly log: Log
-}
+import type { Inside } from '../inside.ts'
 
 export type Ending =
   | { readonly state: 'done' | 'dead' | 'cancelled' }
   /** The job continues. `retryAfterMs`: when its next attempt starts, if known. */
   | { readonly state: 'open'; readonly retryAfterMs?: number }
 
-export type UntilEnded = (job: JobHandle) => Promise<Ending>
-
-/** Half of the minute that Telegram waits. A slower handler belongs in an async bot. */
-export const HANDLER_MS = 30_000
-/** A handler that runs into its time limit has ended by then. */
+/** Added to the time limit of a handler: one that reaches the limit has ended by then. */
 const MARGIN_MS = 6_000
-/** Shorter than the webhook takes to answer at most. */
+/** Shorter than the 45 s after which the webhook answers in any case. */
 const LONGEST_MS = 40_000
 
 /** How long to wait for a job that has not started: it may be behind a failed update of its chat. */
@@ -35,9 +22,12 @@ const DONE = new Set<unknown>(['RESULT_NOT_KEPT', 'JOB_UNKNOWN'])
  * Waits while the job runs, but neither for its retry nor for jobs before it, because Telegram opens few
  * connections.
  */
-export function untilEnded({ mill, handlerMs, signal, log }: WaitTools): UntilEnded {
+export function untilEnded({ isDurable, handlerMs, stopping, hurried, log }: Inside, mill: Mill<never>) {
+  // Ends all waits, but not the jobs. Without a database, Telegram keeps the updates that have not ended
+  // when the gateway stops.
+  const signal = isDurable ? stopping : hurried
   const timeout = Math.min(handlerMs + MARGIN_MS, LONGEST_MS)
-  return async (job) => {
+  return async (job: JobHandle): Promise<Ending> => {
     const over = new AbortController()
     let retryAfterMs: number | undefined
     const onLater = ({ id, delayMs }: { readonly id: string; readonly delayMs?: number }): void => {

@@ -2,38 +2,29 @@
  * The webhook endpoint: finds the bot, checks the secret, receives the update, and reports the outcome to
  * Telegram.
  */
+import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Platform } from 'jobmill'
-import { byteBudget, pace, type Share } from 'jobmill-server'
+import { BlockList, isIP } from 'node:net'
+import { byteBudget, jsonWeight, pace, type Share } from 'jobmill-server'
 import type { Bot } from '../bots/bot.ts'
-import type { SourcesConfig } from '../config/config.ts'
 import { WEBHOOK_PATH } from '../bots/webhooks.ts'
-import type { Log } from '../log.ts'
-import { keepText } from '../update/exact-text.ts'
-import { asUpdate, factsOf, type RawUpdate } from '../update/update.ts'
-import type { Fault } from '../work/fault.ts'
-import type { Metrics, Refusal, Result } from '../work/metrics.ts'
-import { notReceived, type Receive, type Received } from './receive.ts'
-import { isSecret } from './secret.ts'
-import { sourceCheck, sourceOf } from './source.ts'
-
-export interface WebhookTools {
-  readonly botOf: (slug: string) => Bot | undefined
-  readonly receive: Receive
-  readonly maxBodyBytes: number
-  readonly sources: SourcesConfig | null
-  readonly metrics: Metrics
-  readonly platform: Platform
-  readonly fault: Fault
-  readonly log: Log
-}
+import type { SourcesConfig } from '../config/config.ts'
+import type { Inside } from '../inside.ts'
+import { asUpdate, factsOf, keepText, type RawUpdate } from '../update/update.ts'
+import type { Refusal } from '../work/metrics.ts'
+import { MUST_RETRY, type Receive, type Received, recordResult } from './receive.ts'
 
 /** Short, because a restarting database is back soon. */
 const RETRY_SECONDS = 5
 /** Per source address, with bursts of twice as many. */
 const WRONG_PER_SECOND = 20
-/** Of all bodies in progress. Telegram sends at most 100 updates at once, of a few kilobytes each. */
+/**
+ * For all bodies in progress, with 64 bytes for each value in them. Telegram sends at most 100 updates at
+ * once, of a few kilobytes each.
+ */
 const BODIES_BYTES = 64 * 1_024 ** 2
+/** For one body. A message with 100 entities and as many buttons has about 2,000. */
+const BODY_VALUES = 20_000
 /** The longest wait that Telegram respects. */
 const LONGEST_SECONDS = 3_600
 
@@ -43,21 +34,11 @@ interface Answer {
   readonly retryAfter?: number
 }
 
-const STATUS: Record<Result, number> = {
-  queued: 200,
-  handled: 200,
-  duplicate: 200,
-  dropped: 200,
-  prompted: 200,
-  dead: 200,
-  busy: 503,
-  unstored: 503,
-}
-
-export function webhook(tools: WebhookTools) {
-  const { botOf, receive, maxBodyBytes, metrics, fault, log, platform } = tools
+export function webhook(inside: Inside, receive: Receive) {
+  const { config, bots, metrics, fault, log, platform } = inside
+  const { maxBodyBytes, sources } = config
   const wrongSecrets = pace({ perSecond: WRONG_PER_SECOND, now: () => platform.monotonic() })
-  const isFromThere = sourceCheck(tools.sources)
+  const isFromThere = sourceCheck(sources)
   const budget = byteBudget(BODIES_BYTES)
 
   function refuse(status: number, reason: Refusal, problem: string): Answer {
@@ -67,20 +48,26 @@ export function webhook(tools: WebhookTools) {
 
   /** Never rate-limits the right secret: behind a proxy, Telegram and attackers may share an address. */
   function refuseSecret(request: IncomingMessage): Answer {
-    const waitMs = wrongSecrets(sourceOf(request, tools.sources?.header ?? null))
+    const waitMs = wrongSecrets(sourceOf(request, sources?.header ?? null))
     if (waitMs === 0) return refuse(401, 'secret', 'missing or wrong secret')
     const answer = refuse(429, 'secret', 'too many wrong secrets from this address')
     return { ...answer, retryAfter: seconds(waitMs) }
   }
 
+  const busy = (): Answer => ({
+    ...refuse(503, 'busy', 'too many bodies in progress'),
+    retryAfter: RETRY_SECONDS,
+  })
+  const tooLarge = (): Answer => refuse(413, 'size', `body too large (max ${maxBodyBytes} bytes)`)
+
   async function answerTo(request: IncomingMessage): Promise<Answer> {
     const slug = (request.url ?? '').slice(WEBHOOK_PATH.length).split('?')[0] ?? ''
-    const bot = botOf(slug)
+    const bot = bots.find((one) => one.slug === slug)
     if (bot === undefined) return refuse(404, 'path', 'unknown bot')
     if (request.method !== 'POST') return refuse(405, 'path', 'method must be POST')
     if (!isFromThere(request)) return refuse(403, 'source', 'source address not allowed')
     const secret = request.headers['x-telegram-bot-api-secret-token']
-    if (!isSecret(typeof secret === 'string' ? secret : undefined, bot.secrets)) return refuseSecret(request)
+    if (typeof secret !== 'string' || !isSecret(secret, bot.secrets)) return refuseSecret(request)
     const share = budget.open()
     try {
       return await answerBody(bot, request, share)
@@ -90,39 +77,53 @@ export function webhook(tools: WebhookTools) {
   }
 
   async function answerBody(bot: Bot, request: IncomingMessage, share: Share): Promise<Answer> {
-    const body = await bodyOf(request, maxBodyBytes, share)
-    if (body === 'too large') return refuse(413, 'size', `body too large (max ${maxBodyBytes} bytes)`)
-    if (body === 'busy')
-      return { ...refuse(503, 'busy', 'too many bodies in progress'), retryAfter: RETRY_SECONDS }
-    const update = asUpdate(parsed(body.text))
+    const text = await textOf(request, share)
+    if (typeof text !== 'string') return text
+    const weight = jsonWeight(text, BODY_VALUES)
+    if (weight === null)
+      return refuse(413, 'size', `body has too many values (max ${BODY_VALUES} list items, keys and values)`)
+    if (!share.take(weight)) return busy()
+    const update = asUpdate(parsed(text))
     if (update === null) return refuse(400, 'json', 'body is not an update')
-    keepText(update, body.text)
+    keepText(update, text)
     return received(bot, update)
+  }
+
+  /** The body, or the answer that refuses it. Counts the bytes that arrive, whatever the header says. */
+  async function textOf(request: IncomingMessage, share: Share): Promise<string | Answer> {
+    const declared = Number(request.headers['content-length'] ?? 0)
+    if (declared > maxBodyBytes) return tooLarge()
+    if (!share.take(declared)) return busy()
+    const chunks: Buffer[] = []
+    let bytes = 0
+    // An early return must not close the connection, which still has to carry the response.
+    try {
+      for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        bytes += chunk.length
+        if (bytes > maxBodyBytes) return tooLarge()
+        if (declared === 0 && !share.take(chunk.length)) return busy()
+        chunks.push(chunk)
+      }
+    } catch {
+      // The client disconnected or was too slow. That is not an error of this process, so it is not logged.
+      return refuse(400, 'aborted', 'body is incomplete')
+    }
+    return Buffer.concat(chunks).toString('utf8')
   }
 
   async function received(bot: Bot, update: RawUpdate): Promise<Answer> {
     const { chatId } = factsOf(update)
     await fault('webhook.received', chatId)
-    const { result, retryAfterMs = RETRY_SECONDS * 1_000 } = await inTime(receive(bot, update)).catch(
-      (error: unknown): Received => {
-        log('error', 'update could not be stored', {
-          bot: bot.slug,
-          update: update.update_id,
-          error: String(error),
-        })
-        return notReceived(error)
-      },
+    const receiving = inTime(receive(bot, update))
+    const { result, retryAfterMs = RETRY_SECONDS * 1_000 } = await recordResult(
+      inside,
+      bot,
+      update,
+      receiving,
     )
     await fault('webhook.stored', chatId)
-    metrics.received({ bot: bot.slug, result })
-    if (result === 'duplicate')
-      log('info', 'duplicate update ignored', { bot: bot.slug, update: update.update_id })
-    const status = STATUS[result]
-    return {
-      status,
-      body: { ok: status === 200, result },
-      ...(status === 200 ? {} : { retryAfter: seconds(retryAfterMs) }),
-    }
+    if (!MUST_RETRY.includes(result)) return { status: 200, body: { ok: true, result } }
+    return { status: 503, body: { ok: false, result }, retryAfter: seconds(retryAfterMs) }
   }
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -163,25 +164,17 @@ function seconds(ms: number): number {
   return Math.min(LONGEST_SECONDS, Math.max(1, Math.ceil(ms / 1_000)))
 }
 
-/** Counts the bytes that arrive, whatever the header says. */
-async function bodyOf(
-  request: IncomingMessage,
-  most: number,
-  share: Share,
-): Promise<{ readonly text: string } | 'too large' | 'busy'> {
-  const declared = Number(request.headers['content-length'] ?? 0)
-  if (declared > most) return 'too large'
-  if (!share.take(declared)) return 'busy'
-  const chunks: Buffer[] = []
-  let bytes = 0
-  // An early return must not close the connection, which still has to carry the response.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > most) return 'too large'
-    if (declared === 0 && !share.take(chunk.length)) return 'busy'
-    chunks.push(chunk)
-  }
-  return { text: Buffer.concat(chunks).toString('utf8') }
+/**
+ * Checks the webhook secret, or the previous one during a rotation. Constant time for any input: it compares
+ * hashes, which have equal length, and checks every secret.
+ */
+function isSecret(given: string, secrets: readonly string[]): boolean {
+  const hash = hashOf(given)
+  return secrets.map((secret) => timingSafeEqual(hash, hashOf(secret))).includes(true)
+}
+
+function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }
 
 function parsed(text: string): unknown {
@@ -190,4 +183,23 @@ function parsed(text: string): unknown {
   } catch {
     return null
   }
+}
+
+function sourceCheck(sources: SourcesConfig | null): (request: IncomingMessage) => boolean {
+  if (sources === null) return () => true
+  const allowed = new BlockList()
+  for (const { address, prefix, family } of sources.networks) allowed.addSubnet(address, prefix, family)
+  return (request) => {
+    const source = sourceOf(request, sources.header)
+    const version = isIP(source)
+    return version !== 0 && allowed.check(source, version === 4 ? 'ipv4' : 'ipv6')
+  }
+}
+
+/** Empty if unknown. Takes the last of several addresses, because clients can forge the earlier ones. */
+function sourceOf({ headers, socket }: IncomingMessage, header: string | null): string {
+  const said = header === null ? socket.remoteAddress : headers[header]
+  const last = (Array.isArray(said) ? said.at(-1) : said)?.split(',').at(-1)?.trim() ?? ''
+  // Normalize an IPv4 address from a dual-stack socket.
+  return last.replace(/^::ffff:(?=\d+\.)/i, '')
 }

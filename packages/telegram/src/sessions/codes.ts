@@ -13,14 +13,14 @@ import { EVERYBODY, LOCK, LOCKOUT, wrongTries } from './wrong-tries.ts'
 const LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789'
 const LENGTH = 12
 
-interface NewCode {
+export interface NewCode {
   readonly scopes: readonly string[]
   readonly ttlMs: number
   /** Limits the code to this user. */
   readonly userId?: number
 }
 
-interface Attempt {
+export interface Attempt {
   readonly userId: number
   /** The code, from `seal`. */
   readonly sealed: string
@@ -38,23 +38,14 @@ export type Verdict =
    */
   | { readonly outcome: 'shut'; readonly forMs: number }
 
-export interface Codes {
-  /** Returns the code. Only its hash is stored. */
-  readonly issue: (code: NewCode) => Promise<string>
-  /** Hashes a code that a user entered, so that it can be stored until it is tried. */
-  readonly seal: (code: string) => string
-  readonly try: (attempt: Attempt) => Promise<Verdict>
-  readonly list: () => Promise<
-    { scope: string; user_id: number | null; expires_at: number; used_by: number | null }[]
-  >
-}
+export type Codes = ReturnType<typeof codes>
 
 /** `onShut` is called when the shared secret gets disabled. */
 export function codes(
   tables: Tables<Schema>,
   { secret, scope }: AuthConfig,
   { onShut = () => {} }: { readonly onShut?: () => void } = {},
-): Codes {
+) {
   const wrong = wrongTries(tables)
   const hashOf = (code: string): string => createHmac('sha256', secret).update(code).digest('hex')
 
@@ -65,7 +56,8 @@ export function codes(
   }
 
   return {
-    async issue({ scopes, ttlMs, userId }) {
+    /** Returns the code. Only its hash is stored. */
+    issue: async ({ scopes, ttlMs, userId }: NewCode): Promise<string> => {
       const code = Array.from({ length: LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')
       await tables.db
         .insertInto('telegram_code')
@@ -83,35 +75,37 @@ export function codes(
       return code
     },
 
-    /** The shared secret is compared exactly, a one-time code in upper case. */
-    seal: (code) => `${hashOf(code)}.${hashOf(code.trim().toUpperCase())}`,
+    /**
+     * Hashes a code that a user entered, so that it can be stored until it is tried. The shared secret is
+     * compared exactly, a one-time code in upper case.
+     */
+    seal: (code: string): string => `${hashOf(code)}.${hashOf(code.trim().toUpperCase())}`,
 
-    /** One transaction that locks the user's row, so that concurrent attempts are all counted. */
-    async try({ userId, sealed, key }) {
+    /** In one transaction that locks the user's row, so that concurrent attempts are all counted. */
+    try: async ({ userId, sealed, key }: Attempt): Promise<Verdict> => {
       const [shared = '', once = ''] = sealed.split('.')
-      const { verdict, hasShut } = await tables.transaction(async (db) => {
-        const own = await wrong.stateOf(db, userId)
-        if (own.leftMs > 0) return verdictOnly({ outcome: 'locked', forMs: own.leftMs })
-        const scopes = await take(db)
-        if (scopes !== null) return right(db, scopes)
-        const { leftMs } = await wrong.stateOf(db, EVERYBODY)
-        if (leftMs > 0) return verdictOnly({ outcome: 'shut', forMs: leftMs })
-        if (isShared(shared)) return right(db, scope)
-        if (!(await wrong.isNew(db, key)))
-          return verdictOnly({ outcome: 'wrong', triesLeft: LOCK.tries - own.tries })
-        const { tries, isLocked } = await wrong.count(db, userId, LOCK)
-        const all = await wrong.count(db, EVERYBODY, LOCKOUT)
-        const verdict: Verdict = isLocked
-          ? { outcome: 'locked', forMs: LOCK.forMs }
-          : { outcome: 'wrong', triesLeft: LOCK.tries - tries }
-        return { verdict, hasShut: all.isLocked }
-      })
+      const { hasShut = false, ...verdict } = await tables.transaction(judge)
       if (hasShut) onShut()
       return verdict
 
-      async function right(db: Transaction<Schema>, scopes: readonly string[]) {
+      async function judge(db: Transaction<Schema>): Promise<Verdict & { hasShut?: boolean }> {
+        const own = await wrong.stateOf(db, userId)
+        if (own.leftMs > 0) return { outcome: 'locked', forMs: own.leftMs }
+        const scopes = await take(db)
+        if (scopes !== null) return right(db, scopes)
+        const { leftMs } = await wrong.stateOf(db, EVERYBODY)
+        if (leftMs > 0) return { outcome: 'shut', forMs: leftMs }
+        if (isShared(shared)) return right(db, scope)
+        if (!(await wrong.isNew(db, key))) return { outcome: 'wrong', triesLeft: LOCK.tries - own.tries }
+        const { tries, isLocked } = await wrong.count(db, userId, LOCK)
+        const { isLocked: hasShut } = await wrong.count(db, EVERYBODY, LOCKOUT)
+        if (isLocked) return { outcome: 'locked', forMs: LOCK.forMs, hasShut }
+        return { outcome: 'wrong', triesLeft: LOCK.tries - tries, hasShut }
+      }
+
+      async function right(db: Transaction<Schema>, scopes: readonly string[]): Promise<Verdict> {
         await wrong.forget(db, userId)
-        return verdictOnly({ outcome: 'right', scopes })
+        return { outcome: 'right', scopes }
       }
 
       /** Matches a code that is unused, or was used by this same update. */
@@ -129,18 +123,12 @@ export function codes(
       }
     },
 
-    async list() {
-      return tables.db
+    list: () =>
+      tables.db
         .selectFrom('telegram_code')
         .select(['scope', 'user_id', 'expires_at', 'used_by'])
         .where('expires_at', '>', tables.now)
         .orderBy('created_at')
-        .execute()
-    },
+        .execute(),
   }
-}
-
-/** A verdict that does not disable the shared secret. */
-function verdictOnly(verdict: Verdict): { readonly verdict: Verdict; readonly hasShut: boolean } {
-  return { verdict, hasShut: false }
 }

@@ -8,25 +8,13 @@ import type { Schema } from './steps.ts'
 /** The scope of a session for every bot. */
 export const EVERY_BOT = '*'
 
-interface Session {
-  readonly scope: string
-  readonly remainingMs: number
-}
-
-export interface Sessions {
-  /** Rejects if the state is unknown. The caller must then refuse access. */
-  readonly isOpen: (userId: number, slug: string) => Promise<boolean>
-  readonly open: (userId: number, scopes: readonly string[], ttlMs: number) => Promise<void>
-  /** Returns false if there was no session. */
-  readonly close: (userId: number) => Promise<boolean>
-  readonly of: (userId: number) => Promise<Session[]>
-}
+export type Sessions = ReturnType<typeof sessions>
 
 /** `bots` are the bots that a scope can name by slug. */
 export function sessions(
   tables: Tables<Schema>,
   bots: readonly { readonly slug: string; readonly id: number }[],
-): Sessions {
+) {
   const { db } = tables
   /** The stored form of a scope. The space is unambiguous because slugs have none. */
   const storedScope = (scope: string): string => {
@@ -34,7 +22,9 @@ export function sessions(
     return bot === undefined ? scope : `${scope} ${bot.id}`
   }
   return {
-    async isOpen(userId, slug) {
+    /** False without a user. Rejects if the state is unknown; the caller must then refuse access. */
+    isOpen: async (userId: number | null, slug: string): Promise<boolean> => {
+      if (userId === null) return false
       const row = await db
         .selectFrom('telegram_session')
         .select('scope')
@@ -44,7 +34,7 @@ export function sessions(
         .executeTakeFirst()
       return row !== undefined
     },
-    async open(userId, scopes, ttlMs) {
+    open: async (userId: number, scopes: readonly string[], ttlMs: number): Promise<void> => {
       const until = sql<number>`${tables.now} + ${sql.lit(ttlMs)}`
       await db
         .insertInto('telegram_session')
@@ -64,7 +54,8 @@ export function sessions(
         )
         .execute()
     },
-    async close(userId) {
+    /** Returns false if there was no session. */
+    close: async (userId: number): Promise<boolean> => {
       const gone = await db
         .deleteFrom('telegram_session')
         .where('user_id', '=', userId)
@@ -72,7 +63,7 @@ export function sessions(
         .execute()
       return gone.length > 0
     },
-    async of(userId) {
+    of: async (userId: number) => {
       const rows = await db
         .selectFrom('telegram_session')
         .select(['scope', sql<number>`expires_at - ${tables.now}`.as('remainingMs')])

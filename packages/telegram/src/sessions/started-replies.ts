@@ -6,27 +6,18 @@ import type { FullStore } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import type { Schema } from './steps.ts'
 
-export interface StartedReplies {
-  /**
-   * Returns false if an earlier attempt began sending and its outcome is unknown. `token` identifies this
-   * attempt. `unsent` holds the tokens of attempts that certainly sent nothing, whose record may remain.
-   */
-  readonly begin: (jobId: string, token: string, unsent: readonly string[]) => Promise<boolean>
-  /** Removes the record of a reply that certainly did not arrive. Records of other attempts stay. */
-  readonly undo: (jobId: string, token: string) => Promise<void>
-  /**
-   * Deletes records older than this whose job is done or gone, and returns how many. A job that is open, or
-   * can be retried by hand, keeps its record at any age.
-   */
-  readonly forget: (olderThanMs: number) => Promise<number>
-}
+export type StartedReplies = ReturnType<typeof startedReplies>
 
 const BATCH = 200
 
-export function startedReplies(tables: Tables<Schema>, jobs: Pick<FullStore, 'results'>): StartedReplies {
+export function startedReplies(tables: Tables<Schema>, jobs: Pick<FullStore, 'results'>) {
   const { db } = tables
   return {
-    async begin(jobId, token, unsent) {
+    /**
+     * Returns false if an earlier attempt began sending and its outcome is unknown. `token` identifies this
+     * attempt. `unsent` holds the tokens of attempts that certainly sent nothing, whose record may remain.
+     */
+    begin: async (jobId: string, token: string, unsent: readonly string[]): Promise<boolean> => {
       const row = await db
         .insertInto('telegram_begun')
         .values({ job_id: jobId, at: tables.now, token })
@@ -41,10 +32,15 @@ export function startedReplies(tables: Tables<Schema>, jobs: Pick<FullStore, 're
         .executeTakeFirst()
       return row !== undefined
     },
-    async undo(jobId, token) {
+    /** Removes the record of a reply that certainly did not arrive. Records of other attempts stay. */
+    undo: async (jobId: string, token: string): Promise<void> => {
       await db.deleteFrom('telegram_begun').where('job_id', '=', jobId).where('token', '=', token).execute()
     },
-    async forget(olderThanMs) {
+    /**
+     * Deletes records older than this whose job is done or gone, and returns how many. A job that is open, or
+     * can be retried by hand, keeps its record at any age.
+     */
+    forget: async (olderThanMs: number): Promise<number> => {
       let gone = 0
       let after = ''
       for (;;) {

@@ -8,28 +8,11 @@ export const LOCKOUT = { tries: 50, withinMs: 15 * 60_000, forMs: 15 * 60_000 }
 /** The row that counts all senders together, under a user id that does not exist. */
 export const EVERYBODY = 0
 
-interface Attempts {
-  readonly tries: number
-  /** The remaining time of a lockout; 0 or less if there is none. */
-  readonly leftMs: number
-}
+type Db = Transaction<Schema>
 
-interface WrongTries {
-  /** Locks the user's row until the end of the transaction. */
-  readonly stateOf: (db: Transaction<Schema>, userId: number) => Promise<Attempts>
-  /** Whether the code of this update has not been counted yet. */
-  readonly isNew: (db: Transaction<Schema>, key: string) => Promise<boolean>
-  readonly count: (
-    db: Transaction<Schema>,
-    userId: number,
-    most: typeof LOCK,
-  ) => Promise<{ readonly tries: number; readonly isLocked: boolean }>
-  readonly forget: (db: Transaction<Schema>, userId: number) => Promise<void>
-}
-
-export function wrongTries(tables: Tables<Schema>): WrongTries {
+export function wrongTries(tables: Tables<Schema>) {
   /** Creates the row if it does not exist. */
-  async function rowOf(db: Transaction<Schema>, userId: number) {
+  async function rowOf(db: Db, userId: number) {
     await db
       .insertInto('telegram_wrong')
       .values({ user_id: userId, tries: 0, since: tables.now, locked_until: 0 })
@@ -44,11 +27,16 @@ export function wrongTries(tables: Tables<Schema>): WrongTries {
   }
 
   return {
-    async stateOf(db, userId) {
+    /**
+     * Locks the user's row until the end of the transaction. `leftMs`: the remaining time of a lockout; 0 or
+     * less if there is none.
+     */
+    async stateOf(db: Db, userId: number) {
       const { tries, locked_until, now } = await rowOf(db, userId)
       return { tries, leftMs: locked_until - now }
     },
-    async isNew(db, key) {
+    /** Whether the code of this update has not been counted yet. */
+    async isNew(db: Db, key: string): Promise<boolean> {
       const row = await db
         .insertInto('telegram_try')
         .values({ key, at: tables.now })
@@ -57,7 +45,7 @@ export function wrongTries(tables: Tables<Schema>): WrongTries {
         .executeTakeFirst()
       return row !== undefined
     },
-    async count(db, userId, { tries: most, withinMs, forMs }) {
+    async count(db: Db, userId: number, { tries: most, withinMs, forMs }: typeof LOCK) {
       const { tries: before, since, now } = await rowOf(db, userId)
       const isFresh = now - since > withinMs
       const tries = (isFresh ? 0 : before) + 1
@@ -73,7 +61,7 @@ export function wrongTries(tables: Tables<Schema>): WrongTries {
         .execute()
       return { tries, isLocked }
     },
-    async forget(db, userId) {
+    async forget(db: Db, userId: number): Promise<void> {
       await db.deleteFrom('telegram_wrong').where('user_id', '=', userId).execute()
     },
   }

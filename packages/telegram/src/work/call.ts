@@ -21,7 +21,7 @@ export type Call = (method: string, payload: Readonly<Record<string, unknown>>) 
 const NOT_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
 const NOT_SAID_MS = 5_000
 /** The longest pause that a queue accepts. If Telegram asks for more, the next call reports it again. */
-export const LONGEST_WAIT_MS = BOUNDS.retryAfterMs
+const LONGEST_WAIT_MS = BOUNDS.retryAfterMs
 
 export function callOf(api: Api): Call {
   return async (method, payload) => {
@@ -39,14 +39,7 @@ export function callOf(api: Api): Call {
 function meaningOf(error: unknown): Called {
   if (error instanceof GrammyError) {
     const { error_code: code, parameters } = error
-    if (code === 429)
-      return {
-        outcome: 'throttled',
-        retryAfterMs:
-          parameters.retry_after === undefined
-            ? NOT_SAID_MS
-            : Math.min(LONGEST_WAIT_MS, parameters.retry_after * 1_000),
-      }
+    if (code === 429) return { outcome: 'throttled', retryAfterMs: retryAfterMs(error) ?? NOT_SAID_MS }
     if (parameters.migrate_to_chat_id !== undefined)
       return { outcome: 'moved', chatId: parameters.migrate_to_chat_id }
     if (code === 401 || (code === 404 && !isMethod(error))) return { outcome: 'revoked', error }
@@ -63,6 +56,12 @@ function meaningOf(error: unknown): Called {
  */
 function isMethod({ description }: GrammyError): boolean {
   return /method/i.test(description)
+}
+
+/** The wait that Telegram asked for; null if it named none. */
+export function retryAfterMs(error: unknown): number | null {
+  const seconds = error instanceof GrammyError ? error.parameters.retry_after : undefined
+  return seconds === undefined ? null : Math.min(LONGEST_WAIT_MS, seconds * 1_000)
 }
 
 /** The system error code, such as ECONNREFUSED; empty for none. */

@@ -8,38 +8,28 @@ const RESULTS = ['queued', 'handled', 'duplicate', 'dropped', 'prompted', 'busy'
 export type Result = (typeof RESULTS)[number]
 
 /** The reasons why a request was rejected. */
-const REFUSALS = ['path', 'source', 'secret', 'size', 'busy', 'json'] as const
+const REFUSALS = ['path', 'source', 'secret', 'size', 'busy', 'json', 'aborted'] as const
 export type Refusal = (typeof REFUSALS)[number]
-
-export interface Metrics {
-  readonly received: (labels: { readonly bot: string; readonly result: Result }) => void
-  readonly refused: (reason: Refusal) => void
-  readonly sent: (labels: { readonly bot: string; readonly method: string; readonly result: string }) => void
-  readonly throttled: (labels: { readonly bot: string }) => void
-  readonly answered: (seconds: number) => void
-}
 
 /** Handlers and services may name any method, so unknown ones share one series. */
 const METHODS = new Set(Object.getOwnPropertyNames(Api.prototype))
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** Counts in the mill once it is known. */
-export function metrics(
-  slugs: readonly string[],
-): Metrics & { readonly attach: (mill: Counting, states: States) => void } {
+/** Counts nothing until `attach` passes the mill. */
+export function metrics(slugs: readonly string[]) {
   let to: ReturnType<typeof registerCounters> | null = null
   return {
-    attach(mill, states) {
+    attach(mill: Counting, states: States): void {
       to = registerCounters(mill, slugs)
       registerWebhookGauges(mill, states)
     },
-    received: (labels) => to?.updates.add(labels),
-    refused: (reason) => to?.refused.add({ reason }),
-    sent: ({ method, ...labels }) =>
-      to?.sends.add({ ...labels, method: METHODS.has(method) ? method : 'other' }),
-    throttled: (labels) => to?.throttled.add(labels),
-    answered: (seconds) => to?.answered.observe(seconds),
+    received: (bot: string, result: Result): void => to?.updates.add({ bot, result }),
+    refused: (reason: Refusal): void => to?.refused.add({ reason }),
+    sent: (bot: string, method: string, result: string): void =>
+      to?.sends.add({ bot, method: METHODS.has(method) ? method : 'other', result }),
+    throttled: (bot: string): void => to?.throttled.add({ bot }),
+    answered: (seconds: number): void => to?.answered.observe(seconds),
   }
 }
 
@@ -51,23 +41,24 @@ type States = () => Promise<readonly WebhookState[]>
  * The state of the webhooks as Telegram reports it, because a failed delivery may never reach the gateway.
  */
 function registerWebhookGauges(mill: Counting, states: States): void {
-  mill.gauge({
-    name: 'jobmill_telegram_webhook_pending',
-    help: 'Updates that wait at Telegram for delivery.',
-    labels: { bot: true },
-    read: async () =>
-      (await states()).map(({ slug, pending }) => ({ labels: { bot: slug }, value: pending })),
-  })
-  mill.gauge({
-    name: 'jobmill_telegram_webhook_last_error_timestamp_seconds',
-    help: 'Unix time of the last failed delivery by Telegram; 0 for never.',
-    labels: { bot: true },
-    read: async () =>
-      (await states()).map(({ slug, lastErrorAt }) => ({
-        labels: { bot: slug },
-        value: (lastErrorAt ?? 0) / 1_000,
-      })),
-  })
+  const register = (name: string, help: string, valueOf: (state: WebhookState) => number): void =>
+    mill.gauge({
+      name,
+      help,
+      labels: { bot: true },
+      read: async () =>
+        (await states()).map((state) => ({ labels: { bot: state.slug }, value: valueOf(state) })),
+    })
+  register(
+    'jobmill_telegram_webhook_pending',
+    'Updates that wait at Telegram for delivery.',
+    ({ pending }) => pending,
+  )
+  register(
+    'jobmill_telegram_webhook_last_error_timestamp_seconds',
+    'Unix time of the last failed delivery by Telegram; 0 for never.',
+    ({ lastErrorAt }) => (lastErrorAt ?? 0) / 1_000,
+  )
 }
 
 function registerCounters(mill: Counting, slugs: readonly string[]) {

@@ -4,12 +4,10 @@
  */
 import { Dead, defineJob, type EnqueueOptions, type JobContext, type JobDefinition } from 'jobmill'
 import type { Bot } from '../bots/bot.ts'
+import { botVariable } from '../config/secrets.ts'
 import type { Reply } from '../handlers/handler.ts'
-import type { StartedReplies } from '../sessions/started-replies.ts'
-import type { Fault } from './fault.ts'
-import type { Metrics } from './metrics.ts'
+import type { Inside } from '../inside.ts'
 import { chatLimit, sendKind, sendQueue } from './names.ts'
-import { REVOKED_MS, type Revoked } from './revoked.ts'
 import { sentNotes } from './sent-notes.ts'
 import { stormWatch } from './storm.ts'
 
@@ -21,36 +19,36 @@ export interface SendPayload extends Reply {
   readonly of: string | null
 }
 
-export interface SendTools {
-  readonly replies: StartedReplies
-  readonly metrics: Metrics
-  readonly revoked: Revoked
-  readonly fault: Fault
-}
-
 /** Covers one to two hours of a Telegram outage. */
 const ATTEMPTS = 16
 const BACKOFF = { base: '1s', max: '30m' } as const
+/**
+ * How long the replies of a bot pause after a rejected token. A token rarely recovers without an operator.
+ */
+const REVOKED_MS = 5 * 60_000
 
-export function sendJob(
-  bot: Bot,
-  { replies, metrics, revoked, fault }: SendTools,
-): JobDefinition<SendPayload> {
+export function sendJob(bot: Bot, { replies, metrics, log, fault }: Inside): JobDefinition<SendPayload> {
   const isOnce = bot.replies === 'at-most-once'
-  const count = (method: string, result: string): void => metrics.sent({ bot: bot.slug, method, result })
+  const count = (method: string, result: string): void => metrics.sent(bot.slug, method, result)
 
   const isStorm = stormWatch()
   const notes = sentNotes(replies)
+  /** Telegram rejects the token. Logged once, however many replies are waiting. */
+  let isRevoked = false
 
-  async function run({
-    payload,
-    job,
-    signal,
-    limit,
-    snooze,
-    enqueue,
-    now,
-  }: JobContext<SendPayload>): Promise<unknown> {
+  function onRevoked(error: Error): void {
+    bot.trouble = 'token'
+    if (isRevoked) return
+    isRevoked = true
+    log('warn', 'Telegram rejected the token, replies of this bot are paused until it is accepted', {
+      bot: bot.slug,
+      fix: `get the token from @BotFather, set ${botVariable(bot.slug, 'TOKEN')} and restart`,
+      error: error.message,
+    })
+  }
+
+  async function run(context: JobContext<SendPayload>): Promise<unknown> {
+    const { payload, job, signal, limit, snooze, enqueue, now } = context
     const { method, chatId } = payload
     const userChat = typeof chatId === 'number' ? chatId : null
     const key = `${bot.id}:${chatId}`
@@ -77,11 +75,12 @@ export function sendJob(
     await fault('send.accepted', userChat)
     switch (called.outcome) {
       case 'sent':
-        revoked.taken(bot)
+        bot.trouble = null
+        isRevoked = false
         count(method, 'sent')
         return { sent: 'yes', ...messageOf(called.result) }
       case 'throttled':
-        metrics.throttled({ bot: bot.slug })
+        metrics.throttled(bot.slug)
         await note?.undo()
         if (chatId !== null && isMessage(method))
           await limit.drain(chatLimit(chatId), { key, retryAfter: called.retryAfterMs })
@@ -91,7 +90,7 @@ export function sendJob(
       case 'revoked':
         // Spend no attempt: Telegram rejects the token, not this reply.
         count(method, 'revoked')
-        revoked.refused(bot, called.error)
+        onRevoked(called.error)
         await note?.undo()
         await limit.drain('telegram-bot', { key: String(bot.id), retryAfter: REVOKED_MS })
         return snooze(REVOKED_MS)
@@ -178,7 +177,6 @@ function chatOf(id: unknown): number | string | null {
 }
 
 function messageOf(result: unknown): { messageId?: number } {
-  const id =
-    typeof result === 'object' && result !== null && 'message_id' in result ? result.message_id : undefined
+  const { message_id: id } = Object(result) as { readonly message_id?: unknown }
   return typeof id === 'number' ? { messageId: id } : {}
 }

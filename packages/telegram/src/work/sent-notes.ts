@@ -6,22 +6,12 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { StartedReplies } from '../sessions/started-replies.ts'
 
-interface SentNote {
-  /** Returns false if an earlier attempt may have sent the reply. */
-  readonly begin: () => Promise<boolean>
-  /**
-   * Removes the note of a reply that certainly did not arrive. Also called if it is unknown whether the note
-   * was written.
-   */
-  readonly undo: () => Promise<void>
-}
-
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 /** Bounds the memory for jobs that continue in another process. */
 const MOST_JOBS = 1_000
 
-export function sentNotes(replies: StartedReplies): (jobId: string, signal: AbortSignal) => SentNote {
+export function sentNotes(replies: StartedReplies) {
   /** Tokens of attempts in this process that sent nothing and whose note may remain, by job. */
   const unsent = new Map<string, readonly string[]>()
 
@@ -37,16 +27,21 @@ export function sentNotes(replies: StartedReplies): (jobId: string, signal: Abor
     else unsent.set(jobId, rest)
   }
 
-  return (jobId, signal) => {
+  return (jobId: string, signal: AbortSignal) => {
     const token = randomUUID()
     return {
-      async begin() {
+      /** Returns false if an earlier attempt may have sent the reply. */
+      async begin(): Promise<boolean> {
         const isFirst = await replies.begin(jobId, token, unsent.get(jobId) ?? [])
         if (isFirst) unsent.delete(jobId)
         return isFirst
       },
-      /** Retries for as long as this process holds the job, so that the next holder finds no note. */
-      async undo() {
+      /**
+       * Removes the note of a reply that certainly did not arrive. Also called if it is unknown whether the
+       * note was written. Retries for as long as this process holds the job, so that the next holder finds no
+       * note.
+       */
+      async undo(): Promise<void> {
         remember(jobId, token)
         for (let waitMs = FIRST_PAUSE_MS; !signal.aborted; waitMs = Math.min(LONGEST_PAUSE_MS, waitMs * 2)) {
           try {

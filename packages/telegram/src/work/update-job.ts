@@ -2,14 +2,12 @@
  * An update as a job: runs the handler and writes its replies in the transaction that completes the job.
  */
 import { Dead, type DeadContext, defineJob, type JobContext, type JobDefinition } from 'jobmill'
-import { type Bot, deadNotice, isListed, promptOf } from '../bots/bot.ts'
+import { type Bot, deadNotice, isListed, loginPrompt } from '../bots/bot.ts'
 import { deletionOf } from '../handlers/auth.ts'
-import { handle, messages, type Reply } from '../handlers/handler.ts'
-import type { Sessions } from '../sessions/sessions.ts'
-import { keepText } from '../update/exact-text.ts'
-import { factsOf, type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
+import { handle, type Reply } from '../handlers/handler.ts'
+import type { Inside } from '../inside.ts'
+import { factsOf, keepText, type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
 import { retryWaitMs } from './backoff.ts'
-import type { Fault } from './fault.ts'
 import { isHopeless } from './hopeless.ts'
 import { sendKind, updateKind, updateQueue } from './names.ts'
 import { optionsOf, sendPayload } from './send-job.ts'
@@ -26,19 +24,9 @@ export interface UpdatePayload {
   readonly facts?: UpdateFacts
 }
 
-export interface UpdateTools {
-  readonly bots: readonly Bot[]
-  readonly sessions: Sessions
-  /** The time limit of a synchronous bot's handler. */
-  readonly handlerMs: number
-  readonly hasDatabase: boolean
-  readonly fault: Fault
-  readonly random: () => number
-}
-
 export function updateJob(
   bot: Bot,
-  { bots, sessions, handlerMs, hasDatabase, fault, random }: UpdateTools,
+  { bots, sessions, handlerMs, isDurable, fault, random }: Inside,
 ): JobDefinition<UpdatePayload> {
   type Enqueue = JobContext['enqueue']
 
@@ -52,10 +40,10 @@ export function updateJob(
 
   /** Written before the handler runs, so that a code is deleted even if handling it fails. */
   async function hideCode(enqueue: Enqueue, of: string, facts: UpdateFacts): Promise<void> {
-    const deletion = deletionOf(bot, facts)
-    if (deletion === null) return
-    const payload = sendPayload(bot, deletion, `${of}/deletion`)
-    await enqueue(sendKind(bot), payload, optionsOf(bot, payload))
+    for (const deletion of deletionOf(bot, facts)) {
+      const payload = sendPayload(bot, deletion, `${of}/deletion`)
+      await enqueue(sendKind(bot), payload, optionsOf(bot, payload))
+    }
   }
 
   async function run({ payload, job, signal, log, enqueue }: JobContext<UpdatePayload>): Promise<unknown> {
@@ -65,27 +53,15 @@ export function updateJob(
     await fault('update.begun', facts.chatId)
     if (!isListed(bot, facts.userId))
       return { handled: 'no', because: 'the sender is no longer on the allow list' }
-    if (bot.requireAuth && !(await isStillAllowed(facts.userId))) {
-      if (facts.chatId !== null && facts.isTalk)
-        await send(enqueue, job.id, messages(facts.chatId, promptOf(bot, bots)))
+    if (bot.requireAuth && !(await sessions.isOpen(facts.userId, bot.slug))) {
+      await send(enqueue, job.id, loginPrompt(bot, bots, facts))
       await fault('update.prompted', facts.chatId)
       return { handled: 'no', because: 'the sender is no longer logged in' }
     }
     await hideCode(enqueue, job.id, facts)
     const { slug, id, username } = bot
-    const handling = handle(
-      bot.handle,
-      {
-        ...facts,
-        bot: { slug, id, username },
-        update,
-        key: updateKey(bot.id, facts.updateId),
-        attempt: job.attempt,
-        signal,
-        log,
-      },
-      hasDatabase,
-    )
+    const given = { bot: { slug, id, username }, update, attempt: job.attempt, signal, log, ...facts }
+    const handling = handle(bot.handle, { ...given, key: updateKey(id, facts.updateId) }, isDurable)
     const { replies, followUps } = await (bot.async ? handling : unlessAborted(handling, signal))
     try {
       await send(enqueue, job.id, replies)
@@ -97,10 +73,6 @@ export function updateJob(
     }
     await fault('update.handled', facts.chatId)
     return { handled: 'yes', replies: replies.length }
-  }
-
-  async function isStillAllowed(userId: number | null): Promise<boolean> {
-    return userId !== null && sessions.isOpen(userId, bot.slug)
   }
 
   /**

@@ -313,7 +313,7 @@ describe('webhooks', () => {
       tries += 1
       return Promise.resolve({ status: 500, error: 'no', retryAfterS: 0 })
     }
-    const order = lanes({ maxConnections: 1, retryScale: 1, clock: () => 0, deliver, drop: () => {} })
+    const order = lanes({ pending: new Map() }, 1, { retryScale: 1, clock: () => 0 }, deliver)
     order.add({ id: 1, chatId: 1, value: {}, expiresAt: HOUR })
     const after = async (ms: number): Promise<number> => {
       await vi.advanceTimersByTimeAsync(ms)
@@ -359,18 +359,11 @@ describe('webhooks', () => {
     let now = 0
     const sent: number[] = []
     await new Promise<void>((resolve) => {
-      const order = lanes({
-        maxConnections: 1,
-        retryScale: 1,
-        clock: () => now,
-        deliver: ({ id }) => {
-          sent.push(id)
-          now = 10
-          return Promise.resolve({ status: 200, error: null, retryAfterS: 0 })
-        },
-        drop: ({ id }) => {
-          if (id === 3) resolve()
-        },
+      const order = lanes({ pending: new Map() }, 1, { retryScale: 1, clock: () => now }, ({ id }) => {
+        sent.push(id)
+        now = 10
+        if (id === 3) resolve()
+        return Promise.resolve({ status: 200, error: null, retryAfterS: 0 })
       })
       for (const [id, expiresAt] of [[1, 100] as const, [2, 10] as const, [3, 100] as const]) {
         order.add({ id, chatId: 1, value: {}, expiresAt })

@@ -2,10 +2,7 @@
  * Splits a stream into pieces of equal size, except the last. All pieces share one buffer: finish with one
  * before requesting the next.
  */
-export async function* inPieces(
-  bytes: AsyncIterable<Uint8Array>,
-  size: number,
-): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* inPieces(bytes: AsyncIterable<Uint8Array>, size: number): AsyncIterable<Uint8Array> {
   const piece = Buffer.allocUnsafe(size)
   let filled = 0
   for await (const chunk of bytes) {

@@ -18,8 +18,7 @@ export function postgresBlobs(tables: Pick<Tables<Schema>, 'db' | 'type'>): Blob
     const row = await db
       .selectFrom('uploads_chunk')
       .select('bytes')
-      .where('blob', '=', blob)
-      .where('n', '=', n)
+      .where((chunk) => chunk.and({ blob, n }))
       .executeTakeFirst()
     if (row === undefined) throw new BlobMissing(blob)
     return row.bytes

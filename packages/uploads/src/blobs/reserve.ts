@@ -4,18 +4,11 @@
  * uploads are refused until it can be restored.
  */
 import { randomFillSync } from 'node:crypto'
-import { open, rm, stat, statfs } from 'node:fs/promises'
+import { rm, stat, statfs } from 'node:fs/promises'
 import path from 'node:path'
-import { codeOf } from './code-of.ts'
+import { ifMissing, systemCodeOf, withFile } from '../files.ts'
 
-export interface Reserve {
-  /** Called before the database is opened: deletes the reserve if there is no space to start. */
-  readonly makeWay: () => Promise<void>
-  /** Whether the reserve exists. Restores it if the disk has space for twice its size. */
-  readonly keep: () => Promise<boolean>
-  /** Deletes the reserve. Returns whether it existed. */
-  readonly giveUp: () => Promise<boolean>
-}
+export type Reserve = Readonly<ReturnType<typeof reserveIn>>
 
 const NAME = '.reserve'
 const PIECE_BYTES = 1_024 * 1_024
@@ -27,19 +20,17 @@ const PIECES = 8
 const RESERVE_BYTES = PIECES * PIECE_BYTES
 
 /** `free`: how many bytes are available. */
-export function reserveIn(folder: string, free = freeIn): Reserve {
+export function reserveIn(folder: string, free = freeIn) {
   const file = path.join(folder, NAME)
 
   async function isThere(): Promise<boolean> {
-    const found = await stat(file).catch((error: unknown) => {
-      // Opening the folder reports what is wrong with it.
-      if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null
-      throw error
-    })
+    // Opening the folder reports what is wrong with it.
+    const found = await stat(file).catch(ifMissing(null))
     // A process may have died while writing it.
     return found !== null && found.size >= RESERVE_BYTES
   }
 
+  /** Whether the reserve exists. Restores it if the disk has space for twice its size. */
   async function keep(): Promise<boolean> {
     if (await isThere()) return true
     if ((await free(folder)) < 2 * RESERVE_BYTES) return false
@@ -48,35 +39,32 @@ export function reserveIn(folder: string, free = freeIn): Reserve {
       return true
     } catch (error) {
       await rm(file, { force: true })
-      if (codeOf(error) === 'ENOSPC' || codeOf(error) === 'EDQUOT') return false
+      if (systemCodeOf(error) === 'ENOSPC' || systemCodeOf(error) === 'EDQUOT') return false
       throw error
     }
   }
 
+  /** Deletes the reserve. Returns whether it existed. */
   async function giveUp(): Promise<boolean> {
     if (!(await isThere())) return false
     await rm(file, { force: true })
     return true
   }
 
-  return {
-    async makeWay() {
-      if ((await isThere()) && (await free(folder)) < RESERVE_BYTES) await giveUp()
-    },
-    keep,
-    giveUp,
+  /** Called before the database is opened: deletes the reserve if there is no space to start. */
+  async function makeWay(): Promise<void> {
+    if ((await isThere()) && (await free(folder)) < RESERVE_BYTES) await giveUp()
   }
+
+  return { makeWay, keep, giveUp }
 }
 
 /** Random bytes, because a file system could compress or skip anything else. */
 async function write(file: string): Promise<void> {
   const piece = randomFillSync(Buffer.allocUnsafe(PIECE_BYTES))
-  const handle = await open(file, 'w', 0o600)
-  try {
+  await withFile(file, 'w', async (handle) => {
     for (let n = 0; n < PIECES; n += 1) await handle.writeFile(piece)
-  } finally {
-    await handle.close()
-  }
+  })
 }
 
 /** Space for this user. A file system that does not report it counts as having enough. */

@@ -1,6 +1,6 @@
 /** The common parts of the commands that talk to a remote inbox. They need no database. */
 import { EXIT } from 'jobmill/cli'
-import { ClientError } from '../client/http/client-error.ts'
+import { ClientError, invalid } from '../client/http/client-error.ts'
 import type { LineOptions } from '../client/options.ts'
 import { CLIENT_VARIABLES as FROM } from '../config/unread-variables.ts'
 import type { CommandInput } from './command.ts'
@@ -16,13 +16,13 @@ export function lineFrom({ text, env }: CommandInput): LineOptions {
   const value = (option: keyof typeof FROM): string => {
     const given = text(option) ?? env[FROM[option]]?.trim() ?? ''
     if (given !== '') return given
-    throw new ClientError('OPTION_INVALID', 'is missing', { field: `--${option}`, fix: FIX[option] })
+    throw invalid(`--${option}`, 'is missing', FIX[option])
   }
   return { url: value('url'), mailbox: value('mailbox'), token: { file: value('token-file') } }
 }
 
 /** Renames the field of an error to the command-line option. */
-export function byOption(error: unknown): unknown {
+function byOption(error: unknown): unknown {
   if (!(error instanceof ClientError) || error.code !== 'OPTION_INVALID' || error.field === null) return error
   const option = OPTIONS[error.field]
   if (option === undefined) return error
@@ -50,17 +50,22 @@ export function clientExitCode({ code, status }: ClientError): number {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
+interface Transfer {
+  readonly err: (line: string) => void
+  /** The text for a transfer that a signal stopped. */
+  readonly stopped: () => string
+  /** Runs before a line is printed. */
+  readonly before?: () => void
+}
+
 /**
- * Fires on the first signal, such as Ctrl+C; the second one ends the process. `done` removes the signal
- * handlers. `before` runs before a line is printed.
+ * Runs a transfer. The first signal, such as Ctrl+C, aborts it; the second one ends the process. Resolves to
+ * the exit code.
  */
-export function stopSignal(
-  err: (line: string) => void,
-  before: () => void = () => {},
-): {
-  readonly signal: AbortSignal
-  readonly done: () => void
-} {
+export async function transfer(
+  { err, stopped, before = () => {} }: Transfer,
+  act: (signal: AbortSignal) => Promise<number>,
+): Promise<number> {
   const stopping = new AbortController()
   const onSignal = (): void => {
     if (stopping.signal.aborted) process.exit(130)
@@ -69,8 +74,14 @@ export function stopSignal(
     stopping.abort()
   }
   for (const name of SIGNALS) process.on(name, onSignal)
-  return {
-    signal: stopping.signal,
-    done: () => SIGNALS.forEach((name) => void process.off(name, onSignal)),
+  try {
+    return await act(stopping.signal)
+  } catch (error) {
+    before()
+    if (!stopping.signal.aborted) throw byOption(error)
+    err(stopped())
+    return EXIT.failed
+  } finally {
+    for (const name of SIGNALS) process.off(name, onSignal)
   }
 }

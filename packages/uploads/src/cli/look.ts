@@ -1,12 +1,12 @@
 /** Checks whether the inbox could start, and reports all problems. Creates nothing. */
 import { access, constants, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { isJobmillError, type JobmillError } from 'jobmill'
+import { isJobmillError } from 'jobmill'
 import { readTokens } from 'jobmill-server'
 import { checkPlace, peek, placeOf } from 'jobmill-tables'
 import { belongsTo, ownerOf } from '../blobs/marker.ts'
-import { systemCodeOf } from '../client/http/client-error.ts'
 import type { ConfigProblem, ReadConfig } from '../config/shape.ts'
+import { systemCodeOf } from '../files.ts'
 import { DEFAULT_BLOBS, DEFAULT_DATABASE } from './open-inbox.ts'
 
 export const DEFAULT_PORT = 8788
@@ -14,21 +14,18 @@ export const DEFAULT_ADMIN_PORT = 8789
 export const LOOPBACK = '127.0.0.1'
 const THIS_MACHINE = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
 
-export interface Looked {
-  readonly database: 'made' | 'missing'
-  readonly blobs: 'made' | 'missing'
-  readonly problems: readonly ConfigProblem[]
-  /** The error of an unusable database; null if it is usable. */
-  readonly away: JobmillError | null
-}
+export type Looked = Awaited<ReturnType<typeof look>>
 
-export async function look(read: ReadConfig): Promise<Looked> {
+export async function look(read: ReadConfig) {
   const { config, placeOf: givenAt } = read
   const { database: address = DEFAULT_DATABASE, blobs = DEFAULT_BLOBS } = config
   const problems: ConfigProblem[] = []
   const wrong = (name: 'database' | 'blobs', message: string): void =>
     void problems.push({ place: givenAt(name) ?? name, message })
-  const database = await orError(checkPlace(address))
+  const database = await checkPlace(address).catch((error: unknown) => {
+    if (isJobmillError(error)) return error
+    throw error
+  })
   const away = typeof database === 'string' ? null : database
   if (away !== null)
     wrong('database', away.field === 'database' ? away.message.replace(/^database: /, '') : away.message)
@@ -49,19 +46,11 @@ export async function look(read: ReadConfig): Promise<Looked> {
   }
   problems.push(...addressProblems(read))
   return {
-    database: typeof database === 'string' ? database : 'missing',
-    blobs: found === 'made' ? 'made' : 'missing',
+    database: typeof database === 'string' ? database : ('missing' as const),
+    blobs: found === 'made' ? found : ('missing' as const),
     problems,
+    /** The error of an unusable database; null if it is usable. */
     away,
-  }
-}
-
-async function orError<T>(asked: Promise<T>): Promise<T | JobmillError> {
-  try {
-    return await asked
-  } catch (error) {
-    if (isJobmillError(error)) return error
-    throw error
   }
 }
 
@@ -77,12 +66,8 @@ async function otherOwner(folder: string, address: string, isThere: boolean): Pr
 
 /** Mission Control needs its own port, so that a proxy in front of the mailboxes does not expose it. */
 export function addressProblems({ config, placeOf: givenAt }: ReadConfig): ConfigProblem[] {
-  const {
-    port = DEFAULT_PORT,
-    bind = LOOPBACK,
-    adminPort = DEFAULT_ADMIN_PORT,
-    adminBind = LOOPBACK,
-  } = config
+  const { port = DEFAULT_PORT, adminPort = DEFAULT_ADMIN_PORT } = config
+  const { bind = LOOPBACK, adminBind = LOOPBACK } = config
   const problems = tokenProblems(config.tokens, givenAt('tokens') ?? 'tokens')
   if (!THIS_MACHINE.test(adminBind) && config.tokens === undefined)
     problems.push({

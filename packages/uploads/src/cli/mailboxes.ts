@@ -1,14 +1,15 @@
-/** `mailboxes …`: manages mailboxes and their tokens. */
-import { JobmillError } from 'jobmill'
+/** `mailboxes …`: manages mailboxes and their tokens. `sweep`: runs one pass by hand. */
+import { omitUndefined } from 'jobmill/internal'
+import { quote } from 'jobmill/store'
 import { EXIT, numberOf, oneLine } from 'jobmill/cli'
 import { bytesOf, sizeText } from '../config/sizes.ts'
 import { checkCaps, type NewMailbox } from '../inbox/mailboxes.ts'
-import { quote } from '../inbox/words.ts'
+import { invalid } from '../invalid.ts'
+import { OUTCOMES } from '../inbox/sweep/sweep-counter.ts'
 import { resolveLimits } from '../options.ts'
 import { MAY, type May } from '../tables/schema.ts'
 import type { Command, CommandInput } from './command.ts'
-import { optionsOf } from './open-inbox.ts'
-import { withInbox } from './with-inbox.ts'
+import { optionsOf, withInbox } from './open-inbox.ts'
 
 const add: Command = {
   words: 'mailboxes add',
@@ -39,15 +40,11 @@ const add: Command = {
       async (inbox) => {
         const mailbox = await inbox.mailboxes.add(asked)
         const { token } = await inbox.tokens.add(mailbox.id, { label: 'first' })
-        if (given.has('json')) given.out(JSON.stringify({ ...mailbox, token }))
-        else {
-          given.out(`mailbox ${mailbox.id}`)
-          given.out(`token   ${token}`)
-          given.out(
-            '        It is not shown again. It can upload and fetch; create restricted tokens with: mailboxes token add',
-          )
-        }
-        return EXIT.done
+        return print(given, { ...mailbox, token }, [
+          `mailbox ${mailbox.id}`,
+          `token   ${token}`,
+          '        It is not shown again. It can upload and fetch; create restricted tokens with: mailboxes token add',
+        ])
       },
       { makes: true },
     )
@@ -65,21 +62,14 @@ const list: Command = {
           tokens: await inbox.tokens.list(mailbox.id),
         })),
       )
-      if (given.has('json')) given.out(JSON.stringify(all))
-      for (const { id, name, tokens, limits, used } of given.has('json') ? [] : all) {
-        given.out(`${id}  ${oneLine(name)}`)
-        given.out(
-          `  holds ${used.files} files of ${orNone(limits.quotaFiles, String)}, ${sizeText(used.bytes)} of ${orNone(limits.quotaBytes, sizeText)}; acknowledged files count until they are swept`,
-        )
-        given.out(
-          `  accepts files up to ${sizeText(limits.maxFileBytes)}, requests up to ${sizeText(limits.maxRequestBytes)} with ${limits.maxFiles} files, ${limits.uploadsPerMailbox} parallel uploads`,
-        )
-        for (const token of tokens)
-          given.out(`  token ${token.id}  may ${token.may}  ${oneLine(token.label)}`.trimEnd())
-      }
-      if (all.length === 0 && !given.has('json'))
-        given.out('no mailboxes; create one with: jobmill-uploads mailboxes add NAME')
-      return EXIT.done
+      const lines = all.flatMap(({ id, name, tokens, limits, used }) => [
+        `${id}  ${oneLine(name)}`,
+        `  holds ${used.files} files of ${orNone(limits.quotaFiles, String)}, ${sizeText(used.bytes)} of ${orNone(limits.quotaBytes, sizeText)}; acknowledged files count until they are swept`,
+        `  accepts files up to ${sizeText(limits.maxFileBytes)}, requests up to ${sizeText(limits.maxRequestBytes)} with ${limits.maxFiles} files, ${limits.uploadsPerMailbox} parallel uploads`,
+        ...tokens.map((token) => `  token ${token.id}  may ${token.may}  ${oneLine(token.label)}`.trimEnd()),
+      ])
+      const none = ['no mailboxes; create one with: jobmill-uploads mailboxes add NAME']
+      return print(given, all, all.length === 0 ? none : lines)
     }),
 }
 
@@ -92,12 +82,7 @@ const remove: Command = {
     withInbox(given, async (inbox) => {
       const [id = ''] = given.words
       if (!(await inbox.mailboxes.remove(id))) return noSuchMailbox(given, id)
-      given.out(
-        given.has('json')
-          ? JSON.stringify({ id, removed: true })
-          : `removed mailbox ${id}; the next sweep deletes its files`,
-      )
-      return EXIT.done
+      return print(given, { id, removed: true }, [`removed mailbox ${id}; the next sweep deletes its files`])
     }),
 }
 
@@ -118,8 +103,7 @@ const addToken: Command = {
       if (!known.some(({ id }) => id === mailbox.toLowerCase())) return noSuchMailbox(given, mailbox)
       const may = (given.text('may') ?? 'both') as May
       const made = await inbox.tokens.add(mailbox, { may, label: given.text('label') ?? '' })
-      given.out(given.has('json') ? JSON.stringify(made) : `token   ${made.token}\nid      ${made.id}`)
-      return EXIT.done
+      return print(given, made, [`token   ${made.token}`, `id      ${made.id}`])
     }),
 }
 
@@ -137,9 +121,28 @@ const revokeToken: Command = {
         )
         return EXIT.refused
       }
-      given.out(given.has('json') ? JSON.stringify({ id, revoked: true }) : `revoked token ${id}`)
-      return EXIT.done
+      return print(given, { id, revoked: true }, [`revoked token ${id}`])
     }),
+}
+
+const sweep: Command = {
+  words: 'sweep',
+  says: 'run one sweep pass now and show what it deleted',
+  run: (given) =>
+    withInbox(given, async (inbox) => {
+      const counts = await inbox.sweep()
+      return print(
+        given,
+        counts,
+        OUTCOMES.map((outcome) => `${outcome.padEnd(18)} ${counts[outcome]}`),
+      )
+    }),
+}
+
+/** Prints a value as JSON, or as lines of text. */
+function print({ out, has }: CommandInput, value: unknown, lines: readonly string[]): number {
+  for (const line of has('json') ? [JSON.stringify(value)] : lines) out(line)
+  return EXIT.done
 }
 
 function orNone(bound: number | null, text: (bound: number) => string): string {
@@ -151,7 +154,7 @@ function noSuchMailbox({ err }: CommandInput, id: string): number {
   return EXIT.refused
 }
 
-export const mailboxCommands: readonly Command[] = [add, list, remove, addToken, revokeToken]
+export const mailboxCommands: readonly Command[] = [add, list, remove, addToken, revokeToken, sweep]
 
 function newMailbox(given: CommandInput): NewMailbox {
   const { words, text } = given
@@ -160,23 +163,17 @@ function newMailbox(given: CommandInput): NewMailbox {
     if (value === undefined) return undefined
     const bytes = bytesOf(value)
     if (bytes !== null) return bytes
-    throw new JobmillError('NUMBER_INVALID', 'must be a size', {
-      field: `--${option}`,
-      value: quote(value),
-      fix: 'Pass a number of bytes, or a size such as 100MiB',
-    })
+    const fix = 'Pass a number of bytes, or a size such as 100MiB'
+    throw invalid(`--${option}`, value, 'must be a size', fix, 'NUMBER_INVALID')
   }
-  const quotaFiles = numberOf(given, 'quota-files')
-  const quotaBytes = size('quota-bytes')
-  const maxFileBytes = size('max-file')
-  const maxRequestBytes = size('max-request')
-  const uploadsPerMailbox = numberOf(given, 'uploads-at-once')
   return {
     name: words[0] ?? '',
-    ...(quotaFiles !== undefined && { quotaFiles }),
-    ...(quotaBytes !== undefined && { quotaBytes }),
-    ...(maxFileBytes !== undefined && { maxFileBytes }),
-    ...(maxRequestBytes !== undefined && { maxRequestBytes }),
-    ...(uploadsPerMailbox !== undefined && { uploadsPerMailbox }),
+    ...omitUndefined({
+      quotaFiles: numberOf(given, 'quota-files'),
+      quotaBytes: size('quota-bytes'),
+      maxFileBytes: size('max-file'),
+      maxRequestBytes: size('max-request'),
+      uploadsPerMailbox: numberOf(given, 'uploads-at-once'),
+    }),
   }
 }

@@ -1,23 +1,17 @@
 /** A progress bar on one terminal line. Prints nothing without a terminal. */
 import { oneLine } from 'jobmill/cli'
 
-export interface ProgressBar {
-  readonly show: (done: number, total: number, what: string) => void
-  /** Removes the bar from the terminal. */
-  readonly end: () => void
-}
-
 const WIDTH = 30
 
 export function progressBar(to: {
   readonly isTTY?: boolean
   readonly columns?: number
   readonly write: (text: string) => unknown
-}): ProgressBar {
+}) {
   let shown = ''
   const clear = '\r\u001B[2K'
   return {
-    show(done, total, what) {
+    show(done: number, total: number, what: string): void {
       if (to.isTTY !== true) return
       const part = total === 0 ? 1 : Math.min(1, done / total)
       const filled = Math.round(part * WIDTH)
@@ -26,7 +20,8 @@ export function progressBar(to: {
       if (fits !== shown) to.write(`${clear}${fits}`)
       shown = fits
     },
-    end() {
+    /** Removes the bar from the terminal. */
+    end(): void {
       if (shown !== '') to.write(clear)
       shown = ''
     },

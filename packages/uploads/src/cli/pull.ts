@@ -1,10 +1,11 @@
 /** `pull`: keeps a folder in sync with a mailbox until a signal stops it, or pulls once. */
 import { once } from 'node:events'
 import { EXIT, numberOf, oneLine } from 'jobmill/cli'
+import { omitUndefined } from 'jobmill/internal'
 import type { PulledFile, PullOptions } from '../client/options.ts'
 import { pull as createPuller, pullOnce } from '../client/pull.ts'
 import { troubleText } from '../client/trouble.ts'
-import { byOption, lineFrom, stopSignal } from './client-line.ts'
+import { lineFrom, transfer } from './client-line.ts'
 import type { Command, CommandInput } from './command.ts'
 
 export const pull: Command = {
@@ -24,9 +25,8 @@ export const pull: Command = {
   },
   async run(given) {
     const { err, has } = given
-    const { signal, done } = stopSignal(err)
-    try {
-      const options = optionsFrom(given)
+    const options = optionsFrom(given)
+    return transfer({ err, stopped }, async (signal) => {
       if (!has('once')) {
         const puller = createPuller(options)
         await puller.start()
@@ -39,26 +39,19 @@ export const pull: Command = {
       const { isComplete, files } = await pullOnce({ ...options, signal })
       if (!has('json')) given.out(`done    ${files.length} ${files.length === 1 ? 'file' : 'files'}`)
       return isComplete ? EXIT.done : EXIT.failed
-    } catch (error) {
-      if (!signal.aborted) throw byOption(error)
-      err('stopped before all files were pulled; run the command again to pull the rest')
-      return EXIT.failed
-    } finally {
-      done()
-    }
+    })
   },
 }
+
+const stopped = (): string => 'stopped before all files were pulled; run the command again to pull the rest'
 
 function optionsFrom(given: CommandInput): PullOptions {
   const { words, text, has, out, err } = given
   const [folder = ''] = words
-  const keep = text('keep')
-  const concurrency = numberOf(given, 'concurrency')
   return {
     ...lineFrom(given),
     folder,
-    ...(keep !== undefined && { keepFor: keep }),
-    ...(concurrency !== undefined && { concurrency }),
+    ...omitUndefined({ keepFor: text('keep'), concurrency: numberOf(given, 'concurrency') }),
     ...(has('listen') && { by: 'events' as const }),
     onFile: (file: PulledFile) => out(has('json') ? JSON.stringify(file) : oneLine(`file    ${file.path}`)),
     onTrouble: (trouble) => err(`trouble ${troubleText(trouble)}`),

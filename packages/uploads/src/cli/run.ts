@@ -4,9 +4,15 @@ import { ClientError } from '../client/http/client-error.ts'
 import { ConfigInvalid, readConfig } from '../config/read-config.ts'
 import { VERSION } from '../version.ts'
 import { unreadVariables } from '../config/unread-variables.ts'
+import { check } from './check.ts'
 import { clientExitCode } from './client-line.ts'
 import { type Command, commonOptions, type Io } from './command.ts'
-import { COMMANDS } from './commands.ts'
+import { mailboxCommands } from './mailboxes.ts'
+import { pull } from './pull.ts'
+import { start } from './start.ts'
+import { upload } from './upload.ts'
+
+export const COMMANDS: readonly Command[] = [start, check, ...mailboxCommands, pull, upload]
 
 const INTRODUCTION = `jobmill-uploads: a file upload inbox for consumers behind NAT
 

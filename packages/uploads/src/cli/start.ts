@@ -2,7 +2,7 @@
 import { isJobmillError, type Mill, stopOnSignals } from 'jobmill'
 import { rephrase } from 'jobmill/internal'
 import { EXIT, ignoreOutputErrors } from 'jobmill/cli'
-import { serve, type Served, servePublic } from 'jobmill-server'
+import { serve, servePublic } from 'jobmill-server'
 import { ConfigInvalid } from '../config/read-config.ts'
 import type { Config } from '../config/shape.ts'
 import type { Command, CommandInput } from './command.ts'
@@ -31,7 +31,7 @@ export const start: Command = {
     // A log collector that restarts must not end the inbox.
     ignoreOutputErrors()
     const opened = await openInbox(settings)
-    const mill = opened.newMill({ log: settings.logLevel ?? 'info' })
+    const mill = opened.newMill(settings.logLevel ?? 'info')
     try {
       const servers = await listen(opened, mill, settings)
       const { inbox, admin } = servers
@@ -55,12 +55,9 @@ export const start: Command = {
   },
 }
 
-interface Servers {
-  readonly inbox: Served
-  readonly admin: Served
-}
+type Servers = Awaited<ReturnType<typeof listen>>
 
-async function listen({ inbox }: Opened, mill: Mill<never>, settings: Config): Promise<Servers> {
+async function listen({ inbox }: Opened, mill: Mill<never>, settings: Config) {
   const { port = DEFAULT_PORT, bind = LOOPBACK, tokens } = settings
   const { adminPort = DEFAULT_ADMIN_PORT, adminBind = LOOPBACK } = settings
   await inbox.start(mill)

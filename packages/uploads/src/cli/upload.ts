@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { EXIT, oneLine } from 'jobmill/cli'
 import { upload as send } from '../client/upload.ts'
-import { byOption, lineFrom, stopSignal } from './client-line.ts'
+import { lineFrom, transfer } from './client-line.ts'
 import type { Command } from './command.ts'
 import { progressBar } from './progress-bar.ts'
 
@@ -18,12 +18,14 @@ export const upload: Command = {
   async run(given) {
     const { words, text, has, out, err } = given
     const bar = progressBar(process.stderr)
-    const { signal, done } = stopSignal(err, bar.end)
+    const line = lineFrom(given)
     const key = text('key') ?? randomUUID()
     let arrived = 0
-    try {
+    const stopped = (): string =>
+      `stopped ${arrived} of ${words.length} files arrived; run the command again with --key ${key} to send the rest without duplicates`
+    return transfer({ err, stopped, before: () => bar.end() }, async (signal) => {
       const files = await send({
-        ...lineFrom(given),
+        ...line,
         files: words.map((path) => ({ path })),
         key,
         onSent: (sent) => void (arrived += sent.length),
@@ -35,15 +37,6 @@ export const upload: Command = {
       for (const { uri, name } of has('json') ? [] : files) out(oneLine(`file    ${uri}  ${name}`))
       if (has('json')) out(JSON.stringify(files))
       return EXIT.done
-    } catch (error) {
-      bar.end()
-      if (!signal.aborted) throw byOption(error)
-      err(
-        `stopped ${arrived} of ${words.length} files arrived; run the command again with --key ${key} to send the rest without duplicates`,
-      )
-      return EXIT.failed
-    } finally {
-      done()
-    }
+    })
   },
 }

@@ -4,7 +4,8 @@
  */
 import path from 'node:path'
 import { ask, jsonOf } from './http/ask.ts'
-import { ClientError, systemCodeOf, textOf } from './http/client-error.ts'
+import { systemCodeOf } from '../files.ts'
+import { ClientError, textOf } from './http/client-error.ts'
 import type { Entry, FileIndex } from './folder/file-index.ts'
 import type { Listed } from './http/listing.ts'
 import type { PulledFile, Settings } from './options.ts'
@@ -19,13 +20,7 @@ export type Outcome =
   | { readonly is: 'stopped' }
   | Failed
 
-export interface Failed {
-  readonly is: 'failed'
-  readonly code: TroubleCode
-  readonly message: string
-  readonly cause: unknown
-  readonly retryAfterMs: number
-}
+export type Failed = Readonly<ReturnType<typeof failure>>
 
 export interface BringTools {
   readonly settings: Settings
@@ -139,16 +134,13 @@ function outcomeOf(error: unknown): Outcome {
     return failure(code, error.message, cause, retryAfterMs)
   }
   if (error instanceof Differs) return failure('HASH_DIFFERS', error.message, error)
-  if (error instanceof NameTaken)
-    return failure(
-      'NAME_TAKEN',
-      `another file in the folder has the name ${error.message}. Move that file away`,
-      error,
-    )
+  if (error instanceof NameTaken) {
+    const message = `another file in the folder has the name ${error.message}. Move that file away`
+    return failure('NAME_TAKEN', message, error)
+  }
   if (error instanceof ClientError) {
     if (error.status === 404) return { is: 'gone' }
-    const isToken = error.code === 'TOKEN_UNREADABLE' || error.status === 401 || error.status === 403
-    return failure(isToken ? 'TOKEN_REFUSED' : 'FETCH_FAILED', error.message, error, error.retryAfterMs)
+    return failure(error.isToken ? 'TOKEN_REFUSED' : 'FETCH_FAILED', error.message, error, error.retryAfterMs)
   }
   const code = systemCodeOf(error)
   if (FULL.has(code))
@@ -156,6 +148,6 @@ function outcomeOf(error: unknown): Outcome {
   return failure('WRITE_FAILED', textOf(error), error)
 }
 
-function failure(code: TroubleCode, message: string, cause: unknown = null, retryAfterMs = 0): Failed {
-  return { is: 'failed', code, message, cause, retryAfterMs }
+export function failure(code: TroubleCode, message: string, cause: unknown = null, retryAfterMs = 0) {
+  return { is: 'failed' as const, code, message, cause, retryAfterMs }
 }

@@ -1,43 +1,32 @@
 /** Fetches several files in parallel. Each file has its own retries, so that no file delays another. */
-import { bring, type BringTools, type Failed, type Memory, type Outcome } from './bring.ts'
+import { bring, type BringTools, type Failed, failure, type Memory, type Outcome } from './bring.ts'
 import type { Listed } from './http/listing.ts'
 import { delayAfter } from './time.ts'
-import type { Trouble, TroubleCode } from './trouble.ts'
+import { type Trouble, type TroubleCode, troubleOf } from './trouble.ts'
 
-export interface Crew {
-  /** Queues a file. A known file is skipped; with `isFresh`, one that was abandoned is queued again. */
-  readonly offer: (file: Listed, isFresh: boolean) => void
-  /** Queues a file for an attempt now; resolves when its next attempt has ended. */
-  readonly attempt: (file: Listed) => Promise<Outcome>
-  /** Called after a complete list: abandoned files that are not in it are forgotten. */
-  readonly forgetAllBut: (listed: ReadonlySet<string>) => void
-  /** The current problems. */
-  readonly troubles: () => Trouble[]
-  /** Resolves when no fetch is running. Abort the signal of the tools first. */
-  readonly stop: () => Promise<void>
-}
+export type Crew = ReturnType<typeof crew>
 
-interface Work extends Memory {
+class Work implements Memory {
   readonly file: Listed
-  failures: number
-  state: 'queued' | 'running' | 'waiting' | 'given up'
-  timer: NodeJS.Timeout | null
-  trouble: Trouble | null
-  readonly waiters: ((outcome: Outcome) => void)[]
+  failures = 0
+  isReported = false
+  half: string | null = null
+  state: 'queued' | 'running' | 'waiting' | 'given up' = 'waiting'
+  timer: NodeJS.Timeout | undefined
+  trouble: Trouble | null = null
+  readonly waiters: ((outcome: Outcome) => void)[] = []
+
+  constructor(file: Listed) {
+    this.file = file
+  }
 }
 
 /** Problems that an early retry would not solve. */
 const HOPELESS: readonly TroubleCode[] = ['FILE_TOO_LARGE', 'NAME_TAKEN']
 
-const NO_ROOM: Failed = {
-  is: 'failed',
-  code: 'DISK_FULL',
-  message: 'the disk is full',
-  cause: null,
-  retryAfterMs: 0,
-}
+const NO_ROOM = failure('DISK_FULL', 'the disk is full')
 
-export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew {
+export function crew(tools: BringTools, tell: (trouble: Trouble) => void) {
   const { settings, known, signal } = tools
   const works = new Map<string, Work>()
   const queue: Work[] = []
@@ -73,7 +62,8 @@ export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew 
     full.failures = 0
     works.delete(file.id)
     if (outcome.is !== 'gone') return
-    tell(troubleOf(file, 'FILE_GONE', 'the inbox no longer has this file', failures + 1, null))
+    const attempts = failures + 1
+    tell(troubleOf('FILE_GONE', 'the inbox no longer has this file', { uri: file.uri, attempts }))
     // The file was indexed, and is neither here nor in the inbox.
     if (known.get(file.uri)?.doneAt === null) await known.drop(file.uri).catch(() => {})
   }
@@ -86,7 +76,12 @@ export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew 
     const isFull = code === 'DISK_FULL'
     if (isFull) full.failures += 1
     const delayMs = delayAfter(work.failures, settings.backoff, retryAfterMs)
-    work.trouble = troubleOf(work.file, code, message, work.failures, isHopeless ? null : delayMs, cause)
+    work.trouble = troubleOf(code, message, {
+      uri: work.file.uri,
+      attempts: work.failures,
+      againInMs: isHopeless ? null : delayMs,
+      cause,
+    })
     tell(work.trouble)
     if (signal.aborted) return
     if (isFull && full.failures > 1) {
@@ -108,41 +103,32 @@ export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew 
 
   /** Reports a full disk to the waiting caller. The file is retried when its turn comes. */
   function hasNoRoom(work: Work, outcome: Failed): void {
-    work.trouble ??= troubleOf(work.file, outcome.code, outcome.message, work.failures, outcome.retryAfterMs)
+    const { code, message, retryAfterMs: againInMs } = outcome
+    work.trouble ??= troubleOf(code, message, { uri: work.file.uri, attempts: work.failures, againInMs })
     for (const resolve of work.waiters.splice(0)) resolve(outcome)
   }
 
   function enqueue(work: Work): void {
-    if (work.timer !== null) clearTimeout(work.timer)
-    work.timer = null
+    clearTimeout(work.timer)
     work.state = 'queued'
     queue.push(work)
     pump()
   }
 
   function workOf(file: Listed): Work {
-    const there = works.get(file.id)
-    if (there !== undefined) return there
-    const work: Work = {
-      file,
-      failures: 0,
-      isReported: false,
-      half: null,
-      state: 'waiting',
-      timer: null,
-      trouble: null,
-      waiters: [],
-    }
+    const work = works.get(file.id) ?? new Work(file)
     works.set(file.id, work)
     return work
   }
 
   return {
-    offer(file, isFresh) {
+    /** Queues a file. A known file is skipped; with `isFresh`, one that was abandoned is queued again. */
+    offer(file: Listed, isFresh: boolean): void {
       const there = works.get(file.id)
       if (there === undefined || (isFresh && there.state === 'given up')) enqueue(workOf(file))
     },
-    attempt(file) {
+    /** Queues a file for an attempt now; resolves when its next attempt has ended. */
+    attempt(file: Listed): Promise<Outcome> {
       if (signal.aborted) return Promise.resolve({ is: 'stopped' })
       const work = workOf(file)
       const { promise, resolve } = Promise.withResolvers<Outcome>()
@@ -151,28 +137,21 @@ export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew 
       if (full.timer !== null && work.state === 'queued') hasNoRoom(work, NO_ROOM)
       return promise
     },
-    forgetAllBut(listed) {
+    /** Called after a complete list: abandoned files that are not in it are forgotten. */
+    forgetAllBut(listed: ReadonlySet<string>): void {
       for (const { file, state } of works.values())
         if (state === 'given up' && !listed.has(file.id)) works.delete(file.id)
     },
-    troubles: () => [...works.values()].flatMap(({ trouble }) => (trouble === null ? [] : [trouble])),
-    async stop() {
+    /** The current problems. */
+    troubles: (): Trouble[] =>
+      [...works.values()].flatMap(({ trouble }) => (trouble === null ? [] : [trouble])),
+    /** Resolves when no fetch is running. Abort the signal of the tools first. */
+    async stop(): Promise<void> {
       if (full.timer !== null) clearTimeout(full.timer)
-      for (const { timer } of works.values()) if (timer !== null) clearTimeout(timer)
+      for (const { timer } of works.values()) clearTimeout(timer)
       await Promise.all(running)
       for (const { waiters } of works.values())
         for (const resolve of waiters.splice(0)) resolve({ is: 'stopped' })
     },
   }
-}
-
-function troubleOf(
-  { uri }: Listed,
-  code: TroubleCode,
-  message: string,
-  attempts: number,
-  againInMs: number | null,
-  cause: unknown = null,
-): Trouble {
-  return { code, message, uri, attempts, againInMs, cause }
 }

@@ -3,13 +3,11 @@ import path from 'node:path'
 import { textMs } from '../clean/duration.ts'
 import { cleanId } from '../clean/ids.ts'
 import type { Line } from './http/ask.ts'
-import { ClientError } from './http/client-error.ts'
+import { invalid } from './http/client-error.ts'
+import type { Listed } from './http/listing.ts'
 import type { PullFault } from './fault-points.ts'
-import { refuseOthers } from './known-options.ts'
-import type { Backoff } from './time.ts'
 import { tokenReader, type TokenSource } from './http/token.ts'
-import { safeLine } from './safe-line.ts'
-import { type Trouble, troubleText } from './trouble.ts'
+import { safeLine, type Trouble, troubleText } from './trouble.ts'
 
 export interface LineOptions {
   /** The URL of the inbox: `https://inbox.example`. */
@@ -18,6 +16,8 @@ export interface LineOptions {
   /** The file is read, or the function called, for every request, so that the token can be rotated. */
   readonly token: TokenSource
 }
+
+export const LINE_OPTIONS: (keyof LineOptions)[] = ['url', 'mailbox', 'token']
 
 export interface PullOptions extends LineOptions {
   /** Created if it does not exist. Only one puller at a time can use it. */
@@ -53,44 +53,18 @@ export interface PullOptions extends LineOptions {
   readonly clock?: () => number
 }
 
-export interface PulledFile {
-  readonly id: string
-  readonly uri: string
+export interface PulledFile extends Listed {
   /** The path of the file in the folder. */
   readonly path: string
-  /** The name in the inbox. */
-  readonly name: string
-  readonly mimeType: string
-  readonly size: number
-  readonly sha256: string
 }
 
 /** The options with all defaults applied. */
-export interface Settings {
-  readonly line: Line
-  readonly folder: string
-  readonly by: 'poll' | 'events'
-  readonly concurrency: number
-  /** Infinity for `forever`. */
-  readonly keepForMs: number
-  readonly maxFileBytes: number
-  readonly waitMs: number
-  readonly relistMs: number
-  readonly silenceMs: number
-  readonly backoff: Backoff
-  readonly hashAttempts: number
-  readonly onFile: (file: PulledFile) => void | Promise<void>
-  readonly onTrouble: (trouble: Trouble) => void
-  readonly fault: PullFault
-  readonly clock: () => number
-}
+export type Settings = ReturnType<typeof settingsOf>
 
 const DAY_MS = 86_400_000
+const FIX_BY = 'Pass "poll" or "events", or omit it'
 
 const PULL = {
-  url: true,
-  mailbox: true,
-  token: true,
   folder: true,
   by: true,
   concurrency: true,
@@ -105,20 +79,22 @@ const PULL = {
   onTrouble: true,
   fault: true,
   clock: true,
-} as const satisfies Record<keyof PullOptions, true>
+} as const satisfies Record<Exclude<keyof PullOptions, keyof LineOptions>, true>
 
 /** `others`: options that only some functions accept. */
-export function settingsOf(given: PullOptions, ...others: readonly string[]): Settings {
-  refuseOthers(given, [...Object.keys(PULL), ...others])
+export function settingsOf(given: PullOptions, ...others: readonly string[]) {
+  refuseOthers(given, [...LINE_OPTIONS, ...Object.keys(PULL), ...others])
   const { folder, by = 'poll', keepFor = '7d', backoff = { first: '1s', most: '5m' } } = given
   if (typeof folder !== 'string' || folder === '')
     throw invalid('folder', 'is missing', 'Pass the folder for the files')
-  if (!['poll', 'events'].includes(by)) throw invalid('by', 'must be poll or events', 'Pass poll or events')
+  if (!['poll', 'events'].includes(by))
+    throw invalid('by', `must be "poll" or "events" (got ${JSON.stringify(by)})`, FIX_BY)
   return {
     line: lineOf(given),
     folder: path.resolve(folder),
     by,
     concurrency: whole(given.concurrency ?? 4, 'concurrency', 1, 64),
+    /** Infinity for `forever`. */
     keepForMs: keepFor === 'forever' ? Infinity : time(keepFor, 'keepFor', 0, 3_660 * DAY_MS),
     maxFileBytes: whole(given.maxFileBytes ?? Number.MAX_SAFE_INTEGER, 'maxFileBytes', 1),
     waitMs: time(given.wait ?? '30s', 'wait', 100, 60_000),
@@ -144,7 +120,7 @@ export function lineOf({ url, mailbox, token }: LineOptions): Line {
     throw invalid('token', 'is missing', 'Pass a token of the mailbox, or { file } with one')
   const at = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null
   if (at === null || !['http:', 'https:'].includes(at.protocol))
-    throw invalid('url', 'must be a URL', 'Pass a URL such as https://inbox.example')
+    throw invalid('url', 'must be an http or https URL', 'Pass a URL such as https://inbox.example')
   if (at.username !== '' || at.password !== '' || at.search !== '' || at.hash !== '')
     throw invalid('url', 'must not have a user, password, query or fragment', 'Remove them from the URL')
   return {
@@ -157,21 +133,17 @@ export function lineOf({ url, mailbox, token }: LineOptions): Line {
 function time(value: number | string, field: string, leastMs: number, mostMs: number): number {
   const ms = typeof value === 'number' ? value : textMs(value)
   if (ms >= leastMs && ms <= mostMs) return ms
-  throw invalid(
-    field,
-    'must be a duration',
-    `Pass milliseconds, or text with the units ms, s, m, h and d, such as 90s, from ${leastMs} ms to ${mostMs / 1_000} s`,
-  )
+  const most = mostMs % DAY_MS === 0 ? `${mostMs / DAY_MS} d` : `${mostMs / 1_000} s`
+  const what = `must be a duration from ${leastMs} ms to ${most} (got ${JSON.stringify(value)})`
+  const fix = 'Pass milliseconds, or text with the units ms, s, m, h and d, such as 90s'
+  throw invalid(field, what, field === 'keepFor' ? `${fix}; or forever` : fix)
 }
 
 function whole(value: number, field: string, least: number, most = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value
   const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
-  throw invalid(field, `must be a whole number ${range}`, 'Pass a number in this range, or omit it')
-}
-
-function invalid(field: string, message: string, fix: string): ClientError {
-  return new ClientError('OPTION_INVALID', message, { field, fix })
+  const what = `must be a whole number ${range} (got ${JSON.stringify(value)})`
+  throw invalid(field, what, 'Pass a number in this range, or omit it')
 }
 
 /** An error in the callback must not affect the puller. */
@@ -180,16 +152,21 @@ function quietly(tell: (trouble: Trouble) => void): (trouble: Trouble) => void {
     try {
       tell(trouble)
     } catch (error) {
-      printLine(`uploads pull onTrouble failed: ${safeLine(String(error))}`)
+      console.error(`uploads pull onTrouble failed: ${safeLine(String(error))}`)
     }
   }
 }
 
+/** The console ignores a broken standard error, which would otherwise end the process. */
 function toStandardError(trouble: Trouble): void {
-  printLine(`uploads pull ${troubleText(trouble)}`)
+  console.error(`uploads pull ${troubleText(trouble)}`)
 }
 
-/** The console ignores a broken standard error, which would otherwise end the process. */
-function printLine(line: string): void {
-  console.error(line)
+/** Refuses unknown options, so that a typo is never ignored. */
+export function refuseOthers(given: unknown, known: readonly string[]): void {
+  const names = known.join(', ')
+  if (typeof given !== 'object' || given === null)
+    throw invalid('options', 'must be an object', `Pass an object with any of these keys: ${names}`)
+  const other = Object.keys(given).find((key) => !known.includes(key))
+  if (other !== undefined) throw invalid(other, 'is not a known option', `Use one of ${names}`)
 }

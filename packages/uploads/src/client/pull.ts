@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { pulledOf } from './bring.ts'
 import { ClientError } from './http/client-error.ts'
-import { type Crew, crew as createCrew } from './crew.ts'
+import { crew as createCrew } from './crew.ts'
 import { type Entry, type FileIndex, openIndex } from './folder/file-index.ts'
 import { type PulledFile, type PullOptions, type Settings, settingsOf } from './options.ts'
 import { openPlace } from './folder/place.ts'
@@ -13,7 +13,7 @@ import { clean, keepClean } from './folder/retention.ts'
 import { rewrite } from './rewrite.ts'
 import { delayAfter, sleep } from './time.ts'
 import type { Trouble } from './trouble.ts'
-import { listAll, listenOn, listTrouble, poll, relist, type WatchTools } from './watch.ts'
+import { follow, listAll, listTrouble, relist } from './watch.ts'
 
 export interface Settled {
   /** Whether all pending files were pulled. */
@@ -23,26 +23,7 @@ export interface Settled {
   readonly troubles: readonly Trouble[]
 }
 
-export interface Puller {
-  /**
-   * Resolves when the folder is open; rejects with FOLDER_BUSY if another puller has it. Safe to call twice.
-   */
-  readonly start: () => Promise<void>
-  /** Resolves when nothing is running. Safe to call before the start, and twice. */
-  readonly stop: () => Promise<void>
-  /**
-   * Lists the pending files and resolves after one attempt at each, or when the disk is full. Call it before
-   * `rewrite` when a message refers to files. Resolves after `withinMs` (default 65 s) at the latest. Never
-   * rejects for errors of the inbox.
-   */
-  readonly settled: (options?: { readonly withinMs?: number }) => Promise<Settled>
-  /** Returns a copy of a JSON value with paths in place of uris. Uris of missing files stay. */
-  readonly rewrite: <T>(value: T) => T
-  /** Null if the file is not in the folder. */
-  readonly pathOf: (uri: string) => string | null
-  /** The current problems. */
-  readonly troubles: () => Trouble[]
-}
+export type Puller = Readonly<ReturnType<typeof pull>>
 
 export interface PullSummary extends Settled {
   /** The number of files deleted because their retention was over. */
@@ -52,7 +33,7 @@ export interface PullSummary extends Settled {
 const WITHIN_MS = 65_000
 const ROUNDS = 4
 
-export function pull(options: PullOptions): Puller {
+export function pull(options: PullOptions) {
   const settings = settingsOf(options)
   let opened: Promise<Opened> | null = null
   let current: Opened | null = null
@@ -62,11 +43,16 @@ export function pull(options: PullOptions): Puller {
   }
   const pathOf = (uri: string): string | null => pathIn(settings, here().known, uri)
   return {
-    async start() {
+    /**
+     * Resolves when the folder is open; rejects with FOLDER_BUSY if another puller has it. Safe to call
+     * twice.
+     */
+    async start(): Promise<void> {
       opened ??= open(settings).then((made) => {
-        begin(made)
-        current = made
-        return made
+        const { known, crew, signal, loops } = made
+        for (const entry of unfinished(made)) crew.offer(entry, false)
+        loops.push(follow(made), relist(made), keepClean(settings, known, signal))
+        return (current = made)
       })
       const mine = opened
       await mine.catch((error: unknown) => {
@@ -75,16 +61,26 @@ export function pull(options: PullOptions): Puller {
         throw error
       })
     },
-    async stop() {
+    /** Resolves when nothing is running. Safe to call before the start, and twice. */
+    async stop(): Promise<void> {
       const made = await opened?.catch(() => null)
       opened = null
       current = null
       await made?.close()
     },
-    settled: ({ withinMs = WITHIN_MS } = {}) => settle(here(), withinMs),
-    rewrite: (value) => rewrite(value, pathOf),
+    /**
+     * Lists the pending files and resolves after one attempt at each, or when the disk is full. Call it
+     * before `rewrite` when a message refers to files. Resolves after `withinMs` (default 65 s) at the
+     * latest. Never rejects for errors of the inbox.
+     */
+    settled: ({ withinMs = WITHIN_MS }: { readonly withinMs?: number } = {}): Promise<Settled> =>
+      settle(here(), withinMs),
+    /** Returns a copy of a JSON value with paths in place of uris. Uris of missing files stay. */
+    rewrite: <T>(value: T): T => rewrite(value, pathOf),
+    /** Null if the file is not in the folder. */
     pathOf,
-    troubles: () => here().crew.troubles(),
+    /** The current problems. */
+    troubles: (): Trouble[] => here().crew.troubles(),
   }
 }
 
@@ -96,12 +92,8 @@ export async function pullOnce(
   options: PullOptions & { readonly signal?: AbortSignal },
 ): Promise<PullSummary> {
   const settings = settingsOf(options, 'signal')
-  const made = await open(settings)
-  const stopped = options.signal ?? new AbortController().signal
-  const onStop = (): void => made.abort()
-  stopped.addEventListener('abort', onStop)
+  const made = await open(settings, options.signal)
   try {
-    if (stopped.aborted) onStop()
     const files = new Map<string, PulledFile>()
     for (let round = 1; ; round += 1) {
       const now = await settle(made, Infinity)
@@ -109,34 +101,27 @@ export async function pullOnce(
       const [failed] = now.troubles.filter(({ uri }) => uri === null)
       // A rejected token stays rejected.
       const isHopeless = failed?.code === 'TOKEN_REFUSED'
-      const isOver = now.isComplete || isHopeless || stopped.aborted || round === ROUNDS
+      const isOver = now.isComplete || isHopeless || made.signal.aborted || round === ROUNDS
       if (isOver && failed !== undefined && files.size === 0) throw failed.cause
       const cleaned = isOver && settings.keepForMs !== Infinity ? await clean(settings, made.known) : 0
       if (isOver) return { ...now, files: [...files.values()], cleaned }
       await sleep(delayAfter(round, settings.backoff), made.signal)
     }
   } finally {
-    stopped.removeEventListener('abort', onStop)
     await made.close()
   }
 }
 
-interface Opened extends WatchTools {
-  readonly known: FileIndex
-  readonly crew: Crew
-  readonly loops: Promise<void>[]
-  readonly abort: () => void
-  readonly close: () => Promise<void>
-}
+type Opened = Awaited<ReturnType<typeof open>>
 
-async function open(settings: Settings): Promise<Opened> {
+async function open(settings: Settings, stopped?: AbortSignal) {
   const place = await openPlace(settings.folder)
   const known = await openIndex(place.indexFile).catch(async (error: unknown) => {
     await place.release()
     throw error
   })
   const stopping = new AbortController()
-  const { signal } = stopping
+  const signal = stopped === undefined ? stopping.signal : AbortSignal.any([stopping.signal, stopped])
   let limit = Infinity
   const crew = createCrew(
     { settings, known, signal, maxFileBytes: () => Math.min(limit, settings.maxFileBytes) },
@@ -149,9 +134,8 @@ async function open(settings: Settings): Promise<Opened> {
     crew,
     loops,
     signal,
-    setLimit: (bytes) => void (limit = bytes),
-    abort: () => stopping.abort(),
-    async close() {
+    setLimit: (bytes: number) => void (limit = bytes),
+    async close(): Promise<void> {
       stopping.abort()
       await crew.stop()
       await Promise.all(loops)
@@ -161,20 +145,14 @@ async function open(settings: Settings): Promise<Opened> {
   }
 }
 
-/** Leaves out the files of another mailbox that the folder was used for before. */
-function unfinished({ settings, known }: Pick<Opened, 'settings' | 'known'>): Entry[] {
+/**
+ * Files that an earlier run stored and may not have acknowledged, without those of another mailbox that the
+ * folder was used for before.
+ */
+function unfinished({ settings, known }: Opened): Entry[] {
   return [...known.all()].filter(
     ({ uri, doneAt }) => doneAt === null && uri.startsWith(`jobmill-upload:${settings.line.mailbox}/`),
   )
-}
-
-function begin(made: Opened): void {
-  const { settings, known, crew, signal, loops } = made
-  // Files that an earlier run stored and may not have acknowledged.
-  for (const entry of unfinished(made)) crew.offer(entry, false)
-  if (settings.by === 'poll') loops.push(poll(made))
-  else loops.push(listenOn(made), relist(made))
-  loops.push(keepClean(settings, known, signal))
 }
 
 async function settle(made: Opened, withinMs: number): Promise<Settled> {
@@ -184,7 +162,6 @@ async function settle(made: Opened, withinMs: number): Promise<Settled> {
   const attempts = (async () => {
     try {
       const listed = await listAll(made)
-      // Files that an earlier run stored and may not have acknowledged.
       const ids = new Set(listed.map(({ id }) => id))
       listed.push(...unfinished(made).filter(({ id }) => !ids.has(id)))
       const outcomes = await Promise.all(

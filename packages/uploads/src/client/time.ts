@@ -1,21 +1,14 @@
 /** Sleeping, and the backoff after failures. */
+import { setTimeout as timeout } from 'node:timers/promises'
+
 export interface Backoff {
   readonly firstMs: number
   readonly mostMs: number
 }
 
 /** Resolves early if the signal fires. Never rejects. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  if (signal.aborted) return Promise.resolve()
-  const end = (): void => {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', end)
-    resolve()
-  }
-  const timer = setTimeout(end, Math.min(ms, LONGEST_TIMER_MS))
-  signal.addEventListener('abort', end)
-  return promise
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await timeout(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal }).catch(() => {})
 }
 
 /** The longest timer of Node. */

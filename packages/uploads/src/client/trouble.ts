@@ -1,6 +1,4 @@
 /** The problems that the client reports. */
-import { safeLine } from './safe-line.ts'
-
 export type TroubleCode =
   | 'TOKEN_REFUSED'
   | 'LIST_FAILED'
@@ -28,7 +26,27 @@ export interface Trouble {
   readonly cause: unknown
 }
 
+export function troubleOf(
+  code: TroubleCode,
+  message: string,
+  more: Partial<Omit<Trouble, 'code' | 'message'>> = {},
+): Trouble {
+  return { code, message, uri: null, attempts: 1, againInMs: null, cause: null, ...more }
+}
+
 export function troubleText({ code, message, uri, attempts, againInMs }: Trouble): string {
   const again = againInMs === null ? '' : `; retrying in ${(againInMs / 1_000).toFixed(1)} s`
   return safeLine(`${code}${uri === null ? '' : ` ${uri}`} (attempt ${attempts}): ${message}${again}`)
 }
+
+/**
+ * Makes untrusted text safe to print on one terminal line. A copy of jobmill's function, because the client
+ * needs only Node.
+ */
+export function safeLine(text: string): string {
+  return text.replaceAll(UNSAFE, (one) =>
+    one === '\n' || one === '\t' ? ' ' : `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+const UNSAFE = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu

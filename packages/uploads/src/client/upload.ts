@@ -2,16 +2,15 @@
  * Uploads files to a mailbox, in as many requests as its limits require. Each request is atomic, and retried
  * under the same key after a transient failure.
  */
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { UNKNOWN_TYPE } from '../clean/clean-type.ts'
-import { ask, badAnswer, jsonOf } from './http/ask.ts'
+import { ask, badAnswer, jsonOf, type Question } from './http/ask.ts'
 import { ClientError, textOf } from './http/client-error.ts'
-import { refuseOthers } from './known-options.ts'
 import { type Listed, listedOf, readLimits, type ServerLimits } from './http/listing.ts'
-import { bodyOf, overheadOf } from './http/multipart-body.ts'
-import { type LineOptions, lineOf } from './options.ts'
+import { bodyOf, overheadOf, type Part } from './http/multipart-body.ts'
+import { LINE_OPTIONS, type LineOptions, lineOf, refuseOthers } from './options.ts'
 import { delayAfter, sleep } from './time.ts'
 
 export interface FileToSend {
@@ -43,22 +42,9 @@ export interface UploadOptions extends LineOptions {
   readonly signal?: AbortSignal
 }
 
-const OPTIONS = {
-  url: true,
-  mailbox: true,
-  token: true,
-  files: true,
-  key: true,
-  onProgress: true,
-  onSent: true,
-  attempts: true,
-  signal: true,
-} as const satisfies Record<keyof UploadOptions, true>
+const OWN_OPTIONS: (keyof UploadOptions)[] = ['files', 'key', 'onProgress', 'onSent', 'attempts', 'signal']
 
-interface Sized {
-  readonly path: string
-  readonly name: string
-  readonly type: string
+interface Sized extends Part {
   readonly size: number
 }
 
@@ -69,7 +55,7 @@ const BUSY = new Set(['MAILBOX_BUSY', 'TOO_MANY'])
 const BACKOFF = { firstMs: 500, mostMs: 30_000 }
 
 export async function upload(options: UploadOptions): Promise<SentFile[]> {
-  refuseOthers(options, Object.keys(OPTIONS))
+  refuseOthers(options, [...LINE_OPTIONS, ...OWN_OPTIONS])
   const { files: given, key = randomUUID(), onProgress = () => {}, onSent = () => {}, attempts = 5 } = options
   const { signal = new AbortController().signal } = options
   const line = lineOf(options)
@@ -84,21 +70,17 @@ export async function upload(options: UploadOptions): Promise<SentFile[]> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const boundary = `jobmill-${randomUUID()}`
-        const { files: answered } = await ask(
-          line,
-          '/uploads',
-          {
-            method: 'POST',
-            headers: {
-              'content-type': `multipart/form-data; boundary=${boundary}`,
-              'idempotency-key': requests.length === 1 ? key : keyOf(key, n),
-            },
-            body: (alive) => bodyOf(group, boundary, (bytes, at) => (alive(), tell(bytes, at))),
-            timeoutMs: SILENT_MS,
-            signal,
+        const question: Question = {
+          method: 'POST',
+          headers: {
+            'content-type': `multipart/form-data; boundary=${boundary}`,
+            'idempotency-key': requests.length === 1 ? key : keyOf(key, n),
           },
-          jsonOf,
-        )
+          body: (alive) => bodyOf(group, boundary, (bytes, at) => (alive(), tell(bytes, at))),
+          timeoutMs: SILENT_MS,
+          signal,
+        }
+        const { files: answered } = await ask(line, '/uploads', question, jsonOf)
         const arrived = sentOf(answered, group.length)
         sent.push(...arrived)
         onSent(arrived)
@@ -119,18 +101,14 @@ async function sizedOf({ path: at, name = path.basename(at), type }: FileToSend)
   })
   if (!found.isFile())
     throw new ClientError('FILE_UNREADABLE', `${at} is not a file`, { fix: 'Pass files only' })
-  return {
-    path: at,
-    name,
-    type: type ?? TYPES[path.extname(at).toLowerCase()] ?? UNKNOWN_TYPE,
-    size: found.size,
-  }
+  const known = TYPES[path.extname(at).toLowerCase()] ?? UNKNOWN_TYPE
+  return { path: at, name, type: type ?? known, size: found.size }
 }
 
 /** The key of one request of several, within the maximum length. */
 function keyOf(key: string, n: number): string {
   const own = `${key}-${n}`
-  return own.length <= LONGEST_KEY ? own : `${createHash('sha256').update(key).digest('hex')}-${n}`
+  return own.length <= LONGEST_KEY ? own : `${hash('sha256', key, 'hex')}-${n}`
 }
 
 /** Groups files in order. Empty files and files above the limit are reported before anything is sent. */

@@ -7,8 +7,9 @@ import { JobmillError } from 'jobmill'
 import { nearest } from 'jobmill/cli'
 import { LineCounter, parseDocument } from 'yaml'
 import type * as z from 'zod'
-import { conflictsIn } from './conflicts.ts'
-import { type Config, type ConfigProblem, NAMES, type ReadConfig, shape } from './shape.ts'
+import { LIMITS } from '../inbox/limits.ts'
+import { type Config, type ConfigProblem, NAMES, type ReadConfig, shape, WHOLE_NUMBERS } from './shape.ts'
+import { sizeText } from './sizes.ts'
 
 const DEFAULT_CONFIG = 'jobmill-uploads.yaml'
 const TOKENS_FILE = 'JOBMILL_TOKENS_FILE'
@@ -45,7 +46,7 @@ export function readConfig(file: string | undefined, env: Env, typed: TypedValue
   for (const name of NAMES) {
     const value = env[variableOf(name)]?.trim() ?? ''
     if (value === '' || name === 'job') continue
-    given[name] = value
+    given[name] = valueOf(name, value)
     named.set(name, variableOf(name))
   }
   const tokens = tokensIn(env, problems)
@@ -55,7 +56,7 @@ export function readConfig(file: string | undefined, env: Env, typed: TypedValue
   }
   for (const [name, [option, value]] of Object.entries(typed)) {
     if (value === undefined) continue
-    given[name] = value
+    given[name] = valueOf(name, value)
     named.set(name, option)
   }
   const placeOfName = (name: keyof Config): string | null =>
@@ -65,9 +66,18 @@ export function readConfig(file: string | undefined, env: Env, typed: TypedValue
     for (const issue of read.error.issues)
       problems.push(...problemsOf(issue, (path) => named.get(String(path[0])) ?? placeOf(path)))
   const usable: ReadConfig = { config: read.success ? read.data : usableOf(given), placeOf: placeOfName }
-  problems.push(...conflictsIn(usable))
+  const { maxFileBytes = 0, maxRequestBytes = LIMITS.maxRequestBytes } = usable.config
+  if (maxFileBytes > maxRequestBytes)
+    problems.push({
+      place: placeOfName('maxFileBytes') ?? 'maxFileBytes',
+      message: `must not exceed maxRequestBytes (${sizeText(maxRequestBytes)}). Lower it, or raise maxRequestBytes`,
+    })
   if (problems.length > 0) throw new ConfigInvalid(problems, isFileRead ? usable : null)
   return usable
+}
+
+function valueOf(name: string, text: string): unknown {
+  return WHOLE_NUMBERS.has(name) && /^[0-9]+$/.test(text) ? Number(text) : text
 }
 
 /** The text of the file that JOBMILL_TOKENS_FILE names. */

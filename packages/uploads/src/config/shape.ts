@@ -31,12 +31,10 @@ const size = (least: number) =>
     return z.NEVER
   })
 
-const whole = (least: number, most: number) =>
-  z.coerce
-    .number({ error: `must be a whole number from ${least} to ${most}` })
-    .int({ error: `must be a whole number from ${least} to ${most}` })
-    .min(least, { error: `must be a whole number from ${least} to ${most}` })
-    .max(most, { error: `must be a whole number from ${least} to ${most}` })
+const whole = (least: number, most: number) => {
+  const error = `must be a whole number from ${least} to ${most}`
+  return z.number({ error }).int({ error }).min(least, { error }).max(most, { error })
+}
 
 const text = z.string({ error: 'must be a string' }).min(1, { error: 'must not be empty' })
 
@@ -69,11 +67,25 @@ export const shape = z.strictObject({
   sweepEvery: duration(1_000).optional(),
   metricsByMailbox: z.stringbool({ error: 'must be true or false' }).or(z.boolean()).optional(),
   job: z
-    .strictObject({ kind: text, queue: text.optional() }, { error: 'must have kind, and optionally queue' })
+    .strictObject(
+      { kind: text, queue: text.exactOptional() },
+      { error: 'must have kind, and optionally queue' },
+    )
     .optional(),
 })
 
 export type Config = z.infer<typeof shape>
+/** The environment and the command line have their values as text. */
+export const WHOLE_NUMBERS: ReadonlySet<string> = new Set<keyof Config>([
+  'port',
+  'adminPort',
+  'maxFiles',
+  'quotaFiles',
+  'uploadsAtOnce',
+  'uploadsPerMailbox',
+  'listenersAtOnce',
+  'listenersPerMailbox',
+])
 export const NAMES = Object.keys(shape.shape) as (keyof Config)[]
 
 export interface ConfigProblem {

@@ -2,27 +2,21 @@
  * The read-only API of the inbox for Mission Control. Mission Control authorizes the requests. Tokens are
  * never returned.
  */
-import { cleanId } from '../clean/ids.ts'
 import type { Inside } from '../inbox/inside.ts'
 import { LOOK_STATES, lookAtFiles } from '../inbox/look-files.ts'
 import { lookAtMailbox, lookAtMailboxes, lookForUnfetched } from '../inbox/look-mailboxes.ts'
 import { Refusal } from '../refusal.ts'
-import { parametersOf } from './parameters.ts'
+import { idIn, parametersOf } from './parameters.ts'
 import { problem, refusalOf } from './problems.ts'
-
-export interface App {
-  readonly title: string
-  /** Serves GET /mailboxes, /mailboxes/:id and /mailboxes/:id/files below any base path. */
-  readonly fetch: (request: Request) => Promise<Response>
-}
 
 const PAGE = { least: 1, usual: 100, most: 500 } as const
 const LONGEST_FIND = 200
 
-export function app(inside: Inside): App {
+export function app(inside: Inside) {
   return {
     title: 'Uploads',
-    async fetch(request) {
+    /** Serves GET /mailboxes, /mailboxes/:id and /mailboxes/:id/files below any base path. */
+    async fetch(request: Request): Promise<Response> {
       try {
         return await answer(inside, request)
       } catch (error) {
@@ -82,12 +76,5 @@ async function listFiles(inside: Inside, url: URL, mailbox: string): Promise<Res
 }
 
 function mailboxId(given: string, field: string): string {
-  const id = cleanId(given)
-  if (id === null)
-    throw new Refusal('ID_INVALID', {
-      field,
-      detail: 'the id of a mailbox must be a UUID',
-      fix: 'Copy it from the list',
-    })
-  return id
+  return idIn(given, 'mailbox', 'Copy the id from the list of mailboxes', field)
 }

@@ -13,28 +13,16 @@ interface Arrived {
   readonly stream: Readable
 }
 
-export interface Arrivals {
-  readonly add: (file: Arrived) => void
-  readonly end: () => void
-  /** Keeps the first failure, which readers of a file get too. */
-  readonly fail: (error: Error) => void
-  readonly failure: () => Error | null
-  /** Tracks bytes that the parser has not consumed yet. */
-  readonly feeding: (taken: Promise<void>) => Promise<void>
-  /** The n-th file, or null if there are fewer. Rejects after a failure. */
-  readonly next: (n: number) => Promise<Arrived | null>
-  /** The name of the last file, for error messages. */
-  readonly lastName: () => string | null
-}
+export type Arrivals = ReturnType<typeof arrivals>
 
-/** Event loop turns within which a parser that can progress does so. */
+/** A parser that can progress does so within this many turns of the event loop. */
 const PATIENCE = 25
 
 /**
  * `stuck` creates the error for a parser that stops although all its output was read, which some bodies
  * cause.
  */
-export function arrivals(stuck: () => Error): Arrivals {
+export function arrivals(stuck: () => Error) {
   const files: Arrived[] = []
   const state: { failure: Error | null; isDone: boolean } = { failure: null, isDone: false }
   const both = { isFed: false, isAsked: false, moves: 0 }
@@ -52,30 +40,33 @@ export function arrivals(stuck: () => Error): Arrivals {
     turn.resolve()
     turn = Promise.withResolvers<void>()
   }
+  /** Keeps the first failure, which readers of a file get too. */
   function fail(error: Error): void {
     state.failure ??= error
     for (const { stream } of files) stream.destroy()
     changed()
   }
   return {
-    add(file) {
+    add(file: Arrived): void {
       files.push(file)
       changed()
     },
-    end() {
+    end(): void {
       state.isDone = true
       changed()
     },
     fail,
-    async feeding(taken) {
+    /** Tracks bytes that the parser has not consumed yet. */
+    async feeding(taken: Promise<void>): Promise<void> {
       both.moves += 1
       both.isFed = true
       if (both.isAsked) void watch()
       await taken
       both.isFed = false
     },
-    failure: () => state.failure,
-    async next(n) {
+    failure: (): Error | null => state.failure,
+    /** The n-th file, or null if there are fewer. Rejects after a failure. */
+    async next(n: number): Promise<Arrived | null> {
       for (;;) {
         if (state.failure !== null) throw state.failure
         const file = files[n]
@@ -87,6 +78,7 @@ export function arrivals(stuck: () => Error): Arrivals {
         both.isAsked = false
       }
     },
-    lastName: () => files.at(-1)?.name ?? null,
+    /** The name of the last file, for error messages. */
+    lastName: (): string | null => files.at(-1)?.name ?? null,
   }
 }

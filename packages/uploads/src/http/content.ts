@@ -1,6 +1,6 @@
 /**
  * Responds with the bytes of a file: whole, a range, or headers only. A fetch counts when the last byte was
- * handed over.
+ * sent.
  */
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,11 +19,7 @@ export async function content(inside: Inside, request: Request, ref: FileRef): P
   const headers = new Headers(headersOf(row, etag))
   const wanted = request.headers.get('if-match')
   if (wanted !== null && !tagsIn(wanted).some((one) => one === '*' || one === etag))
-    throw new Refusal('ETAG_DIFFERS', {
-      field: 'If-Match',
-      detail: `the file has the ETag ${etag}`,
-      fix: 'Omit the header, or send this ETag',
-    })
+    throw new Refusal('ETAG_DIFFERS', { field: 'If-Match', detail: `the file has the ETag ${etag}` })
   if (matches(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers })
   // A range applies to content, and HEAD has none.
   const isGet = request.method !== 'HEAD'

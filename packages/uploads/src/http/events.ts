@@ -12,7 +12,8 @@ const RETRY_MS = 2_000
 
 export interface Listening {
   readonly mailbox: string
-  readonly after: { readonly text: string; readonly field: string } | null
+  /** The cursor, or null to begin with all pending files, and the parameter that it came in. */
+  readonly after: { readonly text: string | null; readonly field: string }
   /** Whether the token is still valid, because a stream may stay open for days. */
   readonly isAllowed: () => Promise<boolean>
   /** Called when the stream ends for any reason. */
@@ -23,14 +24,8 @@ export interface Listening {
 export async function events(inside: Inside, listening: Listening): Promise<Response> {
   const { mailbox, after, isAllowed, leave } = listening
   const pageAfter = (cursor: string | null): Promise<FeedPage> =>
-    feed(inside, {
-      mailbox,
-      state: 'pending',
-      after: cursor,
-      limit: PAGE,
-      ...(after !== null && { field: after.field }),
-    })
-  let page = await pageAfter(after?.text ?? null)
+    feed(inside, { mailbox, state: 'pending', after: cursor, limit: PAGE, field: after.field })
+  let page = await pageAfter(after.text)
   let isFirst = true
   const gone = new AbortController()
   const text = new TextEncoder()
@@ -44,7 +39,7 @@ export async function events(inside: Inside, listening: Listening): Promise<Resp
     if (gone.signal.aborted) return true
     if (!isFirst) page = await pageAfter(page.cursor)
     isFirst = false
-    const lines = page.files.map(({ cursor, ...file }) => event(cursor, { ...file, cursor }))
+    const lines = page.files.map((file) => event(file.cursor, file))
     controller.enqueue(text.encode(lines.length === 0 ? ': quiet\n\n' : lines.join('')))
     return true
   }

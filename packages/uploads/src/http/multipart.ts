@@ -28,10 +28,7 @@ export async function* filesOf(
 ): AsyncGenerator<Incoming, void, undefined> {
   const type = request.headers.get('content-type') ?? ''
   if (!/^multipart\/form-data\s*(?:;|$)/i.test(type))
-    throw new Refusal('MEDIA_TYPE_WRONG', {
-      field: 'Content-Type',
-      fix: 'Send multipart/form-data with its boundary, and each file as a part named files',
-    })
+    throw new Refusal('MEDIA_TYPE_WRONG', { field: 'Content-Type' })
   const declared = declaredBy(request)
   if (declared !== null && declared > limits.maxRequestBytes)
     throw bodyTooLarge(limits.maxRequestBytes, declared, { isDeclared: true, file: null })
@@ -69,7 +66,8 @@ export async function* filesOf(
   }
 }
 
-function listenTo(parser: BusboyInstance, { add, end, fail }: Arrivals, maxFiles: number): void {
+function listenTo(parser: BusboyInstance, found: Arrivals, maxFiles: number): void {
+  const { fail } = found
   let files = 0
   const headers = partHeadersOf(parser)
   parser
@@ -80,7 +78,7 @@ function listenTo(parser: BusboyInstance, { add, end, fail }: Arrivals, maxFiles
       if (field !== PART) return fail(unknownPart(field))
       if (files > maxFiles) return fail(tooMany(maxFiles))
       const { hasType, declared } = headers()
-      add({ name: decoded(name ?? ''), type: hasType ? mime : '', declared, stream })
+      found.add({ name: decoded(name ?? ''), type: hasType ? mime : '', declared, stream })
     })
     .on('field', (field: string | undefined) => {
       if (field === PART) fail(broken('a part named files has no filename'))
@@ -89,7 +87,7 @@ function listenTo(parser: BusboyInstance, { add, end, fail }: Arrivals, maxFiles
     .on('error', (error) =>
       fail(broken(error instanceof Error ? error.message : 'the body is malformed', error)),
     )
-    .on('finish', end)
+    .on('finish', () => found.end())
 }
 
 /**
@@ -106,28 +104,25 @@ function decoded(name: string): string {
 async function pump(
   body: ReadableStreamDefaultReader<Uint8Array>,
   parser: BusboyInstance,
-  { failure, feeding, lastName }: Arrivals,
+  found: Arrivals,
   maxBytes: number,
-  { mine, during }: Turn,
+  turn: Turn,
 ): Promise<void> {
   let size = 0
-  while (failure() === null) {
-    await mine()
-    const { done, value } = await during(body.read())
-    if (failure() !== null) return
-    if (done) return feeding(new Promise((ended) => parser.once('finish', ended).end()))
+  while (found.failure() === null) {
+    await turn.mine()
+    const { done, value } = await turn.during(body.read())
+    if (found.failure() !== null) return
+    if (done) return found.feeding(new Promise((ended) => parser.once('finish', ended).end()))
     size += value.length
     // The Content-Length was smaller or missing.
-    if (size > maxBytes) throw bodyTooLarge(maxBytes, size, { isDeclared: false, file: lastName() })
-    await feeding(new Promise((taken) => parser.write(value, () => taken())))
+    if (size > maxBytes) throw bodyTooLarge(maxBytes, size, { isDeclared: false, file: found.lastName() })
+    await found.feeding(new Promise((taken) => parser.write(value, () => taken())))
   }
 }
 
 /** A destroyed stream ends with a generic error, so report the original failure. */
-async function* orFailure(
-  stream: Readable,
-  failure: () => Error | null,
-): AsyncGenerator<Uint8Array, void, undefined> {
+async function* orFailure(stream: Readable, failure: () => Error | null): AsyncIterable<Uint8Array> {
   try {
     for await (const chunk of stream) yield chunk as Uint8Array
   } catch (error) {
@@ -178,24 +173,16 @@ function tooMany(max: number): Refusal {
   return new Refusal('FILES_TOO_MANY', {
     detail: `more than ${max} files`,
     field: PART,
-    fix: 'Use several requests',
+    fix: 'Split the files into several requests',
     max,
   })
 }
 
-function unknownPart(field: string | undefined): Refusal {
-  const name = JSON.stringify((field ?? '').slice(0, 100).toWellFormed())
-  return new Refusal('PART_UNKNOWN', {
-    detail: `a part named ${name} has a file`,
-    field: (field ?? '').slice(0, 100).toWellFormed(),
-    fix: 'Name every part that has a file "files"',
-  })
+function unknownPart(given = ''): Refusal {
+  const field = given.slice(0, 100).toWellFormed()
+  return new Refusal('PART_UNKNOWN', { detail: `a part named ${JSON.stringify(field)} has a file`, field })
 }
 
 function broken(detail: string, cause?: unknown): Refusal {
-  return new Refusal(
-    'MULTIPART_BROKEN',
-    { detail: detail.slice(0, 200), fix: 'Send multipart/form-data according to RFC 7578' },
-    cause,
-  )
+  return new Refusal('MULTIPART_BROKEN', { detail: detail.slice(0, 200) }, cause)
 }

@@ -1,17 +1,12 @@
-/** Parses query parameters: known names only, with validated values. */
+/** Parses query parameters, known names only, and ids in paths. */
+import { cleanId } from '../clean/ids.ts'
 import { Refusal } from '../refusal.ts'
-
-export interface Parameters {
-  readonly text: (name: string) => string | null
-  readonly whole: (name: string, fallback: number, least: number, most: number) => number
-  readonly oneOf: <const T extends string>(name: string, known: readonly T[], fallback: T) => T
-  /** In milliseconds, from `30s`, `500ms` or `1m`. */
-  readonly duration: (name: string, fallbackMs: number, mostMs: number) => number
-}
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }
 
-export function parametersOf({ searchParams }: URL, known: readonly string[]): Parameters {
+export type Parameters = ReturnType<typeof parametersOf>
+
+export function parametersOf({ searchParams }: URL, known: readonly string[]) {
   for (const name of searchParams.keys()) {
     if (!known.includes(name))
       throw new Refusal('OPTION_UNKNOWN', {
@@ -24,18 +19,15 @@ export function parametersOf({ searchParams }: URL, known: readonly string[]): P
   const text = (name: string): string | null => searchParams.get(name)
   return {
     text,
-    whole(name, fallback, least, most) {
+    whole(name: string, fallback: number, least: number, most: number): number {
       const given = text(name)
       if (given === null) return fallback
       const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN
       if (value >= least && value <= most) return value
-      throw wrong(
-        name,
-        `must be a whole number from ${least} to ${most} (got ${quote(given)})`,
-        `Pass ${least} to ${most}`,
-      )
+      const range = `${least} to ${most}`
+      throw wrong(name, `must be a whole number from ${range} (got ${quote(given)})`, `Pass ${range}`)
     },
-    oneOf(name, all, fallback) {
+    oneOf<const T extends string>(name: string, all: readonly T[], fallback: T): T {
       const given = text(name)
       if (given === null) return fallback
       const found = all.find((one) => one === given)
@@ -43,16 +35,25 @@ export function parametersOf({ searchParams }: URL, known: readonly string[]): P
         throw wrong(name, `has an unknown value (got ${quote(given)})`, `Pass ${all.join(' or ')}`)
       return found
     },
-    duration(name, fallbackMs, mostMs) {
+    /** In milliseconds, from `30s`, `500ms` or `1m`. */
+    duration(name: string, fallbackMs: number, mostMs: number): number {
       const given = text(name)
       if (given === null) return fallbackMs
       const [, amount, unit] = /^(\d{1,6})(ms|s|m)?$/.exec(given) ?? []
       const ms = Number(amount) * (UNIT_MS[unit ?? 'ms'] ?? Number.NaN)
       if (ms <= mostMs) return ms
       const most = `at most ${mostMs / 1_000}s`
-      throw wrong(name, `must be a duration of ${most} (got ${quote(given)})`, `Pass ${most}`)
+      const fix = `Pass a duration such as 500ms or 30s, ${most}`
+      throw wrong(name, `must be a duration of ${most} (got ${quote(given)})`, fix)
     },
   }
+}
+
+/** The id of a mailbox or a file. `field` is the parameter that it came in. */
+export function idIn(given: string, what: 'mailbox' | 'file', fix: string, field: string = what): string {
+  const id = cleanId(given)
+  if (id !== null) return id
+  throw new Refusal('ID_INVALID', { field, detail: `the id of a ${what} must be a UUID`, fix })
 }
 
 function quote(text: string): string {

@@ -12,25 +12,11 @@ const SILENT_MS = 250
 /** Short, so that hundreds of slow senders delay the others only briefly. */
 const TURN_MS = 250
 
-export interface Turns {
-  /** Creates a turn for one body of this mailbox, without acquiring it. */
-  readonly newTurn: (mailbox: string) => Turn
-  /** The number of bodies being read. */
-  readonly running: () => number
-}
-
-export interface Turn {
-  /** Resolves when this body may be read. */
-  readonly mine: () => Promise<void>
-  /** Waits for data from the sender. Releases the turn if that takes too long. */
-  readonly during: <T>(read: Promise<T>) => Promise<T>
-  /** Ends the turn for good, even while it is waiting. */
-  readonly end: () => void
-}
+export type Turn = ReturnType<ReturnType<typeof turns>['newTurn']>
 
 type Wake = (isMine: boolean) => void
 
-export function turns(platform: Platform, most = READ_AT_ONCE): Turns {
+export function turns(platform: Platform, most = READ_AT_ONCE) {
   /** Waiting turns by mailbox, next one first. No entry is empty. */
   const waiting = new Map<string, Set<Wake>>()
   let running = 0
@@ -62,19 +48,21 @@ export function turns(platform: Platform, most = READ_AT_ONCE): Turns {
     wake(true)
   }
 
-  function newTurn(mailbox: string): Turn {
+  /** Creates a turn for one body of this mailbox, without acquiring it. */
+  function newTurn(mailbox: string) {
     let since: number | null = null
     let isOver = false
     let wake: Wake | null = null
-    const giveBack = (): void => {
+    const releaseTurn = (): void => {
       if (since === null) return
       since = null
       running -= 1
       next()
     }
     return {
-      async mine() {
-        if (since !== null && waiting.size > 0 && platform.monotonic() - since > TURN_MS) giveBack()
+      /** Resolves when this body may be read. */
+      async mine(): Promise<void> {
+        if (since !== null && waiting.size > 0 && platform.monotonic() - since > TURN_MS) releaseTurn()
         if (since !== null || isOver) return
         const { promise, resolve } = Promise.withResolvers<boolean>()
         wake = resolve
@@ -82,22 +70,28 @@ export function turns(platform: Platform, most = READ_AT_ONCE): Turns {
         next()
         if (!(await promise)) return
         since = platform.monotonic()
-        if (isOver) giveBack()
+        if (isOver) releaseTurn()
       },
-      async during(read) {
-        const timer = platform.timer(SILENT_MS, giveBack, { unref: true })
+      /** Waits for data from the sender. Releases the turn if that takes too long. */
+      async during<T>(read: Promise<T>): Promise<T> {
+        const timer = platform.timer(SILENT_MS, releaseTurn, { unref: true })
         try {
           return await read
         } finally {
           timer.cancel()
         }
       },
-      end() {
+      /** Ends the turn permanently, even while it is waiting. */
+      end(): void {
         isOver = true
         if (wake !== null && leave(mailbox, wake)) wake(false)
-        else giveBack()
+        else releaseTurn()
       },
     }
   }
-  return { newTurn, running: () => running }
+  return {
+    newTurn,
+    /** The number of bodies being read. */
+    running: (): number => running,
+  }
 }

@@ -1,8 +1,6 @@
 /** Accepts an upload request: concurrency limits, timeout and idempotency key. */
-import type { Platform } from 'jobmill'
 import { checkKey } from '../inbox/receive/idempotency.ts'
 import type { Inside } from '../inbox/inside.ts'
-import type { During } from '../inbox/in-code.ts'
 import { limitsOf } from '../inbox/limits.ts'
 import { receive, type Received } from '../inbox/receive/receive.ts'
 import type { Holder } from '../inbox/tokens.ts'
@@ -12,15 +10,8 @@ import { turns } from './turns.ts'
 
 export type Uploader = (request: Request, holder: Holder) => Promise<Received>
 
-export interface Uploads {
-  readonly take: Uploader
-  /** Runs work of the program itself. A stop waits for it, and refuses any later work. */
-  readonly during: During
-  /** Accepts no more uploads, and resolves when the running ones have ended. Aborts them after `graceMs`. */
-  readonly stop: (graceMs: number) => Promise<void>
-}
-
-export function uploadsOf(inside: Inside, platform: Platform): Uploads {
+export function uploadsOf(inside: Inside) {
+  const { platform } = inside
   const running = new Set<Promise<unknown>>()
   /** Running uploads by mailbox, without zeros. */
   const byMailbox = new Map<string, number>()
@@ -28,18 +19,22 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
   const reading = turns(platform)
   let isStopping = false
 
+  async function track<R>(work: Promise<R>): Promise<R> {
+    running.add(work)
+    try {
+      return await work
+    } finally {
+      running.delete(work)
+    }
+  }
+
   async function take(request: Request, holder: Holder): Promise<Received> {
     const limits = limitsOf(holder.limits, inside.limits)
     const slow = new AbortController()
     // Half of the time after which the sweep cleans up, so that it never meets a running upload.
-    const timer = platform.timer(
-      inside.limits.stagingForMs / 2,
-      () =>
-        slow.abort(
-          new Refusal('TOO_SLOW', { fix: 'Retry the upload, in smaller requests if the connection is slow' }),
-        ),
-      { unref: true },
-    )
+    const timer = platform.timer(inside.limits.stagingForMs / 2, () => slow.abort(new Refusal('TOO_SLOW')), {
+      unref: true,
+    })
     const signal = AbortSignal.any([request.signal, stopping.signal, slow.signal])
     const files = filesOf(request, limits, signal, reading.newTurn(holder.mailbox))
     try {
@@ -55,7 +50,7 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
   }
 
   return {
-    async take(request, holder) {
+    async take(request: Request, holder: Holder): Promise<Received> {
       if (isStopping) throw new Refusal('STOPPING')
       const most = inside.limits.uploadsAtOnce
       if (running.size >= most)
@@ -76,28 +71,21 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
           retryAfter: 1,
         })
       byMailbox.set(mailbox, own + 1)
-      const work = take(request, holder)
-      running.add(work)
       try {
-        return await work
+        return await track(take(request, holder))
       } finally {
-        running.delete(work)
         const left = (byMailbox.get(mailbox) ?? 1) - 1
         if (left > 0) byMailbox.set(mailbox, left)
         else byMailbox.delete(mailbox)
       }
     },
-    async during(act) {
+    /** Runs work of the program itself. A stop waits for it, and refuses any later work. */
+    async during<R>(act: (stopping: AbortSignal) => Promise<R>): Promise<R> {
       if (isStopping) throw new Refusal('STOPPING')
-      const work = act(stopping.signal)
-      running.add(work)
-      try {
-        return await work
-      } finally {
-        running.delete(work)
-      }
+      return track(act(stopping.signal))
     },
-    async stop(graceMs) {
+    /** Accepts no more uploads, and resolves when the running ones have ended. Aborts after `graceMs`. */
+    async stop(graceMs: number): Promise<void> {
       isStopping = true
       const timer = platform.timer(graceMs, () => stopping.abort(new Refusal('STOPPING')))
       await Promise.allSettled(running)

@@ -1,8 +1,8 @@
 /** Authenticates the bearer of a token, which belongs to one mailbox. */
-import { cleanId } from '../clean/ids.ts'
 import type { Holder, Tokens } from '../inbox/tokens.ts'
 import { Refusal } from '../refusal.ts'
 import type { May } from '../tables/schema.ts'
+import { idIn } from './parameters.ts'
 
 /** Empty if there is none. */
 export function tokenOf(request: Request): string {
@@ -13,19 +13,13 @@ export function tokenOf(request: Request): string {
 export async function whoAsks(
   request: Request,
   mailbox: string,
-  { holderOf }: Tokens,
+  tokens: Tokens,
   onForeign?: (from: string, target: string) => void,
 ): Promise<Holder> {
   const token = tokenOf(request)
-  const holder = token === '' ? null : await holderOf(token)
+  const holder = token === '' ? null : await tokens.holderOf(token)
   if (holder === null) throw wrongToken()
-  const id = cleanId(mailbox)
-  if (id === null)
-    throw new Refusal('ID_INVALID', {
-      field: 'mailbox',
-      detail: 'the id of a mailbox must be a UUID',
-      fix: 'Copy it from: jobmill-uploads mailboxes list',
-    })
+  const id = idIn(mailbox, 'mailbox', 'Copy the id from the output of: jobmill-uploads mailboxes list')
   // The same response for a mailbox that does not exist, so that ids cannot be probed.
   if (id !== holder.mailbox) {
     onForeign?.(holder.mailbox, id)

@@ -4,20 +4,18 @@
  */
 import { checkObjectKeys } from 'jobmill/internal'
 import type { Kysely } from 'jobmill-tables'
-import { cleanId } from '../clean/ids.ts'
+import { invalid } from '../invalid.ts'
 import { Refusal } from '../refusal.ts'
 import { type Schema, WHOLE } from '../tables/schema.ts'
 import { ack, type Acked } from './deliver/ack.ts'
-import { fileView, type FileView } from './deliver/file-view.ts'
+import { type FileRow, fileView, type FileView } from './deliver/file-view.ts'
 import { type FileRef, findFile, openBlob, stampFetch } from './deliver/files.ts'
-import type { Answer } from './receive/idempotency.ts'
-import { checkKey } from './receive/idempotency.ts'
+import { idOf } from './ids.ts'
+import { type Answer, checkKey } from './receive/idempotency.ts'
 import type { Inside } from './inside.ts'
-import { limitsOf } from './limits.ts'
-import { ownLimits } from './mailboxes.ts'
+import { findLimits, limitsOf } from './limits.ts'
 import { incoming, type NewFile } from './receive/new-files.ts'
 import { receive } from './receive/receive.ts'
-import { JobmillError, quote } from './words.ts'
 
 export interface PutOptions {
   /** A retry with the same files and the same key gets the first result. */
@@ -39,27 +37,23 @@ export interface AckOptions {
 /** Read `bytes` to the end to record the fetch. */
 export type FetchedFile = FileView & { readonly bytes: AsyncIterable<Uint8Array> }
 
-export interface InCode {
-  /** Stores all files or none. */
-  readonly put: (mailbox: string, files: readonly NewFile[], options?: PutOptions) => Promise<Answer>
-  readonly get: (mailbox: string, file: string) => Promise<FetchedFile>
-  readonly ack: (mailbox: string, file: string, options?: AckOptions) => Promise<Acked>
-}
+export type InCode = ReturnType<typeof inCode>
 
 /** `during` tracks work that a stop waits for, and passes the signal that aborts it. */
 export type During = <R>(work: (stopping: AbortSignal) => Promise<R>) => Promise<R>
 
-export function inCode(inside: Inside, during: During): InCode {
+export function inCode(inside: Inside, during: During) {
   const { tables } = inside
   const dbIn = (tx: unknown): Kysely<Schema> | undefined =>
     tx === undefined ? undefined : tables.within(tx, WHOLE)
   return {
-    async put(given, files, options = {}) {
+    /** Stores all files or none. */
+    async put(given: string, files: readonly NewFile[], options: PutOptions = {}): Promise<Answer> {
       checkObjectKeys(options, 'options', ['key', 'signal', 'tx'])
       const { tx, signal, key } = options
       const mailbox = idOf(given, 'mailbox')
       const db = dbIn(tx)
-      const own = await ownLimits(db ?? tables.db, mailbox)
+      const own = await findLimits(db ?? tables.db, mailbox)
       if (own === null) throw new Refusal('MAILBOX_UNKNOWN')
       const limits = limitsOf(own, inside.limits)
       const request = {
@@ -71,19 +65,16 @@ export function inCode(inside: Inside, during: During): InCode {
         ...(db !== undefined && { within: { db, tx: tx as never } }),
       }
       const { answer } = await during((stopping) =>
-        receive(inside, {
-          ...request,
-          signal: AbortSignal.any([stopping, ...(signal === undefined ? [] : [signal])]),
-        }),
+        receive(inside, { ...request, signal: AbortSignal.any(signal ? [stopping, signal] : [stopping]) }),
       )
       return answer
     },
-    async get(mailbox, file) {
+    async get(mailbox: string, file: string): Promise<FetchedFile> {
       const ref = refOf(mailbox, file)
       const row = await findFile(inside, ref)
       return { ...fileView(row), bytes: bytesOf(inside, ref, row) }
     },
-    async ack(mailbox, file, options = {}) {
+    async ack(mailbox: string, file: string, options: AckOptions = {}): Promise<Acked> {
       checkObjectKeys(options, 'options', ['sha256', 'tx'])
       const { tx, sha256 } = options
       const request = { ...refOf(mailbox, file), sha256: sha256 === undefined ? null : hashOf(sha256) }
@@ -94,11 +85,7 @@ export function inCode(inside: Inside, during: During): InCode {
   }
 }
 
-async function* bytesOf(
-  inside: Inside,
-  ref: FileRef,
-  row: Parameters<typeof openBlob>[1],
-): AsyncGenerator<Uint8Array, void, undefined> {
+async function* bytesOf(inside: Inside, ref: FileRef, row: FileRow): AsyncIterable<Uint8Array> {
   let size = 0
   for await (const chunk of await openBlob(inside, row, { start: 0, end: row.size - 1 })) {
     size += chunk.length
@@ -112,21 +99,7 @@ function refOf(mailbox: string, file: string): FileRef {
   return { mailbox: idOf(mailbox, 'mailbox'), file: idOf(file, 'file') }
 }
 
-function idOf(given: unknown, field: string): string {
-  const id = typeof given === 'string' ? cleanId(given) : null
-  if (id !== null) return id
-  throw new JobmillError('OPTION_INVALID', 'must be a UUID', {
-    field,
-    value: quote(given),
-    fix: `Pass the id of a ${field}`,
-  })
-}
-
 function hashOf(given: unknown): string {
   if (typeof given === 'string' && /^[0-9a-f]{64}$/i.test(given)) return given.toLowerCase()
-  throw new JobmillError('OPTION_INVALID', 'must be a SHA-256', {
-    field: 'sha256',
-    value: quote(given),
-    fix: 'Pass 64 hexadecimal digits, or omit it',
-  })
+  throw invalid('sha256', given, 'must be a SHA-256 hash', 'Pass 64 hexadecimal digits, or omit it')
 }

@@ -1,23 +1,6 @@
 /** The limits of the inbox. The API serves them too. */
-export interface Limits {
-  readonly maxFiles: number
-  readonly maxFileBytes: number
-  readonly maxRequestBytes: number
-  /** For a mailbox without its own quota; null for unlimited. */
-  readonly quotaBytes: number | null
-  readonly quotaFiles: number | null
-  readonly uploadsAtOnce: number
-  /** Per mailbox. */
-  readonly uploadsPerMailbox: number
-  /** Maximum open event streams and long polls per process. */
-  readonly listenersAtOnce: number
-  /** Per mailbox. */
-  readonly listenersPerMailbox: number
-  readonly expireAfterMs: number
-  readonly ackRetentionMs: number
-  readonly stagingForMs: number
-  readonly keysForMs: number
-}
+import type { Kysely } from 'jobmill-tables'
+import type { Schema } from '../tables/schema.ts'
 
 /**
  * The hard limit for blobs per upload, whatever the options say. So the sweep can delete leftovers without a
@@ -25,21 +8,29 @@ export interface Limits {
  */
 export const MOST_FILES = 64
 
-export const LIMITS: Limits = Object.freeze({
+const DEFAULTS = {
   maxFiles: MOST_FILES,
   maxFileBytes: 100 * 1_024 * 1_024,
   maxRequestBytes: 256 * 1_024 * 1_024,
-  quotaBytes: 10 * 1_024 ** 3,
-  quotaFiles: 10_000,
+  /** For a mailbox without its own quota; null for unlimited. */
+  quotaBytes: (10 * 1_024 ** 3) as number | null,
+  quotaFiles: 10_000 as number | null,
   uploadsAtOnce: 256,
+  /** Per mailbox. */
   uploadsPerMailbox: 16,
+  /** Maximum open event streams and long polls per process. */
   listenersAtOnce: 1_000,
+  /** Per mailbox. */
   listenersPerMailbox: 32,
   expireAfterMs: 24 * 3_600_000,
   ackRetentionMs: 3_600_000,
   stagingForMs: 3_600_000,
   keysForMs: 24 * 3_600_000,
-})
+}
+
+export type Limits = Readonly<typeof DEFAULTS>
+
+export const LIMITS: Limits = Object.freeze(DEFAULTS)
 
 /** The limits of one mailbox: its own, or those of the inbox. */
 export type MailboxLimits = Pick<
@@ -47,9 +38,29 @@ export type MailboxLimits = Pick<
   'maxFiles' | 'maxFileBytes' | 'maxRequestBytes' | 'quotaBytes' | 'quotaFiles' | 'uploadsPerMailbox'
 >
 
-type Own = { readonly [K in Exclude<keyof MailboxLimits, 'maxFiles'>]: number | null }
+/** Null: the limit of the inbox. */
+export type OwnLimits = { readonly [K in Exclude<keyof MailboxLimits, 'maxFiles'>]: number | null }
 
-export function limitsOf(own: Own, limits: Limits): MailboxLimits {
+/** The columns of the own limits of a mailbox. */
+export const OWN_LIMITS = [
+  'quota_bytes as quotaBytes',
+  'quota_files as quotaFiles',
+  'max_file_bytes as maxFileBytes',
+  'max_request_bytes as maxRequestBytes',
+  'uploads_at_once as uploadsPerMailbox',
+] as const
+
+/** Null if the mailbox does not exist. */
+export async function findLimits(db: Kysely<Schema>, id: string): Promise<OwnLimits | null> {
+  const row = await db
+    .selectFrom('uploads_mailbox')
+    .select(OWN_LIMITS)
+    .where((mailbox) => mailbox.and({ id, deleted_at: null }))
+    .executeTakeFirst()
+  return row ?? null
+}
+
+export function limitsOf(own: OwnLimits, limits: Limits): MailboxLimits {
   const maxRequestBytes = own.maxRequestBytes ?? limits.maxRequestBytes
   return {
     maxFiles: limits.maxFiles,
@@ -62,13 +73,8 @@ export function limitsOf(own: Own, limits: Limits): MailboxLimits {
   }
 }
 
-export interface Mailbox {
+export interface Mailbox extends OwnLimits {
   readonly id: string
   readonly name: string
-  readonly quotaBytes: number | null
-  readonly quotaFiles: number | null
-  readonly maxFileBytes: number | null
-  readonly maxRequestBytes: number | null
-  readonly uploadsPerMailbox: number | null
   readonly createdAt: number
 }

@@ -1,45 +1,15 @@
 /** Mailboxes for operators: pending files, usage, and files that expired without being fetched. */
 import { sql } from 'jobmill-tables'
 import type { Inside } from './inside.ts'
-import { limitsOf, type MailboxLimits } from './limits.ts'
+import { instant } from './deliver/file-view.ts'
+import { limitsOf, OWN_LIMITS } from './limits.ts'
 
-interface Sum {
-  readonly files: number
-  readonly bytes: number
-}
+export type SeenMailbox = ReturnType<typeof seen>
 
-interface Unfetched {
-  readonly files: number
-  readonly lastAt: string | null
-}
-
-export interface SeenMailbox {
-  readonly id: string
-  readonly name: string
-  readonly createdAt: string
-  readonly lastUploadAt: string | null
-  readonly pending: Sum & { readonly oldestAt: string | null }
-  /** Acknowledged files that are not yet swept. */
-  readonly acked: number
-  readonly expired: number
-  /** Counts against the quota. */
-  readonly stored: Sum
-  /** Since the mailbox was created; counts swept files only. */
-  readonly expiredUnfetched: Unfetched
-  readonly limits: MailboxLimits
-}
-
-interface Asked {
-  /** A part of the name, or the whole id. */
-  readonly find: string
-  readonly after: string
-  readonly limit: number
-}
-
-/** Ordered by id, which is by age. */
+/** Ordered by id, which is by age. `find`: a part of the name, or the whole id. */
 export async function lookAtMailboxes(
   inside: Inside,
-  { find, after, limit }: Asked,
+  { find, after, limit }: Readonly<{ find: string; after: string; limit: number }>,
 ): Promise<{ mailboxes: SeenMailbox[]; next: string | null }> {
   const rows = await sums(inside)
     .where('uploads_mailbox.id', '>', after)
@@ -64,25 +34,17 @@ const RECENT_MS = 7 * 24 * 3_600_000
 const MOST_WARNINGS = 20
 
 /** Mailboxes whose files recently expired without being fetched, latest first; all, or one. */
-export async function lookForUnfetched(
-  { tables }: Pick<Inside, 'tables'>,
-  mailbox?: string,
-): Promise<({ id: string; name: string } & Unfetched)[]> {
+export async function lookForUnfetched({ tables }: Pick<Inside, 'tables'>, mailbox?: string) {
   const rows = await tables.db
     .selectFrom('uploads_mailbox')
-    .select(['id', 'name', 'unfetched_files', 'unfetched_at'])
+    .select(['id', 'name', 'unfetched_files as files', 'unfetched_at as lastAt'])
     .where('unfetched_at', '>', sql<number>`${tables.now} - ${sql.lit(RECENT_MS)}`)
     .where('deleted_at', 'is', null)
     .$if(mailbox !== undefined, (query) => query.where('id', '=', mailbox ?? ''))
     .orderBy('unfetched_at', 'desc')
     .limit(MOST_WARNINGS)
     .execute()
-  return rows.map(({ id, name, unfetched_files, unfetched_at }) => ({
-    id,
-    name,
-    files: unfetched_files,
-    lastAt: instant(unfetched_at),
-  }))
+  return rows.map((row) => ({ ...row, lastAt: instant(row.lastAt) }))
 }
 
 /** One statement per page. The file index starts with the mailbox. */
@@ -95,6 +57,7 @@ function sums({ tables }: Pick<Inside, 'tables'>) {
       join.onRef('uploads_file.mailbox', '=', 'uploads_mailbox.id').on('uploads_file.swept_at', 'is', null),
     )
     .selectAll('uploads_mailbox')
+    .select(OWN_LIMITS)
     .select([
       sql<number>`count(CASE WHEN ${isPending} THEN 1 END)`.as('pending'),
       sql<number>`CAST(coalesce(sum(CASE WHEN ${isPending} THEN size END), 0) AS bigint)`.as('pendingBytes'),
@@ -116,30 +79,20 @@ function matching(find: string) {
 
 type Row = Awaited<ReturnType<ReturnType<typeof sums>['executeTakeFirstOrThrow']>>
 
-function seen(row: Row, { limits }: Pick<Inside, 'limits'>): SeenMailbox {
+function seen(row: Row, { limits }: Pick<Inside, 'limits'>) {
   return {
     id: row.id,
     name: row.name,
     createdAt: new Date(row.created_at).toISOString(),
     lastUploadAt: instant(row.last_upload_at),
     pending: { files: row.pending, bytes: row.pendingBytes, oldestAt: instant(row.oldest) },
+    /** Acknowledged files that are not yet swept. */
     acked: row.acked,
     expired: row.expired,
+    /** Counts against the quota. */
     stored: { files: row.stored, bytes: row.storedBytes },
+    /** Since the mailbox was created; counts swept files only. */
     expiredUnfetched: { files: row.unfetched_files, lastAt: instant(row.unfetched_at) },
-    limits: limitsOf(
-      {
-        quotaBytes: row.quota_bytes,
-        quotaFiles: row.quota_files,
-        maxFileBytes: row.max_file_bytes,
-        maxRequestBytes: row.max_request_bytes,
-        uploadsPerMailbox: row.uploads_at_once,
-      },
-      limits,
-    ),
+    limits: limitsOf(row, limits),
   }
-}
-
-function instant(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString()
 }

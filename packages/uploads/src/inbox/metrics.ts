@@ -1,49 +1,57 @@
 /** The Prometheus metrics of the inbox: swept and pending files. */
 import type { Mill } from 'jobmill'
-import { sql } from 'jobmill-tables'
-import { type ForeignTarget, TARGETS } from './deliver/foreign.ts'
-import type { Inside } from './inside.ts'
+import { sql, type Tables } from 'jobmill-tables'
+import type { Schema } from '../tables/schema.ts'
 import { OUTCOMES, type SweptOutcome } from './sweep/sweep-counter.ts'
 
 /** The number of mailboxes with their own series: those with the most bytes. */
 const FULLEST = 100
 
+/** What a token of another mailbox was used for. */
+const TARGETS = ['mailbox', 'file'] as const
+export type ForeignTarget = (typeof TARGETS)[number]
+
+export type Metrics = ReturnType<typeof metrics>
+
+/** Counts nothing until `attach` passes the mill. */
+export function metrics() {
+  let to: ReturnType<typeof registerCounters> | null = null
+  return {
+    /** Does nothing the second time. */
+    attach(mill: Mill<never>, tables: Tables<Schema>, byMailbox: boolean): void {
+      if (to !== null) return
+      to = registerCounters(mill)
+      registerPendingGauges(mill, tables, byMailbox)
+    },
+    swept: (outcome: SweptOutcome, n: number): void => to?.swept.add({ outcome }, n),
+    foreign: (target: ForeignTarget): void => to?.foreign.add({ target }, 1),
+  }
+}
+
 /** Creates every series with 0. */
-export function countSwept(mill: Mill<never>): (outcome: SweptOutcome, n: number) => void {
-  const counter = mill.counter({
-    name: 'jobmill_uploads_swept_total',
-    help: 'Files deleted by the sweep, by reason; orphan_blob counts blobs.',
-    labels: { outcome: OUTCOMES },
-  })
-  return (outcome, n) => counter.add({ outcome }, n)
+function registerCounters(mill: Mill<never>) {
+  return {
+    swept: mill.counter({
+      name: 'jobmill_uploads_swept_total',
+      help: 'Files deleted by the sweep, by reason; orphan_blob counts blobs.',
+      labels: { outcome: OUTCOMES },
+    }),
+    foreign: mill.counter({
+      name: 'jobmill_uploads_foreign_requests_total',
+      help: 'Requests with a token of one mailbox for another mailbox or its files.',
+      labels: { target: TARGETS },
+    }),
+  }
 }
 
-export function countForeignRequests(mill: Mill<never>): (target: ForeignTarget) => void {
-  const counter = mill.counter({
-    name: 'jobmill_uploads_foreign_requests_total',
-    help: 'Requests with a token of one mailbox for another mailbox or its files.',
-    labels: { target: TARGETS },
-  })
-  return (target) => counter.add({ target }, 1)
-}
-
-interface Pending {
-  readonly mailbox: string
-  readonly files: number
-  readonly bytes: number
-  readonly oldestMs: number
-}
+type Pending = Awaited<ReturnType<typeof pendingOf>>[number]
 
 /** Per mailbox, or in total. */
-export function registerPendingGauges(
-  mill: Mill<never>,
-  inside: Pick<Inside, 'tables'>,
-  byMailbox: boolean,
-): void {
+function registerPendingGauges(mill: Mill<never>, tables: Tables<Schema>, byMailbox: boolean): void {
   let reading: Promise<Pending[]> | null = null
   // The gauges are read together, so they share one query.
   const read = (): Promise<Pending[]> => {
-    reading ??= pendingOf(inside, byMailbox).finally(() => (reading = null))
+    reading ??= pendingOf(tables, byMailbox).finally(() => (reading = null))
     return reading
   }
   const gauge = (name: string, help: string, valueOf: (pending: Pending) => number): void => {
@@ -72,7 +80,7 @@ export function registerPendingGauges(
 
 const NOTHING: Pending = { mailbox: '', files: 0, bytes: 0, oldestMs: 0 }
 
-async function pendingOf({ tables }: Pick<Inside, 'tables'>, byMailbox: boolean): Promise<Pending[]> {
+function pendingOf(tables: Tables<Schema>, byMailbox: boolean) {
   const mailbox = byMailbox ? sql<string>`mailbox` : sql<string>`''`
   return tables.db
     .selectFrom('uploads_file')
@@ -82,8 +90,7 @@ async function pendingOf({ tables }: Pick<Inside, 'tables'>, byMailbox: boolean)
       sql<number>`CAST(coalesce(sum(size), 0) AS bigint)`.as('bytes'),
       sql<number>`CAST(coalesce(${tables.now} - min(created_at), 0) AS bigint)`.as('oldestMs'),
     ])
-    .where('acked_at', 'is', null)
-    .where('swept_at', 'is', null)
+    .where((file) => file.and({ acked_at: null, swept_at: null }))
     .where('expires_at', '>', tables.now)
     .$if(byMailbox, (query) =>
       query

@@ -2,14 +2,16 @@
  * Tokens of mailboxes: shown once, stored as a hash. A mailbox can have several, so that tokens can be
  * rotated.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { hash as digest, randomBytes } from 'node:crypto'
+import { JobmillError } from 'jobmill'
 import { checkObjectKeys } from 'jobmill/internal'
 import type { Kysely } from 'jobmill-tables'
 import { cleanId } from '../clean/ids.ts'
+import { invalid } from '../invalid.ts'
 import { MAY, type May, type Schema } from '../tables/schema.ts'
-import { idText, JobmillError, quote } from './words.ts'
+import { idText } from './ids.ts'
 import type { Inside } from './inside.ts'
-import type { Mailbox } from './limits.ts'
+import { findLimits, OWN_LIMITS, type OwnLimits } from './limits.ts'
 
 export interface NewToken {
   readonly id: string
@@ -17,11 +19,7 @@ export interface NewToken {
   readonly token: string
 }
 
-export interface TokenInfo {
-  readonly id: string
-  readonly mailbox: string
-  readonly label: string
-  readonly may: May
+export interface TokenInfo extends Readonly<Pick<Row, 'id' | 'mailbox' | 'label' | 'may'>> {
   readonly createdAt: number
 }
 
@@ -31,10 +29,7 @@ export interface Holder {
   readonly token: string
   readonly mailbox: string
   readonly may: May
-  readonly limits: Pick<
-    Mailbox,
-    'quotaBytes' | 'quotaFiles' | 'maxFileBytes' | 'maxRequestBytes' | 'uploadsPerMailbox'
-  >
+  readonly limits: OwnLimits
 }
 
 export interface NewTokenOptions {
@@ -44,119 +39,67 @@ export interface NewTokenOptions {
   readonly token?: string
 }
 
-export interface Tokens {
-  readonly add: (mailbox: string, options?: NewTokenOptions) => Promise<NewToken>
-  readonly list: (mailbox: string) => Promise<TokenInfo[]>
-  /** Returns false if it does not exist. */
-  readonly revoke: (id: string) => Promise<boolean>
-  /** Null for an unknown or revoked token. */
-  readonly holderOf: (token: string) => Promise<Holder | null>
-}
+export type Tokens = ReturnType<typeof tokens>
+
+type Row = Schema['uploads_token']
 
 const TOKEN_KEYS = ['label', 'may', 'token'] as const satisfies readonly (keyof NewTokenOptions)[]
 const LONGEST_LABEL = 100
 /** Longer tokens are rejected without a query. */
 const LONGEST_TOKEN = 200
 
-export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tokens {
+export function tokens({ tables, platform }: Pick<Inside, 'tables' | 'platform'>) {
   const { db } = tables
   return {
-    async add(given, options = {}) {
+    async add(given: string, options: NewTokenOptions = {}): Promise<NewToken> {
       const mailbox = cleanId(idText(given, 'mailbox'))
       // An unknown option could be a misspelled `may`, and the token would get the widest right.
       checkObjectKeys(options, 'options', TOKEN_KEYS)
       const { label = '', may = 'both', token: ownToken } = options
-      if (!MAY.includes(may))
-        throw new JobmillError('OPTION_INVALID', `must be one of ${MAY.join(', ')}`, {
-          field: 'may',
-          value: quote(may),
-          fix: `Pass ${MAY.join(' or ')}`,
-        })
-      if (typeof label !== 'string' || label.length > LONGEST_LABEL)
-        throw new JobmillError('NAME_INVALID', `must have at most ${LONGEST_LABEL} characters`, {
-          field: 'label',
-          fix: 'Pass a shorter label',
-        })
-      const isThere =
-        mailbox !== null &&
-        (await db
-          .selectFrom('uploads_mailbox')
-          .select('id')
-          .where('id', '=', mailbox)
-          .where('deleted_at', 'is', null)
-          .executeTakeFirst()) !== undefined
-      if (!isThere)
-        throw new JobmillError('OPTION_INVALID', 'must be an existing mailbox', {
-          field: 'mailbox',
-          value: quote(given),
-          fix: 'List the mailboxes with: jobmill-uploads mailboxes list',
-        })
-      const id = newId()
+      if (!MAY.includes(may)) throw invalid('may', may, 'is not a permission', 'Pass upload, consume or both')
+      if (typeof label !== 'string' || label.length > LONGEST_LABEL) {
+        const what = `must be a string of at most ${LONGEST_LABEL} characters`
+        throw invalid('label', label, what, 'Pass a shorter label', 'NAME_INVALID')
+      }
+      if (mailbox === null || (await findLimits(db, mailbox)) === null) {
+        const fix = 'List the mailboxes with: jobmill-uploads mailboxes list'
+        throw invalid('mailbox', given, 'is not the id of a mailbox', fix)
+      }
+      const id = platform.id()
       const token = ownToken ?? `jmu_${randomBytes(32).toString('base64url')}`
-      if (!(await addToken(db, tables.now, { id, mailbox, hash: givenHash(token), label, may })))
-        throw new JobmillError('OPTION_CONFLICT', 'is already in use', {
-          field: 'token',
-          fix: 'Pass another token',
-        })
+      await addToken(db, tables.now, { id, mailbox, hash: givenHash(token), label, may })
       return { id, token }
     },
-    async list(mailbox) {
-      const rows = await db
+    async list(mailbox: string): Promise<TokenInfo[]> {
+      const id = cleanId(idText(mailbox, 'mailbox')) ?? ''
+      return db
         .selectFrom('uploads_token')
-        .selectAll()
-        .where('mailbox', '=', cleanId(idText(mailbox, 'mailbox')) ?? '')
-        .where('revoked_at', 'is', null)
+        .select(['id', 'mailbox', 'label', 'may', 'created_at as createdAt'])
+        .where((token) => token.and({ mailbox: id, revoked_at: null }))
         .orderBy('id')
         .execute()
-      return rows.map((row) => ({
-        id: row.id,
-        mailbox: row.mailbox,
-        label: row.label,
-        may: row.may,
-        createdAt: row.created_at,
-      }))
     },
-    async revoke(id) {
+    /** Returns false if it does not exist. */
+    async revoke(id: string): Promise<boolean> {
       const { numUpdatedRows } = await db
         .updateTable('uploads_token')
         .set({ revoked_at: tables.now })
-        .where('id', '=', cleanId(idText(id, 'token')) ?? '')
-        .where('revoked_at', 'is', null)
+        .where((token) => token.and({ id: cleanId(idText(id, 'token')) ?? '', revoked_at: null }))
         .executeTakeFirstOrThrow()
       return numUpdatedRows > 0n
     },
-    async holderOf(token) {
-      if (token.length > LONGEST_TOKEN) return null
+    /** Null for an unknown or revoked token. */
+    async holderOf(given: string): Promise<Holder | null> {
+      if (given.length > LONGEST_TOKEN) return null
       const row = await db
         .selectFrom('uploads_token')
         .innerJoin('uploads_mailbox', 'uploads_mailbox.id', 'uploads_token.mailbox')
-        .select([
-          'uploads_token.id as token',
-          'uploads_token.may',
-          'uploads_mailbox.id',
-          'uploads_mailbox.quota_bytes',
-          'uploads_mailbox.quota_files',
-          'uploads_mailbox.max_file_bytes',
-          'uploads_mailbox.max_request_bytes',
-          'uploads_mailbox.uploads_at_once',
-        ])
-        .where('uploads_token.hash', '=', hashOf(token))
-        .where('uploads_token.revoked_at', 'is', null)
-        .where('uploads_mailbox.deleted_at', 'is', null)
+        .select(['uploads_token.id as token', 'mailbox', 'may', ...OWN_LIMITS])
+        .where((where) => where.and({ hash: hashOf(given), revoked_at: null, deleted_at: null }))
         .executeTakeFirst()
       if (row === undefined) return null
-      return {
-        token: row.token,
-        mailbox: row.id,
-        may: row.may,
-        limits: {
-          quotaBytes: row.quota_bytes,
-          quotaFiles: row.quota_files,
-          maxFileBytes: row.max_file_bytes,
-          maxRequestBytes: row.max_request_bytes,
-          uploadsPerMailbox: row.uploads_at_once,
-        },
-      }
+      const { token, mailbox, may, ...limits } = row
+      return { token, mailbox, may, limits }
     },
   }
 }
@@ -170,21 +113,25 @@ export function givenHash(token: unknown): string {
   })
 }
 
-/** Returns false if the token exists, even a revoked one. */
+/** Rejects a token that exists, even a revoked one. */
 export async function addToken(
   db: Kysely<Schema>,
   now: Inside['tables']['now'],
-  row: Omit<Schema['uploads_token'], 'created_at' | 'revoked_at'>,
-): Promise<boolean> {
+  row: Omit<Row, 'created_at' | 'revoked_at'>,
+): Promise<void> {
   const added = await db
     .insertInto('uploads_token')
-    .values({ ...row, created_at: now, revoked_at: null })
+    .values({ ...row, created_at: now })
     .onConflict((conflict) => conflict.column('hash').doNothing())
     .returning('id')
     .executeTakeFirst()
-  return added !== undefined
+  if (added === undefined) throw inUse('token', 'is already in use')
+}
+
+export function inUse(field: string, what: string): JobmillError {
+  return new JobmillError('OPTION_CONFLICT', what, { field, fix: `Pass another ${field}` })
 }
 
 function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
+  return digest('sha256', token, 'hex')
 }

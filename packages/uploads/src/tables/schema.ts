@@ -53,7 +53,7 @@ export interface Schema {
     name: string
     type: string
     size: number
-    /** The size limit when the file arrived; null for older rows. */
+    /** The size limit when the file arrived; null if it is unknown. */
     max_size: number | null
     sha256: string
     created_at: number
@@ -72,13 +72,13 @@ export interface Schema {
   uploads_chunk: { blob: string; n: number; bytes: Uint8Array }
 }
 
-/** Integer columns beyond 32 bits, which some drivers return as strings. */
+/** The integers beyond 32 bits in results, which some drivers return as strings. */
 export const WHOLE: ReadonlySet<string> = new Set([
-  'quota_bytes',
-  'quota_files',
-  'max_file_bytes',
-  'max_request_bytes',
-  'uploads_at_once',
+  'quotaBytes',
+  'quotaFiles',
+  'maxFileBytes',
+  'maxRequestBytes',
+  'uploadsPerMailbox',
   'last_seq',
   'size',
   'max_size',

@@ -4,6 +4,11 @@ import { sql, type Step } from 'jobmill-tables'
 const first: Step = async (db, { type, table }) => {
   const bytes = sql.raw(type === 'postgres' ? 'bytea' : 'blob')
   const statements = [
+    // The id of the inbox, which marks its blob folder.
+    sql`CREATE TABLE ${table('uploads_inbox')} (
+      n integer PRIMARY KEY CHECK (n = 1),
+      id text NOT NULL
+    )`,
     sql`CREATE TABLE ${table('uploads_mailbox')} (
       id text PRIMARY KEY,
       name text NOT NULL,
@@ -11,12 +16,18 @@ const first: Step = async (db, { type, table }) => {
       quota_files bigint CHECK (quota_files >= 0),
       max_file_bytes bigint CHECK (max_file_bytes > 0),
       max_request_bytes bigint CHECK (max_request_bytes > 0),
+      uploads_at_once bigint CHECK (uploads_at_once > 0),
       last_seq bigint NOT NULL DEFAULT 0,
       created_at bigint NOT NULL,
+      last_upload_at bigint,
+      unfetched_files bigint NOT NULL DEFAULT 0,
+      unfetched_at bigint,
       deleted_at bigint
     )`,
     // For the sweep, to find removed mailboxes.
     sql`CREATE INDEX uploads_mailbox_deleted ON ${table('uploads_mailbox')} (deleted_at) WHERE deleted_at IS NOT NULL`,
+    // For Mission Control, which shows these mailboxes after their files are gone.
+    sql`CREATE INDEX uploads_mailbox_unfetched ON ${table('uploads_mailbox')} (unfetched_at) WHERE unfetched_at IS NOT NULL`,
     sql`CREATE TABLE ${table('uploads_token')} (
       id text PRIMARY KEY,
       mailbox text NOT NULL,
@@ -41,15 +52,17 @@ const first: Step = async (db, { type, table }) => {
     sql`CREATE INDEX uploads_upload_created ON ${table('uploads_upload')} (created_at)`,
     // Without a foreign key to the mailbox, because files are evidence of receipt: the sweep deletes them,
     // never a cascade. The mailbox comes first, so that a lookup of another mailbox's file costs the same as
-    // one of an unknown file.
+    // one of an unknown file. The size limit at arrival is kept, because limits differ by mailbox. The sweep
+    // relies on the bound of blob numbers.
     sql`CREATE TABLE ${table('uploads_file')} (
       mailbox text NOT NULL,
       id text NOT NULL,
       upload text NOT NULL,
-      n integer NOT NULL,
+      n integer NOT NULL CHECK (n >= 0 AND n < 64),
       name text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
       type text NOT NULL DEFAULT '',
       size bigint NOT NULL CHECK (size > 0),
+      max_size bigint CHECK (size <= max_size),
       sha256 text NOT NULL CHECK (length(sha256) = 64),
       created_at bigint NOT NULL,
       expires_at bigint NOT NULL,
@@ -68,6 +81,10 @@ const first: Step = async (db, { type, table }) => {
     sql`CREATE INDEX uploads_file_swept ON ${table('uploads_file')} (mailbox, id) WHERE swept_at IS NOT NULL`,
     // For the usage of a mailbox, without reading its files.
     sql`CREATE INDEX uploads_file_size ON ${table('uploads_file')} (mailbox, size) WHERE swept_at IS NULL`,
+    // For the orphan scan, to check whether an upload has rows.
+    sql`CREATE INDEX uploads_file_upload ON ${table('uploads_file')} (upload)`,
+    // To count requests for files of other mailboxes.
+    sql`CREATE INDEX uploads_file_id ON ${table('uploads_file')} (id)`,
     sql`CREATE TABLE ${table('uploads_notice')} (
       mailbox text NOT NULL,
       seq bigint NOT NULL,
@@ -93,50 +110,4 @@ const first: Step = async (db, { type, table }) => {
   for (const statement of statements) await statement.execute(db)
 }
 
-/** What Mission Control shows of a mailbox after its files are gone. */
-const remembered: Step = async (db, { table }) => {
-  const mailbox = table('uploads_mailbox')
-  const statements = [
-    sql`ALTER TABLE ${mailbox} ADD COLUMN last_upload_at bigint`,
-    sql`ALTER TABLE ${mailbox} ADD COLUMN unfetched_files bigint NOT NULL DEFAULT 0`,
-    sql`ALTER TABLE ${mailbox} ADD COLUMN unfetched_at bigint`,
-    sql`CREATE INDEX uploads_mailbox_unfetched ON ${mailbox} (unfetched_at) WHERE unfetched_at IS NOT NULL`,
-  ]
-  for (const statement of statements) await statement.execute(db)
-}
-
-/** Lets the orphan scan check whether an upload has rows. */
-const byUpload: Step = async (db, { table }) => {
-  await sql`CREATE INDEX uploads_file_upload ON ${table('uploads_file')} (upload)`.execute(db)
-}
-
-/** The id of the inbox, which marks its blob folder. */
-const identity: Step = async (db, { table }) => {
-  await sql`CREATE TABLE ${table('uploads_inbox')} (
-    n integer PRIMARY KEY CHECK (n = 1),
-    id text NOT NULL
-  )`.execute(db)
-}
-
-/** Parallel uploads of one mailbox. */
-const perMailbox: Step = async (db, { table }) => {
-  await sql`ALTER TABLE ${table('uploads_mailbox')} ADD COLUMN uploads_at_once bigint CHECK (uploads_at_once > 0)`.execute(
-    db,
-  )
-}
-
-/**
- * The limits at arrival, because they differ by mailbox. The bound on blob numbers is the one that the sweep
- * relies on.
- */
-const caps: Step = async (db, { table }) => {
-  await sql`ALTER TABLE ${table('uploads_file')} ADD COLUMN max_size bigint
-    CHECK (size <= max_size AND n >= 0 AND n < 64)`.execute(db)
-}
-
-/** To count requests for files of other mailboxes. */
-const byId: Step = async (db, { table }) => {
-  await sql`CREATE INDEX uploads_file_id ON ${table('uploads_file')} (id)`.execute(db)
-}
-
-export const STEPS: readonly Step[] = [first, remembered, byUpload, identity, perMailbox, caps, byId]
+export const STEPS: readonly Step[] = [first]

@@ -189,7 +189,7 @@ describe('the command line of the client', () => {
         ['pull', folder, ...flags, '--concurrency', '65'],
         {},
         2,
-        /--concurrency: must be a whole number from 1 to 64\. Pass a number in this range/,
+        /--concurrency: must be a whole number from 1 to 64 \(got 65\)\. Pass a number in this range/,
       ],
       [['pull'], env, 2, /pull: missing argument. Run jobmill-uploads pull DIR/],
       // A file instead of a folder.

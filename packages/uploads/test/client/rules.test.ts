@@ -272,7 +272,7 @@ describe.each(STORES)('a puller on %s, when', (store) => {
 
   test.each([
     ['is no JSON', () => new Response('<html>hello</html>')],
-    ['is no list', () => Response.json({ files: 'many', cursor: 'x' })],
+    ['is not a list', () => Response.json({ files: 'many', cursor: 'x' })],
     ['is JSON of another kind', () => Response.json(['x'])],
     ['is 500', () => new Response('no', { status: 500 })],
     ['is 403', () => Response.json({ code: 'FORBIDDEN' }, { status: 403 })],

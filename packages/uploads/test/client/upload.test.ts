@@ -94,7 +94,7 @@ describe.each(STORES)('sending files to an inbox on %s', (store) => {
 
   test('A a client without options is refused by name', () => {
     expect(() => pull(undefined as never)).toThrow(
-      /^options: must be an object\. Pass an object with some of url, /,
+      /^options: must be an object\. Pass an object with any of these keys: url, /,
     )
   })
 

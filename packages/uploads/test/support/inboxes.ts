@@ -254,7 +254,7 @@ export async function pending(box: Box, query = ''): Promise<Page> {
 /** The status, the code and other fields of a refusal. */
 export async function refusal(response: Response): Promise<Record<string, unknown>> {
   if (response.headers.get('content-type') !== 'application/problem+json')
-    throw new Error(`${response.status} is no problem: ${await response.text()}`)
+    throw new Error(`${response.status} is not a problem response: ${await response.text()}`)
   return (await response.json()) as Record<string, unknown>
 }
 

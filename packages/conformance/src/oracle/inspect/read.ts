@@ -1,17 +1,23 @@
-/** The read side: jobs, attempts, counts, queues and instances as callers see them. */
-import type {
-  AttemptRecord,
-  Held,
-  InstanceRecord,
-  JobFailure,
-  JobRecord,
-  JobResult,
-  JobSummary,
-  LimitRecord,
-  Outcome,
-  QueueCounts,
-  QueueRecord,
+/** The read side: jobs, attempts, counts, queues and instances as callers see them, and what waits. */
+import {
+  type AttemptRecord,
+  type Held,
+  type InstanceRecord,
+  JOB_STATES,
+  type JobFailure,
+  type JobRecord,
+  type JobResult,
+  type JobState,
+  type JobSummary,
+  type LimitRecord,
+  type Outcome,
+  POSITION_MOST,
+  type QueueCounts,
+  type QueueRecord,
+  UNSERVED_ROWS,
+  type UnservedKind,
 } from 'jobmill/store'
+import { inClaimOrder } from '../jobs/claim.ts'
 import { holdOf } from '../jobs/enqueue.ts'
 import { limitRecord } from '../limits.ts'
 import { runningUnder, instanceState } from '../instances/liveness.ts'
@@ -20,23 +26,12 @@ import { queueRecord } from '../queues.ts'
 import type { OracleJob, OracleState } from '../state.ts'
 
 export function summary(state: OracleState, job: OracleJob): JobSummary {
-  const { id, kind, queue, priority, attempt, maxAttempts, crashes, tags, orderKey, enqueuedAt, run } = job
+  const { payload, metadata, timeoutMs, dedupe, seq, readyAt, run, result, attempts, ...common } = job
   return {
-    id,
-    kind,
-    queue,
-    state: job.state,
-    priority,
-    attempt,
-    maxAttempts,
-    crashes,
-    tags,
-    orderKey,
+    ...common,
     waitsForOrder: isInOrderQueue(state, job),
-    enqueuedAt,
     dueAt: job.state === 'scheduled' ? job.dueAt : null,
     startedAt: run?.startedAt ?? null,
-    endedAt: job.endedAt,
     instance: run?.instance ?? null,
     cancelReason: run?.cancelReason ?? null,
   }
@@ -60,8 +55,8 @@ export function get(state: OracleState, ids: readonly string[]): (JobRecord | nu
   })
 }
 
-export function holders(state: OracleState, now: number, keys: readonly string[]): (string | null)[] {
-  return keys.map((key) => holdOf(state, now, key)?.holder ?? null)
+export function holders(state: OracleState, keys: readonly string[]): (string | null)[] {
+  return keys.map((key) => holdOf(state, key)?.holder ?? null)
 }
 
 export function results(state: OracleState, ids: readonly string[]): (JobResult | null)[] {
@@ -86,7 +81,7 @@ export function failures(state: OracleState, ids: readonly string[]): (JobFailur
   return ids.map((id) => {
     const job = state.jobs.get(id)
     const last = job?.attempts.at(-1)
-    if (last === undefined || !(job?.state === 'dead' || FAILED.includes(last.outcome))) return null
+    if (job === undefined || last === undefined || !(job.state === 'dead' || lastFailed(job))) return null
     return { error: last.error, at: last.endedAt, outcome: last.outcome }
   })
 }
@@ -95,47 +90,65 @@ export function history(state: OracleState, id: string): AttemptRecord[] {
   return (state.jobs.get(id)?.attempts ?? []).map(({ wentTo: _, ...attempt }) => attempt)
 }
 
-export function counts(state: OracleState, now: number): QueueCounts[] {
+export function counts(state: OracleState): QueueCounts[] {
   return byName(state.queues).map(([queue]) => {
     const jobs = [...state.jobs.values()].filter((job) => job.queue === queue)
-    const count = (state: OracleJob['state']): number => jobs.filter((job) => job.state === state).length
+    const count = (state: JobState): number => jobs.filter((job) => job.state === state).length
+    const numbers = Object.fromEntries(JOB_STATES.map((state) => [state, count(state)]))
     const ready = jobs.filter((job) => job.state === 'ready').map((job) => job.readyAt)
-    return {
-      queue,
-      scheduled: count('scheduled'),
-      ready: count('ready'),
-      running: count('running'),
-      done: count('done'),
-      dead: count('dead'),
-      cancelled: count('cancelled'),
-      oldestReadyMs: ready.length === 0 ? null : now - Math.min(...ready),
-    }
+    const oldestReadyMs = ready.length === 0 ? null : state.now - Math.min(...ready)
+    return { queue, ...(numbers as Record<JobState, number>), oldestReadyMs }
   })
 }
 
-export function queues(state: OracleState, now: number): QueueRecord[] {
-  return byName(state.queues).map(([name, queue]) => queueRecord(now, name, queue))
+export function queues(state: OracleState): QueueRecord[] {
+  return byName(state.queues).map(([name, queue]) => queueRecord(state, name, queue))
 }
 
-export function limits(state: OracleState, now: number): LimitRecord[] {
-  return byName(state.limits).map(([name, limit]) => limitRecord(now, name, limit))
+export function limits(state: OracleState): LimitRecord[] {
+  return byName(state.limits).map(([name, limit]) => limitRecord(state, name, limit))
 }
 
-export function instances(state: OracleState, now: number): InstanceRecord[] {
+export function instances(state: OracleState): InstanceRecord[] {
   return byName(state.instances).map(([, instance]) => {
     const { ended: _, ...known } = instance
-    return { ...known, state: instanceState(now, instance) }
+    return { ...known, state: instanceState(state, instance) }
   })
 }
 
-export function held(state: OracleState, now: number, instance: string): Held[] {
+export function held(state: OracleState, instance: string): Held[] {
   return runningUnder(state, instance).map(({ job, run }) => ({
     id: job.id,
     token: run.token,
-    ageMs: now - run.startedAt,
+    ageMs: state.now - run.startedAt,
   }))
 }
 
 export function byName<T>(named: ReadonlyMap<string, T>): [string, T][] {
   return [...named].toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** How many ready jobs would be claimed before this one. */
+export function position(state: OracleState, id: string, kinds?: readonly string[]): number | null {
+  const job = state.jobs.get(id)
+  if (job?.state !== 'ready') return null
+  const lane = inClaimOrder(state).filter(({ queue }) => queue === job.queue)
+  const before = lane.slice(0, lane.indexOf(job)).filter(({ kind }) => kinds?.includes(kind) ?? true)
+  return Math.min(POSITION_MOST, before.length)
+}
+
+/** Kinds with waiting jobs that no running instance handles in their queue. */
+export function unservedKinds(state: OracleState): UnservedKind[] {
+  const alive = [...state.instances.values()].filter((instance) => instanceState(state, instance) === 'alive')
+  const isServed = ({ queue, kind }: OracleJob): boolean =>
+    alive.some(({ queues, kinds }) => queues.includes(queue) && kinds.includes(kind))
+  const byQueue = Map.groupBy(inClaimOrder(state), ({ queue }) => queue)
+  return byName(byQueue).flatMap(([queue, jobs]) => {
+    const waiting = jobs.slice(0, UNSERVED_ROWS).filter((job) => !isServed(job))
+    return byName(Map.groupBy(waiting, ({ kind }) => kind)).map(([kind, alike]) => ({
+      queue,
+      kind,
+      jobs: alike.length,
+    }))
+  })
 }

@@ -1,5 +1,5 @@
 /** Leadership: an instance takes vacant duties, renews its own, and loses them when it ends. */
-import type { DutyBid, DutyRecord, HeartbeatRequest } from 'jobmill/store'
+import type { DutyRecord, HeartbeatRequest } from 'jobmill/store'
 import type { OracleState } from '../state.ts'
 
 /**
@@ -8,40 +8,30 @@ import type { OracleState } from '../state.ts'
  */
 export function leadDuties(
   state: OracleState,
-  now: number,
   { instance, leaseMs, duties }: HeartbeatRequest,
   isWritten: boolean,
 ): string[] {
-  for (const bid of duties) {
-    const { leader } = readDuty(state, now, bid.name)
-    if (leader === null || (leader === instance && isWritten)) lead(state, now, bid, { instance, leaseMs })
+  for (const { name, succeededAgoMs, failures } of duties) {
+    const { leader, lastSuccessAt } = readDuty(state, name)
+    if (leader !== null && (leader !== instance || !isWritten)) continue
+    state.duties.set(name, {
+      name,
+      leader: instance,
+      expiresAt: state.now + leaseMs,
+      // A leader without a success keeps the previous value.
+      lastSuccessAt: succeededAgoMs === null ? lastSuccessAt : state.now - succeededAgoMs,
+      failures,
+    })
   }
   const names = new Set(duties.map(({ name }) => name))
-  return [...names].filter((name) => readDuty(state, now, name).leader === instance).toSorted()
-}
-
-function lead(
-  state: OracleState,
-  now: number,
-  { name, succeededAgoMs, failures }: DutyBid,
-  { instance, leaseMs }: { readonly instance: string; readonly leaseMs: number },
-): void {
-  state.duties.set(name, {
-    name,
-    leader: instance,
-    expiresAt: now + leaseMs,
-    // A leader without a success keeps the previous value.
-    lastSuccessAt:
-      succeededAgoMs === null ? (state.duties.get(name)?.lastSuccessAt ?? null) : now - succeededAgoMs,
-    failures,
-  })
+  return [...names].filter((name) => readDuty(state, name).leader === instance).toSorted()
 }
 
 /** As others see it: from the last millisecond of its lease on, the duty has no leader. */
-function readDuty(state: OracleState, now: number, name: string): DutyRecord {
+function readDuty(state: OracleState, name: string): DutyRecord {
   const duty = state.duties.get(name)
   if (duty === undefined) return { name, leader: null, expiresAt: null, lastSuccessAt: null, failures: 0 }
-  const isLed = duty.expiresAt !== null && duty.expiresAt > now
+  const isLed = duty.expiresAt !== null && duty.expiresAt > state.now
   return isLed ? { ...duty } : { ...duty, leader: null, expiresAt: null }
 }
 
@@ -50,6 +40,6 @@ export function releaseDuties(state: OracleState, instance: string): void {
     if (duty.leader === instance) Object.assign(duty, { leader: null, expiresAt: null })
 }
 
-export function readDuties(state: OracleState, now: number): DutyRecord[] {
-  return [...state.duties.keys()].toSorted().map((name) => readDuty(state, now, name))
+export function readDuties(state: OracleState): DutyRecord[] {
+  return [...state.duties.keys()].toSorted().map((name) => readDuty(state, name))
 }

@@ -1,45 +1,57 @@
 /**
- * register, renew and deregister: which instances are alive, and what happens to the jobs of one that stops.
+ * register, renew, deregister and reap: which instances are alive, and what happens to the jobs of one that
+ * stops or is lost.
  */
-import type { Heartbeat, HeartbeatRequest, NewInstance } from 'jobmill/store'
+import {
+  crashError,
+  type Death,
+  type FullStore,
+  type Heartbeat,
+  type HeartbeatRequest,
+  KEY_TAKEN,
+  type NewInstance,
+  NO_CRASH,
+  onDeadJob,
+  type Reaped,
+  type ReapedJob,
+  STOOD_STILL,
+} from 'jobmill/store'
 import { budgetInMs, claimable } from '../jobs/claim.ts'
-import { leadDuties, releaseDuties } from './duties.ts'
-import { runningUnder, instanceState } from './liveness.ts'
-import { takeCrashesBack } from './lost-jobs.ts'
+import { enqueue } from '../jobs/enqueue.ts'
 import { end, putBack, record, refund } from '../jobs/moves.ts'
-import { dropPermits } from '../limits.ts'
-import { dropSlots, readSlots } from './slots.ts'
+import { retry } from '../jobs/operate.ts'
 import { stageInMs } from '../jobs/stage.ts'
-import type { OracleInstance, OracleState } from '../state.ts'
-import { scheduleInMs } from '../schedules/ticks.ts'
+import { dropPermits } from '../limits.ts'
+import { scheduleInMs } from '../schedules.ts'
+import type { OracleInstance, OracleJob, OracleState, Run } from '../state.ts'
+import { leadDuties, releaseDuties } from './duties.ts'
+import { instanceState, runningUnder } from './liveness.ts'
+import { dropSlots, readSlots } from './slots.ts'
 
-export function register(
-  state: OracleState,
-  now: number,
-  { leaseMs, stoodStill, ...instance }: NewInstance,
-): void {
+export function register(state: OracleState, { leaseMs, stoodStill, ...instance }: NewInstance): void {
   state.instances.set(instance.id, {
     ...instance,
-    startedAt: now,
-    renewedAt: now,
-    expiresAt: now + leaseMs,
+    startedAt: state.now,
+    renewedAt: state.now,
+    expiresAt: state.now + leaseMs,
     ended: null,
     endedAt: null,
   })
   state.membersVersion += 1
-  takeCrashesBack(state, now, instance.id, stoodStill)
+  takeCrashesBack(state, instance.id, stoodStill)
 }
 
-export function renew(state: OracleState, now: number, request: HeartbeatRequest): Heartbeat {
+export function renew(state: OracleState, request: HeartbeatRequest): Heartbeat {
   const instance = state.instances.get(request.instance)
   const alive = instance !== undefined && instance.ended === null
   const isWritten =
-    alive && (instanceState(now, instance) === 'expired' || now - instance.renewedAt >= request.renewEveryMs)
+    alive &&
+    (instanceState(state, instance) === 'expired' || state.now - instance.renewedAt >= request.renewEveryMs)
   if (isWritten) {
-    instance.renewedAt = now
-    instance.expiresAt = now + request.leaseMs
+    instance.renewedAt = state.now
+    instance.expiresAt = state.now + request.leaseMs
   }
-  const leads = alive ? leadDuties(state, now, request, isWritten) : []
+  const leads = alive ? leadDuties(state, request, isWritten) : []
   const queues = request.queues.map((queue) => ({ queue, room: 1 }))
   const asked = { queues, kinds: request.kinds, limit: 1 }
   return {
@@ -53,48 +65,106 @@ export function renew(state: OracleState, now: number, request: HeartbeatRequest
     slots: readSlots(state).flatMap(({ instance, queue, workers }) =>
       instance === request.instance ? [{ queue, workers }] : [],
     ),
-    ready: claimable(state, now, { ...asked, quarantined: 'skip' }).length > 0,
-    quarantined: claimable(state, now, { ...asked, quarantined: 'only' }).length > 0,
-    stageInMs: stageInMs(state, now),
-    budgetInMs: budgetInMs(state, now, asked),
-    scheduleInMs: scheduleInMs(state, now),
-    expired: [...state.instances.values()].some((one) => instanceState(now, one) === 'expired'),
+    ready: claimable(state, { ...asked, quarantined: 'skip' }).length > 0,
+    quarantined: claimable(state, { ...asked, quarantined: 'only' }).length > 0,
+    stageInMs: stageInMs(state),
+    budgetInMs: budgetInMs(state, asked),
+    scheduleInMs: scheduleInMs(state),
+    expired: [...state.instances.values()].some((one) => instanceState(state, one) === 'expired'),
     unrolled: state.openDeltas.length > 0,
   }
 }
 
 /** Marks an instance as ended. Its duties, slots and permits outside of jobs are released at once. */
-export function endInstance(
-  state: OracleState,
-  now: number,
-  instance: OracleInstance,
-  ended: 'lost' | 'stopped',
-): void {
+function endInstance(state: OracleState, instance: OracleInstance, ended: 'lost' | 'stopped'): void {
   instance.ended = ended
-  instance.endedAt = now
+  instance.endedAt = state.now
   releaseDuties(state, instance.id)
   dropSlots(state, instance.id)
   dropPermits(state, (_, permit) => permit.instance === instance.id)
   state.membersVersion += 1
 }
 
-export function deregister(state: OracleState, now: number, id: string): number {
+export function deregister(state: OracleState, id: string): number {
   const instance = state.instances.get(id)
   if (instance === undefined) return 0
   if (instance.ended !== null) {
-    takeCrashesBack(state, now, id)
+    takeCrashesBack(state, id)
     return 0
   }
-  endInstance(state, now, instance, 'stopped')
+  endInstance(state, instance, 'stopped')
   const jobs = runningUnder(state, id)
   for (const { job, run } of jobs) {
     if (run.cancelReason !== null) {
       // The job ended, so there must be a record of its outcome.
-      record(now, job, run, { outcome: 'cancelled', error: run.cancelReason, wentTo: null })
+      record(state, job, run, { outcome: 'cancelled', error: run.cancelReason, wentTo: null })
     }
     refund(job)
     if (run.cancelReason === null) putBack(state, job)
-    else end(state, now, job, 'cancelled')
+    else end(state, job, 'cancelled')
   }
   return jobs.length
+}
+
+/** No claim can arrive late here, so only expired instances can hold jobs to reclaim. */
+export function reap(
+  state: OracleState,
+  { crashesUntilDead, limit }: Parameters<FullStore['instances']['reap']>[0],
+): Reaped {
+  const deaths: Death[] = []
+  const expired = [...state.instances.values()]
+    .filter((instance) => instanceState(state, instance) === 'expired')
+    .toSorted((a, b) => a.expiresAt - b.expiresAt)
+    .slice(0, limit)
+  const jobs = expired.flatMap((instance) => {
+    endInstance(state, instance, 'lost')
+    return runningUnder(state, instance.id).map(({ job, run }) => {
+      const reaped = takeBack(state, job, run, crashesUntilDead)
+      if (reaped.state === 'dead' && instance.onDead.includes(job.kind))
+        deaths.push({ ...reaped, orderKey: job.orderKey, error: crashError(job.crashes), at: state.now })
+      return reaped
+    })
+  })
+  const inOrder = deaths.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  enqueue(state, inOrder.map(onDeadJob))
+  return { instances: expired.map(({ id }) => id), jobs }
+}
+
+function takeBack(state: OracleState, job: OracleJob, run: Run, crashesUntilDead: number): ReapedJob {
+  job.crashes += 1
+  const error = run.cancelReason ?? crashError(job.crashes)
+  record(state, job, run, { outcome: 'interrupted', error, wentTo: null })
+  refund(job)
+  const to = run.cancelReason !== null ? 'cancelled' : job.crashes >= crashesUntilDead ? 'dead' : 'ready'
+  if (to !== 'cancelled') {
+    const lost = state.lostJobs.get(run.instance) ?? []
+    state.lostJobs.set(run.instance, [...lost, { id: job.id, token: run.token }])
+  }
+  if (to === 'ready') putBack(state, job)
+  else end(state, job, to)
+  return { id: job.id, queue: job.queue, kind: job.kind, crashes: job.crashes, state: to }
+}
+
+/** Reverts the crash counts of an instance that was reaped although its process is alive. */
+function takeCrashesBack(state: OracleState, instance: string, stoodStill = false): void {
+  const lost = state.lostJobs.get(instance) ?? []
+  state.lostJobs.delete(instance)
+  for (const { id, token } of lost.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+    const job = state.jobs.get(id)
+    if (job === undefined) continue
+    if (stoodStill) {
+      changeError(job, token, (error) => `${error ?? ''}${STOOD_STILL}`)
+      continue
+    }
+    const last = job.attempts.at(-1)
+    const diedOfCrash = job.state === 'dead' && last?.outcome === 'interrupted' && last.wentTo === null
+    job.crashes = Math.max(0, job.crashes - 1)
+    changeError(job, token, () => NO_CRASH)
+    if (!diedOfCrash || retry(state, [id])[0]?.verdict !== 'refused') continue
+    changeError(job, last.token, (error) => `${(error ?? '').replace(KEY_TAKEN, '')}${KEY_TAKEN}`)
+  }
+}
+
+function changeError(job: OracleJob, token: number, error: (before: string | null) => string): void {
+  job.attempts = job.attempts.map((one) => (one.token === token ? { ...one, error: error(one.error) } : one))
 }

@@ -2,13 +2,13 @@
 import type { InstanceRecord } from 'jobmill/store'
 import type { OracleInstance, OracleJob, OracleState, Run } from '../state.ts'
 
-export function instanceState(now: number, instance: OracleInstance): InstanceRecord['state'] {
-  return instance.ended ?? (instance.expiresAt <= now ? 'expired' : 'alive')
+export function instanceState(state: OracleState, instance: OracleInstance): InstanceRecord['state'] {
+  return instance.ended ?? (instance.expiresAt <= state.now ? 'expired' : 'alive')
 }
 
-export function isAlive(state: OracleState, now: number, id: string): boolean {
+export function isAlive(state: OracleState, id: string): boolean {
   const instance = state.instances.get(id)
-  return instance !== undefined && instanceState(now, instance) === 'alive'
+  return instance !== undefined && instanceState(state, instance) === 'alive'
 }
 
 export function runningUnder(state: OracleState, id: string): { job: OracleJob; run: Run }[] {

@@ -3,13 +3,13 @@ import type { Slot, SlotChange } from 'jobmill/store'
 import { isAlive } from './liveness.ts'
 import type { OracleState } from '../state.ts'
 
-export function assign(state: OracleState, now: number, changes: readonly SlotChange[]): number {
-  return changes.filter((change) => assignOne(state, now, change)).length
+export function assign(state: OracleState, changes: readonly SlotChange[]): number {
+  return changes.filter((change) => assignOne(state, change)).length
 }
 
 /** False when there is nothing to write. */
-function assignOne(state: OracleState, now: number, { instance, queue, workers }: SlotChange): boolean {
-  if (!state.queues.has(queue) || !isAlive(state, now, instance)) return false
+function assignOne(state: OracleState, { instance, queue, workers }: SlotChange): boolean {
+  if (!state.queues.has(queue) || !isAlive(state, instance)) return false
   const known = state.slots.find((slot) => slot.instance === instance && slot.queue === queue)
   if ((known?.workers ?? null) === workers) return false
   state.slots = state.slots.filter((slot) => slot !== known)

@@ -1,46 +1,44 @@
 /** claim: leases the best ready jobs that the request allows, under one new token. */
 import { type ClaimRequest, DEFAULTS, type Lease } from 'jobmill/store'
-import { roomIn, roomInMs, spend } from '../limits.ts'
+import { liveLimit, spend } from '../limits.ts'
 import { isAlive } from '../instances/liveness.ts'
 import type { OracleJob, OracleState } from '../state.ts'
 
-export function claim(state: OracleState, now: number, request: ClaimRequest): Lease[] {
-  if (!isAlive(state, now, request.instance)) return []
-  const jobs = claimable(state, now, request)
+export function claim(state: OracleState, request: ClaimRequest): Lease[] {
+  if (!isAlive(state, request.instance)) return []
+  const jobs = claimable(state, request)
   if (jobs.length === 0) return []
   for (const [name, limited] of Map.groupBy(jobs, (job) => limitNameOf(state, job.queue))) {
     const ids = limited.map(({ id }) => id)
-    if (name !== null) spend(state, now, name, ids)
+    if (name !== null) spend(state, name, ids)
   }
-  return leaseTo(state, now, request.instance, jobs)
+  return leaseTo(state, request.instance, jobs)
 }
 
 /** Marks the jobs as running, all under one new token. */
-export function leaseTo(
-  state: OracleState,
-  now: number,
-  instance: string,
-  jobs: readonly OracleJob[],
-): Lease[] {
+export function leaseTo(state: OracleState, instance: string, jobs: readonly OracleJob[]): Lease[] {
   state.lastToken += 1
   const token = state.lastToken
   for (const job of jobs) {
     job.state = 'running'
     job.attempt += 1
-    job.run = { token, instance, startedAt: now, cancelReason: null, progress: null, log: null }
+    job.run = { token, instance, startedAt: state.now, cancelReason: null, progress: null, log: null }
   }
-  return jobs.map((job) => leaseOf(job, token, now))
+  return jobs.map((job) => {
+    const { state: _, dedupe, dueAt, seq, run, result, endedAt, attempts, ...lease } = job
+    return { ...lease, token, waitedMs: state.now - job.readyAt }
+  })
 }
 
 type Wanted = Omit<ClaimRequest, 'instance'>
 
 /** The jobs a claim would lease, in the order of the reply. Does not check whether the instance may claim. */
-export function claimable(state: OracleState, now: number, request: Wanted): OracleJob[] {
+export function claimable(state: OracleState, request: Wanted): OracleJob[] {
   const limit = request.quarantined === 'only' ? 1 : request.limit
-  const waiting = inClaimOrder(state).filter((job) => isWanted(state, now, job, request))
+  const waiting = inClaimOrder(state).filter((job) => isWanted(state, job, request))
   const chosen = take(
     waiting.filter((job) => limitNameOf(state, job.queue) === null),
-    roomsOf(request),
+    new Map(request.queues.map(({ queue, room }) => [queue, room])),
     limit,
   )
   // Several queues may use the same limit.
@@ -48,7 +46,7 @@ export function claimable(state: OracleState, now: number, request: Wanted): Ora
   for (const { queue, room } of request.queues) {
     const name = limitNameOf(state, queue)
     if (name === null) continue
-    const budget = left.get(name) ?? roomIn(state, now, name)
+    const budget = left.get(name) ?? liveLimit(state, name).available
     const own = waiting.filter((job) => job.queue === queue && !chosen.includes(job))
     const jobs = own.slice(0, Math.min(room, budget, limit - chosen.length))
     left.set(name, budget - jobs.length)
@@ -58,20 +56,9 @@ export function claimable(state: OracleState, now: number, request: Wanted): Ora
 }
 
 /** Whether the queue is open and the request includes the job. */
-function isWanted(
-  state: OracleState,
-  now: number,
-  job: OracleJob,
-  { kinds, quarantined: quarantine }: Wanted,
-): boolean {
+function isWanted(state: OracleState, job: OracleJob, { kinds, quarantined }: Wanted): boolean {
   const isQuarantined = job.crashes >= DEFAULTS.crashesUntilAlone
-  return (
-    isOpen(state, now, job.queue) && kinds.includes(job.kind) && isQuarantined === (quarantine === 'only')
-  )
-}
-
-function roomsOf(request: Wanted): Map<string, number> {
-  return new Map(request.queues.map(({ queue, room }) => [queue, room]))
+  return isOpen(state, job.queue) && kinds.includes(job.kind) && isQuarantined === (quarantined === 'only')
 }
 
 /** The first of these jobs, as many as their queues have capacity for, and at most `limit`. */
@@ -87,16 +74,13 @@ export function take(jobs: readonly OracleJob[], rooms: Map<string, number>, lim
 }
 
 /** When a limit that blocks ready jobs of these queues and kinds has a token again. */
-export function budgetInMs(
-  state: OracleState,
-  now: number,
-  request: Pick<Wanted, 'queues' | 'kinds'>,
-): number | null {
+export function budgetInMs(state: OracleState, request: Pick<Wanted, 'queues' | 'kinds'>): number | null {
   const times = request.queues.flatMap(({ queue }) => {
     const name = limitNameOf(state, queue)
-    if (name === null || !isOpen(state, now, queue) || roomIn(state, now, name) > 0) return []
+    if (name === null || !isOpen(state, queue)) return []
+    const { available, nextInMs } = liveLimit(state, name)
     const waits = inClaimOrder(state).some((job) => job.queue === queue && request.kinds.includes(job.kind))
-    return waits ? (roomInMs(state, now, name) ?? []) : []
+    return available === 0 && waits ? (nextInMs ?? []) : []
   })
   return times.length === 0 ? null : Math.min(...times)
 }
@@ -109,34 +93,11 @@ export function inClaimOrder(state: OracleState): OracleJob[] {
   return [...state.jobs.values()].filter((job) => job.state === 'ready').toSorted(byClaimOrder)
 }
 
-export function byClaimOrder(a: OracleJob, b: OracleJob): number {
+function byClaimOrder(a: OracleJob, b: OracleJob): number {
   return a.priority - b.priority || a.seq - b.seq
 }
 
-export function isOpen(state: OracleState, now: number, name: string): boolean {
+export function isOpen(state: OracleState, name: string): boolean {
   const queue = state.queues.get(name)
-  return queue !== undefined && !queue.settings.paused && queue.coolUntil <= now
-}
-
-function leaseOf(job: OracleJob, token: number, now: number): Lease {
-  const { id, kind, queue, priority, attempt, maxAttempts, crashes, payload } = job
-  const { timeoutMs, tags, metadata, orderKey, enqueuedAt, readyAt } = job
-  return {
-    id,
-    token,
-    kind,
-    queue,
-    priority,
-    attempt,
-    maxAttempts,
-    crashes,
-    payload,
-    timeoutMs,
-    tags,
-    metadata,
-    orderKey,
-    enqueuedAt,
-    readyAt,
-    waitedMs: now - readyAt,
-  }
+  return queue !== undefined && !queue.settings.paused && queue.coolUntil <= state.now
 }

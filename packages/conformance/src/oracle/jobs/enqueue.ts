@@ -1,27 +1,36 @@
-/** enqueue: inserts jobs, recognizes repeated ones, and applies dedupe keys. */
-import { DEFAULT_QUEUE_SETTINGS, type Enqueued, type NewJob, UNDECLARED } from 'jobmill/store'
+/** enqueue: inserts jobs, recognizes repeated ones, applies dedupe keys, and dispatches jobs directly. */
+import {
+  DEFAULT_QUEUE_SETTINGS,
+  type DirectDispatchOffer,
+  type Enqueued,
+  isOneWrite,
+  type NewJob,
+  UNDECLARED,
+} from 'jobmill/store'
+import { isAlive } from '../instances/liveness.ts'
+import { inClaimOrder, isOpen, leaseTo, limitNameOf, take } from './claim.ts'
 import { makeReady, schedule } from './moves.ts'
 import { goFirst, isInOrderQueue, joinOrderQueue, leaveOrderQueue, needsOrderLock } from './order-key.ts'
 import type { Hold, OracleJob, OracleState } from '../state.ts'
 
-export function enqueue(state: OracleState, now: number, jobs: readonly NewJob[]): Enqueued[] {
-  return jobs.map((job) => enqueueOne(state, now, job))
+export function enqueue(state: OracleState, jobs: readonly NewJob[]): Enqueued[] {
+  return jobs.map((job) => enqueueOne(state, job))
 }
 
-function enqueueOne(state: OracleState, now: number, job: NewJob): Enqueued {
+function enqueueOne(state: OracleState, job: NewJob): Enqueued {
   if (state.jobs.has(job.id)) return { id: job.id, outcome: 'enqueued' }
-  const hold = job.dedupe === null ? undefined : holdOf(state, now, job.dedupe.key)
-  if (hold !== undefined) return collide(state, now, job, hold)
+  const hold = job.dedupe === null ? undefined : holdOf(state, job.dedupe.key)
+  if (hold !== undefined) return collide(state, job, hold)
   if (job.dedupe !== null) state.holds.set(job.dedupe.key, { holder: job.id, until: null })
   ensureQueue(state, job.queue)
   const { dueAt: _named, delayMs: _delay, first = false, ...kept } = job
   const written: OracleJob = {
     ...kept,
-    enqueuedAt: now,
+    enqueuedAt: state.now,
     state: 'scheduled',
     attempt: 0,
     crashes: 0,
-    dueAt: dueAtOf(now, job),
+    dueAt: dueAtOf(state, job),
     seq: 0,
     readyAt: 0,
     run: null,
@@ -30,43 +39,43 @@ function enqueueOne(state: OracleState, now: number, job: NewJob): Enqueued {
     attempts: [],
   }
   state.jobs.set(job.id, written)
-  if (written.dueAt <= now) becomeDue(state, now, written)
+  if (written.dueAt <= state.now) becomeDue(state, written)
   if (first && isInOrderQueue(state, written)) goFirst(state, written)
   return { id: job.id, outcome: 'enqueued' }
 }
 
 /** The hold on a key, unless it has expired. */
-export function holdOf(state: OracleState, now: number, key: string): Hold | undefined {
+export function holdOf(state: OracleState, key: string): Hold | undefined {
   const hold = state.holds.get(key)
-  return hold === undefined || (hold.until !== null && hold.until <= now) ? undefined : hold
+  return hold === undefined || (hold.until !== null && hold.until <= state.now) ? undefined : hold
 }
 
-function collide(state: OracleState, now: number, job: NewJob, { holder: id }: Hold): Enqueued {
+function collide(state: OracleState, job: NewJob, { holder: id }: Hold): Enqueued {
   const holder = state.jobs.get(id)
   const waits = holder?.state === 'scheduled' || holder?.state === 'ready'
   if (holder === undefined || !waits || job.dedupe?.onConflict !== 'replace' || holder.kind !== job.kind)
     return { id, outcome: 'duplicate' }
   holder.payload = job.payload
-  holder.enqueuedAt = now
-  const dueAt = dueAtOf(now, job)
-  if (dueAt > now) {
+  holder.enqueuedAt = state.now
+  const dueAt = dueAtOf(state, job)
+  if (dueAt > state.now) {
     leaveOrderQueue(state, holder)
     schedule(state, holder, dueAt)
   } else if (holder.state === 'scheduled') {
     holder.dueAt = dueAt
-    if (!isInOrderQueue(state, holder)) becomeDue(state, now, holder)
+    if (!isInOrderQueue(state, holder)) becomeDue(state, holder)
   }
   return { id, outcome: 'replaced' }
 }
 
 /** A scheduled job is due: it becomes ready, or joins the order queue if another job holds its order lock. */
-export function becomeDue(state: OracleState, now: number, job: OracleJob): void {
+export function becomeDue(state: OracleState, job: OracleJob): void {
   if (needsOrderLock(state, job)) joinOrderQueue(state, job)
-  else makeReady(state, now, job)
+  else makeReady(state, job)
 }
 
-function dueAtOf(now: number, job: NewJob): number {
-  return job.dueAt ?? now + job.delayMs
+function dueAtOf(state: OracleState, job: NewJob): number {
+  return job.dueAt ?? state.now + job.delayMs
 }
 
 export function ensureQueue(state: OracleState, name: string): void {
@@ -76,5 +85,43 @@ export function ensureQueue(state: OracleState, name: string): void {
     sources: UNDECLARED,
     coolUntil: 0,
     throttles: 0,
+  })
+}
+
+/** Leases new jobs that can start at once to the instance that enqueues them. */
+export function enqueueWithDirectDispatch(
+  state: OracleState,
+  jobs: readonly NewJob[],
+  { instance, queues, kinds }: DirectDispatchOffer,
+): Enqueued[] {
+  // The best ready priority of each queue, of any kind, including quarantined jobs. Jobs of this call do not
+  // block each other.
+  const best = new Map(
+    inClaimOrder(state)
+      .toReversed()
+      .map(({ queue, priority }) => [queue, priority]),
+  )
+  const replies = enqueue(state, jobs)
+  if (!isOneWrite(jobs) || !isAlive(state, instance)) return replies
+  const asked = new Set(jobs.map(({ id }) => id))
+  // Delayed jobs and jobs with an order key are not ready. A job with a dedupe key may be.
+  const eligible = inClaimOrder(state).filter(
+    (job) =>
+      asked.has(job.id) &&
+      job.dedupe === null &&
+      kinds.includes(job.kind) &&
+      isOpen(state, job.queue) &&
+      limitNameOf(state, job.queue) === null &&
+      job.priority < (best.get(job.queue) ?? Number.POSITIVE_INFINITY),
+  )
+  // A queue may be listed twice: its free workers add up.
+  const rooms = new Map<string, number>()
+  for (const { queue, room } of queues) rooms.set(queue, (rooms.get(queue) ?? 0) + room)
+  const chosen = take(eligible, rooms, Number.POSITIVE_INFINITY)
+  if (chosen.length === 0) return replies
+  const leases = new Map(leaseTo(state, instance, chosen).map((lease) => [lease.id, lease]))
+  return replies.map((reply) => {
+    const lease = leases.get(reply.id)
+    return lease === undefined ? reply : { ...reply, lease }
   })
 }

@@ -4,11 +4,11 @@ import { enqueue } from './enqueue.ts'
 import { end, makeReady, putBack, record, refund, schedule } from './moves.ts'
 import type { OracleJob, OracleState, Run } from '../state.ts'
 
-export function finish(state: OracleState, now: number, items: readonly Finish[]): Finished[] {
+export function finish(state: OracleState, items: readonly Finish[]): Finished[] {
   const curved = new Set<string>()
   return items.map((item) => {
     const job = state.jobs.get(item.id)
-    if (job?.run?.token === item.token) return finishOne(state, now, item, job, job.run, curved)
+    if (job?.run?.token === item.token) return finishOne(state, item, job, job.run, curved)
     if (job === undefined && forgets(item.transition))
       return { id: item.id, accepted: true, state: 'done', followUps: [] }
     // Only a write of finish can be repeated. A lease that was taken away stays stale.
@@ -20,7 +20,6 @@ export function finish(state: OracleState, now: number, items: readonly Finish[]
 
 function finishOne(
   state: OracleState,
-  now: number,
   item: Finish,
   job: OracleJob,
   run: Run,
@@ -31,15 +30,15 @@ function finishOne(
   const outcome = forced ? 'cancelled' : item.outcome
   const error = forced ? run.cancelReason : (item.error ?? null)
   const wentTo = forced ? 'cancelled' : stateAfter(transition)
-  if (outcome !== null) record(now, job, run, { outcome, error, ranMs, log, wentTo })
+  if (outcome !== null) record(state, job, run, { outcome, error, ranMs, log, wentTo })
   if (refunds(transition)) refund(job)
-  if (forced) end(state, now, job, 'cancelled')
-  else move(state, now, job, transition)
+  if (forced) end(state, job, 'cancelled')
+  else move(state, job, transition)
   // Its dedupe key may outlive the job.
   if (forgets(transition)) state.jobs.delete(job.id)
-  if (item.cool !== undefined) cool(state, now, job.queue, item.cool, curved)
+  if (item.cool !== undefined) cool(state, job.queue, item.cool, curved)
   const asAsked = wentTo === stateAfter(transition)
-  const followUps = asAsked ? enqueue(state, now, item.followUps ?? []) : []
+  const followUps = asAsked ? enqueue(state, item.followUps ?? []) : []
   return { id: job.id, accepted: true, state: wentTo, followUps }
 }
 
@@ -56,28 +55,28 @@ function stateAfter(transition: Transition): JobState {
   return transition.to === 'scheduled' && transition.delayMs === 0 ? 'ready' : transition.to
 }
 
-function move(state: OracleState, now: number, job: OracleJob, transition: Transition): void {
+function move(state: OracleState, job: OracleJob, transition: Transition): void {
   if (transition.to === 'ready') putBack(state, job)
   else if (transition.to !== 'scheduled') {
     if (transition.to === 'done') job.result = transition.result
-    end(state, now, job, transition.to)
-  } else if (transition.delayMs === 0) makeReady(state, now, job)
-  else schedule(state, job, now + transition.delayMs)
+    end(state, job, transition.to)
+  } else if (transition.delayMs === 0) makeReady(state, job)
+  else schedule(state, job, state.now + transition.delayMs)
 }
 
-function cool(state: OracleState, now: number, name: string, how: CoolDown, curved: Set<string>): void {
+function cool(state: OracleState, name: string, how: CoolDown, curved: Set<string>): void {
   const queue = state.queues.get(name)
   if (queue === undefined) return
   if ('forMs' in how) {
-    queue.coolUntil = Math.max(queue.coolUntil, now + how.forMs)
+    queue.coolUntil = Math.max(queue.coolUntil, state.now + how.forMs)
     return
   }
   if (curved.has(name)) return
   curved.add(name)
-  if (queue.coolUntil > now) return
+  if (queue.coolUntil > state.now) return
   // The quiet period starts when the cool-down ends, because throttles during the cool-down are not counted.
-  if (now - queue.coolUntil >= how.quietMs) queue.throttles = 0
-  queue.coolUntil = now + Math.min(how.maxMs, how.baseMs * 2 ** queue.throttles)
+  if (state.now - queue.coolUntil >= how.quietMs) queue.throttles = 0
+  queue.coolUntil = state.now + Math.min(how.maxMs, how.baseMs * 2 ** queue.throttles)
   queue.throttles += 1
 }
 

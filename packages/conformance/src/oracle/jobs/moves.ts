@@ -5,11 +5,11 @@ import { dropPermits } from '../limits.ts'
 import type { OracleAttempt, OracleJob, OracleState, Run } from '../state.ts'
 
 /** Makes a job ready, behind the other jobs of its priority. */
-export function makeReady(state: OracleState, now: number, job: OracleJob): void {
+export function makeReady(state: OracleState, job: OracleJob): void {
   state.lastSeq += 1
   job.state = 'ready'
   job.seq = state.lastSeq
-  job.readyAt = now
+  job.readyAt = state.now
   stopRunning(state, job)
 }
 
@@ -35,20 +35,20 @@ function stopRunning(state: OracleState, job: OracleJob): void {
  * Ends a job and releases what it holds: its place in the order queue, its order lock, and its dedupe key
  * (after the hold).
  */
-export function end(state: OracleState, now: number, job: OracleJob, to: EndedState): void {
+export function end(state: OracleState, job: OracleJob, to: EndedState): void {
   job.state = to
-  job.endedAt = now
+  job.endedAt = state.now
   stopRunning(state, job)
   leaveOrderQueue(state, job)
   freeOrderLock(state, job)
-  if (to === 'done' || job.dedupe?.holdAfter === 'ended') holdOn(state, now, job)
+  if (to === 'done' || job.dedupe?.holdAfter === 'ended') holdOn(state, job)
   else freeKey(state, job)
 }
 
-function holdOn(state: OracleState, now: number, { id, dedupe }: OracleJob): void {
+function holdOn(state: OracleState, { id, dedupe }: OracleJob): void {
   if (dedupe === null || state.holds.get(dedupe.key)?.holder !== id) return
   if (dedupe.holdMs === 0) state.holds.delete(dedupe.key)
-  else state.holds.set(dedupe.key, { holder: id, until: now + dedupe.holdMs })
+  else state.holds.set(dedupe.key, { holder: id, until: state.now + dedupe.holdMs })
 }
 
 export function freeKey(state: OracleState, { id, dedupe }: OracleJob): void {
@@ -69,15 +69,15 @@ export interface Ending {
 }
 
 /** Records the attempt of `run`, or with null a job that ended while it waited. Call it before any refund. */
-export function record(now: number, job: OracleJob, run: Run | null, ending: Ending): void {
+export function record(state: OracleState, job: OracleJob, run: Run | null, ending: Ending): void {
   const { ranMs, log, ...how } = ending
   job.attempts.push({
     ...how,
     attempt: job.attempt,
     token: run?.token ?? 0,
     instance: run?.instance ?? null,
-    startedAt: run === null ? null : Math.max(run.startedAt, ranMs === undefined ? 0 : now - ranMs),
-    endedAt: now,
+    startedAt: run === null ? null : Math.max(run.startedAt, ranMs === undefined ? 0 : state.now - ranMs),
+    endedAt: state.now,
     log: log ?? run?.log ?? null,
   })
   job.attempts = job.attempts.slice(-DEFAULTS.historyPerJob)

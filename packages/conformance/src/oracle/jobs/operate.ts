@@ -18,7 +18,7 @@ function each(state: OracleState, ids: readonly string[], act: (job: OracleJob) 
   })
 }
 
-export function cancel(state: OracleState, now: number, ids: readonly string[], reason: string): Verdict[] {
+export function cancel(state: OracleState, ids: readonly string[], reason: string): Verdict[] {
   return each(state, ids, (job) => {
     if (job.state === 'cancelled') return unchanged('cancelled')
     if (job.state === 'done' || job.state === 'dead') return refused(job.state)
@@ -27,17 +27,17 @@ export function cancel(state: OracleState, now: number, ids: readonly string[], 
       job.run.cancelReason = reason
       return changed('running')
     }
-    record(now, job, null, { outcome: 'cancelled', error: reason, wentTo: null })
-    end(state, now, job, 'cancelled')
+    record(state, job, null, { outcome: 'cancelled', error: reason, wentTo: null })
+    end(state, job, 'cancelled')
     return changed('cancelled')
   })
 }
 
-export function retry(state: OracleState, now: number, ids: readonly string[]): Verdict[] {
+export function retry(state: OracleState, ids: readonly string[]): Verdict[] {
   return each(state, ids, (job) => {
     if (job.state !== 'dead' && job.state !== 'cancelled') return refused(job.state)
     if (job.dedupe !== null) {
-      const holder = holdOf(state, now, job.dedupe.key)?.holder
+      const holder = holdOf(state, job.dedupe.key)?.holder
       if (holder !== undefined && holder !== job.id) return { ...refused(job.state), holder }
       state.holds.set(job.dedupe.key, { holder: job.id, until: null })
     }
@@ -45,19 +45,19 @@ export function retry(state: OracleState, now: number, ids: readonly string[]): 
     job.crashes = 0
     job.endedAt = null
     job.state = 'scheduled'
-    job.dueAt = now
-    becomeDue(state, now, job)
+    job.dueAt = state.now
+    becomeDue(state, job)
     return changed(job.state)
   })
 }
 
-export function runNow(state: OracleState, now: number, ids: readonly string[]): Verdict[] {
+export function runNow(state: OracleState, ids: readonly string[]): Verdict[] {
   return each(state, ids, (job) => {
     if (job.state === 'ready') return unchanged('ready')
     if (job.state !== 'scheduled') return refused(job.state)
     if (isInOrderQueue(state, job)) return unchanged('scheduled')
-    job.dueAt = now
-    becomeDue(state, now, job)
+    job.dueAt = state.now
+    becomeDue(state, job)
     return changed(job.state)
   })
 }

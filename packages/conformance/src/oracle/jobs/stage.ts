@@ -8,17 +8,17 @@ import { makeReady } from './moves.ts'
 import { heads, isInOrderQueue, takeOrderLock } from './order-key.ts'
 import type { OracleJob, OracleState } from '../state.ts'
 
-export function stage(state: OracleState, now: number, limit: number): Staged {
+export function stage(state: OracleState, limit: number): Staged {
   const due = waitingForTheirTime(state)
-    .filter((job) => job.dueAt <= now)
+    .filter((job) => job.dueAt <= state.now)
     .toSorted((a, b) => a.dueAt - b.dueAt || (a.id < b.id ? -1 : 1))
     .slice(0, limit)
-  for (const job of due) becomeDue(state, now, job)
+  for (const job of due) becomeDue(state, job)
 
   const next = heads(state).slice(0, limit)
   for (const job of next) {
     takeOrderLock(state, job)
-    makeReady(state, now, job)
+    makeReady(state, job)
   }
 
   // A set, because a job that joined its order queue in this pass can be in both lists.
@@ -30,11 +30,11 @@ export function stage(state: OracleState, now: number, limit: number): Staged {
   }
 }
 
-/** 0 when there is something to do now, null when nothing is due. */
-export function stageInMs(state: OracleState, now: number): number | null {
+/** When `stage` has something to do: 0 for now, null if no job waits for it. */
+export function stageInMs(state: OracleState): number | null {
   if (heads(state).length > 0) return 0
   const dueAts = waitingForTheirTime(state).map((job) => job.dueAt)
-  return dueAts.length === 0 ? null : Math.max(0, Math.min(...dueAts) - now)
+  return dueAts.length === 0 ? null : Math.max(0, Math.min(...dueAts) - state.now)
 }
 
 function waitingForTheirTime(state: OracleState): OracleJob[] {

@@ -1,9 +1,10 @@
 /** Order keys: jobs of one key run one at a time, in the order of becoming due. */
 import assert from 'node:assert/strict'
-import { aJob, someJobs } from '../../factories.ts'
-import { type Bench, DEAD, DONE, HOUR, RELEASED, later } from '../bench.ts'
+import type { Transition } from 'jobmill/store'
+import { aJob, DEAD, DONE, FORGET, HOUR, later, only, RELEASED, someJobs } from '../../factories.ts'
+import type { Bench, HeldLease } from '../bench.ts'
 import { type Case, test } from '../case.ts'
-import { pluck, countsOf, isVerdict, look } from '../looks.ts'
+import { isVerdict, pluck, repeat } from '../looks.ts'
 
 const orderKey = 'o'
 
@@ -34,7 +35,7 @@ export const orderKeyCases: readonly Case[] = [
     const id = await t.enqueue({ orderKey })
     assert.deepEqual(await standings(t, [id]), ['in line'])
     assert.deepEqual(await t.claim(await t.worker()), [])
-    assert.deepEqual(await countsOf(t.store), { scheduled: 1 })
+    await t.countsAre({ scheduled: 1 })
     assert.deepEqual(await t.store.stage(10), { ready: 1, more: false, queues: ['default'] })
     assert.deepEqual(await standings(t, [id]), ['ready'])
     assert.equal((await t.claimOne(await t.worker())).orderKey, orderKey)
@@ -43,18 +44,15 @@ export const orderKeyCases: readonly Case[] = [
     const jobs = someJobs(Array.from({ length: 5 }, (_, n) => ({ orderKey, priority: -n })))
     await t.store.enqueue(jobs)
     await t.store.stage(100)
-    assert.deepEqual(await countsOf(t.store), { scheduled: 4, ready: 1 })
+    await t.countsAre({ scheduled: 4, ready: 1 })
     await t.store.stage(100)
-    assert.deepEqual(await countsOf(t.store), { scheduled: 4, ready: 1 })
+    await t.countsAre({ scheduled: 4, ready: 1 })
     assert.deepEqual(await runAll(t), pluck(jobs, 'id'))
   }),
   test('a job that goes first comes before all others in its order queue, behind earlier ones that do', async (t) => {
     const waiting = someJobs([{ orderKey }, { orderKey }])
     await t.store.enqueue(waiting)
-    const firsts = someJobs([{ orderKey }, { orderKey }, { orderKey }]).map((job) => ({
-      ...job,
-      first: true,
-    }))
+    const firsts = someJobs(repeat({ orderKey }, 3)).map((job) => ({ ...job, first: true }))
     await t.store.enqueue(firsts.slice(0, 1))
     await t.store.enqueue(firsts.slice(1))
     assert.deepEqual(await runAll(t), pluck([...firsts, ...waiting], 'id'))
@@ -73,14 +71,10 @@ export const orderKeyCases: readonly Case[] = [
   }),
   test('other keys, other queues and jobs without a key do not wait for the order lock', async (t) => {
     await t.running({ orderKey })
-    const others = [
-      await t.enqueue({ orderKey: 'p' }),
-      await t.enqueue({ orderKey, queue: 'q' }),
-      await t.enqueue({}),
-    ]
-    const waiting = await t.enqueue({ orderKey })
+    const jobs = someJobs([{ orderKey: 'p' }, { orderKey, queue: 'q' }, {}, { orderKey }])
+    await t.store.enqueue(jobs)
     await t.store.stage(10)
-    assert.deepEqual(await standings(t, [...others, waiting]), ['ready', 'ready', 'ready', 'in line'])
+    assert.deepEqual(await standings(t, pluck(jobs, 'id')), ['ready', 'ready', 'ready', 'in line'])
   }),
   test('a job keeps its order lock between attempts and becomes ready without queueing again', async (t) => {
     const first = await t.running({ orderKey })
@@ -97,7 +91,7 @@ export const orderKeyCases: readonly Case[] = [
     await t.store.stage(10)
     assert.deepEqual(await standings(t, ids), ['ready', 'in line'])
   }),
-  test('P4 P6 a job keeps its order lock when it is released, handed back or reaped', async (t) => {
+  test('P4 P6 a job keeps its order lock when it is released, returned or reaped', async (t) => {
     const first = await t.running({ orderKey })
     const second = await t.enqueue({ orderKey })
     const isAhead = async (): Promise<void> => {
@@ -114,19 +108,19 @@ export const orderKeyCases: readonly Case[] = [
     await t.crash()
     await isAhead()
   }),
-  test('the order lock is free when its job is done, dead, cancelled or deleted', async (t) => {
+  test('the order lock is free when its job is done, forgotten, dead, cancelled or deleted', async (t) => {
+    const end = (transition: Transition) => async () =>
+      t.finish(await t.claimOne(await t.worker()), transition)
     const endings: ((id: string) => Promise<unknown>)[] = [
-      async () => t.finish(await t.claimOne(await t.worker()), DONE),
-      async () => t.finish(await t.claimOne(await t.worker()), DEAD),
-      async () => t.finish(await t.claimOne(await t.worker()), { to: 'cancelled' }),
-      async (id) => t.store.cancel([id], 'no'),
-      async (id) => t.store.delete([id]),
+      ...[DONE, FORGET, DEAD, { to: 'cancelled' } as const].map(end),
+      (id) => t.store.cancel([id], 'no'),
+      (id) => t.store.delete([id]),
     ]
-    for (const end of endings) {
+    for (const ending of endings) {
       const [first, second] = [await t.enqueue({ orderKey }), await t.enqueue({ orderKey })]
       await t.store.stage(10)
       assert.deepEqual(await standings(t, [first, second]), ['ready', 'in line'])
-      await end(first)
+      await ending(first)
       assert.equal((await t.store.stage(10)).ready, 1)
       assert.deepEqual(await standings(t, [second]), ['ready'])
       await t.store.delete([second])
@@ -145,7 +139,9 @@ export const orderKeyCases: readonly Case[] = [
     }
   }),
   test('a job that is cancelled or deleted leaves its order queue, and the others move up', async (t) => {
-    const ids = [await t.enqueue({ orderKey }), await t.enqueue({ orderKey }), await t.enqueue({ orderKey })]
+    const jobs = someJobs(repeat({ orderKey }, 3))
+    const ids = pluck(jobs, 'id')
+    await t.store.enqueue(jobs)
     await t.store.cancel(ids.slice(0, 1), 'no')
     await t.store.delete(ids.slice(1, 2))
     await t.store.stage(10)
@@ -188,27 +184,23 @@ export const orderKeyCases: readonly Case[] = [
     assert.deepEqual(await standings(t, [lease.id, waiting]), ['ready', 'in line'])
   }),
   test('concurrent stages and claims never let two jobs of a key run', async (t) => {
-    const stores = [t.store, await t.another(), await t.another()]
+    const stores = await t.handles(3)
     const keys = ['a', 'b', 'c']
     const jobs = Array.from({ length: 30 }, (_, n) => aJob({ orderKey: keys[n % 3] ?? 'a', payload: n }))
     await t.store.enqueue(jobs)
     const worker = await t.worker()
-    const ran: string[] = []
+    const ran: HeldLease[] = []
     for (let round = 0; round < jobs.length && ran.length < jobs.length; round += 1) {
       await Promise.all(stores.map((each) => each.stage(10)))
-      const { counts } = await look(t.store)
-      assert.ok((counts[0]?.ready ?? 0) <= keys.length)
+      assert.ok(only(await t.store.counts()).ready <= keys.length)
       const leases = await t.claim(worker)
-      assert.equal(new Set(leases.map((lease) => lease.orderKey)).size, leases.length)
+      assert.equal(new Set(pluck(leases, 'orderKey')).size, leases.length)
       await Promise.all(leases.map((lease) => t.finish(lease, DONE)))
-      ran.push(...leases.map(({ id }) => id))
+      ran.push(...leases)
     }
     for (const key of keys) {
-      const mine = jobs.filter((job) => job.orderKey === key).map(({ id }) => id)
-      assert.deepEqual(
-        ran.filter((id) => mine.includes(id)),
-        mine,
-      )
+      const own = [ran, jobs].map((all) => all.filter((job) => job.orderKey === key).map(({ id }) => id))
+      assert.deepEqual(own[0], own[1])
     }
   }),
 ]

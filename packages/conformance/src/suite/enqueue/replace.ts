@@ -3,10 +3,10 @@
  * everything else.
  */
 import assert from 'node:assert/strict'
-import { aJob, KIND } from '../../factories.ts'
-import { type Bench, HOUR, later, only } from '../bench.ts'
+import { aJob, DONE, HOUR, KIND, later, only } from '../../factories.ts'
+import type { Bench } from '../bench.ts'
 import { type Case, test } from '../case.ts'
-import { pluck, changesNothing } from '../looks.ts'
+import { hasFields, pluck } from '../looks.ts'
 
 const dedupe = { key: 'k' }
 
@@ -21,25 +21,13 @@ async function replace(
 
 export const replaceCases: readonly Case[] = [
   test('D5 replace gives a scheduled holder the new payload, due time and enqueue time, and leaves the rest', async (t) => {
-    const lease = await t.running({
-      dedupe,
-      kind: KIND,
-      priority: 4,
-      maxAttempts: 9,
-      tags: ['old'],
-      metadata: { old: 1 },
-    })
+    const old = { priority: 4, maxAttempts: 9, tags: ['old'], metadata: { old: 1 } }
+    const lease = await t.running({ ...old, dedupe, kind: KIND })
     await t.finish(lease, later(HOUR), { error: 'first' })
     const before = await t.job(lease.id)
-    const request = {
-      queue: 'elsewhere',
-      priority: 1,
-      tags: ['x'],
-      delay: 5_000,
-      metadata: { x: 1 },
-    }
+    const ignored = { queue: 'elsewhere', priority: 1, tags: ['x'], metadata: { x: 1 } }
     t.clock.advance(10)
-    assert.deepEqual(await replace(t, request), ['replaced', lease.id])
+    assert.deepEqual(await replace(t, { ...ignored, delay: 5_000 }), ['replaced', lease.id])
     const enqueuedAt = t.clock.now()
     const after = { ...before, payload: '"new"', enqueuedAt, dueAt: enqueuedAt + 5_000 }
     assert.deepEqual(await t.job(lease.id), after)
@@ -58,7 +46,7 @@ export const replaceCases: readonly Case[] = [
     assert.deepEqual(await replace(t), ['replaced', holder])
     const leases = await t.claim(await t.worker())
     assert.deepEqual(pluck(leases, 'id'), [other, holder])
-    assert.deepEqual([leases[1]?.payload, leases[1]?.readyAt], ['"new"', t.clock.now()])
+    hasFields(leases[1], { payload: '"new"', readyAt: t.clock.now() })
   }),
   test('replace keeps the place of a ready holder that is still due', async (t) => {
     const readyAt = t.clock.now()
@@ -68,8 +56,7 @@ export const replaceCases: readonly Case[] = [
     assert.deepEqual(await replace(t, { runAt: 1 }), ['replaced', holder])
     const leases = await t.claim(await t.worker())
     assert.deepEqual(pluck(leases, 'id'), [holder, other])
-    const { payload, ...times } = leases[0] ?? assert.fail()
-    assert.deepEqual([payload, times.readyAt, times.enqueuedAt], ['"new"', readyAt, t.clock.now()])
+    hasFields(leases[0], { payload: '"new"', readyAt, enqueuedAt: t.clock.now() })
   }),
   test('replace with a later due time makes a ready holder scheduled', async (t) => {
     const holder = await t.enqueue({ dedupe })
@@ -81,27 +68,24 @@ export const replaceCases: readonly Case[] = [
   }),
   test('replace does not affect a holder that is running or done', async (t) => {
     const running = await t.running({ dedupe })
-    assert.deepEqual(await changesNothing(t.store, () => replace(t)), ['duplicate', running.id])
+    assert.deepEqual(await t.changesNothing(() => replace(t)), ['duplicate', running.id])
     const done = await t.jobIn('done', { dedupe: { key: 'd', holdFor: HOUR } })
     const request = { dedupe: { key: 'd', onConflict: 'replace' } } as const
-    assert.deepEqual(await changesNothing(t.store, () => replace(t, request)), ['duplicate', done])
+    assert.deepEqual(await t.changesNothing(() => replace(t, request)), ['duplicate', done])
   }),
   test('replace without a holder is a new job', async (t) => {
     for (const state of ['dead', 'cancelled', 'done'] as const) {
-      const ended = await t.jobIn(state, { dedupe })
+      await t.jobIn(state, { dedupe })
       const [outcome, id] = await replace(t)
       assert.equal(outcome, 'enqueued', state)
-      assert.notEqual(id, ended)
       await t.store.delete([id])
     }
   }),
   test('replace keeps the hold of the holder', async (t) => {
-    const holder = await t.enqueue({ dedupe })
+    await t.enqueue({ dedupe })
     await replace(t)
-    await t.finish(await t.claimOne(await t.worker()), { to: 'done', result: null })
-    const [outcome, id] = await replace(t)
-    assert.equal(outcome, 'enqueued')
-    assert.notEqual(id, holder)
+    await t.finish(await t.claimOne(await t.worker()), DONE)
+    assert.equal((await replace(t))[0], 'enqueued')
   }),
   test('replace of a holder in its order queue keeps its place while it is due, and removes it when it is not', async (t) => {
     const orderKey = 'o'
@@ -110,9 +94,9 @@ export const replaceCases: readonly Case[] = [
     const third = await t.enqueue({ orderKey })
     await replace(t)
     await t.jobIs(holder, { waitsForOrder: true })
-    await t.finish(first, { to: 'done', result: null })
+    await t.finish(first, DONE)
     await t.store.stage(10)
-    assert.deepEqual([(await t.job(holder)).state, (await t.job(third)).state], ['ready', 'scheduled'])
+    await t.statesAre([holder, third], ['ready', 'scheduled'])
 
     const late = await t.enqueue({ orderKey, dedupe: { key: 'l' } })
     const last = await t.enqueue({ orderKey })
@@ -121,7 +105,7 @@ export const replaceCases: readonly Case[] = [
     for (const next of [holder, third, last, late]) {
       const lease = await t.claimOne(await t.worker(), { limit: 1 })
       assert.equal(lease.id, next)
-      await t.finish(lease, { to: 'done', result: null })
+      await t.finish(lease, DONE)
       t.clock.advance(100)
       await t.store.stage(10)
     }
@@ -149,6 +133,6 @@ export const replaceCases: readonly Case[] = [
     await t.jobIs(second, { state: 'scheduled' })
     t.clock.advance(50)
     await t.store.stage(10)
-    assert.deepEqual([(await t.job(holder.id)).state, (await t.job(second)).state], ['ready', 'scheduled'])
+    await t.statesAre([holder.id, second], ['ready', 'scheduled'])
   }),
 ]

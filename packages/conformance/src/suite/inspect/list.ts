@@ -1,106 +1,97 @@
 /** Listings: the order of each state, pages, cursors and filters. */
 import assert from 'node:assert/strict'
-import { JOB_STATES } from 'jobmill/store'
-import { someJobs, rooms } from '../../factories.ts'
-import { DONE, HOUR, aFinish, later } from '../bench.ts'
+import { JOB_STATES, type JobState, type NewJob } from 'jobmill/store'
+import { aFinish, DONE, HOUR, later, rooms, someJobs } from '../../factories.ts'
 import { type Case, test } from '../case.ts'
-import { pluck, idsOf, listAll, rejectsWith } from '../looks.ts'
+import { hasFields, pluck, rejectsWith, repeat } from '../looks.ts'
 
 export const listCases: readonly Case[] = [
-  test('all states: newest id first', async ({ store, jobIn }) => {
+  test('all states: newest id first', async (t) => {
     const ids: string[] = []
-    for (const state of JOB_STATES) ids.push(await jobIn(state))
-    for (const limit of [500, 6, 4, 1])
-      assert.deepEqual(await idsOf(store, {}, limit), ids.toSorted().toReversed())
+    for (const state of JOB_STATES) ids.push(await t.jobIn(state))
+    await t.lists({}, ids.toSorted().toReversed(), [500, 6, 4, 1])
   }),
   test('scheduled: by due time, jobs in an order queue included', async (t) => {
-    const { store, enqueue, running, finish } = t
-    const lease = await running()
-    const [last, first] = [await enqueue({ delay: 300 }), await enqueue({ delay: 100 })]
-    await finish(lease, later(200))
-    const inLine = await enqueue({ orderKey: 'o' })
-    for (const limit of [500, 2, 1]) {
-      assert.deepEqual(await idsOf(store, { state: 'scheduled' }, limit), [inLine, first, lease.id, last])
-    }
+    const lease = await t.running()
+    const [last, first] = [await t.enqueue({ delay: 300 }), await t.enqueue({ delay: 100 })]
+    await t.finish(lease, later(200))
+    const inLine = await t.enqueue({ orderKey: 'o' })
+    await t.lists({ state: 'scheduled' }, [inLine, first, lease.id, last], [500, 2, 1])
   }),
-  test('ready: in claim order', async ({ store, clock, worker, claim, finish, enqueue }) => {
-    await store.enqueue(
+  test('ready: in claim order', async (t) => {
+    await t.store.enqueue(
       someJobs(Array.from({ length: 12 }, (_, n) => ({ priority: (n % 3) - 1, queue: `q${n % 2}` }))),
     )
-    await enqueue({ queue: 'q0', delay: 5 })
-    clock.advance(5)
-    await store.stage(10)
-    const instance = await worker()
+    await t.enqueue({ queue: 'q0', delay: 5 })
+    t.clock.advance(5)
+    await t.store.stage(10)
+    const instance = await t.worker()
     const queues = rooms({ q0: 50, q1: 50 })
-    for (const lease of await claim(instance, { queues, limit: 3 })) await finish(lease, later(0))
-    const listed = await idsOf(store, { state: 'ready' })
-    for (const limit of [5, 1]) assert.deepEqual(await idsOf(store, { state: 'ready' }, limit), listed)
-    const leases = await claim(instance, { queues })
-    assert.deepEqual(listed, pluck(leases, 'id'))
+    for (const lease of await t.claim(instance, { queues, limit: 3 })) await t.finish(lease, later(0))
+    const listed = await t.idsOf({ state: 'ready' })
+    await t.lists({ state: 'ready' }, listed, [5, 1])
+    assert.deepEqual(await t.claimIds(instance, { queues }), listed)
   }),
-  test('running: by start', async ({ store, clock, enqueue, worker, claimOne }) => {
-    const [one, two, three] = [
-      await enqueue({ kind: 'a' }),
-      await enqueue({ kind: 'b' }),
-      await enqueue({ kind: 'c' }),
-    ]
-    const instance = await worker()
+  test('running: by start', async (t) => {
+    for (const kind of ['a', 'b', 'c']) await t.enqueue({ kind })
+    const instance = await t.worker()
+    const ids: string[] = []
     for (const kind of ['b', 'c', 'a']) {
-      await claimOne(instance, { kinds: [kind] })
-      clock.advance(1)
+      ids.push((await t.claimOne(instance, { kinds: [kind] })).id)
+      t.clock.advance(1)
     }
-    for (const limit of [500, 1])
-      assert.deepEqual(await idsOf(store, { state: 'running' }, limit), [two, three, one])
+    await t.lists({ state: 'running' }, ids, [500, 1])
   }),
-  test('ended: newest first', async ({ store, clock, jobIn }) => {
+  test('ended: newest first', async (t) => {
     for (const state of ['done', 'dead', 'cancelled'] as const) {
       const ids: string[] = []
       for (let n = 0; n < 5; n += 1) {
-        ids.unshift(await jobIn(state))
-        clock.advance(1)
+        ids.unshift(await t.jobIn(state))
+        t.clock.advance(1)
       }
-      for (const limit of [500, 5, 2, 1]) assert.deepEqual(await idsOf(store, { state }, limit), ids, state)
+      await t.lists({ state }, ids, [500, 5, 2, 1])
     }
   }),
-  test('pages neither repeat nor skip jobs of the same instant', async ({ store, clock, worker, claim }) => {
-    await store.enqueue(someJobs(Array.from({ length: 23 }, () => ({}))))
-    await store.enqueue(someJobs(Array.from({ length: 23 }, () => ({ delay: HOUR }))))
-    const leases = await claim(await worker(), { limit: 23 })
-    assert.equal(new Set(await idsOf(store, { state: 'running' }, 4)).size, 23)
-    assert.equal(new Set(await idsOf(store, { state: 'scheduled' }, 4)).size, 23)
-    await store.finish(leases.map((lease) => aFinish(lease, DONE)))
-    const done = await idsOf(store, { state: 'done' }, 4)
-    assert.deepEqual([done.length, new Set(done).size], [23, 23])
-    assert.deepEqual(done, await idsOf(store, { state: 'done' }))
-    clock.advance(HOUR)
-    await store.stage(100)
-    assert.equal(new Set(await idsOf(store, { state: 'ready' }, 4)).size, 23)
+  test('pages neither repeat nor skip jobs of the same instant', async (t) => {
+    const [soon, late] = [someJobs(repeat({}, 23)), someJobs(repeat({ delay: HOUR }, 23))]
+    await t.store.enqueue([...soon, ...late])
+    const has = async (state: JobState, jobs: readonly NewJob[]): Promise<void> =>
+      assert.deepEqual((await t.idsOf({ state }, 4)).toSorted(), pluck(jobs, 'id').toSorted())
+    const leases = await t.claim(await t.worker(), { limit: 23 })
+    await has('running', soon)
+    await has('scheduled', late)
+    await t.store.finish(leases.map((lease) => aFinish(lease, DONE)))
+    await has('done', soon)
+    await t.lists({ state: 'done' }, await t.idsOf({ state: 'done' }), [4])
+    t.clock.advance(HOUR)
+    await t.store.stage(100)
+    await has('ready', late)
   }),
-  test('a page continues where the last one ended although jobs come and go', async ({ store, enqueue }) => {
-    const ids = [await enqueue(), await enqueue(), await enqueue(), await enqueue()]
-    const first = await store.list({}, { limit: 2 })
+  test('a page continues where the last one ended although jobs come and go', async (t) => {
+    const ids = [await t.enqueue(), await t.enqueue(), await t.enqueue(), await t.enqueue()]
+    const first = await t.store.list({}, { limit: 2 })
     assert.deepEqual(pluck(first.jobs, 'id'), [ids[3], ids[2]])
-    await enqueue()
-    await store.delete([ids[2] ?? '', ids[3] ?? ''])
-    const second = await store.list({}, { limit: 2, cursor: first.next ?? undefined })
+    await t.enqueue()
+    await t.store.delete([ids[2] ?? '', ids[3] ?? ''])
+    const second = await t.store.list({}, { limit: 2, cursor: first.next ?? undefined })
     assert.deepEqual(pluck(second.jobs, 'id'), [ids[1], ids[0]])
   }),
-  test('the last page says so; a page that is not full is complete', async ({ store, enqueue }) => {
-    for (let n = 0; n < 3; n += 1) await enqueue()
-    const { jobs, next, complete, scanned } = await store.list({}, { limit: 10 })
-    assert.deepEqual([jobs.length, next, complete], [3, null, true])
+  test('the last page says so; a page that is not full is complete', async (t) => {
+    for (let n = 0; n < 3; n += 1) await t.enqueue()
+    const { jobs, scanned, ...last } = await t.store.list({}, { limit: 10 })
+    assert.deepEqual([jobs.length, last], [3, { next: null, complete: true }])
     assert.ok(scanned >= 3)
-    const empty = await store.list({ queue: 'unheard-of' }, { limit: 10 })
-    assert.deepEqual([empty.jobs, empty.next, empty.complete], [[], null, true])
-    const first = await store.list({}, { limit: 2 })
+    const empty = await t.store.list({ queue: 'unheard-of' }, { limit: 10 })
+    hasFields(empty, { jobs: [], next: null, complete: true })
+    const first = await t.store.list({}, { limit: 2 })
     assert.deepEqual([first.jobs.length, first.complete, typeof first.next], [2, true, 'string'])
   }),
-  test('filters by queue, kind, state and tags, alone and together', async ({ store, enqueue }) => {
+  test('filters by queue, kind, state and tags, alone and together', async (t) => {
     const ids = [
-      await enqueue({ queue: 'a', kind: 'x', tags: ['red', 'big'] }),
-      await enqueue({ queue: 'a', kind: 'y', tags: ['red'] }),
-      await enqueue({ queue: 'b', kind: 'x', tags: ['big'], delay: HOUR }),
-      await enqueue({ queue: 'b', kind: 'y', delay: HOUR }),
+      await t.enqueue({ queue: 'a', kind: 'x', tags: ['red', 'big'] }),
+      await t.enqueue({ queue: 'a', kind: 'y', tags: ['red'] }),
+      await t.enqueue({ queue: 'b', kind: 'x', tags: ['big'], delay: HOUR }),
+      await t.enqueue({ queue: 'b', kind: 'y', delay: HOUR }),
     ]
     const filters = [
       [{ queue: 'a' }, [0, 1]],
@@ -117,65 +108,55 @@ export const listCases: readonly Case[] = [
     ] as const
     for (const [filter, expected] of filters) {
       for (const limit of [500, 1]) {
-        const page = await idsOf(store, filter, limit)
-        assert.deepEqual(new Set(page), new Set(expected.map((n) => ids[n])), JSON.stringify(filter))
-        assert.equal(page.length, expected.length)
+        const listed = (await t.idsOf(filter, limit)).toSorted()
+        assert.deepEqual(listed, expected.map((n) => ids[n] ?? '').toSorted(), JSON.stringify(filter))
       }
     }
   }),
   test('filters by the time of enqueuing: from included, before excluded', async (t) => {
-    const { store, clock, enqueue } = t
-    const times: number[] = []
-    const ids: string[] = []
-    for (let n = 0; n < 3; n += 1) {
-      times.push(clock.now())
-      ids.push(await enqueue())
-      clock.advance(10)
-    }
-    const [first = 0, second = 0, third = 0] = times
-    assert.deepEqual(await idsOf(store, { enqueuedFrom: second }), [ids[2], ids[1]])
-    assert.deepEqual(await idsOf(store, { enqueuedBefore: second }), [ids[0]])
-    assert.deepEqual(await idsOf(store, { enqueuedFrom: first + 1, enqueuedBefore: third }), [ids[1]])
+    const start = t.clock.now()
+    const first = await t.enqueue()
+    t.clock.advance(10)
+    const second = await t.enqueue()
+    t.clock.advance(10)
+    const third = await t.enqueue()
+    await t.lists({ enqueuedFrom: start + 10 }, [third, second])
+    await t.lists({ enqueuedBefore: start + 10 }, [first])
+    await t.lists({ enqueuedFrom: start + 1, enqueuedBefore: start + 20 }, [second])
   }),
-  test('filters by a text in the payload, literally', async ({ store, enqueue }) => {
+  test('filters by a text in the payload, literally', async (t) => {
     const odd = `50% of_it's \\ "so"`
-    const [one, two] = [await enqueue({ payload: { to: 'Ada' } }), await enqueue({ payload: [odd] })]
-    await enqueue({ payload: { to: 'ada' } })
-    await enqueue({ payload: '50x of it', metadata: { to: 'Ada' } })
-    assert.deepEqual(await idsOf(store, { payloadText: '"to":"Ada"' }), [one])
-    assert.deepEqual(await idsOf(store, { payloadText: 'Ada' }), [one])
-    assert.deepEqual(await idsOf(store, { payloadText: '50%' }), [two])
-    assert.deepEqual(await idsOf(store, { payloadText: `of_it's` }), [two])
-    assert.deepEqual(await idsOf(store, { payloadText: JSON.stringify(odd) }), [two])
-    assert.deepEqual(await idsOf(store, { payloadText: 'nowhere' }), [])
+    const [one, two] = [await t.enqueue({ payload: { to: 'Ada' } }), await t.enqueue({ payload: [odd] })]
+    await t.enqueue({ payload: { to: 'ada' } })
+    await t.enqueue({ payload: '50x of it', metadata: { to: 'Ada' } })
+    await t.lists({ payloadText: '"to":"Ada"' }, [one])
+    await t.lists({ payloadText: 'Ada' }, [one])
+    await t.lists({ payloadText: '50%' }, [two])
+    await t.lists({ payloadText: `of_it's` }, [two])
+    await t.lists({ payloadText: JSON.stringify(odd) }, [two])
+    await t.lists({ payloadText: 'nowhere' }, [])
   }),
-  test('rare matches among many are found through every page', async ({ store }) => {
+  test('rare matches among many are found through every page', async (t) => {
     const jobs = someJobs(
       Array.from({ length: 2_500 }, (_, n) => (n % 500 === 499 ? { tags: ['rare'] } : {})),
     )
-    await store.enqueue(jobs.slice(0, 1_000))
-    await store.enqueue(jobs.slice(1_000))
+    await t.store.enqueue(jobs.slice(0, 1_000))
+    await t.store.enqueue(jobs.slice(1_000))
     const rare = jobs.filter(({ tags }) => tags.length > 0).map(({ id }) => id)
-    for (const limit of [10, 2]) {
-      assert.deepEqual(await idsOf(store, { tags: ['rare'] }, limit), rare.toSorted().toReversed())
-      assert.deepEqual(await idsOf(store, { state: 'ready', tags: ['rare'] }, limit), rare)
-    }
+    await t.lists({ tags: ['rare'] }, rare.toSorted().toReversed(), [10, 2])
+    await t.lists({ state: 'ready', tags: ['rare'] }, rare, [10, 2])
   }),
-  test('a summary matches the job itself', async ({ store, jobIn }) => {
-    for (const state of JOB_STATES) await jobIn(state, { tags: ['t'], priority: 3 })
-    const listed = await listAll(store)
-    const records = await store.get(listed.map(({ id }) => id))
-    for (const [n, summary] of listed.entries()) {
-      const record = records[n]
-      assert.ok(record)
-      assert.deepEqual({ ...record, ...summary }, record)
-    }
+  test('a summary matches the job itself', async (t) => {
+    for (const state of JOB_STATES) await t.jobIn(state, { tags: ['t'], priority: 3 })
+    const listed = await t.listAll()
+    assert.equal(listed.length, JOB_STATES.length)
+    for (const summary of listed) await t.jobIs(summary.id, summary)
   }),
-  test('an unknown cursor and one of another listing are rejected', async ({ store, enqueue }) => {
-    for (let n = 0; n < 3; n += 1) await enqueue()
-    await rejectsWith('CURSOR_INVALID', () => store.list({}, { limit: 1, cursor: 'nonsense' }))
-    const { next } = await store.list({ state: 'ready' }, { limit: 1 })
+  test('an unknown cursor and one of another listing are rejected', async (t) => {
+    for (let n = 0; n < 3; n += 1) await t.enqueue()
+    await rejectsWith('CURSOR_INVALID', () => t.store.list({}, { limit: 1, cursor: 'nonsense' }))
+    const { next } = await t.store.list({ state: 'ready' }, { limit: 1 })
     assert.ok(next)
-    await rejectsWith('CURSOR_INVALID', () => store.list({ state: 'done' }, { limit: 1, cursor: next }))
+    await rejectsWith('CURSOR_INVALID', () => t.store.list({ state: 'done' }, { limit: 1, cursor: next }))
   }),
 ]

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { KEY_TAKEN, NO_CRASH, STOOD_STILL } from 'jobmill/store'
-import { aClaim, aHeartbeat, anInstance } from '../../factories.ts'
-import { aFinish, type Bench, DONE, HOUR, later, only, RELEASED } from '../bench.ts'
+import { aClaim, aFinish, anInstance, DONE, HOUR, later, only, RELEASED, someJobs } from '../../factories.ts'
+import type { Bench, HeldLease } from '../bench.ts'
 import { type Case, test } from '../case.ts'
-import { hasFields, pluck, countsAreExact, countsOf } from '../looks.ts'
+import { hasFields, pluck, repeat } from '../looks.ts'
 
 const MINUTE = 60_000
 
@@ -22,10 +22,10 @@ async function lose(
 ): Promise<(how?: { readonly stoodStill: boolean }) => Promise<void>> {
   const instance = anInstance({ kinds: [kind] })
   await t.store.instances.register(instance)
-  const skipped = await t.store.claim(aClaim(instance.id, { kinds: [kind] }))
+  const skipped = await t.claim(instance.id, { kinds: [kind] })
   if (skipped.length === 0) await t.claimOne(instance.id, { kinds: [kind], quarantined: 'only' })
   t.clock.advance(MINUTE)
-  assert.equal((await t.store.instances.reap({ crashesUntilDead, limit: 10 })).jobs.length, 1)
+  assert.equal((await t.reap(crashesUntilDead)).jobs.length, 1)
   return (how) => t.store.instances.register({ ...instance, ...how })
 }
 
@@ -41,8 +41,7 @@ export const notCrashedCases: readonly Case[] = [
     assert.equal(await crashesOf(t, id), 1)
     await comeBack()
     assert.equal(await crashesOf(t, id), 1)
-    const history = await t.store.history(id)
-    assert.deepEqual(pluck(history, 'outcome', 'error'), [
+    await t.historyIs(id, [
       ['interrupted', NO_CRASH],
       ['interrupted', 'lost with its instance (crash 2)'],
     ])
@@ -57,7 +56,7 @@ export const notCrashedCases: readonly Case[] = [
     t.clock.advance(MINUTE)
     await t.reap()
     const other = await t.worker({ kinds })
-    const take = (kind: string): ReturnType<Bench['claimOne']> => t.claimOne(other, { kinds: [kind] })
+    const take = (kind: string): Promise<HeldLease> => t.claimOne(other, { kinds: [kind] })
     assert.equal((await take('running')).crashes, 1)
     await t.finish(await take('scheduled'), later(HOUR))
     await t.finish(await take('done'), DONE)
@@ -66,16 +65,16 @@ export const notCrashedCases: readonly Case[] = [
     for (const id of ids.slice(0, 4)) assert.equal(await crashesOf(t, id), 0, id)
     assert.equal(await t.store.instances.deregister(other), 1)
     assert.equal(await crashesOf(t, ids[1] ?? ''), 0)
-    await countsAreExact(t.store)
+    await t.countsAreExact()
   }),
   test('P5 D6 a job leaves quarantine when one of its two crashes is reverted', async (t) => {
     const id = await t.enqueue()
     const comeBack = await lose(t, 'work')
     await lose(t, 'work')
     const watcher = await t.worker()
-    hasFields(await t.store.instances.renew(aHeartbeat(watcher)), { ready: false, quarantined: true })
+    hasFields(await t.renew(watcher), { ready: false, quarantined: true })
     await comeBack()
-    hasFields(await t.store.instances.renew(aHeartbeat(watcher)), { ready: true, quarantined: false })
+    hasFields(await t.renew(watcher), { ready: true, quarantined: false })
     assert.deepEqual([(await t.claimOne(watcher)).id, await crashesOf(t, id)], [id, 1])
   }),
   test('P5 D6 a job that is dead because of a reverted crash is retried, unless another job holds its key', async (t) => {
@@ -86,13 +85,13 @@ export const notCrashedCases: readonly Case[] = [
     for (const crashesUntilDead of [3, 3]) await lose(t, 'free', crashesUntilDead)
     const comeBackTaken = await lose(t, 'taken', 1)
     await t.enqueue({ kind: 'later', dedupe })
-    assert.deepEqual(await countsOf(t.store), { dead: 2, ready: 1 })
+    await t.countsAre({ dead: 2, ready: 1 })
     await comeBack()
     await comeBackTaken()
     await t.jobIs(free, { state: 'ready', attempt: 0, crashes: 0, endedAt: null })
-    assert.deepEqual([(await t.job(keyed)).state, await crashesOf(t, keyed)], ['dead', 0])
-    assert.deepEqual(await countsOf(t.store), { dead: 1, ready: 2 })
-    await countsAreExact(t.store)
+    await t.jobIs(keyed, { state: 'dead', crashes: 0 })
+    await t.countsAre({ dead: 1, ready: 2 })
+    await t.countsAreExact()
     assert.equal((await t.claimOne(await t.worker(), { kinds: ['free'] })).id, free)
   }),
   test('P5 D6 a job that is dead because of a reverted crash says that another job holds its key, once', async (t) => {
@@ -100,17 +99,15 @@ export const notCrashedCases: readonly Case[] = [
     const id = await t.enqueue({ kind: 'taken', dedupe })
     const [first, second, third] = [await lose(t, 'taken'), await lose(t, 'taken'), await lose(t, 'taken', 3)]
     await t.enqueue({ kind: 'later', dedupe })
-    const lost = 'lost with its instance (crash 3)'
-    for (const [comeBack, crashes, error] of [
-      [first, 2, lost],
-      [second, 1, lost],
-      [third, 0, NO_CRASH],
-    ] as const) {
-      await comeBack()
-      await t.jobIs(id, { state: 'dead', crashes, error: `${error}${KEY_TAKEN}` })
-    }
-    const errors = (await t.store.history(id)).map(({ error }) => error)
-    assert.deepEqual(errors, [NO_CRASH, NO_CRASH, `${NO_CRASH}${KEY_TAKEN}`])
+    const lost = `lost with its instance (crash 3)${KEY_TAKEN}`
+    await first()
+    await t.jobIs(id, { state: 'dead', crashes: 2, error: lost })
+    await second()
+    await t.jobIs(id, { state: 'dead', crashes: 1, error: lost })
+    await third()
+    const errors = [NO_CRASH, NO_CRASH, `${NO_CRASH}${KEY_TAKEN}`]
+    await t.jobIs(id, { state: 'dead', crashes: 0, error: errors[2] })
+    assert.deepEqual(pluck(await t.store.history(id), 'error'), errors)
     await t.finish(await t.claimOne(await t.worker(), { kinds: ['later'] }), DONE)
     assert.equal(only(await t.store.retry([id])).verdict, 'changed')
   }),
@@ -124,7 +121,7 @@ export const notCrashedCases: readonly Case[] = [
     await t.finish(await t.claimOne(await t.worker(), { kinds: ['later'] }), DONE)
     await first()
     await t.jobIs(id, { state: 'ready', crashes: 0 })
-    await countsAreExact(t.store)
+    await t.countsAreExact()
   }),
   test('P5 D6 a job that failed permanently after a crash stays dead when that crash is reverted', async (t) => {
     const id = await t.enqueue()
@@ -158,9 +155,9 @@ export const notCrashedCases: readonly Case[] = [
   test('P5 D6 crashes are reverted while jobs are concurrently claimed and released', async (t) => {
     const instance = anInstance()
     await t.store.instances.register(instance)
-    const ids: string[] = []
-    for (let n = 0; n < 20; n += 1) ids.push(await t.enqueue())
-    await t.claim(instance.id)
+    await t.store.enqueue(someJobs(repeat({}, 20)))
+    const ids = await t.claimIds(instance.id)
+    assert.equal(ids.length, 20)
     t.clock.advance(MINUTE)
     await t.reap()
     const [other, worker] = [await t.another(), await t.worker()]
@@ -172,6 +169,6 @@ export const notCrashedCases: readonly Case[] = [
     }
     await Promise.all([churn(), t.store.instances.register(instance), churn()])
     for (const id of ids) assert.equal(await crashesOf(t, id), 0)
-    await countsAreExact(t.store)
+    await t.countsAreExact()
   }),
 ]

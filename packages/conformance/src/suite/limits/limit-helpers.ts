@@ -1,39 +1,44 @@
 /** Helpers for cases about limits: rates, keys, permits, and queues that use a limit. */
 import assert from 'node:assert/strict'
-import {
-  type Acquired,
-  type AcquireRequest,
-  DEFAULT_QUEUE_SETTINGS,
-  type FullStore,
-  type Lease,
-  type LimitParts,
-  type LimitRecord,
-  type LimitSettings,
-  type PermitOf,
-  type RateSettings,
+import type {
+  Acquired,
+  AcquireRequest,
+  FullStore,
+  HeartbeatRequest,
+  Lease,
+  LimitParts,
+  LimitRecord,
+  LimitSettings,
+  PermitOf,
+  RateSettings,
 } from 'jobmill/store'
-import { aClaim, aHeartbeat, anAcquire, anInstance, someJobs } from '../../factories.ts'
-import { only } from '../bench.ts'
-import { pluck } from '../looks.ts'
+import { aClaim, aHeartbeat, anAcquire, anInstance, HOUR, only, someJobs } from '../../factories.ts'
+import type { Bench, HeldLease } from '../bench.ts'
+import { pluck, repeat } from '../looks.ts'
 
+export const permits = (most: number) => ({ type: 'concurrency', most }) as const
+export const rate = <const Parts extends object>(parts: Parts) => ({ type: 'rate', ...parts }) as const
 /** A token every 100 ms, two at once. */
-export const TEN: RateSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 2 }
+export const TEN = rate({ amount: 10, perMs: 1_000, burst: 2 })
 /** The same for each key. */
-export const EACH: RateSettings = { ...TEN, perKey: true }
-export const ONE: RateSettings = { ...EACH, burst: 1 }
+export const EACH = { ...TEN, perKey: true } as const
+export const ONE = { ...EACH, burst: 1 } as const
 /** A token every 100 ms, three at once. */
-export const BURST_OF_3: RateSettings = { ...TEN, burst: 3 }
-/** Three permits. */
-export const THREE: LimitSettings = { type: 'concurrency', most: 3 }
+export const BURST_OF_3 = { ...TEN, burst: 3 }
 
-/** Declares the limit `api`. */
-export async function declare(store: FullStore, settings: LimitParts = TEN): Promise<void> {
-  await store.limits.declare([{ name: 'api', settings }])
+/** Declares the limit `api`, or another one. */
+export function declare(store: FullStore, settings: LimitParts = TEN, name = 'api'): Promise<void> {
+  return store.limits.declare([{ name, settings }])
 }
 
-/** The only limit. */
 export async function apiLimit(store: FullStore): Promise<LimitRecord> {
-  return only(await store.limits.list())
+  const limit = (await store.limits.list()).find(({ name }) => name === 'api')
+  return limit ?? assert.fail('limit api does not exist')
+}
+
+/** The permits in use. */
+export async function heldOf(store: FullStore): Promise<number> {
+  return (await apiLimit(store)).held
 }
 
 export async function draw(store: FullStore, overrides: Partial<AcquireRequest> = {}): Promise<Acquired> {
@@ -81,25 +86,24 @@ export function respectsRate(instants: number[], { amount, perMs, burst }: RateS
       assert.ok(more + 1 <= burst + (amount * (to - from)) / perMs + 1e-6, `${more + 1} in ${to - from} ms`)
 }
 
+/** Sends these requests through all handles at once. Returns the key and the time of each granted token. */
+export async function grants(
+  stores: readonly FullStore[],
+  now: number,
+  asked: readonly Partial<AcquireRequest>[],
+): Promise<{ readonly key: string | undefined; readonly at: number }[]> {
+  const requests = asked.map((one) => anAcquire('api', one))
+  const replies = await Promise.all(stores.map((store) => store.limits.acquire(requests)))
+  return replies.flatMap((acquired) =>
+    requests.flatMap(({ key, amount }, n) => {
+      const reply = acquired[n]
+      return reply?.outcome === 'granted' ? repeat({ key, at: now + reply.waitMs }, amount) : []
+    }),
+  )
+}
+
 export async function settingsVersion(store: FullStore): Promise<number> {
   return (await store.instances.renew(aHeartbeat(anInstance().id))).settingsVersion
-}
-
-export type HeldLease = Lease & { readonly instance: string }
-
-/** Declares a concurrency limit. */
-export async function declarePermits(store: FullStore, most: number, name = 'db'): Promise<void> {
-  await store.limits.declare([{ name, settings: { type: 'concurrency', most } }])
-}
-
-export async function dbLimit(store: FullStore): Promise<LimitRecord> {
-  const limit = (await store.limits.list()).find(({ name }) => name === 'db')
-  assert.ok(limit, 'limit db does not exist')
-  return limit
-}
-
-export async function heldOf(store: FullStore): Promise<number> {
-  return (await dbLimit(store)).held
 }
 
 /** The request of a job that is running under this lease. */
@@ -107,25 +111,27 @@ export function acquireFor(
   { id, token, instance }: HeldLease,
   overrides: Partial<AcquireRequest> = {},
 ): AcquireRequest {
-  return anAcquire('db', { holder: id, token, instance, ...overrides })
+  return anAcquire('api', { holder: id, token, instance, ...overrides })
 }
 
 /** The permit of a job that is running under this lease. */
 export function permitOf({ id, token }: Lease): PermitOf {
-  return { limit: 'db', holder: id, token }
+  return { limit: 'api', holder: id, token }
 }
 
-/** Declares the limit `api` and queues that use it, each with this many ready jobs. */
+/**
+ * Declares the limit `api` and queues that use it, each with this many ready jobs. Returns an instance to
+ * claim them.
+ */
 export async function setUpLimitedQueues(
-  store: FullStore,
+  t: Bench,
   settings: LimitSettings,
   { queues = ['mail'], jobs = 10 }: { readonly queues?: readonly string[]; readonly jobs?: number } = {},
-): Promise<void> {
-  await declare(store, settings)
-  await store.queues.declare(
-    queues.map((name) => ({ name, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'api' } })),
-  )
-  for (const queue of queues) await store.enqueue(someJobs(Array.from({ length: jobs }, () => ({ queue }))))
+): Promise<string> {
+  await declare(t.store, settings)
+  await t.store.queues.declare(queues.map((name) => ({ name, settings: { limit: 'api' } })))
+  for (const queue of queues) await t.store.enqueue(someJobs(repeat({ queue }, jobs)))
+  return t.worker({ leaseMs: HOUR })
 }
 
 export async function claimFrom(
@@ -141,10 +147,8 @@ export async function claimFrom(
 export async function readinessOf(
   store: FullStore,
   instance: string,
-  overrides: Partial<Parameters<FullStore['instances']['renew']>[0]> = {},
+  overrides: Partial<HeartbeatRequest> = {},
 ): Promise<[boolean, number | null]> {
-  const { ready, budgetInMs } = await store.instances.renew(
-    aHeartbeat(instance, { queues: ['mail'], ...overrides }),
-  )
-  return [ready, budgetInMs]
+  const heartbeat = await store.instances.renew(aHeartbeat(instance, { queues: ['mail'], ...overrides }))
+  return [heartbeat.ready, heartbeat.budgetInMs]
 }

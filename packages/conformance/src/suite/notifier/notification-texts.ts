@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { FullStore, WakeUp } from 'jobmill/store'
 import { QUEUE } from '../../factories.ts'
+import { pluck } from '../looks.ts'
 
 /** The number of tries: notifications are best effort. */
 export const ROUNDS = 20
@@ -19,19 +20,26 @@ export async function wakeUpsAt(
 }
 
 /**
- * Repeats the action until the expected notification is received, because a store may first deliver an
+ * Repeats the action until a notification of that many jobs is received, because a store may first deliver an
  * earlier one. `prepare` runs before the wait.
  */
-export async function notifications<T = void>(
+export async function notifies<T = void>(
   store: FullStore,
-  { prepare, act }: { readonly prepare?: () => Promise<T>; readonly act: (made: T) => Promise<unknown> },
   jobs: number | null,
-  queue: string = QUEUE,
+  {
+    queue = QUEUE,
+    prepare,
+    act,
+  }: {
+    readonly queue?: string
+    readonly prepare?: () => Promise<T>
+    readonly act: (prepared: T) => Promise<unknown>
+  },
 ): Promise<void> {
   const wakeUps: WakeUp[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
-    const made = (await prepare?.()) as T
-    wakeUps.push(...(await wakeUpsAt([store], () => act(made), queue)).flat())
+    const prepared = (await prepare?.()) as T
+    wakeUps.push(...(await wakeUpsAt([store], () => act(prepared), queue)).flat())
     const wakeUp = wakeUps.find((one) => one.jobs === jobs)
     if (wakeUp !== undefined) {
       assert.equal(wakeUp.skip, 0)
@@ -40,25 +48,18 @@ export async function notifications<T = void>(
     // A store merges notifications while it is sending an earlier one.
     await store.notifier.wait({ queues: [queue], timeoutMs: 100 })
   }
-  assert.fail(`never notified of ${jobs} jobs, but of ${wakeUps.map((one) => one.jobs).join(', ')}`)
+  assert.fail(`expected a notification of ${jobs} jobs, but received ${pluck(wakeUps, 'jobs').join(', ')}`)
 }
 
 /**
  * Repeats the action until nothing is received for it, because a store may first deliver an earlier
  * notification.
  */
-export async function isSilent(
-  store: FullStore,
-  act: () => Promise<unknown>,
-  queue: string = QUEUE,
-): Promise<void> {
-  const received: WakeUp[] = []
+export async function isSilent(store: FullStore, act: () => Promise<unknown>): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1) {
-    const wait = store.notifier.wait({ queues: [queue], timeoutMs: 100 })
+    const wait = store.notifier.wait({ queues: [QUEUE], timeoutMs: 100 })
     await act()
-    const wakeUps = (await wait).filter((wakeUp) => wakeUp.queue === queue)
-    if (wakeUps.length === 0) return
-    received.push(...wakeUps)
+    if (!(await wait).some(({ queue }) => queue === QUEUE)) return
   }
-  assert.fail(`always notified of ${received.map((one) => one.jobs).join(', ')} jobs`)
+  assert.fail('expected no notification, but every round received one')
 }

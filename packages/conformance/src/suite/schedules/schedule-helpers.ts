@@ -9,8 +9,8 @@ import {
   type Tick,
   type Ticked,
 } from 'jobmill/store'
-import { aDefinition, aJob, aTick } from '../../factories.ts'
-import { only } from '../bench.ts'
+import { aDefinition, aJob, aTick, only } from '../../factories.ts'
+import type { Bench } from '../bench.ts'
 
 export const NAME = 'daily'
 
@@ -40,11 +40,22 @@ export async function plan(store: FullStore, nextAt: number): Promise<void> {
   assert.equal((await tick(store, { revision, nextAt })).accepted, true)
 }
 
-/** Creates the schedule, plans it for this instant, and returns the instant. */
-export async function createPlanned(store: FullStore, at: number): Promise<number> {
+/** Creates the schedule, plans it for now, and returns that instant. */
+export async function createPlanned({ store, clock }: Bench): Promise<number> {
   const { revision } = await store.schedules.create(NAME, aDefinition())
-  assert.equal((await tick(store, { revision, nextAt: at })).accepted, true)
-  return at
+  assert.equal((await tick(store, { revision, nextAt: clock.now() })).accepted, true)
+  return clock.now()
+}
+
+/** One job at each of these instants. */
+export function firesAt(...instants: readonly number[]): Tick['fires'] {
+  return instants.map((at) => ({ at, job: aJob() }))
+}
+
+/** No tick has been served, and no job was enqueued. */
+export async function isUnserved({ store }: Bench): Promise<void> {
+  assert.deepEqual(await store.schedules.ticks(NAME, 10), [])
+  assert.deepEqual(await store.counts(), [])
 }
 
 export async function tick(store: FullStore, overrides: Partial<Tick>): Promise<Ticked> {

@@ -16,14 +16,8 @@ export function Overridden({ override, children }: Props) {
     <>
       {children}{' '}
       <span className="text-ready">
-        Overridden{by !== null && ` by ${by}`}
-        {at !== null && (
-          <>
-            {' '}
-            <Ago at={at} />
-          </>
-        )}
-        . {isInCode ? 'Value in code:' : 'Default:'} {settingText(option, code)}.
+        Overridden{by !== null && ` by ${by}`} <Ago at={at} />. {isInCode ? 'Value in code:' : 'Default:'}{' '}
+        {settingText(option, code)}.
       </span>
     </>
   )

@@ -55,8 +55,8 @@ const WORDS: Readonly<Record<string, Words>> = {
   'mill-started': ({ queues, kinds }) =>
     `Process started with ${plural(many(queues), 'queue')} and ${plural(many(kinds), 'kind')}`,
   'mill-stopping': ({ running }) => `Process stopping, ${plural(count(running), 'job')} running`,
-  'mill-stopped': ({ finished, handedBack }) =>
-    `Process stopped: ${plural(count(finished), 'job')} finished, ${count(handedBack)} returned to the queue`,
+  'mill-stopped': ({ finished, returned }) =>
+    `Process stopped: ${plural(count(finished), 'job')} finished, ${count(returned)} returned to the queue`,
   audit: ({ who, what, target }) => `${text(who)}: ${text(what)} on ${text(target)}`,
 }
 

@@ -1,11 +1,17 @@
 /** Placeholders for the variable parts in the shape of an error, and their names. */
 const NAMES: Readonly<Record<string, string>> = {
   '<n>': 'number',
+  '<id>': 'id',
   '<text>': 'text',
   '<email>': 'email',
   '<url>': 'URL',
   '<path>': 'path',
+  '<host>': 'host',
+  '<date>': 'date',
+  '<name>': 'name',
 }
+
+const PLACEHOLDER = new RegExp(`(${Object.keys(NAMES).join('|')})`)
 
 export interface ShapePart {
   readonly text: string
@@ -14,7 +20,7 @@ export interface ShapePart {
 
 export function shapeParts(shape: string): ShapePart[] {
   return shape
-    .split(/(<(?:n|text|email|url|path)>)/)
+    .split(PLACEHOLDER)
     .filter((part) => part !== '')
     .map((part) => {
       const name = NAMES[part]

@@ -4,7 +4,7 @@ import { type Resolved, resolveOptions } from '../../runtime/options/options.ts'
 import type { Problem } from '../../runtime/options/problems.ts'
 import { type Command, EXIT } from '../program/command.ts'
 import { loadConfig } from '../config/load-config.ts'
-import { oneLine } from '../output/plain.ts'
+import { safeLine } from '../../job/text/safe-text.ts'
 import { print } from '../output/print.ts'
 import { countText } from '../output/wording.ts'
 
@@ -20,7 +20,7 @@ export const check: Command = {
     const problems = [...resolved.problems, ...straySchedules(resolved)]
     const errors = problems.filter(({ level }) => level === 'error').length
     const text = [
-      ...problems.map(({ level, code, message }) => `${level.padEnd(7)} ${code} ${oneLine(message)}`),
+      ...problems.map(({ level, code, message }) => `${level.padEnd(7)} ${code} ${safeLine(message)}`),
       `${countText(errors, 'error')}, ${countText(problems.length - errors, 'warning')}`,
     ]
     const code = errors > 0 ? EXIT.failed : EXIT.done

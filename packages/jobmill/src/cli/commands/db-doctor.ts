@@ -6,11 +6,11 @@ import { resolveOptions } from '../../runtime/options/options.ts'
 import type { Diagnostic } from '../../store/admin/admin.ts'
 import { isCurrent } from '../../store/admin/schema-status.ts'
 import { type Command, EXIT, type ParsedArguments } from '../program/command.ts'
-import { oneLine } from '../output/plain.ts'
+import { safeLine } from '../../job/text/safe-text.ts'
 import { print } from '../output/print.ts'
 import type { Style, Terminal } from '../output/terminal.ts'
 import { lengthOf } from '../program/typed-values.ts'
-import { waitingFor } from '../output/waiting.ts'
+import { waitingFor } from '../output/progress.ts'
 import { optionsFor, toolsOf, withMill } from '../with-mill.ts'
 import { countText } from '../output/wording.ts'
 
@@ -62,7 +62,7 @@ function countOf(diagnostics: readonly Diagnostic[], level: Diagnostic['level'])
 function diagnosticLines(diagnostics: readonly Diagnostic[], { paint }: Terminal): string[] {
   const width = Math.max(0, ...diagnostics.map(({ check }) => check.length))
   return diagnostics.flatMap(({ level, check, message, fix }) => [
-    `${paint(STYLES[level], level.padEnd(7))} ${check.padEnd(width)}  ${oneLine(message)}`,
-    ...(fix === null ? [] : [`${' '.repeat(7 + 1 + width)}  ${paint('bold', 'fix:')} ${oneLine(fix)}`]),
+    `${paint(STYLES[level], level.padEnd(7))} ${check.padEnd(width)}  ${safeLine(message)}`,
+    ...(fix === null ? [] : [`${' '.repeat(7 + 1 + width)}  ${paint('bold', 'fix:')} ${safeLine(fix)}`]),
   ])
 }

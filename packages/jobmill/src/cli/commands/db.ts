@@ -1,11 +1,11 @@
-/** `jobmill db create`, `migrate`, `status` and `reset`. */
+/** `jobmill db create`, `migrate`, `status`, `schema` and `reset`. */
 import type { SchemaStatus } from '../../store/admin/admin.ts'
 import { isCurrent } from '../../store/admin/schema-status.ts'
 import type { Store } from '../../store/store.ts'
 import { print } from '../output/print.ts'
 import { table } from '../output/table.ts'
 import type { Terminal } from '../output/terminal.ts'
-import { waitingFor } from '../output/waiting.ts'
+import { waitingFor } from '../output/progress.ts'
 import { type Command, EXIT, type ParsedArguments } from '../program/command.ts'
 import { invalid } from '../program/invalid.ts'
 import { optionsFor, toolsOf } from '../with-mill.ts'
@@ -85,6 +85,18 @@ function listed({ applied, pending }: SchemaStatus): string {
   )
 }
 
+/** For reviews by database administrators, who may not have the database yet. */
+const schema: Command = {
+  words: 'db schema',
+  says: 'print the SQL that creates all tables and functions; connects to no database',
+  examples: ['jobmill db schema --db postgres://app@localhost/app > schema.sql', 'jobmill db schema'],
+  async run(parsed, terminal) {
+    const { store } = await optionsFor(parsed, NEW)
+    const sql = toolsOf(store).schemaSql()
+    return print(parsed, terminal, { json: { store: store.name, sql }, text: sql })
+  },
+}
+
 /**
  * Deletes everything that Jobmill created, and creates the tables again. Refused while instances are alive.
  */
@@ -127,4 +139,4 @@ async function isConfirmed(parsed: ParsedArguments, name: string, terminal: Term
   return false
 }
 
-export const db: readonly Command[] = [create, migrate, status, dbDoctor, reset]
+export const db: readonly Command[] = [create, migrate, status, schema, dbDoctor, reset]

@@ -15,12 +15,11 @@ import { ENQUEUE_FIELDS, ENQUEUE_OPTIONS, enqueueOptionsOf } from '../enqueue/op
 import { exitCodeOf } from '../program/exit-code.ts'
 import { interruptible } from '../program/interrupt.ts'
 import { translateError } from '../program/own-words.ts'
-import { oneLine, plain } from '../output/plain.ts'
-import { progressOf } from '../output/progress.ts'
+import { safeLine, safeText } from '../../job/text/safe-text.ts'
+import { progressOf, waitingFor } from '../output/progress.ts'
 import { findMeantQueue } from '../queues/unknown.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { jsonOf } from '../program/typed-values.ts'
-import { waitingFor } from '../output/waiting.ts'
 import { withMill } from '../with-mill.ts'
 import { countText, number } from '../output/wording.ts'
 import { conflict } from '../program/invalid.ts'
@@ -77,7 +76,7 @@ async function one(mill: Mill, asked: Asked, terminal: Terminal): Promise<number
   try {
     const result = await stillWaiting(id, waitingFor(`job ${id}`, job.result(), terminal), { mill, terminal })
     if (isJson) terminal.out(JSON.stringify({ id, outcome, result }))
-    else if (result !== undefined) terminal.out(plain(JSON.stringify(result, null, 2)))
+    else if (result !== undefined) terminal.out(safeText(JSON.stringify(result, null, 2)))
     return EXIT.done
   } catch (error) {
     if (isJson && isJobmillError(error)) terminal.out(JSON.stringify({ id, outcome, error: error.message }))
@@ -141,7 +140,7 @@ function printReport(
     error.code === 'OUTCOME_UNKNOWN'
       ? `Stopped at line ${line}: jobs from this line on may or may not have been enqueued.`
       : `Stopped: line ${line} and all lines after it were not enqueued.`
-  terminal.err(`error   ${oneLine(error.message)} ${stopped}`)
+  terminal.err(`error   ${safeLine(error.message)} ${stopped}`)
   const code = exitCodeOf(error)
   // Exit code 2 would mean that nothing was changed.
   return code === EXIT.usage && enqueued + duplicate + replaced > 0 ? EXIT.failed : code
@@ -160,7 +159,7 @@ function sizeOfInput(): number | null {
 /** Prints to standard error, because a program may read the output. */
 async function noteKind(mill: Mill, { parsed, options }: Asked, terminal: Terminal): Promise<void> {
   const [kind = ''] = parsed.words
-  const name = oneLine(kind)
+  const name = safeLine(kind)
   const defaults = defaultSettings(parsed)
   if (options.jobs === undefined && defaults.length > 0)
     terminal.err(
@@ -171,7 +170,7 @@ async function noteKind(mill: Mill, { parsed, options }: Asked, terminal: Termin
     terminal.err('note    no worker is running on this database; the job waits until one starts')
   else if (!alive.some(({ kinds }) => kinds.includes(kind))) {
     const near = nearest(kind, [...new Set(alive.flatMap(({ kinds }) => kinds))])
-    const meant = near === undefined ? '' : ` Did you mean ${oneLine(near)}?`
+    const meant = near === undefined ? '' : ` Did you mean ${safeLine(near)}?`
     terminal.err(`warning no worker for kind ${name}; the job waits until one starts.${meant}`)
   }
 }
@@ -209,7 +208,7 @@ export async function stillWaiting<T>(
     const reasons = (why?.reasons ?? []).filter((reason) => PERSISTENT.has(reason.why))
     if (isOver || reasons.length === 0) return
     terminal.status('')
-    terminal.err(oneLine(`note    still waiting: ${reasons.map(({ message }) => message).join('; ')}`))
+    terminal.err(safeLine(`note    still waiting: ${reasons.map(({ message }) => message).join('; ')}`))
   }
   // Database errors are reported by the wait for the result.
   const timer = platform.timer(AFTER_MS, () => void explain().catch(() => {}))

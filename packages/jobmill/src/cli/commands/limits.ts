@@ -109,7 +109,7 @@ const drain: Command = {
   options: {
     for: {
       takes: 'DURATION',
-      says: 'how long the limit grants nothing; without it, only the accumulated burst is dropped',
+      says: 'grant nothing for this long; without it, only the accumulated burst is dropped',
     },
     key: { takes: 'KEY', says: 'key to drain, for a limit per key' },
   },
@@ -142,7 +142,7 @@ const remove: Command = {
       const [name = ''] = parsed.words
       const limit = (await mill.limits.list()).find((one) => one.name === name)
       if (limit === undefined) {
-        const fix = 'Run jobmill limits list to see all limits'
+        const fix = 'Run "jobmill limits list" to see all limits'
         throw invalid('NAME', 'no limit has this name', fix, name, 'LIMIT_UNKNOWN')
       }
       const question = `delete ${name} (${limitText(limit.settings)})?`

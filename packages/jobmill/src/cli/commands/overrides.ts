@@ -63,7 +63,7 @@ const COLUMNS: Columns<OverrideView> = {
       : { text: `${written(value)} (not applied)`, style: 'dim' },
   code: ({ code, isInCode }) => (isInCode ? written(code) : `${written(code)} (default)`),
   by: ({ by }) => by,
-  at: ({ at }) => (at === null ? null : localTime(at)),
+  at: ({ at }) => localTime(at),
 }
 
 function written(value: unknown): string {

@@ -9,7 +9,7 @@ import type { Mill } from '../../runtime/mill.ts'
 import type { ScheduleView } from '../../runtime/operate/schedule-view.ts'
 import { checkKind } from '../enqueue/known-kind.ts'
 import { confirm, YES } from '../output/confirm.ts'
-import { oneLine } from '../output/plain.ts'
+import { safeLine } from '../../job/text/safe-text.ts'
 import { type Answer, print } from '../output/print.ts'
 import { type Columns, type Painted, tableOf } from '../output/table.ts'
 import { fromNow, moment } from '../output/wording.ts'
@@ -31,7 +31,7 @@ const list: Command = {
       const schedules = await mill.schedules.list()
       const now = systemPlatform.now()
       const notes = schedules.flatMap(({ name, error, differs }) => [
-        ...(error === null ? [] : [`${name}: ${oneLine(error)}`]),
+        ...(error === null ? [] : [`${name}: ${safeLine(error)}`]),
         ...(differs.length === 0 ? [] : [`${name}: overridden by an operator: ${differs.join(', ')}`]),
       ])
       return {
@@ -90,19 +90,14 @@ const next: Command = {
   },
 }
 
-interface Coming {
-  readonly text: string
-  readonly runs: readonly number[]
-}
-
-function ofSchedule(name: string, parsed: ParsedArguments, count: number): Promise<Coming> {
+function ofSchedule(name: string, parsed: ParsedArguments, count: number) {
   return withMill(parsed, async ({ schedules }) => ({
     runs: await schedules.nextRuns(name, count),
     text: await schedules.describe(name),
   }))
 }
 
-async function ofExpression(when: string, parsed: ParsedArguments, count: number): Promise<Coming> {
+async function ofExpression(when: string, parsed: ParsedArguments, count: number) {
   const timing = timingOf({ when, ...omitUndefined({ zone: parsed.text('zone') }) })
   const from = systemPlatform.now()
   return {

@@ -48,12 +48,10 @@ export const start: Command = {
     const works = !parsed.has('no-work')
     const options = await millOptions(parsed, works, NO_CONFIG)
     const api = parsed.has('no-api') ? null : await apiOptions(parsed, process.env)
-    if (!works && api === null)
-      throw conflict(
-        '--no-api',
-        'cannot be combined with --no-work: nothing would run',
-        'Omit --no-api or --no-work',
-      )
+    if (!works && api === null) {
+      const what = 'cannot be combined with --no-work: nothing would run'
+      throw conflict('--no-api', what, 'Omit --no-api or --no-work')
+    }
     return runMill({ options, works, api, terminal })
   },
 }
@@ -85,12 +83,8 @@ export async function millOptions(
 function queuesIn(text: string): string[] {
   const names = text.split(',').map((name) => name.trim())
   if (!names.includes('')) return names
-  throw invalid(
-    '--queues',
-    'has an empty queue name',
-    'Pass names separated by commas, such as mail,reports, or omit it',
-    text,
-  )
+  const fix = 'Pass names separated by commas, such as mail,reports, or omit it'
+  throw invalid('--queues', 'has an empty queue name', fix, text)
 }
 
 async function apiOptions(parsed: ParsedArguments, env: NodeJS.ProcessEnv): Promise<ApiOptions> {

@@ -7,10 +7,8 @@ import { checkWhole } from '../../job/numbers.ts'
 import { JOB_STATES } from '../../job/state.ts'
 import type { QueueCounts } from '../../store/types/queue-record.ts'
 import { type Command, EXIT, type ParsedArguments } from '../program/command.ts'
-import { transferAll, type Way } from '../transfer/transfer-parts.ts'
-import { checkNotEmpty, findPlace } from '../transfer/find-place.ts'
-import { nextLines } from '../transfer/lines.ts'
-import { checkSchema, checkTarget, checkTwo, type Places, placesOf } from '../transfer/places.ts'
+import { checkNotEmpty, findPlace, transferAll, type Way } from '../transfer/transfer-parts.ts'
+import { checkApps, checkSchema, checkTarget, checkTwo, type Places, placesOf } from '../transfer/places.ts'
 import {
   checkIdle,
   checkNoneStarted,
@@ -18,9 +16,15 @@ import {
   knownInstances,
   returnAbandonedJobs,
 } from '../transfer/quiet.ts'
-import { type TransferSummary, type TransferReport, printJson, printText } from '../transfer/report.ts'
+import {
+  nextLines,
+  printJson,
+  printText,
+  type TransferReport,
+  type TransferSummary,
+} from '../transfer/report.ts'
 import { verify } from '../transfer/verify.ts'
-import { progressOf } from '../output/progress.ts'
+import { withProgress } from '../output/progress.ts'
 import type { Terminal } from '../output/terminal.ts'
 
 const BATCH = 500
@@ -28,11 +32,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export const transferCommand: Command = {
   words: 'transfer',
-  says: 'copy everything from one database to another, such as SQLite to PostgreSQL; stop all processes first',
+  says: 'copy all jobs and settings from one database to another, such as SQLite to PostgreSQL; stop all processes first',
   options: {
     from: { takes: 'URL', says: 'source database (default: the database of the config)' },
     to: { takes: 'URL', says: 'target database; its tables are created if needed: postgres://…?schema=…' },
     batch: { takes: 'N', says: `jobs per write (default ${BATCH})` },
+    'jobs-only': { says: 'copy the jobs of an application, such as the upload inbox, without its tables' },
     'verify-only': { says: 'only compare two existing databases' },
   },
   examples: [
@@ -53,13 +58,16 @@ export const transferCommand: Command = {
       // Check the source first, so that a refused transfer creates nothing.
       await checkIdle(places.source)
       await checkNotEmpty(places.source)
+      const others = await places.source.tools.otherTables()
+      if (!isLook && !parsed.has('jobs-only')) checkApps(places.source.name, others)
       checkTarget(places.target.name, await places.target.tools.schema(), isLook)
       if (!isLook && (await places.target.tools.create())) terminal.err(`created ${places.target.name}`)
       await places.target.open()
       await checkTwo(places)
       const moved = await transfer(places, { limit, isLook, signal: stop.signal, terminal })
-      if (parsed.has('json')) printJson(places, moved, terminal)
-      else printText(places, moved, nextLines(parsed), terminal)
+      const notCopied = others.map(({ name }) => name)
+      if (parsed.has('json')) printJson(places, moved, notCopied, terminal)
+      else printText(places, moved, notCopied, nextLines(parsed), terminal)
       return moved.verified.differences.length === 0 ? EXIT.done : EXIT.failed
     } catch (error) {
       if (!stop.signal.aborted) throw error
@@ -90,7 +98,7 @@ async function transfer(places: Places, asked: Asked): Promise<TransferReport> {
   const known = await knownInstances(places)
   const brought = asked.isLook ? null : await bring(places, asked)
   const jobs = (await places.source.counts()).reduce((sum, counts) => sum + jobsIn(counts), 0)
-  const verified = await withProgress('verifying', 0, 2 * jobs, asked, (way) => verify(places, way))
+  const verified = await withJobProgress('verifying', 0, 2 * jobs, asked, (way) => verify(places, way))
   await checkQuiet(places)
   await checkNoneStarted(places, known)
   return { brought, verified }
@@ -100,24 +108,23 @@ async function bring(places: Places, asked: Asked): Promise<TransferSummary> {
   const takenBack = await returnAbandonedJobs(places.source)
   const place = await findPlace(places)
   const { there, total } = place
-  const transferred = await withProgress('transferring', there, total, asked, (way) =>
+  const transferred = await withJobProgress('transferring', there, total, asked, (way) =>
     transferAll(places, place.after, way),
   )
   return { takenBack, there, transferred }
 }
 
-async function withProgress<T>(
+function withJobProgress<T>(
   what: string,
   from: number,
   total: number,
   { limit, signal, terminal }: Asked,
   work: (way: Way) => Promise<T>,
 ): Promise<T> {
-  const progress = progressOf(what, terminal)
   let done = from
-  const result = await work({ limit, signal, passed: (jobs) => progress.at((done += jobs), total) })
-  progress.end()
-  return result
+  return withProgress(what, terminal, (at) =>
+    work({ limit, signal, passed: (jobs) => at((done += jobs), total) }),
+  )
 }
 
 function jobsIn(counts: QueueCounts): number {

@@ -2,22 +2,15 @@
 import { systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { DutyView } from '../../runtime/operate/duty-control.ts'
-import type { Slot } from '../../store/types/duty.ts'
-import type { InstanceRecord } from '../../store/types/instance.ts'
 import type { Command } from '../program/command.ts'
 import { pagesOf } from '../jobs/pages.ts'
-import { progressOf } from '../output/progress.ts'
+import { withProgress } from '../output/progress.ts'
 import { type Columns, tableOf } from '../output/table.ts'
 import { INSTANCE_STYLE } from '../output/instance-style.ts'
 import { answerWith } from '../with-mill.ts'
 import { fromNow } from '../output/wording.ts'
 
-interface InstanceView extends InstanceRecord {
-  /** The number of jobs it runs. */
-  readonly running: number
-  /** Its share of queues whose number of workers is a cluster-wide total. */
-  readonly slots: readonly Omit<Slot, 'instance'>[]
-}
+type InstanceView = Awaited<ReturnType<typeof instanceViews>>[number]
 
 export const workers: Command = {
   words: 'workers',
@@ -28,9 +21,9 @@ export const workers: Command = {
   ],
   run: (parsed, terminal) =>
     answerWith(parsed, terminal, async (mill) => {
-      const progress = progressOf('counting', terminal)
-      const instances = await instanceViews(mill, (jobs) => progress.at(jobs, null))
-      progress.end()
+      const instances = await withProgress('counting', terminal, (at) =>
+        instanceViews(mill, (jobs) => at(jobs, null)),
+      )
       // This process runs no duties, so its own view of them is omitted.
       const duties = (await mill.duties()).map(({ here: _, ...duty }) => duty)
       const now = systemPlatform.now()
@@ -43,7 +36,7 @@ export const workers: Command = {
     }),
 }
 
-async function instanceViews(mill: Mill, counted: (jobs: number) => void): Promise<InstanceView[]> {
+async function instanceViews(mill: Mill, counted: (jobs: number) => void) {
   const [instances, slots] = await Promise.all([mill.instances(), mill.slots()])
   const running = new Map<string, number>()
   const pages = pagesOf(mill, {
@@ -56,7 +49,9 @@ async function instanceViews(mill: Mill, counted: (jobs: number) => void): Promi
       if (instance !== null) running.set(instance, (running.get(instance) ?? 0) + 1)
   return instances.map((instance) => ({
     ...instance,
+    /** The number of jobs it runs. */
     running: running.get(instance.id) ?? 0,
+    /** Its share of queues whose number of workers is a cluster-wide total. */
     slots: slots.flatMap(({ instance: id, queue, workers }) =>
       id === instance.id ? [{ queue, workers }] : [],
     ),

@@ -1,10 +1,10 @@
 /**
- * Chooses the database: `--db`, else the store of the config, else DATABASE_URL, else jobs.db in the
- * current directory.
+ * Chooses the database: `--db`, else the store of the config, else DATABASE_URL (with the replica of
+ * DATABASE_READ_URL), else jobs.db in the current directory.
  */
 import { access } from 'node:fs/promises'
-import { JobmillError } from '../../job/errors.ts'
 import type { Store, ToolStore } from '../../store/store.ts'
+import { invalid } from '../program/invalid.ts'
 
 const DEFAULT_FILE = 'jobs.db'
 
@@ -13,19 +13,22 @@ const DEFAULT_FILE = 'jobs.db'
  * demand. `field` names the source of the URL in errors.
  */
 export async function storeAt(url: string, field = '--db'): Promise<ToolStore<never>> {
-  if (/^postgres(?:ql)?:/.test(url)) {
-    const { postgres } = await import('../../store-postgres/postgres-store.ts')
-    return postgres(...addressOf(url))
-  }
+  if (isPostgres(url)) return postgresAt(url)
   if (/^[a-z][a-z+.-]+:\/\//i.test(url)) {
     // The message omits the URL, which may contain a password.
-    throw new JobmillError('OPTION_INVALID', 'is not a supported database URL', {
-      field,
-      fix: 'Use postgres://user@host/database or sqlite:jobs.db',
-    })
+    const fix = 'Use postgres://user@host/database or sqlite:jobs.db'
+    throw invalid(field, 'is not a supported database URL', fix)
   }
   const { sqlite } = await import('../../store-sqlite/sqlite.ts')
   return sqlite(url.replace(/^sqlite:/, ''))
+}
+
+const isPostgres = (url: string): boolean => /^postgres(?:ql)?:/.test(url)
+
+async function postgresAt(url: string, more: { readonly readUrl?: string } = {}): Promise<ToolStore<never>> {
+  const { postgres } = await import('../../store-postgres/postgres-store.ts')
+  const [address, options] = addressOf(url)
+  return postgres(address, { ...options, ...more })
 }
 
 /** Removes `?schema=` from the URL: it is an option of Jobmill, not of the driver. */
@@ -40,31 +43,32 @@ function addressOf(url: string): [url: string, options: { readonly schema?: stri
 /** The store for a config that does not define one. */
 export async function usualStore(env: NodeJS.ProcessEnv): Promise<Store<never>> {
   const url = env['DATABASE_URL']?.trim() ?? ''
-  return storeAt(url === '' ? DEFAULT_FILE : url, 'DATABASE_URL')
+  const readUrl = env['DATABASE_READ_URL']?.trim() ?? ''
+  if (readUrl === '') return storeAt(url === '' ? DEFAULT_FILE : url, 'DATABASE_URL')
+  if (!isPostgres(url)) {
+    const fix = 'Set DATABASE_URL to the URL of the primary, or unset DATABASE_READ_URL'
+    throw invalid('DATABASE_READ_URL', 'needs PostgreSQL', fix)
+  }
+  const { checkUrl } = await import('../../store-postgres/connection/server-address.ts')
+  checkUrl(readUrl, 'DATABASE_READ_URL')
+  return postgresAt(url, { readUrl })
 }
 
 /** Read-only commands must not create an empty database after a typo or in the wrong directory. */
 export async function checkIsThere(url: string, field = '--db'): Promise<void> {
   const path = url.replace(/^sqlite:/, '')
   if (/^[a-z][a-z+.-]+:\/\//i.test(path) || path === ':memory:' || (await isThere(path))) return
-  throw new JobmillError('OPTION_INVALID', `file not found: ${path}`, {
-    field,
-    fix: 'Use an existing database, such as postgres://user@host/database or sqlite:jobs.db, or run jobmill db create',
-  })
+  const fix =
+    'Use an existing database, such as postgres://user@host/database or sqlite:jobs.db, or run jobmill db create'
+  throw invalid(field, `file not found: ${path}`, fix)
 }
 
 export async function checkUsualIsThere(env: NodeJS.ProcessEnv): Promise<void> {
   const url = env['DATABASE_URL']?.trim() ?? ''
   if (url !== '') return checkIsThere(url, 'DATABASE_URL')
   if (await isThere(DEFAULT_FILE)) return
-  throw new JobmillError(
-    'OPTION_INVALID',
-    'no database found: no config, no DATABASE_URL and no jobs.db in this directory',
-    {
-      field: '--db',
-      fix: 'Pass a database with --db or a config with --config',
-    },
-  )
+  const fix = 'Pass a database with --db or a config with --config'
+  throw invalid('--db', 'no database found: no config, no DATABASE_URL and no jobs.db in this directory', fix)
 }
 
 export function isThere(path: string): Promise<boolean> {

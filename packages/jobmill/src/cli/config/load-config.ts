@@ -1,7 +1,7 @@
 /** Loads a config: a module whose default export is the options of `jobmill()`. The store is optional. */
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue, JobmillError } from '../../job/errors.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
 import { isThere, usualStore } from './choose-store.ts'
 import { configError } from './config-errors.ts'
@@ -27,10 +27,14 @@ export async function loadIfThere(parsed: string | undefined, cwd: string): Prom
   const loaded = await load(file)
   const options: unknown = loaded.default
   if (typeof options !== 'object' || options === null) {
+    const fix = 'Add export default { jobs }'
+    throw invalidValue(file, options, 'must have the options of jobmill() as its default export', fix)
+  }
+  if ('enqueue' in options && typeof options.enqueue === 'function') {
     throw new JobmillError('OPTION_INVALID', 'must have the options of jobmill() as its default export', {
       field: file,
-      value: quote(options),
-      fix: 'Add export default { jobs }',
+      value: 'a mill',
+      fix: 'Remove the call to jobmill(): export default { jobs }',
     })
   }
   return 'store' in options ? (options as MillOptions) : { ...options, store: await usualStore(process.env) }
@@ -41,7 +45,7 @@ async function load(file: string): Promise<{ readonly default?: unknown }> {
     throw invalid(file, 'file not found', `Pass the path of a config, or create ${NAMES[0]}`)
   }
   const stuck = Promise.withResolvers<never>()
-  const refuse = (): void => stuck.reject(neverLoaded(file))
+  const refuse = (): void => stuck.reject(invalid(file, 'never finishes loading', NEVER_SETTLES))
   // Node emits this when nothing is left to do. It would then exit without a word.
   process.once('beforeExit', refuse)
   try {
@@ -56,13 +60,8 @@ async function load(file: string): Promise<{ readonly default?: unknown }> {
   }
 }
 
-function neverLoaded(file: string): JobmillError {
-  return invalid(
-    file,
-    'never finishes loading',
-    'Look for an await at the top level of a module that never settles, such as an import() of a module that imports this one',
-  )
-}
+const NEVER_SETTLES =
+  'Look for an await at the top level of a module that never settles, such as an import() of a module that imports this one'
 
 async function findDefault(cwd: string): Promise<string | undefined> {
   for (const name of NAMES) {

@@ -13,7 +13,7 @@ export interface ApiOptions {
   readonly onError?: (error: unknown, what: string) => void
 }
 
-interface Served {
+export interface Served {
   readonly url: string
   readonly hasPage: boolean
   readonly close: () => Promise<void>

@@ -24,12 +24,8 @@ export function checkKind(
   if (kinds.length === 0 || kinds.includes(kind) || parsed.has('unknown-kind')) return
   const near = nearest(kind, kinds)
   const hint = near === undefined ? `Use one of ${listed(kinds)}.` : `Did you mean ${quote(near)}?`
-  throw invalid(
-    field,
-    'is not a kind of this config',
-    `${hint} Pass --unknown-kind if another process runs it`,
-    kind,
-  )
+  const fix = `${hint} Pass --unknown-kind if another process runs it`
+  throw invalid(field, 'is not a kind of this config', fix, kind)
 }
 
 function listed(kinds: readonly string[]): string {

@@ -1,6 +1,7 @@
 /** Splits a stream into numbered lines, and never buffers more than the longest allowed line. */
 import type { Readable } from 'node:stream'
-import { JobmillError } from '../../job/errors.ts'
+import type { JobmillError } from '../../job/errors.ts'
+import { invalid } from '../program/invalid.ts'
 
 export interface Line {
   /** Starts at 1 and counts blank lines. */
@@ -52,8 +53,6 @@ export async function* linesOf(
 }
 
 function tooLong(number: number, most: number): JobmillError {
-  return new JobmillError('PAYLOAD_TOO_LARGE', `is longer than ${most} bytes`, {
-    field: `line ${number}`,
-    fix: 'Write one payload on each line',
-  })
+  const fix = 'Write one payload on each line'
+  return invalid(`line ${number}`, `is longer than ${most} bytes`, fix, undefined, 'PAYLOAD_TOO_LARGE')
 }

@@ -72,9 +72,6 @@ function dedupeOf(parsed: ParsedArguments): DedupeRequest | undefined {
   })
   if (key !== undefined) return { key, ...how }
   if (Object.keys(how).length === 0) return undefined
-  throw invalid(
-    '--dedupe-key',
-    'is missing',
-    'Pass the key that --on-conflict and the other --dedupe options apply to',
-  )
+  const fix = 'Pass the key that --on-conflict and the other --dedupe options apply to'
+  throw invalid('--dedupe-key', 'is missing', fix)
 }

@@ -3,7 +3,7 @@ import type { BulkAct } from '../../runtime/operate/bulk.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { OperateAnswer } from '../../runtime/operate/operate.ts'
 import { EXIT } from '../program/command.ts'
-import { progressOf } from '../output/progress.ts'
+import { withProgress } from '../output/progress.ts'
 import type { Answer } from '../output/print.ts'
 import { type Cell, table } from '../output/table.ts'
 import type { Terminal } from '../output/terminal.ts'
@@ -17,13 +17,13 @@ export interface NamedJobs {
 
 export async function actOnIds(mill: Mill, named: NamedJobs, terminal: Terminal): Promise<Answer> {
   const { act, ids, reason } = named
-  const progress = progressOf(act, terminal)
   const answers: OperateAnswer[] = []
-  for (const id of ids) {
-    answers.push(await APPLY[act](mill, id, reason))
-    progress.at(answers.length, ids.length)
-  }
-  progress.end()
+  await withProgress(act, terminal, async (at) => {
+    for (const id of ids) {
+      answers.push(await APPLY[act](mill, id, reason))
+      at(answers.length, ids.length)
+    }
+  })
   const rows = answers.map((answer) => rowOf(act, answer))
   const text = table(['id', 'answer', 'hint'], rows, '', terminal)
   return { json: { act, jobs: answers }, text, code: answers.every(isDone) ? EXIT.done : EXIT.refused }

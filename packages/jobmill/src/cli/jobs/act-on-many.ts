@@ -8,7 +8,7 @@ import type { ListFilter } from '../../runtime/operate/list-filter.ts'
 import { EXIT, type ParsedArguments } from '../program/command.ts'
 import { confirm } from '../output/confirm.ts'
 import { interruptible } from '../program/interrupt.ts'
-import { progressOf } from '../output/progress.ts'
+import { withProgress } from '../output/progress.ts'
 import { noteUnknownQueues } from '../queues/unknown.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { omitUndefined } from '../../job/options/omit-undefined.ts'
@@ -31,7 +31,9 @@ export async function actOnMany(
 ): Promise<number> {
   const { signal, end } = interruptible(() => terminal.err('stopping after this batch'))
   try {
-    const preview = await countFirst(mill, many, signal, terminal)
+    const preview = await withProgress('counting', terminal, (at) =>
+      mill.bulk.preview(many.act, many.filter, { signal, progress: (looked) => at(looked, null) }),
+    )
     const isJson = parsed.has('json')
     const isLast = parsed.has('dry-run') || preview.jobs === 0
     if (!isJson) terminal.out(previewText(many.act, preview))
@@ -55,20 +57,6 @@ export async function actOnMany(
   }
 }
 
-async function countFirst(
-  mill: Mill,
-  { act, filter }: ManyJobs,
-  signal: AbortSignal,
-  terminal: Terminal,
-): Promise<BulkPreview> {
-  const progress = progressOf('counting', terminal)
-  try {
-    return await mill.bulk.preview(act, filter, { signal, progress: (looked) => progress.at(looked, null) })
-  } finally {
-    progress.end()
-  }
-}
-
 /** `report` is null when the run was interrupted. */
 async function runUntilStopped(
   mill: Mill,
@@ -76,23 +64,16 @@ async function runUntilStopped(
   { total, signal }: { readonly total: number; readonly signal: AbortSignal },
   terminal: Terminal,
 ): Promise<{ looked: number; report: BulkReport | null }> {
-  const progress = progressOf(act, terminal)
   let looked = 0
   try {
-    const report = await mill.bulk.run(act, filter, {
-      ...omitUndefined({ reason }),
-      signal,
-      progress(n) {
-        looked = n
-        progress.at(n, total)
-      },
+    const report = await withProgress(act, terminal, (at) => {
+      const progress = (n: number): void => at((looked = n), total)
+      return mill.bulk.run(act, filter, { ...omitUndefined({ reason }), signal, progress })
     })
     return { looked, report }
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error
     return { looked, report: null }
-  } finally {
-    progress.end()
   }
 }
 

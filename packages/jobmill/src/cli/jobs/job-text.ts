@@ -1,7 +1,7 @@
 /** Formats all details of one job as text. */
 import type { AttemptView, JobView } from '../../runtime/operate/job-view.ts'
 import type { Why } from '../../runtime/diagnose/why.ts'
-import { oneLine, plain } from '../output/plain.ts'
+import { safeLine, safeText } from '../../job/text/safe-text.ts'
 import { listing } from '../output/table.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { countText, fromNow, lasting, localTime, moment, optionText } from '../output/wording.ts'
@@ -28,7 +28,7 @@ export function jobText({ job, history, why, now }: JobDetails, terminal: Paint)
       ['queue', job.queue],
       ['state', terminal.paint(STATE_STYLE[state], job.waitsForOrder ? `${state}, order key busy` : state)],
       ['why', whyText(why)],
-      ['cancel', job.cancelReason === null ? null : `requested: ${oneLine(job.cancelReason)}`],
+      ['cancel', job.cancelReason === null ? null : `requested: ${safeLine(job.cancelReason)}`],
       [
         'attempt',
         `${attempt} of ${maxAttempts}${crashes === 0 ? '' : `, crashed ${countText(crashes, 'time')}`}`,
@@ -38,17 +38,17 @@ export function jobText({ job, history, why, now }: JobDetails, terminal: Paint)
       ['due', at(job.dueAt)],
       ['started', at(job.startedAt)],
       ['ended', at(job.endedAt)],
-      ['instance', job.instance === null ? null : oneLine(job.instance)],
+      ['instance', job.instance === null ? null : safeLine(job.instance)],
       ['timeout', timeoutText(job)],
-      ['tags', job.tags.length === 0 ? null : job.tags.map(oneLine).join(', ')],
-      ['dedupe key', job.dedupeKey === null ? null : oneLine(job.dedupeKey)],
-      ['order key', job.orderKey === null ? null : oneLine(job.orderKey)],
+      ['tags', job.tags.length === 0 ? null : job.tags.map(safeLine).join(', ')],
+      ['dedupe key', job.dedupeKey === null ? null : safeLine(job.dedupeKey)],
+      ['order key', job.orderKey === null ? null : safeLine(job.orderKey)],
       ['metadata', jsonText(job.metadata ?? undefined)],
       ['payload', jsonText(job.payload)],
       ['progress', jsonText(job.progress)],
       ['log', job.log.length === 0 ? null : logText(job.log, job.startedAt)],
       ['result', jsonText(job.result)],
-      ['error', job.error === null ? null : plain(job.error)],
+      ['error', job.error === null ? null : safeText(job.error)],
     ],
     terminal,
   )
@@ -63,10 +63,10 @@ function timeoutText({ timeoutMs, kindTimeoutMs }: JobView): string | null {
 function attemptsText(history: readonly AttemptView[], now: number, terminal: Paint): string {
   const parts = history.map(({ attempt, outcome, startedAt, endedAt, instance, error, log }) => {
     const ran = startedAt === null ? '' : ` after ${lasting(Math.max(0, endedAt - startedAt))}`
-    const where = instance === null ? '' : ` on ${oneLine(instance)}`
+    const where = instance === null ? '' : ` on ${safeLine(instance)}`
     return [
       `${terminal.paint('bold', `attempt ${attempt}`)}  ${outcome}${ran}, ${localTime(endedAt)} (${fromNow(endedAt, now)})${where}`,
-      ...(error === null ? [] : [indented(plain(error))]),
+      ...(error === null ? [] : [indented(safeText(error))]),
       ...(log.length === 0 ? [] : [indented(logText(log, startedAt))]),
     ].join('\n')
   })
@@ -78,14 +78,14 @@ function logText(log: JobView['log'], startedAt: number | null): string {
   return log
     .map(({ at, level, message, fields }) => {
       const since = startedAt === null ? localTime(at) : `+${lasting(Math.max(0, at - startedAt))}`
-      const more = fields === undefined ? '' : ` ${plain(JSON.stringify(fields))}`
-      return `${since.padEnd(8)} ${level.padEnd(5)} ${oneLine(message)}${more}`
+      const more = fields === undefined ? '' : ` ${safeText(JSON.stringify(fields))}`
+      return `${since.padEnd(8)} ${level.padEnd(5)} ${safeLine(message)}${more}`
     })
     .join('\n')
 }
 
 function jsonText(value: unknown): string | null {
-  return value === undefined ? null : plain(JSON.stringify(value, null, 2))
+  return value === undefined ? null : safeText(JSON.stringify(value, null, 2))
 }
 
 function indented(text: string): string {
@@ -95,5 +95,5 @@ function indented(text: string): string {
 /** One line for each reason, or null when there is none. */
 function whyText(why: Why | null): string | null {
   const reasons = why?.reasons ?? []
-  return reasons.length === 0 ? null : reasons.map(({ message }) => oneLine(message)).join('\n')
+  return reasons.length === 0 ? null : reasons.map(({ message }) => safeLine(message)).join('\n')
 }

@@ -2,7 +2,7 @@
 import type { JobState } from '../../job/state.ts'
 import type { ListedJob } from '../../runtime/operate/list-jobs.ts'
 import type { JobSummary } from '../../store/types/job-record.ts'
-import { oneLine } from '../output/plain.ts'
+import { safeLine } from '../../job/text/safe-text.ts'
 import type { Cell } from '../output/table.ts'
 import type { Style } from '../output/terminal.ts'
 import { fromNow, lasting } from '../output/wording.ts'
@@ -23,22 +23,15 @@ export const STATE_STYLE: Readonly<Record<JobState, Style>> = {
 type Row = JobSummary & Partial<Pick<ListedJob, 'error'>>
 
 export function jobRow(job: Row, now: number): Cell[] {
-  const { id, kind, queue, state, attempt, maxAttempts, enqueuedAt } = job
-  return [
-    id,
-    kind,
-    queue,
-    { text: state, style: STATE_STYLE[state] },
-    `${attempt}/${maxAttempts}`,
-    fromNow(enqueuedAt, now),
-    whenOf(job, now),
-    errorOf(job),
-  ]
+  const { id, kind, queue, state, attempt, maxAttempts } = job
+  const enqueued = fromNow(job.enqueuedAt, now)
+  const painted = { text: state, style: STATE_STYLE[state] }
+  return [id, kind, queue, painted, `${attempt}/${maxAttempts}`, enqueued, whenOf(job, now), errorOf(job)]
 }
 
 /** The first line of the error; `jobs show` prints the rest. */
 function errorOf({ error }: Row): string {
-  const line = oneLine((error ?? '').split('\n', 1)[0] ?? '')
+  const line = safeLine((error ?? '').split('\n', 1)[0] ?? '')
   return line.length > MOST_ERROR ? `${line.slice(0, MOST_ERROR).toWellFormed()}…` : line
 }
 

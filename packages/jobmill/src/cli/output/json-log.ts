@@ -7,7 +7,7 @@ import type { LogLevel } from '../../job/context.ts'
 import { errorText } from '../../job/text/error-text.ts'
 import { safeText } from '../../job/text/safe-text.ts'
 import type { TraceIds } from '../../job/tracing.ts'
-import type { Logger } from '../../observe/logger.ts'
+import { byLevel, isAtLeast, type Logger } from '../../observe/logger.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 
 const STANDARD_ERROR = 2
@@ -17,25 +17,15 @@ const RETRY_MS = 5
 const MOST_LISTED = 100
 const DEEPEST = 4
 
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]
-
 export function jsonLogger(level: LogLevel): Logger {
-  const lineOf =
-    (label: LogLevel) =>
-    (msg: string, fields: object): void => {
-      if (LEVELS.indexOf(label) < LEVELS.indexOf(level)) return
-      const head = { level: label, time: new Date(systemPlatform.now()).toISOString() }
-      // The head twice: first for its place in the line, then so that no field replaces it.
-      const line = Object.assign({ ...head }, lineFields(fields), head, { msg })
-      writeAll(`${safeText(JSON.stringify(line))}\n`)
-    }
-  return {
-    least: level,
-    debug: lineOf('debug'),
-    info: lineOf('info'),
-    warn: lineOf('warn'),
-    error: lineOf('error'),
-  }
+  const write = byLevel((label) => (msg, fields) => {
+    if (!isAtLeast(label, level)) return
+    const head = { level: label, time: new Date(systemPlatform.now()).toISOString() }
+    // The head twice: first for its place in the line, then so that no field replaces it.
+    const line = Object.assign({ ...head }, lineFields(fields), head, { msg })
+    writeAll(`${safeText(JSON.stringify(line))}\n`)
+  })
+  return { least: level, ...write }
 }
 
 const pause = new Int32Array(new SharedArrayBuffer(4))

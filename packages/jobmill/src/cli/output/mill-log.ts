@@ -1,5 +1,6 @@
 /** Chooses the log format of a mill: text on a terminal, JSON elsewhere, or what the config sets. */
 import type { LogLevel } from '../../job/context.ts'
+import { LEVELS } from '../../observe/logger.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
 import { invalid } from '../program/invalid.ts'
@@ -8,8 +9,6 @@ export const LOG_OPTIONS: Readonly<Record<string, Option>> = {
   log: { takes: 'text|json', says: 'log format (default: text on a terminal, JSON elsewhere)' },
   level: { takes: 'LEVEL', says: 'log level: debug, info, warn or error (default info)' },
 }
-
-const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
 
 /** The `log` option of a mill. The config wins over the default; command-line options win over the config. */
 export async function logFor(
@@ -20,7 +19,7 @@ export async function logFor(
   const level = parsed.text('level')
   if (how !== undefined && how !== 'text' && how !== 'json')
     throw invalid('--log', 'is not a log format', 'Pass text or json', how)
-  if (level !== undefined && !LEVELS.includes(level))
+  if (level !== undefined && !LEVELS.some((one) => one === level))
     throw invalid('--level', 'is not a log level', `Use one of ${LEVELS.join(', ')}`, level)
   if (config.log !== undefined && how === undefined && level === undefined) return config.log
   const least = (level ?? 'info') as LogLevel

@@ -1,5 +1,5 @@
 /** Formats rows as a table whose columns are as wide as needed. */
-import { oneLine } from './plain.ts'
+import { safeLine } from '../../job/text/safe-text.ts'
 import type { Style, Terminal } from './terminal.ts'
 
 export type Cell = string | number | null | Painted
@@ -60,7 +60,7 @@ export function tableOf<T>(
 
 function textOf(cell: Cell): string {
   if (cell === null) return '-'
-  return typeof cell === 'number' ? String(cell) : oneLine(typeof cell === 'string' ? cell : cell.text)
+  return typeof cell === 'number' ? String(cell) : safeLine(typeof cell === 'string' ? cell : cell.text)
 }
 
 function styleOf(cell: Cell | undefined): Style | undefined {

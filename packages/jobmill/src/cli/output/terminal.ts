@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline'
 import { styleText } from 'node:util'
 import { writeOutput } from '../../platform/write-output.ts'
-import { oneLine, plain } from './plain.ts'
+import { safeLine, safeText } from '../../job/text/safe-text.ts'
 
 export type Style = Parameters<typeof styleText>[0]
 
@@ -31,10 +31,10 @@ const STYLES = /(\u001B\[(?:[127]|2[27]|3\d|9[0-7])m)/
  * terminal. JSON stays valid, because escaped characters only occur inside its strings.
  */
 export function printable(line: string, hasStyles: boolean): string {
-  if (!hasStyles) return plain(line)
+  if (!hasStyles) return safeText(line)
   return line
     .split(STYLES)
-    .map((part, at) => (at % 2 === 1 ? part : plain(part)))
+    .map((part, at) => (at % 2 === 1 ? part : safeText(part)))
     .join('')
 }
 
@@ -52,7 +52,7 @@ export const terminal: Terminal = {
   ...standardLines,
   status(line) {
     // Returns to the first column and clears the line.
-    if (process.stderr.isTTY) writeOutput(process.stderr, `\r\u001B[2K${oneLine(line)}`)
+    if (process.stderr.isTTY) writeOutput(process.stderr, `\r\u001B[2K${safeLine(line)}`)
   },
   paint,
   isInteractive: process.stdin.isTTY && process.stdout.isTTY,

@@ -25,6 +25,22 @@ export interface Shape {
   readonly examples?: readonly string[]
 }
 
+/** What the parser and the help need to know about a program. */
+export interface ProgramInfo<C extends Shape> {
+  /** The name of the executable. */
+  readonly name: string
+  readonly version: string
+  /** The first lines of the help. */
+  readonly introduction: string
+  /** What else may be unreachable (exit code 4), in addition to the database. */
+  readonly reaches?: string
+  /** The meaning of exit code 3, when it differs from that of `jobmill`. */
+  readonly refused?: string
+  readonly commands: readonly C[]
+  /** Options that a command accepts in addition to its own. */
+  readonly common: (command: C) => Readonly<Record<string, Option>>
+}
+
 export interface Command extends Shape {
   readonly examples: readonly string[]
   readonly run: (parsed: ParsedArguments, terminal: Terminal) => Promise<number>

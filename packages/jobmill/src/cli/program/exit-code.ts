@@ -30,6 +30,7 @@ const CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   STORE_UNAVAILABLE: EXIT.unavailable,
   STORE_UNSUPPORTED: EXIT.unavailable,
   TX_ROLLED_BACK: EXIT.failed,
+  TX_STALE: EXIT.unavailable,
   OUTCOME_UNKNOWN: EXIT.failed,
 }
 

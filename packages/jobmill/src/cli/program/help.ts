@@ -1,46 +1,23 @@
 /** Generates the help from the table of commands, so that the two cannot differ. */
-import { COMMON, type Option, type Shape } from './command.ts'
+import type { Option, ProgramInfo, Shape } from './command.ts'
 
-/** The properties of a program that its help shows. */
-interface ProgramInfo {
-  readonly name: string
-  readonly introduction: string
-  readonly reaches?: string
-  readonly refused?: string
-}
-
-/** The `jobmill` program. */
-export const JOBMILL: ProgramInfo = {
-  name: 'jobmill',
-  introduction: `jobmill: background jobs on SQLite or PostgreSQL
-
-The config is a module whose default export is the options of jobmill(): export default { jobs }.
-Without a store in the config, DATABASE_URL selects the database; the default is the SQLite file jobs.db.`,
-}
-
-export function helpOnAll(commands: readonly Shape[], program: ProgramInfo = JOBMILL): string {
-  const { name, introduction } = program
+export function helpOnAll<C extends Shape>(program: ProgramInfo<C>): string {
+  const { name, introduction, commands } = program
   const more = columns([
     [`${name} COMMAND --help`, 'show the options of a command'],
     [`${name} --version`, 'show the version'],
   ])
-  return `${introduction}\n\n${helpOnGroup(commands, program)}\n\n${more}\n\n${exitCodes(program)}`
+  return `${introduction}\n\n${helpOnGroup(commands, name)}\n\n${more}\n\n${exitCodes(program)}`
 }
 
 /** The help of a group, for `jobmill jobs` and `jobmill jobs --help`. */
-export function helpOnGroup(commands: readonly Shape[], { name }: ProgramInfo = JOBMILL): string {
+export function helpOnGroup(commands: readonly Shape[], name: string): string {
   return columns(commands.map((command) => [`${name} ${usageOf(command)}`, command.says] as const))
 }
 
-export function helpOn(
-  command: Shape,
-  program: ProgramInfo & { readonly options: Readonly<Record<string, Option>> } = {
-    ...JOBMILL,
-    options: { ...command.options, ...COMMON },
-  },
-): string {
+export function helpOn<C extends Shape>(command: C, program: ProgramInfo<C>): string {
   const { examples = [] } = command
-  const options = Object.entries(program.options)
+  const options = Object.entries({ ...command.options, ...program.common(command) })
   return [
     `${program.name} ${usageOf(command)}\n\n  ${command.says}`,
     `Options:\n${columns(options.map(([name, option]) => [optionText(name, option), option.says] as const))}`,
@@ -52,7 +29,10 @@ export function helpOn(
 
 const DURATIONS = 'DURATION is a number with a unit: 500ms, 90s, 10m, 1h30m or 7d.'
 
-function exitCodes({ reaches, refused = 'not found or not allowed in its state' }: ProgramInfo): string {
+function exitCodes({
+  reaches,
+  refused = 'not found or not allowed in its state',
+}: Pick<ProgramInfo<never>, 'reaches' | 'refused'>): string {
   const far = reaches === undefined ? 'the database' : `the database or ${reaches}`
   return `Exit codes: 0 success, 1 failure, 2 invalid usage, 3 ${refused},
 4 cannot reach ${far}.`

@@ -3,14 +3,11 @@
  * the process.
  */
 
-export interface Interrupt {
-  readonly signal: AbortSignal
-  /** Restores the default behavior of Ctrl+C. */
-  readonly end: () => void
-}
-
-/** `onInterrupt` runs at once, because the current step may take a while. */
-export function interruptible(onInterrupt: () => void): Interrupt {
+/**
+ * `onInterrupt` runs at once, because the current step may take a while. `end` restores the default behavior
+ * of Ctrl+C.
+ */
+export function interruptible(onInterrupt: () => void): { signal: AbortSignal; end: () => void } {
   const stop = new AbortController()
   const interrupt = (): void => {
     onInterrupt()

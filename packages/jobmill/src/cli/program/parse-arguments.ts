@@ -1,8 +1,8 @@
 /** Finds the command that was typed, and parses its arguments and options. */
 import { parseArgs } from 'node:util'
-import { JobmillError, quote } from '../../job/errors.ts'
+import { type JobmillError, quote } from '../../job/errors.ts'
 import { nearest } from '../../job/options/known-keys.ts'
-import { COMMON, type ParsedArguments, type Option, type Shape } from './command.ts'
+import type { Option, ParsedArguments, ProgramInfo, Shape } from './command.ts'
 import { invalid } from './invalid.ts'
 
 type Options = Readonly<Record<string, Option>>
@@ -17,8 +17,7 @@ export function commandOf<C extends Shape>(typed: readonly string[], commands: r
 /** The words that are not values of options. Options may appear anywhere. */
 export function wordsOf<C extends Shape>(
   args: readonly string[],
-  commands: readonly C[],
-  common: (command: C) => Options = () => COMMON,
+  { commands, common }: ProgramInfo<C>,
 ): string[] {
   const taking = new Set(
     commands
@@ -28,15 +27,12 @@ export function wordsOf<C extends Shape>(
   return args.filter((arg, at) => !arg.startsWith('-') && !taking.has(args[at - 1] ?? ''))
 }
 
-/** `name` is the name of the program; `options` are all options that the command accepts. */
-export function parseCommand(
+export function parseCommand<C extends Shape>(
   args: readonly string[],
-  command: Shape,
-  { name: program, options }: { readonly name: string; readonly options: Options } = {
-    name: 'jobmill',
-    options: { ...COMMON, ...command.options },
-  },
+  command: C,
+  { name: program, common }: ProgramInfo<C>,
 ): ParsedArguments {
+  const options = { ...common(command), ...command.options }
   const { values, positionals, tokens } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -83,7 +79,7 @@ function checkOption(
     if (value === undefined) return
     throw invalid(field, 'takes no value', `Pass ${field} alone`, value)
   }
-  // The next option is not a value, but a negative number is.
+  // `-x` starts the next option, but `-5` is a negative number and therefore a value.
   if (value !== undefined && (inlineValue || !/^-\D/.test(value))) return
   const fix = `Pass ${field} ${option.takes}, or ${field}=… for a value that starts with a dash`
   throw invalid(field, 'needs a value', fix)
@@ -93,10 +89,8 @@ function checkOption(
 function noSuchOption(name: string, field: string, known: readonly string[], command: string): JobmillError {
   const near = nearest(name, known)
   const all = known.map((one) => `--${one}`).join(', ')
-  return new JobmillError('OPTION_UNKNOWN', `is not an option of ${command}`, {
-    field,
-    fix: near === undefined ? `Use one of ${all}` : `Did you mean "--${near}"?`,
-  })
+  const fix = near === undefined ? `Use one of ${all}` : `Did you mean "--${near}"?`
+  return invalid(field, `is not an option of ${command}`, fix, undefined, 'OPTION_UNKNOWN')
 }
 
 function checkCount(
@@ -106,20 +100,13 @@ function checkCount(
 ): void {
   if (words.length >= least && words.length <= most) return
   const isMissing = words.length < least
-  throw new JobmillError(
-    'OPTION_INVALID',
-    isMissing ? 'missing argument' : `unexpected argument ${quote(words[most])}`,
-    {
-      field: name,
-      fix: `Run ${program} ${name}${takes === '' ? '' : ` ${takes}`}`,
-    },
-  )
+  const fix = `Run ${program} ${name}${takes === '' ? '' : ` ${takes}`}`
+  throw invalid(name, isMissing ? 'missing argument' : `unexpected argument ${quote(words[most])}`, fix)
 }
 
-export function noSuchCommand(
+export function noSuchCommand<C extends Shape>(
   typed: readonly string[],
-  commands: readonly Shape[],
-  program: string = 'jobmill',
+  { commands, name: program }: ProgramInfo<C>,
 ): string {
   const names = [...new Set(commands.map(({ words }) => words))]
   const [first = ''] = typed

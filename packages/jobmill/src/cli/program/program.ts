@@ -3,26 +3,14 @@
  * codes.
  */
 import { isJobmillError } from '../../job/errors.ts'
-import { EXIT, type ParsedArguments, type Lines, type Option, type Shape } from './command.ts'
+import { EXIT, type Lines, type ParsedArguments, type ProgramInfo, type Shape } from './command.ts'
 import { exitCodeOf } from './exit-code.ts'
 import { commandOf, noSuchCommand, parseCommand, wordsOf } from './parse-arguments.ts'
 import { helpOn, helpOnAll, helpOnGroup } from './help.ts'
 import { translateError } from './own-words.ts'
-import { indentedLines } from '../output/plain.ts'
+import { safeLines } from '../../job/text/safe-text.ts'
 
-export interface Program<C extends Shape> {
-  /** The name of the executable. */
-  readonly name: string
-  readonly version: string
-  /** The first lines of the help. */
-  readonly introduction: string
-  /** What else may be unreachable (exit code 4), in addition to the database. */
-  readonly reaches?: string
-  /** The meaning of exit code 3, when it differs from that of `jobmill`. */
-  readonly refused?: string
-  readonly commands: readonly C[]
-  /** Options that a command accepts in addition to its own. */
-  readonly common: (command: C) => Readonly<Record<string, Option>>
+export interface Program<C extends Shape> extends ProgramInfo<C> {
   readonly run: (command: C, parsed: ParsedArguments) => Promise<number>
   /** Explains the program's own errors; returns undefined for all others. */
   readonly explain?: (error: unknown) => Explained | undefined
@@ -39,12 +27,12 @@ export async function obeyProgram<C extends Shape>(
   args: readonly string[],
   { out, err }: Lines,
 ): Promise<number> {
-  const { name, commands, common } = program
+  const { name, commands } = program
   if (args.length === 1 && (args[0] === '--version' || args[0] === '-v')) {
     out(program.version)
     return EXIT.done
   }
-  const typed = wordsOf(args, commands, common)
+  const typed = wordsOf(args, program)
   const asksForHelp = args.includes('--help') || args.includes('-h') || typed[0] === 'help'
   const meant = typed[0] === 'help' ? typed.slice(1) : typed
   const command = commandOf(meant, commands)
@@ -53,18 +41,17 @@ export async function obeyProgram<C extends Shape>(
     const group = commands.filter(({ words }) => meant.length > 0 && words.startsWith(`${meant.join(' ')} `))
     const option = meant.length === 0 && !asksForHelp ? args.find((arg) => arg.startsWith('-')) : undefined
     if (option !== undefined) err(`error   ${option}: is not an option without a command. Run ${name} --help`)
-    else if (group.length > 0) print(helpOnGroup(group, program))
-    else if (meant.length === 0) print(helpOnAll(commands, program))
-    else err(`error   ${noSuchCommand(meant, commands, name)}`)
+    else if (group.length > 0) print(helpOnGroup(group, name))
+    else if (meant.length === 0) print(helpOnAll(program))
+    else err(`error   ${noSuchCommand(meant, program)}`)
     return asksForHelp && (group.length > 0 || meant.length === 0) ? EXIT.done : EXIT.usage
   }
   if (asksForHelp) {
-    out(helpOn(command, { ...program, options: { ...command.options, ...common(command) } }))
+    out(helpOn(command, program))
     return EXIT.done
   }
-  const options = { ...common(command), ...command.options }
   try {
-    return await program.run(command, parseCommand(args, command, { name, options }))
+    return await program.run(command, parseCommand(args, command, program))
   } catch (error) {
     // The program's own errors need no translation.
     throw program.explain?.(error) === undefined ? translateError(error, command) : error
@@ -84,7 +71,7 @@ export async function runProgram<C extends Shape>(
     return await obeyProgram(program, args, lines)
   } catch (error) {
     const { lines: messages, code } = program.explain?.(error) ?? explain(error)
-    for (const line of messages) lines.err(indentedLines(`error   ${line}`))
+    for (const line of messages) lines.err(safeLines(`error   ${line}`))
     return code
   }
 }

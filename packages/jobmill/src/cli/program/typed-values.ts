@@ -2,16 +2,14 @@
 import { type Duration, durationMs, instantAt } from '../../job/duration.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
 import type { ParsedArguments } from './command.ts'
+import { invalid } from './invalid.ts'
 
 export function numberOf(parsed: ParsedArguments, option: string): number | undefined {
   const text = parsed.text(option)
   if (text === undefined) return undefined
   if (/^-?\d{1,15}$/.test(text)) return Number(text)
-  throw new JobmillError('NUMBER_INVALID', 'must be a whole number', {
-    field: `--${option}`,
-    value: quote(text),
-    fix: 'Use digits only, at most 15',
-  })
+  const fix = 'Use digits only, at most 15'
+  throw invalid(`--${option}`, 'must be a whole number', fix, text, 'NUMBER_INVALID')
 }
 
 /**
@@ -25,11 +23,8 @@ export function lengthOf(parsed: ParsedArguments, option: string): Duration | un
 
 export function asLength(text: string, field: string): Duration {
   if (!/^\d{1,15}(?:\.\d{1,15})?$/.test(text)) return text
-  throw new JobmillError('DURATION_INVALID', `has no unit`, {
-    field,
-    value: quote(text),
-    fix: `Use ${text}ms, ${text}s, ${text}m, ${text}h or ${text}d`,
-  })
+  const fix = `Use ${text}ms, ${text}s, ${text}m, ${text}h or ${text}d`
+  throw invalid(field, `has no unit`, fix, text, 'DURATION_INVALID')
 }
 
 const QUOTED = `Quote JSON for the shell, such as '{"to":"ada"}', or '"ada"' for a string`
@@ -54,9 +49,6 @@ export function momentOf(parsed: ParsedArguments, option: string, now: number): 
   const field = `--${option}`
   if (/^\d{4}-/.test(text)) return instantAt(text, field)
   if (/[a-z]$/.test(text)) return now - durationMs(text, field)
-  throw new JobmillError('INSTANT_INVALID', 'must be an instant or a duration', {
-    field,
-    value: quote(text),
-    fix: 'Use 2027-01-31T09:00:00Z, or 2h for two hours ago',
-  })
+  const fix = 'Use 2027-01-31T09:00:00Z, or 2h for two hours ago'
+  throw invalid(field, 'must be an instant or a duration', fix, text, 'INSTANT_INVALID')
 }

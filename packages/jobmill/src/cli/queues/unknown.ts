@@ -4,16 +4,14 @@ import { nearest } from '../../job/options/known-keys.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
 import { type QueueRecord, queueUnknown } from '../../store/types/queue-record.ts'
-import { oneLine } from '../output/plain.ts'
+import { safeLine } from '../../job/text/safe-text.ts'
 import type { Terminal } from '../output/terminal.ts'
 
 export function checkFound(queues: readonly QueueRecord[], name: string): QueueRecord {
   const found = queues.find((queue) => queue.name === name)
   if (found !== undefined) return found
-  throw queueUnknown(
-    name,
-    queues.map((queue) => queue.name),
-  )
+  const known = queues.map((queue) => queue.name)
+  throw queueUnknown(name, known)
 }
 
 /** Called when a filter has no matches. This is not an error: the queue may not have had a job yet. */
@@ -27,7 +25,7 @@ export async function noteUnknownQueues(
   for (const name of names.filter((one) => !queues.includes(one))) {
     const near = nearest(name, queues)
     const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`
-    terminal.err(oneLine(`note    queue ${quote(name)} does not exist.${meant}`))
+    terminal.err(safeLine(`note    queue ${quote(name)} does not exist.${meant}`))
   }
 }
 
@@ -47,6 +45,6 @@ export async function findMeantQueue(
   const meant = known.includes(name) ? undefined : nearest(name, known)
   return () => {
     if (meant !== undefined)
-      terminal.err(oneLine(`note    created queue ${quote(name)}. Did you mean ${quote(meant)}?`))
+      terminal.err(safeLine(`note    created queue ${quote(name)}. Did you mean ${quote(meant)}?`))
   }
 }

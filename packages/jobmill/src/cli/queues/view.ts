@@ -1,7 +1,7 @@
 /** Combines the settings, counts and workers of each queue. */
 import type { Mill } from '../../runtime/mill.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
-import type { QueueCounts, QueueRecord, UnservedKind } from '../../store/types/queue-record.ts'
+import type { QueueCounts, QueueRecord } from '../../store/types/queue-record.ts'
 import type { Columns, Painted } from '../output/table.ts'
 import { countText, lasting, remainingText, optionText } from '../output/wording.ts'
 
@@ -11,10 +11,7 @@ export interface CountedQueue extends QueueRecord {
   readonly isServed: boolean
 }
 
-export interface QueueView extends CountedQueue {
-  /** Kinds with ready jobs that no live instance runs from this queue. */
-  readonly unservedKinds: readonly Omit<UnservedKind, 'queue'>[]
-}
+type QueueView = Awaited<ReturnType<typeof queueViews>>[number]
 
 const EMPTY = { scheduled: 0, ready: 0, running: 0, done: 0, dead: 0, cancelled: 0, oldestReadyMs: null }
 
@@ -36,7 +33,7 @@ export function countedQueues<More>(
   })
 }
 
-export async function queueViews(mill: Mill): Promise<QueueView[]> {
+export async function queueViews(mill: Mill) {
   const [queues, counts, unservedKinds, instances] = await Promise.all([
     mill.queues(),
     mill.counts(),
@@ -44,6 +41,7 @@ export async function queueViews(mill: Mill): Promise<QueueView[]> {
     mill.instances(),
   ])
   return countedQueues(queues, counts, instances, (name) => ({
+    /** Kinds with ready jobs that no live instance runs from this queue. */
     unservedKinds: unservedKinds.flatMap(({ queue, kind, jobs }) => (queue === name ? [{ kind, jobs }] : [])),
   }))
 }

@@ -15,14 +15,9 @@ import { chosenOf, type Place, placeOf, pressKey, START, type TopState } from '.
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-export interface LiveOptions {
-  readonly store: string
-  readonly everyMs: number
-}
-
 export async function runLive(
   mill: Mill,
-  { store, everyMs }: LiveOptions,
+  { store, everyMs }: { readonly store: string; readonly everyMs: number },
   terminal: Terminal,
 ): Promise<void> {
   let state = START
@@ -56,7 +51,7 @@ export async function runLive(
   function press(key: Key): void {
     const before = placeOf(state)
     const items = isOf(view, before) ? itemsOf(view) : []
-    const { state: next, act } = pressKey(state, key, items, pageOf(screen.size()))
+    const { state: next, act } = pressKey(state, key, items, jobRows(screen.size()))
     state = next
     if (act === 'leave') return leave()
     if (act === 'toggle')
@@ -113,10 +108,6 @@ function isOf(view: View, place: Place): boolean {
 export function itemsOf(view: View): string[] {
   if (view.kind === 'queues') return view.queues.map(({ name }) => name)
   return view.kind === 'queue' ? jobsIn(view) : jobLinesOf(view)
-}
-
-function pageOf(size: Size): number {
-  return jobRows(size)
 }
 
 /** `trouble` is an error message that replaces the last row until it is resolved. */

@@ -2,7 +2,7 @@
  * Lines of the screen as styled pieces. They are cut to the terminal width before styling, so that no line
  * wraps.
  */
-import { oneLine } from '../output/plain.ts'
+import { safeLine } from '../../job/text/safe-text.ts'
 import type { Painted } from '../output/table.ts'
 import type { Terminal } from '../output/terminal.ts'
 
@@ -19,7 +19,7 @@ export function lineText(line: Line, columns: number, { paint }: Pick<Terminal, 
   let text = ''
   for (const piece of line) {
     const { text: own, style } = typeof piece === 'string' ? { text: piece, style: undefined } : piece
-    const fitting = cut(oneLine(own), room)
+    const fitting = cut(safeLine(own), room)
     room -= widthOf(fitting)
     text += style === undefined || fitting === '' ? fitting : paint(style, fitting)
   }
@@ -50,7 +50,10 @@ function blank(columns: number): string {
   return ' '.repeat(Math.max(0, columns))
 }
 
-/** Counts double-width characters as one. The terminal does not wrap, so they are only cut. */
+/**
+ * Counts double-width characters as one. The terminal does not wrap, so a line that is too wide is only cut
+ * off.
+ */
 function widthOf(text: string): number {
   return Array.from(text).length
 }

@@ -5,14 +5,7 @@
 import type { ReadStream, WriteStream } from 'node:tty'
 import type { Size } from './pieces.ts'
 
-export interface Screen {
-  readonly size: () => Size
-  /** One text for each row, at most as wide as the screen. */
-  readonly draw: (rows: readonly string[]) => void
-  readonly close: () => void
-}
-
-export interface ScreenEvents {
+interface ScreenEvents {
   readonly typed: (bytes: string) => void
   readonly resized: () => void
   /** The input was closed. */
@@ -24,7 +17,7 @@ const ESC = '\u001B['
 const ENTER = `${ESC}?1049h${ESC}?25l${ESC}?7l${ESC}2J`
 const LEAVE = `${ESC}?7h${ESC}?25h${ESC}?1049l`
 
-export function openScreen(input: ReadStream, output: WriteStream, events: ScreenEvents): Screen {
+export function openScreen(input: ReadStream, output: WriteStream, events: ScreenEvents) {
   let shown: readonly string[] = []
   let isOpen = true
   const resized = (): void => {
@@ -52,8 +45,9 @@ export function openScreen(input: ReadStream, output: WriteStream, events: Scree
   output.write(ENTER)
   return {
     // Some terminals report 0 when they do not know their size.
-    size: () => ({ columns: output.columns || 80, rows: output.rows || 24 }),
-    draw(rows) {
+    size: (): Size => ({ columns: output.columns || 80, rows: output.rows || 24 }),
+    /** One text for each row, at most as wide as the screen. */
+    draw(rows: readonly string[]) {
       const changed = rows.flatMap((row, at) =>
         // Clear before writing: clearing after a full row would erase its last character.
         row === shown[at] ? [] : [`${ESC}${at + 1};1H${ESC}2K${row}`],

@@ -1,6 +1,7 @@
 /** The source and the target of a transfer. */
 import { JobmillError } from '../../job/errors.ts'
 import type { Store, ToolStore } from '../../store/store.ts'
+import type { OtherTable } from '../../store/admin/transfer.ts'
 import type { SchemaStatus } from '../../store/admin/admin.ts'
 import { isThere, storeAt } from '../config/choose-store.ts'
 import type { ParsedArguments } from '../program/command.ts'
@@ -55,39 +56,43 @@ async function checkFile(path: string, field: '--from' | '--to'): Promise<void> 
 
 function withTools(store: Store<never>): ToolStore<never> {
   if ('tools' in store) return store as ToolStore<never>
-  throw invalid(
-    '--from',
-    `store ${store.name} does not support transfers`,
-    'Use a SQLite or PostgreSQL database',
-  )
+  const what = `store ${store.name} does not support transfers`
+  throw invalid('--from', what, 'Use a SQLite or PostgreSQL database')
 }
 
 /** Opening the source would migrate it, and the release that uses it now might no longer work with it. */
 export function checkSchema(name: string, { isThere, pending }: SchemaStatus): void {
-  if (!isThere)
-    throw new JobmillError('TRANSFER_REFUSED', `${name} has no Jobmill tables`, {
-      fix: 'Check that this is the right database',
-    })
-  if (pending.length === 0) return
-  throw new JobmillError('TRANSFER_REFUSED', `${name} has pending migrations`, {
-    fix: 'Run jobmill db migrate on it',
-  })
+  if (!isThere) throw refused(`${name} has no Jobmill tables`, 'Check that this is the right database')
+  if (pending.length > 0) throw refused(`${name} has pending migrations`, 'Run jobmill db migrate on it')
+}
+
+/** Without its tables, an application would start empty on the target. */
+export function checkApps(name: string, others: readonly OtherTable[]): void {
+  const ofApps = others.filter(({ app }) => app !== null)
+  if (ofApps.length === 0) return
+  const apps = [...new Set(ofApps.map(({ app }) => app))].join(' and ')
+  throw new JobmillError(
+    'TRANSFER_REFUSED',
+    `${name} has tables of ${apps}, which are not copied: ${ofApps.map((table) => table.name).join(', ')}`,
+    {
+      fix: 'Pass --jobs-only to copy only the jobs, and copy these tables with a database tool such as pgloader',
+    },
+  )
 }
 
 /** A comparison creates and changes nothing, so the target must exist with a current schema. */
 export function checkTarget(
   name: string,
-  { isThere, pending, refused }: SchemaStatus,
+  { isThere, pending, refused: problem }: SchemaStatus,
   isLook: boolean,
 ): void {
-  if (refused !== null)
-    throw new JobmillError('TRANSFER_REFUSED', `${name} cannot be used: ${refused}`, {
-      fix: 'Pass another database with --to',
-    })
-  if (!isLook || (isThere && pending.length === 0)) return
-  throw new JobmillError(
-    'TRANSFER_REFUSED',
-    isThere ? `${name} has pending migrations` : `${name} has no Jobmill tables to compare`,
-    { fix: isThere ? 'Run jobmill db migrate on it' : 'Omit --verify-only to transfer to it' },
-  )
+  if (problem !== null) throw refused(`${name} cannot be used: ${problem}`, 'Pass another database with --to')
+  if (!isLook) return
+  if (!isThere)
+    throw refused(`${name} has no Jobmill tables to compare`, 'Omit --verify-only to transfer to it')
+  if (pending.length > 0) throw refused(`${name} has pending migrations`, 'Run jobmill db migrate on it')
+}
+
+export function refused(what: string, fix: string): JobmillError {
+  return new JobmillError('TRANSFER_REFUSED', what, { fix })
 }

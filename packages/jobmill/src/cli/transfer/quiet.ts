@@ -1,13 +1,12 @@
 /**
- * Refuses a transfer while an instance works on either database: concurrent changes would be lost, or run
- * twice.
+ * Refuses a transfer while an instance works on either database: concurrent changes would be lost, or jobs
+ * would run twice.
  */
 import { DEFAULTS } from '../../job/defaults.ts'
-import { JobmillError } from '../../job/errors.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
 import type { Store } from '../../store/store.ts'
 import { countText } from '../output/wording.ts'
-import type { Places } from './places.ts'
+import { type Places, refused } from './places.ts'
 
 export async function checkQuiet({ source, target }: Places): Promise<void> {
   await checkIdle(source)
@@ -17,12 +16,9 @@ export async function checkQuiet({ source, target }: Places): Promise<void> {
 export async function checkIdle(store: Store<never>): Promise<void> {
   const alive = (await store.instances.list()).filter(({ state }) => state === 'alive')
   if (alive.length === 0) return
-  throw new JobmillError(
-    'TRANSFER_REFUSED',
+  throw refused(
     `${alive.map(nameOf).join(', ')} ${alive.length === 1 ? 'is' : 'are'} running on ${store.name}`,
-    {
-      fix: `Stop all instances first. A killed instance counts until its lease expires (${DEFAULTS.instanceLeaseMs / 1_000} s)`,
-    },
+    `Stop all instances first. A killed instance counts until its lease expires (${DEFAULTS.instanceLeaseMs / 1_000} s)`,
   )
 }
 
@@ -39,9 +35,10 @@ export async function checkNoneStarted({ source }: Places, known: ReadonlySet<st
   const came = (await source.instances.list()).filter(({ id }) => !known.has(id))
   if (came.length === 0) return
   const names = came.map(nameOf).join(', ')
-  throw new JobmillError('TRANSFER_REFUSED', `${names} ran on ${source.name} during the transfer`, {
-    fix: 'Stop all instances, then run the same command again. If jobs have changed, drop the target and transfer again',
-  })
+  throw refused(
+    `${names} ran on ${source.name} during the transfer`,
+    'Stop all instances, then run the same command again. If jobs have changed, drop the target and transfer again',
+  )
 }
 
 const AT_ONCE = 1_000
@@ -63,12 +60,9 @@ export async function returnAbandonedJobs(source: Store<never>): Promise<number>
   }
   const left = await runningOn(source)
   if (left === 0) return jobs
-  throw new JobmillError(
-    'TRANSFER_REFUSED',
+  throw refused(
     `${countText(left, 'job')} ${left === 1 ? 'is' : 'are'} still running on ${source.name}`,
-    {
-      fix: 'End the open transactions that complete jobs, then run the same command again',
-    },
+    'End the open transactions that complete jobs, then run the same command again',
   )
 }
 

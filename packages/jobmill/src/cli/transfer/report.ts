@@ -1,13 +1,12 @@
-/** Reports the outcome of a transfer, as text or JSON. */
+/** Reports the outcome of a transfer, as text or JSON, and the commands to run next. */
 import { JOB_STATES } from '../../job/state.ts'
-import { oneLine } from '../output/plain.ts'
+import { safeLine } from '../../job/text/safe-text.ts'
 import { table } from '../output/table.ts'
 import type { Terminal } from '../output/terminal.ts'
-import { SORTS } from './digests.ts'
 import { countText, number } from '../output/wording.ts'
-import type { NextLines } from './lines.ts'
+import type { ParsedArguments } from '../program/command.ts'
 import type { Places } from './places.ts'
-import type { Verified } from './verify.ts'
+import { SORTS, type Verified } from './verify.ts'
 
 export interface TransferReport {
   /** Null for a comparison. */
@@ -28,6 +27,7 @@ export interface TransferSummary {
 export function printJson(
   { source, target }: Places,
   { brought, verified }: TransferReport,
+  notCopied: readonly string[],
   terminal: Terminal,
 ): void {
   const { source: ofSource, target: ofTarget, counts, differences } = verified
@@ -40,11 +40,18 @@ export function printJson(
       counts: counts.map(({ oldestReadyMs: _, ...states }) => states),
       checksums: { source: ofSource, target: ofTarget },
       differences,
+      notCopied,
     }),
   )
 }
 
-export function printText(places: Places, moved: TransferReport, next: NextLines, terminal: Terminal): void {
+export function printText(
+  places: Places,
+  moved: TransferReport,
+  notCopied: readonly string[],
+  next: NextLines,
+  terminal: Terminal,
+): void {
   const { brought, verified } = moved
   if (brought !== null) printTransferred(brought, terminal)
   terminal.out(
@@ -59,9 +66,14 @@ export function printText(places: Places, moved: TransferReport, next: NextLines
     terminal.out(`${sort.padEnd(8)}  ${a.checksum} on the source, ${a.items}`)
     terminal.out(`${''.padEnd(8)}  ${b.checksum} on the target, ${b.items}`)
   }
-  for (const difference of verified.differences) terminal.err(oneLine(`differs ${difference}`))
+  for (const difference of verified.differences) terminal.err(safeLine(`differs ${difference}`))
   const isSame = verified.differences.length === 0
   if (isSame) terminal.out('verified: counts and checksums match')
+  if (notCopied.length > 0)
+    terminal.err(
+      safeLine(`warning ${countText(notCopied.length, 'table')} of ${places.source.name} not copied: `) +
+        safeLine(`${notCopied.join(', ')}. Copy them with a database tool if you need them`),
+    )
   if (brought === null) printComparison(places, isSame, next, terminal)
   else if (isSame) printNext(places, next, terminal)
   else printDifferences(places, terminal)
@@ -101,4 +113,37 @@ function printDifferences({ source, target }: Places, terminal: Terminal): void 
     `error   ${target.name} does not match ${source.name}: a process wrote to one of them during the transfer. Stop it, including processes that only enqueue. ` +
       'Run the same command to transfer missing jobs; if jobs have changed, drop the target and transfer again.',
   )
+}
+
+type NextLines = ReturnType<typeof nextLines>
+
+/** Ready to paste into a shell. Passwords are omitted. */
+export function nextLines(parsed: ParsedArguments) {
+  const to = parsed.text('to') ?? ''
+  const from = ['from', 'db', 'config'].flatMap((option) => {
+    const text = parsed.text(option)
+    return text === undefined ? [] : [`--${option} ${quoted(withoutPassword(text))}`]
+  })
+  const target = quoted(withoutPassword(to))
+  return {
+    /** Starts a process on the new database. */
+    start: `DATABASE_URL=${target} jobmill start`,
+    /** Runs the transfer after a comparison. */
+    transfer: ['jobmill transfer', ...from, `--to ${target}`].join(' '),
+    /** A reminder to add the password, if the URL of the target had one. */
+    password: withoutPassword(to) === to ? '' : ' (add its password)',
+  }
+}
+
+function withoutPassword(address: string): string {
+  if (!URL.canParse(address)) return address
+  const url = new URL(address)
+  if (url.password === '') return address
+  url.password = ''
+  return url.href
+}
+
+/** Quotes only text that a shell would interpret. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll(`'`, `'\\''`)}'`
 }

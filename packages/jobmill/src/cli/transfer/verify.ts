@@ -1,22 +1,19 @@
-/** Reads both databases completely and reports whether their contents match. */
+/**
+ * Reads both databases completely and reports whether their contents match: by the checksums of their jobs,
+ * held dedupe keys, ticks, and named settings.
+ */
+import { createHash } from 'node:crypto'
 import { JOB_STATES } from '../../job/state.ts'
-import type { TransferredRest } from '../../store/admin/transfer.ts'
+import type { Part, Transfer, TransferredRest } from '../../store/admin/transfer.ts'
 import type { QueueCounts } from '../../store/types/queue-record.ts'
 import { countText, number } from '../output/wording.ts'
-import type { Way } from './transfer-parts.ts'
-import { canonical, type Digests, digestsOf, SORTS } from './digests.ts'
 import type { Places } from './places.ts'
-import { jobsOf, sideBySide } from './walk.ts'
+import type { Way } from './transfer-parts.ts'
+import { jobsOf, pagesOf, sideBySide } from './walk.ts'
 
-export interface Verified {
-  readonly source: Digests
-  readonly target: Digests
-  readonly counts: readonly QueueCounts[]
-  /** Descriptions of the differences; empty when both match. */
-  readonly differences: readonly string[]
-}
+export type Verified = Awaited<ReturnType<typeof verify>>
 
-export async function verify({ source, target }: Places, way: Way): Promise<Verified> {
+export async function verify({ source, target }: Places, way: Way) {
   const [wanted, found] = await Promise.all([source.tools.exportRest(), target.tools.exportRest()])
   const [ofSource, ofTarget] = await Promise.all([
     digestsOf(source.tools, wanted, way),
@@ -25,6 +22,7 @@ export async function verify({ source, target }: Places, way: Way): Promise<Veri
   const [counts, there] = await Promise.all([source.counts(), target.counts()])
   const differing = SORTS.filter((sort) => ofSource[sort].checksum !== ofTarget[sort].checksum)
   const isBehind = found.lastToken < wanted.lastToken || found.lastPlace < wanted.lastPlace
+  /** Empty when both match. */
   const differences = [
     ...countDifferences(counts, there),
     ...differing.map((sort) => `the checksums of the ${sort} differ`),
@@ -55,11 +53,8 @@ function countDifferences(wanted: readonly QueueCounts[], found: readonly QueueC
     const [a, b] = [wanted, found].map((counts) => counts.find((one) => one.queue === queue))
     return JOB_STATES.flatMap((state) => {
       const [here, there] = [a?.[state] ?? 0, b?.[state] ?? 0]
-      return here === there
-        ? []
-        : [
-            `queue ${queue} has ${countText(here, `${state} job`)} on the source and ${number(there)} on the target`,
-          ]
+      const many = `${countText(here, `${state} job`)} on the source and ${number(there)} on the target`
+      return here === there ? [] : [`queue ${queue} has ${many}`]
     })
   })
 }
@@ -78,4 +73,71 @@ async function jobDifferences({ source, target }: Places, { limit, signal }: Way
     if (differences.length === MOST_EXAMPLES) break
   }
   return differences
+}
+
+export const SORTS = ['jobs', 'keys', 'ticks', 'settings'] as const
+
+type Digests = Readonly<Record<(typeof SORTS)[number], Digest>>
+
+/** `rest` holds only the names to compare: the target may have queues that the source does not have. */
+async function digestsOf(tools: Transfer, rest: TransferredRest, way: Way): Promise<Digests> {
+  return {
+    jobs: await digestOf(tools, 'jobs', way),
+    keys: await digestOf(tools, 'keys', way),
+    ticks: await digestOf(tools, 'ticks', way),
+    settings: digestOfRest(rest),
+  }
+}
+
+async function digestOf(tools: Transfer, part: Part, { limit, signal, passed }: Way): Promise<Digest> {
+  const digest = digester()
+  for await (const page of pagesOf(tools, part, { after: null, limit })) {
+    signal.throwIfAborted()
+    for (const item of page) digest.add(item)
+    if (part === 'jobs') passed(page.length)
+  }
+  return digest.result()
+}
+
+function digestOfRest({ queues, limits, schedules }: TransferredRest): Digest {
+  const digest = digester()
+  for (const queue of queues) digest.add({ queue })
+  for (const limit of limits) digest.add({ limit })
+  for (const schedule of schedules) digest.add({ schedule })
+  return digest.result()
+}
+
+interface Digest {
+  /** The number of items. */
+  readonly items: number
+  /** 64 hex digits. */
+  readonly checksum: string
+}
+
+const BITS = 256
+
+/**
+ * Adds up the hashes of the items, so that their order does not matter: two databases may sort text
+ * differently.
+ */
+function digester() {
+  let items = 0
+  let sum = 0n
+  return {
+    add(thing: unknown): void {
+      items += 1
+      const hash = createHash('sha256').update(canonical(thing)).digest('hex')
+      sum = BigInt.asUintN(BITS, sum + BigInt(`0x${hash}`))
+    },
+    result: (): Digest => ({ items, checksum: sum.toString(16).padStart(BITS / 4, '0') }),
+  }
+}
+
+/** JSON with the keys of every object sorted. */
+function canonical(thing: unknown): string {
+  return JSON.stringify(thing, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  )
 }

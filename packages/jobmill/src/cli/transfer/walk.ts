@@ -34,18 +34,14 @@ export async function* idsOf(tools: Transfer): AsyncGenerator<{ readonly id: str
   }
 }
 
-export interface Pair<T> {
-  readonly id: string
-  /** Undefined where the item is missing. */
-  readonly source: T | undefined
-  readonly target: T | undefined
-}
-
-/** Both inputs are sorted by id, so each is read once and nothing is buffered. */
+/**
+ * Yields pairs, with undefined where the item is missing. Both inputs are sorted by id, so each is read once
+ * and nothing is buffered.
+ */
 export async function* sideBySide<T extends { readonly id: string }>(
   ofSource: AsyncGenerator<T>,
   ofTarget: AsyncGenerator<T>,
-): AsyncGenerator<Pair<T>> {
+) {
   let source = await nextOf(ofSource)
   let target = await nextOf(ofTarget)
   for (;;) {

@@ -1,10 +1,9 @@
 /** Backoff: the delay before the next attempt of a failed job. */
 import { BOUNDS } from '../defaults.ts'
 import { type Duration, durationMs } from '../duration.ts'
-import { JobmillError, OTHER, quote } from '../errors.ts'
 import { checkObject, checkObjectKeys } from '../options/known-keys.ts'
 import { checkOneOf } from '../numbers.ts'
-import type { QueueSettings } from '../queue/queue-settings.ts'
+import { backoffTimes, type QueueSettings } from '../queue/queue-settings.ts'
 
 /**
  * `full` picks a random delay between 0 and the whole backoff, so that jobs that failed together do not retry
@@ -49,23 +48,11 @@ export function backoffPlan(backoff: Backoff, field: string): BackoffPlan {
   checkObject(backoff, field, "{ fixed: '10s' }, { base: '10s', max: '5m' } or a function")
   if ('fixed' in backoff) {
     checkObjectKeys(backoff, field, ['fixed', 'jitter'])
-    return {
-      fixedMs: durationMs(backoff.fixed, `${field}.fixed`),
-      jitter: jitterOf(backoff.jitter, 'none', field),
-    }
+    const fixedMs = durationMs(backoff.fixed, `${field}.fixed`)
+    return { fixedMs, jitter: jitterOf(backoff.jitter, 'none', field) }
   }
   checkObjectKeys(backoff, field, ['base', 'max', 'jitter', 'fixed'])
-  const baseMs = backoff.base === undefined ? undefined : durationMs(backoff.base, `${field}.base`)
-  const maxMs = backoff.max === undefined ? undefined : durationMs(backoff.max, `${field}.max`)
-  if (baseMs !== undefined && maxMs !== undefined && baseMs > maxMs) {
-    throw new JobmillError('OPTION_CONFLICT', `must not be longer than ${OTHER}`, {
-      others: [`${field}.max`],
-      field: `${field}.base`,
-      value: quote(backoff.base),
-      fix: { code: 'backoff.order' },
-    })
-  }
-  return { baseMs, maxMs, jitter: jitterOf(backoff.jitter, 'full', field) }
+  return { ...backoffTimes(backoff, field), jitter: jitterOf(backoff.jitter, 'full', field) }
 }
 
 function jitterOf(jitter: Jitter | undefined, otherwise: Jitter, field: string): Jitter {

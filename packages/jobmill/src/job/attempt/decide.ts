@@ -22,6 +22,8 @@ export type Ended =
   | { readonly how: 'interrupted'; readonly by: Interruption; readonly error: unknown }
   /** The payload did not match the schema, so the handler never ran. */
   | { readonly how: 'unfit'; readonly error: unknown }
+  /** `complete` threw TX_STALE. */
+  | { readonly how: 'stale'; readonly error: unknown }
 
 export interface Circumstances {
   readonly attempt: number
@@ -72,6 +74,9 @@ export function decide(ended: Ended, circumstances: Circumstances): Decision {
       return { outcome: 'failed-permanently', transition: { to: 'dead' }, error: errorText(ended.thrown) }
     case 'unfit':
       return unfit(ended.error, circumstances)
+    case 'stale':
+      // The transaction began too early, which cannot happen to the next attempt.
+      return retriedForFree(ended.error, 0)
     case 'interrupted':
       return interrupted(ended.by, ended.error, circumstances)
   }
@@ -108,7 +113,10 @@ function unfit(error: unknown, circumstances: Circumstances): Decision {
   const { attempt, maxAttempts, backoff, queue, random } = circumstances
   const waitMs = retryDelayMs(backoff, queue, { attempt, maxAttempts, error }, random)
   // When backoff is disabled, this keeps processes from passing the job around without a pause.
-  const delayMs = Math.max(waitMs, DEFAULTS.unfitPauseMs)
+  return retriedForFree(error, Math.max(waitMs, DEFAULTS.unfitPauseMs))
+}
+
+function retriedForFree(error: unknown, delayMs: number): Decision {
   return {
     outcome: 'failed',
     transition: { to: 'scheduled', delayMs, refund: true },

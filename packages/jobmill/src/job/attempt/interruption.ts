@@ -6,7 +6,8 @@
 export const INTERRUPTIONS = ['cancelled', 'timeout', 'shutdown', 'lease-lost'] as const
 export type InterruptionCause = (typeof INTERRUPTIONS)[number]
 
-// A symbol instead of instanceof, so that two copies of the package in one process recognize each other's.
+// A symbol instead of instanceof, so that two copies of the package in one process recognize each other's
+// errors.
 const BRAND = Symbol.for('jobmill.interruption')
 
 export class Interruption extends Error {

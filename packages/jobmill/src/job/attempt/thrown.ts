@@ -1,10 +1,9 @@
 /** The errors that a handler throws to control its job. Any other error is a failure. */
-import { BOUNDS } from '../defaults.ts'
-import { type Duration, durationMs } from '../duration.ts'
-import { JobmillError, quote } from '../errors.ts'
+import { type Duration, durationMs, retryAfterMs } from '../duration.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
 
-// A symbol instead of instanceof, so that two copies of the package in one process recognize each other's.
+// A symbol instead of instanceof, so that two copies of the package in one process recognize each other's
+// errors.
 const BRAND = Symbol.for('jobmill.thrown')
 
 abstract class Thrown extends Error {
@@ -40,15 +39,8 @@ export class Throttled extends Thrown {
 
   constructor(options: { readonly retryAfter?: Duration } = {}) {
     checkObjectKeys(options, 'Throttled', ['retryAfter'])
-    const ms =
-      options.retryAfter === undefined ? null : durationMs(options.retryAfter, 'Throttled.retryAfter')
-    if (ms !== null && ms > BOUNDS.retryAfterMs) {
-      throw new JobmillError('DURATION_INVALID', 'must not be longer than 24 hours', {
-        field: 'Throttled.retryAfter',
-        value: quote(options.retryAfter),
-        fix: 'Pause the queue or snooze the job for a longer wait',
-      })
-    }
+    const { retryAfter } = options
+    const ms = retryAfter === undefined ? null : retryAfterMs(retryAfter, 'Throttled.retryAfter')
     super(ms === null ? 'throttled' : `throttled for ${ms} ms`)
     this.name = 'Throttled'
     this.retryAfterMs = ms

@@ -1,5 +1,10 @@
-/** The API of limits: inside a handler, and anywhere else. */
-import type { Duration } from '../duration.ts'
+/** The API of limits, inside a handler and anywhere else, and the checks of its arguments. */
+import { BOUNDS, DEFAULTS } from '../defaults.ts'
+import { type Duration, durationMs } from '../duration.ts'
+import { invalidValue } from '../errors.ts'
+import { checkKey, checkName } from '../names.ts'
+import { checkWhole } from '../numbers.ts'
+import { checkObjectKeys } from '../options/known-keys.ts'
 
 /**
  * Tokens or permits acquired from a limit. `await using permit = await limit.acquire('db')` releases them at
@@ -82,4 +87,42 @@ export interface LimitHandle {
   /** Never waits: null when nothing is available now. */
   readonly tryAcquire: (amount?: number) => Promise<Permit | null>
   readonly drain: (options?: Omit<DrainLimitOptions, 'key'>) => Promise<void>
+}
+
+export interface DrawResult {
+  readonly limit: string
+  readonly amount: number
+  readonly key?: string | undefined
+}
+
+/** A number is the amount. */
+export function checkDraw(name: string, draw: number | LimitDraw = 1): DrawResult {
+  const limit = checkName(name, 'limit')
+  if (typeof draw !== 'object') return { limit, amount: checkWhole(draw, 'amount', BOUNDS.limit) }
+  checkObjectKeys(draw, 'options', ['amount', 'key'])
+  const { amount = 1, key } = draw
+  return {
+    limit,
+    amount: checkWhole(amount, 'amount', BOUNDS.limit),
+    ...(key !== undefined && { key: checkLimitKey(key, 'key') }),
+  }
+}
+
+/** Splits off how long a handler waits in place; `checkDraw` validates the rest. */
+export function checkWait(draw: number | WaitingDraw = 1): {
+  readonly waitMs: number
+  readonly rest: number | LimitDraw
+} {
+  if (typeof draw !== 'object' || draw === null) return { waitMs: DEFAULTS.limitWaitMs, rest: draw }
+  checkObjectKeys(draw, 'options', ['amount', 'key', 'wait'])
+  const { wait, ...rest } = draw
+  if (wait === undefined) return { waitMs: DEFAULTS.limitWaitMs, rest }
+  const waitMs = durationMs(wait, 'options.wait')
+  if (waitMs <= DEFAULTS.limitWaitMs) return { waitMs, rest }
+  const fix = 'Omit it: after a second the job waits without occupying a worker'
+  throw invalidValue('options.wait', wait, 'must not be longer than a second', fix, 'DURATION_INVALID')
+}
+
+export function checkLimitKey(key: unknown, field: string): string {
+  return checkKey(key, field, BOUNDS.limitKeyChars)
 }

@@ -9,13 +9,12 @@ import {
 } from './limit.ts'
 import {
   dropOverrides,
-  hasOverrides,
   isSameValue,
   NO_OVERRIDES,
   type Override,
   overriddenValues,
-  overrideEntries,
   type OverrideRecord,
+  overrideRecords,
   type Overrides,
   setOverrides,
   type Stamp,
@@ -42,8 +41,8 @@ export function effectiveLimit(sources: LimitSources): LimitSettings {
 }
 
 /**
- * Numbers of a rate and of a concurrency have nothing to do with each other. So an override applies if code
- * has its type, or still has the type that the operator saw.
+ * The number of a rate means nothing for a concurrency, and vice versa. So an override applies if code has
+ * its type, or still has the type that the operator saw.
  */
 function isApplied(code: LimitParts | null, option: string, { codeType }: Override): boolean {
   if (code === null) return true
@@ -53,14 +52,6 @@ function isApplied(code: LimitParts | null, option: string, { codeType }: Overri
 
 function appliedOverrides({ code, overrides }: LimitSources): Overrides {
   return Object.fromEntries(Object.entries(overrides).filter(([option, one]) => isApplied(code, option, one)))
-}
-
-/**
- * The sources of a row. A row with neither part was written by a release that stored only the settings in
- * effect: they count as code until the next declaration.
- */
-export function keptLimit({ code, overrides }: LimitSources, row: LimitSettings): LimitSources {
-  return code === null && !hasOverrides(overrides) ? { code: row, overrides } : { code, overrides }
 }
 
 /** A limit that is created at run time has no part in code. */
@@ -106,16 +97,9 @@ export function limitOverrides(name: string, sources: LimitSources): OverrideRec
   const { code, overrides } = sources
   if (code === null) return []
   const named = optionsOf(code)
-  return overrideEntries(overrides).map(([option, override]) => {
-    const { value, by, at } = override
+  return overrideRecords('limit', name, overrides, (option, override) => {
     const base: Readonly<Record<string, unknown>> = { ...effectiveLimit(resetLimit(sources, [option])) }
     return {
-      what: 'limit',
-      name,
-      option,
-      value,
-      by,
-      at,
       code: base[option] ?? null,
       isInCode: option in named,
       isApplied: isApplied(code, option, override),

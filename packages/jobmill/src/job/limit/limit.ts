@@ -1,9 +1,10 @@
 /** Limits as plain data: a rate, or a concurrency. */
 import { BOUNDS, DEFAULTS } from '../defaults.ts'
 import { type Duration, durationMs } from '../duration.ts'
-import { JobmillError, quote } from '../errors.ts'
+import { invalidValue, JobmillError } from '../errors.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
-import { checkBoolean, checkOneOf, checkWhole } from '../numbers.ts'
+import { omitUndefined } from '../options/omit-undefined.ts'
+import { checkBoolean, checkWhole } from '../numbers.ts'
 
 export type LimitSettings = RateSettings | ConcurrencySettings
 
@@ -54,11 +55,6 @@ export function mostAtOnce(settings: LimitSettings): number {
   return settings.type === 'rate' ? settings.burst : settings.most
 }
 
-/** The complete settings from the public options. */
-export function limitSettings(options: LimitOptions, field: string): LimitSettings {
-  return completeLimit(limitParts(options, field))
-}
-
 /** Fills in the parts that a rate omits: per second, and a burst that follows from the rate. */
 export function completeLimit(parts: LimitParts): LimitSettings {
   if (parts.type === 'concurrency') return parts
@@ -68,49 +64,42 @@ export function completeLimit(parts: LimitParts): LimitSettings {
   return { type, amount, perMs, burst, ...(perKey === true && { perKey }) }
 }
 
+export const LIMIT_KEYS: readonly string[] = ['rate', 'per', 'burst', 'perKey', 'concurrency']
+
+interface RateOptions {
+  readonly per?: Duration
+  readonly burst?: unknown
+  readonly perKey?: unknown
+}
+
 /** Validates the options that are set, and adds nothing. */
 export function limitParts(options: LimitOptions, field: string): LimitParts {
-  const given = options as {
-    rate?: unknown
-    per?: Duration
-    burst?: unknown
-    perKey?: unknown
-    concurrency?: unknown
-  }
-  if (typeof given === 'object' && given !== null && 'concurrency' in given) {
+  // First, so that an option of another library is named instead of a missing rate.
+  checkObjectKeys(options, field, LIMIT_KEYS)
+  const given: RateOptions & { readonly rate?: unknown; readonly concurrency?: unknown } = options
+  if ('concurrency' in given) {
+    if ('rate' in given) throw rateAndConcurrency(field)
     if (given.perKey === true) throw concurrencyPerKey(field)
     checkObjectKeys(given, field, ['concurrency', 'perKey'])
     return { type: 'concurrency', most: checkWhole(given.concurrency, `${field}.concurrency`, BOUNDS.limit) }
   }
-  checkObjectKeys(given, field, ['rate', 'per', 'burst', 'perKey', 'concurrency'])
-  return {
-    type: 'rate',
-    amount: checkWhole(given.rate, `${field}.rate`, BOUNDS.limit),
-    ...rateRest(given, field),
-  }
+  if (!('rate' in given)) throw neitherRateNorConcurrency(field)
+  const amount = checkWhole(given.rate, `${field}.rate`, BOUNDS.limit)
+  return { type: 'rate', amount, ...rateRest(given, field) }
 }
 
 /** The options of a rate other than the rate itself. */
-export function rateRest(
-  given: { readonly per?: Duration; readonly burst?: unknown; readonly perKey?: unknown },
-  field: string,
-): Omit<RateParts, 'type' | 'amount'> {
+export function rateRest(given: RateOptions, field: string): Omit<RateParts, 'type' | 'amount'> {
   const perMs = given.per === undefined ? undefined : durationMs(given.per, `${field}.per`)
   if (perMs !== undefined && perMs < BOUNDS.shortestPerMs) {
-    throw new JobmillError('DURATION_INVALID', `must not be shorter than ${BOUNDS.shortestPerMs} ms`, {
-      field: `${field}.per`,
-      value: quote(given.per),
-      fix: "Pass the period of the rate, such as '1s' or '1m'; a number is milliseconds",
-    })
+    const fix = "Pass the period of the rate, such as '1s' or '1m'; a number is milliseconds"
+    const what = `must not be shorter than ${BOUNDS.shortestPerMs} ms`
+    throw invalidValue(`${field}.per`, given.per, what, fix, 'DURATION_INVALID')
   }
   const burst =
     given.burst === undefined ? undefined : checkWhole(given.burst, `${field}.burst`, BOUNDS.limit)
   const perKey = given.perKey !== undefined && checkBoolean(given.perKey, `${field}.perKey`)
-  return {
-    ...(perMs !== undefined && { perMs }),
-    ...(burst !== undefined && { burst }),
-    ...(perKey && { perKey: true as const }),
-  }
+  return omitUndefined({ perMs, burst, perKey: perKey ? (true as const) : undefined })
 }
 
 export function neitherRateNorConcurrency(field: string): JobmillError {
@@ -120,8 +109,15 @@ export function neitherRateNorConcurrency(field: string): JobmillError {
   })
 }
 
+function rateAndConcurrency(field: string): JobmillError {
+  return new JobmillError('OPTION_CONFLICT', 'cannot have both a rate and a concurrency', {
+    field,
+    fix: 'Declare two limits and acquire both',
+  })
+}
+
 function concurrencyPerKey(field: string): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'applies to rates, not to a concurrency', {
+  return new JobmillError('OPTION_CONFLICT', 'applies to rates, not to concurrency limits', {
     field: `${field}.perKey`,
     fix: 'Omit perKey; enqueue jobs with an orderKey to run the jobs of one key one at a time',
   })
@@ -130,22 +126,6 @@ function concurrencyPerKey(field: string): JobmillError {
 /** The amount of one second, and at least one. */
 export function defaultBurst(amount: number, perMs: number): number {
   return Math.max(1, Math.floor((amount * 1_000) / perMs))
-}
-
-/** Validates the parts that stores receive: a declaration sets all of them, a change only what it changes. */
-export function checkLimitParts<P extends LimitParts>(parts: P, field: string, isChange = false): P {
-  if (parts.type === 'concurrency') {
-    checkObjectKeys(parts, field, ['type', 'most'])
-    checkWhole(parts.most, `${field}.most`, BOUNDS.limit)
-    return parts
-  }
-  checkObjectKeys(parts, field, ['type', 'amount', 'perMs', 'burst', 'perKey'])
-  const { amount, perMs, burst, perKey } = parts
-  if (amount !== undefined || !isChange) checkWhole(amount, `${field}.amount`, BOUNDS.limit)
-  if (perMs !== undefined) checkWhole(perMs, `${field}.perMs`, { least: 1, most: BOUNDS.durationMs })
-  if (burst !== undefined) checkWhole(burst, `${field}.burst`, BOUNDS.limit)
-  if (perKey !== undefined) checkOneOf(String(perKey), `${field}.perKey`, ['true'])
-  return parts
 }
 
 /** `perKey` is stored only where it is true. */

@@ -1,9 +1,9 @@
 /** Refuses unknown options and suggests the nearest known name, so that a typo is never ignored. */
-import { JobmillError, pathOf, quote } from '../errors.ts'
+import { invalidValue, JobmillError, pathOf } from '../errors.ts'
 import { hintFor, SAME_OPTIONS } from '../other-libraries/options.ts'
 
-/** Objects without keys of their own would pass as empty options, and what the caller meant would be lost. */
-function isOptions(value: unknown): value is object {
+/** A Map, for example, has no own keys: it would pass as empty options, and its content would be ignored. */
+export function isOptions(value: unknown): value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   return !NO_OPTIONS.some((type) => value instanceof type)
 }
@@ -13,12 +13,8 @@ const NO_OPTIONS = [Date, Error, Map, Promise, RegExp, Set]
 /** Requires an object whose keys are checked later. `example` completes the fix. */
 export function checkObject(value: unknown, field: string, example: string): asserts value is object {
   if (isOptions(value)) return
-  throw new JobmillError('OPTION_INVALID', 'must be an object', {
-    // An empty field means the options as a whole.
-    field: field === '' ? 'options' : field,
-    value: quote(value),
-    fix: `Pass ${example}`,
-  })
+  // An empty field means the options as a whole.
+  throw invalidValue(field === '' ? 'options' : field, value, 'must be an object', `Pass ${example}`)
 }
 
 /** `listed` has the names that the error lists and suggests, where they differ from the checked keys. */
@@ -28,22 +24,17 @@ export function checkObjectKeys(
   known: readonly string[],
   listed: readonly string[] = known,
 ): void {
-  checkObject(value, field, `an object with some of ${listed.join(', ')}`)
+  checkObject(value, field, `an object with any of these keys: ${listed.join(', ')}`)
   for (const key of Object.keys(value)) if (!known.includes(key)) throw unknownKey(key, value, field, listed)
 }
 
 /** For selections: ignoring an undefined key would apply the action to more than the caller meant. */
 export function checkNoUndefined(selection: object, field: string): void {
-  for (const [key, value] of Object.entries(selection))
-    if (value === undefined)
-      throw new JobmillError(
-        'OPTION_INVALID',
-        'is undefined, so the action would apply to more than you selected',
-        {
-          field: pathOf(field, key),
-          fix: `Pass a value, or omit ${key}`,
-        },
-      )
+  const [key] = Object.entries(selection).find(([, value]) => value === undefined) ?? []
+  if (key === undefined) return
+  const what = 'is undefined, so the action would apply to more than you selected'
+  const fix = `Pass a value, or omit ${key}`
+  throw new JobmillError('OPTION_INVALID', what, { field: pathOf(field, key), fix })
 }
 
 /** One error for each unknown key. */
@@ -54,12 +45,9 @@ export function unknownKeys(value: object, field: string, known: readonly string
 }
 
 function unknownKey(key: string, options: object, field: string, known: readonly string[]): JobmillError {
-  return new JobmillError('OPTION_UNKNOWN', 'is not an option', {
-    field: pathOf(field, key),
-    // Shows the key and never its value, which may be a password.
-    value: quote(key),
-    fix: hintFor(key, options, field, known) ?? meantText(key, known),
-  })
+  const fix = hintFor(key, options, field, known) ?? meantText(key, known)
+  // Shows the key and never its value, which may be a password.
+  return invalidValue(pathOf(field, key), key, 'is not an option', fix, 'OPTION_UNKNOWN')
 }
 
 function meantText(key: string, known: readonly string[]): string {
@@ -86,6 +74,12 @@ export function nearest(name: string, known: readonly string[]): string | undefi
     }
   }
   return best
+}
+
+/** The fix for a name that is probably a typo of a known one, and otherwise the given fix. */
+export function didYouMean<T>(name: string, known: readonly string[], otherwise: T): string | T {
+  const near = nearest(name, known)
+  return near === undefined ? otherwise : `Did you mean "${near}"?`
 }
 
 function editDistance(from: string, to: string): number {

@@ -124,7 +124,13 @@ const DEBOUNCE: Hint = ({ debounce }) =>
   `Use dedupe: { key, onConflict: 'replace' } and delay: '${lengthText(asGiven(debounce)['ttl']) ?? '5s'}'`
 const BACKOFF_OF_JOB: Hint = ({ backoff }) =>
   `Set it in defineJob: backoff: ${backoffText(asGiven(backoff), 'kind')}`
+const backoffOf =
+  (of: 'kind' | 'queue'): Hint =>
+  (options) =>
+    `Use ${backoffText(options, of)}`
 const RATE: Hint = (options) => `Use ${rateText(options)}`
+const WHEN_CRON: Hint = () => "Use when: '0 9 * * MON'"
+const ZONE: Hint = () => "Use zone: 'Europe/Paris'"
 const STATE_RETENTION: Hint = () => "Set it on the queue: queues: { default: { retain: { done: '7d' } } }"
 
 const QUEUE: Readonly<Record<string, Hint>> = {
@@ -197,20 +203,22 @@ const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
   queue: QUEUE,
   queueInCode: QUEUE,
   schedule: {
+    cron: WHEN_CRON,
+    expression: WHEN_CRON,
+    interval: () => "Use when: 'every 10m'",
+    kind: () => "Use job: 'email.send'",
+    pattern: WHEN_CRON,
+    timeZone: ZONE,
+    timezone: ZONE,
+    tz: ZONE,
     every: ({ every }) => `Use ${whenText(every)}`,
     repeat: ({ repeat }) => `Use ${whenText(asGiven(repeat)['every'])}`,
     startDate: () => "Use start: '2027-01-31T09:00:00Z'",
     endDate: () => "Use end: '2027-01-31T09:00:00Z'",
   },
   limit: { max: RATE, duration: RATE, limit: RATE, interval: RATE, window: RATE },
-  backoffOfKind: {
-    type: (options) => `Use ${backoffText(options, 'kind')}`,
-    delay: (options) => `Use ${backoffText(options, 'kind')}`,
-  },
-  backoffOfQueue: {
-    type: (options) => `Use ${backoffText(options, 'queue')}`,
-    delay: (options) => `Use ${backoffText(options, 'queue')}`,
-  },
+  backoffOfKind: { type: backoffOf('kind'), delay: backoffOf('kind') },
+  backoffOfQueue: { type: backoffOf('queue'), delay: backoffOf('queue') },
   retention: { done: STATE_RETENTION, dead: STATE_RETENTION, cancelled: STATE_RETENTION },
   filter: {
     asc: ORDER,

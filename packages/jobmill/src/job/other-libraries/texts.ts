@@ -1,6 +1,6 @@
 /**
- * Options of other libraries as code for Jobmill. Shows numbers of the caller and never other values, which
- * may be secrets.
+ * Options of other libraries as code for Jobmill. Shows numbers, durations and queue names of the caller, and
+ * no other values, which may be secrets.
  */
 import { BOUNDS, DEFAULTS } from '../defaults.ts'
 import { durationMs, durationText } from '../duration.ts'

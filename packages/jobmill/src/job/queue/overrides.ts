@@ -8,10 +8,10 @@
 export const OVERRIDABLE = ['queue', 'limit', 'schedule'] as const
 export type Overridable = (typeof OVERRIDABLE)[number]
 
-/** Who set an override, and when by the database clock. Null where an older release did not store it. */
+/** Who set an override, if the caller named someone, and when by the database clock. */
 export interface Stamp {
   readonly by: string | null
-  readonly at: number | null
+  readonly at: number
 }
 
 export interface Override extends Stamp {
@@ -38,13 +38,18 @@ export interface OverrideRecord extends Omit<Override, 'codeType'> {
 
 export const NO_OVERRIDES: Overrides = Object.freeze({})
 
-export function hasOverrides(overrides: Overrides): boolean {
-  return Object.keys(overrides).length > 0
-}
-
-/** Sorted by option. */
-export function overrideEntries(overrides: Overrides): [string, Override][] {
-  return Object.entries(overrides).toSorted(([a], [b]) => (a < b ? -1 : 1))
+/** As stores list them, sorted by option. `about` says what depends on the code. */
+export function overrideRecords(
+  what: Overridable,
+  name: string,
+  overrides: Overrides,
+  about: (option: string, override: Override) => Pick<OverrideRecord, 'code' | 'isInCode' | 'isApplied'>,
+): OverrideRecord[] {
+  const entries = Object.entries(overrides).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return entries.map(([option, override]) => {
+    const { value, by, at } = override
+    return { what, name, option, value, by, at, ...about(option, override) }
+  })
 }
 
 export function overriddenValues(overrides: Overrides): Record<string, unknown> {

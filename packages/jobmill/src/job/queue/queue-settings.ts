@@ -1,8 +1,9 @@
 /** The live settings of a queue, and the changes that an operator can make. */
 import { BOUNDS, DEFAULTS } from '../defaults.ts'
 import { type Duration, durationMs, durationOrForever } from '../duration.ts'
-import { JobmillError, OTHER, quote } from '../errors.ts'
+import { invalidValue, JobmillError, OTHER, quote } from '../errors.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
+import { omitUndefined } from '../options/omit-undefined.ts'
 import { checkName } from '../names.ts'
 import { checkBoolean, checkWhole } from '../numbers.ts'
 import { limitText } from '../other-libraries/texts.ts'
@@ -92,10 +93,9 @@ export interface QueuePatch {
 export function prepareQueueChange(change: QueueChange, field = 'queue'): QueuePatch {
   checkObjectKeys(change, field, ['workers', 'paused', 'backoff', 'retain', 'limit', 'coolFor'])
   const settings: { -readonly [K in keyof QueueSettings]?: QueueSettings[K] } = {}
-  if (change.workers !== undefined) {
-    settings.workers =
-      change.workers === null ? null : checkWhole(change.workers, `${field}.workers`, BOUNDS.workers)
-  }
+  const { workers } = change
+  if (workers !== undefined)
+    settings.workers = workers === null ? null : checkWhole(workers, `${field}.workers`, BOUNDS.workers)
   if (change.paused !== undefined) settings.paused = checkBoolean(change.paused, `${field}.paused`)
   if (change.backoff !== undefined) Object.assign(settings, backoff(change.backoff, `${field}.backoff`))
   if (change.retain !== undefined) Object.assign(settings, retention(change.retain, `${field}.retain`))
@@ -108,32 +108,30 @@ function limitName(limit: unknown, queue: string): string | null {
   const field = `${queue}.limit`
   if (typeof limit !== 'object') return checkName(limit, field)
   if (limit === null) return null
-  throw new JobmillError('NAME_INVALID', 'must be the name of a limit', {
-    field,
-    value: quote(limit),
-    fix: limitText(limit, queue),
-  })
+  throw invalidValue(field, limit, 'must be the name of a limit', limitText(limit, queue), 'NAME_INVALID')
 }
 
 function backoff(value: NonNullable<QueueChange['backoff']>, field: string): Partial<QueueSettings> {
   checkObjectKeys(value, field, ['enabled', 'base', 'max'])
-  const base = value.base === undefined ? undefined : durationMs(value.base, `${field}.base`)
-  const max = value.max === undefined ? undefined : durationMs(value.max, `${field}.max`)
-  if (base !== undefined && max !== undefined && base > max) {
-    throw new JobmillError('OPTION_CONFLICT', `must not be longer than ${OTHER}`, {
-      others: [`${field}.max`],
-      field: `${field}.base`,
-      value: quote(value.base),
-      fix: { code: 'backoff.order' },
-    })
-  }
-  return {
-    ...(value.enabled === undefined
-      ? {}
-      : { backoffEnabled: checkBoolean(value.enabled, `${field}.enabled`) }),
-    ...(base === undefined ? {} : { backoffBaseMs: base }),
-    ...(max === undefined ? {} : { backoffMaxMs: max }),
-  }
+  const { baseMs, maxMs } = backoffTimes(value, field)
+  const enabled = value.enabled === undefined ? undefined : checkBoolean(value.enabled, `${field}.enabled`)
+  return omitUndefined({ backoffEnabled: enabled, backoffBaseMs: baseMs, backoffMaxMs: maxMs })
+}
+
+/** The delays of an exponential backoff, of a queue or of a kind. */
+export function backoffTimes(
+  { base, max }: { readonly base?: Duration; readonly max?: Duration },
+  field: string,
+): { readonly baseMs: number | undefined; readonly maxMs: number | undefined } {
+  const baseMs = base === undefined ? undefined : durationMs(base, `${field}.base`)
+  const maxMs = max === undefined ? undefined : durationMs(max, `${field}.max`)
+  if (baseMs === undefined || maxMs === undefined || baseMs <= maxMs) return { baseMs, maxMs }
+  throw new JobmillError('OPTION_CONFLICT', `must not be longer than ${OTHER}`, {
+    others: [`${field}.max`],
+    field: `${field}.base`,
+    value: quote(base),
+    fix: { code: 'backoff.order' },
+  })
 }
 
 function retention(value: NonNullable<QueueChange['retain']>, field: string): Partial<QueueSettings> {
@@ -160,32 +158,3 @@ const RETAINED = [
   ['cancelled', 'retainCancelledMs', 'keepCancelled'],
   ['dead', 'retainDeadMs', 'keepDead'],
 ] as const
-
-/** Validates settings as stores receive them: all of them, or those that change. */
-export function checkQueueSettings(settings: Partial<QueueSettings>, field: string): void {
-  checkObjectKeys(settings, field, Object.keys(DEFAULT_QUEUE_SETTINGS))
-  for (const [key, value] of Object.entries(settings)) {
-    const at = `${field}.${key}`
-    if (key === 'paused' || key === 'backoffEnabled') checkBoolean(value, at)
-    else if (value === null && NULLABLE.has(key)) continue
-    else if (key === 'limit') checkName(value, at)
-    else checkWhole(value, at, boundsOf(key))
-  }
-}
-
-function boundsOf(key: string): { readonly least: number; readonly most: number } {
-  if (key === 'workers') return BOUNDS.workers
-  return key.startsWith('keep') ? BOUNDS.keep : { least: 0, most: BOUNDS.durationMs }
-}
-
-/** Null means default workers, unlimited retention, or no limit. */
-const NULLABLE: ReadonlySet<string> = new Set([
-  'workers',
-  'retainDoneMs',
-  'retainCancelledMs',
-  'retainDeadMs',
-  'keepDone',
-  'keepCancelled',
-  'keepDead',
-  'limit',
-])

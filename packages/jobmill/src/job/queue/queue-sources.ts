@@ -1,11 +1,10 @@
 /** Combines the settings of a queue from code, overrides and defaults. */
 import {
   dropOverrides,
-  hasOverrides,
   NO_OVERRIDES,
   overriddenValues,
-  overrideEntries,
   type OverrideRecord,
+  overrideRecords,
   type Overrides,
   setOverrides,
   type Stamp,
@@ -46,23 +45,6 @@ function fitting(settings: QueueSettings): QueueSettings {
   return base <= max ? settings : { ...settings, backoffBaseMs: max }
 }
 
-/** Whether code or an operator set an option, which older releases must then not change. */
-export function isDeclared({ code, overrides }: QueueSources): boolean {
-  return code !== null || hasOverrides(overrides)
-}
-
-/**
- * The sources of a row. A declared row with neither part was written by a release that stored only the
- * settings in effect. Their origin is unknown, so they count as code until the next declaration.
- */
-export function keptQueue(
-  kept: QueueSources & { readonly declared: boolean },
-  row: QueueSettings,
-): QueueSources {
-  const { declared, code, overrides } = kept
-  return declared && !isDeclared(kept) ? { code: row, overrides } : { code, overrides }
-}
-
 export function overrideQueue(
   sources: QueueSources,
   settings: Partial<QueueSettings>,
@@ -74,10 +56,7 @@ export function overrideQueue(
   return after
 }
 
-/**
- * Checks only a change of the backoff: an earlier conflict from code or an older release must not block other
- * changes.
- */
+/** Checks only a change of the backoff: an earlier conflict with code must not block other changes. */
 function checkBackoff(
   change: Partial<QueueSettings>,
   { backoffBaseMs: base, backoffMaxMs: max }: QueueSettings,
@@ -106,11 +85,7 @@ export function isSameQueue(a: QueueSettings, b: QueueSettings): boolean {
 export function queueOverrides(name: string, sources: QueueSources): OverrideRecord[] {
   const base: Readonly<Record<string, unknown>> = { ...queueBase(sources) }
   const { backoffBaseMs } = effectiveQueue(sources)
-  return overrideEntries(sources.overrides).map(([option, override]) => ({
-    what: 'queue',
-    name,
-    option,
-    ...override,
+  return overrideRecords('queue', name, sources.overrides, (option) => ({
     // The base in effect, which a lower max limits.
     ...(option === 'backoffBaseMs' && { value: backoffBaseMs }),
     code: base[option] ?? null,

@@ -6,9 +6,10 @@ import { DEFAULTS } from '../defaults.ts'
 import { checkTarget, type JobDeclaration } from '../declaration.ts'
 import type { JobKind } from '../job-kind.ts'
 import { jsonText } from '../text/json-text.ts'
-import { checkScheduleKeys } from './schedule-keys.ts'
 import { checkName } from '../names.ts'
 import { checkWhole } from '../numbers.ts'
+import { checkObjectKeys } from '../options/known-keys.ts'
+import { omitUndefined } from '../options/omit-undefined.ts'
 import {
   SCHEDULE_KEYS,
   type ScheduleDefinition,
@@ -22,15 +23,24 @@ import type { Timing } from '../when/instants.ts'
 
 export type { ScheduleChange } from './schedule-change.ts'
 
-/** `Input` is the payload type of the job. */
-export interface ScheduleOptions<Input = never> extends ScheduleChange {
+/** `Input` is the payload type of the job. The payload is required unless the job takes null. */
+export type ScheduleOptions<Input = never> = ScheduleFields<Input> & RequiredPayload<Input>
+
+/** Never, the default, stands for the payload of any job. */
+export type RequiredPayload<Input> = [Input] extends [never]
+  ? unknown
+  : null extends Input
+    ? unknown
+    : { readonly payload: NoInfer<Input> }
+
+export interface ScheduleFields<Input = never> extends ScheduleChange {
   /** The name of the schedule, unique in the database. */
   readonly name: string
   /** A job definition, or the name of a kind. */
   readonly job: JobKind<Input> | string
   /** Five cron fields, or six with seconds first, `@daily`, or `every 10m`. */
   readonly when: string
-  /** The payload of every job of the schedule (default null). */
+  /** The payload of every job of the schedule (default null). Required unless the job takes null. */
   readonly payload?: [Input] extends [never] ? unknown : NoInfer<Input>
   /** If processes have different definitions, the highest version wins (default 1). */
   readonly version?: number
@@ -50,11 +60,6 @@ export interface PreparedSchedule {
   readonly definition: ScheduleDefinition
   /** The options that were set explicitly; the rest of the definition is defaults. */
   readonly named: readonly ScheduleOption[]
-  readonly fits: Promise<unknown> | undefined
-}
-
-export interface PreparedChange {
-  readonly patch: SchedulePatch
   readonly fits: Promise<unknown> | undefined
 }
 
@@ -82,15 +87,14 @@ export function prepareSchedule(
   tools: ScheduleTools,
   field = 'schedule',
 ): PreparedSchedule {
-  checkScheduleKeys(options, field, [...CREATE_KEYS, 'version'])
+  checkObjectKeys(options, field, [...CREATE_KEYS, 'version'])
   const { name, job, version = 1, payload = null, ...rest } = options
   const { kind, known } = kindOf(job, tools, `${field}.job`)
   const when = checkWhen(rest.when, `${field}.when`)
   const given = toStored(rest, field)
   const definition: ScheduleDefinition = {
     ...DEFAULT_DEFINITION,
-    ...(known?.priority === undefined ? {} : { priority: known.priority }),
-    ...(known?.maxAttempts === undefined ? {} : { maxAttempts: known.maxAttempts }),
+    ...omitUndefined({ priority: known?.priority, maxAttempts: known?.maxAttempts }),
     queue: rest.queue ?? known?.queue ?? tools.queueOf(kind),
     ...given,
     when,
@@ -98,21 +102,14 @@ export function prepareSchedule(
     payload: jsonText(payload, `${field}.payload`, tools.payloadLimitBytes),
   }
   checkTiming(definition, field)
+  const named = { ...given, kind, ...(options.payload === undefined ? {} : { payload }) }
   return {
     name: checkName(name, `${field}.name`),
     version: checkWhole(version, `${field}.version`, { least: 0, most: Number.MAX_SAFE_INTEGER }),
     definition,
-    named: namedIn({
-      ...given,
-      kind,
-      ...(options.payload === undefined ? {} : { payload: definition.payload }),
-    }),
+    named: SCHEDULE_KEYS.filter((option) => option in named),
     fits: fits(known, definition.payload, `${field}.payload`),
   }
-}
-
-function namedIn(patch: SchedulePatch): ScheduleOption[] {
-  return SCHEDULE_KEYS.filter((option) => option in patch)
 }
 
 /** Validates only the timing, to preview an expression before the schedule is written. */
@@ -131,22 +128,15 @@ export function prepareScheduleChange(
   change: ScheduleChange,
   live: ScheduleDefinition,
   tools: ScheduleTools,
-  field = 'change',
-): PreparedChange {
-  checkScheduleKeys(change, field, CHANGE_KEYS)
+): Pick<PreparedSchedule, 'fits'> & { readonly patch: SchedulePatch } {
+  const field = 'change'
+  checkObjectKeys(change, field, CHANGE_KEYS)
   const { payload, ...rest } = change
-  const patch: SchedulePatch = {
-    ...toStored(rest, field),
-    ...(payload === undefined
-      ? {}
-      : { payload: jsonText(payload, `${field}.payload`, tools.payloadLimitBytes) }),
-  }
+  const at = `${field}.payload`
+  const text = payload === undefined ? undefined : jsonText(payload, at, tools.payloadLimitBytes)
+  const patch: SchedulePatch = { ...toStored(rest, field), ...omitUndefined({ payload: text }) }
   checkTiming({ ...live, ...patch }, field)
-  const known = tools.definition(live.kind)
-  return {
-    patch,
-    fits: patch.payload === undefined ? undefined : fits(known, patch.payload, `${field}.payload`),
-  }
+  return { patch, fits: text === undefined ? undefined : fits(tools.definition(live.kind), text, at) }
 }
 
 function kindOf(

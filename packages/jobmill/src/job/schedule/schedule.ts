@@ -62,11 +62,6 @@ export const SCHEDULE_KEYS = [
 /** The options that an operator changed; the rest follows code. */
 export type SchedulePatch = Partial<ScheduleDefinition>
 
-export function liveSchedule(code: ScheduleDefinition | null, operator: SchedulePatch): ScheduleDefinition {
-  // One of the two is complete: the definition in code, or the one that an operator created at run time.
-  return { ...code, ...operator } as ScheduleDefinition
-}
-
 /** Whether the ticks changed, so that the next one must be computed again. */
 export function isRetimed(before: ScheduleDefinition, after: ScheduleDefinition): boolean {
   const timing = ['when', 'zone', 'startAt', 'endAt', 'paused'] as const

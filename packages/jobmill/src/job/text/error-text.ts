@@ -42,7 +42,7 @@ function causeOf(error: unknown): unknown {
 }
 
 /** Also accepts errors of another realm, as test runners and `vm` create them. */
-function isError(value: unknown): value is Error {
+export function isError(value: unknown): value is Error {
   return value instanceof Error || Object.prototype.toString.call(value) === '[object Error]'
 }
 

@@ -1,9 +1,9 @@
 /**
  * Encodes values as JSON without loss. Anything that `JSON.stringify` would silently drop or turn into null
- * is refused, with its path.
+ * is refused, with its path. Only properties that are undefined are dropped.
  */
 import { BOUNDS } from '../defaults.ts'
-import { isJobmillError, JobmillError, pathOf, quote } from '../errors.ts'
+import { invalidValue, isJobmillError, JobmillError, pathOf, quote } from '../errors.ts'
 
 /** The JSON text of `value`; throws with the path of the first part that JSON cannot represent. */
 export function jsonText(
@@ -21,11 +21,11 @@ export function jsonText(
   return text
 }
 
-/** Validates text that already is JSON: a result or a progress value. */
+/** Validates text that must be JSON already, such as a result, a progress value or an audit entry. */
 export function checkJsonText(text: unknown, field: string, limitBytes: number): void {
   const bytes = typeof text === 'string' ? Buffer.byteLength(text) : 0
   if (bytes > limitBytes)
-    throw tooLarge(field, String(bytes), limitBytes, 'Store the data elsewhere and return a reference')
+    throw tooLarge(field, String(bytes), limitBytes, 'Store the data elsewhere and pass a reference')
   try {
     if (typeof text === 'string') JSON.parse(text)
     else throw new TypeError('not a string')
@@ -202,5 +202,5 @@ function checkText(text: string, path: string): void {
 }
 
 function refuse(field: string, value: unknown, what: string, fix: string): never {
-  throw new JobmillError('PAYLOAD_NOT_JSON', what, { field, value: quote(value), fix })
+  throw invalidValue(field, value, what, fix, 'PAYLOAD_NOT_JSON')
 }

@@ -1,5 +1,5 @@
 /** Errors in the fields of log lines, as plain data: JSON drops their name, message, stack and cause. */
-import { storableText } from './error-text.ts'
+import { isError, storableText } from './error-text.ts'
 
 /** Together they fit into the fields of a stored line. */
 const LONGEST_MESSAGE = 1_000
@@ -29,11 +29,6 @@ export function errorIn(fields: LogFields): Error | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Also accepts errors of another realm. */
-function isError(value: unknown): value is Error {
-  return value instanceof Error || Object.prototype.toString.call(value) === '[object Error]'
 }
 
 function plain(value: unknown, depth: number): unknown {

@@ -26,6 +26,6 @@ export function safeLine(text: string): string {
 }
 
 /** Keeps the lines and indents all but the first, so that none of them looks like a separate entry. */
-export function safeLines(text: string, indent = '        '): string {
-  return safeText(text).replaceAll('\n', `\n${indent}`)
+export function safeLines(text: string): string {
+  return safeText(text).replaceAll('\n', '\n        ')
 }

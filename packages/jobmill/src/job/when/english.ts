@@ -1,9 +1,9 @@
 /** English helpers: lists, ordinals, clock times, plurals. */
 
 /** `a`, `a and b`, `a, b and c`. */
-export function joinWords(words: readonly string[], joined = 'and'): string {
+export function joinWords(words: readonly string[]): string {
   if (words.length < 2) return words.join('')
-  return `${words.slice(0, -1).join(', ')} ${joined} ${words.at(-1) ?? ''}`
+  return `${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''}`
 }
 
 export function ordinal(n: number): string {

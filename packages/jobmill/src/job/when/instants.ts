@@ -6,19 +6,12 @@ import { parseWhen } from './parse-when.ts'
 
 export type Timing = Pick<ScheduleDefinition, 'when' | 'zone' | 'startAt' | 'endAt'>
 
-export interface Instants {
-  /** The first tick after this instant; null when there is none. */
-  readonly after: (at: number) => number | null
-  /** The last tick before `before`; `from` must be a tick. */
-  readonly lastBefore: (before: number, from: number) => number
-  /** The number of ticks from `from` (a tick) until before `before`; a calendar counts up to 10,000. */
-  readonly count: (from: number, before: number) => number
-}
+export type Instants = ReturnType<typeof instantsOf>
 
 const MOST_COUNTED = 10_000
 
 /** Intervals count from the start, or from the creation of the schedule. */
-export function instantsOf(timing: Timing, createdAt: number): Instants {
+export function instantsOf(timing: Timing, createdAt: number) {
   const { startAt, endAt } = timing
   const when = parseWhen(timing.when)
   const following =
@@ -26,11 +19,13 @@ export function instantsOf(timing: Timing, createdAt: number): Instants {
       ? intervalInstants(when.ms, startAt ?? createdAt + when.ms)
       : calendarInstants(when, timing.zone)
 
+  /** The first tick after this instant; null when there is none. */
   function after(at: number): number | null {
     const next = following(startAt === null ? at : Math.max(at, startAt - 1))
     return next === null || next > (endAt ?? BOUNDS.lastInstantAt) ? null : next
   }
 
+  /** The last tick before `before`; `from` must be a tick. */
   function lastBefore(before: number, from: number): number {
     let [low, high] = [from, before]
     for (;;) {
@@ -47,6 +42,7 @@ export function instantsOf(timing: Timing, createdAt: number): Instants {
     }
   }
 
+  /** The number of ticks from `from` (a tick) until before `before`; a calendar counts up to 10,000. */
   function count(from: number, before: number): number {
     const end = Math.min(before, (endAt ?? BOUNDS.lastInstantAt) + 1)
     if (when.type === 'interval') return Math.max(0, Math.ceil((end - from) / when.ms))
@@ -63,15 +59,11 @@ function intervalInstants(ms: number, firstAt: number): (after: number) => numbe
   return (after) => firstAt + Math.max(0, Math.floor((after - firstAt) / ms) + 1) * ms
 }
 
-export interface NextRunsOptions {
-  /** Runs after this instant. */
-  readonly from: number
-  readonly count: number
-  readonly createdAt: number
-}
-
-/** The next ticks, up to `count`. */
-export function nextRuns(timing: Timing, { from, count, createdAt }: NextRunsOptions): number[] {
+/** The next ticks after `from`, up to `count`. */
+export function nextRuns(
+  timing: Timing,
+  { from, count, createdAt }: { readonly from: number; readonly count: number; readonly createdAt: number },
+): number[] {
   const { after } = instantsOf(timing, createdAt)
   const runs: number[] = []
   for (let at = after(from); at !== null && runs.length < count; at = after(at)) runs.push(at)

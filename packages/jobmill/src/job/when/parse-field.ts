@@ -1,7 +1,15 @@
 /** Parses one field of a cron expression: lists, ranges, steps and names. Each error names its position. */
-import { quote } from '../errors.ts'
+import { invalidValue, quote } from '../errors.ts'
 import type { Field, FieldRule, Part } from './fields.ts'
-import type { Refuse } from './refuse.ts'
+
+/** Refuses an expression, with the position of the error. `at` counts characters from 1. */
+export type Refuse = (at: number, what: string, fix: string) => never
+
+export function refuseIn(text: string, field: string): Refuse {
+  return (at, what, fix) => {
+    throw invalidValue(field, text, `${what}, at character ${at}`, fix, 'SCHEDULE_INVALID')
+  }
+}
 
 interface Place {
   readonly rule: FieldRule

@@ -5,11 +5,10 @@
  */
 import { BOUNDS } from '../defaults.ts'
 import { durationMs } from '../duration.ts'
-import { isJobmillError, JobmillError, quote } from '../errors.ts'
+import { invalidValue, isJobmillError, quote } from '../errors.ts'
 import { nearest } from '../options/known-keys.ts'
 import { type Field, FIELD_NAMES, FIELDS, type FieldName } from './fields.ts'
-import { parseField } from './parse-field.ts'
-import { type Refuse, refuseIn } from './refuse.ts'
+import { parseField, type Refuse, refuseIn } from './parse-field.ts'
 
 interface Interval {
   readonly type: 'interval'
@@ -70,7 +69,7 @@ const EXAMPLES = 'Pass five fields such as "0 9 * * MON-FRI", six with seconds f
 function checkText(text: unknown, field: string): string {
   if (typeof text === 'string' && text.length <= BOUNDS.keyChars) return text
   const what = typeof text === 'string' ? `has more than ${BOUNDS.keyChars} characters` : 'must be a string'
-  throw new JobmillError('SCHEDULE_INVALID', what, { field, value: quote(text), fix: EXAMPLES })
+  throw invalidValue(field, text, what, EXAMPLES, 'SCHEDULE_INVALID')
 }
 
 function interval(written: string, from: number, refuse: Refuse): Interval {
@@ -123,22 +122,15 @@ function calendar(words: readonly Word[], refuse: Refuse): Calendar {
   const year = words[FIELD_NAMES.length]
   if (year !== undefined && words.length === FIELD_NAMES.length + 1) refuse(year.at, YEAR, yearFix(year.text))
   if (words.length !== names.length) refuse(placeOf(words), `has ${counted(words.length)}`, EXAMPLES)
-  const zero = parseField('0', 1, FIELDS.second, refuse)
-  const fields: Record<FieldName, Field> = {
-    second: zero,
-    minute: zero,
-    hour: zero,
-    day: zero,
-    month: zero,
-    weekday: zero,
-  }
-  for (const [index, name] of names.entries()) {
-    const { text, at } = words[index] ?? { text: '', at: 1 }
-    fields[name] = parseField(text, at, FIELDS[name], refuse)
-  }
+  // Without seconds: at second 0.
+  const written = names === FIELD_NAMES ? words : [{ text: '0', at: 1 }, ...words]
+  const placed = FIELD_NAMES.map((name, index) => ({ name, ...(written[index] ?? { text: '', at: 1 }) }))
+  const fields = Object.fromEntries(
+    placed.map(({ name, text, at }) => [name, parseField(text, at, FIELDS[name], refuse)]),
+  ) as Record<FieldName, Field>
   const eitherDay = !fields.day.hasStar && !fields.weekday.hasStar
   if (!eitherDay && neverIs(fields)) {
-    const { at } = words[names.findIndex((name) => name === 'day')] ?? { at: 1 }
+    const { at } = placed.find(({ name }) => name === 'day') ?? { at: 1 }
     refuse(at, 'none of its months has such a day', 'Use a day that exists, or L for the last day')
   }
   return { type: 'calendar', ...fields, hours: hoursOf(fields.hour), eitherDay }

@@ -2,7 +2,7 @@
  * Converts between instants and wall times of a time zone. A wall time is stored as the instant at which a
  * UTC clock shows the same. At a clock change, some wall times never occur (the gap) and some occur twice.
  */
-import { JobmillError, quote } from '../errors.ts'
+import { invalidValue } from '../errors.ts'
 import { nearest } from '../options/known-keys.ts'
 
 /**
@@ -20,12 +20,6 @@ export type LocalTimeMatch =
     }
   | { readonly type: 'never'; readonly changeAt: number; readonly until: number }
 
-export interface ZoneClock {
-  /** Added to an instant to get its wall time. */
-  readonly offsetAt: (at: number) => number
-  readonly meet: (wall: number) => LocalTimeMatch
-}
-
 const SECOND = 1_000
 const DAY = 86_400_000
 
@@ -36,11 +30,8 @@ export function checkZone(zone: unknown, field: string): string {
   const isShort = typeof zone === 'string' && zone.length <= LONGEST_NAME
   if (isShort && isZone(zone)) return zone
   const near = isShort ? nearestZone(zone) : undefined
-  throw new JobmillError('SCHEDULE_INVALID', 'must be a time zone', {
-    field,
-    value: quote(zone),
-    fix: near === undefined ? 'Pass a name such as "Europe/Paris", or "UTC"' : `Did you mean "${near}"?`,
-  })
+  const fix = near === undefined ? 'Pass a name such as "Europe/Paris", or "UTC"' : `Did you mean "${near}"?`
+  throw invalidValue(field, zone, 'must be a time zone', fix, 'SCHEDULE_INVALID')
 }
 
 function isZone(zone: string): boolean {
@@ -75,11 +66,12 @@ function formatterOf(zone: string): Intl.DateTimeFormat {
 const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/
 
 /** Throws for a zone that this process does not know. */
-export function zoneClock(zone: string): ZoneClock {
+export function zoneClock(zone: string) {
   const formatter = formatterOf(zone)
   // Caches the range around the last wall time, because most calls continue from there.
   let steady = { from: 0, until: 0, offset: 0 }
 
+  /** Added to an instant to get its wall time. */
   function offsetAt(at: number): number {
     const [, sign, hours = 0, minutes = 0, seconds = 0] = OFFSET.exec(formatter.format(at)) ?? []
     const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * SECOND

@@ -1,5 +1,6 @@
 /** The labels of an application metric: their names, values, and the number of series. */
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue, JobmillError } from '../../job/errors.ts'
+import { checkString } from '../../job/names.ts'
 import { checkObject, checkObjectKeys } from '../../job/options/known-keys.ts'
 import type { Labels } from './text.ts'
 
@@ -23,42 +24,33 @@ export function checkLabels(labels: CustomMetricLabels, field: string, taken: re
   checkObject(labels, field, "an object such as { outcome: ['sent', 'failed'] }")
   const entries = Object.entries(labels)
   if (entries.length > MOST_LABELS)
-    throw wrong(
+    throw new JobmillError('OPTION_INVALID', `has more than ${MOST_LABELS} labels`, {
       field,
-      `has more than ${MOST_LABELS} labels`,
-      Object.keys(labels),
-      'Remove some of the labels',
-    )
+      value: `${entries.length} labels`,
+      fix: 'Remove some of the labels',
+    })
   for (const [name, values] of entries) {
-    if (!NAME.test(name) || taken.includes(name))
-      throw new JobmillError('NAME_INVALID', 'has an invalid label name', {
-        field,
-        value: quote(name),
-        fix: `Use letters, digits and _, and do not start with a digit or __${taken.map((one) => `; ${one} is reserved`).join('')}`,
-      })
+    if (!NAME.test(name) || taken.includes(name)) {
+      const fix = `Use letters, digits and _, and do not start with a digit or __${taken.map((one) => `; ${one} is reserved`).join('')}`
+      throw invalidValue(field, name, 'has an invalid label name', fix, 'NAME_INVALID')
+    }
     if (values !== true) checkValues(values, `${field}.${name}`)
   }
   const least = entries.reduce((all, [, values]) => all * (values === true ? 1 : values.length), 1)
-  if (least > MOST_SERIES)
-    throw wrong(
-      field,
-      `creates more than ${MOST_SERIES} series`,
-      least,
-      'Remove a label or some of its values',
-    )
+  if (least > MOST_SERIES) {
+    const fix = 'Remove a label or some of its values'
+    throw invalidValue(field, least, `creates more than ${MOST_SERIES} series`, fix)
+  }
 }
 
 function checkValues(values: readonly string[], field: string): void {
   const isList = Array.isArray(values) && values.length > 0 && values.every((one) => isValue(one))
-  if (!isList)
-    throw wrong(
-      field,
-      'must be true or a list of strings',
-      values,
-      `Pass its values, each of 1 to ${VALUE_CHARS} characters, or true when they are not known in advance`,
-    )
+  if (!isList) {
+    const fix = `Pass its values, each of 1 to ${VALUE_CHARS} characters, or true when they are not known in advance`
+    throw invalidValue(field, values, 'must be true or a list of strings', fix)
+  }
   if (new Set(values).size < values.length)
-    throw wrong(field, 'has a duplicate value', values, 'Pass each value once')
+    throw invalidValue(field, values, 'has a duplicate value', 'Pass each value once')
 }
 
 const isValue = (value: unknown): value is string =>
@@ -70,14 +62,12 @@ export function labelsOf(rules: CustomMetricLabels, given: Labels, field: string
   const labels: Record<string, string> = {}
   for (const [name, values] of Object.entries(rules)) {
     const value = given[name]
-    if (values === true ? typeof value !== 'string' : !values.includes(value ?? ''))
-      throw wrong(
-        `${field}.${name}`,
-        values === true ? 'must be a string' : 'is not a declared value of this label',
-        value,
-        values === true ? 'Pass a string' : `Pass one of ${values.join(', ')}`,
-      )
-    labels[name] = value ?? ''
+    if (values === true) labels[name] = checkString(value, `${field}.${name}`)
+    else if (value !== undefined && values.includes(value)) labels[name] = value
+    else {
+      const fix = `Pass one of ${values.join(', ')}`
+      throw invalidValue(`${field}.${name}`, value, 'is not a declared value of this label', fix)
+    }
   }
   return labels
 }
@@ -98,16 +88,11 @@ function declaredSeries(rules: CustomMetricLabels): Labels[] {
   return all
 }
 
-export interface Series<State> {
-  at(labels: Labels): State
-  all(): readonly { readonly labels: Labels; readonly state: State }[]
-}
-
 /** Labels are in declaration order, so equal labels have equal keys. */
 const keyOf = (labels: Labels): string => JSON.stringify(Object.values(labels))
 
 /** The state of a metric for each of its series. */
-export function seriesOf<State>(rules: CustomMetricLabels, field: string, begin: () => State): Series<State> {
+export function seriesOf<State>(rules: CustomMetricLabels, field: string, begin: () => State) {
   const kept = new Map<string, { readonly labels: Labels; readonly state: State }>()
   const keep = (labels: Labels): State => {
     const found = kept.get(keyOf(labels))
@@ -118,7 +103,7 @@ export function seriesOf<State>(rules: CustomMetricLabels, field: string, begin:
   }
   for (const labels of declaredSeries(rules)) keep(labels)
   return {
-    at(given) {
+    at(given: Labels): State {
       const labels = labelsOf(rules, given, field)
       const isLong = Object.values(labels).some((value) => value.length > VALUE_CHARS)
       const isFull = kept.size >= MOST_SERIES && !kept.has(keyOf(labels))
@@ -126,8 +111,4 @@ export function seriesOf<State>(rules: CustomMetricLabels, field: string, begin:
     },
     all: () => [...kept.values()],
   }
-}
-
-function wrong(field: string, what: string, value: unknown, fix: string): JobmillError {
-  return new JobmillError('OPTION_INVALID', what, { field, value: quote(value), fix })
 }

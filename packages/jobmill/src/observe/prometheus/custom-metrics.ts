@@ -2,7 +2,7 @@
  * Application metrics: `mill.counter`, `mill.gauge`, `mill.histogram`. Counters and histograms are kept in
  * this process. A gauge is read at each scrape; its failures are counted and do not break the scrape.
  */
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue, type JobmillError } from '../../job/errors.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { within } from '../../platform/within.ts'
 import { type CustomMetricLabels, labelsOf, MOST_SERIES, seriesOf } from './custom-labels.ts'
@@ -16,7 +16,7 @@ import {
   type OwnCounter,
   type OwnHistogram,
 } from './custom-options.ts'
-import { counter, type Family, type Labels, type Sample } from './text.ts'
+import { bucketSamples, counter, type Family, type Labels, type Sample } from './text.ts'
 
 /** The metric functions of a mill. */
 export interface CustomMetrics {
@@ -33,15 +33,11 @@ export interface CustomMetrics {
   ) => OwnHistogram<L>
 }
 
-export interface CustomMetricTools {
-  readonly metrics: CustomMetrics
-  /** Never rejects. Takes as long as its gauges, at most `mostMs`. */
-  readonly families: (mostMs: number) => Promise<Family[]>
-}
+export type CustomMetricTools = ReturnType<typeof customMetrics>
 
 type Collect = (mostMs: number) => Promise<readonly Sample[]> | readonly Sample[]
 
-export function customMetrics(platform: Platform): CustomMetricTools {
+export function customMetrics(platform: Platform) {
   const registered = new Map<string, Omit<Family, 'samples'> & { readonly collect: Collect }>()
   /** Includes the series names of histograms. */
   const names = new Set<string>()
@@ -54,12 +50,11 @@ export function customMetrics(platform: Platform): CustomMetricTools {
   ): void {
     const own = type === 'histogram' ? ['', '_bucket', '_sum', '_count'].map((end) => name + end) : [name]
     const taken = own.find((one) => names.has(one))
-    if (taken !== undefined)
-      throw new JobmillError('OPTION_CONFLICT', 'is already registered', {
-        field: 'name',
-        value: quote(taken),
-        fix: 'Register a metric once, where the mill is created, and reuse the returned object; or use another name',
-      })
+    if (taken !== undefined) {
+      const fix =
+        'Register a metric once, where the mill is created, and reuse the returned object; or use another name'
+      throw invalidValue('name', taken, 'is already registered', fix, 'OPTION_CONFLICT')
+    }
     for (const one of own) names.add(one)
     registered.set(name, { name, type, help, collect })
   }
@@ -96,7 +91,7 @@ export function customMetrics(platform: Platform): CustomMetricTools {
       const begin = () => ({ counts: Array.from({ length: buckets.length + 1 }, () => 0), sum: 0 })
       const series = seriesOf(labels, `${name}.labels`, begin)
       register('histogram', options, () =>
-        series.all().flatMap(({ labels: of, state }) => histogramSamples(of, buckets, state)),
+        series.all().flatMap(({ labels: of, state }) => bucketSamples(of, buckets, state.counts, state.sum)),
       )
       const observe = (value: number, of: Labels = {}): void => {
         if (!Number.isFinite(value)) throw number(`${name}.value`, value, 'Pass a finite number')
@@ -112,7 +107,8 @@ export function customMetrics(platform: Platform): CustomMetricTools {
 
   return {
     metrics,
-    async families(mostMs) {
+    /** Never rejects. Takes as long as its gauges, at most `mostMs`. */
+    families: async (mostMs: number): Promise<Family[]> => {
       const own = await Promise.all(
         [...registered.values()].map(async ({ collect, ...family }) => ({
           ...family,
@@ -133,26 +129,8 @@ function typed(handle: object): never {
   return handle as never
 }
 
-interface Observed {
-  readonly counts: readonly number[]
-  readonly sum: number
-}
-
-function histogramSamples(labels: Labels, buckets: readonly number[], { counts, sum }: Observed): Sample[] {
-  let count = 0
-  const samples = counts.map((n, at): Sample => {
-    count += n
-    return { suffix: '_bucket', labels: { ...labels, le: String(buckets[at] ?? '+Inf') }, value: count }
-  })
-  return [...samples, { suffix: '_sum', labels, value: sum }, { suffix: '_count', labels, value: count }]
-}
-
 function number(field: string, value: unknown, fix: string): JobmillError {
-  return new JobmillError('NUMBER_INVALID', 'is not a valid metric value', {
-    field,
-    value: quote(value),
-    fix,
-  })
+  return invalidValue(field, value, 'is not a valid metric value', fix, 'NUMBER_INVALID')
 }
 
 /**
@@ -163,12 +141,10 @@ function readGauge(
   platform: Platform,
   { name, labels: rules = {}, read }: GaugeOptions,
 ): (mostMs: number) => Promise<readonly Sample[]> {
-  if (typeof read !== 'function')
-    throw new JobmillError('OPTION_INVALID', 'must be a function', {
-      field: 'read',
-      value: quote(read),
-      fix: 'Pass a function that returns a number or a list of { labels, value }',
-    })
+  if (typeof read !== 'function') {
+    const fix = 'Pass a function that returns a number or a list of { labels, value }'
+    throw invalidValue('read', read, 'must be a function', fix)
+  }
   let reading: Promise<GaugeReading> | null = null
 
   /** Concurrent scrapes share one read, and a read that hangs is not started again. */

@@ -1,5 +1,5 @@
 /** The options of an application metric, checked when it is registered. */
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue, type JobmillError } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkLabels, type CustomMetricLabels, type CustomMetricLabelValues } from './custom-labels.ts'
 import { type Family, PREFIX } from './text.ts'
@@ -76,16 +76,10 @@ export function checkCustomMetric(type: Family['type'], options: CustomMetricOpt
         ? 'End the name of a counter in _total'
         : 'Remove _total, which is reserved for counters',
     )
-  if (typeof help !== 'string' || help.trim() === '' || help.length > HELP_CHARS)
-    throw new JobmillError(
-      'OPTION_INVALID',
-      `must be a non-blank string of at most ${HELP_CHARS} characters`,
-      {
-        field: 'help',
-        value: quote(help),
-        fix: `Describe what ${name} measures`,
-      },
-    )
+  if (typeof help !== 'string' || help.trim() === '' || help.length > HELP_CHARS) {
+    const fix = `Describe what ${name} measures`
+    throw invalidValue('help', help, `must be a non-blank string of at most ${HELP_CHARS} characters`, fix)
+  }
   checkLabels(labels, 'labels', type === 'histogram' ? ['le'] : [])
   return options
 }
@@ -103,17 +97,10 @@ function isRising(buckets: readonly number[]): boolean {
 
 export function checkBuckets(buckets: readonly number[]): readonly number[] {
   if (isRising(buckets)) return [...buckets]
-  throw new JobmillError('OPTION_INVALID', 'must be a list of ascending numbers', {
-    field: 'buckets',
-    value: quote(buckets),
-    fix: `Pass 1 to ${MOST_BUCKETS} upper bounds in ascending order; +Inf is added automatically`,
-  })
+  const fix = `Pass 1 to ${MOST_BUCKETS} upper bounds in ascending order; +Inf is added automatically`
+  throw invalidValue('buckets', buckets, 'must be a list of ascending numbers', fix)
 }
 
 function badName(name: unknown, fix: string): JobmillError {
-  return new JobmillError('NAME_INVALID', 'is not a valid metric name', {
-    field: 'name',
-    value: quote(name),
-    fix,
-  })
+  return invalidValue('name', name, 'is not a valid metric name', fix, 'NAME_INVALID')
 }

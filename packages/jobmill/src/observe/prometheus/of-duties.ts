@@ -34,7 +34,7 @@ export function dutyFamilies(
     ),
     gauge(
       'duty_last_success_age_seconds',
-      'Time since a periodic duty last succeeded or was not needed, in this process or on its leader (then by the clocks of both).',
+      'Seconds since a periodic duty last succeeded or had nothing to do. If another process leads it, clock skew between the two affects the value.',
       ages(here, records ?? [], now),
     ),
   ]

@@ -1,7 +1,6 @@
 /** Job metrics of this process by queue, since its start. */
 import type { AttemptEnd, Counter, Tally } from '../tally.ts'
-import { histogramSamples } from './histogram.ts'
-import { counter, type Family, histogram, type Sample } from './text.ts'
+import { counter, type Family, histogram, histogramSamples, type Sample } from './text.ts'
 
 /** A record instead of a list, so that the compiler requires a name for every new outcome. */
 const OUTCOMES: Readonly<Record<AttemptEnd, string>> = {
@@ -50,17 +49,15 @@ export function queueFamilies(queues: ReadonlyMap<string, Tally>): Family[] {
       'Jobs that failed permanently in this process: after an attempt, or found by its reaper.',
       count('dead'),
     ),
-    counter('reaped_jobs_total', 'Jobs that this process reclaimed from dead processes.', [
-      { value: reaped },
-    ]),
+    counter('reaped_jobs_total', 'Jobs that this process reclaimed from dead processes.', reaped),
     histogram(
       'job_wait_seconds',
-      'Queue latency: from ready to started, for every attempt. Bounds are accurate to 4%.',
+      'Queue latency: from ready to started, for every attempt. A value within 4% of a bucket bound may count as above it.',
       times('waiting'),
     ),
     histogram(
       'job_run_seconds',
-      'Run time of an attempt, whatever its outcome. Bounds are accurate to 4%.',
+      'Run time of an attempt, whatever its outcome. A value within 4% of a bucket bound may count as above it.',
       times('running'),
     ),
   ]

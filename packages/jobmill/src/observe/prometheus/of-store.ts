@@ -1,7 +1,9 @@
 /**
- * Cluster-wide metrics from the store, the same in every process. Values that could not be read are left out.
+ * Cluster-wide metrics from the store, the same in every process, and metrics of its database. Values that
+ * could not be read, or that a store does not know, are left out.
  */
 import { JOB_STATES } from '../../job/state.ts'
+import type { DatabaseResources } from '../../store/admin/resources.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
 import type { LimitRecord } from '../../store/types/limit.ts'
 import type { QueueCounts, QueueRecord } from '../../store/types/queue-record.ts'
@@ -89,4 +91,36 @@ function instancesByState(instances: readonly InstanceRecord[]): Sample[] {
     labels: { state },
     value: instances.filter((one) => one.state === state).length,
   }))
+}
+
+/** The size of the database, and its connections. */
+export function resourceFamilies(resources: DatabaseResources | null): Family[] {
+  const { sizeBytes, walBytes, disk, pool, server } = resources ?? {}
+  return [
+    gauge('database_size_bytes', 'Size of the SQLite file, or of the PostgreSQL database.', sizeBytes),
+    gauge(
+      'database_wal_bytes',
+      'Size of the write-ahead log: of the SQLite file, or of the PostgreSQL server if the role may read it (pg_monitor).',
+      walBytes,
+    ),
+    gauge(
+      'database_disk_free_bytes',
+      'Free space of the file system that holds the SQLite file.',
+      disk?.freeBytes,
+    ),
+    gauge(
+      'database_disk_total_bytes',
+      'Size of the file system that holds the SQLite file.',
+      disk?.totalBytes,
+    ),
+    gauge(
+      'pool_connections',
+      'Open connections of this process to PostgreSQL, without the one for notifications.',
+      pool?.open,
+    ),
+    gauge('pool_connections_busy', 'Connections of this process that are running a statement.', pool?.busy),
+    gauge('pool_waiting', 'Statements of this process that are waiting for a connection.', pool?.waiting),
+    gauge('server_connections', 'Connections of all clients to the PostgreSQL server.', server?.connections),
+    gauge('server_connections_max', 'max_connections of the PostgreSQL server.', server?.most),
+  ]
 }

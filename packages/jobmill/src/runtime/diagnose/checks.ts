@@ -4,12 +4,12 @@
  */
 import { DEFAULTS } from '../../job/defaults.ts'
 import { quote } from '../../job/errors.ts'
+import type { ConfigDrift } from '../../job/events.ts'
 import { countText } from '../../job/text/count-text.ts'
 import { spanText } from '../../job/text/span-text.ts'
 import type { Diagnostic } from '../../store/admin/admin.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
 import { type QueueRecord, UNSERVED_ROWS } from '../../store/types/queue-record.ts'
-import type { ConfigDrift } from './config-drift.ts'
 import { DEATHS_MS, type LiveScene, type Scene, SOME_PERIOD_MS } from './scene.ts'
 
 /** What a diagnostic is about, so that the dashboard can link to it. */
@@ -141,23 +141,16 @@ export const LIVE_CHECKS: readonly Check<LiveScene>[] = [
       counts.flatMap(({ queue, dead }) => {
         const lately = series.find((one) => one.queue === queue)?.all.counters.dead ?? 0
         const where = `in queue ${quote(queue)} in the last ${spanText(DEATHS_MS)}`
-        if (lately > MOST_DEATHS)
-          return [
-            {
-              name: queue,
-              message: `${lately} jobs failed permanently ${where}`,
-              fix: 'Inspect the errors (jobmill jobs list --state dead), fix the cause, then retry the jobs',
-            },
-          ]
+        if (lately > MOST_DEATHS) {
+          const message = `${lately} jobs failed permanently ${where}`
+          const fix =
+            'Inspect the errors (jobmill jobs list --state dead), fix the cause, then retry the jobs'
+          return [{ name: queue, message, fix }]
+        }
         // Dead jobs need a decision, even a single one.
-        if (dead === 0) return []
-        return [
-          {
-            name: queue,
-            message: `queue ${quote(queue)} has ${dead} dead ${dead === 1 ? 'job' : 'jobs'}`,
-            fix: `Inspect the errors (jobmill jobs list --state dead --queue ${queue}), fix the cause, then retry or delete the jobs`,
-          },
-        ]
+        const message = `queue ${quote(queue)} has ${dead} dead ${dead === 1 ? 'job' : 'jobs'}`
+        const fix = `Inspect the errors (jobmill jobs list --state dead --queue ${queue}), fix the cause, then retry or delete the jobs`
+        return dead === 0 ? [] : [{ name: queue, message, fix }]
       }),
   },
   {

@@ -2,6 +2,7 @@
  * Configuration drift: where settings in the store differ from the options of this process, because of an
  * override, a later release or a higher version of a schedule.
  */
+import type { ConfigDrift } from '../../job/events.ts'
 import { effectiveLimit } from '../../job/limit/limit-sources.ts'
 import { optionName, optionValue } from '../../job/options/option-names.ts'
 import {
@@ -10,31 +11,11 @@ import {
   type Overridable,
   type OverrideRecord,
   type Overrides,
-  type Stamp,
 } from '../../job/queue/overrides.ts'
 import { effectiveQueue, queueBase } from '../../job/queue/queue-sources.ts'
 import { SCHEDULE_KEYS } from '../../job/schedule/schedule.ts'
 import type { FullStore } from '../../store/store.ts'
 import type { Resolved } from '../options/options.ts'
-
-/** An option with its value in code and its stored value, both in the notation of options. */
-export interface ConfigDrift {
-  readonly what: Overridable
-  readonly name: string
-  readonly field: string
-  /** The value in code (or the default if code does not set it), and the stored value that applies. */
-  readonly code: unknown
-  readonly stored: unknown
-  /** Whether code sets this option. */
-  readonly isInCode: boolean
-  /** Who overrode it, and when. Null if code of another process applies. */
-  readonly override: Stamp | null
-  /**
-   * The version of the stored schedule, if it is higher than the version in code. Null otherwise: without an
-   * override, a process with different code started later.
-   */
-  readonly higherVersion: number | null
-}
 
 export async function drift(
   store: Pick<FullStore, 'queues' | 'limits' | 'schedules' | 'overrides'>,

@@ -11,7 +11,7 @@ import {
   warning,
 } from '../../store/admin/admin.ts'
 import type { StoreTools } from '../../store/admin/tools.ts'
-import type { Resolved } from '../options/options.ts'
+import type { MillTools } from '../tools.ts'
 import { CHECKS, LIVE_CHECKS, type MillDiagnostic, runChecks } from './checks.ts'
 import { type DiagnosedMill, liveScene, type LiveMill, sceneOf } from './scene.ts'
 
@@ -26,19 +26,12 @@ export interface NeedsAttention extends MillDiagnostic {
   readonly fix: string
 }
 
-export interface DiagnosticsTools {
-  readonly mill: () => LiveMill
-  readonly options: Pick<Resolved, 'retain' | 'duties' | 'platform'>
-  /** Null for a store without tools. */
-  readonly tools: Pick<StoreTools, 'schema' | 'health'> | null
-}
-
-export function diagnostics({ mill, options, tools }: DiagnosticsTools): Diagnostics {
+export function diagnostics({ options, storeTools }: MillTools, mill: () => LiveMill): Diagnostics {
   return {
     async diagnostics() {
       const scene = await liveScene(mill(), options)
       const all = [
-        ...(await database(tools)),
+        ...(await database(storeTools)),
         ...runChecks(CHECKS, scene),
         ...runChecks(LIVE_CHECKS, scene),
       ].filter(needsAttention)
@@ -59,11 +52,12 @@ function needsAttention(diagnostic: MillDiagnostic): diagnostic is NeedsAttentio
   return diagnostic.level !== 'ok'
 }
 
-async function database(tools: DiagnosticsTools['tools']): Promise<MillDiagnostic[]> {
+async function database(tools: StoreTools | null): Promise<MillDiagnostic[]> {
   if (tools === null) return []
   const looks = await Promise.allSettled([
     tools.schema().then(migrations),
     tools.health().then(({ pinned }) => pinned.map(pins)),
+    tools.replica?.().then(unusable) ?? [],
   ])
   return looks
     .flatMap((look) => (look.status === 'fulfilled' ? look.value : [cannotLook(look.reason)]))
@@ -90,6 +84,13 @@ function pins({ pid, ageMs, state }: PinningSession): Diagnostic {
     `session ${pid} (${state}) has held a transaction open for ${spanText(ageMs)}, so vacuum cannot remove rows deleted since`,
     `Run SELECT pg_terminate_backend(${pid}), and set idle_in_transaction_session_timeout to end such sessions automatically`,
   )
+}
+
+/** Says only that: the message of the check contains host and user names. */
+function unusable(found: readonly Diagnostic[]): Diagnostic[] {
+  if (found.every(({ level }) => level === 'ok')) return []
+  const what = 'the replica of readUrl is down or behind: lists and metrics are read from the primary'
+  return [warning('replica', what, 'Run jobmill db doctor for details')]
 }
 
 /** Reports only the error code: the message may contain host and user names. */

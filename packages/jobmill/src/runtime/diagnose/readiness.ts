@@ -9,7 +9,8 @@ import { within } from '../../platform/within.ts'
 import type { DutyRecord } from '../../store/types/duty.ts'
 import type { FullStore } from '../../store/store.ts'
 import type { DutyStatus } from '../../upkeep/duty-log.ts'
-import type { Engine } from '../engine.ts'
+import type { Lifecycle } from '../lifecycle.ts'
+import type { MillTools } from '../tools.ts'
 
 interface ReadyCheck {
   readonly ok: boolean
@@ -30,31 +31,25 @@ export interface Readiness {
   readonly degraded: readonly string[]
 }
 
-export interface ReadinessTools {
-  readonly opened: () => Promise<FullStore>
-  readonly engine: () => Engine | null
-  readonly lifecycle: { readonly isStarting: boolean; readonly isStopping: boolean }
-  readonly platform: Platform
-}
-
 const DEADLINE_MS = 2_000
 /**
- * Added to three periods. The longest built-in period is assumed for a duty that this process does not know.
+ * A duty is overdue after three of its periods plus this time. The longest built-in period is assumed for a
+ * duty that this process does not know.
  */
 const OVERDUE_MS = 120_000
 const FAILURES = 3
 
-export function readiness({ opened, engine, lifecycle, platform }: ReadinessTools): {
+export function readiness({ opened, lifecycle, platform }: MillTools): {
   readonly readiness: () => Promise<Readiness>
 } {
   return {
     async readiness() {
       const looked = await look(opened, platform)
-      const here = engine()?.duties() ?? []
+      const here = lifecycle.engine?.duties() ?? []
       const checks = {
         store: check(looked.error === null, looked.error ?? 'responding'),
         schema: check(looked.isOpen, looked.isOpen ? 'matches this release' : 'not checked yet'),
-        heartbeat: heartbeatOf(engine(), lifecycle),
+        heartbeat: heartbeatOf(lifecycle),
         duties: ownDuties(here),
       }
       const ready = Object.values(checks).every(({ ok }) => ok)
@@ -84,10 +79,7 @@ async function look(
   }
 }
 
-function heartbeatOf(
-  engine: Engine | null,
-  { isStarting, isStopping }: ReadinessTools['lifecycle'],
-): ReadyCheck {
+function heartbeatOf({ engine, isStarting, isStopping }: Lifecycle): ReadyCheck {
   if (isStopping) return check(false, 'this process is stopping')
   if (isStarting) return check(false, 'this process is starting')
   if (engine === null) return check(true, 'not started, so no heartbeat is needed')

@@ -1,42 +1,20 @@
 /** What the checks look at, read once: instances, queues, duties, limits, schedules and recent metrics. */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
+import type { ConfigDrift } from '../../job/events.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
-import type { LimitRecord } from '../../store/types/limit.ts'
-import type { QueueCounts, QueueRecord, UnservedKind } from '../../store/types/queue-record.ts'
-import type { DutyControl, DutyView } from '../operate/duty-control.ts'
+import type { DutyControl } from '../operate/duty-control.ts'
 import type { Limiting } from '../operate/limits.ts'
 import type { Listing } from '../operate/list-jobs.ts'
 import type { Operate } from '../operate/operate.ts'
-import type { ScheduleView } from '../operate/schedule-view.ts'
 import type { Schedules } from '../operate/schedules.ts'
 import type { Resolved } from '../options/options.ts'
 import type { Observation } from '../report/observation.ts'
-import type { QueueSeries } from '../report/series.ts'
-import type { ConfigDrift } from './config-drift.ts'
 
 /** What the doctor reads. */
-export interface Scene {
-  readonly instances: readonly InstanceRecord[]
-  /** Expired instances that still hold jobs. An expired instance without jobs needs no attention. */
-  readonly deadHolders: ReadonlySet<string>
-  readonly unservedKinds: readonly UnservedKind[]
-  readonly queues: readonly QueueRecord[]
-  readonly duties: readonly DutyView[]
-  readonly drift: readonly ConfigDrift[]
-  /** The period of each duty, as far as this process knows it. */
-  readonly periods: ReadonlyMap<string, number>
-  /** Leaves payloads out of the texts, because not every role may see them. */
-  readonly hidesPayloads: boolean
-}
+export type Scene = Awaited<ReturnType<typeof sceneOf>>
 
-/** What `mill.diagnostics()` reads as well. */
-export interface LiveScene extends Scene {
-  readonly counts: readonly QueueCounts[]
-  readonly limits: readonly LimitRecord[]
-  readonly schedules: readonly ScheduleView[]
-  /** The metrics of the last `DEATHS_MS`. */
-  readonly series: readonly QueueSeries[]
-}
+/** What `mill.diagnostics()` reads. */
+export type LiveScene = Awaited<ReturnType<typeof liveScene>>
 
 /** The part of a mill that the checks of the doctor read. */
 export interface DiagnosedMill
@@ -68,11 +46,15 @@ export function periodsOf({ retain, duties }: Pick<Resolved, 'retain' | 'duties'
   ])
 }
 
+/**
+ * `periods` has the period of each duty, as far as this process knows it. `hidesPayloads` leaves payloads out
+ * of the texts, because not every role may see them.
+ */
 export async function sceneOf(
   mill: DiagnosedMill,
   periods: ReadonlyMap<string, number>,
   hidesPayloads: boolean,
-): Promise<Scene> {
+) {
   const [instances, unservedKinds, queues, duties, drift] = await Promise.all([
     mill.instances(),
     mill.unservedKinds(),
@@ -84,10 +66,7 @@ export async function sceneOf(
   return { instances, deadHolders, unservedKinds, queues, duties, drift, periods, hidesPayloads }
 }
 
-export async function liveScene(
-  mill: LiveMill,
-  options: Pick<Resolved, 'retain' | 'duties' | 'platform'>,
-): Promise<LiveScene> {
+export async function liveScene(mill: LiveMill, options: Pick<Resolved, 'retain' | 'duties' | 'platform'>) {
   const [scene, counts, limits, schedules] = await Promise.all([
     sceneOf(mill, periodsOf(options), true),
     mill.counts(),
@@ -105,6 +84,7 @@ export async function liveScene(
 /** Scans at most this many pages of running jobs, oldest first, so that jobs of a dead process come early. */
 const LOOKED_AT_PAGES = 10
 
+/** Expired instances that still hold jobs. An expired instance without jobs needs no attention. */
 async function findDeadHolders(
   mill: DiagnosedMill,
   instances: readonly InstanceRecord[],

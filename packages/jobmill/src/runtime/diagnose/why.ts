@@ -1,11 +1,37 @@
-/** `mill.why()`: everything that blocks a job, the longest block first. */
+/** `mill.why()`: everything that blocks a job, in a fixed order, each with a sentence. */
+import { DEFAULTS } from '../../job/defaults.ts'
 import { checkId } from '../../job/names.ts'
 import type { JobState } from '../../job/state.ts'
-import type { JobRecord } from '../../store/types/job-record.ts'
+import { countText } from '../../job/text/count-text.ts'
+import { spanText } from '../../job/text/span-text.ts'
 import type { FullStore } from '../../store/store.ts'
-import { type Reason, reasonsIn, type Scene } from './reasons.ts'
+import type { AttemptRecord, JobRecord } from '../../store/types/job-record.ts'
+import { POSITION_MOST } from '../../store/types/queue-record.ts'
+import type { MillTools } from '../tools.ts'
 
-export { type Reason, type ReasonName, REASONS } from './reasons.ts'
+export const REASONS = [
+  'due-later',
+  'order',
+  'paused',
+  'queue-without-worker',
+  'kind-without-worker',
+  'no-workers',
+  'cooling',
+  'limit',
+  'quarantined',
+  'busy',
+  'behind',
+  'next',
+] as const
+export type ReasonName = (typeof REASONS)[number]
+
+export interface Reason {
+  readonly why: ReasonName
+  /** A sentence for operators. */
+  readonly message: string
+  /** When the reason ends, if known. */
+  readonly until: number | null
+}
 
 export interface Why {
   readonly state: JobState
@@ -18,7 +44,7 @@ export interface Explain {
   why(id: string): Promise<Why | null>
 }
 
-export function explain({ opened }: { readonly opened: () => Promise<FullStore> }): Explain {
+export function explain({ opened }: MillTools): Explain {
   return {
     async why(id) {
       const store = await opened()
@@ -30,7 +56,9 @@ export function explain({ opened }: { readonly opened: () => Promise<FullStore> 
   }
 }
 
-async function sceneOf(store: FullStore, job: JobRecord): Promise<Scene> {
+type Scene = Awaited<ReturnType<typeof sceneOf>>
+
+async function sceneOf(store: FullStore, job: JobRecord) {
   const [now, queues, limits, instances, attempts, counts, slots] = await Promise.all([
     store.now(),
     store.queues.list(),
@@ -47,11 +75,128 @@ async function sceneOf(store: FullStore, job: JobRecord): Promise<Scene> {
     now,
     queue,
     limit: limits.find(({ name }) => name === queue?.limit),
+    /** The running processes that serve its queue. */
     serving,
-    // Jobs that no process handles do not block this one.
+    /** Counts only jobs of kinds that a running process handles: the others do not block this one. */
     ahead: await store.inspect.position(job.id, [...new Set(serving.flatMap(({ kinds }) => kinds))]),
     last: attempts.at(-1),
+    /** The number of running jobs in its queue. */
     running: counts.find((one) => one.queue === job.queue)?.running ?? 0,
+    /** The assigned shares of its queue, if the queue has a worker total. */
     slots: slots.filter((slot) => slot.queue === job.queue),
   }
+}
+
+/** In a fixed order: what concerns the job itself, its queue, its workers, the limit, and the jobs ahead. */
+function reasonsIn(scene: Scene): Reason[] {
+  const blocked = [...waiting(scene), ...queueBlocked(scene), ...unservedKinds(scene), ...limited(scene)]
+  const found = [
+    ...blocked,
+    ...quarantined(scene),
+    ...(blocked.length === 0 ? busy(scene) : []),
+    ...behind(scene),
+  ]
+  if (found.length > 0) return found
+  return [reason('next', 'Nothing is blocking it: it starts as soon as a worker is free')]
+}
+
+function reason(why: ReasonName, message: string, until: number | null = null): Reason {
+  return { why, message, until }
+}
+
+/** Its due time, or its order key. */
+function* waiting({ job, now, last }: Scene): Generator<Reason> {
+  if (job.waitsForOrder)
+    yield reason(
+      'order',
+      `Blocked by order key ${JSON.stringify(job.orderKey)}: an earlier job has not ended`,
+    )
+  if (job.waitsForOrder || job.dueAt === null) return
+  const left = spanText(job.dueAt - now)
+  yield reason('due-later', `Due in ${left}${last === undefined ? '' : afterAttempt(last)}`, job.dueAt)
+}
+
+/** A snooze may say why: an empty limit, or what the handler passed to `Snooze`. */
+function afterAttempt({ outcome, error }: AttemptRecord): string {
+  const why = outcome === 'snoozed' && error !== null ? `: ${error}` : ''
+  return `, because the last attempt ${BECAUSE[outcome] ?? 'ended'}${why}`
+}
+
+const BECAUSE: Readonly<Partial<Record<AttemptRecord['outcome'], string>>> = {
+  failed: 'failed',
+  'timed-out': 'timed out',
+  snoozed: 'was snoozed',
+  throttled: 'was throttled',
+}
+
+/** Its queue is paused, has no workers, or is cooling down. */
+function* queueBlocked({ queue, now }: Scene): Generator<Reason> {
+  if (queue?.paused === true) yield reason('paused', `Queue ${queue.name} is paused`)
+  if (queue?.workers === 0) yield reason('no-workers', `Queue ${queue.name} has 0 workers`)
+  if (queue !== undefined && queue.coolingMs > 0) {
+    const message = `Queue ${queue.name} is cooling down for another ${spanText(queue.coolingMs)}`
+    yield reason('cooling', message, now + queue.coolingMs)
+  }
+}
+
+function* unservedKinds({ job, serving }: Scene): Generator<Reason> {
+  if (serving.length === 0)
+    yield reason('queue-without-worker', `No running process serves queue ${job.queue}`)
+  else if (!serving.some(({ kinds }) => kinds.includes(job.kind)))
+    yield reason(
+      'kind-without-worker',
+      `No running process that serves queue ${job.queue} handles kind ${job.kind}`,
+    )
+}
+
+/** The limit of its queue. */
+function* limited({ limit, now }: Scene): Generator<Reason> {
+  if (limit === undefined || limit.available > 0) return
+  if (limit.drainedMs > 0) {
+    const message = `Limit ${limit.name} grants nothing for another ${spanText(limit.drainedMs)}`
+    yield reason('limit', message, now + limit.drainedMs)
+  } else if (limit.nextInMs === null) yield reason('limit', `All permits of limit ${limit.name} are in use`)
+  else {
+    const message = `Limit ${limit.name} is empty for another ${spanText(limit.nextInMs)}`
+    yield reason('limit', message, now + limit.nextInMs)
+  }
+}
+
+function* quarantined({ job }: Scene): Generator<Reason> {
+  if (job.state === 'ready' && job.crashes >= DEFAULTS.crashesUntilAlone)
+    yield reason(
+      'quarantined',
+      `Quarantined after ${countText(job.crashes, 'crash', 'crashes')}: it runs when a process has no other job to run`,
+    )
+}
+
+/** All workers of its queue are busy. */
+function* busy({ job, queue, serving, running, slots }: Scene): Generator<Reason> {
+  const workers = workersOf({ queue, serving, slots })
+  if (job.state !== 'ready' || running < workers) return
+  const message =
+    workers === 1
+      ? `The only worker of queue ${job.queue} is busy`
+      : `All ${workers} workers of queue ${job.queue} are busy`
+  yield reason('busy', message)
+}
+
+/**
+ * The assigned shares of the total, or the total before it is split. Without a total, the default of each
+ * process.
+ */
+function workersOf({ queue, serving, slots }: Pick<Scene, 'queue' | 'serving' | 'slots'>): number {
+  const total = queue?.workers ?? null
+  if (total === null) return serving.length * DEFAULTS.workers
+  const assigned = slots.filter(({ instance }) => serving.some(({ id }) => id === instance))
+  return assigned.length === 0 ? total : assigned.reduce((sum, { workers }) => sum + workers, 0)
+}
+
+function* behind({ job, ahead }: Scene): Generator<Reason> {
+  if (ahead === null || ahead === 0) return
+  const many = ahead >= POSITION_MOST ? `${POSITION_MOST} or more` : String(ahead)
+  yield reason(
+    'behind',
+    `${many} ready ${ahead === 1 ? 'job is' : 'jobs are'} ahead of it in queue ${job.queue}`,
+  )
 }

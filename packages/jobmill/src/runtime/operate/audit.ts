@@ -8,11 +8,11 @@ import { checkId, checkSoughtName, checkString } from '../../job/names.ts'
 import { checkJsonText } from '../../job/text/json-text.ts'
 import { errorText, storableText } from '../../job/text/error-text.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
-import type { Platform } from '../../platform/platform.ts'
 import { AUDIT } from '../../observe/timeline.ts'
+import { MAY_LAG } from '../../store/types/job-list.ts'
 import type { NewTimelineEvent, TimelineEvent } from '../../store/types/metrics.ts'
-import type { FullStore } from '../../store/store.ts'
 import { nextPosition, timelineQuery } from '../report/observation.ts'
+import type { MillTools } from '../tools.ts'
 
 interface AuditEntry {
   readonly who: string
@@ -60,15 +60,7 @@ export interface Audit {
 const ENTRY_KEYS = ['who', 'role', 'what', 'target', 'queue', 'job', 'before', 'after']
 const QUERY_KEYS = ['queue', 'job', 'from', 'to', 'limit', 'cursor']
 
-export function audit({
-  opened,
-  platform,
-}: {
-  readonly opened: () => Promise<FullStore>
-  readonly platform: Platform
-}): {
-  readonly audit: Audit
-} {
+export function audit({ opened, platform }: MillTools): { readonly audit: Audit } {
   const source = platform.id()
   let seq = 0
   let waiting: NewTimelineEvent[] = []
@@ -116,7 +108,7 @@ export function audit({
       async list(query = {}) {
         checkObjectKeys(query, 'query', QUERY_KEYS)
         const asked = timelineQuery({ ...query, types: [AUDIT] })
-        const events = await (await opened()).metrics.timeline(asked)
+        const events = await (await opened()).metrics.timeline(asked, MAY_LAG)
         return { entries: events.map(recordOf), next: nextPosition(events, asked) }
       },
     },

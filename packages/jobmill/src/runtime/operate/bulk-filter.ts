@@ -1,6 +1,6 @@
 /** Selects the jobs of a bulk action: by list filter, by error fingerprint, or by id. */
-import { JobmillError, quote } from '../../job/errors.ts'
-import { FINGERPRINT, fingerprintOf } from '../../job/fingerprint.ts'
+import { invalidValue, JobmillError } from '../../job/errors.ts'
+import { FINGERPRINT, fingerprintOf } from '../../job/grouping/fingerprint.ts'
 import { checkNoUndefined, checkObject } from '../../job/options/known-keys.ts'
 import { checkId } from '../../job/names.ts'
 import type { JobState } from '../../job/state.ts'
@@ -23,7 +23,8 @@ export interface BulkFilter extends ListFilter {
    */
   readonly fingerprint?: string
   /**
-   * These jobs, 1 to 1,000. Only `state` can be combined with it. Unknown ids and bulk actions are skipped.
+   * These jobs, 1 to 1,000. Only `state` can be combined with it. Unknown ids and jobs that run a bulk action
+   * are skipped.
    */
   readonly ids?: readonly string[]
 }
@@ -38,31 +39,23 @@ export function checkBulkFilter(given: BulkFilter): BulkFilter {
   checkNoUndefined(given, 'filter')
   const { fingerprint, ids, ...filter } = given
   splitFilter(filter)
-  if (fingerprint !== undefined && !(typeof fingerprint === 'string' && FINGERPRINT.test(fingerprint)))
-    throw new JobmillError('OPTION_INVALID', 'must be a fingerprint of 16 hex digits', {
-      field: 'filter.fingerprint',
-      value: quote(fingerprint),
-      fix: 'Use a fingerprint from mill.errors()',
-    })
+  if (fingerprint !== undefined && !(typeof fingerprint === 'string' && FINGERPRINT.test(fingerprint))) {
+    const fix = 'Use a fingerprint from mill.errors()'
+    throw invalidValue('filter.fingerprint', fingerprint, 'must be a fingerprint of 16 hex digits', fix)
+  }
   if (ids === undefined) return { ...filter, ...(fingerprint !== undefined && { fingerprint }) }
   checkAlone({ ...filter, fingerprint })
   const uniqueIds = [...new Set(checkIds(ids, 'filter.ids'))]
-  if (ids.length < 1 || ids.length > MOST_IDS)
-    throw new JobmillError('OPTION_INVALID', `must have 1 to ${MOST_IDS} ids`, {
-      field: 'filter.ids',
-      value: quote(ids),
-      fix: `Pass 1 to ${MOST_IDS} ids, or use another filter`,
-    })
+  if (ids.length < 1 || ids.length > MOST_IDS) {
+    const fix = `Pass 1 to ${MOST_IDS} ids, or use another filter`
+    throw invalidValue('filter.ids', ids, `must have 1 to ${MOST_IDS} ids`, fix)
+  }
   return { ...filter, ids: uniqueIds }
 }
 
 function checkIds(ids: readonly string[], field: string): string[] {
   if (!Array.isArray(ids)) {
-    throw new JobmillError('OPTION_INVALID', 'must be an array of job ids', {
-      field,
-      value: quote(ids),
-      fix: 'Pass an array, even for a single id',
-    })
+    throw invalidValue(field, ids, 'must be an array of job ids', 'Pass an array, even for a single id')
   }
   return ids.map((id: unknown, at) => checkId(id, `${field}[${at}]`))
 }

@@ -2,7 +2,7 @@
  * Applies one action to every job that matches a filter: counts first, then works in batches, and stops on
  * request.
  */
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkString } from '../../job/names.ts'
 import { checkOneOf, checkSignal } from '../../job/numbers.ts'
@@ -15,19 +15,31 @@ import type { FullStore } from '../../store/store.ts'
 import { BULK_QUEUE, type BulkFilter, checkBulkFilter, findJobs } from './bulk-filter.ts'
 import { FAILED_STATES } from './errors.ts'
 import { type ListedState, splitFilter, storedState } from './list-filter.ts'
-import type { OperateTools } from './operate.ts'
+import { countedBy, isCounted } from './list-jobs.ts'
+import type { MillTools } from '../tools.ts'
 
 export { BULK_KIND, BULK_QUEUE, type BulkFilter, isAboutActs } from './bulk-filter.ts'
 
 export const BULK_ACTS = ['retry', 'run-now', 'cancel', 'delete'] as const
 export type BulkAct = (typeof BULK_ACTS)[number]
 
-/** The states each action applies to, in the order in which they are processed. */
-const STATES: Readonly<Record<BulkAct, readonly JobState[]>> = {
-  retry: ['dead', 'cancelled'],
-  'run-now': ['scheduled'],
-  cancel: ['scheduled', 'ready', 'running'],
-  delete: ['done', 'dead', 'cancelled', 'scheduled', 'ready'],
+interface Act {
+  /** The states it applies to, in the order in which they are processed. */
+  readonly states: readonly JobState[]
+  readonly on: (store: FullStore, ids: readonly string[], reason: string) => Promise<Verdict[]>
+}
+
+const ACTS: Readonly<Record<BulkAct, Act>> = {
+  retry: { states: ['dead', 'cancelled'], on: (store, ids) => store.retry(ids) },
+  'run-now': { states: ['scheduled'], on: (store, ids) => store.runNow(ids) },
+  cancel: {
+    states: ['scheduled', 'ready', 'running'],
+    on: (store, ids, reason) => store.cancel(ids, reason),
+  },
+  delete: {
+    states: ['done', 'dead', 'cancelled', 'scheduled', 'ready'],
+    on: (store, ids) => store.delete(ids),
+  },
 }
 
 const OPTION_KEYS = ['signal', 'progress']
@@ -68,7 +80,7 @@ export interface Bulk {
   run(act: BulkAct, filter: BulkFilter, options?: BulkRun): Promise<BulkReport>
 }
 
-export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
+export function bulk(tools: MillTools): { readonly bulk: Bulk } {
   const { opened } = tools
 
   async function upToNow(given: BulkFilter): Promise<BulkFilter> {
@@ -88,16 +100,18 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
         checkObjectKeys(options, 'options', OPTION_KEYS)
         checkSignal(options.signal, 'options.signal')
         const store = await opened()
-        const isRead = !isCounted(filter, states)
-        const byState = isCounted(filter, states) ? await counted(store, filter, states) : {}
-        if (isRead) {
-          let looked = 0
+        let byState: Partial<Record<JobState, number>> = {}
+        let looked = 0
+        if (isCounted(filter, states)) {
+          const queues = namesOf(filter.queue)
+          const isMeant = (queue: string): boolean => queues?.includes(queue) ?? queue !== BULK_QUEUE
+          byState = countedBy(await store.counts(), isMeant, states)
+        } else
           for await (const jobs of findJobs(store, filter, states, options.signal)) {
             looked += jobs.length
             for (const { state } of jobs) byState[state] = (byState[state] ?? 0) + 1
             options.progress?.(looked)
           }
-        }
         return { jobs: Object.values(byState).reduce((sum, n) => sum + n, 0), byState }
       },
       async run(act, given, options = {}) {
@@ -110,7 +124,8 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
         const store = await opened()
         const report = { looked: 0, changed: 0, refused: 0 }
         for await (const jobs of findJobs(store, filter, states, signal)) {
-          const verdicts = await acted(act, store, jobs, storedReason)
+          const ids = jobs.map(({ id }) => id)
+          const verdicts = await ACTS[act].on(store, ids, storedReason)
           applySideEffects(act, jobs, verdicts, storedReason)
           report.looked += jobs.length
           report.changed += verdicts.filter(({ verdict }) => verdict === 'changed').length
@@ -135,7 +150,7 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
       const job = jobs[at]
       if (job === undefined) continue
       const { id, kind, queue, attempt, maxAttempts } = job
-      if (state === 'running') tools.cancelledHere(id, reason)
+      if (state === 'running') tools.lifecycle.engine?.cancelled(id, reason)
       else if (verdict === 'changed')
         tools.emit('cancelled', { id, kind, queue, attempt, maxAttempts, reason })
     }
@@ -144,7 +159,7 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
 
 /** The states that the action changes. Throws if the filter names a state that it cannot change. */
 export function statesOf(act: BulkAct, { state, fingerprint }: BulkFilter): readonly ListedState[] {
-  const all = STATES[checkOneOf(act, 'act', BULK_ACTS)]
+  const all = ACTS[checkOneOf(act, 'act', BULK_ACTS)].states
   const states = fingerprint === undefined ? all : all.filter((one) => FAILED_STATES.includes(one))
   const asked = splitFilter(state === undefined ? {} : { state }).states
   if (asked === undefined) return states
@@ -154,47 +169,5 @@ export function statesOf(act: BulkAct, { state, fingerprint }: BulkFilter): read
     fingerprint === undefined
       ? `${act} does not apply to jobs in this state`
       : `${act} with a fingerprint does not apply to jobs in this state`
-  throw new JobmillError('OPTION_INVALID', what, {
-    field: 'filter.state',
-    value: quote(wrong),
-    fix: `Pass ${states.join(', ')}, or omit state for all of these`,
-  })
-}
-
-/** Whether the queue counts give the answer, so that no job has to be read. */
-function isCounted(filter: BulkFilter, states: readonly ListedState[]): states is readonly JobState[] {
-  if (states.includes('retrying')) return false
-  return Object.entries(filter).every(
-    ([key, value]) => value === undefined || key === 'queue' || key === 'state',
-  )
-}
-
-async function counted(
-  store: FullStore,
-  { queue }: BulkFilter,
-  states: readonly JobState[],
-): Promise<Partial<Record<JobState, number>>> {
-  const queues = namesOf(queue)
-  const isMeant = (one: string): boolean => queues?.includes(one) ?? one !== BULK_QUEUE
-  const counts = (await store.counts()).filter((one) => isMeant(one.queue))
-  return Object.fromEntries(states.map((state) => [state, counts.reduce((sum, one) => sum + one[state], 0)]))
-}
-
-function acted(
-  act: BulkAct,
-  store: FullStore,
-  jobs: readonly JobSummary[],
-  reason: string,
-): Promise<Verdict[]> {
-  const ids = jobs.map(({ id }) => id)
-  switch (act) {
-    case 'retry':
-      return store.retry(ids)
-    case 'run-now':
-      return store.runNow(ids)
-    case 'cancel':
-      return store.cancel(ids, reason)
-    case 'delete':
-      return store.delete(ids)
-  }
+  throw invalidValue('filter.state', wrong, what, `Pass ${states.join(', ')}, or omit state for all of these`)
 }

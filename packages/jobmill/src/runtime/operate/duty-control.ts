@@ -1,13 +1,10 @@
 /** Manual control of duties: list them, see their leaders, and run one pass now. */
-import type { Emit } from '../../job/events.ts'
 import { checkString } from '../../job/names.ts'
 import type { Slot } from '../../store/types/duty.ts'
-import type { FullStore } from '../../store/store.ts'
 import type { Counts } from '../../upkeep/duty.ts'
 import type { DutyStatus } from '../../upkeep/duty-log.ts'
 import { retainAll } from '../../upkeep/retain.ts'
-import type { Engine } from '../engine.ts'
-import type { Resolved } from '../options/options.ts'
+import type { MillTools } from '../tools.ts'
 import { reapAndEmit } from '../upkeep.ts'
 
 export interface DutyView {
@@ -40,20 +37,12 @@ export interface DutyControl {
   retain(): Promise<Counts>
 }
 
-export interface DutyControlTools {
-  readonly opened: () => Promise<FullStore>
-  readonly started: (what: string) => Promise<void>
-  readonly engine: () => Engine | null
-  readonly options: Resolved
-  readonly emit: Emit
-}
-
-export function dutyControl({ opened, started, engine, options, emit }: DutyControlTools): DutyControl {
+export function dutyControl({ opened, lifecycle, options, emit }: MillTools): DutyControl {
   const never = new AbortController().signal
   return {
     async duties() {
       const known = await (await opened()).instances.duties()
-      const here = engine()?.duties() ?? []
+      const here = lifecycle.engine?.duties() ?? []
       const names = new Set([...known, ...here].map(({ name }) => name))
       return [...names].toSorted().map((name) => {
         const record = known.find((one) => one.name === name)
@@ -69,8 +58,8 @@ export function dutyControl({ opened, started, engine, options, emit }: DutyCont
     },
     async runDuty(name) {
       checkString(name, 'name')
-      await started('runDuty')
-      return engine()?.runDuty(name) ?? {}
+      await lifecycle.started('runDuty')
+      return lifecycle.engine?.runDuty(name) ?? {}
     },
     slots: async () => (await opened()).instances.slots(),
     recover: async () => reapAndEmit(await opened(), options.crashesUntilDead, emit, never),

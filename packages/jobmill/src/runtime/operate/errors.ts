@@ -1,10 +1,12 @@
 /** `mill.errors()`: dead and retrying jobs, grouped by error fingerprint. */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
-import { fingerprintOf, literalOf } from '../../job/fingerprint.ts'
+import { fingerprintOf, literalsOf } from '../../job/grouping/fingerprint.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import type { JobState } from '../../job/state.ts'
+import { MAY_LAG, type ReadOptions } from '../../store/types/job-list.ts'
 import type { JobFailure, JobSummary } from '../../store/types/job-record.ts'
 import type { FullStore } from '../../store/store.ts'
+import type { StoreAccess } from '../store-access.ts'
 import { splitFilter } from './list-filter.ts'
 
 interface ErrorsQuery {
@@ -12,18 +14,19 @@ interface ErrorsQuery {
   readonly kind?: string | readonly string[]
 }
 
-/** Jobs of one kind whose errors have the same shape. */
+/** Jobs of one kind whose errors have the same words and codes. */
 export interface ErrorGroup {
-  /** Identifies the kind and the shape. `bulk` accepts it as a filter. */
+  /** Identifies the kind, and the words and codes of the shape. `bulk` accepts it as a filter. */
   readonly fingerprint: string
   readonly kind: string
   /**
-   * The first line of the error with variable parts replaced: `<n>`, `<text>`, `<email>`, `<url>`, `<path>`.
+   * The message of the latest error in one line, with variable parts replaced: `<n>`, `<id>`, `<text>`,
+   * `<email>`, `<url>`, `<path>`, `<host>`, `<date>` and `<name>`.
    */
   readonly shape: string
   /**
-   * The longest part of the shape that all of the errors contain, for a search with `errorText`. Empty if
-   * there is none.
+   * The longest part of the shape that all of the scanned errors contain, for a search with `errorText`.
+   * Empty if there is none.
    */
   readonly text: string
   readonly dead: number
@@ -68,7 +71,9 @@ const EXAMPLE_CHARS = 2_000
 interface Gathered {
   readonly fingerprint: string
   readonly kind: string
-  readonly shape: string
+  shape: string
+  /** Parts of a shape that all errors contain, longest first. */
+  literals: readonly string[]
   readonly queues: Set<string>
   /** When each job of the group failed. */
   readonly at: number[]
@@ -77,7 +82,7 @@ interface Gathered {
   example: { readonly id: string; readonly error: string }
 }
 
-export function errors({ opened }: { readonly opened: () => Promise<FullStore> }): Errors {
+export function errors({ opened }: StoreAccess): Errors {
   return {
     async errors(query = {}) {
       checkObjectKeys(query, 'query', ['queue', 'kind'])
@@ -92,8 +97,10 @@ export function errors({ opened }: { readonly opened: () => Promise<FullStore> }
         let scanned = 0
         let cursor: string | undefined
         do {
-          const page = await store.list(filter, { limit: Math.min(left, BOUNDS.pageLimit), cursor })
-          for (const [job, failure] of await keepFailed(store, page.jobs)) gather(groups, job, failure)
+          const limit = Math.min(left, BOUNDS.pageLimit)
+          const page = await store.list(filter, { limit, cursor }, MAY_LAG)
+          for (const [job, failure] of await keepFailed(store, page.jobs, MAY_LAG))
+            gather(groups, job, failure)
           looked += page.jobs.length
           left -= page.jobs.length
           scanned += page.scanned
@@ -114,10 +121,12 @@ export function errors({ opened }: { readonly opened: () => Promise<FullStore> }
 export async function keepFailed(
   store: Pick<FullStore, 'inspect'>,
   jobs: readonly JobSummary[],
+  how?: ReadOptions,
 ): Promise<(readonly [JobSummary, JobFailure])[]> {
   const tried = jobs.filter(({ state, attempt }) => state === 'dead' || attempt > 0)
   if (tried.length === 0) return []
-  const failures = await store.inspect.failures(tried.map(({ id }) => id))
+  const ids = tried.map(({ id }) => id)
+  const failures = await store.inspect.failures(ids, how)
   return tried.flatMap((job, at) => {
     // The job may have changed since it was listed.
     const failure = failures[at] ?? null
@@ -129,11 +138,13 @@ function gather(groups: Map<string, Gathered>, job: JobSummary, failure: JobFail
   const { kind, id } = job
   const { fingerprint, shape } = fingerprintOf(kind, failure.error)
   const { at } = failure
-  const example = { id, error: (failure.error ?? '').slice(0, EXAMPLE_CHARS).toWellFormed() }
+  const error = failure.error ?? ''
+  const example = { id, error: error.slice(0, EXAMPLE_CHARS).toWellFormed() }
   const group = groups.get(fingerprint) ?? {
     fingerprint,
     kind,
     shape,
+    literals: literalsOf(shape, error),
     queues: new Set(),
     at: [],
     dead: 0,
@@ -141,11 +152,13 @@ function gather(groups: Map<string, Gathered>, job: JobSummary, failure: JobFail
     example,
   }
   groups.set(fingerprint, group)
+  group.literals = group.literals.filter((part) => error.includes(part))
   group.queues.add(job.queue)
   group.at.push(at)
   if (job.state === 'dead') group.dead += 1
   if (at <= group.lastAt) return
   group.lastAt = at
+  group.shape = shape
   group.example = example
 }
 
@@ -168,7 +181,7 @@ function report(groups: readonly Gathered[], looked: number, complete: boolean):
 }
 
 function groupView(group: Gathered, from: number, bucketMs: number): ErrorGroup {
-  const { at, queues, dead, ...rest } = group
+  const { at, queues, dead, literals, ...rest } = group
   const over = Array.from({ length: BUCKETS }, (_, n) => ({ at: from + n * bucketMs, jobs: 0 }))
   for (const one of at) {
     const bucket = over[Math.floor((one - from) / bucketMs)]
@@ -176,7 +189,7 @@ function groupView(group: Gathered, from: number, bucketMs: number): ErrorGroup 
   }
   return {
     ...rest,
-    text: literalOf(rest.shape),
+    text: literals[0] ?? '',
     dead,
     failing: at.length - dead,
     firstAt: Math.min(...at),

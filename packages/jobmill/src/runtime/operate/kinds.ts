@@ -1,9 +1,8 @@
-/** The kinds of all running processes, and of this one, which also knows their payload schemas. */
+/** The kinds of all running processes and of this one. Only those of this process have payload schemas. */
 import { DEFAULTS } from '../../job/defaults.ts'
-import type { AnyJob } from '../../job/definition.ts'
 import { onDeadKind } from '../../job/attempt/on-dead.ts'
 import { jsonSchemaOf } from '../../job/payload/schema.ts'
-import type { FullStore } from '../../store/store.ts'
+import type { MillTools } from '../tools.ts'
 import { BULK_KIND } from './bulk.ts'
 
 export interface KindView {
@@ -24,13 +23,7 @@ export interface Kinds {
   kinds(): Promise<KindView[]>
 }
 
-export interface KindsTools {
-  readonly opened: () => Promise<FullStore>
-  readonly jobs: readonly AnyJob[]
-  readonly queueOf: (kind: string) => string
-}
-
-export function kinds({ opened, jobs, queueOf }: KindsTools): Kinds {
+export function kinds({ opened, options: { jobs, queueOf } }: MillTools): Kinds {
   return {
     async kinds() {
       const alive = (await (await opened()).instances.list()).filter(({ state }) => state === 'alive')

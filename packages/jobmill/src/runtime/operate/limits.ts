@@ -1,13 +1,12 @@
 /** The limits of a mill: declarations, operations, and access from handlers. */
-import { JobmillError } from '../../job/errors.ts'
-import { checkObjectKeys, nearest } from '../../job/options/known-keys.ts'
+import { checkObjectKeys, didYouMean } from '../../job/options/known-keys.ts'
 import {
   isPerKey,
+  LIMIT_KEYS,
   type LimitOptions,
   type LimitParts,
   limitParts,
   type LimitSettings,
-  neitherRateNorConcurrency,
   rateRest,
 } from '../../job/limit/limit.ts'
 import type { DrainLimitOptions, LimitHandle, LimitInside, LimitOf } from '../../job/limit/limit-handle.ts'
@@ -16,13 +15,11 @@ import type { QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { Limits } from '../../limits/limits.ts'
 import { limitExists, perKeyFixed, perKeyOnQueue } from '../../store/cluster-errors.ts'
 import type { DeclaredLimit, LimitRecord } from '../../store/types/limit.ts'
-import type { FullStore } from '../../store/store.ts'
 import type { Attempt } from '../../work/attempt.ts'
 import { checkLive } from '../../work/make-context.ts'
 import { byOf, type ByOption } from './overrides.ts'
 import type { Problems } from '../options/problems.ts'
-
-const KEYS: readonly string[] = ['rate', 'per', 'burst', 'perKey', 'concurrency']
+import type { StoreAccess } from '../store-access.ts'
 
 /** The option `limits`: `{ smtp: { rate: 50, per: '1m' }, db: { concurrency: 5 } }`. */
 export function declaredLimits(
@@ -32,10 +29,10 @@ export function declaredLimits(
   if (!found.names(limits, 'limits', "{ smtp: { rate: 50, per: '1m' } }")) return []
   return Object.entries(limits).flatMap(([name, options]) => {
     const at = `limits.${name}`
-    if (!found.keys(options, at, KEYS)) return []
-    const known = Object.fromEntries(Object.entries(options).filter(([key]) => KEYS.includes(key)))
+    if (!found.keys(options, at, LIMIT_KEYS)) return []
+    const known = Object.fromEntries(Object.entries(options).filter(([key]) => LIMIT_KEYS.includes(key)))
     return found.try(at, [], () => [
-      { name: checkName(name, at), settings: partsOf(known as unknown as LimitOptions, at) },
+      { name: checkName(name, at), settings: limitParts(known as unknown as LimitOptions, at) },
     ])
   })
 }
@@ -58,27 +55,10 @@ export function checkQueueLimits(
         throw perKeyOnQueue(known.name, `queues.${name}.limit`)
       })
     if (known !== undefined) continue
-    const near = nearest(settings.limit, names)
-    const hint =
-      near === undefined
-        ? 'Declare it under limits, or create it before you start'
-        : `Did you mean "${near}"?`
+    const hint = didYouMean(settings.limit, names, 'Declare it under limits, or create it before you start')
     const what = `is not a limit of this process: "${settings.limit}". ${hint}`
     found.add('warning', 'LIMIT_UNKNOWN', `queues.${name}.limit`, what)
   }
-}
-
-function partsOf(options: LimitOptions, field: string): LimitParts {
-  // First, so that an option of another library is named instead of a missing rate.
-  checkObjectKeys(options, field, KEYS)
-  if (!('concurrency' in options || 'rate' in options)) throw neitherRateNorConcurrency(field)
-  if ('concurrency' in options && 'rate' in options) {
-    throw new JobmillError('OPTION_CONFLICT', 'cannot have both a rate and a concurrency', {
-      field,
-      fix: 'Declare two limits and acquire both',
-    })
-  }
-  return limitParts(options, field)
 }
 
 /** Omitted options stay unchanged. */
@@ -110,15 +90,7 @@ export interface Limiting {
   readonly limit: (name: string, of?: LimitOf) => LimitHandle
 }
 
-export interface LimitsApiTools {
-  /** Opens the store if it is not open yet. */
-  readonly opened: () => Promise<FullStore>
-  readonly limits: Limits
-  /** The author of a change unless the caller names one. */
-  readonly by: () => string
-}
-
-export function limitsApi({ opened, limits, by: us }: LimitsApiTools): Limiting {
+export function limitsApi({ opened, by: us }: StoreAccess, limits: Limits): Limiting {
   async function find(name: string): Promise<LimitRecord | undefined> {
     return (await (await opened()).limits.list()).find((record) => record.name === name)
   }
@@ -133,7 +105,7 @@ export function limitsApi({ opened, limits, by: us }: LimitsApiTools): Limiting 
       list: async () => (await opened()).limits.list(),
       async create(name, options, how) {
         const by = byOf(how, us)
-        const parts = partsOf(options, 'limit')
+        const parts = limitParts(options, 'limit')
         if ((await find(checkName(name, 'name'))) !== undefined) throw limitExists(name)
         return (await opened()).limits.create(name, parts, by)
       },
@@ -150,14 +122,14 @@ export function limitsApi({ opened, limits, by: us }: LimitsApiTools): Limiting 
 
 /** Only the given options. The rest stays as code or an override says. */
 function changedParts(name: string, before: LimitSettings, change: LimitChange): LimitParts {
-  checkObjectKeys(change, 'limit', KEYS)
+  checkObjectKeys(change, 'limit', LIMIT_KEYS)
   const perKey = isPerKey(before)
   if (perKey && 'concurrency' in change) throw perKeyFixed(name, perKey)
   if ('concurrency' in change || before.type === 'concurrency')
-    return partsOf(change as LimitOptions, 'limit')
+    return limitParts(change as LimitOptions, 'limit')
   if ('perKey' in change && change.perKey !== perKey) throw perKeyFixed(name, perKey)
   const { rate, ...rest } = change
-  if (rate !== undefined) return partsOf({ ...rest, rate }, 'limit')
+  if (rate !== undefined) return limitParts({ ...rest, rate }, 'limit')
   return { type: 'rate', ...rateRest(rest, 'limit') }
 }
 

@@ -1,5 +1,5 @@
 /** The filter of `list`, `count` and `bulk`: the filter of the store, plus several states and `retrying`. */
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue, JobmillError } from '../../job/errors.ts'
 import { BOUNDS } from '../../job/defaults.ts'
 import { checkObject, checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkArray, checkOneOf, checkWhole } from '../../job/numbers.ts'
@@ -45,17 +45,15 @@ export function storedState(state: ListedState): JobState {
 export function checkState(state: unknown, field: string): ListedState {
   const fix = stateHint(state)
   if (fix === undefined) return checkOneOf(state, field, LISTED_STATES)
-  throw new JobmillError('OPTION_INVALID', 'is not a job state', { field, value: quote(state), fix })
+  throw invalidValue(field, state, 'is not a job state', fix)
 }
 
 function statesIn(state: ListedState | readonly ListedState[]): readonly ListedState[] {
   if (!Array.isArray(state)) return [checkState(state, 'filter.state')]
-  if (state.length === 0)
-    throw new JobmillError('OPTION_INVALID', 'must have at least one state', {
-      field: 'filter.state',
-      value: quote(state),
-      fix: 'Omit the filter to match all states',
-    })
+  if (state.length === 0) {
+    const fix = 'Omit the filter to match all states'
+    throw invalidValue('filter.state', state, 'must have at least one state', fix)
+  }
   const each = state.map((one: unknown, at) => checkState(one, `filter.state[${at}]`))
   const states = [...new Set(each)]
   // Retrying jobs are scheduled too, and no job is listed twice.
@@ -103,11 +101,9 @@ function checkTags(given: readonly string[]): void {
 function checkNames(names: unknown, field: string): void {
   if (names === undefined) return
   if (!Array.isArray(names)) return void checkSought(names, field)
-  if (names.length === 0 || names.length > MOST_NAMES)
-    throw new JobmillError('OPTION_INVALID', `must have 1 to ${MOST_NAMES} names`, {
-      field,
-      value: quote(names),
-      fix: names.length === 0 ? 'Omit the filter to match all' : 'Use several calls',
-    })
+  if (names.length === 0 || names.length > MOST_NAMES) {
+    const fix = names.length === 0 ? 'Omit the filter to match all' : 'Use several calls'
+    throw invalidValue(field, names, `must have 1 to ${MOST_NAMES} names`, fix)
+  }
   names.forEach((name, at) => checkSought(name, `${field}[${at}]`))
 }

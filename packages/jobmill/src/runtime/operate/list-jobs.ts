@@ -5,18 +5,21 @@
 import { BOUNDS } from '../../job/defaults.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkArray, checkOneOf, checkSignal, checkWhole } from '../../job/numbers.ts'
-import type { JobState } from '../../job/state.ts'
+import { JOB_STATES, type JobState } from '../../job/state.ts'
 import {
   cursorInvalid,
+  MAY_LAG,
   type JobFilter,
   type JobPage,
   namesOf,
   type PageRequest,
 } from '../../store/types/job-list.ts'
 import type { JobRecord, JobSummary } from '../../store/types/job-record.ts'
+import type { QueueCounts } from '../../store/types/queue-record.ts'
 import type { FullStore } from '../../store/store.ts'
+import type { MillTools } from '../tools.ts'
 import { jobView, type JobView } from './job-view.ts'
-import { inState, type ListedState, LISTED_STATES, type ListFilter, splitFilter } from './list-filter.ts'
+import { inState, type ListedState, type ListFilter, splitFilter } from './list-filter.ts'
 
 /** Parts that a list contains only on request, because they can be large. */
 export const INCLUDABLE = ['payload', 'metadata', 'result', 'progress'] as const
@@ -65,7 +68,7 @@ export interface Listing {
 
 const LISTED = 50
 
-export function listing({ opened }: { readonly opened: () => Promise<FullStore> }): Listing {
+export function listing({ opened }: MillTools): Listing {
   return {
     async list(given = {}, page = {}) {
       checkObjectKeys(page, 'page', ['limit', 'cursor', 'include'])
@@ -87,8 +90,13 @@ export function listing({ opened }: { readonly opened: () => Promise<FullStore> 
       checkSignal(options.signal, 'options.signal')
       const { filter, states } = splitFilter(given)
       const store = await opened()
-      const byState = isCounted(filter, states)
-        ? await countedBy(store, namesOf(filter.queue), states)
+      const queues = namesOf(filter.queue)
+      const byState: Partial<Record<ListedState, number>> = isCounted(filter, states)
+        ? countedBy(
+            await store.counts(MAY_LAG),
+            (queue) => queues?.includes(queue) ?? true,
+            states ?? JOB_STATES,
+          )
         : await countedOneByOne(store, filter, states, options.signal)
       return { jobs: Object.values(byState).reduce((sum, n) => sum + n, 0), byState }
     },
@@ -101,9 +109,10 @@ async function pageOf(
   states: readonly ListedState[] | undefined,
   page: PageRequest,
 ): Promise<JobPage> {
-  if (states === undefined) return store.list(filter, page)
+  if (states === undefined) return store.list(filter, page, MAY_LAG)
   const [only, ...others] = states
-  if (only !== undefined && others.length === 0) return store.list({ ...filter, ...inState(only) }, page)
+  if (only !== undefined && others.length === 0)
+    return store.list({ ...filter, ...inState(only) }, page, MAY_LAG)
   return pageOfStates(store, filter, states, page)
 }
 
@@ -124,7 +133,7 @@ async function pageOfStates(
   const rest = states.slice(from === null ? 0 : states.indexOf(from.state))
   for (const [at, state] of rest.entries()) {
     const limit = page.limit - jobs.length
-    const found = await store.list({ ...filter, ...inState(state) }, { limit, cursor })
+    const found = await store.list({ ...filter, ...inState(state) }, { limit, cursor }, MAY_LAG)
     jobs.push(...found.jobs)
     scanned += found.scanned
     cursor = undefined
@@ -173,7 +182,7 @@ async function withIncluded(
   if (records.size < page.jobs.length) {
     // The page ends early. Only the store knows the cursor after its last job.
     page = await listed(records.size)
-    // Usually none: a job that was listed there only now.
+    // Usually empty: jobs that entered the page between the two reads.
     const added = page.jobs.filter(({ id }) => !records.has(id))
     for (const [id, record] of await recordsWithin(store, added, Number.POSITIVE_INFINITY))
       records.set(id, record)
@@ -199,7 +208,7 @@ async function recordsWithin(
   let bytes = 0
   for (let from = 0; from < jobs.length; from += READ_AT_ONCE) {
     const ids = jobs.slice(from, from + READ_AT_ONCE).map(({ id }) => id)
-    const read = await store.get(ids)
+    const read = await store.get(ids, MAY_LAG)
     for (const [at, id] of ids.entries()) {
       const record = read[at] ?? null
       if (record !== null) bytes += bytesOf(record)
@@ -219,8 +228,8 @@ function bytesOf({ payload, metadata, result, progress, log }: JobRecord): numbe
 
 /** Uses at most one more statement per page. */
 async function withErrors(store: FullStore, jobs: readonly JobSummary[]): Promise<ListedJob[]> {
-  const tried = jobs.filter(mayHaveError)
-  const results = tried.length === 0 ? [] : await store.results(tried.map(({ id }) => id))
+  const tried = jobs.filter(mayHaveError).map(({ id }) => id)
+  const results = tried.length === 0 ? [] : await store.results(tried, MAY_LAG)
   const errors = new Map(results.flatMap((one) => (one === null ? [] : [[one.id, one.error] as const])))
   return jobs.map((job) => ({ ...job, error: errors.get(job.id) ?? null }))
 }
@@ -231,22 +240,23 @@ function mayHaveError({ state, attempt, crashes }: JobSummary): boolean {
 }
 
 /** Whether the queue counts give the answer, so that no job has to be read. */
-function isCounted(filter: JobFilter, states: readonly ListedState[] | undefined): boolean {
-  return (
-    states?.includes('retrying') !== true &&
-    Object.entries(filter).every(([key, value]) => value === undefined || key === 'queue')
+export function isCounted(
+  filter: object,
+  states: readonly ListedState[] | undefined,
+): states is readonly JobState[] | undefined {
+  if (states?.includes('retrying') === true) return false
+  return Object.entries(filter).every(
+    ([key, value]) => value === undefined || key === 'queue' || key === 'state',
   )
 }
 
-async function countedBy(
-  store: FullStore,
-  queues: readonly string[] | undefined,
-  states: readonly ListedState[] | undefined,
-): Promise<Partial<Record<ListedState, number>>> {
-  const counts = (await store.counts()).filter(({ queue }) => queues?.includes(queue) ?? true)
-  const plain = LISTED_STATES.filter((one): one is JobState => one !== 'retrying')
-  const asked = plain.filter((state) => states?.includes(state) ?? true)
-  return Object.fromEntries(asked.map((state) => [state, counts.reduce((sum, one) => sum + one[state], 0)]))
+export function countedBy(
+  all: readonly QueueCounts[],
+  isMeant: (queue: string) => boolean,
+  states: readonly JobState[],
+): Partial<Record<JobState, number>> {
+  const counts = all.filter(({ queue }) => isMeant(queue))
+  return Object.fromEntries(states.map((state) => [state, counts.reduce((sum, one) => sum + one[state], 0)]))
 }
 
 async function countedOneByOne(
@@ -262,7 +272,7 @@ async function countedOneByOne(
     do {
       signal?.throwIfAborted()
       const asked = state === undefined ? filter : { ...filter, ...inState(state) }
-      const page = await store.list(asked, { limit: BOUNDS.pageLimit, cursor })
+      const page = await store.list(asked, { limit: BOUNDS.pageLimit, cursor }, MAY_LAG)
       for (const job of page.jobs) byState[state ?? job.state] = (byState[state ?? job.state] ?? 0) + 1
       cursor = page.next ?? undefined
     } while (cursor !== undefined)

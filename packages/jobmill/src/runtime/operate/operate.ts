@@ -1,11 +1,12 @@
 /** What operators can see and do, from any process. */
-import { isJobmillError, JobmillError, rephrase } from '../../job/errors.ts'
+import { isJobmillError, type JobmillError, rephrase } from '../../job/errors.ts'
 import { storableText } from '../../job/text/error-text.ts'
-import type { Emit } from '../../job/events.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkId, checkKey, checkSoughtName, checkString } from '../../job/names.ts'
 import { scopedKey } from '../../job/new-job.ts'
+import { noReply } from '../../job/no-reply.ts'
 import { prepareQueueChange, type QueueChange } from '../../job/queue/queue-settings.ts'
+import { MAY_LAG } from '../../store/types/job-list.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
 import {
   type QueueCounts,
@@ -14,8 +15,8 @@ import {
   type UnservedKind,
 } from '../../store/types/queue-record.ts'
 import type { Verdict } from '../../store/types/replies.ts'
-import type { FullStore } from '../../store/store.ts'
 import { limitOfQueueUnknown } from '../declare.ts'
+import type { MillTools } from '../tools.ts'
 import { byOf, type ByOption } from './overrides.ts'
 import { type AttemptView, attemptView, type JobView, jobView } from './job-view.ts'
 
@@ -70,24 +71,11 @@ export interface Operate {
   changeQueue(queue: string, change: QueueChange, how?: ByOption): Promise<QueueRecord>
 }
 
-export interface OperateTools {
-  /** Opens the store if it is not open yet. */
-  readonly opened: () => Promise<FullStore>
-  readonly cancelledHere: (id: string, reason: string) => void
-  readonly emit: Emit
-  /** Null when the kind has no timeout or is not defined in this process. */
-  readonly kindTimeoutMs: (kind: string) => number | null
-  /** Drops what this process has cached about these jobs. */
-  readonly forget: (ids: readonly string[]) => void
-  /** The author of a change unless the caller names one. */
-  readonly by: () => string
-}
-
 const NAME_A_QUEUE = "Pass the name of a queue such as 'default'"
 const CANCELLED = 'cancelled by the application'
 
-export function operate(tools: OperateTools): Operate {
-  const { opened, cancelledHere, emit, forget, kindTimeoutMs, by: us } = tools
+export function operate(tools: MillTools): Operate {
+  const { opened, lifecycle, emit, forget, definition, by: us } = tools
   const changeQueue: Operate['changeQueue'] = async (queue, change, how) => {
     const by = byOf(how, us)
     const patch = prepareQueueChange(change)
@@ -99,11 +87,8 @@ export function operate(tools: OperateTools): Operate {
         throw await limitOfQueueUnknown(store, change.limit, 'queue.limit')
       if (error.code !== 'QUEUE_UNKNOWN') throw asOptionOfQueue(error)
       // Without the names the error of the store is still correct.
-      const known = await store.queues.list().catch(() => [])
-      throw queueUnknown(
-        name,
-        known.map((one) => one.name),
-      )
+      const known = (await store.queues.list().catch(() => [])).map((one) => one.name)
+      throw queueUnknown(name, known)
     })
   }
   /** No worker will report the cancel of a waiting job, so emit the event here. */
@@ -117,7 +102,8 @@ export function operate(tools: OperateTools): Operate {
   return {
     async get(id) {
       const [record] = await (await opened()).get([checkId(id, 'id')])
-      return record === undefined || record === null ? null : jobView(record, kindTimeoutMs(record.kind))
+      if (record === undefined || record === null) return null
+      return jobView(record, definition(record.kind)?.timeoutMs ?? null)
     },
     async holder(dedupeKey) {
       const key = scopedKey('global', checkKey(dedupeKey, 'dedupeKey'), { queue: '', kind: '' })
@@ -129,7 +115,7 @@ export function operate(tools: OperateTools): Operate {
     async cancel(id, options = {}) {
       const reason = storableText(cancelReason(options))
       const answer = one(await (await opened()).cancel([checkId(id, 'id')], reason))
-      if (answer.state === 'running') cancelledHere(answer.id, reason)
+      if (answer.state === 'running') lifecycle.engine?.cancelled(answer.id, reason)
       else if (answer.verdict === 'changed') await emitCancelled(id, reason)
       return hinted('cancel', answer)
     },
@@ -141,9 +127,9 @@ export function operate(tools: OperateTools): Operate {
       return hinted('delete', answer)
     },
     queues: async () => (await opened()).queues.list(),
-    counts: async () => (await opened()).counts(),
+    counts: async () => (await opened()).counts(MAY_LAG),
     instances: async () => (await opened()).instances.list(),
-    unservedKinds: async () => (await opened()).inspect.unservedKinds(),
+    unservedKinds: async () => (await opened()).inspect.unservedKinds(MAY_LAG),
     pause: (queue, how) => changeQueue(queue, { paused: true }, how),
     resume: (queue, how) => changeQueue(queue, { paused: false }, how),
     changeQueue,
@@ -164,10 +150,7 @@ function cancelReason(options: CancelOptions | string | Error): string {
 }
 
 export function one<T>([answer]: readonly T[]): T {
-  if (answer === undefined)
-    throw new JobmillError('OUTCOME_UNKNOWN', 'the store returned no reply', {
-      fix: 'Check whether the write was applied before you retry the call',
-    })
+  if (answer === undefined) throw noReply()
   return answer
 }
 

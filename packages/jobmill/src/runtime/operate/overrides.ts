@@ -1,29 +1,17 @@
 /** `mill.overrides`: every option that an operator set, next to its value in code, and the reset. */
-import { JobmillError, quote } from '../../job/errors.ts'
-import { checkNoUndefined, checkObjectKeys, nearest } from '../../job/options/known-keys.ts'
+import { invalidValue, JobmillError } from '../../job/errors.ts'
+import { checkNoUndefined, checkObjectKeys, didYouMean } from '../../job/options/known-keys.ts'
 import { checkKey, checkSoughtName, checkString } from '../../job/names.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import { optionKeys, optionName, optionNames, optionValue } from '../../job/options/option-names.ts'
 import { OVERRIDABLE, type Overridable, type OverrideRecord } from '../../job/queue/overrides.ts'
-import type { FullStore } from '../../store/store.ts'
+import type { StoreAccess } from '../store-access.ts'
 
-/** Options and values as written in code: `retain.done`, `'7d'`. */
-export interface OverrideView {
-  readonly what: Overridable
-  readonly name: string
-  readonly option: string
-  /** The value that the operator set. */
-  readonly value: unknown
-  /** The value that applies after a reset: the value in code, or the default. */
-  readonly code: unknown
-  /** False when code does not set the option, so that `code` is the default. */
-  readonly isInCode: boolean
-  /** False when code has changed a concurrency limit to a rate limit or back, so that `code` applies. */
-  readonly isApplied: boolean
-  /** Null when an earlier release wrote it. */
-  readonly by: string | null
-  readonly at: number | null
-}
+/**
+ * Options and values as written in code: `retain.done`, `'7d'`. `by` and `at` are null when an earlier
+ * release wrote the override.
+ */
+export type OverrideView = OverrideRecord
 
 /** Selects overrides: all, those of one queue, limit or schedule, or one option of it. */
 export interface OverrideSelection {
@@ -57,13 +45,7 @@ export interface OverridesApi {
   resetOverrides(selection?: OverrideSelection): Promise<OverrideView[]>
 }
 
-export interface OverridesTools {
-  readonly opened: () => Promise<FullStore>
-  /** The next tick of a schedule may have changed. */
-  readonly wake: () => void
-}
-
-export function overridesApi({ opened, wake }: OverridesTools): OverridesApi {
+export function overridesApi({ opened, wake }: StoreAccess): OverridesApi {
   return {
     overrides: async () => (await (await opened()).overrides.list()).map(overrideView),
     async resetOverrides(selection = {}) {
@@ -90,17 +72,12 @@ function isOf(one: OverrideRecord, what: Overridable, name: string): boolean {
 }
 
 function overrideView(one: OverrideRecord): OverrideView {
-  const { what, name, option, value, code, isInCode, isApplied, by, at } = one
+  const { what, option, value, code } = one
   return {
-    what,
-    name,
+    ...one,
     option: optionName(what, option),
     value: optionValue(what, option, value),
     code: optionValue(what, option, code),
-    isInCode,
-    isApplied,
-    by,
-    at,
   }
 }
 
@@ -125,10 +102,7 @@ function missing(field: string, fix: string): JobmillError {
 function knownKeys(what: Overridable, option: string): string[] {
   const keys = optionKeys(what, option)
   if (keys.length > 0) return keys
-  const near = nearest(option, optionNames(what))
-  throw new JobmillError('OPTION_UNKNOWN', `is not an option of a ${what}`, {
-    field: 'option',
-    value: quote(option),
-    fix: near === undefined ? `Use one of ${optionNames(what).join(', ')}` : `Did you mean "${near}"?`,
-  })
+  const names = optionNames(what)
+  const fix = didYouMean(option, names, `Use one of ${names.join(', ')}`)
+  throw invalidValue('option', option, `is not an option of a ${what}`, fix, 'OPTION_UNKNOWN')
 }

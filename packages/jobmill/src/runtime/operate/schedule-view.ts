@@ -6,31 +6,22 @@ import { isDeepStrictEqual } from 'node:util'
 import { SCHEDULE_KEYS, type ScheduleDefinition } from '../../job/schedule/schedule.ts'
 import { describeWhen } from '../../job/when/describe-when.ts'
 import { instantsOf } from '../../job/when/instants.ts'
-import type { ScheduleRecord, TickOutcome } from '../../store/types/schedule.ts'
+import type { ScheduleRecord } from '../../store/types/schedule.ts'
 
-export interface ScheduleView extends Omit<ScheduleDefinition, 'payload'> {
-  readonly name: string
+/** `lastJob` of a skipped tick is the job that was still waiting or running. */
+export interface ScheduleView
+  extends
+    Omit<ScheduleDefinition, 'payload'>,
+    Pick<ScheduleRecord, 'name' | 'lastAt' | 'lastOutcome' | 'lastJob' | 'error' | 'version' | 'createdAt'> {
   readonly payload: unknown
   /** When it runs, in English. */
   readonly text: string
   /** Null when it is paused or has ended. */
   readonly nextAt: number | null
-  /**
-   * The last tick that was served, its outcome, and its job. For `skipped`, the job that was still waiting or
-   * running.
-   */
-  readonly lastAt: number | null
-  readonly lastOutcome: TickOutcome | null
-  readonly lastJob: string | null
   /** Ticks dropped over its lifetime. For a cron expression, at most 10,000 are counted per outage. */
   readonly missedRuns: number
-  /** Why the last tick failed. The tick is retried automatically. */
-  readonly error: string | null
-  /** Null for one created at run time. */
-  readonly version: number | null
   /** The fields where an override differs from code. */
   readonly differs: readonly (keyof ScheduleDefinition)[]
-  readonly createdAt: number
 }
 
 export function scheduleView(record: ScheduleRecord): ScheduleView {

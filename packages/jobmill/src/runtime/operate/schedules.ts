@@ -1,27 +1,25 @@
 /** `mill.schedules`: manages schedules at run time, from any process. */
-import { JobmillError, quote } from '../../job/errors.ts'
-import type { Emit } from '../../job/events.ts'
-import { nearest } from '../../job/options/known-keys.ts'
+import { invalidValue } from '../../job/errors.ts'
+import { checkObjectKeys, didYouMean } from '../../job/options/known-keys.ts'
 import { checkSoughtName, checkString } from '../../job/names.ts'
 import type { NewJob } from '../../job/new-job.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import type { ScheduleChange } from '../../job/schedule/schedule-change.ts'
-import { checkScheduleKeys } from '../../job/schedule/schedule-keys.ts'
 import {
   CREATE_KEYS,
   prepareSchedule,
   prepareScheduleChange,
+  type RequiredPayload,
+  type ScheduleFields,
   type ScheduleOptions,
-  type ScheduleTools,
   timingOf,
 } from '../../job/schedule/schedule-options.ts'
 import { checkZone } from '../../job/when/zone-clock.ts'
 import { describeWhen } from '../../job/when/describe-when.ts'
 import { nextRuns } from '../../job/when/instants.ts'
-import type { Platform } from '../../platform/platform.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
 import type { ScheduleRecord, TickOutcome, TickRecord } from '../../store/types/schedule.ts'
-import type { FullStore } from '../../store/store.ts'
+import type { MillTools } from '../tools.ts'
 import { scheduledJob } from '../../upkeep/plan-ticks.ts'
 import { byOf, type ByOption } from './overrides.ts'
 import { type ScheduleView, scheduleView } from './schedule-view.ts'
@@ -32,7 +30,7 @@ interface Triggered {
   readonly job: string
 }
 
-export type NewSchedule<Input> = Omit<ScheduleOptions<Input>, 'version'>
+export type NewSchedule<Input> = Omit<ScheduleFields<Input>, 'version'> & RequiredPayload<Input>
 
 export interface Schedules {
   /** Sorted by name. */
@@ -68,54 +66,34 @@ export interface Schedules {
   history(name: string, limit?: number): Promise<TickRecord[]>
 }
 
-export interface SchedulesTools extends ScheduleTools {
-  /** Opens the store if it is not open yet. */
-  readonly opened: () => Promise<FullStore>
-  readonly platform: Platform
-  readonly emit: Emit
-  /** Writes the job once, even if the first reply is lost. */
-  readonly enqueue: (job: NewJob) => Promise<Enqueued>
-  /** Plans now. */
-  readonly wake: () => void
-  /** The author of a change unless the caller names one. */
-  readonly by: () => string
-}
-
 const LISTED = 20
 const MOST_RUNS = 1_000
 const MOST_TICKS = 10_000
 
-export function schedulesApi(tools: SchedulesTools): Schedules {
-  const { opened, platform, emit } = tools
-
-  async function find(name: string): Promise<ScheduleRecord | undefined> {
-    checkString(name, 'name')
-    return (await (await opened()).schedules.list()).find((record) => record.name === name)
-  }
+/** `enqueue` writes the job once, even if the first reply is lost. */
+export function schedulesApi(
+  { opened, platform, emit, by: us, wake, options, definition }: MillTools,
+  enqueue: (job: NewJob) => Promise<Enqueued>,
+): Schedules {
+  const preparing = { ...options, definition }
 
   async function requireSchedule(name: string): Promise<ScheduleRecord> {
     checkString(name, 'name')
     const records = await (await opened()).schedules.list()
     const record = records.find((one) => one.name === name)
     if (record !== undefined) return record
-    const near = nearest(
-      name,
-      records.map((one) => one.name),
-    )
-    throw new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', {
-      field: 'name',
-      value: quote(name),
-      fix: near === undefined ? { code: 'schedule.names' as const } : `Did you mean "${near}"?`,
-    })
+    const names = records.map((one) => one.name)
+    const fix = didYouMean(name, names, { code: 'schedule.names' } as const)
+    throw invalidValue('name', name, 'no schedule has this name', fix, 'SCHEDULE_UNKNOWN')
   }
 
   async function change(name: string, given: ScheduleChange, how?: ByOption): Promise<ScheduleView> {
-    const by = byOf(how, tools.by)
+    const by = byOf(how, us)
     const { live } = await requireSchedule(name)
-    const { patch, fits } = prepareScheduleChange(given, live, tools)
+    const { patch, fits } = prepareScheduleChange(given, live, preparing)
     await fits
     const record = await (await opened()).schedules.change(name, patch, by)
-    tools.wake()
+    wake()
     return scheduleView(record)
   }
 
@@ -125,7 +103,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     count: number,
   ): Promise<number[]> {
     if (typeof schedule !== 'string') {
-      checkScheduleKeys(schedule, 'schedule', [...CREATE_KEYS, 'version'])
+      checkObjectKeys(schedule, 'schedule', [...CREATE_KEYS, 'version'])
       const from = platform.now()
       return nextRuns(timingOf(schedule), { from, count, createdAt: from })
     }
@@ -136,16 +114,17 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
   return {
     list: async () => (await (await opened()).schedules.list()).map(scheduleView),
     async get(name) {
-      const record = await find(name)
+      checkString(name, 'name')
+      const record = (await (await opened()).schedules.list()).find((one) => one.name === name)
       return record === undefined ? null : scheduleView(record)
     },
     async create(options, how) {
-      const by = byOf(how, tools.by)
-      checkScheduleKeys(options, 'schedule', CREATE_KEYS)
-      const { name, definition, named, fits } = prepareSchedule(options, tools)
+      const by = byOf(how, us)
+      checkObjectKeys(options, 'schedule', CREATE_KEYS)
+      const { name, definition, named, fits } = prepareSchedule(options, preparing)
       await fits
       const record = await (await opened()).schedules.create(name, definition, by, named)
-      tools.wake()
+      wake()
       return scheduleView(record)
     },
     change,
@@ -154,14 +133,14 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     async trigger(name) {
       const { live } = await requireSchedule(name)
       const job = scheduledJob(name, live, platform.id())
-      const { id, outcome } = await tools.enqueue(job)
+      const { id, outcome } = await enqueue(job)
       const ref = { id, kind: live.kind, queue: live.queue }
       if (outcome === 'duplicate') emit('duplicate', ref)
       else emit('enqueued', { ...ref, outcome })
       return { outcome: outcome === 'duplicate' ? 'skipped' : 'enqueued', job: id }
     },
     async delete(name, how) {
-      const by = byOf(how, tools.by)
+      const by = byOf(how, us)
       return (await opened()).schedules.delete(checkSoughtName(name, 'name'), by)
     },
     nextRuns: async (schedule, count = 10) =>

@@ -1,7 +1,7 @@
 /** Duties that an application defines. The supervisor that runs the built-in duties runs them too. */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue } from '../../job/errors.ts'
 import { checkName } from '../../job/names.ts'
 import { checkBoolean } from '../../job/numbers.ts'
 import type { Counts, DutyOptions } from '../../upkeep/duty.ts'
@@ -34,35 +34,27 @@ export type ResolvedDuty = Pick<DutyOptions, 'name' | 'everyMs' | 'deadlineMs' |
 const KEYS = ['name', 'every', 'run', 'deadline', 'forAll'] as const
 const OURS = ['reap', 'stage', 'schedule', 'rebalance', 'retain', 'roll-up', 'flush', 'listen']
 
-function periodMs(every: Duration, field: string): number {
+/** The period of a duty. A shorter one would be a busy loop. */
+export function periodMs(
+  every: Duration,
+  field: string,
+  leastMs: number = BOUNDS.shortestDutyMs,
+  fix = "Pass a duration such as '5s' or '5m'; plain numbers are milliseconds",
+): number {
   const ms = durationMs(every, field)
-  if (ms >= BOUNDS.shortestDutyMs) return ms
-  throw new JobmillError('DURATION_INVALID', `must be at least ${BOUNDS.shortestDutyMs} ms`, {
-    field,
-    value: quote(every),
-    fix: "Pass a duration such as '5s' or '5m'; plain numbers are milliseconds",
-  })
+  if (ms >= leastMs) return ms
+  throw invalidValue(field, every, `must be at least ${leastMs} ms`, fix, 'DURATION_INVALID')
 }
 
 export function ownDuties(duties: readonly OwnDuty[], found: Problems): ResolvedDuty[] {
-  if (!Array.isArray(duties)) {
-    found.add('error', 'OPTION_INVALID', 'duties', 'must be an array. Pass [ … ]')
-    return []
-  }
-  const seen = new Set(OURS)
-  return duties.flatMap((given: OwnDuty, at) => {
+  const use = `a unique name; built-in duties are ${OURS.join(', ')}`
+  const unique = found.unique('OPTION_CONFLICT', use, OURS)
+  return (found.items(duties, 'duties') as OwnDuty[]).flatMap((given, at) => {
     const field = `duties[${at}]`
     if (!found.keys(given, field, KEYS)) return []
     return found.try(field, [], () => {
       const name = checkName(given.name, `${field}.name`)
-      if (seen.has(name))
-        found.add(
-          'error',
-          'OPTION_CONFLICT',
-          `${field}.name`,
-          `is already in use: "${name}". Use a unique name; built-in duties are ${OURS.join(', ')}`,
-        )
-      seen.add(name)
+      unique(name, `${field}.name`)
       if (typeof given.run !== 'function')
         found.add('error', 'HANDLER_INVALID', `${field}.run`, 'must be a function. Pass ({ signal }) => …')
       return [

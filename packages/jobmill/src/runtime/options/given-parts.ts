@@ -1,9 +1,11 @@
-/** Checks the parts that the caller passes to a mill: store, jobs and middleware. */
+/** Checks the parts that the caller passes to a mill: store, jobs, middleware, tracing and platform. */
 import { isDeclaration } from '../../job/declaration.ts'
 import { type AnyJob, isDefinition } from '../../job/definition.ts'
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue } from '../../job/errors.ts'
 import { onDeadKind } from '../../job/attempt/on-dead.ts'
 import { absentPartWarnings } from '../../store/absent-parts.ts'
+import type { Tracing } from '../../job/tracing.ts'
+import { type Platform, systemPlatform } from '../../platform/platform.ts'
 import type { Store } from '../../store/store.ts'
 import type { Middleware } from '../../work/handler.ts'
 import type { Problems } from './problems.ts'
@@ -21,16 +23,13 @@ export function checkStore(store: unknown, found: Problems): void {
       found.add('warning', 'STORE_UNSUPPORTED', 'store', warning)
     return
   }
-  throw new JobmillError('OPTION_INVALID', 'must be a store', {
-    field: 'store',
-    value: quote(store),
-    fix: "Pass sqlite('jobs.db') from jobmill/sqlite or postgres(url) from jobmill/postgres",
-  })
+  const fix = "Pass sqlite('jobs.db') from jobmill/sqlite or postgres(url) from jobmill/postgres"
+  throw invalidValue('store', store, 'must be a store', fix)
 }
 
 export function checkJobs(jobs: readonly unknown[], found: Problems): AnyJob[] {
-  const seen = new Set<string>()
-  return arrayOf(jobs, 'jobs', found).flatMap((job, at) => {
+  const unique = found.unique('KIND_REPEATED', 'a unique kind for each job')
+  return found.items(jobs, 'jobs').flatMap((job, at) => {
     const option = `jobs[${at}]`
     if (!isDefinition(job)) {
       const problem = isDeclaration(job)
@@ -39,29 +38,14 @@ export function checkJobs(jobs: readonly unknown[], found: Problems): AnyJob[] {
       found.add('error', 'OPTION_INVALID', option, problem)
       return []
     }
-    for (const kind of job.onDead === undefined ? [job.kind] : [job.kind, onDeadKind(job.kind)]) {
-      if (seen.has(kind))
-        found.add(
-          'error',
-          'KIND_REPEATED',
-          option,
-          `is already in use: "${kind}". Use a unique kind for each job`,
-        )
-      seen.add(kind)
-    }
+    unique(job.kind, option)
+    if (job.onDead !== undefined) unique(onDeadKind(job.kind), option)
     return [job]
   })
 }
 
-function arrayOf(value: unknown, option: string, found: Problems): unknown[] {
-  // Keeps holes, so that they are rejected by index.
-  if (Array.isArray(value)) return Array.from(value as unknown[])
-  found.add('error', 'OPTION_INVALID', option, `must be an array (got ${quote(value)}). Pass [ … ]`)
-  return []
-}
-
 export function checkMiddleware(middleware: readonly unknown[], found: Problems): Middleware[] {
-  return arrayOf(middleware, 'middleware', found).filter((one, at): one is Middleware => {
+  return found.items(middleware, 'middleware').filter((one, at): one is Middleware => {
     if (typeof one === 'function') return true
     found.add(
       'error',
@@ -71,4 +55,28 @@ export function checkMiddleware(middleware: readonly unknown[], found: Problems)
     )
     return false
   })
+}
+
+export function checkTracing(tracing: Tracing, field: string): Tracing {
+  const given: unknown = tracing
+  if (
+    typeof given === 'object' &&
+    given !== null &&
+    typeof tracing.enqueue === 'function' &&
+    typeof tracing.attempt === 'function'
+  )
+    return tracing
+  const fix = 'Pass openTelemetry() from jobmill/opentelemetry, or omit it'
+  throw invalidValue(field, given, 'must be a tracing object', fix)
+}
+
+/** Clocks and timers, for tests. */
+export function checkPlatform(platform: unknown, field: string): Platform {
+  const isComplete =
+    typeof platform === 'object' &&
+    platform !== null &&
+    Object.keys(systemPlatform).every((name) => typeof platform[name as never] === 'function')
+  if (isComplete) return platform as Platform
+  const fix = 'Pass testPlatform() of jobmill/testing, or omit it'
+  throw invalidValue(field, platform, 'must be a platform', fix)
 }

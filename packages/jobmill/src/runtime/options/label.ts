@@ -16,30 +16,18 @@ export interface InstanceOptions {
   readonly version?: string
 }
 
-/** The resolved names. Null where neither options nor environment set one. */
-export interface InstanceNames {
-  readonly labelOf: (instance: string) => string | null
-  readonly version: string | null
-}
-
-export function instanceNames(
-  options: InstanceOptions | undefined,
-  env: Env,
-  found: Problems,
-): InstanceNames {
+/** Null where neither options nor environment set a name. */
+export function instanceNames(options: InstanceOptions | undefined, env: Env, found: Problems) {
   const { label, version = versionFrom(env) } = checked(options, found)
-  return { labelOf: (instance) => label ?? labelFrom(env, instance, version), version }
+  return { labelOf: (instance: string) => label ?? labelFrom(env, instance, version), version }
 }
 
 function checked(options: InstanceOptions | undefined, found: Problems): InstanceOptions {
   if (options === undefined || !found.keys(options, 'instance', ['label', 'version'])) return {}
-  const text = (name: 'label' | 'version'): InstanceOptions => {
-    const value = options[name]
-    if (value === undefined) return {}
-    return found.try(`instance.${name}`, {}, () => ({
-      [name]: checkKey(value, `instance.${name}`, BOUNDS.nameChars),
+  const text = (name: 'label' | 'version'): InstanceOptions =>
+    found.option(options[name], `instance.${name}`, {}, (value, field) => ({
+      [name]: checkKey(value, field, BOUNDS.nameChars),
     }))
-  }
   return { ...text('label'), ...text('version') }
 }
 

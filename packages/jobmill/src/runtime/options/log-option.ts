@@ -1,5 +1,5 @@
 /** The option `log`: where log lines go. */
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue } from '../../job/errors.ts'
 import type { LogLevel } from '../../job/context.ts'
 import { consoleLogger } from '../../observe/log-events.ts'
 import {
@@ -30,11 +30,9 @@ export function loggerFor(log: LogOption = 'warn'): Logger | null {
     if (hasLevels(wrapped)) return fieldsFirst(wrapped)
     if (hasLevels(log)) return takesFieldsFirst(log) ? fieldsFirst(log) : messageFirst(log)
   }
-  throw new JobmillError('OPTION_INVALID', 'must be a level, a logger or a function', {
-    field: 'log',
-    value: quote(log),
-    fix: 'Pass debug, info, warn, error, silent, a logger with the methods debug, info, warn and error, { pino: logger }, or a function (level, message, fields) => …',
-  })
+  const fix =
+    'Pass debug, info, warn, error, silent, a logger with the methods debug, info, warn and error, { pino: logger }, or a function (level, message, fields) => …'
+  throw invalidValue('log', log, 'must be a level, a logger or a function', fix)
 }
 
 /** The methods do not reveal the order of arguments that a logger expects. */

@@ -15,18 +15,29 @@ import type { DeclaredLimit } from '../../store/types/limit.ts'
 import type { Store } from '../../store/store.ts'
 import type { Middleware } from '../../work/handler.ts'
 import { BULK_QUEUE } from '../operate/bulk-filter.ts'
-import { checkJobs, checkMiddleware, checkNode, checkStore } from './given-parts.ts'
-import { checkPlatform } from './platform-option.ts'
+import {
+  checkJobs,
+  checkMiddleware,
+  checkNode,
+  checkPlatform,
+  checkStore,
+  checkTracing,
+} from './given-parts.ts'
 import { type OwnDuty, ownDuties, type ResolvedDuty } from './duty-options.ts'
 import { checkQueueLimits, declaredLimits } from '../operate/limits.ts'
 import { type LogOption, loggerFor } from './log-option.ts'
 import { type Problem, type Problems, problems } from './problems.ts'
-import { type QueueOptions, queueSettings, servedQueues, warnOfStrays } from './queue-options.ts'
-import { type ResolvedRetain, type RetainOptions, retainOptions } from './retain-options.ts'
-import { type Route, router } from './route.ts'
+import {
+  type QueueOptions,
+  queueSettings,
+  type Route,
+  router,
+  servedQueues,
+  warnOfStrays,
+} from './queue-options.ts'
+import { type RetainOptions, retainOptions } from './retain-options.ts'
 import { declaredSchedules } from './schedule-declarations.ts'
-import { type InstanceNames, type InstanceOptions, instanceNames } from './label.ts'
-import { checkTracing } from './tracing-option.ts'
+import { type InstanceOptions, instanceNames } from './label.ts'
 
 /**
  * `Inputs` are the payload types of the schedules, in their order. They are inferred, so that payloads are
@@ -71,7 +82,7 @@ export interface MillOptions<
   readonly duties?: readonly OwnDuty[]
   /**
    * The maximum number of jobs that this process runs at once, over all queues. Also the weight of its share
-   * of a queue's total. Default: the sum of its workers.
+   * of a queue's total, where an omitted capacity counts as 10. Default: the sum of its workers.
    */
   readonly capacity?: number
   /** Retention of everything except jobs, and how often it runs. For jobs, see `queues`. */
@@ -146,7 +157,7 @@ export interface Resolved {
   readonly schedules: readonly PreparedSchedule[]
   /** Empty when there is none. The mill can then enqueue but not start. */
   readonly serve: readonly string[]
-  readonly instance: InstanceNames
+  readonly instance: ReturnType<typeof instanceNames>
   readonly queueOf: (kind: string) => string
   /** Every queue that these options name, plus the default and those of Jobmill itself. */
   readonly queuesInCode: ReadonlySet<string>
@@ -154,7 +165,7 @@ export interface Resolved {
   readonly duties: readonly ResolvedDuty[]
   /** Null: the sum of its workers. */
   readonly capacity: number | null
-  readonly retain: ResolvedRetain
+  readonly retain: ReturnType<typeof retainOptions>
   readonly leaseMs: number
   readonly renewEveryMs: number
   readonly graceMs: number
@@ -175,15 +186,20 @@ export function resolveOptions(given: MillOptions): Resolved {
   checkNode(found)
   found.try('store', undefined, () => checkStore(options.store, found))
   const { env = process.env } = options
-  const platform = found.try('platform', systemPlatform, () => checkPlatform(options.platform))
+  const platform = found.option(options.platform, 'platform', systemPlatform, checkPlatform)
   const jobs = checkJobs(options.jobs ?? [], found)
   const queueOf = router(options.route, jobs, found)
   const goesTo = routed(jobs, queueOf, found)
-  const named = servedQueues({ serve: options.serve, env, routed: goesTo }, found)
+  const named = servedQueues(options.serve, env['JOBMILL_QUEUES'], goesTo, found)
   const serve = withDeaths(named, jobs)
   const declared = queueSettings(options.queues ?? {}, found)
   const limits = declaredLimits(options.limits ?? {}, found)
-  const payloadLimitBytes = whole(options, 'payloadLimitBytes', DEFAULTS.payloadLimitBytes, found)
+  const payloadLimitBytes = found.option(
+    options.payloadLimitBytes,
+    'payloadLimitBytes',
+    DEFAULTS.payloadLimitBytes,
+    (bytes, field) => checkWhole(bytes, field, { least: 1, most: Number.MAX_SAFE_INTEGER }),
+  )
   const schedules = declaredSchedules(options.schedules ?? [], { jobs, queueOf, payloadLimitBytes }, found)
   const used = [...serve, ...goesTo, ...schedules.map(({ definition }) => definition.queue)]
   warnOfStrays(declared, used, found)
@@ -201,15 +217,22 @@ export function resolveOptions(given: MillOptions): Resolved {
     queuesInCode: new Set([...used, ...declared.map(({ name }) => name), ...routes(options.route), ...OURS]),
     middleware: checkMiddleware(options.middleware ?? [], found),
     duties: ownDuties(options.duties ?? [], found),
-    capacity: capacityOf(options.capacity, found),
+    capacity: found.option<number, number | null>(options.capacity, 'capacity', null, (jobs, field) =>
+      checkWhole(jobs, field, BOUNDS.capacity),
+    ),
     retain: retainOptions(options.retain ?? {}, found),
     ...leaseTimes(options, found),
-    graceMs: duration(options, 'grace', DEFAULTS.graceMs, found),
-    stuckAfterMs: duration(options, 'stuckAfter', DEFAULTS.stuckAfterMs, found),
-    crashesUntilDead: whole(options, 'crashesUntilDead', DEFAULTS.crashesUntilDead, found),
+    graceMs: found.option(options.grace, 'grace', DEFAULTS.graceMs, durationMs),
+    stuckAfterMs: found.option(options.stuckAfter, 'stuckAfter', DEFAULTS.stuckAfterMs, durationMs),
+    crashesUntilDead: found.option(
+      options.crashesUntilDead,
+      'crashesUntilDead',
+      DEFAULTS.crashesUntilDead,
+      (crashes, field) => checkWhole(crashes, field, BOUNDS.crashesUntilDead),
+    ),
     payloadLimitBytes,
     ...logOptions(options, found),
-    tracing: found.try('tracing', null, () => checkTracing(options.tracing)),
+    tracing: found.option<Tracing, Tracing | null>(options.tracing, 'tracing', null, checkTracing),
     env,
     platform,
     problems: found.found,
@@ -235,43 +258,14 @@ function routed(jobs: readonly AnyJob[], queueOf: (kind: string) => string, foun
   return jobs.flatMap(({ kind }) => found.try('route', [], () => [queueOf(kind)]))
 }
 
-function capacityOf(capacity: number | undefined, found: Problems): number | null {
-  if (capacity === undefined) return null
-  return found.try('capacity', null, () => checkWhole(capacity, 'capacity', BOUNDS.capacity))
-}
-
 function leaseTimes(options: MillOptions, found: Problems): { leaseMs: number; renewEveryMs: number } {
-  const leaseMs = duration(options, 'lease', DEFAULTS.instanceLeaseMs, found)
-  const renewEveryMs = duration(options, 'renewEvery', DEFAULTS.renewEveryMs, found)
+  const leaseMs = found.option(options.lease, 'lease', DEFAULTS.instanceLeaseMs, durationMs)
+  const renewEveryMs = found.option(options.renewEvery, 'renewEvery', DEFAULTS.renewEveryMs, durationMs)
   if (leaseMs < 2 * renewEveryMs || leaseMs === 0) {
     const why = `must be at least twice renewEvery (got ${leaseMs} ms and ${renewEveryMs} ms), or one late renewal would lose every job`
     found.add('error', 'OPTION_CONFLICT', 'lease', `${why}. Raise lease or lower renewEvery`)
   }
   return { leaseMs, renewEveryMs }
-}
-
-function duration(
-  options: MillOptions,
-  option: 'lease' | 'renewEvery' | 'grace' | 'stuckAfter',
-  otherwise: number,
-  found: Problems,
-): number {
-  const value = options[option]
-  return value === undefined ? otherwise : found.try(option, otherwise, () => durationMs(value, option))
-}
-
-function whole(
-  options: MillOptions,
-  option: 'crashesUntilDead' | 'payloadLimitBytes',
-  otherwise: number,
-  found: Problems,
-): number {
-  const value = options[option]
-  const bounds =
-    option === 'crashesUntilDead' ? BOUNDS.crashesUntilDead : { least: 1, most: Number.MAX_SAFE_INTEGER }
-  return value === undefined
-    ? otherwise
-    : found.try(option, otherwise, () => checkWhole(value, option, bounds))
 }
 
 /** A process that defines `onDead` also serves the queue where it runs, unless the process only enqueues. */

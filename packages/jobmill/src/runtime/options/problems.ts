@@ -1,6 +1,6 @@
 /** Collects all problems in the options of a mill. Errors prevent its creation, warnings do not. */
 import { type ErrorCode, isJobmillError, JobmillError, quote } from '../../job/errors.ts'
-import { checkObjectKeys, unknownKeys } from '../../job/options/known-keys.ts'
+import { checkObjectKeys, isOptions, unknownKeys } from '../../job/options/known-keys.ts'
 
 export interface Problem {
   readonly level: 'error' | 'warning'
@@ -14,10 +14,16 @@ export interface Problems {
   readonly found: Problem[]
   /** Runs a check. If it throws, the error becomes a problem and `otherwise` is returned. */
   try<T>(option: string, otherwise: T, check: () => T): T
+  /** The same for an option that may be omitted. */
+  option<V, T>(value: V | undefined, option: string, otherwise: T, check: (value: V, option: string) => T): T
+  /** The items of an array. Keeps holes, so that they are rejected by index. */
+  items(value: unknown, option: string): unknown[]
   /** Reports all unknown keys. Returns false for a value that is not an object. */
   keys(value: unknown, field: string, known: readonly string[]): value is object
   /** Expects an object with an entry for each name. Returns false for anything else. */
   names(value: unknown, field: string, example: string): value is object
+  /** Returns a function that reports a name that it has seen before, or that is taken. */
+  unique(code: ErrorCode, use: string, taken?: readonly string[]): (name: string, option: string) => void
   add(level: Problem['level'], code: ErrorCode, option: string, message: string): void
 }
 
@@ -36,8 +42,16 @@ export function problems(): Problems {
         return otherwise
       }
     },
+    option(value, option, otherwise, check) {
+      return value === undefined ? otherwise : this.try(option, otherwise, () => check(value, option))
+    },
+    items(value, option) {
+      if (Array.isArray(value)) return Array.from(value as unknown[])
+      this.add('error', 'OPTION_INVALID', option, `must be an array (got ${quote(value)}). Pass [ … ]`)
+      return []
+    },
     keys(value, field, known): value is object {
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      if (!isOptions(value)) {
         this.try(field, undefined, () => checkObjectKeys(value, field, known))
         return false
       }
@@ -45,10 +59,17 @@ export function problems(): Problems {
       return true
     },
     names(value, field, example): value is object {
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return true
+      if (isOptions(value)) return true
       const what = `must be an object with an entry for each name (got ${quote(value)}). Pass ${example}`
       this.add('error', 'OPTION_INVALID', field, what)
       return false
+    },
+    unique(code, use, taken = []) {
+      const seen = new Set(taken)
+      return (name, option) => {
+        if (seen.has(name)) this.add('error', code, option, `is already in use: "${name}". Use ${use}`)
+        seen.add(name)
+      }
     },
     add(level, code, option, message) {
       found.push({ level, code, option, message: `${option}: ${message}` })

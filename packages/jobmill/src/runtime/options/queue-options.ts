@@ -1,5 +1,10 @@
-/** The queues in the options: their settings, and which of them this process serves. */
-import { nearest } from '../../job/options/known-keys.ts'
+/**
+ * The queues in the options: their settings, the queue of each kind, and which queues this process serves.
+ */
+import { DEFAULTS } from '../../job/defaults.ts'
+import type { AnyJob } from '../../job/definition.ts'
+import { invalidValue, quote } from '../../job/errors.ts'
+import { checkObjectKeys, nearest } from '../../job/options/known-keys.ts'
 import { checkName } from '../../job/names.ts'
 import { prepareQueueChange, type QueueChange, type QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { Problems } from './problems.ts'
@@ -24,50 +29,65 @@ export function queueSettings(
   })
 }
 
-export interface Served {
-  readonly serve: readonly string[] | undefined
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** The queues that the kinds of this process route to. */
-  readonly routed: readonly string[]
+/** `{ 'email.': 'mail', 'github.': 'github' }`: the longest matching prefix wins. */
+export type Route = Readonly<Record<string, string>> | ((kind: string) => string)
+
+/** The queue of a kind: from the kind itself, a table of prefixes, a function, or `default`. */
+export function router(
+  route: Route | undefined,
+  jobs: readonly AnyJob[],
+  found: Problems,
+): (kind: string) => string {
+  const own = new Map(
+    jobs.flatMap(({ kind, queue }) => (queue === undefined ? [] : [[kind, queue] as const])),
+  )
+  const otherwise = found.try('route', defaultQueue, () => ruleOf(route, found))
+  return (kind) => own.get(kind) ?? otherwise(kind)
 }
 
-/** The option wins over the variable, which wins over the queues of the kinds. Duplicates are dropped. */
-export function servedQueues({ serve, env, routed }: Served, found: Problems): string[] {
-  const variable = env['JOBMILL_QUEUES']
+const defaultQueue = (): string => DEFAULTS.queue
+
+function ruleOf(route: Route | undefined, found: Problems): (kind: string) => string {
+  if (route === undefined) return defaultQueue
+  if (typeof route === 'function') return (kind) => checkName(route(kind), `route(${quote(kind)})`)
+  if (typeof route !== 'object' || route === null) {
+    const fix = "Pass { 'email.': 'mail' } or (kind) => queue"
+    throw invalidValue('route', route, 'must be an object or a function', fix)
+  }
+  checkObjectKeys(route, 'route', Object.keys(route))
+  for (const [prefix, queue] of Object.entries(route))
+    found.try('route', undefined, () => void checkName(queue, `route[${quote(prefix)}]`))
+  const prefixes = Object.entries(route).toSorted(([a], [b]) => b.length - a.length)
+  return (kind) => prefixes.find(([prefix]) => kind.startsWith(prefix))?.[1] ?? DEFAULTS.queue
+}
+
+/**
+ * The option wins over the variable, which wins over the queues that the kinds of this process route to.
+ * Duplicates are dropped.
+ */
+export function servedQueues(
+  serve: readonly string[] | undefined,
+  variable: string | undefined,
+  routed: readonly string[],
+  found: Problems,
+): string[] {
   if (serve !== undefined && !Array.isArray(serve)) {
     found.add('error', 'OPTION_INVALID', 'serve', "must be an array. Pass names such as ['default']")
     return []
   }
-  if (serve !== undefined)
-    return warnOfUnserved(checkNames(Array.from(serve), 'serve', found), routed, 'serve', found)
   const listed = (variable ?? '').split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
-  if (listed.length > 0) {
-    return warnOfUnserved(checkNames(listed, 'JOBMILL_QUEUES', found), routed, 'JOBMILL_QUEUES', found)
-  }
-  return [...new Set(routed)]
-}
-
-function warnOfUnserved(
-  names: string[],
-  routed: readonly string[],
-  option: string,
-  found: Problems,
-): string[] {
-  for (const queue of names.length === 0 ? [] : new Set(routed)) {
-    if (!names.includes(queue)) found.add('warning', 'QUEUES_MISSING', option, unservedKindsHere(queue))
-  }
-  return names
-}
-
-function unservedKindsHere(queue: string): string {
-  return `kinds of this process route to "${queue}", which it does not serve. Serve it here or in another process`
-}
-
-function checkNames(names: readonly unknown[], option: string, found: Problems): string[] {
-  const checked = names.flatMap((name, at) =>
+  if (serve === undefined && listed.length === 0) return [...new Set(routed)]
+  const option = serve === undefined ? 'JOBMILL_QUEUES' : 'serve'
+  const checked = (serve === undefined ? listed : Array.from(serve)).flatMap((name, at) =>
     found.try(`${option}[${at}]`, [], () => [checkName(name, `${option}[${at}]`)]),
   )
-  return [...new Set(checked)]
+  const names = new Set(checked)
+  // Without a name, this process only enqueues.
+  for (const queue of names.size === 0 ? [] : new Set(routed)) {
+    const what = `kinds of this process route to "${queue}", which it does not serve. Serve it here or in another process`
+    if (!names.has(queue)) found.add('warning', 'QUEUES_MISSING', option, what)
+  }
+  return [...names]
 }
 
 /** Settings for a queue that this process neither routes to nor serves are often a typo. */

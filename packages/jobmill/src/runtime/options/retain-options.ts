@@ -1,8 +1,8 @@
 /** The option `retain`: retention of everything except jobs. */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
-import { JobmillError, quote } from '../../job/errors.ts'
 import type { RetainRequest } from '../../store/types/replies.ts'
+import { periodMs } from './duty-options.ts'
 import type { Problems } from './problems.ts'
 
 export interface RetainOptions {
@@ -19,41 +19,22 @@ export interface RetainOptions {
   readonly metrics?: Duration
 }
 
-export interface ResolvedRetain {
-  readonly everyMs: number
-  readonly ages: Omit<RetainRequest, 'limit'>
-}
-
-function everyMs(every: Duration | undefined, found: Problems): number {
-  if (every === undefined) return DEFAULTS.retainEveryMs
-  return found.try('retain.every', DEFAULTS.retainEveryMs, () => {
-    const ms = durationMs(every, 'retain.every')
-    if (ms >= BOUNDS.shortestRetainMs) return ms
-    throw new JobmillError('DURATION_INVALID', `must be at least ${BOUNDS.shortestRetainMs} ms`, {
-      field: 'retain.every',
-      value: quote(every),
-      fix: "Pass a duration such as '1m'",
-    })
-  })
-}
-
-export function retainOptions(options: RetainOptions, found: Problems): ResolvedRetain {
+export function retainOptions(options: RetainOptions, found: Problems) {
   const given = found.keys(options, 'retain', ['every', 'events', 'ticks', 'metrics']) ? options : {}
-  const ms = (key: keyof RetainOptions, otherwise: number): number => {
-    const value = given[key]
-    return value === undefined
-      ? otherwise
-      : found.try(`retain.${key}`, otherwise, () => durationMs(value, `retain.${key}`))
-  }
+  const ms = (key: keyof RetainOptions, otherwise: number): number =>
+    found.option(given[key], `retain.${key}`, otherwise, durationMs)
   const hoursMs = ms('metrics', DEFAULTS.retainHoursMs)
   // Finer metrics expire in the same proportion.
   const scaled = (of: number): number => Math.round((of * hoursMs) / DEFAULTS.retainHoursMs)
+  const ages: Omit<RetainRequest, 'limit'> = {
+    ticksMs: ms('ticks', DEFAULTS.retainTicksMs),
+    eventsMs: ms('events', DEFAULTS.retainEventsMs),
+    metricsMs: [scaled(DEFAULTS.retainTenSecondsMs), scaled(DEFAULTS.retainMinutesMs), hoursMs],
+  }
   return {
-    everyMs: everyMs(given.every, found),
-    ages: {
-      ticksMs: ms('ticks', DEFAULTS.retainTicksMs),
-      eventsMs: ms('events', DEFAULTS.retainEventsMs),
-      metricsMs: [scaled(DEFAULTS.retainTenSecondsMs), scaled(DEFAULTS.retainMinutesMs), hoursMs],
-    },
+    ages,
+    everyMs: found.option(given.every, 'retain.every', DEFAULTS.retainEveryMs, (every, field) =>
+      periodMs(every, field, BOUNDS.shortestRetainMs, "Pass a duration such as '1m'"),
+    ),
   }
 }

@@ -5,14 +5,9 @@ import {
   type PreparedSchedule,
   prepareSchedule,
   type ScheduleOptions,
+  type ScheduleTools,
 } from '../../job/schedule/schedule-options.ts'
 import type { Problems } from './problems.ts'
-
-export interface DeclarationTools {
-  readonly jobs: readonly AnyJob[]
-  readonly queueOf: (kind: string) => string
-  readonly payloadLimitBytes: number
-}
 
 /** A typo in a kind makes jobs that no worker runs. A kind that other processes define is not a typo. */
 function warnOfKind(kind: string, jobs: readonly AnyJob[], field: string, found: Problems): void {
@@ -25,27 +20,16 @@ function warnOfKind(kind: string, jobs: readonly AnyJob[], field: string, found:
 
 export function declaredSchedules(
   schedules: readonly ScheduleOptions[],
-  { jobs, queueOf, payloadLimitBytes }: DeclarationTools,
+  { jobs, ...tools }: Omit<ScheduleTools, 'definition'> & { readonly jobs: readonly AnyJob[] },
   found: Problems,
 ): PreparedSchedule[] {
-  if (!Array.isArray(schedules)) {
-    found.add('error', 'OPTION_INVALID', 'schedules', 'must be an array. Pass [ … ]')
-    return []
-  }
   const definition = (kind: string): AnyJob | undefined => jobs.find((job) => job.kind === kind)
-  const seen = new Set<string>()
-  return Array.from(schedules as readonly ScheduleOptions[]).flatMap((given, at) => {
+  const unique = found.unique('SCHEDULE_EXISTS', 'a unique name for each schedule')
+  return (found.items(schedules, 'schedules') as ScheduleOptions[]).flatMap((given, at) => {
     const field = `schedules[${at}]`
     return found.try(field, [], () => {
-      const schedule = prepareSchedule(given, { definition, queueOf, payloadLimitBytes }, field)
-      if (seen.has(schedule.name))
-        found.add(
-          'error',
-          'SCHEDULE_EXISTS',
-          `${field}.name`,
-          `is already in use: "${schedule.name}". Use a unique name for each schedule`,
-        )
-      seen.add(schedule.name)
+      const schedule = prepareSchedule(given, { ...tools, definition }, field)
+      unique(schedule.name, `${field}.name`)
       warnOfKind(schedule.definition.kind, jobs, field, found)
       return [schedule]
     })

@@ -3,17 +3,10 @@
  */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import { durationMs, instantAt } from '../../job/duration.ts'
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue } from '../../job/errors.ts'
 import { type Resolution, RESOLUTIONS } from '../../store/types/metrics.ts'
 
-export interface MetricsWindow {
-  /** The start of the first bucket. */
-  readonly from: number
-  readonly to: number | null
-  /** Buckets start before this instant. */
-  readonly before: number
-  readonly resolution: Resolution
-}
+export type MetricsWindow = ReturnType<typeof windowOf>
 
 const HOUR = 60 * 60_000
 const [TEN_SECONDS, MINUTE, LARGEST] = RESOLUTIONS
@@ -27,21 +20,24 @@ const FINER = [
 export function windowOf(
   query: { readonly from?: unknown; readonly to?: unknown; readonly resolution?: unknown },
   now: number,
-): MetricsWindow {
+) {
   const to = query.to === undefined ? null : instantAt(query.to, 'to')
   const until = to ?? now
   const asked = query.from === undefined ? Math.max(0, until - HOUR) : instantAt(query.from, 'from')
   if (to !== null && asked >= to) {
-    throw new JobmillError('INSTANT_INVALID', 'must be after "from"', {
-      field: 'to',
-      value: quote(query.to),
-      fix: 'Pass a later instant, or omit it',
-    })
+    const fix = 'Pass a later instant, or omit it'
+    throw invalidValue('to', query.to, 'must be after "from"', fix, 'INSTANT_INVALID')
   }
   const resolution =
     query.resolution === undefined ? suiting(asked, until, now) : checkResolution(query.resolution)
-  // Open at the end, so that a clock behind the database clock hides nothing.
-  return { from: asked - (asked % resolution), to, before: to ?? BOUNDS.lastInstantAt, resolution }
+  return {
+    resolution,
+    /** The start of the first bucket. */
+    from: asked - (asked % resolution),
+    to,
+    /** Buckets start before this. Without `to` no end, so that a clock that is behind hides nothing. */
+    before: to ?? BOUNDS.lastInstantAt,
+  }
 }
 
 function suiting(from: number, until: number, now: number): Resolution {
@@ -53,9 +49,5 @@ function checkResolution(value: unknown): Resolution {
   const ms = durationMs(value, 'resolution')
   const found = RESOLUTIONS.find((one) => one === ms)
   if (found !== undefined) return found
-  throw new JobmillError('OPTION_INVALID', 'is not a supported resolution', {
-    field: 'resolution',
-    value: quote(value),
-    fix: "Use '10s', '1m' or '1h'",
-  })
+  throw invalidValue('resolution', value, 'is not a supported resolution', "Use '10s', '1m' or '1h'")
 }

@@ -1,16 +1,14 @@
 /** `mill.metrics` and `mill.timeline`: metrics over time and recorded events of all processes. */
 import { BOUNDS } from '../../job/defaults.ts'
 import { type Duration, instantAt } from '../../job/duration.ts'
-import { JobmillError, quote } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkId, checkName, checkSoughtName } from '../../job/names.ts'
-import { checkOneOf, checkWhole } from '../../job/numbers.ts'
+import { checkArray, checkOneOf, checkWhole } from '../../job/numbers.ts'
 import { instanceScope, limitScope, queueScope } from '../../observe/scopes.ts'
 import { KEPT_TYPES } from '../../observe/timeline.ts'
-import type { Platform } from '../../platform/platform.ts'
-import { cursorInvalid } from '../../store/types/job-list.ts'
+import { cursorInvalid, MAY_LAG } from '../../store/types/job-list.ts'
 import type { MetricRecord, TimelineEvent, TimelineQuery } from '../../store/types/metrics.ts'
-import type { FullStore } from '../../store/store.ts'
+import type { MillTools } from '../tools.ts'
 import {
   type InstanceSeries,
   instanceSeries,
@@ -24,7 +22,7 @@ import { windowOf } from './metrics-window.ts'
 type Instant = Date | number | string
 
 export interface MetricsQuery {
-  /** Only these queues. If only one of the three filters is given, the other two scopes are not read. */
+  /** Only these queues. If any of the three filters is given, only what the filters name is read. */
   readonly queues?: readonly string[]
   /** By id. */
   readonly instances?: readonly string[]
@@ -33,8 +31,8 @@ export interface MetricsQuery {
   readonly from?: Instant
   readonly to?: Instant
   /**
-   * `'10s'`, `'1m'` or `'1h'`. Default: the finest that suits the window (up to an hour, up to two days,
-   * longer).
+   * `'10s'`, `'1m'` or `'1h'`. Default: `'10s'` for a window of up to an hour, `'1m'` for up to two days, and
+   * `'1h'` for a longer one. An old window gets the finest that is still kept.
    */
   readonly resolution?: Duration
 }
@@ -67,15 +65,9 @@ export interface TimelineRequest {
   readonly cursor?: string
 }
 
-export interface TimelineEntry {
-  /** Rises in the order of writing. */
-  readonly n: number
-  readonly at: number
-  readonly type: string
+export interface TimelineEntry extends Omit<TimelineEvent, 'source' | 'data'> {
   /** The instance that reported it. */
   readonly instance: string
-  readonly queue: string | null
-  readonly job: string | null
   /** The other fields of the event, with errors as text. */
   readonly data: Readonly<Record<string, unknown>>
 }
@@ -94,15 +86,9 @@ export interface Observation {
   readonly timeline: (query?: TimelineRequest) => Promise<TimelinePage>
 }
 
-export interface ObservationTools {
-  /** Opens the store if it is not open yet. */
-  readonly opened: () => Promise<FullStore>
-  readonly platform: Platform
-}
-
 const LISTED = 50
 
-export function observation({ opened, platform }: ObservationTools): Observation {
+export function observation({ opened, platform }: Pick<MillTools, 'opened' | 'platform'>): Observation {
   return {
     async metrics(query = {}) {
       checkObjectKeys(query, 'query', ['queues', 'instances', 'limits', 'from', 'to', 'resolution'])
@@ -110,7 +96,8 @@ export function observation({ opened, platform }: ObservationTools): Observation
       const now = platform.now()
       const window = windowOf(query, now)
       const { resolution, from, before } = window
-      const records = await (await opened()).metrics.read({ ...scopes, resolution, from, before })
+      const store = await opened()
+      const records = await store.metrics.read({ ...scopes, resolution, from, before }, MAY_LAG)
       const shape = { ...window, now }
       return {
         from,
@@ -125,7 +112,7 @@ export function observation({ opened, platform }: ObservationTools): Observation
       checkObjectKeys(query, 'query', ['queue', 'job', 'types', 'from', 'to', 'limit', 'cursor'])
       listed(query.types, 'types').forEach((type, at) => checkOneOf(type, `types[${at}]`, KEPT_TYPES))
       const asked = timelineQuery(query)
-      const events = await (await opened()).metrics.timeline(asked)
+      const events = await (await opened()).metrics.timeline(asked, MAY_LAG)
       return { events: events.map(entryOf), next: nextPosition(events, asked) }
     },
   }
@@ -143,25 +130,13 @@ function scopesOf({ queues, instances, limits }: MetricsQuery): { scopes?: strin
 }
 
 function listed(value: readonly string[] = [], field: string): readonly string[] {
-  if (Array.isArray(value)) return value as readonly string[]
-  throw new JobmillError('OPTION_INVALID', 'must be an array', {
-    field,
-    value: quote(value),
-    fix: 'Pass an array of strings',
-  })
+  return checkArray(value, field, 'Pass an array of strings') as readonly string[]
 }
 
 /** Groups records by the part of the scope after the prefix, in the order of the store. */
 function byScope(records: readonly MetricRecord[], prefix: string): [string, MetricRecord[]][] {
-  const groups = new Map<string, MetricRecord[]>()
-  for (const record of records) {
-    if (!record.scope.startsWith(prefix)) continue
-    const name = record.scope.slice(prefix.length)
-    const group = groups.get(name)
-    if (group === undefined) groups.set(name, [record])
-    else group.push(record)
-  }
-  return [...groups]
+  const own = records.filter(({ scope }) => scope.startsWith(prefix))
+  return [...Map.groupBy(own, ({ scope }) => scope.slice(prefix.length))]
 }
 
 /** The query of the store for what a caller asked. */
@@ -189,6 +164,6 @@ function positionOf(cursor: string): number {
   return Number(cursor)
 }
 
-function entryOf({ n, at, type, source, queue, job, data }: TimelineEvent): TimelineEntry {
-  return { n, at, type, instance: source, queue, job, data: JSON.parse(data) as Record<string, unknown> }
+function entryOf({ source, data, ...event }: TimelineEvent): TimelineEntry {
+  return { ...event, instance: source, data: JSON.parse(data) as Record<string, unknown> }
 }

@@ -2,39 +2,26 @@
  * `mill.prometheus()`: counters of this process, gauges of the store and metrics of the application. A scrape
  * reads little, whatever the store holds, and answers even when the store does not.
  */
-import type { InstanceInfo } from '../../job/context.ts'
 import type { EventCounts } from '../../observe/event-hub.ts'
-import type { Observer } from '../../observe/observer.ts'
 import { dutyFamilies } from '../../observe/prometheus/of-duties.ts'
 import { processFamilies } from '../../observe/prometheus/of-process.ts'
 import { queueFamilies } from '../../observe/prometheus/of-queues.ts'
-import { resourceFamilies } from '../../observe/prometheus/of-resources.ts'
-import { storeFamilies, type StoreView } from '../../observe/prometheus/of-store.ts'
+import { resourceFamilies, storeFamilies, type StoreView } from '../../observe/prometheus/of-store.ts'
 import type { CustomMetricTools } from '../../observe/prometheus/custom-metrics.ts'
 import { exposition } from '../../observe/prometheus/text.ts'
 import { newTally } from '../../observe/tally.ts'
 import { systemUsage } from '../../platform/gauges.ts'
-import type { Platform } from '../../platform/platform.ts'
 import { within } from '../../platform/within.ts'
 import type { DutyRecord } from '../../store/types/duty.ts'
+import { MAY_LAG } from '../../store/types/job-list.ts'
 import type { DatabaseResources } from '../../store/admin/resources.ts'
-import type { FullStore } from '../../store/store.ts'
-import type { Engine } from '../engine.ts'
+import type { MillTools } from '../tools.ts'
 import type { ReadDatabaseResources } from './resources.ts'
 
-export interface PrometheusTools {
-  /** Opens the store if it is not open yet. */
-  readonly opened: () => Promise<FullStore>
-  readonly platform: Platform
-  readonly observer: Pick<Observer, 'totals'>
+interface PrometheusTools extends MillTools {
   readonly events: EventCounts
   /** Metrics that the application registered. */
   readonly own: Pick<CustomMetricTools, 'families'>
-  readonly engine: () => Pick<Engine, 'workers' | 'duties'> | null
-  /** The queues that this process works on. */
-  readonly served: () => readonly string[]
-  readonly instance: () => InstanceInfo
-  readonly version: string | null
   readonly resources: ReadDatabaseResources
   /** The name of the store. */
   readonly store: string
@@ -59,7 +46,7 @@ const NOTHING: Reading = {
 }
 
 export function prometheus(tools: PrometheusTools): () => Promise<string> {
-  const { opened, platform, observer } = tools
+  const { opened, platform, observer, lifecycle } = tools
   let reading: Promise<Reading> | null = null
 
   /**
@@ -69,7 +56,7 @@ export function prometheus(tools: PrometheusTools): () => Promise<string> {
   async function read(): Promise<Reading> {
     const store = await opened()
     const [counts, queues, instances, limits, duties, resources] = await Promise.all([
-      orNull(store.counts()),
+      orNull(store.counts(MAY_LAG)),
       orNull(store.queues.list()),
       orNull(store.instances.list()),
       orNull(store.limits.list()),
@@ -92,18 +79,24 @@ export function prometheus(tools: PrometheusTools): () => Promise<string> {
     ])
     const { queues, ...totals } = observer.totals()
     const { id, label } = tools.instance()
-    const served = tools.served().map((queue) => [queue, newTally()] as const)
+    const names = lifecycle.engine?.served ?? tools.options.serve
+    const served = names.map((queue) => [queue, newTally()] as const)
     return exposition([
       ...processFamilies({
         totals,
         events: tools.events,
-        workers: tools.engine()?.workers() ?? [],
+        workers: lifecycle.engine?.workers() ?? [],
         usage: systemUsage(),
-        info: { version: tools.version ?? '', instance: id, label: label ?? '', store: tools.store },
+        info: {
+          version: tools.options.instance.version ?? '',
+          instance: id,
+          label: label ?? '',
+          store: tools.store,
+        },
         isStoreUp: Object.values(seen).every((part) => part !== null),
       }),
       ...queueFamilies(new Map([...served, ...queues])),
-      ...dutyFamilies(tools.engine()?.duties() ?? [], seen.duties, platform.now()),
+      ...dutyFamilies(lifecycle.engine?.duties() ?? [], seen.duties, platform.now()),
       ...storeFamilies(seen),
       ...resourceFamilies(seen.resources ?? null),
       ...own,

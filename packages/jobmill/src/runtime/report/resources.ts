@@ -2,13 +2,10 @@
  * `mill.resources()`: the space that the database uses and has, and the resources of this process. Cheap
  * enough to poll every few seconds.
  */
-import type { Observer } from '../../observe/observer.ts'
 import { type GaugeReading, systemUsage, type Usage } from '../../platform/gauges.ts'
-import type { Platform } from '../../platform/platform.ts'
 import { cache } from '../../platform/cache.ts'
 import type { DatabaseResources } from '../../store/admin/resources.ts'
-import type { FullStore } from '../../store/store.ts'
-import type { StoreTools } from '../../store/admin/tools.ts'
+import type { MillTools } from '../tools.ts'
 
 export interface ResourcesView {
   /**
@@ -26,33 +23,19 @@ export interface ResourceReads {
   resources(): Promise<ResourcesView>
 }
 
-export interface ResourceTools {
-  readonly opened: () => Promise<FullStore>
-  readonly platform: Platform
-  readonly observer: Pick<Observer, 'totals'>
-  readonly tools: Pick<StoreTools, 'resources'> | null
-}
-
 /** PostgreSQL computes the size from its files, which is too expensive for every scrape and refresh. */
 const REMEMBERED_MS = 5_000
 
 export type ReadDatabaseResources = () => Promise<DatabaseResources | null>
 
-export function databaseResources({
-  opened,
-  platform,
-  tools,
-}: Omit<ResourceTools, 'observer'>): ReadDatabaseResources {
+export function databaseResources({ opened, platform, storeTools: tools }: MillTools): ReadDatabaseResources {
   return cache(platform, REMEMBERED_MS, async () => {
     await opened()
     return (await tools?.resources()) ?? null
   })
 }
 
-export function resources(
-  { platform, observer }: Pick<ResourceTools, 'platform' | 'observer'>,
-  database: ReadDatabaseResources,
-): ResourceReads {
+export function resources({ platform, observer }: MillTools, database: ReadDatabaseResources): ResourceReads {
   return {
     resources: async () => ({
       database: await database(),

@@ -59,26 +59,22 @@ interface InstanceMetrics {
   readonly eventsDropped: number
 }
 
-/** `at` is the start of the bucket. */
-type Point<Metrics> = Metrics & { readonly at: number }
+/** The metrics of the whole window, and of each bucket: `at` is its start. */
+interface Series<Metrics> {
+  readonly all: Metrics
+  readonly points: readonly (Metrics & { readonly at: number })[]
+}
 
-export interface QueueSeries {
+export interface QueueSeries extends Series<QueueMetrics> {
   readonly queue: string
-  /** The whole window. */
-  readonly all: QueueMetrics
-  readonly points: readonly Point<QueueMetrics>[]
 }
 
-export interface InstanceSeries {
+export interface InstanceSeries extends Series<InstanceMetrics> {
   readonly instance: string
-  readonly all: InstanceMetrics
-  readonly points: readonly Point<InstanceMetrics>[]
 }
 
-export interface LimitSeries {
+export interface LimitSeries extends Series<LimitMetrics> {
   readonly limit: string
-  readonly all: LimitMetrics
-  readonly points: readonly Point<LimitMetrics>[]
 }
 
 type Shape = MetricsWindow & { readonly now: number }
@@ -86,32 +82,30 @@ type Shape = MetricsWindow & { readonly now: number }
 export function queueSeries(queue: string, records: readonly MetricRecord[], shape: Shape): QueueSeries {
   const { from, to, now, resolution } = shape
   const seconds = (start: number, end: number): number => Math.max(1_000, Math.min(end, now) - start) / 1_000
-  const points = pointsOf(records)
-  return {
-    queue,
-    all: queueMetrics(merged(records), seconds(from, to ?? now)),
-    // The current bucket is partial, so its rate uses the elapsed time.
-    points: points.map(([at, data]) => ({ at, ...queueMetrics(data, seconds(at, at + resolution)) })),
-  }
+  // The current bucket is partial, so its rate uses the elapsed time.
+  const ofBucket = (data: MetricData, at: number): QueueMetrics =>
+    queueMetrics(data, seconds(at, at + resolution))
+  const all = queueMetrics(mergeAll(records), seconds(from, to ?? now))
+  return { ...seriesOf(records, ofBucket), queue, all }
 }
 
 export function instanceSeries(instance: string, records: readonly MetricRecord[]): InstanceSeries {
-  return {
-    instance,
-    all: instanceMetrics(merged(records)),
-    points: pointsOf(records).map(([at, data]) => ({ at, ...instanceMetrics(data) })),
-  }
+  return { instance, ...seriesOf(records, instanceMetrics) }
 }
 
 export function limitSeries(limit: string, records: readonly MetricRecord[]): LimitSeries {
-  return {
-    limit,
-    all: limitMetrics(merged(records)),
-    points: pointsOf(records).map(([at, data]) => ({ at, ...limitMetrics(data) })),
-  }
+  return { limit, ...seriesOf(records, limitMetrics) }
 }
 
-function merged(records: readonly MetricRecord[]): MetricData {
+function seriesOf<Metrics extends object>(
+  records: readonly MetricRecord[],
+  metrics: (data: MetricData, at: number) => Metrics,
+): Series<Metrics> {
+  const points = pointsOf(records).map(([at, data]) => ({ at, ...metrics(data, at) }))
+  return { all: metrics(mergeAll(records), 0), points }
+}
+
+export function mergeAll(records: readonly MetricRecord[]): MetricData {
   return records.reduce<MetricData>((sum, { data }) => mergeData(sum, data), {})
 }
 

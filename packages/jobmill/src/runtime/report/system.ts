@@ -1,16 +1,16 @@
 /** `mill.system()`: versions, database health, migrations, duties and store latency. */
 import { BOUNDS } from '../../job/defaults.ts'
-import { mergeData, type MetricData } from '../../job/metric-data.ts'
 import { VERSION } from '../../job/payload/version.ts'
 import { instanceScope } from '../../observe/scopes.ts'
 import { STORE_CLASSES } from '../../observe/store-timings.ts'
 import type { DatabaseHealth, SchemaStatus } from '../../store/admin/admin.ts'
+import type { InstanceRecord } from '../../store/types/instance.ts'
+import { MAY_LAG } from '../../store/types/job-list.ts'
 import { RESOLUTIONS } from '../../store/types/metrics.ts'
 import type { FullStore } from '../../store/store.ts'
-import type { StoreTools } from '../../store/admin/tools.ts'
 import { periodsOf } from '../diagnose/scene.ts'
-import type { Resolved } from '../options/options.ts'
-import { type Percentiles, percentiles, recordOf } from './series.ts'
+import type { MillTools } from '../tools.ts'
+import { mergeAll, type Percentiles, percentiles, recordOf } from './series.ts'
 import type { DutyView } from '../operate/duty-control.ts'
 
 interface SystemDuty extends DutyView {
@@ -38,26 +38,19 @@ export interface System {
   system(): Promise<SystemView>
 }
 
-export interface SystemTools {
-  readonly opened: () => Promise<FullStore>
-  readonly options: Pick<Resolved, 'retain' | 'duties' | 'platform'>
-  readonly duties: () => Promise<readonly DutyView[]>
-  /** The id of this instance. */
-  readonly instance: () => string
-  readonly tools: Pick<StoreTools, 'schema' | 'health'> | null
-}
-
 const [, MINUTE, HOUR] = RESOLUTIONS
 
-export function system(given: SystemTools): System {
-  const { opened, options, tools } = given
+export function system(
+  { opened, options, instance, storeTools: tools }: MillTools,
+  readDuties: () => Promise<readonly DutyView[]>,
+): System {
   return {
     async system() {
       const store = await opened()
       const [database, schema, duties, instances] = await Promise.all([
         tools?.health() ?? null,
         tools?.schema() ?? null,
-        given.duties(),
+        readDuties(),
         store.instances.list(),
       ])
       const periods = periodsOf(options)
@@ -66,7 +59,7 @@ export function system(given: SystemTools): System {
         store: store.name,
         version: VERSION,
         node: process.version,
-        startedAt: instances.find(({ id }) => id === given.instance())?.startedAt ?? null,
+        startedAt: instances.find(({ id }) => id === instance().id)?.startedAt ?? null,
         database,
         migrations: isThere ? (migrations as Omit<SchemaStatus, 'isThere'>) : null,
         duties: duties.map((duty) => ({
@@ -74,11 +67,7 @@ export function system(given: SystemTools): System {
           everyMs: duty.here?.everyMs ?? periods.get(duty.name) ?? null,
         })),
         // Stopped instances are kept for an hour, which is the window of this query.
-        storeTimings: await timings(
-          store,
-          instances.map(({ id }) => id),
-          options.platform.now(),
-        ),
+        storeTimings: await timings(store, instances, options.platform.now()),
       }
     },
   }
@@ -86,16 +75,17 @@ export function system(given: SystemTools): System {
 
 async function timings(
   store: FullStore,
-  instances: readonly string[],
+  instances: readonly InstanceRecord[],
   now: number,
 ): Promise<SystemView['storeTimings']> {
   const from = Math.max(0, now - HOUR)
-  const records = await store.metrics.read({
-    scopes: instances.map(instanceScope),
+  const query = {
+    scopes: instances.map(({ id }) => instanceScope(id)),
     resolution: MINUTE,
     from: from - (from % MINUTE),
     before: BOUNDS.lastInstantAt,
-  })
-  const all = records.reduce<MetricData>((sum, { data }) => mergeData(sum, data), {})
+  }
+  const records = await store.metrics.read(query, MAY_LAG)
+  const all = mergeAll(records)
   return recordOf(STORE_CLASSES, (name) => percentiles(all, `store.${name}`))
 }

@@ -8,10 +8,12 @@ import {
 } from '../../store/admin/admin.ts'
 import { shorten } from '../../store/admin/amounts.ts'
 import { schemaStatus } from '../../store/admin/schema-status.ts'
+import { recordsOf } from '../connection/connection.ts'
 import type { PostgresSettings } from '../options.ts'
-import { appliedMigrations } from '../schema/migrate.ts'
+import { appliedMigrations, schemaSql } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
 import { pinning } from './check-horizon.ts'
+import { replica } from './check-replica.ts'
 import { create } from './create.ts'
 import { diagnose } from './diagnose.ts'
 import { drop } from './drop.ts'
@@ -23,10 +25,13 @@ export function admin(settings: PostgresSettings, sql: (text: string) => string)
   const site: Site = { settings, schema: settings.schema, sql }
   return {
     schema: () => schema(site),
+    schemaSql: () => schemaSql(sql),
     create: () => create(site),
     drop: () => drop(site),
     diagnose: (how) => diagnose(site, how),
     health: () => health(site),
+    replica: async () =>
+      settings.readUrl === null ? [] : withConnection(settings, ({ query }) => replica({ ...site, query })),
   }
 }
 
@@ -45,20 +50,17 @@ SELECT s.relname AS name, pg_total_relation_size(s.relid) AS bytes, s.n_live_tup
 async function health({ settings, schema }: Site): Promise<DatabaseHealth> {
   return withConnection(settings, async ({ query }) => {
     const [server] = await query(SERVER, [])
-    const tables = await query(TABLES, [schema, ourTables()])
+    const tables = recordsOf<TableHealth>(await query(TABLES, [schema, ourTables()]))
     const sessions = await pinning(query, OPEN_FOR_MS)
     return {
       // Drops the vendor suffix after the version number.
       server: `PostgreSQL ${String(server?.['version']).split(' ')[0]}`,
       sizeBytes: Number(server?.['bytes']),
       logBytes: null,
-      tables: tables as readonly unknown[] as readonly TableHealth[],
-      pinned: sessions.map(({ pid, name, state, query: text, open_for: ageMs }) => ({
-        pid,
-        ageMs,
-        user: name,
-        state,
-        query: shorten(text),
+      tables,
+      pinned: sessions.map(({ application: _, ...session }) => ({
+        ...session,
+        query: shorten(session.query),
       })),
     }
   })

@@ -2,6 +2,7 @@
 import { sizeText } from '../../store/admin/amounts.ts'
 import { spanText } from '../../job/text/span-text.ts'
 import { type Diagnostic, warning, ok } from '../../store/admin/admin.ts'
+import { recordsOf } from '../connection/connection.ts'
 import { ourTables } from './expected.ts'
 import type { Look } from './reach.ts'
 
@@ -17,6 +18,7 @@ const MOST_SHARE = 10
 const HOT = [
   'ready',
   'running',
+  'batch',
   'later',
   'order_queue',
   'order_check',
@@ -42,11 +44,10 @@ interface TableRow {
 }
 
 export async function bloat({ query, schema, sql }: Look): Promise<Diagnostic[]> {
-  const tables = (await query(TABLES, [schema, ourTables()])) as readonly unknown[] as readonly TableRow[]
+  const tables = recordsOf<TableRow>(await query(TABLES, [schema, ourTables()]))
   const diagnostics = tables.flatMap((table) => {
     const name = sql(`jobmill.${table.name}`)
-    if (hasManyDead(table)) return [deadRows(table, name)]
-    return isTooLarge(table) ? [tooLarge(table, name)] : []
+    return deadRows(table, name) ?? tooLarge(table, name) ?? []
   })
   const bytes = tables.reduce((sum, table) => sum + table.bytes, 0)
   return diagnostics.length > 0
@@ -54,15 +55,9 @@ export async function bloat({ query, schema, sql }: Look): Promise<Diagnostic[]>
     : [ok('bloat', `the tables take ${sizeText(bytes)}, without bloat`)]
 }
 
-function hasManyDead({ live, dead }: TableRow): boolean {
-  return dead > MOST_DEAD && dead > live * MOST_DEAD_PER_LIVE
-}
-
-function isTooLarge({ name, live, bytes }: TableRow): boolean {
-  return HOT.includes(name) && bytes > MOST_BYTES && bytes > live * BYTES_PER_ROW * MOST_SHARE
-}
-
-function deadRows({ live, dead, cleaned_ago: ago }: TableRow, name: string): Diagnostic {
+/** Null if there are few. */
+function deadRows({ live, dead, cleaned_ago: ago }: TableRow, name: string): Diagnostic | null {
+  if (dead <= MOST_DEAD || dead <= live * MOST_DEAD_PER_LIVE) return null
   const last = ago === null ? 'It was never vacuumed' : `It was last vacuumed ${spanText(ago)} ago`
   return warning(
     'bloat',
@@ -71,10 +66,12 @@ function deadRows({ live, dead, cleaned_ago: ago }: TableRow, name: string): Dia
   )
 }
 
-function tooLarge({ live, bytes }: TableRow, name: string): Diagnostic {
+/** Null if it is not. */
+function tooLarge({ name, live, bytes }: TableRow, shown: string): Diagnostic | null {
+  if (!HOT.includes(name) || bytes <= MOST_BYTES || bytes <= live * BYTES_PER_ROW * MOST_SHARE) return null
   return warning(
     'bloat',
-    `${name} takes ${sizeText(bytes)} for only ${live} rows`,
-    `Run VACUUM FULL ${name} at a quiet time. It blocks the table for a moment`,
+    `${shown} takes ${sizeText(bytes)} for only ${live} rows`,
+    `Run VACUUM FULL ${shown} at a quiet time. It blocks the table for a moment`,
   )
 }

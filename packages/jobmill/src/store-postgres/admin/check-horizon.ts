@@ -4,8 +4,8 @@
  */
 import { shorten, sizeText } from '../../store/admin/amounts.ts'
 import { spanText } from '../../job/text/span-text.ts'
-import { type Diagnostic, warning, ok } from '../../store/admin/admin.ts'
-import type { Query } from '../connection/connection.ts'
+import { type Diagnostic, type PinningSession, warning, ok } from '../../store/admin/admin.ts'
+import { type Query, recordsOf } from '../connection/connection.ts'
 import { loadPg } from '../connection/driver.ts'
 import type { Look } from './reach.ts'
 
@@ -14,8 +14,8 @@ import type { Look } from './reach.ts'
  * cleanup.
  */
 const SESSIONS = `
-SELECT pid, application_name AS application, usename AS name, coalesce(state, backend_type) AS state, query,
-       (extract(epoch FROM clock_timestamp() - xact_start) * 1000)::int8 AS open_for
+SELECT pid, application_name AS application, usename AS "user", coalesce(state, backend_type) AS state, query,
+       (extract(epoch FROM clock_timestamp() - xact_start) * 1000)::int8 AS "ageMs"
   FROM pg_stat_activity
  WHERE (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL) AND xact_start IS NOT NULL
    AND (datname = current_database() OR datname IS NULL) AND pid <> pg_backend_pid()
@@ -38,14 +38,9 @@ const HIDDEN = `
 SELECT count(*) AS n FROM pg_stat_activity
  WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start IS NULL AND pid <> pg_backend_pid()`
 
-export interface SessionRow {
-  readonly pid: number
+interface SessionRow extends PinningSession {
   readonly application: string
-  /** Null for a session of the server itself. */
-  readonly name: string | null
-  readonly state: string
   readonly query: string
-  readonly open_for: number
 }
 
 interface PreparedRow {
@@ -61,29 +56,27 @@ interface SlotRow {
 }
 
 /** Sessions with a transaction open for at least this long, oldest first. */
-export async function pinning(query: Query, openForMs: number): Promise<readonly SessionRow[]> {
-  return (await query(SESSIONS, [openForMs])) as readonly unknown[] as readonly SessionRow[]
+export async function pinning(query: Query, openForMs: number): Promise<SessionRow[]> {
+  return recordsOf(await query(SESSIONS, [openForMs]))
 }
 
 export async function horizon({ query }: Look, openForMs: number): Promise<Diagnostic[]> {
-  const rows = async <T>(text: string, values: readonly unknown[]): Promise<readonly T[]> =>
-    (await query(text, values)) as readonly unknown[] as readonly T[]
   const diagnostics = [
     ...(await pinning(query, openForMs)).map(session),
-    ...(await rows<PreparedRow>(PREPARED, [openForMs])).map(preparedTransaction),
-    ...(await rows<SlotRow>(SLOTS, [])).map(slot),
+    ...recordsOf<PreparedRow>(await query(PREPARED, [openForMs])).map(preparedTransaction),
+    ...recordsOf<SlotRow>(await query(SLOTS, [])).map(slot),
   ]
   if (diagnostics.length > 0) return diagnostics
-  const hidden = (await rows<{ n: number }>(HIDDEN, []))[0]?.n ?? 0
+  const hidden = Number((await query(HIDDEN, []))[0]?.['n'])
   const seen = hidden === 0 ? '' : ` visible to this user (GRANT pg_read_all_stats to see ${hidden} more)`
   return [ok('horizon', `no transaction${seen} has been open for ${spanText(openForMs)}`)]
 }
 
-function session({ pid, application, name, state, query, open_for: openFor }: SessionRow): Diagnostic {
-  const who = [application === '' ? 'unnamed' : application, name ?? 'server process', state].join(', ')
+function session({ pid, application, user, state, query, ageMs }: SessionRow): Diagnostic {
+  const who = [application === '' ? 'unnamed' : application, user ?? 'server process', state].join(', ')
   return warning(
     'horizon',
-    `session ${pid} (${who}) has had a transaction open for ${spanText(openFor)}, which prevents ` +
+    `session ${pid} (${who}) has had a transaction open for ${spanText(ageMs)}, which prevents ` +
       `the cleanup of dead rows. Last statement: ${shorten(query)}`,
     `End it: SELECT pg_terminate_backend(${pid}). Set idle_in_transaction_session_timeout to let the server end such sessions`,
   )

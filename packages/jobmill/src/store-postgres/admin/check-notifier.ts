@@ -7,49 +7,34 @@ import type { Platform } from '../../platform/platform.ts'
 import { sleep } from '../../platform/sleep.ts'
 import { type Diagnostic, warning, ok } from '../../store/admin/admin.ts'
 import type { Query } from '../connection/connection.ts'
-import { connectClient } from '../connection/connect-client.ts'
 import { loadPg, newClient } from '../connection/driver.ts'
-import { endSoon } from '../connection/end-client.ts'
-import type { Look } from './reach.ts'
+import { type Look, withClient } from './reach.ts'
 
 const CONNECT_MS = 5_000
 const NOTIFY_MS = 2_000
 
-export async function notifier({
-  query,
-  settings: { notifier: url, platform },
-}: Look): Promise<Diagnostic[]> {
-  if (url === null) return [ok('notifier', 'disabled: new jobs are found by polling')]
-  const client = newClient(url, {
-    application_name: 'jobmill notifier',
-    connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: CONNECT_MS,
-  })
-  // A lost connection is reported by the call in progress.
-  client.on('error', () => {})
+export async function notifier({ query, settings: { notifier: url, platform } }: Look): Promise<Diagnostic> {
+  if (url === null) return ok('notifier', 'disabled: new jobs are found by polling')
+  const times = { connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS }
+  const own = newClient(url, { application_name: 'jobmill notifier', ...times })
   try {
-    await connectClient(client, { platform, waitMs: CONNECT_MS })
-    if (await isDirect(client)) return [ok('notifier', 'connected directly to the server')]
-    if (await isDelivered(client, query, platform))
-      return [ok('notifier', 'connected through a pooler in session mode')]
-    return [
-      warning(
+    return await withClient(own, { platform, waitMs: CONNECT_MS }, async (client) => {
+      if (await isDirect(client)) return ok('notifier', 'connected directly to the server')
+      if (await isDelivered(client, query, platform))
+        return ok('notifier', 'connected through a pooler in session mode')
+      return warning(
         'notifier',
         'a pooler drops notifications (LISTEN): new jobs of other processes are found by polling, up to 640 ms late',
         'Set the option notifier to the URL of the server itself, or to false',
-      ),
-    ]
+      )
+    })
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    return [
-      warning(
-        'notifier',
-        `cannot listen for new jobs, falling back to polling: ${why}`,
-        'Check the option notifier. Behind a pooler, set it to the URL of the server itself, or to false',
-      ),
-    ]
-  } finally {
-    await endSoon(platform, client)
+    return warning(
+      'notifier',
+      `cannot listen for new jobs, falling back to polling: ${why}`,
+      'Check the option notifier. Behind a pooler, set it to the URL of the server itself, or to false',
+    )
   }
 }
 

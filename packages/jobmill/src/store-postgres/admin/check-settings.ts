@@ -4,6 +4,7 @@
  */
 import { broken, type Diagnostic, ok } from '../../store/admin/admin.ts'
 import { loadPg } from '../connection/driver.ts'
+import { recordsOf } from '../connection/connection.ts'
 import { ourTables } from './expected.ts'
 import type { Look } from './reach.ts'
 
@@ -60,7 +61,7 @@ async function settingsOff(
   check: string,
   meaning: Readonly<Record<string, string>>,
 ): Promise<Diagnostic[]> {
-  const rows = (await query(SETTINGS, [Object.keys(meaning)])) as readonly unknown[] as readonly Setting[]
+  const rows = recordsOf<Setting>(await query(SETTINGS, [Object.keys(meaning)]))
   return rows.map((row) =>
     broken(check, `${row.name} is off: ${meaning[row.name]}`, `Turn it on: ${statementToTurnOn(row)}`),
   )

@@ -1,15 +1,13 @@
 /** Creates the database, through the maintenance database, and the schema in it. */
 import type pg from 'pg'
 import { JobmillError } from '../../job/errors.ts'
-import { connectClient } from '../connection/connect-client.ts'
-import { endSoon } from '../connection/end-client.ts'
 import { codeOf, toJobmillError } from '../connection/errors.ts'
 import { schemaExists } from '../schema/migrate.ts'
 import type { PostgresSettings } from '../options.ts'
 import { loadPg, newClient } from '../connection/driver.ts'
-import { type Address, inMaintenanceDatabase } from '../connection/server-address.ts'
+import { inMaintenanceDatabase } from '../connection/server-address.ts'
 import { ENCODING } from '../connection/server-version.ts'
-import { withConnection, withConnectionIfThere, type Site } from './reach.ts'
+import { withClient, withConnection, withConnectionIfThere, type Site } from './reach.ts'
 
 /** duplicate_schema, or unique_violation if two processes create the schema at the same time. */
 const ALREADY_EXISTS = ['42P06', '23505']
@@ -32,10 +30,13 @@ export async function create({ settings, schema, sql }: Site): Promise<boolean> 
 
 /** Returns false if another process was faster. */
 async function createDatabase(settings: PostgresSettings): Promise<boolean> {
-  const name = newClient(settings.url).database ?? ''
-  const maintenance = inMaintenanceDatabase(settings.url)
+  const { url, platform, deadlineMs: waitMs } = settings
+  const name = newClient(url).database ?? ''
+  const times = { connectionTimeoutMillis: waitMs, query_timeout: waitMs }
   try {
-    await withOwnClient(settings, maintenance, async (client) => {
+    // CREATE DATABASE cannot run in a transaction, and our connections may start one for every statement.
+    const own = newClient(inMaintenanceDatabase(url), { application_name: 'jobmill', ...times })
+    await withClient(own, { platform, waitMs }, async (client) => {
       const like = await likeTemplate(client)
       await client.query(`CREATE DATABASE ${loadPg().escapeIdentifier(name)}${like}`)
     })
@@ -56,25 +57,4 @@ async function likeTemplate(client: pg.Client): Promise<string> {
     `SELECT pg_encoding_to_char(encoding) AS encoding FROM pg_database WHERE datname = 'template1'`,
   )
   return rows[0]?.encoding === ENCODING ? '' : ` TEMPLATE template0 ENCODING '${ENCODING}' LOCALE 'C'`
-}
-
-/** CREATE DATABASE cannot run in a transaction, and our connections may start one for every statement. */
-async function withOwnClient(
-  { platform, deadlineMs }: PostgresSettings,
-  address: Address,
-  work: (client: pg.Client) => Promise<void>,
-): Promise<void> {
-  const client = newClient(address, {
-    application_name: 'jobmill',
-    connectionTimeoutMillis: deadlineMs,
-    query_timeout: deadlineMs,
-  })
-  // A lost connection is reported by the call in progress.
-  client.on('error', () => {})
-  try {
-    await connectClient(client, { platform, waitMs: deadlineMs })
-    await work(client)
-  } finally {
-    await endSoon(platform, client)
-  }
 }

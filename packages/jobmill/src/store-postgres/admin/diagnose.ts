@@ -14,6 +14,7 @@ import { wrongRowCounts } from '../schema/single-rows.ts'
 import { bloat } from './check-bloat.ts'
 import { horizon } from './check-horizon.ts'
 import { notifier } from './check-notifier.ts'
+import { replica } from './check-replica.ts'
 import { drift } from './check-schema.ts'
 import { clock, connections, encoding, version } from './check-server.ts'
 import { autovacuum, durability } from './check-settings.ts'
@@ -48,11 +49,12 @@ export async function diagnose(
         ['autovacuum', () => autovacuum(look)],
         ['horizon', () => horizon(look, openForMs)],
         ['bloat', () => bloat(look)],
-        ['notifier', () => notifier(look)],
-        ['encoding', () => encoding(look)],
-        ['clock', () => clock(look)],
-        ['connections', () => connections(look)],
-        ['server', () => version(look)],
+        ['notifier', async () => [await notifier(look)]],
+        ['replica', whole.only(() => replica(look))],
+        ['encoding', async () => [await encoding(look)]],
+        ['clock', async () => [await clock(look)]],
+        ['connections', async () => [await connections(look)]],
+        ['server', async () => [await version(look)]],
       ],
       wasAnswered,
     )
@@ -82,11 +84,11 @@ async function rows({ query, sql }: Look): Promise<Diagnostic[]> {
   })
   if (wrong === null) return []
   if (wrong.length === 0) return [ok('rows', 'every table for a single row has one')]
-  return wrong.map(({ name, count }) =>
+  return wrong.map(({ name, count, wanted }) =>
     broken(
       'rows',
-      `the table ${sql(`jobmill.${name}`)} has ${count} rows instead of 1`,
-      'Restart a process that uses this database: it restores the single row when it starts',
+      `the table ${sql(`jobmill.${name}`)} has ${count} rows instead of ${wanted}`,
+      'Restart a process that uses this database: it restores the right rows when it starts',
     ),
   )
 }

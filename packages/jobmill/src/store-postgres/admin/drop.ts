@@ -31,38 +31,31 @@ SELECT EXISTS (
 
 export async function drop(site: Site): Promise<Dropped> {
   const { settings, schema, sql } = site
-  const dropped = await withConnectionIfThere(settings, ({ transaction }) =>
+  const alive = await withConnectionIfThere(settings, ({ transaction }) =>
     transaction(async (query) => {
       await lockMigrations(query, schema)
       await query(WAIT, [])
       const applied = await appliedMigrations(query, site)
-      if (applied === null) return { alive: [] }
+      if (applied === null) return []
       checkKnown(applied)
       const found = await partsIn(query, schema)
-      if (found.has('table instance')) {
-        const alive = await aliveIn(query, site)
-        if (alive.length > 0) return { alive }
-      }
-      await dropParts(
-        query,
-        sql,
-        madeBy(applied).filter((part) => found.has(part)),
-      )
+      const alive = found.has('table instance') ? await aliveIn(query, site) : []
+      if (alive.length > 0) return alive
+      const parts = madeBy(applied).filter((part) => found.has(part))
+      await dropParts(query, sql, parts)
       const [row] = await query(EMPTY_AND_OURS, [schema])
       if (row?.['is_so'] === true) await query(`DROP SCHEMA ${sql('jobmill.').slice(0, -1)}`, [])
-      return { alive: [] }
+      return []
     }),
   )
-  return dropped ?? { alive: [] }
+  return { alive: alive ?? [] }
 }
 
 /** A newer release may have created objects that this one does not know. */
 function checkKnown(applied: readonly AppliedMigration[]): void {
   const newest = MIGRATIONS.at(-1)?.number ?? 0
-  checkApplied(
-    applied.filter(({ number }) => number > newest),
-    MIGRATIONS,
-  )
+  const newer = applied.filter(({ number }) => number > newest)
+  checkApplied(newer, MIGRATIONS)
 }
 
 /**
@@ -90,11 +83,7 @@ function madeBy(applied: readonly AppliedMigration[]): string[] {
   return [...expectedParts().keys()].filter((part) => made.has(part.replace(/\(.*/, '')))
 }
 
-async function dropParts(
-  query: Query,
-  sql: (text: string) => string,
-  parts: readonly string[],
-): Promise<void> {
+async function dropParts(query: Query, sql: Site['sql'], parts: readonly string[]): Promise<void> {
   const named = (kind: string): string =>
     parts
       .filter((part) => part.startsWith(`${kind} `))

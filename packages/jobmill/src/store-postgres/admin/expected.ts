@@ -8,21 +8,24 @@ import { nameOf, type Parts } from '../../store/admin/drift.ts'
 export const EXPECTED = `
 function add_names_version(): f1b1858f42b121644dc9380cf9256b06
 function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 3fa4ba7859e589b40b95ab2b9a9b6455
-function claim_ready(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean): b04195f7e3160fa550a53b2e2a4107e0
-function enqueue_alike(bigint, uuid[], integer, integer, smallint, smallint, text, uuid, integer, integer[], bigint[], integer[], text, text): c7152b76425b21ba76c4137bdf50cc0a
-function enqueue_due(bigint, uuid[], integer[], integer[], smallint[], smallint[], text, bigint[], text[], text, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[]): 87d8f9bead04eb3f12d425375365161f
-function finish_done(bigint, uuid[], bigint[], bigint[], text, integer): 7787f24c3a83b97a05ad91fa17509767
-function forget_done(uuid[], bigint[]): c976f108c8bb56d56e46f9dd2eb3fe38
-function heartbeat(text): efa9927b549d7c8d26b4dd67de6d813e
-function may_begin(uuid, integer, smallint, bigint, integer[], bigint[], integer[]): 04264c80a51655404ab9e3e8b6e3d908
+function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean): 2a84c7b2891ecf6e1601a5ded792ad03
+function enqueue(bigint, boolean, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[], text, text, integer): f33fe92131bab4f4138b4f0f60ee03e1
+function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): f0f1ea24145c7152c652f72b8bc29bfb
+function finish_each(bigint, json, integer, bigint[], bigint[]): 5c3dc8548f0690427c6c0ae7b0a9a4bd
+function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 6e95309d2e10b9d68304264146561cca
+function heartbeat(text): 47f5152d38ac4791b13ac9691410817a
+function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): f0d61975714d437dbe6daaf6712b453f
+function limited(integer[], integer[]): 78a3b249f5706961db56d50a0adee5a8
 function names_added(): a7887f882958b34851e23dab238dcf7a
 function names_altered(): 16fe5b6cc3357604415018f1c50427d0
 function names_unknown(): 327e2cf02a43ee3504db8109e33c378c
 function next_due(bigint): 81b14d333632aaad4fcc4610f9a07ba1
-function open_heads(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 1cf132b4024932e03d9e4d414eae5305
 function permits_freed(uuid[]): 95b0504453c1c12b981309a9e7c62c84
+function unpack(bigint[], uuid[], uuid[]): 9da7d4212885139cdb0e6c2202423364
 index attempt.attempt_ended: CREATE INDEX attempt_ended ON jobmill.attempt USING btree (queue_id, ended_as, ended_at, job_id) WHERE (ended_as IS NOT NULL)
 index attempt.attempt_pkey: ALTER TABLE jobmill.attempt ADD CONSTRAINT attempt_pkey PRIMARY KEY (job_id, token)
+index batch.batch_instance: CREATE INDEX batch_instance ON jobmill.batch USING btree (instance)
+index batch.batch_pkey: ALTER TABLE jobmill.batch ADD CONSTRAINT batch_pkey PRIMARY KEY (token, queue_id)
 index dedupe.dedupe_expiry: CREATE INDEX dedupe_expiry ON jobmill.dedupe USING btree (expires_at) WHERE (expires_at IS NOT NULL)
 index dedupe.dedupe_pkey: ALTER TABLE jobmill.dedupe ADD CONSTRAINT dedupe_pkey PRIMARY KEY (key)
 index duty.duty_pkey: ALTER TABLE jobmill.duty ADD CONSTRAINT duty_pkey PRIMARY KEY (name)
@@ -76,15 +79,17 @@ index tick.tick_pkey: ALTER TABLE jobmill.tick ADD CONSTRAINT tick_pkey PRIMARY 
 index tick.tick_served: CREATE INDEX tick_served ON jobmill.tick USING btree (served_at)
 index total.total_pkey: ALTER TABLE jobmill.total ADD CONSTRAINT total_pkey PRIMARY KEY (queue_id, state)
 sequence kind_ids: integer
+sequence last_claim: bigint
 sequence queue_ids: integer
 sequence seq: bigint
 sequence token: bigint
 table attempt: attempt smallint NOT NULL; crashes smallint NOT NULL; ended_as smallint; ended_at bigint NOT NULL; error text; instance uuid; job_id uuid NOT NULL; log text; outcome smallint NOT NULL; queue_id integer NOT NULL; result json; spent smallint NOT NULL; started_at bigint; taken_back boolean NOT NULL DEFAULT false; token bigint NOT NULL; tries integer NOT NULL
+table batch: gone uuid[] NOT NULL DEFAULT '{}'::uuid[]; ids uuid[] NOT NULL; instance uuid NOT NULL; queue_id integer NOT NULL; ready_ats bigint[] NOT NULL; seqs bigint[] NOT NULL; started_at bigint NOT NULL; token bigint NOT NULL
 table dedupe: expires_at bigint; job_id uuid NOT NULL; key text NOT NULL
 table duty: expires_at bigint; failures bigint NOT NULL; last_success_at bigint; leader uuid; name text NOT NULL
 table event: at bigint NOT NULL; data json NOT NULL; job_id uuid; n bigint NOT NULL GENERATED ALWAYS AS IDENTITY; queue text; source uuid NOT NULL; type text NOT NULL
 table instance: capacity integer NOT NULL; ended_at bigint; expires_at bigint NOT NULL; id uuid NOT NULL; kinds text[] NOT NULL; label text; lost boolean; on_dead text[] NOT NULL DEFAULT '{}'::text[]; queues text[] NOT NULL; renewed_at bigint NOT NULL; started_at bigint NOT NULL; version text
-table job: dedupe_key text; enqueued_at bigint NOT NULL; hold_ms bigint; id uuid NOT NULL; kind_id integer NOT NULL; max_attempts smallint NOT NULL; metadata json; order_key text; payload json NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tags text[]; timeout_ms bigint
+table job: dedupe_key text; enqueued_at bigint NOT NULL; hold_after text; hold_ms bigint; id uuid NOT NULL; kind_id integer NOT NULL; max_attempts smallint NOT NULL; metadata json; order_key text; payload json NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tags text[]; timeout_ms bigint
 table job_tag: job_id uuid NOT NULL; tag text NOT NULL
 table kind: id integer NOT NULL DEFAULT nextval('jobmill.kind_ids'::regclass); name text NOT NULL
 table later: attempt smallint NOT NULL; crashes smallint NOT NULL; due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
@@ -100,11 +105,11 @@ table order_check: n bigint NOT NULL GENERATED ALWAYS AS IDENTITY; order_key tex
 table order_lock: job_id uuid NOT NULL; order_key text NOT NULL; queue_id integer NOT NULL
 table order_queue: due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; order_key text NOT NULL; pos bigint NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
 table permit: amount integer NOT NULL; holder uuid NOT NULL; instance uuid NOT NULL; limit_name text NOT NULL; token bigint
-table queue: backoff_base_ms bigint NOT NULL; backoff_enabled boolean NOT NULL; backoff_max_ms bigint NOT NULL; code json; cool_until bigint NOT NULL DEFAULT 0; declared boolean NOT NULL DEFAULT true; id integer NOT NULL DEFAULT nextval('jobmill.queue_ids'::regclass); keep_cancelled integer; keep_dead integer; keep_done integer; limit_name text; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paused boolean NOT NULL; retain_cancelled_ms bigint; retain_dead_ms bigint; retain_done_ms bigint; throttles integer NOT NULL DEFAULT 0; workers integer
+table queue: backoff_base_ms bigint NOT NULL; backoff_enabled boolean NOT NULL; backoff_max_ms bigint NOT NULL; code json; cool_until bigint NOT NULL DEFAULT 0; id integer NOT NULL DEFAULT nextval('jobmill.queue_ids'::regclass); keep_cancelled integer; keep_dead integer; keep_done integer; limit_name text; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paused boolean NOT NULL; retain_cancelled_ms bigint; retain_dead_ms bigint; retain_done_ms bigint; throttles integer NOT NULL DEFAULT 0; workers integer
 table ready: attempt smallint NOT NULL; crashes smallint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; ready_at bigint NOT NULL; seq bigint NOT NULL; tries integer NOT NULL
 table recorded: recorded_at bigint NOT NULL; seq bigint NOT NULL; source uuid NOT NULL
 table running: attempt smallint NOT NULL; cancel_reason text; crashes smallint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; instance uuid NOT NULL; kind_id integer NOT NULL; log text; priority smallint NOT NULL; progress json; queue_id integer NOT NULL; ready_at bigint NOT NULL; seq bigint NOT NULL; started_at bigint NOT NULL; token bigint NOT NULL; tries integer NOT NULL
-table schedule: code json; created_at bigint NOT NULL; deleted boolean NOT NULL DEFAULT false; error text; last_at bigint; last_job uuid; last_outcome text; missed bigint NOT NULL DEFAULT 0; name text NOT NULL; next_at bigint; operator json NOT NULL; paused boolean NOT NULL; planned boolean NOT NULL DEFAULT false; revision bigint NOT NULL; stamps json NOT NULL DEFAULT '{}'::json; version bigint
+table schedule: code json; created_at bigint NOT NULL; deleted boolean NOT NULL DEFAULT false; error text; last_at bigint; last_job uuid; last_outcome text; missed bigint NOT NULL DEFAULT 0; name text NOT NULL; next_at bigint; overrides json NOT NULL; paused boolean NOT NULL; planned boolean NOT NULL DEFAULT false; revision bigint NOT NULL; version bigint
 table secret: value text NOT NULL
 table settings: version bigint NOT NULL
 table slot: instance uuid NOT NULL; queue_id integer NOT NULL; workers integer NOT NULL

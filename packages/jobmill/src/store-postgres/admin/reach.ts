@@ -2,7 +2,10 @@
  * A single connection for the tools, separate from the store's. It has the deadlines of the store and is
  * always closed.
  */
+import type pg from 'pg'
+import { type ConnectOptions, connectClient } from '../connection/connect-client.ts'
 import { type Connection, connect, type Query } from '../connection/connection.ts'
+import { endSoon } from '../connection/end-client.ts'
 import { codeOf } from '../connection/errors.ts'
 import type { PostgresSettings } from '../options.ts'
 
@@ -40,5 +43,21 @@ export async function withConnectionIfThere<T>(
   } catch (error) {
     if (codeOf(error) === '3D000') return null
     throw error
+  }
+}
+
+/** Runs `work` on a client without a pool, for statements that need a session of their own. */
+export async function withClient<T>(
+  client: pg.Client,
+  options: ConnectOptions,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  // A lost connection is reported by the call in progress.
+  client.on('error', () => {})
+  try {
+    await connectClient(client, options)
+    return await work(client)
+  } finally {
+    await endSoon(options.platform, client)
   }
 }

@@ -3,62 +3,50 @@
  * what was claimed.
  */
 import { available, afterSpending } from '../../job/limit/budget.ts'
-import type { ClaimRequest } from '../../store/types/claim.ts'
-import { claimFields, claimStatement, leaseRows } from './claim-statement.ts'
-import type { Query, Row } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
-import { type LockedLimit, lockLimits, permitsOut, writeStates } from '../limits/limit-rows.ts'
+import { type Context, inTransaction } from '../context.ts'
+import { lockLimits, permitsOut, writeStates } from '../limits/limit-rows.ts'
+import { type Call, claimOnce, type Reply } from './claim-once.ts'
+import type { LimitedQueue } from './limited.ts'
+import { fullLook } from './scan-cursors.ts'
 
-interface LimitedRoom {
-  readonly queue: string
-  readonly room: number
-  readonly limit: string
-}
-
-/** Claims at most `request.limit` jobs, queue by queue. Returns the rows unsorted. */
-export function claimLimited(
+/** Claims at most `call.limit` jobs, queue by queue. */
+export async function claimLimited(
   context: Context,
-  request: ClaimRequest,
-  rooms: readonly LimitedRoom[],
-): Promise<Row[]> {
-  return context.connection.transaction(async (query) => {
-    const limits = await lockLimits(context, query, new Set(rooms.map(({ limit }) => limit)))
-    const held = await permitsOut(context, query, limits.values())
-    const rows: Row[] = []
+  call: Call,
+  limited: readonly LimitedQueue[],
+): Promise<readonly Reply[]> {
+  const isScan = call.quarantined === 'skip'
+  const open = limited.filter((one) => one.available > 0 && (isScan ? one.ready : one.quarantined))
+  if (open.length === 0) return []
+  return inTransaction(context, async (inside) => {
+    const limits = await lockLimits(inside, new Set(open.map(({ limit }) => limit.name)))
+    const held = await permitsOut(inside, limits.values())
+    const replies: Reply[] = []
     const changed = new Set<string>()
-    for (const { queue, room, limit: name } of rooms) {
-      const limit = limits.get(name)
+    let left = call.limit
+    for (const { queue, limit: seen } of open) {
+      const limit = limits.get(seen.name)
       if (limit === undefined) continue
-      const { settings, state, now } = limit
+      const { name, settings, state, now } = limit
       const out = held.get(name) ?? 0
-      const most = Math.min(room, available(settings, state, { now, held: out }), request.limit - rows.length)
+      const budget = available(settings, state, { now, held: out })
+      const most = Math.min(call.rooms.get(queue) ?? 0, budget, left)
       if (most === 0) continue
-      const taken = await claimSome(context, query, request, { queue, limit, most })
-      if (taken.length === 0) continue
-      rows.push(...taken)
-      held.set(name, out + taken.length)
-      limits.set(name, { ...limit, state: afterSpending(settings, state, taken.length, now) })
+      const rooms = new Map([[queue, most]])
+      const looks = new Map(isScan ? [[queue, fullLook(queue)]] : [])
+      const inLimit = { name, hasPermits: settings.type === 'concurrency' }
+      const own = { ...call, limit: most, rooms, looks, inLimit }
+      const reply = await claimOnce(inside, own, inside.connection.tuples)
+      const taken = reply.rows.length
+      if (taken === 0) continue
+      replies.push(reply)
+      left -= taken
+      held.set(name, out + taken)
+      limits.set(name, { ...limit, state: afterSpending(settings, state, taken, now) })
       if (settings.type === 'rate') changed.add(name)
     }
-    await writeStates(
-      context,
-      query,
-      [...limits.values()].filter(({ name }) => changed.has(name)),
-    )
-    return rows
+    const spent = [...limits.values()].filter(({ name }) => changed.has(name))
+    await writeStates(inside, spent)
+    return replies
   })
-}
-
-async function claimSome(
-  context: Context,
-  query: Query,
-  request: ClaimRequest,
-  from: { readonly queue: string; readonly limit: LockedLimit; readonly most: number },
-): Promise<readonly Row[]> {
-  const { queue, limit, most } = from
-  const part = limit.settings.type === 'concurrency' ? 'permits' : 'budget'
-  const fields = claimFields(request, [{ queue, room: most }], limit.name)
-  return leaseRows(
-    await run(context, query, claimStatement(context, most, request.quarantined, part), fields),
-  )
 }

@@ -1,4 +1,4 @@
-/** Converts the rows of jobmill.claim_ready to leases. */
+/** Converts the rows of jobmill.claim to leases. */
 import type { Lease } from '../../store/types/claim.ts'
 import type { NameMap } from '../names/name-map.ts'
 
@@ -26,34 +26,14 @@ interface Rare {
   readonly order_key: string | null
 }
 
-/** A lease with its sequence number. */
-export interface Placed {
-  readonly lease: Lease
-  readonly seq: number
-}
-
-/** Values shared by all rows of a reply. */
-interface Common {
-  readonly token: number
-  readonly now: number
-}
-
-export function leaseOfRow(map: NameMap, row: LeaseRow, { token, now }: Common): Lease {
-  const [
-    id,
-    queueId,
-    kindId,
-    priority,
-    ,
-    attempt,
-    maxAttempts,
-    crashes,
-    readyAt,
-    enqueuedAt,
-    payload,
-    rareText,
-  ] = row
-  const rare = rareText === null ? null : (JSON.parse(rareText) as Rare)
+/** `token` and `now` are shared by all rows of a reply. */
+export function leaseOfRow(
+  map: NameMap,
+  row: LeaseRow,
+  { token, now }: { readonly token: number; readonly now: number },
+): Lease {
+  const [id, queueId, kindId, priority, , attempt, most, crashes, readyAt, enqueuedAt, payload, more] = row
+  const rare = more === null ? null : (JSON.parse(more) as Rare)
   return {
     id,
     token,
@@ -61,7 +41,7 @@ export function leaseOfRow(map: NameMap, row: LeaseRow, { token, now }: Common):
     queue: map.queues.name(queueId),
     priority: priority ?? 0,
     attempt: attempt ?? 1,
-    maxAttempts,
+    maxAttempts: most,
     crashes: crashes ?? 0,
     payload,
     timeoutMs: rare?.timeout_ms ?? null,
@@ -72,8 +52,4 @@ export function leaseOfRow(map: NameMap, row: LeaseRow, { token, now }: Common):
     readyAt,
     waitedMs: now - readyAt,
   }
-}
-
-export function placedOfRow(map: NameMap, row: LeaseRow, common: Common): Placed {
-  return { lease: leaseOfRow(map, row, common), seq: row[4] }
 }

@@ -2,8 +2,8 @@
 import { STATE_CODE } from '../../job/state.ts'
 import type { Staged } from '../../store/types/replies.ts'
 import type { Row } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
-import { FIRST_DUE } from './due-floor.ts'
+import { ask, type Context } from '../context.ts'
+import { FIRST_DUE } from './due-cursor.ts'
 import { dueMoved, GIVEN_CTE, HAS_ORDER_LOCK, NEEDS_ORDER_LOCK, NOW, queueName } from '../fragments.ts'
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
 
@@ -72,33 +72,32 @@ SELECT ${queueName('p.queue_id')} AS queue, coalesce(p.ready, 0)::int4 AS ready,
   LEFT JOIN (SELECT queue_id, count(*) AS ready FROM promoted GROUP BY 1) AS p ON true`
 
 export async function stage(context: Context, limit: number): Promise<Staged> {
-  const { query } = context.connection
   const due = await stageDueJobs(context, limit)
-  const orderQueues = await run(context, query, stageOrderQueues(limit), '')
-  const found = sum(due.map((row) => row['found']))
-  const staged = sum(due.map((row) => row['ready']))
-  const promoted = sum(orderQueues.map((row) => row['ready']))
+  const orderQueues = await ask(context, stageOrderQueues(limit))
+  const promoted = sum(orderQueues, 'ready')
   const counts = readyCounts()
-  for (const row of [...due, ...orderQueues])
-    if (row['ready'] !== 0) counts.add(row['queue'], Number(row['ready']))
+  for (const { queue, ready } of [...due, ...orderQueues]) if (ready !== 0) counts.add(queue, Number(ready))
   notifyFor(context, counts)
-  const queues = [...counts.byQueue.keys()].toSorted()
   const allCallsSeen = Number(orderQueues[0]?.['calls'] ?? 0) < MOST_CALLS
-  return { ready: staged + promoted, more: found >= limit || promoted >= limit || !allCallsSeen, queues }
+  return {
+    ready: sum(due, 'ready') + promoted,
+    more: sum(due, 'found') >= limit || promoted >= limit || !allCallsSeen,
+    queues: [...counts.byQueue.keys()].toSorted(),
+  }
 }
 
 /** Returns one row per queue with due jobs. */
 async function stageDueJobs(context: Context, limit: number): Promise<readonly Row[]> {
   const now = context.platform.monotonic()
   const from = context.due.from(now)
-  const rows = await run(context, context.connection.query, stageDue(limit), `"since":${from ?? FIRST_DUE}`)
+  const rows = await ask(context, stageDue(limit), { since: from ?? FIRST_DUE })
   const due = rows.filter((row) => row['queue_id'] !== null)
-  const isAll = sum(due.map((row) => row['found'])) < limit
+  const isAll = sum(due, 'found') < limit
   const upTo = isAll ? Number(rows[0]?.['now']) : Math.max(...due.map((row) => Number(row['last_due'])))
   context.due.record({ from, upTo, ms: Number(rows[0]?.['ms']), now })
   return due
 }
 
-function sum(values: readonly unknown[]): number {
-  return values.reduce<number>((total, value) => total + Number(value), 0)
+function sum(rows: readonly Row[], column: string): number {
+  return rows.reduce((total, row) => total + Number(row[column]), 0)
 }

@@ -15,22 +15,11 @@ export interface ConnectOptions {
   readonly isWanted?: () => boolean
 }
 
-export async function connectClient(
-  client: pg.Client,
-  { platform, waitMs, isWanted = () => true }: ConnectOptions,
-): Promise<void> {
+export async function connectClient(client: pg.Client, options: ConnectOptions): Promise<void> {
   const asked = client as unknown as { password: unknown }
   if (typeof asked.password === 'function') {
-    const password = asked.password as () => unknown
-    asked.password = await passwordFrom(() =>
-      within(
-        platform,
-        waitMs,
-        'it',
-        Promise.resolve().then(() => password()),
-      ),
-    )
-    if (!isWanted()) throw new Error('the connection is no longer needed')
+    asked.password = await passwordFrom(asked.password as () => unknown, options)
+    if (options.isWanted?.() === false) throw new Error('the connection is no longer needed')
   }
   await client.connect()
 }
@@ -45,10 +34,10 @@ export function passwordLate(waitMs: number): JobmillError {
   return passwordError(`the password function did not answer within ${waitMs} ms`, {})
 }
 
-async function passwordFrom(ask: () => Promise<unknown>): Promise<string> {
+async function passwordFrom(ask: () => unknown, { platform, waitMs }: ConnectOptions): Promise<string> {
   let answer: unknown
   try {
-    answer = await ask()
+    answer = await within(platform, waitMs, 'it', Promise.resolve().then(ask))
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw passwordError(`the password function failed: ${why}`, { cause })

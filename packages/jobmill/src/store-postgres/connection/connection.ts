@@ -15,12 +15,18 @@ import type { Address } from './server-address.ts'
 import { statementNames } from './statement-names.ts'
 
 export type Row = Readonly<Record<string, unknown>>
+
+/** Rows whose columns are the fields of a record. */
+export function recordsOf<T>(rows: readonly Row[]): T[] {
+  return rows as readonly unknown[] as T[]
+}
+
 /** Runs one statement and returns its rows. */
 export type Query = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>
 /** The columns of a row in order, which is cheaper than an object with names. */
 type Tuple = readonly unknown[]
 
-export interface Statement {
+interface Statement {
   readonly text: string
   readonly values: readonly unknown[]
   /** The name of the prepared statement, so that the server parses and plans it once per connection. */
@@ -50,27 +56,15 @@ export interface ConnectionOptions {
   readonly deadlineMs: number
   /** Default true. */
   readonly namesStatements?: boolean
+  /** How often a statement is sent again that the server rolled back (default 5). */
+  readonly retries?: number
   readonly platform: Platform
 }
 
 const RETRIES = 5
 
-// int8 and numeric become numbers (all values stay below 2^53), and json stays text.
-const asNumber = (text: string): number => Number(text)
-const asText = (text: string): string => text
-const PARSERS = new Map<number, (text: string) => unknown>([
-  [20, asNumber],
-  [1700, asNumber],
-  [114, asText],
-])
-const types = {
-  getTypeParser(oid: number, format?: string): unknown {
-    return PARSERS.get(oid) ?? loadPg().types.getTypeParser(oid, format === 'binary' ? 'binary' : 'text')
-  },
-}
-
 export function connect(options: ConnectionOptions): Connection {
-  const { url, connections, deadlineMs, platform } = options
+  const { url, connections, deadlineMs, platform, retries = RETRIES } = options
   const clients = pool({ url, most: connections, waitMs: deadlineMs, platform })
   // The statements assume READ COMMITTED. If the server has another default, each statement runs in a
   // transaction that sets the level. A session setting would leak through a pooler.
@@ -88,7 +82,7 @@ export function connect(options: ConnectionOptions): Connection {
     busy?: () => Promise<boolean> | undefined,
   ): Promise<T> {
     const taken = clients.take()
-    const client = taken instanceof Promise ? await takeInTime(taken) : taken
+    const client = taken instanceof Promise ? await taken.catch(rethrowUnsent) : taken
     try {
       const result = await work(client)
       const stillBusy = busy?.()
@@ -171,7 +165,7 @@ export function connect(options: ConnectionOptions): Connection {
         return await attempt()
       } catch (error) {
         const transient = isJobmillError(error) && isTransient(error)
-        if (!transient || tries > RETRIES) throw error
+        if (!transient || tries > retries) throw error
         await sleep(platform, platform.random() * 10 * 2 ** tries)
       }
     }
@@ -187,12 +181,8 @@ export function connect(options: ConnectionOptions): Connection {
   }
 }
 
-async function takeInTime(taken: Promise<pg.Client>): Promise<pg.Client> {
-  try {
-    return await taken
-  } catch (error) {
-    throw toJobmillError(error, { sent: false })
-  }
+function rethrowUnsent(error: unknown): never {
+  throw toJobmillError(error, { sent: false })
 }
 
 function queryOf(client: pg.Client, options: ConnectionOptions): Query {
@@ -213,8 +203,8 @@ async function rollBack(query: Query, error: unknown): Promise<boolean> {
 }
 
 /**
- * After the deadline the borrower ends the client, because the outcome of a statement without a reply is
- * unknown.
+ * After the deadline, the code that borrowed the client must end it, because the outcome of a statement
+ * without a reply is unknown.
  */
 function send<R>(
   client: pg.Client,
@@ -231,7 +221,7 @@ function send<R>(
       )
     })
     // A callback is cheaper than the driver's promise, which passes the reply through three promises.
-    client.query({ text, name, values: [...values], types, rowMode } as pg.QueryConfig, (error, result) => {
+    client.query({ text, name, values: [...values], rowMode } as pg.QueryConfig, (error, result) => {
       timer.cancel()
       // The driver passes an error or a result, but declares both as present.
       if ((error as Error | null) !== null && (error as Error | undefined) !== undefined) reject(error)

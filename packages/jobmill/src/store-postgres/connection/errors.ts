@@ -62,6 +62,11 @@ export function isNumberTaken(error: unknown): boolean {
   return isOwnKeyTaken(codeOf(error) ?? '', originOf(saidBelow(error)))
 }
 
+/** Two calls drew the same lease token, which is a time. The next one differs. */
+export function isTokenTaken(error: unknown): boolean {
+  return originOf(saidBelow(error)).constraint === 'batch_pkey'
+}
+
 /** The code from the server or the driver, even inside a JobmillError. */
 export function codeOf(error: unknown): string | undefined {
   const said = saidBelow(error)

@@ -10,18 +10,6 @@ import { closeSocket, endSoon } from './end-client.ts'
 import { newClient } from './driver.ts'
 import type { Address } from './server-address.ts'
 
-export interface Pool {
-  /** Returns a connection for exclusive use: at once, or when one is free. */
-  take(): pg.Client | Promise<pg.Client>
-  /** Returns a connection to the pool, or ends it if its state is unknown. */
-  give(client: pg.Client, healthy: boolean): void
-  usage(): PoolUsage
-  /** Resolves when all connections have ended, including those in use. */
-  end(): Promise<void>
-  /** Closes the connections in use too. Their statements fail. */
-  cut(): void
-}
-
 export interface PoolOptions {
   readonly url: Address
   readonly most: number
@@ -40,7 +28,9 @@ interface Waiting {
 /** An idle connection is ended after this time. */
 const IDLE_MS = 30_000
 
-export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
+export type Pool = ReturnType<typeof pool>
+
+export function pool({ url, most, waitMs, platform }: PoolOptions) {
   /** Free connections with the time they became free, the last used at the end. */
   const free: { readonly client: pg.Client; readonly since: number }[] = []
   const waiting: Waiting[] = []
@@ -130,6 +120,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
     while (coming.size < waiting.length && open.size + coming.size < most) startConnecting()
   }
 
+  /** Returns a connection to the pool, or ends it if its state is unknown. */
   function give(client: pg.Client, healthy: boolean): void {
     if (!healthy || isEnding) return drop(client, healthy)
     if (!open.has(client)) return
@@ -153,28 +144,22 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
   }
 
   function wait(): Promise<pg.Client> {
-    return new Promise((resolve, reject) => {
-      const timer = platform.timer(waitMs, () => {
-        waiting.splice(waiting.indexOf(one), 1)
-        reject(lateError())
-      })
-      arrivals += 1
-      const one: Waiting = {
-        n: arrivals,
-        resolve(client) {
-          timer.cancel()
-          resolve(client)
-        },
-        reject(error) {
-          timer.cancel()
-          reject(error)
-        },
-      }
-      waiting.push(one)
-      connectForWaiting()
+    const { promise, resolve, reject } = Promise.withResolvers<pg.Client>()
+    arrivals += 1
+    const one: Waiting = { n: arrivals, resolve, reject }
+    const timer = platform.timer(waitMs, () => {
+      const at = waiting.indexOf(one)
+      if (at >= 0) waiting.splice(at, 1)
+      reject(lateError())
     })
+    const cancel = (): void => timer.cancel()
+    promise.then(cancel, cancel)
+    waiting.push(one)
+    connectForWaiting()
+    return promise
   }
 
+  /** Resolves when all connections have ended, including those in use. */
   async function end(): Promise<void> {
     isEnding = true
     sweep?.cancel()
@@ -188,12 +173,14 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
   }
 
   return {
-    take: () =>
+    /** Returns a connection for exclusive use: at once, or when one is free. */
+    take: (): pg.Client | Promise<pg.Client> =>
       isEnding ? Promise.reject(new Error('the connection pool is closed')) : (free.pop()?.client ?? wait()),
     give,
-    usage: () => ({ open: open.size, busy: open.size - free.length, waiting: waiting.length }),
+    usage: (): PoolUsage => ({ open: open.size, busy: open.size - free.length, waiting: waiting.length }),
     end,
-    cut() {
+    /** Closes the connections in use too. Their statements fail. */
+    cut(): void {
       void end()
       for (const client of open) closeSocket(client)
     },

@@ -64,26 +64,26 @@ export function addressOf(given: AddressOptions): Address {
     const what = ways.length === 0 ? 'is missing' : `conflicts with ${ways[0]}`
     throw invalid(ways[1] ?? 'url', what, 'Pass exactly one of url, pool and connection')
   }
-  checkPassword(password, 'password')
-  checkSsl(ssl, 'ssl')
+  checkFields({ password, ssl })
   checkConnection(connection)
   const base =
     url ?? (pool === undefined ? fieldsOf(connection, 'connection') : fieldsOf(poolOptions(pool), 'pool'))
   if (ssl === undefined && password === undefined) return base
-  const settings: ConnectionSettings = typeof base === 'string' ? { connectionString: base } : base
+  const settings = settingsOf(base)
   if (ssl !== undefined) checkSslOnce(settings.connectionString, 'ssl')
   return { ...settings, ...(ssl !== undefined && { ssl }), ...(password !== undefined && { password }) }
 }
 
+function settingsOf(address: Address): ConnectionSettings {
+  return typeof address === 'string' ? { connectionString: address } : address
+}
+
+const FIELDS_OR_URL = 'Pass { host, port, user, database, password }, or pass a URL as url'
+
 /** The secrets in a pool's options are not enumerable, so each property is read by name. */
 function fieldsOf(options: object | undefined, field: string): ConnectionSettings {
   if (typeof options !== 'object' || options === null)
-    throw invalid(
-      field,
-      'must be an object',
-      'Pass { host, port, user, database, password }, or pass a URL as url',
-      options,
-    )
+    throw invalid(field, 'must be an object', FIELDS_OR_URL, options)
   const found = options as Record<string, unknown>
   // If the URL of a pool has a password, the driver ignores the field `password`.
   const isIgnored = (key: string): boolean =>
@@ -99,17 +99,18 @@ function hasPassword(url: unknown): boolean {
 }
 
 /**
- * The address for LISTEN: the URL, with the password and TLS options of the options or the store where it has
- * none. A password belongs to one user, so another user does not get it.
+ * Another address of the same database, for LISTEN or of a replica: the URL, with the password and TLS
+ * options of the options or the store where it has none. A password belongs to one user, so another user does
+ * not get it.
  */
-export function notifierAddress(url: string, store: Address, given: AddressOptions): Address {
+export function secondAddress(url: string, store: Address, given: AddressOptions): Address {
   const { user, password } = newClient(store) as { readonly user?: string; readonly password?: Password }
   const isOwn = !hasPassword(url) && ['', user].includes(decodeURIComponent(new URL(url).username))
-  const settings: ConnectionSettings = typeof store === 'string' ? { connectionString: store } : store
-  const hasTls = given.ssl !== undefined || /[?&]ssl/.test(url)
+  const settings = settingsOf(store)
+  const isTlsSet = given.ssl !== undefined || hasTls(url)
   const address = addressOf({
-    url: hasTls || settings.ssl !== undefined ? url : withTlsOf(settings.connectionString, url),
-    ssl: given.ssl ?? (hasTls ? undefined : settings.ssl),
+    url: isTlsSet || settings.ssl !== undefined ? url : withTlsOf(settings.connectionString, url),
+    ssl: given.ssl ?? (isTlsSet ? undefined : settings.ssl),
     password: given.password ?? (isOwn ? (password ?? undefined) : undefined),
   })
   if (typeof address === 'string') return address
@@ -119,7 +120,7 @@ export function notifierAddress(url: string, store: Address, given: AddressOptio
 
 /** Adds the TLS parameters of another URL. */
 function withTlsOf(from: string | undefined, url: string): string {
-  if (from === undefined || !/[?&]ssl/.test(from)) return url
+  if (!hasTls(from)) return url
   const target = new URL(url)
   for (const [key, value] of new URL(from).searchParams)
     if (TLS_READ.includes(key)) target.searchParams.set(key, value)
@@ -132,9 +133,49 @@ function poolOptions(pool: PoolLike): object {
   throw invalid('pool', 'has no connection settings', 'Pass a pg.Pool, or url or connection instead')
 }
 
-function checkPassword(password: unknown, field: string): void {
-  if (password === undefined || typeof password === 'string' || typeof password === 'function') return
-  throw invalid(field, 'must be a string or a function', 'Pass a string, or a function that returns one')
+type FieldCheck = readonly [fits: (value: unknown) => boolean, what: string, fix: string]
+
+const TEXT: FieldCheck = [
+  (value) => typeof value === 'string',
+  'must be a string',
+  'Pass a string, or omit it',
+]
+const CHECKS: Readonly<Record<string, FieldCheck>> = {
+  connectionString: TEXT,
+  host: TEXT,
+  user: TEXT,
+  database: TEXT,
+  port: [isPort, 'must be a whole number from 1 to 65535', 'Pass a number, or omit it for 5432'],
+  password: [
+    (value) => typeof value === 'string' || typeof value === 'function',
+    'must be a string or a function',
+    'Pass a string, or a function that returns one',
+  ],
+  ssl: [
+    (value) => typeof value === 'boolean' || (typeof value === 'object' && value !== null),
+    'must be a boolean or an object',
+    'Pass true, false, or options of tls.connect() such as { ca }',
+  ],
+  sslnegotiation: [
+    (value) => value === 'postgres' || value === 'direct',
+    'must be "postgres" or "direct"',
+    'Pass one of them, or omit it',
+  ],
+  enableChannelBinding: [
+    (value) => typeof value === 'boolean',
+    'must be a boolean',
+    'Pass true or false, or omit it',
+  ],
+}
+
+function checkFields(fields: object, prefix = ''): void {
+  const given = fields as Readonly<Record<string, unknown>>
+  for (const [key, [fits, what, fix]] of Object.entries(CHECKS)) {
+    const value = given[key]
+    // No error shows a password.
+    const shown = key === 'password' ? undefined : value
+    if (value !== undefined && !fits(value)) throw invalid(`${prefix}${key}`, what, fix, shown)
+  }
 }
 
 /** Unlike a pool's settings, these are meant for this store, so unknown keys are rejected. */
@@ -142,37 +183,9 @@ function checkConnection(connection: unknown): void {
   if (typeof connection !== 'object' || connection === null) return
   const [unknown] = unknownKeys(connection, 'connection', READ)
   if (unknown !== undefined) throw unknown
-  const { password, ssl, port, ...texts } = connection as Record<string, unknown>
-  for (const key of ['connectionString', 'host', 'user', 'database']) {
-    const text = texts[key]
-    if (text !== undefined && typeof text !== 'string')
-      throw invalid(`connection.${key}`, 'must be a string', 'Pass a string, or omit it', text)
-  }
-  if (port !== undefined && !isPort(port))
-    throw invalid(
-      'connection.port',
-      'must be a whole number from 1 to 65535',
-      'Pass a number, or omit it for 5432',
-      port,
-    )
-  checkPassword(password, 'connection.password')
-  checkSsl(ssl, 'connection.ssl')
-  if (ssl !== undefined) checkSslOnce(texts['connectionString'], 'connection.ssl')
-  const { sslnegotiation: start, enableChannelBinding: binds } = texts
-  if (start !== undefined && start !== 'postgres' && start !== 'direct')
-    throw invalid(
-      'connection.sslnegotiation',
-      'must be "postgres" or "direct"',
-      'Pass one of them, or omit it',
-      start,
-    )
-  if (binds !== undefined && typeof binds !== 'boolean')
-    throw invalid(
-      'connection.enableChannelBinding',
-      'must be a boolean',
-      'Pass true or false, or omit it',
-      binds,
-    )
+  checkFields(connection, 'connection.')
+  const { connectionString: url, ssl } = connection as ConnectionSettings
+  if (ssl !== undefined) checkSslOnce(url, 'connection.ssl')
 }
 
 /** The driver also reads the text of a number, such as one of an environment variable. */
@@ -181,21 +194,15 @@ function isPort(port: unknown): boolean {
   return Number.isInteger(number) && Number(number) >= 1 && Number(number) <= 65_535
 }
 
-function checkSsl(ssl: unknown, field: string): void {
-  if (ssl === undefined || typeof ssl === 'boolean' || (typeof ssl === 'object' && ssl !== null)) return
-  throw invalid(
-    field,
-    'must be a boolean or an object',
-    'Pass true, false, or options of tls.connect() such as { ca }',
-    ssl,
-  )
-}
-
 /** The driver prefers the parameters of the URL, so `sslmode=disable` would connect without TLS. */
-function checkSslOnce(url: unknown, field: string): void {
-  if (typeof url !== 'string' || !/[?&]ssl/.test(url)) return
+function checkSslOnce(url: string | undefined, field: string): void {
+  if (!hasTls(url)) return
   const fix = 'Remove sslmode and the other ssl parameters from the URL, or omit ssl'
   throw invalid(field, 'is also set in the URL', fix)
+}
+
+function hasTls(url: string | undefined): url is string {
+  return url !== undefined && /[?&]ssl/.test(url)
 }
 
 /** Does not show a value that may be a URL with a password, a connection string or a key. */
@@ -209,16 +216,16 @@ export function invalid(field: string, what: string, fix: string, value?: unknow
 
 /** The same server, with the database that every server has. */
 export function inMaintenanceDatabase(address: Address): Address {
-  if (typeof address !== 'string' && address.connectionString === undefined)
-    return { ...address, database: 'postgres' }
-  const url = new URL(typeof address === 'string' ? address : (address.connectionString ?? ''))
+  const settings = settingsOf(address)
+  if (settings.connectionString === undefined) return { ...settings, database: 'postgres' }
+  const url = new URL(settings.connectionString)
   url.pathname = '/postgres'
-  return typeof address === 'string' ? url.href : { ...address, connectionString: url.href }
+  return { ...settings, connectionString: url.href }
 }
 
 /** For messages and logs, without the password: `user@host:port/database`. */
 export function nameOfServer(address: Address): string {
-  const url = typeof address === 'string' ? address : address.connectionString
+  const { connectionString: url } = settingsOf(address)
   if (url !== undefined) return nameOfUrl(url)
   const { user, host, port, database } = newClient(address)
   return `${user ?? ''}@${host}:${port}/${database ?? ''}`

@@ -12,11 +12,11 @@ export function versionProblem(number: number): string | null {
 export const ENCODING = 'UTF8'
 
 export const ENCODING_FIX =
-  "Use a database with this encoding: CREATE DATABASE jobs TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"
+  "Use a UTF8 database: CREATE DATABASE jobs TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"
 
 /** What is wrong with the encoding of a database; null if it is supported. */
 export function encodingProblem(encoding: string): string | null {
   return encoding === ENCODING
     ? null
-    : `the database cannot store every text, because its encoding is not ${ENCODING}`
+    : `the database cannot store all characters, because its encoding is not ${ENCODING}`
 }

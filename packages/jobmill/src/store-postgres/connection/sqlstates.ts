@@ -60,7 +60,7 @@ function isOfData(code: string, origin: Origin): boolean {
   if (DATA_CODES.has(code)) return true
   if (!DATA_CLASSES.has(code.slice(0, 2)) || NOT_DATA.has(code)) return false
   if (code === '54000') return !SERVER_LIMITS.has(origin.routine ?? '')
-  // Values are checked before they are sent, so only a missing row of ours leaves a column empty.
+  // Values are checked before they are sent, so only a missing row of Jobmill leaves a column empty.
   if (code === '23502') return !ownTables.has(origin.table ?? '')
   return !isOwnKeyTaken(code, origin)
 }
@@ -164,9 +164,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 const REFUSED = new Set(['28000', '28P01', '3D000', '42501'])
 
 export function meaningOf(code: string): Meaning {
-  return (
-    MEANINGS[code] ?? MEANINGS[code.slice(0, 2)] ?? unavailable(`the server refused the statement (${code})`)
-  )
+  return meaningAtLogin(code) ?? unavailable(`the server refused the statement (${code})`)
 }
 
 /** What an error at login means. A login has written nothing. Undefined if the code has no known meaning. */

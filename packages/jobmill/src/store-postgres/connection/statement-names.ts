@@ -4,38 +4,29 @@
  */
 import { createHash } from 'node:crypto'
 
-export interface StatementNames {
-  /** Undefined if names are disabled. */
-  readonly of: (text: string) => string | undefined
-  /** Switches to new names, because the statements under the old ones have an outdated result type. */
-  readonly renew: () => void
-  /** Disables names, with a warning the first time. */
-  readonly giveUp: (why: string) => void
-}
-
 /** With `isWanted` false, names are disabled from the start. */
-export function statementNames(isWanted: boolean): StatementNames {
+export function statementNames(isWanted: boolean) {
   const known = new Map<string, string>()
   let isGivenUp = !isWanted
   let renewals = 0
   return {
-    of(text) {
+    /** Undefined if names are disabled. */
+    of(text: string): string | undefined {
       if (isGivenUp) return undefined
-      let name = known.get(text)
-      if (name === undefined) {
-        name = `jobmill_${createHash('sha256')
-          .update(renewals === 0 ? text : `${renewals} ${text}`)
-          .digest('hex')
-          .slice(0, 32)}`
-        known.set(text, name)
-      }
+      const before = known.get(text)
+      if (before !== undefined) return before
+      const hash = createHash('sha256').update(renewals === 0 ? text : `${renewals} ${text}`)
+      const name = `jobmill_${hash.digest('hex').slice(0, 32)}`
+      known.set(text, name)
       return name
     },
-    renew() {
+    /** Switches to new names, because the statements under the old ones have an outdated result type. */
+    renew(): void {
       renewals += 1
       known.clear()
     },
-    giveUp(why) {
+    /** Disables names, with a warning the first time. */
+    giveUp(why: string): void {
       if (isGivenUp) return
       isGivenUp = true
       process.emitWarning(

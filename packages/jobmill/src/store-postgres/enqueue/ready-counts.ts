@@ -6,61 +6,67 @@ import type { Row } from '../connection/connection.ts'
 import { type Context, listOf } from '../context.ts'
 import type { NameMap } from '../names/name-map.ts'
 
-export interface ReadyCounts {
-  /** Pass 0 for a job in an order queue, so that an instance checks for a free order lock. */
-  readonly add: (queue: unknown, jobs: number) => void
-  /** Adds a READY_COUNTS value for ids of `map`: as text, or as the user's driver parsed it. */
-  readonly addCounts: (ready: unknown, map: NameMap) => void
-  /** Stores the transaction in which a statement ran. */
-  readonly noteTransaction: (row: Row | undefined) => void
-  /** The id of that transaction; null if nothing was written. */
-  readonly xid: () => string | null
-  /** Adds queues whose limit has budget again. `freed` comes from `freedFor` and is the same in every row. */
-  readonly addFreed: (rows: readonly Row[]) => void
-  readonly byQueue: ReadonlyMap<string, number>
-  readonly freedQueues: ReadonlySet<string>
-}
+export type ReadyCounts = ReturnType<typeof readyCounts>
 
-export function readyCounts(): ReadyCounts {
+export function readyCounts() {
   const byQueue = new Map<string, number>()
   const freedQueues = new Set<string>()
+  const lookQueues = new Set<string>()
   let xid: string | null = null
-  const add: ReadyCounts['add'] = (queue, jobs) => {
+  /** Pass 0 for a job in an order queue, so that an instance checks for a free order lock. */
+  function add(queue: unknown, jobs: number): void {
     // A queue whose row was deleted manually has no name, and no instance serves it.
     if (typeof queue === 'string') byQueue.set(queue, (byQueue.get(queue) ?? 0) + jobs)
   }
   return {
     byQueue,
     freedQueues,
+    lookQueues,
     add,
-    addCounts(ready, map) {
+    /** Adds the queue of a job that will be due soon, or whose order lock must be checked. */
+    addLook(queue: unknown): void {
+      if (typeof queue === 'string') lookQueues.add(queue)
+    },
+    /** Adds the ready jobs by queue id of `map`: as JSON text, or as the user's driver parsed it. */
+    addCounts(ready: unknown, map: NameMap): void {
       const counts: unknown = typeof ready === 'string' ? JSON.parse(ready) : ready
       for (const [id, jobs] of Object.entries(counts ?? {})) add(map.queues.name(Number(id)), Number(jobs))
     },
-    noteTransaction(row) {
-      if (typeof row?.['xid'] === 'string') xid = row['xid']
-    },
-    xid: () => xid,
-    addFreed(rows) {
+    /** Adds queues whose limit has budget again. `freed`, of `freedFor`, is the same in every row. */
+    addFreed(rows: readonly Row[]): void {
       for (const queue of listOf<string>(rows[0]?.['freed'])) freedQueues.add(queue)
     },
+    /** Stores the transaction in which a statement ran. */
+    noteTransaction(row: Row | undefined): void {
+      if (typeof row?.['xid'] === 'string') xid = row['xid']
+    },
+    /** The id of that transaction; null if nothing was written. */
+    xid: (): string | null => xid,
   }
 }
 
 /** Never fails: the writes are committed, and instances also poll. */
-export function notifyFor(context: Context, counts: ReadyCounts): void {
-  context.notify(notificationsOf(counts))
+export function notifyFor({ notifier }: Context, counts: ReadyCounts): void {
+  notifier.notify(notificationsOf(counts))
 }
 
 /** Notifies once the user's transaction has committed. */
-export function notifyAfterCommit(context: Context, counts: ReadyCounts): void {
+export function notifyAfterCommit({ commits }: Context, counts: ReadyCounts): void {
   const xid = counts.xid()
-  if (xid !== null) context.notifyAfterCommit(xid, notificationsOf(counts))
+  if (xid !== null) commits.add(xid, notificationsOf(counts))
 }
 
-function notificationsOf({ byQueue, freedQueues }: ReadyCounts): Notification[] {
+/** For queues that may run more jobs than before. How many is unknown. */
+export function notifyQueues({ notifier }: Pick<Context, 'notifier'>, queues: Iterable<string>): void {
+  notifier.notify(unknownJobs(queues))
+}
+
+function unknownJobs(queues: Iterable<string>): Notification[] {
+  return Array.from(queues, (queue) => ({ queue, jobs: null }))
+}
+
+function notificationsOf({ byQueue, freedQueues, lookQueues }: ReadyCounts): Notification[] {
   const ready = [...byQueue].map(([queue, jobs]) => ({ queue, jobs: Math.max(1, jobs) }))
-  // How many jobs wait for the freed budget is unknown.
-  const freed = [...freedQueues].map((queue) => ({ queue, jobs: null }))
-  return [...ready, ...freed]
+  const looks = [...lookQueues].map((queue) => ({ queue, jobs: 0 }))
+  return [...ready, ...unknownJobs(freedQueues), ...looks]
 }

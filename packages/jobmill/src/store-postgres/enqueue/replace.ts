@@ -3,12 +3,13 @@
  * removes the job from its table and inserts it where it now belongs. A claim therefore gets either the old
  * payload before, or the new one after.
  */
-import { JobmillError } from '../../job/errors.ts'
+import { DEFAULTS } from '../../job/defaults.ts'
 import type { NewJob } from '../../job/new-job.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS, NEEDS_ORDER_LOCK, queueName, TAKEN_CTE } from '../fragments.ts'
+import { keptChanging, lookAgain } from '../look-again.ts'
 import type { ReadyCounts } from './ready-counts.ts'
 
 const { scheduled, ready } = STATE_CODE
@@ -43,7 +44,8 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT queue_id, state, CASE WHEN due <= now AND NOT (${NEEDS_ORDER_LOCK}) THEN ${ready} ELSE ${scheduled} END, count(*)
     FROM moved GROUP BY 1, 2, 3
 )
-SELECT id, ${queueName('moved.queue_id')} AS queue, CASE WHEN state = ${scheduled} AND due <= now THEN (NOT (${NEEDS_ORDER_LOCK}))::int4 END AS ready FROM moved`
+SELECT id, ${queueName('moved.queue_id')} AS queue, CASE WHEN state = ${scheduled} AND due <= now THEN (NOT (${NEEDS_ORDER_LOCK}))::int4 END AS ready,
+       CASE WHEN due > now AND due <= now + ${DEFAULTS.dueSoonMs} THEN ${queueName('moved.queue_id')} END AS look FROM moved`
 
 /** Holders that no longer wait: they run, or their key no longer belongs to a live job. Uses primary keys. */
 const BEGUN = `
@@ -53,9 +55,6 @@ SELECT input.id FROM input
     OR NOT EXISTS (SELECT FROM jobmill.job AS j JOIN jobmill.dedupe AS d ON d.key = j.dedupe_key
                     WHERE j.id = input.id AND d.job_id = j.id AND d.expires_at IS NULL)`
 
-/** How often a holder may move between tables before the store reports STORE_BUSY. */
-const MOST_LOOKS = 20
-
 /** Returns the holders that were still waiting and now have the new payload. */
 export async function replaceHolders(
   context: Context,
@@ -63,26 +62,22 @@ export async function replaceHolders(
   items: readonly { readonly job: NewJob; readonly holder: string }[],
   counts: ReadyCounts,
 ): Promise<Set<string>> {
-  if (items.length === 0) return new Set()
   const replaced = new Set<string>()
-  let open = items
   // A missing holder may be moving between tables (stage, another replace). Only a holder that is known to
   // have started keeps its payload.
-  for (let look = 0; open.length > 0; look += 1) {
-    if (look === MOST_LOOKS)
-      throw new JobmillError('STORE_BUSY', 'a job kept changing state while it was being replaced', {
-        fix: 'Retry the call',
-      })
+  const moving = await lookAgain(items, async (open) => {
     for (const row of await run(context, query, REPLACE, `"jobs":[${open.map(itemText).join(',')}]`)) {
       replaced.add(String(row['id']))
+      counts.addLook(row['look'])
       if (row['ready'] !== null) counts.add(row['queue'], Number(row['ready']))
     }
-    open = open.filter(({ holder }) => !replaced.has(holder))
-    if (open.length === 0) break
-    const rows = await run(context, query, BEGUN, `"ids":${JSON.stringify(open.map(({ holder }) => holder))}`)
+    const rest = open.filter(({ holder }) => !replaced.has(holder))
+    if (rest.length === 0) return rest
+    const rows = await run(context, query, BEGUN, { ids: rest.map(({ holder }) => holder) })
     const begun = new Set(rows.map((row) => String(row['id'])))
-    open = open.filter(({ holder }) => !begun.has(holder))
-  }
+    return rest.filter(({ holder }) => !begun.has(holder))
+  })
+  if (moving.length > 0) throw keptChanging('a job kept changing state while it was being replaced')
   return replaced
 }
 

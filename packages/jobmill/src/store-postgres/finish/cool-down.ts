@@ -2,9 +2,9 @@
  * Writes the cool-downs of accepted finishes. They are rare, so a separate statement keeps the common finish
  * small.
  */
-import type { Finish } from '../../store/types/finish.ts'
+import type { CoolDown, Finish } from '../../store/types/finish.ts'
 import type { Query } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
+import { columnsOf, type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 
 // 2 to this power exceeds ten years in ms, so that the smallest base reaches any maximum.
@@ -29,35 +29,15 @@ UPDATE jobmill.queue AS q
          THEN c.now + least(c.max_ms, c.base_ms * 2 ^ least(c.throttles - 1, ${MOST_DOUBLINGS}))::int8 ELSE c.cool_until END)
   FROM cooling AS c WHERE q.id = c.id AND (c.opens OR c.now + c.for_ms > c.cool_until)`
 
-interface Asked {
-  readonly queue_id: number
-  for_ms: number
-  base_ms?: number
-  max_ms?: number
-  quiet_ms?: number
-}
+/** One request for a queue: for a time, and as an event on a curve. */
+type Asked = { readonly queueId: number; readonly forMs: number } & Partial<
+  Extract<CoolDown, { readonly baseMs: number }>
+>
 
-/**
- * Merges to one request per queue. A curve counts as an event unless an earlier item of the call already
- * cooled the queue.
- */
-function perQueue(items: readonly Finish[], queueIdOf: (item: Finish) => number): Asked[] {
-  const asked = new Map<number, Asked>()
-  for (const item of items) {
-    if (item.cool === undefined) continue
-    const queue_id = queueIdOf(item)
-    const before = asked.get(queue_id) ?? { queue_id, for_ms: 0 }
-    asked.set(queue_id, before)
-    if ('forMs' in item.cool) before.for_ms = Math.max(before.for_ms, item.cool.forMs)
-    else if (before.for_ms === 0 && before.base_ms === undefined) {
-      Object.assign(before, {
-        base_ms: item.cool.baseMs,
-        max_ms: item.cool.maxMs,
-        quiet_ms: item.cool.quietMs,
-      })
-    }
-  }
-  return [...asked.values()]
+/** A curve counts as an event unless an earlier item of the call already cooled the queue. */
+function merged(before: Asked, cool: CoolDown): Asked {
+  if ('forMs' in cool) return { ...before, forMs: Math.max(before.forMs, cool.forMs) }
+  return before.forMs === 0 ? { ...cool, ...before } : before
 }
 
 export async function coolQueues(
@@ -66,6 +46,11 @@ export async function coolQueues(
   items: readonly Finish[],
   queueIdOf: (item: Finish) => number,
 ): Promise<void> {
-  const cool = perQueue(items, queueIdOf)
-  if (cool.length > 0) await run(context, query, COOL, `"cool":${JSON.stringify(cool)}`)
+  const asked = new Map<number, Asked>()
+  for (const item of items) {
+    const queueId = queueIdOf(item)
+    const before = asked.get(queueId) ?? { queueId, forMs: 0 }
+    if (item.cool !== undefined) asked.set(queueId, merged(before, item.cool))
+  }
+  if (asked.size > 0) await run(context, query, COOL, { cool: [...asked.values()].map(columnsOf) })
 }

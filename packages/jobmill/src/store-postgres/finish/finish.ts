@@ -1,26 +1,21 @@
 /** Ends attempts: applies their transitions, detects retried calls, and enqueues follow-ups. */
 import { outcomeOfCode } from '../../job/attempt/outcome.ts'
-import { DEFAULTS } from '../../job/defaults.ts'
 import { JobmillError } from '../../job/errors.ts'
 import { type JobState, stateOfCode } from '../../job/state.ts'
 import { inRounds } from '../../store/rounds.ts'
 import { slicesOf } from '../../store/slices.ts'
 import type { Finish, Finished } from '../../store/types/finish.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
-import type { Query, Row } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
+import { unpack, unpackKnown, unpackMissing } from '../claim/unpack.ts'
+import type { Connection, Query, Row } from '../connection/connection.ts'
+import type { Context } from '../context.ts'
 import { enqueueInSlices, ensureNames, inUserTransaction } from '../enqueue/enqueue.ts'
 import { notifyAfterCommit, notifyFor, type ReadyCounts, readyCounts } from '../enqueue/ready-counts.ts'
-import { GIVEN_CTE } from '../fragments.ts'
-import { trimHistory } from '../inspect/history.ts'
+import { NamesChanged } from '../names/names-changed.ts'
 import { type Tx, txQuery } from '../tx.ts'
 import { coolQueues } from './cool-down.ts'
-import { areAlike, type Done, finishDone, forgets, isCommonFinish } from './finish-done.ts'
-import { FINISH, FINISH_FORGETTING, finishText } from './finish-statement.ts'
+import { endAttempts, isRefused } from './end-attempts.ts'
 
-/** Below this number, the extra statement costs more than the function saves. */
-const MANY = 20
-const NONE: ReadonlySet<string> = new Set()
 /** Thrown to roll back a rehearsal. */
 const REHEARSED = new JobmillError('TX_ROLLED_BACK', 'the finish was rehearsed')
 /** Runs the checks that would otherwise run at the commit. */
@@ -35,43 +30,66 @@ export async function finish(
   const isEachOnce = new Set(given.map(keyOf)).size === given.length
   // Replies are stored by item object, and the same object may occur twice in a call.
   const items = isEachOnce ? given : given.map((item) => ({ ...item }))
-  await nameFollowUps(context, items)
+  const { connection, batches } = context
   if (options.tx !== undefined) {
-    const counts = readyCounts()
+    // A row must exist before the transaction of its handler begins. See TX_STALE.
+    const tokens = batches.avoid()
+    if (tokens.length > 0) await unpack(context, connection.query, { tokens })
     const there: Context = { ...context, isUserTransaction: true }
-    const replies = await finishWith(there, txQuery(options.tx), items, counts)
+    const [replies, counts] = await finishWith(there, txQuery(options.tx), callOf(items, false))
     notifyAfterCommit(context, counts)
     return replies
   }
-  const isAlike = isEachOnce && areAlike(items)
-  if (options.rehearse === true) return rehearse(context, items, isAlike ? items : [])
-  if (isAlike) return finishAlike(context, items)
-  const plain = isEachOnce ? items.filter(isCommonFinish) : []
-  return finishGeneral(context, items, plain.length >= MANY && areAlike(plain) ? plain : [])
+  if (options.rehearse === true) return inTransaction(context, items, rehearse)
+  const needsTransaction = !isEachOnce || items.some((item) => item.cool !== undefined || hasFollowUps(item))
+  const replies = needsTransaction
+    ? await inTransaction(context, items, commit)
+    : await commit(context, callOf(items, true), (work) => work(named(connection)))
+  const isLeft = (at: number): boolean => replies[at]?.accepted !== true || replies[at].again === true
+  const leftOver = items.filter((_, at) => isLeft(at))
+  batches.ended(leftOver.length === 0 ? items : items.filter((_, at) => !isLeft(at)))
+  batches.forget(leftOver.map(({ token }) => token))
+  return replies
 }
 
-/** `plain`: the items to try with the function first. */
-async function finishParts(
-  context: Context,
-  query: Query,
-  items: readonly Finish[],
-  plain: readonly Done[],
-): Promise<[Finished[], ReadyCounts]> {
-  const counts = readyCounts()
-  const left = plain.length === 0 ? NONE : await finishDone(context, query, plain)
-  const ended = new Set<Finish>(plain.filter(({ id }) => !left.has(id)))
-  const rest = items.filter((item) => !ended.has(item))
-  return [mergeReplies(items, rest, await finishWith(context, query, rest, counts)), counts]
-}
-
-async function rehearse(
+/**
+ * A transaction of several statements may wait for one of the user, and must not lock a batch during that
+ * time. So jobs are unpacked before. Items that are refused write nothing, so they are sent again in case
+ * they were in a batch that this handle did not know.
+ */
+async function inTransaction(
   context: Context,
   items: readonly Finish[],
-  plain: readonly Done[],
+  write: (context: Context, call: Call) => Promise<Finished[]>,
 ): Promise<Finished[]> {
+  const { query } = context.connection
+  await unpackKnown(context, query, items)
+  const replies = await write(context, callOf(items, false))
+  const missing = items.filter((_, at) => replies[at]?.accepted !== true)
+  if (!(await unpackMissing(context, query, missing))) return replies
+  const again = (await write(context, callOf(missing, false)))[Symbol.iterator]()
+  return replies.map((reply) => (reply.accepted ? reply : (again.next().value as Finished)))
+}
+
+async function commit(
+  context: Context,
+  call: Call,
+  run: Connection['transaction'] = context.connection.transaction,
+): Promise<Finished[]> {
+  const [replies, counts] = await run((query) => finishWith(context, query, call))
+  notifyFor(context, counts)
+  return replies
+}
+
+/** Sends a statement of one column under a name. */
+function named({ tuples }: Connection): Query {
+  return async (text, values) => (await tuples(text, values)).map(([told]) => ({ told }))
+}
+
+async function rehearse(context: Context, call: Call): Promise<Finished[]> {
   let replies: Finished[] = []
   const work = async (query: Query): Promise<never> => {
-    replies = (await finishParts(context, query, items, plain))[0]
+    replies = (await finishWith(context, query, call))[0]
     await query(CHECK_NOW, [])
     throw REHEARSED
   }
@@ -81,114 +99,75 @@ async function rehearse(
   })
 }
 
-async function finishGeneral(
-  context: Context,
-  items: readonly Finish[],
-  plain: readonly Done[],
-): Promise<Finished[]> {
-  const work = (query: Query): ReturnType<typeof finishParts> => finishParts(context, query, items, plain)
-  const needsTransaction =
-    plain.length > 0 ||
-    items.some((item) => item.cool !== undefined || (item.followUps?.length ?? 0) > 0) ||
-    new Set(items.map(keyOf)).size < items.length
-  const [replies, counts] = await (needsTransaction
-    ? context.connection.transaction(work)
-    : work(context.connection.query))
-  notifyFor(context, counts)
-  return replies
+/** In each round, every job occurs once. `isAlone`: it is one statement, committed on its own. */
+interface Call {
+  readonly items: readonly Finish[]
+  readonly rounds: readonly (readonly Finish[])[]
+  readonly isAlone: boolean
 }
 
-/** The common case: one call ends all of them. Items that it skipped take the general path. */
-async function finishAlike(context: Context, items: readonly Done[]): Promise<Finished[]> {
-  const { tuples } = context.connection
-  const named: Query = async (text, values) =>
-    (await tuples(text, values)).map(([left]) => ({ left_over: left }))
-  const left = await finishDone(context, named, items)
-  if (left.size === 0) return items.map(done)
-  const rest = items.filter(({ id }) => left.has(id))
-  try {
-    return mergeReplies(items, rest, await finishGeneral(context, rest, []))
-  } catch (error) {
-    // Some finishes are written and some are not. A retry finds out which.
-    if (rest.length === items.length) throw error
-    throw new JobmillError('OUTCOME_UNKNOWN', 'not all outcomes could be written', {
-      fix: 'Retry the call: ids and lease tokens make a retry safe',
-      cause: error,
-    })
-  }
-}
-
-/** The replies of the general path; all other items are done. */
-function mergeReplies(
-  items: readonly Finish[],
-  rest: readonly Finish[],
-  replies: readonly Finished[],
-): Finished[] {
-  if (rest.length === items.length) return [...replies]
-  const known = new Map(rest.map((item, at) => [item, replies[at]]))
-  return items.map((item) => known.get(item) ?? done(item))
+function callOf(items: readonly Finish[], isAlone: boolean): Call {
+  return { items, rounds: isAlone ? [items] : inRounds(items, keyOf), isAlone }
 }
 
 async function finishWith(
   context: Context,
   query: Query,
-  items: readonly Finish[],
-  counts: ReadyCounts,
-): Promise<Finished[]> {
+  { items, rounds, isAlone }: Call,
+): Promise<[Finished[], ReadyCounts]> {
+  const counts = readyCounts()
   const replies = new Map<Finish, Finished>()
-  for (const round of inRounds(items, keyOf)) {
-    await finishRound(context, query, round, { replies, counts })
+  for (const round of rounds) {
+    const found = await finishRound(context, query, round, { counts, isAlone })
+    if (rounds.length === 1) return [found, counts]
+    for (const [at, item] of round.entries()) replies.set(item, found[at] ?? refused(item))
   }
-  return items.map((item) => replies.get(item) ?? refusedReply(item))
-}
-
-/** The results that a round adds to. */
-interface Results {
-  readonly replies: Map<Finish, Finished>
-  readonly counts: ReadyCounts
+  return [items.map((item) => replies.get(item) ?? refused(item)), counts]
 }
 
 async function finishRound(
   context: Context,
   query: Query,
   items: readonly Finish[],
-  { replies, counts }: Results,
-): Promise<void> {
-  const statement = items.some(forgets) ? FINISH_FORGETTING : FINISH
-  const rows = await run(context, query, statement, `"items":[${items.map(finishText).join(',')}]`)
-  counts.addFreed(rows)
-  counts.noteTransaction(rows[0])
-  const accepted = new Map(rows.map((row) => [String(row['id']), row]))
-  const missing = items.filter((item) => !accepted.has(item.id))
-  const before = missing.length === 0 ? new Map<string, Row>() : await writtenBefore(context, query, missing)
-
-  await coolQueues(
-    context,
-    query,
-    items.filter((item) => accepted.has(item.id)),
-    (item) => Number(accepted.get(item.id)?.['queue_id']),
-  )
-  for (const item of items) {
-    const row = accepted.get(item.id)
-    if (row !== undefined) {
-      const state = stateOfCode(Number(row['state']))
-      if (state === 'ready') counts.add(row['queue'], 1)
-      replies.set(item, {
-        id: item.id,
-        accepted: true,
-        state,
-        followUps: state === requestedState(item) ? await followUp(context, query, item, counts) : [],
-      })
-    } else {
-      const earlier = before.get(item.id)
-      replies.set(item, earlier === undefined ? refusedReply(item) : acceptedBefore(item, earlier))
-    }
+  { counts, isAlone }: { readonly counts: ReadyCounts; readonly isAlone: boolean },
+): Promise<Finished[]> {
+  const { ended, left, notes } = await endAttempts(context, query, items, isAlone)
+  counts.noteTransaction(notes[0])
+  if (ended.size + left.size === 0 && !items.some(hasFollowUps)) return items.map(done)
+  for (const note of notes) counts.addFreed([note])
+  const cooling = items.filter(({ id, cool }) => cool !== undefined && ended.has(id))
+  await coolQueues(context, query, cooling, ({ id }) => Number(ended.get(id)?.['queue_id']))
+  const replies = items.map((item) => {
+    const earlier = left.get(item.id)
+    return earlier === undefined ? endedReply(item, ended.get(item.id), counts) : earlierReply(item, earlier)
+  })
+  const follows = (item: Finish, at: number): boolean =>
+    hasFollowUps(item) && !left.has(item.id) && replies[at]?.state === requestedState(item)
+  await nameFollowUps(context, items.filter(follows))
+  for (const [at, item] of items.entries()) {
+    const reply = replies[at]
+    if (reply === undefined || !follows(item, at)) continue
+    replies[at] = { ...reply, followUps: await followUp(context, query, item, counts) }
   }
-  await trimHistory(
-    context,
-    query,
-    rows.filter((row) => Number(row['tries']) > DEFAULTS.historyPerJob).map((row) => String(row['id'])),
-  )
+  return replies
+}
+
+function endedReply(item: Finish, row: Row | undefined, counts: ReadyCounts): Finished {
+  if (row === undefined) return done(item)
+  const state = stateOfCode(Number(row['state']))
+  if (state === 'ready') counts.add(row['queue'], 1)
+  return { id: item.id, accepted: true, state, followUps: [] }
+}
+
+/**
+ * Only jobs that will be enqueued create queues and kinds. New names are written outside of any transaction:
+ * that of the finish is rolled back for it and runs again, unless it is the user's.
+ */
+async function nameFollowUps(context: Context, items: readonly Finish[]): Promise<void> {
+  const jobs = items.flatMap(({ followUps = [] }) => followUps)
+  if (context.names.knowsAllOf(jobs)) return
+  if (context.isUserTransaction === true) return ensureNames(context, jobs)
+  throw new NamesChanged({ queues: jobs.map(({ queue }) => queue), kinds: jobs.map(({ kind }) => kind) })
 }
 
 async function followUp(
@@ -197,9 +176,7 @@ async function followUp(
   item: Finish,
   counts: ReadyCounts,
 ): Promise<Enqueued[]> {
-  const jobs = item.followUps ?? []
-  if (jobs.length === 0) return []
-  const slices = slicesOf(jobs)
+  const slices = slicesOf(item.followUps ?? [])
   const write = (there: Context): Promise<Enqueued[]> => enqueueInSlices(there, query, slices, counts)
   return context.isUserTransaction === true ? inUserTransaction(context, query, write) : write(context)
 }
@@ -208,8 +185,8 @@ function done({ id }: Finish): Finished {
   return { id, accepted: true, state: 'done', followUps: [] }
 }
 
-function refusedReply(item: Finish): Finished {
-  return { id: item.id, accepted: false, state: null, followUps: [] }
+function refused({ id }: Finish): Finished {
+  return { id, accepted: false, state: null, followUps: [] }
 }
 
 /**
@@ -218,7 +195,8 @@ function refusedReply(item: Finish): Finished {
  * cancelled shows that a requested cancel was applied. If this finish requests done, the earlier one did not,
  * because done is always recorded; the job was scheduled instead.
  */
-function acceptedBefore(item: Finish, row: Row): Finished {
+function earlierReply(item: Finish, row: Row): Finished {
+  if (isRefused(row)) return refused(item)
   if (row['is_gone'] === true) return done(item)
   const endedAs = row['ended_as']
   const outcome = outcomeOfCode(Number(row['outcome']))
@@ -237,45 +215,6 @@ function keyOf(item: Finish): string {
   return item.id
 }
 
-/**
- * A second statement, because the first snapshot may be older than the finish that took the row. A missing
- * job was forgotten by an earlier finish.
- */
-const WRITTEN_BEFORE = `
-WITH ${GIVEN_CTE}
-SELECT x.id, a.ended_as, a.outcome, a.error, a.job_id IS NULL AS is_gone
-  FROM given CROSS JOIN json_to_recordset(p -> 'items') AS x(id uuid, token int8, forget bool)
-  LEFT JOIN jobmill.attempt AS a ON a.job_id = x.id AND a.token = x.token AND NOT a.taken_back
- WHERE a.job_id IS NOT NULL OR x.forget AND NOT EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = x.id)`
-
-const STILL_RUNNING = `
-WITH ${GIVEN_CTE}
-SELECT r.id FROM given, json_to_recordset(p -> 'items') AS x(id uuid, token int8), jobmill.running AS r
- WHERE r.id = x.id AND r.token = x.token`
-
-/**
- * New names are written outside of any transaction, and only for jobs that will be enqueued. A refused finish
- * therefore creates no queue.
- */
-async function nameFollowUps(context: Context, items: readonly Finish[]): Promise<void> {
-  const { names, connection } = context
-  const nameless = items.filter(({ followUps = [] }) => !names.knowsAllOf(followUps))
-  if (nameless.length === 0) return
-  const pairs = JSON.stringify(nameless.map(({ id, token }) => ({ id, token })))
-  const rows = await run(context, connection.query, STILL_RUNNING, `"items":${pairs}`)
-  const running = new Set(rows.map((row) => row['id']))
-  const jobs = nameless.flatMap(({ id, followUps = [] }) => (running.has(id) ? followUps : []))
-  await ensureNames(context, jobs)
-}
-
-async function writtenBefore(
-  context: Context,
-  query: Query,
-  items: readonly Finish[],
-): Promise<Map<string, Row>> {
-  const pairs = JSON.stringify(
-    items.map((item) => ({ id: item.id, token: item.token, forget: forgets(item) })),
-  )
-  const rows = await run(context, query, WRITTEN_BEFORE, `"items":${pairs}`)
-  return new Map(rows.map((row) => [String(row['id']), row]))
+function hasFollowUps({ followUps }: Finish): boolean {
+  return followUps !== undefined && followUps.length > 0
 }

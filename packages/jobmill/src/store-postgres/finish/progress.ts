@@ -2,6 +2,7 @@
  * Stores the progress and log of running attempts, by the primary key of `running` and fenced by the token.
  */
 import type { Progress } from '../../store/types/finish.ts'
+import { unpackMissing } from '../claim/unpack.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 
@@ -23,9 +24,15 @@ export async function progress(context: Context, items: readonly Progress[]): Pr
     const { value = notes.get(keyOf(item))?.value, log = notes.get(keyOf(item))?.log } = item
     notes.set(keyOf(item), { ...item, value, log })
   }
-  const text = [...notes.values()].map(noteText).join(',')
-  const rows = await run(context, context.connection.query, PROGRESS, `"items":[${text}]`)
-  const written = new Set(rows.map((row) => `${String(row['id'])} ${String(row['token'])}`))
+  const { query } = context.connection
+  const written = new Set<string>()
+  const write = async (): Promise<readonly Progress[]> => {
+    const open = [...notes].flatMap(([key, note]) => (written.has(key) ? [] : note))
+    const rows = await run(context, query, PROGRESS, `"items":[${open.map(noteText).join(',')}]`)
+    for (const row of rows) written.add(`${String(row['id'])} ${String(row['token'])}`)
+    return open.filter((note) => !written.has(keyOf(note)))
+  }
+  if (await unpackMissing(context, query, await write())) await write()
   return items.map((item) => written.has(keyOf(item)))
 }
 

@@ -3,12 +3,12 @@ import { DEFAULTS } from '../../job/defaults.ts'
 import { outcomeOfCode } from '../../job/attempt/outcome.ts'
 import type { AttemptRecord } from '../../store/types/job-record.ts'
 import type { Query } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
+import { askWith, type Context, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
 
 /** Uses the primary key, in its order. */
 const HISTORY = `
-SELECT attempt, token, instance, started_at, ended_at, outcome, error, log
+SELECT attempt, token, instance, started_at AS "startedAt", ended_at AS "endedAt", outcome, error, log
   FROM jobmill.attempt WHERE job_id = $1 ORDER BY token`
 
 /** Reads the primary key backward and deletes everything older than the newest attempts. */
@@ -20,21 +20,14 @@ WITH ${GIVEN_CTE}, ${INPUT_IDS}, oldest_kept AS (
 )
 DELETE FROM jobmill.attempt AS a USING oldest_kept AS o WHERE a.job_id = o.id AND a.token < o.token`
 
+type Coded = Omit<AttemptRecord, 'outcome'> & { readonly outcome: number }
+
 export async function history(context: Context, id: string): Promise<AttemptRecord[]> {
-  const rows = await context.connection.query(context.sql(HISTORY), [id])
-  return rows.map((row) => ({
-    attempt: row['attempt'] as number,
-    token: row['token'] as number,
-    instance: row['instance'] as string | null,
-    startedAt: row['started_at'] as number | null,
-    endedAt: row['ended_at'] as number,
-    outcome: outcomeOfCode(row['outcome'] as number),
-    error: row['error'] as string | null,
-    log: row['log'] as string | null,
-  }))
+  const rows = await askWith<Coded>(context, HISTORY, [id])
+  return rows.map((row) => ({ ...row, outcome: outcomeOfCode(row.outcome) }))
 }
 
 /** Deletes the attempts that exceed what the history keeps. */
 export async function trimHistory(context: Context, query: Query, ids: readonly string[]): Promise<void> {
-  if (ids.length > 0) await run(context, query, TRIM, `"ids":${JSON.stringify(ids)}`)
+  if (ids.length > 0) await run(context, query, TRIM, { ids })
 }

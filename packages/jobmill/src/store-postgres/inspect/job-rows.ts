@@ -1,7 +1,5 @@
-/** Converts rows to job summaries. */
-import { STATE_CODE, stateOfCode } from '../../job/state.ts'
-import type { JobSummary } from '../../store/types/job-record.ts'
-import type { Row } from '../connection/connection.ts'
+/** The columns of a job summary, and what rows with a state have in common. */
+import { type JobState, STATE_CODE, stateOfCode } from '../../job/state.ts'
 import { kindName, queueName } from '../fragments.ts'
 
 /** OFFSET 0 prevents the planner from turning lookups by id into a scan of the whole table. */
@@ -10,7 +8,7 @@ const probe = (table: string): string =>
 
 /**
  * For rows `w(id)`: the job `j`, the table in which it waits or runs, and its last attempt. Each lookup uses
- * an index on the id.
+ * an index on the id. Only a job in none of these tables is looked up in the batches, which are few.
  */
 export const SUMMARY_JOINS = `
   CROSS JOIN ${probe('job')} AS j
@@ -18,7 +16,9 @@ export const SUMMARY_JOINS = `
   LEFT JOIN ${probe('order_queue')} AS li ON true
   LEFT JOIN ${probe('ready')} AS re ON true
   LEFT JOIN ${probe('running')} AS ru ON true
-  LEFT JOIN LATERAL (SELECT * FROM jobmill.attempt AS t WHERE t.job_id = w.id ORDER BY t.token DESC LIMIT 1) AS a ON true`
+  LEFT JOIN LATERAL (SELECT * FROM jobmill.attempt AS t WHERE t.job_id = w.id ORDER BY t.token DESC LIMIT 1) AS a ON true
+  LEFT JOIN LATERAL (SELECT b.instance, b.started_at FROM jobmill.batch AS b WHERE coalesce(ru.id, re.id, la.id, li.id) IS NULL
+      AND a.ended_as IS NULL AND w.id = ANY (b.ids) ORDER BY b.token DESC LIMIT 1) AS ba ON true`
 
 /** Rows of queues and kinds may be deleted while triggers are disabled. The doctor reports such ids. */
 const nameOrId = (table: 'queue' | 'kind'): string => {
@@ -26,32 +26,45 @@ const nameOrId = (table: 'queue' | 'kind'): string => {
   return `coalesce(${table === 'kind' ? kindName(id) : queueName(id)}, concat('(deleted ${table} ', ${id}, ')'))`
 }
 
-export const SUMMARY_COLUMNS = `j.id, ${nameOrId('kind')} AS kind, ${nameOrId('queue')} AS queue, j.priority, j.max_attempts, j.tags, j.order_key, j.enqueued_at,
+export const SUMMARY_COLUMNS = `j.id, ${nameOrId('kind')} AS kind, ${nameOrId('queue')} AS queue, j.priority, j.max_attempts AS "maxAttempts",
+  coalesce(j.tags, '{}') AS tags, j.order_key AS "orderKey", j.enqueued_at AS "enqueuedAt",
   CASE WHEN ru.id IS NOT NULL THEN ${STATE_CODE.running} WHEN re.id IS NOT NULL THEN ${STATE_CODE.ready}
-       WHEN la.id IS NOT NULL OR li.id IS NOT NULL THEN ${STATE_CODE.scheduled} ELSE a.ended_as END AS state,
-  CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.attempt, re.attempt, la.attempt, a.spent) END AS attempt,
-  CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.crashes, re.crashes, la.crashes, a.crashes) END AS crashes,
-  li.id IS NOT NULL AS waits_for_order, coalesce(la.due_at, li.due_at) AS due_at, ru.started_at,
-  CASE WHEN a.ended_as IS NOT NULL THEN a.ended_at END AS ended_at, ru.instance, ru.cancel_reason`
+       WHEN la.id IS NOT NULL OR li.id IS NOT NULL THEN ${STATE_CODE.scheduled} ELSE coalesce(a.ended_as, ${STATE_CODE.running}) END AS state,
+  CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.attempt, re.attempt, la.attempt, a.spent, 1) END AS attempt,
+  CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.crashes, re.crashes, la.crashes, a.crashes, 0) END AS crashes,
+  li.id IS NOT NULL AS "waitsForOrder", coalesce(la.due_at, li.due_at) AS "dueAt", coalesce(ru.started_at, ba.started_at) AS "startedAt",
+  CASE WHEN a.ended_as IS NOT NULL THEN a.ended_at END AS "endedAt", coalesce(ru.instance, ba.instance) AS instance, ru.cancel_reason AS "cancelReason"`
 
-export function summaryOf(row: Row): JobSummary {
-  return {
-    id: row['id'] as string,
-    kind: row['kind'] as string,
-    queue: row['queue'] as string,
-    state: stateOfCode(row['state'] as number),
-    priority: row['priority'] as number,
-    attempt: row['attempt'] as number,
-    maxAttempts: row['max_attempts'] as number,
-    crashes: row['crashes'] as number,
-    tags: (row['tags'] as string[] | null) ?? [],
-    orderKey: row['order_key'] as string | null,
-    waitsForOrder: row['waits_for_order'] as boolean,
-    enqueuedAt: row['enqueued_at'] as number,
-    dueAt: row['due_at'] as number | null,
-    startedAt: row['started_at'] as number | null,
-    endedAt: row['ended_at'] as number | null,
-    instance: row['instance'] as string | null,
-    cancelReason: row['cancel_reason'] as string | null,
-  }
+const isIn = (table: string): string => `EXISTS (SELECT FROM jobmill.${table} AS t WHERE t.id = w.id)`
+
+/**
+ * The states of the jobs `from`, which has their ids, and columns of their last attempt `a`. A job is in one
+ * of the small tables or has an attempt that ended it. Each lookup uses an index on the id, in one snapshot.
+ * Only for a job in none of these tables, `job` says whether it runs in a batch or was deleted.
+ */
+export const statesOf = (from: string, columns = ''): string => `
+SELECT s.id, s.state${columns}
+  FROM (${from}) AS w
+  LEFT JOIN LATERAL (SELECT * FROM jobmill.attempt AS t WHERE t.job_id = w.id ORDER BY t.token DESC LIMIT 1) AS a ON true
+ CROSS JOIN LATERAL (SELECT w.id, CASE
+         WHEN a.ended_as IS NOT NULL THEN a.ended_as
+         WHEN ${isIn('running')} THEN ${STATE_CODE.running} WHEN ${isIn('ready')} THEN ${STATE_CODE.ready}
+         WHEN ${isIn('later')} OR ${isIn('order_queue')} THEN ${STATE_CODE.scheduled}
+         WHEN ${isIn('job')} THEN ${STATE_CODE.running} END AS state) AS s
+ WHERE s.state IS NOT NULL`
+
+/** A record as its row has it. */
+export type Coded<T> = Omit<T, 'state'> & { readonly state: number }
+
+export function decode<T extends { readonly state: number }>(row: T): Omit<T, 'state'> & { state: JobState } {
+  return { ...row, state: stateOfCode(row.state) }
+}
+
+/** In the order of the ids; null for those without a row. */
+export function inOrder<T extends { readonly id: string }>(
+  ids: readonly string[],
+  rows: readonly T[],
+): (T | null)[] {
+  const found = new Map(rows.map((row) => [row.id, row]))
+  return ids.map((id) => found.get(id) ?? null)
 }

@@ -1,10 +1,12 @@
 /**
- * The order of each listing, which is the order of an index: the rows to read, the start position, and its
- * columns.
+ * The order of each listing, which is the order of an index: the rows to read, the start position, and the
+ * columns of that position.
  */
 import { UUID } from '../../job/names.ts'
-import { type JobState, STATE_CODE } from '../../job/state.ts'
+import { STATE_CODE } from '../../job/state.ts'
+import { batched } from '../fragments.ts'
 import { cursorInvalid, type JobFilter, namesOf, type Position } from '../../store/types/job-list.ts'
+import type { Values } from './values.ts'
 
 /** The rows to read, in order: `walk(id, a, b)` with the position in one or two columns. */
 interface Walk {
@@ -13,58 +15,74 @@ interface Walk {
   readonly width: 1 | 2
 }
 
-/** Collects parameters and returns their placeholders. */
-export interface Values {
-  add(value: unknown): string
+interface Listing {
+  readonly filter: JobFilter
+  /** Null for the start. */
+  readonly from: Position | null
+  /** How many to read. */
+  readonly rows: number
+  readonly given: Values
 }
 
-const isNumber = (part: unknown): boolean => Number.isSafeInteger(part)
-const isId = (part: unknown): boolean => typeof part === 'string' && UUID.test(part)
-
-/** A cursor comes from outside, so its values are checked before they reach the server. */
-function checkPosition(filter: JobFilter, from: Position): void {
-  const shape =
-    filter.state === undefined ? [isId] : filter.state === 'ready' ? [isNumber, isNumber] : [isNumber, isId]
-  const fits = from.length === shape.length && shape.every((isIt, at) => isIt(from[at]))
-  if (!fits) throw cursorInvalid(from)
-}
-
-export function walkOf(filter: JobFilter, from: Position | null, rows: number, given: Values): Walk {
-  if (from !== null) checkPosition(filter, from)
-  switch (filter.state) {
+export function walkOf(listing: Listing): Walk {
+  switch (listing.filter.state) {
     case undefined:
-      return walkAll(filter, from, rows, given)
+      return walkAll(listing)
     case 'scheduled':
-      return walkScheduled(from, rows, given)
+      return walkScheduled(listing)
     case 'ready':
-      return walkReady(filter, from, rows, given)
+      return walkReady(listing)
     case 'running':
-      return walkRunning(from, rows, given)
+      return walkRunning(listing)
     default:
-      return walkEnded(filter, filter.state, from, rows, given)
+      return walkEnded(listing, STATE_CODE[listing.filter.state])
   }
 }
 
+const IS = {
+  uuid: (part: unknown) => typeof part === 'string' && UUID.test(part),
+  int2: Number.isSafeInteger,
+  int8: Number.isSafeInteger,
+}
+
+/**
+ * The condition for rows after the position, if there is one. A cursor comes from outside, so its values are
+ * checked before they reach the server.
+ */
+function behind(
+  { from, given }: Listing,
+  comparison: string,
+  ...types: readonly (keyof typeof IS)[]
+): string[] {
+  if (from === null) return []
+  const fits = from.length === types.length && types.every((type, at) => IS[type](from[at]))
+  if (!fits) throw cursorInvalid(from)
+  return [`${comparison} (${types.map((type, at) => `${given.add(from[at])}::${type}`).join(', ')})`]
+}
+
+const where = (conditions: readonly string[]): string => ['WHERE true', ...conditions].join(' AND ')
+
 /** Newest id first, by the primary key of the job. With a tag, by the index of tags. */
-function walkAll(filter: JobFilter, from: Position | null, rows: number, given: Values): Walk {
+function walkAll(listing: Listing): Walk {
+  const { filter, rows, given } = listing
   const tag = filter.tags?.[0]
   const [table, id] = tag === undefined ? ['job', 'id'] : ['job_tag', 'job_id']
   const conditions = [
-    ...(tag === undefined ? [] : [`tag = ${given.add(tag)}`]),
-    ...(from === null ? [] : [`${id} < ${given.add(from[0])}::uuid`]),
+    ...given.test(tag, (value) => `tag = ${value}`),
+    ...behind(listing, `(${id}) <`, 'uuid'),
   ]
   return {
     sql: `SELECT ${id} AS id, ${id}::text AS a, NULL::text AS b FROM jobmill.${table}
-           ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} ORDER BY ${id} DESC LIMIT ${rows}`,
+           ${where(conditions)} ORDER BY ${id} DESC LIMIT ${rows}`,
     order: 'walk.id DESC',
     width: 1,
   }
 }
 
 /** Soonest due first: `later` and `order_queue`, each by its index on the due time. */
-function walkScheduled(from: Position | null, rows: number, given: Values): Walk {
-  const after =
-    from === null ? '' : `WHERE (due_at, id) > (${given.add(from[0])}::int8, ${given.add(from[1])}::uuid)`
+function walkScheduled(listing: Listing): Walk {
+  const { rows } = listing
+  const after = where(behind(listing, '(due_at, id) >', 'int8', 'uuid'))
   const one = (table: string): string =>
     `(SELECT id, due_at FROM jobmill.${table} ${after} ORDER BY due_at, id LIMIT ${rows})`
   return {
@@ -76,16 +94,14 @@ function walkScheduled(from: Position | null, rows: number, given: Values): Walk
 }
 
 /** Lists ready jobs in claim order: per queue, by the primary key of `ready`. */
-function walkReady(filter: JobFilter, from: Position | null, rows: number, given: Values): Walk {
-  const after =
-    from === null
-      ? ''
-      : `AND (r.priority, r.seq) > (${given.add(from[0])}::int2, ${given.add(from[1])}::int8)`
+function walkReady(listing: Listing): Walk {
+  const { rows } = listing
+  const conditions = ['r.queue_id = q.id', ...behind(listing, '(r.priority, r.seq) >', 'int2', 'int8')]
   return {
     sql: `SELECT r.id, r.priority AS a, r.seq AS b FROM jobmill.queue AS q CROSS JOIN LATERAL (
-            SELECT r.id, r.priority, r.seq FROM jobmill.ready AS r WHERE r.queue_id = q.id ${after}
+            SELECT r.id, r.priority, r.seq FROM jobmill.ready AS r ${where(conditions)}
              ORDER BY r.priority, r.seq LIMIT ${rows}) AS r
-           ${ofQueue(filter, given)} ORDER BY r.priority, r.seq LIMIT ${rows}`,
+           ${ofQueue(listing)} ORDER BY r.priority, r.seq LIMIT ${rows}`,
     order: 'walk.a, walk.b',
     width: 2,
   }
@@ -94,45 +110,37 @@ function walkReady(filter: JobFilter, from: Position | null, rows: number, given
 /**
  * Longest running first. The table holds no more jobs than the instances can run, so it is sorted completely.
  */
-function walkRunning(from: Position | null, rows: number, given: Values): Walk {
-  const after =
-    from === null ? '' : `WHERE (started_at, id) > (${given.add(from[0])}::int8, ${given.add(from[1])}::uuid)`
+function walkRunning(listing: Listing): Walk {
   return {
-    sql: `SELECT id, started_at AS a, id::text AS b FROM jobmill.running ${after} ORDER BY started_at, id LIMIT ${rows}`,
+    sql: `SELECT id, started_at AS a, id::text AS b FROM (
+            SELECT r.id, r.started_at FROM jobmill.running AS r UNION ALL SELECT m.id, m.started_at FROM ${batched()} AS m) AS r
+           ${where(behind(listing, '(started_at, id) >', 'int8', 'uuid'))} ORDER BY started_at, id LIMIT ${listing.rows}`,
     order: 'walk.a, walk.id',
     width: 2,
   }
 }
 
 /** Last ended first: per queue, by the index on ended attempts, backward. */
-function walkEnded(
-  filter: JobFilter,
-  state: JobState,
-  from: Position | null,
-  rows: number,
-  given: Values,
-): Walk {
-  const before =
-    from === null
-      ? ''
-      : `AND (t.ended_at, t.job_id) < (${given.add(from[0])}::int8, ${given.add(from[1])}::uuid)`
-  // The range of end times bounds the index scan. Without it, an old range would be reached row by row.
-  const range = [
-    ...(filter.endedFrom === undefined ? [] : [`AND t.ended_at >= ${given.add(filter.endedFrom)}::int8`]),
-    ...(filter.endedBefore === undefined ? [] : [`AND t.ended_at < ${given.add(filter.endedBefore)}::int8`]),
-  ].join(' ')
+function walkEnded(listing: Listing, state: number): Walk {
+  const { filter, rows, given } = listing
+  const conditions = [
+    `t.queue_id = q.id AND t.ended_as = ${state}`,
+    // The range of end times bounds the index scan. Without it, an old range would be reached row by row.
+    ...given.test(filter.endedFrom, (at) => `t.ended_at >= ${at}::int8`),
+    ...given.test(filter.endedBefore, (at) => `t.ended_at < ${at}::int8`),
+    ...behind(listing, '(t.ended_at, t.job_id) <', 'int8', 'uuid'),
+  ]
   return {
     sql: `SELECT t.job_id AS id, t.ended_at AS a, t.job_id::text AS b FROM jobmill.queue AS q CROSS JOIN LATERAL (
-            SELECT t.job_id, t.ended_at FROM jobmill.attempt AS t
-             WHERE t.queue_id = q.id AND t.ended_as = ${STATE_CODE[state]} ${range} ${before}
+            SELECT t.job_id, t.ended_at FROM jobmill.attempt AS t ${where(conditions)}
              ORDER BY t.ended_at DESC, t.job_id DESC LIMIT ${rows}) AS t
-           ${ofQueue(filter, given)} ORDER BY t.ended_at DESC, t.job_id DESC LIMIT ${rows}`,
+           ${ofQueue(listing)} ORDER BY t.ended_at DESC, t.job_id DESC LIMIT ${rows}`,
     order: 'walk.a DESC, walk.id DESC',
     width: 2,
   }
 }
 
-function ofQueue(filter: JobFilter, given: Values): string {
+function ofQueue({ filter, given }: Listing): string {
   const names = namesOf(filter.queue)
   if (names === undefined) return ''
   return names.length === 1

@@ -11,51 +11,41 @@ import {
   type PageRequest,
   type Position,
 } from '../../store/types/job-list.ts'
+import type { JobSummary } from '../../store/types/job-record.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import { INDEX, type PayloadAt } from '../../store/payload-at.ts'
-import type { Query } from '../connection/connection.ts'
-import type { Context } from '../context.ts'
+import { askWith, type Context } from '../context.ts'
 import { FAILED_OUTCOMES } from './failures.ts'
-import { type Values, walkOf } from './list-orders.ts'
-import { SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from './job-rows.ts'
+import { walkOf } from './list-orders.ts'
+import { type Coded, decode, SUMMARY_COLUMNS, SUMMARY_JOINS } from './job-rows.ts'
+import { collectValues, type Values } from './values.ts'
+
+const { done } = STATE_CODE
 
 export function list(context: Context, filter: JobFilter, page: PageRequest): Promise<JobPage> {
   return listWithinBudget(context.platform, filter, page, (from, rows) =>
-    readChunk(context, context.connection.query, filter, from, rows),
+    readChunk(context, filter, from, rows),
   )
 }
 
+/** A row of the walk: its position, and whether the job matches. */
+interface Found extends Coded<JobSummary> {
+  readonly a: number | string
+  readonly b: number | string
+  readonly matches: boolean
+  readonly scanned: number
+  readonly n: number
+}
+
+/** Reads the matching rows and the last row read, whether it matches or not. */
 async function readChunk(
   context: Context,
-  query: Query,
   filter: JobFilter,
   from: Position | null,
   rows: number,
 ): Promise<Chunk> {
-  const { text, values, width } = listStatement(filter, from, rows)
-  const found = await query(context.sql(text), values)
-  const last = found.at(-1)
-  const matches = found.filter((row) => row['matches'] === true)
-  const position = (row: Readonly<Record<string, unknown>>): Position =>
-    [row['a'], row['b']].slice(0, width) as (number | string)[]
-  const scanned = Number(last?.['scanned'] ?? 0)
-  return {
-    jobs: matches.map((row) => ({ job: summaryOf(row), position: position(row) })),
-    scanned,
-    last: last === undefined ? null : position(last),
-    end: scanned < rows,
-  }
-}
-
-/** Returns the matching rows and the last row read, whether it matches or not. */
-function listStatement(
-  filter: JobFilter,
-  from: Position | null,
-  rows: number,
-): { text: string; values: unknown[]; width: 1 | 2 } {
-  const values: unknown[] = []
-  const given: Values = { add: (value) => `$${values.push(value)}` }
-  const { sql, order, width } = walkOf(filter, from, rows, given)
+  const given = collectValues()
+  const { sql, order, width } = walkOf({ filter, from, rows, given })
   const text = `
 SELECT * FROM (
   SELECT ${SUMMARY_COLUMNS}, w.a, w.b, (${matches(filter, given)}) AS matches, count(*) OVER () AS scanned, w.n
@@ -63,7 +53,18 @@ SELECT * FROM (
     ${SUMMARY_JOINS}) AS found
  WHERE matches OR n = scanned
  ORDER BY n`
-  return { text, values, width }
+  const found = await askWith<Found>(context, text, given.list)
+  const last = found.at(-1)
+  const position = ({ a, b }: Pick<Found, 'a' | 'b'>): Position => [a, b].slice(0, width)
+  const scanned = last?.scanned ?? 0
+  return {
+    jobs: found.flatMap(({ a, b, matches: isMatch, scanned: _, n: __, ...job }) =>
+      isMatch ? [{ job: decode(job), position: position({ a, b }) }] : [],
+    ),
+    scanned,
+    last: last === undefined ? null : position(last),
+    end: scanned < rows,
+  }
 }
 
 /**
@@ -100,25 +101,22 @@ function isOneOf(
 }
 
 function matches(filter: JobFilter, given: Values): string {
-  const tests = ['true']
-  tests.push(...isOneOf('queue', filter.queue, given), ...isOneOf('kind', filter.kind, given))
-  if (filter.retrying === true) tests.push(`a.outcome IN (${FAILED_OUTCOMES})`)
-  if (filter.endedFrom !== undefined)
-    tests.push(`a.ended_as IS NOT NULL AND a.ended_at >= ${given.add(filter.endedFrom)}::int8`)
-  if (filter.endedBefore !== undefined)
-    tests.push(`a.ended_as IS NOT NULL AND a.ended_at < ${given.add(filter.endedBefore)}::int8`)
-  if (filter.tags !== undefined && filter.tags.length > 0)
-    tests.push(`j.tags @> ${given.add(filter.tags)}::text[]`)
-  if (filter.enqueuedFrom !== undefined)
-    tests.push(`j.enqueued_at >= ${given.add(filter.enqueuedFrom)}::int8`)
-  if (filter.enqueuedBefore !== undefined)
-    tests.push(`j.enqueued_at < ${given.add(filter.enqueuedBefore)}::int8`)
-  if (filter.payloadText !== undefined)
-    tests.push(`strpos(j.payload::text, ${given.add(filter.payloadText)}) > 0`)
-  if (filter.errorText !== undefined)
-    tests.push(
-      `a.ended_as IS DISTINCT FROM ${STATE_CODE.done} AND strpos(a.error, ${given.add(filter.errorText)}) > 0`,
-    )
-  for (const one of filter.payloadAt ?? []) tests.push(isAt(one, given))
+  const tests = [
+    'true',
+    ...isOneOf('queue', filter.queue, given),
+    ...isOneOf('kind', filter.kind, given),
+    ...(filter.retrying === true ? [`a.outcome IN (${FAILED_OUTCOMES})`] : []),
+    ...given.test(filter.endedFrom, (at) => `a.ended_as IS NOT NULL AND a.ended_at >= ${at}::int8`),
+    ...given.test(filter.endedBefore, (at) => `a.ended_as IS NOT NULL AND a.ended_at < ${at}::int8`),
+    ...given.test(filter.tags?.length === 0 ? undefined : filter.tags, (tags) => `j.tags @> ${tags}::text[]`),
+    ...given.test(filter.enqueuedFrom, (at) => `j.enqueued_at >= ${at}::int8`),
+    ...given.test(filter.enqueuedBefore, (at) => `j.enqueued_at < ${at}::int8`),
+    ...given.test(filter.payloadText, (text) => `strpos(j.payload::text, ${text}) > 0`),
+    ...given.test(
+      filter.errorText,
+      (text) => `a.ended_as IS DISTINCT FROM ${done} AND strpos(a.error, ${text}) > 0`,
+    ),
+    ...(filter.payloadAt ?? []).map((one) => isAt(one, given)),
+  ]
   return tests.map((test) => `coalesce(${test}, false)`).join(' AND ')
 }

@@ -1,6 +1,6 @@
 /** How many ready jobs would be claimed before a given one. */
 import { POSITION_MOST } from '../../store/types/queue-record.ts'
-import { type Context, run } from '../context.ts'
+import { ask, type Context } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 
 /**
@@ -23,7 +23,6 @@ export async function position(
   id: string,
   kinds?: readonly string[],
 ): Promise<number | null> {
-  const asked = kinds === undefined ? '' : `,"kinds":${JSON.stringify(kinds)}`
-  const [row] = await run(context, context.connection.query, POSITION, `"id":"${id}"${asked}`)
-  return row === undefined ? null : (row['jobs'] as number)
+  const [row] = await ask<{ jobs: number }>(context, POSITION, { id, kinds })
+  return row?.jobs ?? null
 }

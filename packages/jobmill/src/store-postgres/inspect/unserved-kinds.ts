@@ -1,6 +1,6 @@
 /** Finds kinds with ready jobs that no live instance serves in their queue. */
 import { type UnservedKind, UNSERVED_ROWS } from '../../store/types/queue-record.ts'
-import { type Context, run } from '../context.ts'
+import { ask, type Context } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 
 /**
@@ -22,11 +22,6 @@ SELECT q.name AS queue, k.name AS kind, w.jobs
  WHERE NOT EXISTS (SELECT FROM alive AS a WHERE q.name = ANY (a.queues) AND k.name = ANY (a.kinds))
  ORDER BY q.name COLLATE "C", k.name COLLATE "C"`
 
-export async function unservedKinds(context: Context): Promise<UnservedKind[]> {
-  const rows = await run(context, context.connection.query, UNSERVED_KINDS, '')
-  return rows.map((row) => ({
-    queue: row['queue'] as string,
-    kind: row['kind'] as string,
-    jobs: row['jobs'] as number,
-  }))
+export function unservedKinds(context: Context): Promise<UnservedKind[]> {
+  return ask(context, UNSERVED_KINDS)
 }

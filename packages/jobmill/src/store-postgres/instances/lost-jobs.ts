@@ -6,12 +6,11 @@
 import { KEY_TAKEN, NO_CRASH, STOOD_STILL } from '../../job/attempt/crash.ts'
 import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
-import type { Query } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
+import { ask, type Context } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
 import type { ReadyCounts } from '../enqueue/ready-counts.ts'
+import { lookAgain } from '../look-again.ts'
 import { revive } from '../operate/retry.ts'
-import { idsField } from '../operate/states.ts'
 
 /**
  * A fragment of the reaper's statement, which defines `gone`. Excludes cancelled jobs: they have ended, so
@@ -71,34 +70,29 @@ WITH ${GIVEN_CTE}, ${INPUT_IDS}
 UPDATE jobmill.attempt AS a SET error = replace(a.error, '${KEY_TAKEN}', '') || '${KEY_TAKEN}'
   FROM input WHERE a.job_id = input.id AND a.ended_as IS NOT NULL`
 
-/** How often to look. A job moves between two looks only when a process claims or finishes it. */
-const MOST_LOOKS = 20
-
 /**
  * Runs in the transaction that registers the instance and holds its row, so the reaper cannot add records
  * concurrently.
  */
 export async function takeCrashesBack(
-  context: Context,
-  query: Query,
+  inside: Context,
   { id, stoodStill = false }: { readonly id: string; readonly stoodStill?: boolean | undefined },
   counts: ReadyCounts,
 ): Promise<void> {
-  const found = await run(context, query, stoodStill ? FIND_STILL : FIND, `"instance":${JSON.stringify(id)}`)
+  const found = await ask<{ id: string; n: number }>(inside, stoodStill ? FIND_STILL : FIND, { instance: id })
   if (stoodStill) return
-  let open = found.map((row) => ({ id: String(row['id']), n: Number(row['n']) }))
   const crashed: string[] = []
-  for (let looks = 0; open.length > 0 && looks < MOST_LOOKS; looks += 1) {
-    const rows = await run(context, query, UNCOUNT, `"jobs":${JSON.stringify(open)}`)
-    const settled = new Set(rows.map((row) => String(row['id'])))
-    for (const row of rows) if (row['crashed'] === true) crashed.push(String(row['id']))
-    open = open.filter(({ id }) => !settled.has(id))
-  }
+  // A job moves between two looks only when a process claims or finishes it.
+  await lookAgain(found, async (open) => {
+    const rows = await ask<{ id: string; crashed: boolean }>(inside, UNCOUNT, { jobs: open })
+    const settled = new Set(rows.map(({ id }) => id))
+    for (const { id, crashed: isCrashed } of rows) if (isCrashed) crashed.push(id)
+    return open.filter(({ id }) => !settled.has(id))
+  })
   if (crashed.length === 0) return
-  const { ready, verdicts } = await revive(context, query, crashed.toSorted())
-  for (const [queueId, jobs] of ready) counts.add(queueId, jobs)
-  const refused = crashed.filter((id) => verdicts.get(id)?.verdict === 'refused')
-  if (refused.length > 0) await run(context, query, SAY_KEY_TAKEN, idsField(refused))
+  const { refused, revived } = await revive(inside, crashed.toSorted())
+  for (const { queue, in_order_queue: waits } of revived) counts.add(queue, waits ? 0 : 1)
+  if (refused.length > 0) await ask(inside, SAY_KEY_TAKEN, { ids: refused.map(({ id }) => id) })
 }
 
 /** Deletes the records of removed instances. A fragment of a statement that defines `gone(id)`. */

@@ -6,10 +6,11 @@ import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { STATE_CODE, stateOfCode } from '../../job/state.ts'
 import type { Reaped, ReapedJob } from '../../store/types/replies.ts'
 import type { Query, Row } from '../connection/connection.ts'
+import { unpack } from '../claim/unpack.ts'
 import { type Context, run } from '../context.ts'
 import { enqueueWith } from '../enqueue/enqueue.ts'
 import { freedFor, GIVEN_CTE, kindName, NOW, queueName } from '../fragments.ts'
-import { HANDED_BACK } from './hand-back.ts'
+import { RETURN_JOBS } from './return-jobs.ts'
 import { LOST_NOTED } from './lost-jobs.ts'
 import { trimHistory } from '../inspect/history.ts'
 import { MEMBER_LEFT, MEMBERS_CHANGED } from './members.ts'
@@ -50,11 +51,15 @@ WITH ${GIVEN_CTE}, over AS MATERIALIZED (
 ), recorded AS (
   SELECT *, CASE WHEN lost THEN ${outcomeCode('interrupted')} ELSE ${outcomeCode('cancelled')} END AS outcome
     FROM gone WHERE lost OR state = ${cancelled}
-), ${HANDED_BACK}, ${LOST_NOTED}
+), ${RETURN_JOBS}, ${LOST_NOTED}
 SELECT id, ${queueName('gone.queue_id')} AS queue, ${kindName('gone.kind_id')} AS kind, crashes_now, state, tries, ${NOW} AS at, CASE WHEN state = ${dead} THEN on_dead END AS on_dead,
        CASE WHEN state = ${dead} THEN (SELECT j.order_key FROM jobmill.job AS j WHERE j.id = gone.id) END AS order_key,
        ${freedFor('permit_freed')} AS freed
   FROM gone ORDER BY id`
+
+/** The ended instances with jobs in a batch. */
+const OVER = `
+SELECT DISTINCT b.instance AS id FROM jobmill.batch AS b JOIN jobmill.instance AS i ON i.id = b.instance WHERE i.ended_at IS NOT NULL`
 
 /** Releases the duties, the slots and the other permits of the newly marked instances. */
 const LEAVE = `
@@ -70,6 +75,8 @@ export async function reap(
   const [lost, rows, counts] = await context.connection.transaction(async (query) => {
     const counted = readyCounts()
     const marked = await run(context, query, markLost(limit), '')
+    const over = await query(context.sql(OVER), [])
+    if (over.length > 0) await unpack(context, query, { instances: over.map((row) => String(row['id'])) })
     const taken = await run(context, query, TAKE_BACK, `"crashes":${crashesUntilDead}`)
     counted.addFreed(taken)
     for (const row of taken) if (row['state'] === ready) counted.add(row['queue'], 1)
@@ -79,7 +86,7 @@ export async function reap(
       query,
       long.map((row) => String(row['id'])),
     )
-    await followDeaths(context, query, taken, counted)
+    await followDeaths(context, query, taken, counted, (row) => crashError(row['crashes_now'] as number))
     if (marked.length > 0) await leave(context, query, marked, counted)
     return [marked, taken, counted] as const
   })
@@ -98,14 +105,15 @@ function reapedJob(row: Row): ReapedJob {
 }
 
 /**
- * The transaction that deletes the running row also enqueues the follow-up, so concurrent reapers enqueue it
- * once. A name without an id rolls back the transaction. The name is then added, and the reap runs again.
+ * The transaction that deletes the row of a job also enqueues the follow-up, so concurrent calls enqueue it
+ * once. A name without an id rolls back the transaction. The name is then added, and the call runs again.
  */
-async function followDeaths(
+export async function followDeaths(
   context: Context,
   query: Query,
   taken: readonly Row[],
   counts: ReadyCounts,
+  errorOf: (row: Row) => string,
 ): Promise<void> {
   const dead = taken.filter((row) => ((row['on_dead'] as string[] | null) ?? []).length > 0)
   if (dead.length === 0) return
@@ -113,7 +121,7 @@ async function followDeaths(
     const kind = String(row['kind'])
     if (!(row['on_dead'] as string[]).includes(kind)) return []
     const queue = String(row['queue'])
-    const error = crashError(row['crashes_now'] as number)
+    const error = errorOf(row)
     const [id, orderKey, at] = [row['id'] as string, row['order_key'] as string | null, row['at'] as number]
     return [onDeadJob({ id, kind, queue, orderKey, error, at })]
   })

@@ -1,8 +1,7 @@
 /** Slots: the workers of one instance for a queue whose total is set for the whole cluster. */
 import type { Slot, SlotChange } from '../../store/types/duty.ts'
 import { inRounds } from '../../store/rounds.ts'
-import type { Query } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
+import { askOne, askWith, type Context, inTransaction } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 
 /**
@@ -34,11 +33,6 @@ WITH ${GIVEN_CTE}, living AS MATERIALIZED (
 )
 SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM written))::int4 AS rows`
 
-/** Deletes the slots of the instances `over(id)`, by the primary key. */
-export const SLOTS_LEFT = `slots_left AS (
-  DELETE FROM jobmill.slot AS s WHERE s.instance = ANY (ARRAY(SELECT id FROM over))
-)`
-
 /** Slots are deleted when their instance ends, so all remaining rows belong to live instances. */
 const SLOTS = `
 SELECT s.instance, q.name AS queue, s.workers FROM jobmill.slot AS s JOIN jobmill.queue AS q ON q.id = s.queue_id
@@ -46,25 +40,14 @@ SELECT s.instance, q.name AS queue, s.workers FROM jobmill.slot AS s JOIN jobmil
 
 export async function assign(context: Context, slots: readonly SlotChange[]): Promise<number> {
   const rounds = inRounds(slots, ({ instance, queue }) => `${instance} ${queue}`)
-  const [only] = rounds
-  if (only === undefined) return 0
-  const write = async (query: Query, round: readonly SlotChange[]): Promise<number> => {
-    const [row] = await run(context, query, ASSIGN, `"slots":${JSON.stringify(round)}`)
-    return row?.['rows'] as number
+  const write = async (inside: Context): Promise<number> => {
+    let written = 0
+    for (const slots of rounds) written += (await askOne<{ rows: number }>(inside, ASSIGN, { slots })).rows
+    return written
   }
-  if (rounds.length === 1) return write(context.connection.query, only)
-  return context.connection.transaction(async (query) => {
-    let rows = 0
-    for (const round of rounds) rows += await write(query, round)
-    return rows
-  })
+  return rounds.length < 2 ? write(context) : inTransaction(context, write)
 }
 
-export async function slots(context: Context): Promise<Slot[]> {
-  const rows = await context.connection.query(context.sql(SLOTS), [])
-  return rows.map((row) => ({
-    instance: row['instance'] as string,
-    queue: row['queue'] as string,
-    workers: row['workers'] as number,
-  }))
+export function slots(context: Context): Promise<Slot[]> {
+  return askWith(context, SLOTS)
 }

@@ -5,10 +5,9 @@
 import { changeBudget } from '../../job/limit/budget.ts'
 import { isPerKey, type LimitSettings } from '../../job/limit/limit.ts'
 import { KEYS_MOST, type AcquireRequest, type Acquired } from '../../store/types/limit.ts'
-import type { Query } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
+import { ask, askOne, askWith, columnsOf, type Context } from '../context.ts'
 import { GIVEN_CTE, NOW, NOW_AGAIN } from '../fragments.ts'
-import { LIMIT_COLUMNS, limitOf, type LockedLimit, settingsColumns, stateColumns } from './limit-rows.ts'
+import { LIMIT_COLUMNS, type LockedLimit, lockedOf, settingsColumns } from './limit-rows.ts'
 
 /** How many key rows one statement changes. */
 const PAGE = 1_000
@@ -62,8 +61,8 @@ export async function makeKeys<T extends Pick<AcquireRequest, 'limit' | 'key'>>(
   items: readonly T[],
 ): Promise<Map<T, Acquired>> {
   const asked = items.map(({ limit, key = null }) => ({ limit_name: limit, key }))
-  const rows = await run(context, context.connection.query, MAKE, `"items":${JSON.stringify(asked)}`)
-  const found = new Map(rows.map((row) => [row['name'] as string, row['per_key'] as boolean]))
+  const rows = await ask<{ name: string; per_key: boolean }>(context, MAKE, { items: asked })
+  const found = new Map(rows.map(({ name, per_key: perKey }) => [name, perKey]))
   const refused = new Map<T, Acquired>()
   for (const item of items) {
     const perKey = found.get(item.limit)
@@ -101,40 +100,28 @@ DELETE FROM jobmill.limit WHERE name = ${NAME}
    AND key = ANY (ARRAY(SELECT x.key FROM given, json_to_recordset(p -> 'keys') AS x(key text)))`
 
 /** Tokens granted to each key stay granted, as with a change of the limit. The limit is locked. */
-export async function changeKeys(
-  context: Context,
-  query: Query,
-  limit: string,
-  settings: LimitSettings,
-): Promise<void> {
-  const { amount, per_ms, burst } = settingsColumns(settings)
-  await eachPage(context, query, limit, CHANGE_SOME, ({ key, settings: before, state, now }) => ({
+export async function changeKeys(inside: Context, limit: string, settings: LimitSettings): Promise<void> {
+  const columns = settingsColumns(settings)
+  await eachPage(inside, limit, CHANGE_SOME, ({ key, settings: before, state, now }) => ({
     key,
-    amount,
-    per_ms,
-    burst,
-    ...stateColumns(changeBudget(before, settings, state, now)),
+    ...columns,
+    ...columnsOf(changeBudget(before, settings, state, now)),
   }))
 }
 
-export async function deleteKeys(context: Context, query: Query, limit: string): Promise<void> {
-  await eachPage(context, query, limit, DELETE_SOME, ({ key }) => ({ key }))
+export async function deleteKeys(inside: Context, limit: string): Promise<void> {
+  await eachPage(inside, limit, DELETE_SOME, ({ key }) => ({ key }))
 }
 
 async function eachPage(
-  context: Context,
-  query: Query,
-  limit: string,
+  inside: Context,
+  name: string,
   statement: string,
   rowOf: (key: LockedLimit) => object,
 ): Promise<void> {
-  const fields = (more: object): string => JSON.stringify({ name: limit, ...more }).slice(1, -1)
   for (let after: string | undefined = ''; after !== undefined;) {
-    const keys: LockedLimit[] = (await run(context, query, LOCK_SOME, fields({ after }))).map((row) => ({
-      ...limitOf(row),
-      now: row['now'] as number,
-    }))
-    if (keys.length > 0) await run(context, query, statement, fields({ keys: keys.map(rowOf) }))
+    const keys: LockedLimit[] = (await ask(inside, LOCK_SOME, { name, after })).map(lockedOf)
+    if (keys.length > 0) await ask(inside, statement, { name, keys: keys.map(rowOf) })
     // Rows may have been deleted while the statement waited for locks, so only an empty page is the end.
     after = keys.at(-1)?.key
   }
@@ -142,12 +129,11 @@ async function eachPage(
 
 export async function keysOf(
   context: Context,
-  query: Query,
   { name, settings }: { readonly name: string; readonly settings: LimitSettings },
 ): Promise<number | null> {
   if (!isPerKey(settings)) return null
-  const [row] = await query(context.sql(KEYS_OF), [name])
-  return row?.['keys'] as number
+  const [row] = await askWith<{ keys: number }>(context, KEYS_OF, [name])
+  return row?.keys ?? 0
 }
 
 /**
@@ -171,6 +157,5 @@ SELECT count(*)::int4 AS looked FROM looked`
 
 /** Returns how many rows it read. */
 export async function retainKeys(context: Context, limit: number): Promise<number> {
-  const [row] = await run(context, context.connection.query, retainStatement(limit), '')
-  return Number(row?.['looked'])
+  return (await askOne<{ looked: number }>(context, retainStatement(limit))).looked
 }

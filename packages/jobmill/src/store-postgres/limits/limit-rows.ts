@@ -1,8 +1,8 @@
 /** Converts and locks limit rows, and counts granted permits. */
 import type { BudgetState } from '../../job/limit/budget.ts'
 import { isPerKey, type LimitSettings } from '../../job/limit/limit.ts'
-import type { Query, Row } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
+import type { Row } from '../connection/connection.ts'
+import { ask, columnsOf, type Context } from '../context.ts'
 import { GIVEN_CTE, NOW_AGAIN } from '../fragments.ts'
 
 export interface LimitRow {
@@ -17,6 +17,13 @@ export interface LimitRow {
 export interface LockedLimit extends LimitRow {
   readonly now: number
 }
+
+type LimitColumns = Record<'name' | 'key', string> &
+  Record<'amount' | 'per_ms' | 'burst' | 'paid_at' | 'reserved_until' | 'drained_until', number> & {
+    /** Null for a rate. */
+    readonly most: number | null
+    readonly per_key: boolean
+  }
 
 /** Columns of a row `l`. */
 export const LIMIT_COLUMNS = `l.name, l.key, l.amount, l.per_ms, l.burst, l.most, l.per_key, l.paid_at, l.reserved_until, l.drained_until`
@@ -48,33 +55,31 @@ WITH ${GIVEN_CTE}
 SELECT l.name, ${HELD_PERMITS} AS held FROM jobmill.limit AS l
  WHERE l.name = ANY (${LIMIT_NAMES}) AND l.key = ''`
 
-const WRITE_STATES = `
-WITH ${GIVEN_CTE}
-UPDATE jobmill.limit AS l SET paid_at = x.paid_at, reserved_until = x.reserved_until, drained_until = x.drained_until
+/** Uses the primary keys. The rows are locked. */
+export const STATES_WRITTEN = `UPDATE jobmill.limit AS l SET paid_at = x.paid_at, reserved_until = x.reserved_until, drained_until = x.drained_until
   FROM given, json_to_recordset(p -> 'states') AS x(name text, key text, paid_at float8, reserved_until float8, drained_until float8)
  WHERE l.name = x.name AND l.key = x.key`
 
+const WRITE_STATES = `
+WITH ${GIVEN_CTE}
+${STATES_WRITTEN}`
+
 export function limitOf(row: Row): LimitRow {
-  const most = row['most'] as number | null
+  const { name, key, amount, per_ms, burst, most, per_key, paid_at, reserved_until, drained_until } =
+    row as unknown as LimitColumns
   return {
-    name: row['name'] as string,
-    key: row['key'] as string,
+    name,
+    key,
     settings:
       most === null
-        ? {
-            type: 'rate',
-            amount: row['amount'] as number,
-            perMs: row['per_ms'] as number,
-            burst: row['burst'] as number,
-            ...(row['per_key'] === true && { perKey: true as const }),
-          }
+        ? { type: 'rate', amount, perMs: per_ms, burst, ...(per_key && { perKey: true as const }) }
         : { type: 'concurrency', most },
-    state: {
-      paidAt: row['paid_at'] as number,
-      reservedUntil: row['reserved_until'] as number,
-      drainedUntil: row['drained_until'] as number,
-    },
+    state: { paidAt: paid_at, reservedUntil: reserved_until, drainedUntil: drained_until },
   }
+}
+
+export function lockedOf(row: Row): LockedLimit {
+  return { ...limitOf(row), now: row['now'] as number }
 }
 
 /** The settings as columns. */
@@ -85,44 +90,29 @@ export function settingsColumns(settings: LimitSettings): Record<string, number 
     : { amount: null, per_ms: null, burst: null, most: settings.most, per_key }
 }
 
-export function stateColumns({ paidAt, reservedUntil, drainedUntil }: BudgetState): Record<string, number> {
-  return { paid_at: paidAt, reserved_until: reservedUntil, drained_until: drainedUntil }
-}
-
 /** Locks these limits, or their budgets of one key. */
 export async function lockLimits(
-  context: Context,
-  query: Query,
+  inside: Context,
   names: Iterable<string>,
   key = '',
 ): Promise<Map<string, LockedLimit>> {
-  const rows = await run(context, query, LOCK, `${limitsField(names)},"key":${JSON.stringify(key)}`)
-  return new Map(rows.map((row) => [row['name'] as string, { ...limitOf(row), now: row['now'] as number }]))
+  const rows = await ask(inside, LOCK, { limits: [...names], key })
+  return new Map(rows.map(lockedOf).map((limit) => [limit.name, limit]))
 }
 
 /** Counts the held permits of locked limits. Rate limits have none, so they need no query. */
-export async function permitsOut(
-  context: Context,
-  query: Query,
-  limits: Iterable<LimitRow>,
-): Promise<Map<string, number>> {
+export async function permitsOut(inside: Context, limits: Iterable<LimitRow>): Promise<Map<string, number>> {
   const names = [...limits].flatMap(({ name, settings }) => (settings.type === 'concurrency' ? name : []))
   if (names.length === 0) return new Map()
-  const rows = await run(context, query, HELD_NOW, limitsField(names))
-  return new Map(rows.map((row) => [row['name'] as string, row['held'] as number]))
+  const rows = await ask<{ name: string; held: number }>(inside, HELD_NOW, { limits: names })
+  return new Map(rows.map(({ name, held }) => [name, held]))
 }
 
 /** Writes the states of limits. The caller must have locked their rows. */
 export async function writeStates(
-  context: Context,
-  query: Query,
+  inside: Context,
   limits: readonly Pick<LimitRow, 'name' | 'key' | 'state'>[],
 ): Promise<void> {
-  if (limits.length === 0) return
-  const states = limits.map(({ name, key, state }) => ({ name, key, ...stateColumns(state) }))
-  await run(context, query, WRITE_STATES, `"states":${JSON.stringify(states)}`)
-}
-
-function limitsField(names: Iterable<string>): string {
-  return `"limits":${JSON.stringify([...names])}`
+  const states = limits.map(({ name, key, state }) => ({ name, key, ...columnsOf(state) }))
+  if (states.length > 0) await ask(inside, WRITE_STATES, { states })
 }

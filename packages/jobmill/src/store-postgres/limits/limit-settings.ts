@@ -6,7 +6,6 @@ import {
   effectiveLimit,
   isSameLimit,
   keepsPerKey,
-  keptLimit,
   limitOverrides,
   type LimitSources,
   overrideLimit,
@@ -21,27 +20,16 @@ import {
   perKeyOnQueue,
 } from '../../store/cluster-errors.ts'
 import type { DeclaredLimit, LimitRecord } from '../../store/types/limit.ts'
-import type { Query, Row } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
+import { ask, askWith, columnsOf, type Context, inTransaction } from '../context.ts'
+import { notifyQueues } from '../enqueue/ready-counts.ts'
 import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'
-import { changeKeys, deleteKeys, deleteKeysOf } from './limit-keys.ts'
-import {
-  LIMIT_COLUMNS,
-  LIMIT_NAMES,
-  limitOf,
-  type LockedLimit,
-  lockLimits,
-  settingsColumns,
-  stateColumns,
-} from './limit-rows.ts'
-import { queuesOf, recordNow, withLimit } from './limits.ts'
+import { changeKeys, deleteKeys } from './limit-keys.ts'
+import { LIMIT_COLUMNS, LIMIT_NAMES, type LockedLimit, lockLimits, settingsColumns } from './limit-rows.ts'
+import { queuesOf, recordNow } from './limits.ts'
 import { now } from '../connection/now.ts'
 import { sourcesOf } from '../queues/queue-rows.ts'
 
-/**
- * Inserts missing limits. Also deletes keys that a process of an earlier release left behind when it deleted
- * the limit.
- */
+/** Inserts missing limits. */
 const CREATE = `
 WITH ${GIVEN_CTE}, added AS (
   INSERT INTO jobmill.limit (name, amount, per_ms, burst, most, per_key, code, overrides)
@@ -50,8 +38,6 @@ WITH ${GIVEN_CTE}, added AS (
                                                       code json, overrides json)
    WHERE NOT EXISTS (SELECT FROM jobmill.limit AS l WHERE l.name = x.name AND l.key = '') ORDER BY x.name
   ON CONFLICT (name, key) DO NOTHING RETURNING name
-), left_behind AS (
-  ${deleteKeysOf('added')}
 ), bumped AS (
   ${SETTINGS_CHANGED} WHERE EXISTS (SELECT FROM added)
 )
@@ -89,32 +75,26 @@ export async function declareLimits(context: Context, limits: readonly DeclaredL
   if (limits.length === 0) return
   // If a name is declared twice, the last declaration wins.
   const code = new Map(limits.map(({ name, settings }) => [name, settings]))
-  const known = await sourcesByName(context, context.connection.query, code.keys())
+  const known = await sourcesByName(context, code.keys())
   if ([...code].every(([name, parts]) => isSameValue(known.get(name)?.code, parts))) return
-  const queues = await context.connection.transaction((query) => declareAll(context, query, code))
-  notifyFor(context, queues)
+  notifyQueues(context, await inTransaction(context, (inside) => declareAll(inside, code)))
 }
 
 /** Returns the queues whose limits have new effective settings. */
-async function declareAll(
-  context: Context,
-  query: Query,
-  code: ReadonlyMap<string, LimitParts>,
-): Promise<string[]> {
+async function declareAll(inside: Context, code: ReadonlyMap<string, LimitParts>): Promise<string[]> {
   const fresh = [...code].map(([name, parts]) => ({
     name,
     sources: { code: parts, overrides: NO_OVERRIDES },
   }))
-  await createRows(context, query, fresh)
-  const locked = await lockLimits(context, query, code.keys())
-  const known = await sourcesByName(context, query, code.keys())
+  await createRows(inside, fresh)
+  const locked = await lockLimits(inside, code.keys())
+  const known = await sourcesByName(inside, code.keys())
   const queues: string[] = []
   for (const [name, parts] of code) {
     const [limit, before] = [locked.get(name), known.get(name)]
     if (limit === undefined || before === undefined || isSameValue(before.code, parts)) continue
-    queues.push(
-      ...(await rework(context, query, limit, { before, after: { ...before, code: parts } })).queues,
-    )
+    const reworked = await rework(inside, limit, { ...before, code: parts })
+    queues.push(...reworked.queues)
   }
   return queues
 }
@@ -123,47 +103,41 @@ export async function createLimit(
   context: Context,
   name: string,
   parts: LimitParts,
-  by?: string,
+  by: string | null = null,
 ): Promise<LimitRecord> {
-  const sources = createdLimit(parts, { by: by ?? null, at: await now(context) })
-  return context.connection.transaction(async (query) => {
-    await createRows(context, query, [{ name, sources }])
-    const limit = (await lockLimits(context, query, [name])).get(name)
+  const sources = createdLimit(parts, { by, at: await now(context) })
+  return inTransaction(context, async (inside) => {
+    await createRows(inside, [{ name, sources }])
+    const limit = (await lockLimits(inside, [name])).get(name)
     if (limit === undefined || !isSameLimit(limit.settings, effectiveLimit(sources))) throw limitExists(name)
-    return recordNow(context, query, limit)
+    return recordNow(inside, limit)
   })
 }
 
 async function createRows(
-  context: Context,
-  query: Query,
-  limits: readonly { readonly name: string; readonly sources: LimitSources }[],
+  inside: Context,
+  created: readonly { readonly name: string; readonly sources: LimitSources }[],
 ): Promise<void> {
-  const rows = limits.map(({ name, sources }) => ({
+  const limits = created.map(({ name, sources }) => ({
     name,
     ...settingsColumns(effectiveLimit(sources)),
     ...sources,
   }))
-  await run(context, query, CREATE, `"limits":${JSON.stringify(rows)}`)
+  await ask(inside, CREATE, { limits })
 }
 
 export async function changeLimit(
   context: Context,
   name: string,
   parts: LimitParts,
-  by?: string,
+  by: string | null = null,
 ): Promise<LimitRecord> {
-  const { record } = await reworkByName(
-    context,
-    name,
-    (before, limit) => {
-      const perKey = isPerKey(limit.settings)
-      if (!keepsPerKey(parts, perKey)) throw perKeyFixed(name, perKey)
-      return overrideLimit(before, parts, { by: by ?? null, at: Math.floor(limit.now) })
-    },
-    true,
-  )
-  return record
+  const change = (before: LimitSources, locked: LockedLimit): LimitSources => {
+    const perKey = isPerKey(locked.settings)
+    if (!keepsPerKey(parts, perKey)) throw perKeyFixed(name, perKey)
+    return overrideLimit(before, parts, { by, at: Math.floor(locked.now) })
+  }
+  return (await reworkByName(context, name, change, true)).record
 }
 
 export async function resetLimitOverrides(
@@ -179,13 +153,14 @@ export async function resetLimitOverrides(
 }
 
 export async function overridesOfLimits(context: Context): Promise<OverrideRecord[]> {
-  const rows = await context.connection.query(context.sql(ALL_SOURCES), [])
-  return rows.flatMap((row) => limitOverrides(row['name'] as string, limitSources(row)))
+  const rows = await askWith(context, ALL_SOURCES)
+  return rows.flatMap((row) => limitOverrides(row['name'] as string, sourcesOf(row)))
 }
 
-interface Rework {
+interface Reworked {
   readonly before: LimitSources
   readonly after: LimitSources
+  readonly record: LimitRecord
 }
 
 async function reworkByName(
@@ -193,15 +168,16 @@ async function reworkByName(
   name: string,
   change: (before: LimitSources, limit: LockedLimit) => LimitSources,
   always = false,
-): Promise<Rework & { readonly record: LimitRecord }> {
-  const { queues, ...done } = await withLimit(context, name, async (query, limit) => {
-    const before = (await sourcesByName(context, query, [name])).get(name)
-    if (before === undefined) throw limitUnknown(name)
-    const sources = { before, after: change(before, limit) }
-    const { after, queues: queuesHere } = await rework(context, query, limit, sources, always)
-    return { ...sources, record: await recordNow(context, query, after), queues: queuesHere }
+): Promise<Reworked> {
+  const { queues, ...done } = await inTransaction(context, async (inside) => {
+    const locked = (await lockLimits(inside, [name])).get(name)
+    const before = (await sourcesByName(inside, [name])).get(name)
+    if (locked === undefined || before === undefined) throw limitUnknown(name)
+    const after = change(before, locked)
+    const { limit, queues } = await rework(inside, locked, after, always)
+    return { before, after, record: await recordNow(inside, limit), queues }
   })
-  notifyFor(context, queues)
+  notifyQueues(context, queues)
   return done
 }
 
@@ -210,56 +186,41 @@ async function reworkByName(
  * `always` is set. Returns the affected queues.
  */
 async function rework(
-  context: Context,
-  query: Query,
+  inside: Context,
   limit: LockedLimit,
-  { after }: Rework,
+  sources: LimitSources,
   always = false,
-): Promise<{ readonly after: LockedLimit; readonly queues: readonly string[] }> {
+): Promise<{ readonly limit: LockedLimit; readonly queues: readonly string[] }> {
   const { name } = limit
-  const settings = effectiveLimit(after)
+  const settings = effectiveLimit(sources)
   if (!always && isSameLimit(settings, limit.settings)) {
-    await run(context, query, SAVE_SOURCES, `"limit":${JSON.stringify({ name, ...after })}`)
-    return { after: limit, queues: [] }
+    await ask(inside, SAVE_SOURCES, { limit: { name, ...sources } })
+    return { limit, queues: [] }
   }
-  const queues = await queuesOf(context, query, name)
-  const state = await reworkKeys(context, query, limit, { settings, isNamed: queues.length > 0 })
-  const row = { name, ...settingsColumns(settings), ...stateColumns(state), ...after }
-  await run(context, query, CHANGE, `"limit":${JSON.stringify(row)}`)
-  return { after: { ...limit, settings, state }, queues }
-}
-
-/** The limit may allow more than before. */
-function notifyFor(context: Context, queues: readonly string[]): void {
-  if (queues.length > 0) context.notify(queues.map((queue) => ({ queue, jobs: null })))
+  const queues = await queuesOf(inside, name)
+  const state = await reworkKeys(inside, limit, { settings, isNamed: queues.length > 0 })
+  const row = { name, ...settingsColumns(settings), ...columnsOf(state), ...sources }
+  await ask(inside, CHANGE, { limit: row })
+  return { limit: { ...limit, settings, state }, queues }
 }
 
 /** The new state of the budget and of its keys. All budgets are full when `perKey` changes. */
 async function reworkKeys(
-  context: Context,
-  query: Query,
+  inside: Context,
   limit: LockedLimit,
   { settings, isNamed }: { readonly settings: LimitSettings; readonly isNamed: boolean },
 ): Promise<BudgetState> {
   const perKey = isPerKey(settings)
   if (perKey !== isPerKey(limit.settings)) {
     if (perKey && isNamed) throw perKeyOnQueue(limit.name)
-    if (!perKey) await deleteKeys(context, query, limit.name)
+    if (!perKey) await deleteKeys(inside, limit.name)
     return EMPTY_BUDGET
   }
-  if (perKey) await changeKeys(context, query, limit.name, settings)
+  if (perKey) await changeKeys(inside, limit.name, settings)
   return changeBudget(limit.settings, settings, limit.state, limit.now)
 }
 
-async function sourcesByName(
-  context: Context,
-  query: Query,
-  names: Iterable<string>,
-): Promise<Map<string, LimitSources>> {
-  const rows = await run(context, query, SOURCES, `"limits":${JSON.stringify([...names])}`)
-  return new Map(rows.map((row) => [row['name'] as string, limitSources(row)]))
-}
-
-export function limitSources(row: Row): LimitSources {
-  return keptLimit(sourcesOf(row), limitOf(row).settings)
+async function sourcesByName(context: Context, names: Iterable<string>): Promise<Map<string, LimitSources>> {
+  const rows = await ask(context, SOURCES, { limits: [...names] })
+  return new Map(rows.map((row) => [row['name'] as string, sourcesOf(row)]))
 }

@@ -3,8 +3,8 @@ import { available, drainBudget, EMPTY_BUDGET, nextInMs } from '../../job/limit/
 import { isPerKey } from '../../job/limit/limit.ts'
 import { limitInUse, limitUnknown, wrongKey } from '../../store/cluster-errors.ts'
 import type { LimitRecord } from '../../store/types/limit.ts'
-import type { Query } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
+import type { Row } from '../connection/connection.ts'
+import { ask, askWith, type Context, inTransaction } from '../context.ts'
 import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'
 import { deleteKeys, KEYS, keysOf, makeKeys } from './limit-keys.ts'
 import {
@@ -40,14 +40,14 @@ WITH ${GIVEN_CTE}
 SELECT ${LIMIT_COLUMNS}, ${HELD_PERMITS} AS held, ${KEYS} AS keys, g.now FROM given AS g, jobmill.limit AS l
  WHERE l.key = '' ORDER BY l.name COLLATE "C"`
 
-export async function deleteLimit(context: Context, name: string): Promise<boolean> {
-  return context.connection.transaction(async (query) => {
-    const limit = (await lockLimits(context, query, [name])).get(name)
+export function deleteLimit(context: Context, name: string): Promise<boolean> {
+  return inTransaction(context, async (inside) => {
+    const limit = (await lockLimits(inside, [name])).get(name)
     if (limit === undefined) return false
-    const [queue] = await queuesOf(context, query, name)
+    const [queue] = await queuesOf(inside, name)
     if (queue !== undefined) throw limitInUse(name, queue)
-    if (isPerKey(limit.settings)) await deleteKeys(context, query, name)
-    await run(context, query, DELETE, `"name":${JSON.stringify(name)}`)
+    if (isPerKey(limit.settings)) await deleteKeys(inside, name)
+    await ask(inside, DELETE, { name })
     return true
   })
 }
@@ -59,9 +59,7 @@ export async function drain(
   key?: string,
 ): Promise<LimitRecord> {
   for (;;) {
-    const record = await context.connection.transaction((query) =>
-      drainOnce(context, query, { name, key }, forMs),
-    )
+    const record = await inTransaction(context, (inside) => drainOnce(inside, name, forMs, key))
     if (record !== null) return record
     const [refused] = (await makeKeys(context, [{ limit: name, key }])).values()
     if (refused?.outcome === 'unknown') throw limitUnknown(name)
@@ -71,58 +69,43 @@ export async function drain(
 
 /** Null if the row does not exist or is the parent of per-key budgets. */
 async function drainOnce(
-  context: Context,
-  query: Query,
-  { name, key }: { readonly name: string; readonly key: string | undefined },
+  inside: Context,
+  name: string,
   forMs: number,
+  key?: string,
 ): Promise<LimitRecord | null> {
-  const before = (await lockLimits(context, query, [name], key)).get(name)
+  const before = (await lockLimits(inside, [name], key)).get(name)
   if (before === undefined || isPerKey(before.settings)) return null
   const after = { ...before, state: drainBudget(before.settings, before.state, forMs, before.now) }
-  await writeStates(context, query, [after])
-  const record = await recordNow(context, query, after)
+  await writeStates(inside, [after])
+  const record = await recordNow(inside, after)
   if (key === undefined || record.settings.type !== 'rate') return record
   const settings = { ...record.settings, perKey: true as const }
-  return { ...record, settings, keys: await keysOf(context, query, { name, settings }) }
+  return { ...record, settings, keys: await keysOf(inside, { name, settings }) }
 }
 
 export async function limits(context: Context): Promise<LimitRecord[]> {
-  const rows = await run(context, context.connection.query, LIMITS, '')
-  return rows.map((row) =>
-    recordOf(limitOf(row), {
-      now: row['now'] as number,
-      held: row['held'] as number,
-      keys: row['keys'] as number | null,
-    }),
-  )
+  const rows = await ask<Row & Numbers>(context, LIMITS)
+  return rows.map((row) => recordOf(limitOf(row), row))
 }
 
-export function withLimit<T>(
-  context: Context,
-  name: string,
-  work: (query: Query, limit: LockedLimit) => Promise<T>,
-): Promise<T> {
-  return context.connection.transaction(async (query) => {
-    const limit = (await lockLimits(context, query, [name])).get(name)
-    if (limit === undefined) throw limitUnknown(name)
-    return work(query, limit)
-  })
+export async function queuesOf(context: Context, limit: string): Promise<string[]> {
+  return (await askWith<{ name: string }>(context, NAMED_BY, [limit])).map(({ name }) => name)
 }
 
-export async function queuesOf(context: Context, query: Query, limit: string): Promise<string[]> {
-  return (await query(context.sql(NAMED_BY), [limit])).map((row) => row['name'] as string)
+export async function recordNow(inside: Context, limit: LockedLimit): Promise<LimitRecord> {
+  const held = (await permitsOut(inside, [limit])).get(limit.name) ?? 0
+  return recordOf(limit, { now: limit.now, held, keys: await keysOf(inside, limit) })
 }
 
-export async function recordNow(context: Context, query: Query, limit: LockedLimit): Promise<LimitRecord> {
-  const held = (await permitsOut(context, query, [limit])).get(limit.name) ?? 0
-  return recordOf(limit, { now: limit.now, held, keys: await keysOf(context, query, limit) })
+interface Numbers {
+  readonly now: number
+  readonly held: number
+  readonly keys: number | null
 }
 
 /** A per-key limit has no budget of its own, so the record shows that of an unused key. */
-function recordOf(
-  { name, settings, state: own }: LimitRow,
-  at: { readonly now: number; readonly held: number; readonly keys: number | null },
-): LimitRecord {
+function recordOf({ name, settings, state: own }: LimitRow, at: Numbers): LimitRecord {
   const state = isPerKey(settings) ? EMPTY_BUDGET : own
   return {
     name,

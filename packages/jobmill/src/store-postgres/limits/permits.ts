@@ -1,6 +1,7 @@
 /** Releases permits before their job ends. */
 import type { PermitOf } from '../../store/types/limit.ts'
-import { type Context, run } from '../context.ts'
+import type { Row } from '../connection/connection.ts'
+import { ask, type Context } from '../context.ts'
 import { freedFor, GIVEN_CTE } from '../fragments.ts'
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
 
@@ -22,25 +23,21 @@ WITH ${GIVEN_CTE}, mine AS MATERIALIZED (
 )
 SELECT limit_name, holder, token, ${freedFor('permit_freed')} AS freed FROM permit_freed`
 
+type Released = Record<'limit_name' | 'holder', string> & { readonly token: number | null }
+
 export async function release(context: Context, items: readonly PermitOf[]): Promise<boolean[]> {
   if (items.length === 0) return []
-  const given = items
-    .map(({ limit, holder, token }) => ({ limit_name: limit, holder, token }))
-    .toSorted(byKey)
-  const rows = await run(context, context.connection.query, RELEASE, `"items":${JSON.stringify(given)}`)
+  const given = items.map(({ limit: limit_name, holder, token }) => ({ limit_name, holder, token }))
+  const sorted = given.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  const rows = await ask<Released & Row>(context, RELEASE, { items: sorted })
   const counts = readyCounts()
   counts.addFreed(rows)
   notifyFor(context, counts)
-  const found = new Set(
-    rows.map((row) => `${String(row['limit_name'])} ${String(row['holder'])} ${String(row['token'])}`),
-  )
+  const found = new Set(rows.map(keyOf))
   // A permit that occurs twice in a call counts once.
-  return items.map(({ limit, holder, token }) => found.delete(`${limit} ${holder} ${String(token)}`))
+  return given.map((permit) => found.delete(keyOf(permit)))
 }
 
-function byKey(
-  a: Record<'limit_name' | 'holder', string>,
-  b: Record<'limit_name' | 'holder', string>,
-): number {
-  return a.limit_name === b.limit_name ? (a.holder < b.holder ? -1 : 1) : a.limit_name < b.limit_name ? -1 : 1
+function keyOf({ limit_name, holder, token }: Released): string {
+  return `${limit_name} ${holder} ${token}`
 }

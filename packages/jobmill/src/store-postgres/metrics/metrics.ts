@@ -1,7 +1,7 @@
 /** Reads metrics: the buckets and the deltas that are not rolled up yet, in one snapshot. */
 import { type MetricData, mergeData } from '../../job/metric-data.ts'
 import type { MetricQuery, MetricRecord } from '../../store/types/metrics.ts'
-import { type Context, run } from '../context.ts'
+import { ask, type Context } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 import { bucketOf } from './record.ts'
 
@@ -26,11 +26,10 @@ SELECT f.scope, f.at, f.data FROM found AS f, asked AS a
  ORDER BY f.scope COLLATE "C", f.at, f.n`
 
 export async function metrics(context: Context, query: MetricQuery): Promise<MetricRecord[]> {
-  const rows = await run(context, context.connection.query, METRICS, JSON.stringify(query).slice(1, -1))
+  const rows = await ask<{ scope: string; at: number; data: string }>(context, METRICS, query)
   const records: MetricRecord[] = []
-  for (const row of rows) {
-    const [scope, at] = [row['scope'] as string, row['at'] as number]
-    const data = JSON.parse(row['data'] as string) as MetricData
+  for (const { scope, at, data: text } of rows) {
+    const data = JSON.parse(text) as MetricData
     const last = records.at(-1)
     if (last?.scope === scope && last.at === at)
       records.push({ scope, at, data: mergeData(records.pop()?.data ?? {}, data) })

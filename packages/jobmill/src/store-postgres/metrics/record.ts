@@ -1,6 +1,6 @@
 /** Stores the metrics and events of a process in one statement, each recording once. */
 import { RESOLUTIONS, type Recording } from '../../store/types/metrics.ts'
-import { type Context, run } from '../context.ts'
+import { ask, columnsOf, type Context } from '../context.ts'
 import { GIVEN_CTE, NOW } from '../fragments.ts'
 
 const [FINEST] = RESOLUTIONS
@@ -42,14 +42,13 @@ export async function record(context: Context, { source, seq, ...recorded }: Rec
   const fields = {
     source,
     seq,
-    deltas: deltas.map(({ scope, agoMs, data }) => ({ scope, ago_ms: agoMs, data })),
-    own: own.map(({ scope, resolution, agoMs, data }, n) => ({ n, scope, resolution, ago_ms: agoMs, data })),
+    deltas: deltas.map(columnsOf),
+    own: own.map((one, n) => ({ n, ...columnsOf(one) })),
   }
   // The data of an event is JSON text and is embedded unchanged.
   const texts = events.map(({ type, agoMs, queue, job, data }, n) => {
     const rest = JSON.stringify({ n, type, ago_ms: agoMs, queue, job })
     return `${rest.slice(0, -1)},"data":${data}}`
   })
-  const text = `${JSON.stringify(fields).slice(1, -1)},"events":[${texts.join(',')}]`
-  await run(context, context.connection.query, RECORD, text)
+  await ask(context, RECORD, `${JSON.stringify(fields).slice(1, -1)},"events":[${texts.join(',')}]`)
 }

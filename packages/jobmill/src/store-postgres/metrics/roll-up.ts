@@ -1,8 +1,7 @@
 /** Merges recorded metrics into the buckets of every size. */
 import { type MetricData, mergeData } from '../../job/metric-data.ts'
 import { RESOLUTIONS } from '../../store/types/metrics.ts'
-import type { Query, Row } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
+import { ask, askWith, type Context, inTransaction } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 
 /** In the order of the primary key. SKIP LOCKED lets concurrent passes take different rows. */
@@ -43,50 +42,42 @@ interface Bucket {
   readonly data: MetricData
 }
 
+/** A row of a bucket or, without a resolution, of a delta. The data is JSON text. */
+type BucketRow = Omit<Bucket, 'data'> & { readonly data: string }
+type DeltaRow = Omit<BucketRow, 'resolution'> & { readonly n: number }
+
 export function rollUp(context: Context, limit: number): Promise<number> {
-  return context.connection.transaction(async (query) => {
-    const deltas = await query(context.sql(takeDeltas(limit)), [])
-    if (deltas.length > 0) await merge(context, query, inBuckets(deltas))
+  return inTransaction(context, async (inside) => {
+    const deltas = await askWith<DeltaRow>(inside, takeDeltas(limit))
+    if (deltas.length > 0) await merge(inside, inBuckets(deltas))
     return deltas.length
   })
 }
 
-async function merge(context: Context, query: Query, buckets: ReadonlyMap<string, Bucket>): Promise<void> {
-  const keys = [...buckets.values()].map(({ resolution, at, scope }) => ({ resolution, at, scope }))
-  const field = `"buckets":${JSON.stringify(keys.toSorted(byKey))}`
-  await run(context, query, MAKE_BUCKETS, field)
-  const merged = (await run(context, query, LOCK_BUCKETS, field)).map((row) => {
-    const known = bucketOf(row)
-    const more = buckets.get(keyOf(known))
-    return more === undefined ? known : { ...known, data: mergeData(known.data, more.data) }
+async function merge(inside: Context, sums: ReadonlyMap<string, Bucket>): Promise<void> {
+  const keys = [...sums.values()].map(({ resolution, at, scope }) => ({ resolution, at, scope }))
+  const given = { buckets: keys.toSorted(byKey) }
+  await ask(inside, MAKE_BUCKETS, given)
+  const rows = await ask<BucketRow>(inside, LOCK_BUCKETS, given)
+  const buckets = rows.map(({ data, ...key }) => {
+    const known = JSON.parse(data) as MetricData
+    return { ...key, data: mergeData(known, sums.get(keyOf(key))?.data ?? {}) }
   })
-  await run(context, query, WRITE_BUCKETS, `"buckets":${JSON.stringify(merged)}`)
+  await ask(inside, WRITE_BUCKETS, { buckets })
 }
 
 /** Sums the metrics into their buckets of every size. */
-function inBuckets(deltas: readonly Row[]): Map<string, Bucket> {
+function inBuckets(deltas: readonly DeltaRow[]): Map<string, Bucket> {
   const buckets = new Map<string, Bucket>()
-  for (const row of deltas.toSorted((a, b) => Number(a['n']) - Number(b['n']))) {
+  for (const { at, scope, data } of deltas.toSorted((a, b) => a.n - b.n)) {
+    const more = JSON.parse(data) as MetricData
     for (const resolution of RESOLUTIONS) {
-      const { at, scope, data } = bucketOf({ ...row, resolution })
-      const bucket = { resolution, at: at - (at % resolution), scope, data }
-      const known = buckets.get(keyOf(bucket))
-      buckets.set(
-        keyOf(bucket),
-        known === undefined ? bucket : { ...known, data: mergeData(known.data, data) },
-      )
+      const key = { resolution, at: at - (at % resolution), scope }
+      const known = buckets.get(keyOf(key))?.data
+      buckets.set(keyOf(key), { ...key, data: known === undefined ? more : mergeData(known, more) })
     }
   }
   return buckets
-}
-
-function bucketOf(row: Row): Bucket {
-  return {
-    resolution: row['resolution'] as number,
-    at: row['at'] as number,
-    scope: row['scope'] as string,
-    data: JSON.parse(row['data'] as string) as MetricData,
-  }
 }
 
 type Key = Pick<Bucket, 'resolution' | 'at' | 'scope'>

@@ -15,24 +15,7 @@ export interface MutableNameMap extends NameMap {
   rows: string | null
 }
 
-interface Ids {
-  add(name: string, id: number): void
-  missing(names: ReadonlySet<string>): string[]
-  addAll(others: Ids): void
-  /** Whether a name is known here that is not in `names`. */
-  hasBeyond(names: ReadonlySet<string>): boolean
-  /** The names that are known here but not in `there`. */
-  goneFrom(there: Ids): [name: string, id: number][]
-  /** The names that have another id in `there`, with the id known here. */
-  movedIn(there: Ids): [name: string, id: number][]
-  entries(): Iterable<[name: string, id: number]>
-  knows(id: number): boolean
-  knowsAll(ids: Iterable<number>): boolean
-  /** Requires a name that was ensured. */
-  id(name: string): number
-  idIfKnown(name: string): number | undefined
-  name(id: number): string
-}
+type Ids = ReturnType<typeof ids>
 
 /** Matches no database, so that the first statement reads the names. */
 export const NO_VERSION = '00000000-0000-0000-0000-000000000000'
@@ -46,33 +29,26 @@ export function nameMap(version: string): MutableNameMap {
   }
 }
 
-function ids(missing: (name: string) => { queues: string[]; kinds: string[] }): Ids {
+function ids(missing: (name: string) => { queues: string[]; kinds: string[] }) {
   const byName = new Map<string, number>()
   const byId = new Map<number, string>()
-  function add(name: string, id: number): void {
-    byName.set(name, id)
-    byId.set(id, name)
-  }
   return {
-    add,
-    addAll(others) {
-      for (const [name, id] of others.entries()) add(name, id)
+    byName: byName as ReadonlyMap<string, number>,
+    add(name: string, id: number): void {
+      byName.set(name, id)
+      byId.set(id, name)
     },
-    missing: (wanted) => [...wanted].filter((name) => !byName.has(name)),
-    hasBeyond: (others) => [...byName.keys()].some((name) => !others.has(name)),
-    goneFrom: (there) => [...byName].filter(([name]) => there.idIfKnown(name) === undefined),
-    movedIn: (there) => [...byName].filter(([name, id]) => (there.idIfKnown(name) ?? id) !== id),
-    entries: () => byName,
-    knows: (id) => byId.has(id),
-    knowsAll: (wanted) => [...wanted].every((id) => byId.has(id)),
-    idIfKnown: (name) => byName.get(name),
-    id(name) {
+    missing: (names: Iterable<string>): string[] => [...names].filter((name) => !byName.has(name)),
+    knows: (id: number): boolean => byId.has(id),
+    idIfKnown: (name: string): number | undefined => byName.get(name),
+    /** Requires a name that was ensured. */
+    id(name: string): number {
       const id = byName.get(name)
       // The name existed when it was ensured, so the database was replaced since.
       if (id === undefined) throw new NamesChanged(missing(name))
       return id
     },
-    name(id) {
+    name(id: number): string {
       const name = byId.get(id)
       if (name === undefined) throw new NamesChanged()
       return name

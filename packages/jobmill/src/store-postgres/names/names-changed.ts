@@ -30,12 +30,11 @@ export class NamesChanged extends JobmillError {
 /** How often a verb is tried. The names are read again before each retry. */
 export const MOST_TRIES = 5
 
-interface Reloads {
-  readonly reload: (missing: MissingNames) => Promise<void>
-}
-
 /** Runs `verb`, and retries it with fresh names if the cached ones were invalid. */
-export async function withTrueNames<T>(names: Reloads, verb: () => Promise<T>): Promise<T> {
+export async function withTrueNames<T>(
+  names: { readonly reload: (missing: MissingNames) => Promise<void> },
+  verb: () => Promise<T>,
+): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await verb()

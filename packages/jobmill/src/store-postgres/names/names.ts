@@ -7,23 +7,16 @@
 import { JobmillError } from '../../job/errors.ts'
 import { notRun } from '../tx.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { Connection, Query } from '../connection/connection.ts'
+import { type Connection, type Query, recordsOf } from '../connection/connection.ts'
+import { ADD_QUEUES } from '../queues/queue-rows.ts'
 import { type MutableNameMap, type NameMap, nameMap, NO_VERSION } from './name-map.ts'
 import { type MissingNames, NamesChanged } from './names-changed.ts'
-import { ADD_VERSION, defaultSettings, restoring, TABLES } from './restore-names.ts'
+import { ADD_VERSION, putBack, restoreIds, TABLES } from './restore-names.ts'
 
 const ADD_KINDS = `
 INSERT INTO jobmill.kind (name)
 SELECT DISTINCT v.name FROM unnest($1::text[]) AS v(name)
  WHERE NOT EXISTS (SELECT FROM jobmill.kind AS k WHERE k.name = v.name)
-    ON CONFLICT (name) DO NOTHING`
-
-const ADD_QUEUES = `
-INSERT INTO jobmill.queue (name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms,
-                           retain_done_ms, retain_cancelled_ms, retain_dead_ms, declared)
-SELECT DISTINCT v.name, $2::int4, $3::bool, $4::bool, $5::int8, $6::int8, $7::int8, $8::int8, $9::int8, false
-  FROM unnest($1::text[]) AS v(name)
- WHERE NOT EXISTS (SELECT FROM jobmill.queue AS q WHERE q.name = v.name)
     ON CONFLICT (name) DO NOTHING`
 
 /**
@@ -37,13 +30,13 @@ export const ROWS_OF_NAMES = `(SELECT concat(count(*), ' ', sum(hashtextextended
 const LOOK_EVERY_MS = 3_000
 
 /**
- * One statement and thus one snapshot: the last version belongs to exactly these names. `known`: whether the
+ * One statement reads one snapshot, so the last version belongs to exactly these names. `known`: whether the
  * previous version is still valid.
  */
 const ALL = `
-SELECT 'queue' AS what, id, name, NULL::bool AS known, NULL AS rows FROM jobmill.queue
+SELECT 'queues' AS what, id, name, NULL::bool AS known, NULL AS rows FROM jobmill.queue
 UNION ALL
-SELECT 'kind', id, name, NULL, NULL FROM jobmill.kind
+SELECT 'kinds', id, name, NULL, NULL FROM jobmill.kind
 UNION ALL
 SELECT 'version', NULL, v.version::text, EXISTS (SELECT FROM jobmill.names AS k WHERE k.version = $1::text::uuid), ${ROWS_OF_NAMES}
   FROM (SELECT l.version FROM jobmill.names AS l ORDER BY l.n DESC, l.version LIMIT 1) AS v`
@@ -53,7 +46,7 @@ const HAS_BOTH = `
 SELECT EXISTS (SELECT FROM jobmill.names WHERE version = $1::text::uuid)
    AND EXISTS (SELECT FROM jobmill.names WHERE version = $2::text::uuid) AS found`
 
-type JobName = { readonly queue: string; readonly kind: string }
+export type JobName = { readonly queue: string; readonly kind: string }
 
 export interface Names {
   /**
@@ -63,16 +56,11 @@ export interface Names {
   readonly current: NameMap
   /** Creates missing names, so that all of these have ids. */
   ensure(queues: ReadonlySet<string>, kinds: ReadonlySet<string>): Promise<void>
-  /** Whether the ids of all these names are known. */
-  knows(queues: ReadonlySet<string>, kinds: ReadonlySet<string>): boolean
-  /** Like `knows`, for the names of these jobs. */
+  /** Whether the ids of the names of these jobs are known. */
   knowsAllOf(jobs: readonly JobName[]): boolean
-  /** Requires names that were ensured. */
-  queueId(name: string): number
-  kindId(name: string): number
   kindIdIfKnown(name: string): number | undefined
-  /** Loads ids that came with `map.version`. Throws NamesChanged if the database was replaced since. */
-  learn(map: NameMap, queueIds: Iterable<number>, kindIds: Iterable<number>): Promise<void>
+  /** Loads new ids that came with `map.version`. Throws NamesChanged if the database was replaced since. */
+  learn(map: NameMap): Promise<void>
   /** Reads all names again and ensures these. */
   reload(missing: MissingNames): Promise<void>
   /**
@@ -91,6 +79,16 @@ export interface Names {
   seenBy(query: Query): Promise<Names>
 }
 
+interface NameRow {
+  readonly what: 'queues' | 'kinds' | 'version'
+  readonly id: number
+  readonly name: string
+  readonly known: boolean | null
+  readonly rows: string | null
+}
+
+const isVersion = ({ what }: NameRow): boolean => what === 'version'
+
 export interface NamesOptions {
   readonly connection: Connection
   readonly sql: (text: string) => string
@@ -100,26 +98,23 @@ export interface NamesOptions {
 }
 
 export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions): Names {
-  const restore = restoring(connection, sql)
   let current = nameMap(NO_VERSION)
   let lookedAt = Number.NEGATIVE_INFINITY
 
   async function read(): Promise<boolean> {
     const before = current
-    let rows = await connection.query(sql(ALL), [before.version])
-    let version = rows.find((row) => row['what'] === 'version')
-    if (version === undefined) {
+    const readRows = async (): Promise<NameRow[]> =>
+      recordsOf(await connection.query(sql(ALL), [before.version]))
+    let rows = await readRows()
+    if (!rows.some(isVersion)) {
       await connection.query(sql(ADD_VERSION), [])
-      rows = await connection.query(sql(ALL), [before.version])
-      version = rows.find((row) => row['what'] === 'version')
+      rows = await readRows()
     }
-    const there = nameMap((version?.['name'] as string | undefined) ?? NO_VERSION)
-    there.rows = (version?.['rows'] as string | undefined) ?? null
-    for (const row of rows) {
-      if (row['what'] === 'queue') there.queues.add(String(row['name']), Number(row['id']))
-      if (row['what'] === 'kind') there.kinds.add(String(row['name']), Number(row['id']))
-    }
-    if (version?.['known'] === true) return !(await keep(before, there))
+    const version = rows.find(isVersion)
+    const there = nameMap(version?.name ?? NO_VERSION)
+    there.rows = version?.rows ?? null
+    for (const { what, name, id } of rows) if (what !== 'version') there[what].add(name, id)
+    if (version?.known === true) return !(await keep(before, there))
     if (current !== before) return true
     current = there
     if (before.version !== NO_VERSION) await onReplaced()
@@ -137,34 +132,36 @@ export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions)
    * without its row. Returns true if ids were corrected.
    */
   async function keep(known: MutableNameMap, there: NameMap): Promise<boolean> {
-    const moved = TABLES.flatMap(({ table, names }) =>
-      known[names].movedIn(there[names]).map(([name, id]) => ({ table, name, id })),
-    )
-    if (moved.length > 0) {
-      await restore.ids(moved)
+    const moved = TABLES.map(({ table, names }) => {
+      const { idIfKnown } = there[names]
+      return { table, named: [...known[names].byName].filter(([name, id]) => (idIfKnown(name) ?? id) !== id) }
+    })
+    if (moved.some(({ named }) => named.length > 0)) {
+      await restoreIds(connection, sql, moved)
       return true
     }
-    const gone = { queues: known.queues.goneFrom(there.queues), kinds: known.kinds.goneFrom(there.kinds) }
-    await restore.queues(gone.queues)
-    await restore.kinds(gone.kinds)
-    for (const { names } of TABLES) known[names].addAll(there[names])
+    let isWhole = true
+    for (const table of TABLES) {
+      const [own, { byName }] = [known[table.names], there[table.names]]
+      const gone = [...own.byName].filter(([name]) => !byName.has(name))
+      await putBack(connection, sql, { ...table, gone })
+      for (const [name, id] of byName) own.add(name, id)
+      if (gone.length > 0) isWhole = false
+    }
     known.version = there.version
     // After a restore of rows, the checksum of the earlier read is still the right one.
-    if (gone.queues.length + gone.kinds.length === 0) known.rows = there.rows
+    if (isWhole) known.rows = there.rows
     return false
   }
 
   async function ensure(queueNames: ReadonlySet<string>, kindNames: ReadonlySet<string>): Promise<void> {
-    if (knows(queueNames, kindNames)) return
+    const missing = () => [current.queues.missing(queueNames), current.kinds.missing(kindNames)] as const
+    if (missing().flat().length === 0) return
     await load()
-    const [newQueues, newKinds] = [current.queues.missing(queueNames), current.kinds.missing(kindNames)]
-    if (newQueues.length > 0) await connection.query(sql(ADD_QUEUES), [newQueues, ...defaultSettings()])
+    const [newQueues, newKinds] = missing()
+    if (newQueues.length > 0) await connection.query(sql(ADD_QUEUES), [newQueues])
     if (newKinds.length > 0) await connection.query(sql(ADD_KINDS), [newKinds])
     if (newQueues.length + newKinds.length > 0) await load()
-  }
-
-  function knows(queueNames: ReadonlySet<string>, kindNames: ReadonlySet<string>): boolean {
-    return current.queues.missing(queueNames).length + current.kinds.missing(kindNames).length === 0
   }
 
   const names: Names = {
@@ -172,10 +169,8 @@ export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions)
       return current
     },
     ensure,
-    knows,
-    ...idsOf(() => current),
-    async learn(map, queueIds, kindIds) {
-      if (map.queues.knowsAll(queueIds) && map.kinds.knowsAll(kindIds)) return
+    ...knownBy(() => current),
+    async learn(map) {
       await load()
       if (current !== map) throw new NamesChanged()
     },
@@ -184,7 +179,7 @@ export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions)
       await ensure(new Set(queues), new Set(kinds))
     },
     async putBackQueues(found) {
-      if (!current.queues.hasBeyond(found)) return false
+      if ([...current.queues.byName.keys()].every((name) => found.has(name))) return false
       await load()
       return true
     },
@@ -206,7 +201,7 @@ export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions)
       const map = { ...current, version }
       const [both] = await connection.query(sql(HAS_BOTH), [version, current.version])
       if (both?.['found'] !== true) throw otherHistory()
-      return { ...names, current: map, ...idsOf(() => map) }
+      return { ...names, current: map, ...knownBy(() => map) }
     },
   }
   return names
@@ -215,19 +210,14 @@ export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions)
 function otherHistory(): JobmillError {
   return new JobmillError('STORE_BUSY', 'sees a different database than the store', {
     field: 'tx',
-    fix: 'Roll back, then retry the transaction. Connect the store and the transaction to the same database',
+    fix: 'Roll back and retry the transaction. If that does not help, connect the store and the transaction to the same database',
   })
 }
 
-function idsOf(map: () => NameMap): Pick<Names, 'knowsAllOf' | 'queueId' | 'kindId' | 'kindIdIfKnown'> {
+function knownBy(map: () => NameMap): Pick<Names, 'knowsAllOf' | 'kindIdIfKnown'> {
   return {
     knowsAllOf: (jobs) =>
-      jobs.every(
-        ({ queue, kind }) =>
-          map().queues.idIfKnown(queue) !== undefined && map().kinds.idIfKnown(kind) !== undefined,
-      ),
-    queueId: (name) => map().queues.id(name),
-    kindId: (name) => map().kinds.id(name),
+      jobs.every(({ queue, kind }) => map().queues.byName.has(queue) && map().kinds.byName.has(kind)),
     kindIdIfKnown: (name) => map().kinds.idIfKnown(name),
   }
 }

@@ -5,7 +5,7 @@
 import { broken, type Diagnostic, ok } from '../../store/admin/admin.ts'
 import { STRAY_ROWS } from '../../store/admin/stray-keys.ts'
 import type { Query, Row } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
+import { ask, type Context } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 
 /** For rows `from` with ids: how many have no name, and which ids. */
@@ -36,7 +36,7 @@ WITH RECURSIVE ${GIVEN_CTE}, lane AS (
 const ALL = unnamedOf('jobmill.job')
 
 const FIX =
-  'Restore these rows with their ids. If the names have other ids now, set the new ids in the tables job, ready, later, running and order_queue'
+  'Restore these rows with their ids. If the names have other ids now, set the new ids in the tables job, ready, later, running, batch, order_queue and attempt'
 
 /** Null if every row has its names. */
 function describe(row: Row | undefined): string | null {
@@ -51,8 +51,7 @@ function describe(row: Row | undefined): string | null {
 
 /** Reads the front of each queue by its index. */
 async function atFront(context: Context): Promise<string | null> {
-  const [row] = await run(context, context.connection.query, AT_FRONT, '')
-  return describe(row)
+  return describe((await ask(context, AT_FRONT))[0])
 }
 
 /** Called at the end of a retention pass. First restores the rows that this process has cached. */

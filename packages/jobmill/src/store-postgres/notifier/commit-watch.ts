@@ -1,16 +1,17 @@
 /**
  * Sends notifications for jobs enqueued in a user's transaction, after it has committed. A NOTIFY inside that
  * transaction would serialize all commits of the database. This process instead polls the status of the
- * transaction on its own connection. After a minute it stops, and instances find the jobs by polling.
+ * transaction on its own connection.
  */
+import { DEFAULTS } from '../../job/defaults.ts'
 import type { Platform, Timer } from '../../platform/platform.ts'
 import type { Notification } from './notify-message.ts'
 import type { Connection } from '../connection/connection.ts'
 
-export interface CommitWatch {
-  /** Jobs for these queues become visible when the transaction commits. */
-  readonly add: (xid: string, notifications: readonly Notification[]) => void
-  readonly close: () => void
+interface CommitWatchOptions {
+  readonly connection: Pick<Connection, 'query'>
+  readonly platform: Pick<Platform, 'monotonic' | 'timer'>
+  readonly notify: (notifications: readonly Notification[]) => void
 }
 
 interface Pending {
@@ -22,16 +23,16 @@ interface Pending {
 const STATUS = `SELECT v.xid, pg_xact_status(v.xid::xid8) AS status FROM unnest($1::text[]) AS v(xid)`
 
 const FIRST_LOOK_MS = 5
+/** A transaction whose status cannot be read for so long is left to polling. */
 const LAST_LOOK_MS = 60_000
-/** Further transactions are left to the instances' polling. */
+/** As often as an instance polls that has work. */
+const LONGEST_PAUSE_MS = DEFAULTS.heartbeatEveryMs
+/** Instances find the jobs of further transactions by polling. */
 const MOST_PENDING = 10_000
 
-export function commitWatch(options: {
-  readonly connection: Pick<Connection, 'query'>
-  readonly platform: Pick<Platform, 'monotonic' | 'timer'>
-  readonly notify: (notifications: readonly Notification[]) => void
-}): CommitWatch {
-  const { connection, platform, notify } = options
+export type CommitWatch = ReturnType<typeof commitWatch>
+
+export function commitWatch({ connection, platform, notify }: CommitWatchOptions) {
   const pending = new Map<string, Pending>()
   let timer: Timer | null = null
   let isLooking = false
@@ -51,10 +52,12 @@ export function commitWatch(options: {
     isLooking = true
     const now = platform.monotonic()
     const asked = [...pending.keys()]
+    let isAnswered = false
     try {
       const rows = await connection.query(STATUS, [asked])
       for (const { xid, status } of rows)
         if (status !== 'in progress') end(String(xid), status === 'committed')
+      isAnswered = true
     } catch {
       // The server is down, or the transaction belongs to another server. Polling finds its jobs.
     }
@@ -62,7 +65,7 @@ export function commitWatch(options: {
       const one = pending.get(xid)
       if (one === undefined) continue
       const ageMs = now - one.addedAt
-      if (ageMs >= LAST_LOOK_MS) pending.delete(xid)
+      if (!isAnswered && ageMs >= LAST_LOOK_MS) pending.delete(xid)
       else one.nextLookAt = now + pauseAfter(ageMs)
     }
     isLooking = false
@@ -75,31 +78,33 @@ export function commitWatch(options: {
     if (hasCommitted && one !== undefined && !isClosed) notify(one.notifications)
   }
 
-  function newPending(notifications: readonly Notification[]): Pending {
-    const now = platform.monotonic()
-    return { addedAt: now, notifications: [...notifications], nextLookAt: now + FIRST_LOOK_MS }
-  }
-
   return {
-    add(xid, notifications) {
+    /** Jobs for these queues become visible when the transaction commits. */
+    add(xid: string, notifications: readonly Notification[]): void {
       if (notifications.length === 0 || isClosed) return
       const known = pending.get(xid)
+      const addedAt = platform.monotonic()
       if (known !== undefined) known.notifications.push(...notifications)
-      else if (pending.size < MOST_PENDING) pending.set(xid, newPending(notifications))
+      else if (pending.size < MOST_PENDING)
+        pending.set(xid, { addedAt, notifications: [...notifications], nextLookAt: addedAt + FIRST_LOOK_MS })
       schedule()
     },
-    close() {
+    close(): void {
       isClosed = true
       timer?.cancel()
+      // Their transactions may commit right after this process ended. Instances then look more often for a
+      // while.
+      for (const { notifications } of pending.values()) notify(notifications)
       pending.clear()
     },
   }
 }
 
 /**
- * Notices the commit of a short transaction within its own duration, of one up to 2 s within 100 ms, and of a
- * longer one within a twentieth of its duration.
+ * Notices the commit of a short transaction within its own duration or 15 ms, whichever is longer. For one of
+ * up to 2 s, that takes at most 100 ms, and for a longer one a twentieth of its duration. Never pauses longer
+ * than LONGEST_PAUSE_MS.
  */
 function pauseAfter(ageMs: number): number {
-  return Math.min(Math.max(15, ageMs), Math.max(100, ageMs / 20))
+  return Math.min(Math.max(15, ageMs), Math.max(100, ageMs / 20), LONGEST_PAUSE_MS)
 }

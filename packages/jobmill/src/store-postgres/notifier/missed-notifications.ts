@@ -5,22 +5,10 @@
  */
 import { wakeAll, type WakeUp } from '../../store/types/wake-up.ts'
 
-export interface MissedNotifications {
-  /**
-   * Registers a wait for these queues. It ends with a wake-up for one of them, or when the returned function
-   * is called.
-   */
-  startWaiting(queues: readonly string[]): () => void
-  add(wakeUps: readonly WakeUp[] | 'all'): void
-  /** Returns and removes the wake-ups for these queues. */
-  take(queues: readonly string[]): WakeUp[]
-  forget(queues: readonly string[]): void
-}
-
 /** Above this number for one queue, they are merged into a wake-up for every instance. */
 const MOST_NOTIFICATIONS = 16
 
-export function trackMissedNotifications(): MissedNotifications {
+export function trackMissedNotifications() {
   const waiting = new Set<ReadonlySet<string>>()
   const missed = new Map<string, readonly WakeUp[]>()
   // Set by a notification that does not say which queues it is for.
@@ -43,12 +31,16 @@ export function trackMissedNotifications(): MissedNotifications {
   }
 
   return {
-    startWaiting(queues) {
+    /**
+     * Registers a wait for these queues. It ends with a wake-up for one of them, or when the returned
+     * function is called.
+     */
+    startWaiting(queues: readonly string[]): () => void {
       const one = new Set(queues)
       waiting.add(one)
       return () => void waiting.delete(one)
     },
-    add(wakeUps) {
+    add(wakeUps: readonly WakeUp[] | 'all'): void {
       if (wakeUps === 'all') {
         any = waiting.size === 0
         waiting.clear()
@@ -60,7 +52,8 @@ export function trackMissedNotifications(): MissedNotifications {
         if (!awake.has(queue)) missed.set(queue, mergeWakeUps(missed.get(queue) ?? [], wakeUp))
       }
     },
-    take(queues) {
+    /** Returns and removes the wake-ups for these queues. */
+    take(queues: readonly string[]): WakeUp[] {
       const wakeUps = any ? queues.map(wakeAll) : queues.flatMap((queue) => missed.get(queue) ?? [])
       if (wakeUps.length > 0) forget(queues)
       return wakeUps

@@ -1,21 +1,23 @@
 /**
  * The notifier. It sends NOTIFY after a commit, at most every few milliseconds. NOTIFY inside a transaction
  * makes all writers wait for one lock, so only remote dispatch does that. LISTEN uses its own connection,
- * which reconnects automatically. A lost notification only adds latency, because instances also poll.
+ * which reconnects automatically. A lost notification only adds latency, because instances also poll. They
+ * poll less often while they are idle and `isListening`.
  */
 import type pg from 'pg'
 import { JobmillError } from '../../job/errors.ts'
 import type { Platform, Timer } from '../../platform/platform.ts'
 import { sleep } from '../../platform/sleep.ts'
 import type { WakeUp } from '../../store/types/wake-up.ts'
-import type { NotifierPart, RemoteDispatch } from '../../store/parts.ts'
+import type { NotifierPart } from '../../store/parts.ts'
+import type { IdleWorkerOffer } from '../../store/types/claim.ts'
 import { waiters } from '../../store/waiters.ts'
-import { messageText, readMessage, type Notification, wakeUpsOf } from './notify-message.ts'
-import { notifySender } from './notify-sender.ts'
+import { messageText, type Notification, ofNoQueue, readMessage, wakeUpsOf } from './notify-message.ts'
+import { NOTIFY_EVERY_MS, notifySender } from './notify-sender.ts'
 import { connectClient } from '../connection/connect-client.ts'
-import type { Connection, Statement } from '../connection/connection.ts'
+import type { Connection } from '../connection/connection.ts'
 import { endSoon } from '../connection/end-client.ts'
-import { channelOf, type HandOvers, handOvers as createHandOvers } from './hand-over.ts'
+import { channelOf, remoteDispatcher as createRemoteDispatcher } from './remote-dispatch.ts'
 import { trackMissedNotifications } from './missed-notifications.ts'
 import { loadPg, newClient } from '../connection/driver.ts'
 import type { Address } from '../connection/server-address.ts'
@@ -32,35 +34,22 @@ export interface NotifierOptions {
   readonly onNotification: (queues: readonly string[] | 'all') => void
 }
 
-export interface PostgresNotifier extends Omit<NotifierPart, 'notify' | 'remote'>, RemoteDispatch {
-  /** Resolves once it listens, or after a time limit. It then keeps trying in the background. */
-  open(): Promise<void>
-  close(): Promise<void>
-  /** Listens on a new connection, because the database and its secret were replaced. */
-  reconnect(): void
-  notify(notifications: readonly Notification[]): void
-  /**
-   * A notification to send right after a statement, without waiting for the reply. Null if it is too soon for
-   * one; the caller then calls `notify` afterward.
-   */
-  along(notifications: readonly Notification[]): NotifyAlong | null
-  readonly handOvers: Pick<HandOvers, 'of'>
-  /** A claim of these queues is about to start, so earlier notifications for them are obsolete. */
-  forget(queues: readonly string[]): void
-}
-
-export interface NotifyAlong {
-  readonly statement: Statement
-  /** Wakes the waiting instances of this process, once the preceding statement has committed. */
-  readonly wakeLocal: () => void
-}
-
 const NOTIFY = 'SELECT pg_notify($1, $2)'
-/** A lock of the listening connection, so that enqueue_alike can check whether the process listens. */
+/** A lock of the listening connection, so that `enqueue` can check whether the process listens. */
 const LISTENS = 'SELECT pg_advisory_lock_shared(hashtextextended($1, 0))'
 const OPEN_MS = 1_000
 const RECONNECT_MS = 1_000
 const CONNECT_MS = 5_000
+/** A connection that died silently is noticed after this time, and ten probes of a second. */
+const KEEP_ALIVE_MS = 10_000
+const UNHEARD_EVERY_MS = 500
+/** How often to check whether notifications arrive, until one does. */
+const CHECK_EVERY_MS = 30_000
+/**
+ * Receivers poll often for longer than this after a notification without ready jobs. So more of them for the
+ * same queue are not needed.
+ */
+const LOOK_EVERY_MS = 1_000
 
 /** Everything works without LISTEN, only slower, so the failure must be reported or it would go unnoticed. */
 function cannotListen(cause: unknown): JobmillError {
@@ -71,7 +60,9 @@ function cannotListen(cause: unknown): JobmillError {
   })
 }
 
-export function createNotifier(options: NotifierOptions): PostgresNotifier {
+export type PostgresNotifier = ReturnType<typeof createNotifier>
+
+export function createNotifier(options: NotifierOptions) {
   const { url, channel, platform, connection, onNotification } = options
   const me = platform.id()
   const local = waiters(platform)
@@ -79,10 +70,13 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
   const sender = notifySender({
     me,
     platform,
-    // If this store does not listen, it does not send either.
-    send: url === null ? null : (text) => connection.query(NOTIFY, [channel, text]),
+    send: (text) => connection.query(NOTIFY, [channel, text]),
+    // Without a notifier, a store sends only as often as idle instances of other processes need it.
+    everyMs: url === null ? UNHEARD_EVERY_MS : NOTIFY_EVERY_MS,
   })
-  const handOvers = createHandOvers({
+  /** When the last notification without ready jobs was sent, by queue. */
+  const lookedAt = new Map<string, number>()
+  const remoteDispatcher = createRemoteDispatcher({
     me,
     channelOf: (process) => channelOf(process, secret ?? ''),
     platform,
@@ -90,6 +84,9 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
   })
   let listener: pg.Client | undefined
   let listening = false
+  /** A notification of this process has arrived. A pooler may accept LISTEN and drop all of them. */
+  let hasArrived = false
+  let checkedAt = Number.NEGATIVE_INFINITY
   /** Set once this process listens on its own channel. */
   let secret: string | undefined
   // While the store opens, there are no waiters, and nothing can be missed.
@@ -109,6 +106,7 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
       client = newClient(url, {
         application_name: 'jobmill notifier',
         keepAlive: true,
+        keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
         connectionTimeoutMillis: CONNECT_MS,
         query_timeout: CONNECT_MS,
       })
@@ -120,8 +118,11 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
     const onLost = (): void => {
       if (listener !== client) return
       listener = undefined
+      const wasListening = listening
       listening = false
+      hasArrived = false
       secret = undefined
+      if (wasListening) local.end()
       client.removeAllListeners('notification')
       client.end().catch(() => {})
       reconnectLater()
@@ -132,7 +133,7 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
     client.on('notification', (message) => {
       const text = message.payload ?? ''
       if (message.channel === channel) onMessage(text)
-      else handOvers.onMessage(text)
+      else remoteDispatcher.onMessage(text)
     })
     try {
       await connectClient(client, { platform, waitMs: CONNECT_MS, isWanted: () => listener === client })
@@ -141,11 +142,18 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
       failures = 0
       // Notifications may have been missed while not listening.
       if (!isOpening) wake('all')
+      checkArrival()
       await listenHere(client)
     } catch (error) {
       onFailure(error)
       onLost()
     }
+  }
+
+  /** Wakes no instance, and shows this process that notifications arrive. */
+  function checkArrival(): void {
+    checkedAt = platform.monotonic()
+    void connection.query(NOTIFY, [channel, messageText(ofNoQueue(me))]).catch(() => {})
   }
 
   async function listenHere(client: pg.Client): Promise<void> {
@@ -172,9 +180,12 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
 
   function onMessage(text: string): void {
     const message = readMessage(text)
-    if (message?.from === me) return
+    if (message?.from === me) {
+      hasArrived = listening
+      return
+    }
     if (message?.notifications !== undefined)
-      handOvers.onNotification(
+      remoteDispatcher.onNotification(
         message.from,
         message.notifications.map(({ queue }) => queue),
       )
@@ -187,8 +198,17 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
     missed.add(wakeUps)
   }
 
+  function isNews({ queue, jobs }: Notification): boolean {
+    if (jobs !== 0) return true
+    const now = platform.monotonic()
+    if (now - (lookedAt.get(queue) ?? Number.NEGATIVE_INFINITY) < LOOK_EVERY_MS) return false
+    lookedAt.set(queue, now)
+    return true
+  }
+
   return {
-    async open() {
+    /** Resolves once it listens, or after a time limit. It then keeps trying in the background. */
+    async open(): Promise<void> {
       isOpen = true
       isOpening = true
       const moment = new AbortController()
@@ -196,40 +216,61 @@ export function createNotifier(options: NotifierOptions): PostgresNotifier {
       moment.abort()
       isOpening = false
     },
-    async close() {
+    async close(): Promise<void> {
       isOpen = false
       retry?.cancel()
       local.end()
-      await sender.idle()
+      await sender.close()
       const client = listener
       listener = undefined
       if (client !== undefined) await endSoon(platform, client)
     },
-    reconnect: () => lose?.(),
-    forget: (queues) => missed.forget(queues),
-    async wait(options) {
+    /** Listens on a new connection, because the database and its secret were replaced. */
+    reconnect: (): void => lose?.(),
+    /** A claim of these queues is about to start, so earlier notifications for them are obsolete. */
+    forget: (queues: readonly string[]): void => missed.forget(queues),
+    async wait(options: Parameters<NotifierPart['wait']>[0]): Promise<readonly WakeUp[]> {
       if (failures > 1) throw cannotListen(failure)
+      // The check itself may have failed.
+      if (listening && !hasArrived && platform.monotonic() - checkedAt > CHECK_EVERY_MS) checkArrival()
       const wakeUps = missed.take(options.queues)
       if (wakeUps.length > 0) return wakeUps
       const over = missed.startWaiting(options.queues)
       return local.wait(options).finally(over)
     },
-    notify(notifications) {
-      if (notifications.length > 0 && isOpen) wake(wakeUpsOf(sender.notify(notifications), listening))
+    isListening: (): boolean => listening && hasArrived,
+    notify(given: readonly Notification[]): void {
+      const notifications = given.filter(isNews)
+      if (notifications.length === 0 || !isOpen) return
+      const message = sender.notify(notifications)
+      // Messages are merged for so long that the instances here need their own numbers.
+      wake(wakeUpsOf(url === null ? { ...message, notifications } : message, listening))
     },
-    along(notifications) {
+    /** Wakes all instances of other processes, whatever queues they serve. */
+    notifyAll(): void {
+      const { from, seed, skip } = ofNoQueue(me)
+      const text = messageText({ from, seed, skip })
+      if (isOpen) void connection.query(NOTIFY, [channel, text]).catch(() => {})
+    },
+    /**
+     * A notification to send right after a statement, without waiting for the reply. Null if it is too soon
+     * for one; the caller then calls `notify` afterward.
+     */
+    along(notifications: readonly Notification[]) {
       const message = isOpen ? sender.along(notifications) : null
       if (message === null) return null
       return {
         statement: { text: NOTIFY, values: [channel, messageText(message)] },
-        wakeLocal: () => wake(wakeUpsOf(message, listening)),
+        /** Wakes the waiting instances of this process, once the preceding statement has committed. */
+        wakeLocal: (): void => wake(wakeUpsOf(message, listening)),
       }
     },
-    forward(wakeUp) {
+    forward(wakeUp: WakeUp): void {
       if (isOpen) sender.forward(wakeUp)
     },
-    handOvers,
-    standBy: (offer) => isOpen && secret !== undefined && handOvers.standBy(offer),
-    receive: handOvers.receive,
+    remoteDispatcher,
+    offerWorker: (offer: IdleWorkerOffer): boolean =>
+      isOpen && secret !== undefined && remoteDispatcher.offerWorker(offer),
+    receive: remoteDispatcher.receive,
   }
 }

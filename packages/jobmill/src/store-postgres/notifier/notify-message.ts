@@ -1,7 +1,7 @@
 /** The message format between notifiers. */
 import type { WakeUp } from '../../store/types/wake-up.ts'
 
-/** A queue and how many jobs are available; null if unknown. */
+/** A queue and how many jobs are available, as in a wake-up. */
 export interface Notification {
   readonly queue: string
   readonly jobs: number | null
@@ -18,6 +18,11 @@ export interface NotifyMessage {
 
 // NOTIFY accepts at most 8,000 bytes.
 const MOST_BYTES = 7_500
+
+/** A message that wakes no instance. */
+export function ofNoQueue(from: string): NotifyMessage {
+  return { from, seed: 0, skip: 0, notifications: [] }
+}
 
 /** Omits a list of queues that is too long. Every instance then claims. */
 export function messageText({ from, seed, skip, notifications }: NotifyMessage): string {

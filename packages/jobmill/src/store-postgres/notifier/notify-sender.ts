@@ -7,22 +7,6 @@ import { sleep } from '../../platform/sleep.ts'
 import type { WakeUp } from '../../store/types/wake-up.ts'
 import { addNotifications, type NotifyMessage, messageText, type Notification } from './notify-message.ts'
 
-export interface NotifySender {
-  /**
-   * Queues a notification and returns the message for this process. It has the same seed and sums as the
-   * message that other processes will get, so that all of them compute the same order.
-   */
-  notify(notifications: readonly Notification[]): NotifyMessage
-  /**
-   * Like `notify`, for a message that the caller sends together with a statement. Null if it is too soon for
-   * one.
-   */
-  along(notifications: readonly Notification[]): NotifyMessage | null
-  forward(wakeUp: WakeUp): void
-  /** Resolves when everything is sent. */
-  idle(): Promise<void>
-}
-
 interface Draft {
   readonly seed: number
   readonly skip: number
@@ -37,17 +21,20 @@ const MOST_PASSES = 100
  */
 export const NOTIFY_EVERY_MS = 5
 
-/** Sends notifications. With `send: null` it sends nothing. */
-export function notifySender(options: {
+interface SenderOptions {
   readonly me: string
   readonly platform: Platform
-  readonly send: ((text: string) => Promise<unknown>) | null
-}): NotifySender {
-  const { me, platform, send } = options
+  readonly send: (text: string) => Promise<unknown>
+  /** The shortest time between two messages of new jobs. */
+  readonly everyMs?: number
+}
+
+export function notifySender({ me, platform, send, everyMs = NOTIFY_EVERY_MS }: SenderOptions) {
   let next: Draft | undefined
   const passes: Draft[] = []
   let sending: Promise<void> | undefined
   let sentAt = Number.NEGATIVE_INFINITY
+  const closing = new AbortController()
 
   /**
    * Random, so that another instance comes first each time. 31 bits, so that every reader gets an exact
@@ -59,7 +46,14 @@ export function notifySender(options: {
     sums: new Map(),
   })
 
-  const tooSoonFor = (): number => sentAt + NOTIFY_EVERY_MS - platform.monotonic()
+  const messageOf = ({ seed, skip, sums }: Draft, queues: Iterable<string> = sums.keys()): NotifyMessage => ({
+    from: me,
+    seed,
+    skip,
+    notifications: Array.from(queues, (queue) => ({ queue, jobs: sums.get(queue) ?? null })),
+  })
+
+  const tooSoonFor = (): number => (closing.signal.aborted ? 0 : sentAt + everyMs - platform.monotonic())
 
   function takeDraft(): Draft | undefined {
     if (next === undefined || tooSoonFor() > 0) return passes.shift()
@@ -69,20 +63,12 @@ export function notifySender(options: {
     return draft
   }
 
-  async function deliver({ seed, skip, sums }: Draft): Promise<void> {
-    const notifications = [...sums].map(([queue, jobs]) => ({ queue, jobs }))
-    try {
-      await send?.(messageText({ from: me, seed, skip, notifications }))
-    } catch {
-      // Best effort: instances also poll.
-    }
-  }
-
   async function sendAll(): Promise<void> {
     while (next !== undefined || passes.length > 0) {
       const draft = takeDraft()
-      if (draft === undefined) await sleep(platform, Math.max(0, tooSoonFor()))
-      else await deliver(draft)
+      if (draft === undefined) await sleep(platform, Math.max(0, tooSoonFor()), closing.signal)
+      // Best effort: instances also poll.
+      else await send(messageText(messageOf(draft))).catch(() => {})
     }
     // No await since the last check, so a later notification starts a new loop.
     sending = undefined
@@ -93,28 +79,36 @@ export function notifySender(options: {
   }
 
   return {
-    notify(notifications) {
+    /**
+     * Queues a notification and returns the message for this process. It has the same seed and sums as the
+     * message that other processes will get, so that all of them compute the same order.
+     */
+    notify(notifications: readonly Notification[]): NotifyMessage {
       next ??= newDraft()
-      const { seed, skip, sums } = next
-      addNotifications(sums, notifications)
-      const merged = [...new Set(notifications.map(({ queue }) => queue))].map((queue) => ({
-        queue,
-        jobs: sums.get(queue) ?? null,
-      }))
+      const message = next
+      addNotifications(message.sums, notifications)
       start()
-      return { from: me, seed, skip, notifications: merged }
+      return messageOf(message, new Set(notifications.map(({ queue }) => queue)))
     },
-    along(notifications) {
-      if (send === null || sending !== undefined || tooSoonFor() > 0) return null
+    /**
+     * Like `notify`, for a message that the caller sends together with a statement. Null if it is too soon
+     * for one.
+     */
+    along(notifications: readonly Notification[]): NotifyMessage | null {
+      if (sending !== undefined || tooSoonFor() > 0) return null
       sentAt = platform.monotonic()
-      const { seed, skip, sums } = newDraft()
-      addNotifications(sums, notifications)
-      return { from: me, seed, skip, notifications: [...sums].map(([queue, jobs]) => ({ queue, jobs })) }
+      const draft = newDraft()
+      addNotifications(draft.sums, notifications)
+      return messageOf(draft)
     },
-    forward({ queue, jobs, seed, skip }) {
+    forward({ queue, jobs, seed, skip }: WakeUp): void {
       if (passes.length < MOST_PASSES) passes.push({ seed, skip, sums: new Map([[queue, jobs]]) })
       start()
     },
-    idle: async () => sending,
+    /** Sends the rest at once. */
+    async close(): Promise<void> {
+      closing.abort()
+      await sending
+    },
   }
 }

@@ -1,27 +1,32 @@
 /** Cancels waiting jobs at once and requests the cancel of running ones. */
 import { DEFAULTS } from '../../job/defaults.ts'
-import { outcomeCode } from '../../job/attempt/outcome.ts'
-import { STATE_CODE } from '../../job/state.ts'
+import { type Outcome, outcomeCode } from '../../job/attempt/outcome.ts'
+import { type JobState, STATE_CODE } from '../../job/state.ts'
 import type { Verdict } from '../../store/types/replies.ts'
+import { unpack } from '../claim/unpack.ts'
 import { type Context, run } from '../context.ts'
-import { FREED, GIVEN_CTE, INPUT_IDS, NOW, TAKEN_CTE } from '../fragments.ts'
+import { notifyFor, readyCounts } from '../enqueue/ready-counts.ts'
+import { FREED, GIVEN_CTE, INPUT_IDS, NOW, ORDERED_QUEUE, TAKEN_CTE } from '../fragments.ts'
 import { trimHistory } from '../inspect/history.ts'
 import { NEXT_TOKEN } from '../schema/functions/pieces.ts'
 import { idsField, operate } from './states.ts'
 
-const CANCEL_WAITING = `
+/** Ends waiting jobs without an attempt of theirs. `more` adds columns to the reply. */
+export const endWaiting = (outcome: Outcome, state: JobState, more = ''): string => `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}, ${TAKEN_CTE}, recorded AS (
   INSERT INTO jobmill.attempt (job_id, token, ended_at, queue_id, attempt, spent, crashes, outcome, ended_as, tries, error)
-  SELECT id, ${NEXT_TOKEN}, ${NOW}, queue_id, attempt, attempt, crashes, ${outcomeCode('cancelled')},
-         ${STATE_CODE.cancelled}, tries + 1, (SELECT p ->> 'reason' FROM given)
+  SELECT id, ${NEXT_TOKEN}, ${NOW}, queue_id, attempt, attempt, crashes, ${outcomeCode(outcome)},
+         ${STATE_CODE[state]}, tries + 1, (SELECT p ->> 'reason' FROM given)
     FROM taken
 ), ended AS (
-  SELECT id, ${STATE_CODE.cancelled} AS state, flags FROM taken
+  SELECT id, ${STATE_CODE[state]} AS state, flags FROM taken
 ), ${FREED}, tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
-  SELECT queue_id, state, ${STATE_CODE.cancelled}, count(*) FROM taken GROUP BY 1, 2
+  SELECT queue_id, state, ${STATE_CODE[state]}, count(*) FROM taken GROUP BY 1, 2
 )
-SELECT id, tries FROM taken`
+SELECT id, tries, ${ORDERED_QUEUE} AS ordered${more} FROM taken`
+
+const CANCEL_WAITING = endWaiting('cancelled', 'cancelled')
 
 /** The first reason is kept. The finish, deregister or reap that ends the attempt reads it. */
 const REQUEST = `
@@ -34,15 +39,17 @@ SELECT id, true AS now FROM asked
 UNION ALL
 SELECT r.id, false FROM jobmill.running AS r JOIN input ON input.id = r.id WHERE r.cancel_reason IS NOT NULL`
 
-export function cancel(context: Context, ids: readonly string[], reason: string): Promise<Verdict[]> {
+export async function cancel(context: Context, ids: readonly string[], reason: string): Promise<Verdict[]> {
   const { query } = context.connection
-  return operate(context, ids, {
+  const counts = readyCounts()
+  const verdicts = await operate(context, ids, {
     async look(open) {
       const field = `${idsField(open)},"reason":${JSON.stringify(reason)}`
       const verdicts = new Map<string, Verdict>()
       const ended = await run(context, query, CANCEL_WAITING, field)
       for (const row of ended) {
         const id = String(row['id'])
+        counts.addLook(row['ordered'])
         verdicts.set(id, { id, verdict: 'changed', state: 'cancelled' })
       }
       await trimHistory(
@@ -50,6 +57,8 @@ export function cancel(context: Context, ids: readonly string[], reason: string)
         query,
         ended.filter((row) => Number(row['tries']) >= DEFAULTS.historyPerJob).map((row) => String(row['id'])),
       )
+      const rest = open.filter((id) => !verdicts.has(id))
+      if (rest.length > 0) await unpack(context, query, { ids: rest })
       for (const row of await run(context, query, REQUEST, field)) {
         const id = String(row['id'])
         verdicts.set(id, { id, verdict: row['now'] === true ? 'changed' : 'unchanged', state: 'running' })
@@ -63,4 +72,6 @@ export function cancel(context: Context, ids: readonly string[], reason: string)
       return undefined
     },
   })
+  notifyFor(context, counts)
+  return verdicts
 }

@@ -3,64 +3,62 @@
  * until its hold time is over.
  */
 import type { Verdict } from '../../store/types/replies.ts'
-import { type Context, run } from '../context.ts'
-import { FREED, GIVEN_CTE, INPUT_IDS, TAKEN_CTE } from '../fragments.ts'
-import { idsField, operate } from './states.ts'
+import { ask, type Context } from '../context.ts'
+import { notifyFor, readyCounts } from '../enqueue/ready-counts.ts'
+import { FREED, GIVEN_CTE, INPUT_IDS, ORDERED_QUEUE, TAKEN_CTE } from '../fragments.ts'
+import { operate } from './states.ts'
 
-/** Removes all rows of `doomed(id)`. */
-const ROWS_REMOVED = `attempts_removed AS (
-  DELETE FROM jobmill.attempt AS a WHERE a.job_id = ANY (ARRAY(SELECT id FROM doomed))
+/**
+ * Removes all rows of `doomed(id, queue_id, state, token)` and subtracts them from the counts. Used by delete
+ * and by retention. `token` is that of the attempt that ended the job. If a batch has this token, the job
+ * leaves it: without its attempt it would run again. The batch is changed before the attempt is deleted, so
+ * that a finish that is sent again waits for the batch.
+ */
+export const REMOVED = `left_batch AS (
+  UPDATE jobmill.batch AS b SET gone = b.gone || d.ids
+    FROM (SELECT token, queue_id, array_agg(id) AS ids FROM doomed GROUP BY 1, 2) AS d
+   WHERE b.token = ANY (ARRAY(SELECT token FROM doomed)) AND b.token = d.token AND b.queue_id = d.queue_id
+  RETURNING 1
+), attempts_removed AS (
+  DELETE FROM jobmill.attempt AS a
+   WHERE (SELECT count(*) FROM left_batch) >= 0 AND a.job_id = ANY (ARRAY(SELECT id FROM doomed))
 ), jobs_removed AS (
   DELETE FROM jobmill.job AS j WHERE j.id = ANY (ARRAY(SELECT id FROM doomed)) RETURNING j.id, j.tags
 ), tags_removed AS (
   DELETE FROM jobmill.job_tag AS t
    WHERE t.tag = ANY (ARRAY(SELECT DISTINCT unnest(tags) FROM jobs_removed))
      AND t.job_id = ANY (ARRAY(SELECT id FROM jobs_removed WHERE tags IS NOT NULL))
-)`
-
-/**
- * Removes all rows of `doomed(id, queue_id, state)` and subtracts them from the counts. Used by delete and by
- * retention.
- */
-export const REMOVED = `${ROWS_REMOVED}, tallied AS (
+), tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, n) SELECT queue_id, state, count(*) FROM doomed GROUP BY 1, 2
 )`
-
-/** For a statement that ends jobs: removes those of `gone(id, forgotten)` that are not retained. */
-export const FORGOTTEN_CTE = `doomed AS (
-  SELECT id FROM gone WHERE forgotten
-), ${ROWS_REMOVED}`
 
 const DELETE_WAITING = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}, ${TAKEN_CTE}, ended AS (
   SELECT id, state, flags FROM taken
 ), ${FREED}, doomed AS (
-  SELECT id, queue_id, state FROM taken
+  SELECT id, queue_id, state, NULL::int8 AS token FROM taken
 ), ${REMOVED}
-SELECT id FROM doomed`
+SELECT id, ${ORDERED_QUEUE} AS ordered FROM taken`
 
 /** The attempt that ended a job serves as its lock: retry, retention and delete all lock it first. */
 const DELETE_ENDED = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}, doomed AS MATERIALIZED (
-  SELECT a.job_id AS id, a.queue_id, a.ended_as AS state FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id
+  SELECT a.job_id AS id, a.queue_id, a.ended_as AS state, a.token FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id
    WHERE a.ended_as IS NOT NULL ORDER BY a.job_id FOR UPDATE OF a
 ), ${REMOVED}
 SELECT id FROM doomed`
 
-export function deleteJobs(context: Context, ids: readonly string[]): Promise<Verdict[]> {
-  const { query } = context.connection
-  return operate(context, ids, {
+export async function deleteJobs(context: Context, ids: readonly string[]): Promise<Verdict[]> {
+  const counts = readyCounts()
+  const verdicts = await operate(context, ids, {
     async look(open) {
-      const field = idsField(open)
-      const waiting = await run(context, query, DELETE_WAITING, field)
-      const ended = await run(context, query, DELETE_ENDED, field)
-      return new Map(
-        [...waiting, ...ended].map((row) => {
-          const id = String(row['id'])
-          return [id, { id, verdict: 'changed', state: null }] as const
-        }),
-      )
+      const waiting = await ask<{ id: string; ordered: unknown }>(context, DELETE_WAITING, { ids: open })
+      for (const { ordered } of waiting) counts.addLook(ordered)
+      const ended = await ask<{ id: string }>(context, DELETE_ENDED, { ids: open })
+      return new Map([...waiting, ...ended].map(({ id }) => [id, { id, verdict: 'changed', state: null }]))
     },
     rest: (id, state) => (state === 'running' ? { id, verdict: 'refused', state } : undefined),
   })
+  notifyFor(context, counts)
+  return verdicts
 }

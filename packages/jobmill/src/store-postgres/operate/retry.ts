@@ -1,11 +1,10 @@
 /** Retries dead and cancelled jobs, keeping their history, unless another job holds the dedupe key. */
-import { STATE_CODE } from '../../job/state.ts'
+import { type JobState, STATE_CODE, stateOfCode } from '../../job/state.ts'
 import type { Verdict } from '../../store/types/replies.ts'
-import type { Query } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
+import { ask, type Context, inTransaction } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS, KEYED, NOW, ORDERED, queueName } from '../fragments.ts'
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
-import { idsField, operate } from './states.ts'
+import { type Moved, movedVerdict, operate } from './states.ts'
 
 const { scheduled, dead, cancelled } = STATE_CODE
 const RETRYABLE = `a.ended_as IN (${dead}, ${cancelled})`
@@ -13,7 +12,7 @@ const RETRYABLE = `a.ended_as IN (${dead}, ${cancelled})`
 /** Locks the attempts that ended the jobs against retention and delete. */
 const LOCK = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}
-SELECT a.job_id AS id, j.dedupe_key IS NOT NULL AS keyed
+SELECT a.job_id AS id, a.ended_as AS state, j.dedupe_key IS NOT NULL AS keyed
   FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id JOIN jobmill.job AS j ON j.id = a.job_id
  WHERE ${RETRYABLE} ORDER BY a.job_id FOR UPDATE OF a`
 
@@ -40,9 +39,7 @@ WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT j.id, d.job_id AS holder FROM input JOIN jobmill.job AS j ON j.id = input.id JOIN jobmill.dedupe AS d ON d.key = j.dedupe_key`
 
 const REVIVE = `
-WITH ${GIVEN_CTE}, input AS MATERIALIZED (
-  SELECT v.id::uuid AS id, v.n FROM given, json_array_elements_text(p -> 'ids') WITH ORDINALITY AS v(id, n)
-), was AS (
+WITH ${GIVEN_CTE}, ${INPUT_IDS}, was AS (
   SELECT a.job_id, a.token, a.ended_as AS state, a.tries FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id
    WHERE a.ended_as IS NOT NULL
 ), reopened AS (
@@ -72,9 +69,9 @@ export async function retry(context: Context, ids: readonly string[]): Promise<V
   const counts = readyCounts()
   const verdicts = await operate(context, ids, {
     async look(open) {
-      const found = await context.connection.transaction((query) => revive(context, query, open))
-      for (const [queue, jobs] of found.ready) counts.add(queue, jobs)
-      return found.verdicts
+      const { refused, revived } = await inTransaction(context, (inside) => revive(inside, open))
+      for (const { queue, in_order_queue: waits } of revived) counts.add(queue, waits ? 0 : 1)
+      return new Map([...refused, ...revived.map(movedVerdict)].map((verdict) => [verdict.id, verdict]))
     },
     rest: (id, state) =>
       state === 'dead' || state === 'cancelled' ? undefined : { id, verdict: 'refused', state },
@@ -83,56 +80,30 @@ export async function retry(context: Context, ids: readonly string[]): Promise<V
   return verdicts
 }
 
-/** `ready` has an entry for each retried job: 1, or 0 if it waits in an order queue. */
 export async function revive(
-  context: Context,
-  query: Query,
+  inside: Context,
   ids: readonly string[],
-): Promise<{ verdicts: Map<string, Verdict>; ready: [queue: unknown, jobs: number][] }> {
-  const verdicts = new Map<string, Verdict>()
-  const ready: [unknown, number][] = []
-  const locked = await run(context, query, LOCK, idsField(ids))
-  const keyed = locked.filter((row) => row['keyed'] === true).map((row) => String(row['id']))
-  const free = new Set(locked.map((row) => String(row['id'])))
-  if (keyed.length > 0) {
-    const won = new Set(
-      (await run(context, query, TAKE_KEYS, idsField(keyed))).map((row) => String(row['id'])),
-    )
-    const lost = keyed.filter((id) => !won.has(id))
-    for (const id of lost) free.delete(id)
-    const holders = lost.length === 0 ? [] : await run(context, query, HOLDERS, idsField(lost))
-    for (const row of holders) {
-      const id = String(row['id'])
-      // The job holds its own key, but another job with this key was tried in its place. Look again.
-      const state = row['holder'] === id ? undefined : await endedAs(context, query, id)
-      if (state !== undefined)
-        verdicts.set(id, { id, verdict: 'refused', state, holder: String(row['holder']) })
-    }
+): Promise<{ refused: Verdict[]; revived: Moved[] }> {
+  const locked = await ask<{ id: string; state: number; keyed: boolean }>(inside, LOCK, { ids })
+  const states = new Map(locked.map(({ id, state }) => [id, stateOfCode(state)]))
+  const lost = new Set(locked.flatMap(({ id, keyed }) => (keyed ? id : [])))
+  const won = lost.size === 0 ? [] : await ask<{ id: string }>(inside, TAKE_KEYS, { ids: [...lost] })
+  for (const { id } of won) lost.delete(id)
+  const order = ids.filter((id) => states.has(id) && !lost.has(id))
+  return {
+    refused: lost.size === 0 ? [] : await refusedBy(inside, lost, states),
+    revived: order.length === 0 ? [] : await ask<Moved>(inside, REVIVE, { ids: order }),
   }
-  const order = ids.filter((id) => free.has(id))
-  if (order.length === 0) return { verdicts, ready }
-  for (const row of await run(context, query, REVIVE, idsField(order))) {
-    const id = String(row['id'])
-    ready.push([row['queue'], row['in_order_queue'] === true ? 0 : 1])
-    verdicts.set(id, {
-      id,
-      verdict: 'changed',
-      state: row['in_order_queue'] === true ? 'scheduled' : 'ready',
-    })
-  }
-  return { verdicts, ready }
 }
 
-const ENDED_AS = `
-WITH ${GIVEN_CTE}, ${INPUT_IDS}
-SELECT a.ended_as FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id WHERE a.ended_as IS NOT NULL`
-
-async function endedAs(
-  context: Context,
-  query: Query,
-  id: string,
-): Promise<'dead' | 'cancelled' | undefined> {
-  const [row] = await run(context, query, ENDED_AS, idsField([id]))
-  if (row === undefined) return undefined
-  return Number(row['ended_as']) === dead ? 'dead' : 'cancelled'
+/** Without the jobs whose key has become free since, or is their own: another one with this key was tried. */
+async function refusedBy(
+  inside: Context,
+  lost: ReadonlySet<string>,
+  states: ReadonlyMap<string, JobState>,
+): Promise<Verdict[]> {
+  const rows = await ask<{ id: string; holder: string }>(inside, HOLDERS, { ids: [...lost] })
+  return rows
+    .filter(({ id, holder }) => holder !== id)
+    .map(({ id, holder }) => ({ id, verdict: 'refused', state: states.get(id) ?? null, holder }))
 }

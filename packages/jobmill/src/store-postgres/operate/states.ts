@@ -1,30 +1,14 @@
-/** Reads the current states of jobs, and has the loop shared by the verbs that need them. */
-import { JobmillError } from '../../job/errors.ts'
-import { type JobState, STATE_CODE, stateOfCode } from '../../job/state.ts'
+/** The loop shared by the verbs that change the states of jobs. */
+import { type JobState, stateOfCode } from '../../job/state.ts'
 import type { Verdict } from '../../store/types/replies.ts'
 import { inRounds } from '../../store/rounds.ts'
-import { type Context, run } from '../context.ts'
+import { ask, type Context } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
-
-/**
- * The state of a job `j`: the table that has its id, or the end of its last attempt. Each lookup uses an
- * index on the id.
- */
-const STATE_OF_J = `CASE
-  WHEN EXISTS (SELECT FROM jobmill.running AS w WHERE w.id = j.id) THEN ${STATE_CODE.running}
-  WHEN EXISTS (SELECT FROM jobmill.ready AS w WHERE w.id = j.id) THEN ${STATE_CODE.ready}
-  WHEN EXISTS (SELECT FROM jobmill.later AS w WHERE w.id = j.id) THEN ${STATE_CODE.scheduled}
-  WHEN EXISTS (SELECT FROM jobmill.order_queue AS w WHERE w.id = j.id) THEN ${STATE_CODE.scheduled}
-  ELSE (SELECT a.ended_as FROM jobmill.attempt AS a WHERE a.job_id = j.id AND a.ended_as IS NOT NULL) END`
+import { statesOf } from '../inspect/job-rows.ts'
+import { keptChanging, lookAgain } from '../look-again.ts'
 
 const STATES = `
-WITH ${GIVEN_CTE}, ${INPUT_IDS}
-SELECT j.id, ${STATE_OF_J} AS state FROM input JOIN jobmill.job AS j ON j.id = input.id`
-
-async function statesOf(context: Context, ids: readonly string[]): Promise<Map<string, JobState>> {
-  const rows = await run(context, context.connection.query, STATES, idsField(ids))
-  return new Map(rows.map((row) => [String(row['id']), stateOfCode(Number(row['state']))]))
-}
+WITH ${GIVEN_CTE}, ${INPUT_IDS} ${statesOf('SELECT j.id FROM input JOIN jobmill.job AS j ON j.id = input.id')}`
 
 export function idsField(ids: readonly string[]): string {
   return `"ids":${JSON.stringify(ids)}`
@@ -38,11 +22,20 @@ export interface OperatorVerb {
   rest(id: string, state: JobState): Verdict | undefined
 }
 
-const MOST_LOOKS = 20
+/** A row of a job that became ready, or joined its order queue. */
+export interface Moved {
+  readonly id: string
+  readonly queue: string | null
+  readonly in_order_queue: boolean
+}
+
+export function movedVerdict({ id, in_order_queue: waits }: Moved): Verdict {
+  return { id, verdict: 'changed', state: waits ? 'scheduled' : 'ready' }
+}
 
 /**
- * Jobs move between tables, and one snapshot may miss a moving job. The loop applies the action, reads the
- * states of jobs that were not found, and looks again for those to which it should apply.
+ * Applies the action, reads the states of jobs that were not found, and looks again for those to which it
+ * should apply.
  */
 export async function operate(
   context: Context,
@@ -50,46 +43,33 @@ export async function operate(
   verb: OperatorVerb,
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
-  const at = ids.map((id, index) => ({ id, index }))
-  for (const round of inRounds(at, ({ id }) => id)) {
-    const settled = await untilSettled(
-      context,
-      round.map(({ id }) => id),
-      verb,
-    )
-    for (const { id, index } of round)
-      verdicts[index] = settled.get(id) ?? { id, verdict: 'unknown', state: null }
+  for (const round of inRounds([...ids.entries()], ([, id]) => id)) {
+    const open = round.map(([, id]) => id)
+    const settled = await untilSettled(context, open, verb)
+    for (const [n, id] of round) verdicts[n] = settled.get(id) ?? { id, verdict: 'unknown', state: null }
   }
   return verdicts
 }
 
+/** Returns no verdict for a job that is unknown. */
 async function untilSettled(
   context: Context,
   ids: readonly string[],
   verb: OperatorVerb,
 ): Promise<ReadonlyMap<string, Verdict>> {
   const settled = new Map<string, Verdict>()
-  let open = ids
-  for (let looks = 0; open.length > 0 && looks < MOST_LOOKS; looks += 1) {
+  const [moving] = await lookAgain(ids, async (open) => {
     for (const [id, verdict] of await verb.look(open)) settled.set(id, verdict)
-    open = open.filter((id) => !settled.has(id))
-    if (open.length === 0) break
-    const states = await statesOf(context, open)
-    for (const id of open) {
-      const state = states.get(id)
-      const verdict =
-        state === undefined ? ({ id, verdict: 'unknown', state: null } as const) : verb.rest(id, state)
-      if (verdict !== undefined) settled.set(id, verdict)
+    const rest = open.filter((id) => !settled.has(id))
+    if (rest.length === 0) return rest
+    const again: string[] = []
+    for (const { id, state } of await ask<{ id: string; state: number }>(context, STATES, { ids: rest })) {
+      const verdict = verb.rest(id, stateOfCode(state))
+      if (verdict === undefined) again.push(id)
+      else settled.set(id, verdict)
     }
-    open = open.filter((id) => !settled.has(id))
-  }
-  if (open.length > 0)
-    throw new JobmillError(
-      'STORE_BUSY',
-      `job ${open[0] ?? ''} kept changing state while it was being updated`,
-      {
-        fix: 'Retry the call',
-      },
-    )
-  return settled
+    return again
+  })
+  if (moving === undefined) return settled
+  throw keptChanging(`job ${moving} kept changing state while it was being updated`)
 }

@@ -1,7 +1,7 @@
 /** Counts the jobs of each queue by state: totals plus tallies that are not folded yet, in one snapshot. */
 import { JOB_STATES } from '../../job/state.ts'
 import type { QueueCounts } from '../../store/types/queue-record.ts'
-import { type Context, run } from '../context.ts'
+import { ask, type Context } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 
 /**
@@ -16,8 +16,8 @@ WITH ${GIVEN_CTE}, moves AS (
 ), sums AS (
   SELECT queue_id, state, sum(n) AS n FROM moves GROUP BY queue_id, state
 )
-SELECT q.name, (SELECT json_object_agg(s.state, s.n) FROM sums AS s WHERE s.queue_id = q.id) AS counts,
-       g.now - o.ready_at AS oldest_ready_ms
+SELECT q.name AS queue, (SELECT json_object_agg(s.state, s.n) FROM sums AS s WHERE s.queue_id = q.id) AS counts,
+       g.now - o.ready_at AS "oldestReadyMs"
   FROM given AS g, jobmill.queue AS q CROSS JOIN LATERAL (
     WITH RECURSIVE first_of AS (
       (SELECT r.priority, r.ready_at FROM jobmill.ready AS r WHERE r.queue_id = q.id ORDER BY r.priority, r.seq LIMIT 1)
@@ -29,18 +29,14 @@ SELECT q.name, (SELECT json_object_agg(s.state, s.n) FROM sums AS s WHERE s.queu
     SELECT min(ready_at) AS ready_at FROM first_of) AS o
  ORDER BY q.name COLLATE "C"`
 
+/** The counts are JSON text, by state. */
+type CountsRow = Pick<QueueCounts, 'queue' | 'oldestReadyMs'> & { readonly counts: string | null }
+
 export async function counts(context: Context): Promise<QueueCounts[]> {
-  const rows = await run(context, context.connection.query, COUNTS, '')
-  return rows.map((row) => {
-    const found = (typeof row['counts'] === 'string' ? JSON.parse(row['counts']) : {}) as Record<
-      string,
-      number
-    >
-    const byState = Object.fromEntries(JOB_STATES.map((state, code) => [state, found[code] ?? 0]))
-    return {
-      ...(byState as Pick<QueueCounts, (typeof JOB_STATES)[number]>),
-      queue: String(row['name']),
-      oldestReadyMs: row['oldest_ready_ms'] === null ? null : Number(row['oldest_ready_ms']),
-    }
+  const rows = await ask<CountsRow>(context, COUNTS)
+  return rows.map(({ counts: text, ...row }) => {
+    const found = JSON.parse(text ?? '{}') as Record<string, number>
+    const byState: unknown = Object.fromEntries(JOB_STATES.map((state, code) => [state, found[code] ?? 0]))
+    return { ...(byState as Pick<QueueCounts, (typeof JOB_STATES)[number]>), ...row }
   })
 }

@@ -1,5 +1,5 @@
 /** Merges tally rows into totals. SKIP LOCKED lets concurrent folds take different rows. */
-import { type Context, run } from '../context.ts'
+import { askOne, type Context } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 
 const foldStatement = (limit: number): string => `
@@ -18,6 +18,5 @@ WITH ${GIVEN_CTE}, gone AS (
 SELECT count(*)::int4 AS folded FROM gone`
 
 export async function fold(context: Context, limit: number): Promise<number> {
-  const [row] = await run(context, context.connection.query, foldStatement(limit), '')
-  return Number(row?.['folded'])
+  return (await askOne<{ folded: number }>(context, foldStatement(limit))).folded
 }

@@ -1,41 +1,33 @@
 /** Rows of queues: columns, and what they mean. */
-import { isDeclared, keptQueue, type QueueSources } from '../../job/queue/queue-sources.ts'
-import type { QueueSettings } from '../../job/queue/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../job/queue/queue-settings.ts'
+import { columnOf } from '../../store/column-of.ts'
 import type { QueueRecord } from '../../store/types/queue-record.ts'
 import type { Row } from '../connection/connection.ts'
 import type { Overrides } from '../../job/queue/overrides.ts'
 
-export const COLUMN: Readonly<Record<keyof QueueSettings, string>> = {
-  workers: 'workers',
-  paused: 'paused',
-  backoffEnabled: 'backoff_enabled',
-  backoffBaseMs: 'backoff_base_ms',
-  backoffMaxMs: 'backoff_max_ms',
-  retainDoneMs: 'retain_done_ms',
-  retainCancelledMs: 'retain_cancelled_ms',
-  retainDeadMs: 'retain_dead_ms',
-  keepDone: 'keep_done',
-  keepCancelled: 'keep_cancelled',
-  keepDead: 'keep_dead',
-  limit: 'limit_name',
-}
-export const COLUMNS = Object.values(COLUMN).join(', ')
+const SETTINGS = Object.keys(DEFAULT_QUEUE_SETTINGS) as (keyof QueueSettings)[]
+const settingColumn = (setting: keyof QueueSettings): string =>
+  setting === 'limit' ? 'limit_name' : columnOf(setting)
+
+export const COLUMNS = SETTINGS.map(settingColumn)
 export const TYPED = `workers int4, paused bool, backoff_enabled bool, backoff_base_ms int8, backoff_max_ms int8,
   retain_done_ms int8, retain_cancelled_ms int8, retain_dead_ms int8, keep_done int4, keep_cancelled int4, keep_dead int4,
   limit_name text`
 
-/** The values from code and the overrides, as columns. */
-export function sourceColumns(sources: QueueSources): Record<string, unknown> {
-  return { declared: isDeclared(sources), ...sources }
-}
+/** A row `d` with the default settings, and its values in the order of COLUMNS. */
+export const DEFAULT_ROW = `json_to_record('${JSON.stringify(columns(DEFAULT_QUEUE_SETTINGS))}') AS d(${TYPED})`
+export const DEFAULT_VALUES = COLUMNS.map((column) => `d.${column}`).join(', ')
 
-export function queueSources(row: Row): QueueSources {
-  return keptQueue({ ...sourcesOf(row), declared: row['declared'] as boolean }, settingsOf(row))
-}
+/** Uses the unique name. A concurrent call that adds the same queues finds them. */
+export const ADD_QUEUES = `
+INSERT INTO jobmill.queue (name, ${COLUMNS.join(', ')})
+SELECT v.name, ${DEFAULT_VALUES} FROM unnest($1::text[]) AS v(name), ${DEFAULT_ROW}
+ WHERE NOT EXISTS (SELECT FROM jobmill.queue AS k WHERE k.name = v.name) ORDER BY v.name
+ON CONFLICT (name) DO NOTHING RETURNING name`
 
 export function columns(settings: Partial<QueueSettings>): Record<string, unknown> {
   const entries = Object.entries(settings) as [keyof QueueSettings, unknown][]
-  return Object.fromEntries(entries.map(([key, value]) => [COLUMN[key], value]))
+  return Object.fromEntries(entries.map(([key, value]) => [settingColumn(key), value]))
 }
 
 export function recordOf(row: Row): QueueRecord {
@@ -48,23 +40,13 @@ export function recordOf(row: Row): QueueRecord {
 }
 
 export function settingsOf(row: Row): QueueSettings {
-  return {
-    workers: row['workers'] as number | null,
-    paused: row['paused'] as boolean,
-    backoffEnabled: row['backoff_enabled'] as boolean,
-    backoffBaseMs: row['backoff_base_ms'] as number,
-    backoffMaxMs: row['backoff_max_ms'] as number,
-    retainDoneMs: row['retain_done_ms'] as number | null,
-    retainCancelledMs: row['retain_cancelled_ms'] as number | null,
-    retainDeadMs: row['retain_dead_ms'] as number | null,
-    keepDone: row['keep_done'] as number | null,
-    keepCancelled: row['keep_cancelled'] as number | null,
-    keepDead: row['keep_dead'] as number | null,
-    limit: row['limit_name'] as string | null,
-  }
+  const settings: unknown = Object.fromEntries(
+    SETTINGS.map((setting) => [setting, row[settingColumn(setting)]]),
+  )
+  return settings as QueueSettings
 }
 
-/** The values from code and the overrides in a row of a queue or a limit. */
+/** The values from code and the overrides in a row of a queue, a limit or a schedule. */
 export function sourcesOf<Code>(row: Row): { readonly code: Code | null; readonly overrides: Overrides } {
   const code = row['code'] as string | null
   return {

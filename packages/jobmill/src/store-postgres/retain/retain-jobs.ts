@@ -1,7 +1,7 @@
 /** Deletes ended jobs that exceed the retention of their queue, by age or by number. */
 import { STATE_CODE } from '../../job/state.ts'
 import type { Retained, RetainRequest } from '../../store/types/replies.ts'
-import { type Context, run } from '../context.ts'
+import { askOne, type Context } from '../context.ts'
 import { REMOVED } from '../operate/delete.ts'
 import { GIVEN_CTE, NOW } from '../fragments.ts'
 
@@ -45,36 +45,23 @@ WITH ${GIVEN_CTE}, kept AS MATERIALIZED (
 ), chosen AS MATERIALIZED (
   SELECT id, ended_at FROM too_old UNION SELECT id, ended_at FROM too_many ORDER BY ended_at, id LIMIT ${limit}
 ), doomed AS MATERIALIZED (
-  SELECT a.job_id AS id, a.queue_id, a.ended_as AS state FROM jobmill.attempt AS a
+  SELECT a.job_id AS id, a.queue_id, a.ended_as AS state, a.token FROM jobmill.attempt AS a
    WHERE a.job_id = ANY (ARRAY(SELECT id FROM chosen)) AND a.ended_as IS NOT NULL FOR UPDATE SKIP LOCKED
 ), ${REMOVED}
-SELECT count(*) FILTER (WHERE state = ${done})::int4 AS done, count(*) FILTER (WHERE state = ${dead})::int4 AS dead,
+SELECT count(*)::int4 AS jobs, count(*) FILTER (WHERE state = ${done})::int4 AS done, count(*) FILTER (WHERE state = ${dead})::int4 AS dead,
        count(*) FILTER (WHERE state = ${cancelled})::int4 AS cancelled, (SELECT count(*) FROM chosen)::int4 AS found
   FROM doomed`
 
 /** A separate statement, for passes over some queues after one of them failed. */
 const OF_THESE = ` AND q.name IN (SELECT json_array_elements_text(p -> 'queues') FROM given)`
 
-interface RetainedJobs extends Pick<Retained, 'jobs' | 'done' | 'dead' | 'cancelled'> {
-  /** Larger than `jobs` if some were locked by other transactions. */
-  readonly found: number
-}
+/** `found` is larger than `jobs` if some were locked by other transactions. */
+type RetainedJobs = Pick<Retained, 'jobs' | 'done' | 'dead' | 'cancelled'> & { readonly found: number }
 
-export async function retainJobs(
+export function retainJobs(
   context: Context,
   { limit, queues }: Pick<RetainRequest, 'limit' | 'queues'>,
 ): Promise<RetainedJobs> {
   const statement = retainStatement(limit, queues === undefined ? '' : OF_THESE)
-  const fields = queues === undefined ? '' : JSON.stringify({ queues }).slice(1, -1)
-  const [row] = await run(context, context.connection.query, statement, fields)
-  const [doneJobs, deadJobs, cancelledJobs] = ['done', 'dead', 'cancelled'].map((state) =>
-    Number(row?.[state]),
-  ) as [number, number, number]
-  return {
-    jobs: doneJobs + deadJobs + cancelledJobs,
-    done: doneJobs,
-    dead: deadJobs,
-    cancelled: cancelledJobs,
-    found: Number(row?.['found']),
-  }
+  return askOne(context, statement, { queues })
 }

@@ -1,19 +1,22 @@
 /** Retention: deletes expired records in bounded batches. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import { RESOLUTIONS } from '../../store/types/metrics.ts'
+import { sleep } from '../../platform/sleep.ts'
 import type { Retained, RetainRequest } from '../../store/types/replies.ts'
-import { type Context, run } from '../context.ts'
+import { ask, askOne, columnsOf, type Context } from '../context.ts'
 import { GIVEN_CTE, NOW } from '../fragments.ts'
 import { retainKeys } from '../limits/limit-keys.ts'
 import { LOST_FORGOTTEN } from '../instances/lost-jobs.ts'
-import { SLOTS_LEFT } from '../instances/slots.ts'
 import { retainJobs } from './retain-jobs.ts'
+import { DELETE_EMPTY } from '../schema/functions/pieces.ts'
 import { releaseStray } from './stray-keys.ts'
 import { warnOfUnnamed } from '../names/unnamed-jobs.ts'
 
 /** How long a deferred holder keeps its place in the queue of a limit, and how long a flush is remembered. */
 const PLACES_MS = 600_000
 const RECORDED_MS = 86_400_000
+/** Most jobs of a batch end within this time, so that its last finish deletes it. */
+const BATCH_MS = 60_000
 
 /**
  * Deletes at most `limit` rows in the order of the index on this column. SKIP LOCKED lets concurrent passes
@@ -45,14 +48,15 @@ SELECT ((SELECT count(*) FROM places) + (SELECT count(*) FROM recorded))::int4 A
        (SELECT count(*) FROM events)::int4 AS events, (SELECT count(*) FROM metrics)::int4 AS metrics`
 
 /**
- * Deletes instances by the index on their end. Also removes what a reaper of an earlier release left behind:
- * permits of jobs that no longer run, other permits, and slots. Compares the token of a job's permit again,
- * because the row may belong to a new attempt by the time of the delete.
+ * Deletes instances by the index on their end. Also removes the permits of jobs that an operator deleted from
+ * `running` with SQL. Compares the token again, because the row may belong to a new attempt by the time of
+ * the delete.
  */
 const RETAIN_ENDED = `
 WITH ${GIVEN_CTE}, gone AS (
   DELETE FROM jobmill.instance AS i WHERE i.ended_at <= ${NOW} - ${DEFAULTS.keepEndedInstanceMs}
      AND NOT EXISTS (SELECT FROM jobmill.running AS r WHERE r.instance = i.id)
+     AND NOT EXISTS (SELECT FROM jobmill.batch AS b WHERE b.instance = i.id)
   RETURNING i.id
 ), ${LOST_FORGOTTEN}, stray AS MATERIALIZED (
   SELECT t.limit_name, t.holder, t.token FROM jobmill.permit AS t
@@ -61,36 +65,41 @@ WITH ${GIVEN_CTE}, gone AS (
 ), swept AS (
   DELETE FROM jobmill.permit AS t USING stray AS s
    WHERE t.limit_name = s.limit_name AND t.holder = s.holder AND t.token = s.token
-), over AS MATERIALIZED (
-  SELECT i.id FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL
-), others AS (
-  DELETE FROM jobmill.permit AS t WHERE t.token IS NULL AND t.instance = ANY (ARRAY(SELECT id FROM over))
-), ${SLOTS_LEFT}
+)
 SELECT count(*)::int4 AS instances FROM gone`
+
+/**
+ * Batches that all jobs have left, but that no finish deleted, because the last ones ran at the same time.
+ * SKIP LOCKED leaves batches in use to the next pass.
+ */
+const RETAIN_BATCHES = `
+WITH ${GIVEN_CTE}, old AS MATERIALIZED (
+  SELECT b.token FROM jobmill.batch AS b WHERE b.started_at < ${NOW} - ${BATCH_MS} FOR UPDATE SKIP LOCKED
+)
+${DELETE_EMPTY('ARRAY(SELECT token FROM old)')}`
+
+type Aged = Pick<Retained, 'keys' | 'ticks' | 'events' | 'metrics'> & { readonly others: number }
 
 export async function retain(context: Context, request: RetainRequest): Promise<Retained> {
   const { limit, ticksMs, eventsMs, metricsMs } = request
-  const { query } = context.connection
+  const began = context.platform.monotonic()
   const { found, ...jobs } = await retainJobs(context, request)
-  const fields = { ticks_ms: ticksMs, events_ms: eventsMs, metrics_ms: metricsMs }
-  const [aged] = await run(context, query, retainAged(limit), JSON.stringify(fields).slice(1, -1))
+  const ages = columnsOf({ ticksMs, eventsMs, metricsMs })
+  const { others, ...aged } = await askOne<Aged>(context, retainAged(limit), ages)
   // Must follow the deletion of waiting requests, which keep their keys alive.
   const limitKeys = await retainKeys(context, limit)
-  const [ended] = await run(context, query, RETAIN_ENDED, '')
-  const [keys, ticks, events, metrics] = ['keys', 'ticks', 'events', 'metrics'].map((sort) =>
-    Number(aged?.[sort]),
-  ) as [number, number, number, number]
-  const isFull = Math.max(found, keys, ticks, events, metrics, limitKeys, Number(aged?.['others'])) >= limit
+  const { instances } = await askOne<{ instances: number }>(context, RETAIN_ENDED)
+  await ask(context, RETAIN_BATCHES)
+  const isFull = Math.max(found, limitKeys, others, ...Object.values(aged)) >= limit
   // Once per pass over all queues, at its end.
   const isLast = !isFull && (request.queues?.length ?? 0) === 0
   if (isLast) await warnOfUnnamed(context)
+  // The caller continues at once. On a busy server, claims get a third of the time back.
+  if (isFull) await sleep(context.platform, (context.platform.monotonic() - began) / 2)
   return {
     ...jobs,
-    keys,
-    instances: Number(ended?.['instances']),
-    ticks,
-    events,
-    metrics,
+    ...aged,
+    instances,
     more: isFull || (isLast && (await releaseStray(context))),
   }
 }

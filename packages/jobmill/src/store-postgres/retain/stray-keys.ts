@@ -6,7 +6,8 @@
 import { STATE_CODE } from '../../job/state.ts'
 import { STRAY_ROWS, type StrayCounts, warnOfStray } from '../../store/admin/stray-keys.ts'
 import type { Query } from '../connection/connection.ts'
-import { type Context, listOf, run } from '../context.ts'
+import { askOne, type Context, listOf } from '../context.ts'
+import { notifyQueues } from '../enqueue/ready-counts.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 
 const { scheduled, ready, running } = STATE_CODE
@@ -77,16 +78,16 @@ WITH ${GIVEN_CTE}, front AS MATERIALIZED (
 )
 SELECT count(*)::int4 AS states FROM gone`
 
+/** The queues are JSON text. */
+type Released = Pick<StrayCounts, 'locks' | 'keys'> & { readonly queues: string | null }
+
 /** Returns whether there may be more. */
 export async function releaseStray(context: Context): Promise<boolean> {
-  const { query } = context.connection
-  const [removed] = await run(context, query, REMOVE, '')
-  const states = Number(removed?.['states'])
+  const { states } = await askOne<{ states: number }>(context, REMOVE)
   // A newer snapshot, without the removed entries.
-  const [freed] = await run(context, query, RELEASE, '')
-  const [locks, keys] = [Number(freed?.['locks']), Number(freed?.['keys'])]
+  const { locks, keys, queues } = await askOne<Released>(context, RELEASE)
   if (states + locks + keys === 0) return false
-  context.notify(listOf<string>(freed?.['queues']).map((queue) => ({ queue, jobs: null })))
+  notifyQueues(context, listOf(queues))
   warnOfStray(locks, keys, states)
   return states > 0
 }

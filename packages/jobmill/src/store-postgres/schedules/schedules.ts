@@ -1,33 +1,16 @@
 /** Schedules: definitions from code, overrides by operators, and the effective result. */
 import { isDeepStrictEqual } from 'node:util'
+import type { OverrideRecord } from '../../job/queue/overrides.ts'
 import type { ScheduleDefinition, ScheduleOption, SchedulePatch } from '../../job/schedule/schedule.ts'
-import { droppedOptions, type OverrideRecord } from '../../job/queue/overrides.ts'
-import {
-  stampCreation,
-  stampDeletion,
-  overridesOf,
-  overrideSchedule,
-  resetSchedule,
-  scheduleOverrides,
-} from '../../job/schedule/schedule-sources.ts'
-import { notInCode, scheduleExists, scheduleUnknown } from '../../store/cluster-errors.ts'
+import { overrideSchedule, scheduleOverrides } from '../../job/schedule/schedule-sources.ts'
+import { scheduleUnknown } from '../../store/cluster-errors.ts'
 import { inRounds } from '../../store/rounds.ts'
+import * as stored from '../../store/stored-schedule.ts'
 import type { DeclaredSchedule, ScheduleRecord } from '../../store/types/schedule.ts'
-import type { Query } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
-import { GIVEN_CTE } from '../fragments.ts'
 import { now } from '../connection/now.ts'
-import {
-  bringBack,
-  reviseSchedule,
-  createRows,
-  lockSchedules,
-  newSchedule,
-  recordOf,
-  saveRows,
-  storedOf,
-  type StoredSchedule,
-} from './schedule-row.ts'
+import { ask, type Context, inTransaction } from '../context.ts'
+import { GIVEN_CTE } from '../fragments.ts'
+import { createRows, lockSchedules, saveRows, storedOf } from './schedule-row.ts'
 
 const SCHEDULES = `
 WITH ${GIVEN_CTE}
@@ -44,6 +27,13 @@ WITH ${GIVEN_CTE}
 UPDATE jobmill.schedule AS s SET error = g.p ->> 'error' FROM given AS g
  WHERE s.name = g.p ->> 'name' AND NOT s.deleted AND s.error IS DISTINCT FROM g.p ->> 'error'`
 
+/** Runs a change of schedules. The leader of the duty may be any instance, so all look at the schedules. */
+async function changing<T>(context: Context, work: (inside: Context) => Promise<T>): Promise<T> {
+  const done = await inTransaction(context, work)
+  context.notifier.notifyAll()
+  return done
+}
+
 /** Several declarations of one name apply one after the other. */
 export async function declareSchedules(
   context: Context,
@@ -51,63 +41,49 @@ export async function declareSchedules(
 ): Promise<void> {
   const rounds = inRounds(schedules, ({ name }) => name)
   if (rounds.length === 0) return
-  await context.connection.transaction(async (query) => {
-    for (const round of rounds) await declareOnce(context, query, round)
+  const isChanged = await inTransaction(context, async (inside) => {
+    let hasChanged = false
+    for (const round of rounds) hasChanged = (await declareOnce(inside, round)) || hasChanged
+    return hasChanged
   })
+  if (isChanged) context.notifier.notifyAll()
 }
 
-async function declareOnce(
-  context: Context,
-  query: Query,
-  schedules: readonly DeclaredSchedule[],
-): Promise<void> {
+async function declareOnce(inside: Context, schedules: readonly DeclaredSchedule[]): Promise<boolean> {
   const fresh = schedules.map(({ name, version, definition }) =>
-    newSchedule(name, { code: definition, version }),
+    stored.newSchedule(name, { code: definition, version }),
   )
-  const created = await createRows(context, query, fresh)
+  const created = await createRows(inside, fresh)
   const known = schedules.filter(({ name }) => !created.has(name))
-  if (known.length === 0) return
-  const { byName } = await lockSchedules(
-    context,
-    query,
-    known.map(({ name }) => name),
-  )
+  if (known.length === 0) return true
+  const names = known.map(({ name }) => name)
+  const { byName } = await lockSchedules(inside, names)
   const changed = known.flatMap((declared) => {
     const before = byName.get(declared.name)
     if (before === undefined) return []
-    const after = redeclare(before, declared)
+    const after = stored.redeclareSchedule(before, declared)
     return isDeepStrictEqual(before, after) ? [] : [after]
   })
-  await saveRows(context, query, changed)
-}
-
-function redeclare(known: StoredSchedule, { version, definition: code }: DeclaredSchedule): StoredSchedule {
-  if (known.deleted && known.code === null)
-    return bringBack({ ...known, code, version, operator: {}, stamps: {} })
-  // A deleted schedule stays deleted. A later reset restores the definition that was declared last.
-  return version >= (known.version ?? 0) ? reviseSchedule(known, { code, version }) : known
+  await saveRows(inside, changed)
+  return created.size + changed.length > 0
 }
 
 export function createSchedule(
   context: Context,
   name: string,
   definition: ScheduleDefinition,
-  by?: string,
+  by: string | null = null,
   named: readonly ScheduleOption[] = [],
 ): Promise<ScheduleRecord> {
-  return context.connection.transaction(async (query) => {
-    const stamp = { by: by ?? null, at: await now(context, query) }
-    const fresh = newSchedule(name, stampCreation(null, { definition, named, stamp }))
-    const createdAt = (await createRows(context, query, [fresh])).get(name)
-    if (createdAt !== undefined) return recordOf({ ...fresh, createdAt }, createdAt)
-    const { now: at, byName } = await lockSchedules(context, query, [name])
-    const known = byName.get(name)
-    if (known?.deleted !== true) throw scheduleExists(name)
-    const { code, version, revision } = known
-    const operators = stampCreation(code, { definition, named, stamp })
-    const back = bringBack({ ...fresh, ...operators, code, version, revision, createdAt: at })
-    await saveRows(context, query, [back])
-    return recordOf(back, at)
+  return changing(context, async (inside) => {
+    const creation = { definition, named, stamp: { by, at: await now(inside) } }
+    const fresh = stored.createSchedule(name, undefined, creation)
+    const createdAt = (await createRows(inside, [fresh])).get(name)
+    if (createdAt !== undefined) return stored.recordOf({ ...fresh, createdAt }, createdAt)
+    const { at, known } = await lockOne(inside, name)
+    const back = stored.createSchedule(name, known, { ...creation, stamp: { by, at } })
+    await saveRows(inside, [back])
+    return stored.recordOf(back, at)
   })
 }
 
@@ -115,13 +91,14 @@ export function changeSchedule(
   context: Context,
   name: string,
   patch: SchedulePatch,
-  by?: string,
+  by: string | null = null,
 ): Promise<ScheduleRecord> {
-  return context.connection.transaction(async (query) => {
-    const { at, known } = await lockOne(context, query, name)
-    const changed = reviseSchedule(known, overrideSchedule(known, patch, { by: by ?? null, at }))
-    if (!isDeepStrictEqual(known, changed)) await saveRows(context, query, [changed])
-    return recordOf(changed, at)
+  return changing(context, async (inside) => {
+    const { at, known } = await lockOne(inside, name)
+    if (known === undefined || known.deleted) throw scheduleUnknown(name)
+    const changed = stored.reviseSchedule(known, { overrides: overrideSchedule(known, patch, { by, at }) })
+    if (!isDeepStrictEqual(known, changed)) await saveRows(inside, [changed])
+    return stored.recordOf(changed, at)
   })
 }
 
@@ -130,55 +107,42 @@ export function resetScheduleOverrides(
   name: string,
   options: readonly string[] | null,
 ): Promise<string[]> {
-  return context.connection.transaction(async (query) => {
-    const known = (await lockSchedules(context, query, [name])).byName.get(name)
-    if (known === undefined || (known.deleted && known.code === null)) throw scheduleUnknown(name)
-    if (known.code === null) throw notInCode('schedule', name)
-    const left = resetSchedule(known, options)
-    const dropped = droppedOptions(overridesOf(known), overridesOf(left))
-    const after = known.deleted ? bringBack({ ...known, ...left }) : reviseSchedule(known, left)
-    if (dropped.length > 0) await saveRows(context, query, [after])
+  return changing(context, async (inside) => {
+    const { known } = await lockOne(inside, name)
+    const { after, dropped } = stored.resetSchedule(name, known, options)
+    if (dropped.length > 0) await saveRows(inside, [after])
     return dropped
   })
 }
 
-export async function overridesOfSchedules(context: Context): Promise<OverrideRecord[]> {
-  const rows = await run(context, context.connection.query, OVERRIDES, '')
-  return rows.map(storedOf).flatMap((schedule) => scheduleOverrides(schedule.name, schedule))
-}
-
-async function lockOne(
-  context: Context,
-  query: Query,
-  name: string,
-): Promise<{ readonly at: number; readonly known: StoredSchedule }> {
-  const { now: at, byName } = await lockSchedules(context, query, [name])
-  const known = byName.get(name)
-  if (known === undefined || known.deleted) throw scheduleUnknown(name)
-  return { at, known }
-}
-
-/**
- * Only marks the row. A restart must not recreate it, and a plan made before must not match a new schedule of
- * the same name.
- */
-export function deleteSchedule(context: Context, name: string, by?: string): Promise<boolean> {
-  return context.connection.transaction(async (query) => {
-    const { now: at, byName } = await lockSchedules(context, query, [name])
-    const known = byName.get(name)
+export function deleteSchedule(context: Context, name: string, by: string | null = null): Promise<boolean> {
+  return inTransaction(context, async (inside) => {
+    const { at, known } = await lockOne(inside, name)
     if (known === undefined || known.deleted) return false
-    const operators = stampDeletion(known, { by: by ?? null, at })
-    await saveRows(context, query, [{ ...known, ...operators, deleted: true }])
+    await saveRows(inside, [stored.deleteSchedule(known, { by, at })])
     return true
   })
 }
 
+/** Includes a deleted schedule. */
+async function lockOne(
+  inside: Context,
+  name: string,
+): Promise<{ readonly at: number; readonly known: stored.StoredSchedule | undefined }> {
+  const { now: at, byName } = await lockSchedules(inside, [name])
+  return { at, known: byName.get(name) }
+}
+
+export async function overridesOfSchedules(context: Context): Promise<OverrideRecord[]> {
+  const rows = (await ask(context, OVERRIDES)).map(storedOf)
+  return rows.flatMap((schedule) => scheduleOverrides(schedule.name, schedule))
+}
+
 export async function scheduleFailed(context: Context, name: string, error: string | null): Promise<void> {
-  const fields = JSON.stringify({ name, error }).slice(1, -1)
-  await run(context, context.connection.query, FAILED, fields)
+  await ask(context, FAILED, { name, error })
 }
 
 export async function schedules(context: Context): Promise<ScheduleRecord[]> {
-  const rows = await run(context, context.connection.query, SCHEDULES, '')
-  return rows.map((row) => recordOf(storedOf(row), row['now'] as number))
+  const rows = await ask(context, SCHEDULES)
+  return rows.map((row) => stored.recordOf(storedOf(row), row['now'] as number))
 }

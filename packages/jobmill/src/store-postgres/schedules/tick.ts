@@ -4,13 +4,13 @@
  * prevents serving an instant twice.
  */
 import type { NewJob } from '../../job/new-job.ts'
+import { isCurrent, type StoredSchedule } from '../../store/stored-schedule.ts'
 import type { Tick, Ticked, TickOutcome, TickRecord } from '../../store/types/schedule.ts'
-import type { Query } from '../connection/connection.ts'
-import { type Context, run } from '../context.ts'
-import { enqueueWith } from '../enqueue/enqueue.ts'
+import { ask, askWith, type Context, inTransaction } from '../context.ts'
+import { ensureNames, enqueueWith } from '../enqueue/enqueue.ts'
 import { GIVEN_CTE, NOW } from '../fragments.ts'
 import { type ReadyCounts, readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
-import { liveOf, lockSchedules, saveRows, type StoredSchedule } from './schedule-row.ts'
+import { lockSchedules, saveRows } from './schedule-row.ts'
 
 /** Uses the primary key. Returns nothing for instants that were served before. */
 const NOTE = `
@@ -28,7 +28,7 @@ UPDATE jobmill.tick AS t SET outcome = 'skipped', job_id = x.job_id
 
 /** A range of the primary key, read from its end. */
 const TICKS = `
-SELECT at, outcome, job_id, served_at FROM jobmill.tick WHERE schedule = $1 ORDER BY at DESC LIMIT $2`
+SELECT at, outcome, job_id AS job, served_at AS "servedAt" FROM jobmill.tick WHERE schedule = $1 ORDER BY at DESC LIMIT $2`
 
 interface Fire {
   readonly schedule: string
@@ -45,19 +45,19 @@ interface Served extends Fire {
 export async function tick(context: Context, items: readonly Tick[]): Promise<Ticked[]> {
   if (items.length === 0) return []
   for (;;) {
-    const done = await context.connection.transaction((query) => tickOnce(context, query, items))
+    const done = await inTransaction(context, (inside) => tickOnce(inside, items))
     if ('ticked' in done) {
       notifyFor(context, done.counts)
       return done.ticked
     }
-    await context.names.ensure(done.queues, done.kinds)
+    await ensureNames(context, done.unnamed)
   }
 }
 
 /** New names are written outside of the transaction, as for every enqueue, but not for refused ticks. */
 type Done =
   | { readonly ticked: Ticked[]; readonly counts: ReadyCounts }
-  | { readonly queues: ReadonlySet<string>; readonly kinds: ReadonlySet<string> }
+  | { readonly unnamed: readonly NewJob[] }
 
 /**
  * Limits the wait for a dedupe key that an open user transaction holds, so that it does not delay other
@@ -65,26 +65,23 @@ type Done =
  */
 const KEY_WAIT = 'SET LOCAL lock_timeout = 300'
 
-async function tickOnce(context: Context, query: Query, items: readonly Tick[]): Promise<Done> {
-  if (items.some(({ fires }) => fires.some(({ job }) => job.dedupe !== null))) await query(KEY_WAIT, [])
-  const { byName } = await lockSchedules(
-    context,
-    query,
-    items.map(({ schedule }) => schedule),
-  )
+async function tickOnce(inside: Context, items: readonly Tick[]): Promise<Done> {
+  const isKeyed = items.some(({ fires }) => fires.some(({ job }) => job.dedupe !== null))
+  if (isKeyed) await askWith(inside, KEY_WAIT)
+  const names = items.map(({ schedule }) => schedule)
+  const { byName } = await lockSchedules(inside, names)
   const { verdicts, stepped } = step(items, byName)
   const accepted = items.filter((_, n) => verdicts[n])
   const jobs = accepted.flatMap(({ fires }) => fires.map(({ job }) => job))
-  const [queues, kinds] = [new Set(jobs.map(({ queue }) => queue)), new Set(jobs.map(({ kind }) => kind))]
-  if (!context.names.knows(queues, kinds)) return { queues, kinds }
+  if (!inside.names.knowsAllOf(jobs)) return { unnamed: jobs }
   const counts = readyCounts()
-  const served = await serve(context, query, accepted, counts)
+  const served = await serve(inside, accepted, counts)
   for (const { schedule: name, at, outcome, id } of served.values()) {
     const schedule = stepped.get(name)
     if (schedule !== undefined)
       stepped.set(name, { ...schedule, lastAt: at, lastOutcome: outcome, lastJob: id })
   }
-  await saveRows(context, query, [...stepped.values()])
+  await saveRows(inside, [...stepped.values()])
   return { ticked: items.map((item, n) => tickedOf(item, verdicts[n] === true, served)), counts }
 }
 
@@ -107,16 +104,9 @@ function step(
   return { verdicts, stepped }
 }
 
-/** True if no other instance was faster and the schedule is unchanged. */
-function isCurrent(schedule: StoredSchedule, { revision, from }: Tick): boolean {
-  if (schedule.deleted || liveOf(schedule).paused || schedule.revision !== revision) return false
-  return from === null ? !schedule.planned : schedule.nextAt === from
-}
-
 /** Returns the instants served now, by schedule and instant, in the order of the fires. */
 async function serve(
-  context: Context,
-  query: Query,
+  inside: Context,
   items: readonly Tick[],
   counts: ReadyCounts,
 ): Promise<Map<string, Served>> {
@@ -129,26 +119,20 @@ async function serve(
   }
   if (fires.size === 0) return new Map()
   const noted = [...fires.values()].map(({ schedule, at, job }) => ({ schedule, at, job_id: job.id }))
-  const rows = await run(context, query, NOTE, `"ticks":${JSON.stringify(noted)}`)
-  const isNew = new Set(rows.map((row) => keyOf(row['schedule'] as string, row['at'] as number)))
+  const rows = await ask<{ schedule: string; at: number }>(inside, NOTE, { ticks: noted })
+  const isNew = new Set(rows.map(({ schedule, at }) => keyOf(schedule, at)))
   const due = [...fires].filter(([key]) => isNew.has(key))
   if (due.length === 0) return new Map()
-  const replies = await enqueueWith(
-    context,
-    query,
-    due.map(([, { job }]) => job),
-    true,
-    counts,
-  )
+  const jobs = due.map(([, { job }]) => job)
+  const replies = await enqueueWith(inside, inside.connection.query, jobs, true, counts)
   const served = due.map(([key, fire], n): [string, Served] => {
     const { id, outcome } = replies[n] ?? { id: fire.job.id, outcome: 'enqueued' }
     return [key, { ...fire, id, outcome: outcome === 'duplicate' ? 'skipped' : 'enqueued' }]
   })
-  const skipped = served.filter(([, { outcome }]) => outcome === 'skipped')
-  if (skipped.length > 0) {
-    const changes = skipped.map(([, { schedule, at, id }]) => ({ schedule, at, job_id: id }))
-    await run(context, query, SKIPPED, `"ticks":${JSON.stringify(changes)}`)
-  }
+  const skipped = served.flatMap(([, { schedule, at, id, outcome }]) =>
+    outcome === 'skipped' ? { schedule, at, job_id: id } : [],
+  )
+  if (skipped.length > 0) await ask(inside, SKIPPED, { ticks: skipped })
   return new Map(served)
 }
 
@@ -167,12 +151,6 @@ function keyOf(schedule: string, at: number): string {
   return `${schedule} ${at}`
 }
 
-export async function ticks(context: Context, schedule: string, limit: number): Promise<TickRecord[]> {
-  const rows = await context.connection.query(context.sql(TICKS), [schedule, limit])
-  return rows.map((row) => ({
-    at: row['at'] as number,
-    outcome: row['outcome'] as TickOutcome,
-    job: row['job_id'] as string,
-    servedAt: row['served_at'] as number,
-  }))
+export function ticks(context: Context, schedule: string, limit: number): Promise<TickRecord[]> {
+  return askWith(context, TICKS, [schedule, limit])
 }

@@ -1,7 +1,7 @@
 /**
  * Jobs. A job row is written once. The state of a job is the small table that has its id: later, order_queue,
- * ready or running. If none has it, its one attempt with `ended_as` says how it ended. See
- * docs/internals/decisions/table-layout.md.
+ * ready or running. If none has it, its one attempt with `ended_as` says how it ended. Without that, it is
+ * running in a batch. See docs/internals/decisions/table-layout.md.
  *
  * Instants are milliseconds since the epoch. The codes of states and outcomes are in job/state.ts and
  * job/attempt/outcome.ts.
@@ -9,6 +9,9 @@
 export const JOBS = `
 CREATE SEQUENCE jobmill.seq AS int8;
 CREATE SEQUENCE jobmill.token AS int8;
+-- Where the last large claim ended, as a hint for other claims: its seq, and 20 bits for its queue and priority.
+-- A sequence, because its value is seen before the claim commits.
+CREATE SEQUENCE jobmill.last_claim AS int8;
 
 CREATE TABLE jobmill.job (
   id uuid PRIMARY KEY,
@@ -22,7 +25,9 @@ CREATE TABLE jobmill.job (
   tags text[],
   metadata json,
   dedupe_key text,
+  -- how long the key stays held, after 'done' only or after any end ('ended'); null without a key
   hold_ms int8,
+  hold_after text,
   order_key text
 );
 -- For lists by tag. Jobs without tags have no rows here.
@@ -79,6 +84,24 @@ CREATE TABLE jobmill.running (
 );
 CREATE INDEX running_instance ON jobmill.running (instance);
 CREATE INDEX running_cancelled ON jobmill.running (instance) WHERE cancel_reason IS NOT NULL;
+
+-- The new jobs of a large claim share one row instead of one each in running. Each has its first attempt, no crash and
+-- no flags. A job leaves its batch when it is done, or when a statement needs its own row: see functions/unpack.ts.
+CREATE TABLE jobmill.batch (
+  token int8 NOT NULL,
+  queue_id int4 NOT NULL,
+  instance uuid NOT NULL,
+  started_at int8 NOT NULL,
+  ids uuid[] NOT NULL,
+  seqs int8[] NOT NULL,
+  ready_ats int8[] NOT NULL,
+  -- jobs that left without an attempt: they were unpacked, forgotten or deleted
+  gone uuid[] NOT NULL DEFAULT '{}',
+  PRIMARY KEY (token, queue_id)
+);
+CREATE INDEX batch_instance ON jobmill.batch (instance);
+-- Not compressed, because ids do not shrink.
+ALTER TABLE jobmill.batch ALTER ids SET STORAGE EXTERNAL, ALTER seqs SET STORAGE EXTERNAL, ALTER ready_ats SET STORAGE EXTERNAL;
 
 -- Due jobs with an order key that wait for their order lock, first in, first out.
 CREATE TABLE jobmill.order_queue (
@@ -157,6 +180,7 @@ CREATE TABLE jobmill.total (
 -- These tables turn over many times an hour, but the autovacuum defaults wait for a share of the table.
 ALTER TABLE jobmill.ready SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE jobmill.running SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE jobmill.batch SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE jobmill.later SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE jobmill.tally SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 `

@@ -3,11 +3,13 @@
  * on, migrations are only added.
  */
 import { migration, type Migration } from '../../store/admin/migrations.ts'
-import { CLAIM_READY, ANY_READY, NEXT_DUE } from './functions/claim-ready.ts'
-import { ENQUEUE_ALIKE, MAY_BEGIN } from './functions/enqueue-alike.ts'
-import { ENQUEUE_DUE, OPEN_HEADS } from './functions/enqueue-due.ts'
-import { FINISH_DONE, FORGET_DONE } from './functions/finish-done.ts'
+import { ANY_READY, CLAIM, NEXT_DUE } from './functions/claim.ts'
+import { ENQUEUE, FIRST_READY, INSERT_JOBS } from './functions/enqueue.ts'
+import { FINISH } from './functions/finish.ts'
+import { FINISH_EACH } from './functions/finish-each.ts'
+import { UNPACK } from './functions/unpack.ts'
 import { HEARTBEAT } from './functions/heartbeat.ts'
+import { LIMITED } from './functions/limited.ts'
 import { INSTANCES } from './instances.ts'
 import { JOBS } from './jobs.ts'
 import { LIMITS } from './limits.ts'
@@ -25,15 +27,16 @@ const TABLES = [QUEUES, JOBS, INSTANCES, SCHEDULES, LIMITS, METRICS, NOTIFIER, N
  * delete that finds it. See docs/internals/postgres-store.md.
  */
 const FUNCTIONS = [
-  OPEN_HEADS,
-  ENQUEUE_DUE,
-  MAY_BEGIN,
-  ENQUEUE_ALIKE,
-  CLAIM_READY,
+  FIRST_READY,
+  INSERT_JOBS,
+  ENQUEUE,
+  LIMITED,
+  CLAIM,
   ANY_READY,
   NEXT_DUE,
-  FINISH_DONE,
-  FORGET_DONE,
+  FINISH,
+  FINISH_EACH,
+  UNPACK,
   HEARTBEAT,
 ]
 

@@ -28,9 +28,7 @@ CREATE TABLE jobmill.queue (
   keep_cancelled int4,
   keep_dead int4,
   limit_name text,
-  -- false: created by its first job, so a later declaration in code sets all options
-  declared bool NOT NULL DEFAULT true,
-  -- the options that code declared last, and those that an operator overrode: { option: { value, by, at } }
+  -- the options that code declared last (null if it declares none), and those that an operator overrode: { option: { value, by, at } }
   code json,
   overrides json NOT NULL DEFAULT '{}'
 );

@@ -4,10 +4,8 @@
  * in between. Sequences that are behind their tables are raised.
  */
 import { JobmillError } from '../../job/errors.ts'
-import type { Platform } from '../../platform/platform.ts'
-import type { Connection } from '../connection/connection.ts'
-import { codeOf, isNumberTaken } from '../connection/errors.ts'
-import { isMigrated, lockMigrations, migrate, restoreLedger } from './migrate.ts'
+import { codeOf, isNumberTaken, isTokenTaken, wasAnswered } from '../connection/errors.ts'
+import { isMigrated, lockMigrations, migrate, restoreLedger, type Target } from './migrate.ts'
 import { raiseIfBehind, raiseSequences } from './sequences.ts'
 import { restoreSingleRows, restoreSingleRowsIfWrong } from './single-rows.ts'
 
@@ -17,27 +15,7 @@ const MISSING = new Set(['42P01', '3F000', '42883'])
 /** How long tables must be missing before they are recreated. */
 const RECREATE_AFTER_MS = 5_000
 
-export interface Recovery {
-  /**
-   * Runs `verb`. If tables were missing or a sequence was behind its table, restores them and runs it again,
-   * unless `isOnce` is set.
-   */
-  readonly run: <T>(verb: () => Promise<T>, isOnce: boolean) => Promise<T>
-  /** Called at every start. Repairs what a restore or a switchover left behind. */
-  readonly onOpened: () => Promise<void>
-  /** Called when the database is another copy than before. */
-  readonly onReplaced: () => Promise<void>
-}
-
-export interface RecoveryOptions {
-  readonly connection: Connection
-  readonly schema: string
-  readonly sql: (text: string) => string
-  readonly deadlineMs: number
-  readonly platform: Platform
-}
-
-export function recovery(options: RecoveryOptions): Recovery {
+export function recovery(options: Target) {
   const { connection, schema, sql, platform } = options
   let missingSince: number | null = null
   let completing: Promise<void> | null = null
@@ -57,13 +35,19 @@ export function recovery(options: RecoveryOptions): Recovery {
   }
 
   return {
-    async run(verb, isOnce) {
+    /**
+     * Runs `verb`. If tables were missing or a sequence was behind its table, restores them and runs it
+     * again, unless `isOnce` is set.
+     */
+    async run<T>(verb: () => Promise<T>, isOnce: boolean): Promise<T> {
       try {
         return await verb()
       } catch (error) {
         if (isNumberTaken(error)) {
-          raising ??= raiseSequences(options).finally(() => (raising = null))
-          await raising
+          if (!isTokenTaken(error)) {
+            raising ??= raiseSequences(options).finally(() => (raising = null))
+            await raising
+          }
           if (isOnce) throw error
           return verb()
         }
@@ -78,11 +62,13 @@ export function recovery(options: RecoveryOptions): Recovery {
       }
       return verb()
     },
-    async onOpened() {
-      await raiseIfBehind(options)
-      await restoreSingleRowsIfWrong(options)
+    /** Called at every start. Repairs what a restore or a switchover left behind. */
+    async onOpened(): Promise<void> {
+      await raiseIfBehind(options).catch(throwUnlessAnswered)
+      await restoreSingleRowsIfWrong(options).catch(throwUnlessAnswered)
     },
-    async onReplaced() {
+    /** Called when the database is another copy than before. */
+    async onReplaced(): Promise<void> {
       warn('queues, limits and schedules of this process are declared again')
       await connection.transaction(async (query) => {
         await lockMigrations(query, schema)
@@ -94,7 +80,12 @@ export function recovery(options: RecoveryOptions): Recovery {
   }
 }
 
-const RESTORE = `Restore a backup. Otherwise Jobmill recreates empty tables after ${RECREATE_AFTER_MS / 1_000} s`
+/** If parts of the schema are missing, the calls that need them report it. */
+function throwUnlessAnswered(error: unknown): void {
+  if (!wasAnswered(error)) throw error
+}
+
+const RESTORE = `Restore a backup. If the tables stay missing for ${RECREATE_AFTER_MS / 1_000} s, the next call recreates them empty`
 
 function tablesMissing(cause: unknown, fix = RESTORE): JobmillError {
   return new JobmillError('STORE_UNAVAILABLE', 'the Jobmill tables are missing', { fix, cause })

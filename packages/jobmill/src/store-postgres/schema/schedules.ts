@@ -4,8 +4,9 @@ CREATE TABLE jobmill.schedule (
   name text PRIMARY KEY,
   code json,
   version int8,
-  operator json NOT NULL,
-  -- an operator deleted a schedule that code defines
+  -- the options that an operator set: { option: { value, by, at } }
+  overrides json NOT NULL,
+  -- an operator deleted it; the row keeps code from restoring it
   deleted bool NOT NULL DEFAULT false,
   -- the effective value, so that a heartbeat does not have to read the definitions
   paused bool NOT NULL,
@@ -17,9 +18,7 @@ CREATE TABLE jobmill.schedule (
   last_outcome text,
   last_job uuid,
   missed int8 NOT NULL DEFAULT 0,
-  error text,
-  -- who overrode which option, and when: { option: { by, at } }
-  stamps json NOT NULL DEFAULT '{}'
+  error text
 );
 -- Its first row is the next schedule to serve. Schedules without a plan come first.
 CREATE INDEX schedule_next ON jobmill.schedule (planned, next_at) WHERE NOT paused AND NOT deleted;

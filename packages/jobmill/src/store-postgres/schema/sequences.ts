@@ -3,9 +3,8 @@
  * sequences, so they restart after a switchover, and a restore of single tables leaves them behind too. They
  * would issue numbers again: rows are refused as duplicates, and jobs overtake others.
  */
-import type { Connection, Query } from '../connection/connection.ts'
-import { wasAnswered } from '../connection/errors.ts'
-import { lockMigrations } from './migrate.ts'
+import { type Query, recordsOf } from '../connection/connection.ts'
+import { lockMigrations, type Target } from './migrate.ts'
 
 interface Sequence {
   /** As in `pg_sequences`. */
@@ -19,6 +18,8 @@ interface Sequence {
    * full. Default: the highest number of the only column, which is a primary key.
    */
   readonly recent?: string
+  /** A number that is not in a column. */
+  readonly also?: string
   /** More than other processes can take from the sequence while it is raised. */
   readonly gap: number
 }
@@ -38,6 +39,8 @@ const LAST_READY = `(
 /** A job gets its sequence number when it becomes due. */
 const LAST_ORDERED = `(SELECT max(o.pos) FROM (
   SELECT pos FROM jobmill.order_queue ORDER BY due_at DESC, id DESC LIMIT 100) AS o)`
+/** A job of a batch keeps its number when it returns to its queue. */
+const LAST_BATCHED = `(SELECT max(m.seq) FROM jobmill.batch AS b CROSS JOIN LATERAL unnest(b.seqs) AS m(seq))`
 const highestOf = ([table, column]: readonly [string, string]): string =>
   `(SELECT max(${column}) FROM jobmill.${table})`
 
@@ -70,7 +73,8 @@ export const SEQUENCES: readonly Sequence[] = [
       ['running', 'seq'],
       ['order_queue', 'pos'],
     ],
-    recent: `greatest(${LAST_READY}, ${LAST_ORDERED}, ${highestOf(['running', 'seq'])})`,
+    recent: `greatest(${LAST_READY}, ${LAST_ORDERED}, ${highestOf(['running', 'seq'])}, ${LAST_BATCHED})`,
+    also: LAST_BATCHED,
     gap: GAP,
   },
   ids('queue'),
@@ -82,7 +86,8 @@ export const SEQUENCES: readonly Sequence[] = [
 
 /** 0 for a sequence that has issued nothing. */
 const issued = ({ at }: Sequence): string => `coalesce(pg_sequence_last_value(${at}), 0)`
-const highest = ({ columns }: Sequence): string => `greatest(${columns.map(highestOf).join(', ')})`
+const highest = ({ columns, also }: Sequence): string =>
+  `greatest(${[...columns.map(highestOf), also ?? []].flat().join(', ')})`
 
 const BEHIND = SEQUENCES.map(
   (one) => `
@@ -93,24 +98,15 @@ SELECT '${one.name}' AS name, ${issued(one)} AS issued, v.highest
 const raise = (one: Sequence): string => `
 SELECT setval(${one.at}, v.highest + ${one.gap}) FROM (SELECT ${highest(one)} AS highest) AS v WHERE v.highest > ${issued(one)}`
 
-export interface SequenceBehind {
+interface SequenceBehind {
   readonly name: string
   readonly issued: number
   readonly highest: number
 }
 
 /** One statement, which reads indexes and small tables only. */
-export async function sequencesBehind(
-  query: Query,
-  sql: (text: string) => string,
-): Promise<SequenceBehind[]> {
-  return (await query(sql(BEHIND), [])) as unknown as SequenceBehind[]
-}
-
-interface Target {
-  readonly connection: Connection
-  readonly schema: string
-  readonly sql: (text: string) => string
+export async function sequencesBehind(query: Query, sql: Target['sql']): Promise<SequenceBehind[]> {
+  return recordsOf(await query(sql(BEHIND), []))
 }
 
 /** One process at a time. Numbers that other processes take during it are within the gap. */
@@ -128,12 +124,7 @@ export async function raiseSequences({ connection, schema, sql }: Target): Promi
   })
 }
 
-/** At every start. If parts of the schema are missing, the calls that need them report it. */
 export async function raiseIfBehind(target: Target): Promise<void> {
-  try {
-    const behind = await sequencesBehind(target.connection.query, target.sql)
-    if (behind.length > 0) await raiseSequences(target)
-  } catch (error) {
-    if (!wasAnswered(error)) throw error
-  }
+  const behind = await sequencesBehind(target.connection.query, target.sql)
+  if (behind.length > 0) await raiseSequences(target)
 }

@@ -2,17 +2,17 @@
 import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { isEnded, STATE_CODE } from '../../job/state.ts'
 import type { TransferredAttempt, TransferredJob } from '../../store/admin/transfer.ts'
-import { type Context, run } from '../context.ts'
+import { askOne, columnsOf, type Context } from '../context.ts'
+import { ensureNames } from '../enqueue/enqueue.ts'
 import { GIVEN_CTE, HAS_ORDER_LOCK, KEYED, NAMES_TRUE, ORDERED } from '../fragments.ts'
-import { keptHold } from '../enqueue/hold.ts'
-import { JOB_COLUMNS } from '../enqueue/job-input.ts'
+import { JOB_COLUMNS } from '../schema/functions/enqueue.ts'
 import type { NameMap } from '../names/name-map.ts'
 import { NamesChanged } from '../names/names-changed.ts'
 
 const { scheduled, ready } = STATE_CODE
 
 const TYPED = `id uuid, queue_id int4, kind_id int4, priority int2, max_attempts int2, payload text, enqueued_at int8, timeout_ms int8,
-  tags text[], metadata text, dedupe_key text, hold_ms int8, order_key text, state int2, place int8, due_at int8, ready_at int8,
+  tags text[], metadata text, dedupe_key text, hold_ms int8, hold_after text, order_key text, state int2, place int8, due_at int8, ready_at int8,
   in_order_queue bool, has_order_lock bool, attempt int2, crashes int2, tries int4, flags int2, result text, attempts json`
 const ATTEMPT_TYPED = `n int4, attempt int2, token int8, instance uuid, started_at int8, ended_at int8, outcome int2, ended_as int2,
   taken_back bool, error text, log text`
@@ -29,7 +29,7 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
 ), written AS (
   INSERT INTO jobmill.job (${JOB_COLUMNS})
   SELECT id, queue_id, kind_id, priority, max_attempts, payload::json, enqueued_at, timeout_ms, tags, metadata::json, dedupe_key, hold_ms,
-         order_key
+         hold_after, order_key
     FROM input ORDER BY id
   ON CONFLICT (id) DO NOTHING RETURNING id
 ), fresh AS MATERIALIZED (
@@ -63,62 +63,39 @@ SELECT count(*)::int4 AS jobs, ${NAMES_TRUE} AS names_true FROM fresh`
 
 export async function jobsIn(context: Context, jobs: readonly TransferredJob[]): Promise<number> {
   if (jobs.length === 0) return 0
-  const { names, connection } = context
-  await names.ensure(new Set(jobs.map(({ queue }) => queue)), new Set(jobs.map(({ kind }) => kind)))
-  const map = names.current
-  const rows = JSON.stringify(jobs.map((job) => rowOf(map, job)))
-  const [row] = await run(context, connection.query, IMPORT, `"names":"${map.version}","jobs":${rows}`)
-  if (row?.['names_true'] !== true) throw new NamesChanged()
-  return Number(row?.['jobs'])
+  await ensureNames(context, jobs)
+  const map = context.names.current
+  const fields = { names: map.version, jobs: jobs.map((job) => rowOf(map, job)) }
+  const written = await askOne<{ jobs: number; names_true: boolean | null }>(context, IMPORT, fields)
+  if (written.names_true !== true) throw new NamesChanged()
+  return written.jobs
 }
 
 function rowOf(map: NameMap, job: TransferredJob): object {
+  const { dedupeKey, orderKey, waitsForOrder: in_order_queue, hasOrderLock, tags, attempts } = job
   return {
-    id: job.id,
+    ...columnsOf(job),
     queue_id: map.queues.id(job.queue),
     kind_id: map.kinds.id(job.kind),
-    priority: job.priority,
-    max_attempts: job.maxAttempts,
-    payload: job.payload,
-    enqueued_at: job.enqueuedAt,
-    timeout_ms: job.timeoutMs,
-    tags: job.tags.length === 0 ? null : job.tags,
-    metadata: job.metadata,
-    dedupe_key: job.dedupeKey,
-    hold_ms: job.dedupeKey === null ? null : keptHold(job),
-    order_key: job.orderKey,
+    tags: tags.length === 0 ? null : tags,
     state: STATE_CODE[job.state],
-    place: job.place,
-    due_at: job.dueAt,
-    ready_at: job.readyAt,
-    in_order_queue: job.waitsForOrder,
-    has_order_lock: job.hasOrderLock,
-    attempt: job.attempt,
-    crashes: job.crashes,
+    in_order_queue,
     // Only used to detect jobs that may have too many attempts.
-    tries: job.attempts.length,
+    tries: attempts.length,
     flags:
-      (job.dedupeKey === null ? 0 : KEYED) +
-      (job.orderKey === null ? 0 : ORDERED) +
-      (job.hasOrderLock ? HAS_ORDER_LOCK : 0),
-    result: job.result,
-    attempts: job.attempts.map((attempt, at) => attemptRow(job, attempt, at + 1)),
+      (dedupeKey === null ? 0 : KEYED) +
+      (orderKey === null ? 0 : ORDERED) +
+      (hasOrderLock ? HAS_ORDER_LOCK : 0),
+    attempts: attempts.map((attempt, at) => attemptRow(job, attempt, at + 1)),
   }
 }
 
 /** The last attempt of an ended job records its final state. */
 function attemptRow(job: TransferredJob, attempt: TransferredAttempt, n: number): object {
   return {
+    ...columnsOf(attempt),
     n,
-    attempt: attempt.attempt,
-    token: attempt.token,
-    instance: attempt.instance,
-    started_at: attempt.startedAt,
-    ended_at: attempt.endedAt,
     outcome: outcomeCode(attempt.outcome),
     ended_as: isEnded(job.state) && n === job.attempts.length ? STATE_CODE[job.state] : null,
-    taken_back: attempt.takenBack,
-    error: attempt.error,
-    log: attempt.log,
   }
 }

@@ -1,14 +1,13 @@
 /** Exports and imports queues, limits, schedules and sequences. */
 import type { TransferredRest } from '../../store/admin/transfer.ts'
-import { type Context, run } from '../context.ts'
+import { ask, askWith, columnsOf, type Context, inTransaction } from '../context.ts'
 import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'
 import { deleteKeysOf } from '../limits/limit-keys.ts'
 import { LIMIT_COLUMNS, limitOf, settingsColumns } from '../limits/limit-rows.ts'
-import { limitSources } from '../limits/limit-settings.ts'
-import { COLUMN, columns, queueSources, settingsOf, sourceColumns, TYPED } from '../queues/queue-rows.ts'
+import { COLUMNS, columns, settingsOf, sourcesOf, TYPED } from '../queues/queue-rows.ts'
 import { createRows, saveRows, storedOf } from '../schedules/schedule-row.ts'
 
-const QUEUE_COLUMNS = [...Object.values(COLUMN), 'declared', 'code', 'overrides', 'cool_until', 'throttles']
+const QUEUE_COLUMNS = [...COLUMNS, 'code', 'overrides', 'cool_until', 'throttles']
 const excluded = (names: readonly string[]): string =>
   names.map((name) => `${name} = excluded.${name}`).join(', ')
 
@@ -23,7 +22,7 @@ const SCHEDULES_OUT = `SELECT s.* FROM jobmill.schedule AS s ORDER BY s.name COL
  */
 const COUNTERS_OUT = `
 SELECT coalesce(pg_sequence_last_value('jobmill.seq'::regclass), 0) AS place,
-       greatest(pg_sequence_last_value('jobmill.token'::regclass), (SELECT max(token) FROM jobmill.running),
+       greatest(pg_sequence_last_value('jobmill.token'::regclass), (SELECT max(token) FROM jobmill.running), (SELECT max(token) FROM jobmill.batch),
                 (SELECT max(token) FROM jobmill.attempt), 0) AS token`
 
 /** Uses the unique names. */
@@ -31,21 +30,11 @@ const QUEUES_IN = `
 WITH ${GIVEN_CTE}
 INSERT INTO jobmill.queue (name, ${QUEUE_COLUMNS.join(', ')})
 SELECT x.name, ${QUEUE_COLUMNS.map((name) => `x.${name}`).join(', ')}
-  FROM given, json_to_recordset(p -> 'queues') AS x(name text, ${TYPED}, declared bool, code json, overrides json, cool_until int8, throttles int4) ORDER BY x.name
+  FROM given, json_to_recordset(p -> 'queues') AS x(name text, ${TYPED}, code json, overrides json, cool_until int8, throttles int4) ORDER BY x.name
 ON CONFLICT (name) DO UPDATE SET ${excluded(QUEUE_COLUMNS)}`
 
-const LIMIT_STATE = [
-  'amount',
-  'per_ms',
-  'burst',
-  'most',
-  'per_key',
-  'paid_at',
-  'reserved_until',
-  'drained_until',
-  'code',
-  'overrides',
-]
+const LIMIT_STATE =
+  'amount, per_ms, burst, most, per_key, paid_at, reserved_until, drained_until, code, overrides'
 const LIMITS_IN = `
 WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT x.* FROM given, json_to_recordset(p -> 'limits') AS x(
@@ -56,8 +45,8 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
 ), begin_full AS (
   ${deleteKeysOf('input')}
 )
-INSERT INTO jobmill.limit (name, ${LIMIT_STATE.join(', ')}) SELECT name, ${LIMIT_STATE.join(', ')} FROM input ORDER BY name
-ON CONFLICT (name, key) DO UPDATE SET ${excluded(LIMIT_STATE)}`
+INSERT INTO jobmill.limit (name, ${LIMIT_STATE}) SELECT name, ${LIMIT_STATE} FROM input ORDER BY name
+ON CONFLICT (name, key) DO UPDATE SET ${excluded(LIMIT_STATE.split(', '))}`
 
 /**
  * Sequences are not transactional, but no other process uses them during a transfer, and the value only
@@ -65,28 +54,24 @@ ON CONFLICT (name, key) DO UPDATE SET ${excluded(LIMIT_STATE)}`
  */
 const raise = (sequence: string): string => `
 SELECT setval('jobmill.${sequence}', $1::int8) WHERE $1::int8 > coalesce(pg_sequence_last_value('jobmill.${sequence}'::regclass), 0)`
-const RAISE_PLACE = raise('seq')
-const RAISE_TOKEN = raise('token')
 
-export async function restOut({ connection: { query }, sql }: Context): Promise<TransferredRest> {
-  const [queues, limits, schedules, [counters]] = [
-    await query(sql(QUEUES_OUT), []),
-    await query(sql(LIMITS_OUT), []),
-    await query(sql(SCHEDULES_OUT), []),
-    await query(sql(COUNTERS_OUT), []),
-  ]
+export async function restOut(context: Context): Promise<TransferredRest> {
+  const queues = await askWith(context, QUEUES_OUT)
+  const limits = await askWith(context, LIMITS_OUT)
+  const schedules = await askWith(context, SCHEDULES_OUT)
+  const [counters] = await askWith(context, COUNTERS_OUT)
   return {
     queues: queues.map((row) => ({
       name: row['name'] as string,
       settings: settingsOf(row),
-      sources: queueSources(row),
+      sources: sourcesOf(row),
       coolUntil: row['cool_until'] as number,
       throttles: row['throttles'] as number,
     })),
     limits: limits.map((row) => {
       const { name, settings, state } = limitOf(row)
       const { paidAt, drainedUntil } = state
-      return { name, settings, sources: limitSources(row), paidAt, drainedUntil }
+      return { name, settings, sources: sourcesOf(row), paidAt, drainedUntil }
     }),
     schedules: schedules.map(storedOf),
     lastPlace: Number(counters?.['place']),
@@ -95,29 +80,25 @@ export async function restOut({ connection: { query }, sql }: Context): Promise<
 }
 
 export async function restIn(context: Context, rest: TransferredRest): Promise<void> {
-  const queues = rest.queues.map(({ name, settings, sources, coolUntil, throttles }) => ({
-    name,
+  const queues = rest.queues.map(({ settings, sources, ...queue }) => ({
+    ...columnsOf(queue),
     ...columns(settings),
-    ...sourceColumns(sources),
-    cool_until: coolUntil,
-    throttles,
-  }))
-  const limits = rest.limits.map(({ name, settings, sources, paidAt, drainedUntil }) => ({
-    name,
-    ...settingsColumns(settings),
-    paid_at: paidAt,
-    reserved_until: 0,
-    drained_until: drainedUntil,
     ...sources,
   }))
-  await context.connection.transaction(async (query) => {
+  const limits = rest.limits.map(({ settings, sources, ...state }) => ({
+    ...settingsColumns(settings),
+    ...columnsOf(state),
+    reserved_until: 0,
+    ...sources,
+  }))
+  await inTransaction(context, async (inside) => {
     // Limits come before the queues that use them.
-    await run(context, query, LIMITS_IN, `"limits":${JSON.stringify(limits)}`)
-    await run(context, query, QUEUES_IN, `"queues":${JSON.stringify(queues)}`)
-    await createRows(context, query, rest.schedules)
-    await saveRows(context, query, rest.schedules)
-    await query(context.sql(RAISE_PLACE), [rest.lastPlace])
-    await query(context.sql(RAISE_TOKEN), [rest.lastToken])
-    await query(context.sql(SETTINGS_CHANGED), [])
+    await ask(inside, LIMITS_IN, { limits })
+    await ask(inside, QUEUES_IN, { queues })
+    await createRows(inside, rest.schedules)
+    await saveRows(inside, rest.schedules)
+    await askWith(inside, raise('seq'), [rest.lastPlace])
+    await askWith(inside, raise('token'), [rest.lastToken])
+    await askWith(inside, SETTINGS_CHANGED)
   })
 }

@@ -8,7 +8,7 @@ import { openConnection } from '../connection/connection.ts'
 import { storeError } from '../connection/errors.ts'
 import { filePaths } from '../file/file-paths.ts'
 import type { StoreSettings } from '../live.ts'
-import { appliedMigrations } from '../schema/migrate.ts'
+import { appliedMigrations, schemaSql } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
 import { diagnose } from './diagnose.ts'
 import { drop } from './drop.ts'
@@ -18,6 +18,7 @@ import { isFileThere, lookInto } from './reach.ts'
 export function admin(settings: StoreSettings): DatabaseAdmin & Resources {
   return {
     schema: () => schema(settings),
+    schemaSql,
     create: () => create(settings),
     drop: () => drop(settings),
     diagnose: () => diagnose(settings),

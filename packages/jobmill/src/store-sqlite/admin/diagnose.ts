@@ -3,7 +3,6 @@ import { isJobmillError } from '../../job/errors.ts'
 import { spanText } from '../../job/text/span-text.ts'
 import { broken, type Diagnostic, ok, warning } from '../../store/admin/admin.ts'
 import { driftDiagnostics, nameOf, type SchemaFixes, tableOf } from '../../store/admin/drift.ts'
-import type { AppliedMigration } from '../../store/admin/migrations.ts'
 import { type Check, ifWhole, runChecks } from '../../store/admin/run-checks.ts'
 import { schemaDiagnostic } from '../../store/admin/schema-status.ts'
 import { strayDiagnostic } from '../../store/admin/stray-keys.ts'
@@ -13,9 +12,7 @@ import type { StoreSettings } from '../live.ts'
 import { countStray } from '../retain/stray-keys.ts'
 import { appliedMigrations } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
-import { freePages, integrity } from './check-file.ts'
-import { log } from './check-log.ts'
-import { durability, fileSystem, journal, version } from './check-settings.ts'
+import { durability, fileSystem, freePages, integrity, journal, log, version } from './checks.ts'
 import { afterMigrations, partsIn } from './parts.ts'
 import { isFileThere, lookInto } from './reach.ts'
 
@@ -32,40 +29,29 @@ export async function diagnose(settings: StoreSettings): Promise<Diagnostic[]> {
   try {
     const whole = ifWhole()
     const applied = await lookInto(settings, appliedMigrations)
-    return await runChecks(
-      [
-        ['schema', () => [schemaDiagnostic(applied, MIGRATIONS)]],
-        ...(isComplete(applied)
-          ? [
-              ['drift', whole.check(looking(drift))] as const,
-              [
-                'keys',
-                whole.only(looking((handle) => strayDiagnostic(countStray(statementsOf(handle))))),
-              ] as const,
-            ]
-          : []),
-        ['journal', looking(journal)],
-        ['durability', () => [durability(settings)]],
-        ['file system', () => [fileSystem(settings.path)]],
-        ['log', () => [log(settings.path)]],
-        ['integrity', looking(integrity)],
-        ['free space', looking(freePages)],
-        ...(applied === null
-          ? []
-          : [['clock', looking((handle) => clock(handle, settings.clock()))] as const]),
-        ['server', looking(version)],
-      ],
-      isStatementError,
+    const schema = schemaDiagnostic(applied, MIGRATIONS)
+    const checks: Check[] = [['schema', () => [schema]]]
+    // Drift can be checked only when the schema is up to date.
+    if (applied !== null && schema.level === 'ok')
+      checks.push(
+        ['drift', whole.check(looking(drift))],
+        ['keys', whole.only(looking((handle) => strayDiagnostic(countStray(statementsOf(handle)))))],
+      )
+    checks.push(
+      ['journal', looking(journal)],
+      ['durability', () => [durability(settings)]],
+      ['file system', () => [fileSystem(settings.path)]],
+      ['log', () => [log(settings.path)]],
+      ['integrity', looking(integrity)],
+      ['free space', looking(freePages)],
     )
+    if (applied !== null) checks.push(['clock', looking((handle) => clock(handle, settings.clock()))])
+    checks.push(['server', looking(version)])
+    return await runChecks(checks, isStatementError)
   } catch (error) {
     if (!isJobmillError(error) || error.code !== 'STORE_UNSUPPORTED') throw error
     return [broken('integrity', error.message, error.fix ?? '')]
   }
-}
-
-/** Drift can be checked only when the schema is up to date. */
-function isComplete(applied: readonly AppliedMigration[] | null): boolean {
-  return applied !== null && schemaDiagnostic(applied, MIGRATIONS).level === 'ok'
 }
 
 const MOST_AHEAD_MS = 2_000

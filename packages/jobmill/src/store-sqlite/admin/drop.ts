@@ -5,12 +5,13 @@
 import { JobmillError } from '../../job/errors.ts'
 import type { Dropped } from '../../store/admin/admin.ts'
 import { checkApplied } from '../../store/admin/migrations.ts'
+import { openConnection } from '../connection/connection.ts'
 import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
 import type { StoreSettings } from '../live.ts'
 import { appliedMigrations } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
 import { afterMigrations, tablesIn } from './parts.ts'
-import { change, isFileThere } from './reach.ts'
+import { isFileThere, patiently } from './reach.ts'
 
 const ALIVE = `
   SELECT coalesce(label, id) AS name FROM jobmill_instance WHERE state = 0 AND expires_at > ? ORDER BY started_at`
@@ -23,26 +24,33 @@ interface OtherRow {
   readonly sql: string
 }
 
+/** In one transaction, all or nothing. */
 export async function drop(settings: StoreSettings): Promise<Dropped> {
   if (!isFileThere(settings)) return { alive: [] }
-  let isEmpty = false
-  return change(
-    settings,
-    (handle) => {
-      const ours = madeIn(handle)
-      if (ours.length === 0) return { alive: [] }
-      const alive = aliveIn(handle, Math.floor(settings.clock()))
-      if (alive.length > 0) return { alive }
-      const others = othersIn(handle, ours)
-      checkUnused(others, ours)
-      for (const table of ours) handle.exec(`DROP TABLE ${table}`)
-      isEmpty = others.length === 0
-      return { alive }
-    },
-    (handle) => {
+  return patiently(settings, () => {
+    const handle = openConnection(settings.path, settings.durability)
+    try {
+      handle.exec('BEGIN IMMEDIATE')
+      const { alive, isEmpty } = dropTables(handle, Math.floor(settings.clock()))
+      handle.exec('COMMIT')
       if (isEmpty) release(handle)
-    },
-  )
+      return { alive }
+    } finally {
+      // Closing rolls back an uncommitted transaction.
+      handle.close()
+    }
+  })
+}
+
+/** `isEmpty`: nothing is left in the file. */
+function dropTables(handle: SqliteHandle, now: number): Dropped & { readonly isEmpty: boolean } {
+  const ours = madeIn(handle)
+  const alive = ours.length === 0 ? [] : aliveIn(handle, now)
+  if (ours.length === 0 || alive.length > 0) return { alive, isEmpty: false }
+  const others = othersIn(handle, ours)
+  checkUnused(others, ours)
+  for (const table of ours) handle.exec(`DROP TABLE ${table}`)
+  return { alive, isEmpty: others.length === 0 }
 }
 
 /** Returns the space of an empty file to the disk. */

@@ -2,14 +2,13 @@
  * The size of the database. Whatever requires a scan of every page is reported for small files only, because
  * it blocks this process.
  */
-import { statSync } from 'node:fs'
-import { loadSqlite } from '../connection/driver.ts'
 import type { DatabaseHealth, TableHealth } from '../../store/admin/admin.ts'
 import { filePaths } from '../file/file-paths.ts'
-import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
+import { fileSize } from '../file/same-file.ts'
+import { type SqliteHandle, sqliteVersion, statementsOf } from '../connection/handle.ts'
 import type { StoreSettings } from '../live.ts'
-import { sizesOf } from './check-file.ts'
-import { tablesIn } from './parts.ts'
+import { sizesOf } from './checks.ts'
+import { inMemory, tablesIn } from './parts.ts'
 import { isFileThere, lookInto } from './reach.ts'
 
 /** About a millisecond per MiB. */
@@ -23,7 +22,10 @@ const BYTES = `
 const JOBS = `SELECT total(n) AS n FROM jobmill_count`
 
 export async function health(settings: StoreSettings): Promise<DatabaseHealth> {
-  if (!isFileThere(settings)) return nothing()
+  if (!isFileThere(settings)) {
+    const server = inMemory(serverOf)
+    return { server, sizeBytes: 0, logBytes: null, tables: [], pinned: [] }
+  }
   return lookInto(settings, (handle) => {
     const { all } = sizesOf(handle)
     const bytes = all > LOOKED_THROUGH_BYTES ? null : bytesIn(handle)
@@ -36,25 +38,15 @@ export async function health(settings: StoreSettings): Promise<DatabaseHealth> {
     return {
       server: serverOf(handle),
       sizeBytes: all,
-      logBytes: statSync(filePaths(settings.path).log, { throwIfNoEntry: false })?.size ?? 0,
+      logBytes: fileSize(filePaths(settings.path).log) ?? 0,
       tables: tables.toSorted((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0) || (b.rows ?? 0) - (a.rows ?? 0)),
       pinned: [],
     }
   })
 }
 
-function nothing(): DatabaseHealth {
-  const handle = new (loadSqlite())(':memory:')
-  try {
-    return { server: serverOf(handle), sizeBytes: 0, logBytes: null, tables: [], pinned: [] }
-  } finally {
-    handle.close()
-  }
-}
-
 function serverOf(handle: SqliteHandle): string {
-  const { version } = statementsOf(handle)('SELECT sqlite_version() AS version').get() as { version: string }
-  return `SQLite ${version}`
+  return `SQLite ${sqliteVersion(handle)}`
 }
 
 function bytesIn(handle: SqliteHandle): ReadonlyMap<string, number> {

@@ -2,10 +2,10 @@
  * Lists the tables, columns and indexes of a file, and those that the migrations create in an empty in-memory
  * database.
  */
-import { loadSqlite } from '../connection/driver.ts'
 import type { Parts } from '../../store/admin/drift.ts'
 import type { Migration } from '../../store/admin/migrations.ts'
-import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
+import { loadSqlite } from '../connection/driver.ts'
+import { type SqliteHandle, statementsOf } from '../connection/handle.ts'
 import { migrate } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
 
@@ -45,10 +45,16 @@ export function afterMigrations<T>(
   look: (handle: SqliteHandle) => T,
   migrations: readonly Migration[] = MIGRATIONS,
 ): T {
-  const handle = new (loadSqlite())(':memory:')
-  try {
+  return inMemory((handle) => {
     migrate(handle, 0, migrations)
     return look(handle)
+  })
+}
+
+export function inMemory<T>(use: (handle: SqliteHandle) => T): T {
+  const handle = new (loadSqlite())(':memory:')
+  try {
+    return use(handle)
   } finally {
     handle.close()
   }

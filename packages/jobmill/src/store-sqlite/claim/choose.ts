@@ -3,20 +3,26 @@
  * each queue with a limit as many as its budget allows. Budgets are spent here, under the write lock.
  */
 import { afterSpending } from '../../job/limit/budget.ts'
-import type { ClaimRequest } from '../../store/types/claim.ts'
+import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import { type Lane, mergeLanes } from './lanes.ts'
 import { availableOf, limitOf, saveBudget, type StoredLimit } from '../limits/limit-row.ts'
 import { kindIds, openQueue } from './open-queues.ts'
 import { grantPermits } from '../limits/permits.ts'
 import { readyKinds, readyLaneReader } from './ready-lanes.ts'
-import { READY_COLUMNS, type ReadyRow } from './ready-row.ts'
-import { roomByQueue } from './room.ts'
 import type { Look, Work } from '../work.ts'
 
-export interface ChosenJobs {
-  readonly plain: readonly ReadyRow[]
-  /** Jobs that hold a permit each. */
-  readonly permitted: readonly ReadyRow[]
+/** Everything that a lease contains, so that nothing is read again later. */
+const READY_COLUMNS = `pk, id, queue_id, kind_id, priority, seq, attempt, max_attempts AS maxAttempts, crashes, payload,
+  timeout_ms AS timeoutMs, tags, metadata, order_key AS orderKey, dedupe_key, enqueued_at AS enqueuedAt, ready_at AS readyAt`
+
+/** `attempt` is that before the claim. */
+export interface ReadyRow extends Omit<Lease, 'token' | 'kind' | 'queue' | 'tags' | 'waitedMs'> {
+  readonly pk: number
+  readonly queue_id: number
+  readonly kind_id: number
+  readonly seq: number
+  readonly tags: string | null
+  readonly dedupe_key: string | null
 }
 
 interface ClaimQueue {
@@ -25,7 +31,8 @@ interface ClaimQueue {
   readonly limitId: number | null
 }
 
-export function chooseJobs(work: Work, request: ClaimRequest, instancePk: number): ChosenJobs {
+/** `permitted` are jobs that hold a permit each. */
+export function chooseJobs(work: Work, request: ClaimRequest, instancePk: number) {
   const queues = claimQueues(work, request)
   const limit = request.quarantined === 'only' ? Math.min(1, request.limit) : request.limit
   const lanes = queues.flatMap((queue) => (queue.limitId === null ? queue.lanes : []))
@@ -47,14 +54,16 @@ export function chooseJobs(work: Work, request: ClaimRequest, instancePk: number
 
 function spend(work: Work, limit: StoredLimit, rows: readonly ReadyRow[], instancePk: number): void {
   const { id, settings, budget } = limit
-  if (settings.type === 'rate') saveBudget(work, id, afterSpending(settings, budget, rows.length, work.now))
-  else
-    grantPermits(
-      work,
-      id,
-      rows.map(({ pk }) => pk),
-      instancePk,
-    )
+  const pks = rows.map(({ pk }) => pk)
+  if (settings.type === 'rate') saveBudget(work, id, afterSpending(settings, budget, pks.length, work.now))
+  else grantPermits(work, id, pks, instancePk)
+}
+
+/** The free worker slots of a request per queue; a queue that is listed twice adds up. */
+export function roomByQueue(queues: ClaimRequest['queues']): Map<string, number> {
+  const rooms = new Map<string, number>()
+  for (const { queue, room } of queues) rooms.set(queue, (rooms.get(queue) ?? 0) + room)
+  return rooms
 }
 
 /** The queues to claim from, in the order of the request. */

@@ -1,24 +1,53 @@
 /** Claims jobs: the first ready jobs over all requested queues become running under one new token. */
 import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
-import { byClaimOrder, chooseJobs } from './choose.ts'
-import { READY, RUNNING } from '../job-row.ts'
+import type { Live } from '../live.ts'
+import { notificationsOf } from '../notifier.ts'
+import { byClaimOrder, chooseJobs, type ReadyRow } from './choose.ts'
+import { READY, RUNNING, tagsIn } from '../job-row.ts'
 import { aliveInstance } from '../instances/liveness.ts'
 import { readyWork } from './open-queues.ts'
-import type { ReadyRow } from './ready-row.ts'
-import { sweep } from '../connection/runs.ts'
+import { sweep, sweepOf } from '../connection/runs.ts'
 import type { Look, Work } from '../work.ts'
 
 // By primary key, whatever the statistics say. The write lock guarantees that these jobs are still ready. OR
-// FAIL: see finish-alike. (UPDATE … RETURNING, per job or for all, took half as long again.)
-const take = (rows: string): string => `
+// FAIL: see finish-alike. (UPDATE … RETURNING, per job or for all, took 50% longer.)
+const TAKE = sweepOf(
+  (rows) => `
   UPDATE OR FAIL jobmill_job NOT INDEXED
   SET state = 2, attempt = attempt + 1, token = ?, instance_pk = ?, started_at = ?, cancel_reason = NULL, progress = NULL,
     log = NULL, permits = ?
-  WHERE ${rows}`
-const TAKE_RUN = take(`pk BETWEEN ? AND ?`)
-const TAKE_LIST = take(`pk IN (SELECT value FROM json_each(?))`)
+  WHERE ${rows}`,
+)
 
-export function claim(work: Work, request: ClaimRequest): Lease[] {
+/**
+ * From this claim size on, a read before the next claim costs more than one unnecessary lock at the end of
+ * the queue.
+ */
+const MANY = 100
+
+/** First reads without the write lock, so that idle processes do not compete for the file. */
+export async function claimIfReady(live: Live, request: ClaimRequest): Promise<Lease[]> {
+  const queues = request.queues.map(({ queue }) => queue)
+  if (live.writer.idle && !live.mayHaveMore) {
+    const empty = await live.read((look) =>
+      mayClaim(look, request) ? undefined : notificationsOf(look, queues),
+    )
+    if (empty !== undefined) {
+      live.notifier.markSeen(empty)
+      return []
+    }
+  }
+  const { leases, notifications } = await live.writer.write(request.limit, (work) => {
+    const leases = claim(work, request)
+    // Fewer than requested: the queues are empty for this instance, so notifications up to now are handled.
+    return { leases, notifications: leases.length < request.limit ? notificationsOf(work, queues) : [] }
+  })
+  live.mayHaveMore = leases.length >= MANY && leases.length === request.limit
+  live.notifier.markSeen(notifications)
+  return leases
+}
+
+function claim(work: Work, request: ClaimRequest): Lease[] {
   const instancePk = aliveInstance(work, request.instance)
   if (instancePk === undefined) return []
   const { plain, permitted } = chooseJobs(work, request, instancePk)
@@ -38,39 +67,22 @@ function takeAll(
   instancePk: number,
   permits: 0 | 1,
 ): void {
-  for (const [queueId, n] of countByQueue(rows)) moves.move(queueId, READY, RUNNING, n)
-  sweep(
-    rows.map(({ pk }) => pk),
-    {
-      run: (first, last) => Number(sql(TAKE_RUN).run(token, instancePk, now, permits, first, last).changes),
-      list: (pks) => Number(sql(TAKE_LIST).run(token, instancePk, now, permits, pks).changes),
-    },
-  )
-}
-
-function countByQueue(rows: readonly ReadyRow[]): Map<number, number> {
-  const counts = new Map<number, number>()
-  for (const row of rows) counts.set(row.queue_id, (counts.get(row.queue_id) ?? 0) + 1)
-  return counts
+  for (const [queueId, { length }] of Map.groupBy(rows, (row) => row.queue_id))
+    moves.move(queueId, READY, RUNNING, length)
+  const pks = rows.map(({ pk }) => pk)
+  sweep(sql, TAKE, [token, instancePk, now, permits], pks)
 }
 
 /** Caches the lease for the finish. Jobs whose finish affects other rows are not cached. */
 function remember({ leases, now }: Work, row: ReadyRow, token: number, instance: string): void {
-  if (row.order_key !== null || row.dedupe_key !== null) return
-  const { pk, queue_id: queueId, attempt } = row
-  leases.give(row.id, {
-    pk,
-    queueId,
-    token,
-    attempt: attempt + 1,
-    startedAt: now,
-    instance,
-    tagged: row.tags !== null,
-  })
+  if (row.orderKey !== null || row.dedupe_key !== null) return
+  const { pk, queue_id: queueId, tags } = row
+  const [attempt, tagged] = [row.attempt + 1, tags !== null]
+  leases.give(row.id, { pk, queueId, token, attempt, startedAt: now, instance, tagged })
 }
 
 /** Whether a claim would find something, without the write lock. */
-export function mayClaim(look: Look, request: ClaimRequest): boolean {
+function mayClaim(look: Look, request: ClaimRequest): boolean {
   if (aliveInstance(look, request.instance) === undefined) return false
   const queues = request.queues.filter(({ room }) => room > 0).map(({ queue }) => queue)
   const { ready, quarantined } = readyWork(look, queues, request.kinds)
@@ -85,15 +97,15 @@ function leaseOf({ now, names }: Look, row: ReadyRow, token: number): Lease {
     queue: names.queueName(row.queue_id),
     priority: row.priority,
     attempt: row.attempt + 1,
-    maxAttempts: row.max_attempts,
+    maxAttempts: row.maxAttempts,
     crashes: row.crashes,
     payload: row.payload,
-    timeoutMs: row.timeout_ms,
-    tags: row.tags === null ? [] : (JSON.parse(row.tags) as string[]),
+    timeoutMs: row.timeoutMs,
+    tags: tagsIn(row.tags),
     metadata: row.metadata,
-    orderKey: row.order_key,
-    enqueuedAt: row.enqueued_at,
-    readyAt: row.ready_at,
-    waitedMs: now - row.ready_at,
+    orderKey: row.orderKey,
+    enqueuedAt: row.enqueuedAt,
+    readyAt: row.readyAt,
+    waitedMs: now - row.readyAt,
   }
 }

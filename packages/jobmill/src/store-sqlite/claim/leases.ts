@@ -16,38 +16,33 @@ export interface KnownLease {
 /** By job. No two leases have the same row and token, so a stale entry matches no row. */
 export type LeaseCache = Map<string, KnownLease>
 
+export type Leases = ReturnType<typeof leasesOn>
+
 /** A lease that ends without this process, for example by a reap, stays cached until newer ones evict it. */
 const MOST_KNOWN = 10_000
 
-export interface Leases {
-  /** Caches a lease that this transaction grants. */
-  give(id: string, lease: KnownLease): void
-  /** Returns and removes the cached lease. */
-  take(id: string, token: number): KnownLease | undefined
-  /** Removes an entry whose job changes in a way that the cache does not cover. */
-  drop(id: string): void
-  /** Call it after the commit: only then do the leases exist. */
-  keep(): void
-}
-
-export function leasesOn(cache: LeaseCache): Leases {
+export function leasesOn(cache: LeaseCache) {
   const ids: string[] = []
   const given: KnownLease[] = []
   return {
-    give(id, lease) {
+    /** Caches a lease that this transaction grants. */
+    give(id: string, lease: KnownLease): void {
       ids.push(id)
       given.push(lease)
     },
-    take(id, token) {
+    /** Returns and removes the cached lease. */
+    take(id: string, token: number): KnownLease | undefined {
       const lease = cache.get(id)
       if (lease?.token !== token) return undefined
       cache.delete(id)
       return lease
     },
-    drop(id) {
+    /** Removes an entry whose job changes in a way that the cache does not cover. */
+    drop(id: string): void {
       cache.delete(id)
     },
-    keep() {
+    /** Adds the new leases to the cache. Call it after the commit: only then do they exist. */
+    updateCache(): void {
       given.forEach((lease, at) => cache.set(ids[at] ?? '', lease))
       if (cache.size <= MOST_KNOWN) return
       for (const id of cache.keys()) {

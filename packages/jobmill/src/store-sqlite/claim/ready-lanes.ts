@@ -28,20 +28,23 @@ const rowsAfter = (index: ReadyIndex, columns: string): string =>
   `SELECT ${columns} FROM jobmill_job AS j ${WHERE[index]} AND queue_id = ? AND kind_id = ? AND (priority, seq) > (?, ?)
    ORDER BY priority, seq LIMIT ?`
 
-const countOf = (index: ReadyIndex): string =>
-  `SELECT count(*) AS n FROM (SELECT 1 FROM jobmill_job ${WHERE[index]} AND queue_id = ? AND kind_id = ? LIMIT ?)`
-
 const countUpTo = (index: ReadyIndex): string =>
   `SELECT count(*) AS n FROM (SELECT 1 FROM jobmill_job ${WHERE[index]} AND queue_id = ? AND kind_id = ? AND (priority, seq) < (?, ?)
    LIMIT ?)`
 
 const COUNT_BEFORE = { ready: countUpTo('ready'), quarantined: countUpTo('quarantined') }
-const COUNT = { ready: countOf('ready'), quarantined: countOf('quarantined') }
 const NEXT_KIND = { ready: nextKind('ready'), quarantined: nextKind('quarantined') }
 const NEXT_PRIORITY = { ready: nextPriority('ready'), quarantined: nextPriority('quarantined') }
 
-/** Below every valid priority. */
+/** Below and above every valid priority. */
 const LOWEST = -1_000_000
+const HIGHEST = 1_000_000
+
+/** The lanes of a queue that have ready jobs. */
+export function* readyLanes(sql: Sql, queueId: number): Generator<{ index: ReadyIndex; kindId: number }> {
+  for (const index of ['ready', 'quarantined'] as const)
+    for (const kindId of readyKinds(sql, index, queueId)) yield { index, kindId }
+}
 
 /** The kinds that have ready jobs in a queue. */
 export function* readyKinds(sql: Sql, index: ReadyIndex, queueId: number): Generator<number> {
@@ -57,8 +60,8 @@ export function* readyKinds(sql: Sql, index: ReadyIndex, queueId: number): Gener
 
 /** How many ready jobs of a kind a queue has, counted up to `most`. */
 export function countReady(sql: Sql, queueId: number, kindId: number, most: number): number {
-  const count = (index: ReadyIndex): number =>
-    (sql(COUNT[index]).get(queueId, kindId, most) as { n: number }).n
+  const end = { queueId, kindId, priority: HIGHEST, seq: 0 }
+  const count = (index: ReadyIndex): number => countBefore(sql, index, end, most)
   return Math.min(most, count('ready') + count('quarantined'))
 }
 
@@ -102,29 +105,25 @@ export function readyLaneReader(
  */
 export function bestReadyPriority(sql: Sql, queueId: number): number {
   let best = Number.POSITIVE_INFINITY
-  for (const index of ['ready', 'quarantined'] as const) {
-    for (const kindId of readyKinds(sql, index, queueId)) {
-      const first = sql(NEXT_PRIORITY[index]).get(queueId, kindId, LOWEST) as { priority: number } | undefined
-      best = Math.min(best, first?.priority ?? best)
-    }
+  for (const { index, kindId } of readyLanes(sql, queueId)) {
+    const first = sql(NEXT_PRIORITY[index]).get(queueId, kindId, LOWEST) as { priority: number } | undefined
+    best = Math.min(best, first?.priority ?? best)
   }
   return best
 }
 
-/** The earliest `ready_at` of a queue: that of the lowest `seq` in each priority of each kind. */
+/** The earliest `ready_at` of a queue. Compares the rows with the lowest `seq` of each kind and priority. */
 export function oldestReadyAt(sql: Sql, queueId: number): number | null {
   let oldest: number | null = null
-  for (const index of ['ready', 'quarantined'] as const) {
-    for (const kindId of readyKinds(sql, index, queueId)) {
-      let priority = LOWEST
-      for (;;) {
-        const row = sql(NEXT_PRIORITY[index]).get(queueId, kindId, priority) as
-          | { priority: number; ready_at: number }
-          | undefined
-        if (row === undefined) break
-        priority = row.priority
-        oldest = oldest === null ? row.ready_at : Math.min(oldest, row.ready_at)
-      }
+  for (const { index, kindId } of readyLanes(sql, queueId)) {
+    let priority = LOWEST
+    for (;;) {
+      const row = sql(NEXT_PRIORITY[index]).get(queueId, kindId, priority) as
+        | { priority: number; ready_at: number }
+        | undefined
+      if (row === undefined) break
+      priority = row.priority
+      oldest = oldest === null ? row.ready_at : Math.min(oldest, row.ready_at)
     }
   }
   return oldest

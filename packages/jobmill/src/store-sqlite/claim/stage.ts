@@ -53,3 +53,8 @@ export function stageInMs({ sql, now }: Look): number | null {
   const next = sql(NEXT_DUE).get() as { due_at: number } | undefined
   return next === undefined ? null : Math.max(0, next.due_at - now)
 }
+
+/** Whether `stage` has something to do. */
+export function mayStage(look: Look): boolean {
+  return stageInMs(look) === 0
+}

@@ -1,14 +1,14 @@
 /**
  * Runs several operations in one write transaction. If one fails, all are retried with a savepoint each, so
  * that the failure affects no other operation. A savepoint per operation from the start would copy every
- * touched page, and triples the time of small operations.
+ * touched page, and triple the time of small operations.
  */
 import type { Connection } from './connection.ts'
 import { commitError, isBusy, storeError } from './errors.ts'
 import { namesVersion } from './counter.ts'
 import { statementsOf } from './handle.ts'
 import { LeaseOutdated } from '../claim/leases.ts'
-import { changedInCommit, fileChanged, type OpenFiles } from '../file/same-file.ts'
+import type { OpenFiles } from '../file/same-file.ts'
 import { type Notification, type Memory, type Verb, type Worked, workOn } from '../work.ts'
 
 /**
@@ -31,17 +31,14 @@ export interface BatchOptions {
   readonly connection: Connection
   readonly clock: () => number
   readonly memory: Memory
-  readonly path: string
   readonly files: OpenFiles
 }
 
 /** Returns `busy` when another connection holds the write lock: nothing was written. */
 export function runBatch(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy' {
   const { connection, clock, memory } = options
-  const change = options.files.change()
-  if (change !== null) return allFailed(verbs, fileChanged(options.path, change))
-  const began = begin(options)
-  if (began !== undefined) return isBusy(began) ? 'busy' : allFailed(verbs, storeError(began))
+  const refused = begin(options, verbs)
+  if (refused !== undefined) return refused
   let worked: Worked
   try {
     worked = workOn(connection, Math.floor(clock()), memory, verbs)
@@ -50,13 +47,10 @@ export function runBatch(options: BatchOptions, verbs: readonly Verb[]): Batch |
     if (isBusy(error)) return 'busy'
     // Each cached lease is dropped after its first mismatch, so this recursion ends.
     if (error instanceof LeaseOutdated) return runBatch(options, verbs)
-    return verbs.length === 1 ? allFailed(verbs, storeError(error)) : runApart(options, verbs)
+    return verbs.length === 1 ? nothingWritten(verbs, failed(error)) : runApart(options, verbs)
   }
-  return commit(
-    options,
-    worked.values.map((value) => ({ is: 'committed', value })),
-    [worked],
-  )
+  const results = worked.values.map((value): Result => ({ is: 'committed', value }))
+  return commit(options, results, [worked])
 }
 
 function runApart(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy' {
@@ -64,8 +58,8 @@ function runApart(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy'
   const sql = statementsOf(connection)
   // Here an operation must fail only through its own fault, so drop the cached leases.
   memory.leases.clear()
-  const began = begin(options)
-  if (began !== undefined) return isBusy(began) ? 'busy' : allFailed(verbs, storeError(began))
+  const refused = begin(options, verbs)
+  if (refused !== undefined) return refused
   const results: Result[] = []
   const all: Worked[] = []
   for (const verb of verbs) {
@@ -76,9 +70,9 @@ function runApart(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy'
       all.push(worked)
       results.push({ is: 'committed', value: worked.values[0] })
     } catch (error) {
-      results.push({ is: 'failed', error: storeError(error) })
+      results.push(failed(error))
       // A full disk, for example, rolls back the whole transaction, including earlier operations.
-      if (!connection.inTransaction) return onlyFailures(verbs, results)
+      if (!connection.inTransaction) return nothingWritten(verbs, { is: 'again' }, results)
       sql('ROLLBACK TO verb').run()
       sql('RELEASE verb').run()
     }
@@ -86,36 +80,41 @@ function runApart(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy'
   return commit(options, results, all)
 }
 
-function begin({ connection, memory }: BatchOptions): unknown {
+/** Undefined once the transaction has begun. */
+function begin(
+  { connection, memory, files }: BatchOptions,
+  verbs: readonly Verb[],
+): Batch | 'busy' | undefined {
   const sql = statementsOf(connection)
   try {
+    files.check()
     sql('BEGIN IMMEDIATE').run()
     memory.forgetUnless(namesVersion(sql))
     return undefined
   } catch (error) {
     if (connection.inTransaction) sql('ROLLBACK').run()
-    return error
+    return isBusy(error) ? 'busy' : nothingWritten(verbs, failed(error))
   }
 }
 
 function commit(
-  { connection, path, files }: BatchOptions,
+  { connection, files }: BatchOptions,
   results: readonly Result[],
   all: readonly Worked[],
 ): Batch | 'busy' {
   const sql = statementsOf(connection)
   try {
     sql('COMMIT').run()
+    // Only what is in the file at this path may be acknowledged, and the file may have been replaced since
+    // the transaction began.
+    files.checkCommitted()
   } catch (error) {
     if (connection.inTransaction) sql('ROLLBACK').run()
-    return isBusy(error) ? 'busy' : notCommitted(results, commitError(error))
+    if (isBusy(error)) return 'busy'
+    return nothingWritten(results, { is: 'failed', error: commitError(error) }, results)
   }
-  // Only what is in the file at this path may be acknowledged, and the file may have been replaced since the
-  // transaction began.
-  const change = files.change()
-  if (change !== null) return notCommitted(results, changedInCommit(path, change))
   // Cached names and leases are valid only after the commit.
-  for (const { keep } of all) keep()
+  for (const { updateCache } of all) updateCache()
   // The latest notification per queue wins.
   const notifications = new Map(
     all.flatMap((worked) => worked.notifications).map((notification) => [notification.queue, notification]),
@@ -123,19 +122,15 @@ function commit(
   return { results, notifications: [...notifications.values()] }
 }
 
-function notCommitted(results: readonly Result[], error: unknown): Batch {
-  const failed: Result = { is: 'failed', error }
-  return { results: results.map((result) => (result.is === 'failed' ? result : failed)), notifications: [] }
-}
-
-function allFailed(verbs: readonly Verb[], error: unknown): Batch {
-  return { results: verbs.map(() => ({ is: 'failed', error })), notifications: [] }
-}
-
-function onlyFailures(verbs: readonly Verb[], results: readonly Result[]): Batch {
-  const failures = verbs.map((_, at): Result => {
+/** Nothing was written. Operations that did not fail themselves get the result `others`. */
+function nothingWritten(all: readonly unknown[], others: Result, results: readonly Result[] = []): Batch {
+  const failures = all.map((_, at) => {
     const result = results[at]
-    return result?.is === 'failed' ? result : { is: 'again' }
+    return result?.is === 'failed' ? result : others
   })
   return { results: failures, notifications: [] }
+}
+
+function failed(error: unknown): Result {
+  return { is: 'failed', error: storeError(error) }
 }

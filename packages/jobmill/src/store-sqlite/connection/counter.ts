@@ -5,7 +5,7 @@
  */
 import type { Heartbeat } from '../../store/types/instance.ts'
 import { rowsMissing } from './errors.ts'
-import type { Sql } from './handle.ts'
+import type { Sql, SqliteHandle } from './handle.ts'
 
 // All by primary key.
 const LOOK = `SELECT value FROM jobmill_counter WHERE name = ?`
@@ -16,35 +16,31 @@ const SET = `UPDATE jobmill_counter SET value = ? WHERE name = ?`
 
 type Counter = 'seq' | 'token' | 'event' | 'settings' | 'members'
 
-export interface Counters {
-  /** Returns the first of `amount` unused numbers. */
-  take(counter: Counter, amount?: number): number
-  /**
-   * Returns a new lease token: the time in microseconds, or one more than the last token. So a token is
-   * higher than all before it even in a restored backup, whose counter has gone back.
-   */
-  takeToken(now: number): number
-  /** Ensures that this number and lower ones are never returned again. */
-  raise(counter: Counter, to: number): void
-  write(): void
-}
+export type Counters = ReturnType<typeof createCounters>
 
-export function createCounters(sql: Sql): Counters {
+export function createCounters(sql: Sql) {
   const values = new Map<Counter, number>()
+  const valueOf = (counter: Counter): number => values.get(counter) ?? latest(sql, counter)
   return {
-    take(counter, amount = 1) {
-      const value = values.get(counter) ?? latest(sql, counter)
+    /** Returns the first of `amount` unused numbers. */
+    take(counter: Counter, amount = 1): number {
+      const value = valueOf(counter)
       values.set(counter, value + amount)
       return value + 1
     },
-    takeToken(now) {
+    /**
+     * Returns a new lease token: the time in microseconds, or one more than the last token. So a token is
+     * higher than all before it even in a restored backup, whose counter has gone back.
+     */
+    takeToken(now: number): number {
       this.raise('token', now * 1_000 - 1)
       return this.take('token')
     },
-    raise(counter, to) {
-      values.set(counter, Math.max(to, values.get(counter) ?? latest(sql, counter)))
+    /** Ensures that this number and lower ones are never returned again. */
+    raise(counter: Counter, to: number): void {
+      values.set(counter, Math.max(to, valueOf(counter)))
     },
-    write() {
+    write(): void {
       for (const [counter, value] of values) sql(SET).run(value, counter)
     },
   }
@@ -62,36 +58,28 @@ export function versions(sql: Sql): Pick<Heartbeat, 'settingsVersion' | 'members
  * Changes whenever a queue or kind is added or removed, and when the store reopens the file. Cached names are
  * valid until then.
  */
-export function namesVersion(sql: Sql): number {
-  return stored(sql, 'names')
-}
+export const namesVersion = (sql: Sql): number => latest(sql, 'names')
 
 /** Random per file, and random again when transactions of the file may have been lost. */
-export function historyOf(sql: Sql): number {
-  return stored(sql, 'history')
-}
+export const historyOf = (sql: Sql): number => latest(sql, 'history')
 
-const NEW_VERSIONS = `
-  UPDATE jobmill_counter SET value = random() & 9007199254740991 WHERE name IN ('names', 'history')`
-
-// Up to 19 hours in microseconds.
-const SKIP_TOKENS = `UPDATE jobmill_counter SET value = value + (random() & 68719476735) WHERE name = 'token'`
+// Tokens skip up to 19 hours in microseconds.
+const MARK_LOSS = `
+  BEGIN IMMEDIATE;
+  UPDATE jobmill_counter SET value = value + (random() & 68719476735) WHERE name = 'token';
+  UPDATE jobmill_counter SET value = random() & 9007199254740991 WHERE name IN ('names', 'history');
+  COMMIT`
 
 /**
  * Transactions of the file may be lost. New versions make all processes drop their caches. Tokens skip ahead,
- * because they are no times while the clock is behind the last token.
+ * because they are not timestamps while the clock is behind the last token.
  */
-export function markLoss(sql: Sql): void {
-  sql(SKIP_TOKENS).run()
-  sql(NEW_VERSIONS).run()
+export function markLoss(handle: SqliteHandle): void {
+  handle.exec(MARK_LOSS)
 }
 
 /** The last number that a committed transaction used. */
-export function latest(sql: Sql, counter: Counter): number {
-  return stored(sql, counter)
-}
-
-function stored(sql: Sql, counter: Counter | 'names' | 'history'): number {
+export function latest(sql: Sql, counter: Counter | 'names' | 'history'): number {
   const row = sql(LOOK).get(counter) as { readonly value: number } | undefined
   if (row === undefined) throw rowsMissing()
   return row.value

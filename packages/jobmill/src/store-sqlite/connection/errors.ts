@@ -5,17 +5,17 @@
 import { type ErrorCode, isJobmillError, JobmillError } from '../../job/errors.ts'
 import { storeClosed } from '../../store/lifecycle.ts'
 
-interface Meaning {
-  readonly code: ErrorCode
-  readonly what: string
-  readonly fix: string
-}
+const meaning = (code: ErrorCode) => (what: string, fix: string) => ({ code, what, fix })
+type Meaning = ReturnType<ReturnType<typeof meaning>>
+const busy = meaning('STORE_BUSY')
+const unavailable = meaning('STORE_UNAVAILABLE')
+const unsupported = meaning('STORE_UNSUPPORTED')
 
-const DATA: Meaning = {
-  code: 'DATA_REFUSED',
-  what: 'the database rejected a value',
-  fix: 'Change or remove the value that the cause names',
-}
+const DATA = meaning('DATA_REFUSED')(
+  'the database rejected a value',
+  'Change or remove the value that the cause names',
+)
+const CHECK_RIGHTS = 'Check that this user may write to the file and its folder'
 
 /** By the primary result code; SQLite appends details to it (`SQLITE_IOERR_FSYNC`). */
 const MEANING: Readonly<Record<string, Meaning>> = {
@@ -23,61 +23,38 @@ const MEANING: Readonly<Record<string, Meaning>> = {
   SQLITE_CONSTRAINT: DATA,
   SQLITE_MISMATCH: DATA,
   SQLITE_RANGE: DATA,
-  SQLITE_BUSY: {
-    code: 'STORE_BUSY',
-    what: 'another connection held the write lock of the database for too long',
-    fix: 'Retry; check for an open transaction in a program that uses the same file',
-  },
-  SQLITE_PROTOCOL: {
-    code: 'STORE_BUSY',
-    what: 'too many connections opened the database at the same time',
-    fix: 'Retry the call',
-  },
-  SQLITE_LOCKED: {
-    code: 'STORE_BUSY',
-    what: 'a table is locked by another statement on the same handle',
-    fix: 'Retry the call after that statement has ended',
-  },
-  SQLITE_FULL: {
-    code: 'STORE_UNAVAILABLE',
-    what: 'the disk is full',
-    fix: 'Free some disk space, then retry. Nothing was written',
-  },
-  SQLITE_IOERR: {
-    code: 'STORE_UNAVAILABLE',
-    what: 'the disk failed to read or write',
-    fix: 'Check the disk, its mount and the limits of the process',
-  },
-  SQLITE_CANTOPEN: {
-    code: 'STORE_UNAVAILABLE',
-    what: 'the file cannot be opened',
-    fix: 'Check the path, and that this user may write to the file and its folder',
-  },
-  SQLITE_READONLY: {
-    code: 'STORE_UNAVAILABLE',
-    what: 'the file cannot be written',
-    fix: 'Check that this user may write to the file and its folder, and that the disk is not mounted read-only',
-  },
-  SQLITE_PERM: {
-    code: 'STORE_UNAVAILABLE',
-    what: 'access to the file is denied',
-    fix: 'Check that this user may write to the file and its folder',
-  },
-  SQLITE_NOMEM: {
-    code: 'STORE_UNAVAILABLE',
-    what: 'SQLite is out of memory',
-    fix: 'Give the process more memory',
-  },
-  SQLITE_NOTADB: {
-    code: 'STORE_UNSUPPORTED',
-    what: 'the file is not a SQLite database, or is encrypted',
-    fix: 'Pass the path of a database, or of a file that does not exist yet',
-  },
-  SQLITE_CORRUPT: {
-    code: 'STORE_UNSUPPORTED',
-    what: 'the file is damaged',
-    fix: 'Stop all programs that use it, keep a copy, then restore a backup or run .recover in sqlite3',
-  },
+  SQLITE_BUSY: busy(
+    'another connection held the write lock of the database for too long',
+    'Retry; check for an open transaction in a program that uses the same file',
+  ),
+  SQLITE_PROTOCOL: busy('too many connections opened the database at the same time', 'Retry the call'),
+  SQLITE_LOCKED: busy(
+    'a table is locked by another statement on the same handle',
+    'Retry the call after that statement has ended',
+  ),
+  SQLITE_FULL: unavailable('the disk is full', 'Free some disk space, then retry. Nothing was written'),
+  SQLITE_IOERR: unavailable(
+    'the disk failed to read or write',
+    'Check the disk, its mount and the limits of the process',
+  ),
+  SQLITE_CANTOPEN: unavailable(
+    'the file cannot be opened',
+    'Check the path, and that this user may write to the file and its folder',
+  ),
+  SQLITE_READONLY: unavailable(
+    'the file cannot be written',
+    `${CHECK_RIGHTS}, and that the disk is not mounted read-only`,
+  ),
+  SQLITE_PERM: unavailable('access to the file is denied', CHECK_RIGHTS),
+  SQLITE_NOMEM: unavailable('SQLite is out of memory', 'Give the process more memory'),
+  SQLITE_NOTADB: unsupported(
+    'the file is not a SQLite database, or is encrypted',
+    'Pass the path of a database, or of a file that does not exist yet',
+  ),
+  SQLITE_CORRUPT: unsupported(
+    'the file is damaged',
+    'Stop all programs that use it, keep a copy, then restore a backup or run .recover in sqlite3',
+  ),
 }
 
 const RESTORE =
@@ -93,10 +70,15 @@ export function rowsMissing(): JobmillError {
   })
 }
 
-/** `SQLITE_BUSY` for `SQLITE_BUSY_SNAPSHOT`; empty when it is not a driver error. */
-function primaryCode(error: unknown): string {
+/** Empty when it is not a driver error. */
+function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? (/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? '') : ''
+  return typeof code === 'string' ? code : ''
+}
+
+/** `SQLITE_BUSY` for `SQLITE_BUSY_SNAPSHOT`. */
+function primaryCode(error: unknown): string {
+  return /^SQLITE_[A-Z]+/.exec(codeOf(error))?.[0] ?? ''
 }
 
 /** Another connection was faster, so retry. SQLITE_PROTOCOL reports a lost race for the lock of the log. */
@@ -114,24 +96,21 @@ export function isStatementError(error: unknown): boolean {
  * bind.
  */
 function meaningOf(error: unknown): Meaning | undefined {
-  if (error instanceof RangeError) return { ...DATA, what: `${DATA.what}: ${error.message}` }
+  const why = error instanceof Error ? error.message : ''
+  if (error instanceof RangeError) return { ...DATA, what: `${DATA.what}: ${why}` }
+  if (error instanceof TypeError && why.includes('directory does not exist'))
+    return unavailable('the folder of the database does not exist', 'Create the folder, or change the path')
   const code = primaryCode(error)
   if (code === '') return undefined
-  const why = error instanceof Error ? error.message : code
   const known = MEANING[code]
   if (known === DATA) return { ...DATA, what: `${DATA.what}: ${why}` }
-  if (isPartMissing(why))
-    return {
-      code: 'STORE_UNAVAILABLE',
-      what: `Jobmill tables are missing from the database: ${why}`,
-      fix: RESTORE,
-    }
+  if (isPartMissing(why)) return unavailable(`Jobmill tables are missing from the database: ${why}`, RESTORE)
   return (
-    known ?? {
-      code: 'STORE_UNAVAILABLE',
-      what: `SQLite refused the statement (${code}): ${why}`,
-      fix: 'Run `jobmill db doctor`, and check for programs that change the Jobmill tables',
-    }
+    known ??
+    unavailable(
+      `SQLite refused the statement (${code}): ${why}`,
+      'Run `jobmill db doctor`, and check for programs that change the Jobmill tables',
+    )
   )
 }
 
@@ -141,16 +120,10 @@ function isPartMissing(why: string): boolean {
 
 /** Pass `path` when opening that file failed. */
 export function storeError(error: unknown, path?: string): unknown {
-  const field = path === undefined ? {} : { field: path }
-  const meaning = meaningOf(error)
-  if (meaning !== undefined)
-    return new JobmillError(meaning.code, meaning.what, { ...field, fix: meaning.fix, cause: error })
-  if (error instanceof TypeError && error.message.includes('directory does not exist')) {
-    return new JobmillError('STORE_UNAVAILABLE', 'the folder of the database does not exist', {
-      ...field,
-      fix: 'Create the folder, or change the path',
-      cause: error,
-    })
+  const found = meaningOf(error)
+  if (found !== undefined) {
+    const { code, what, fix } = found
+    return new JobmillError(code, what, { ...(path !== undefined && { field: path }), fix, cause: error })
   }
   // The store was closed while a read waited for its retry.
   if (error instanceof TypeError && error.message.includes('connection is not open')) return storeClosed()
@@ -172,29 +145,36 @@ export function commitError(error: unknown): unknown {
   })
 }
 
-function isSnapshotStale(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY_SNAPSHOT'
+export function isSnapshotStale(error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_BUSY_SNAPSHOT'
 }
+
+const BEGIN_AGAIN = 'Roll it back and use BEGIN IMMEDIATE (in better-sqlite3: db.transaction(…).immediate())'
 
 /** The same for a statement on a user's handle. */
 export function userHandleError(error: unknown): unknown {
-  if (isSnapshotStale(error)) {
-    return new JobmillError(
-      'TX_INVALID',
-      'read the database before another connection changed it, so it cannot write',
-      {
-        field: 'tx',
-        fix: 'Roll it back and use BEGIN IMMEDIATE (in better-sqlite3: db.transaction(…).immediate())',
-        cause: error,
-      },
+  const invalid = (what: string, fix: string): JobmillError =>
+    new JobmillError('TX_INVALID', what, { field: 'tx', fix, cause: error })
+  if (isSnapshotStale(error))
+    return invalid(
+      'has an outdated snapshot: another connection has written since it first read, so it cannot write',
+      BEGIN_AGAIN,
     )
-  }
-  if (error instanceof Error && isPartMissing(error.message)) {
-    return new JobmillError('TX_INVALID', 'belongs to a database without the tables of this store', {
-      field: 'tx',
-      fix: 'Pass a handle of the same file that the store was opened with, after the store is open',
-      cause: error,
-    })
-  }
+  // SQLite reports this at once in a transaction that has read, because waiting could deadlock.
+  if (codeOf(error) === 'SQLITE_BUSY')
+    return invalid(
+      'cannot write: another connection has the write lock, and a transaction that has read cannot wait for it',
+      BEGIN_AGAIN,
+    )
+  if (primaryCode(error) === 'SQLITE_READONLY')
+    return invalid(
+      'is read-only',
+      'Pass a handle that can write: opened without readonly, and with query_only off',
+    )
+  if (error instanceof Error && isPartMissing(error.message))
+    return invalid(
+      'belongs to a database without the tables of this store',
+      'Pass a handle of the same file that the store was opened with, after the store is open',
+    )
   return storeError(error)
 }

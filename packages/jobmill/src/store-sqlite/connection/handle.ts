@@ -51,3 +51,14 @@ export function statementsOf(handle: SqliteHandle): Sql {
   kept.set(handle, sql)
   return sql
 }
+
+/** The first value that a pragma returns. */
+export function pragma<T extends Value>(handle: SqliteHandle, text: string): T {
+  const [value] = Object.values(statementsOf(handle)(`PRAGMA ${text}`).get() as Record<string, T>)
+  return value as T
+}
+
+export function sqliteVersion(handle: SqliteHandle): string {
+  const { version } = statementsOf(handle)('SELECT sqlite_version() AS version').get() as { version: string }
+  return version
+}

@@ -26,18 +26,9 @@ export interface NotificationRow {
   readonly lines: number
 }
 
-export interface Moves {
-  /** Moves one job of this queue, or `n`; null for a job that is inserted or deleted. */
-  move(queueId: number, from: number | null, to: number | null, n?: number): void
-  /** Reports that the queue has work: a ready job, or an order queue whose lock is free. */
-  notify(queueId: number): void
-  /** Changes to this state that are not in the counter row yet. */
-  readonly unwritten: (queueId: number, state: number) => number
-  /** Writes the sums; returns the notifications of queues that got work. */
-  write(sql: Sql): ReadonlyMap<number, NotificationRow>
-}
+export type Moves = ReturnType<typeof createMoves>
 
-export function createMoves(): Moves {
+export function createMoves() {
   const sums = new Map<number, number[]>()
   const arrived = new Map<number, number>()
   const add = (queueId: number, state: number, n: number): void => {
@@ -46,17 +37,21 @@ export function createMoves(): Moves {
     row[state] = (row[state] ?? 0) + n
   }
   return {
-    move(queueId, from, to, n = 1) {
+    /** Moves one job of this queue, or `n`; null for a job that is inserted or deleted. */
+    move(queueId: number, from: number | null, to: number | null, n = 1): void {
       if (from !== null) add(queueId, from, -n)
       if (to !== null) add(queueId, to, n)
       if (to === READY && from !== READY) arrived.set(queueId, (arrived.get(queueId) ?? 0) + n)
     },
-    notify(queueId) {
+    /** Reports that the queue has work: a ready job, or an order queue whose lock is free. */
+    notify(queueId: number): void {
       arrived.set(queueId, arrived.get(queueId) ?? 0)
       add(queueId, READY, 0)
     },
-    unwritten: (queueId, state) => sums.get(queueId)?.[state] ?? 0,
-    write(sql) {
+    /** Changes to this state that are not in the counter row yet. */
+    unwritten: (queueId: number, state: number): number => sums.get(queueId)?.[state] ?? 0,
+    /** Writes the sums; returns the notifications of queues that got work. */
+    write(sql: Sql): ReadonlyMap<number, NotificationRow> {
       const notifications = new Map<number, NotificationRow>()
       for (const [queueId, row] of sums) {
         for (const [state, n] of row.entries()) {

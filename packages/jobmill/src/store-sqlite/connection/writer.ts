@@ -5,22 +5,14 @@
  * retries from a timer until the deadline of the operation.
  */
 import { JobmillError } from '../../job/errors.ts'
-import type { Platform, Timer } from '../../platform/platform.ts'
+import type { Timer } from '../../platform/platform.ts'
 import { type BatchOptions, type Result, runBatch } from './batch.ts'
+import type { Patience } from './retry.ts'
 import type { Notification, Verb } from '../work.ts'
 
-export interface Writer {
-  /** True when nothing is queued: a read then sees all writes. */
-  readonly idle: boolean
-  /** `weight` is roughly how many rows the operation writes. It may run again if its transaction was lost. */
-  write<T>(weight: number, verb: Verb<T>): Promise<T>
-  /** Writes what is queued if possible; rejects the rest, and every later write, with this reason. */
-  close(reason: () => Error): void
-}
+export type Writer = ReturnType<typeof createWriter>
 
-export interface WriterOptions extends BatchOptions {
-  readonly platform: Platform
-  readonly deadlineMs: number
+interface WriterOptions extends BatchOptions, Patience {
   /** Called after the commit with the notifications of queues that got work. */
   readonly onCommit: (notifications: readonly Notification[]) => void
 }
@@ -33,14 +25,14 @@ interface Item {
   readonly reject: (error: unknown) => void
 }
 
-/** Rows per transaction, so that a long queue does not block the event loop in one piece. */
+/** Rows per transaction, so that a long queue does not block the event loop for long. */
 const MOST_WEIGHT = 1_000
 
 /** Short, because the lock has no queue: a process that asks more often gets it sooner. */
 const RETRY_MS = 4
 
-export function createWriter(options: WriterOptions): Writer {
-  const { platform, deadlineMs } = options
+export function createWriter(options: WriterOptions) {
+  const { platform, busyDeadlineMs: deadlineMs } = options
   let queue: Item[] = []
   let scheduled = false
   let closed: (() => Error) | undefined
@@ -90,9 +82,13 @@ export function createWriter(options: WriterOptions): Writer {
   }
 
   return {
-    get idle() {
+    /** True when nothing is queued: a read then sees all writes. */
+    get idle(): boolean {
       return queue.length === 0
     },
+    /**
+     * `weight` is roughly how many rows the operation writes. It may run again if its transaction was lost.
+     */
     write<T>(weight: number, verb: Verb<T>): Promise<T> {
       if (closed !== undefined) return Promise.reject(closed())
       return new Promise<T>((resolve, reject) => {
@@ -100,7 +96,8 @@ export function createWriter(options: WriterOptions): Writer {
         schedule()
       })
     },
-    close(reason) {
+    /** Writes what is queued if possible; rejects the rest, and every later write, with this reason. */
+    close(reason: () => Error): void {
       while (queue.length > 0 && commitSome() === 'done');
       closed = reason
       retry?.cancel()

@@ -1,5 +1,4 @@
 /** Dedupe keys: their holder and expiry. All by primary key, under the write lock of the operation. */
-import type { Dedupe, HoldAfter } from '../../job/new-job.ts'
 import type { Sql } from '../connection/handle.ts'
 import { DONE, type JobRow } from '../job-row.ts'
 
@@ -10,7 +9,7 @@ const TAKE = `INSERT OR REPLACE INTO jobmill_dedupe (key, job_id, expires_at) VA
 const HOLD = `UPDATE jobmill_dedupe SET expires_at = ? WHERE key = ? AND job_id = ?`
 const FREE = `DELETE FROM jobmill_dedupe WHERE key = ? AND job_id = ?`
 
-type Keyed = Pick<JobRow, 'id' | 'dedupe_key' | 'hold_ms'>
+type Keyed = Pick<JobRow, 'id' | 'dedupe_key' | 'hold_ms' | 'hold_after'>
 
 /** The id of the job that holds the key now. */
 export function keyHolder(sql: Sql, key: string, now: number): string | undefined {
@@ -21,24 +20,12 @@ export function takeKey(sql: Sql, key: string, jobId: string): void {
   sql(TAKE).run(key, jobId)
 }
 
-/**
- * The stored form of `hold_ms`: negative when the key is held however the job ended. This needs no extra
- * column or migration. An older release reads it as no hold, and frees the key.
- */
-export function keptHold({ holdMs, holdAfter }: Pick<Dedupe, 'holdMs' | 'holdAfter'>): number {
-  return holdAfter === 'ended' ? -holdMs : holdMs
-}
-
-export function holdOf(kept: number): { readonly holdMs: number; readonly holdAfter: HoldAfter } {
-  return { holdMs: Math.abs(kept), holdAfter: kept < 0 ? 'ended' : 'done' }
-}
-
 /** After the job ended: keeps the key for the requested time, or frees it. */
 export function holdKey(sql: Sql, job: Keyed, endedAs: number, now: number): void {
-  if (job.dedupe_key === null) return
-  const isHeld = endedAs === DONE ? job.hold_ms !== 0 : job.hold_ms < 0
-  if (isHeld) sql(HOLD).run(now + Math.abs(job.hold_ms), job.dedupe_key, job.id)
-  else sql(FREE).run(job.dedupe_key, job.id)
+  const { dedupe_key: key, hold_ms: ms, hold_after: after } = job
+  if (key === null || ms === null) return
+  if (ms > 0 && (endedAs === DONE || after === 'ended')) sql(HOLD).run(now + ms, key, job.id)
+  else sql(FREE).run(key, job.id)
 }
 
 export function freeKey(sql: Sql, job: Keyed): void {

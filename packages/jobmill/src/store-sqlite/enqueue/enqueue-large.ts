@@ -4,18 +4,15 @@
  */
 import { open } from 'node:fs/promises'
 import type { NewJob } from '../../job/new-job.ts'
-import { sleep } from '../../platform/sleep.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
 import { type Connection, openConnection } from '../connection/connection.ts'
 import { enqueue } from './enqueue.ts'
-import { commitError, isBusy, storeError } from '../connection/errors.ts'
+import { commitError, storeError } from '../connection/errors.ts'
 import { filePaths } from '../file/file-paths.ts'
 import { statementsOf } from '../connection/handle.ts'
+import { retryWhileBusy } from '../connection/retry.ts'
 import type { Live, StoreSettings } from '../live.ts'
-import { changedInCommit, fileChanged } from '../file/same-file.ts'
 import { type Notification, Memory, workOn } from '../work.ts'
-
-const RETRY_MS = 5
 
 export async function enqueueLarge(
   settings: StoreSettings,
@@ -27,11 +24,11 @@ export async function enqueueLarge(
     // Spills pages to the log early and disables the automatic checkpoint, because the commit would copy
     // everything at once. The thread of log-size.ts copies it instead.
     connection.exec('PRAGMA cache_size = -2000; PRAGMA wal_autocheckpoint = 0')
-    await begin(settings, connection)
-    refuseChanged(settings, live)
+    await retryWhileBusy(settings, () => connection.exec('BEGIN IMMEDIATE'))
+    live.files.check()
     const { replies, notifications } = await writeSlices(settings, connection, slices)
-    refuseChanged(settings, live)
-    commit(settings, live, connection)
+    live.files.check()
+    commit(live, connection)
     live.log.look()
     live.notifier.publish(notifications)
     return replies
@@ -40,24 +37,6 @@ export async function enqueueLarge(
   } finally {
     // Closing rolls back an uncommitted transaction.
     connection.close()
-  }
-}
-
-function refuseChanged({ path }: StoreSettings, { files }: Live): void {
-  const change = files.change()
-  if (change !== null) throw fileChanged(path, change)
-}
-
-async function begin({ platform, busyDeadlineMs }: StoreSettings, connection: Connection): Promise<void> {
-  const began = platform.monotonic()
-  for (;;) {
-    try {
-      connection.exec('BEGIN IMMEDIATE')
-      return
-    } catch (error) {
-      if (!isBusy(error) || platform.monotonic() - began >= busyDeadlineMs) throw error
-    }
-    await sleep(platform, 1 + platform.random() * RETRY_MS)
   }
 }
 
@@ -85,12 +64,11 @@ async function writeSlices(
   return { replies, notifications: [...notifications.values()] }
 }
 
-function commit({ path }: StoreSettings, { files }: Live, connection: Connection): void {
+function commit({ files }: Live, connection: Connection): void {
   try {
     statementsOf(connection)('COMMIT').run()
   } catch (error) {
     throw commitError(error)
   }
-  const change = files.change()
-  if (change !== null) throw changedInCommit(path, change)
+  files.checkCommitted()
 }

@@ -3,36 +3,39 @@
  * duplicate key in the call finds the earlier job.
  */
 import { FIRST_PLACES, type NewJob } from '../../job/new-job.ts'
-import type { HandOff } from '../../store/types/claim.ts'
+import type { DirectDispatchOffer } from '../../store/types/claim.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
 import { findJob, type JobRow, READY, SCHEDULED } from '../job-row.ts'
 import type { Verb, Work } from '../work.ts'
-import { keptHold, keyHolder, takeKey } from './dedupe.ts'
-import { dueTime } from './due-time.ts'
+import { keyHolder, takeKey } from './dedupe.ts'
 import { enqueueAlike, isPlain } from './enqueue-alike.ts'
-import { chooseHandOff, giveLease } from './hand-off.ts'
-import { type InitialState, initialStateOf, type Placed } from './initial-state.ts'
+import { chooseDispatched, giveLease } from './direct-dispatch.ts'
+import { dueTime, type InitialState, initialStateOf, type Placed } from './initial-state.ts'
 import { joinOrderQueue, makeReady, mayRun, orderQueueChanged, orderQueueJoined } from './order-queue.ts'
 
 // By jobmill_job_id: an existing id is the same job, and nothing is written.
 const INSERT = `
   INSERT INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_order_queue,
-    records, token, instance_pk, enqueued_at, due_at, ready_at, started_at, timeout_ms, hold_ms, order_key, dedupe_key,
-    tags, metadata, payload)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    records, token, instance_pk, enqueued_at, due_at, ready_at, started_at, timeout_ms, hold_ms, hold_after, order_key,
+    dedupe_key, tags, metadata, payload)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO NOTHING`
 const TAG = `INSERT OR IGNORE INTO jobmill_tag (tag, id) VALUES (?, ?)`
 
 /** From this many plain jobs on, a single statement for all of them pays off. */
 const FEW = 4
 
-export function enqueue(work: Work, jobs: readonly NewJob[], handOff?: HandOff): Enqueued[] {
+export function enqueue(
+  work: Work,
+  jobs: readonly NewJob[],
+  directDispatch?: DirectDispatchOffer,
+): Enqueued[] {
   if (jobs.length === 0) return []
-  const handed = handOff === undefined ? undefined : chooseHandOff(work, jobs, handOff)
+  const dispatched = directDispatch === undefined ? undefined : chooseDispatched(work, jobs, directDispatch)
   // Reserves a sequence number for each job, even for those that turn out to need none: gaps cost nothing.
   const firstPlace = work.counters.take('seq', jobs.length)
   const all = jobs.map((job, at): Placed => {
-    const holder = handed?.chosen.has(at) === true ? handed : undefined
+    const holder = dispatched?.chosen.has(at) === true ? dispatched : undefined
     const place = firstPlace + at
     return { job, place: job.first === true ? place - FIRST_PLACES : place, holder, pk: undefined }
   })
@@ -97,7 +100,8 @@ function insert(work: Work, job: NewJob, place: number, initial: InitialState): 
     initial.readyAt,
     initial.startedAt,
     job.timeoutMs,
-    job.dedupe === null ? 0 : keptHold(job.dedupe),
+    job.dedupe?.holdMs ?? null,
+    job.dedupe?.holdAfter ?? null,
     job.orderKey,
     job.dedupe?.key ?? null,
     job.tags.length === 0 ? null : JSON.stringify(job.tags),

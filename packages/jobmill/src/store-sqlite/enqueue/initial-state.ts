@@ -3,8 +3,12 @@
  * dispatch.
  */
 import type { NewJob } from '../../job/new-job.ts'
-import { dueTime } from './due-time.ts'
 import { READY, RUNNING, SCHEDULED } from '../job-row.ts'
+
+/** When a new job is due: at an explicit instant, or after a delay from the database's now. */
+export function dueTime(job: NewJob, now: number): number {
+  return job.dueAt ?? now + job.delayMs
+}
 
 /** The instance that runs jobs by direct dispatch, with one token for the call. */
 export interface Holder {
@@ -19,49 +23,28 @@ export interface Placed {
   readonly place: number
   /** Set when direct dispatch starts it at once. */
   readonly holder: Holder | undefined
-  /** The primary key, once the job was written for a holder. */
+  /** The primary key. Set once the job has been written for a holder. */
   pk: number | undefined
 }
 
-export interface InitialState {
-  readonly state: number
-  /** False for a job that is not due: it has no sequence number yet. */
-  readonly hasPlace: boolean
-  readonly inOrderQueue: boolean
-  readonly attempt: 0 | 1
-  readonly token: number
-  readonly instancePk: number | null
-  readonly dueAt: number
-  readonly readyAt: number | null
-  readonly startedAt: number | null
-}
+export type InitialState = ReturnType<typeof initialStateOf>
 
-const WAITING = {
-  hasPlace: true,
-  inOrderQueue: false,
-  attempt: 0,
-  token: 0,
-  instancePk: null,
-  startedAt: null,
-} as const
-
-export function initialStateOf(job: NewJob, now: number, holder: Holder | undefined): InitialState {
+/** A job with a holder is due, and has no order key. */
+export function initialStateOf(job: NewJob, now: number, holder: Holder | undefined) {
   const dueAt = dueTime(job, now)
-  if (holder !== undefined) {
-    const { token, instancePk } = holder
-    return {
-      state: RUNNING,
-      hasPlace: true,
-      inOrderQueue: false,
-      attempt: 1,
-      token,
-      instancePk,
-      dueAt,
-      readyAt: now,
-      startedAt: now,
-    }
+  const isDue = dueAt <= now
+  const isReady = isDue && job.orderKey === null
+  const waiting = isReady ? READY : SCHEDULED
+  return {
+    state: holder === undefined ? waiting : RUNNING,
+    /** False for a job that is not due: it has no sequence number yet. */
+    hasPlace: isDue,
+    inOrderQueue: isDue && !isReady,
+    attempt: holder === undefined ? 0 : 1,
+    token: holder?.token ?? 0,
+    instancePk: holder?.instancePk ?? null,
+    dueAt,
+    readyAt: isReady ? now : null,
+    startedAt: holder === undefined ? null : now,
   }
-  if (dueAt > now) return { ...WAITING, state: SCHEDULED, hasPlace: false, dueAt, readyAt: null }
-  if (job.orderKey !== null) return { ...WAITING, state: SCHEDULED, inOrderQueue: true, dueAt, readyAt: null }
-  return { ...WAITING, state: READY, dueAt, readyAt: now }
 }

@@ -27,6 +27,7 @@ const JOIN = `UPDATE jobmill_job SET state = 0, in_order_queue = 1, seq = ?, due
 const MAKE_READY = `UPDATE jobmill_job SET state = 1, in_order_queue = 0, seq = ?, ready_at = ? WHERE pk = ?`
 
 type Ordered = Pick<JobRow, 'pk' | 'queue_id' | 'order_key'>
+type Waiting = Ordered & Pick<JobRow, 'state'>
 
 /** Whether a job may become ready: it has no order key, or holds the order lock. */
 export function mayRun({ sql }: Work, job: Ordered): boolean {
@@ -48,12 +49,8 @@ export function orderQueueChanged({ sql, moves }: Work, queueId: number, orderKe
 }
 
 /** A job joined the end of an order queue, at `place`. One statement, whatever its length. */
-export function orderQueueJoined(
-  { sql, moves }: Work,
-  queueId: number,
-  orderKey: string,
-  place: number,
-): void {
+export function orderQueueJoined(work: Work, queueId: number, orderKey: string, place: number): void {
+  const { sql, moves } = work
   const { changes } = sql(MAYBE_DUE).run(queueId, orderKey, place, queueId, orderKey)
   if (changes !== 0) moves.notify(queueId)
 }
@@ -68,7 +65,7 @@ export function leaveOrder(work: Work, job: Ordered): void {
 /** Puts a job at the end of its order queue. */
 export function joinOrderQueue(
   work: Work,
-  job: Ordered & Pick<JobRow, 'state'>,
+  job: Waiting,
   dueAt: number,
   place: number = work.counters.take('seq'),
 ): void {
@@ -78,11 +75,7 @@ export function joinOrderQueue(
 }
 
 /** Makes a job ready, behind the others of its priority. */
-export function makeReady(
-  work: Work,
-  job: Ordered & Pick<JobRow, 'state'>,
-  place: number = work.counters.take('seq'),
-): void {
+export function makeReady(work: Work, job: Waiting, place: number = work.counters.take('seq')): void {
   work.sql(MAKE_READY).run(place, work.now, job.pk)
   work.moves.move(job.queue_id, job.state, READY)
 }

@@ -9,28 +9,6 @@
 import { fstatSync, ftruncateSync, lstatSync, readdirSync, readSync, writeSync } from 'node:fs'
 import type { FilePaths } from './file-paths.ts'
 
-export interface LogCheck {
-  /** True when frames are missing from the log. */
-  readonly isCut: () => boolean
-  /**
-   * True when the index was truncated. It is then restored to its size, because SQLite has it mapped into
-   * memory, and rebuilt.
-   */
-  readonly isIndexCut: () => boolean
-  /** Makes SQLite rebuild the index from the complete transactions in the log, in all processes. */
-  readonly discardIndex: () => void
-  /** Empties a deleted log, so that closing it copies nothing into the database file. */
-  readonly discardLog: () => void
-}
-
-/** Checks nothing, on systems that do not list the descriptors of a process. */
-const NO_CHECK: LogCheck = {
-  isCut: () => false,
-  isIndexCut: () => false,
-  discardIndex: () => {},
-  discardLog: () => {},
-}
-
 // WalIndexHdr, stored twice: see walformat.html of SQLite.
 const COPY_BYTES = 48
 const INDEX_BYTES = 2 * COPY_BYTES
@@ -50,17 +28,19 @@ const CLOSED = -1
 /** How often other processes may change the index during a comparison. */
 const MOST_TRIES = 20
 
-export function logCheck(paths: FilePaths): LogCheck {
+/** Null on systems that do not list the descriptors of a process. */
+export function logCheck(paths: FilePaths) {
   const log = descriptorOf(paths.log)
   const index = descriptorOf(paths.index)
-  if (log === null || index === null) return NO_CHECK
+  if (log === null || index === null) return null
   const [one, other] = [Buffer.alloc(INDEX_BYTES), Buffer.alloc(INDEX_BYTES)]
   const header = Buffer.alloc(HEADER_BYTES)
   let frame = Buffer.alloc(0)
   let indexSize = index.size()
 
   function isComplete(): boolean {
-    const frames = numberAt(one, AT_FRAMES)
+    // The index is in native byte order; all platforms that this driver supports are little-endian.
+    const frames = one.readUInt32LE(AT_FRAMES)
     // SQLite restarts the log when all frames are copied. If a reader prevents that, it appends behind them.
     if (frames === 0) return true
     const pageSize = one.readUInt16LE(AT_PAGE_SIZE)
@@ -73,7 +53,7 @@ export function logCheck(paths: FilePaths): LogCheck {
       isSalt(header, AT_HEADER_SALT) &&
       isSalt(frame, AT_FRAME_SALT) &&
       [0, 4].every(
-        (word) => frame.readUInt32BE(AT_FRAME_CHECKSUM + word) === numberAt(one, AT_CHECKSUM + word),
+        (word) => frame.readUInt32BE(AT_FRAME_CHECKSUM + word) === one.readUInt32LE(AT_CHECKSUM + word),
       )
     )
   }
@@ -81,12 +61,14 @@ export function logCheck(paths: FilePaths): LogCheck {
   const isSalt = (bytes: Buffer, at: number): boolean =>
     bytes.compare(one, AT_SALT, AT_SALT + SALT_BYTES, at, at + SALT_BYTES) === 0
 
+  /** Makes SQLite rebuild the index from the complete transactions in the log, in all processes. */
   function discardIndex(): void {
     if (index?.find() === true) writeSync(index.fd, Buffer.alloc(2 * COPY_BYTES), 0, 2 * COPY_BYTES, 0)
   }
 
   return {
-    isCut() {
+    /** True when frames are missing from the log. */
+    isCut(): boolean {
       for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         // SQLite rebuilds an index that it cannot read.
         if (!index.read(one, 0) || !isReadable(one) || isComplete()) return false
@@ -98,7 +80,11 @@ export function logCheck(paths: FilePaths): LogCheck {
       }
       return false
     },
-    isIndexCut() {
+    /**
+     * True when the index was truncated. It is then restored to its size, because SQLite has it mapped into
+     * memory, and rebuilt.
+     */
+    isIndexCut(): boolean {
       if (!index.find()) return false
       const size = index.size()
       const isCut = size < indexSize
@@ -110,7 +96,8 @@ export function logCheck(paths: FilePaths): LogCheck {
       return isCut
     },
     discardIndex,
-    discardLog() {
+    /** Empties a deleted log, so that closing it copies nothing into the database file. */
+    discardLog(): void {
       if (log.find()) ftruncateSync(log.fd, 0)
       discardIndex()
     },
@@ -122,27 +109,11 @@ function isReadable(index: Buffer): boolean {
   return index[AT_IS_INIT] === 1 && index.compare(index, 0, COPY_BYTES, COPY_BYTES, 2 * COPY_BYTES) === 0
 }
 
-/** The index is in native byte order; all platforms that this driver supports are little-endian. */
-function numberAt(index: Buffer, at: number): number {
-  return index.readUInt32LE(at)
-}
-
-interface Descriptor {
-  readonly fd: number
-  /** Fills the buffer from this offset of the file; false when the file is too short. */
-  read(into: Buffer, at: number): boolean
-  size(): number
-  /** Whether the descriptor still refers to the same file. */
-  isOpen(): boolean
-  /** The same, and finds another descriptor of the file if this one was closed. */
-  find(): boolean
-}
-
 /**
  * The descriptor under which this process has the file open; null when there is none, or the system does not
  * list it.
  */
-function descriptorOf(path: string): Descriptor | null {
+function descriptorOf(path: string) {
   const file = lstatSync(path, { throwIfNoEntry: false, bigint: true })
   if (file === undefined) return null
   const isFile = (fd: number): boolean => {
@@ -153,24 +124,28 @@ function descriptorOf(path: string): Descriptor | null {
       return false
     }
   }
-  let fd = openDescriptors().find(isFile)
-  if (fd === undefined) return null
+  const findOpen = (): number => openDescriptors().find(isFile) ?? CLOSED
+  let fd = findOpen()
+  if (fd === CLOSED) return null
   return {
-    get fd() {
-      return fd ?? CLOSED
+    get fd(): number {
+      return fd
     },
-    read(into, at) {
+    /** Fills the buffer from this offset of the file; false when the file is too short. */
+    read(into: Buffer, at: number): boolean {
       try {
-        return readSync(fd ?? CLOSED, into, 0, into.length, at) === into.length
+        return readSync(fd, into, 0, into.length, at) === into.length
       } catch {
         return false
       }
     },
-    size: () => fstatSync(fd ?? CLOSED).size,
-    isOpen: () => isFile(fd ?? CLOSED),
-    find() {
-      if (!isFile(fd ?? CLOSED)) fd = openDescriptors().find(isFile)
-      return fd !== undefined
+    size: () => fstatSync(fd).size,
+    /** Whether the descriptor still refers to the same file. */
+    isOpen: () => isFile(fd),
+    /** The same, and finds another descriptor of the file if this one was closed. */
+    find(): boolean {
+      if (!isFile(fd)) fd = findOpen()
+      return fd !== CLOSED
     },
   }
 }

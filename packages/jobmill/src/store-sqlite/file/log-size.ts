@@ -3,27 +3,19 @@
  * long read, such as a backup or a forgotten transaction, lets it grow to any size, and the next commit would
  * block while copying it all. So the heartbeat checks its size, and a thread truncates it.
  */
-import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { type Connection, LOG_LIMIT_BYTES } from '../connection/connection.ts'
 import { filePaths } from './file-paths.ts'
 import { statementsOf } from '../connection/handle.ts'
+import { fileSize } from './same-file.ts'
 
 /** SQLite's default: a commit that finds this many pages in the log copies them. */
 const COPY_AT_PAGES = 1_000
 
-export interface LogKeeper {
-  /** Starts to shrink the log if it is too large. */
-  look(): void
-  /** Stops without finishing. */
-  close(): void
-}
-
-export function logKeeper(connection: Connection, path: string): LogKeeper {
+export function logKeeper(connection: Connection, path: string) {
   let thread: Worker | undefined
   let isAble = true
   const { log } = filePaths(path)
-  const size = (): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0
 
   function copyInCommits(isOn: boolean): void {
     statementsOf(connection)(`PRAGMA wal_autocheckpoint = ${isOn ? COPY_AT_PAGES : 0}`).get()
@@ -38,15 +30,17 @@ export function logKeeper(connection: Connection, path: string): LogKeeper {
   }
 
   return {
-    look() {
-      if (!isAble || thread !== undefined || size() <= LOG_LIMIT_BYTES) return
+    /** Starts to shrink the log if it is too large. */
+    look(): void {
+      if (!isAble || thread !== undefined || (fileSize(log) ?? 0) <= LOG_LIMIT_BYTES) return
       thread = new Worker(program(), { workerData: path, execArgv: [], env: {} })
       thread.unref()
       copyInCommits(false)
       thread.once('error', onEnd)
       thread.once('exit', () => onEnd())
     },
-    close() {
+    /** Stops without finishing. */
+    close(): void {
       const last = thread
       thread = undefined
       void last?.terminate()

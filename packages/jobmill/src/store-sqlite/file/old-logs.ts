@@ -7,18 +7,16 @@
  * found.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import type { FilePaths } from './file-paths.ts'
+import { fileId, type FilePaths } from './file-paths.ts'
 
 /** The id of such a process, which may be this one. Null when there is none, or the system lists no locks. */
 export function userOfOldLogs(paths: FilePaths): number | null {
-  const inode = inodeOf(paths.database)
-  if (inode === undefined) return null
-  return lockers(inode).find((pid) => usesOldLogs(pid, paths)) ?? null
+  return lockers(paths.database).find((pid) => usesOldLogs(pid, paths)) ?? null
 }
 
 /** Whether this system lists the locks of a database that this process has open. */
 export function listsLocks({ database }: FilePaths): boolean {
-  return lockers(inodeOf(database) ?? -1n).includes(process.pid)
+  return lockers(database).includes(process.pid)
 }
 
 /**
@@ -29,22 +27,44 @@ export function usesCurrentLogs(paths: FilePaths): boolean {
   return descriptorsOf(process.pid) === null || !usesOldLogs(process.pid, paths)
 }
 
-/** SQLite locks the database file as long as a connection is open. */
-function lockers(inode: bigint): number[] {
+/** The byte of the index that SQLite locks while it writes. */
+const WRITE_BYTE = 120
+
+/** Whether a connection of this process has the write lock of the database. */
+export function locksForWriting({ index }: FilePaths): boolean {
+  return locksOn(index).some(
+    ({ mode, pid, first, last }) =>
+      mode === 'WRITE' && pid === process.pid && first <= WRITE_BYTE && WRITE_BYTE <= last,
+  )
+}
+
+/** The locks on the bytes of a file; none if the system lists no locks. */
+export function locksOn(path: string) {
+  const inode = statSync(path, { throwIfNoEntry: false, bigint: true })?.ino
   // For example "3: POSIX  ADVISORY  READ 4711 fe:00:131087 1073741826 1073742335".
-  const locks = lockList().matchAll(new RegExp(`(\\d+) [0-9a-f]+:[0-9a-f]+:${inode} `, 'g'))
-  return [...new Set([...locks].map(([, pid]) => Number(pid)))]
+  const line = new RegExp(`(READ|WRITE) +(\\d+) [0-9a-f]+:[0-9a-f]+:${inode} (\\d+) (\\w+)`, 'g')
+  return [...textOf('/proc/locks').matchAll(line)].map(([, mode, pid, first, last]) => ({
+    mode,
+    pid: Number(pid),
+    first: Number(first),
+    last: Number(last),
+  }))
+}
+
+/** SQLite locks the database file as long as a connection is open. */
+function lockers(path: string): number[] {
+  return [...new Set(locksOn(path).map(({ pid }) => pid))]
 }
 
 function usesOldLogs(pid: number, { database, log, index }: FilePaths): boolean {
   const open = descriptorsOf(pid)
   // The process has ended, or belongs to another user. In the second case, it uses the current logs if it
   // holds a lock on the current index.
-  if (open === null) return isRunning(pid) && !lockers(inodeOf(index) ?? -1n).includes(pid)
-  const ids = new Set(open.map((descriptor) => idOf(descriptor)))
+  if (open === null) return isRunning(pid) && !lockers(index).includes(pid)
+  const ids = new Set(open.map((descriptor) => fileId(descriptor)))
   // If it does not have the database open, it locks a file with the same inode number in another file system.
-  if (!ids.has(idOf(database))) return false
-  return ![log, index].every((name) => ids.has(idOf(name) ?? ''))
+  if (!ids.has(fileId(database))) return false
+  return ![log, index].every((name) => ids.has(fileId(name) ?? ''))
 }
 
 /** Null when they cannot be read. */
@@ -61,18 +81,10 @@ function isRunning(pid: number): boolean {
   return statSync(`/proc/${pid}`, { throwIfNoEntry: false }) !== undefined
 }
 
-function inodeOf(path: string): bigint | undefined {
-  return statSync(path, { throwIfNoEntry: false, bigint: true })?.ino
-}
-
-function idOf(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true })
-  return found === undefined ? undefined : `${found.dev}:${found.ino}`
-}
-
-function lockList(): string {
+/** Empty when the file cannot be read. */
+export function textOf(path: string): string {
   try {
-    return readFileSync('/proc/locks', 'utf8')
+    return readFileSync(path, 'utf8')
   } catch {
     return ''
   }

@@ -4,35 +4,20 @@
  * Jobmill database, calls are refused until it is corrected.
  */
 import { linkSync, renameSync, rmSync } from 'node:fs'
-import { loadSqlite } from '../connection/driver.ts'
 import { JobmillError } from '../../job/errors.ts'
-import { checkOldLogs, type Connection, type Durability, openConnection } from '../connection/connection.ts'
+import { type Connection, type Durability, lookInFile, openConnection } from '../connection/connection.ts'
 import { markLoss } from '../connection/counter.ts'
 import { storeError } from '../connection/errors.ts'
 import { filePaths } from './file-paths.ts'
-import { statementsOf } from '../connection/handle.ts'
+import { pragma } from '../connection/handle.ts'
 import { type Live, liveOn, openMigrated, type StoreSettings } from '../live.ts'
 import { appliedMigrations, migrate } from '../schema/migrate.ts'
 import { listsLocks } from './old-logs.ts'
-import { checkOneName } from './one-name.ts'
-import { type FileChange, fileChanged, fileSize, type OpenFiles } from './same-file.ts'
+import { type FileChange, fileChanged, fileSize } from './same-file.ts'
 import { addSibling, releaseSiblings } from './siblings.ts'
 
 /** What is open on a file. */
-export interface Opened {
-  readonly connection: Connection
-  readonly files: OpenFiles
-  /** Later calls are rejected with this reason. */
-  close(reason?: () => Error): void
-}
-
-export interface Reopening<T> {
-  /** Throws while the file at the path cannot be used. */
-  readonly use: () => T
-  /** The last opened state, even if its file has changed. */
-  readonly last: T
-  close(): void
-}
+export type Opened = Pick<Live, 'connection' | 'files' | 'close'>
 
 export interface ReopenSettings {
   /** Absolute, or `:memory:`. */
@@ -40,16 +25,12 @@ export interface ReopenSettings {
   readonly durability: Durability
 }
 
-export async function openStore(settings: StoreSettings, closing?: AbortSignal): Promise<Reopening<Live>> {
+export async function openStore(settings: StoreSettings, closing?: AbortSignal) {
   const first = liveOn(settings, await openMigrated(settings, closing))
   return reopening(settings, first, () => liveOn(settings, openAgain(settings)))
 }
 
-export function reopening<T extends Opened>(
-  { path, durability }: ReopenSettings,
-  first: T,
-  again: () => T,
-): Reopening<T> {
+export function reopening<T extends Opened>({ path, durability }: ReopenSettings, first: T, again: () => T) {
   let live = current(path, first)
   let retiredFor: FileChange | null = null
   let leave = addSibling(path, release)
@@ -111,11 +92,13 @@ export function reopening<T extends Opened>(
   }
 
   return {
+    /** Throws while the file at the path cannot be used. */
     use,
-    get last() {
+    /** The last opened state, even if its file has changed. */
+    get last(): T {
       return live
     },
-    close() {
+    close(): void {
       leave()
       if (retiredFor !== null) return
       const change = live.files.change()
@@ -147,8 +130,11 @@ function closeChangedLog(
   const { log } = filePaths(path)
   const isLogInPlace = files.logsInPlace().includes(log)
   if (change === 'log') {
-    // The last connection to close would copy the log, but its process may be killed first.
-    if (!isLogInPlace) emptyLog(path, connection)
+    // The last connection to close would copy a log that is no longer at its path into the database file, but
+    // its process may be killed first. Once it is empty, it does no harm if it is moved back.
+    const busy = isLogInPlace ? 0 : pragma<number>(connection, EMPTY)
+    // Other connections are reading or writing: the next call retries.
+    if (busy !== 0) throw fileChanged(path, 'held')
     return close()
   }
   if (!isLogInPlace) files.discardLog()
@@ -157,16 +143,8 @@ function closeChangedLog(
   keepingLogAt(log, close)
 }
 
-/**
- * Copies a log that is no longer at its path into the database file and empties it, so that it does no harm
- * if it is moved back. Throws while other connections are reading or writing; the next call retries.
- */
-function emptyLog(path: string, connection: Connection): void {
-  const { busy } = statementsOf(connection)('PRAGMA wal_checkpoint(TRUNCATE)').get() as {
-    readonly busy: number
-  }
-  if (busy !== 0) throw fileChanged(path, 'held')
-}
+/** Copies the log. The first value that it returns is 1 if a reader or a writer blocks it. */
+const EMPTY = 'wal_checkpoint(TRUNCATE)'
 
 /**
  * SQLite deletes the file at the path of the log that it closes, even if another process has created that
@@ -192,10 +170,7 @@ function keepingLogAt(log: string, close: () => void): void {
 function clearLogs(path: string, { connection, files }: Opened): void {
   const logs = files.logsInPlace()
   if (logs.length === 0) return
-  const { busy } = statementsOf(connection)('PRAGMA wal_checkpoint(TRUNCATE)').get() as {
-    readonly busy: number
-  }
-  if (busy !== 0) {
+  if (pragma<number>(connection, EMPTY) !== 0) {
     throw new JobmillError(
       'STORE_UNAVAILABLE',
       'the file was replaced while a transaction was open in this or another process',
@@ -211,10 +186,7 @@ function checkShrunk(path: string, durability: Durability): void {
   if (fileSize(path) === 0) throw fileChanged(path, 'shrunk')
   const handle = openConnection(path, durability, { fileMustExist: true })
   try {
-    const { quick_check: verdict } = statementsOf(handle)('PRAGMA quick_check(1)').get() as {
-      readonly quick_check: string
-    }
-    if (verdict !== 'ok') throw fileChanged(path, 'shrunk')
+    if (pragma(handle, 'quick_check(1)') !== 'ok') throw fileChanged(path, 'shrunk')
   } finally {
     handle.close()
   }
@@ -223,35 +195,19 @@ function checkShrunk(path: string, durability: Durability): void {
 function openAgain(settings: StoreSettings): Connection {
   const { path, durability, clock } = settings
   checkOurs(path, (handle) => appliedMigrations(handle) !== null)
-  const connection = openConnection(path, durability, { fileMustExist: true })
-  try {
-    migrate(connection, Math.floor(clock()))
-    markPossibleLoss(connection)
-    return connection
-  } catch (error) {
-    connection.close()
-    throw error
-  }
-}
-
-/** The file may be an older copy, so transactions may be lost. */
-export function markPossibleLoss(connection: Connection): void {
-  connection.exec('BEGIN IMMEDIATE')
-  markLoss(statementsOf(connection))
-  connection.exec('COMMIT')
+  return openConnection(path, durability, {
+    fileMustExist: true,
+    setUp(connection) {
+      migrate(connection, Math.floor(clock()))
+      // The file may be an older copy.
+      markLoss(connection)
+    },
+  })
 }
 
 /** Checks before anything is changed: a wrong file, put there by mistake, stays untouched. */
 export function checkOurs(path: string, isOurs: (handle: Connection) => boolean): void {
-  checkOneName(path)
-  checkOldLogs(path)
-  const handle = new (loadSqlite())(path, { fileMustExist: true, timeout: 0 })
-  try {
-    handle.pragma('query_only = ON')
-    if (isOurs(handle)) return
-  } finally {
-    handle.close()
-  }
+  if (lookInFile(path, isOurs)) return
   throw new JobmillError('STORE_UNSUPPORTED', 'the file was replaced by one without Jobmill tables', {
     field: path,
     fix: 'Put a backup of the database in its place, or restart this process to create the tables there',

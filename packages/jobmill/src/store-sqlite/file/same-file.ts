@@ -7,7 +7,7 @@
  */
 import { lstatSync, statSync } from 'node:fs'
 import { JobmillError } from '../../job/errors.ts'
-import { filePaths } from './file-paths.ts'
+import { fileId, filePaths } from './file-paths.ts'
 import { logCheck } from './log-check.ts'
 import { usesCurrentLogs } from './old-logs.ts'
 
@@ -22,41 +22,14 @@ import { usesCurrentLogs } from './old-logs.ts'
  */
 export type FileChange = 'gone' | 'replaced' | 'shrunk' | 'log' | 'overtaken' | 'held' | 'unsafe' | 'cut'
 
-export interface OpenFiles {
-  /** False if the logs were replaced while SQLite opened them, so that `change` compares the wrong files. */
-  readonly isCurrent: boolean
-  /** Null while the path leads to the open files. */
-  readonly change: () => FileChange | null
-  /** The last result of `change`. */
-  readonly noticed: FileChange | null
-  /** The open -wal and -shm files that are still at their paths. */
-  readonly logsInPlace: () => string[]
-  /** See log-check.ts: called before files with a changed log are closed. */
-  readonly discardIndex: () => void
-  readonly discardLog: () => void
-}
-
-interface Seen {
-  readonly id: string
-  readonly size: bigint
-}
-
-/** The files of an in-memory database, which has none. */
-const NO_FILES: OpenFiles = {
-  isCurrent: true,
-  change: () => null,
-  noticed: null,
-  logsInPlace: () => [],
-  discardIndex: () => {},
-  discardLog: () => {},
-}
+export type OpenFiles = ReturnType<typeof openFiles>
 
 /**
  * Call it after SQLite has opened all three files. `databaseBytes` is the size of the database according to
- * SQLite.
+ * SQLite. A database in memory has no files that could change.
  */
-export function openFiles(path: string, databaseBytes: () => number): OpenFiles {
-  if (path === ':memory:') return NO_FILES
+export function openFiles(path: string, databaseBytes: () => number) {
+  const isInMemory = path === ':memory:'
   const paths = filePaths(path)
   const { database: real } = paths
   const logs = [paths.log, paths.index].map((name) => ({ name, id: lookAt(name)?.id }))
@@ -66,15 +39,16 @@ export function openFiles(path: string, databaseBytes: () => number): OpenFiles 
   let noticed: FileChange | null = null
 
   function compare(): FileChange | null {
+    if (isInMemory) return null
     const found = lookAt(real)
-    if (found === undefined || found.id !== opened?.id || (path !== real && isElsewhere(path, found.id)))
+    if (found === undefined || found.id !== opened?.id || (path !== real && fileId(path) !== found.id))
       // A link in the path may lead to another file now, even if the old one was deleted.
       return fileSize(path) === undefined ? 'gone' : 'replaced'
     if (found.size < size && found.size !== BigInt(databaseBytes())) return 'shrunk'
     size = found.size
     if (!logs.every(({ name, id }) => lookAt(name)?.id === id)) return isOvertaken() ? 'overtaken' : 'log'
-    if (check.isIndexCut()) return 'log'
-    return check.isCut() ? 'cut' : null
+    if (check?.isIndexCut() === true) return 'log'
+    return check?.isCut() === true ? 'cut' : null
   }
 
   /**
@@ -89,15 +63,32 @@ export function openFiles(path: string, databaseBytes: () => number): OpenFiles 
     return ![undefined, index?.id].includes(lookAt(index?.name ?? '')?.id)
   }
 
+  /** Null while the path leads to the open files. */
+  const change = (): FileChange | null => (noticed = compare())
+
   return {
-    isCurrent: usesCurrentLogs(paths),
-    change: () => (noticed = compare()),
-    get noticed() {
+    /** False if the logs were replaced while SQLite opened them: `change` then compares the wrong files. */
+    isCurrent: isInMemory || usesCurrentLogs(paths),
+    change,
+    /** Throws if the files have changed: before a read, a write and a commit. */
+    check(): void {
+      const found = change()
+      if (found !== null) throw fileChanged(path, found)
+    },
+    /** The same after a commit: its outcome is then unknown. */
+    checkCommitted(): void {
+      const found = change()
+      if (found !== null) throw changedInCommit(path, found)
+    },
+    /** The last result of `change`. */
+    get noticed(): FileChange | null {
       return noticed
     },
+    /** The open -wal and -shm files that are still at their paths. */
     logsInPlace: () => logs.filter(({ name, id }) => lookAt(name)?.id === id).map(({ name }) => name),
-    discardIndex: check.discardIndex,
-    discardLog: check.discardLog,
+    /** See log-check.ts: called before files with a changed log are closed. */
+    discardIndex: () => check?.discardIndex(),
+    discardLog: () => check?.discardLog(),
   }
 }
 
@@ -107,15 +98,10 @@ export function fileSize(path: string): number | undefined {
   return found?.isFile() === true ? found.size : undefined
 }
 
-function lookAt(path: string): Seen | undefined {
+function lookAt(path: string): { readonly id: string; readonly size: bigint } | undefined {
   const found = lstatSync(path, { throwIfNoEntry: false, bigint: true })
   if (found === undefined || !(found.isFile() || found.isSymbolicLink())) return undefined
   return { id: `${found.dev}:${found.ino}`, size: found.size }
-}
-
-function isElsewhere(link: string, id: string): boolean {
-  const found = statSync(link, { throwIfNoEntry: false, bigint: true })
-  return found === undefined || `${found.dev}:${found.ino}` !== id
 }
 
 const MEANING: Readonly<Record<FileChange, { readonly what: string; readonly fix: string }>> = {
@@ -178,7 +164,7 @@ export function fileChanged(path: string, change: FileChange): JobmillError {
 /**
  * The files changed during the commit, so the fixes above, most of which say to retry, do not apply.
  */
-export function changedInCommit(path: string, change: FileChange): JobmillError {
+function changedInCommit(path: string, change: FileChange): JobmillError {
   return new JobmillError('OUTCOME_UNKNOWN', `${MEANING[change].what}. A commit was in progress`, {
     field: path,
     fix: 'Check whether the write was applied before you retry the call',

@@ -5,14 +5,14 @@
 import { resolve } from 'node:path'
 import { systemPlatform } from '../../platform/platform.ts'
 import { storeClosed } from '../../store/lifecycle.ts'
-import { checkOldLogs, type Connection, openConnection } from '../connection/connection.ts'
-import { historyOf } from '../connection/counter.ts'
-import { userHandleError } from '../connection/errors.ts'
-import { filePaths } from './file-paths.ts'
+import { checkOldLogs, type Connection, openConnection, type OpenOptions } from '../connection/connection.ts'
+import { historyOf, markLoss } from '../connection/counter.ts'
+import { isSnapshotStale, userHandleError } from '../connection/errors.ts'
 import { statementsOf, type SqliteHandle } from '../connection/handle.ts'
 import { databaseBytes, openPatiently } from '../live.ts'
-import { checkOurs, markPossibleLoss, type Opened, type ReopenSettings, reopening } from './reopen.ts'
-import { changedInCommit, fileChanged, openFiles } from './same-file.ts'
+import { checkOurs, type Opened, type ReopenSettings, reopening } from './reopen.ts'
+import { fileChanged, openFiles } from './same-file.ts'
+import { isSameFile } from './same-lock.ts'
 import { checkHandle, otherFile } from '../tx.ts'
 
 export interface SharedFileOptions {
@@ -53,8 +53,7 @@ export async function sharedFile(given: string, { table }: SharedFileOptions): P
 
   function check(): void {
     const { connection, files } = file.last
-    const change = files.change()
-    if (change !== null) throw fileChanged(path, change)
+    files.check()
     // Another connection of this process has reopened the file.
     if (connection.open === false) throw fileChanged(path, 'replaced')
   }
@@ -62,18 +61,16 @@ export async function sharedFile(given: string, { table }: SharedFileOptions): P
   return {
     use,
     check,
-    checkCommitted() {
-      const change = file.last.files.change()
-      if (change !== null) throw changedInCommit(path, change)
-    },
+    checkCommitted: () => file.last.files.checkCommitted(),
     within(tx) {
       const handle = checkHandle(tx)
       const own = use()
       check()
       try {
-        if (!isSameFile(handle, own)) throw otherFile()
+        if (hasOtherHistory(handle, own) || !isSameFile(handle, own)) throw otherFile()
       } catch (error) {
-        throw userHandleError(error)
+        // A transaction with an outdated snapshot can never write, so only its writes are refused.
+        if (!isSnapshotStale(error)) throw userHandleError(error)
       }
       return handle
     },
@@ -98,36 +95,31 @@ function openedOn(path: string, connection: Connection): Opened {
   }
 }
 
-function connectionOf({ path, durability }: ReopenSettings, { fileMustExist = false } = {}): Connection {
-  const connection = openConnection(path, durability, { fileMustExist })
-  try {
-    statementsOf(connection)('PRAGMA foreign_keys = ON').run()
-    // SQLite opens the logs at the first read.
-    hasTable(connection, '')
-    return connection
-  } catch (error) {
-    connection.close()
-    throw error
-  }
+function connectionOf({ path, durability }: ReopenSettings, options: OpenOptions = {}): Connection {
+  return openConnection(path, durability, {
+    ...options,
+    setUp(connection) {
+      statementsOf(connection)('PRAGMA foreign_keys = ON').run()
+      // SQLite opens the logs at the first read.
+      hasTable(connection, '')
+      options.setUp?.(connection)
+    },
+  })
 }
 
 function openAgain(settings: ReopenSettings, table: string): Connection {
   checkOurs(settings.path, (handle) => [table, 'jobmill_migration'].some((name) => hasTable(handle, name)))
-  const connection = connectionOf(settings, { fileMustExist: true })
-  try {
+  return connectionOf(settings, {
+    fileMustExist: true,
     // Also for the stores on this file: they may not notice a log that is repaired now.
-    if (isStore(connection)) markPossibleLoss(connection)
-    return connection
-  } catch (error) {
-    connection.close()
-    throw error
-  }
+    setUp(connection) {
+      if (isStore(connection)) markLoss(connection)
+    },
+  })
 }
 
-/** A file without Jobmill tables has no history, so only the paths are compared. */
-function isSameFile(handle: SqliteHandle, own: SqliteHandle): boolean {
-  if (isStore(own)) return historyOf(statementsOf(handle)) === historyOf(statementsOf(own))
-  return handle === own || (pathOf(own) !== '' && pathOf(handle) === pathOf(own))
+function hasOtherHistory(handle: SqliteHandle, own: SqliteHandle): boolean {
+  return isStore(own) && historyOf(statementsOf(handle)) !== historyOf(statementsOf(own))
 }
 
 function isStore(handle: SqliteHandle): boolean {
@@ -137,13 +129,4 @@ function isStore(handle: SqliteHandle): boolean {
 function hasTable(handle: SqliteHandle, name: string): boolean {
   const found = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`
   return statementsOf(handle)(found).get(name) !== undefined
-}
-
-function pathOf(handle: SqliteHandle): string {
-  const { file } = statementsOf(handle)(
-    `SELECT file FROM pragma_database_list WHERE name = 'main'`,
-  ).get() as {
-    readonly file: string
-  }
-  return file === '' ? '' : filePaths(file).database
 }

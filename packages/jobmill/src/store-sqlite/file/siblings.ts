@@ -5,7 +5,7 @@
  */
 import { filePaths } from './file-paths.ts'
 
-/** Closes the files if they have changed and no transaction is open. Must not throw. */
+/** Closes the files if their log has changed and no transaction is open. Must not throw. */
 type Release = () => void
 
 const open = new Map<string, Set<Release>>()

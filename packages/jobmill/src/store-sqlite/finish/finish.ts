@@ -1,29 +1,18 @@
 /**
- * Ends attempts. The fence is the pair of state and token: a job that is not running under this token is not
- * touched, and nothing else of the item is written.
+ * Ends attempts, and stores their progress. The fence is the pair of state and token: a job that is not
+ * running under this token is not touched, and nothing else of the item is written.
  */
-import { STATE_CODE, stateOfCode } from '../../job/state.ts'
-import type { CoolDown, Finish, Finished, Transition } from '../../store/types/finish.ts'
+import { isEnded, STATE_CODE, stateOfCode } from '../../job/state.ts'
+import type { CoolDown, Finish, Finished, Progress, Transition } from '../../store/types/finish.ts'
 import { holdKey } from '../enqueue/dedupe.ts'
 import { enqueue } from '../enqueue/enqueue.ts'
 import { leaveOrder, makeReady } from '../enqueue/order-queue.ts'
-import {
-  CANCELLED,
-  DEAD,
-  DONE,
-  findJob,
-  findJobs,
-  type JobRow,
-  READY,
-  RUNNING,
-  SCHEDULED,
-} from '../job-row.ts'
+import { CANCELLED, DONE, findJob, findJobs, type JobRow, READY, RUNNING, SCHEDULED } from '../job-row.ts'
 import { freeHolder } from '../limits/permits.ts'
-import { forgetJob } from '../operate/delete.ts'
 import type { Work } from '../work.ts'
 import { type Ending, finishedBefore, instanceId, recordAttempts, type RecordedAttempt } from './attempts.ts'
-import { finishAlike } from './finish-alike.ts'
-import { type Counters, endJob, leave, putBack, refundAttempt } from './leave-running.ts'
+import { finishAlike, LONGEST_RESULT } from './finish-alike.ts'
+import { type Counters, endJob, forgetJob, leave, putBack, refundAttempt } from './leave-running.ts'
 
 // By primary key, after the fence was checked under the same write lock.
 const LATER = `UPDATE jobmill_job SET state = 0, due_at = ?, attempt = ?, records = ?, log = NULL WHERE pk = ?`
@@ -141,7 +130,7 @@ function move(call: Call, job: JobRow, transition: Transition, to: number, count
     leave(work, job, DONE)
     holdKey(work.sql, job, DONE, work.now)
     leaveOrder(work, job)
-  } else if (to === DEAD || to === CANCELLED) endJob(work, job, to, counters)
+  } else if (isEnded(stateOfCode(to))) endJob(work, job, to, counters)
   else if (transition.to === 'ready') putBack(work, job, counters)
   else if (transition.to === 'scheduled') scheduleRetry(work, job, transition.delayMs, counters)
 }
@@ -213,9 +202,6 @@ const END_ALL = `
   FROM (SELECT value ->> 0 AS pk, value ->> 1 AS result, value ->> 2 AS records FROM json_each(?)) AS one
   WHERE jobmill_job.pk = one.pk`
 
-/** Larger results gain nothing from batching, and would make the JSON text too long. */
-const LONGEST_RESULT = 4_096
-
 interface DoneJob {
   readonly pk: number
   readonly result: string | null
@@ -229,4 +215,15 @@ function endDone({ sql, now }: Work, jobs: readonly DoneJob[]): void {
     sql(END_ALL).run(now, JSON.stringify(small.map(({ pk, result, records }) => [pk, result, records])))
   }
   for (const { pk, result, records } of large) sql(END_ONE).run(now, result, records, pk)
+}
+
+// By jobmill_job_id; state and token are the fence. Omitted values stay.
+const NOTE = `
+  UPDATE jobmill_job SET progress = coalesce(?, progress), log = coalesce(?, log) WHERE id = ? AND state = 2 AND token = ?`
+
+export function progress({ sql, leases }: Work, items: readonly Progress[]): boolean[] {
+  return items.map(({ id, token, value = null, log = null }) => {
+    if (log !== null) leases.drop(id)
+    return Number(sql(NOTE).run(value, log, id, token).changes) === 1
+  })
 }

@@ -1,6 +1,7 @@
-/** Transitions out of running and waiting that several operations share. */
+/** Transitions out of running and waiting that several operations share, and the removal of jobs. */
 import { holdKey } from '../enqueue/dedupe.ts'
-import { type JobRow, READY, RUNNING } from '../job-row.ts'
+import { DONE, type JobRow, READY, RUNNING, tagsIn } from '../job-row.ts'
+import { dropAttempts } from './attempts.ts'
 import { leaveOrder } from '../enqueue/order-queue.ts'
 import { freeHolder } from '../limits/permits.ts'
 import type { Work } from '../work.ts'
@@ -12,6 +13,9 @@ const END = `
   WHERE pk = ?`
 // seq and ready_at stay: the job returns to its place.
 const PUT_BACK = `UPDATE jobmill_job SET state = 1, attempt = ?, crashes = ?, records = ?, log = NULL WHERE pk = ?`
+// Each by primary key.
+const DELETE = `DELETE FROM jobmill_job WHERE pk = ?`
+const UNTAG = `DELETE FROM jobmill_tag WHERE tag = ? AND id = ?`
 
 export type Counters = Pick<JobRow, 'attempt' | 'crashes' | 'records'>
 
@@ -39,4 +43,22 @@ export function putBack(work: Work, job: JobRow, counters: Counters): void {
 
 export function refundAttempt(attempt: number): number {
   return Math.max(0, attempt - 1)
+}
+
+/** Removes a done job at once; only the hold on its dedupe key stays. */
+export function forgetJob(work: Work, job: JobRow): void {
+  if (job.permits === 1) freeHolder(work, job.id)
+  removeJob(work, job)
+  holdKey(work.sql, job, DONE, work.now)
+  leaveOrder(work, job)
+}
+
+export function removeJob(
+  { sql, moves }: Work,
+  job: Pick<JobRow, 'pk' | 'id' | 'queue_id' | 'state' | 'tags'>,
+): void {
+  sql(DELETE).run(job.pk)
+  dropAttempts(sql, job.pk)
+  for (const tag of tagsIn(job.tags)) sql(UNTAG).run(tag, job.id)
+  moves.move(job.queue_id, job.state, null)
 }

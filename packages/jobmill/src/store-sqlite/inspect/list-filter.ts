@@ -1,7 +1,6 @@
 /** Translates the filters of a list into one SQL expression over a job row, with its values. */
 import { type JobFilter, namesOf } from '../../store/types/job-list.ts'
-import { FAILED_OUTCOMES } from './failures.ts'
-import { LAST_ERROR } from './get.ts'
+import { FAILED_OUTCOMES, LAST_ERROR } from './jobs.ts'
 import type { Value } from '../connection/handle.ts'
 import { DONE } from '../job-row.ts'
 import { PAYLOAD_HAS } from './payload-has.ts'

@@ -6,7 +6,7 @@ import { type Chunk, cursorInvalid, type JobFilter, type Position } from '../../
 import { hitOf } from './list-filter.ts'
 import { type Entry, orderOf } from './list-orders.ts'
 import { mergeLanes } from '../claim/lanes.ts'
-import { SUMMARY, summaryOf, type SummaryRow } from './summary.ts'
+import { SUMMARY, decode, type SummaryRow } from './jobs.ts'
 import type { Look } from '../work.ts'
 
 // By primary key.
@@ -34,5 +34,5 @@ export function listChunk(look: Look, filter: JobFilter, from: Position | null, 
 }
 
 function readJob(look: Look, { pk }: Entry) {
-  return summaryOf(look, look.sql(ROW).get(pk) as SummaryRow)
+  return decode(look, look.sql(ROW).get(pk) as SummaryRow)
 }

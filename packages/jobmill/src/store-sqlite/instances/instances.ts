@@ -1,14 +1,13 @@
 /** Registers and deregisters instances, and reads them. */
 import type { Held } from '../../store/types/claim.ts'
 import type { InstanceRecord, NewInstance } from '../../store/types/instance.ts'
-import { instanceId, recordAttempt } from '../finish/attempts.ts'
-import { letGo } from './duties.ts'
+import { recordRevoked } from '../finish/attempts.ts'
+import { dropSlots, letGo } from './duties.ts'
 import type { Sql } from '../connection/handle.ts'
 import { CANCELLED, type JobRow, ROW } from '../job-row.ts'
 import { endJob, putBack, refundAttempt } from '../finish/leave-running.ts'
 import { takeCrashesBack } from './lost-jobs.ts'
 import { freeInstance } from '../limits/permits.ts'
-import { dropSlots } from './slots.ts'
 import type { Look, Work } from '../work.ts'
 
 /** Stored in rows: never renumber. `expired` is not stored: it follows from the clock. */
@@ -30,29 +29,20 @@ const RUNNING_UNDER = `
   SELECT ${ROW} FROM jobmill_job INDEXED BY jobmill_job_running WHERE state = 2 AND instance_pk = ?
   ORDER BY started_at, id`
 const HELD = `
-  SELECT id, token, started_at, records, hold_ms, order_key, dedupe_key, tags, cancel_reason, permits
+  SELECT id, token, ? - started_at AS ageMs
   FROM jobmill_job INDEXED BY jobmill_job_running WHERE state = 2 AND instance_pk = ?
   ORDER BY started_at, id`
 
-// One row per process start in about the last hour: few enough to read them all.
+// The live instances, and those that ended in about the last hour: few enough to read them all.
 const ALL = `
-  SELECT id, label, version, queues, kinds, on_dead, capacity, state, started_at, renewed_at, expires_at, ended_at
+  SELECT id, label, version, queues, kinds, on_dead AS onDead, capacity,
+    CASE state WHEN ${ALIVE} THEN iif(expires_at > ?, 'alive', 'expired') WHEN ${LOST} THEN 'lost' ELSE 'stopped' END AS state,
+    started_at AS startedAt, renewed_at AS renewedAt, expires_at AS expiresAt, ended_at AS endedAt
   FROM jobmill_instance ORDER BY id`
 
-interface InstanceRow {
-  readonly id: string
-  readonly label: string | null
-  readonly version: string | null
-  readonly queues: string
-  readonly kinds: string
-  readonly on_dead: string
-  readonly capacity: number
-  readonly state: number
-  readonly started_at: number
-  readonly renewed_at: number
-  readonly expires_at: number
-  readonly ended_at: number | null
-}
+type Lists = 'queues' | 'kinds' | 'onDead'
+/** Lists are JSON. */
+type InstanceRow = Omit<InstanceRecord, Lists> & Readonly<Record<Lists, string>>
 
 export function register(work: Work, instance: NewInstance): void {
   const { sql, now, counters } = work
@@ -89,16 +79,7 @@ export function deregister(work: Work, id: string): number {
 function handBack(work: Work, job: JobRow): void {
   const attempt = refundAttempt(job.attempt)
   if (job.cancel_reason === null) return putBack(work, job, { ...job, attempt })
-  recordAttempt(work.sql, job, {
-    token: job.token,
-    outcome: 'cancelled',
-    startedAt: job.started_at,
-    endedAt: work.now,
-    wentTo: null,
-    instance: instanceId(work.sql, job.instance_pk),
-    error: job.cancel_reason,
-    log: job.log,
-  })
+  recordRevoked(work.sql, job, { outcome: 'cancelled', error: job.cancel_reason, endedAt: work.now })
   endJob(work, job, CANCELLED, { attempt, crashes: job.crashes, records: job.records + 1 })
 }
 
@@ -116,34 +97,15 @@ export function runningUnder(sql: Sql, instancePk: number): JobRow[] {
 }
 
 export function instances({ sql, now }: Look): InstanceRecord[] {
-  return (sql(ALL).all() as InstanceRow[]).map((row) => ({
-    id: row.id,
-    label: row.label,
-    version: row.version,
+  return (sql(ALL).all(now) as InstanceRow[]).map((row) => ({
+    ...row,
     queues: JSON.parse(row.queues) as string[],
     kinds: JSON.parse(row.kinds) as string[],
-    onDead: JSON.parse(row.on_dead) as string[],
-    capacity: row.capacity,
-    state: instanceState(row, now),
-    startedAt: row.started_at,
-    renewedAt: row.renewed_at,
-    expiresAt: row.expires_at,
-    endedAt: row.ended_at,
+    onDead: JSON.parse(row.onDead) as string[],
   }))
-}
-
-function instanceState(row: InstanceRow, now: number): InstanceRecord['state'] {
-  if (row.state === ALIVE) return row.expires_at > now ? 'alive' : 'expired'
-  return row.state === LOST ? 'lost' : 'stopped'
-}
-
-interface HeldRow extends Pick<JobRow, 'id' | 'token'> {
-  readonly started_at: number
 }
 
 export function held({ sql, now }: Look, id: string): Held[] {
   const instance = sql(FIND).get(id) as { pk: number } | undefined
-  if (instance === undefined) return []
-  const rows = sql(HELD).all(instance.pk) as HeldRow[]
-  return rows.map((row) => ({ id: row.id, token: row.token, ageMs: now - row.started_at }))
+  return instance === undefined ? [] : (sql(HELD).all(now, instance.pk) as Held[])
 }

@@ -6,7 +6,7 @@
 import { KEY_TAKEN, NO_CRASH, STOOD_STILL } from '../../job/attempt/crash.ts'
 import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { DEAD, findJob, type JobRow } from '../job-row.ts'
-import { revive } from '../operate/retry.ts'
+import { revive } from '../operate/actions.ts'
 import type { Work } from '../work.ts'
 
 // Each by its primary key, or a prefix of it.

@@ -5,8 +5,9 @@
 import { crashError } from '../../job/attempt/crash.ts'
 import { type Death, onDeadJob } from '../../job/attempt/on-dead.ts'
 import { stateOfCode } from '../../job/state.ts'
+import type { InstancesPart } from '../../store/parts.ts'
 import type { Reaped, ReapedJob } from '../../store/types/replies.ts'
-import { instanceId, recordAttempt } from '../finish/attempts.ts'
+import { recordRevoked } from '../finish/attempts.ts'
 import { enqueue } from '../enqueue/enqueue.ts'
 import { endInstance, LOST, runningUnder } from './instances.ts'
 import { CANCELLED, DEAD, type JobRow, READY } from '../job-row.ts'
@@ -20,17 +21,14 @@ const EXPIRED = `
   WHERE state = 0 AND expires_at <= ? ORDER BY expires_at LIMIT ?`
 
 // The few ended instances, each looked up in jobmill_job_running. On SQLite a claim cannot arrive late, but a
-// restored file, or one written by another release, may contain such jobs.
+// restored file may contain such jobs.
 const ENDED_AND_HOLDING = `
   SELECT pk, on_dead FROM jobmill_instance AS i INDEXED BY jobmill_instance_ended
   WHERE i.state > 0 AND EXISTS (
     SELECT 1 FROM jobmill_job AS j INDEXED BY jobmill_job_running WHERE j.state = 2 AND j.instance_pk = i.pk)
   LIMIT ?`
 
-export interface ReapOptions {
-  readonly crashesUntilDead: number
-  readonly limit: number
-}
+type ReapOptions = Parameters<InstancesPart['reap']>[0]
 
 interface Holder {
   readonly pk: number
@@ -68,16 +66,8 @@ export function mayReap({ sql, now }: Look): boolean {
 
 function takeBack(work: Work, job: JobRow, crashesUntilDead: number): ReapedJob {
   const crashes = job.crashes + 1
-  recordAttempt(work.sql, job, {
-    token: job.token,
-    outcome: 'interrupted',
-    startedAt: job.started_at,
-    endedAt: work.now,
-    wentTo: null,
-    instance: instanceId(work.sql, job.instance_pk),
-    error: job.cancel_reason ?? crashError(crashes),
-    log: job.log,
-  })
+  const error = job.cancel_reason ?? crashError(crashes)
+  recordRevoked(work.sql, job, { outcome: 'interrupted', error, endedAt: work.now })
   const counters = { attempt: refundAttempt(job.attempt), crashes, records: job.records + 1 }
   const to = job.cancel_reason !== null ? CANCELLED : crashes >= crashesUntilDead ? DEAD : READY
   if (to !== CANCELLED) noteLost(work, job)

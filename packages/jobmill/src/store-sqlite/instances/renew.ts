@@ -3,13 +3,13 @@
  * The reply needs no write lock, and is read after the write was committed.
  */
 import type { Heartbeat, HeartbeatRequest } from '../../store/types/instance.ts'
+import type { Live } from '../live.ts'
 import { versions } from '../connection/counter.ts'
-import { leadDuties, type Leaders, leadersOf, ledBy } from './duties.ts'
+import { leadDuties, type Leaders, leadersOf, ledBy, slotsOf } from './duties.ts'
 import { ALIVE } from './instances.ts'
 import { readyWork } from '../claim/open-queues.ts'
 import { mayReap } from './reap.ts'
-import { needsRollUp } from '../metrics/roll-up.ts'
-import { slotsOf } from './slots.ts'
+import { needsRollUp } from '../metrics/metrics.ts'
 import { stageInMs } from '../claim/stage.ts'
 import { scheduleInMs } from '../schedules/tick.ts'
 import type { Look, Work } from '../work.ts'
@@ -23,15 +23,18 @@ const ASKED = `
   SELECT id, token, cancel_reason AS reason FROM jobmill_job INDEXED BY jobmill_job_asked
   WHERE state = 2 AND cancel_reason IS NOT NULL AND instance_pk = ?`
 
-interface InstanceRow {
-  readonly pk: number
-  readonly state: number
-  readonly renewed_at: number
-  readonly expires_at: number
+type InstanceRow = Readonly<Record<'pk' | 'state' | 'renewed_at' | 'expires_at', number>>
+
+export async function renewIfDue(live: Live, request: HeartbeatRequest): Promise<Heartbeat> {
+  live.log.look()
+  const current = await live.read((look) => heartbeatUnlessDue(look, request))
+  if (current !== undefined) return current
+  await live.writer.write(1, (work) => renew(work, request))
+  return live.read((look) => heartbeat(look, request))
 }
 
 /** Undefined when something must be written first: the renewal, or the lease of a vacant duty. */
-export function heartbeatUnlessDue(look: Look, request: HeartbeatRequest): Heartbeat | undefined {
+function heartbeatUnlessDue(look: Look, request: HeartbeatRequest): Heartbeat | undefined {
   const row = find(look, request)
   const leaders = leadersOf(look, request.duties)
   const isVacant = request.duties.some(({ name }) => !leaders.has(name))
@@ -39,7 +42,7 @@ export function heartbeatUnlessDue(look: Look, request: HeartbeatRequest): Heart
   return replyFor(look, request, row, leaders)
 }
 
-export function renew(work: Work, request: HeartbeatRequest): void {
+function renew(work: Work, request: HeartbeatRequest): void {
   const row = find(work, request)
   if (row?.state !== ALIVE) return
   const due = isDue(work, row, request)
@@ -48,7 +51,7 @@ export function renew(work: Work, request: HeartbeatRequest): void {
 }
 
 /** Everything except the renewal. */
-export function heartbeat(look: Look, request: HeartbeatRequest): Heartbeat {
+function heartbeat(look: Look, request: HeartbeatRequest): Heartbeat {
   return replyFor(look, request, find(look, request), leadersOf(look, request.duties))
 }
 

@@ -4,8 +4,7 @@
  */
 import { answer } from '../../job/limit/budget.ts'
 import type { PermitOf, AcquireRequest, Acquired } from '../../store/types/limit.ts'
-import { budgetOf } from './limit-keys.ts'
-import { findLimit, saveBudget, type StoredLimit } from './limit-row.ts'
+import { budgetOf, findLimit, saveBudget, type StoredLimit } from './limit-row.ts'
 import { aliveInstance } from '../instances/liveness.ts'
 import { grantPermit, returnPermit } from './permits.ts'
 import type { Work } from '../work.ts'
@@ -29,15 +28,13 @@ interface Bond {
 export function acquire(work: Work, items: readonly AcquireRequest[]): Acquired[] {
   return items.map((item): Acquired => {
     const found = budgetOf(work, item.limit, item.key)
-    if (found.how === 'unknown') return { outcome: 'unknown' }
-    if (found.how === 'wrong-key') return { outcome: 'wrong-key', perKey: found.perKey }
-    const { limit } = found
-    if (limit.settings.type === 'rate') return draw(work, limit, item)
+    if ('outcome' in found) return found
+    if (found.settings.type === 'rate') return draw(work, found, item)
     const bond = bondOf(work, item)
     if (bond === undefined) return { outcome: 'stale' }
-    const acquired = draw(work, limit, item)
+    const acquired = draw(work, found, item)
     if (acquired.outcome !== 'granted') return acquired
-    grantPermit(work, limit.id, { holder: item.holder, instancePk: bond.instancePk, amount: item.amount })
+    grantPermit(work, found.id, { holder: item.holder, instancePk: bond.instancePk, amount: item.amount })
     if (bond.jobPk !== null) {
       work.sql(MARK).run(bond.jobPk)
       work.leases.drop(item.holder)

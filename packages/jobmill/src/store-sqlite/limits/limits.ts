@@ -9,7 +9,6 @@ import {
   effectiveLimit,
   isSameLimit,
   keepsPerKey,
-  keptLimit,
   limitOverrides,
   type LimitSources,
   overrideLimit,
@@ -26,26 +25,25 @@ import {
   wrongKey,
 } from '../../store/cluster-errors.ts'
 import type { DeclaredLimit, LimitRecord } from '../../store/types/limit.ts'
-import { budgetOf, changeKeys, countKeys, dropKeys } from './limit-keys.ts'
 import {
   allLimits,
   availableOf,
+  budgetOf,
+  changeKeys,
+  countKeys,
+  dropKeys,
   findLimit,
+  insertLimit,
   nextOf,
-  perKeyColumn,
   saveBudget,
-  settingsText,
   type StoredLimit,
 } from './limit-row.ts'
 import { dropPermitsOf, notifyFor } from './permits.ts'
-import { codeText, sourcesOf } from '../queues/sources.ts'
+import { codeText, sourcesOf, sourceTexts } from '../queues/sources.ts'
 import type { Look, Work } from '../work.ts'
 
-// By primary key, except for the first queue that jobmill_queue_limit has for it.
-const CREATE = `
-  INSERT INTO jobmill_limit (name, settings, per_key, paid_at, reserved_until, drained_until, held, code, overrides)
-  VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)`
-const SAVE = `UPDATE jobmill_limit SET settings = ?, per_key = ?, code = ?, overrides = ? WHERE id = ?`
+// By primary key. The last one reads the first queue that uses the limit, by jobmill_queue_limit.
+const SAVE = `UPDATE jobmill_limit SET settings = ?, code = ?, overrides = ? WHERE id = ?`
 const SOURCES = `SELECT code, overrides FROM jobmill_limit WHERE id = ?`
 const DELETE = `DELETE FROM jobmill_limit WHERE id = ?`
 const DROP_PLACES = `DELETE FROM jobmill_limit_waiter WHERE limit_id = ?`
@@ -56,7 +54,7 @@ export function declareLimits(work: Work, limits: readonly DeclaredLimit[]): voi
     const known = findLimit(work.sql, name)
     if (known === undefined) create(work, name, { code, overrides: NO_OVERRIDES })
     else {
-      const before = limitSources(work, known)
+      const before = limitSources(work, known.id)
       if (codeText(code) !== codeText(before.code)) apply(work, known, { ...before, code })
     }
   }
@@ -70,22 +68,8 @@ export function createLimit(work: Work, name: string, parts: LimitParts, by?: st
   return recordOf(work, needLimit(work, name))
 }
 
-function create(work: Work, name: string, sources: LimitSources): void {
-  const { sql, counters } = work
-  const settings = effectiveLimit(sources)
-  const { paidAt, reservedUntil, drainedUntil } = EMPTY_BUDGET
-  const kept = [codeText(sources.code), JSON.stringify(sources.overrides)]
-  sql(CREATE).run(
-    name,
-    settingsText(settings),
-    perKeyColumn(settings),
-    paidAt,
-    reservedUntil,
-    drainedUntil,
-    ...kept,
-  )
-  // An older release that deleted the limit leaves its keys behind.
-  dropKeys(work, name)
+function create({ sql, counters }: Work, name: string, sources: LimitSources): void {
+  insertLimit(sql, name, effectiveLimit(sources), sources)
   counters.take('settings')
 }
 
@@ -94,14 +78,14 @@ export function changeLimit(work: Work, name: string, parts: LimitParts, by?: st
   const limit = needLimit(work, name)
   const perKey = isPerKey(limit.settings)
   if (!keepsPerKey(parts, perKey)) throw perKeyFixed(name, perKey)
-  const sources = overrideLimit(limitSources(work, limit), parts, { by: by ?? null, at: work.now })
+  const sources = overrideLimit(limitSources(work, limit.id), parts, { by: by ?? null, at: work.now })
   rework(work, limit, sources)
   return recordOf(work, needLimit(work, name))
 }
 
 export function resetLimitOverrides(work: Work, name: string, options: readonly string[] | null): string[] {
   const limit = needLimit(work, name)
-  const before = limitSources(work, limit)
+  const before = limitSources(work, limit.id)
   if (before.code === null) throw notInCode('limit', name)
   const sources = resetLimit(before, options)
   apply(work, limit, sources)
@@ -134,16 +118,15 @@ function rework(work: Work, limit: StoredLimit, sources: LimitSources): void {
 }
 
 export function saveLimit({ sql }: Work, id: number, settings: LimitSettings, sources: LimitSources): void {
-  const { code, overrides } = sources
-  sql(SAVE).run(settingsText(settings), perKeyColumn(settings), codeText(code), JSON.stringify(overrides), id)
+  sql(SAVE).run(JSON.stringify(settings), ...sourceTexts(sources), id)
 }
 
-export function limitSources({ sql }: Look, { id, settings }: StoredLimit): LimitSources {
-  return keptLimit(sourcesOf(sql(SOURCES).get(id) as Parameters<typeof sourcesOf>[0]), settings)
+export function limitSources({ sql }: Look, id: number): LimitSources {
+  return sourcesOf(sql(SOURCES).get(id) as Parameters<typeof sourcesOf>[0])
 }
 
 export function overridesOfLimits(look: Look): OverrideRecord[] {
-  return allLimits(look.sql).flatMap((limit) => limitOverrides(limit.name, limitSources(look, limit)))
+  return allLimits(look.sql).flatMap((limit) => limitOverrides(limit.name, limitSources(look, limit.id)))
 }
 
 export function deleteLimit(work: Work, name: string): boolean {
@@ -162,14 +145,11 @@ export function deleteLimit(work: Work, name: string): boolean {
 
 export function drain(work: Work, name: string, forMs: number, key?: string): LimitRecord {
   const found = budgetOf(work, name, key)
-  if (found.how === 'unknown') throw limitUnknown(name)
-  if (found.how === 'wrong-key') throw wrongKey(name, found.perKey)
-  const { limit } = found
-  const budget = drainBudget(limit.settings, limit.budget, forMs, work.now)
-  saveBudget(work, limit.id, budget)
-  return key === undefined
-    ? recordOf(work, { ...limit, budget })
-    : recordOf(work, needLimit(work, name), budget)
+  if ('outcome' in found)
+    throw found.outcome === 'unknown' ? limitUnknown(name) : wrongKey(name, found.perKey)
+  const budget = drainBudget(found.settings, found.budget, forMs, work.now)
+  saveBudget(work, found.id, budget)
+  return recordOf(work, needLimit(work, name), budget)
 }
 
 export function limits(look: Look): LimitRecord[] {

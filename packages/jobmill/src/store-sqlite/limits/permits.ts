@@ -2,7 +2,7 @@
  * Permits of concurrency limits. The row of a limit stores their sum, which every change of permits updates
  * in the same transaction. A release notifies the queues that wait for it.
  */
-import type { Look, Work } from '../work.ts'
+import type { Work } from '../work.ts'
 
 // By primary key.
 const GIVE = `
@@ -19,11 +19,6 @@ const DROP = `DELETE FROM jobmill_permit WHERE limit_id = ?`
 // By jobmill_permit_holder, jobmill_permit_instance and jobmill_queue_limit.
 const FREE_HOLDER = `DELETE FROM jobmill_permit WHERE holder = ? RETURNING limit_id, amount`
 const FREE_INSTANCE = `DELETE FROM jobmill_permit WHERE instance_pk = ? RETURNING limit_id, amount`
-// The few instances that ended and still have a row, each looked up by jobmill_permit_instance. Ending an
-// instance releases its permits, but an older release did not know about them.
-const LEFT_BEHIND = `jobmill_permit WHERE instance_pk IN (SELECT pk FROM jobmill_instance WHERE state > 0)`
-const FREE_LEFT_BEHIND = `DELETE FROM ${LEFT_BEHIND} RETURNING limit_id, amount`
-const ANY_LEFT_BEHIND = `SELECT 1 FROM ${LEFT_BEHIND} LIMIT 1`
 const QUEUES = `SELECT id FROM jobmill_queue INDEXED BY jobmill_queue_limit WHERE limit_id = ?`
 
 interface Freed {
@@ -44,27 +39,14 @@ export function grantPermit({ sql }: Work, limitId: number, permit: NewPermit): 
 }
 
 /** Grants one permit to each claimed job. */
-export function grantPermits(
-  { sql }: Work,
-  limitId: number,
-  jobPks: readonly number[],
-  instancePk: number,
-): void {
-  sql(GIVE_JOBS).run(limitId, instancePk, JSON.stringify(jobPks))
-  sql(HOLD).run(jobPks.length, limitId)
+export function grantPermits(work: Work, limitId: number, pks: readonly number[], instancePk: number): void {
+  work.sql(GIVE_JOBS).run(limitId, instancePk, JSON.stringify(pks))
+  work.sql(HOLD).run(pks.length, limitId)
 }
 
 /** Releases a permit before its job ends; false when there was none. */
 export function returnPermit(work: Work, limitId: number, holder: string): boolean {
   return releaseRows(work, work.sql(RETURN).all(limitId, holder))
-}
-
-export function freeLeftBehind(work: Work): void {
-  releaseRows(work, work.sql(FREE_LEFT_BEHIND).all())
-}
-
-export function anyLeftBehind({ sql }: Look): boolean {
-  return sql(ANY_LEFT_BEHIND).get() !== undefined
 }
 
 /** When a job stops running. */

@@ -1,19 +1,15 @@
 /** Lists and resets the overrides of queues, limits and schedules. */
-import type { Overridable, OverrideRecord } from '../../job/queue/overrides.ts'
+import type { OverrideRecord } from '../../job/queue/overrides.ts'
 import { overridesOfLimits, resetLimitOverrides } from '../limits/limits.ts'
 import { overridesOfQueues, resetQueueOverrides } from './queues.ts'
 import { overridesOfSchedules, resetScheduleOverrides } from '../schedules/schedules.ts'
-import type { Look, Work } from '../work.ts'
+import type { Look } from '../work.ts'
 
-const RESET = { queue: resetQueueOverrides, limit: resetLimitOverrides, schedule: resetScheduleOverrides }
-
-export function resetOverrides(
-  work: Work,
-  what: Overridable,
-  name: string,
-  options: readonly string[] | null,
-): string[] {
-  return RESET[what](work, name, options).toSorted()
+/** Each returns the options that were overridden. */
+export const RESET_OVERRIDES = {
+  queue: resetQueueOverrides,
+  limit: resetLimitOverrides,
+  schedule: resetScheduleOverrides,
 }
 
 export function overrides(look: Look): OverrideRecord[] {

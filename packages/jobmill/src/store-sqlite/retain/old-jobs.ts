@@ -4,11 +4,10 @@
  */
 import { CANCELLED, DEAD, DONE, type JobRow } from '../job-row.ts'
 import type { Lane } from '../claim/lanes.ts'
+import { allQueues } from '../queues/queues.ts'
 import type { Look } from '../work.ts'
 
-// One row per queue, and the counter rows by primary key.
-const KEPT = `
-  SELECT id, name, retain_done_ms, retain_dead_ms, retain_cancelled_ms, keep_done, keep_dead, keep_cancelled FROM jobmill_queue`
+// By primary key.
 const COUNT = `SELECT n FROM jobmill_count WHERE queue_id = ? AND state = ?`
 
 // The front of one (queue, state) range of jobmill_job_ended: only rows to delete are read.
@@ -19,17 +18,6 @@ const OLD = `
 
 export type OldJob = Pick<JobRow, 'pk' | 'id' | 'queue_id' | 'state' | 'tags'> & { readonly ended_at: number }
 
-interface KeptRow {
-  readonly id: number
-  readonly name: string
-  readonly retain_done_ms: number | null
-  readonly retain_dead_ms: number | null
-  readonly retain_cancelled_ms: number | null
-  readonly keep_done: number | null
-  readonly keep_dead: number | null
-  readonly keep_cancelled: number | null
-}
-
 /**
  * One lane per queue (of these, or of all) and state with a retention. `unwritten` is what the counter rows
  * do not contain yet.
@@ -39,13 +27,12 @@ export function oldJobs(
   queues: readonly string[] | undefined,
   unwritten: (queueId: number, state: number) => number = () => 0,
 ): Lane<OldJob>[] {
-  const rows = look.sql(KEPT).all() as KeptRow[]
-  return rows.flatMap((queue) => {
+  return allQueues(look).flatMap((queue) => {
     if (queues?.includes(queue.name) === false) return []
     const kept = [
-      [DONE, queue.retain_done_ms, queue.keep_done],
-      [DEAD, queue.retain_dead_ms, queue.keep_dead],
-      [CANCELLED, queue.retain_cancelled_ms, queue.keep_cancelled],
+      [DONE, queue.retainDoneMs, queue.keepDone],
+      [DEAD, queue.retainDeadMs, queue.keepDead],
+      [CANCELLED, queue.retainCancelledMs, queue.keepCancelled],
     ] as const
     return kept.flatMap(([state, keepMs, keep]) => {
       const ended = (): number => countOf(look, queue.id, state) + unwritten(queue.id, state)

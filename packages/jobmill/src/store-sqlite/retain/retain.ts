@@ -2,13 +2,12 @@
 import { DEFAULTS } from '../../job/defaults.ts'
 import { RESOLUTIONS } from '../../store/types/metrics.ts'
 import type { Retained, RetainRequest } from '../../store/types/replies.ts'
-import { removeJob } from '../operate/delete.ts'
+import { removeJob } from '../finish/leave-running.ts'
 import { CANCELLED, DEAD, DONE } from '../job-row.ts'
 import { mergeLanes } from '../claim/lanes.ts'
-import { dropFullKeys, FULL_KEYS } from '../limits/limit-keys.ts'
+import { dropFullKeys, FULL_KEYS } from '../limits/limit-row.ts'
 import { DROP_LOST_JOBS } from '../instances/lost-jobs.ts'
 import { byEnd, oldJobs } from './old-jobs.ts'
-import { anyLeftBehind, freeLeftBehind } from '../limits/permits.ts'
 import type { Look, Work } from '../work.ts'
 
 // Each the front of an index on time; bounded, so that no pass holds the write lock for long.
@@ -20,24 +19,10 @@ const PLACES = `jobmill_limit_waiter INDEXED BY jobmill_limit_waiter_since WHERE
 const RECORDINGS = `jobmill_recording INDEXED BY jobmill_recording_at WHERE at <= ? ORDER BY at LIMIT ?`
 
 // The front of jobmill_instance_ended, each looked up in jobmill_job_running.
-const INSTANCES = `
-  jobmill_instance AS i INDEXED BY jobmill_instance_ended
+const INSTANCES = `jobmill_instance AS i INDEXED BY jobmill_instance_ended
   WHERE i.state > 0 AND i.ended_at <= ? AND NOT EXISTS (
     SELECT 1 FROM jobmill_job AS j INDEXED BY jobmill_job_running WHERE j.state = 2 AND j.instance_pk = i.pk)
   LIMIT ?`
-
-// Each found as above, and deleted by primary key.
-const DROP_DEDUPE = `DELETE FROM jobmill_dedupe WHERE key IN (SELECT key FROM ${DEDUPE})`
-const DROP_TICKS = `DELETE FROM jobmill_tick WHERE (schedule, at) IN (SELECT schedule, at FROM ${TICKS})`
-const DROP_EVENTS = `DELETE FROM jobmill_event WHERE n IN (SELECT n FROM ${EVENTS})`
-const DROP_METRICS = `
-  DELETE FROM jobmill_metric WHERE (resolution, scope, at) IN (SELECT resolution, scope, at FROM ${METRICS})`
-const DROP_PLACES = `DELETE FROM jobmill_limit_waiter WHERE (limit_id, holder) IN (SELECT limit_id, holder FROM ${PLACES})`
-const DROP_RECORDINGS = `DELETE FROM jobmill_recording WHERE source IN (SELECT source FROM ${RECORDINGS})`
-const DROP_INSTANCES = `DELETE FROM jobmill_instance WHERE pk IN (SELECT i.pk FROM ${INSTANCES})`
-
-// As with permits: ending an instance deletes its slots, but an older release did not.
-const DROP_SLOTS = `DELETE FROM jobmill_slot WHERE instance_pk IN (SELECT pk FROM jobmill_instance WHERE state > 0)`
 
 const AT_MOST = 10_000
 
@@ -48,27 +33,28 @@ const RECORDING_MS = 24 * 3_600_000
 export function retain(work: Work, request: RetainRequest): Retained {
   const { limit, ticksMs, eventsMs, metricsMs, queues } = request
   const { sql, now, moves } = work
-  const drop = (text: string, ...values: number[]): number => Number(sql(text).run(...values).changes)
+  // Each found as above, and deleted by primary key.
+  const drop = (key: string, rows: string, ...values: number[]): number => {
+    const [table] = rows.split(' ')
+    const text = `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${rows})`
+    return Number(sql(text).run(...values).changes)
+  }
   const old = mergeLanes(oldJobs(work, queues, moves.unwritten), byEnd, limit)
   for (const job of old) removeJob(work, job)
-  const keys = drop(DROP_DEDUPE, now, AT_MOST)
-  // Before the instances are deleted, because the permits are found by their instance.
-  freeLeftBehind(work)
-  drop(DROP_SLOTS)
-  const instances = drop(DROP_INSTANCES, now - DEFAULTS.keepEndedInstanceMs, AT_MOST)
-  if (instances > 0) drop(DROP_LOST_JOBS)
-  const ticks = drop(DROP_TICKS, now - ticksMs, limit)
-  const events = drop(DROP_EVENTS, now - eventsMs, limit)
-  const metrics = RESOLUTIONS.reduce(
-    (dropped, resolution, at) =>
-      dropped + drop(DROP_METRICS, resolution, now - (metricsMs[at] ?? 0) - resolution, limit - dropped),
-    0,
-  )
+  const keys = drop('key', DEDUPE, now, AT_MOST)
+  const instances = drop('pk', INSTANCES, now - DEFAULTS.keepEndedInstanceMs, AT_MOST)
+  if (instances > 0) sql(DROP_LOST_JOBS).run()
+  const ticks = drop('schedule, at', TICKS, now - ticksMs, limit)
+  const events = drop('n', EVENTS, now - eventsMs, limit)
+  const metrics = RESOLUTIONS.reduce((dropped, resolution, at) => {
+    const before = now - (metricsMs[at] ?? 0) - resolution
+    return dropped + drop('resolution, scope, at', METRICS, resolution, before, limit - dropped)
+  }, 0)
   const others = [
-    drop(DROP_PLACES, now - PLACE_MS, AT_MOST),
+    drop('limit_id, holder', PLACES, now - PLACE_MS, AT_MOST),
     // After the waiters, because a key with a waiter is kept.
     dropFullKeys(work, AT_MOST),
-    drop(DROP_RECORDINGS, now - RECORDING_MS, AT_MOST),
+    drop('source', RECORDINGS, now - RECORDING_MS, AT_MOST),
   ]
   const isFull =
     [old.length, ticks, events, metrics].some((n) => n >= limit) ||
@@ -100,7 +86,6 @@ export function mayRetain(look: Look, { ticksMs, eventsMs, metricsMs, queues }: 
     any(TICKS, now - ticksMs) ||
     any(EVENTS, now - eventsMs) ||
     RESOLUTIONS.some((resolution, at) => any(METRICS, resolution, now - (metricsMs[at] ?? 0) - resolution)) ||
-    anyLeftBehind(look) ||
     any(PLACES, now - PLACE_MS) ||
     any(FULL_KEYS, now) ||
     any(RECORDINGS, now - RECORDING_MS)

@@ -47,11 +47,6 @@ export interface StrayCursor {
 
 export const strayCursor = (): StrayCursor => ({ lock: [-1, ''], key: '' })
 
-interface Stray {
-  readonly locks: readonly LockRow[]
-  readonly keys: readonly KeyRow[]
-}
-
 /** Reads without the write lock, which it takes only for rows to release. */
 export async function releaseStray(live: {
   readonly read: Read
@@ -64,7 +59,7 @@ export async function releaseStray(live: {
   warnOfStray(locks.length, keys.length)
 }
 
-function nextStray(sql: Sql, cursor: StrayCursor): Stray {
+function nextStray(sql: Sql, cursor: StrayCursor) {
   const locks = sql(LOCKS).all(...cursor.lock) as LockRow[]
   const keys = sql(KEYS).all(cursor.key) as KeyRow[]
   const start = strayCursor()
@@ -78,7 +73,7 @@ function isStray({ held }: { readonly held: number }): boolean {
   return held === 0
 }
 
-function release(work: Work, { locks, keys }: Stray): void {
+function release(work: Work, { locks, keys }: ReturnType<typeof nextStray>): void {
   for (const { queue_id: queueId, order_key: orderKey, job_pk: jobPk } of locks) {
     const { changes } = work.sql(FREE_LOCK).run(queueId, orderKey, jobPk)
     if (changes !== 0) orderQueueChanged(work, queueId, orderKey)

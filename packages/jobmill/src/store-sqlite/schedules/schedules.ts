@@ -1,69 +1,101 @@
 /** Schedules: declares them from code, applies changes by operators, and reads the definitions in effect. */
 import { isDeepStrictEqual } from 'node:util'
+import type { OverrideRecord } from '../../job/queue/overrides.ts'
+import type { SchedulePatch } from '../../job/schedule/schedule.ts'
 import {
-  isRetimed,
-  type ScheduleDefinition,
-  type ScheduleOption,
-  type SchedulePatch,
-} from '../../job/schedule/schedule.ts'
-import { droppedOptions, type OverrideRecord } from '../../job/queue/overrides.ts'
-import {
-  stampCreation,
-  stampDeletion,
-  overridesOf,
+  type Creation,
+  liveSchedule,
   overrideSchedule,
-  resetSchedule,
   scheduleOverrides,
 } from '../../job/schedule/schedule-sources.ts'
-import { notInCode, scheduleExists, scheduleUnknown } from '../../store/cluster-errors.ts'
+import { scheduleUnknown } from '../../store/cluster-errors.ts'
+import { columnOf } from '../../store/column-of.ts'
+import * as stored from '../../store/stored-schedule.ts'
 import type { DeclaredSchedule, ScheduleRecord } from '../../store/types/schedule.ts'
-import {
-  allSchedules,
-  allStored,
-  findSchedule,
-  findStored,
-  liveOf,
-  recordOf,
-  saveSchedule,
-  type StoredSchedule,
-} from './schedule-row.ts'
+import type { Sql, Value } from '../connection/handle.ts'
+import { sourcesOf } from '../queues/sources.ts'
 import type { Look, Work } from '../work.ts'
 
+const FIELDS = Object.keys(stored.newSchedule('', {})) as (keyof stored.StoredSchedule)[]
+const COLUMNS = FIELDS.map(columnOf).join(', ')
+const SELECTED = FIELDS.map((field) => `${columnOf(field)} AS ${field}`).join(', ')
+
+// By primary key, or all of them in its order: few enough to read.
+const FIND = `SELECT ${SELECTED} FROM jobmill_schedule WHERE name = ?`
+const ALL = `SELECT ${SELECTED} FROM jobmill_schedule ORDER BY name`
+const SAVE = `INSERT OR REPLACE INTO jobmill_schedule (${COLUMNS}, due_at) VALUES (${FIELDS.map(() => '?').join(', ')}, ?)`
+
+/** The columns that differ from the fields of a schedule: numbers for booleans, and JSON. */
+interface Coded {
+  readonly code: string | null
+  readonly overrides: string
+  readonly deleted: number
+  readonly planned: number
+}
+
+type Row = Coded & Omit<stored.StoredSchedule, keyof Coded>
+
+/** Includes a deleted schedule, whose row stays as a marker. */
+function findStored(sql: Sql, name: string): stored.StoredSchedule | undefined {
+  const row = sql(FIND).get(name) as Row | undefined
+  return row === undefined ? undefined : storedOf(row)
+}
+
+/** Undefined if it was deleted. */
+export function findSchedule(sql: Sql, name: string): stored.StoredSchedule | undefined {
+  const schedule = findStored(sql, name)
+  return schedule?.deleted === true ? undefined : schedule
+}
+
+/** Includes deleted schedules. */
+export function allStored(sql: Sql): stored.StoredSchedule[] {
+  return (sql(ALL).all() as Row[]).map(storedOf)
+}
+
+export function saveSchedule(sql: Sql, schedule: stored.StoredSchedule): void {
+  sql(SAVE).run(...FIELDS.map((field) => valueOf(schedule[field])), dueAt(schedule))
+}
+
+function valueOf(value: stored.StoredSchedule[keyof stored.StoredSchedule]): Value {
+  if (typeof value === 'boolean') return Number(value)
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+}
+
+/** A schedule that is not planned yet is due now, to be planned. */
+function dueAt(schedule: stored.StoredSchedule): number | null {
+  if (schedule.deleted || liveSchedule(schedule).paused) return null
+  return schedule.planned ? schedule.nextAt : 0
+}
+
+function storedOf(row: Row): stored.StoredSchedule {
+  return { ...row, ...sourcesOf(row), deleted: row.deleted === 1, planned: row.planned === 1 }
+}
+
 export function declareSchedules(work: Work, schedules: readonly DeclaredSchedule[]): void {
-  for (const { name, version, definition: code } of schedules) {
+  for (const declared of schedules) {
+    const { name, version, definition: code } = declared
     const known = findStored(work.sql, name)
-    if (known === undefined) saveSchedule(work.sql, { ...newSchedule(name, work.now), code, version })
-    else if (known.deleted && known.code === null)
-      bringBack(work, { ...known, code, version, operator: {}, stamps: {} })
-    // A deleted schedule stays deleted. A later reset restores the definition that was declared last.
-    else if (version >= (known.version ?? 0)) change(work, known, { code, version })
+    if (known !== undefined) save(work, known, stored.redeclareSchedule(known, declared))
+    else saveSchedule(work.sql, stored.newSchedule(name, { code, version, createdAt: work.now }))
   }
 }
 
-export function createSchedule(
-  work: Work,
-  name: string,
-  definition: ScheduleDefinition,
-  by?: string,
-  named: readonly ScheduleOption[] = [],
-): ScheduleRecord {
-  const known = findStored(work.sql, name)
-  if (known?.deleted === false) throw scheduleExists(name)
-  const stamp = { by: by ?? null, at: work.now }
-  const operators = stampCreation(known?.code ?? null, { definition, named, stamp })
-  const fresh = { ...newSchedule(name, work.now), ...operators }
-  if (known === undefined) {
-    saveSchedule(work.sql, fresh)
-    return recordOf(fresh, work.now)
-  }
-  const { code, version, revision } = known
-  return recordOf(bringBack(work, { ...fresh, code, version, revision }), work.now)
+type New = Omit<Creation, 'stamp'>
+
+export function createSchedule(work: Work, name: string, given: New, by?: string): ScheduleRecord {
+  const creation = { ...given, stamp: { by: by ?? null, at: work.now } }
+  const schedule = stored.createSchedule(name, findStored(work.sql, name), creation)
+  saveSchedule(work.sql, schedule)
+  return stored.recordOf(schedule, work.now)
 }
 
 export function changeSchedule(work: Work, name: string, patch: SchedulePatch, by?: string): ScheduleRecord {
-  const schedule = need(work, name)
-  const set = overrideSchedule(schedule, patch, { by: by ?? null, at: work.now })
-  return recordOf(change(work, schedule, set), work.now)
+  const known = findSchedule(work.sql, name)
+  if (known === undefined) throw scheduleUnknown(name)
+  const overrides = overrideSchedule(known, patch, { by: by ?? null, at: work.now })
+  const changed = stored.reviseSchedule(known, { overrides })
+  save(work, known, changed)
+  return stored.recordOf(changed, work.now)
 }
 
 export function resetScheduleOverrides(
@@ -71,78 +103,31 @@ export function resetScheduleOverrides(
   name: string,
   options: readonly string[] | null,
 ): string[] {
-  const schedule = findStored(work.sql, name)
-  if (schedule === undefined || (schedule.deleted && schedule.code === null)) throw scheduleUnknown(name)
-  if (schedule.code === null) throw notInCode('schedule', name)
-  const left = resetSchedule(schedule, options)
-  if (schedule.deleted && !left.deleted) bringBack(work, { ...schedule, ...left })
-  else change(work, schedule, left)
-  return droppedOptions(overridesOf(schedule), overridesOf(left))
+  const { after, dropped } = stored.resetSchedule(name, findStored(work.sql, name), options)
+  if (dropped.length > 0) saveSchedule(work.sql, after)
+  return dropped
 }
 
 export function overridesOfSchedules({ sql }: Look): OverrideRecord[] {
   return allStored(sql).flatMap((schedule) => scheduleOverrides(schedule.name, schedule))
 }
 
-function need({ sql }: Work, name: string): StoredSchedule {
-  const schedule = findSchedule(sql, name)
-  if (schedule === undefined) throw scheduleUnknown(name)
-  return schedule
-}
-
 export function deleteSchedule({ sql, now }: Work, name: string, by?: string): boolean {
-  const schedule = findSchedule(sql, name)
-  if (schedule === undefined) return false
-  // Only marked as deleted: a start must not restore it, and an instance that planned it before must not
-  // mistake a new schedule of this name for it.
-  saveSchedule(sql, { ...schedule, ...stampDeletion(schedule, { by: by ?? null, at: now }), deleted: true })
-  return true
+  const known = findSchedule(sql, name)
+  if (known !== undefined) saveSchedule(sql, stored.deleteSchedule(known, { by: by ?? null, at: now }))
+  return known !== undefined
 }
 
-export function scheduleFailed({ sql }: Work, name: string, error: string | null): void {
-  const schedule = findSchedule(sql, name)
-  if (schedule !== undefined && schedule.error !== error) saveSchedule(sql, { ...schedule, error })
+export function scheduleFailed(work: Work, name: string, error: string | null): void {
+  const known = findSchedule(work.sql, name)
+  if (known !== undefined) save(work, known, { ...known, error })
 }
 
 export function schedules({ sql, now }: Look): ScheduleRecord[] {
-  return allSchedules(sql).map((schedule) => recordOf(schedule, now))
+  return allStored(sql).flatMap((schedule) => (schedule.deleted ? [] : stored.recordOf(schedule, now)))
 }
 
-type Source = Partial<Pick<StoredSchedule, 'code' | 'version' | 'operator' | 'stamps'>>
-
-/** Saves a schedule, with a new revision if its definition in effect changed. */
-function change({ sql }: Work, known: StoredSchedule, source: Source): StoredSchedule {
-  const merged = { ...known, ...source }
-  const [before, after] = [liveOf(known), liveOf(merged)]
-  const revised = isDeepStrictEqual(before, after) ? merged : { ...merged, revision: known.revision + 1 }
-  const changed = isRetimed(before, after) ? { ...revised, planned: false, nextAt: null } : revised
-  if (!isDeepStrictEqual(known, changed)) saveSchedule(sql, changed)
-  return changed
-}
-
-/** A deleted schedule had no definition in effect, so restoring it is always a change. */
-function bringBack({ sql }: Work, schedule: StoredSchedule): StoredSchedule {
-  const back = { ...schedule, deleted: false, planned: false, nextAt: null, revision: schedule.revision + 1 }
-  saveSchedule(sql, back)
-  return back
-}
-
-function newSchedule(name: string, now: number): StoredSchedule {
-  return {
-    name,
-    code: null,
-    version: null,
-    operator: {},
-    deleted: false,
-    revision: 1,
-    createdAt: now,
-    planned: false,
-    nextAt: null,
-    lastAt: null,
-    lastOutcome: null,
-    lastJob: null,
-    missed: 0,
-    error: null,
-    stamps: {},
-  }
+/** Writes only changes. */
+function save({ sql }: Work, before: stored.StoredSchedule, after: stored.StoredSchedule): void {
+  if (!isDeepStrictEqual(before, after)) saveSchedule(sql, after)
 }

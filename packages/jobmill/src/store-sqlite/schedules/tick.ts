@@ -1,14 +1,15 @@
 /** Serves ticks: enqueues the job, records the tick, and stores the next one, all in one transaction. */
 import type { Tick, Ticked, TickOutcome, TickRecord } from '../../store/types/schedule.ts'
+import { isCurrent } from '../../store/stored-schedule.ts'
 import { enqueue } from '../enqueue/enqueue.ts'
-import { findSchedule, liveOf, saveSchedule, type StoredSchedule } from './schedule-row.ts'
+import { findSchedule, saveSchedule } from './schedules.ts'
 import type { Look, Work } from '../work.ts'
 
 // By primary key, which guarantees that a tick is served once: concurrent attempts wait for the write lock.
 const SERVED = `SELECT 1 FROM jobmill_tick WHERE schedule = ? AND at = ?`
 const SERVE = `INSERT INTO jobmill_tick (schedule, at, outcome, job, served_at) VALUES (?, ?, ?, ?, ?)`
 
-// A range of the primary key, from its end.
+// Scans a range of the primary key backward.
 const NEWEST = `
   SELECT at, outcome, job, served_at AS servedAt FROM jobmill_tick WHERE schedule = ? ORDER BY at DESC LIMIT ?`
 
@@ -34,12 +35,6 @@ export function tick(work: Work, ticks: readonly Tick[]): Ticked[] {
     })
     return { schedule: one.schedule, accepted: true, fired }
   })
-}
-
-/** Whether the schedule is unchanged, and no other instance was faster. */
-function isCurrent(schedule: StoredSchedule, { revision, from }: Tick): boolean {
-  if (liveOf(schedule).paused || schedule.revision !== revision) return false
-  return from === null ? !schedule.planned : schedule.nextAt === from
 }
 
 /** Empty when this tick was served before. */

@@ -20,7 +20,7 @@ CREATE INDEX jobmill_instance_ended ON jobmill_instance (ended_at) WHERE state >
 
 CREATE TABLE jobmill_duty (
   name TEXT PRIMARY KEY,
-  instance_pk INTEGER,              -- who leads it until the lease is over; NULL when it was let go
+  instance_pk INTEGER,              -- the leader until expires_at; NULL after it released the duty
   expires_at INTEGER,
   last_success_at INTEGER,
   failures INTEGER NOT NULL
@@ -33,8 +33,8 @@ CREATE TABLE jobmill_slot (
   PRIMARY KEY (instance_pk, queue_id)
 ) STRICT, WITHOUT ROWID;
 
--- Jobs that a reaped instance held. If the instance registers again, its process never went away, and the crashes that were counted are taken back.
--- By the id of the job and not by its row, whose number another job may get once this one is deleted.
+-- Jobs that a reaped instance held. If the instance registers again, its process did not crash, and the crash
+-- counts of these jobs are reverted. Refers to jobs by id, because a primary key is reused after a delete.
 CREATE TABLE jobmill_lost_job (
   instance_pk INTEGER NOT NULL,
   job TEXT NOT NULL,

@@ -1,9 +1,9 @@
 /** Jobs, and the counters of the file. */
-// Instants are milliseconds since the epoch. States and outcomes are the codes of job/state.ts and
-// job/attempt/outcome.ts: 0 scheduled, 1 ready, 2 running, 3 done, 4 dead, 5 cancelled. A job with two
-// crashes is quarantined (DEFAULTS.crashesUntilAlone); `crashes` is part of those two indexes so that a claim
-// decides without reading the row. Every index except that on id is partial, so a job is in only one or two
-// of them.
+// Instants are milliseconds since the epoch. Outcomes are the codes of job/attempt/outcome.ts, states those
+// of job/state.ts: 0 scheduled, 1 ready, 2 running, 3 done, 4 dead, 5 cancelled. A job with two crashes is
+// quarantined (DEFAULTS.crashesUntilAlone). The indexes of ready and of quarantined jobs contain `crashes`,
+// so that a claim decides without reading the row. Every index except that on id is partial, so a job is in
+// only one or two of them.
 export const JOBS = `
 CREATE TABLE jobmill_job (
   pk INTEGER PRIMARY KEY,
@@ -12,22 +12,23 @@ CREATE TABLE jobmill_job (
   kind_id INTEGER NOT NULL,
   state INTEGER NOT NULL,
   priority INTEGER NOT NULL,
-  seq INTEGER NOT NULL,             -- place among the ready ones; while in_order_queue, place in the line
+  seq INTEGER NOT NULL,             -- position among the ready jobs, or in the order queue
   attempt INTEGER NOT NULL,
   max_attempts INTEGER NOT NULL,
   crashes INTEGER NOT NULL,
-  in_order_queue INTEGER NOT NULL,         -- 1: due, and waits for the turn of its order key
-  records INTEGER NOT NULL,         -- attempts ever recorded; jobmill_attempt keeps the newest
-  token INTEGER NOT NULL,           -- of the last claim; means something while running
-  instance_pk INTEGER,              -- likewise
-  permits INTEGER NOT NULL DEFAULT 0, -- likewise; 1: it may have permits, which go when it stops running
+  in_order_queue INTEGER NOT NULL,  -- 1: due, and waits for the order lock of its key
+  records INTEGER NOT NULL,         -- attempts ever recorded; jobmill_attempt has the newest 32
+  token INTEGER NOT NULL,           -- of the last claim
+  instance_pk INTEGER,              -- the instance of the last claim
+  permits INTEGER NOT NULL DEFAULT 0, -- 1: release its permits when it stops running
   enqueued_at INTEGER NOT NULL,
   due_at INTEGER NOT NULL,
   ready_at INTEGER,
   started_at INTEGER,
   ended_at INTEGER,
   timeout_ms INTEGER,
-  hold_ms INTEGER NOT NULL,
+  hold_ms INTEGER,                  -- how long its dedupe key stays held; NULL without a key
+  hold_after TEXT,                  -- 'done', or 'ended' for any end; NULL without a key
   order_key TEXT,
   dedupe_key TEXT,
   tags TEXT,                        -- JSON array, or NULL for none
@@ -54,7 +55,7 @@ CREATE TABLE jobmill_attempt (
   outcome INTEGER NOT NULL,
   started_at INTEGER,
   ended_at INTEGER NOT NULL,
-  went_to INTEGER,                  -- the state a finish gave the job; NULL when something else wrote the row
+  went_to INTEGER,                  -- the state that a finish gave the job; NULL if no finish wrote this row
   instance TEXT,
   error TEXT,
   log TEXT,
@@ -64,7 +65,7 @@ CREATE TABLE jobmill_attempt (
 CREATE TABLE jobmill_dedupe (
   key TEXT PRIMARY KEY,
   job_id TEXT NOT NULL,
-  expires_at INTEGER                -- NULL while the job lives
+  expires_at INTEGER                -- NULL until the job ends
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobmill_dedupe_expiry ON jobmill_dedupe (expires_at) WHERE expires_at IS NOT NULL;
 
@@ -75,7 +76,7 @@ CREATE TABLE jobmill_order_lock (
   PRIMARY KEY (queue_id, order_key)
 ) STRICT, WITHOUT ROWID;
 
--- Lines that have a first job and a free turn, by the place of that job.
+-- Order queues with a first job and a free lock, by the position of that job.
 CREATE TABLE jobmill_order_due (
   queue_id INTEGER NOT NULL,
   order_key TEXT NOT NULL,
@@ -94,8 +95,8 @@ CREATE TABLE jobmill_count (
   queue_id INTEGER NOT NULL,
   state INTEGER NOT NULL,
   n INTEGER NOT NULL,
-  wake_ups INTEGER NOT NULL,            -- of state 1: rises whenever the queue gets something to do
-  arrived INTEGER NOT NULL DEFAULT 0, -- of state 1: how many ever became ready
+  wake_ups INTEGER NOT NULL,          -- only in the row of state 1: rises when the queue gets work
+  arrived INTEGER NOT NULL DEFAULT 0, -- only in the row of state 1: how many jobs ever became ready
   PRIMARY KEY (queue_id, state)
 ) STRICT, WITHOUT ROWID;
 

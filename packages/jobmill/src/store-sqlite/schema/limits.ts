@@ -10,13 +10,12 @@ CREATE TABLE jobmill_limit (
   reserved_until REAL NOT NULL,
   drained_until REAL NOT NULL,
   held INTEGER NOT NULL,            -- the sum of its permits
-  per_key INTEGER NOT NULL DEFAULT 0,
   code TEXT,
   overrides TEXT NOT NULL DEFAULT '{}'
 ) STRICT;
 CREATE UNIQUE INDEX jobmill_limit_name ON jobmill_limit (name, key);
 CREATE INDEX jobmill_limit_own ON jobmill_limit (name) WHERE key = '';
--- A row per key, by the instant from which its budget is full: the first ones are as if they had never been used.
+-- The keys, by the instant at which their budget is full again. Retention deletes keys past that instant.
 CREATE INDEX jobmill_limit_full ON jobmill_limit (max(paid_at, reserved_until, drained_until)) WHERE key <> '';
 
 CREATE TABLE jobmill_permit (

@@ -2,7 +2,7 @@
 export const METRICS = `
 CREATE TABLE jobmill_recording (
   source TEXT PRIMARY KEY,
-  seq INTEGER NOT NULL,             -- of the last one that was written
+  seq INTEGER NOT NULL,             -- of the last recording that was written
   at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobmill_recording_at ON jobmill_recording (at);

@@ -33,6 +33,20 @@ export function migrate(
   }
 }
 
+/** What `migrate` runs on an empty file, as one script. */
+export function schemaSql(): string {
+  return [
+    'BEGIN IMMEDIATE;',
+    `${TABLE.trim()};`,
+    ...MIGRATIONS.flatMap((one) => [
+      `-- migration ${one.number}, ${one.name}`,
+      one.sql.trim(),
+      `INSERT INTO jobmill_migration (number, name, checksum, applied_at) VALUES (${one.number}, '${one.name}', '${one.checksum}', unixepoch() * 1000);`,
+    ]),
+    'COMMIT;',
+  ].join('\n\n')
+}
+
 function missing(handle: SqliteHandle, migrations: readonly Migration[]): Migration[] {
   const applied = appliedMigrations(handle) ?? []
   checkApplied(applied, migrations)

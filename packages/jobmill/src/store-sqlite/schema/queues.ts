@@ -17,7 +17,6 @@ CREATE TABLE jobmill_queue (
   keep_cancelled INTEGER,
   keep_dead INTEGER,
   limit_id INTEGER,
-  declared INTEGER NOT NULL DEFAULT 1, -- 0: created by its first job, so a later declaration in code sets all options
   code TEXT,                        -- JSON: the options that code names; NULL when code does not declare it
   overrides TEXT NOT NULL DEFAULT '{}' -- JSON: { option: { value, by, at } }
 ) STRICT;
@@ -28,7 +27,8 @@ CREATE TABLE jobmill_kind (
   name TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- A store caches the ids of queues and kinds as long as this number stays. It is random, because the file may be overwritten by an older copy.
+-- A store caches the ids of queues and kinds until this number changes. It is random, because an older copy may
+-- overwrite the file.
 ${['queue', 'kind']
   .flatMap((table) =>
     ['INSERT', 'DELETE', 'UPDATE OF id, name'].map(
@@ -40,7 +40,7 @@ END;`,
   )
   .join('')}
 
--- Jobs refer to these rows by id and would run under another name, or not at all.
+-- Jobs refer to these rows by id. After such a change they would run under another name, or not at all.
 ${['queue', 'kind']
   .flatMap((table) =>
     ['DELETE', 'UPDATE OF id, name'].map((change) => {

@@ -4,14 +4,13 @@ CREATE TABLE jobmill_schedule (
   name TEXT PRIMARY KEY,
   code TEXT,                        -- JSON of the definition; NULL for one that was created at run time
   version INTEGER,
-  operator TEXT NOT NULL,           -- JSON of what an operator changed
-  stamps TEXT NOT NULL DEFAULT '{}', -- JSON: { option of operator: { by, at } }
-  deleted INTEGER NOT NULL,         -- 1: by an operator; the row keeps code from bringing it back
+  overrides TEXT NOT NULL,          -- JSON: { option: { value, by, at } }
+  deleted INTEGER NOT NULL,         -- 1: deleted by an operator; the row prevents a restore by code
   revision INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   planned INTEGER NOT NULL,
   next_at INTEGER,
-  due_at INTEGER,                   -- when there is something to do: 0 to plan it, next_at to serve it, NULL for never
+  due_at INTEGER,                   -- 0: must be planned now; otherwise next_at; NULL for never
   last_at INTEGER,
   last_outcome TEXT,
   last_job TEXT,
@@ -20,7 +19,7 @@ CREATE TABLE jobmill_schedule (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobmill_schedule_due ON jobmill_schedule (due_at) WHERE due_at IS NOT NULL;
 
--- Planned instants that were served. Apart from the schedules: one of the same name serves none of them again.
+-- The served ticks. They outlive their schedule, so that a new one of this name does not repeat them.
 CREATE TABLE jobmill_tick (
   schedule TEXT NOT NULL,
   at INTEGER NOT NULL,

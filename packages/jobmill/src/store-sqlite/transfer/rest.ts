@@ -1,11 +1,12 @@
 /** Exports and imports queues, limits, schedules and counters. */
 import type { TransferredQueue, TransferredRest } from '../../store/admin/transfer.ts'
 import { latest } from '../connection/counter.ts'
-import { dropKeys } from '../limits/limit-keys.ts'
-import { allLimits, findLimit, saveBudget } from '../limits/limit-row.ts'
+import { allLimits, dropKeys, findLimit, saveBudget } from '../limits/limit-row.ts'
 import { declareLimits, limitSources, saveLimit } from '../limits/limits.ts'
-import { ALL, type QueueRow, queueSources, saveQueue, settingsOf } from '../queues/queues.ts'
-import { allStored, saveSchedule } from '../schedules/schedule-row.ts'
+import { allQueues, saveQueue } from '../queues/queues.ts'
+import { settingsOf } from '../queues/setting-columns.ts'
+import { sourcesOf } from '../queues/sources.ts'
+import { allStored, saveSchedule } from '../schedules/schedules.ts'
 import type { Look, Work } from '../work.ts'
 
 // By primary key.
@@ -14,17 +15,17 @@ const DROP_PLACES = `DELETE FROM jobmill_limit_waiter WHERE limit_id = ?`
 export function restOut(look: Look): TransferredRest {
   const { sql } = look
   return {
-    queues: (sql(ALL).all() as QueueRow[]).map((row) => ({
+    queues: allQueues(look).map((row) => ({
       name: row.name,
       settings: settingsOf(row),
-      sources: queueSources(row),
+      sources: sourcesOf(row),
       coolUntil: row.cool_until,
       throttles: row.throttles,
     })),
     limits: allLimits(sql).map((limit) => ({
       name: limit.name,
       settings: limit.settings,
-      sources: limitSources(look, limit),
+      sources: limitSources(look, limit.id),
       paidAt: limit.budget.paidAt,
       drainedUntil: limit.budget.drainedUntil,
     })),

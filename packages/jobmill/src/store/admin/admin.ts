@@ -8,6 +8,11 @@ export interface DatabaseAdmin {
    * The migrations of the database. Read-only. Also works if the database is missing, empty, older or newer.
    */
   schema(): Promise<SchemaStatus>
+  /**
+   * The SQL that `open` runs on an empty database, as one script: all migrations of the installed release and
+   * the record of them. Accesses no database.
+   */
+  schemaSql(): string
   /** Creates the database and its schema. Returns false if both exist. `open` creates the tables. */
   create(): Promise<boolean>
   /** Removes everything that Jobmill created in the database, and nothing else. All or nothing. */
@@ -19,6 +24,8 @@ export interface DatabaseAdmin {
    * Read-only.
    */
   health(): Promise<DatabaseHealth>
+  /** Whether the replica that answers reads can be used. Absent for a store without replicas. Read-only. */
+  replica?(): Promise<Diagnostic[]>
 }
 
 export interface DatabaseHealth {

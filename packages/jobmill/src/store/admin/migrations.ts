@@ -9,11 +9,7 @@ export interface Migration {
   readonly checksum: string
 }
 
-export interface AppliedMigration {
-  readonly number: number
-  readonly name: string
-  readonly checksum: string
-}
+export type AppliedMigration = Omit<Migration, 'sql'>
 
 export function migration(number: number, name: string, sql: string): Migration {
   return { number, name, sql, checksum: createHash('sha256').update(sql).digest('hex').slice(0, 16) }
@@ -24,24 +20,17 @@ export function checkApplied(applied: readonly AppliedMigration[], known: readon
   const newest = known.at(-1)?.number ?? 0
   const newer = applied.find((one) => one.number > newest)
   if (newer !== undefined) {
-    throw new JobmillError(
-      'SCHEMA_NEWER',
-      `migration ${newer.number} (${newer.name}) is unknown to the installed release, whose last migration is ${newest}`,
-      {
-        fix: 'Install the release of jobmill that migrated this database, or a newer one',
-      },
-    )
+    const what = `migration ${newer.number} (${newer.name}) is unknown to the installed release, whose last migration is ${newest}`
+    const fix = 'Install the release of jobmill that migrated this database, or a newer one'
+    throw new JobmillError('SCHEMA_NEWER', what, { fix })
   }
   for (const { number, name, checksum } of known) {
-    const there = applied.find((one) => one.number === number)
-    if (there === undefined || there.checksum === checksum) continue
-    throw new JobmillError(
-      'SCHEMA_CHANGED',
-      `migration ${number} (${name}) was applied with different contents (${there.checksum} in the database, ${checksum} in the installed release)`,
-      {
-        fix: 'Use the release that created this database. Released migrations are never edited',
-      },
-    )
+    // A restore under a running process can list a migration twice.
+    const there = applied.find((one) => one.number === number && one.checksum !== checksum)
+    if (there === undefined) continue
+    const what = `migration ${number} (${name}) was applied with different contents (${there.checksum} in the database, ${checksum} in the installed release)`
+    const fix = 'Use the release that created this database. Released migrations are never edited'
+    throw new JobmillError('SCHEMA_CHANGED', what, { fix })
   }
 }
 

@@ -1,6 +1,5 @@
 /**
- * Disk and connection usage of a database. Cheap enough for every scrape: no table is read, and values that
- * the role may not see are null.
+ * Disk and connection usage of a database. No table is read, and values that the role may not see are null.
  */
 
 export interface Resources {

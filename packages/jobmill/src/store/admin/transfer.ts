@@ -5,12 +5,12 @@
 import type { LimitSettings } from '../../job/limit/limit.ts'
 import type { LimitSources } from '../../job/limit/limit-sources.ts'
 import type { QueueSources } from '../../job/queue/queue-sources.ts'
-import type { Stamps } from '../../job/schedule/schedule-sources.ts'
 import type { HoldAfter } from '../../job/new-job.ts'
 import type { QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { JobState } from '../../job/state.ts'
 import type { AttemptRecord, JobRecord } from '../types/job-record.ts'
-import type { ScheduleRecord, TickRecord } from '../types/schedule.ts'
+import type { StoredSchedule } from '../stored-schedule.ts'
+import type { TickRecord } from '../types/schedule.ts'
 
 /** Part of `StoreTools`. The caller ensures that no process uses either database during a transfer. */
 export interface Transfer {
@@ -34,6 +34,14 @@ export interface Transfer {
   exportRest(): Promise<TransferredRest>
   /** Replaces existing records with the same names. Counters only rise. */
   importRest(rest: TransferredRest): Promise<void>
+  /** The tables next to those of the store, sorted by name. A transfer does not copy them. */
+  otherTables(): Promise<OtherTable[]>
+}
+
+export interface OtherTable {
+  readonly name: string
+  /** The application that created it with jobmill-tables. Null if it is a table of the user. */
+  readonly app: string | null
 }
 
 /** Parts of unbounded size, copied in pages. */
@@ -57,37 +65,20 @@ export interface Page<P extends Part> {
   readonly limit: number
 }
 
-type Kept = Pick<
+type Kept = Omit<
   JobRecord,
-  | 'id'
-  | 'kind'
-  | 'queue'
-  | 'priority'
-  | 'attempt'
-  | 'maxAttempts'
-  | 'crashes'
-  | 'tags'
-  | 'orderKey'
-  | 'waitsForOrder'
-  | 'enqueuedAt'
-  | 'dueAt'
-  | 'endedAt'
-  | 'payload'
-  | 'metadata'
-  | 'result'
-  | 'timeoutMs'
-  | 'dedupeKey'
+  'state' | 'startedAt' | 'instance' | 'cancelReason' | 'progress' | 'log' | 'error'
 >
 
 /** A job with its complete history of at most 32 attempts. */
 export interface TransferredJob extends Kept {
   readonly state: Exclude<JobState, 'running'>
   /**
-   * How long its dedupe key stays held after it is done or has ended; 0 without a key. Whether it holds the
-   * key now is part of `keys`.
+   * How long its dedupe key stays held after it is done or has ended; null without a key. Whether it holds
+   * the key now is part of `keys`.
    */
-  readonly holdMs: number
-  readonly holdAfter: HoldAfter
+  readonly holdMs: number | null
+  readonly holdAfter: HoldAfter | null
   /** When it became ready; null unless it is ready. */
   readonly readyAt: number | null
   /**
@@ -124,17 +115,21 @@ export interface TransferredTick extends TickRecord {
 export interface TransferredRest {
   readonly queues: readonly TransferredQueue[]
   readonly limits: readonly TransferredLimit[]
-  readonly schedules: readonly TransferredSchedule[]
+  /** Includes deleted schedules, so that code does not recreate them. */
+  readonly schedules: readonly StoredSchedule[]
   /** The last sequence number and the last lease token that were issued. */
   readonly lastPlace: number
   readonly lastToken: number
 }
 
-export interface TransferredQueue {
+interface Transferred<Settings, Sources> {
   readonly name: string
-  readonly settings: QueueSettings
+  readonly settings: Settings
   /** The settings that code named last, and the operator's overrides. */
-  readonly sources: QueueSources
+  readonly sources: Sources
+}
+
+export interface TransferredQueue extends Transferred<QueueSettings, QueueSources> {
   readonly coolUntil: number
   readonly throttles: number
 }
@@ -143,20 +138,9 @@ export interface TransferredQueue {
  * Tokens that were spent stay spent. Waiting requests are dropped, as after a change of settings: their
  * holders request again.
  */
-interface TransferredLimit {
-  readonly name: string
-  readonly settings: LimitSettings
-  /** The settings that code named last, and the operator's overrides. */
-  readonly sources: LimitSources
+interface TransferredLimit extends Transferred<LimitSettings, LimitSources> {
   readonly paidAt: number
   readonly drainedUntil: number
-}
-
-/** Includes deleted schedules, so that code does not recreate them. */
-interface TransferredSchedule extends Omit<ScheduleRecord, 'live' | 'readAt'> {
-  readonly deleted: boolean
-  /** For each overridden option: which operator set it, and when. */
-  readonly stamps: Stamps
 }
 
 /** Keeps a page of jobs with large payloads or logs within memory and within one statement. */

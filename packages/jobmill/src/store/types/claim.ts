@@ -1,4 +1,5 @@
 /** Claim requests, leases, and the offers behind direct and remote dispatch. */
+import type { NewJob } from '../../job/new-job.ts'
 
 export interface ClaimRequest {
   readonly instance: string
@@ -26,19 +27,15 @@ export interface ClaimRequest {
  * A job qualifies if it is due now, has one of these kinds, and has neither dedupe key nor order key. Its
  * queue must be open, have no limit, and have no ready job of the same or a better priority. Qualifying jobs
  * are leased by priority, then in the order of the call, up to the room in their queue. All other jobs are
- * inserted normally.
+ * inserted normally, and so are all jobs of a call that `isOneWrite` refuses.
  */
-export interface HandOff {
-  readonly instance: string
-  readonly queues: readonly { readonly queue: string; readonly room: number }[]
-  readonly kinds: readonly string[]
-}
+export type DirectDispatchOffer = Pick<ClaimRequest, 'instance' | 'queues' | 'kinds'>
 
 /**
  * An idle worker offer. Another process may lease its next job of this queue and kind to this worker (remote
  * dispatch).
  */
-export interface StandBy {
+export interface IdleWorkerOffer {
   readonly instance: string
   readonly queue: string
   readonly kind: string
@@ -47,39 +44,25 @@ export interface StandBy {
 }
 
 /** A job that another process leased to this instance when it inserted the job. */
-export interface HandedOver {
+export interface DispatchedJob {
   readonly offer: number
   readonly lease: Lease
 }
 
 /** The right to run one job now. Unknown, expired and lost instances get no leases. */
-export interface Lease {
-  readonly id: string
+export interface Lease extends Omit<NewJob, 'dueAt' | 'delayMs' | 'dedupe' | 'first'> {
   /** The lease token, higher with every claim. Jobs claimed by one statement share it. */
   readonly token: number
-  readonly kind: string
-  readonly queue: string
-  readonly priority: number
   /** Starts at 1. */
   readonly attempt: number
-  readonly maxAttempts: number
   readonly crashes: number
-  /** JSON text. */
-  readonly payload: string
-  readonly timeoutMs: number | null
-  readonly tags: readonly string[]
-  /** JSON text. */
-  readonly metadata: string | null
-  readonly orderKey: string | null
   readonly enqueuedAt: number
   readonly readyAt: number
   /** How long the job was ready before this claim, measured by the database's clock. */
   readonly waitedMs: number
 }
 
-export interface Held {
-  readonly id: string
-  readonly token: number
+export interface Held extends Pick<Lease, 'id' | 'token'> {
   /** Time since the claim, measured by the database's clock. */
   readonly ageMs: number
 }

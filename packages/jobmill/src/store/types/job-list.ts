@@ -4,7 +4,7 @@
  * by start. Ended jobs come newest first, and all states together by newest id.
  */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue, type JobmillError } from '../../job/errors.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import type { JobState } from '../../job/state.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -37,6 +37,17 @@ export interface JobFilter {
   readonly errorText?: string
 }
 
+export interface ReadOptions {
+  /**
+   * The answer decides nothing and may be some seconds old. A store with a replica may ask the replica, if it
+   * has everything that this process wrote or read before. Other stores ignore it.
+   */
+  readonly mayLag?: boolean
+}
+
+/** For answers to operators and dashboards. */
+export const MAY_LAG: ReadOptions = { mayLag: true }
+
 export interface PageRequest {
   /** 1 to 500. */
   readonly limit: number
@@ -57,7 +68,7 @@ export interface JobPage {
 /** The position of a row in its order: one or two numbers, then the id. */
 export type Position = readonly (number | string)[]
 
-/** One bounded read: the matching rows among the `scanned` rows after `from`. */
+/** One bounded read: the matching rows among the `scanned` rows after the start position. */
 export interface Chunk {
   readonly jobs: readonly { readonly job: JobSummary; readonly position: Position }[]
   readonly scanned: number
@@ -136,11 +147,8 @@ function positionOf(cursor: string, order: string): Position {
 
 /** The error for a malformed cursor, or one whose position does not fit the listing. */
 export function cursorInvalid(cursor: unknown): JobmillError {
-  return new JobmillError('CURSOR_INVALID', 'is not a cursor of this listing', {
-    field: 'cursor',
-    value: quote(cursor),
-    fix: { code: 'cursor.next' },
-  })
+  const fix = { code: 'cursor.next' } as const
+  return invalidValue('cursor', cursor, 'is not a cursor of this listing', fix, 'CURSOR_INVALID')
 }
 
 function isPart(part: unknown): part is number | string {

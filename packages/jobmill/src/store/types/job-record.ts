@@ -34,6 +34,7 @@ export interface JobRecord extends JobSummary {
   /** JSON text, like the next three fields. */
   readonly payload: string
   readonly metadata: string | null
+  /** Null unless the job is done and has a result. */
   readonly result: string | null
   readonly progress: string | null
   /** Log of the running attempt so far; null unless running. `history` has the logs of earlier attempts. */
@@ -58,19 +59,10 @@ export interface AttemptRecord {
 }
 
 /** The end of a failed job's last attempt. */
-export interface JobFailure {
-  readonly error: string | null
+export interface JobFailure extends Pick<AttemptRecord, 'error' | 'outcome'> {
   /** When the attempt ended. */
   readonly at: number
-  readonly outcome: Outcome
 }
 
 /** What a caller that awaits a job needs to know. */
-export interface JobResult {
-  readonly id: string
-  readonly state: JobState
-  /** JSON text; null unless the job is done and has a result. */
-  readonly result: string | null
-  /** As in `JobRecord`. */
-  readonly error: string | null
-}
+export type JobResult = Pick<JobRecord, 'id' | 'state' | 'result' | 'error'>

@@ -57,8 +57,8 @@ export type Acquired =
   /** The holder may proceed after `waitMs`, which is at most `waitUpToMs`. */
   | { readonly outcome: 'granted'; readonly waitMs: number }
   /**
-   * Not available yet. Retry after `inMs`: the holder keeps its place in the queue of the limit, ahead of new
-   * requests.
+   * Not available yet. Retry after `inMs`. A holder that may wait (`waitUpToMs` above 0) gets a place ahead
+   * of new requests, unless the line is full.
    */
   | { readonly outcome: 'later'; readonly inMs: number }
   /** The request exceeds `most`, the maximum that can ever be granted at once. */

@@ -15,12 +15,10 @@ export interface MetricDelta {
 }
 
 /** Metrics of one process about itself, complete for their bucket. A later write replaces an earlier one. */
-export interface MetricOwn {
+export interface MetricOwn extends MetricDelta {
   /** Written by one process only: `instance 0190…`. */
   readonly scope: string
   readonly resolution: Resolution
-  readonly agoMs: number
-  readonly data: MetricData
 }
 
 export interface NewTimelineEvent {
@@ -51,21 +49,15 @@ export interface MetricQuery {
   readonly before: number
 }
 
-export interface MetricRecord {
-  readonly scope: string
+export interface MetricRecord extends Omit<MetricDelta, 'agoMs'> {
   readonly at: number
-  readonly data: MetricData
 }
 
-export interface TimelineEvent {
+export interface TimelineEvent extends Omit<NewTimelineEvent, 'agoMs'> {
   /** Rises in the order of insertion. */
   readonly n: number
   readonly at: number
-  readonly type: string
   readonly source: string
-  readonly queue: string | null
-  readonly job: string | null
-  readonly data: string
 }
 
 export interface TimelineQuery {

@@ -1,5 +1,5 @@
 /** Queues as the read side returns them. */
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue, type JobmillError } from '../../job/errors.ts'
 import { nearest } from '../../job/options/known-keys.ts'
 import type { QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { JobState } from '../../job/state.ts'
@@ -38,11 +38,8 @@ export interface UnservedKind {
 /** `known` has the names of all queues, where the caller has read them. */
 export function queueUnknown(name: string, known: readonly string[] = []): JobmillError {
   const near = nearest(name, known)
-  return new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', {
-    field: 'queue',
-    value: quote(name),
-    fix: near === undefined ? { code: 'queue.names' as const } : `Did you mean "${near}"?`,
-  })
+  const fix = near === undefined ? ({ code: 'queue.names' } as const) : `Did you mean "${near}"?`
+  return invalidValue('queue', name, 'no queue has this name', fix, 'QUEUE_UNKNOWN')
 }
 
 /** Upper bound for the count of `position`. */

@@ -47,31 +47,32 @@ export interface Reaped {
   readonly jobs: readonly ReapedJob[]
 }
 
-export interface ReapedJob {
-  readonly id: string
-  readonly queue: string
-  readonly kind: string
-  readonly crashes: number
+export interface ReapedJob extends Pick<Lease, 'id' | 'queue' | 'kind' | 'crashes'> {
   /** Ready again, dead after too many crashes, or cancelled because a cancel was requested. */
   readonly state: 'ready' | 'dead' | 'cancelled'
 }
 
-export interface Retained {
+const NOTHING = {
   /** Deleted jobs in total, and by final state. */
-  readonly jobs: number
-  readonly done: number
-  readonly dead: number
-  readonly cancelled: number
+  jobs: 0,
+  done: 0,
+  dead: 0,
+  cancelled: 0,
   /** Expired dedupe keys, and instances that ended long ago. */
-  readonly keys: number
-  readonly instances: number
+  keys: 0,
+  instances: 0,
   /** Served ticks, timeline events and metric buckets that are too old. */
-  readonly ticks: number
-  readonly events: number
-  readonly metrics: number
+  ticks: 0,
+  events: 0,
+  metrics: 0,
   /** True if the limit was reached, so that there may be more. */
-  readonly more: boolean
+  more: false,
 }
+
+export type Retained = Readonly<typeof NOTHING>
+
+/** The reply if there was nothing to delete. */
+export const NOTHING_RETAINED: Retained = Object.freeze(NOTHING)
 
 /** The maximum ages of the records that `retain` deletes in addition to jobs. */
 export interface RetainRequest {
@@ -84,17 +85,3 @@ export interface RetainRequest {
   /** Only delete jobs of these queues (default: all). Other records are deleted either way. */
   readonly queues?: readonly string[]
 }
-
-/** The reply if there was nothing to delete. */
-export const NOTHING_RETAINED: Retained = Object.freeze({
-  jobs: 0,
-  done: 0,
-  dead: 0,
-  cancelled: 0,
-  keys: 0,
-  instances: 0,
-  ticks: 0,
-  events: 0,
-  metrics: 0,
-  more: false,
-})

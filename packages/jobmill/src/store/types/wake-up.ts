@@ -6,7 +6,10 @@
 
 export interface WakeUp {
   readonly queue: string
-  /** How many jobs are available; null if unknown, and then every instance claims. */
+  /**
+   * How many jobs are available; null if unknown, and then every instance claims. 0: none yet, but something
+   * changed that a heartbeat reports, such as a job that will be due soon.
+   */
   readonly jobs: number | null
   /** Seed of the order, the same for all receivers. */
   readonly seed: number

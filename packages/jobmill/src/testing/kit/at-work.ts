@@ -6,22 +6,7 @@ import type { JobContext } from '../../job/context.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Middleware } from '../../work/handler.ts'
 
-export interface AtWork {
-  /** Wraps every handler. */
-  readonly middleware: Middleware
-  readonly size: number
-  /** The number of started handlers, by kind. */
-  readonly started: ReadonlyMap<string, number>
-  /** The number of running handlers that wait for a limit, which only the clock can end. */
-  readonly waiting: number
-  /**
-   * Resolves when a running handler has ended or started to wait for a limit, however much real time it
-   * takes.
-   */
-  oneMoves(): Promise<void>
-  /** Calls the listener at every start. Returns a function that unsubscribes. */
-  onStart(listener: () => void): () => void
-}
+export type AtWork = ReturnType<typeof create>
 
 const perClock = new WeakMap<Platform, AtWork>()
 
@@ -31,7 +16,7 @@ export function atWork(platform: Platform): AtWork {
   return known
 }
 
-function create(): AtWork {
+function create() {
   const running = new Set<Promise<void>>()
   const started = new Map<string, number>()
   const listeners = new Set<() => void>()
@@ -57,34 +42,44 @@ function create(): AtWork {
     return { limit: { ...limit, acquire } }
   }
 
+  /** Wraps every handler. */
+  const middleware: Middleware = (context, next) => {
+    const { kind } = context.job
+    started.set(kind, (started.get(kind) ?? 0) + 1)
+    for (const listener of listeners) listener()
+    Object.assign(context, countWaits(context))
+    const work = next()
+    const ended = work
+      .then(
+        () => {},
+        () => {},
+      )
+      .finally(() => {
+        running.delete(ended)
+        moves()
+      })
+    running.add(ended)
+    return work
+  }
+
   return {
-    started,
+    middleware,
+    /** The number of started handlers, by kind. */
+    started: started as ReadonlyMap<string, number>,
+    /** The number of running handlers that wait for a limit, which only the clock can end. */
     get waiting() {
       return waiting
     },
     get size() {
       return running.size
     },
-    middleware(context, next) {
-      const { kind } = context.job
-      started.set(kind, (started.get(kind) ?? 0) + 1)
-      for (const listener of listeners) listener()
-      Object.assign(context, countWaits(context))
-      const work = next()
-      const ended = work
-        .then(
-          () => {},
-          () => {},
-        )
-        .finally(() => {
-          running.delete(ended)
-          moves()
-        })
-      running.add(ended)
-      return work
-    },
+    /**
+     * Resolves when a running handler has ended or started to wait for a limit, however much real time it
+     * takes.
+     */
     oneMoves: () => moved.promise,
-    onStart(listener) {
+    /** Calls the listener at every start. Returns a function that unsubscribes. */
+    onStart(listener: () => void): () => void {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },

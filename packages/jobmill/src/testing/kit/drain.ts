@@ -16,7 +16,7 @@ export interface DrainOptions {
   readonly rounds?: number
 }
 
-export interface DrainTools {
+interface DrainTools {
   readonly store: Pick<Store, 'instances' | 'counts' | 'queues'>
   readonly platform: TestPlatform
   readonly atWork: AtWork
@@ -50,15 +50,7 @@ export class DrainError extends Error {
 }
 
 /** The work that is left for this mill. */
-interface Outlook {
-  readonly idle: boolean
-  /** The number of waiting or running jobs, in all queues. */
-  readonly jobs: number
-  /** When the next job becomes due. Null when there is none. */
-  readonly nextMs: number | null
-}
-
-async function outlook({ store, platform, queues, kinds }: DrainTools): Promise<Outlook> {
+async function outlook({ store, platform, queues, kinds }: DrainTools) {
   const [counts, known] = await Promise.all([store.counts(), store.queues.list()])
   const served = queues().filter((name) => known.find((queue) => queue.name === name)?.workers !== 0)
   // The instance is unknown, so that the heartbeat reports the state and writes nothing.
@@ -82,7 +74,9 @@ async function outlook({ store, platform, queues, kinds }: DrainTools): Promise<
       !heartbeat.expired &&
       heartbeat.stageInMs !== 0 &&
       running === 0,
+    /** The number of waiting or running jobs, in all queues. */
     jobs: counts.reduce((sum, { ready, scheduled }) => sum + ready + scheduled, running),
+    /** When the next job becomes due. Null when there is none. */
     nextMs: times.length === 0 ? null : Math.min(...times),
   }
 }
@@ -140,30 +134,27 @@ async function nudge({ wake, platform, atWork }: DrainTools, limit: Budget): Pro
   if (total(atWork.started) === before) await platform.advanceToNextTimer()
 }
 
-interface Budget {
-  /** Counts one more round. */
-  spend(): void
-  /** Returns the result of the work, or throws DrainError if the budget is spent first. */
-  race<T>(work: Promise<T>): Promise<T>
-  end(): void
-}
+type Budget = ReturnType<typeof budget>
 
 /**
  * Job starts also use up the budget, because a chain of jobs that are ready at once never settles. `jobs` is
  * the number of existing jobs, whose starts are allowed in addition to the rounds.
  */
-function budget(atWork: AtWork, { rounds, jobs }: { rounds: number; jobs: number }): Budget {
+function budget(atWork: AtWork, { rounds, jobs }: { rounds: number; jobs: number }) {
   const before = new Map(atWork.started)
   const over = Promise.withResolvers<never>()
   over.promise.catch(() => {})
   let left = rounds + jobs
+  /** Counts one more round. */
   const spend = (): void => {
     left -= 1
     if (left >= 0) return
     const kinds = [...atWork.started].map(([kind, times]) => [kind, times - (before.get(kind) ?? 0)] as const)
     over.reject(new DrainError(rounds, Object.fromEntries(kinds.filter(([, times]) => times > 0))))
   }
-  return { spend, end: atWork.onStart(spend), race: (work) => Promise.race([work, over.promise]) }
+  /** Returns the result of the work, or throws DrainError if the budget is spent first. */
+  const race = <T>(work: Promise<T>): Promise<T> => Promise.race([work, over.promise])
+  return { spend, race, end: atWork.onStart(spend) }
 }
 
 function total(started: ReadonlyMap<string, number>): number {

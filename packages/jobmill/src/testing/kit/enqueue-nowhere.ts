@@ -18,11 +18,9 @@ export interface EnqueuedInside extends RecordedJob {
   readonly withCompletion: boolean
 }
 
-export interface Nowhere extends Inside {
-  enqueued(isDone: boolean): EnqueuedInside[]
-}
-
-export function enqueueNowhere(attempt: Attempt): Nowhere {
+export function enqueueNowhere(
+  attempt: Attempt,
+): Inside & { readonly enqueued: (isDone: boolean) => EnqueuedInside[] } {
   const written: NewJob[] = []
   const write = async (jobs: readonly NewJob[]) => {
     written.push(...jobs)
@@ -55,23 +53,17 @@ export function enqueueNowhere(attempt: Attempt): Nowhere {
 }
 
 /** The recorded jobs never run, so there is no result to wait for. */
-const noResults: Results = {
+const noResults: Pick<Results, 'add' | 'forget'> = {
   add(_id, waiter) {
     // Fails in a later turn, because the caller is not yet registered when this is called.
     systemPlatform.nextTurn(() => waiter.fail(noStore()))
     return () => {}
   },
-  ended: () => {},
   forget: () => {},
-  stop: () => {},
 }
 
 function noStore(): JobmillError {
-  return new JobmillError(
-    'MILL_NOT_STARTED',
-    'runJob has no store, so jobs that a handler enqueues have no result',
-    {
-      fix: 'Use testMill to test a handler that awaits other jobs',
-    },
-  )
+  const what = 'runJob has no store, so jobs that a handler enqueues have no result'
+  const fix = 'Use testMill to test a handler that awaits other jobs'
+  return new JobmillError('MILL_NOT_STARTED', what, { fix })
 }

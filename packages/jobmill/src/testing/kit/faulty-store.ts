@@ -2,8 +2,8 @@
  * A store with fault injection: failing calls, lost replies, and calls or replies that wait until they are
  * released.
  */
-import { JobmillError, quote } from '../../job/errors.ts'
-import { checkObjectKeys, nearest } from '../../job/options/known-keys.ts'
+import { invalidValue, JobmillError } from '../../job/errors.ts'
+import { checkObjectKeys, didYouMean } from '../../job/options/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import type { Store } from '../../store/store.ts'
 import { BENEATH, type Layered } from './in-flight.ts'
@@ -107,16 +107,12 @@ export function faultyStore<S extends Store<never>>(store: S): S & Faults {
   return Object.assign(own, controls, layered)
 }
 
-interface Plans {
-  add(verb: Verb, times: number | undefined, plan: Plan): void
-  next(verb: Verb): Plan | undefined
-  clear(): void
-}
+type Plans = ReturnType<typeof plans>
 
-function plans(): Plans {
+function plans() {
   const waiting = new Map<Verb, { readonly plan: Plan; left: number }[]>()
   return {
-    add(verb, times = 1, plan) {
+    add(verb: Verb, times: number = 1, plan: Plan) {
       checkVerb(verb)
       const left =
         times === Number.POSITIVE_INFINITY
@@ -124,7 +120,7 @@ function plans(): Plans {
           : checkWhole(times, 'options.times', { least: 1, most: Number.MAX_SAFE_INTEGER })
       waiting.set(verb, [...(waiting.get(verb) ?? []), { plan, left }])
     },
-    next(verb) {
+    next(verb: Verb) {
       const queue = waiting.get(verb)
       const [first] = queue ?? []
       if (first === undefined) return undefined
@@ -139,12 +135,8 @@ function plans(): Plans {
 /** A plan for a misspelled verb would never apply. */
 function checkVerb(verb: Verb): void {
   if (ALL_VERBS.includes(verb)) return
-  const near = nearest(verb, ALL_VERBS)
-  throw new JobmillError('OPTION_INVALID', 'is not a verb of the store', {
-    field: 'verb',
-    value: quote(verb),
-    fix: near === undefined ? `Use one of ${ALL_VERBS.join(', ')}` : `Did you mean "${near}"?`,
-  })
+  const fix = didYouMean(verb, ALL_VERBS, `Use one of ${ALL_VERBS.join(', ')}`)
+  throw invalidValue('verb', verb, 'is not a verb of the store', fix)
 }
 
 function unavailable(verb: Verb): JobmillError {

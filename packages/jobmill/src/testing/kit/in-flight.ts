@@ -23,15 +23,6 @@ export function withoutFaults(store: Store<never>): Store {
   return isLayered(store) ? withoutFaults(store[BENEATH].get()) : store
 }
 
-export interface InFlight {
-  readonly track: <S extends Store<never>>(store: S) => S
-  readonly nextTurn: (task: () => void) => void
-  /** Something started or ended: the count of quiet turns starts over. */
-  readonly touch: () => void
-  /** Resolves when nothing was in flight and `isQuiet` was true for several turns in a row. */
-  readonly settled: (isQuiet: () => boolean) => Promise<void>
-}
-
 /**
  * Calls, next-turn tasks and timers are tracked. Between them runs user code that may await a few turns, such
  * as a stream or a chain of setImmediate. Five turns cover that and cost microseconds. For handlers that take
@@ -44,7 +35,7 @@ const TRACKED = ALL_VERBS.filter((verb) => verb !== 'notifier.wait')
 
 const turn = (): Promise<void> => new Promise((resolve) => systemPlatform.nextTurn(resolve))
 
-export function inFlight(): InFlight {
+export function inFlight() {
   const known = new WeakMap<object, Store<never>>()
   const calls = new Set<Promise<unknown>>()
   let turns = 0
@@ -79,7 +70,7 @@ export function inFlight(): InFlight {
 
   return {
     track,
-    nextTurn(task) {
+    nextTurn: (task: () => void) => {
       turns += 1
       touched += 1
       systemPlatform.nextTurn(() => {
@@ -87,8 +78,10 @@ export function inFlight(): InFlight {
         task()
       })
     },
+    /** Something started or ended: the count of quiet turns starts over. */
     touch: () => void (touched += 1),
-    async settled(isQuiet) {
+    /** Resolves when nothing was in flight and `isQuiet` was true for several turns in a row. */
+    async settled(isQuiet: () => boolean): Promise<void> {
       for (let quiet = 0, last = touched; quiet < QUIET_TURNS; quiet += 1) {
         // A database may be slow: await it instead of polling.
         while (calls.size > 0) await Promise.race(calls)

@@ -82,6 +82,6 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
 
 function notWorking(): JobmillError {
   return new JobmillError('MILL_NOT_STARTED', 'drain needs a started mill', {
-    fix: 'Remove start: false or call start(), and drain before stop()',
+    fix: 'Remove start: false, or call start(). Call drain() before stop()',
   })
 }

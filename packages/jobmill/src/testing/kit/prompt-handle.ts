@@ -3,9 +3,8 @@
  * by polling. On a clock that does not move the poll would never happen, and a handler that awaits two jobs
  * would hang.
  */
-import { jobHandle } from '../../enqueue/job-handle.ts'
+import { valueOf } from '../../enqueue/job-handle.ts'
 import { runApi } from '../../enqueue/run.ts'
-import type { Results } from '../../enqueue/results.ts'
 import type { JobHandle, ResultOptions } from '../../job/handle.ts'
 import { checkObject } from '../../job/options/known-keys.ts'
 import { isEnded } from '../../job/state.ts'
@@ -49,9 +48,14 @@ function promptHandle<Handle extends JobHandle>(
     const signals = options.signal === undefined ? [answered.signal] : [options.signal, answered.signal]
     // The regular wait handles everything except the poll: timeout, signal, and the stop of the mill.
     const usual = handle.result({ ...options, signal: AbortSignal.any(signals) })
-    const asked = untilEnded(handle.id, tools, { mayAppear, signal: answered.signal })
+    const asked = async (): Promise<unknown> => {
+      const answer = await untilEnded(handle.id, tools, { mayAppear, signal: answered.signal })
+      // The regular wait comes first: it knows the result of a job that ended here and is not retained.
+      await new Promise<void>((resolve) => tools.platform.nextTurn(resolve))
+      return valueOf(handle.id, answer)
+    }
     try {
-      return await Promise.race([usual, asked.then((answer) => valueOf(handle.id, answer, tools))])
+      return await Promise.race([usual, asked()])
     } finally {
       usual.catch(() => {})
       answered.abort()
@@ -78,21 +82,6 @@ async function untilEnded(
     listeners.delete(changed.resolve)
     if (isKnown || signal.aborted) return answer ?? null
   }
-}
-
-/** Converts a stored result to what `result()` returns. */
-function valueOf(id: string, answer: JobResult | null, { platform }: PromptTools): Promise<unknown> {
-  const results: Results = {
-    add(_id, waiter) {
-      // Settles in a later turn, because the caller is not yet registered when this is called.
-      platform.nextTurn(() => waiter.settle(answer))
-      return () => {}
-    },
-    ended: () => {},
-    forget: () => {},
-    stop: () => {},
-  }
-  return jobHandle(id, { results, platform }).result()
 }
 
 type Options = { readonly tx?: unknown; readonly withCompletion?: boolean } | undefined

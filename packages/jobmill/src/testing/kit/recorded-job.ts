@@ -1,22 +1,14 @@
 /** A recorded job: everything an enqueue can set, with defaults filled in. */
 import { DEDUPE_SCOPES, type Dedupe, type DedupeScope, type NewJob } from '../../job/new-job.ts'
 
-export interface RecordedJob<Payload = unknown> {
-  readonly id: string
-  readonly kind: string
-  readonly queue: string
+export interface RecordedJob<Payload = unknown> extends Omit<
+  NewJob,
+  'payload' | 'metadata' | 'dedupe' | 'first'
+> {
   /** After the conversion to JSON and back. */
   readonly payload: Payload
-  readonly priority: number
-  readonly maxAttempts: number
-  /** The delay until it is due, or the given instant. */
-  readonly delayMs: number
-  readonly dueAt: number | null
-  readonly timeoutMs: number | null
-  readonly tags: readonly string[]
   readonly metadata: Readonly<Record<string, unknown>> | null
-  readonly orderKey: string | null
-  /** The key as given. The rest of `dedupe` is next to it. */
+  /** The key without its scope; `dedupe` has it too, with the other options. */
   readonly dedupeKey: string | null
   readonly dedupe: RecordedDedupe | null
 }
@@ -27,21 +19,12 @@ export interface RecordedDedupe extends Omit<Dedupe, 'key'> {
 }
 
 export function recordedJob(job: NewJob): RecordedJob {
-  const { id, kind, queue, priority, maxAttempts, delayMs, dueAt, timeoutMs, tags, orderKey } = job
+  const { first: _first, ...rest } = job
   const dedupe = job.dedupe === null ? null : recordedDedupe(job.dedupe)
   return {
-    id,
-    kind,
-    queue,
+    ...rest,
     payload: JSON.parse(job.payload) as unknown,
-    priority,
-    maxAttempts,
-    delayMs,
-    dueAt,
-    timeoutMs,
-    tags,
     metadata: job.metadata === null ? null : (JSON.parse(job.metadata) as Record<string, unknown>),
-    orderKey,
     dedupeKey: dedupe?.key ?? null,
     dedupe,
   }

@@ -6,8 +6,7 @@ import type { JobDefinition } from '../../job/definition.ts'
 import { type InterruptionCause, isInterruption } from '../../job/attempt/interruption.ts'
 import { jsonText } from '../../job/text/json-text.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
-import { checkDraw, checkWait } from '../../job/limit/limit-draw.ts'
-import type { LimitDraw, LimitInside, Permit } from '../../job/limit/limit-handle.ts'
+import { checkDraw, checkWait, type LimitInside, type Permit } from '../../job/limit/limit-handle.ts'
 import { checkName } from '../../job/names.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import type { Outcome } from '../../job/attempt/outcome.ts'
@@ -111,7 +110,7 @@ const BOUNDLESS: LimitInside = {
   drain: async (name) => void checkName(name, 'limit'),
 }
 
-function granted(name: string, draw: number | LimitDraw | undefined): Permit {
+function granted(name: string, draw: Parameters<typeof checkDraw>[1]): Permit {
   return { ...checkDraw(name, draw), release: async () => {}, [Symbol.asyncDispose]: async () => {} }
 }
 
@@ -137,7 +136,7 @@ function leaseFor(
     waitedMs: 0,
     ...info,
     attempt: checkWhole(attempt, 'options.attempt', BOUNDS.maxAttempts),
-    payload: jsonText(payload, 'payload', DEFAULTS.payloadLimitBytes),
+    payload: jsonText(payload, 'payload', DEFAULTS.payloadLimitBytes, 'Pass a smaller payload'),
     metadata: metadata === null ? null : JSON.stringify(metadata),
   }
 }

@@ -1,7 +1,7 @@
 /** A mill for tests: in memory, with a fake clock, and with everything it did on record. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { Duration } from '../../job/duration.ts'
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue } from '../../job/errors.ts'
 import type { MillEvent } from '../../job/events.ts'
 import type { JobKind } from '../../job/job-kind.ts'
 import { type Platform, systemPlatform } from '../../platform/platform.ts'
@@ -76,7 +76,10 @@ export async function testMill<S extends Store<never> = FullStore<SqliteTx>, Con
     start = true,
     ...rest
   } = options
-  if (inline && !start) throw contradiction()
+  if (inline && !start) {
+    const fix = 'Remove start or inline: a mill that runs jobs inline must be started'
+    throw invalidValue('start', start, 'cannot be combined with inline', fix, 'OPTION_CONFLICT')
+  }
   const store = platform.track(checkStore(await (choose ?? memoryStore)(platform)))
   const answers = { store: withoutFaults(store), platform }
   const atWork = handlersOn(platform)
@@ -122,19 +125,8 @@ function around(own: readonly Middleware[], options: readonly Middleware[] = [])
 
 function checkStore(store: unknown): Store {
   if (typeof store === 'object' && store !== null && 'claim' in store) return store as Store
-  throw new JobmillError('OPTION_INVALID', 'must return a store', {
-    field: 'store',
-    value: quote(store),
-    fix: 'Pass a function that returns one: (platform) => postgres(url, { clock: platform.now })',
-  })
-}
-
-function contradiction(): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'cannot be combined with inline', {
-    field: 'start',
-    value: 'false',
-    fix: 'Remove start or inline: a mill that runs jobs inline must be started',
-  })
+  const fix = 'Pass a function that returns one: (platform) => postgres(url, { clock: platform.now })'
+  throw invalidValue('store', store, 'must return a store', fix)
 }
 
 async function memoryStore(platform: Platform): Promise<FullStore<SqliteTx>> {
@@ -151,7 +143,7 @@ async function memoryStore(platform: Platform): Promise<FullStore<SqliteTx>> {
 
 /**
  * The only store timer that does not keep a process alive checks for writes of other processes. No other
- * process writes to an in-memory store, and the checks would be 180,000 timers in an hour.
+ * process writes to an in-memory store, and the checks would be 144,000 timers in an hour.
  */
 function withoutProbes(platform: Platform): Platform {
   return {

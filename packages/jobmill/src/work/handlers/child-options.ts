@@ -3,8 +3,9 @@ import { DEFAULTS } from '../../job/defaults.ts'
 import type { JobPolicy } from '../../job/declaration.ts'
 import type { JobHandler } from '../../job/definition.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
-import { type ErrorCode, JobmillError, pathOf, quote } from '../../job/errors.ts'
+import { type ErrorCode, invalidValue, JobmillError, pathOf, quote } from '../../job/errors.ts'
 import { isInterruption } from '../../job/attempt/interruption.ts'
+import { isOptions } from '../../job/options/known-keys.ts'
 
 type Policy = JobPolicy & Pick<JobHandler<never, unknown, never, never>, 'retryIf'>
 
@@ -68,12 +69,9 @@ export function graceMs(reason: unknown, killAfterMs: number): number {
 }
 
 export function checkEnv(value: unknown, field: string, code: ErrorCode): Readonly<Record<string, string>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new JobmillError(code, 'must be an object', {
-      field,
-      value: quote(value),
-      fix: 'Pass an object of strings such as { LANG: "C" }',
-    })
+  if (!isOptions(value)) {
+    const fix = 'Pass an object of strings such as { LANG: "C" }'
+    throw invalidValue(field, value, 'must be an object', fix, code)
   }
   for (const [name, text] of Object.entries(value)) {
     if (name === '' || name.includes('=') || name.includes('\u0000')) {
@@ -91,7 +89,7 @@ export function checkEnv(value: unknown, field: string, code: ErrorCode): Readon
 export function checkTexts(value: unknown, field: string, code: ErrorCode): readonly string[] {
   if (!Array.isArray(value)) {
     const fix = 'Pass an array of strings such as ["a", "b"]'
-    throw new JobmillError(code, 'must be an array', { field, value: quote(value), fix })
+    throw invalidValue(field, value, 'must be an array', fix, code)
   }
   return value.map((text, at) => checkText(text, `${field}[${at}]`, code))
 }

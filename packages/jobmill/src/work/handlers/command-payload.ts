@@ -1,6 +1,6 @@
 /** Checks the payload of a command against the options. */
 import { type Duration, timeoutMs } from '../../job/duration.ts'
-import { JobmillError, pathOf, quote } from '../../job/errors.ts'
+import { invalidValue, JobmillError, pathOf } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkEnv, checkTexts, type ChildPlan, environment } from './child-options.ts'
 import type { Program } from './process-group.ts'
@@ -92,5 +92,5 @@ async function checkCwd(cwd: unknown, root: string | undefined): Promise<string>
 }
 
 function unfit(field: string, value: unknown, what: string, fix: string): JobmillError {
-  return new JobmillError('PAYLOAD_INVALID', what, { field, value: quote(value), fix })
+  return invalidValue(field, value, what, fix, 'PAYLOAD_INVALID')
 }

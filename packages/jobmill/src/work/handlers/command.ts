@@ -26,8 +26,8 @@ export interface CommandOptions extends ChildOptions {
   /** The allowed programs: absolute paths, or bare names, which are resolved through PATH once. */
   readonly programs: readonly string[]
   /**
-   * Commands run here, or in a directory inside it that the payload names. Default: the working directory of
-   * this process.
+   * Commands run here, or in a directory inside it that the payload names. If omitted, payloads cannot name a
+   * directory. Default: the working directory of this process.
    */
   readonly root?: string
   /**

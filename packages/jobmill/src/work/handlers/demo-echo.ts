@@ -7,7 +7,7 @@ import type { JobContext } from '../../job/context.ts'
 import { BOUNDS } from '../../job/defaults.ts'
 import { defineJob } from '../../job/definition.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
-import { isJobmillError, JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue, isJobmillError, type JobmillError } from '../../job/errors.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { systemPlatform } from '../../platform/platform.ts'
@@ -31,7 +31,7 @@ export interface DemoEchoPayload {
 export const demoEcho = defineJob({
   kind: 'demo.echo',
   async run({ payload, attempt, signal, log }: JobContext<DemoEchoPayload>): Promise<{ echo: unknown }> {
-    const asked = await orDead(() => checked(payload))
+    const asked = orDead(() => checked(payload))
     log('echo', { attempt, sleepMs: asked.sleepMs })
     await sleep(systemPlatform, asked.sleepMs, signal)
     signal.throwIfAborted()
@@ -42,15 +42,7 @@ export const demoEcho = defineJob({
   },
 })
 
-interface Asked {
-  readonly sleepMs: number
-  readonly dead: string | undefined
-  readonly throttled: Throttled | undefined
-  readonly message: string
-  readonly failsIn: (attempt: number) => boolean
-}
-
-function checked(payload: DemoEchoPayload): Asked {
+function checked(payload: DemoEchoPayload) {
   checkObjectKeys(payload, 'payload', ['sleep', 'fail', 'failTimes', 'throttle', 'dead', 'value'])
   const { fail = false, failTimes, dead } = payload
   if (typeof fail !== 'string' && typeof fail !== 'boolean') {
@@ -59,16 +51,14 @@ function checked(payload: DemoEchoPayload): Asked {
   if (dead !== undefined && typeof dead !== 'string') {
     throw unfit('payload.dead', dead, 'must be a string', 'Pass the reason as a string, or omit it')
   }
-  const times =
-    failTimes === undefined
-      ? undefined
-      : checkWhole(failTimes, 'payload.failTimes', { least: 0, most: BOUNDS.maxAttempts.most })
+  const bounds = { least: 0, most: BOUNDS.maxAttempts.most }
+  const times = failTimes === undefined ? undefined : checkWhole(failTimes, 'payload.failTimes', bounds)
   return {
     sleepMs: durationMs(payload.sleep ?? 0, 'payload.sleep'),
     dead,
     throttled: throttledBy(payload.throttle),
     message: typeof fail === 'string' && fail !== '' ? fail : 'failed as requested',
-    failsIn: (attempt) => (times === undefined ? fail !== false : attempt <= times),
+    failsIn: (attempt: number) => (times === undefined ? fail !== false : attempt <= times),
   }
 }
 
@@ -81,12 +71,12 @@ function throttledBy(throttle: DemoEchoPayload['throttle']): Throttled | undefin
 }
 
 function unfit(field: string, value: unknown, what: string, fix: string): JobmillError {
-  return new JobmillError('PAYLOAD_INVALID', what, { field, value: quote(value), fix })
+  return invalidValue(field, value, what, fix, 'PAYLOAD_INVALID')
 }
 
-async function orDead<T>(check: () => T | Promise<T>): Promise<T> {
+function orDead<T>(check: () => T): T {
   try {
-    return await check()
+    return check()
   } catch (error) {
     if (isJobmillError(error)) throw new Dead(error.message)
     throw error

@@ -4,11 +4,10 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { JobContext, JobLog } from '../../job/context.ts'
 import { systemPlatform, type Timer } from '../../platform/platform.ts'
-import { environment, graceMs } from './child-options.ts'
+import { type ChildPlan, environment, graceMs } from './child-options.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { type Answer, readAnswer, requestLine } from './pool-messages.ts'
-import type { PoolPlan } from './pool-options.ts'
-import { type Exit, exitText, type ProcessGroup, startGroup } from './process-group.ts'
+import { type Exit, exitText, type ProcessGroup, type Program, startGroup } from './process-group.ts'
 
 const LONGEST_LINE_BYTES = 2 * 1024 * 1024
 /** A child that lived this long did not fail at startup. */
@@ -22,7 +21,7 @@ interface Request {
 
 /** Rejects when the program cannot be started. `onLeave` is called when the child accepts no more jobs. */
 export async function startPoolChild(
-  plan: PoolPlan,
+  plan: ChildPlan & Program,
   onLeave: (child: PoolChild) => void,
 ): Promise<PoolChild> {
   const group = await startGroup({ ...plan, env: environment(plan) })

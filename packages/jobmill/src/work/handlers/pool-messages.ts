@@ -63,12 +63,7 @@ export function resultOf({ status, result, message, ...waits }: Answer): unknown
   }
 }
 
-function waitOf({
-  retryAfterMs,
-  retry_after_secs: seconds,
-}: Pick<Answer, 'retryAfterMs' | 'retry_after_secs'>): {
-  retryAfter?: number
-} {
+function waitOf({ retryAfterMs, retry_after_secs: seconds }: Partial<Answer>): { retryAfter?: number } {
   const ms = retryAfterMs ?? (typeof seconds === 'number' ? Math.round(seconds * 1_000) : undefined)
   return ms === undefined ? {} : { retryAfter: ms }
 }

@@ -14,7 +14,10 @@ const LINGER_MS = 1_000
 const LOOK_EVERY_MS = 20
 /** The maximum number of scans for processes started during the kill. */
 const MOST_SWEEPS = 50
-/** The maximum number of scans in a row that find none, while unrelated processes end all the time. */
+/**
+ * The maximum number of scans in a row that find no process of the program, but during which some process
+ * ended and may have started another. On a busy machine, unrelated processes end all the time.
+ */
 const MOST_UNSURE = 10
 
 export interface Program {
@@ -118,8 +121,8 @@ export class ProcessGroup {
   }
 
   /**
-   * Kills processes started in the meantime, and waits for those that take a moment to die. Only a scan that
-   * finds none is the end: a process that is gone may have started the next one.
+   * Kills processes started in the meantime, and waits for those that take a moment to die. Repeats until a
+   * scan finds none, because a process that has exited may have started another.
    */
   async #killStrays(): Promise<void> {
     let unsure = 0

@@ -1,7 +1,7 @@
 /** The allow-list of commands: which programs a payload may name, and the file of each. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue, JobmillError } from '../../job/errors.ts'
 import { checkTexts } from './child-options.ts'
 
 /** Maps the name in the list and in payloads to the file. */
@@ -23,11 +23,8 @@ function fileOf(name: string, field: string): string {
   // Checked when it is started: it may be installed later.
   if (isAbsolute(name)) return name
   if (name === '' || name.includes('/')) {
-    throw new JobmillError('OPTION_INVALID', 'must be an absolute path or a bare name', {
-      field,
-      value: quote(name),
-      fix: 'Pass a path that starts with /, or a name that PATH resolves',
-    })
+    const fix = 'Pass a path that starts with /, or a name that PATH resolves'
+    throw invalidValue(field, name, 'must be an absolute path or a bare name', fix)
   }
   const found = (process.env['PATH'] ?? '')
     .split(delimiter)
@@ -36,11 +33,7 @@ function fileOf(name: string, field: string): string {
     .map((folder) => join(folder, name))
     .find((file) => isProgram(file))
   if (found !== undefined) return found
-  throw new JobmillError('OPTION_INVALID', 'was not found in PATH', {
-    field,
-    value: quote(name),
-    fix: 'Install it, or pass its absolute path',
-  })
+  throw invalidValue(field, name, 'was not found in PATH', 'Install it, or pass its absolute path')
 }
 
 function isProgram(file: string): boolean {

@@ -24,8 +24,8 @@ interface Stat {
 const KERNEL_THREAD = 0x20_00_00
 
 /**
- * The number of processes that are read without a pause. Each is read and signalled at once, because a
- * short-lived one would start the next in between.
+ * How many processes to read before yielding to the event loop. A marked process is signalled as soon as it
+ * is read, because a short-lived one could otherwise start another process and end first.
  */
 const BATCH = 50
 

@@ -2,7 +2,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
-import { JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue } from '../../job/errors.ts'
 import { checkText } from './child-options.ts'
 
 /** The real path of an existing root. */
@@ -13,11 +13,8 @@ export function checkRoot(root: unknown, field: string): string {
   } catch {
     // Reported below, like any other path that is not a directory.
   }
-  throw new JobmillError('OPTION_INVALID', 'must be an existing directory', {
-    field,
-    value: quote(root),
-    fix: 'Create it first, or pass an existing directory',
-  })
+  const fix = 'Create it first, or pass an existing directory'
+  throw invalidValue(field, root, 'must be an existing directory', fix)
 }
 
 /** The real path of a directory inside `root`. Relative paths start there. */
@@ -25,18 +22,12 @@ export async function directoryInside(root: string, value: unknown, field: strin
   const path = resolve(root, checkText(value, field, 'PAYLOAD_INVALID'))
   const real = await realDirectory(path)
   if (real === null) {
-    throw new JobmillError('PAYLOAD_INVALID', 'must be an existing directory', {
-      field,
-      value: quote(value),
-      fix: 'Create it before the job runs, or omit it',
-    })
+    const fix = 'Create it before the job runs, or omit it'
+    throw invalidValue(field, value, 'must be an existing directory', fix, 'PAYLOAD_INVALID')
   }
   if (isInside(root, real)) return real
-  throw new JobmillError('PAYLOAD_INVALID', 'is outside of the root that commands may run in', {
-    field,
-    value: quote(value),
-    fix: 'Use a directory inside the root, or omit it',
-  })
+  const fix = 'Use a directory inside the root, or omit it'
+  throw invalidValue(field, value, 'is outside of the root that commands may run in', fix, 'PAYLOAD_INVALID')
 }
 
 function isInside(root: string, path: string): boolean {

@@ -1,15 +1,16 @@
 /**
  * The heartbeat of an instance, on its own timer: one statement that renews the lease when due and returns
- * everything the instance must know. An instance that could not renew for one lease, by its own monotonic
- * clock, considers itself lost without asking the database.
+ * everything the instance must know. It is slower while the instance is idle. An instance that could not
+ * renew for one lease, by its own monotonic clock, considers itself lost without asking the database.
  */
+import type { Trouble } from '../../job/attempt/trouble.ts'
 import type { Platform, Timer } from '../../platform/platform.ts'
 import { within } from '../../platform/within.ts'
 import type { DutyBid } from '../../store/types/duty.ts'
 import type { Heartbeat, HeartbeatRequest } from '../../store/types/instance.ts'
 import { contact as createContact } from './contact.ts'
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions extends Trouble {
   readonly renew: (
     request: Pick<HeartbeatRequest, 'leaseMs' | 'renewEveryMs' | 'queues' | 'duties'>,
   ) => Promise<Heartbeat>
@@ -18,7 +19,7 @@ export interface HeartbeatOptions {
   readonly queues: () => readonly string[]
   /** The duties this instance can lead. */
   readonly duties: () => readonly DutyBid[]
-  readonly heard: (heartbeat: Heartbeat) => void
+  readonly onHeartbeat: (heartbeat: Heartbeat) => void
   /**
    * This instance lost all its leases. `blocked`: because this process stalled, not because the database was
    * unreachable.
@@ -31,23 +32,16 @@ export interface HeartbeatOptions {
   readonly leaseMs: number
   readonly renewEveryMs: number
   readonly everyMs: number
+  /** Omitted: the pace never changes. See docs/internals/decisions/many-processes.md. */
+  readonly idle?: IdlePace
   readonly platform: Platform
-  readonly failing: (error: unknown) => void
-  readonly working: () => void
 }
 
-export interface HeartbeatService {
-  /** The instance was just registered. `sentAt` is when that was sent, on the monotonic clock. */
-  start(sentAt: number): void
-  /** Brings the next heartbeat forward. */
-  hurry(): void
-  stop(): Promise<void>
-  /**
-   * False from the end of the lease until it is renewed. Based on the clock, because the timer may be late.
-   */
-  readonly alive: boolean
-  /** Whether this instance may consider silent instances dead. See contact.ts. */
-  readonly isSteady: boolean
+interface IdlePace {
+  /** How often a heartbeat is sent while the instance is idle. */
+  readonly everyMs: number
+  /** Whether nothing waits that only a heartbeat can notice, as far as this instance knows. */
+  readonly isIdle: () => boolean
 }
 
 /** Events due within this time share a heartbeat. */
@@ -56,7 +50,7 @@ const LEAST_DUE_MS = 25
 /** The minimum distance between heartbeats, however often one is requested. */
 const LEAST_APART_MS = 100
 
-export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
+export function heartbeatService(options: HeartbeatOptions) {
   const { platform, leaseMs } = options
   const deadlineMs = Math.ceil(leaseMs / 3)
   const monotonic = (): number => platform.monotonic()
@@ -73,6 +67,9 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
   let heartbeatAt = Number.NEGATIVE_INFINITY
   let gapMs = 0
   let nextAt = Number.POSITIVE_INFINITY
+  /** When this instance last knew of work. */
+  let activeAt = Number.NEGATIVE_INFINITY
+  let paceMs = options.everyMs
 
   /** A renewal counts from when it was sent: the lease lasts at least from then. */
   function renewed(sentAt: number): void {
@@ -107,7 +104,9 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
     const sentAt = platform.monotonic()
     gapMs = sentAt - heartbeatAt
     heartbeatAt = sentAt
-    const isDue = !alive || sentAt - renewedAt >= options.renewEveryMs
+    // At the pace of an idle instance, the next heartbeat may be too late for the renewal.
+    const slackMs = paceMs - options.everyMs
+    const isDue = !alive || sentAt - renewedAt + slackMs >= options.renewEveryMs
     const request = {
       leaseMs,
       renewEveryMs: isDue ? 0 : leaseMs,
@@ -132,14 +131,24 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
       renewed(registeredAt)
     }
     options.working()
-    options.heard(heartbeat)
+    options.onHeartbeat(heartbeat)
+    choosePace(!showsWork(heartbeat))
     nextIn(soonest(heartbeat))
   }
 
+  /** After the last sign of work, the pace stays fast for as long as a slow one would take. */
+  function choosePace(isCalm: boolean): void {
+    const { everyMs, idle } = options
+    const now = platform.monotonic()
+    if (!isCalm || idle?.isIdle() !== true) activeAt = now
+    paceMs = idle !== undefined && now - activeAt >= idle.everyMs ? Math.max(everyMs, idle.everyMs) : everyMs
+  }
+
   function nextIn(dueMs: number | null): void {
-    const { everyMs } = options
     // Jitter, so that the processes do not send at once.
-    const ms = everyMs * (0.95 + platform.random() / 10)
+    const jitter = 0.95 + platform.random() / 10
+    const renewInMs = renewedAt + options.renewEveryMs - platform.monotonic()
+    const ms = Math.min(paceMs, Math.max(options.everyMs, renewInMs)) * jitter
     again(hurried ? soonMs() : Math.min(ms, dueMs === null ? ms : Math.max(dueMs, LEAST_DUE_MS)))
   }
 
@@ -167,6 +176,7 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
       .catch((error: unknown) => {
         contact.failed()
         options.failing(error)
+        choosePace(false)
         nextIn(null)
       })
       .finally(() => {
@@ -176,25 +186,36 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
       })
   }
 
-  const isAlive = (): boolean => alive && platform.monotonic() < renewedAt + leaseMs
-
   return {
+    /**
+     * False from the end of the lease until it is renewed. Based on the clock, because the timer may be late.
+     */
     get alive() {
-      return isAlive()
+      return alive && platform.monotonic() < renewedAt + leaseMs
     },
+    /** Whether this instance may consider silent instances dead. See contact.ts. */
     get isSteady() {
       return contact.isSteady
     },
-    start(sentAt) {
+    /** The instance was just registered. `sentAt` is when that was sent, on the monotonic clock. */
+    start(sentAt: number) {
       stopped = false
       heartbeatAt = sentAt
+      activeAt = sentAt
       contact.answered(sentAt)
       renewed(sentAt)
       again(0)
     },
+    /** Brings the next heartbeat forward. */
     hurry() {
       if (beating === null) sooner()
       else hurried = true
+    },
+    /** Ends the pace of an idle instance: there may be work. Called for every job, so it must be cheap. */
+    wake(now: number) {
+      activeAt = now
+      // During a heartbeat, its end chooses the pace.
+      if (beating === null && nextAt > now + options.everyMs) again(options.everyMs)
     },
     async stop() {
       stopped = true
@@ -203,6 +224,21 @@ export function heartbeatService(options: HeartbeatOptions): HeartbeatService {
       await beating
     },
   }
+}
+
+/** Whether a heartbeat found work that this or another instance has to do soon. */
+function showsWork(found: Heartbeat): boolean {
+  const { alive, ready, quarantined, expired, cancels, stageInMs, budgetInMs, scheduleInMs } = found
+  return (
+    !alive ||
+    ready ||
+    quarantined ||
+    expired ||
+    cancels.length > 0 ||
+    stageInMs === 0 ||
+    budgetInMs !== null ||
+    scheduleInMs === 0
+  )
 }
 
 /** When the next work is due for which no notification is sent. */

@@ -1,6 +1,6 @@
 /** `complete(tx)`: the fenced finish of an attempt in a transaction of the user. */
 import { decide, type Ended } from '../../job/attempt/decide.ts'
-import { JobmillError } from '../../job/errors.ts'
+import { isJobmillError, JobmillError } from '../../job/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue/queue-settings.ts'
 import type { Finish, Finished } from '../../store/types/finish.ts'
 import type { Attempt } from '../attempt.ts'
@@ -66,6 +66,7 @@ async function write(
     }
   } catch (error) {
     attempt.completedInTx = before !== undefined
+    if (isJobmillError(error) && error.code === 'TX_STALE') attempt.stale = error
     throw error
   }
   throw new JobmillError('LEASE_LOST', `this attempt no longer holds job ${attempt.lease.id}`, {

@@ -3,6 +3,7 @@
  * statement. A failed write is retried until the database answers; the lease token decides whether it still
  * counts. finish-alone.ts handles items that keep failing on their own.
  */
+import type { Trouble } from '../../job/attempt/trouble.ts'
 import { isDataError, isJobmillError } from '../../job/errors.ts'
 import { type Pauses, pauses } from '../../platform/pauses.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -27,14 +28,12 @@ export interface Finisher {
   readonly idle: () => Promise<void>
 }
 
-export interface FinisherOptions {
+export interface FinisherOptions extends Trouble {
   readonly finish: (items: readonly Finish[], options?: { readonly rehearse: boolean }) => Promise<Finished[]>
   readonly platform: Platform
   /** The maximum number of items per write (default 500), and of concurrent writes (default 1). */
   readonly perWrite?: number
   readonly width?: number
-  readonly failing: (error: unknown) => void
-  readonly working: () => void
 }
 
 export function finisher(options: FinisherOptions): Finisher {
@@ -70,7 +69,7 @@ export function finisher(options: FinisherOptions): Finisher {
       if (!isData && (tries % TRIES_TOGETHER !== 0 || perWrite === 1)) continue
       const left = await apart(batch, pause)
       const isNoneWritten = !isData && left.length === batch.length && batch.length > 1
-      // Nothing was written: the database is in trouble, and no item is at fault. Next time other items come
+      // No item was written, so the database is failing. Rotate the batch so that another item is tried
       // first.
       if (isNoneWritten && !(await isNextWritten(pause))) {
         batch = [...batch.slice(1), ...batch.slice(0, 1)]

@@ -269,6 +269,7 @@ describe('the options', () => {
     [{ programs, root: '/no/such/folder' }, 'OPTION_INVALID', 'commandJob.root'],
     [{ programs, root: node }, 'OPTION_INVALID', 'commandJob.root'],
     [{ programs, env: { A: 1 } }, 'OPTION_INVALID', 'commandJob.env.A'],
+    [{ programs, env: new Map([['A', '1']]) }, 'OPTION_INVALID', 'commandJob.env'],
     [{ programs, inheritEnv: 'HOME' }, 'OPTION_INVALID', 'commandJob.inheritEnv'],
     [{ programs, killAfter: -1 }, 'DURATION_INVALID', 'commandJob.killAfter'],
     [{ programs, killafter: 1 }, 'OPTION_UNKNOWN', 'commandJob.killafter'],

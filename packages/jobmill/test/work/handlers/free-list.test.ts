@@ -1,4 +1,4 @@
-/** Who gets a free item, in which order, and how a wait ends. */
+/** Which waiter gets a free item, in which order, and how a wait ends. */
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import { FreeList } from '../../../src/work/handlers/free-list.ts'

@@ -3,8 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { JobDefinition } from '../../../src/job/definition.ts'
-import type { WorkerPoolOptions } from '../../../src/work/handlers/pool-options.ts'
-import { workerPool } from '../../../src/work/handlers/worker-pool.ts'
+import { workerPool, type WorkerPoolOptions } from '../../../src/work/handlers/worker-pool.ts'
 import { aFolder } from './processes.ts'
 
 /** What a request can ask for; by default the answer is the pid and the request. */

@@ -3,44 +3,28 @@
  * lines; the last line of a uri wins, and a line cut off by a crash is ignored.
  */
 import { constants } from 'node:fs'
-import { type FileHandle, open, rename } from 'node:fs/promises'
+import { type FileHandle, open, readFile, rename } from 'node:fs/promises'
 import path from 'node:path'
-import { flushFolder } from '../../flush.ts'
-import { systemCodeOf } from '../http/client-error.ts'
-import { listedOf } from '../http/listing.ts'
+import { flushFolder, ifMissing, withFile } from '../../files.ts'
+import { type Listed, listedOf } from '../http/listing.ts'
 import { fileNameOf } from './place.ts'
 
-export interface Entry {
-  readonly uri: string
+export interface Entry extends Listed {
   /** The file name in the folder. */
   readonly file: string
-  readonly id: string
-  readonly name: string
-  readonly mimeType: string
-  readonly size: number
-  readonly sha256: string
   /**
    * When the file was acknowledged, or was gone from the inbox; its retention starts here. Null until then.
    */
   readonly doneAt: number | null
 }
 
-export interface FileIndex {
-  readonly get: (uri: string) => Entry | undefined
-  readonly all: () => IterableIterator<Entry>
-  /** Durable when it resolves. */
-  readonly put: (entry: Entry) => Promise<void>
-  /** Not flushed: if a power cut loses the entry, the step that it records is repeated. */
-  readonly note: (entry: Entry) => Promise<void>
-  readonly drop: (uri: string) => Promise<void>
-  readonly close: () => Promise<void>
-}
+export type FileIndex = Awaited<ReturnType<typeof openIndex>>
 
 const FILE = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}-[A-Za-z0-9._-]{1,100}$/
 /** The index is rewritten when it has this many lines more than twice its entries. */
 const SLACK = 1_000
 
-export async function openIndex(file: string): Promise<FileIndex> {
+export async function openIndex(file: string) {
   const { entries, lines, isTorn } = await read(file)
   if (isTorn || lines > 2 * entries.size + SLACK) await rewriteIndex(file, entries)
   let handle = await openToAppend(file)
@@ -87,31 +71,31 @@ export async function openIndex(file: string): Promise<FileIndex> {
   }
 
   function add(value: object, change: () => void, isNote: boolean): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    waiting.push({ value, change, isNote, resolve, reject })
+    const line = { value, change, isNote, ...Promise.withResolvers<void>() }
+    waiting.push(line)
     writing ??= write()
-    return promise
+    return line.promise
   }
 
   return {
-    get: (uri) => entries.get(uri),
-    all: () => entries.values(),
-    put: (entry) => add(entry, () => entries.set(entry.uri, entry), false),
-    note: (entry) => add(entry, () => entries.set(entry.uri, entry), true),
-    drop: (uri) => add({ uri, gone: true }, () => entries.delete(uri), true),
-    async close() {
+    get: (uri: string): Entry | undefined => entries.get(uri),
+    all: (): IterableIterator<Entry> => entries.values(),
+    /** Durable when it resolves. */
+    put: (entry: Entry): Promise<void> => add(entry, () => entries.set(entry.uri, entry), false),
+    /** Not flushed: if a power cut loses the entry, the step that it records is repeated. */
+    note: (entry: Entry): Promise<void> => add(entry, () => entries.set(entry.uri, entry), true),
+    drop: (uri: string): Promise<void> => add({ uri, gone: true }, () => entries.delete(uri), true),
+    async close(): Promise<void> {
       await writing
       await handle.close()
     },
   }
 }
 
-interface Line {
+interface Line extends PromiseWithResolvers<void> {
   readonly value: object
   readonly change: () => void
   readonly isNote: boolean
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
 }
 
 function openToAppend(file: string): Promise<FileHandle> {
@@ -121,17 +105,8 @@ function openToAppend(file: string): Promise<FileHandle> {
 
 async function read(file: string): Promise<{ entries: Map<string, Entry>; lines: number; isTorn: boolean }> {
   const entries = new Map<string, Entry>()
-  let text = ''
-  try {
-    const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW)
-    try {
-      text = await handle.readFile('utf8')
-    } finally {
-      await handle.close()
-    }
-  } catch (error) {
-    if (systemCodeOf(error) !== 'ENOENT') throw error
-  }
+  const flag = constants.O_RDONLY | constants.O_NOFOLLOW
+  const text = await readFile(file, { encoding: 'utf8', flag }).catch(ifMissing(''))
   const lines = text.split('\n')
   const isTorn = lines.pop() !== ''
   for (const line of lines) {
@@ -159,13 +134,10 @@ function entryOf(line: string): Entry | { readonly uri: string; readonly gone: t
 async function rewriteIndex(file: string, entries: ReadonlyMap<string, Entry>): Promise<void> {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants
   const fresh = `${file}.new`
-  const handle = await open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
-  try {
+  await withFile(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, async (handle) => {
     for (const entry of entries.values()) await handle.appendFile(`${JSON.stringify(entry)}\n`)
     await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  })
   await rename(fresh, file)
   await flushFolder(path.dirname(file))
 }

@@ -2,12 +2,13 @@
  * A lock on a folder: a file that names its process. A lock of a dead process is removed. Processes of other
  * machines or containers cannot be checked, so a holder touches its lock regularly.
  */
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
-import { link, readFile, realpath, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { readFile, realpath, rm, stat, utimes } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
-import { ClientError, NO_LINKS, systemCodeOf } from '../http/client-error.ts'
+import { createWhole, systemCodeOf } from '../../files.ts'
+import { ClientError } from '../http/client-error.ts'
 
 const held = new Set<string>()
 /** Concurrent processes settle within fewer attempts. */
@@ -22,13 +23,10 @@ export async function hold(given: string, folder: string): Promise<() => Promise
   const file = path.join(await realpath(path.dirname(given)), path.basename(given))
   if (held.has(file)) throw busy(folder, process.pid)
   held.add(file)
-  let text: string
-  try {
-    text = await take(file, folder)
-  } catch (error) {
+  const text = await take(file, folder).catch((error: unknown) => {
     held.delete(file)
     throw error
-  }
+  })
   const touching = setInterval(() => {
     const now = new Date()
     utimes(file, now, now).catch(() => {})
@@ -52,23 +50,10 @@ async function take(file: string, folder: string): Promise<string> {
   }
 }
 
-/** Creates the lock with its content in one step, so that its owner is always known. Null if it is taken. */
+/** Returns the content of the lock, which names its owner. Null if it is taken. */
 async function make(file: string): Promise<string | null> {
   const text = `${process.pid} ${beginOf(process.pid)} ${HERE} ${randomUUID()}`
-  const aside = `${file}.${randomUUID()}`
-  try {
-    await writeFile(aside, text, { flag: 'wx', mode: 0o600 })
-    await link(aside, file).catch(async (error: unknown) => {
-      if (!NO_LINKS.has(systemCodeOf(error))) throw error
-      await writeFile(file, text, { flag: 'wx', mode: 0o600 })
-    })
-    return text
-  } catch (error) {
-    if (systemCodeOf(error) !== 'EEXIST') throw error
-    return null
-  } finally {
-    await rm(aside, { force: true })
-  }
+  return (await createWhole(file, text)) ? text : null
 }
 
 /**
@@ -76,7 +61,7 @@ async function make(file: string): Promise<string | null> {
  * exact content ensures that one process removes it.
  */
 async function takeAway(file: string, stale: string): Promise<void> {
-  const mark = `${file}.${createHash('sha256').update(stale).digest('hex').slice(0, 16)}`
+  const mark = `${file}.${hash('sha256', stale, 'hex').slice(0, 16)}`
   if ((await make(mark)) === null) {
     const text = await textIn(mark)
     if (text !== null && !(await isHeld(mark, text))) await takeAway(mark, text)
@@ -112,10 +97,8 @@ function holderOf(text: string): [pid: number, begin: string, where: string] {
 }
 
 /** Identifies the scope of process ids: this machine since its boot, and this container. */
-const HERE = createHash('sha256')
-  .update([hostname(), ...['/proc/sys/kernel/random/boot_id', '/proc/self/ns/pid'].map(known)].join(' '))
-  .digest('hex')
-  .slice(0, 16)
+const SCOPE = [hostname(), ...['/proc/sys/kernel/random/boot_id', '/proc/self/ns/pid'].map(known)].join(' ')
+const HERE = hash('sha256', SCOPE, 'hex').slice(0, 16)
 
 /** Empty if the system does not provide it. */
 function known(file: string): string {
@@ -148,12 +131,9 @@ function beginOf(pid: number): string {
 }
 
 function busy(folder: string, pid: number): ClientError {
-  return new ClientError(
-    'FOLDER_BUSY',
-    `${folder} is in use by ${pid === 0 ? 'another process' : `process ${pid}`}`,
-    {
-      field: 'folder',
-      fix: 'Use one folder per mailbox, and one puller per folder',
-    },
-  )
+  const holder = pid === 0 ? 'another process' : `process ${pid}`
+  return new ClientError('FOLDER_BUSY', `${folder} is in use by ${holder}`, {
+    field: 'folder',
+    fix: 'Use one folder per mailbox, and one puller per folder',
+  })
 }

@@ -2,21 +2,15 @@
 import { lstat, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { cleanName } from '../../clean/clean-name.ts'
-import { flushFolder, makeFolder } from '../../flush.ts'
-import { ClientError, textOf } from '../http/client-error.ts'
+import { flushFolder, makeFolder } from '../../files.ts'
+import { ClientError, invalid, textOf } from '../http/client-error.ts'
 import { hold } from './hold.ts'
 
 /** The subfolder for the lock and the index. */
 const OWN = '.jobmill-uploads'
 const PART = /^\.[0-9a-f-]{36}\.[0-9a-f]{16}\.part$/
 
-export interface Place {
-  readonly folder: string
-  readonly indexFile: string
-  readonly release: () => Promise<void>
-}
-
-export async function openPlace(folder: string): Promise<Place> {
+export async function openPlace(folder: string) {
   const own = path.join(folder, OWN)
   for (const at of [folder, own])
     await makeFolder(at).catch((error: unknown) => {
@@ -28,10 +22,7 @@ export async function openPlace(folder: string): Promise<Place> {
     })
   // A link could make the client write elsewhere.
   if (!(await lstat(own)).isDirectory())
-    throw new ClientError('OPTION_INVALID', `contains ${OWN}, which is not a folder`, {
-      field: 'folder',
-      fix: 'Remove it, or pass another folder',
-    })
+    throw invalid('folder', `contains ${OWN}, which is not a folder`, 'Remove it, or pass another folder')
   const release = await hold(path.join(own, 'lock'), folder)
   try {
     for (const name of await readdir(folder)) if (PART.test(name)) await rm(path.join(folder, name))
@@ -40,7 +31,7 @@ export async function openPlace(folder: string): Promise<Place> {
     await release()
     throw error
   }
-  return { folder, indexFile: path.join(own, 'index.jsonl'), release }
+  return { indexFile: path.join(own, 'index.jsonl'), release }
 }
 
 /** The file name in the folder. It cannot lead to another folder. */

@@ -8,6 +8,7 @@ import { textOf } from '../http/client-error.ts'
 import type { FileIndex } from './file-index.ts'
 import type { Settings } from '../options.ts'
 import { sleep } from '../time.ts'
+import { troubleOf } from '../trouble.ts'
 
 const HOUR_MS = 3_600_000
 const LEAST_MS = 1_000
@@ -36,14 +37,9 @@ export async function clean(settings: Settings, known: FileIndex): Promise<numbe
       gone += 1
     } catch (error) {
       // The next pass retries.
-      onTrouble({
-        code: 'WRITE_FAILED',
-        message: `${file} cannot be deleted: ${textOf(error)}`,
-        uri,
-        attempts: 1,
-        againInMs: null,
-        cause: error,
-      })
+      onTrouble(
+        troubleOf('WRITE_FAILED', `${file} cannot be deleted: ${textOf(error)}`, { uri, cause: error }),
+      )
     }
   }
   return gone

@@ -4,12 +4,11 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, link, lstat, open, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { flushFolder } from '../../flush.ts'
+import { flushFolder, NO_LINKS, systemCodeOf, withFile } from '../../files.ts'
 import { ask, chunksOf } from '../http/ask.ts'
-import { claim, isClaim } from './claim.ts'
-import { ClientError, NO_LINKS, systemCodeOf } from '../http/client-error.ts'
+import { ClientError } from '../http/client-error.ts'
 import type { Listed } from '../http/listing.ts'
 import type { Settings } from '../options.ts'
 import { partNameOf } from './place.ts'
@@ -17,7 +16,7 @@ import { partNameOf } from './place.ts'
 /** The content differs from the listed size or hash. */
 export class Differs extends Error {}
 
-/** Another file has the name, which is the message. */
+/** Another file has this name. The message is the name. */
 export class NameTaken extends Error {}
 
 const { O_RDWR, O_CREAT, O_EXCL, O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
@@ -68,24 +67,17 @@ async function fetchInto(
   const headers = from > 0 ? { range: `bytes=${from}-`, 'if-range': `"${listed.sha256}"` } : {}
   const question = { timeoutMs, signal, headers }
   await ask(line, `/uploads/${listed.id}/content`, question, async (response, alive) => {
-    const handle = await open(
-      part,
-      from > 0 ? O_RDWR | O_NOFOLLOW : O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
-      0o600,
-    )
-    try {
+    const flags = O_RDWR | O_NOFOLLOW | (from > 0 ? 0 : O_CREAT | O_EXCL)
+    await withFile(part, flags, async (handle) => {
       await fault('pull:opened')
       // A response with the whole file ignored the range.
       const isRest = response.headers.get('content-range')?.startsWith(`bytes ${from}-`) === true
       if (!isRest) await handle.truncate(0)
-      await write(handle, listed, isRest ? from : 0, chunksOf(response, paced(alive)), () =>
-        fault('pull:half'),
-      )
+      const chunks = chunksOf(response, paced(alive))
+      await write(handle, listed, isRest ? from : 0, chunks, () => fault('pull:half'))
       await fault('pull:written')
       await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    })
   })
 }
 
@@ -142,8 +134,7 @@ async function giveName(part: string, file: string, id: string): Promise<void> {
     const code = systemCodeOf(error)
     // After a leftover claim, the file system reports EEXIST before it reports that links are unsupported.
     if (code !== 'EEXIST' && !NO_LINKS.has(code)) throw error
-    if (!(await (code === 'EEXIST' ? isClaim(file, id) : claim(file, id))))
-      throw new NameTaken(path.basename(file))
+    if (!(await claim(file, id))) throw new NameTaken(path.basename(file))
     return rename(part, file)
   }
   await rm(part, { force: true })
@@ -156,20 +147,46 @@ export async function lookAt(
 ): Promise<'right' | 'other' | 'none'> {
   // A leftover of a crash before the file got its name.
   if (await isClaim(file, id)) return 'none'
-  let handle: FileHandle
-  try {
-    // Non-blocking, because it may be a pipe.
-    handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-  } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return 'none'
-    return 'other'
-  }
+  // Non-blocking, because it may be a pipe.
+  const handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(systemCodeOf)
+  if (typeof handle === 'string') return handle === 'ENOENT' ? 'none' : 'other'
   try {
     const stat = await handle.stat()
     if (!stat.isFile() || stat.size !== size) return 'other'
     const hash = createHash('sha256')
     for await (const chunk of handle.createReadStream({ autoClose: false })) hash.update(chunk as Uint8Array)
     return hash.digest('hex') === sha256 ? 'right' : 'other'
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * A claim reserves a file name on file systems without hard links: it is created atomically, and the file
+ * then replaces it. It names its file id, so that a leftover of a crash is recognized and nothing else is
+ * overwritten.
+ */
+const claimOf = (id: string): Buffer => Buffer.from(`jobmill-uploads keeps this name for the file ${id}\n`)
+
+/** Returns false if the name is taken by anything but a claim of this file id. */
+async function claim(file: string, id: string): Promise<boolean> {
+  try {
+    await writeFile(file, claimOf(id), { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (error) {
+    if (systemCodeOf(error) !== 'EEXIST') throw error
+    return isClaim(file, id)
+  }
+}
+
+/** Whether the file is a claim of this file id. */
+async function isClaim(file: string, id: string): Promise<boolean> {
+  const handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => null)
+  if (handle === null) return false
+  try {
+    const text = claimOf(id)
+    const stat = await handle.stat()
+    return stat.isFile() && stat.size === text.length && (await handle.readFile()).equals(text)
   } finally {
     await handle.close()
   }

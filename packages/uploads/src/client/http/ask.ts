@@ -13,7 +13,7 @@ export interface Question {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   /** A stream calls `alive` to report progress. */
-  readonly body?: string | ((alive: () => void) => ReadableStream<Uint8Array>)
+  readonly body?: string | ((alive: () => void) => AsyncIterable<Uint8Array>)
   /** Maximum time to wait for the response. Each call to `alive` restarts it. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
@@ -32,20 +32,17 @@ export async function ask<T>(
   const timer = setTimeout(() => call.abort(tooSlow(timeoutMs)), timeoutMs)
   const alive = (): void => void timer.refresh()
   const { body } = question
+  const sent = typeof body === 'function' ? ReadableStream.from(body(alive)) : body
   signal.addEventListener('abort', onStop)
   try {
     signal.throwIfAborted()
     const response = await fetch(`${line.address}${path}`, {
       method: question.method ?? 'GET',
-      ...(body !== undefined && { body: typeof body === 'string' ? body : body(alive), duplex: 'half' }),
+      ...(sent !== undefined && { body: sent, duplex: 'half' }),
       // Do not follow redirects, which would leak the token. Refuse compression, because the bytes are
       // hashed.
       redirect: 'manual',
-      headers: {
-        'accept-encoding': 'identity',
-        ...question.headers,
-        authorization: `Bearer ${token}`,
-      },
+      headers: { 'accept-encoding': 'identity', ...question.headers, authorization: `Bearer ${token}` },
       signal: call.signal,
     }).catch((error: unknown) => {
       throw unreachable(error)
@@ -64,7 +61,7 @@ export async function ask<T>(
 export async function* chunksOf(
   response: Response,
   alive: (bytes: number) => void,
-): AsyncGenerator<Uint8Array, void, undefined> {
+): AsyncIterable<Uint8Array> {
   const body = response.body as ReadableStream<Uint8Array> | null
   if (body === null) return
   const reader = body.getReader()
@@ -116,18 +113,13 @@ async function refusalOf(response: Response): Promise<ClientError> {
   const said = await jsonOf(response).catch((): Record<string, unknown> => ({}))
   const word = (name: string): string | undefined =>
     typeof said[name] === 'string' ? said[name].slice(0, 300) : undefined
-  const code = word('code')
-  const fix = word('fix')
-  return new ClientError(
-    'REFUSED',
-    `the inbox answered ${status}: ${word('detail') ?? word('title') ?? 'no reason given'}`,
-    {
-      status,
-      ...(code !== undefined && { serverCode: code }),
-      ...(fix !== undefined && { fix }),
-      retryAfterMs: (Number(headers.get('retry-after')) || 0) * 1_000,
-    },
-  )
+  const reason = word('detail') ?? word('title') ?? 'no reason given'
+  return new ClientError('REFUSED', `the inbox answered ${status}: ${reason}`, {
+    status,
+    serverCode: word('code'),
+    fix: word('fix'),
+    retryAfterMs: (Number(headers.get('retry-after')) || 0) * 1_000,
+  })
 }
 
 function tooSlow(ms: number): ClientError {

@@ -14,11 +14,11 @@ export type ClientErrorCode =
 export interface ClientErrorDetails {
   /** The name of the option. */
   readonly field?: string
-  readonly fix?: string
+  readonly fix?: string | undefined
   /** The HTTP status of a refusal. */
   readonly status?: number
   /** The error code of the server. */
-  readonly serverCode?: string
+  readonly serverCode?: string | undefined
   /** The wait that the server asked for. */
   readonly retryAfterMs?: number
   readonly cause?: unknown
@@ -46,16 +46,17 @@ export class ClientError extends Error {
     this.serverCode = details.serverCode ?? null
     this.retryAfterMs = details.retryAfterMs ?? 0
   }
+
+  /** The token is unreadable, or the inbox rejected it. */
+  get isToken(): boolean {
+    return this.code === 'TOKEN_UNREADABLE' || this.status === 401 || this.status === 403
+  }
 }
 
-/** The code of a system error, such as ENOSPC. */
-export function systemCodeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
+export function invalid(field: string, message: string, fix: string): ClientError {
+  return new ClientError('OPTION_INVALID', message, { field, fix })
 }
 
 export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
-
-/** The codes of file systems without hard links. */
-export const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])

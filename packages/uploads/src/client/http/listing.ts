@@ -5,21 +5,16 @@ import { ask, badAnswer, jsonOf, type Line } from './ask.ts'
 export interface Listed {
   readonly id: string
   readonly uri: string
+  /** The name in the inbox. */
   readonly name: string
   readonly mimeType: string
   readonly size: number
   readonly sha256: string
 }
 
-export interface ListPage {
-  readonly files: readonly Listed[]
-  /** The number of invalid entries. */
-  readonly bad: number
-  readonly cursor: string
-  readonly more: boolean
-}
+const ANSWER_MS = 15_000
 
-export interface ListRequest {
+interface ListRequest {
   /** Null: from the beginning, which lists everything that is not acknowledged. */
   readonly after: string | null
   /** How long the inbox holds an empty page open. */
@@ -27,37 +22,23 @@ export interface ListRequest {
   readonly signal: AbortSignal
 }
 
-const ANSWER_MS = 15_000
-
-export async function listPage(line: Line, { after, waitMs, signal }: ListRequest): Promise<ListPage> {
+/** One page. `bad` is the number of invalid entries. */
+export async function listPage(line: Line, { after, waitMs, signal }: ListRequest) {
   const query = new URLSearchParams({ state: 'pending', wait: `${Math.round(waitMs)}ms` })
   if (after !== null) query.set('after', after)
-  const timeoutMs = waitMs + ANSWER_MS
-  const { files, cursor, more } = await ask(
-    line,
-    `/uploads?${query.toString()}`,
-    { timeoutMs, signal },
-    jsonOf,
-  )
+  const question = { timeoutMs: waitMs + ANSWER_MS, signal }
+  const { files, cursor, more } = await ask(line, `/uploads?${query.toString()}`, question, jsonOf)
   if (!Array.isArray(files) || typeof cursor !== 'string') throw badAnswer('is not a list of files')
   const read = files.map(listedOf).filter((file) => file !== null)
   // A cursor that does not advance ends the list.
   return { files: read, bad: files.length - read.length, cursor, more: more === true && cursor !== after }
 }
 
-export interface ServerLimits {
-  readonly maxFiles: number
-  readonly maxFileBytes: number
-  readonly maxRequestBytes: number
-}
+export type ServerLimits = Readonly<Record<'maxFiles' | 'maxFileBytes' | 'maxRequestBytes', number>>
 
 export async function readLimits(line: Line, signal: AbortSignal): Promise<ServerLimits> {
-  const { maxFiles, maxFileBytes, maxRequestBytes } = await ask(
-    line,
-    '/limits',
-    { timeoutMs: ANSWER_MS, signal },
-    jsonOf,
-  )
+  const question = { timeoutMs: ANSWER_MS, signal }
+  const { maxFiles, maxFileBytes, maxRequestBytes } = await ask(line, '/limits', question, jsonOf)
   for (const value of [maxFiles, maxFileBytes, maxRequestBytes])
     if (!Number.isSafeInteger(value)) throw badAnswer('has no limits')
   return { maxFiles, maxFileBytes, maxRequestBytes } as ServerLimits

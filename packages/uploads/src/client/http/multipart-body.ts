@@ -14,19 +14,11 @@ export function overheadOf({ name, type }: Pick<Part, 'name' | 'type'>): number 
 }
 
 /** `tell` is called with the number of file bytes sent and the current file. */
-export function bodyOf(
+export async function* bodyOf(
   parts: readonly Part[],
   boundary: string,
   tell: (bytes: number, path: string) => void,
-): ReadableStream<Uint8Array> {
-  return ReadableStream.from(bytesOf(parts, boundary, tell))
-}
-
-async function* bytesOf(
-  parts: readonly Part[],
-  boundary: string,
-  tell: (bytes: number, path: string) => void,
-): AsyncGenerator<Uint8Array, void, undefined> {
+): AsyncIterable<Uint8Array> {
   let sent = 0
   for (const { path, name, type } of parts) {
     const kind = cleanType(type)

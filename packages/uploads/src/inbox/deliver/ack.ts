@@ -5,11 +5,6 @@ import type { Schema } from '../../tables/schema.ts'
 import type { FileRef } from './files.ts'
 import type { Inside } from '../inside.ts'
 
-export interface AckRequest extends FileRef {
-  /** The hash that the consumer computed; null if it sent none. */
-  readonly sha256: string | null
-}
-
 export interface Acked {
   readonly acked: true
   readonly alreadyAcked?: true
@@ -17,20 +12,20 @@ export interface Acked {
   readonly raced?: true
 }
 
-/** `db`: the tables inside the caller's transaction, if there is one. */
+/**
+ * `sha256`: the hash that the consumer computed; null if it sent none. `db`: the tables inside the caller's
+ * transaction, if there is one.
+ */
 export async function ack(
-  { tables, fault }: Pick<Inside, 'tables' | 'fault'>,
-  { mailbox, file, sha256 }: AckRequest,
+  { tables, fault }: Inside,
+  { mailbox, file, sha256 }: FileRef & { readonly sha256: string | null },
   db: Kysely<Schema> = tables.db,
 ): Promise<Acked> {
   await fault('ack:before')
   const acked = await db
     .updateTable('uploads_file')
     .set({ acked_at: tables.now })
-    .where('mailbox', '=', mailbox)
-    .where('id', '=', file)
-    .where('acked_at', 'is', null)
-    .where('swept_at', 'is', null)
+    .where((where) => where.and({ mailbox, id: file, acked_at: null, swept_at: null }))
     .where('expires_at', '>', tables.now)
     .$if(sha256 !== null, (query) => query.where('sha256', '=', sha256 ?? ''))
     .returning('id')
@@ -40,8 +35,7 @@ export async function ack(
   const row = await db
     .selectFrom('uploads_file')
     .select(['sha256', 'acked_at', 'swept_at'])
-    .where('mailbox', '=', mailbox)
-    .where('id', '=', file)
+    .where((where) => where.and({ mailbox, id: file }))
     // An expired file without an acknowledgement is gone, whatever its hash.
     .where((where) =>
       where.or([
@@ -54,11 +48,7 @@ export async function ack(
   if (row === undefined) throw new Refusal('FILE_UNKNOWN')
   const { acked_at, swept_at } = row
   if (sha256 !== null && row.sha256 !== sha256)
-    throw new Refusal('HASH_DIFFERS', {
-      field: 'sha256',
-      detail: `the file has the SHA-256 ${row.sha256}`,
-      fix: 'Fetch it again, and acknowledge it with this hash',
-    })
+    throw new Refusal('HASH_DIFFERS', { field: 'sha256', detail: `the file has the SHA-256 ${row.sha256}` })
   if (acked_at === null && swept_at === null) throw new Refusal('FILE_UNKNOWN')
   return {
     acked: true,

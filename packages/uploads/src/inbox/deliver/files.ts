@@ -15,13 +15,11 @@ export interface FileRef {
 }
 
 /** Finds a file until it is swept or has expired without an acknowledgement. */
-export async function findFile({ tables }: Pick<Inside, 'tables'>, ref: FileRef): Promise<FileRow> {
+export async function findFile({ tables }: Inside, { mailbox, file }: FileRef): Promise<FileRow> {
   const row = await tables.db
     .selectFrom('uploads_file')
     .selectAll()
-    .where('mailbox', '=', ref.mailbox)
-    .where('id', '=', ref.file)
-    .where('swept_at', 'is', null)
+    .where((where) => where.and({ mailbox, id: file, swept_at: null }))
     .where((where) => where.or([where('acked_at', 'is not', null), where('expires_at', '>', tables.now)]))
     .executeTakeFirst()
   if (row === undefined) throw new Refusal('FILE_UNKNOWN')
@@ -43,7 +41,7 @@ export async function openBlob(
 }
 
 /** Records a fetch that sent the last byte. */
-export async function stampFetch({ tables }: Pick<Inside, 'tables'>, ref: FileRef): Promise<void> {
+export async function stampFetch({ tables }: Inside, { mailbox, file }: FileRef): Promise<void> {
   await tables.db
     .updateTable('uploads_file')
     .set({
@@ -51,7 +49,6 @@ export async function stampFetch({ tables }: Pick<Inside, 'tables'>, ref: FileRe
       last_fetched_at: tables.now,
       fetches: sql<number>`fetches + 1`,
     })
-    .where('mailbox', '=', ref.mailbox)
-    .where('id', '=', ref.file)
+    .where((where) => where.and({ mailbox, id: file }))
     .execute()
 }

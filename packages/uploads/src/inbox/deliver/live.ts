@@ -6,24 +6,7 @@
 import type { Platform } from 'jobmill'
 import type { Timer } from 'jobmill/internal'
 
-export interface Live {
-  /** Called after the commit. */
-  readonly wake: (mailbox: string) => void
-  /**
-   * Resolves when there is a notice after this number, after the timeout, or when the signal fires. The
-   * caller then checks on its own.
-   */
-  readonly wait: (mailbox: string, after: number, ms: number, signal: AbortSignal) => Promise<void>
-  /** Wakes all waiters, and makes later waits return immediately. */
-  readonly stop: () => void
-  readonly isStopped: () => boolean
-}
-
-interface Waiter {
-  readonly mailbox: string
-  readonly after: number
-  readonly wake: () => void
-}
+export type Live = ReturnType<typeof live>
 
 const LOOK_MS = 500
 
@@ -31,10 +14,10 @@ export function live(
   platform: Platform,
   /** The last sequence numbers of these mailboxes. */
   lastOf: (mailboxes: readonly string[]) => Promise<ReadonlyMap<string, number>>,
-): Live {
-  const waiters = new Set<Waiter>()
+) {
+  const waiters = new Set<{ mailbox: string; after: number; wake: () => void }>()
   let isStopped = false
-  let isLooking = false
+  /** Not null until the next look has ended. */
   let timer: Timer | null = null
 
   async function look(): Promise<void> {
@@ -42,27 +25,26 @@ export function live(
     for (const waiter of waiters) if ((last.get(waiter.mailbox) ?? Infinity) > waiter.after) waiter.wake()
   }
 
-  function again(): void {
-    isLooking = false
-    lookSoon()
-  }
-
   function lookSoon(): void {
-    if (isLooking || isStopped || waiters.size === 0) return
-    isLooking = true
-    const now = (): void => {
-      // A failed query is retried; waiters have their own timeouts.
-      if (waiters.size === 0) again()
-      else look().then(again, again)
+    if (timer !== null || isStopped || waiters.size === 0) return
+    const again = (): void => {
+      timer = null
+      lookSoon()
     }
-    timer = platform.timer(LOOK_MS, now, { unref: true })
+    // A failed query is retried; waiters have their own timeouts.
+    timer = platform.timer(LOOK_MS, () => void look().then(again, again), { unref: true })
   }
 
   return {
-    wake(mailbox) {
+    /** Called after the commit. */
+    wake(mailbox: string): void {
       for (const waiter of waiters) if (waiter.mailbox === mailbox) waiter.wake()
     },
-    async wait(mailbox, after, ms, signal) {
+    /**
+     * Resolves when there is a notice after this number, after the timeout, or when the signal fires. The
+     * caller then checks on its own.
+     */
+    async wait(mailbox: string, after: number, ms: number, signal: AbortSignal): Promise<void> {
       if (isStopped || signal.aborted) return
       const { promise, resolve } = Promise.withResolvers<void>()
       const waiter = { mailbox, after, wake: () => resolve() }
@@ -75,11 +57,12 @@ export function live(
       signal.removeEventListener('abort', waiter.wake)
       waiters.delete(waiter)
     },
-    stop() {
+    /** Wakes all waiters, and makes later waits return immediately. */
+    stop(): void {
       isStopped = true
       timer?.cancel()
       for (const waiter of waiters) waiter.wake()
     },
-    isStopped: () => isStopped,
+    isStopped: (): boolean => isStopped,
   }
 }

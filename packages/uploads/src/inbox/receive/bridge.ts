@@ -1,15 +1,6 @@
 /** Enqueues a job for each file, in the transaction that makes the file visible. */
 import type { Mill } from 'jobmill'
-
-export interface FilePayload {
-  readonly uri: string
-  readonly mailbox: string
-  readonly fileId: string
-  readonly name: string
-  readonly type: string
-  readonly size: number
-  readonly sha256: string
-}
+import { type FileRow, uriOf } from '../deliver/file-view.ts'
 
 export interface BridgeOptions {
   readonly kind: string
@@ -17,17 +8,21 @@ export interface BridgeOptions {
   readonly queue?: string
 }
 
-export interface Bridge {
-  readonly enqueue: (files: readonly FilePayload[], tx: never) => Promise<void>
-  /** Called after the commit. */
-  readonly wake: () => void
+export type Bridge = ReturnType<typeof bridgeTo>
+
+export function bridgeTo(mill: Mill<never>, { kind, queue }: BridgeOptions) {
+  return {
+    async enqueue(files: readonly FileRow[], tx: never): Promise<void> {
+      for (const file of files)
+        await mill.enqueue(kind, payloadOf(file), { tx, ...(queue !== undefined && { queue }) })
+    },
+    /** Called after the commit. */
+    wake: (): void => mill.wake(),
+  }
 }
 
-export function bridgeTo(mill: Mill<never>, { kind, queue }: BridgeOptions): Bridge {
-  return {
-    async enqueue(files, tx) {
-      for (const file of files) await mill.enqueue(kind, file, { tx, ...(queue !== undefined && { queue }) })
-    },
-    wake: () => mill.wake(),
-  }
+export type FilePayload = Readonly<ReturnType<typeof payloadOf>>
+
+function payloadOf({ mailbox, id, name, type, size, sha256 }: FileRow) {
+  return { uri: uriOf(mailbox, id), mailbox, fileId: id, name, type, size, sha256 }
 }

@@ -5,16 +5,13 @@
 import type { Kysely } from 'jobmill-tables'
 import { Refusal } from '../../refusal.ts'
 import type { Schema } from '../../tables/schema.ts'
+import type { FileView } from '../deliver/file-view.ts'
 
 const LONGEST_KEY = 200
 
 export function checkKey(key: unknown, field: string): string {
   if (typeof key === 'string' && key.length <= LONGEST_KEY && /^[\x21-\x7e]+$/.test(key)) return key
-  throw new Refusal('KEY_INVALID', {
-    field,
-    detail: `must be 1 to ${LONGEST_KEY} visible ASCII characters`,
-    fix: 'Use a UUID, for example',
-  })
+  throw new Refusal('KEY_INVALID', { field, detail: `must be 1 to ${LONGEST_KEY} visible ASCII characters` })
 }
 
 export interface Answer {
@@ -22,27 +19,22 @@ export interface Answer {
   readonly files: readonly AnsweredFile[]
 }
 
-export interface AnsweredFile {
-  readonly id: string
-  readonly uri: string
-  readonly name: string
-  readonly mimeType: string
-  readonly size: number
-  readonly sha256: string
-  readonly expiresAt: string
-}
+export type AnsweredFile = Pick<
+  FileView,
+  'id' | 'uri' | 'name' | 'mimeType' | 'size' | 'sha256' | 'expiresAt'
+>
 
-export interface Earlier {
-  readonly fingerprint: string
-  readonly answer: Answer
-}
+export type Earlier = NonNullable<Awaited<ReturnType<typeof earlierOf>>>
 
-export async function earlierOf(db: Kysely<Schema>, mailbox: string, key: string): Promise<Earlier | null> {
+/** A committed upload by its id, or by its key. Null if there is none. */
+export async function earlierOf(
+  db: Kysely<Schema>,
+  by: { readonly id: string } | { readonly mailbox: string; readonly idempotency_key: string },
+) {
   const row = await db
     .selectFrom('uploads_upload')
     .select(['fingerprint', 'answer'])
-    .where('mailbox', '=', mailbox)
-    .where('idempotency_key', '=', key)
+    .where((where) => where.and(by))
     .executeTakeFirst()
   return row === undefined ? null : { fingerprint: row.fingerprint, answer: JSON.parse(row.answer) as Answer }
 }

@@ -1,9 +1,10 @@
 /** Validates files that a program puts into the inbox, with the limits of a request. */
+import { Readable } from 'node:stream'
 import { checkObjectKeys } from 'jobmill/internal'
+import { invalid } from '../../invalid.ts'
 import { Refusal } from '../../refusal.ts'
 import type { MailboxLimits } from '../limits.ts'
 import type { Incoming } from './take-in.ts'
-import { JobmillError, quote } from '../words.ts'
 
 export interface NewFile {
   readonly name: string
@@ -13,29 +14,27 @@ export interface NewFile {
   readonly bytes: Uint8Array | string | AsyncIterable<Uint8Array>
 }
 
+/** Checks the files at once, and their sizes while they are read. */
 export function incoming(files: readonly NewFile[], limits: MailboxLimits): AsyncIterable<Incoming> {
   const { maxFiles, maxRequestBytes } = limits
   if (!Array.isArray(files) || files.length === 0)
-    throw invalid('files', 'must contain at least one file', files, 'Pass an array of { name, type, bytes }')
+    throw invalid('files', files, 'must be a non-empty array', 'Pass an array of { name, type, bytes }')
   if (files.length > maxFiles)
     throw new Refusal('FILES_TOO_MANY', {
       field: 'files',
       detail: `${files.length} files (max ${maxFiles})`,
-      fix: 'Use several calls',
+      fix: 'Split the files into several calls',
       max: maxFiles,
     })
   const checked = files.map((file: NewFile, n) => checkFile(file, `files[${n}]`))
   let total = 0
-  async function* counted(
-    name: string,
-    bytes: AsyncIterable<Uint8Array>,
-  ): AsyncGenerator<Uint8Array, void, undefined> {
+  async function* counted(name: string, bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     for await (const chunk of bytes) {
       total += chunk.length
       if (total > maxRequestBytes)
         throw new Refusal('REQUEST_TOO_LARGE', {
           detail: `the files have more than ${maxRequestBytes} bytes in total`,
-          fix: 'Use several calls',
+          fix: 'Split the files into several calls',
           file: name,
           size: total,
           max: maxRequestBytes,
@@ -44,8 +43,7 @@ export function incoming(files: readonly NewFile[], limits: MailboxLimits): Asyn
     }
   }
   return (async function* () {
-    for (const { name, type, declared, bytes } of checked)
-      yield { name, type, declared, bytes: counted(name, bytes) }
+    for (const file of checked) yield { ...file, bytes: counted(file.name, file.bytes) }
   })()
 }
 
@@ -53,29 +51,14 @@ function checkFile(file: NewFile, field: string): Incoming {
   checkObjectKeys(file, field, ['name', 'type', 'bytes'])
   const { name, type = '', bytes } = file as { name: unknown; type?: unknown; bytes: unknown }
   if (typeof name !== 'string')
-    throw invalid(`${field}.name`, 'must be a string', name, 'Pass the name of the file')
+    throw invalid(`${field}.name`, name, 'must be a string', 'Pass the name of the file')
   if (typeof type !== 'string')
-    throw invalid(`${field}.type`, 'must be a string', type, "Pass a type such as 'image/png', or omit it")
+    throw invalid(`${field}.type`, type, 'must be a string', "Pass a type such as 'image/png', or omit it")
   const whole = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
   if (whole instanceof Uint8Array)
-    return {
-      name,
-      type,
-      declared: whole.length,
-      bytes: (async function* () {
-        yield whole
-      })(),
-    }
+    return { name, type, declared: whole.length, bytes: Readable.from([whole]) }
   if (typeof whole === 'object' && whole !== null && Symbol.asyncIterator in whole)
     return { name, type, declared: null, bytes: whole as AsyncIterable<Uint8Array> }
-  throw invalid(
-    `${field}.bytes`,
-    'must be a Uint8Array, a string or a stream',
-    bytes,
-    'Pass the content of the file',
-  )
-}
-
-function invalid(field: string, what: string, value: unknown, fix: string): JobmillError {
-  return new JobmillError('OPTION_INVALID', what, { field, value: quote(value), fix })
+  const what = 'must be a Uint8Array, a string or a stream'
+  throw invalid(`${field}.bytes`, bytes, what, 'Pass the content of the file')
 }

@@ -12,30 +12,24 @@ export interface Usage {
   readonly bytes: number
 }
 
-export async function usageOf(db: Kysely<Schema>, mailbox: string): Promise<Usage> {
+/** Uses an index that includes the sizes. */
+function sums(db: Kysely<Schema>) {
   return db
     .selectFrom('uploads_file')
     .select([
       sql<number>`count(*)`.as('files'),
       sql<number>`CAST(coalesce(sum(size), 0) AS bigint)`.as('bytes'),
     ])
-    .where('mailbox', '=', mailbox)
     .where('swept_at', 'is', null)
-    .executeTakeFirstOrThrow()
 }
 
-/** The usage of all mailboxes, from an index that includes the sizes. */
+export function usageOf(db: Kysely<Schema>, mailbox: string): Promise<Usage> {
+  return sums(db).where('mailbox', '=', mailbox).executeTakeFirstOrThrow()
+}
+
+/** The usage of all mailboxes. */
 export async function usages(db: Kysely<Schema>): Promise<ReadonlyMap<string, Usage>> {
-  const rows = await db
-    .selectFrom('uploads_file')
-    .select([
-      'mailbox',
-      sql<number>`count(*)`.as('files'),
-      sql<number>`CAST(coalesce(sum(size), 0) AS bigint)`.as('bytes'),
-    ])
-    .where('swept_at', 'is', null)
-    .groupBy('mailbox')
-    .execute()
+  const rows = await sums(db).select('mailbox').groupBy('mailbox').execute()
   return new Map(rows.map(({ mailbox, files, bytes }) => [mailbox, { files, bytes }]))
 }
 

@@ -6,25 +6,11 @@
 import { createHash } from 'node:crypto'
 import { isFullDatabase } from '../../fault-codes.ts'
 import { Refusal } from '../../refusal.ts'
-import { isRepeated, type Answer, type Earlier, earlierOf, sameOrRefused } from './idempotency.ts'
+import { type Answer, type Earlier, earlierOf, isRepeated, sameOrRefused } from './idempotency.ts'
 import type { Inside } from '../inside.ts'
-import type { MailboxLimits } from '../limits.ts'
 import { checkQuota, usageOf } from './quota.ts'
-import { type CallersTransaction, writeRows } from './rows.ts'
+import { type UploadRequest, writeRows } from './rows.ts'
 import { type Bounds, type Incoming, takeIn, type TakenIn } from './take-in.ts'
-
-export interface UploadRequest {
-  readonly mailbox: string
-  /** The id of the token; null if the program itself or its `authenticate` identified the sender. */
-  readonly token: string | null
-  readonly limits: MailboxLimits
-  /** Null for none. */
-  readonly key: string | null
-  readonly files: AsyncIterable<Incoming>
-  readonly signal: AbortSignal
-  /** The transaction of the caller for the rows. Omit it to use our own. */
-  readonly within?: CallersTransaction
-}
 
 export interface Received {
   readonly answer: Answer
@@ -40,13 +26,19 @@ interface Begun {
 }
 
 export async function receive(inside: Inside, request: UploadRequest): Promise<Received> {
+  const { tables } = inside
   const { mailbox, key } = request
-  const db = request.within?.db ?? inside.tables.db
-  const earlier = key === null ? null : await earlierOf(db, mailbox, key)
+  const db = request.within?.db ?? tables.db
+  const withKey = async (): Promise<Earlier | null> =>
+    key === null ? null : earlierOf(db, { mailbox, idempotency_key: key })
+  const earlier = await withKey()
   if (earlier !== null) return compare(request, earlier)
-  const upload = inside.newId()
-  const isStaged = canStage(inside, request)
-  if (isStaged) await stage(inside, upload, mailbox)
+  const upload = inside.platform.id()
+  // A staging row is committed before the first byte, on our own connection. On SQLite the caller is the only
+  // writer, so this is impossible: blobs of a rolled-back transaction are found by the orphan scan.
+  const isStaged = request.within === undefined || tables.type === 'postgres'
+  if (isStaged)
+    await tables.db.insertInto('uploads_staging').values({ upload, mailbox, begun_at: tables.now }).execute()
   // From here on, blobs may exist.
   let taken: TakenIn[] = []
   const begun: Begun = { files: 0, commit: 'not asked for' }
@@ -70,11 +62,11 @@ export async function receive(inside: Inside, request: UploadRequest): Promise<R
     if (committed !== null) return { answer: committed, isRepeat: false }
     await discard(inside, upload, begun.files, isStaged)
     // Of two concurrent requests with one key, the other one was first.
-    const first = key !== null && isRepeated(error) ? await earlierOf(db, mailbox, key) : null
+    const first = isRepeated(error) ? await withKey() : null
     if (first !== null) return { answer: sameOrRefused(first, printOf(taken)), isRepeat: true }
     // The first of two requests with one key used up the quota while this one arrived. A retry gets the first
     // response.
-    if (key !== null && isQuota(error) && (await earlierOf(db, mailbox, key)) !== null)
+    if (isQuota(error) && (await withKey()) !== null)
       throw new Refusal('UNAVAILABLE', {
         detail: 'another upload with this key has just arrived',
         fix: 'Retry with the same key to get the response of that upload',
@@ -91,21 +83,6 @@ function isNeverThere({ commit }: Begun, error: unknown): boolean {
 
 function isQuota(error: unknown): boolean {
   return error instanceof Refusal && error.code.startsWith('QUOTA_')
-}
-
-/**
- * A staging row is committed before the first byte, on our own connection. On SQLite the caller is the only
- * writer, so this is impossible: blobs of a rolled-back transaction are found by the orphan scan.
- */
-function canStage({ tables }: Inside, { within }: UploadRequest): boolean {
-  return within === undefined || tables.type === 'postgres'
-}
-
-async function stage({ tables }: Inside, upload: string, mailbox: string): Promise<void> {
-  await tables.db
-    .insertInto('uploads_staging')
-    .values({ upload, mailbox, begun_at: tables.now, swept_at: null })
-    .execute()
 }
 
 async function bring(
@@ -145,11 +122,7 @@ async function takeAll(
     bytes += one.size
   }
   if (taken.length > 0) return taken
-  throw new Refusal('FILES_MISSING', {
-    detail: 'no part is named files',
-    field: 'files',
-    fix: 'Send each file as a part named files, with a filename',
-  })
+  throw new Refusal('FILES_MISSING', { detail: 'no part is named files', field: 'files' })
 }
 
 /** The fingerprint that identifies a retry of the same files. */
@@ -174,9 +147,10 @@ async function markOrAnswer(inside: Inside, upload: string): Promise<Answer | 'u
       .returning('upload')
       .executeTakeFirst()
     // The row is gone: committed, or swept as stale, in which case it can no longer commit.
-    return marked === undefined ? await committedAs(inside, upload) : null
+    const committed = marked === undefined ? await earlierOf(tables.db, { id: upload }) : null
+    return committed?.answer ?? null
   } catch (error) {
-    leftBehind(onError, error, upload)
+    onError(error, cleaning(upload))
     return 'unknown'
   }
 }
@@ -199,20 +173,9 @@ async function discard(
     await fault('discard:blobs')
     if (isStaged) await tables.db.deleteFrom('uploads_staging').where('upload', '=', upload).execute()
   } catch (error) {
-    leftBehind(onError, error, upload)
+    onError(error, cleaning(upload))
   }
 }
 
-/** The sweep cleans up later. */
-function leftBehind(onError: Inside['onError'], error: unknown, upload: string): void {
-  onError(error, `cleaning up upload ${upload}`)
-}
-
-async function committedAs({ tables }: Inside, upload: string): Promise<Answer | null> {
-  const row = await tables.db
-    .selectFrom('uploads_upload')
-    .select('answer')
-    .where('id', '=', upload)
-    .executeTakeFirst()
-  return row === undefined ? null : (JSON.parse(row.answer) as Answer)
-}
+/** For an error after which the sweep cleans up. */
+const cleaning = (upload: string): string => `cleaning up upload ${upload}`

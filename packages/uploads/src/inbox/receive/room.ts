@@ -4,26 +4,19 @@ import type { BlobStore } from '../../blobs/blob-store.ts'
 import { isFullDatabase } from '../../fault-codes.ts'
 import { Refusal } from '../../refusal.ts'
 
-export interface Room {
-  /** Retries the action after giving up the reserve, if the database was full. */
-  readonly forced: <T>(act: () => Promise<T>) => Promise<T>
-  readonly makeWay: () => Promise<void>
-  /** Keeps or restores the reserve. Returns false if there is no space for it. */
-  readonly keep: () => Promise<boolean>
-  /** Refuses uploads while the reserve is missing. */
-  readonly mustBeKept: () => Promise<void>
-  /** Returns whether there was a reserve to give up. */
-  readonly giveUpFor: (error: unknown) => Promise<boolean>
-}
+export type Room = ReturnType<typeof roomOf>
 
 /** Only SQLite uses the reserve, because its file may be on the same disk as the blobs. */
-export function roomOf(tables: Pick<Tables<never>, 'type'>, { reserve }: BlobStore): Room {
+export function roomOf(tables: Pick<Tables<never>, 'type'>, { reserve }: BlobStore) {
   const own = tables.type === 'sqlite' ? reserve : undefined
+  /** Returns whether there was a reserve to give up. */
   const giveUpFor = async (error: unknown): Promise<boolean> =>
     own !== undefined && isFullDatabase(error) && (await own.giveUp())
+  /** Keeps or restores the reserve. Returns false if there is no space for it. */
   const keep = async (): Promise<boolean> => own === undefined || own.keep()
   return {
-    async forced(act) {
+    /** Retries the action after giving up the reserve, if the database was full. */
+    async forced<T>(act: () => Promise<T>): Promise<T> {
       try {
         return await act()
       } catch (error) {
@@ -31,9 +24,10 @@ export function roomOf(tables: Pick<Tables<never>, 'type'>, { reserve }: BlobSto
         return act()
       }
     },
-    makeWay: async () => own?.makeWay(),
+    makeWay: async (): Promise<void> => own?.makeWay(),
     keep,
-    async mustBeKept() {
+    /** Refuses uploads while the reserve is missing. */
+    async mustBeKept(): Promise<void> {
       if (await keep()) return
       throw new Refusal('DISK_FULL', {
         detail: 'the disk is almost full',

@@ -2,27 +2,32 @@
 import { type Kysely, sql } from 'jobmill-tables'
 import { Refusal } from '../../refusal.ts'
 import type { Schema } from '../../tables/schema.ts'
-import { type FileRow, fileView, uriOf } from '../deliver/file-view.ts'
+import { type FileRow, fileView } from '../deliver/file-view.ts'
 import { type Answer, earlierOf, Repeated } from './idempotency.ts'
 import type { Inside } from '../inside.ts'
 import type { MailboxLimits } from '../limits.ts'
 import { checkQuota, usageOf } from './quota.ts'
-import type { TakenIn } from './take-in.ts'
+import type { Incoming, TakenIn } from './take-in.ts'
 
-/** The tables inside the transaction of the caller, and the transaction as the mill takes it. */
-export interface CallersTransaction {
-  readonly db: Kysely<Schema>
-  readonly tx: never
+export interface UploadRequest {
+  readonly mailbox: string
+  /** The id of the token; null if the program itself or its `authenticate` identified the sender. */
+  readonly token: string | null
+  readonly limits: MailboxLimits
+  /** Null for none. */
+  readonly key: string | null
+  readonly files: AsyncIterable<Incoming>
+  readonly signal: AbortSignal
+  /**
+   * The transaction of the caller for the rows: the tables inside it, and the transaction as the mill takes
+   * it. Omit it to use our own.
+   */
+  readonly within?: { readonly db: Kysely<Schema>; readonly tx: never }
 }
 
-export interface NewUpload {
+export interface NewUpload extends Omit<UploadRequest, 'files' | 'signal'> {
   readonly upload: string
-  readonly mailbox: string
-  readonly token: string | null
   readonly isStaged: boolean
-  readonly within?: CallersTransaction
-  readonly limits: MailboxLimits
-  readonly key: string | null
   readonly fingerprint: string
   readonly files: readonly TakenIn[]
 }
@@ -31,7 +36,7 @@ export interface NewUpload {
 export async function writeRows(inside: Inside, given: NewUpload, onCommit: () => void): Promise<Answer> {
   const { tables, fault } = inside
   const { within } = given
-  if (within !== undefined) return inSavepoint(within, (db, tx) => write(db, tx))
+  if (within !== undefined) return inSavepoint(within.db, () => write(within.db, within.tx))
   return tables.transaction(async (db, tx) => {
     const answer = await write(db, tx)
     onCommit()
@@ -39,50 +44,49 @@ export async function writeRows(inside: Inside, given: NewUpload, onCommit: () =
   })
 
   async function write(db: Kysely<Schema>, tx: never): Promise<Answer> {
+    const { mailbox, key, upload, fingerprint, files } = given
     const lastSeq = await enter(inside, db, given)
     if (given.isStaged) await unstage(db, given)
     // Check this before the quota, which the first of two requests with one key may have used up.
-    if (given.key !== null && (await earlierOf(db, given.mailbox, given.key)) !== null) throw new Repeated()
-    const bytes = given.files.reduce((sum, { size }) => sum + size, 0)
-    checkQuota(await usageOf(db, given.mailbox), { files: given.files.length, bytes }, given.limits)
+    if (key !== null && (await earlierOf(db, { mailbox, idempotency_key: key })) !== null)
+      throw new Repeated()
+    const bytes = files.reduce((sum, { size }) => sum + size, 0)
+    checkQuota(await usageOf(db, mailbox), { files: files.length, bytes }, given.limits)
     const rows = await writeFiles(inside, db, given)
     await db
       .insertInto('uploads_notice')
       .values(
         rows.map(({ id, created_at }, at) => ({
-          mailbox: given.mailbox,
+          mailbox,
           seq: lastSeq - rows.length + at + 1,
           file: id,
           at: created_at,
         })),
       )
       .execute()
-    const answer: Answer = { upload: given.upload, files: rows.map(answered) }
+    const answer: Answer = { upload, files: rows.map(answered) }
     await db
       .insertInto('uploads_upload')
       .values({
-        id: given.upload,
-        mailbox: given.mailbox,
-        idempotency_key: given.key,
-        fingerprint: given.fingerprint,
+        id: upload,
+        mailbox,
+        idempotency_key: key,
+        fingerprint,
         answer: JSON.stringify(answer),
         created_at: tables.now,
       })
       .execute()
-    await inside.bridge()?.enqueue(rows.map(payloadOf), tx)
+    await inside.bridge()?.enqueue(rows, tx)
     await fault('receive:rows')
     return answer
   }
 }
 
 /** Runs in a savepoint, so that a failure leaves the caller's transaction usable. */
-async function inSavepoint<R>(
-  { db, tx }: CallersTransaction,
-  work: (db: Kysely<Schema>, tx: never) => Promise<R>,
-): Promise<R> {
+async function inSavepoint<R>(db: Kysely<Schema>, work: () => Promise<R>): Promise<R> {
   await sql`SAVEPOINT jobmill_uploads`.execute(db)
   try {
-    const result = await work(db, tx)
+    const result = await work()
     await sql`RELEASE SAVEPOINT jobmill_uploads`.execute(db)
     return result
   } catch (error) {
@@ -101,8 +105,7 @@ async function enter(
   const row = await db
     .updateTable('uploads_mailbox')
     .set({ last_seq: sql<number>`last_seq + ${files.length}`, last_upload_at: tables.now })
-    .where('id', '=', mailbox)
-    .where('deleted_at', 'is', null)
+    .where((where) => where.and({ id: mailbox, deleted_at: null }))
     .returning('last_seq')
     .executeTakeFirst()
   // The mailbox was removed, or the token revoked, during the upload.
@@ -115,8 +118,7 @@ async function isValid(db: Kysely<Schema>, token: string): Promise<boolean> {
   const row = await db
     .selectFrom('uploads_token')
     .select('id')
-    .where('id', '=', token)
-    .where('revoked_at', 'is', null)
+    .where((where) => where.and({ id: token, revoked_at: null }))
     .executeTakeFirst()
   return row !== undefined
 }
@@ -124,40 +126,31 @@ async function isValid(db: Kysely<Schema>, token: string): Promise<boolean> {
 async function unstage(db: Kysely<Schema>, { upload }: NewUpload): Promise<void> {
   const row = await db
     .deleteFrom('uploads_staging')
-    .where('upload', '=', upload)
-    .where('swept_at', 'is', null)
+    .where((where) => where.and({ upload, swept_at: null }))
     .returning('upload')
     .executeTakeFirst()
   // The sweep considered this upload abandoned, and may have deleted its blobs.
-  if (row === undefined)
-    throw new Refusal('TOO_SLOW', { fix: 'Retry the upload, in smaller requests if the connection is slow' })
+  if (row === undefined) throw new Refusal('TOO_SLOW')
 }
 
 async function writeFiles(
-  { tables, limits, newId }: Inside,
+  { tables, limits, platform }: Inside,
   db: Kysely<Schema>,
   { mailbox, upload, files, limits: own }: NewUpload,
 ): Promise<FileRow[]> {
   const rows = await db
     .insertInto('uploads_file')
     .values(
-      files.map(({ name, type, size, sha256 }, n) => ({
+      files.map((file, n) => ({
+        ...file,
         mailbox,
-        id: newId(),
+        id: platform.id(),
         upload,
         n,
-        name,
-        type,
-        size,
         max_size: own.maxFileBytes,
-        sha256,
         created_at: tables.now,
         expires_at: sql<number>`${tables.now} + ${sql.lit(limits.expireAfterMs)}`,
-        first_fetched_at: null,
-        last_fetched_at: null,
         fetches: 0,
-        acked_at: null,
-        swept_at: null,
       })),
     )
     .returningAll()
@@ -169,8 +162,4 @@ async function writeFiles(
 function answered(row: FileRow): Answer['files'][number] {
   const { id, uri, name, mimeType, size, sha256, expiresAt } = fileView(row)
   return { id, uri, name, mimeType, size, sha256, expiresAt }
-}
-
-function payloadOf({ mailbox, id, name, type, size, sha256 }: FileRow) {
-  return { uri: uriOf(mailbox, id), mailbox, fileId: id, name, type, size, sha256 }
 }

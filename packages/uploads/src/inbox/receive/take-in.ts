@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { cleanName } from '../../clean/clean-name.ts'
 import { cleanType } from '../../clean/clean-type.ts'
 import { Refusal } from '../../refusal.ts'
+import type { FileRow } from '../deliver/file-view.ts'
 import type { MailboxLimits } from '../limits.ts'
 import { checkQuota, type Usage } from './quota.ts'
 
@@ -15,12 +16,7 @@ export interface Incoming {
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
-export interface TakenIn {
-  readonly name: string
-  readonly type: string
-  readonly size: number
-  readonly sha256: string
-}
+export type TakenIn = Readonly<Pick<FileRow, 'name' | 'type' | 'size' | 'sha256'>>
 
 export interface Bounds {
   readonly limits: MailboxLimits
@@ -41,7 +37,7 @@ export async function takeIn(
     throw tooLarge(name, `has ${file.declared} bytes (max ${maxFileBytes})`, file.declared, maxFileBytes)
   const hash = createHash('sha256')
   let size = 0
-  async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {
+  async function* counted(): AsyncIterable<Uint8Array> {
     for await (const chunk of file.bytes) {
       size += chunk.length
       // Checked whatever was declared. The full size is unknown, because the file is not read to its end.
@@ -53,24 +49,11 @@ export async function takeIn(
     }
   }
   await write(counted())
-  if (size === 0)
-    throw new Refusal('FILE_EMPTY', {
-      detail: `${name} is empty`,
-      field: 'files',
-      fix: 'Remove it from the request',
-      file: name,
-    })
+  if (size === 0) throw new Refusal('FILE_EMPTY', { detail: `${name} is empty`, field: 'files', file: name })
   return { name, type: cleanType(file.type), size, sha256: hash.digest('hex') }
 }
 
 /** `size`: the declared size, or the bytes received so far. */
 function tooLarge(name: string, words: string, size: number, max: number): Refusal {
-  return new Refusal('FILE_TOO_LARGE', {
-    detail: `${name} ${words}`,
-    field: 'files',
-    fix: 'Split the file, or raise the limit of the mailbox',
-    file: name,
-    size,
-    max,
-  })
+  return new Refusal('FILE_TOO_LARGE', { detail: `${name} ${words}`, field: 'files', file: name, size, max })
 }

@@ -10,21 +10,18 @@ export const OUTCOMES = [
 export type SweptOutcome = (typeof OUTCOMES)[number]
 export type SweptCounts = Readonly<Record<SweptOutcome, number>>
 
-export interface SweepCounter {
-  readonly add: (outcome: SweptOutcome, n: number) => void
-  readonly totals: () => SweptCounts
-}
+export type SweepCounter = ReturnType<typeof sweepCounter>
 
 /** `tell` is called for each count, to feed a metric. */
-export function sweepCounter(tell: (outcome: SweptOutcome, n: number) => void): SweepCounter {
+export function sweepCounter(tell: (outcome: SweptOutcome, n: number) => void) {
   const totals = zeroCounts()
   return {
-    add(outcome, n) {
+    add(outcome: SweptOutcome, n: number): void {
       if (n === 0) return
       totals[outcome] += n
       tell(outcome, n)
     },
-    totals: () => ({ ...totals }),
+    totals: (): SweptCounts => ({ ...totals }),
   }
 }
 

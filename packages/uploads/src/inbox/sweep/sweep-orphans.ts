@@ -6,24 +6,14 @@
  */
 import { sql } from 'jobmill-tables'
 import type { Inside } from '../inside.ts'
-import { deleteBlobs } from './sweep-staging.ts'
+import { deleteBlobs, type Pass } from './pass.ts'
 
 const BATCH = 200
 
-/** A scan of all blobs, which may span several passes. */
-export interface OrphanLook {
-  /** Runs until the end or the signal. */
-  readonly resume: (
-    signal: AbortSignal,
-    count: (blobs: number) => void,
-    failed: (error: unknown) => void,
-  ) => Promise<void>
-  readonly isDone: () => boolean
-  /** Ends an abandoned scan. */
-  readonly end: () => Promise<void>
-}
+export type OrphanLook = ReturnType<typeof lookForOrphans>
 
-export function lookForOrphans(inside: Inside): OrphanLook {
+/** A scan of all blobs, which may span several passes. */
+export function lookForOrphans(inside: Inside) {
   const { limits } = inside
   const list = (): AsyncIterator<string> => inside.blobs.uploads()[Symbol.asyncIterator]()
   let uploads = list()
@@ -48,7 +38,9 @@ export function lookForOrphans(inside: Inside): OrphanLook {
   }
 
   return {
-    async resume(signal, count, failed) {
+    /** Runs until the end or the signal. */
+    async resume(pass: Pass): Promise<void> {
+      const { signal, attempt } = pass
       while (!signal.aborted) {
         const upload = found.shift()
         if (upload === undefined) {
@@ -56,16 +48,13 @@ export function lookForOrphans(inside: Inside): OrphanLook {
           found = await unknown(inside, await next(signal))
           continue
         }
-        try {
-          count(await deleteBlobs(inside, upload))
-        } catch (error) {
-          failed(error)
-        }
+        await attempt(() => deleteBlobs(pass, upload))
         await inside.fault('sweep:orphan')
       }
     },
-    isDone: () => isListed && found.length === 0,
-    async end() {
+    isDone: (): boolean => isListed && found.length === 0,
+    /** Ends an abandoned scan. */
+    async end(): Promise<void> {
       await uploads.return?.()
     },
   }

@@ -4,16 +4,12 @@
  */
 import { sql } from 'jobmill-tables'
 import type { Inside } from '../inside.ts'
-import { MOST_FILES } from '../limits.ts'
+import { deleteBlobs, type Pass } from './pass.ts'
 
 const BATCH = 50
 
-export async function sweepStaging(
-  inside: Inside,
-  signal: AbortSignal,
-  count: (blobs: number) => void,
-  failed: (error: unknown) => void,
-): Promise<void> {
+export async function sweepStaging(pass: Pass): Promise<void> {
+  const { inside, signal, attempt } = pass
   const { tables, fault } = inside
   for (let marked = BATCH; marked === BATCH && !signal.aborted;) {
     marked = await mark(inside)
@@ -33,12 +29,7 @@ export async function sweepStaging(
       if (signal.aborted) return
       last = upload
       await fault('sweep:staging-blob')
-      try {
-        count(await deleteBlobs(inside, upload))
-      } catch (error) {
-        failed(error)
-        continue
-      }
+      if (!(await attempt(() => deleteBlobs(pass, upload)))) continue
       await fault('sweep:staging-blobs')
       await tables.db.deleteFrom('uploads_staging').where('upload', '=', upload).execute()
       await fault('sweep:staging-rows')
@@ -65,11 +56,4 @@ async function mark({ tables, limits }: Inside): Promise<number> {
     .where('swept_at', 'is', null)
     .execute()
   return uploads.length
-}
-
-/** The number of blobs is not recorded; deleting a missing blob is cheap. */
-export async function deleteBlobs({ blobs }: Inside, upload: string): Promise<number> {
-  let deleted = 0
-  for (let n = 0; n < MOST_FILES; n += 1) if (await blobs.delete(`${upload}/${n}`)) deleted += 1
-  return deleted
 }

@@ -1,19 +1,46 @@
-/**
- * One pass of the sweep, in batches until nothing is left or the signal fires. A file is marked, which hides
- * it; then its blob is deleted, then its row. The next pass finishes what a crashed one left marked.
- */
+/** One pass of the sweep, in batches until nothing is left or the signal fires. */
+import type { OwnDuty } from 'jobmill'
+import { sql } from 'jobmill-tables'
 import { isFullDatabase } from '../../fault-codes.ts'
 import type { Inside } from '../inside.ts'
+import type { Pass } from './pass.ts'
 import { zeroCounts, type SweptCounts, type SweptOutcome } from './sweep-counter.ts'
-import { markFiles, MARKS } from './sweep-marks.ts'
-import { deleteRows, outcomeOf } from './sweep-rows.ts'
+import { sweepFiles } from './sweep-files.ts'
 import { lookForOrphans, type OrphanLook } from './sweep-orphans.ts'
-import { sweepMailboxes, sweepUploads } from './sweep-rest.ts'
 import { sweepStaging } from './sweep-staging.ts'
 
 const BATCH = 500
-/** Parallel blob deletions. */
-const AT_ONCE = 8
+
+/** A pass of a duty may take 30 s, and it finishes a batch that it has started. */
+const PASS_MS = 15_000
+const THOROUGH_MS = 3_600_000
+
+/**
+ * The sweep as a duty: passes end well before the deadline of a duty, and the next one follows immediately if
+ * work is left. The first pass, and then one per hour, starts a scan of all blobs; a long scan continues in
+ * later passes.
+ */
+export function sweepDuty(inside: Inside): OwnDuty['run'] {
+  const { platform } = inside
+  let thoroughAt = -Infinity
+  let look: OrphanLook | null = null
+  return async ({ signal, again }) => {
+    const over = new AbortController()
+    const timer = platform.timer(PASS_MS, () => over.abort(), { unref: true })
+    if (look === null && platform.monotonic() - thoroughAt >= THOROUGH_MS) look = lookForOrphans(inside)
+    try {
+      const counts = await sweep(inside, AbortSignal.any([signal, over.signal]), look)
+      if (look?.isDone() === true) thoroughAt = platform.monotonic()
+      return counts
+    } finally {
+      timer.cancel()
+      // This process is stopping, or another one takes over the duty.
+      if (signal.aborted) await look?.end()
+      if (signal.aborted || look?.isDone() === true) look = null
+      if (over.signal.aborted && !signal.aborted) again()
+    }
+  }
+}
 
 /**
  * Rejects at the end if anything could not be deleted. `look`: also scans for orphaned blobs. If the database
@@ -29,14 +56,15 @@ export async function sweep(
     counts[outcome] += n
     inside.swept.add(outcome, n)
   }
+  const pass = { inside, signal, count }
   try {
-    await pass(inside, signal, count, look, false)
+    await run(pass, look, false)
   } catch (error) {
     if (!isFullDatabase(error)) throw error
     await inside.room.giveUpFor(error)
     const orphans = look ?? lookForOrphans(inside)
     try {
-      await pass(inside, signal, count, orphans, true)
+      await run(pass, orphans, true)
     } finally {
       if (look === null) await orphans.end()
     }
@@ -46,30 +74,24 @@ export async function sweep(
   return counts
 }
 
-async function pass(
-  inside: Inside,
-  signal: AbortSignal,
-  count: (outcome: SweptOutcome, n: number) => void,
-  look: OrphanLook | null,
-  isFull: boolean,
-): Promise<void> {
+async function run(given: Omit<Pass, 'attempt'>, look: OrphanLook | null, isFull: boolean): Promise<void> {
   const failures: unknown[] = []
-  const failed = (error: unknown): void => void failures.push(error)
-  const lookOn = async (): Promise<void> => look?.resume(signal, (n) => count('orphan_blob', n), failed)
-  if (isFull) await lookOn()
-  await finishMarked(inside, signal, count, failed)
-  for (const mark of MARKS)
-    while (!signal.aborted) {
-      const marked = await markFiles(inside, mark, BATCH)
-      if (marked === 0) break
-      await inside.fault('sweep:marked')
-      await finishMarked(inside, signal, count, failed)
-      if (marked < BATCH) break
+  const attempt: Pass['attempt'] = async (act) => {
+    try {
+      await act()
+      return true
+    } catch (error) {
+      failures.push(error)
+      return false
     }
-  await sweepStaging(inside, signal, (n) => count('orphan_blob', n), failed)
-  await lookOn()
-  await sweepUploads(inside, signal)
-  await sweepMailboxes(inside, signal)
+  }
+  const pass = { ...given, attempt }
+  if (isFull) await look?.resume(pass)
+  await sweepFiles(pass)
+  await sweepStaging(pass)
+  await look?.resume(pass)
+  await sweepUploads(pass)
+  await sweepMailboxes(pass)
   if (failures.length > 0)
     throw new AggregateError(
       failures,
@@ -77,62 +99,43 @@ async function pass(
     )
 }
 
-/** Pages by key, so that files whose blobs cannot be deleted are not read repeatedly. */
-async function finishMarked(
-  inside: Inside,
-  signal: AbortSignal,
-  count: (outcome: SweptOutcome, n: number) => void,
-  failed: (error: unknown) => void,
-): Promise<void> {
-  const { tables, blobs, fault } = inside
-  let last = { mailbox: '', id: '' }
+/** Deletes old idempotency keys. */
+async function sweepUploads({ inside: { tables, limits }, signal }: Pass): Promise<void> {
   while (!signal.aborted) {
-    const { mailbox, id } = last
-    const rows = await tables.db
-      .selectFrom('uploads_file')
-      .leftJoin('uploads_mailbox', 'uploads_mailbox.id', 'uploads_file.mailbox')
-      .select(['uploads_file.mailbox', 'uploads_file.id', 'upload', 'n', 'acked_at', 'first_fetched_at'])
-      .select(['expires_at', 'swept_at', 'uploads_mailbox.deleted_at'])
-      .where('swept_at', 'is not', null)
-      .where((where) =>
-        where.or([
-          where('uploads_file.mailbox', '>', mailbox),
-          where.and([where('uploads_file.mailbox', '=', mailbox), where('uploads_file.id', '>', id)]),
-        ]),
-      )
-      .orderBy('uploads_file.mailbox')
-      .orderBy('uploads_file.id')
+    const found = await tables.db
+      .selectFrom('uploads_upload')
+      .select('id')
+      .where('created_at', '<=', sql<number>`${tables.now} - ${sql.lit(limits.keysForMs)}`)
       .limit(BATCH)
       .execute()
-    const end = rows.at(-1)
-    if (end === undefined) return
-    last = end
-    const gone: typeof rows = []
-    await eachOf(rows, async (row) => {
-      // The remaining files are marked, so the next pass deletes them.
-      if (signal.aborted) return
-      await fault('sweep:blob')
-      try {
-        await blobs.delete(`${row.upload}/${row.n}`)
-        gone.push(row)
-      } catch (error) {
-        failed(error)
-      }
-    })
-    await fault('sweep:blobs')
-    const deleted = await deleteRows(inside, gone)
-    for (const row of gone) if (deleted.has(row.id)) count(outcomeOf(row), 1)
-    await fault('sweep:rows')
-    if (rows.length < BATCH) return
+    const ids = found.map(({ id }) => id)
+    if (ids.length > 0) await tables.db.deleteFrom('uploads_upload').where('id', 'in', ids).execute()
+    if (ids.length < BATCH) return
   }
 }
 
-/** Runs `act` on a few items at a time. */
-async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
-  const left = items.values()
-  await Promise.all(
-    Array.from({ length: Math.min(AT_ONCE, items.length) }, async () => {
-      for (const item of left) await act(item)
-    }),
-  )
+/** Deletes removed mailboxes whose files are all deleted. */
+async function sweepMailboxes({ inside: { tables }, signal }: Pass): Promise<void> {
+  if (signal.aborted) return
+  const rows = await tables.db
+    .selectFrom('uploads_mailbox')
+    .select('id')
+    .where('deleted_at', 'is not', null)
+    .where((where) =>
+      where.not(
+        where.exists(
+          where.selectFrom('uploads_file').select('n').whereRef('mailbox', '=', 'uploads_mailbox.id'),
+        ),
+      ),
+    )
+    .limit(BATCH)
+    .execute()
+  for (const { id } of rows) {
+    if (signal.aborted) return
+    await tables.transaction(async (db) => {
+      for (const table of ['uploads_token', 'uploads_notice', 'uploads_upload'] as const)
+        await db.deleteFrom(table).where('mailbox', '=', id).execute()
+      await db.deleteFrom('uploads_mailbox').where('id', '=', id).execute()
+    })
+  }
 }

@@ -21,10 +21,10 @@ interface Props {
   readonly meant: BulkTarget
   readonly close: () => void
   /** Called when the bulk action has been enqueued. */
-  readonly begun: () => void
+  readonly onEnqueued: () => void
 }
 
-export function BulkConfirm({ info, meant, close, begun }: Props) {
+export function BulkConfirm({ info, meant, close, onEnqueued }: Props) {
   const { act, name, isDangerous, means } = info
   const [reason, setReason] = useState('')
   const [, go] = useLocation()
@@ -43,7 +43,7 @@ export function BulkConfirm({ info, meant, close, begun }: Props) {
       },
       done: `${name} queued for ${plural(jobs, 'job')}`,
     })
-    begun()
+    onEnqueued()
     go(`/jobs/${id}`)
   }
 

@@ -59,7 +59,7 @@ export function MatchingMenu({ filter, now, isNone }: Props) {
           info={asked}
           meant={{ filter, now }}
           close={() => setAsked(null)}
-          begun={() => undefined}
+          onEnqueued={() => undefined}
         />
       )}
     </>

@@ -49,7 +49,7 @@ export function SelectionBar({ selection: { jobs, clear }, elsewhere }: Props) {
           info={asked}
           meant={{ ids: [...jobs.keys()] }}
           close={() => setAsked(null)}
-          begun={clear}
+          onEnqueued={clear}
         />
       )}
     </div>

@@ -46,7 +46,7 @@ export function FilterField({ filter, choose, known, wrong: addressed }: Props) 
       event.preventDefault()
       setOpen(true)
       const step = event.key === 'ArrowDown' ? 1 : -1
-      // One more position than there are suggestions: back to the field.
+      // The position before the first suggestion is the field itself.
       if (isListed) setActive(((active + 1 + step + items.length + 1) % (items.length + 1)) - 1)
       else setActive(-1)
     } else if (event.key === 'Enter') {

@@ -8,7 +8,7 @@ import { MINUTE, RECENT_MINUTES } from './compare.ts'
 const HOUR = 60 * MINUTE
 
 const RECENT: Range = {
-  // Open-ended, like presets.
+  // Any preset marks the range as one that moves with the clock.
   preset: '1h',
   ends() {
     const now = serverNow()

@@ -8,7 +8,7 @@ export interface Gauge {
   readonly value: string
   /** What the value is measured against, or its scope. */
   readonly note: string
-  /** It is about to run out. */
+  /** The resource is nearly exhausted. */
   readonly isLow: boolean
   readonly values: readonly number[]
 }

@@ -6,12 +6,6 @@ import { PLANNED_ONCE } from './pieces.ts'
 
 const KIND_IDS = `ARRAY(SELECT k.id FROM given, json_array_elements_text(p -> 'kinds') AS v(name), jobmill.kind AS k WHERE k.name = v.name)`
 
-/** The first job of the queue `o` that a claim would take, read from the index that claims use. */
-const firstReady = (crashes: string): string => `
-    SELECT true AS found FROM jobmill.ready AS r
-     WHERE r.queue_id = o.queue_id AND r.crashes ${crashes} AND r.kind_id = ANY (${KIND_IDS})
-     ORDER BY r.priority, r.seq LIMIT 1`
-
 /**
  * Takes over vacant duties, and renews its own when the heartbeat writes its row. Reads first; if two
  * instances bid at once, the conflict decides: the second waits and finds the lease of the first. Uses the
@@ -38,18 +32,6 @@ const QUEUE_IDS = `ARRAY(SELECT o.queue_id FROM given, json_array_elements_text(
   LEFT JOIN open AS o ON o.name = w.queue AND o.limit_name IS NULL ORDER BY w.n)`
 
 /**
- * The open queues that have a limit and a ready job, with the state of their limits; null if not requested.
- */
-const LIMITED = `CASE WHEN (g.p ->> 'limited')::bool THEN (SELECT coalesce(json_agg(x), '[]') FROM (
-  SELECT o.name AS queue, l.name, l.key, l.amount, l.per_ms, l.burst, l.most, l.per_key, l.paid_at, l.reserved_until, l.drained_until,
-         (SELECT coalesce(sum(t.amount), 0)::int8 FROM jobmill.permit AS t WHERE t.limit_name = l.name AND l.most IS NOT NULL) AS held,
-         a.found IS TRUE AS ready, b.found IS TRUE AS quarantined
-    FROM open AS o JOIN jobmill.limit AS l ON l.name = o.limit_name AND l.key = ''
-    LEFT JOIN LATERAL (${firstReady('< 2')}) AS a ON true
-    LEFT JOIN LATERAL (${firstReady('>= 2')}) AS b ON true
-   WHERE a.found OR b.found) AS x) END`
-
-/**
  * Writes rows only if the renewal is due or a duty is vacant; otherwise it only reads. Each part is one index
  * lookup. If a renewal was due but found no row, the reaper was faster, whatever the older snapshot of the
  * rest says.
@@ -57,7 +39,7 @@ const LIMITED = `CASE WHEN (g.p ->> 'limited')::bool THEN (SELECT coalesce(json_
 export const HEARTBEAT = `
 CREATE FUNCTION jobmill.heartbeat(parameter text)
 RETURNS TABLE (now int8, alive bool, cancels json, settings_version int8, members_version int8, leads json, slots json, look json, quarantined bool,
-               has_limited bool, limited json, stage_in_ms int8, next_due int8, due_ms float8, schedule_in_ms int8, expired bool, unrolled bool)
+               limited json, stage_in_ms int8, next_due int8, due_ms float8, schedule_in_ms int8, expired bool, unrolled bool)
 LANGUAGE plpgsql VOLATILE ROWS 1 ${PLANNED_ONCE} AS $$
 #variable_conflict use_column
 BEGIN RETURN QUERY
@@ -94,9 +76,11 @@ SELECT g.now, me.alive,
        (SELECT json_agg(json_build_object('queue', q.name, 'workers', s.workers) ORDER BY q.name COLLATE "C")
           FROM jobmill.slot AS s JOIN jobmill.queue AS q ON q.id = s.queue_id WHERE s.instance = me.id),
        (SELECT row_to_json(l) FROM look AS l),
-       EXISTS (SELECT FROM open AS o CROSS JOIN LATERAL (${firstReady('>= 2')}) AS r WHERE o.limit_name IS NULL),
-       EXISTS (SELECT FROM open WHERE limit_name IS NOT NULL),
-       ${LIMITED},
+       EXISTS (SELECT FROM open AS o CROSS JOIN LATERAL (
+         SELECT FROM jobmill.ready AS r WHERE r.queue_id = o.queue_id AND r.crashes >= 2 AND r.kind_id = ANY (${KIND_IDS})
+          ORDER BY r.priority, r.seq LIMIT 1) AS r WHERE o.limit_name IS NULL),
+       CASE WHEN EXISTS (SELECT FROM open WHERE limit_name IS NOT NULL)
+            THEN jobmill.limited(ARRAY(SELECT queue_id FROM open WHERE limit_name IS NOT NULL), ${KIND_IDS}) END,
        CASE WHEN EXISTS (SELECT FROM jobmill.order_check) THEN 0
             WHEN next_due.due_at IS NOT NULL THEN greatest(next_due.due_at - g.now, 0) END,
        next_due.due_at, next_due.ms,
@@ -104,7 +88,9 @@ SELECT g.now, me.alive,
           FROM jobmill.schedule AS s WHERE NOT s.paused AND NOT s.deleted ORDER BY s.planned, s.next_at LIMIT 1),
        EXISTS (SELECT FROM jobmill.instance AS i WHERE i.ended_at IS NULL AND i.expires_at <= g.now AND i.id <> me.id)
        OR EXISTS (SELECT FROM jobmill.running AS r
-                   WHERE r.instance = ANY (ARRAY(SELECT i.id FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL))),
+                   WHERE r.instance = ANY (ARRAY(SELECT i.id FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL)))
+       OR EXISTS (SELECT FROM jobmill.batch AS b
+                   WHERE b.instance = ANY (ARRAY(SELECT i.id FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL))),
        EXISTS (SELECT FROM jobmill.tally) OR EXISTS (SELECT FROM jobmill.metric_delta)
   FROM given AS g, me, jobmill.next_due((SELECT (p ->> 'since')::int8 FROM given)) AS next_due;
 END $$;`

@@ -1,0 +1,117 @@
+/** Reads jobs by id: their summary, the complete record, the result, the history and the last failure. */
+import { outcomeCode, outcomeOfCode } from '../../job/attempt/outcome.ts'
+import { stateOfCode } from '../../job/state.ts'
+import type {
+  AttemptRecord,
+  JobFailure,
+  JobRecord,
+  JobResult,
+  JobSummary,
+} from '../../store/types/job-record.ts'
+import { DEAD, DONE, tagsIn } from '../job-row.ts'
+import type { Look } from '../work.ts'
+
+// Columns that are meaningless in the state of the job are null.
+export const SUMMARY = `j.id, j.kind_id, j.queue_id, j.state, j.priority, j.attempt, j.max_attempts AS maxAttempts, j.crashes, j.tags,
+  j.order_key AS orderKey, j.in_order_queue AS waitsForOrder, j.enqueued_at AS enqueuedAt, iif(j.state = 0, j.due_at, NULL) AS dueAt,
+  iif(j.state = 2, j.started_at, NULL) AS startedAt, iif(j.state >= 3, j.ended_at, NULL) AS endedAt,
+  iif(j.state = 2, j.cancel_reason, NULL) AS cancelReason,
+  CASE j.state WHEN 2 THEN (SELECT i.id FROM jobmill_instance AS i WHERE i.pk = j.instance_pk) END AS instance`
+
+/** The columns of a job that differ from its fields. */
+export interface Coded {
+  readonly kind_id: number
+  readonly queue_id: number
+  readonly state: number
+  readonly tags: string | null
+  readonly waitsForOrder: number
+}
+
+export type SummaryRow = Coded & Omit<JobSummary, 'kind' | 'queue' | keyof Coded>
+
+/** Keeps further columns as they are. */
+export function decode<Row extends Coded>({ names }: Look, row: Row) {
+  const { kind_id: kindId, queue_id: queueId, state, tags, waitsForOrder, ...same } = row
+  return {
+    ...same,
+    kind: names.kindName(kindId),
+    queue: names.queueName(queueId),
+    state: stateOfCode(state),
+    tags: tagsIn(tags),
+    waitsForOrder: waitsForOrder === 1,
+  }
+}
+
+// The error of the newest attempt, by primary key; for a done job, only that of its own last attempt.
+export const LAST_ERROR = `(SELECT a.error FROM jobmill_attempt AS a
+     WHERE a.job_pk = j.pk AND (j.state <> ${DONE} OR a.token = j.token) ORDER BY a.token DESC LIMIT 1)`
+
+// Both by jobmill_job_id. Columns that callers await come before the payload, so that a large payload is not
+// read.
+const GET = `
+  SELECT ${SUMMARY}, j.payload, j.metadata, j.result, iif(j.state = 2, j.progress, NULL) AS progress,
+    iif(j.state = 2, j.log, NULL) AS log, j.timeout_ms AS timeoutMs, j.dedupe_key AS dedupeKey, ${LAST_ERROR} AS error
+  FROM jobmill_job AS j WHERE j.id = ?`
+
+const RESULT = `SELECT j.id, j.state, j.result, ${LAST_ERROR} AS error FROM jobmill_job AS j WHERE j.id = ?`
+
+type RecordRow = SummaryRow & Omit<JobRecord, keyof JobSummary>
+
+export function get(look: Look, ids: readonly string[]): (JobRecord | null)[] {
+  return ids.map((id) => {
+    const row = look.sql(GET).get(id) as RecordRow | undefined
+    return row === undefined ? null : decode(look, row)
+  })
+}
+
+export function results({ sql }: Look, ids: readonly string[]): (JobResult | null)[] {
+  return ids.map((id) => {
+    const row = sql(RESULT).get(id) as (Omit<JobResult, 'state'> & { readonly state: number }) | undefined
+    return row === undefined ? null : { ...row, state: stateOfCode(row.state) }
+  })
+}
+
+export const ATTEMPT = `a.attempt, a.token, a.instance, a.started_at AS startedAt, a.ended_at AS endedAt, a.outcome, a.error, a.log`
+
+// The job by jobmill_job_id, its attempts by primary key: at most 32.
+const HISTORY = `
+  SELECT ${ATTEMPT} FROM jobmill_job AS j CROSS JOIN jobmill_attempt AS a ON a.job_pk = j.pk
+  WHERE j.id = ? ORDER BY a.token`
+
+export type AttemptRow = Omit<AttemptRecord, 'outcome'> & { readonly outcome: number }
+
+/** The attempts of one job, oldest first. */
+export function history({ sql }: Look, id: string): AttemptRecord[] {
+  return (sql(HISTORY).all(id) as AttemptRow[]).map((row) => ({
+    ...row,
+    // The job was cancelled while waiting: there was no lease, and the stored token only keeps the order.
+    token: row.instance === null ? 0 : row.token,
+    outcome: outcomeOfCode(row.outcome),
+  }))
+}
+
+export const FAILED_OUTCOMES = [
+  outcomeCode('failed'),
+  outcomeCode('timed-out'),
+  outcomeCode('failed-permanently'),
+].join(', ')
+
+// Jobs by jobmill_job_id, the newest attempt of each by primary key. A read, in a snapshot of its own.
+const FAILURES = `
+  SELECT j.id, a.error, a.ended_at AS at, a.outcome
+  FROM json_each(?) AS w
+  CROSS JOIN jobmill_job AS j ON j.id = w.value
+  CROSS JOIN jobmill_attempt AS a ON a.job_pk = j.pk
+    AND a.token = (SELECT max(b.token) FROM jobmill_attempt AS b WHERE b.job_pk = j.pk)
+  WHERE j.state = ${DEAD} OR a.outcome IN (${FAILED_OUTCOMES})`
+
+type FailureRow = Omit<JobFailure, 'outcome'> & { readonly id: string; readonly outcome: number }
+
+/** How the last attempts of failed jobs ended. */
+export function failures({ sql }: Look, ids: readonly string[]): (JobFailure | null)[] {
+  const rows = sql(FAILURES).all(JSON.stringify([...new Set(ids)])) as FailureRow[]
+  const found = new Map(
+    rows.map(({ id, outcome, ...row }) => [id, { ...row, outcome: outcomeOfCode(outcome) }]),
+  )
+  return ids.map((id) => found.get(id) ?? null)
+}

@@ -1,0 +1,112 @@
+/**
+ * What operators do to jobs: cancel, retry, run now and delete. Each action answers per id, in the order of
+ * the ids; a duplicated id is handled twice.
+ */
+import { stateOfCode } from '../../job/state.ts'
+import type { Verdict } from '../../store/types/replies.ts'
+import { freeKey, keyHolder, takeKey } from '../enqueue/dedupe.ts'
+import { joinOrderQueue, leaveOrder, makeReady, mayRun } from '../enqueue/order-queue.ts'
+import { recordAttempt } from '../finish/attempts.ts'
+import { endJob, removeJob } from '../finish/leave-running.ts'
+import { CANCELLED, DEAD, findJob, type JobRow, READY, RUNNING, SCHEDULED } from '../job-row.ts'
+import type { Work } from '../work.ts'
+
+// By primary key, after the row was read under the same write lock.
+const ASK = `UPDATE jobmill_job SET cancel_reason = ? WHERE pk = ?`
+const RENEW = `UPDATE jobmill_job SET attempt = 0, crashes = 0, ended_at = NULL, due_at = ? WHERE pk = ?`
+
+type Did = Omit<Verdict, 'id'>
+
+/** The job keeps its state. */
+function left(verdict: 'unchanged' | 'refused', job: JobRow): Did {
+  return { verdict, state: stateOfCode(job.state) }
+}
+
+function forEachJob(work: Work, ids: readonly string[], act: (job: JobRow) => Did): Verdict[] {
+  return ids.map((id) => {
+    const job = findJob(work.sql, id)
+    return job === undefined ? { id, verdict: 'unknown', state: null } : { id, ...act(job) }
+  })
+}
+
+/** The instance of a running job sees the request in its heartbeat. */
+export function cancel(work: Work, ids: readonly string[], reason: string): Verdict[] {
+  return forEachJob(work, ids, (job) => {
+    if (job.state === SCHEDULED || job.state === READY) return cancelWaiting(work, job, reason)
+    if (job.state === RUNNING) return ask(work, job, reason)
+    return job.state === CANCELLED ? left('unchanged', job) : left('refused', job)
+  })
+}
+
+function cancelWaiting(work: Work, job: JobRow, reason: string): Did {
+  recordAttempt(work.sql, job, {
+    // No lease has this token; it only keeps the history in order.
+    token: work.counters.takeToken(work.now),
+    outcome: 'cancelled',
+    startedAt: null,
+    endedAt: work.now,
+    wentTo: null,
+    instance: null,
+    error: reason,
+    log: null,
+  })
+  endJob(work, job, CANCELLED, { attempt: job.attempt, crashes: job.crashes, records: job.records + 1 })
+  return { verdict: 'changed', state: 'cancelled' }
+}
+
+function ask({ sql }: Work, job: JobRow, reason: string): Did {
+  if (job.cancel_reason !== null) return left('unchanged', job)
+  sql(ASK).run(reason, job.pk)
+  return { verdict: 'changed', state: 'running' }
+}
+
+/** As if new, but with their history. */
+export function retry(work: Work, ids: readonly string[]): Verdict[] {
+  return forEachJob(work, ids, (job) =>
+    job.state === DEAD || job.state === CANCELLED ? revive(work, job) : left('refused', job),
+  )
+}
+
+export function revive(work: Work, job: JobRow): Did {
+  if (job.dedupe_key !== null) {
+    const holder = keyHolder(work.sql, job.dedupe_key, work.now)
+    // The job itself holds the key if it is held however the job ended.
+    if (holder !== undefined && holder !== job.id) return { ...left('refused', job), holder }
+    takeKey(work.sql, job.dedupe_key, job.id)
+  }
+  work.sql(RENEW).run(work.now, job.pk)
+  if (job.order_key !== null) {
+    joinOrderQueue(work, job, work.now)
+    return { verdict: 'changed', state: 'scheduled' }
+  }
+  makeReady(work, job)
+  return { verdict: 'changed', state: 'ready' }
+}
+
+/** Makes scheduled jobs due now. */
+export function runNow(work: Work, ids: readonly string[]): Verdict[] {
+  return forEachJob(work, ids, (job) => {
+    if (job.state === READY || job.in_order_queue === 1) return left('unchanged', job)
+    if (job.state !== SCHEDULED) return left('refused', job)
+    if (mayRun(work, job)) {
+      makeReady(work, job)
+      return { verdict: 'changed', state: 'ready' }
+    }
+    joinOrderQueue(work, job, work.now)
+    return { verdict: 'changed', state: 'scheduled' }
+  })
+}
+
+/** Refuses running jobs, because their attempt could no longer be fenced. */
+export function deleteJobs(work: Work, ids: readonly string[]): Verdict[] {
+  return forEachJob(work, ids, (job) => {
+    if (job.state === RUNNING) return left('refused', job)
+    removeJob(work, job)
+    // The dedupe hold of an ended job outlives the job.
+    if (job.state === SCHEDULED || job.state === READY) {
+      freeKey(work.sql, job)
+      leaveOrder(work, job)
+    }
+    return { verdict: 'changed', state: null }
+  })
+}

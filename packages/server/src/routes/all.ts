@@ -1,0 +1,28 @@
+/** All routes below /api, in the order of the OpenAPI document. */
+import * as apps from './apps.ts'
+import * as errors from './errors.ts'
+import * as events from './events.ts'
+import * as history from './history.ts'
+import * as jobActs from './job-acts.ts'
+import * as jobs from './jobs.ts'
+import * as limits from './limits.ts'
+import * as overrides from './overrides.ts'
+import * as overview from './overview.ts'
+import * as queues from './queues.ts'
+import * as schedules from './schedules.ts'
+import * as system from './system.ts'
+
+export const FILES = [
+  overview,
+  jobs,
+  jobActs,
+  errors,
+  queues,
+  schedules,
+  limits,
+  overrides,
+  system,
+  history,
+  events,
+  apps,
+] as const

@@ -1,4 +1,0 @@
-/** Replies with the text of the message. */
-import type { Handler } from './handler.ts'
-
-export const echo: Handler = ({ text, reply }) => reply(text)

@@ -1,4 +1,0 @@
-/** The code of a system error, such as ENOENT. */
-export function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
-}
