@@ -45,7 +45,7 @@ export interface HttpOptions {
   readonly apps?: HttpApps
   /**
    * Called before all other routes, for routes with their own authentication, such as webhooks. Return null
-   * for requests to leave to the API. Its responses bypass access control: no tokens, no limits, and bodies
+   * to let the API handle the request. Its responses bypass access control: no tokens, no limits, and bodies
    * stream.
    */
   readonly passthrough?: Passthrough

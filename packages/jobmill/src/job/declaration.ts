@@ -54,7 +54,10 @@ interface WithSchema<PayloadSchema extends StandardSchemaV1, Returned, Kept> ext
   readonly kind: string
   /** A Standard Schema, such as of zod, that validates payloads when jobs are enqueued and when they run. */
   readonly payload: PayloadSchema
-  /** A Standard Schema that validates the result. Without it, the type of the result is unknown. */
+  /**
+   * A Standard Schema that validates the result. Without it, `defineJob` infers the type from the handler;
+   * `declareJob` uses its type arguments, or `unknown`.
+   */
   readonly result?: StandardSchemaV1<Returned, Kept>
 }
 

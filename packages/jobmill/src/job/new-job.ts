@@ -13,7 +13,7 @@ export interface NewJob {
   /** Lower runs first. */
   readonly priority: number
   readonly maxAttempts: number
-  /** An explicit instant; null means `delayMs` from the database's now. */
+  /** An explicit instant; null means `delayMs` after the current time of the database. */
   readonly dueAt: number | null
   readonly delayMs: number
   readonly timeoutMs: number | null

@@ -32,7 +32,7 @@ export interface JobRequest {
   readonly priority?: number
   /** The job is dead after this many failed attempts. Omitted: that of the kind, else 5. */
   readonly maxAttempts?: number
-  /** Due this long after the database's now. Cannot be combined with `runAt`. */
+  /** Due this long after the current time of the database. Cannot be combined with `runAt`. */
   readonly delay?: Duration
   /** Due at this instant; an instant in the past means now. */
   readonly runAt?: Date | number | string
@@ -55,10 +55,7 @@ export interface DedupeRequest {
   readonly scope?: DedupeScope
   /** Also refuse duplicates for this long after the job is done (default 0). */
   readonly holdFor?: Duration
-  /**
-   * `ended`: hold the key for that long however the job ended, even if it is dead or cancelled (default
-   * `done`).
-   */
+  /** `ended`: hold the key for `holdFor` even if the job is dead or cancelled (default `done`). */
   readonly holdAfter?: HoldAfter
   /** `replace` gives a waiting job the new payload and due time (default `keep`). */
   readonly onConflict?: 'keep' | 'replace'

@@ -54,13 +54,13 @@ export interface PostgresOptions {
    */
   readonly readUrl?: string
   /**
-   * Whether to use named prepared statements for frequent statements (default true). The store disables them
-   * automatically behind a pooler that does not support them.
+   * Whether to prepare frequent statements under a name (default true). The store stops doing so behind a
+   * pooler that does not support it.
    */
   readonly namedStatements?: boolean
   /** For tests: replaces the database's time. */
   readonly clock?: () => number
-  /** For tests: from how many new jobs a claim writes one row for all of them (default 20). */
+  /** For tests: the minimum number of new jobs for which a claim writes a single row (default 20). */
   readonly batchFrom?: number
   /** For tests: timers, randomness and ids. */
   readonly platform?: Platform

@@ -93,7 +93,7 @@ export interface MillOptions<
   readonly renewEvery?: Duration
   /** How long running jobs may take to finish after `stop` (default 25 s). */
   readonly grace?: Duration
-  /** How long after its abort signal a handler is reported as stuck (default 10 s). */
+  /** A handler that still runs this long after its signal was aborted is reported as stuck (default 10 s). */
   readonly stuckAfter?: Duration
   /** A job that was running during this many crashes is dead (default 3). */
   readonly crashesUntilDead?: number
@@ -105,8 +105,8 @@ export interface MillOptions<
    */
   readonly log?: LogOption
   /**
-   * Whether lines that handlers write with `log` go there too, subject to its level (default true). They are
-   * stored with the attempt either way.
+   * Whether to forward lines that handlers write with `log` to the mill's `log`, subject to its level
+   * (default true). They are stored with the attempt either way.
    */
   readonly forwardJobLogs?: boolean
   /** Tracing spans: `openTelemetry()` from jobmill/opentelemetry (default none). */

@@ -5,7 +5,7 @@
 import type { NewJob } from '../../job/new-job.ts'
 import { READY, RUNNING, SCHEDULED } from '../job-row.ts'
 
-/** When a new job is due: at an explicit instant, or after a delay from the database's now. */
+/** When a new job is due: at an explicit instant, or a delay after the current time of the database. */
 export function dueTime(job: NewJob, now: number): number {
   return job.dueAt ?? now + job.delayMs
 }
