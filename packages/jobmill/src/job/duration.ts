@@ -16,7 +16,7 @@ export function durationMs(value: unknown, field: string): number {
     invalidValue(field, value, what, fix, 'DURATION_INVALID')
   if (typeof ms !== 'number' || !Number.isFinite(ms))
     throw invalid('must be a duration', { code: 'duration.units' })
-  if (ms < 0) throw invalid('must not be negative', 'Pass a positive duration')
+  if (ms < 0) throw invalid('must not be negative', 'Pass 0 or more')
   if (ms > BOUNDS.durationMs) throw invalid('must not be longer than ten years', { code: 'duration.most' })
   return Math.round(ms)
 }
@@ -32,7 +32,8 @@ export function durationText(ms: number): string {
 
 /** As `durationMs`, but must be greater than 0. */
 export function timeoutMs(value: unknown, field: string): number {
-  const ms = durationMs(value, field)
+  // `durationMs` would suggest 0 for a negative number.
+  const ms = typeof value === 'number' && value < 0 ? 0 : durationMs(value, field)
   if (ms > 0) return ms
   const fix = 'Pass a longer duration, or omit it'
   throw invalidValue(field, value, 'must be longer than 0', fix, 'DURATION_INVALID')

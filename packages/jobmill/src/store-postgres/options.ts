@@ -157,8 +157,9 @@ function checkFirst(first: unknown): void {
     )
   if (!('query' in first) || typeof first.query !== 'function') return
   const fix = 'Pass postgres({ pool }) with a pg.Pool'
-  if ('totalCount' in first) throw invalid('pool', 'was passed in place of the options', fix)
-  throw invalid('connection', 'is a client in place of the options', fix)
+  if ('totalCount' in first) throw invalid('pool', 'a pg.Pool was passed instead of the options', fix)
+  const settings = `${fix}, or postgres({ connection }) with settings`
+  throw invalid('connection', 'a pg client was passed instead of the options', settings)
 }
 
 /** The address of another server, with the login and TLS of the first. Null without a URL. */

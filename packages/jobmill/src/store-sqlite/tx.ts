@@ -44,12 +44,12 @@ export function checkHandle(tx: unknown): SqliteHandle {
   }
   // POSIX locks belong to the process: two copies of SQLite in it do not exclude each other.
   if (!(tx instanceof loadSqlite()))
-    throw invalid('belongs to another copy of SQLite than the store', tx, USE_COPY)
+    throw invalid('was not opened with the copy of better-sqlite3 that the store uses', tx, USE_COPY)
   if (handle.open === false) throw invalid('is closed', tx, 'Pass an open database')
   if (handle.inTransaction !== true) {
     const fix =
       'Call the method after BEGIN, or inside db.transaction(() => { … })() and await the returned promise afterwards'
-    throw invalid('has no transaction open', tx, fix)
+    throw invalid('has no open transaction', tx, fix)
   }
   return handle as SqliteHandle
 }

@@ -238,7 +238,7 @@ describe('enqueue on sqlite', () => {
   test('a kind that the config does not define is refused before anything is written, unless a flag says that another process runs it', async () => {
     const { run: runHere, mill } = create(LISTS)
     const refused =
-      'error   KIND: is not a kind of this config (got "sun"). Did you mean "sum"? Pass --unknown-kind if another process runs it.\n'
+      'error   KIND: is not defined in this config (got "sun"). Did you mean "sum"? Pass --unknown-kind if another process runs it.\n'
     const [one, lines, far, passed] = await Promise.all([
       runHere(['enqueue', 'sun', '[1]']),
       runHere(['enqueue', 'sun', '--stdin'], '[1]\n'),
@@ -247,7 +247,7 @@ describe('enqueue on sqlite', () => {
     ])
     expect(one).toEqual({ code: 2, out: '', err: refused })
     expect(lines).toEqual({ code: 2, out: '', err: refused })
-    expect(far.err).toContain('KIND: is not a kind of this config (got "report.build"). Use one of sum.')
+    expect(far.err).toContain('KIND: is not defined in this config (got "report.build"). Use one of sum.')
     expect(passed.code).toBe(0)
     expect((await mill().list()).jobs).toMatchObject([{ kind: 'far' }])
   })

@@ -152,7 +152,7 @@ describe('schedules on sqlite', () => {
     expect(typo).toEqual({
       code: 2,
       out: '',
-      err: 'error   --kind: is not a kind of this config (got "tikc"). Did you mean "tick"? Pass --unknown-kind if another process runs it.\n',
+      err: 'error   --kind: is not defined in this config (got "tikc"). Did you mean "tick"? Pass --unknown-kind if another process runs it.\n',
     })
     expect([far.code, good.code]).toEqual([0, 0])
     expect((await mill().schedules.list()).map(({ name }) => name)).toEqual(['y', 'z'])

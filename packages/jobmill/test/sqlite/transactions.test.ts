@@ -267,7 +267,9 @@ describe('P10 sqlite: a handle of another copy of SQLite, whose locks do not exc
     const refused = {
       code: 'TX_INVALID',
       retryable: false,
-      message: expect.stringContaining('belongs to another copy of SQLite than the store') as string,
+      message: expect.stringContaining(
+        'was not opened with the copy of better-sqlite3 that the store uses',
+      ) as string,
       fix: expect.stringContaining('Open it with the better-sqlite3 that Jobmill uses') as string,
     }
     await expect(store.enqueue([aJob()], { tx })).rejects.toMatchObject(refused)
@@ -301,7 +303,7 @@ describe('sqlite: an invalid transaction', () => {
   test('a handle without an open transaction', async () => {
     await expect(store.enqueue([aJob()], { tx: db })).rejects.toMatchObject({
       code: 'TX_INVALID',
-      message: expect.stringContaining('has no transaction open') as string,
+      message: expect.stringContaining('has no open transaction') as string,
     })
     assert.deepEqual(await store.counts(), [])
   })

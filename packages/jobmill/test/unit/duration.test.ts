@@ -1,7 +1,7 @@
 /** Durations and instants as users write them. */
 import { describe, expect, test } from 'vitest'
 import { BOUNDS } from '../../src/job/defaults.ts'
-import { durationMs, durationOrForever, instantAt } from '../../src/job/duration.ts'
+import { durationMs, durationOrForever, instantAt, timeoutMs } from '../../src/job/duration.ts'
 import { refusal } from './support.ts'
 
 describe('a duration', () => {
@@ -66,8 +66,14 @@ describe('a duration', () => {
 
   test('cannot be negative', () => {
     expect(refusal(() => durationMs(-1, 'delay')).message).toBe(
-      'delay: must not be negative (got -1). Pass a positive duration.',
+      'delay: must not be negative (got -1). Pass 0 or more.',
     )
+  })
+
+  test.each([0, -1, '0s'])('a timeout cannot be %j', (input) => {
+    const error = refusal(() => timeoutMs(input, 'timeout'))
+    expect(error).toMatchObject({ code: 'DURATION_INVALID', field: 'timeout' })
+    expect(error.message).toContain('timeout: must be longer than 0')
   })
 
   test.each([BOUNDS.durationMs + 1, '3651d', 1_800_000_000_000])(

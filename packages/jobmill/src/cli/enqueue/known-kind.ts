@@ -25,7 +25,7 @@ export function checkKind(
   const near = nearest(kind, kinds)
   const hint = near === undefined ? `Use one of ${listed(kinds)}.` : `Did you mean ${quote(near)}?`
   const fix = `${hint} Pass --unknown-kind if another process runs it`
-  throw invalid(field, 'is not a kind of this config', fix, kind)
+  throw invalid(field, 'is not defined in this config', fix, kind)
 }
 
 function listed(kinds: readonly string[]): string {

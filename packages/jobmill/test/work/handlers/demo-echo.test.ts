@@ -58,7 +58,7 @@ describe('an invalid payload is dead at once, with a fix in the error', () => {
     ['text', /^payload: .*Pass an object/],
     [{ slep: 1 }, /^payload\.slep: .*Did you mean "sleep"\?/],
     [{ sleep: 'soon' }, /^payload\.sleep: .*'90s'/],
-    [{ sleep: -1 }, /^payload\.sleep: .*Pass a positive duration/],
+    [{ sleep: -1 }, /^payload\.sleep: .*Pass 0 or more/],
     [{ fail: 1 }, /^payload\.fail: .*Pass true or a message/],
     [{ failTimes: 1.5 }, /^payload\.failTimes: .*whole number/],
     [{ throttle: false }, /^payload\.throttle: .*'90s'/],
