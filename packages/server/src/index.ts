@@ -20,5 +20,6 @@ export {
 } from 'jobmill/internal'
 export type { HttpOptions } from './options.ts'
 export { SECRET_KEYS } from './redact/redact-keys.ts'
+export { isLoopback } from './server/address.ts'
 export { type Served, serve, type ServeOptions } from './server/serve.ts'
 export { servePublic, type ServePublicOptions } from './server/serve-public.ts'

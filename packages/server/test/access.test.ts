@@ -244,7 +244,7 @@ describe('tokens', () => {
 })
 
 describe('the listening address', () => {
-  test('a public address requires authentication', async () => {
+  test('an address other than loopback requires authentication', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     expect(await rejection(async () => serve(mill, { port: 0, bind: '0.0.0.0' }))).toMatchObject({
       code: 'OPTION_INVALID',

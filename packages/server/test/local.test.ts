@@ -344,7 +344,7 @@ describe('S2 local mode', () => {
     expect(lines).toEqual([['warn', warnings[0], { url }]])
   })
 
-  test('S2 a public address without authentication is refused, with the options of the library', async () => {
+  test('S2 an address other than loopback without authentication is refused, with the options of the library', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
     const error = await rejection(async () => serve(mill, { port: 0, bind: '0.0.0.0' }))

@@ -84,7 +84,7 @@ describe('N5 wrong options', () => {
     },
   )
 
-  test("S2 insecure: 'false' opens no public address", async () => {
+  test("S2 insecure: 'false' opens no address other than loopback", async () => {
     const options = { port: 0, bind: '0.0.0.0', insecure: 'false' as unknown as boolean }
     await expect(serve(aMill(), options)).rejects.toThrow(naming('insecure'))
   })

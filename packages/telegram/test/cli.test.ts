@@ -137,6 +137,12 @@ test('check reports the problems of config, tokens and database together', async
     'error   JOBMILL_TOKENS: is not set, but Mission Control would be reachable from other machines',
     expect.stringMatching(/^error {3}the database cannot be reached: /),
   ])
+  for (const host of ['LOCALHOST', '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]'])
+    expect(
+      await checked(`admin: "${host}:1"\nbots:\n  door: { handler: auth }\n  echo: { handler: echo }\n`, {
+        DATABASE_URL: join(folder, 'loopback.db'),
+      }),
+    ).toEqual([0])
   // A YAML mistake is one error with its position; everything else is checked nevertheless.
   expect(
     await checked('bots:\n  door: { handler: auth\n  echo: ]\n  x: {\n', {

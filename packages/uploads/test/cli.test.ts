@@ -56,7 +56,7 @@ test('a typo gets a suggestion and exit code 2', async () => {
     [['start', '--port', 'x'], /^error {3}--port: must be a whole number from 0 to 65535\n$/],
     [
       ['start', '--admin-bind', '0.0.0.0'],
-      /^error {3}--admin-bind: refusing to serve Mission Control .* Set JOBMILL_TOKENS/,
+      /^error {3}--admin-bind: refusing to serve Mission Control without authentication .*; or bind to 127\.0\.0\.1/,
     ],
     [['start', '--admin-port', '8788'], /^error {3}--admin-port: port 8788 is already used by the mailboxes/],
     [['check', '--db', 'mysql://me:hidden@h/x'], /^(?!.*hidden).*must be a PostgreSQL URL or a SQLite file/],
@@ -80,6 +80,14 @@ test('a typo gets a suggestion and exit code 2', async () => {
     expect([args, await type(args, env)]).toEqual([args, { code: 2, out: '', err: text(pattern) }])
   expect(readdirSync(folder)).toEqual([])
 })
+
+test.each(['LOCALHOST', '127.9.9.9', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1'])(
+  'check requires no tokens for Mission Control on %s',
+  async (bind) => {
+    const { code, err } = await type(['check'], { ...place().env, UPLOADS_ADMIN_BIND: bind })
+    expect([code, err]).toEqual([0, ''])
+  },
+)
 
 test('--version and --help', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {

@@ -171,7 +171,7 @@ describe('jobmill start on sqlite', () => {
     expect(await child.ended).toBe(0)
   })
 
-  test('requires tokens on a public address, reads them from a file or the environment, and serves the given queues', async () => {
+  test('requires tokens on an address other than loopback, reads them from a file or the environment, and serves the given queues', async () => {
     const { folder } = config(QUICK)
     const refused = run(folder, ['start', '--port', '0', '--bind', '0.0.0.0'])
     expect(await refused.ended).toBe(2)

@@ -1,7 +1,7 @@
 /** What a command is, and the config that it gets. */
 import { isJobmillError } from 'jobmill'
 import { EXIT, type Given, type Lines, type Shape } from 'jobmill/cli'
-import { readTokens } from 'jobmill-server'
+import { isLoopback, readTokens } from 'jobmill-server'
 import type { GatewayConfig } from '../config/config.ts'
 import { collectProblems, type Problems } from '../config/problems.ts'
 import { configText, readDraft } from '../config/read-config.ts'
@@ -21,8 +21,6 @@ interface Configured {
   /** The access tokens of Mission Control; undefined if not set. */
   readonly tokens: string | undefined
 }
-
-const THIS_MACHINE = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
 
 /** Runs a command that needs a valid config. */
 export function withConfig(
@@ -54,7 +52,7 @@ export function examine(given: Given, { env, err }: Io) {
   const tokensAt = found.at('JOBMILL_TOKENS')
   const tokens = secretOf(env, 'JOBMILL_TOKENS', found)
   const { admin = null, database } = draft
-  if (admin !== null && !THIS_MACHINE.test(admin.host) && database !== null && tokens === undefined)
+  if (admin !== null && !isLoopback(admin.host) && database !== null && tokens === undefined)
     tokensAt.error(
       'is not set, but Mission Control would be reachable from other machines',
       'Set it to lines of "name role token", or JOBMILL_TOKENS_FILE to a file with them; or bind admin to 127.0.0.1:PORT',

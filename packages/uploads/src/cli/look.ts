@@ -2,7 +2,7 @@
 import { access, constants, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { isJobmillError } from 'jobmill'
-import { readTokens } from 'jobmill-server'
+import { isLoopback, readTokens } from 'jobmill-server'
 import { checkPlace, peek, placeOf } from 'jobmill-tables'
 import { belongsTo, ownerOf } from '../blobs/marker.ts'
 import type { ConfigProblem, ReadConfig } from '../config/shape.ts'
@@ -12,7 +12,6 @@ import { DEFAULT_BLOBS, DEFAULT_DATABASE } from './open-inbox.ts'
 export const DEFAULT_PORT = 8788
 export const DEFAULT_ADMIN_PORT = 8789
 export const LOOPBACK = '127.0.0.1'
-const THIS_MACHINE = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
 
 export type Looked = Awaited<ReturnType<typeof look>>
 
@@ -69,10 +68,10 @@ export function addressProblems({ config, placeOf: givenAt }: ReadConfig): Confi
   const { port = DEFAULT_PORT, adminPort = DEFAULT_ADMIN_PORT } = config
   const { bind = LOOPBACK, adminBind = LOOPBACK } = config
   const problems = tokenProblems(config.tokens, givenAt('tokens') ?? 'tokens')
-  if (!THIS_MACHINE.test(adminBind) && config.tokens === undefined)
+  if (!isLoopback(adminBind) && config.tokens === undefined)
     problems.push({
       place: givenAt('adminBind') ?? 'adminBind',
-      message: `refusing to serve Mission Control on a public address without authentication (got ${adminBind}). Set JOBMILL_TOKENS to lines of "name role token", or JOBMILL_TOKENS_FILE to a file with them`,
+      message: `refusing to serve Mission Control without authentication on an address other than loopback (got ${adminBind}). Set JOBMILL_TOKENS to lines of "name role token", or JOBMILL_TOKENS_FILE to a file with them; or bind to ${LOOPBACK}`,
     })
   if (adminPort !== 0 && adminPort === port && adminBind === bind)
     problems.push({

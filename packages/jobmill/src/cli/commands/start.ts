@@ -33,7 +33,9 @@ export const start: Command = {
     },
     'requests-per-second': { takes: 'N', says: 'requests per second for each token name (default 1000)' },
     'base-path': { takes: 'PATH', says: 'path prefix of the API and Mission Control, such as /ops/mill' },
-    insecure: { says: 'allow a public address without authentication: every caller is an admin' },
+    insecure: {
+      says: 'run without authentication on any address: every caller that can reach it is an admin',
+    },
     'no-api': { says: 'run workers only' },
     'no-work': { says: 'run the API and Mission Control only, without workers; requires no config' },
     ...LOG_OPTIONS,
