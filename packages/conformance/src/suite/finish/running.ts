@@ -1,4 +1,4 @@
-/** progress: the progress and the log of a running attempt, and the log that is kept with it. */
+/** `progress`: the progress and log of a running attempt, and the log stored in the history after it ends. */
 import assert from 'node:assert/strict'
 import { DEFAULTS, type Lease } from 'jobmill/store'
 import { aFinish, aJob, DEAD, DONE, HOUR, later, RELEASED } from '../../factories.ts'

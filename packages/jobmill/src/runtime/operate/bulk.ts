@@ -137,7 +137,10 @@ export function bulk(tools: MillTools): { readonly bulk: Bulk } {
     },
   }
 
-  /** The side effects in this process that the same action on a single job has. */
+  /**
+   * Applies the side effects that the same action on one job has in this process, such as aborting a running
+   * handler.
+   */
   function applySideEffects(
     act: BulkAct,
     jobs: readonly JobSummary[],

@@ -31,9 +31,9 @@ export interface DutyControl {
   runDuty(name: string): Promise<Counts>
   /** How the workers of queues with a total are split over the instances. */
   slots(): Promise<Slot[]>
-  /** Reclaims the jobs of dead processes now. Works without a start. */
+  /** Reclaims the jobs of dead processes now. Does not require `mill.start()`. */
   recover(): Promise<Counts>
-  /** Deletes jobs and records past their retention now. Works without a start. */
+  /** Deletes jobs and records past their retention now. Does not require `mill.start()`. */
   retain(): Promise<Counts>
 }
 

@@ -86,7 +86,10 @@ export function replicaReads({ primary, replica, sql, platform }: ReplicaOptions
     return asking
   }
 
-  /** `seenAt`: when this process last saw something that the read must find. */
+  /**
+   * `seenAt`: when this process last read from or wrote to the primary. The replica must include everything
+   * up to then.
+   */
   function isUsable(seenAt: number): boolean {
     return !isFailed && currentAt > seenAt && platform.monotonic() - currentAt <= DEFAULTS.replicaLagMs
   }
