@@ -178,7 +178,7 @@ test('a typo gets a suggestion and exit code 2', async () => {
     [['codes', 'new', '--ttl', '0s'], /--ttl: must be greater than 0/],
     [
       ['codes', 'new', '--bot', 'ecko'],
-      /^error {3}--bot: must be a bot of the config \(got "ecko"\)\. Did you mean "echo"\?/,
+      /^error {3}--bot: is not defined in the config \(got "ecko"\)\. Did you mean "echo"\?/,
     ],
     [['codes', 'new', '--user', 'ada'], /^error {3}--user: must be a Telegram user id \(got "ada"\)/],
     [[], /jobmill-telegram: run many Telegram bots/],

@@ -48,7 +48,7 @@ import { slotCases } from './instances/slots.ts'
 import { tickCases } from './schedules/ticks.ts'
 import { timelineCases } from './metrics/timeline.ts'
 
-/** Every case by the part that it is about. A store without a part skips its group as a whole. */
+/** All cases, grouped by the part of the contract that they test. A store without a part skips its group. */
 export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
   jobs: [
     ...lifecycleCases,
@@ -126,7 +126,7 @@ async function mustBeAbsent(
         ? (await t.store.enqueue([aJob()], { directDispatch: aDirectDispatch(await t.worker()) }))[0]
             ?.lease !== undefined
         : (t.store as Store)[group] !== undefined
-  if (isThere) throw new Error(`the store has ${group}: remove it from without`)
+  if (isThere) throw new Error(`the store has ${group}. Remove it from the option without`)
 }
 
 async function mustFail(pass: Promise<void>, name: string): Promise<void> {

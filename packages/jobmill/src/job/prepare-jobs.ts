@@ -234,5 +234,11 @@ function checkHoldAfter(holdAfter: HoldAfter, holdMs: number, field: string): vo
   }
   if (holdAfter === 'done' || holdMs > 0) return
   const fix = "Pass holdFor too, such as holdFor: '7d'"
-  throw invalidValue(`${field}.holdAfter`, holdAfter, 'requires a hold time', fix, 'OPTION_CONFLICT')
+  throw invalidValue(
+    `${field}.holdAfter`,
+    holdAfter,
+    'requires a time to hold the key',
+    fix,
+    'OPTION_CONFLICT',
+  )
 }

@@ -156,12 +156,12 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     ...['check', 'work', 'start', 'enqueue'].map((word): [string, string[], string] => [
       `N12 a config that ${word} never finishes loading`,
       word === 'enqueue' ? [word, 'send', '--config', 'never.mjs'] : [word, 'never.mjs'],
-      'never.mjs: never finishes loading. Look for an await at the top level of a module that never settles',
+      'never.mjs: never finishes loading. Look for a top-level await that never settles',
     ]),
     [
       'N12 a cycle of imports with an await',
       ['check', 'cycle.mjs'],
-      'cycle.mjs: never finishes loading. Look for an await',
+      'cycle.mjs: never finishes loading. Look for a top-level await',
     ],
   ])('%s is reported with the fix', async (_, args, text) => {
     const { folder } = config('export default {}')
@@ -218,8 +218,8 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     // A warning: another process may run the kind.
     for (const check of checks) expect(await check.ended).toBe(0)
     expect(checks.map(({ output }) => output.out)).toEqual([
-      'warning OPTION_INVALID schedules nightly: kind "invoice.build" is not a job of this config. Run a worker that has it, or add the job.\n0 errors, 1 warning\n',
-      'warning OPTION_INVALID schedules[0].job: is not a kind of this process: "report.sned". Did you mean "report.send"?\n0 errors, 1 warning\n',
+      'warning OPTION_INVALID schedules nightly: kind "invoice.build" is not defined in this config. Run a worker that defines it, or add the job.\n0 errors, 1 warning\n',
+      'warning OPTION_INVALID schedules[0].job: is not defined in this process: "report.sned". Did you mean "report.send"?\n0 errors, 1 warning\n',
       '0 errors, 0 warnings\n',
     ])
   })

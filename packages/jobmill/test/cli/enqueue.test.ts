@@ -290,7 +290,7 @@ describe('enqueue on sqlite', () => {
     ],
     [
       ['count', '--dedupe-key', 'k', '--dedupe-hold-after', 'ended'],
-      '--dedupe-hold-after: requires a hold time',
+      '--dedupe-hold-after: requires a time to hold the key',
     ],
     [['count', '--on-conflict', 'keep'], '--dedupe-key: is missing'],
   ])('%j is refused, and nothing is written', async (args, text) => {

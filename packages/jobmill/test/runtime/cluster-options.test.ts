@@ -71,14 +71,14 @@ describe('options for a cluster', () => {
       log: 'silent',
     })
     expect(mill.warnings.map(({ message }) => message)).toEqual([
-      'schedules[0].job: is not a kind of this process: "qiuck". Did you mean "quick"?',
+      'schedules[0].job: is not defined in this process: "qiuck". Did you mean "quick"?',
     ])
   })
 
   test('start logs each warning once, also with a logger that throws', async () => {
     const lines: unknown[] = []
     const schedules = [{ name: 'a', job: 'qiuck', when: '@daily', paused: true }]
-    const message = 'schedules[0].job: is not a kind of this process: "qiuck". Did you mean "quick"?'
+    const message = 'schedules[0].job: is not defined in this process: "qiuck". Did you mean "quick"?'
     await using mill = await testMill({
       jobs: [quick],
       schedules,

@@ -18,7 +18,10 @@ const dedupeShape = z.strictObject({
     duration,
     'also reject duplicates this long after the job is done: milliseconds, or "10m"',
   ),
-  holdAfter: optional(z.enum(['done', 'ended']), 'hold the key after done (default), or after any end'),
+  holdAfter: optional(
+    z.enum(['done', 'ended']),
+    'hold the key after the job is done (default), or also if it is dead or cancelled',
+  ),
   onConflict: optional(
     z.enum(['keep', 'replace']),
     'keep the existing job (default), or replace its payload',

@@ -34,7 +34,7 @@ export async function reach(bot: Bot, inside: Inside, receive: Receive): Promise
       const waitMs = Math.max(pauseMs, retryAfterMs(error) ?? 0)
       const { what, isRefused } = troubleWith(bot, error)
       bot.trouble = isRefused ? 'token' : 'unreached'
-      // Log a problem once, although every retry meets it. The recovery is logged too.
+      // Log a problem once, not at every retry. The recovery is logged too.
       if (what !== lastLogged)
         log('error', what, { bot: bot.slug, error: reasonOf(error), againInMs: waitMs })
       lastLogged = what

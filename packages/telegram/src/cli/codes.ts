@@ -90,7 +90,7 @@ function askedIn(given: Given, { bots }: GatewayConfig): NewCode {
     if (slug === EVERY_BOT || slugs.includes(slug)) continue
     const near = nearest(slug, slugs)
     const fix = near === undefined ? `Use one of ${slugs.join(', ')}` : `Did you mean "${near}"?`
-    throw invalid('OPTION_INVALID', '--bot', slug, 'must be a bot of the config', fix)
+    throw invalid('OPTION_INVALID', '--bot', slug, 'is not defined in the config', fix)
   }
   const user = given.text('user')
   const userId = user === undefined ? undefined : Number(user)

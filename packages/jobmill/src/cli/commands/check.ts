@@ -39,7 +39,7 @@ function straySchedules({ jobs, schedules }: Resolved): Problem[] {
   return schedules.flatMap(({ name, definition: { kind } }) => {
     if (kinds.includes(kind) || nearest(kind, kinds) !== undefined) return []
     const option = `schedules ${name}`
-    const message = `${option}: kind "${kind}" is not a job of this config. Run a worker that has it, or add the job.`
+    const message = `${option}: kind "${kind}" is not defined in this config. Run a worker that defines it, or add the job.`
     return [{ level: 'warning', code: 'OPTION_INVALID', option, message }]
   })
 }

@@ -64,7 +64,7 @@ const ID = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'
 export const jobActs: readonly Command[] = [
   command({
     act: 'retry',
-    says: 'retry dead and cancelled jobs with all attempts again; their history is kept',
+    says: 'retry dead and cancelled jobs with a full set of attempts; their history is kept',
     examples: [
       `jobmill jobs retry ${ID}`,
       'jobmill jobs retry --state dead --queue mail --from 2h --dry-run',

@@ -61,7 +61,7 @@ async function load(file: string): Promise<{ readonly default?: unknown }> {
 }
 
 const NEVER_SETTLES =
-  'Look for an await at the top level of a module that never settles, such as an import() of a module that imports this one'
+  'Look for a top-level await that never settles, such as an import() of a module that imports this one'
 
 async function findDefault(cwd: string): Promise<string | undefined> {
   for (const name of NAMES) {

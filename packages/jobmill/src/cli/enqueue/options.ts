@@ -19,7 +19,10 @@ export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
   'dedupe-key': { takes: 'KEY', says: 'allow at most one job with this key at a time' },
   'dedupe-scope': { takes: 'SCOPE', says: `where the key must be unique: ${DEDUPE_SCOPES.join(', ')}` },
   'dedupe-hold-for': { takes: 'DURATION', says: 'also reject duplicates this long after the job is done' },
-  'dedupe-hold-after': { takes: 'END', says: 'hold the key after done (default) or after any end: ended' },
+  'dedupe-hold-after': {
+    takes: 'END',
+    says: 'hold the key after the job is done (default), or also if it is dead or cancelled: ended',
+  },
   'on-conflict': {
     takes: 'HOW',
     says: 'keep the existing job (default), or replace its payload and due time',

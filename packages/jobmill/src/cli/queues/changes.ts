@@ -14,8 +14,8 @@ const ENDED = ['done', 'cancelled', 'dead'] as const
 export const QUEUE_OPTIONS: Readonly<Record<string, Option>> = {
   workers: { takes: 'N', says: 'workers across all processes; unset: each process uses its own number' },
   backoff: { takes: 'on|off', says: 'wait before retries and after throttling' },
-  'backoff-base': { takes: 'DURATION', says: 'upper bound of the first wait; doubles after each failure' },
-  'backoff-max': { takes: 'DURATION', says: 'longest wait' },
+  'backoff-base': { takes: 'DURATION', says: 'longest delay of the first retry; doubles after each failure' },
+  'backoff-max': { takes: 'DURATION', says: 'longest delay of any retry' },
   ...Object.fromEntries(
     ENDED.flatMap((state): [string, Option][] => [
       [`retain-${state}`, { takes: 'DURATION', says: `keep ${state} jobs this long, or forever` }],

@@ -56,7 +56,7 @@ export function checkQueueLimits(
       })
     if (known !== undefined) continue
     const hint = didYouMean(settings.limit, names, 'Declare it under limits, or create it before you start')
-    const what = `is not a limit of this process: "${settings.limit}". ${hint}`
+    const what = `is not defined in this process: "${settings.limit}". ${hint}`
     found.add('warning', 'LIMIT_UNKNOWN', `queues.${name}.limit`, what)
   }
 }

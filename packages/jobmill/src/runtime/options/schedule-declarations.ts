@@ -14,7 +14,7 @@ function warnOfKind(kind: string, jobs: readonly AnyJob[], field: string, found:
   const kinds = jobs.map((job) => job.kind)
   const near = kinds.includes(kind) ? undefined : nearest(kind, kinds)
   if (near === undefined) return
-  const what = `is not a kind of this process: "${kind}". Did you mean "${near}"?`
+  const what = `is not defined in this process: "${kind}". Did you mean "${near}"?`
   found.add('warning', 'OPTION_INVALID', `${field}.job`, what)
 }
 

@@ -72,6 +72,6 @@ function tooLarge({ name, live, bytes }: TableRow, shown: string): Diagnostic | 
   return warning(
     'bloat',
     `${shown} takes ${sizeText(bytes)} for only ${live} rows`,
-    `Run VACUUM FULL ${shown} at a quiet time. It blocks the table for a moment`,
+    `Run VACUUM FULL ${shown} at a quiet time. It locks the table while it rewrites the rows`,
   )
 }

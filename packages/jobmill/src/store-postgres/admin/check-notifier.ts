@@ -14,7 +14,7 @@ const CONNECT_MS = 5_000
 const NOTIFY_MS = 2_000
 
 export async function notifier({ query, settings: { notifier: url, platform } }: Look): Promise<Diagnostic> {
-  if (url === null) return ok('notifier', 'disabled: new jobs are found by polling')
+  if (url === null) return ok('notifier', 'disabled: workers poll for new jobs')
   const times = { connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS }
   const own = newClient(url, { application_name: 'jobmill notifier', ...times })
   try {
@@ -24,7 +24,7 @@ export async function notifier({ query, settings: { notifier: url, platform } }:
         return ok('notifier', 'connected through a pooler in session mode')
       return warning(
         'notifier',
-        'a pooler drops notifications (LISTEN): new jobs of other processes are found by polling, up to 640 ms late',
+        'a pooler drops notifications (LISTEN): workers poll for jobs of other processes, and find them up to 640 ms late',
         'Set the option notifier to the URL of the server itself, or to false',
       )
     })

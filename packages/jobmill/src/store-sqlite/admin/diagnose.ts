@@ -65,7 +65,7 @@ const NEWEST = `
 function clock(handle: SqliteHandle, now: number): Diagnostic {
   const { at } = statementsOf(handle)(NEWEST).get() as { at: number | null }
   const aheadMs = (at ?? 0) - now
-  if (aheadMs <= MOST_AHEAD_MS) return ok('clock', 'no row is from the future')
+  if (aheadMs <= MOST_AHEAD_MS) return ok('clock', 'no row has a time in the future')
   return warning(
     'clock',
     `the newest row is ${spanText(aheadMs)} in the future: a clock is wrong or was set back`,
