@@ -97,7 +97,7 @@ export function aHeartbeat(instance: string, overrides: Partial<HeartbeatRequest
   }
 }
 
-/** Deletes jobs and keys past their retention, and the rest only if `overrides` say so. */
+/** Deletes jobs and keys past their retention, and other records only if `overrides` says so. */
 export function aRetain(overrides: Partial<RetainRequest> = {}): RetainRequest {
   return {
     limit: 100,

@@ -37,7 +37,7 @@ function shouldClaim(state: DispatchState, wakeUp: WakeUp, now: number, effects:
   const { jobs, queue, passes } = wakeUp
   if (jobs === 0) return false
   const members = state.settings.members(queue)
-  // Without a number of jobs, or before this instance knows itself as a member, there is no share to compute.
+  // Without a number of jobs, or before this instance is among the members, there is no share to compute.
   if (jobs === null || !members.some(({ instance }) => instance === state.instance)) return true
   const mine = shareOf({ ...wakeUp, jobs }, members, state.instance)
   if (mine.jobs === 0) {

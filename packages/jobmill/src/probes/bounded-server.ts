@@ -9,7 +9,7 @@ export interface ServerBounds {
   readonly headersMs: number
   /** The time in which a whole request must arrive; 0 for no limit. */
   readonly requestMs: number
-  /** How long a client may read nothing of a response that waits for it. Default: 30 s. */
+  /** How long a client may stop reading while a response waits to be sent. Default: 30 s. */
   readonly unreadMs?: number
   /** How many bytes of pipelined requests may wait in this server. Default: 64 MiB. */
   readonly waitingBytes?: number

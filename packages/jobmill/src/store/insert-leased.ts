@@ -4,7 +4,7 @@ import type { Lease } from './types/claim.ts'
 
 type InsertedAs = Omit<NewJob, 'dueAt' | 'delayMs' | 'dedupe'>
 
-/** Equals the lease that a claim right after the insert would return, without asking the database. */
+/** Builds the lease that a claim right after the insert would return, without asking the database. */
 export function insertLeased(job: InsertedAs, token: number, at: number): Lease {
   const { id, kind, queue, priority, maxAttempts, payload, timeoutMs, tags, metadata, orderKey } = job
   return {

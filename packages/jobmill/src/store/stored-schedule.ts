@@ -99,8 +99,8 @@ export function createSchedule(
 }
 
 /**
- * Only marks it. A start must not restore it, and a plan made before must not match a new schedule of the
- * same name.
+ * Only marks the row as deleted: the next start must not restore the schedule, and a plan made before the
+ * deletion must not match a new schedule of the same name.
  */
 export function deleteSchedule(known: StoredSchedule, stamp: Stamp): StoredSchedule {
   return { ...known, overrides: stampDeletion(known, stamp), deleted: true }

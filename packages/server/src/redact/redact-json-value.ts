@@ -1,7 +1,7 @@
 /** Finds the end of a JSON value inside a text: quoted, bracketed or a number, also if escaped or cut off. */
 
 export interface Quoting {
-  /** The backslashes before each quote, which JSON inside JSON has. */
+  /** The backslashes before each quote, as in JSON inside JSON. */
   readonly escapes: string
   readonly quote: string
 }

@@ -118,7 +118,7 @@ export const limitOverrideCases: readonly Case[] = [
     await t.store.limits.change('api', permits(4), 'ops')
     await declare(t.store, ten)
     assert.deepEqual((await apiLimit(t.store)).settings, { ...ten, amount: 20, burst: 20 })
-    // An operator who chooses another type than in code replaces what applied.
+    // When an operator chooses another type than in code, the new settings replace all that applied.
     await t.store.limits.change('api', permits(4), 'ops')
     await isLimit(t.store, permits(4), 'most=4')
   }),

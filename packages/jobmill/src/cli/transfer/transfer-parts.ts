@@ -41,10 +41,10 @@ async function transferPart<P extends Part>(
 }
 
 /**
- * Finds where an interrupted transfer continues. No state is stored: the ids on both sides show it. Pages are
- * written in id order, so every job before the first missing one exists; writing later ones again changes
- * nothing. Returns the last job before the first missing one, or null to start with the first job; how many
- * jobs the source has, and how many of them the target already has.
+ * Finds where an interrupted transfer continues. It compares the ids on both sides, so a transfer stores no
+ * state. Pages are written in id order, so every job before the first missing one exists; writing later ones
+ * again changes nothing. Returns the last job before the first missing one, or null to start with the first
+ * job; how many jobs the source has, and how many of them the target already has.
  */
 export async function findPlace({ source, target }: Places) {
   await checkBoth({ source, target })

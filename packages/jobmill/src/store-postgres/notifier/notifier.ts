@@ -40,7 +40,7 @@ const LISTENS = 'SELECT pg_advisory_lock_shared(hashtextextended($1, 0))'
 const OPEN_MS = 1_000
 const RECONNECT_MS = 1_000
 const CONNECT_MS = 5_000
-/** A connection that died silently is noticed after this time, and ten probes of a second. */
+/** When TCP starts to probe a silent connection. Ten failed probes, one per second, end it. */
 const KEEP_ALIVE_MS = 10_000
 const UNHEARD_EVERY_MS = 500
 /** How often to check whether notifications arrive, until one does. */

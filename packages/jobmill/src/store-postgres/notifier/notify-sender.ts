@@ -91,8 +91,8 @@ export function notifySender({ me, platform, send, everyMs = NOTIFY_EVERY_MS }: 
       return messageOf(message, new Set(notifications.map(({ queue }) => queue)))
     },
     /**
-     * Like `notify`, for a message that the caller sends together with a statement. Null if it is too soon
-     * for one.
+     * Like `notify`, for a message that the caller sends together with a statement. Null if the
+     * last message was too recent.
      */
     along(notifications: readonly Notification[]): NotifyMessage | null {
       if (sending !== undefined || tooSoonFor() > 0) return null

@@ -191,7 +191,7 @@ class StderrLines {
     this.#rest = ''
   }
 
-  /** The job is over: the rest without a newline counts as a line too. */
+  /** The job has ended, so the remaining text counts as a line even without a newline. */
   end(): void {
     this.#write(this.#rest)
     this.#rest = ''

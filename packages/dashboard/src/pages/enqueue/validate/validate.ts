@@ -1,6 +1,6 @@
 /**
  * Validates a value against the common part of JSON Schema (draft 2020-12) while the user types. Unknown
- * keywords are ignored, so the server, which has the last word, may still refuse a value.
+ * keywords are ignored. The server decides, and may still refuse a value.
  */
 import { type Checking, isObject, type Schema, type SchemaProblem } from './checking.ts'
 import { combinationProblems } from './combinations.ts'

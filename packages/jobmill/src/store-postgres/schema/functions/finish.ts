@@ -5,8 +5,8 @@ import { DELETE_EMPTY, FORGET, HASHED_ONCE, LIST, NOW } from './pieces.ts'
 const ITEMS = `ROWS FROM (unnest(ids), unnest(tokens), unnest(ran_for), ${LIST('results')}) AS i(id, token, ran_ms, result)`
 
 /**
- * Ends the jobs `i` of a batch `b`, given how it finds its members: a few jobs are looked for one by one,
- * because to unnest a batch takes as long as to end ten.
+ * Ends the jobs `i` of a batch `b`. `join` and `where` find the members of the batch: one by one for a few
+ * jobs, because unnesting the batch takes as long as ending ten jobs.
  */
 const kept = (join: string, where: string): string => `WITH recorded AS (
             INSERT INTO jobmill.attempt (job_id, token, instance, started_at, ended_at, queue_id, attempt, spent, crashes, outcome, ended_as, tries, result)
