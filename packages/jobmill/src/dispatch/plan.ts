@@ -14,8 +14,8 @@ const EXECUTED_WITHIN_MS = 500
 /** How long to look for leases after a lost reply. */
 const UNSURE_MS = 30_000
 /**
- * An idle worker offer is valid for ten seconds. A job leased at the end of it and lost is found by comparing
- * within six more.
+ * An idle worker offer is valid for ten seconds. If a job is leased at the end of it and its message is lost,
+ * comparing the leases finds the job within six more.
  */
 const WORKER_OFFER_MS = 16_000
 

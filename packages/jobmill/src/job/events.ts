@@ -34,8 +34,8 @@ export interface ConfigDrift {
   /** Who overrode it, and when. Null if code of another process applies. */
   readonly override: Stamp | null
   /**
-   * The version of the stored schedule, if it is higher than the version in code. Null otherwise: without an
-   * override, a process with different code started later.
+   * The version of the stored schedule, if it is higher than the version in code; else null. If there is no
+   * override either, the stored value comes from a process with different code that started later.
    */
   readonly higherVersion: number | null
 }

@@ -18,7 +18,7 @@ interface SocketOptions {
   readonly platform: Platform
   /** The time in which the headers of a request must arrive. */
   readonly headersMs?: number
-  /** How long a client may read nothing of a response that waits for it. */
+  /** How long a client may stop reading while a response waits to be sent. */
   readonly unreadMs?: number
   /** Called when it starts to close, to end event streams. */
   readonly onClose?: () => void

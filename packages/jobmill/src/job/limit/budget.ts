@@ -1,6 +1,6 @@
 /**
  * The arithmetic of limits. It is pure and the same for both stores, which lock the row of the limit around
- * it. Instants are the database's. docs/internals/decisions/waiting-for-a-limit.md explains it.
+ * it. Instants are times of the database. docs/internals/decisions/waiting-for-a-limit.md explains it.
  */
 import { DEFAULTS } from '../defaults.ts'
 import type { ConcurrencySettings, LimitSettings, RateSettings } from './limit.ts'

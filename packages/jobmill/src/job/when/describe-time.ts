@@ -89,7 +89,7 @@ function lastOf({ from, to, step }: Part): number {
   return from + Math.floor((to - from) / step) * step
 }
 
-/** 1 for `*`, 15 for a step such as 15 of 60 minutes that divides the round evenly; null otherwise. */
+/** The step of a `*` field (1 if it has none); null if it does not divide the round evenly. */
 function stepOf(field: Field, round: number): number | null {
   if (field.isFull) return 1
   const [only] = field.parts

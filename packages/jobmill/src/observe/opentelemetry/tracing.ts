@@ -89,7 +89,7 @@ function linkTo({ metadata }: { readonly metadata: string | null }) {
   return found === null ? [] : [{ context: found }]
 }
 
-/** The operation types of the conventions. They have none for waiting. */
+/** The operation types of the OpenTelemetry conventions, which have none for waiting. */
 const TYPE_OF = { enqueue: 'send', wait: null, run: 'process', finish: 'settle' } as const
 type Operation = keyof typeof TYPE_OF
 

@@ -136,7 +136,7 @@ export function operate(tools: MillTools): Operate {
   }
 }
 
-/** Stores name a limit on its own. In a change of a queue it is an option. */
+/** Errors of a store name the field `limit`. In a change of a queue, that is an option of the queue. */
 function asOptionOfQueue(error: JobmillError): JobmillError {
   if (error.field !== 'limit') return error
   return rephrase(error, { field: () => 'queue.limit' })

@@ -35,7 +35,7 @@ export function windowOf(
     /** The start of the first bucket. */
     from: asked - (asked % resolution),
     to,
-    /** Buckets start before this. Without `to` no end, so that a clock that is behind hides nothing. */
+    /** Buckets start before this. No end without `to`, because the clock of this process may be behind. */
     before: to ?? BOUNDS.lastInstantAt,
   }
 }

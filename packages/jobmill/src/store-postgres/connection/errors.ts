@@ -62,7 +62,7 @@ export function isNumberTaken(error: unknown): boolean {
   return isOwnKeyTaken(codeOf(error) ?? '', originOf(saidBelow(error)))
 }
 
-/** Two calls drew the same lease token, which is a time. The next one differs. */
+/** Two calls got the same lease token, which is a time. A retry gets another one. */
 export function isTokenTaken(error: unknown): boolean {
   return originOf(saidBelow(error)).constraint === 'batch_pkey'
 }

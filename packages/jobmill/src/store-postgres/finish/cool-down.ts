@@ -29,12 +29,12 @@ UPDATE jobmill.queue AS q
          THEN c.now + least(c.max_ms, c.base_ms * 2 ^ least(c.throttles - 1, ${MOST_DOUBLINGS}))::int8 ELSE c.cool_until END)
   FROM cooling AS c WHERE q.id = c.id AND (c.opens OR c.now + c.for_ms > c.cool_until)`
 
-/** One request for a queue: for a time, and as an event on a curve. */
+/** What the throttles of one call ask for a queue: a fixed time, one step of its backoff, or both. */
 type Asked = { readonly queueId: number; readonly forMs: number } & Partial<
   Extract<CoolDown, { readonly baseMs: number }>
 >
 
-/** A curve counts as an event unless an earlier item of the call already cooled the queue. */
+/** A step of the backoff counts unless an earlier item of the call already cooled the queue. */
 function merged(before: Asked, cool: CoolDown): Asked {
   if ('forMs' in cool) return { ...before, forMs: Math.max(before.forMs, cool.forMs) }
   return before.forMs === 0 ? { ...cool, ...before } : before
