@@ -6,17 +6,23 @@ import { kindName, queueName } from '../fragments.ts'
 const probe = (table: string): string =>
   `LATERAL (SELECT * FROM jobmill.${table} AS t WHERE t.id = w.id OFFSET 0)`
 
+/** For rows `w(id)`: the job `j`. */
+export const JOB_JOIN = `
+  CROSS JOIN ${probe('job')} AS j`
+
+/** For rows `w(id)`: the last attempt `a` of the job. */
+export const LAST_ATTEMPT_JOIN = `
+  LEFT JOIN LATERAL (SELECT * FROM jobmill.attempt AS t WHERE t.job_id = w.id ORDER BY t.token DESC LIMIT 1) AS a ON true`
+
 /**
- * For rows `w(id)`: the job `j`, the table in which it waits or runs, and its last attempt. Each lookup uses
- * an index on the id. Only a job in none of these tables is looked up in the batches, which are few.
+ * For rows `w(id)`: the job `j`, the table in which it waits or runs, and its last attempt `a`. Each lookup
+ * uses an index on the id. Only a job in none of these tables is looked up in the batches, which are few.
  */
-export const SUMMARY_JOINS = `
-  CROSS JOIN ${probe('job')} AS j
+export const SUMMARY_JOINS = `${JOB_JOIN}
   LEFT JOIN ${probe('later')} AS la ON true
   LEFT JOIN ${probe('order_queue')} AS li ON true
   LEFT JOIN ${probe('ready')} AS re ON true
-  LEFT JOIN ${probe('running')} AS ru ON true
-  LEFT JOIN LATERAL (SELECT * FROM jobmill.attempt AS t WHERE t.job_id = w.id ORDER BY t.token DESC LIMIT 1) AS a ON true
+  LEFT JOIN ${probe('running')} AS ru ON true${LAST_ATTEMPT_JOIN}
   LEFT JOIN LATERAL (SELECT b.instance, b.started_at FROM jobmill.batch AS b WHERE coalesce(ru.id, re.id, la.id, li.id) IS NULL
       AND a.ended_as IS NULL AND w.id = ANY (b.ids) ORDER BY b.token DESC LIMIT 1) AS ba ON true`
 
@@ -44,8 +50,7 @@ const isIn = (table: string): string => `EXISTS (SELECT FROM jobmill.${table} AS
  */
 export const statesOf = (from: string, columns = ''): string => `
 SELECT s.id, s.state${columns}
-  FROM (${from}) AS w
-  LEFT JOIN LATERAL (SELECT * FROM jobmill.attempt AS t WHERE t.job_id = w.id ORDER BY t.token DESC LIMIT 1) AS a ON true
+  FROM (${from}) AS w${LAST_ATTEMPT_JOIN}
  CROSS JOIN LATERAL (SELECT w.id, CASE
          WHEN a.ended_as IS NOT NULL THEN a.ended_as
          WHEN ${isIn('running')} THEN ${STATE_CODE.running} WHEN ${isIn('ready')} THEN ${STATE_CODE.ready}

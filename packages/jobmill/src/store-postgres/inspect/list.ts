@@ -17,7 +17,14 @@ import { INDEX, type PayloadAt } from '../../store/payload-at.ts'
 import { askWith, type Context } from '../context.ts'
 import { FAILED_OUTCOMES } from './failures.ts'
 import { walkOf } from './list-orders.ts'
-import { type Coded, decode, SUMMARY_COLUMNS, SUMMARY_JOINS } from './job-rows.ts'
+import {
+  type Coded,
+  decode,
+  JOB_JOIN,
+  LAST_ATTEMPT_JOIN,
+  SUMMARY_COLUMNS,
+  SUMMARY_JOINS,
+} from './job-rows.ts'
 import { collectValues, type Values } from './values.ts'
 
 const { done } = STATE_CODE
@@ -37,7 +44,10 @@ interface Found extends Coded<JobSummary> {
   readonly n: number
 }
 
-/** Reads the matching rows and the last row read, whether it matches or not. */
+/**
+ * Reads the matching rows and the last row read, whether it matches or not. The filter needs only the job and
+ * its last attempt. The other tables are read for the rows that are returned.
+ */
 async function readChunk(
   context: Context,
   filter: JobFilter,
@@ -47,12 +57,14 @@ async function readChunk(
   const given = collectValues()
   const { sql, order, width } = walkOf({ filter, from, rows, given })
   const text = `
-SELECT * FROM (
-  SELECT ${SUMMARY_COLUMNS}, w.a, w.b, (${matches(filter, given)}) AS matches, count(*) OVER () AS scanned, w.n
-    FROM (SELECT walk.*, row_number() OVER (ORDER BY ${order}) AS n FROM (${sql}) AS walk) AS w
-    ${SUMMARY_JOINS}) AS found
- WHERE matches OR n = scanned
- ORDER BY n`
+SELECT ${SUMMARY_COLUMNS}, w.a, w.b, w.matches, w.scanned, w.n
+  FROM (SELECT * FROM (
+          SELECT w.*, (${matches(filter, given)}) AS matches, count(*) OVER () AS scanned
+            FROM (SELECT walk.*, row_number() OVER (ORDER BY ${order}) AS n FROM (${sql}) AS walk) AS w
+            ${JOB_JOIN}${readsAttempt(filter) ? LAST_ATTEMPT_JOIN : ''}) AS w
+         WHERE w.matches OR w.n = w.scanned) AS w
+  ${SUMMARY_JOINS}
+ ORDER BY w.n`
   const found = await askWith<Found>(context, text, given.list)
   const last = found.at(-1)
   const position = ({ a, b }: Pick<Found, 'a' | 'b'>): Position => [a, b].slice(0, width)
@@ -99,6 +111,9 @@ function isOneOf(
     `j.${table}_id = ANY (ARRAY(SELECT id FROM jobmill.${table} WHERE name = ANY (${given.add(names)}::text[])))`,
   ]
 }
+
+const readsAttempt = ({ retrying, endedFrom, endedBefore, errorText }: JobFilter): boolean =>
+  retrying === true || [endedFrom, endedBefore, errorText].some((one) => one !== undefined)
 
 function matches(filter: JobFilter, given: Values): string {
   const tests = [
