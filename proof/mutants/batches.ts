@@ -185,7 +185,7 @@ export const BATCHES: readonly TestedMutant[] = [
   {
     name: 'postgres: a job that was returned is lost below the scan cursors',
     file: 'store-postgres/claim/scan-cursors.ts',
-    find: 'notBefore: !wasFull ? (known?.notBefore ?? now) : isExpensive(seen) ? now + SHARE * ms : now,',
+    find: 'notBefore: wasFull ? now + pause : (known?.notBefore ?? now),',
     replace: 'notBefore: Number.POSITIVE_INFINITY,',
     test: { file: FILE, name: 'returned jobs of a batch are found' },
   },

@@ -156,7 +156,7 @@ describe('postgres: connection settings', () => {
       [[there, null], 'options', /must be an object.*got null/],
       [[there, 5], 'options', /must be an object/],
       [[new pg.Pool()], 'pool', /Pass postgres\(\{ pool \}\)/],
-      [[new pg.Client()], 'connection', /is a client.*Pass postgres\(\{ pool \}\)/],
+      [[new pg.Client()], 'connection', /a pg client was passed.*Pass postgres\(\{ pool \}\)/],
       [[{ connection: { host: 5 } }], 'connection.host', /must be a string.*got 5/],
       [[{ connection: { user: {} } }], 'connection.user', /must be a string/],
       [[{ connection: { database: 1 } }], 'connection.database', /must be a string/],

@@ -97,17 +97,14 @@ export function scanCursors({ limitsTime = true } = {}) {
       const known = before?.kinds === kinds ? before : undefined
       const { wasFull, leases = 0, ms, lastSeq } = seen
       const next = raise(known?.cursors ?? NONE, seen)
+      const pause = limitsTime && isExpensive(seen) ? SHARE * ms : 0
       byQueue.set(queue, {
         kinds,
         cursors: next.size > MOST_LANES ? NONE : next,
         disturbed: lastSeq !== null || known?.disturbed === true,
         isDrained: leases >= MANY_LEASES,
         fullFrom: wasFull ? now + FULL_EVERY_MS : (known?.fullFrom ?? now),
-        notBefore: !wasFull
-          ? (known?.notBefore ?? now)
-          : limitsTime && isExpensive(seen)
-            ? now + SHARE * ms
-            : now,
+        notBefore: wasFull ? now + pause : (known?.notBefore ?? now),
       })
     },
     /** The database was replaced, so its sequence numbers have changed. */
