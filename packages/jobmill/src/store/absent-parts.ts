@@ -45,8 +45,8 @@ export function absentPartWarnings({ name, metrics, notifier }: Store<never>): r
 /** Code that declares nothing needs no part. Everything that a part has is refused, except reading. */
 function absentPart(name: string, part: 'schedules' | 'limits') {
   const refused = async (): Promise<never> => {
-    throw new JobmillError('STORE_UNSUPPORTED', `the store ${name} has no ${part}`, {
-      fix: `Remove the ${part}, or use a store that has them`,
+    throw new JobmillError('STORE_UNSUPPORTED', `the store ${name} does not support ${part}`, {
+      fix: `Remove the ${part}, or use a store that supports them`,
     })
   }
   return {

@@ -20,7 +20,7 @@ function without<Tx>(store: Store<Tx>): Store<Tx> {
 
 const unsupported = (part: string): object => ({
   code: 'STORE_UNSUPPORTED',
-  message: `the store oracle has no ${part}. Remove the ${part}, or use a store that has them.`,
+  message: `the store oracle does not support ${part}. Remove the ${part}, or use a store that supports them.`,
 })
 
 describe('a mill on a store without schedules, limits, metrics and notifier', () => {

@@ -227,14 +227,14 @@ function listeners({ listenersAtOnce: total, listenersPerMailbox: perCaller }: L
     if (opened === 'caller')
       throw new Refusal('LISTENERS_TOO_MANY', {
         detail: `${perCaller} event streams and long polls of this mailbox are open, the limit per mailbox`,
-        fix: 'Close one, or send the request without the parameter wait',
+        fix: 'Close one, or list the files without the parameter "wait"',
         max: perCaller,
         retryAfter: 1,
       })
     if (opened === 'total')
       throw new Refusal('BUSY', {
         detail: `${total} event streams and long polls are open, the limit of this process`,
-        fix: 'Try again in a moment, or send the request without the parameter wait',
+        fix: 'Try again in a moment, or list the files without the parameter "wait"',
         max: total,
       })
     return opened

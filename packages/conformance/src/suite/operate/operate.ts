@@ -239,7 +239,7 @@ export const operateCases: readonly Case[] = [
     for (const verb of ['retry', 'run now', 'delete'] as const) {
       const state = states[verb]
       const ids = await Promise.all([t.jobIn(state), t.jobIn(state), t.jobIn(state)])
-      // Each handle uses another order, so that a store that locks rows one by one would deadlock.
+      // Each handle uses a different order, so that a store that locks rows one by one would deadlock.
       const calls = stores.map((each, n) => VERBS[verb](each, [...ids.slice(n), ...ids.slice(0, n)]))
       const verdicts = (await Promise.all(calls)).flat()
       const changed = verdicts.filter(({ verdict }) => verdict === 'changed')

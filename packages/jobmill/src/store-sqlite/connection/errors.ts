@@ -139,10 +139,14 @@ export function commitError(error: unknown): unknown {
   const isKnown = code === '' || (Object.hasOwn(MEANING, code) && code !== 'SQLITE_IOERR')
   if (isKnown) return storeError(error)
   const what = code === 'SQLITE_IOERR' ? 'the disk' : 'SQLite'
-  return new JobmillError('OUTCOME_UNKNOWN', `${what} failed while a transaction was committed (${code})`, {
-    fix: 'Check the disk, and whether the write was applied, before you retry the call',
-    cause: error,
-  })
+  return new JobmillError(
+    'OUTCOME_UNKNOWN',
+    `${what} failed while a transaction was being committed (${code})`,
+    {
+      fix: 'Check the disk, and whether the write was applied, before you retry the call',
+      cause: error,
+    },
+  )
 }
 
 export function isSnapshotStale(error: unknown): boolean {
