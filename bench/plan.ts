@@ -42,6 +42,8 @@ const FEWEST = 3
  */
 const PACED = 'abcdej'
 const ENQUEUED = 'abc'
+/** Cases that drain a full queue. */
+const DRAINED = 'dj'
 /**
  * Warm-up time in seconds, the same for every system, in the cases that measure steady operation. A process
  * that enqueues and works needs 20,000 jobs to reach its speed. A drain ends by count, so there the warm-up
@@ -80,6 +82,7 @@ function roundsOf(plan: CasePlan, options: PlanOptions): PlannedCell[] {
   const fewer = Math.min(rounds, options.rounds ?? of(OTHER_ROUNDS))
   const entries = [
     ...entriesOf(plan.compared, rounds),
+    ...entriesOf(plan.against, options.rounds ?? (options.quick ? 1 : rounds)),
     ...entriesOf(plan.others, fewer),
     ...(options.quick ? [] : entriesOf(plan.unhurried, fewer)),
   ].filter(({ system }) => options.systems?.includes(system) ?? true)
@@ -144,7 +147,7 @@ function jobsOf({ case: name, jobs }: CasePlan, key: string, quick: boolean): nu
   const paces = PACE[key]
   if (!PACED.includes(letter) || paces === undefined) return standard
   const pace = paces[letter] ?? Infinity
-  if (letter === 'd' && pace * WHOLE_DRAIN[at] >= standard) return standard
+  if (DRAINED.includes(letter) && pace * WHOLE_DRAIN[at] >= standard) return standard
   const measured = pace * LONGEST[at] * (letter === 'd' ? 2 : 1)
   const drained = PACE[key.replace('/default', '/best')]?.['d'] ?? Infinity
   const checked = ENQUEUED.includes(letter) ? drained * LONGEST_CHECK[at] : Infinity

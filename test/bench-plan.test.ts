@@ -22,8 +22,14 @@ describe('the plan', () => {
     expect(jobsOf(true, 'd', 'default')).toBeGreaterThan(0)
   })
 
-  test('a system that drains 100,000 jobs in a few seconds also drains them in a quick run', () => {
-    expect([jobsOf(true, 'd', 'best'), jobsOf(false, 'd', 'best')]).toEqual([100_000, 100_000])
+  test.each(['d', 'j-2'])('%s: a system that drains all jobs in a few seconds gets all of them', (name) => {
+    expect([jobsOf(true, name, 'best'), jobsOf(false, name, 'best')]).toEqual([60_000, 100_000])
+  })
+
+  test('a quick run measures the peers of a target once, and a full run as often as Jobmill', () => {
+    const rounds = (quick: boolean, system: string): number =>
+      planCells({ quick, only: ['b'], systems: [system] }).filter((one) => one.setting === 'best').length
+    expect([rounds(true, 'plainjob'), rounds(false, 'plainjob')]).toEqual([1, 3])
   })
 })
 
