@@ -66,11 +66,16 @@ export interface Queue {
   throttles: number
 }
 
-export interface Instance extends Omit<InstanceRecord, 'state' | 'renewedAt' | 'expiresAt' | 'endedAt'> {
+type Changing = 'renewedAt' | 'expiresAt' | 'endedAt' | 'requested' | 'requestedBy' | 'requestedAt'
+
+export interface Instance extends Omit<InstanceRecord, 'state' | Changing> {
   ended: 'lost' | 'stopped' | null
   renewedAt: number
   expiresAt: number
   endedAt: number | null
+  requested: InstanceRecord['requested']
+  requestedBy: string | null
+  requestedAt: number | null
   /** What `reap` took from it: its crashes are reverted if it registers again. */
   lost: readonly { readonly id: string; readonly token: number }[]
 }
@@ -109,6 +114,11 @@ export const stateOf = (now: number, { ended, expiresAt }: Instance): InstanceRe
 export function isAlive(db: Database, now: number, id: string): boolean {
   const instance = db.instances.get(id)
   return instance !== undefined && stateOf(now, instance) === 'alive'
+}
+
+/** Whether it may get leases: no operator asked it to be quiet or to stop. */
+export function isClaiming(db: Database, now: number, id: string): boolean {
+  return isAlive(db, now, id) && db.instances.get(id)?.requested === null
 }
 
 export function runsOf(db: Database, instance: string): { readonly job: Job; readonly run: Run }[] {

@@ -7,7 +7,10 @@ import {
   type Heartbeat,
   type HeartbeatRequest,
   type Held,
+  instanceEnded,
   type InstanceRecord,
+  type InstanceRequest,
+  instanceUnknown,
   KEY_TAKEN,
   type NewInstance,
   NO_CRASH,
@@ -25,7 +28,9 @@ export function register(db: Database, now: number, given: NewInstance): void {
   const { leaseMs, stoodStill = false, ...instance } = given
   revertCrashes(db, now, instance.id, stoodStill)
   const times = { startedAt: now, renewedAt: now, expiresAt: now + leaseMs }
-  db.instances.set(instance.id, { ...instance, ...times, ended: null, endedAt: null, lost: [] })
+  const { requested = null, requestedBy = null, requestedAt = null } = db.instances.get(instance.id) ?? {}
+  const request = { requested, requestedBy, requestedAt }
+  db.instances.set(instance.id, { ...instance, ...times, ...request, ended: null, endedAt: null, lost: [] })
   db.membersVersion += 1
 }
 
@@ -43,7 +48,7 @@ export function renew(db: Database, now: number, request: HeartbeatRequest): Hea
     ),
     settingsVersion: db.settingsVersion,
     membersVersion: db.membersVersion,
-    leads: alive ? lead(db, now, request, isWritten) : [],
+    leads: alive && instance.requested !== 'stop' ? lead(db, now, request, isWritten) : [],
     slots: slots(db).flatMap(({ instance, queue, workers }) => (instance === id ? [{ queue, workers }] : [])),
     ready: claimable(db, now, { ...asked, quarantined: 'skip' }).length > 0,
     quarantined: claimable(db, now, { ...asked, quarantined: 'only' }).length > 0,
@@ -53,7 +58,35 @@ export function renew(db: Database, now: number, request: HeartbeatRequest): Hea
     budgetInMs: null,
     scheduleInMs: null,
     unrolled: false,
+    requested: alive ? instance.requested : null,
+    requestedBy: alive ? instance.requestedBy : null,
   }
+}
+
+/** What an operator requests. An instance that was asked to stop leads no duty, and stays that way. */
+export function request(
+  db: Database,
+  now: number,
+  id: string,
+  requested: InstanceRequest | null,
+  by: string,
+): InstanceRecord {
+  const instance = db.instances.get(id)
+  if (instance === undefined) throw instanceUnknown(id)
+  if (instance.ended !== null) throw instanceEnded(id, instance.ended)
+  if (instance.requested !== requested) {
+    if (instance.requested === 'stop') throw instanceEnded(id, 'stopping')
+    const isNone = requested === null
+    Object.assign(instance, { requested, requestedBy: isNone ? null : by, requestedAt: isNone ? null : now })
+    if (requested === 'stop') releaseDuties(db, id)
+    db.membersVersion += 1
+  }
+  return recordOf(now, instance)
+}
+
+function releaseDuties(db: Database, instance: string): void {
+  for (const [name, duty] of db.duties)
+    if (duty.leader === instance) db.duties.set(name, { ...duty, leader: null, expiresAt: null })
 }
 
 function stageInMs(db: Database, now: number): number | null {
@@ -83,8 +116,7 @@ export function deregister(db: Database, now: number, id: string): number {
 
 function endInstance(db: Database, now: number, instance: Instance, ended: 'lost' | 'stopped'): void {
   Object.assign(instance, { ended, endedAt: now })
-  for (const [name, duty] of db.duties)
-    if (duty.leader === instance.id) db.duties.set(name, { ...duty, leader: null, expiresAt: null })
+  releaseDuties(db, instance.id)
   db.slots = db.slots.filter((slot) => slot.instance !== instance.id)
   db.membersVersion += 1
 }
@@ -185,10 +217,12 @@ export function slots(db: Database): Slot[] {
 }
 
 export function instances(db: Database, now: number): InstanceRecord[] {
-  return byName(db.instances).map(([, instance]) => {
-    const { ended: _, lost: _lost, ...record } = instance
-    return { ...record, state: stateOf(now, instance) }
-  })
+  return byName(db.instances).map(([, instance]) => recordOf(now, instance))
+}
+
+function recordOf(now: number, instance: Instance): InstanceRecord {
+  const { ended: _, lost: _lost, ...record } = instance
+  return { ...record, state: stateOf(now, instance) }
 }
 
 export function held(db: Database, now: number, instance: string): Held[] {

@@ -14,7 +14,7 @@ import {
   type Transition,
   type Verdict,
 } from 'jobmill/store'
-import { byId, type Database, ensureQueue, isAlive, type Job, type Run } from './database.ts'
+import { byId, type Database, ensureQueue, isClaiming, type Job, type Run } from './database.ts'
 import {
   becomeDue,
   end,
@@ -88,7 +88,7 @@ export function stage(db: Database, now: number, limit: number): Staged {
 }
 
 export function claim(db: Database, now: number, request: ClaimRequest): Lease[] {
-  const jobs = isAlive(db, now, request.instance) ? claimable(db, now, request) : []
+  const jobs = isClaiming(db, now, request.instance) ? claimable(db, now, request) : []
   if (jobs.length > 0) db.lastToken += 1
   const token = db.lastToken
   return jobs.map((job) => {

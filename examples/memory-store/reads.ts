@@ -28,7 +28,7 @@ import {
   UNSERVED_ROWS,
   type UnservedKind,
 } from 'jobmill/store'
-import { byId, byName, type Database, type Job, runsOf, stateOf } from './database.ts'
+import { byId, byName, type Database, isClaiming, type Job, runsOf } from './database.ts'
 import { inClaimOrder } from './jobs.ts'
 
 function summary(job: Job): JobSummary {
@@ -165,7 +165,7 @@ export function position(db: Database, id: string, kinds?: readonly string[]): n
 }
 
 export function unservedKinds(db: Database, now: number): UnservedKind[] {
-  const alive = [...db.instances.values()].filter((instance) => stateOf(now, instance) === 'alive')
+  const alive = [...db.instances.values()].filter(({ id }) => isClaiming(db, now, id))
   const isServed = ({ queue, kind }: Job): boolean =>
     alive.some(({ queues, kinds }) => queues.includes(queue) && kinds.includes(kind))
   return byName(Map.groupBy(inClaimOrder(db), ({ queue }) => queue)).flatMap(([queue, ready]) => {

@@ -55,6 +55,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store<never> {
       renew: async (request) => instances.renew(db(), now(), request),
       deregister: async (id) => instances.deregister(db(), now(), id),
       reap: async (request) => instances.reap(db(), now(), request),
+      request: async (id, what, by) => instances.request(db(), now(), id, what, by),
       list: async () => instances.instances(db(), now()),
       held: async (id) => instances.held(db(), now(), id),
       assign: async (changes) => instances.assign(db(), now(), changes),

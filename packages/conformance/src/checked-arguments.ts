@@ -100,6 +100,11 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
         }
       },
       deregister: (instance) => ids([instance]),
+      request(instance, request, by) {
+        ids([instance])
+        if (request !== null) checkOneOf(request, 'request', ['quiet', 'stop'])
+        checkKey(by, 'by')
+      },
       held: (instance) => ids([instance]),
       reap({ crashesUntilDead, limit }) {
         perPass(crashesUntilDead)

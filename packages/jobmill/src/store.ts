@@ -102,7 +102,14 @@ export {
 export { crashError, KEY_TAKEN, NO_CRASH, STOOD_STILL } from './job/attempt/crash.ts'
 export { type Death, ON_DEAD_QUEUE, onDeadJob, onDeadKind } from './job/attempt/on-dead.ts'
 export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/types/duty.ts'
-export type { Heartbeat, HeartbeatRequest, InstanceRecord, NewInstance } from './store/types/instance.ts'
+export {
+  type Heartbeat,
+  type HeartbeatRequest,
+  type InstanceRecord,
+  type InstanceRequest,
+  isClaiming,
+  type NewInstance,
+} from './store/types/instance.ts'
 
 // Schedules.
 export {
@@ -208,6 +215,8 @@ export { checkJsonText } from './job/text/json-text.ts'
 export {
   limitExists,
   limitInUse,
+  instanceEnded,
+  instanceUnknown,
   limitUnknown,
   notInCode,
   perKeyFixed,

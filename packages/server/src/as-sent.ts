@@ -13,6 +13,7 @@ const NAMED = /^(?:limit|queue)$/
 const FIXES: FixTexts = {
   'instant.format': "Pass milliseconds since 1970, or text such as '2027-01-31T09:00:00Z'",
   'limit.change': 'Change it with PATCH /api/limits/{name}, or delete it first',
+  'instance.list': 'Use the id of a running process from GET /api/workers',
   'limit.create': 'Declare it under `limits` in the options of jobmill(), or create it with POST /api/limits',
   'limit.key': 'Pass a key, such as { "key": "chat:42" }',
   'queue.names': 'Use GET /api/queues to see all queues. The first job of a queue creates it',

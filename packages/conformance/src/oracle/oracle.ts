@@ -7,7 +7,7 @@ import { withCheckedArguments } from '../checked-arguments.ts'
 import { list } from './inspect/list.ts'
 import * as read from './inspect/read.ts'
 import { readDuties } from './instances/duties.ts'
-import { deregister, reap, register, renew } from './instances/instances.ts'
+import { deregister, reap, register, renew, request } from './instances/instances.ts'
 import { assign, readSlots } from './instances/slots.ts'
 import { claim } from './jobs/claim.ts'
 import { enqueue, enqueueWithDirectDispatch } from './jobs/enqueue.ts'
@@ -126,6 +126,7 @@ export function oracle(
       renew: on(renew),
       deregister: notifying(deregister),
       reap: notifying(reap),
+      request: on(request),
       assign: on(assign),
       list: on(read.instances),
       held: on(read.held),

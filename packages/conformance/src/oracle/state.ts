@@ -7,6 +7,7 @@ import type {
   LimitSettings,
   LimitSources,
   MetricData,
+  InstanceRequest,
   NewInstance,
   NewJob,
   Overrides,
@@ -109,6 +110,9 @@ export interface OracleInstance extends Omit<NewInstance, 'leaseMs' | 'stoodStil
   readonly startedAt: number
   renewedAt: number
   expiresAt: number
+  requested: InstanceRequest | null
+  requestedBy: string | null
+  requestedAt: number | null
   ended: 'lost' | 'stopped' | null
   endedAt: number | null
 }

@@ -34,6 +34,7 @@ const everyVerb: Readonly<
   'instances.register': (store) => store.instances.register(anInstance()),
   'instances.renew': (store) => store.instances.renew(aHeartbeat(id)),
   'instances.deregister': (store) => store.instances.deregister(id),
+  'instances.request': (store) => store.instances.request(id, 'quiet', 'ada'),
   'instances.reap': (store) => store.instances.reap({ crashesUntilDead: 3, limit: 1 }),
   retain: (store) => store.retain(aRetain({ limit: 1 })),
   fold: (store) => store.fold(1),

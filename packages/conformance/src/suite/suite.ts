@@ -42,6 +42,7 @@ import { limitCases } from './limits/limits.ts'
 import { limitKeyCases } from './limits/limit-keys.ts'
 import { permitCases } from './limits/permits.ts'
 import { queueLimitCases } from './limits/queue-limits.ts'
+import { requestCases } from './instances/requests.ts'
 import { retainRecordCases } from './operate/retain-records.ts'
 import { scheduleCases } from './schedules/schedules.ts'
 import { slotCases } from './instances/slots.ts'
@@ -70,7 +71,14 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
     ...raceCases,
   ],
   queues: queueCases,
-  instances: [...instanceCases, ...reapCases, ...notCrashedCases, ...leadershipCases, ...slotCases],
+  instances: [
+    ...instanceCases,
+    ...reapCases,
+    ...notCrashedCases,
+    ...leadershipCases,
+    ...slotCases,
+    ...requestCases,
+  ],
   overrides: overrideCases,
   inspect: inspectCases,
   directDispatch: [...directDispatchCases, ...dispatchedCases],

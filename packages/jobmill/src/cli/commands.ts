@@ -29,7 +29,7 @@ export const COMMANDS: readonly Command[] = [
   ...schedules,
   ...limits,
   ...overrides,
-  workers,
+  ...workers,
   top,
   check,
   ...db,

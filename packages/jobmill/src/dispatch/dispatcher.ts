@@ -160,6 +160,11 @@ export function dispatcher({ store, instance, kinds, capacity, emit, platform }:
       )
       post({ type: 'started' })
     },
+    /** With true, no claim starts after the call, and the promise resolves when none is in flight. */
+    async quiet(isQuiet: boolean) {
+      post({ type: 'quieted', isQuiet })
+      await inFlight
+    },
     /** Resolves when no claim is in flight. No claim starts after the call. */
     async stop() {
       post({ type: 'stopped' })

@@ -7,6 +7,8 @@ import type { DispatchSettings } from './state.ts'
 export type DispatchEvent =
   | { readonly type: 'started' }
   | { readonly type: 'stopped' }
+  /** An operator asked this instance to claim nothing more, or withdrew that. */
+  | { readonly type: 'quieted'; readonly isQuiet: boolean }
   | { readonly type: 'settingsChanged'; readonly settings: DispatchSettings }
   // New work
   /** These queues may have ready jobs; all served queues if null. */

@@ -16,7 +16,8 @@ export function accept(
   term: number | undefined,
   now: number,
 ): Effects {
-  if (state.isStopping || term !== state.term || now >= state.aliveUntil) return release(leases)
+  if (state.isStopping || state.isQuiet || term !== state.term || now >= state.aliveUntil)
+    return release(leases)
   for (const lease of leases) {
     addLease(state.buffer, lease, state.settings.workers.get(lease.queue) ?? 0, now)
     addPayload(state.estimates, lease.queue, lease.payload.length)

@@ -36,6 +36,11 @@ const HANDLERS: {
     state.isStopping = true
     return release(removeLeases(state.buffer, () => true))
   },
+  quieted(state, { isQuiet }) {
+    state.isQuiet = isQuiet
+    if (!isQuiet) return wake(state, null)
+    return release(removeLeases(state.buffer, () => true))
+  },
   settingsChanged(state, { settings }, now) {
     state.settings = settings
     // With fewer workers, buffered leases may not start soon.

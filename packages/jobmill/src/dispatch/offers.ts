@@ -27,7 +27,8 @@ const MAX_WORKER_OFFERS = 100
  * one.
  */
 export function isOpen(state: DispatchState, now: number): boolean {
-  return !state.runsQuarantined && !state.quarantine.waits && !state.isStopping && mayAccept(state, now)
+  if (state.isStopping || state.isQuiet) return false
+  return !state.runsQuarantined && !state.quarantine.waits && mayAccept(state, now)
 }
 
 /** Reserves workers for the jobs of a write. No more than it can use, so that a claim gets the rest. */

@@ -41,7 +41,7 @@ export function isIdle(state: DispatchState, now: number): boolean {
 
 /** Whether another look could lead to a claim. Called after every job, so it must be cheap. */
 export function mayClaimMore(state: DispatchState): boolean {
-  if (state.claim !== null || state.isComparing) return false
+  if (state.claim !== null || state.isComparing || state.isQuiet) return false
   if (state.runsQuarantined || state.quarantine.waits) return true
   for (const queue of state.maybeReady) if (isWorthClaiming(state, queue)) return true
   return false
@@ -93,7 +93,7 @@ function nextStatement(state: DispatchState, now: number): DispatchEffect | null
   }
   state.runsQuarantined &&= inHand(state) > 0
   state.waitsForWrites = !mayAccept(state, now)
-  if (state.runsQuarantined || state.waitsForWrites) return null
+  if (state.runsQuarantined || state.waitsForWrites || state.isQuiet) return null
   if (!state.quarantine.waits) return claimOthers(state, now)
   if (inHand(state) === 0) return claimQuarantined(state, now)
   state.quarantine = advanceQuarantine(state.quarantine, now)

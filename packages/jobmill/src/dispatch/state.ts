@@ -40,6 +40,8 @@ export class DispatchState {
   }
   isStarted = false
   isStopping = false
+  /** It claims nothing and accepts no job; running jobs continue. */
+  isQuiet = false
 
   // The lease of this instance
   /** It may accept jobs before this time. */

@@ -17,6 +17,8 @@ const CATALOG = {
   HANDLER_INVALID: [500, 'A handler or middleware is invalid'],
   ID_INVALID: [400, 'A job id is not a UUID'],
   ID_REPEATED: [400, 'The same job id appears twice in one call'],
+  INSTANCE_ENDED: [409, 'The process has ended or was asked to stop'],
+  INSTANCE_UNKNOWN: [404, 'No process has this id'],
   INSTANT_INVALID: [400, 'An instant is malformed or out of range'],
   JOB_CANCELLED: [409, 'The job was cancelled, so it has no result'],
   JOB_DEAD: [500, 'The job is dead, so it has no result'],

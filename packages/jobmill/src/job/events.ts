@@ -167,6 +167,15 @@ export interface EventTable {
     readonly queues: readonly string[]
     readonly kinds: readonly string[]
   }
+  /** An operator (`by`) made this process quiet: it claims nothing more. No claim is in flight. */
+  'mill-quiet': { readonly instance: string; readonly by: string; readonly running: number }
+  /** It claims again. */
+  'mill-resumed': { readonly instance: string; readonly running: number }
+  /**
+   * An operator asked this process to stop. `endsProcess`: `stopOnSignals` ends the process. Otherwise only the
+   * mill stops, and the process keeps running.
+   */
+  'stop-requested': { readonly instance: string; readonly by: string; readonly endsProcess: boolean }
   'mill-stopping': { readonly running: number; readonly graceMs: number }
   /**
    * The grace period of a stop ended while jobs were running. Their signals were aborted, and jobs that do

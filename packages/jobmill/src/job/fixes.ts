@@ -13,6 +13,7 @@ export const FIXES = {
   'id.dedupe-key':
     'Pass your own key as dedupeKey instead. An id has 32 hex digits as 8-4-4-4-12; omit it to generate one',
   'instant.format': "Pass a Date, milliseconds since 1970, or text such as '2027-01-31T09:00:00Z'",
+  'instance.list': 'Use the id of a running process from mill.instances()',
   'limit.change': 'Change it with mill.limits.change, or delete it first',
   'limit.create':
     'Declare it under `limits` in the options of jobmill(), or create it with mill.limits.create',

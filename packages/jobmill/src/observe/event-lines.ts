@@ -81,6 +81,13 @@ const LINES: Lines = {
   rebalanced: ({ changed }) => `workers were rebalanced: ${countText(changed, 'assignment')} changed`,
   'mill-started': ({ queues, kinds }) =>
     `mill started on ${queues.join(', ')} with ${countText(kinds.length, 'kind')}`,
+  'mill-quiet': ({ by, running }) =>
+    `mill is quiet, requested by ${by}: it claims nothing more, with ${countText(running, 'running job')}`,
+  'mill-resumed': ({ running }) => `mill claims jobs again, with ${countText(running, 'running job')}`,
+  'stop-requested': ({ by, endsProcess }) =>
+    endsProcess
+      ? `stop requested by ${by}`
+      : `stop requested by ${by}: the mill stops, but the process keeps running, because it does not call stopOnSignals`,
   'mill-stopping': ({ running, graceMs }) =>
     `mill is stopping: ${countText(running, 'running job')} ${running === 1 ? 'has' : 'have'} up to ${graceMs} ms to finish`,
   'grace-expired': ({ jobs }) => {

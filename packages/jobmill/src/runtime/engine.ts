@@ -8,7 +8,7 @@ import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
 import type { QueueSettings } from '../job/queue/queue-settings.ts'
 import { trouble } from '../job/attempt/trouble.ts'
-import type { Heartbeat } from '../store/types/instance.ts'
+import type { Heartbeat, InstanceRequest } from '../store/types/instance.ts'
 import type { JobResult } from '../store/types/job-record.ts'
 import type { FullStore } from '../store/store.ts'
 import type { Grace } from '../work/grace.ts'
@@ -39,6 +39,8 @@ interface EngineOptions {
   readonly jobEnded: (result: JobResult, isKept: boolean) => void
   readonly flush: UpkeepOptions['flush']
   readonly limits: Limits
+  /** An operator asked this process to stop. */
+  readonly stopRequested: (by: string) => void
 }
 
 export type Engine = ReturnType<typeof engine>
@@ -60,6 +62,7 @@ export function engine(given: EngineOptions) {
   const { post } = dispatcher
   const wake = (queues: Iterable<string> | null): void => post({ type: 'jobsReady', queues })
   const reading = trouble('settings', emit)
+  let requested: InstanceRequest | null = null
   const watch = queueWatch({
     me: instance.id,
     store,
@@ -80,10 +83,13 @@ export function engine(given: EngineOptions) {
       listen(
         {
           notifier: store.notifier,
-          queues: () => served,
+          // Requests of operators are announced under the id of the instance.
+          queues: () => [...served, instance.id],
           wasWoken(wakeUps) {
             heartbeat.wake(platform.monotonic())
-            post({ type: 'notified', wakeUps })
+            // An operator requested something of this instance.
+            if (wakeUps.some(({ queue }) => queue === instance.id)) heartbeat.hurry()
+            post({ type: 'notified', wakeUps: wakeUps.filter(({ queue }) => queue !== instance.id) })
           },
           lost: () => heartbeat.wake(platform.monotonic()),
           works,
@@ -174,6 +180,25 @@ export function engine(given: EngineOptions) {
     watch.onHeartbeat(now)
     post({ type: 'heartbeat', ready: now.ready, quarantined: now.quarantined })
     upkeep.onHeartbeat(now)
+    if (now.alive) follow(now)
+  }
+
+  /** Follows the request of an operator, once. */
+  function follow({ requested: next, requestedBy }: Heartbeat): void {
+    if (next === requested) return
+    requested = next
+    const by = requestedBy ?? 'unknown'
+    watch.quiet(next !== null)
+    const quieted = dispatcher.quiet(next !== null)
+    const { id } = instance
+    if (next === 'stop') return given.stopRequested(by)
+    void quieted.then(() => {
+      const running = attempts.running()
+      // Another request may have come meanwhile.
+      if (requested !== next) return
+      if (next === null) emit('mill-resumed', { instance: id, running })
+      else emit('mill-quiet', { instance: id, by, running })
+    })
   }
 
   return {

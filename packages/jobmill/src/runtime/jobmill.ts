@@ -23,6 +23,7 @@ import { engine as createEngine } from './engine.ts'
 import { enqueueInside } from './enqueue-inside.ts'
 import { diagnostics } from './diagnose/diagnostics.ts'
 import { handlersOf } from './handlers.ts'
+import { instanceControl } from './operate/instances.ts'
 import { kinds } from './operate/kinds.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { errors } from './operate/errors.ts'
@@ -38,6 +39,7 @@ import { prometheus } from './report/prometheus.ts'
 import { queueSettings } from './options/queue-options.ts'
 import { readiness } from './diagnose/readiness.ts'
 import { schedulesApi } from './operate/schedules.ts'
+import { ownsSignals, raiseStopSignal } from './stop-on-signals.ts'
 import { keepStopSignal } from './stop-signal.ts'
 import { databaseResources, resources } from './report/resources.ts'
 import { system } from './report/system.ts'
@@ -164,6 +166,13 @@ export function jobmill<
         jobEnded: results.ended,
         flush: observer,
         limits,
+        stopRequested(by) {
+          // SIGTERM, so that everything stops that stops with it. Emitted first, while the mill works.
+          const endsProcess = ownsSignals()
+          hub.emit('stop-requested', { instance: instance.id, by, endsProcess })
+          if (endsProcess) raiseStopSignal()
+          else void lifecycle.stop()
+        },
       })
     },
   })
@@ -195,6 +204,7 @@ export function jobmill<
     ...errors(tools),
     ...readiness(tools),
     ...dutyControl(tools),
+    ...instanceControl(tools),
     ...diagnostics(tools, () => mill),
     ...kinds(tools),
     ...system(tools, () => mill.duties()),

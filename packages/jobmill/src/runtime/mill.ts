@@ -10,6 +10,7 @@ import type { CustomMetrics } from '../observe/prometheus/custom-metrics.ts'
 import type { Audit } from './operate/audit.ts'
 import type { Bulk } from './operate/bulk.ts'
 import type { Diagnostics } from './diagnose/diagnostics.ts'
+import type { InstanceControl } from './operate/instances.ts'
 import type { Kinds } from './operate/kinds.ts'
 import type { StopOptions } from './lifecycle.ts'
 import type { Errors } from './operate/errors.ts'
@@ -36,6 +37,7 @@ export interface Mill<Tx = unknown>
     Listing,
     Explain,
     DutyControl,
+    InstanceControl,
     Observation,
     Errors,
     Limiting,

@@ -9,7 +9,7 @@ import type { Emit } from '../job/events.ts'
 import type { LimitSettings } from '../job/limit/limit.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue/queue-settings.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
-import type { InstanceRecord, Heartbeat } from '../store/types/instance.ts'
+import { type InstanceRecord, isClaiming, type Heartbeat } from '../store/types/instance.ts'
 import type { QueueRecord } from '../store/types/queue-record.ts'
 import type { FullStore } from '../store/store.ts'
 import { wantedSlots } from '../upkeep/rebalance.ts'
@@ -35,6 +35,7 @@ export function queueWatch(options: QueueWatchOptions) {
   let assigned: ReadonlyMap<string, number> = new Map()
   let workers: ReadonlyMap<string, number> = new Map()
   let version: string | null = null
+  let isQuiet = false
   let asked = 0
   let reading: Promise<void> | null = null
   const cooling = new Map<string, Timer>()
@@ -69,7 +70,7 @@ export function queueWatch(options: QueueWatchOptions) {
     limits = new Map(all.map(({ name, settings }) => [name, settings]))
     const before = known
     known = new Map(records.map((record) => [record.name, record]))
-    alive = instances.filter(({ state }) => state === 'alive')
+    alive = instances.filter(isClaiming)
     assigned = new Map([...assigned, ...foreseeShares(before)])
     share()
     for (const record of records) emitChanges(before.get(record.name), record)
@@ -96,7 +97,7 @@ export function queueWatch(options: QueueWatchOptions) {
 
   function workersFor(queue: string): number {
     const { workers: total, paused } = known.get(queue) ?? DEFAULT_QUEUE_SETTINGS
-    if (paused) return 0
+    if (paused || isQuiet) return 0
     const mine = assigned.get(queue)
     if (total === null || mine === undefined) return shareOf(queue)
     return Math.min(mine, total)
@@ -176,6 +177,12 @@ export function queueWatch(options: QueueWatchOptions) {
       })
     },
     refresh,
+    /** While this instance is quiet, it has no workers. */
+    quiet(quiet: boolean) {
+      isQuiet = quiet
+      share()
+      changed()
+    },
     stop() {
       for (const timer of cooling.values()) timer.cancel()
       cooling.clear()

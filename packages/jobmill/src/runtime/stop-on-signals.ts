@@ -17,6 +17,16 @@ const ECHO_MS = 250
 const END_MS = 1_000
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
+/** The processes whose signals stop a mill: one, except in tests. */
+const owned = new Map<object, Signals>()
+
+/** Whether SIGTERM stops this process gracefully. */
+export const ownsSignals = (): boolean => owned.size > 0
+
+export function raiseStopSignal(): void {
+  for (const target of new Set(owned.values())) target.kill(target.pid, 'SIGTERM')
+}
+
 /** A mill, or an application that contains one. */
 export interface Stoppable {
   /** A second call gets `grace: 0`. */
@@ -69,7 +79,11 @@ export function stopOnSignals(
     end(() => stopped?.(signal))
     if (stopped === undefined) target.kill(target.pid, signal)
   }
-  const remove = (): void => SIGNALS.forEach((signal) => void target.off(signal, stop))
+  const remove = (): void => {
+    owned.delete(stop)
+    for (const signal of SIGNALS) target.off(signal, stop)
+  }
+  owned.set(stop, target)
   for (const signal of SIGNALS) target.on(signal, stop)
   return remove
 }

@@ -17,7 +17,7 @@ import { finish, progress, rehearse, Rehearsed } from './finish/finish.ts'
 import { keyHolder } from './enqueue/dedupe.ts'
 import { failures, get, history, results } from './inspect/jobs.ts'
 import type { SqliteTx } from './connection/handle.ts'
-import { deregister, held, instances, register } from './instances/instances.ts'
+import { deregister, held, instances, register, request } from './instances/instances.ts'
 import { admin } from './admin/admin.ts'
 import { changeLimit, createLimit, declareLimits, deleteLimit, drain, limits } from './limits/limits.ts'
 import { listChunk } from './inspect/list.ts'
@@ -141,6 +141,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
         const may = (look: Look): boolean => differing(look, changes).length > 0
         return writeIf(may, 0, changes.length, (work) => assign(work, changes))
       },
+      request: async (instance, what, by) => write(1, (work) => request(work, instance, what, by)),
       list: async () => read(instances),
       held: async (instance) => read((look) => held(look, instance)),
       duties: async () => read(duties),

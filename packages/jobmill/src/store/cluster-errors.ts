@@ -46,6 +46,22 @@ export function limitInUse(name: string, queue: string): JobmillError {
   return invalidValue('limit', name, `is used by the queue ${quote(queue)}`, fix, 'LIMIT_IN_USE')
 }
 
+export function instanceUnknown(id: string): JobmillError {
+  const fix = { code: 'instance.list' } as const
+  return invalidValue('id', id, 'no process has this id', fix, 'INSTANCE_UNKNOWN')
+}
+
+/** `state`: how it ended, or `stopping` for one that was asked to stop. */
+export function instanceEnded(id: string, state: 'lost' | 'stopped' | 'stopping'): JobmillError {
+  const problem =
+    state === 'stopping'
+      ? 'was asked to stop, which cannot be withdrawn'
+      : `has ended (${state}), and its jobs are back in their queues`
+  const fix =
+    state === 'stopping' ? 'Wait for it to stop, and start a new process' : 'Use the id of a running process'
+  return invalidValue('id', id, problem, fix, 'INSTANCE_ENDED')
+}
+
 export function limitExists(name: string): JobmillError {
   const fix = { code: 'limit.change' } as const
   return invalidValue('name', name, 'a limit with this name already exists', fix, 'OPTION_CONFLICT')

@@ -5,7 +5,13 @@ import type { QueuePatch } from '../job/queue/queue-settings.ts'
 import type { ScheduleDefinition, ScheduleOption, SchedulePatch } from '../job/schedule/schedule.ts'
 import type { DispatchedJob, Held, IdleWorkerOffer } from './types/claim.ts'
 import type { DutyRecord, Slot, SlotChange } from './types/duty.ts'
-import type { Heartbeat, HeartbeatRequest, InstanceRecord, NewInstance } from './types/instance.ts'
+import type {
+  Heartbeat,
+  HeartbeatRequest,
+  InstanceRecord,
+  InstanceRequest,
+  NewInstance,
+} from './types/instance.ts'
 import type { ReadOptions } from './types/job-list.ts'
 import type { JobFailure } from './types/job-record.ts'
 import type { Acquired, AcquireRequest, DeclaredLimit, LimitRecord, PermitOf } from './types/limit.ts'
@@ -48,6 +54,14 @@ export interface InstancesPart {
   deregister(instance: string): Promise<number>
   /** Returns the jobs of at most `limit` expired instances to their queues. */
   reap(options: { readonly crashesUntilDead: number; readonly limit: number }): Promise<Reaped>
+  /**
+   * Stores what an operator requests of a running instance; null withdraws `quiet`. From then on the instance
+   * gets no lease: a claim returns nothing, and direct and remote dispatch do not apply. An instance that was
+   * asked to stop leads no duty. A registration keeps the request. Changes `membersVersion`. A request that is
+   * stored already keeps its author and time. Fails with INSTANCE_UNKNOWN, and with INSTANCE_ENDED if the
+   * instance was lost, has stopped, or was asked to stop.
+   */
+  request(instance: string, request: InstanceRequest | null, by: string): Promise<InstanceRecord>
   list(): Promise<InstanceRecord[]>
   /** The leases that the database has on record for an instance. */
   held(instance: string): Promise<Held[]>

@@ -43,6 +43,7 @@ export const VERBS: Readonly<Record<Verb, VerbClass>> = {
   'instances.renew': 'heartbeat',
   'instances.deregister': 'write',
   'instances.reap': 'write',
+  'instances.request': 'write',
   'instances.list': 'read',
   'instances.held': 'read',
   'instances.assign': 'write',

@@ -1,10 +1,10 @@
 /**
- * Splits the workers of queues with a cluster-wide total over the live instances that serve them, in
+ * Splits the workers of queues with a cluster-wide total over the live instances that claim from them, in
  * proportion to their capacity. Only changes are written. Shrinking interrupts nothing: an instance with
  * fewer workers claims less.
  */
 import type { Slot, SlotChange } from '../store/types/duty.ts'
-import type { InstanceRecord } from '../store/types/instance.ts'
+import { type InstanceRecord, isClaiming } from '../store/types/instance.ts'
 import type { QueueRecord } from '../store/types/queue-record.ts'
 import type { FullStore } from '../store/store.ts'
 
@@ -22,9 +22,9 @@ export async function rebalance(
 
 export function wantedSlots(
   queues: readonly Pick<QueueRecord, 'name' | 'workers'>[],
-  instances: readonly Pick<InstanceRecord, 'id' | 'state' | 'queues' | 'kinds' | 'capacity'>[],
+  instances: readonly Pick<InstanceRecord, 'id' | 'state' | 'requested' | 'queues' | 'kinds' | 'capacity'>[],
 ): Slot[] {
-  const alive = instances.filter(({ state }) => state === 'alive')
+  const alive = instances.filter(isClaiming)
   return queues.flatMap(({ name, workers }) => {
     if (workers === null) return []
     const members = alive.filter((one) => one.queues.includes(name))

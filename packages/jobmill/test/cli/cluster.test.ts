@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob } from '../../src/index.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { anInstance } from '../../../conformance/src/factories.ts'
 import { call, file, places } from './run.ts'
 
 interface Workers {
@@ -74,6 +76,65 @@ describe.each(places)('the cluster on $name', { timeout: 60_000 }, ({ name, crea
 })
 
 describe('the cluster on sqlite', () => {
+  test('workers quiet, resume and stop take an id or a label, and show the state', async () => {
+    const { hold, whenStarted } = holding()
+    const { path: at, mill } = file([hold])
+    const { id } = mill.instance
+    await mill.enqueue(hold, null)
+    await mill.start()
+    await whenStarted
+    const quiet = await call(at, ['workers', 'quiet', id])
+    expect(quiet).toMatchObject({ code: 0, out: `${id} quiet; running jobs continue\n` })
+    expect((await call(at, ['workers'])).out).toMatch(new RegExp(`^${id} +- +quiet +.+ +1 +- +default$`, 'm'))
+    const waited = await call(at, ['workers', 'quiet', id, '--wait', '1ms'])
+    expect(waited).toMatchObject({
+      code: 1,
+      out: '',
+      err: 'error   --wait: 1 job still running (got "1ms"). Wait longer, or run jobmill workers stop.\n',
+    })
+    const resumed = JSON.parse((await call(at, ['workers', 'resume', id, '--json'])).out) as Workers
+    expect(resumed.instances).toMatchObject([{ id, state: 'alive', requested: null, requestedBy: null }])
+    expect(await call(at, ['workers', 'stop', id], false)).toMatchObject({
+      code: 3,
+      out: `stop ${id}? [y/N] `,
+      err: 'nothing was stopped\n',
+    })
+    const stopped = await call(at, ['workers', 'stop', id, '--yes'])
+    expect(stopped).toMatchObject({ code: 0, out: `${id} stopping; running jobs get the grace period\n` })
+    expect(await mill.instances()).toMatchObject([{ id, requested: 'stop', requestedBy: 'cli' }])
+    expect(await call(at, ['workers', 'resume', id])).toMatchObject({
+      code: 3,
+      err: `error   NAME: was asked to stop, which cannot be withdrawn (got "${id}"). Wait for it to stop, and start a new process.\n`,
+    })
+  })
+
+  test('workers quiet finds a process by its label, waits for its jobs, and refuses an unknown or shared name', async () => {
+    const { path: at, mill } = file()
+    const labels = ['web-1', 'web-2', 'web-2']
+    const ids = labels.map(() => anInstance().id)
+    await mill.open()
+    const store = sqlite(at)
+    await store.open()
+    for (const [n, id] of ids.entries())
+      await store.instances.register(anInstance({ id, label: labels[n] ?? null, leaseMs: 60_000 }))
+    await store.close()
+    const done = await call(at, ['workers', 'quiet', 'web-1', '--wait', '1m'])
+    expect(done).toMatchObject({ code: 0, out: 'web-1 quiet; no job is running\n' })
+    const near = await call(at, ['workers', 'quiet', 'wep-1'])
+    expect(near).toMatchObject({ code: 3, out: '' })
+    expect(near.err).toContain(
+      'NAME: no running process has this id or label (got "wep-1"). Did you mean "web-1"?',
+    )
+    const shared = await call(at, ['workers', 'quiet', 'web-2'])
+    expect(shared.code).toBe(2)
+    expect(shared.err).toContain('NAME: 2 processes have this label (got "web-2"). Use one of the ids ')
+    // All names are checked first.
+    await call(at, ['workers', 'resume', 'web-1', 'nope'])
+    expect((await mill.instances()).find(({ label }) => label === 'web-1')).toMatchObject({
+      requested: 'quiet',
+    })
+  })
+
   test('limits: omitted options keep their values, and the workers of a queue with a total are shared', async () => {
     const { path: at, mill } = file()
     await mill.limits.create('smtp', { rate: 50, per: '1m', burst: 10 })

@@ -56,6 +56,7 @@ describe('an offer to the jobs of a write', () => {
   test.each<[string, DispatchEvent]>([
     ['the lease of the instance is lost', { type: 'leaseLost' }],
     ['it stops', { type: 'stopped' }],
+    ['it is quiet', { type: 'quieted', isQuiet: true }],
     ['a quarantined job waits', { type: 'heartbeat', ready: false, quarantined: true }],
   ])('is not made while %s', (_, event) => {
     const { state, at } = testDispatch()
@@ -127,6 +128,7 @@ describe('an offer to other processes', () => {
     ['another job runs', {}, [jobsReady('a'), TICK, claimed(...leasesIn('a', 1))]],
     ['the queue has a limit', { limits: { a: { type: 'concurrency', max: 1 } as never } }, []],
     ['it stops', {}, [{ type: 'stopped' }]],
+    ['it is quiet', {}, [{ type: 'quieted', isQuiet: true }]],
   ])('is not made when %s', (_, given, events) => {
     const { at } = testDispatch(given)
     at(1, ...events)
@@ -137,6 +139,7 @@ describe('an offer to other processes', () => {
     ['the lease of the instance was lost', [{ type: 'leaseLost' }, { type: 'leaseRenewed', until: 9_000 }]],
     ['its workers are busy', [jobsReady('a'), TICK, claimed(...leasesIn('a', 2))]],
     ['it stops', [{ type: 'stopped' }]],
+    ['it is quiet', [{ type: 'quieted', isQuiet: true }]],
     ['unknown leases were released: it may be one of them', [{ type: 'unknownLeasesFound' }]],
     ['a quarantined job waits', [{ type: 'heartbeat', ready: false, quarantined: true }]],
     [

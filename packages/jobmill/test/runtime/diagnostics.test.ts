@@ -73,7 +73,14 @@ describe('a queue', () => {
       ...NOTHING,
       queues: [{ ...queue, ...own }],
       counts: [{ ...counts, oldestReadyMs }],
-      instances: instances.map((one) => ({ ...one, expiresAt: 1, endedAt: null })),
+      instances: instances.map((one) => ({
+        ...one,
+        expiresAt: 1,
+        endedAt: null,
+        requested: null,
+        requestedBy: null,
+        requestedAt: null,
+      })),
     }).map((one) => one.message)
 
   test('with an old ready job is reported, unless another diagnostic explains it or no process serves it', () => {

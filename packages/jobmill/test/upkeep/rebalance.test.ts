@@ -9,7 +9,7 @@ const member = (
   capacity = 10,
   queues: readonly string[] = ['mail'],
   kinds: readonly string[] = ['send'],
-) => ({ id, capacity, queues, kinds, state: 'alive' }) as const
+) => ({ id, capacity, queues, kinds, state: 'alive', requested: null }) as const
 
 const shares = (slots: readonly Slot[]): Record<string, number> =>
   Object.fromEntries(slots.map(({ instance, workers }) => [instance, workers]))

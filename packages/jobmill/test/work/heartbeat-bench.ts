@@ -18,6 +18,8 @@ export const CALM: Heartbeat = {
   scheduleInMs: null,
   expired: false,
   unrolled: false,
+  requested: null,
+  requestedBy: null,
 }
 
 /** A lease of 10 s, renewed every 3 s, with a heartbeat every 600 ms. `idleEveryMs` adds an idle pace. */

@@ -15,7 +15,7 @@ import {
   type OperateAnswer,
   statesOf as checkAct,
 } from 'jobmill/internal'
-import { quote } from 'jobmill/store'
+import { isClaiming, quote } from 'jobmill/store'
 import { body, json, note, ok, optionalBody, route, type Routes } from '../app.ts'
 import { problem } from '../problem.ts'
 import { verdictShape } from '../shapes/enqueue.ts'
@@ -132,7 +132,7 @@ export const routes: Routes = (api, { mill }) => {
           : { detail: 'changing bulk actions requires the role admin', field: 'filter' },
       ) as never
     const instances = await mill.instances()
-    if (!instances.some(({ state, kinds }) => state === 'alive' && kinds.includes(BULK_KIND)))
+    if (!instances.some((one) => isClaiming(one) && one.kinds.includes(BULK_KIND)))
       return problem('BULK_UNSERVED', {
         fix: `Run jobmill start or jobmill work, or add bulkJob(() => mill) to the jobs of a mill that serves the queue ${BULK_QUEUE}`,
       }) as never

@@ -80,5 +80,8 @@ export const instanceShape = z
     renewedAt: ms,
     expiresAt: ms,
     endedAt: ms.nullable(),
+    requested: z.enum(['quiet', 'stop']).nullable().openapi({ description: 'what an operator requested' }),
+    requestedBy: z.string().nullable(),
+    requestedAt: ms.nullable(),
   })
   .openapi('Instance') satisfies z.ZodType<InstanceRecord>

@@ -20,7 +20,7 @@ import {
 import { inClaimOrder } from '../jobs/claim.ts'
 import { holdOf } from '../jobs/enqueue.ts'
 import { limitRecord } from '../limits.ts'
-import { runningUnder, instanceState } from '../instances/liveness.ts'
+import { instanceRecord, isClaiming, runningUnder } from '../instances/liveness.ts'
 import { isInOrderQueue } from '../jobs/order-key.ts'
 import { queueRecord } from '../queues.ts'
 import type { OracleJob, OracleState } from '../state.ts'
@@ -110,10 +110,7 @@ export function limits(state: OracleState): LimitRecord[] {
 }
 
 export function instances(state: OracleState): InstanceRecord[] {
-  return byName(state.instances).map(([, instance]) => {
-    const { ended: _, ...known } = instance
-    return { ...known, state: instanceState(state, instance) }
-  })
+  return byName(state.instances).map(([, instance]) => instanceRecord(state, instance))
 }
 
 export function held(state: OracleState, instance: string): Held[] {
@@ -139,7 +136,7 @@ export function position(state: OracleState, id: string, kinds?: readonly string
 
 /** Kinds with waiting jobs that no running instance handles in their queue. */
 export function unservedKinds(state: OracleState): UnservedKind[] {
-  const alive = [...state.instances.values()].filter((instance) => instanceState(state, instance) === 'alive')
+  const alive = [...state.instances.values()].filter(({ id }) => isClaiming(state, id))
   const isServed = ({ queue, kind }: OracleJob): boolean =>
     alive.some(({ queues, kinds }) => queues.includes(queue) && kinds.includes(kind))
   const byQueue = Map.groupBy(inClaimOrder(state), ({ queue }) => queue)

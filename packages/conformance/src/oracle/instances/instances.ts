@@ -8,6 +8,10 @@ import {
   type FullStore,
   type Heartbeat,
   type HeartbeatRequest,
+  instanceEnded,
+  type InstanceRecord,
+  type InstanceRequest,
+  instanceUnknown,
   KEY_TAKEN,
   type NewInstance,
   NO_CRASH,
@@ -25,12 +29,16 @@ import { dropPermits } from '../limits.ts'
 import { scheduleInMs } from '../schedules.ts'
 import type { OracleInstance, OracleJob, OracleState, Run } from '../state.ts'
 import { leadDuties, releaseDuties } from './duties.ts'
-import { instanceState, runningUnder } from './liveness.ts'
+import { instanceRecord, instanceState, runningUnder } from './liveness.ts'
 import { dropSlots, readSlots } from './slots.ts'
 
 export function register(state: OracleState, { leaseMs, stoodStill, ...instance }: NewInstance): void {
+  const { requested = null, requestedBy = null, requestedAt = null } = state.instances.get(instance.id) ?? {}
   state.instances.set(instance.id, {
     ...instance,
+    requested,
+    requestedBy,
+    requestedAt,
     startedAt: state.now,
     renewedAt: state.now,
     expiresAt: state.now + leaseMs,
@@ -51,7 +59,7 @@ export function renew(state: OracleState, request: HeartbeatRequest): Heartbeat 
     instance.renewedAt = state.now
     instance.expiresAt = state.now + request.leaseMs
   }
-  const leads = alive ? leadDuties(state, request, isWritten) : []
+  const leads = alive && instance.requested !== 'stop' ? leadDuties(state, request, isWritten) : []
   const queues = request.queues.map((queue) => ({ queue, room: 1 }))
   const asked = { queues, kinds: request.kinds, limit: 1 }
   return {
@@ -72,7 +80,30 @@ export function renew(state: OracleState, request: HeartbeatRequest): Heartbeat 
     scheduleInMs: scheduleInMs(state),
     expired: [...state.instances.values()].some((one) => instanceState(state, one) === 'expired'),
     unrolled: state.openDeltas.length > 0,
+    requested: alive ? instance.requested : null,
+    requestedBy: alive ? instance.requestedBy : null,
   }
+}
+
+/** Stores the request of an operator. An instance that was asked to stop releases its duties. */
+export function request(
+  state: OracleState,
+  id: string,
+  requested: InstanceRequest | null,
+  by: string,
+): InstanceRecord {
+  const instance = state.instances.get(id)
+  if (instance === undefined) throw instanceUnknown(id)
+  if (instance.ended !== null) throw instanceEnded(id, instance.ended)
+  if (instance.requested !== requested) {
+    if (instance.requested === 'stop') throw instanceEnded(id, 'stopping')
+    instance.requested = requested
+    instance.requestedBy = requested === null ? null : by
+    instance.requestedAt = requested === null ? null : state.now
+    if (requested === 'stop') releaseDuties(state, id)
+    state.membersVersion += 1
+  }
+  return instanceRecord(state, instance)
 }
 
 /** Marks an instance as ended. Its duties, slots and permits outside of jobs are released at once. */

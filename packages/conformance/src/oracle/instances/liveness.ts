@@ -11,6 +11,16 @@ export function isAlive(state: OracleState, id: string): boolean {
   return instance !== undefined && instanceState(state, instance) === 'alive'
 }
 
+/** Whether it may get leases. */
+export function isClaiming(state: OracleState, id: string): boolean {
+  return isAlive(state, id) && state.instances.get(id)?.requested === null
+}
+
+export function instanceRecord(state: OracleState, instance: OracleInstance): InstanceRecord {
+  const { ended: _, ...known } = instance
+  return { ...known, state: instanceState(state, instance) }
+}
+
 export function runningUnder(state: OracleState, id: string): { job: OracleJob; run: Run }[] {
   return [...state.jobs.values()].flatMap((job) => (job.run?.instance === id ? [{ job, run: job.run }] : []))
 }

@@ -1,11 +1,11 @@
 /** claim: leases the best ready jobs that the request allows, under one new token. */
 import { type ClaimRequest, DEFAULTS, type Lease } from 'jobmill/store'
 import { liveLimit, spend } from '../limits.ts'
-import { isAlive } from '../instances/liveness.ts'
+import { isClaiming } from '../instances/liveness.ts'
 import type { OracleJob, OracleState } from '../state.ts'
 
 export function claim(state: OracleState, request: ClaimRequest): Lease[] {
-  if (!isAlive(state, request.instance)) return []
+  if (!isClaiming(state, request.instance)) return []
   const jobs = claimable(state, request)
   if (jobs.length === 0) return []
   for (const [name, limited] of Map.groupBy(jobs, (job) => limitNameOf(state, job.queue))) {

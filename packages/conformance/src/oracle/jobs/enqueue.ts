@@ -7,7 +7,7 @@ import {
   type NewJob,
   UNDECLARED,
 } from 'jobmill/store'
-import { isAlive } from '../instances/liveness.ts'
+import { isClaiming } from '../instances/liveness.ts'
 import { inClaimOrder, isOpen, leaseTo, limitNameOf, take } from './claim.ts'
 import { makeReady, schedule } from './moves.ts'
 import { goFirst, isInOrderQueue, joinOrderQueue, leaveOrderQueue, needsOrderLock } from './order-key.ts'
@@ -102,7 +102,7 @@ export function enqueueWithDirectDispatch(
       .map(({ queue, priority }) => [queue, priority]),
   )
   const replies = enqueue(state, jobs)
-  if (!isOneWrite(jobs) || !isAlive(state, instance)) return replies
+  if (!isOneWrite(jobs) || !isClaiming(state, instance)) return replies
   const asked = new Set(jobs.map(({ id }) => id))
   // Delayed jobs and jobs with an order key are not ready. A job with a dedupe key may be.
   const eligible = inClaimOrder(state).filter(

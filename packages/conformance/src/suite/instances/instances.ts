@@ -9,7 +9,8 @@ import { hasFields, pluck, repeat, total } from '../looks.ts'
 function isIdle(heartbeat: Heartbeat, expected: Partial<Heartbeat>): void {
   const { settingsVersion: _, membersVersion: __, unrolled: ___, ...rest } = heartbeat
   const nothing = { cancels: [], leads: [], slots: [], budgetInMs: null, scheduleInMs: null }
-  const idle = { ...nothing, ready: false, quarantined: false, expired: false }
+  const request = { requested: null, requestedBy: null }
+  const idle = { ...nothing, ...request, ready: false, quarantined: false, expired: false }
   assert.deepEqual(rest, { ...idle, ...expected })
 }
 
@@ -27,7 +28,8 @@ export const instanceCases: readonly Case[] = [
     await t.store.instances.register({ ...instance, leaseMs })
     const now = t.clock.now()
     const times = { startedAt: now, renewedAt: now, expiresAt: now + 5_000, endedAt: null }
-    assert.deepEqual(await t.instanceOf(instance.id), { ...instance, ...times, state: 'alive' })
+    const request = { requested: null, requestedBy: null, requestedAt: null }
+    assert.deepEqual(await t.instanceOf(instance.id), { ...instance, ...times, ...request, state: 'alive' })
     t.clock.advance(5_001)
     assert.equal((await t.instanceOf(instance.id))?.state, 'expired')
   }),

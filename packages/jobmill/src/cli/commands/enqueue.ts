@@ -19,6 +19,7 @@ import { safeLine, safeText } from '../../job/text/safe-text.ts'
 import { progressOf, waitingFor } from '../output/progress.ts'
 import { findMeantQueue } from '../queues/unknown.ts'
 import type { Terminal } from '../output/terminal.ts'
+import { isClaiming } from '../../store/types/instance.ts'
 import { jsonOf } from '../program/typed-values.ts'
 import { withMill } from '../with-mill.ts'
 import { countText, number } from '../output/wording.ts'
@@ -165,7 +166,7 @@ async function noteKind(mill: Mill, { parsed, options }: Asked, terminal: Termin
     terminal.err(
       `note    no config was loaded, so the defaults of ${name} in code are unknown; used ${defaults.join(' and ')}`,
     )
-  const alive = (await mill.instances()).filter(({ state }) => state === 'alive')
+  const alive = (await mill.instances()).filter(isClaiming)
   if (alive.length === 0)
     terminal.err('note    no worker is running on this database; the job waits until one starts')
   else if (!alive.some(({ kinds }) => kinds.includes(kind))) {

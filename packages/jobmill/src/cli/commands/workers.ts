@@ -3,16 +3,17 @@ import { systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { DutyView } from '../../runtime/operate/duty-control.ts'
 import type { Command } from '../program/command.ts'
-import { pagesOf } from '../jobs/pages.ts'
+import { runningJobs } from '../jobs/running.ts'
 import { withProgress } from '../output/progress.ts'
 import { type Columns, tableOf } from '../output/table.ts'
 import { INSTANCE_STYLE } from '../output/instance-style.ts'
 import { answerWith } from '../with-mill.ts'
 import { fromNow } from '../output/wording.ts'
+import { workerActs } from './workers-act.ts'
 
 type InstanceView = Awaited<ReturnType<typeof instanceViews>>[number]
 
-export const workers: Command = {
+const list: Command = {
   words: 'workers',
   says: 'list worker processes (instances) with their jobs and workers, and the leader of each duty',
   examples: [
@@ -36,17 +37,11 @@ export const workers: Command = {
     }),
 }
 
+export const workers: readonly Command[] = [list, ...workerActs]
+
 async function instanceViews(mill: Mill, counted: (jobs: number) => void) {
   const [instances, slots] = await Promise.all([mill.instances(), mill.slots()])
-  const running = new Map<string, number>()
-  const pages = pagesOf(mill, {
-    filter: { state: 'running' },
-    most: Number.POSITIVE_INFINITY,
-    looked: counted,
-  })
-  for await (const { jobs } of pages)
-    for (const { instance } of jobs)
-      if (instance !== null) running.set(instance, (running.get(instance) ?? 0) + 1)
+  const running = await runningJobs(mill, counted)
   return instances.map((instance) => ({
     ...instance,
     /** The number of jobs it runs. */
@@ -62,7 +57,7 @@ function instanceColumns(now: number): Columns<InstanceView> {
   return {
     instance: ({ id }) => id,
     label: ({ label }) => label,
-    state: ({ state }) => ({ text: state, style: INSTANCE_STYLE[state] }),
+    state: (instance) => ({ text: stateText(instance), style: INSTANCE_STYLE[instance.state] }),
     version: ({ version }) => version,
     started: ({ startedAt }) => fromNow(startedAt, now),
     heartbeat: ({ renewedAt }) => fromNow(renewedAt, now),
@@ -71,6 +66,12 @@ function instanceColumns(now: number): Columns<InstanceView> {
       slots.length === 0 ? null : slots.map(({ queue, workers }) => `${queue} ${workers}`).join(', '),
     queues: ({ queues }) => queues.join(', '),
   }
+}
+
+/** What an operator requested of a live process comes before `alive`. */
+function stateText({ state, requested }: InstanceView): string {
+  if (state !== 'alive' || requested === null) return state
+  return requested === 'quiet' ? 'quiet' : 'stopping'
 }
 
 function dutyColumns(labels: ReadonlyMap<string, string>, now: number): Columns<Omit<DutyView, 'here'>> {

@@ -6,6 +6,8 @@ import { EXIT } from './command.ts'
 const CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   ATTEMPT_ENDED: EXIT.failed,
   DATA_REFUSED: EXIT.failed,
+  INSTANCE_ENDED: EXIT.refused,
+  INSTANCE_UNKNOWN: EXIT.refused,
   JOB_CANCELLED: EXIT.failed,
   JOB_DEAD: EXIT.failed,
   JOB_UNKNOWN: EXIT.refused,

@@ -17,6 +17,7 @@ const FIXES: FixTexts = {
   'id.dedupe-key':
     'Pass your own key as --dedupe-key instead. An id has 32 hex digits as 8-4-4-4-12; omit it to generate one',
   'instant.format': "Pass text such as '2027-01-31T09:00:00Z'",
+  'instance.list': 'Run jobmill workers to see the running processes',
   'limit.change': 'Run the same command again',
   'limit.create': 'Create it with jobmill limits set',
   'limit.key': 'Pass --key chat:42',

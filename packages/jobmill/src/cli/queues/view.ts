@@ -1,6 +1,6 @@
 /** Combines the settings, counts and workers of each queue. */
 import type { Mill } from '../../runtime/mill.ts'
-import type { InstanceRecord } from '../../store/types/instance.ts'
+import { type InstanceRecord, isClaiming } from '../../store/types/instance.ts'
 import type { QueueCounts, QueueRecord } from '../../store/types/queue-record.ts'
 import type { Columns, Painted } from '../output/table.ts'
 import { countText, lasting, remainingText, optionText } from '../output/wording.ts'
@@ -22,7 +22,7 @@ export function countedQueues<More>(
   instances: readonly InstanceRecord[],
   more: (name: string) => More,
 ): (CountedQueue & More)[] {
-  const alive = instances.filter(({ state }) => state === 'alive')
+  const alive = instances.filter(isClaiming)
   const served = new Set(alive.flatMap((instance) => instance.queues))
   return queues.map((queue) => {
     const { queue: name, ...own } = counts.find((one) => one.queue === queue.name) ?? {

@@ -5,6 +5,7 @@ import type { JobState } from '../../job/state.ts'
 import { countText } from '../../job/text/count-text.ts'
 import { spanText } from '../../job/text/span-text.ts'
 import type { FullStore } from '../../store/store.ts'
+import { isClaiming } from '../../store/types/instance.ts'
 import type { AttemptRecord, JobRecord } from '../../store/types/job-record.ts'
 import { POSITION_MOST } from '../../store/types/queue-record.ts'
 import type { MillTools } from '../tools.ts'
@@ -69,13 +70,13 @@ async function sceneOf(store: FullStore, job: JobRecord) {
     store.instances.slots(),
   ])
   const queue = queues.find(({ name }) => name === job.queue)
-  const serving = instances.filter(({ state, queues }) => state === 'alive' && queues.includes(job.queue))
+  const serving = instances.filter((one) => isClaiming(one) && one.queues.includes(job.queue))
   return {
     job,
     now,
     queue,
     limit: limits.find(({ name }) => name === queue?.limit),
-    /** The running processes that serve its queue. */
+    /** The running processes that claim from its queue. */
     serving,
     /** Counts only jobs of kinds that a running process handles: the others do not block this one. */
     ahead: await store.inspect.position(job.id, [...new Set(serving.flatMap(({ kinds }) => kinds))]),

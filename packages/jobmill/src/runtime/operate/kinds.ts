@@ -2,6 +2,7 @@
 import { DEFAULTS } from '../../job/defaults.ts'
 import { onDeadKind } from '../../job/attempt/on-dead.ts'
 import { jsonSchemaOf } from '../../job/payload/schema.ts'
+import { isClaiming } from '../../store/types/instance.ts'
 import type { MillTools } from '../tools.ts'
 import { BULK_KIND } from './bulk.ts'
 
@@ -26,7 +27,7 @@ export interface Kinds {
 export function kinds({ opened, options: { jobs, queueOf } }: MillTools): Kinds {
   return {
     async kinds() {
-      const alive = (await (await opened()).instances.list()).filter(({ state }) => state === 'alive')
+      const alive = (await (await opened()).instances.list()).filter(isClaiming)
       const own = new Map(jobs.map((job) => [job.kind, job]))
       const ours = new Set([BULK_KIND, ...alive.flatMap(({ onDead }) => onDead.map(onDeadKind))])
       const names = new Set([...own.keys(), ...alive.flatMap((one) => one.kinds)])

@@ -8,12 +8,12 @@ import { nameOf, type Parts } from '../../store/admin/drift.ts'
 export const EXPECTED = `
 function add_names_version(): f1b1858f42b121644dc9380cf9256b06
 function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 3fa4ba7859e589b40b95ab2b9a9b6455
-function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean): 2a84c7b2891ecf6e1601a5ded792ad03
+function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean): 6c4a6ee921d60f0dc7a8dd3a29149a14
 function enqueue(bigint, boolean, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[], text, text, integer): f33fe92131bab4f4138b4f0f60ee03e1
 function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): f0f1ea24145c7152c652f72b8bc29bfb
 function finish_each(bigint, json, integer, bigint[], bigint[]): 5c3dc8548f0690427c6c0ae7b0a9a4bd
-function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 6e95309d2e10b9d68304264146561cca
-function heartbeat(text): 47f5152d38ac4791b13ac9691410817a
+function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 5b7d596207b188f31955af41dbff9892
+function heartbeat(text): f7575e327ee36477773f9f6478c8b054
 function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): f0d61975714d437dbe6daaf6712b453f
 function limited(integer[], integer[]): 78a3b249f5706961db56d50a0adee5a8
 function names_added(): a7887f882958b34851e23dab238dcf7a
@@ -88,7 +88,7 @@ table batch: gone uuid[] NOT NULL DEFAULT '{}'::uuid[]; ids uuid[] NOT NULL; ins
 table dedupe: expires_at bigint; job_id uuid NOT NULL; key text NOT NULL
 table duty: expires_at bigint; failures bigint NOT NULL; last_success_at bigint; leader uuid; name text NOT NULL
 table event: at bigint NOT NULL; data json NOT NULL; job_id uuid; n bigint NOT NULL GENERATED ALWAYS AS IDENTITY; queue text; source uuid NOT NULL; type text NOT NULL
-table instance: capacity integer NOT NULL; ended_at bigint; expires_at bigint NOT NULL; id uuid NOT NULL; kinds text[] NOT NULL; label text; lost boolean; on_dead text[] NOT NULL DEFAULT '{}'::text[]; queues text[] NOT NULL; renewed_at bigint NOT NULL; started_at bigint NOT NULL; version text
+table instance: capacity integer NOT NULL; ended_at bigint; expires_at bigint NOT NULL; id uuid NOT NULL; kinds text[] NOT NULL; label text; lost boolean; on_dead text[] NOT NULL DEFAULT '{}'::text[]; queues text[] NOT NULL; renewed_at bigint NOT NULL; requested text; requested_at bigint; requested_by text; started_at bigint NOT NULL; version text
 table job: dedupe_key text; enqueued_at bigint NOT NULL; hold_after text; hold_ms bigint; id uuid NOT NULL; kind_id integer NOT NULL; max_attempts smallint NOT NULL; metadata json; order_key text; payload json NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tags text[]; timeout_ms bigint
 table job_tag: job_id uuid NOT NULL; tag text NOT NULL
 table kind: id integer NOT NULL DEFAULT nextval('jobmill.kind_ids'::regclass); name text NOT NULL

@@ -11,6 +11,7 @@ import { GIVEN_CTE } from '../fragments.ts'
 const UNSERVED_KINDS = `
 WITH ${GIVEN_CTE}, alive AS MATERIALIZED (
   SELECT i.queues, i.kinds FROM jobmill.instance AS i, given AS g WHERE i.ended_at IS NULL AND i.expires_at > g.now
+     AND i.requested IS NULL
 )
 SELECT q.name AS queue, k.name AS kind, w.jobs
   FROM jobmill.queue AS q

@@ -3,9 +3,10 @@ import { onDeadKind } from '../../job/attempt/on-dead.ts'
 import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import type { Held } from '../../store/types/claim.ts'
-import type { InstanceRecord, NewInstance } from '../../store/types/instance.ts'
+import type { InstanceRecord, InstanceRequest, NewInstance } from '../../store/types/instance.ts'
+import { instanceEnded, instanceUnknown } from '../../store/cluster-errors.ts'
 import { unpack } from '../claim/unpack.ts'
-import { ask, askWith, columnsOf, type Context, inTransaction, listOf } from '../context.ts'
+import { ask, askOne, askWith, columnsOf, type Context, inTransaction, listOf } from '../context.ts'
 import { batched, freedFor, GIVEN_CTE, NOW, queueName } from '../fragments.ts'
 import { RETURN_JOBS } from './return-jobs.ts'
 import { takeCrashesBack } from './lost-jobs.ts'
@@ -45,13 +46,38 @@ WITH ${GIVEN_CTE}, over AS MATERIALIZED (
 ), ${RETURN_JOBS}, ${MEMBER_LEFT}
 SELECT g.id, ${queueName('g.queue_id')} AS queue, g.state, ${freedFor('permit_freed', 'others_freed')} AS freed FROM given LEFT JOIN gone AS g ON true`
 
-const INSTANCES = `
-WITH ${GIVEN_CTE}
-SELECT i.id, i.label, i.version, i.queues, i.kinds, i.on_dead AS "onDead", i.capacity, i.started_at AS "startedAt",
+const COLUMNS = `i.id, i.label, i.version, i.queues, i.kinds, i.on_dead AS "onDead", i.capacity, i.started_at AS "startedAt",
        i.renewed_at AS "renewedAt", i.expires_at AS "expiresAt", i.ended_at AS "endedAt",
        CASE WHEN i.lost THEN 'lost' WHEN i.ended_at IS NOT NULL THEN 'stopped'
-            WHEN i.expires_at <= g.now THEN 'expired' ELSE 'alive' END AS state
-  FROM jobmill.instance AS i, given AS g ORDER BY i.id`
+            WHEN i.expires_at <= g.now THEN 'expired' ELSE 'alive' END AS state,
+       i.requested, i.requested_by AS "requestedBy", i.requested_at AS "requestedAt"`
+
+const INSTANCES = `
+WITH ${GIVEN_CTE}
+SELECT ${COLUMNS} FROM jobmill.instance AS i, given AS g ORDER BY i.id`
+
+/** Uses the primary key. The lock orders requests of several operators, and a request with a stop. */
+const LOCK = `
+WITH ${GIVEN_CTE}
+SELECT ${COLUMNS} FROM jobmill.instance AS i, given AS g WHERE i.id = (g.p ->> 'instance')::uuid FOR NO KEY UPDATE OF i`
+
+/**
+ * Uses the primary key; the row is locked. An instance that is asked to stop releases its duties. Locks them
+ * in the order of their names, like heartbeats do.
+ */
+const REQUEST = `
+WITH ${GIVEN_CTE}, left_behind AS MATERIALIZED (
+  SELECT d.name FROM jobmill.duty AS d, given AS g
+   WHERE g.p ->> 'request' = 'stop' AND d.leader = (g.p ->> 'instance')::uuid ORDER BY d.name FOR UPDATE OF d
+), let_go AS (
+  UPDATE jobmill.duty AS d SET leader = NULL, expires_at = NULL FROM left_behind AS b, given AS g
+   WHERE d.name = b.name AND d.leader = (g.p ->> 'instance')::uuid
+)
+UPDATE jobmill.instance AS i
+   SET requested = g.p ->> 'request', requested_by = CASE WHEN g.p ->> 'request' IS NOT NULL THEN g.p ->> 'by' END,
+       requested_at = CASE WHEN g.p ->> 'request' IS NOT NULL THEN g.now END
+  FROM given AS g WHERE i.id = (g.p ->> 'instance')::uuid
+RETURNING ${COLUMNS}`
 
 /** Uses the indexes on the instance of `running` and `batch`. */
 const HELD = `
@@ -105,6 +131,24 @@ export async function deregister(context: Context, instance: string): Promise<nu
 
 export function instances(context: Context): Promise<InstanceRecord[]> {
   return ask(context, INSTANCES)
+}
+
+export async function request(
+  context: Context,
+  instance: string,
+  requested: InstanceRequest | null,
+  by: string,
+): Promise<InstanceRecord> {
+  return inTransaction(context, async (inside) => {
+    const [before] = await ask<InstanceRecord>(inside, LOCK, { instance })
+    if (before === undefined) throw instanceUnknown(instance)
+    if (before.state === 'lost' || before.state === 'stopped') throw instanceEnded(instance, before.state)
+    if (before.requested === requested) return before
+    if (before.requested === 'stop') throw instanceEnded(instance, 'stopping')
+    const after = await askOne<InstanceRecord>(inside, REQUEST, { instance, request: requested, by })
+    await askWith(inside, MEMBERS_CHANGED)
+    return after
+  })
 }
 
 export function held(context: Context, instance: string): Promise<Held[]> {

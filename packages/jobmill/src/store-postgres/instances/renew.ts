@@ -19,12 +19,12 @@ const HEARTBEAT_AND_NAMES = `SELECT p.*, ${ROWS_OF_NAMES} AS names FROM jobmill.
  */
 const STILL_ALIVE = `
 WITH ${GIVEN_CTE}
-SELECT EXISTS (SELECT FROM jobmill.instance AS i WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL
-                  AND i.expires_at > g.now) AS alive,
+SELECT i.id IS NOT NULL AS alive, i.requested, i.requested_by,
        (SELECT json_agg(d.name ORDER BY d.name COLLATE "C")
           FROM jobmill.duty AS d, json_to_recordset(g.p -> 'duties') AS x(name text)
          WHERE d.name = x.name AND d.leader = (g.p ->> 'instance')::uuid AND d.expires_at > ${NOW}) AS leads
-  FROM given AS g`
+  FROM given AS g
+  LEFT JOIN jobmill.instance AS i ON i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL AND i.expires_at > g.now`
 
 export async function renew(context: Context, request: HeartbeatRequest): Promise<Heartbeat> {
   const { instance, leaseMs: lease_ms, renewEveryMs: every_ms, queues, kinds } = request
@@ -37,7 +37,8 @@ export async function renew(context: Context, request: HeartbeatRequest): Promis
   const [row = {}] = await ask(context, isLook ? HEARTBEAT_AND_NAMES : HEARTBEAT, given)
   const isReady = evaluate(row)
   if (isLook) context.names.compare(row['names'])
-  const { alive, leads } = row['alive'] === true ? row : ((await ask(context, STILL_ALIVE, given))[0] ?? {})
+  const me = row['alive'] === true ? row : ((await ask(context, STILL_ALIVE, given))[0] ?? {})
+  const { alive, leads } = me
   const limited = limitedQueues(listOf<Row>(row['limited']), row['now'] as number)
   const open = limited.filter((one) => one.available > 0)
   const waits = limited.flatMap(({ available, nextInMs }) => (available === 0 ? (nextInMs ?? []) : []))
@@ -55,6 +56,8 @@ export async function renew(context: Context, request: HeartbeatRequest): Promis
     scheduleInMs: row['schedule_in_ms'] as number | null,
     expired: row['expired'] === true,
     unrolled: row['unrolled'] === true,
+    requested: (me['requested'] ?? null) as Heartbeat['requested'],
+    requestedBy: (me['requested_by'] ?? null) as Heartbeat['requestedBy'],
   }
 }
 

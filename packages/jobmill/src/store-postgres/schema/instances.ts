@@ -13,7 +13,11 @@ CREATE TABLE jobmill.instance (
   ended_at int8,
   -- how it ended: true for lost, false for stopped
   lost bool,
-  on_dead text[] NOT NULL DEFAULT '{}'
+  on_dead text[] NOT NULL DEFAULT '{}',
+  -- what an operator asked of it: quiet or stop
+  requested text,
+  requested_by text,
+  requested_at int8
 );
 CREATE INDEX instance_expiry ON jobmill.instance (expires_at) WHERE ended_at IS NULL;
 CREATE INDEX instance_ended ON jobmill.instance (ended_at) WHERE ended_at IS NOT NULL;

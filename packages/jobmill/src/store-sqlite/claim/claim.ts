@@ -4,7 +4,7 @@ import type { Live } from '../live.ts'
 import { notificationsOf } from '../notifier.ts'
 import { byClaimOrder, chooseJobs, type ReadyRow } from './choose.ts'
 import { READY, RUNNING, tagsIn } from '../job-row.ts'
-import { aliveInstance } from '../instances/liveness.ts'
+import { claimingInstance } from '../instances/liveness.ts'
 import { readyWork } from './open-queues.ts'
 import { sweep, sweepOf } from '../connection/runs.ts'
 import type { Look, Work } from '../work.ts'
@@ -48,7 +48,7 @@ export async function claimIfReady(live: Live, request: ClaimRequest): Promise<L
 }
 
 function claim(work: Work, request: ClaimRequest): Lease[] {
-  const instancePk = aliveInstance(work, request.instance)
+  const instancePk = claimingInstance(work, request.instance)
   if (instancePk === undefined) return []
   const { plain, permitted } = chooseJobs(work, request, instancePk)
   if (plain.length + permitted.length === 0) return []
@@ -83,7 +83,7 @@ function remember({ leases, now }: Work, row: ReadyRow, token: number, instance:
 
 /** Whether a claim would find something, without the write lock. */
 function mayClaim(look: Look, request: ClaimRequest): boolean {
-  if (aliveInstance(look, request.instance) === undefined) return false
+  if (claimingInstance(look, request.instance) === undefined) return false
   const queues = request.queues.filter(({ room }) => room > 0).map(({ queue }) => queue)
   const { ready, quarantined } = readyWork(look, queues, request.kinds)
   return request.quarantined === 'only' ? quarantined : ready

@@ -7,7 +7,7 @@ import { insertLeased } from '../../store/insert-leased.ts'
 import { isOneWrite } from '../../store/one-write.ts'
 import type { DirectDispatchOffer, Lease } from '../../store/types/claim.ts'
 import { dueTime, type Holder } from './initial-state.ts'
-import { aliveInstance } from '../instances/liveness.ts'
+import { claimingInstance } from '../instances/liveness.ts'
 import { openQueue } from '../claim/open-queues.ts'
 import { bestReadyPriority } from '../claim/ready-lanes.ts'
 import { roomByQueue } from '../claim/choose.ts'
@@ -30,7 +30,7 @@ export function chooseDispatched(
   const isCandidate = (job: NewJob): boolean =>
     (rooms.get(job.queue) ?? 0) > 0 && known.has(job.kind) && isFree(job, work.now)
   const candidates = jobs.map((job, at) => ({ job, at })).filter(({ job }) => isCandidate(job))
-  const instancePk = candidates.length === 0 ? undefined : aliveInstance(work, instance)
+  const instancePk = candidates.length === 0 ? undefined : claimingInstance(work, instance)
   if (instancePk === undefined) return undefined
   const chosen = new Set<number>()
   for (const [queue, same] of Map.groupBy(candidates, ({ job }) => job.queue)) {

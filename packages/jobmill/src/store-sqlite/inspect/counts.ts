@@ -47,7 +47,7 @@ const QUEUES = `SELECT id, name FROM jobmill_queue ORDER BY name`
 
 // The part of jobmill_instance_expiry after now: one row per live process.
 const ALIVE = `
-  SELECT queues, kinds FROM jobmill_instance INDEXED BY jobmill_instance_expiry WHERE state = 0 AND expires_at > ?`
+  SELECT queues, kinds FROM jobmill_instance INDEXED BY jobmill_instance_expiry WHERE state = 0 AND expires_at > ? AND requested IS NULL`
 
 /**
  * Kinds with ready jobs for which no live instance has a worker. Hops from kind to kind, so that only jobs

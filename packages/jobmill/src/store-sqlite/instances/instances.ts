@@ -1,6 +1,7 @@
 /** Registers and deregisters instances, and reads them. */
 import type { Held } from '../../store/types/claim.ts'
-import type { InstanceRecord, NewInstance } from '../../store/types/instance.ts'
+import type { InstanceRecord, InstanceRequest, NewInstance } from '../../store/types/instance.ts'
+import { instanceEnded, instanceUnknown } from '../../store/cluster-errors.ts'
 import { recordRevoked } from '../finish/attempts.ts'
 import { dropSlots, letGo } from './duties.ts'
 import type { Sql } from '../connection/handle.ts'
@@ -37,8 +38,14 @@ const HELD = `
 const ALL = `
   SELECT id, label, version, queues, kinds, on_dead AS onDead, capacity,
     CASE state WHEN ${ALIVE} THEN iif(expires_at > ?, 'alive', 'expired') WHEN ${LOST} THEN 'lost' ELSE 'stopped' END AS state,
-    started_at AS startedAt, renewed_at AS renewedAt, expires_at AS expiresAt, ended_at AS endedAt
-  FROM jobmill_instance ORDER BY id`
+    started_at AS startedAt, renewed_at AS renewedAt, expires_at AS expiresAt, ended_at AS endedAt,
+    requested, requested_by AS requestedBy, requested_at AS requestedAt
+  FROM jobmill_instance`
+const LIST = `${ALL} ORDER BY id`
+
+// By the unique id.
+const ONE = `${ALL} WHERE id = ?`
+const REQUEST = `UPDATE jobmill_instance SET requested = ?, requested_by = ?, requested_at = ? WHERE id = ?`
 
 type Lists = 'queues' | 'kinds' | 'onDead'
 /** Lists are JSON. */
@@ -97,12 +104,36 @@ export function runningUnder(sql: Sql, instancePk: number): JobRow[] {
 }
 
 export function instances({ sql, now }: Look): InstanceRecord[] {
-  return (sql(ALL).all(now) as InstanceRow[]).map((row) => ({
+  return (sql(LIST).all(now) as InstanceRow[]).map(recordOf)
+}
+
+function recordOf(row: InstanceRow): InstanceRecord {
+  return {
     ...row,
     queues: JSON.parse(row.queues) as string[],
     kinds: JSON.parse(row.kinds) as string[],
     onDead: JSON.parse(row.onDead) as string[],
-  }))
+  }
+}
+
+/** Stores the request of an operator. An instance that was asked to stop releases its duties. */
+export function request(
+  work: Work,
+  id: string,
+  requested: InstanceRequest | null,
+  by: string,
+): InstanceRecord {
+  const { sql, now, counters } = work
+  const row = sql(ONE).get(now, id) as InstanceRow | undefined
+  if (row === undefined) throw instanceUnknown(id)
+  if (row.state === 'lost' || row.state === 'stopped') throw instanceEnded(id, row.state)
+  if (row.requested === requested) return recordOf(row)
+  if (row.requested === 'stop') throw instanceEnded(id, 'stopping')
+  const isNone = requested === null
+  sql(REQUEST).run(requested, isNone ? null : by, isNone ? null : now, id)
+  if (requested === 'stop') letGo(work, (sql(FIND).get(id) as { pk: number }).pk)
+  counters.take('members')
+  return recordOf(sql(ONE).get(now, id) as InstanceRow)
 }
 
 export function held({ sql, now }: Look, id: string): Held[] {

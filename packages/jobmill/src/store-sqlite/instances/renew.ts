@@ -15,7 +15,8 @@ import { scheduleInMs } from '../schedules/tick.ts'
 import type { Look, Work } from '../work.ts'
 
 // Each by the unique id or the primary key.
-const FIND = `SELECT pk, state, renewed_at, expires_at FROM jobmill_instance WHERE id = ?`
+const FIND = `
+  SELECT pk, state, renewed_at, expires_at, requested, requested_by AS requestedBy FROM jobmill_instance WHERE id = ?`
 const EXTEND = `UPDATE jobmill_instance SET renewed_at = ?, expires_at = ? WHERE pk = ?`
 
 // jobmill_job_asked contains only running jobs with a cancel request.
@@ -23,7 +24,8 @@ const ASKED = `
   SELECT id, token, cancel_reason AS reason FROM jobmill_job INDEXED BY jobmill_job_asked
   WHERE state = 2 AND cancel_reason IS NOT NULL AND instance_pk = ?`
 
-type InstanceRow = Readonly<Record<'pk' | 'state' | 'renewed_at' | 'expires_at', number>>
+type InstanceRow = Readonly<Record<'pk' | 'state' | 'renewed_at' | 'expires_at', number>> &
+  Pick<Heartbeat, 'requested' | 'requestedBy'>
 
 export async function renewIfDue(live: Live, request: HeartbeatRequest): Promise<Heartbeat> {
   live.log.look()
@@ -37,7 +39,7 @@ export async function renewIfDue(live: Live, request: HeartbeatRequest): Promise
 function heartbeatUnlessDue(look: Look, request: HeartbeatRequest): Heartbeat | undefined {
   const row = find(look, request)
   const leaders = leadersOf(look, request.duties)
-  const isVacant = request.duties.some(({ name }) => !leaders.has(name))
+  const isVacant = mayLead(row) && request.duties.some(({ name }) => !leaders.has(name))
   if (row?.state === ALIVE && (isVacant || isDue(look, row, request))) return undefined
   return replyFor(look, request, row, leaders)
 }
@@ -47,7 +49,12 @@ function renew(work: Work, request: HeartbeatRequest): void {
   if (row?.state !== ALIVE) return
   const due = isDue(work, row, request)
   if (due) work.sql(EXTEND).run(work.now, work.now + request.leaseMs, row.pk)
-  leadDuties(work, row.pk, request, due)
+  if (mayLead(row)) leadDuties(work, row.pk, request, due)
+}
+
+/** An instance that was asked to stop leads no duty. */
+function mayLead(row: InstanceRow | undefined): boolean {
+  return row?.requested !== 'stop'
 }
 
 /** Everything except the renewal. */
@@ -73,6 +80,8 @@ function replyFor(
     scheduleInMs: scheduleInMs(look),
     expired: mayReap(look),
     unrolled: needsRollUp(look),
+    requested: alive ? row.requested : null,
+    requestedBy: alive ? row.requestedBy : null,
   }
 }
 

@@ -13,7 +13,10 @@ CREATE TABLE jobmill_instance (
   started_at INTEGER NOT NULL,
   renewed_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
-  ended_at INTEGER
+  ended_at INTEGER,
+  requested TEXT,                   -- what an operator asked of it: quiet or stop
+  requested_by TEXT,
+  requested_at INTEGER
 ) STRICT;
 CREATE INDEX jobmill_instance_expiry ON jobmill_instance (expires_at) WHERE state = 0;
 CREATE INDEX jobmill_instance_ended ON jobmill_instance (ended_at) WHERE state > 0;

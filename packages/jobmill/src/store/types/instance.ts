@@ -27,12 +27,31 @@ export interface NewInstance {
   readonly stoodStill?: boolean
 }
 
-export interface InstanceRecord extends Omit<NewInstance, 'leaseMs' | 'stoodStill'> {
+/**
+ * What an operator requested of a running instance. `quiet`: claim nothing more, and let running jobs finish.
+ * `stop`: shut down gracefully, which cannot be withdrawn.
+ */
+export type InstanceRequest = 'quiet' | 'stop'
+
+interface Requested {
+  readonly requested: InstanceRequest | null
+  /** Who requested it. Null without a request. */
+  readonly requestedBy: string | null
+}
+
+export interface InstanceRecord extends Requested, Omit<NewInstance, 'leaseMs' | 'stoodStill'> {
   readonly state: 'alive' | 'expired' | 'lost' | 'stopped'
   readonly startedAt: number
   readonly renewedAt: number
   readonly expiresAt: number
   readonly endedAt: number | null
+  /** When it was requested. Null without a request. */
+  readonly requestedAt: number | null
+}
+
+/** Whether new jobs may be leased to an instance: it is alive, and was not asked to be quiet or to stop. */
+export function isClaiming({ state, requested }: Pick<InstanceRecord, 'state' | 'requested'>): boolean {
+  return state === 'alive' && requested === null
 }
 
 export interface HeartbeatRequest {
@@ -49,7 +68,7 @@ export interface HeartbeatRequest {
   readonly duties: readonly DutyBid[]
 }
 
-export interface Heartbeat {
+export interface Heartbeat extends Requested {
   /** False if it was reaped, ended, or never registered. It has then lost all its leases. */
   readonly alive: boolean
   /** Cancels that were requested for jobs it runs. */

@@ -24,6 +24,10 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
   const served = new Set(mill.queuesServed)
   const open = openAttempts(mill)
   let isWorking = false
+  let isQuiet = false
+  mill.on('mill-quiet', () => void (isQuiet = true))
+  mill.on('mill-resumed', () => void (isQuiet = false))
+  mill.on('mill-stopping', () => void (isWorking = false))
 
   async function advance(duration: Duration): Promise<void> {
     await platform.advance(duration)
@@ -39,7 +43,8 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
     platform,
     atWork,
     areOutcomesWritten: () => open.size === 0,
-    queues: () => [...served],
+    // A quiet mill claims nothing, so `drain` leaves the ready jobs to other mills.
+    queues: () => (isQuiet ? [] : [...served]),
     kinds: jobs.flatMap(({ kind, onDead }) => (onDead === undefined ? [kind] : [kind, onDeadKind(kind)])),
     wake: () => mill.wake(),
     advance,

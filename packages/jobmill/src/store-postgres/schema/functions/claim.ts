@@ -46,7 +46,7 @@ DECLARE
   batched int4;
   batched_queues int4[];
 BEGIN
-  PERFORM FROM jobmill.instance AS i WHERE i.id = for_instance AND i.ended_at IS NULL AND i.expires_at > at;
+  PERFORM FROM jobmill.instance AS i WHERE i.id = for_instance AND i.ended_at IS NULL AND i.expires_at > at AND i.requested IS NULL;
   IF NOT FOUND THEN RETURN; END IF;
   SELECT array_agg(CASE WHEN q.limit_name IS NOT DISTINCT FROM in_limit THEN q.id END ORDER BY w.n),
          array_agg(q.id ORDER BY w.n) FILTER (WHERE q.limit_name IS NOT NULL)

@@ -33,7 +33,7 @@ BEGIN
   FOR n IN 1 .. cardinality(queue_ids) LOOP
     PERFORM FROM jobmill.queue AS q, jobmill.instance AS i
      WHERE q.id = queue_ids[n] AND NOT q.paused AND q.cool_until <= at AND q.limit_name IS NULL
-       AND i.id = for_instance AND i.ended_at IS NULL AND i.expires_at > at;
+       AND i.id = for_instance AND i.ended_at IS NULL AND i.expires_at > at AND i.requested IS NULL;
     IF FOUND THEN
       began := clock_timestamp();
       last_seq := ${LAST_SEQ};

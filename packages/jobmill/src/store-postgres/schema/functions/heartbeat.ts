@@ -16,7 +16,7 @@ const DUTIES_LED = `bid AS MATERIALIZED (
          d.leader = me.id AND d.expires_at > g.now AS is_mine
     FROM given AS g CROSS JOIN me CROSS JOIN json_to_recordset(g.p -> 'duties') AS x(name text, ago_ms int8, failures int8)
     LEFT JOIN jobmill.duty AS d ON d.name = x.name
-   WHERE me.alive
+   WHERE me.alive AND me.requested IS DISTINCT FROM 'stop'
 ), led AS (
   INSERT INTO jobmill.duty AS d (name, leader, expires_at, last_success_at, failures)
   SELECT b.name, me.id, g.now + (g.p ->> 'lease_ms')::int8, b.succeeded_at, b.failures FROM given AS g, me, bid AS b
@@ -39,7 +39,8 @@ const QUEUE_IDS = `ARRAY(SELECT o.queue_id FROM given, json_array_elements_text(
 export const HEARTBEAT = `
 CREATE FUNCTION jobmill.heartbeat(parameter text)
 RETURNS TABLE (now int8, alive bool, cancels json, settings_version int8, members_version int8, leads json, slots json, look json, quarantined bool,
-               limited json, stage_in_ms int8, next_due int8, due_ms float8, schedule_in_ms int8, expired bool, unrolled bool)
+               limited json, stage_in_ms int8, next_due int8, due_ms float8, schedule_in_ms int8, expired bool, unrolled bool,
+               requested text, requested_by text)
 LANGUAGE plpgsql VOLATILE ROWS 1 ${PLANNED_ONCE} AS $$
 #variable_conflict use_column
 BEGIN RETURN QUERY
@@ -51,13 +52,17 @@ WITH given AS MATERIALIZED (
     FROM given AS g
    WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL
      AND (i.renewed_at <= g.now - (g.p ->> 'every_ms')::int8 OR i.expires_at <= g.now)
-  RETURNING i.id
+  RETURNING i.requested, i.requested_by
+), mine AS MATERIALIZED (
+  SELECT true AS renewed, r.requested, r.requested_by FROM renewed AS r
+  UNION ALL
+  SELECT false, i.requested, i.requested_by FROM given AS g, jobmill.instance AS i
+   WHERE NOT EXISTS (SELECT FROM renewed) AND i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL
+     AND i.renewed_at > g.now - (g.p ->> 'every_ms')::int8 AND i.expires_at > g.now
 ), me AS MATERIALIZED (
-  SELECT (g.p ->> 'instance')::uuid AS id, EXISTS (SELECT FROM renewed) AS renewed,
-         EXISTS (SELECT FROM renewed) OR EXISTS (
-           SELECT FROM jobmill.instance AS i WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL
-              AND i.renewed_at > g.now - (g.p ->> 'every_ms')::int8 AND i.expires_at > g.now) AS alive
-    FROM given AS g
+  SELECT (g.p ->> 'instance')::uuid AS id, coalesce(m.renewed, false) AS renewed, m.renewed IS NOT NULL AS alive,
+         m.requested, m.requested_by
+    FROM given AS g LEFT JOIN mine AS m ON true
 ), open AS MATERIALIZED (
   SELECT q.id AS queue_id, q.name, q.limit_name
     FROM given AS g, json_array_elements_text(g.p -> 'queues') AS w(queue), jobmill.queue AS q
@@ -91,6 +96,7 @@ SELECT g.now, me.alive,
                    WHERE r.instance = ANY (ARRAY(SELECT i.id FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL)))
        OR EXISTS (SELECT FROM jobmill.batch AS b
                    WHERE b.instance = ANY (ARRAY(SELECT i.id FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL))),
-       EXISTS (SELECT FROM jobmill.tally) OR EXISTS (SELECT FROM jobmill.metric_delta)
+       EXISTS (SELECT FROM jobmill.tally) OR EXISTS (SELECT FROM jobmill.metric_delta),
+       me.requested, me.requested_by
   FROM given AS g, me, jobmill.next_due((SELECT (p ->> 'since')::int8 FROM given)) AS next_due;
 END $$;`
