@@ -98,6 +98,9 @@ describe('roles by route', () => {
         "system.read": "viewer",
         "timeline.read": "viewer",
         "workers.list": "viewer",
+        "workers.quiet": "operator",
+        "workers.resume": "operator",
+        "workers.stop": "operator",
       }
     `)
   })

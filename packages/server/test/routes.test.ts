@@ -15,9 +15,12 @@ import {
 } from './calls.ts'
 import { httpApi } from '../src/index.ts'
 import { defineJob } from '../../jobmill/src/index.ts'
+import type { FullStore } from '../../jobmill/src/index.ts'
+import { anInstance } from '../../conformance/src/factories.ts'
 import { bench, type Bench, subjects } from './mills.ts'
 
 interface Scene extends Bench {
+  readonly store: FullStore<never>
   readonly call: (
     name: string,
     at?: Record<string, string>,
@@ -31,11 +34,13 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
   let all: readonly Declared[] = []
 
   async function scene(options: Parameters<typeof bench>[1] = {}): Promise<Scene> {
-    const made = await bench(store(), options)
+    const own = store()
+    const made = await bench(own, options)
     const document: Document = await documentOf(made.url)
     all = operationsOf(document)
     return {
       ...made,
+      store: own,
       async call(operation, at = {}, body, query = '') {
         const declared = all.find((one) => one.name === operation)
         if (declared === undefined) throw new Error(`there is no operation ${operation}`)
@@ -258,6 +263,49 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
       detail:
         'jobs.0.payload.to.0: does not match its schema: bad number; jobs.0.payload.subject.0: bad number; jobs.0.payload.cc.0: bad number.',
     })
+  })
+
+  test('P7 a process is made quiet, resumed and stopped, and the audit log says by whom', async () => {
+    const { call, mill, store } = await scene({ work: false })
+    const { id } = anInstance({ leaseMs: 60_000 })
+    await store.instances.register(anInstance({ id, label: 'web-1', leaseMs: 60_000 }))
+    const quiet = await call('workers.quiet', { id })
+    expect(quiet.body).toMatchObject({ id, state: 'alive', requested: 'quiet' })
+    const { requestedBy } = quiet.body as { requestedBy: string }
+    expect((await call('workers.list')).body).toMatchObject({
+      instances: [{ id, requested: 'quiet', requestedBy }],
+    })
+    expect((await call('workers.resume', { id })).body).toMatchObject({ requested: null, requestedBy: null })
+    expect((await call('workers.stop', { id })).body).toMatchObject({ requested: 'stop' })
+    expect((await call('workers.resume', { id })).body).toMatchObject({ code: 'INSTANCE_ENDED', status: 409 })
+    expect((await call('workers.quiet', { id: 'nope' })).body).toMatchObject({
+      code: 'ID_INVALID',
+      field: 'id',
+    })
+    expect(
+      (await call('workers.quiet', { id: id.replace(/.$/, id.endsWith('0') ? '1' : '0') })).body,
+    ).toMatchObject({
+      code: 'INSTANCE_UNKNOWN',
+      status: 404,
+      field: 'id',
+      fix: 'Use the id of a running process from GET /api/workers',
+    })
+    const { entries } = await mill.audit.list()
+    expect(
+      entries.map(({ who, what, target, before, after }) => ({ who, what, target, before, after })),
+    ).toEqual(
+      [
+        ['workers.stop', null, 'stop'],
+        ['workers.resume', 'quiet', null],
+        ['workers.quiet', null, 'quiet'],
+      ].map(([what, before, after]) => ({
+        who: requestedBy,
+        what,
+        target: 'web-1',
+        before: { requested: before },
+        after: { instance: id, requested: after },
+      })),
+    )
   })
 
   test('queues, limits and schedules can be read and changed', async () => {

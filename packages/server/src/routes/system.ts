@@ -1,7 +1,7 @@
 /** Routes for worker processes, duties, the database, resources, diagnostics and job kinds. */
 import { z } from '@hono/zod-openapi'
 import type { DatabaseHealth, Who } from 'jobmill/internal'
-import { note, ok, route, type Routes, seesAll } from '../app.ts'
+import { byCaller, note, ok, route, type Routes, seesAll } from '../app.ts'
 import { instanceShape } from '../shapes/queue.ts'
 import {
   diagnosticShape,
@@ -25,6 +25,26 @@ export const workers = route('viewer', 'workers.list', 'get /workers', {
     }),
     'The workers',
   ),
+})
+
+const onOne = {
+  request: { params: z.object({ id: z.string() }) },
+  responses: ok(instanceShape, 'The process'),
+}
+
+export const quiet = route('operator', 'workers.quiet', 'post /workers/{id}/quiet', {
+  summary: 'Make a process quiet: it claims nothing more, and its running jobs continue',
+  ...onOne,
+})
+
+export const resume = route('operator', 'workers.resume', 'post /workers/{id}/resume', {
+  summary: 'Let a quiet process claim jobs again',
+  ...onOne,
+})
+
+export const stop = route('operator', 'workers.stop', 'post /workers/{id}/stop', {
+  summary: 'Stop a process like SIGTERM: its running jobs get the grace period',
+  ...onOne,
 })
 
 export const runDuty = route('admin', 'duties.run', 'post /duties/{name}/run', {
@@ -59,6 +79,22 @@ export const routes: Routes = (api, { mill, ...tools }) => {
     const here = mill.instance.id
     return c.json({ here, instances, slots: [...slots], duties: duties.map(dutyOf) }, 200)
   })
+  for (const [declared, verb] of [
+    [quiet, 'quietInstance'],
+    [resume, 'resumeInstance'],
+    [stop, 'stopInstance'],
+  ] as const)
+    api.openapi(declared, async (c) => {
+      const { id } = c.req.valid('param')
+      const was = (await mill.instances()).find((one) => one.id === id)
+      const after = await mill[verb](id, byCaller(c))
+      note(c, {
+        target: after.label ?? id,
+        before: { requested: was?.requested ?? null },
+        after: { instance: id, requested: after.requested },
+      })
+      return c.json(after, 200)
+    })
   api.openapi(runDuty, async (c) => {
     const { name } = c.req.valid('param')
     const counts = { ...(await mill.runDuty(name)) }
