@@ -73,7 +73,12 @@ const queueSet = (name: string, more: Partial<Queue> = {}): Queue =>
   ({ name, workers: null, paused: false, ...more }) as Queue
 
 const instance = (id: string, state: string): Workers['instances'][number] =>
-  ({ id, state, queues: ['auto', 'set', 'paused'] }) as unknown as Workers['instances'][number]
+  ({
+    id,
+    state,
+    requested: null,
+    queues: ['auto', 'set', 'paused'],
+  }) as unknown as Workers['instances'][number]
 
 const diagnostic = (check: string, what: Diagnostic['about']['what'], name: string | null): Diagnostic => ({
   check,

@@ -111,6 +111,19 @@ mission('queues', (at, test) => {
       retainDeadMs: 30 * 86_400_000,
     })
   })
+
+  test('says why a queue runs more jobs than its workers', async () => {
+    await at.mill.serve('over', { workers: 2 })
+    const payloads = Array.from({ length: 2 }, () => ({ payload: null, queue: 'over' }))
+    const held = await at.mill.enqueueMany('holds', payloads)
+    await expect
+      .poll(async () => (await at.mill.counts()).find(({ queue }) => queue === 'over')?.running)
+      .toBe(2)
+    await at.mill.changeQueue('over', { workers: 1 })
+    const page = await at.open('/queues', { as: 'viewer' })
+    await rowOf(page, 'over').getByText('2 running, limit 1: a process that lost its lease').waitFor()
+    for (const { id } of held) await at.mill.cancel(id)
+  })
 })
 
 /** Runs in the browser. */

@@ -12,7 +12,7 @@ mission('workers and the system', (at, test) => {
     await nobody.getByRole('row', { name: /mail nobodys 1 Start a process/ }).waitFor()
     const running = page.getByRole('region', { name: /^Running on/ })
     await running.getByText('holds in slow').waitFor()
-    await page.getByText('alive').waitFor()
+    await page.getByText('active').waitFor()
     await page.getByRole('meter', { name: /^Workers of/ }).waitFor()
     await expect.poll(() => page.getByRole('meter').getAttribute('aria-valuenow')).toBe('1')
     await page.getByRole('link', { name: 'rebalance' }).waitFor()

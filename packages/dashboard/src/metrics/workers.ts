@@ -1,6 +1,11 @@
 /** Counts how many jobs can run at once. */
 import type { Instance, Queue, Slot, Workers } from '../api/types.ts'
 
+/** Whether a process claims jobs: it is alive, and was not asked to be quiet or to stop. */
+export function isClaiming({ state, requested }: Pick<Instance, 'state' | 'requested'>): boolean {
+  return state === 'alive' && requested === null
+}
+
 /** Workers per process for a queue without a configured number. */
 const WORKERS_UNSET = 10
 
@@ -25,12 +30,10 @@ export function workersOn(
   return all
 }
 
-/** The number of workers in all live processes together. */
+/** The number of workers in all processes that claim jobs together. */
 export function workersOf(
   queues: readonly Queue[],
   { instances, slots }: Pick<Workers, 'instances' | 'slots'>,
 ): number {
-  return instances
-    .filter(({ state }) => state === 'alive')
-    .reduce((sum, instance) => sum + workersOn(instance, queues, slots), 0)
+  return instances.filter(isClaiming).reduce((sum, instance) => sum + workersOn(instance, queues, slots), 0)
 }

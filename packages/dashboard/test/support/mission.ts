@@ -51,6 +51,8 @@ interface OpenOptions {
 
 export interface Mission {
   readonly mill: Mill<never>
+  /** The store of the mill, to add other processes. */
+  readonly store: FullStore<never>
   /** Without a trailing slash. */
   readonly url: string
   readonly open: (path: string, options?: OpenOptions) => Promise<Page>
@@ -104,11 +106,13 @@ export function mission(
   const { basePath = '', apps: makeApps, ...limits } = options
   describe.skipIf(!hasChromium).each(storesFor(name))(`${name} on %s`, (on, store) => {
     let mill: Mill<never>
+    let own: FullStore<never>
     let served: Served
     let made: Awaited<ReturnType<NonNullable<typeof makeApps>>> | undefined
     beforeAll(async () => {
+      own = store()
       mill = jobmill({
-        store: store(),
+        store: own,
         jobs: [...jobs, bulkJob(() => mill)],
         queues: { default: {}, mail: { workers: 2 }, slow: { workers: 1 } },
         limits: { smtp: { rate: 5, per: '1h' } },
@@ -137,6 +141,9 @@ export function mission(
     const at: Mission = {
       get mill() {
         return mill
+      },
+      get store() {
+        return own
       },
       get url() {
         return served.url

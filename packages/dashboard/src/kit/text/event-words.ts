@@ -54,6 +54,10 @@ const WORDS: Readonly<Record<string, Words>> = {
   rebalanced: ({ changed }) => `Workers rebalanced (${plural(count(changed), 'assignment')} changed)`,
   'mill-started': ({ queues, kinds }) =>
     `Process started with ${plural(many(queues), 'queue')} and ${plural(many(kinds), 'kind')}`,
+  'mill-quiet': ({ running, by }) =>
+    `Process is quiet (requested by ${text(by)}), ${plural(count(running), 'job')} running`,
+  'mill-resumed': () => 'Quiet process claims jobs again',
+  'stop-requested': ({ by }) => `Stop of a process requested by ${text(by)}`,
   'mill-stopping': ({ running }) => `Process stopping, ${plural(count(running), 'job')} running`,
   'mill-stopped': ({ finished, returned }) =>
     `Process stopped: ${plural(count(finished), 'job')} finished, ${count(returned)} returned to the queue`,

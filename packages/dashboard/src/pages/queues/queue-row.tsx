@@ -10,6 +10,7 @@ import { Sparkline } from '../../kit/charts/sparkline.tsx'
 import { ActsCell, Cell, Row } from '../../kit/table.tsx'
 import type { HourOf } from './metrics.ts'
 import { QueueActs } from './queue-acts.tsx'
+import { OverLimit } from './over-limit.tsx'
 import { CountLink } from './queue-counts.tsx'
 import { QueueState } from './queue-state.tsx'
 import { ServedBy } from './served-by.tsx'
@@ -54,6 +55,7 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
           <div className="pl-5 text-xs">
             <QueueState settings={settings} asOf={asOf} />
             {overrides.size > 0 && <p className="text-ready">{plural(overrides.size, 'override')}</p>}
+            <OverLimit queue={queue} servers={servers} />
             {unservedKinds.length > 0 && servers.length > 0 && (
               <p className="text-dead">{plural(unservedKinds.length, 'kind')} without a worker</p>
             )}

@@ -1,5 +1,6 @@
 /** Finds the processes that serve a queue, as far as they have reported it. */
 import type { Instance, UnservedKind, Workers } from '../../api/types.ts'
+import { isClaiming } from '../../metrics/workers.ts'
 
 export interface Server {
   readonly instance: Instance
@@ -9,11 +10,11 @@ export interface Server {
 
 export const nameOf = ({ label, id }: Pick<Instance, 'label' | 'id'>): string => label ?? `…${id.slice(-8)}`
 
-/** Live processes, by name. A process with a share of 0 currently runs no jobs of the queue. */
+/** The processes that claim from the queue, by name. A process with a share of 0 currently runs no jobs of the queue. */
 export function serversOf(queue: string, isShared: boolean, workers: Workers | undefined): Server[] {
   const { instances = [], slots = [] } = workers ?? {}
   return instances
-    .filter(({ state, queues }) => state === 'alive' && queues.includes(queue))
+    .filter((one) => isClaiming(one) && one.queues.includes(queue))
     .map((instance) => {
       const slot = slots.find((one) => one.instance === instance.id && one.queue === queue)
       return { instance, workers: isShared ? (slot?.workers ?? 0) : null }

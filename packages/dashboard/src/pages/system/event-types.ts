@@ -3,6 +3,9 @@ import { eventLevel } from '../../kit/text/event-words.ts'
 
 const EVENT_TYPES = [
   'mill-started',
+  'mill-quiet',
+  'mill-resumed',
+  'stop-requested',
   'mill-stopping',
   'mill-stopped',
   'instance-lost',

@@ -1,7 +1,8 @@
-/** Liveness of a process by its last heartbeat, in words and with a dot. */
+/** The state of a process: what an operator requested, and liveness by its last heartbeat. */
 import type { Instance } from '../../api/types.ts'
 import { Badge } from '../../kit/state.tsx'
-import { Ago, useNow } from '../../kit/text/time.tsx'
+import { plural } from '../../kit/text/format.ts'
+import { Ago, Moment, useNow } from '../../kit/text/time.tsx'
 
 const ALIVE_MS = 30_000
 const LATE_MS = 90_000
@@ -18,19 +19,41 @@ function heartbeatStateOf(
 }
 
 const WORDS: Readonly<Record<HeartbeatState, readonly [colour: string, text: string]>> = {
-  alive: ['text-done', 'alive'],
+  alive: ['text-done', 'active'],
   late: ['text-ready', 'late'],
   unresponsive: ['text-dead', 'unresponsive'],
 }
 
-export function Heartbeat({ instance }: { readonly instance: Instance }) {
-  const [colour, text] = WORDS[heartbeatStateOf(instance, useNow())]
+interface Props {
+  readonly instance: Instance
+  /** The number of its running jobs. */
+  readonly running: number
+}
+
+export function Heartbeat({ instance, running }: Props) {
+  const state = heartbeatStateOf(instance, useNow())
+  const [colour, text] = WORDS[state]
+  const { requested, requestedAt } = instance
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2">
-      <Badge colour={colour} text={text} />
+      {requested !== null && requestedAt !== null && (
+        <span className="inline-flex flex-wrap items-center gap-x-1">
+          <Badge colour="text-ready" text={requestText(requested, running)} />
+          <span className="text-soft">
+            since <Moment at={requestedAt} />
+          </span>
+        </span>
+      )}
+      {(requested === null || state !== 'alive') && <Badge colour={colour} text={text} />}
       <span className="text-soft">
         heartbeat <Ago at={instance.renewedAt} />
       </span>
     </span>
   )
+}
+
+/** "quiet, 3 jobs running" */
+export function requestText(requested: NonNullable<Instance['requested']>, running: number): string {
+  const name = requested === 'quiet' ? 'quiet' : 'stopping'
+  return `${name}, ${running === 0 ? 'no jobs running' : `${plural(running, 'job')} running`}`
 }

@@ -9,6 +9,7 @@ import { Meter } from '../../kit/charts/meter.tsx'
 import { Names } from '../../kit/text/names.tsx'
 import { useNow } from '../../kit/text/time.tsx'
 import { Heartbeat } from './heartbeat.tsx'
+import { InstanceActs } from './instance-acts.tsx'
 import { RunningJobs } from './running-jobs.tsx'
 import type { Used } from './usage.ts'
 import { UsageMetrics } from './usage-metrics.tsx'
@@ -26,7 +27,7 @@ interface Props {
 }
 
 export function InstanceCard({ instance, isHere, slots, workers, leads, running, used }: Props) {
-  const { id, label, version, startedAt, queues, kinds } = instance
+  const { id, label, version, startedAt, queues, kinds, requested } = instance
   const name = label ?? shortId(id)
   const uptime = useNow() - startedAt
   const shares = new Map(slots.map(({ queue, workers }) => [queue, workers]))
@@ -40,7 +41,12 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
           {isHere && <span className="text-xs font-normal text-soft">serving this dashboard</span>}
         </span>
       }
-      tools={<Heartbeat instance={instance} />}
+      tools={
+        <>
+          <Heartbeat instance={instance} running={running.length} />
+          <InstanceActs instance={instance} running={running.length} />
+        </>
+      }
     >
       <div className="@container">
         <div className="grid gap-4 @3xl:grid-cols-2">
@@ -54,13 +60,17 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
             <Fact name="Version">{version ?? <Soft>unknown</Soft>}</Fact>
             <Fact name="Uptime">{span(Math.floor(Math.max(0, uptime) / 1_000) * 1_000)}</Fact>
             <Fact name="Workers">
-              <Meter
-                label={`Workers of ${name}`}
-                used={running.length}
-                of={workers}
-                unit="busy"
-                isBadWhenFull
-              />
+              {requested === null ? (
+                <Meter
+                  label={`Workers of ${name}`}
+                  used={running.length}
+                  of={workers}
+                  unit="busy"
+                  isBadWhenFull
+                />
+              ) : (
+                <Soft>none: other processes take its share</Soft>
+              )}
             </Fact>
             <Fact name="Queues">
               <Names

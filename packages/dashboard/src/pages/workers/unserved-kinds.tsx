@@ -1,6 +1,7 @@
 /** Waiting jobs without a worker, and how to fix it. */
 import { encodeName } from '../../api/client.ts'
 import type { Instance, QueueAndCounts, UnservedKind } from '../../api/types.ts'
+import { isClaiming } from '../../metrics/workers.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { number } from '../../kit/text/format.ts'
@@ -19,9 +20,9 @@ export function UnservedKindsCard({ unservedKinds, queues, instances }: Props) {
   return (
     <Card flush title="No workers" className="mb-4 border-dead!">
       <p className="px-4 pb-2 text-soft">
-        {instances.some(isAlive)
+        {instances.some(isClaiming)
           ? 'No worker handles these jobs. Start a worker for their kind and queue, or cancel the jobs.'
-          : 'No processes running. Start one: jobmill work'}
+          : 'No process claims jobs. Start one: jobmill work'}
       </p>
       <Table
         label="Jobs without a worker"
@@ -67,10 +68,8 @@ export function UnservedKindsCard({ unservedKinds, queues, instances }: Props) {
   )
 }
 
-const isAlive = ({ state }: Instance): boolean => state === 'alive'
-
 function whatToDo(kind: string, queue: string, instances: readonly Instance[]): string {
-  const alive = instances.filter(isAlive)
+  const alive = instances.filter(isClaiming)
   if (alive.some(({ queues }) => queues.includes(queue)))
     return 'Start a process with a handler for this kind, or add the handler to a running one.'
   return alive.some(({ kinds }) => kinds.includes(kind))

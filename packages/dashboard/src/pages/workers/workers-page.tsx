@@ -1,7 +1,7 @@
 /** Workers page: worker processes (instances), their jobs and resource usage, and jobs without a worker. */
 import { useJobs, useQueues, useWorkers } from '../../api/reads.ts'
 import type { JobSummary, Workers } from '../../api/types.ts'
-import { workersOf, workersOn } from '../../metrics/workers.ts'
+import { isClaiming, workersOf, workersOn } from '../../metrics/workers.ts'
 import { classes } from '../../kit/classes.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { number, plural } from '../../kit/text/format.ts'
@@ -27,7 +27,9 @@ export function WorkersPage() {
 function Note(workers: Workers) {
   const queues = useQueues().data?.queues.map(({ settings }) => settings) ?? []
   const alive = workers.instances.filter(({ state }) => state === 'alive')
-  return `${plural(alive.length, 'worker process', 'worker processes')} with ${plural(workersOf(queues, workers), 'worker')}`
+  const quiet = alive.filter((one) => !isClaiming(one)).length
+  const note = quiet === 0 ? '' : `, ${number(quiet)} quiet or stopping`
+  return `${plural(alive.length, 'worker process', 'worker processes')} with ${plural(workersOf(queues, workers), 'worker')}${note}`
 }
 
 function Processes({ workers: { here, instances, slots, duties } }: { readonly workers: Workers }) {
@@ -37,7 +39,7 @@ function Processes({ workers: { here, instances, slots, duties } }: { readonly w
   const current = instances.filter(({ endedAt }) => endedAt === null)
   const ended = instances.filter(({ endedAt }) => endedAt !== null)
   const isServed = (queue: string): boolean =>
-    instances.some((one) => one.state === 'alive' && one.queues.includes(queue))
+    instances.some((one) => isClaiming(one) && one.queues.includes(queue))
   const byInstance = Map.groupBy<string | null, JobSummary>(running?.jobs ?? [], ({ instance }) => instance)
   return (
     <>
