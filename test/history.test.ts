@@ -85,6 +85,7 @@ const grant = (limit: string, holder: string, amount = 1): What => ({
 })
 const outage = (isOver: boolean): What => ({ what: 'outage', isOver })
 const pause = (isPaused: boolean): What => ({ what: 'paused', queue: 'default', isPaused })
+const quieted = (isQuiet: boolean): What => ({ what: 'quieted', instance: 'one', isQuiet })
 const promised = (until: number): What => ({ what: 'alive', instance: 'one', until })
 const ticked = (instant: number): What => ({ what: 'ticked', schedule: 'hourly', instant })
 const rulesOf = (...entries: readonly What[]): string[] =>
@@ -198,7 +199,7 @@ describe('the checker of histories', () => {
     expect(rulesOf(written('a'), claimed('a', 1), done('a', 1))).toEqual(['done unrun'])
   })
 
-  test('finds a job that is leased too early, from a paused queue, or without being written', () => {
+  test('finds a job that is leased too early, from a paused queue, to a quiet instance, or without being written', () => {
     expect(rulesOf(written('a', { dueAt: 50, isReady: false }), claimed('a', 1))).toEqual(['early'])
     expect(rulesOf(written('a', { dueAt: 1, isReady: false }), claimed('a', 1))).toEqual([])
     const later = [written('a', { dueAt: 50, isReady: false })]
@@ -208,6 +209,9 @@ describe('the checker of histories', () => {
     expect(rulesOf(written('a'), pause(true), claimed('a', 1))).toEqual(['paused'])
     expect(rulesOf(written('a'), pause(true), pause(false), claimed('a', 1))).toEqual([])
     expect(rulesOf(written('a'), claimed('a', 1), pause(true))).toEqual([])
+    expect(rulesOf(written('a'), quieted(true), claimed('a', 1))).toEqual(['quiet'])
+    expect(rulesOf(written('a'), quieted(true), quieted(false), claimed('a', 1))).toEqual([])
+    expect(rulesOf(written('a'), claimed('a', 1), quieted(true))).toEqual([])
     expect(rulesOf(written('a'), claimed('b', 1))).toEqual(['unwritten'])
     // An observer from outside does not see writes of jobs.
     expect(rulesOf(claimed('b', 1))).toEqual([])

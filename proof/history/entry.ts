@@ -16,6 +16,7 @@ export type Entry = { readonly at: number } & (
   | Retried
   | Hurried
   | Paused
+  | Quieted
   | CancelAsked
   | Claimed
   | Started
@@ -84,6 +85,13 @@ interface Paused {
   readonly what: 'paused'
   readonly queue: string
   readonly isPaused: boolean
+}
+
+/** An operator made an instance quiet, asked it to stop, or resumed it. From then on it gets no lease. */
+interface Quieted {
+  readonly what: 'quieted'
+  readonly instance: string
+  readonly isQuiet: boolean
 }
 
 /** A caller requested the cancellation of a job. */

@@ -13,6 +13,7 @@ export interface Violation {
     | 'done unrun'
     | 'early'
     | 'paused'
+    | 'quiet'
     | 'taken alive'
     | 'crash counted'
     | 'continues'

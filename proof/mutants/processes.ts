@@ -1,6 +1,7 @@
 /** Faults in the recovery of processes after a freeze or an outage. */
 import type { TestedMutant } from './mutant.ts'
 
+const CONTRACT = 'packages/jobmill/test/conformance/postgres.test.ts'
 const OPENING = 'packages/jobmill/test/processes/opening.test.ts'
 
 export const PROCESSES: readonly TestedMutant[] = [
@@ -51,5 +52,43 @@ export const PROCESSES: readonly TestedMutant[] = [
     find: 'closing?.aborted === true ||',
     replace: '',
     test: { file: OPENING, name: 'D9 P6 SIGTERM ends a process whose SQLite' },
+  },
+  {
+    name: 'a quiet process still claims by direct dispatch',
+    file: 'dispatch/offers.ts',
+    find: 'if (state.isStopping || state.isQuiet) return false',
+    replace: 'if (state.isStopping) return false',
+    test: { file: 'packages/jobmill/test/dispatch/offers.test.ts', name: 'is not made while it is quiet' },
+  },
+  {
+    name: 'postgres: claim leases jobs to a quiet instance',
+    file: 'store-postgres/schema/functions/claim.ts',
+    find: ' AND i.requested IS NULL;',
+    replace: ';',
+    test: { file: CONTRACT, name: 'asked for quiet gets no lease' },
+  },
+  {
+    name: 'postgres: direct dispatch leases jobs to a quiet instance',
+    file: 'store-postgres/schema/functions/enqueue.ts',
+    find: ' AND i.requested IS NULL;',
+    replace: ';',
+    test: { file: CONTRACT, name: 'P2 direct dispatch leases no job to a quiet' },
+  },
+  {
+    name: 'postgres: an instance that was asked to stop takes duties',
+    file: 'store-postgres/schema/functions/heartbeat.ts',
+    find: " AND me.requested IS DISTINCT FROM 'stop'",
+    replace: '',
+    test: { file: CONTRACT, name: 'one that was asked to stop releases them' },
+  },
+  {
+    name: 'a process that was asked to stop raises no signal',
+    file: 'runtime/jobmill.ts',
+    find: 'if (endsProcess) raiseStopSignal()',
+    replace: 'if (endsProcess) return',
+    test: {
+      file: 'packages/jobmill/test/processes/requests.test.ts',
+      name: 'P6 a process that is asked to stop ends with code 0',
+    },
   },
 ]

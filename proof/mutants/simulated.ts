@@ -39,6 +39,12 @@ export const SIMULATED: readonly Mutant[] = [
     replace: 'WHERE name = ? AND cool_until <= ?',
   },
   {
+    name: 'claim leases jobs to a quiet instance',
+    file: 'store-sqlite/instances/liveness.ts',
+    find: '`${ALIVE} AND requested IS NULL`',
+    replace: 'ALIVE',
+  },
+  {
     name: 'a schedule stops after its first tick',
     file: 'store-sqlite/schedules/tick.ts',
     find: 'nextAt: one.nextAt,',
@@ -128,8 +134,8 @@ export const SIMULATED: readonly Mutant[] = [
   {
     name: 'a process starts jobs from a claim reply that arrives after its lease expired',
     file: 'dispatch/leases.ts',
-    find: 'if (state.isStopping || term !== state.term || now >= state.aliveUntil)',
-    replace: 'if (state.isStopping || term === undefined)',
+    find: 'if (state.isStopping || state.isQuiet || term !== state.term || now >= state.aliveUntil)',
+    replace: 'if (state.isStopping || state.isQuiet || term === undefined)',
   },
   {
     name: 'the reaper does not wait for other instances to reconnect after an outage',

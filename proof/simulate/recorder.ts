@@ -192,6 +192,8 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
     'queues.change'([queue, { settings }]) {
       if (settings.paused !== undefined) note({ what: 'paused', queue, isPaused: settings.paused })
     },
+    'instances.request': (_, { id, requested }) =>
+      note({ what: 'quieted', instance: id, isQuiet: requested !== null }),
     'instances.register': ([{ id, leaseMs }]) =>
       note({ what: 'alive', instance: id, until: now() + leaseMs }),
     'instances.renew'([{ instance, leaseMs, renewEveryMs }], { alive }) {

@@ -12,6 +12,7 @@ import { type Chance, chance as chanceFrom } from './chance.ts'
 import { KEEP_DONE_MS, LIMITS, QUEUES, simulatedJobs } from './jobs.ts'
 import { allJobs, looked } from './look.ts'
 import { pauses } from './pauses.ts'
+import { requests } from './requests.ts'
 import { type SimulatedProcess, simulatedProcess } from './process.ts'
 import { recorder as createRecorder, type Recorder } from './recorder.ts'
 import { clockOf, openStore, through } from './store.ts'
@@ -77,8 +78,11 @@ export async function simulate(
     gone: ({ mill }) => recorder.note({ what: 'gone', instance: mill.instance.id }),
     start: (name) => startWithRetries(world, start(name)),
   })
+  // Drawn last, so that it changes nothing in a seed without requests.
+  const endRequests = requests({ ...scene, workers, chance: chance.fork() })
   await world.run(actMs)
 
+  endRequests()
   troubles.end()
   calling.stop()
   endPauses()

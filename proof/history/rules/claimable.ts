@@ -1,4 +1,6 @@
-/** No job is leased that was never written, before it is due, or from a paused queue. */
+/**
+ * No job is leased that was never written, before it is due, from a paused queue, or to a quiet instance.
+ */
 import type { Entry, Written } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 
@@ -10,6 +12,7 @@ export function onlyClaimable(history: readonly Entry[]): Violation[] {
   /** For jobs that were never leased. */
   const dueAt = new Map<string, number>()
   const paused = new Set<string>()
+  const quiet = new Set<string>()
   // An external recorder does not see writes.
   const seesWrites = history.some(({ what }) => what === 'written')
   const violations: Violation[] = []
@@ -24,7 +27,11 @@ export function onlyClaimable(history: readonly Entry[]): Violation[] {
     } else if (one.what === 'paused') {
       if (one.isPaused) paused.add(one.queue)
       else paused.delete(one.queue)
+    } else if (one.what === 'quieted') {
+      if (one.isQuiet) quiet.add(one.instance)
+      else quiet.delete(one.instance)
     } else if (one.what === 'claimed') {
+      if (quiet.has(one.instance)) broken('quiet', `${one.job} was leased to ${one.instance}, which is quiet`)
       const job = written.get(one.job)
       if (job === undefined && seesWrites) broken('unwritten', `${one.job} was leased, and was never written`)
       const early = (dueAt.get(one.job) ?? 0) - one.at

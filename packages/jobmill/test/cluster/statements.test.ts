@@ -43,6 +43,32 @@ describe('statements on postgres', () => {
     ).toBeGreaterThanOrEqual(4)
   }, 60_000)
 
+  test('P15 a quiet instance reads requests with its heartbeat: no other statement, at most 1 per second', async () => {
+    await using mill = await testMill({
+      jobs: [quick],
+      store: (platform) => postgres(server.url, { schema: 'quiet', clock: platform.now }),
+    })
+    const { id } = mill.instance
+    await mill.quietInstance(id)
+    await mill.clock.advance('30s')
+    const before = logged().length
+    await mill.clock.advance('120s')
+    const idle = logged().slice(before)
+    expect(idle.length / 120).toBeLessThanOrEqual(1)
+    expect(idle.filter((line) => line.includes('.heartbeat(')).length).toBeGreaterThan(40)
+    // A ready job makes no difference: a claim could not get it.
+    await mill.enqueue(quick, null)
+    await mill.clock.advance('30s')
+    expect(
+      logged()
+        .slice(before)
+        .filter((line) => line.includes('.claim(')),
+    ).toEqual([])
+    await mill.resumeInstance(id)
+    await mill.clock.advance('5s')
+    expect((await mill.counts())[0]).toMatchObject({ done: 1 })
+  }, 60_000)
+
   test('P15 with 1,000 ready jobs a job costs at most a tenth of a statement, with default settings', async () => {
     const jobs = 1_000
     await using mill = await testMill({
