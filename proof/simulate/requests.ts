@@ -32,7 +32,7 @@ export function requests({ world, store, recorder, chance, workers }: RequestsOp
     const args = [instance, isQuiet ? 'quiet' : null, 'operator'] as const
     const tell = recorder.arrived('instances.request', args)
     void store.instances.request(...args).then(tell, () => {
-      // The process has not registered yet, or has ended. One that was lost may come back, and is still quiet.
+      // The process has not registered yet, or has ended. One that was lost may come back, still quiet.
       if (!isQuiet && tries > 0) world.after(RETRY_MS, null, () => request(instance, false, tries - 1))
     })
   }

@@ -172,8 +172,8 @@ export interface EventTable {
   /** It claims again. */
   'mill-resumed': { readonly instance: string; readonly running: number }
   /**
-   * An operator asked this process to stop. `endsProcess`: `stopOnSignals` ends the process. Otherwise only the
-   * mill stops, and the process keeps running.
+   * An operator asked this process to stop. `endsProcess`: `stopOnSignals` ends the process. Otherwise only
+   * the mill stops, and the process keeps running.
    */
   'stop-requested': { readonly instance: string; readonly by: string; readonly endsProcess: boolean }
   'mill-stopping': { readonly running: number; readonly graceMs: number }

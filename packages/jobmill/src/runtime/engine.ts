@@ -194,7 +194,7 @@ export function engine(given: EngineOptions) {
     if (next === 'stop') return given.stopRequested(by)
     void quieted.then(() => {
       const running = attempts.running()
-      // Another request may have come meanwhile.
+      // Another request may have replaced this one.
       if (requested !== next) return
       if (next === null) emit('mill-resumed', { instance: id, running })
       else emit('mill-quiet', { instance: id, by, running })

@@ -55,11 +55,10 @@ export interface InstancesPart {
   /** Returns the jobs of at most `limit` expired instances to their queues. */
   reap(options: { readonly crashesUntilDead: number; readonly limit: number }): Promise<Reaped>
   /**
-   * Stores what an operator requests of a running instance; null withdraws `quiet`. From then on the instance
-   * gets no lease: a claim returns nothing, and direct and remote dispatch do not apply. An instance that was
-   * asked to stop leads no duty. A registration keeps the request. Changes `membersVersion`. A request that is
-   * stored already keeps its author and time. Fails with INSTANCE_UNKNOWN, and with INSTANCE_ENDED if the
-   * instance was lost, has stopped, or was asked to stop.
+   * Stores what an operator requests of a running instance; null withdraws `quiet`. From then on the
+   * instance gets no lease, and after `stop` it leads no duty. Changes `membersVersion`. A registration keeps
+   * the request. The same request again changes nothing. Fails with INSTANCE_UNKNOWN, and with INSTANCE_ENDED
+   * if the instance was lost, has stopped, or was asked to stop.
    */
   request(instance: string, request: InstanceRequest | null, by: string): Promise<InstanceRecord>
   list(): Promise<InstanceRecord[]>

@@ -31,6 +31,15 @@ async function enqueue(mill: Mill, kind: Kind, jobs: number): Promise<string[]> 
   return (await mill.enqueueMany(kind, items)).map(({ id }) => id)
 }
 
+/** A process that runs as many `hold` jobs, and its instance. */
+async function holding(mill: Mill, place: Place, jobs: number, more: Partial<MillProcess> = {}) {
+  const ids = await enqueue(mill, 'hold', jobs)
+  const process = start(place, ['hold', 'quick'], more)
+  await process.untilMessages(() => startedIn(process).length === jobs)
+  const [instance] = await mill.instances()
+  return { ids, process, instance: instance?.id ?? '' }
+}
+
 const places: [string, () => Place][] = [
   ['sqlite', () => ({ store: 'sqlite', at: freshFile() })],
   [
@@ -44,15 +53,6 @@ const places: [string, () => Place][] = [
 ]
 
 describe.each(places)('requests to processes on %s', (_, fresh) => {
-  /** A process that runs as many `hold` jobs, and its instance. */
-  async function holding(mill: Mill, place: Place, jobs: number, more: Partial<MillProcess> = {}) {
-    const ids = await enqueue(mill, 'hold', jobs)
-    const process = start(place, ['hold', 'quick'], more)
-    await process.untilMessages(() => startedIn(process).length === jobs)
-    const [instance] = await mill.instances()
-    return { ids, process, instance: instance?.id ?? '' }
-  }
-
   test('P7 a process that acknowledged quiet claims nothing more, another does all, and its jobs end', async () => {
     const place = fresh()
     const mill = await operator(place)

@@ -10,7 +10,7 @@ export interface Server {
 
 export const nameOf = ({ label, id }: Pick<Instance, 'label' | 'id'>): string => label ?? `…${id.slice(-8)}`
 
-/** The processes that claim from the queue, by name. A process with a share of 0 currently runs no jobs of the queue. */
+/** The processes that claim from the queue, by name. One with a share of 0 currently runs no jobs of it. */
 export function serversOf(queue: string, isShared: boolean, workers: Workers | undefined): Server[] {
   const { instances = [], slots = [] } = workers ?? {}
   return instances

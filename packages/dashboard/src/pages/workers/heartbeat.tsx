@@ -53,7 +53,7 @@ export function Heartbeat({ instance, running }: Props) {
 }
 
 /** "quiet, 3 jobs running" */
-export function requestText(requested: NonNullable<Instance['requested']>, running: number): string {
+function requestText(requested: NonNullable<Instance['requested']>, running: number): string {
   const name = requested === 'quiet' ? 'quiet' : 'stopping'
   return `${name}, ${running === 0 ? 'no jobs running' : `${plural(running, 'job')} running`}`
 }

@@ -6,18 +6,18 @@ import { byOf, type ByOption } from './overrides.ts'
 
 export interface InstanceControl {
   /**
-   * Makes a running process quiet: it claims nothing more, and returns the jobs that it has not started. Running
-   * jobs continue, it keeps its lease and duties, and other processes take its share of the workers. Lasts until
-   * `resumeInstance` or until the process ends; a new process is not quiet. Fails with INSTANCE_UNKNOWN, and with
-   * INSTANCE_ENDED if the process has ended or was asked to stop.
+   * Makes a running process quiet: it claims nothing more, and returns the jobs that it has not started.
+   * Running jobs continue, it keeps its lease and duties, and other processes take its share of the workers.
+   * Lasts until `resumeInstance` or until the process ends; a new process is not quiet. Fails with
+   * INSTANCE_UNKNOWN, and with INSTANCE_ENDED if the process has ended or was asked to stop.
    */
   quietInstance(id: string, how?: ByOption): Promise<InstanceRecord>
   /** A quiet process claims jobs again. Fails like `quietInstance`. */
   resumeInstance(id: string, how?: ByOption): Promise<InstanceRecord>
   /**
    * Stops a process like SIGTERM: its running jobs get the grace period. The process ends if it calls
-   * `stopOnSignals`, as `jobmill work` and `jobmill start` do. Otherwise only its mill stops. Cannot be withdrawn.
-   * Fails like `quietInstance`.
+   * `stopOnSignals`, as `jobmill work` and `jobmill start` do. Otherwise only its mill stops. A stop cannot be
+   * withdrawn. Fails like `quietInstance`.
    */
   stopInstance(id: string, how?: ByOption): Promise<InstanceRecord>
 }
