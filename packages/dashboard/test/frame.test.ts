@@ -190,7 +190,7 @@ mission('error handling', (at, test) => {
 
   test.nightly('uses the clock of the server when that of the device is wrong', async () => {
     const page = await at.open('/workers', { hoursAhead: 3 })
-    await page.getByText('alive').waitFor()
+    await page.getByText('active').waitFor()
     await page.getByText(/heartbeat (?:now|\d+ s ago)/).waitFor()
   })
 })

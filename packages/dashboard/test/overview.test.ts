@@ -88,7 +88,7 @@ mission('the overview', (at, test) => {
     await figure(page, 'Running').getByText('of 23 workers').waitFor()
     const row = page.getByRole('table', { name: 'Queues' }).getByRole('row', { name: /^default/ })
     await row.getByText('active').waitFor()
-    await page.getByText('1 alive, 0 lost').waitFor()
+    await page.getByText('1 active, 0 lost').waitFor()
     await page.getByText('ada: queues.pause on default').waitFor()
     await row.getByRole('link', { name: '1', exact: true }).last().click()
     await expect.poll(() => page.url()).toBe(`${at.url}/jobs?queue=default&state=dead`)

@@ -1,6 +1,7 @@
 /** The processes at a glance: live ones, and those lost without a clean stop. */
 import { useOverview } from '../../api/reads.ts'
 import type { Instance } from '../../api/types.ts'
+import { isClaiming } from '../../metrics/workers.ts'
 import { LinkButton, TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { plural, shortId } from '../../kit/text/format.ts'
@@ -12,12 +13,18 @@ const MOST = 6
 
 /** `expired`: heartbeats stopped, and its jobs have not been reclaimed yet. */
 const STATES = {
-  alive: ['text-done', 'alive'],
+  alive: ['text-done', 'active'],
   expired: ['text-dead', 'expired'],
   lost: ['text-ready', 'lost'],
 } as const
 
 type ListedInstance = Instance & { readonly state: keyof typeof STATES }
+
+/** What an operator requested of a live process comes before its state. */
+function badgeOf({ state, requested }: ListedInstance): readonly [colour: string, text: string] {
+  if (state !== 'alive' || requested === null) return STATES[state]
+  return ['text-ready', requested === 'quiet' ? 'quiet' : 'stopping']
+}
 
 const isListed = (instance: Instance): instance is ListedInstance => instance.state !== 'stopped'
 const RANK = { expired: 0, alive: 1, lost: 2 } as const
@@ -56,8 +63,10 @@ function NoProcesses() {
 function Listed({ processes }: { readonly processes: readonly ListedInstance[] }) {
   const count = (state: ListedInstance['state']): number =>
     processes.filter((one) => one.state === state).length
+  const quiet = count('alive') - processes.filter(isClaiming).length
   const parts = [
-    `${count('alive')} alive`,
+    `${processes.filter(isClaiming).length} active`,
+    ...(quiet > 0 ? [`${quiet} quiet or stopping`] : []),
     ...(count('expired') > 0 ? [`${count('expired')} expired`] : []),
     `${count('lost')} lost`,
   ]
@@ -67,8 +76,8 @@ function Listed({ processes }: { readonly processes: readonly ListedInstance[] }
       <ul className="flex flex-col gap-2">
         {processes.slice(0, MOST).map((instance) => (
           <li key={instance.id} className="flex items-center gap-3">
-            <span className="w-16 shrink-0">
-              <Badge colour={STATES[instance.state][0]} text={STATES[instance.state][1]} />
+            <span className="w-20 shrink-0">
+              <Badge colour={badgeOf(instance)[0]} text={badgeOf(instance)[1]} />
             </span>
             <span className="min-w-0 grow truncate" title={instance.label ?? instance.id}>
               {instance.label ?? shortId(instance.id)}

@@ -16,8 +16,8 @@ export interface InstanceControl {
   resumeInstance(id: string, how?: ByOption): Promise<InstanceRecord>
   /**
    * Stops a process like SIGTERM: its running jobs get the grace period. The process ends if it calls
-   * `stopOnSignals`, as `jobmill work` and `jobmill start` do. Otherwise only its mill stops. A stop cannot be
-   * withdrawn. Fails like `quietInstance`.
+   * `stopOnSignals`, as `jobmill work` and `jobmill start` do. Otherwise only its mill stops. A stop cannot
+   * be withdrawn. Fails like `quietInstance`.
    */
   stopInstance(id: string, how?: ByOption): Promise<InstanceRecord>
 }
