@@ -6,7 +6,7 @@ import type { Command } from '../program/command.ts'
 import { runningJobs } from '../jobs/running.ts'
 import { withProgress } from '../output/progress.ts'
 import { type Columns, tableOf } from '../output/table.ts'
-import { INSTANCE_STYLE } from '../output/instance-style.ts'
+import { instanceState } from '../output/instance-style.ts'
 import { answerWith } from '../with-mill.ts'
 import { fromNow } from '../output/wording.ts'
 import { workerActs } from './workers-act.ts'
@@ -57,7 +57,7 @@ function instanceColumns(now: number): Columns<InstanceView> {
   return {
     instance: ({ id }) => id,
     label: ({ label }) => label,
-    state: (instance) => ({ text: stateText(instance), style: INSTANCE_STYLE[instance.state] }),
+    state: instanceState,
     version: ({ version }) => version,
     started: ({ startedAt }) => fromNow(startedAt, now),
     heartbeat: ({ renewedAt }) => fromNow(renewedAt, now),
@@ -66,12 +66,6 @@ function instanceColumns(now: number): Columns<InstanceView> {
       slots.length === 0 ? null : slots.map(({ queue, workers }) => `${queue} ${workers}`).join(', '),
     queues: ({ queues }) => queues.join(', '),
   }
-}
-
-/** What an operator requested of a live process comes before `alive`. */
-function stateText({ state, requested }: InstanceView): string {
-  if (state !== 'alive' || requested === null) return state
-  return requested === 'quiet' ? 'quiet' : 'stopping'
 }
 
 function dutyColumns(labels: ReadonlyMap<string, string>, now: number): Columns<Omit<DutyView, 'here'>> {

@@ -1,5 +1,5 @@
 /** The first screen: queues, instances and the latest dead jobs, fitted to the height of the terminal. */
-import { INSTANCE_STYLE } from '../output/instance-style.ts'
+import { instanceState } from '../output/instance-style.ts'
 import type { JobSummary } from '../../store/types/job-record.ts'
 import { countText, fromNow, localTime, number } from '../output/wording.ts'
 import { alignLeft, type Line, alignRight, shares, type Size, visiblePart } from './pieces.ts'
@@ -24,7 +24,7 @@ export function overviewFrame(view: Overview, chosen: string | null, size: Size)
     ...queueLines(view, chosen, queueRows, columns),
     [],
     bold(
-      `  ${alignLeft('instance', 36)} ${alignLeft('state', 7)} ${alignRight('heartbeat', 9)}  cpu   mem queues`,
+      `  ${alignLeft('instance', 36)} ${alignLeft('state', 8)} ${alignRight('heartbeat', 9)}  cpu   mem queues`,
     ),
     ...orNone(
       instances.slice(0, instanceRows).map((one) => instanceLine(one, now)),
@@ -77,12 +77,13 @@ function queueLines({ queues }: Overview, chosen: string | null, rows: number, c
 const MEGABYTE = 1024 * 1024
 
 function instanceLine(instance: TopInstance, now: number): Line {
-  const { id, label, state, renewedAt, queues, totals } = instance
+  const { id, label, renewedAt, queues, totals } = instance
+  const { text, style } = instanceState(instance)
   const cpu = totals?.cpu ?? null
   const memory = totals?.rssBytes ?? null
   return [
     `  ${alignLeft(label ?? id, 36)} `,
-    { text: alignLeft(state, 7), style: INSTANCE_STYLE[state] },
+    { text: alignLeft(text, 8), style },
     ` ${alignRight(fromNow(renewedAt, now), 9)}`,
     ` ${alignRight(cpu === null ? '-' : `${Math.round(cpu.mean * 100)}%`, 4)}`,
     ` ${alignRight(memory === null ? '-' : `${shortNumber(memory.mean / MEGABYTE)}M`, 5)}`,
