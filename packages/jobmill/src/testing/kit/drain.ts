@@ -23,7 +23,7 @@ interface DrainTools {
   /** False while outcomes of this mill are not written yet. */
   readonly areOutcomesWritten: () => boolean
   /** The queues that this mill would claim from. */
-  readonly queues: () => readonly string[]
+  readonly queues: () => Promise<readonly string[]>
   readonly kinds: readonly string[]
   /** Looks for work at once. */
   readonly wake: () => void
@@ -51,8 +51,8 @@ export class DrainError extends Error {
 
 /** The work that is left for this mill. */
 async function outlook({ store, platform, queues, kinds }: DrainTools) {
-  const [counts, known] = await Promise.all([store.counts(), store.queues.list()])
-  const served = queues().filter((name) => known.find((queue) => queue.name === name)?.workers !== 0)
+  const [counts, known, mine] = await Promise.all([store.counts(), store.queues.list(), queues()])
+  const served = mine.filter((name) => known.find((queue) => queue.name === name)?.workers !== 0)
   // The instance is unknown, so that the heartbeat reports the state and writes nothing.
   const never = { leaseMs: 0, renewEveryMs: BOUNDS.durationMs, duties: [] }
   const heartbeat = await store.instances.renew({ ...never, instance: platform.id(), queues: served, kinds })

@@ -29,6 +29,12 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
   mill.on('mill-resumed', () => void (isQuiet = false))
   mill.on('mill-stopping', () => void (isWorking = false))
 
+  /** An operator may have resumed the mill, which learns it from its next heartbeat. */
+  async function isStillQuiet(): Promise<boolean> {
+    const me = (await store.instances.list()).find(({ id }) => id === mill.instance.id)
+    return me !== undefined && me.requested !== null
+  }
+
   async function advance(duration: Duration): Promise<void> {
     await platform.advance(duration)
     if (!isWorking) return
@@ -44,7 +50,7 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
     atWork,
     areOutcomesWritten: () => open.size === 0,
     // A quiet mill claims nothing, so `drain` leaves the ready jobs to other mills.
-    queues: () => (isQuiet ? [] : [...served]),
+    queues: async () => (isQuiet && (await isStillQuiet()) ? [] : [...served]),
     kinds: jobs.flatMap(({ kind, onDead }) => (onDead === undefined ? [kind] : [kind, onDeadKind(kind)])),
     wake: () => mill.wake(),
     advance,
