@@ -7,9 +7,24 @@ const DELETED = 'packages/jobmill/test/sqlite/logs-deleted.test.ts'
 const TABLES = 'packages/tables/test/changed-file.test.ts'
 const LINKS = 'packages/jobmill/test/sqlite/links.test.ts'
 const OPEN = 'packages/jobmill/test/sqlite/open.test.ts'
+const REPLACED = 'packages/jobmill/test/sqlite/replaced-while-idle.test.ts'
 const TRANSACTIONS = 'packages/jobmill/test/sqlite/transactions.test.ts'
 
 export const FILES: readonly TestedMutant[] = [
+  {
+    name: 'sqlite: a backup is opened with the log of the file that it replaced',
+    file: 'store-sqlite/connection/connection.ts',
+    find: 'if (withOtherFile !== null) throw',
+    replace: 'if (withOtherFile === -1) throw',
+    test: { file: REPLACED, name: 'D6 P1 a store that opens the backup loses no acknowledged job to a call' },
+  },
+  {
+    name: 'sqlite: an idle process keeps a replaced file open',
+    file: 'store-sqlite/file/reopen.ts',
+    find: 'if (retiredFor === null && live.files.isReplaced()) release()',
+    replace: '',
+    test: { file: REPLACED, name: 'D6 P1 a store that opens the backup loses no acknowledged job to a call' },
+  },
   {
     name: 'sqlite: a transaction on a file that was replaced is accepted',
     file: 'store-sqlite/file/same-lock.ts',
@@ -79,8 +94,8 @@ export const FILES: readonly TestedMutant[] = [
   {
     name: 'sqlite: new logs are used while another process has the old ones',
     file: 'store-sqlite/connection/connection.ts',
-    find: 'if (pid !== null) throw',
-    replace: 'if (pid === -1) throw',
+    find: 'if (withOldLogs !== null) throw',
+    replace: 'if (withOldLogs === -1) throw',
     test: { file: DELETED, name: 'shm, while another process is idle' },
   },
   {

@@ -5,8 +5,8 @@
 import { closeSync, openSync, statSync } from 'node:fs'
 import { invalidValue, JobmillError } from '../../job/errors.ts'
 import { filePaths } from '../file/file-paths.ts'
-import { userOfOldLogs } from '../file/old-logs.ts'
-import { oldLogsOpen } from '../file/same-file.ts'
+import { userOfOldLogs, userOfOtherFile } from '../file/old-logs.ts'
+import { oldLogsOpen, replacedOpen } from '../file/same-file.ts'
 import { definePayloadHas } from '../inspect/payload-has.ts'
 import { loadSqlite, versionProblem } from './driver.ts'
 import { pragma, type SqliteHandle, sqliteVersion } from './handle.ts'
@@ -93,10 +93,17 @@ function checkOneName(path: string): void {
   })
 }
 
-/** Call it before anything opens the file, because SQLite creates the missing logs. */
+/**
+ * Call it before anything opens the file, because SQLite creates missing logs, and applies the logs that it
+ * finds.
+ */
 export function checkOldLogs(path: string): void {
-  const pid = path === ':memory:' ? null : userOfOldLogs(filePaths(path))
-  if (pid !== null) throw oldLogsOpen(path, pid)
+  if (path === ':memory:') return
+  const paths = filePaths(path)
+  const withOldLogs = userOfOldLogs(paths)
+  if (withOldLogs !== null) throw oldLogsOpen(path, withOldLogs)
+  const withOtherFile = userOfOtherFile(paths)
+  if (withOtherFile !== null) throw replacedOpen(path, withOtherFile)
 }
 
 function checkVersion(handle: SqliteHandle): void {

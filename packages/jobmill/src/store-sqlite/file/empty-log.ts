@@ -3,6 +3,7 @@
  * and then ends. See log-size.ts.
  */
 import { workerData } from 'node:worker_threads'
+import { checkOldLogs } from '../connection/connection.ts'
 import { loadSqlite } from '../connection/driver.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { sleep } from '../../platform/sleep.ts'
@@ -21,6 +22,7 @@ interface Progress {
   readonly checkpointed: number
 }
 
+checkOldLogs(workerData as string)
 const database = new (loadSqlite())(workerData as string, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true })
 for (;;) {
   const { log, checkpointed } = database.prepare(COPY).get() as Progress

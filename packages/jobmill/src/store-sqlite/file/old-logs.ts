@@ -1,8 +1,9 @@
 /**
- * Finds processes that have the database open with other log files than those at its path. SQLite
- * synchronizes connections through the -shm file. After it or the -wal file is deleted, connections on the
+ * Finds processes that have the database open with other log files than those at its path, and processes that
+ * have these log files open with another database. SQLite synchronizes connections through the -shm file. After it or the -wal file is deleted, connections on the
  * old and on the new files do not see each other and overwrite each other's transactions. So no process
- * writes through new files until every connection to the old ones is closed.
+ * writes through new files until every connection to the old ones is closed. When the database file is
+ * replaced, SQLite would apply the log of the old file to the new one.
  * The system must list locks and descriptors, as Linux does, and only processes of the same PID namespace are
  * found.
  */
@@ -12,6 +13,14 @@ import { fileId, type FilePaths } from './file-paths.ts'
 /** The id of such a process, which may be this one. Null when there is none, or the system lists no locks. */
 export function userOfOldLogs(paths: FilePaths): number | null {
   return lockers(paths.database).find((pid) => usesOldLogs(pid, paths)) ?? null
+}
+
+/**
+ * The id of a process, which may be this one, that uses the logs at the path for another database file. Null
+ * when there is none, or the system lists no locks.
+ */
+export function userOfOtherFile(paths: FilePaths): number | null {
+  return lockers(paths.index).find((pid) => usesOtherFile(pid, paths)) ?? null
 }
 
 /** Whether this system lists the locks of a database that this process has open. */
@@ -65,6 +74,15 @@ function usesOldLogs(pid: number, { database, log, index }: FilePaths): boolean 
   // If it does not have the database open, it locks a file with the same inode number in another file system.
   if (!ids.has(fileId(database))) return false
   return ![log, index].every((name) => ids.has(fileId(name) ?? ''))
+}
+
+function usesOtherFile(pid: number, { database, index }: FilePaths): boolean {
+  const open = descriptorsOf(pid)
+  // The process has ended, or belongs to another user.
+  if (open === null) return isRunning(pid) && !lockers(database).includes(pid)
+  const ids = new Set(open.map((descriptor) => fileId(descriptor) ?? ''))
+  // If it does not have the index open, it locks a file with the same inode number in another file system.
+  return ids.has(fileId(index) ?? 'none') && !ids.has(fileId(database) ?? 'none')
 }
 
 /** Null when they cannot be read. */

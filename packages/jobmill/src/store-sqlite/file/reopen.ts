@@ -5,6 +5,7 @@
  */
 import { linkSync, renameSync, rmSync } from 'node:fs'
 import { JobmillError } from '../../job/errors.ts'
+import { systemPlatform } from '../../platform/platform.ts'
 import { type Connection, type Durability, lookInFile, openConnection } from '../connection/connection.ts'
 import { markLoss } from '../connection/counter.ts'
 import { storeError } from '../connection/errors.ts'
@@ -18,6 +19,9 @@ import { addSibling, releaseSiblings } from './siblings.ts'
 
 /** What is open on a file. */
 export type Opened = Pick<Live, 'connection' | 'files' | 'close'>
+
+/** Cheap: it compares three inodes. */
+const WATCH_EVERY_MS = 1_000
 
 export interface ReopenSettings {
   /** Absolute, or `:memory:`. */
@@ -34,9 +38,23 @@ export function reopening<T extends Opened>({ path, durability }: ReopenSettings
   let live = current(path, first)
   let retiredFor: FileChange | null = null
   let leave = addSibling(path, release)
+  // An idle process makes no call that could notice the change, and would keep others from opening the file.
+  let watch = systemPlatform.timer(WATCH_EVERY_MS, look, { unref: true })
+  /** The next call reports what was noticed between two calls. */
+  let unreported: FileChange | null = null
+
+  function look(): void {
+    if (retiredFor === null && live.files.isReplaced()) release()
+    watch = systemPlatform.timer(WATCH_EVERY_MS, look, { unref: true })
+  }
 
   /** Retries on every call instead of on a timer, because a running mill calls at least once a second. */
   function use(): T {
+    if (unreported !== null) {
+      const change = unreported
+      unreported = null
+      throw fileChanged(path, change)
+    }
     if (retiredFor === null && live.files.noticed === null) return live
     try {
       return isBack() ? live : reopen()
@@ -83,9 +101,10 @@ export function reopening<T extends Opened>({ path, durability }: ReopenSettings
   function release(): void {
     if (retiredFor !== null) return
     const change = live.files.change()
-    if (change !== 'log' && change !== 'overtaken') return
+    if (change !== 'log' && change !== 'overtaken' && change !== 'replaced') return
     try {
       retire(change)
+      if (change === 'replaced') unreported = change
     } catch {
       // Its next call retries, and reports why.
     }
@@ -100,6 +119,7 @@ export function reopening<T extends Opened>({ path, durability }: ReopenSettings
     },
     close(): void {
       leave()
+      watch.cancel()
       if (retiredFor !== null) return
       const change = live.files.change()
       if (change !== 'log' && change !== 'overtaken') return live.close()

@@ -38,12 +38,17 @@ export function openFiles(path: string, databaseBytes: () => number) {
   let size = opened?.size ?? 0n
   let noticed: FileChange | null = null
 
+  function compareFile(found: Found | undefined): 'gone' | 'replaced' | null {
+    const isSame = found?.id === opened?.id && (path === real || fileId(path) === found?.id)
+    if (isInMemory || (found !== undefined && isSame)) return null
+    // A link in the path may lead to another file now, even if the old one was deleted.
+    return fileSize(path) === undefined ? 'gone' : 'replaced'
+  }
+
   function compare(): FileChange | null {
-    if (isInMemory) return null
     const found = lookAt(real)
-    if (found === undefined || found.id !== opened?.id || (path !== real && fileId(path) !== found.id))
-      // A link in the path may lead to another file now, even if the old one was deleted.
-      return fileSize(path) === undefined ? 'gone' : 'replaced'
+    const moved = compareFile(found)
+    if (isInMemory || found === undefined || moved !== null) return moved
     if (found.size < size && found.size !== BigInt(databaseBytes())) return 'shrunk'
     size = found.size
     if (!logs.every(({ name, id }) => lookAt(name)?.id === id)) return isOvertaken() ? 'overtaken' : 'log'
@@ -70,6 +75,8 @@ export function openFiles(path: string, databaseBytes: () => number) {
     /** False if the logs were replaced while SQLite opened them: `change` then compares the wrong files. */
     isCurrent: isInMemory || usesCurrentLogs(paths),
     change,
+    /** Whether there is another file at the path. Does not count as noticed. */
+    isReplaced: () => compareFile(lookAt(real)) === 'replaced',
     /** Throws if the files have changed: before a read, a write and a commit. */
     check(): void {
       const found = change()
@@ -98,7 +105,12 @@ export function fileSize(path: string): number | undefined {
   return found?.isFile() === true ? found.size : undefined
 }
 
-function lookAt(path: string): { readonly id: string; readonly size: bigint } | undefined {
+interface Found {
+  readonly id: string
+  readonly size: bigint
+}
+
+function lookAt(path: string): Found | undefined {
   const found = lstatSync(path, { throwIfNoEntry: false, bigint: true })
   if (found === undefined || !(found.isFile() || found.isSymbolicLink())) return undefined
   return { id: `${found.dev}:${found.ino}`, size: found.size }
@@ -151,6 +163,22 @@ export function oldLogsOpen(path: string, pid: number): JobmillError {
       fix: isThis
         ? 'Close all other connections to the database, then retry'
         : `Retry. If the error persists, stop process ${pid} or close its connections to the database`,
+    },
+  )
+}
+
+/** `pid` has the file open that was at the path before, and its logs are still there. */
+export function replacedOpen(path: string, pid: number): JobmillError {
+  const isThis = pid === process.pid
+  const who = isThis ? 'another connection of this process' : `process ${pid}`
+  return new JobmillError(
+    'STORE_UNAVAILABLE',
+    `${who} still has the replaced file open, with the -wal file that is at this path. Nothing was written`,
+    {
+      field: path,
+      fix: isThis
+        ? 'Close all other connections to the database, then retry'
+        : `Retry: a Jobmill process closes it within seconds. If the error persists, stop process ${pid}`,
     },
   )
 }
