@@ -17,6 +17,7 @@ const steps = {
   'page tests': ['tsc', '-p', 'packages/dashboard/test'],
   imports: ['node', 'scripts/check-imports.mjs'],
   words: ['node', 'scripts/check-words.mjs'],
+  errors: ['node', 'scripts/check-errors.mjs'],
   unused: ['knip', '--no-progress'],
   // These read the packages in their published form, so they come after the build.
   package: ['publint', '--strict', library],
@@ -49,8 +50,8 @@ for (const [name, [program = '', ...args]] of Object.entries(steps)) {
   const passed = result.status === 0
   console.log(`${passed ? 'ok    ' : 'FAILED'}  ${name.padEnd(14)} ${seconds} s`)
   if (!passed) failed.push(name)
-  // The table of sizes is worth reading even if all are within their budgets.
-  else if (name !== 'size') continue
+  // Sizes, and the scores of error groups, are worth reading even if all are within their bounds.
+  else if (name !== 'size' && name !== 'errors') continue
   const output = `${result.stdout ?? ''}${result.stderr ?? ''}${result.error?.message ?? ''}`.trim()
   console.log(output.replaceAll(/^/gm, '  '))
 }

@@ -6,6 +6,7 @@ import {
   hasAll,
   isEnded,
   JOB_STATES,
+  LOG_END,
   type JobFailure,
   type JobFilter,
   type JobPage,
@@ -152,8 +153,20 @@ export function failures(db: Database, ids: readonly string[]): (JobFailure | nu
   return each(db, ids, (job) => {
     const last = job.attempts.at(-1)
     if (last === undefined || !(job.state === 'dead' || hasFailed(job))) return null
-    return { error: last.error, at: last.endedAt, outcome: last.outcome }
+    const first = job.attempts.find((one) => one !== last && FAILED.includes(one.outcome))
+    return {
+      error: last.error,
+      at: last.endedAt,
+      outcome: last.outcome,
+      logEnd: logEnd(last.log),
+      first: first === undefined ? null : { at: first.endedAt, error: first.error },
+    }
   })
+}
+
+function logEnd(log: string | null): string | null {
+  if (log === null || Buffer.byteLength(log) > LOG_END.mostBytes) return null
+  return Array.from(log).slice(-LOG_END.chars).join('')
 }
 
 export function position(db: Database, id: string, kinds?: readonly string[]): number | null {

@@ -30,7 +30,7 @@ export interface Mistake {
   readonly pairs: number
 }
 
-interface Score {
+export interface Score {
   readonly errors: number
   readonly groups: number
   readonly precision: number

@@ -52,7 +52,14 @@ export {
   type Position,
   type ReadOptions,
 } from './store/types/job-list.ts'
-export type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from './store/types/job-record.ts'
+export {
+  type AttemptRecord,
+  type JobFailure,
+  type JobRecord,
+  type JobResult,
+  type JobSummary,
+  LOG_END,
+} from './store/types/job-record.ts'
 export { isOneWrite } from './store/one-write.ts'
 export { hasAll, type PayloadAt } from './store/payload-at.ts'
 export {

@@ -25,6 +25,24 @@ const ending = (kind: string, queue: string) =>
   })
 const job = ending('a', 'mail')
 const other = ending('b', 'other')
+/** Fails in the function that the payload names. */
+const named = defineJob({
+  kind: 'named',
+  maxAttempts: 1,
+  run({ payload: { where, text } }: JobContext<{ where: string; text: string }>) {
+    if (where === 'one') one(text)
+    if (where === 'two') two(text)
+    throw new Dead(text)
+  },
+})
+function one(text: string): void {
+  throw new Error(`${text} ${text}${text}`)
+}
+function two(text: string): void {
+  throw new Error(text)
+}
+const LETTERS = 'gklmnprst'.split('')
+const HOUR = 3_600_000
 const UNKNOWN = '00000000-0000-7000-8000-000000000000'
 
 async function scene(mill: TestMill): Promise<Record<'last' | 'fails' | 'also', string>> {
@@ -82,7 +100,8 @@ describe.each(subjects)('errors on $name', ({ name, mill: create }) => {
 
   test('groups can be filtered by queue and kind, and exclude jobs that no longer fail', async () => {
     const mill = await create({ jobs: [job, other] })
-    expect(await mill.errors()).toEqual({ groups: [], looked: 0, complete: true, from: null, bucketMs: 0 })
+    const none = { groups: [], total: 0, looked: 0, complete: true, from: null, bucketMs: 0 }
+    expect(await mill.errors()).toEqual(none)
     const { fails } = await scene(mill)
     const kinds = async (query: object): Promise<unknown[]> =>
       (await mill.errors(query)).groups.map(({ kind, dead, failing }) => [kind, dead, failing])
@@ -113,6 +132,98 @@ describe.each(subjects)('errors on $name', ({ name, mill: create }) => {
     )
     expect(await mill.errors()).toMatchObject({ looked: 1_006, complete: false })
     expect(await mill.errors({ kind: 'a' })).toMatchObject({ looked: 5, complete: true })
+  })
+
+  test('groups can be searched by text and sorted, and report where the application failed', async () => {
+    const mill = await create({ jobs: [job, other] })
+    await scene(mill)
+    const shapes = async (query: object): Promise<unknown[]> =>
+      (await mill.errors(query)).groups.map(({ kind, shape }) => [kind, shape])
+    const [dead, failing, last] = [
+      ['a', 'Dead: dead: no user <n>'],
+      ['a', 'Error: timeout of <text>'],
+      ['b', 'Dead: dead: no user <n>'],
+    ]
+    expect(await shapes({ text: 'USER 1234' })).toEqual([dead])
+    expect(await shapes({ text: 'nothing' })).toEqual([])
+    expect(await shapes({ sort: 'firstAt' })).toEqual([failing, dead, last])
+    expect(await shapes({ sort: 'lastAt', kind: 'a' })).toEqual([dead, failing])
+    const { groups } = await mill.errors({ kind: 'a' })
+    expect(groups.map(({ frame }) => frame)).toEqual([null, 'run (errors.test.ts)'])
+    expect(await mill.errors({ fingerprint: groups[1]?.fingerprint ?? '' })).toMatchObject({
+      total: 1,
+      groups: [{ failing: 2 }],
+    })
+    for (const query of [{ text: '' }, { sort: 'kind' }, { fingerprint: 'x' }, { fingerprint: '' }])
+      expect(await rejection(() => mill.errors(query as object))).toMatchObject({ code: 'OPTION_INVALID' })
+  })
+
+  test('the first failure of a group survives a retry', async () => {
+    const mill = await create({ jobs: [job] })
+    await mill.enqueue(job, 'dead: no user 7')
+    await mill.drain()
+    const [before] = (await mill.errors()).groups
+    await mill.platform.advance(HOUR)
+    await mill.bulk.run('retry', { fingerprint: before?.fingerprint ?? '' })
+    await mill.drain()
+    const [after] = (await mill.errors()).groups
+    expect(after?.firstAt).toBe(before?.firstAt)
+    expect((after?.lastAt ?? 0) - (before?.lastAt ?? 0)).toBeGreaterThanOrEqual(HOUR)
+  })
+
+  test('more than 20 groups with the class and the start or the frame in common are folded into one', async () => {
+    const mill = await create({ jobs: [named, job] })
+    const words = LETTERS.flatMap((one) => LETTERS.map((two) => `${one}${two}a${two}${one}o`)).slice(0, 25)
+    const enqueue = (where: string, texts: readonly string[]): Promise<unknown> =>
+      mill.enqueueMany(
+        named,
+        texts.map((text) => ({ payload: { where, text } })),
+      )
+    await enqueue('one', words.slice(0, 20))
+    await mill.enqueue(job, 'dead: no user 7')
+    await mill.drain()
+    expect(await mill.errors({ kind: 'named' })).toMatchObject({ total: 20 })
+    await mill.platform.advance(SECOND)
+    await enqueue('one', words.slice(20))
+    await enqueue('two', ['other words'])
+    await mill.drain()
+
+    const { groups, total } = await mill.errors()
+    expect(total).toBe(3)
+    expect(groups.map(({ dead, folded, frame }) => [dead, folded, frame])).toEqual([
+      [25, 25, 'one (errors.test.ts)'],
+      [1, 0, 'two (errors.test.ts)'],
+      [1, 0, null],
+    ])
+    const [folded] = groups
+    expect(folded).toMatchObject({ kind: 'named', shape: 'Error: …', text: 'Error:' })
+    const inside = await mill.errors({ fingerprint: folded?.fingerprint ?? '' })
+    expect(inside.groups.map((group) => [group.dead, group.folded])).toEqual(words.map(() => [1, 0]))
+    expect((await mill.errors({ text: words[3] ?? '' })).groups).toMatchObject([{ folded: 25 }])
+    expect(await mill.errors({ fingerprint: folded?.fingerprint ?? '', text: words[3] ?? '' })).toMatchObject(
+      {
+        total: 1,
+      },
+    )
+    // Also jobs that failed since the report.
+    await enqueue('one', ['and one more'])
+    await mill.drain()
+    expect(await mill.bulk.run('delete', { fingerprint: folded?.fingerprint ?? '' })).toMatchObject({
+      changed: 26,
+    })
+    expect(await mill.errors({ kind: 'named' })).toMatchObject({ total: 1 })
+
+    // By the start of the message, wherever it was thrown.
+    await enqueue(
+      'none',
+      words.map((word) => `could not deliver the newsletter to ${word}: ${word}`),
+    )
+    await mill.drain()
+    const [byStart] = (await mill.errors({ kind: 'named' })).groups
+    expect(byStart).toMatchObject({ folded: 25, shape: 'Dead: could not deliver the newsletter to …' })
+    expect(await mill.bulk.preview('retry', { fingerprint: byStart?.fingerprint ?? '' })).toMatchObject({
+      jobs: 25,
+    })
   })
 
   test('a bulk action by fingerprint changes the jobs of that error and no others', async () => {

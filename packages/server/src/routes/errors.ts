@@ -1,7 +1,8 @@
 /** Routes for errors, grouped by fingerprint. */
 import { z } from '@hono/zod-openapi'
-import { type ErrorGroup, type ErrorReport, omitUndefined } from 'jobmill/internal'
+import { ERROR_SORTS, type ErrorGroup, type ErrorReport, omitUndefined } from 'jobmill/internal'
 import { ok, route, type Routes } from '../app.ts'
+import { optional } from '../shapes/enqueue.ts'
 import { instant } from '../shapes/job.ts'
 
 const errorGroupShape = z
@@ -21,6 +22,13 @@ const errorGroupShape = z
     firstAt: instant,
     lastAt: instant,
     queues: z.array(z.string()).readonly(),
+    frame: z
+      .string()
+      .nullable()
+      .openapi({ description: 'function and file of the application that threw the latest error' }),
+    folded: z.int().openapi({
+      description: 'how many groups with the same class and start, or frame, this one stands for; else 0',
+    }),
     example: z.object({ id: z.uuid(), error: z.string() }).openapi({ description: 'the latest failed job' }),
     over: z.array(z.object({ at: instant, jobs: z.int() })).readonly(),
   })
@@ -28,9 +36,13 @@ const errorGroupShape = z
 
 const errorsShape = z
   .object({
-    groups: z.array(errorGroupShape).readonly().openapi({ description: 'largest groups first, at most 200' }),
+    groups: z
+      .array(errorGroupShape)
+      .readonly()
+      .openapi({ description: 'the first 200 in the order of sort' }),
+    total: z.int().openapi({ description: 'number of groups that were found' }),
     looked: z.int(),
-    complete: z.boolean().openapi({ description: 'false when more jobs or groups exist' }),
+    complete: z.boolean().openapi({ description: 'false when more jobs exist than were scanned' }),
     from: instant
       .nullable()
       .openapi({ description: 'start of the first bucket; null when there are no groups' }),
@@ -40,7 +52,15 @@ const errorsShape = z
 
 export const list = route('viewer', 'errors.list', 'get /errors', {
   summary: 'List errors of dead and failing jobs, grouped by similarity',
-  request: { query: z.strictObject({ queue: z.string().optional(), kind: z.string().optional() }) },
+  request: {
+    query: z.strictObject({
+      queue: z.string().optional(),
+      kind: z.string().optional(),
+      text: optional(z.string(), 'text that an error of the group contains, in any case'),
+      sort: optional(z.enum(ERROR_SORTS), 'largest, latest or newest group first'),
+      fingerprint: optional(z.string(), 'lists the groups in a folded group one by one'),
+    }),
+  },
   responses: ok(errorsShape, 'The errors'),
 })
 

@@ -10,6 +10,7 @@ import {
   type JobState,
   type JobSummary,
   type LimitRecord,
+  LOG_END,
   type Outcome,
   POSITION_MOST,
   type QueueCounts,
@@ -82,8 +83,20 @@ export function failures(state: OracleState, ids: readonly string[]): (JobFailur
     const job = state.jobs.get(id)
     const last = job?.attempts.at(-1)
     if (job === undefined || last === undefined || !(job.state === 'dead' || lastFailed(job))) return null
-    return { error: last.error, at: last.endedAt, outcome: last.outcome }
+    const first = job.attempts.find((one) => one !== last && FAILED.includes(one.outcome))
+    return {
+      error: last.error,
+      at: last.endedAt,
+      outcome: last.outcome,
+      logEnd: logEnd(last.log),
+      first: first === undefined ? null : { at: first.endedAt, error: first.error },
+    }
   })
+}
+
+function logEnd(log: string | null): string | null {
+  if (log === null || Buffer.byteLength(log) > LOG_END.mostBytes) return null
+  return Array.from(log).slice(-LOG_END.chars).join('')
 }
 
 export function history(state: OracleState, id: string): AttemptRecord[] {

@@ -110,7 +110,8 @@ export const inspectCases: readonly Case[] = [
     await t.store.cancel([cancelled.id], 'why')
     await t.store.retry([retried.id])
     const ids = [never, ...pluck(leases, 'id'), aJob().id, dead.id]
-    const failure = (error: string, outcome: string): object => ({ error, at: began, outcome })
+    const none = { logEnd: null, first: null }
+    const failure = (error: string, outcome: string): object => ({ error, at: began, outcome, ...none })
     assert.deepEqual(await t.store.inspect.failures(ids), [
       null,
       failure('e1', 'failed-permanently'),
@@ -128,8 +129,38 @@ export const inspectCases: readonly Case[] = [
     const at = t.clock.now()
     await t.finish(await t.claimAgain(due), DEAD, { error: 'e9' })
     assert.deepEqual(await t.store.inspect.failures([due.id]), [
-      { ...failure('e9', 'failed-permanently'), at },
+      { ...failure('e9', 'failed-permanently'), at, first: { at: began, error: 'e3' } },
     ])
+  }),
+  test('failures returns the end of the log, and the first failed attempt in the history', async (t) => {
+    const leases = await t.runningJobs(4)
+    const [short, long, longest, twice] = leases
+    const began = t.clock.now()
+    const end = `${'é'.repeat(399)}\u{1F600}`
+    await t.finish(short, DEAD, { error: 'e', log: 'all' })
+    await t.finish(long, DEAD, { error: 'e', log: `more${end}` })
+    await t.finish(longest, DEAD, { error: 'e', log: 'x'.repeat(16_385) })
+    await t.finish(twice, later(0), { error: 'snoozed', outcome: 'snoozed' })
+    for (const error of ['e1', 'e2', 'e3']) {
+      t.clock.advance(10)
+      await t.store.stage(100)
+      await t.finish(await t.claimAgain(twice), later(0), { error })
+    }
+    const failures = await t.store.inspect.failures(pluck(leases, 'id'))
+    assert.deepEqual(pluck(failures as { logEnd: unknown }[], 'logEnd'), ['all', end, null, null])
+    assert.deepEqual(pluck(failures as { first: unknown }[], 'first'), [
+      null,
+      null,
+      null,
+      { at: began + 10, error: 'e1' },
+    ])
+    // A retry by hand keeps the history.
+    await t.store.cancel([twice.id], 'why')
+    await t.store.retry([twice.id])
+    t.clock.advance(10)
+    await t.finish(await t.claimAgain(twice), DEAD, { error: 'e4' })
+    const [again] = await t.store.inspect.failures([twice.id])
+    assert.deepEqual(again?.first, { at: began + 10, error: 'e1' })
   }),
   test('a crash counts as a failure when the job is dead because of it', async (t) => {
     const { id, kind } = await t.running()
@@ -139,7 +170,7 @@ export const inspectCases: readonly Case[] = [
     await t.crash(2)
     const { error } = await t.job(id)
     assert.deepEqual(await t.store.inspect.failures([id]), [
-      { error, at: t.clock.now(), outcome: 'interrupted' },
+      { error, at: t.clock.now(), outcome: 'interrupted', logEnd: null, first: null },
     ])
     await t.store.retry([id])
     assert.deepEqual(await t.store.inspect.failures([id]), [null])

@@ -17,9 +17,11 @@ interface Props {
   readonly bucketMs: number
   readonly isOpen: boolean
   readonly turn: () => void
+  /** Below the details of an expanded group. */
+  readonly children?: ReactNode
 }
 
-export function ErrorGroupRow({ group, bucketMs, isOpen, turn }: Props) {
+export function ErrorGroupRow({ group, bucketMs, isOpen, turn, children }: Props) {
   const detail = useId()
   const over = group.over.map(({ jobs }) => jobs)
   return (
@@ -44,7 +46,9 @@ export function ErrorGroupRow({ group, bucketMs, isOpen, turn }: Props) {
               <ShapeText shape={group.shape} />
             </span>
             <span className="mt-0.5 block truncate text-xs text-soft" title={group.queues.join(', ')}>
+              {group.folded > 0 && `${number(group.folded)} similar errors · `}
               {group.kind} in {group.queues.join(', ')}
+              {group.frame !== null && ` · ${group.frame}`}
             </span>
           </span>
         </button>
@@ -62,6 +66,7 @@ export function ErrorGroupRow({ group, bucketMs, isOpen, turn }: Props) {
       </div>
       <div id={detail} hidden={!isOpen}>
         {isOpen && <ErrorGroupDetail group={group} />}
+        {isOpen && children}
       </div>
     </li>
   )

@@ -1,27 +1,28 @@
-/** The list of error groups, largest first. One group can be expanded. */
+/** The list of error groups. One group can be expanded. */
 import type { Errors } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
 import { classes } from '../../kit/classes.ts'
 import { plural } from '../../kit/text/format.ts'
 import { COLUMNS } from './columns.ts'
 import { ErrorGroupRow } from './error-group-row.tsx'
+import { FoldedGroups } from './folded-groups.tsx'
+import { type ErrorSearch, groupsTitle, scanNote } from './groups-title.ts'
 
 interface Props {
   readonly errors: Errors
+  readonly search: ErrorSearch
   /** The fingerprint of the expanded group. */
   readonly opened: string | null
   readonly open: (fingerprint: string | null) => void
 }
 
-export function ErrorGroups({ errors, opened, open }: Props) {
+export function ErrorGroups({ errors, search, opened, open }: Props) {
   const { groups, looked, complete } = errors
-  const jobs = groups.reduce((sum, { dead, failing }) => sum + dead + failing, 0)
   return (
-    <Card flush title={`${plural(groups.length, 'error group')}, ${plural(jobs, 'job')}`}>
+    <Card flush title={groupsTitle(errors, search.sort)}>
       {!complete && (
         <p className="border-t border-line bg-warn-soft px-4 py-2">
-          Based on the latest {plural(looked, 'failed job')}; totals may be higher. Choose a queue or a kind
-          to narrow it down.
+          Based on {plural(looked, 'job')}; totals may be higher.{scanNote(search)}
         </p>
       )}
       <div
@@ -43,7 +44,9 @@ export function ErrorGroups({ errors, opened, open }: Props) {
             bucketMs={errors.bucketMs}
             isOpen={group.fingerprint === opened}
             turn={() => open(group.fingerprint === opened ? null : group.fingerprint)}
-          />
+          >
+            {group.folded > 0 && <FoldedGroups of={group} search={search} />}
+          </ErrorGroupRow>
         ))}
       </ul>
     </Card>

@@ -5,14 +5,26 @@ import { Button } from '../../kit/button.tsx'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { plural } from '../../kit/text/format.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
+import { Select, TextInput } from '../../kit/forms/field.tsx'
+import { useSearchValue } from '../../kit/search.ts'
 import { ErrorFilter } from './error-filter.tsx'
 import { ErrorGroups } from './error-groups.tsx'
+
+const MOST_CHARS = 1_000
+const SORTS = [
+  ['jobs', 'Most jobs'],
+  ['lastAt', 'Last seen'],
+  ['firstAt', 'First seen'],
+] as const
 
 export function ErrorsPage() {
   const [search, setSearch] = useSearchParams()
   const queue = search.get('queue') ?? ''
   const kind = search.get('kind') ?? ''
-  const read = useErrors({ queue, kind })
+  const [text, setText] = useSearchValue('text')
+  const [chosenSort, setSort] = useSearchValue('sort')
+  const sort = SORTS.find(([name]) => name === chosenSort)?.[0] ?? 'jobs'
+  const read = useErrors({ queue, kind, text: text ?? undefined, sort })
   const queues = useOverview().data?.queues ?? []
   const kinds = useKinds().data?.kinds ?? []
 
@@ -28,6 +40,14 @@ export function ErrorsPage() {
   return (
     <>
       <PageHead title="Errors" note="Dead and retrying jobs, grouped by error">
+        <TextInput
+          type="search"
+          aria-label="Search errors"
+          placeholder="Error text"
+          maxLength={MOST_CHARS}
+          value={text ?? ''}
+          onChange={(event) => setText(event.target.value)}
+        />
         <ErrorFilter
           label="Queue"
           all="All queues"
@@ -42,24 +62,36 @@ export function ErrorsPage() {
           known={[...kinds.map((one) => one.kind), ...(read.data?.groups ?? []).map((group) => group.kind)]}
           choose={(name) => write('kind', name)}
         />
+        <Select
+          aria-label="Sort by"
+          value={sort}
+          onChange={(event) => setSort(event.target.value === 'jobs' ? null : event.target.value)}
+        >
+          {SORTS.map(([name, label]) => (
+            <option key={name} value={name}>
+              {label}
+            </option>
+          ))}
+        </Select>
       </PageHead>
       <DataView read={read}>
         {(errors) =>
           errors.groups.length > 0 ? (
             <ErrorGroups
               errors={errors}
+              search={{ queue, kind, text: text ?? '', sort }}
               opened={search.get('open')}
               open={(fingerprint) => write('open', fingerprint ?? '')}
             />
           ) : (
             <Card>
-              {queue === '' && kind === '' ? (
+              {queue === '' && kind === '' && text === null ? (
                 <Empty title="No errors">
                   No dead or retrying jobs. Checked {plural(errors.looked, 'job')}.
                 </Empty>
               ) : (
                 <Empty title="No matching errors">
-                  <p className="mb-3">No dead or retrying jobs match this queue and kind.</p>
+                  <p className="mb-3">No dead or retrying jobs match this queue, kind and text.</p>
                   <Button onClick={() => setSearch({})}>View all errors</Button>
                 </Empty>
               )}

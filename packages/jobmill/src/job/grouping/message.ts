@@ -10,10 +10,12 @@ const MOST_READ = 4_096
 const END = /\n\s*(?:caused by:|at |call log:)|\s(?:detail|hint|params|parameters|body|headers): ?/i
 /** A line in the output of a program that says why it failed. */
 const REASON = /^\s*(?:fatal(?: error)?|error|[a-z_]+: error|curl: \(\d+\)|abort(?:ed)?)[:\s].*$/im
+/** A line of code in an excerpt, with its number. */
+const EXCERPT = /\n[ \t]*(?:→[ \t]*)?\d+ .*/g
 /** Knex, and other libraries that print the statement first. */
-const STATEMENT = /^(?:\w+: )?(?:select|insert|update|delete|with)\b.* - (?=\S)/is
+const STATEMENT = /^(?:\w+: )?(?:select|insert into|update|delete from|with)\b.* - (?=\S)/is
 /** The values and columns of a statement. */
-const COLUMNS = /((?:insert into|update|delete from|select) ["`]?[\w.]+["`]?)[^:]*(?=:|$)/gi
+const COLUMNS = /((?:insert into|update(?! on )|delete from|select) ["`]?[\w.]+["`]?)[^:]*(?=:|$)/gi
 /** A note that some errors of the same cause have and others do not. */
 const NOTE =
   /\s*[([](?:attempt|retry|retries|retried|request|req|trace|debug|correlation|x-[a-z-]+|took|took:|after|id)[\s:=#_-][^)\]]*[)\]]/gi
@@ -27,65 +29,102 @@ export function messageOf(error: string): string {
 }
 
 /** Between the first line and the last paragraph of Prisma is an excerpt of code; programs print progress. */
-function reasonOf(message: string): string {
+function reasonOf(given: string): string {
+  const message = given.includes('\n→') ? given.replaceAll(EXCERPT, '') : given
   const [first = ''] = message.split('\n', 1)
   if (first === message) return message
-  const last = /\n\s*\n(?!.*\n\s*\n)/s.exec(message)
-  if (last !== null) return `${first} ${message.slice(last.index)}`
+  if (saysEnough(first)) return first
   const reason = REASON.exec(message.slice(first.length))
-  if (reason === null) return message
+  if (reason === null) {
+    const last = /\n\s*\n(?!.*\n\s*\n)/s.exec(message)
+    return last === null ? message : `${first} ${message.slice(last.index)}`
+  }
   return `${first.split(' ').slice(0, 4).join(' ')}: ${reason[0]}`
 }
 
-/** The fields of an error in JSON that say what happened, in this order. */
-const FIELDS = [
-  'status',
-  'code',
-  'type',
-  'error',
-  'name',
-  'reason',
-  'path',
-  'field',
-  'message',
-  'title',
-  'error_description',
-]
-
-/** Replaces JSON by the fields that say what happened, so that their order and other fields do not matter. */
+/** Replaces JSON by what it says happened, so that the order of its fields and other fields do not matter. */
 function plainJson(text: string): string {
   const from = text.search(/[[{]\s*["{]/)
-  const to = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')) + 1
-  if (from === -1 || to <= from) return text
+  if (from === -1) return text
   let value: unknown
   try {
-    value = JSON.parse(text.slice(from, to))
+    value = JSON.parse(text.slice(from, endOfJson(text, from)))
   } catch {
     return text
   }
-  return `${text.slice(0, from)}${fieldsOf(value, 0)}`
+  const said = saidBy(value, 0)
+  // Fields that say nothing are details of the text in front of them.
+  return said === '' && from < LEAST_BEFORE ? text : `${text.slice(0, from)}${said}`
 }
 
-function fieldsOf(value: unknown, depth: number): string {
-  if (depth > 4 || value === null || value === undefined) return ''
+/** Whether the first line of several has the reason, after the name of the program and its exit code. */
+function saysEnough(first: string): boolean {
+  if (/^(?:\w+: )?Command failed/.test(first)) return false
+  const [, reason = ''] = /^(?:\w+: )?[^:]*: (.*)$/.exec(first) ?? []
+  return REASON.test(reason) || (reason.match(/(?<![^\s])[a-z]{2,}(?=\s|$)/g) ?? []).length >= 3
+}
+
+const LEAST_BEFORE = 10
+
+/** The end of the JSON that begins here: its closing bracket. */
+function endOfJson(text: string, from: number): number {
+  let depth = 0
+  let isQuoted = false
+  for (let at = from; at < text.length; at += 1) {
+    const character = text[at]
+    if (isQuoted && character === '\\') at += 1
+    else if (character === '"') isQuoted = !isQuoted
+    else if (isQuoted) continue
+    else if (character === '{' || character === '[') depth += 1
+    else if (character === '}' || character === ']') depth -= 1
+    if (depth === 0) return at + 1
+  }
+  return text.length
+}
+
+const MOST_DEPTH = 4
+/** Where the value is that was refused. */
+const PLACE = ['path', 'field', 'property', 'instancepath']
+/** What happened, in words. The first one that is there counts. */
+const WORDS = [
+  'message',
+  'error_description',
+  'error_message',
+  'errormessage',
+  'msg',
+  'reason',
+  'detail',
+  'description',
+  'faultstring',
+  'error',
+  'errors',
+  'fault',
+  'title',
+  'response',
+  'body',
+  'data',
+  'cause',
+]
+/** Otherwise, a code says it. */
+const CODES = ['code', 'type', 'name', 'status']
+
+function saidBy(value: unknown, depth: number): string {
+  if (depth > MOST_DEPTH || value === null || value === undefined) return ''
   if (typeof value !== 'object') return typeof value === 'string' ? value : JSON.stringify(value)
   // The first of several errors.
-  if (Array.isArray(value)) {
-    const [first] = value as unknown[]
-    const isPath = value.every((one) => typeof one === 'string' || typeof one === 'number')
-    return isPath
-      ? value.map((one) => (typeof one === 'number' ? 'n' : one)).join('.')
-      : fieldsOf(first, depth + 1)
-  }
+  if (Array.isArray(value)) return saidBy((value as unknown[])[0], depth + 1)
   const object = value as Readonly<Record<string, unknown>>
-  const parts = FIELDS.flatMap((key) => {
-    const part = fieldsOf(object[key] ?? null, depth + 1)
-    return part === '' ? [] : [part]
-  })
-  if (parts.length > 0) return parts.join(': ')
-  return Object.values(object)
-    .map((one) => fieldsOf(one, depth + 1))
-    .filter((one) => one !== '')
-    .slice(0, 2)
-    .join(': ')
+  const fields = new Map(Object.entries(object).map(([key, one]) => [key.toLowerCase(), one]))
+  const place = PLACE.map((key) => placeText(fields.get(key))).find((text) => text !== '')
+  const said = [...WORDS, ...CODES]
+    .map((key) => saidBy(fields.get(key), depth + 1))
+    .find((text) => text !== '')
+  return [place, said].filter((part) => part !== undefined).join(': ')
+}
+
+/** `lines.n.quantity`: the index of an item does not matter. */
+function placeText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (!Array.isArray(value)) return ''
+  return value.map((part) => (/^\d+$/.test(String(part)) ? 'n' : String(part))).join('.')
 }

@@ -11,11 +11,9 @@ const CLOSING: Readonly<Record<string, string>> = {
 const IDENTIFIER = /^[#@]?[A-Za-z_$][\w$.\-[\]()]{0,79}$/
 /** Words before or after a quoted name. */
 const SCHEMA_WORD = `
-  into from update column columns relation table constraint key keys index field fields property
-  properties reading setting evaluating type exchange queue vhost scope parameter param argument
-  arg option function method module package variable header metric schema database collection
-  path role attribute selector enum template placeholder class model entity operator command
-  event topic rule validation code expected received message status name`
+  into update column columns relation table constraint key keys index field fields property properties
+  reading setting evaluating type parameter param argument arg option function method module package
+  variable header metric schema attribute selector enum class model operator command`
   .trim()
   .split(/\s+/)
   .join('|')
@@ -27,13 +25,20 @@ export function isSchemaName(line: string, from: number, to: number): boolean {
   const inside = line.slice(from + 1, to)
   if (!IDENTIFIER.test(inside) || !/[a-z]/i.test(inside)) return false
   if (looksRandom(inside)) return false
-  const before = line.slice(Math.max(0, from - 24), from)
-  const after = line.slice(to + 1, to + 20)
+  const before = line.slice(Math.max(0, from - AROUND), from)
+  const after = line.slice(to + 1, to + 1 + AROUND)
   if (line[from] === '`') return true
   // The keys of a JSON text, the values of its schema keys, and the texts of its arrays.
   if (/^\s*:/.test(after) && /[{,]\s*$/.test(before)) return true
   if (/[[,]\s*$/.test(before) && /^\s*[\],]/.test(after)) return true
-  return BEFORE.test(before) || AFTER.test(after)
+  return isSchemaWord(line, from, to + 1)
+}
+
+const AROUND = 24
+
+/** Whether a word next to this part of the line says that it names a part of a schema. */
+export function isSchemaWord(line: string, from: number, to: number): boolean {
+  return BEFORE.test(line.slice(Math.max(0, from - AROUND), from)) || AFTER.test(line.slice(to, to + AROUND))
 }
 
 function looksRandom(text: string): boolean {

@@ -15,7 +15,7 @@ import { maskPeople } from './people.ts'
 const MOST_SHAPE = 400
 
 const PLACEHOLDERS = ['n', 'id', 'text', 'email', 'url', 'path', 'host', 'date', 'name'] as const
-const PLACEHOLDER = `<(?:${PLACEHOLDERS.join('|')})>`
+export const PLACEHOLDER = `<(?:${PLACEHOLDERS.join('|')})>`
 
 /** The constant parts of a shape, between its placeholders. */
 export function constantsOf(shape: string): string[] {
@@ -41,11 +41,16 @@ const TIME =
   '(?:,? (?:at )?\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d+)?)?(?: ?(?:am|pm))?(?: ?(?:z|utc|gmt|[+-]\\d{2}:?\\d{0,2}))?(?![a-z]))?'
 const DATE = new RegExp(
   [
-    `\\b${DAY}\\d{1,2}[. -]${MONTH}[ -]\\d{4}\\b${TIME}`,
+    `\\b${DAY}\\d{1,2}[. -]{1,2}${MONTH}[ -]\\d{4}\\b${TIME}`,
     `\\b${DAY}${MONTH} \\d{1,2}(?:st|nd|rd|th)?,? \\d{4}\\b${TIME}`,
+    // A month in any language.
+    `\\b\\d{1,2}(?:st|nd|rd|th|er|\\.)? (?:de )?\\p{L}{3,12}\\.?,? (?:de )?(?:19|20)\\d\\d\\b${TIME}`,
+    `\\b\\d{1,4}[/.]\\d{1,2}[/.]\\d{4}\\b${TIME}`,
+    `\\b\\d{4}/\\d{1,2}/\\d{1,2}\\b${TIME}`,
+    '(?:令和|平成)?\\d{1,4}年\\d{1,2}月\\d{1,2}日',
     `\\b\\d{4}-\\d{2}-\\d{2}(?:[t ]\\d{2}:?\\d{2}(?::?\\d{2}(?:[.,]\\d+)?)?(?:z|[+-]\\d{2}:?\\d{0,2})?)?(?![\\w-])`,
   ].join('|'),
-  'gi',
+  'giu',
 )
 
 function maskDates(text: string): string {
@@ -111,6 +116,9 @@ function isCode(line: string, from: number, to: number): boolean {
 const EMAIL = /^[^@]+@[^@]+\.[a-z]{2,}\.?$/i
 const ROOTED = /^(?:\.{1,2}|~|[a-z](?=\\))?[/\\]+[^/\\]/i
 const NESTED = /[/\\][^/\\]+(?:[/\\]|\.\w+$)/
+/** The name of a file, without a folder. */
+const FILE =
+  /^[\p{L}\w-]+\.(?:pdf|csv|tsv|xlsx?|docx?|pptx?|png|jpe?g|gif|webp|svg|heic|tiff?|bmp|mp[34]|mov|webm|wav|ogg|zip|gz|tar|tgz|json|xml|html?|txt|md|ya?ml|log|sql|parquet|avro|eml|ics|bin|dat|tmp|bak)$/iu
 const NUMBER = /^[+-]?[$€£¥₽₹]?-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?[$€£¥₽₹%]?$/i
 const UNITS =
   /^[$€£¥₽₹]?\d+(?:[.,]\d+)*(?:ms|s|m|h|d|min|sec|us|µs|ns|kb|mb|gb|tb|kib|mib|gib|b|px|x|k|%|st|nd|rd|th)[.]?$/i
@@ -120,7 +128,7 @@ const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/
 
 function chunkShape(chunk: string): string {
   if (EMAIL.test(chunk)) return '<email>'
-  if (ROOTED.test(chunk) || NESTED.test(chunk)) return '<path>'
+  if (ROOTED.test(chunk) || NESTED.test(chunk) || FILE.test(chunk)) return '<path>'
   if (IPV4.test(chunk) || HOST.test(chunk)) return '<host>'
   if (NUMBER.test(chunk) || UNITS.test(chunk)) return '<n>'
   const masked = maskIds(chunk)

@@ -1,6 +1,5 @@
 /** Selects the jobs of a bulk action: by list filter, by error fingerprint, or by id. */
 import { invalidValue, JobmillError } from '../../job/errors.ts'
-import { FINGERPRINT, fingerprintOf } from '../../job/grouping/fingerprint.ts'
 import { checkNoUndefined, checkObject } from '../../job/options/known-keys.ts'
 import { checkId } from '../../job/names.ts'
 import type { JobState } from '../../job/state.ts'
@@ -8,6 +7,7 @@ import { type JobFilter, namesOf } from '../../store/types/job-list.ts'
 import type { JobSummary } from '../../store/types/job-record.ts'
 import type { FullStore } from '../../store/store.ts'
 import { keepFailed } from './errors.ts'
+import { checkFingerprint, hasFingerprint } from './fingerprint-filter.ts'
 import { inState, type ListedState, type ListFilter, splitFilter, storedState } from './list-filter.ts'
 
 /**
@@ -19,7 +19,8 @@ export const BULK_QUEUE = 'jobmill'
 
 export interface BulkFilter extends ListFilter {
   /**
-   * Dead, scheduled or ready jobs whose last attempt failed with this error. Take it from `mill.errors()`.
+   * Dead, scheduled or ready jobs whose last attempt failed with this error. Take it from `mill.errors()`. That
+   * of a folded group selects the jobs of all its groups.
    */
   readonly fingerprint?: string
   /**
@@ -39,10 +40,7 @@ export function checkBulkFilter(given: BulkFilter): BulkFilter {
   checkNoUndefined(given, 'filter')
   const { fingerprint, ids, ...filter } = given
   splitFilter(filter)
-  if (fingerprint !== undefined && !(typeof fingerprint === 'string' && FINGERPRINT.test(fingerprint))) {
-    const fix = 'Use a fingerprint from mill.errors()'
-    throw invalidValue('filter.fingerprint', fingerprint, 'must be a fingerprint of 16 hex digits', fix)
-  }
+  if (fingerprint !== undefined) checkFingerprint(fingerprint, 'filter.fingerprint')
   if (ids === undefined) return { ...filter, ...(fingerprint !== undefined && { fingerprint }) }
   checkAlone({ ...filter, fingerprint })
   const uniqueIds = [...new Set(checkIds(ids, 'filter.ids'))]
@@ -119,8 +117,9 @@ async function withError(
   jobs: readonly JobSummary[],
   fingerprint: string,
 ): Promise<readonly JobSummary[]> {
+  const keys = checkFingerprint(fingerprint, 'filter.fingerprint')
   return (await keepFailed(store, jobs))
-    .filter(([{ kind }, { error }]) => fingerprintOf(kind, error).fingerprint === fingerprint)
+    .filter(([{ kind }, failure]) => hasFingerprint(kind, failure, keys))
     .map(([job]) => job)
 }
 

@@ -1,18 +1,33 @@
 /** `mill.errors()`: dead and retrying jobs, grouped by error fingerprint. */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import { fingerprintOf, literalsOf } from '../../job/grouping/fingerprint.ts'
+import { foldKeys } from '../../job/grouping/fold.ts'
+import { frameIn } from '../../job/grouping/frame.ts'
+import { checkOneOf } from '../../job/numbers.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import type { JobState } from '../../job/state.ts'
 import { MAY_LAG, type ReadOptions } from '../../store/types/job-list.ts'
 import type { JobFailure, JobSummary } from '../../store/types/job-record.ts'
 import type { FullStore } from '../../store/store.ts'
+import { checkSought } from '../../store/payload-at.ts'
 import type { StoreAccess } from '../store-access.ts'
+import { checkFingerprint, type Fingerprints } from './fingerprint-filter.ts'
+import { foldErrors, type Gathered } from './fold-errors.ts'
 import { splitFilter } from './list-filter.ts'
 
 interface ErrorsQuery {
   readonly queue?: string | readonly string[]
   readonly kind?: string | readonly string[]
+  /** Only groups with an error that contains this text, whatever its case. */
+  readonly text?: string
+  /** Largest (`jobs`, the default), latest failure, or latest first failure first. */
+  readonly sort?: ErrorSort
+  /** Only groups with this fingerprint. Those of a folded group are listed one by one. */
+  readonly fingerprint?: string
 }
+
+export const ERROR_SORTS = ['jobs', 'lastAt', 'firstAt'] as const
+export type ErrorSort = (typeof ERROR_SORTS)[number]
 
 /** Jobs of one kind whose errors have the same words and codes. */
 export interface ErrorGroup {
@@ -32,11 +47,21 @@ export interface ErrorGroup {
   readonly dead: number
   /** Scheduled or ready jobs whose last attempt failed. */
   readonly failing: number
-  /** When the earliest and the latest of these failures happened. */
+  /**
+   * When the earliest and the latest of these failures happened. The first attempt of a job that failed with
+   * this error counts too, so a retry does not change `firstAt`.
+   */
   readonly firstAt: number
   readonly lastAt: number
   /** Sorted by name. */
   readonly queues: readonly string[]
+  /** The function and file of the application that threw the latest error, if its stack names one. */
+  readonly frame: string | null
+  /**
+   * How many groups this one stands for, or 0. More than 20 groups of a kind are folded into one if their
+   * errors share the class, and the start of the message or the frame.
+   */
+  readonly folded: number
   /** The most recent failure. */
   readonly example: { readonly id: string; readonly error: string }
   /** Failures over time: 24 buckets, the same for all groups. */
@@ -44,11 +69,13 @@ export interface ErrorGroup {
 }
 
 export interface ErrorReport {
-  /** Largest group first, at most 200. */
+  /** The first 200 in the order of `sort`. */
   readonly groups: readonly ErrorGroup[]
+  /** The number of groups that were found. */
+  readonly total: number
   /** The number of jobs scanned. */
   readonly looked: number
-  /** False when there are more jobs or groups than the report covers. */
+  /** False when there are more jobs than the report covers. */
   readonly complete: boolean
   /** The start of the first bucket. Null without groups. */
   readonly from: number | null
@@ -68,25 +95,17 @@ const MOST_GROUPS = 200
 const BUCKETS = 24
 const EXAMPLE_CHARS = 2_000
 
-interface Gathered {
-  readonly fingerprint: string
-  readonly kind: string
-  shape: string
-  /** Parts of a shape that all errors contain, longest first. */
-  literals: readonly string[]
-  readonly queues: Set<string>
-  /** When each job of the group failed. */
-  readonly at: number[]
-  dead: number
-  lastAt: number
-  example: { readonly id: string; readonly error: string }
-}
-
 export function errors({ opened }: StoreAccess): Errors {
   return {
-    async errors(query = {}) {
-      checkObjectKeys(query, 'query', ['queue', 'kind'])
+    async errors(given = {}) {
+      checkObjectKeys(given, 'query', ['queue', 'kind', 'text', 'sort', 'fingerprint'])
+      const { text, sort = 'jobs', fingerprint, ...query } = given
       splitFilter(query)
+      const asked: Asked = {
+        text: text === undefined ? '' : checkSought(text, 'query.text').toLowerCase(),
+        sort: checkOneOf(sort, 'query.sort', ERROR_SORTS),
+        only: fingerprint === undefined ? null : checkFingerprint(fingerprint, 'query.fingerprint'),
+      }
       const store = await opened()
       const groups = new Map<string, Gathered>()
       let looked = 0
@@ -100,7 +119,7 @@ export function errors({ opened }: StoreAccess): Errors {
           const limit = Math.min(left, BOUNDS.pageLimit)
           const page = await store.list(filter, { limit, cursor }, MAY_LAG)
           for (const [job, failure] of await keepFailed(store, page.jobs, MAY_LAG))
-            gather(groups, job, failure)
+            gather(groups, job, failure, asked)
           looked += page.jobs.length
           left -= page.jobs.length
           scanned += page.scanned
@@ -109,9 +128,21 @@ export function errors({ opened }: StoreAccess): Errors {
         if (cursor !== undefined) complete = false
       }
       await Promise.all(Object.entries(MOST_LOOKED).map(look))
-      return report([...groups.values()], looked, complete)
+      const listed = asked.only === null ? foldErrors([...groups.values()]) : [...groups.values()]
+      return report(
+        listed.filter(({ matches }) => matches),
+        asked.sort,
+        { looked, complete },
+      )
     },
   }
+}
+
+interface Asked {
+  /** In lower case. */
+  readonly text: string
+  readonly sort: ErrorSort
+  readonly only: Fingerprints | null
 }
 
 /**
@@ -134,13 +165,21 @@ export async function keepFailed(
   })
 }
 
-function gather(groups: Map<string, Gathered>, job: JobSummary, failure: JobFailure): void {
+function gather(
+  groups: Map<string, Gathered>,
+  job: JobSummary,
+  failure: JobFailure,
+  { text, only }: Pick<Asked, 'text' | 'only'>,
+): void {
   const { kind, id } = job
   const { fingerprint, shape } = fingerprintOf(kind, failure.error)
   const { at } = failure
+  const frame = frameIn(failure.logEnd)
+  const keys = foldKeys(kind, shape, frame)
+  if (only !== null && ![fingerprint, ...keys].some((key) => only.has(key))) return
   const error = failure.error ?? ''
   const example = { id, error: error.slice(0, EXAMPLE_CHARS).toWellFormed() }
-  const group = groups.get(fingerprint) ?? {
+  const group: Gathered = groups.get(fingerprint) ?? {
     fingerprint,
     kind,
     shape,
@@ -148,40 +187,66 @@ function gather(groups: Map<string, Gathered>, job: JobSummary, failure: JobFail
     queues: new Set(),
     at: [],
     dead: 0,
+    firstAt: at,
     lastAt: at,
+    frame,
     example,
+    keys: new Map(),
+    matches: false,
+    folded: 0,
   }
   groups.set(fingerprint, group)
   group.literals = group.literals.filter((part) => error.includes(part))
   group.queues.add(job.queue)
   group.at.push(at)
+  for (const key of keys) group.keys.set(key, (group.keys.get(key) ?? 0) + 1)
+  group.firstAt = Math.min(group.firstAt, firstWith(fingerprint, kind, failure))
+  group.matches ||= text === '' || error.toLowerCase().includes(text)
   if (job.state === 'dead') group.dead += 1
   if (at <= group.lastAt) return
   group.lastAt = at
   group.shape = shape
+  group.frame = frame
   group.example = example
 }
 
-function report(groups: readonly Gathered[], looked: number, complete: boolean): ErrorReport {
+/** When the job first failed with this error, as far as its history and a bounded read tell. */
+function firstWith(fingerprint: string, kind: string, { at, error, first }: JobFailure): number {
+  if (first === null) return at
+  const isSame = first.error === error || fingerprintOf(kind, first.error).fingerprint === fingerprint
+  return isSame ? first.at : at
+}
+
+const ORDER: Readonly<Record<ErrorSort, (a: Gathered, b: Gathered) => number>> = {
+  jobs: (a, b) => b.at.length - a.at.length || b.lastAt - a.lastAt,
+  lastAt: (a, b) => b.lastAt - a.lastAt || b.at.length - a.at.length,
+  firstAt: (a, b) => b.firstAt - a.firstAt || b.at.length - a.at.length,
+}
+
+function report(
+  groups: readonly Gathered[],
+  sort: ErrorSort,
+  scan: Pick<ErrorReport, 'looked' | 'complete'>,
+): ErrorReport {
+  const order = ORDER[sort]
   const most = groups
-    .toSorted(
-      (a, b) => b.at.length - a.at.length || b.lastAt - a.lastAt || (a.fingerprint < b.fingerprint ? -1 : 1),
-    )
+    .toSorted((a, b) => order(a, b) || (a.fingerprint < b.fingerprint ? -1 : 1))
     .slice(0, MOST_GROUPS)
-  const from = most.reduce<number | null>((first, { at }) => Math.min(first ?? Infinity, ...at), null)
+  const times = most.flatMap(({ at }) => at)
+  const from = times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b))
   const last = most.reduce((latest, { lastAt }) => Math.max(latest, lastAt), from ?? 0)
   const bucketMs = from === null ? 0 : Math.ceil((last - from + 1) / BUCKETS)
   return {
     groups: most.map((group) => groupView(group, from ?? 0, bucketMs)),
-    looked,
-    complete: complete && most.length === groups.length,
+    total: groups.length,
+    ...scan,
     from,
     bucketMs,
   }
 }
 
 function groupView(group: Gathered, from: number, bucketMs: number): ErrorGroup {
-  const { at, queues, dead, literals, ...rest } = group
+  const { at, queues, dead, literals, keys: _keys, matches: _matches, ...rest } = group
   const over = Array.from({ length: BUCKETS }, (_, n) => ({ at: from + n * bucketMs, jobs: 0 }))
   for (const one of at) {
     const bucket = over[Math.floor((one - from) / bucketMs)]
@@ -192,7 +257,6 @@ function groupView(group: Gathered, from: number, bucketMs: number): ErrorGroup 
     text: literals[0] ?? '',
     dead,
     failing: at.length - dead,
-    firstAt: Math.min(...at),
     queues: [...queues].toSorted(),
     over,
   }

@@ -1,12 +1,13 @@
 /** Reads jobs by id: their summary, the complete record, the result, the history and the last failure. */
 import { outcomeCode, outcomeOfCode } from '../../job/attempt/outcome.ts'
 import { stateOfCode } from '../../job/state.ts'
-import type {
-  AttemptRecord,
-  JobFailure,
-  JobRecord,
-  JobResult,
-  JobSummary,
+import {
+  type AttemptRecord,
+  type JobFailure,
+  type JobRecord,
+  type JobResult,
+  type JobSummary,
+  LOG_END,
 } from '../../store/types/job-record.ts'
 import { DEAD, DONE, tagsIn } from '../job-row.ts'
 import type { Look } from '../work.ts'
@@ -96,22 +97,35 @@ export const FAILED_OUTCOMES = [
   outcomeCode('failed-permanently'),
 ].join(', ')
 
-// Jobs by jobmill_job_id, the newest attempt of each by primary key. A read, in a snapshot of its own.
+// Jobs by jobmill_job_id, the newest attempt and the first failed one of each by primary key: at most 32
+// attempts of a job. A read, in a snapshot of its own.
 const FAILURES = `
-  SELECT j.id, a.error, a.ended_at AS at, a.outcome
+  SELECT j.id, a.error, a.ended_at AS at, a.outcome, f.error AS firstError, f.ended_at AS firstAt,
+    CASE WHEN octet_length(a.log) <= ${LOG_END.mostBytes} THEN substr(a.log, -${LOG_END.chars}) END AS logEnd
   FROM json_each(?) AS w
   CROSS JOIN jobmill_job AS j ON j.id = w.value
   CROSS JOIN jobmill_attempt AS a ON a.job_pk = j.pk
     AND a.token = (SELECT max(b.token) FROM jobmill_attempt AS b WHERE b.job_pk = j.pk)
+  LEFT JOIN jobmill_attempt AS f ON f.job_pk = j.pk
+    AND f.token = (SELECT min(b.token) FROM jobmill_attempt AS b
+                   WHERE b.job_pk = j.pk AND b.token < a.token AND b.outcome IN (${FAILED_OUTCOMES}))
   WHERE j.state = ${DEAD} OR a.outcome IN (${FAILED_OUTCOMES})`
 
-type FailureRow = Omit<JobFailure, 'outcome'> & { readonly id: string; readonly outcome: number }
+type FailureRow = Pick<JobFailure, 'error' | 'at' | 'logEnd'> & {
+  readonly id: string
+  readonly outcome: number
+  readonly firstError: string | null
+  readonly firstAt: number | null
+}
 
 /** How the last attempts of failed jobs ended. */
 export function failures({ sql }: Look, ids: readonly string[]): (JobFailure | null)[] {
   const rows = sql(FAILURES).all(JSON.stringify([...new Set(ids)])) as FailureRow[]
-  const found = new Map(
-    rows.map(({ id, outcome, ...row }) => [id, { ...row, outcome: outcomeOfCode(outcome) }]),
-  )
+  const found = new Map(rows.map((row) => [row.id, failureOf(row)]))
   return ids.map((id) => found.get(id) ?? null)
+}
+
+function failureOf({ error, at, outcome, logEnd, firstError, firstAt }: FailureRow): JobFailure {
+  const first = firstAt === null ? null : { at: firstAt, error: firstError }
+  return { error, at, outcome: outcomeOfCode(outcome), logEnd, first }
 }

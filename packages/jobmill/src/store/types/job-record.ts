@@ -62,7 +62,17 @@ export interface AttemptRecord {
 export interface JobFailure extends Pick<AttemptRecord, 'error' | 'outcome'> {
   /** When the attempt ended. */
   readonly at: number
+  /** The last 400 characters of its log. Null without a log, and if the log has more than 16,384 bytes. */
+  readonly logEnd: string | null
+  /**
+   * The oldest attempt in the history that failed, timed out or failed permanently. Null unless it is older
+   * than the last attempt.
+   */
+  readonly first: { readonly at: number; readonly error: string | null } | null
 }
+
+/** How much of a log `JobFailure` has. */
+export const LOG_END = { chars: 400, mostBytes: 16_384 } as const
 
 /** What a caller that awaits a job needs to know. */
 export type JobResult = Pick<JobRecord, 'id' | 'state' | 'result' | 'error'>

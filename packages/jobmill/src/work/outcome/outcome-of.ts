@@ -2,6 +2,7 @@
 import { decide, type Decision, done, type Ended } from '../../job/attempt/decide.ts'
 import { JobmillError } from '../../job/errors.ts'
 import type { NewJob } from '../../job/new-job.ts'
+import { ownFrame } from '../../job/grouping/frame.ts'
 import { onDeadJob } from '../../job/attempt/on-dead.ts'
 import type { QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -30,7 +31,10 @@ export function decisionFor(ended: Ended, attempt: Attempt, handler: Handler, to
 function logStack(ended: Ended, { log }: Attempt, at: number): void {
   // Dead is thrown on purpose, so its reason is enough.
   const stack = ended.how === 'failed-permanently' ? undefined : stackOf(ended)
-  if (stack !== undefined) log.add({ at, level: 'error', message: 'the handler failed', fields: { stack } })
+  if (stack === undefined) return
+  const frame = ownFrame(stack)
+  const fields = frame === null ? { stack } : { stack, frame }
+  log.add({ at, level: 'error', message: 'the handler failed', fields })
 }
 
 /** Another release may accept this payload, so the error names the version that did not. */

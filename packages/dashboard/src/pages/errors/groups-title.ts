@@ -1,0 +1,33 @@
+/** What the Errors page says about the number of groups and of scanned jobs. */
+import type { Errors } from '../../api/types.ts'
+import { number, plural } from '../../kit/text/format.ts'
+
+export interface ErrorSearch {
+  readonly queue: string
+  readonly kind: string
+  readonly text: string
+  readonly sort: string
+}
+
+const ORDERS: Readonly<Record<string, string>> = {
+  jobs: 'largest',
+  lastAt: 'latest',
+  firstAt: 'newest',
+}
+
+/** `12 error groups, 340 jobs`, or `The 200 largest of 312 error groups, 550 jobs`. */
+export function groupsTitle({ groups, total }: Pick<Errors, 'groups' | 'total'>, sort: string): string {
+  const jobs = plural(
+    groups.reduce((sum, { dead, failing }) => sum + dead + failing, 0),
+    'job',
+  )
+  if (total === groups.length) return `${plural(total, 'error group')}, ${jobs}`
+  return `The ${groups.length} ${ORDERS[sort] ?? 'first'} of ${number(total)} error groups, ${jobs}`
+}
+
+/** How to see more, if there is a choice left. */
+export function scanNote({ queue, kind }: Pick<ErrorSearch, 'queue' | 'kind'>): string {
+  if (queue !== '' && kind !== '') return ''
+  const left = queue === '' && kind === '' ? 'a queue or a kind' : queue === '' ? 'a queue' : 'a kind'
+  return ` Choose ${left} to narrow it down.`
+}
