@@ -216,11 +216,14 @@ describe.each(subjects)('errors on $name', ({ name, mill: create }) => {
     // By the start of the message, wherever it was thrown.
     await enqueue(
       'none',
-      words.map((word) => `could not deliver the newsletter to ${word}: ${word}`),
+      words.map((word) => `could not deliver the newsletter of today to ${word}: ${word}`),
     )
     await mill.drain()
     const [byStart] = (await mill.errors({ kind: 'named' })).groups
-    expect(byStart).toMatchObject({ folded: 25, shape: 'Dead: could not deliver the newsletter to …' })
+    expect(byStart).toMatchObject({
+      folded: 25,
+      shape: 'Dead: could not deliver the newsletter of today to …',
+    })
     expect(await mill.bulk.preview('retry', { fingerprint: byStart?.fingerprint ?? '' })).toMatchObject({
       jobs: 25,
     })
