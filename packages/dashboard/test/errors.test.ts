@@ -1,6 +1,15 @@
 /** The Errors page: groups and their actions. */
 import { expect } from 'vitest'
+import type { Locator } from 'playwright-core'
 import { mission } from './support/mission.ts'
+
+const JOBS = 550
+const NAMES = 'limo tavi sona rudi pelo kimu nalo doti vesu golu mira polo tuni ravo seki lopa'.split(' ')
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
+
+/** `req_` with letters and digits, as Stripe makes them. */
+const requestId = (n: number): string =>
+  `req_${n}${LETTERS[n % 26] ?? ''}${LETTERS[(n * 7) % 26] ?? ''}u${n * 31}cb9${n % 7}x`
 
 mission('errors', (at, test) => {
   test('groups dead and retrying jobs, opens to an example, and retries the dead jobs', async () => {
@@ -44,6 +53,61 @@ mission('errors', (at, test) => {
     const bulk = page.url().split('/').at(-1) ?? ''
     await expect.poll(async () => (await at.mill.get(bulk))?.result).toMatchObject({ changed: 3 })
     for (const id of ids) await expect.poll(async () => (await at.mill.history(id)).length).toBe(2)
+  })
+
+  test('550 failures with request ids are one group, retried with two clicks and a confirmation', async () => {
+    await at.mill.enqueueMany(
+      'payments.charge',
+      Array.from({ length: JOBS }, (_, n) => ({ payload: { request: requestId(n) }, queue: 'mail' })),
+    )
+    await expect
+      .poll(async () => (await at.mill.count({ kind: 'payments.charge', state: 'dead' })).jobs)
+      .toBe(JOBS)
+    const page = await at.open('/errors?kind=payments.charge')
+    let clicks = 0
+    const click = async (locator: Locator): Promise<void> => {
+      clicks += 1
+      await locator.click()
+    }
+    await page.getByRole('heading', { name: `1 error group, ${JOBS} jobs` }).waitFor()
+    await click(page.getByRole('button', { name: /TLS handshake/ }))
+    await click(page.getByRole('button', { name: `Retry ${JOBS} jobs` }))
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(`${JOBS} dead payments.charge jobs will be ready again`).waitFor()
+    await click(dialog.getByRole('button', { name: `Retry ${JOBS} jobs` }))
+    await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
+    expect(clicks).toBe(3)
+    const bulk = page.url().split('/').at(-1) ?? ''
+    await expect.poll(async () => (await at.mill.get(bulk))?.result).toMatchObject({ changed: JOBS })
+  })
+
+  test('errors with free text fold into one row, which opens in place, can be searched and retried', async () => {
+    const texts = NAMES.flatMap((one) => NAMES.map((two) => `${one} ${two} rang ${two}${one}`)).slice(0, 230)
+    await at.mill.enqueueMany(
+      'greet',
+      texts.map((text) => ({ payload: { text }, queue: 'mail' })),
+    )
+    await expect.poll(async () => (await at.mill.count({ kind: 'greet', state: 'dead' })).jobs).toBe(230)
+    const page = await at.open('/errors?queue=mail&kind=greet&sort=lastAt')
+    await page.getByRole('heading', { name: '1 error group, 230 jobs' }).waitFor()
+    const rows = page
+      .getByRole('list', { name: 'Error groups' })
+      .getByRole('button', { name: /similar errors/ })
+    expect(await rows.innerText()).toMatch(/\d+ similar errors · greet in mail · run \(.*jobs\.ts\)/)
+    await rows.click()
+    const inside = page.getByRole('list', { name: 'Similar errors' }).getByRole('listitem')
+    await page.getByText(/^The 200 latest of \d+ error groups/).waitFor()
+    expect(await inside.count()).toBe(200)
+    await page.getByLabel('Search errors').fill('LIMO TAVI')
+    await page.getByText(/^1 error group, 1 job$/).waitFor()
+    await inside.getByRole('button').first().click()
+    await page.getByRole('button', { name: 'Retry 1 job' }).waitFor()
+    await page.getByLabel('Search errors').fill('')
+    await page.getByRole('button', { name: 'Retry 230 jobs' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry 230 jobs' }).click()
+    await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
+    const bulk = page.url().split('/').at(-1) ?? ''
+    await expect.poll(async () => (await at.mill.get(bulk))?.result).toMatchObject({ changed: 230 })
   })
 
   test.nightly('is readable for viewers, and has an empty state for a kind without errors', async () => {

@@ -30,6 +30,29 @@ const fails = defineJob({
   },
 })
 
+class StripeConnectionError extends Error {
+  override readonly name = 'StripeConnectionError'
+}
+
+/** Fails permanently, with the id of a request in the message. */
+const charges = defineJob({
+  kind: 'payments.charge',
+  maxAttempts: 1,
+  run({ payload }: JobContext<{ request: string }>) {
+    const reason = 'TLS handshake with api.stripe.com failed: unable to get local issuer certificate'
+    throw new StripeConnectionError(`${reason} (request ${payload.request})`)
+  },
+})
+
+/** Fails permanently, with free text in the message. */
+const greets = defineJob({
+  kind: 'greet',
+  maxAttempts: 1,
+  run({ payload }: JobContext<{ text: string }>) {
+    throw new Error(payload.text)
+  },
+})
+
 /** Runs until it is cancelled. */
 const holds = defineJob({
   kind: 'holds',
@@ -54,4 +77,4 @@ const mail = defineJob({
   run: () => ({ sent: true }),
 })
 
-export const jobs = [echo, dies, fails, holds, mail]
+export const jobs = [echo, dies, fails, charges, greets, holds, mail]
