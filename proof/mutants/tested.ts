@@ -3,6 +3,7 @@ import { ACCESS } from './access.ts'
 import { CONNECTIONS } from './connections.ts'
 import { ANSWERS } from './answers.ts'
 import { AUDIT } from './audit.ts'
+import { ERROR_GROUPS } from './errors.ts'
 import { FILES } from './files.ts'
 import type { TestedMutant } from './mutant.ts'
 import { BATCHES } from './batches.ts'
@@ -21,6 +22,7 @@ export const TESTED: readonly TestedMutant[] = [
   ...CONNECTIONS,
   ...ANSWERS,
   ...AUDIT,
+  ...ERROR_GROUPS,
   ...FILES,
   ...BATCHES,
   ...OUTCOMES,

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { Dead, defineJob, type JobContext, type JobView, type Mill } from '../../src/index.ts'
+import type { ErrorReport } from '../../src/runtime/operate/errors.ts'
 import type { JobPage } from '../../src/store.ts'
 import { call, file, places, run } from './run.ts'
 
@@ -32,6 +33,30 @@ const UNKNOWN = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'
 
 describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) => {
   const test = inTurns(name, places)
+  test('errors lists the groups that Mission Control shows, and jobs retry takes a fingerprint', async () => {
+    const place = create()
+    const mill = place.mill([job])
+    await worked(mill, many(2, 'dead'))
+    const { groups } = await place.json<ErrorReport>(['errors', '--text', 'AND MORE', '--sort', 'last-seen'])
+    expect(groups).toMatchObject([{ kind: 'a', dead: 2, folded: 0, frame: null }])
+    const fingerprint = groups[0]?.fingerprint ?? ''
+    const { out } = await place.run(['errors', '--queue', 'default'])
+    expect(out).toMatch(
+      /^dead +retrying +first seen +last seen +kind +fingerprint +error\n +2 +0 .* a +[0-9a-f]{16} +Dead: no/,
+    )
+    expect((await place.run(['errors', '--kind', 'b'])).out).toBe('no errors\n')
+    const dry = await place.run(['jobs', 'retry', '--fingerprint', fingerprint, '--dry-run'])
+    expect(dry.out).toBe('2 jobs to retry: 2 dead\n')
+    const wrong = await place.run(['jobs', 'retry', '--fingerprint', 'x', '--dry-run'])
+    expect([wrong.code, wrong.err]).toEqual([
+      2,
+      expect.stringContaining('--fingerprint: must be a fingerprint'),
+    ])
+    expect((await place.run(['errors', '--sort', 'kind'])).err).toContain(
+      'Use one of: jobs, last-seen, first-seen',
+    )
+  })
+
   test('list pages through all jobs', async () => {
     const { json, mill } = create()
     await mill().enqueueMany('b', many(600, 'later', { ...LATER, queue: 'mail' }))

@@ -46,6 +46,18 @@ describe('the shape of an error', () => {
     ['connect ECONNREFUSED 127.0.0.1:5432', 'connect ECONNREFUSED <host>'],
     ['ids 1, 2, 3', 'ids <n>'],
     ['token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0', 'token <id>'],
+    ['no nanoid V1StGXR8_Z5jdHi6B-myT', 'no nanoid <id>'],
+    ['no KSUID 0ujtsYcgvSTl8PAuAdqWYSMnLOv', 'no KSUID <id>'],
+    ['no Slack user U0G9QF9C6 of T024BE7LD', 'no Slack user <id> of <id>'],
+    ['bad ghp_16C7e42F292c6912E7710c838347Ae178B4a', 'bad <id>'],
+    ['not authorized on arn:aws:s3:::exports/2026/03/a.csv', 'not authorized on <url>'],
+    ['AWS request 4X1Q0ZB9C3D4E5F6 failed', 'AWS request <id> failed'],
+    ['connect to [2001:db8::1f]:8080 or fd00:10:96::e03', 'connect to [<host>]:<n> or <host>'],
+    ['waited 1m30s, at 09:30:00', 'waited <n>, at <n>:<n>:<n>'],
+    ['closed since 3 марта 2026 and 28. Februar 2026', 'closed since <date> and <date>'],
+    ['on 2026/03/01 18:00 and 令和8年2月28日', 'on <date> and <date>'],
+    ['cannot read report_2026.csv', 'cannot read <path>'],
+    ['400 {"error":{"code":"x","message":"too long"},"status":400} (attempt 2)', '<n> too long'],
     ['', ''],
     ['word '.repeat(120), `${'word '.repeat(80).slice(0, 399)}…`],
   ])('%j', (error, shape) => expect(shapeOf(error)).toBe(shape))
@@ -135,6 +147,36 @@ describe('the shape of an error', () => {
     )
   })
 
+  test.each([
+    ['Error: Order 7 was already shipped on 2026-02-27 with DHL', 'Error: Order 8 was already shipped'],
+    ['StripeError: TLS failed (request req_76aueacb95)', 'StripeError: TLS failed (request req_b1kq0c9wz2)'],
+    ['Error: Invoice 7: customer Ana Lima is blocked', 'Error: Invoice 8: customer Bo Chen is blocked'],
+    ['Error: no quota left for tenant acme', 'Error: no quota left for tenant globex'],
+    ['Error: SMTP failed: 550-5.1.1 unknown', 'SmtpError: rejected: 550 5.1.1 <a@b.example>: no user'],
+    ['FetchError: connect ECONNREFUSED 10.0.0.7:25', 'Error: down: connect ECONNREFUSED 10.0.0.8:25'],
+    ['Error: curl: (28) Timeout was reached', 'Error: exit 28\n\ncurl: (28) Connection timed out'],
+    [
+      'Error: Unexpected token < in JSON at position 0',
+      `Error: Unexpected token '<', "<a" is not valid JSON`,
+    ],
+    ['Error: disk: No space left on device', 'Error: ENOSPC: no space left on device, write'],
+  ])('%j and %j are one group', (one, other) => {
+    expect(fingerprintOf('a', one).fingerprint).toBe(fingerprintOf('a', other).fingerprint)
+  })
+
+  test.each([
+    ['Error: Order 7 was already shipped', 'Error: Order 7 was cancelled by the customer'],
+    ['AxiosError: Request failed with status code 429', 'AxiosError: Request failed with status code 500'],
+    ['Error: missing required field amount', 'Error: missing required field currency'],
+    ['error: violates constraint "a_key"', 'error: violates constraint "b_key"'],
+    ['Error: INVALID_GRANT: expired', 'Error: INVALID_SCOPE: expired'],
+    ['Error: connect ECONNREFUSED 10.0.0.7:25', 'Error: connect ETIMEDOUT 10.0.0.7:25'],
+    ['Error: 550 5.1.1 no user', 'Error: 552 5.2.2 no user'],
+    ["Error: reading 'a' of undefined (reading 'a')", "Error: reading 'b' of undefined (reading 'b')"],
+  ])('%j and %j are two groups', (one, other) => {
+    expect(fingerprintOf('a', one).fingerprint).not.toBe(fingerprintOf('a', other).fingerprint)
+  })
+
   test('differs for another kind and for other words', () => {
     const { fingerprint } = fingerprintOf('a', 'no 1')
     expect(fingerprintOf('a', 'no 2').fingerprint).toBe(fingerprint)
@@ -159,10 +201,30 @@ describe('the shape of an error', () => {
       'a-a+',
       '<n>,',
       "a'",
+      '(a ',
+      '[a=',
+      'a (',
+      'a:',
+      '::1',
+      '{"a":[',
+      '"\\\\',
+      ', a',
+      'got a ',
+      'E',
+      'connectEPIPE ',
+      '1 a 2',
+      'a/b must ',
+      'Aa Bb ',
+      '\n→1 ',
+      'command failed\n',
+      'update a ',
     ]
     for (const piece of pieces) {
       const long = piece.repeat(Math.ceil(1_000_000 / piece.length))
-      for (let n = 0; n < 20; n += 1) expect(shapeOf(long).length).toBeLessThanOrEqual(400)
+      for (let n = 0; n < 4; n += 1) {
+        expect(shapeOf(long).length).toBeLessThanOrEqual(400)
+        expect(fingerprintOf('a', long).fingerprint).toMatch(FINGERPRINT)
+      }
     }
   })
 })

@@ -1,5 +1,6 @@
 /** `jobmill jobs retry`, `cancel`, `run-now` and `delete`: change jobs by id or by filter. */
-import type { BulkAct } from '../../runtime/operate/bulk.ts'
+import { omitUndefined } from '../../job/options/omit-undefined.ts'
+import type { BulkAct, BulkFilter } from '../../runtime/operate/bulk.ts'
 import type { Command, ParsedArguments, Option } from '../program/command.ts'
 import { YES } from '../output/confirm.ts'
 import type { Answer } from '../output/print.ts'
@@ -26,12 +27,16 @@ function command({ act, says, options = {}, examples }: Act): Command {
     says,
     options: {
       ...FILTERS,
+      fingerprint: {
+        takes: 'FINGERPRINT',
+        says: 'jobs whose last attempt failed with this error: see errors',
+      },
       all: { says: 'every job that the command applies to' },
       ...options,
       'dry-run': { says: 'only count the matching jobs' },
       yes: YES,
     },
-    fields: JOB_FIELDS,
+    fields: { ...JOB_FIELDS, 'filter.fingerprint': '--fingerprint' },
     examples,
     async run(parsed, terminal) {
       checkWhich(parsed, act)
@@ -39,15 +44,19 @@ function command({ act, says, options = {}, examples }: Act): Command {
       return answerWith(parsed, terminal, (mill): Promise<Answer | number> =>
         parsed.words.length > 0
           ? actOnIds(mill, { act, ids: parsed.words, reason }, terminal)
-          : actOnMany(mill, { act, filter: filterOf(parsed), reason }, parsed, terminal),
+          : actOnMany(mill, { act, filter: bulkFilterOf(parsed), reason }, parsed, terminal),
       )
     },
   }
 }
 
+function bulkFilterOf(parsed: ParsedArguments): BulkFilter {
+  return omitUndefined({ ...filterOf(parsed), fingerprint: parsed.text('fingerprint') })
+}
+
 /** Requires ids or filters, so that a forgotten filter never selects every job. */
 function checkWhich(parsed: ParsedArguments, act: BulkAct): void {
-  const filters = Object.keys(FILTERS).filter((name) => parsed.texts(name).length > 0)
+  const filters = [...Object.keys(FILTERS), 'fingerprint'].filter((name) => parsed.texts(name).length > 0)
   if (parsed.has('all')) filters.push('all')
   const named = parsed.words.length > 0
   if (named && (filters.length > 0 || parsed.has('dry-run'))) {
@@ -69,6 +78,7 @@ export const jobActs: readonly Command[] = [
       `jobmill jobs retry ${ID}`,
       'jobmill jobs retry --state dead --queue mail --from 2h --dry-run',
       'jobmill jobs retry --state dead --queue mail --from 2h --yes',
+      'jobmill jobs retry --fingerprint 3f9a1c07b2d4e586 --yes',
     ],
   }),
   command({

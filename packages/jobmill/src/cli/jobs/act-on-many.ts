@@ -2,9 +2,8 @@
  * Applies an action to every job that matches a filter: counts them, asks for confirmation, then runs
  * until done or interrupted.
  */
-import type { BulkAct, BulkPreview, BulkReport } from '../../runtime/operate/bulk.ts'
+import type { BulkAct, BulkFilter, BulkPreview, BulkReport } from '../../runtime/operate/bulk.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import type { ListFilter } from '../../runtime/operate/list-filter.ts'
 import { EXIT, type ParsedArguments } from '../program/command.ts'
 import { confirm } from '../output/confirm.ts'
 import { interruptible } from '../program/interrupt.ts'
@@ -16,7 +15,7 @@ import { countText, number } from '../output/wording.ts'
 
 export interface ManyJobs {
   readonly act: BulkAct
-  readonly filter: ListFilter
+  readonly filter: BulkFilter
   /** Used by cancel only. */
   readonly reason: string | undefined
 }

@@ -4,6 +4,8 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
 const HEX = /(?<![a-z0-9])(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{8,}(?![a-z0-9])/gi
 /** Longer than a word and with a digit: a token, or something encoded. */
 const LONG = /^(?=.*\d)[\w+/.~=-]{32,}$/
+/** A nanoid: 21 letters, digits, `_` and `-`. */
+const NANOID = /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[\w-]{21}$/
 /** `INV-2026-00012`, `ROT-1`, `SKU-88213-BLK`, `A-21044`. */
 const CODED = /^#?[A-Z]{1,6}(?:-[A-Z\d]+)*-?\d+(?:-[A-Z\d]+)*$/
 const PART = /[^_.\-~/<>]+/g
@@ -11,7 +13,7 @@ const PART = /[^_.\-~/<>]+/g
 /** `req_76aueacb95` becomes `req_<id>`, and `web-7f9c6d8b5-x2x9q` becomes `web-<id>-<id>`. */
 export function maskIds(chunk: string): string {
   const plain = chunk.replaceAll(UUID, '<id>')
-  if (LONG.test(plain) || CODED.test(plain)) return '<id>'
+  if (LONG.test(plain) || NANOID.test(plain) || CODED.test(plain)) return '<id>'
   return plain.replaceAll(HEX, '<id>').replaceAll(PART, (part) => (isId(part) ? '<id>' : part))
 }
 

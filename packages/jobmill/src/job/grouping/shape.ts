@@ -53,8 +53,12 @@ const DATE = new RegExp(
   'giu',
 )
 
+/** `fd00:10:96::e03`, `2001:db8::1`, and addresses without a gap. Times have no `::` and fewer colons. */
+const IPV6 =
+  /(?<![\w:.])(?:(?:[0-9a-f]{1,4}:){1,6}(?::[0-9a-f]{1,4}){1,6}|::[0-9a-f]{1,4}|(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4})(?![\w:])/g
+
 function maskDates(text: string): string {
-  return text.replaceAll(DATE, '<date>')
+  return text.replaceAll(DATE, '<date>').replaceAll(IPV6, '<host>')
 }
 
 /**
@@ -122,6 +126,8 @@ const FILE =
 const NUMBER = /^[+-]?[$€£¥₽₹]?-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?[$€£¥₽₹%]?$/i
 const UNITS =
   /^[$€£¥₽₹]?\d+(?:[.,]\d+)*(?:ms|s|m|h|d|min|sec|us|µs|ns|kb|mb|gb|tb|kib|mib|gib|b|px|x|k|%|st|nd|rd|th)[.]?$/i
+/** `1m30s`, `2h15m`. */
+const SPAN = /^(?:\d{1,9}(?:ms|h|m|s|d)){2,5}$/
 const HOST =
   /^(?:\*\.)?(?:[\w-]+\.)+(?:com|net|org|io|dev|app|co|ai|cloud|test|example|invalid|local|localhost|internal|lan|svc|cluster|eu|de|uk|fr|us|ru|jp|in|nl|ch|at|se|info|biz|me)\.?$/i
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/
@@ -130,7 +136,7 @@ function chunkShape(chunk: string): string {
   if (EMAIL.test(chunk)) return '<email>'
   if (ROOTED.test(chunk) || NESTED.test(chunk) || FILE.test(chunk)) return '<path>'
   if (IPV4.test(chunk) || HOST.test(chunk)) return '<host>'
-  if (NUMBER.test(chunk) || UNITS.test(chunk)) return '<n>'
+  if (NUMBER.test(chunk) || UNITS.test(chunk) || SPAN.test(chunk)) return '<n>'
   const masked = maskIds(chunk)
   return masked === '<id>' || isRandom(chunk) ? '<id>' : withoutNumbers(masked)
 }
