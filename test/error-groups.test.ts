@@ -1,4 +1,4 @@
-/** How well errors are grouped, on the corpus and on the hold-out. `npm run check -- errors` prints the scores. */
+/** How well errors are grouped. `npm run check -- errors` prints the scores. */
 import { expect, test } from 'vitest'
 import { isGood, scoreParts } from './error-groups/parts.ts'
 import { samplesOf, scoreOf } from './error-groups/score.ts'

@@ -1,6 +1,6 @@
 /**
- * Scores the grouping rules on two parts: the corpus with its variations, which the rules were written for, and
- * the hold-out, whose messages and mistakes stay unknown to whoever writes rules.
+ * Scores the grouping rules on two parts: the corpus with its variations, which the rules were written for,
+ * and the hold-out. Authors of rules must not read the messages or the mistakes of the hold-out.
  */
 import { readFileSync } from 'node:fs'
 import { fingerprintOf } from '../../packages/jobmill/src/job/grouping/fingerprint.ts'

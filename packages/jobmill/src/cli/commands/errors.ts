@@ -1,4 +1,4 @@
-/** `jobmill errors`: lists dead and retrying jobs, grouped by error, as the Errors page of Mission Control does. */
+/** `jobmill errors`: lists dead and retrying jobs, grouped by error, as Mission Control does. */
 import { checkOneOf } from '../../job/numbers.ts'
 import { omitUndefined } from '../../job/options/omit-undefined.ts'
 import { systemPlatform } from '../../platform/platform.ts'

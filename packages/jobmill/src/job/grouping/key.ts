@@ -1,6 +1,6 @@
 /**
- * What errors with the same cause have in common: a code that names the cause, or else the words that say what
- * happened.
+ * What errors with the same cause have in common: a code that names the cause, or else the words that say
+ * what happened.
  */
 import { causeCode } from './codes.ts'
 import { messageOf } from './message.ts'

@@ -19,8 +19,8 @@ export const BULK_QUEUE = 'jobmill'
 
 export interface BulkFilter extends ListFilter {
   /**
-   * Dead, scheduled or ready jobs whose last attempt failed with this error. Take it from `mill.errors()`. That
-   * of a folded group selects the jobs of all its groups.
+   * Dead, scheduled or ready jobs whose last attempt failed with this error. Take it from `mill.errors()`.
+   * That of a folded group selects the jobs of all its groups.
    */
   readonly fingerprint?: string
   /**

@@ -9,9 +9,9 @@ const FAILED = ['failed', 'timed-out', 'failed-permanently'] as const
 export const FAILED_OUTCOMES = FAILED.map((outcome) => outcomeCode(outcome)).join(', ')
 
 /**
- * Reads the newest attempt of each job by the primary key, backward, and the first failed one forward: at most
- * 32 attempts of a job. The size of a log is known without reading it. Attempts are deleted with their job, so
- * no other table is needed. Takes no locks.
+ * Reads the newest attempt of each job by the primary key, backward, and the first failed one forward: at
+ * most 32 attempts of a job. The size of a log is known without reading it. Attempts are deleted with their
+ * job, so no other table is needed. Takes no locks.
  */
 const FAILURES = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}
