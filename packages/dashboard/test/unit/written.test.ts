@@ -6,6 +6,7 @@ import type { Schedule } from '../../src/api/types.ts'
 import { durationOf, fieldText, instantOf, nameOf, tagsOf, wholeOf } from '../../src/kit/forms/parse-input.ts'
 import { numberCopies } from '../../src/pages/enqueue/counted.ts'
 import { draftLike, requestOf as job } from '../../src/pages/enqueue/enqueue-draft.ts'
+import { groupsTitle, isSameGroup, scanNote } from '../../src/pages/errors/group-texts.ts'
 import { jobsAddress } from '../../src/pages/errors/jobs-address.ts'
 import { shapeParts } from '../../src/pages/errors/shape-parts.ts'
 import {
@@ -147,4 +148,22 @@ test('shows the shape of an error, and links to its jobs', () => {
     '/jobs?kind=a%2Fb&state=dead&errorText=said+5',
   )
   expect(jobsAddress({ kind: 'k', text: '' })).toBe('/jobs?kind=k')
+})
+
+test('the errors page says how many groups there are, and how to see more', () => {
+  const group = { dead: 2, failing: 1 }
+  const listed = { groups: [group, group] as never, total: 2 }
+  expect(groupsTitle(listed, 'jobs')).toBe('2 error groups, 6 jobs')
+  expect(groupsTitle({ ...listed, total: 312 }, 'jobs')).toBe('The 2 largest of 312 error groups, 6 jobs')
+  expect(groupsTitle({ ...listed, total: 312 }, 'firstAt')).toBe('The 2 newest of 312 error groups, 6 jobs')
+  expect(scanNote({ queue: '', kind: '' })).toBe(' Choose a queue or a kind to narrow it down.')
+  expect(scanNote({ queue: 'mail', kind: '' })).toBe(' Choose a kind to narrow it down.')
+  expect(scanNote({ queue: 'mail', kind: 'a' })).toBe('')
+})
+
+test('a folded error group stays open when it gets another key', () => {
+  expect(isSameGroup({ fingerprint: 'a,b' }, 'b')).toBe(true)
+  expect(isSameGroup({ fingerprint: 'a' }, 'a,b')).toBe(true)
+  expect(isSameGroup({ fingerprint: 'a' }, 'b')).toBe(false)
+  expect(isSameGroup({ fingerprint: 'a' }, null)).toBe(false)
 })

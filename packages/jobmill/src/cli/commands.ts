@@ -5,8 +5,8 @@ import { type Command, COMMON, type ProgramInfo } from './program/command.ts'
 import type { Program } from './program/program.ts'
 import { check } from './commands/check.ts'
 import { db } from './commands/db.ts'
-import { errors } from './commands/errors.ts'
 import { enqueue } from './commands/enqueue.ts'
+import { errors } from './commands/errors.ts'
 import { jobActs } from './commands/jobs-act.ts'
 import { jobsList, jobsShow } from './commands/jobs-read.ts'
 import { limits } from './commands/limits.ts'
@@ -26,11 +26,11 @@ export const COMMANDS: readonly Command[] = [
   jobsList,
   jobsShow,
   ...jobActs,
-  errors,
   ...queues,
   ...schedules,
   ...limits,
   ...overrides,
+  errors,
   ...workers,
   top,
   check,

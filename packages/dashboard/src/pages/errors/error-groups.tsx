@@ -6,7 +6,7 @@ import { plural } from '../../kit/text/format.ts'
 import { COLUMNS } from './columns.ts'
 import { ErrorGroupRow } from './error-group-row.tsx'
 import { FoldedGroups } from './folded-groups.tsx'
-import { type ErrorSearch, groupsTitle, scanNote } from './groups-title.ts'
+import { type ErrorSearch, groupsTitle, isSameGroup, scanNote } from './group-texts.ts'
 
 interface Props {
   readonly errors: Errors
@@ -22,7 +22,7 @@ export function ErrorGroups({ errors, search, opened, open }: Props) {
     <Card flush title={groupsTitle(errors, search.sort)}>
       {!complete && (
         <p className="border-t border-line bg-warn-soft px-4 py-2">
-          Based on {plural(looked, 'job')}; totals may be higher.{scanNote(search)}
+          Based on the latest {plural(looked, 'job')}; totals may be higher.{scanNote(search)}
         </p>
       )}
       <div
@@ -42,8 +42,8 @@ export function ErrorGroups({ errors, search, opened, open }: Props) {
             key={group.fingerprint}
             group={group}
             bucketMs={errors.bucketMs}
-            isOpen={group.fingerprint === opened}
-            turn={() => open(group.fingerprint === opened ? null : group.fingerprint)}
+            isOpen={isSameGroup(group, opened)}
+            turn={() => open(isSameGroup(group, opened) ? null : group.fingerprint)}
           >
             {group.folded > 0 && <FoldedGroups of={group} search={search} />}
           </ErrorGroupRow>

@@ -4,7 +4,7 @@ import { useErrors } from '../../api/reads.ts'
 import type { ErrorGroup } from '../../api/types.ts'
 import { DataView } from '../../kit/data-view.tsx'
 import { ErrorGroupRow } from './error-group-row.tsx'
-import { type ErrorSearch, groupsTitle } from './groups-title.ts'
+import { type ErrorSearch, groupsTitle } from './group-texts.ts'
 
 interface Props {
   readonly of: Pick<ErrorGroup, 'fingerprint' | 'kind'>

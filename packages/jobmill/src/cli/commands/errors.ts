@@ -1,12 +1,11 @@
-/** `jobmill errors`: lists dead and retrying jobs, grouped by error, as Mission Control does. */
+/** `jobmill errors`: dead and retrying jobs, grouped by error, as Mission Control shows them. */
 import { checkOneOf } from '../../job/numbers.ts'
 import { omitUndefined } from '../../job/options/omit-undefined.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import type { ErrorGroup, ErrorReport, ErrorSort } from '../../runtime/operate/errors.ts'
+import type { Command, ParsedArguments } from '../program/command.ts'
 import { type Columns, tableOf } from '../output/table.ts'
 import { fromNow, number } from '../output/wording.ts'
-import type { Command } from '../program/command.ts'
-import { fieldsOf } from '../program/own-words.ts'
 import { answerWith } from '../with-mill.ts'
 
 const SORTS = { jobs: 'jobs', 'last-seen': 'lastAt', 'first-seen': 'firstAt' } as const satisfies Readonly<
@@ -14,54 +13,63 @@ const SORTS = { jobs: 'jobs', 'last-seen': 'lastAt', 'first-seen': 'firstAt' } a
 >
 const SORT_NAMES = Object.keys(SORTS) as (keyof typeof SORTS)[]
 
-const OPTIONS = {
-  queue: { takes: 'NAME', says: 'only jobs of this queue' },
-  kind: { takes: 'NAME', says: 'only jobs of this kind' },
-  text: { takes: 'TEXT', says: 'only groups with an error that contains this text, in any case' },
-  sort: {
-    takes: SORT_NAMES.join('|'),
-    says: 'most jobs (default), or latest failure, or latest first failure',
-  },
-  fingerprint: { takes: 'FINGERPRINT', says: 'list the groups in a folded group one by one' },
-} as const
-
 export const errors: Command = {
   words: 'errors',
-  says: 'list dead and retrying jobs, grouped by error',
-  options: OPTIONS,
-  fields: fieldsOf('query', OPTIONS),
+  says: 'group dead and retrying jobs by their error',
+  options: {
+    queue: { takes: 'NAMES', says: 'jobs of these queues: mail,reports', multiple: true },
+    kind: { takes: 'NAMES', says: 'jobs of these kinds: a.send,b.send', multiple: true },
+    text: { takes: 'TEXT', says: 'groups with an error that contains this text, in any case' },
+    sort: {
+      takes: SORT_NAMES.join('|'),
+      says: 'most jobs (default), latest failure, or latest first failure',
+    },
+    fingerprint: { takes: 'FINGERPRINT', says: 'list the groups in a folded group one by one' },
+  },
+  fields: {
+    'query.queue': '--queue',
+    'filter.queue': '--queue',
+    'filter.kind': '--kind',
+    'query.text': '--text',
+    'query.fingerprint': '--fingerprint',
+  },
   examples: [
     'jobmill errors',
-    'jobmill errors --kind payments.charge --sort last-seen',
+    'jobmill errors --queue payments --sort last-seen',
     `jobmill errors --json | jq -r '.groups[0].fingerprint'`,
   ],
-  run(parsed, terminal) {
-    const sort = parsed.text('sort')
-    const query = omitUndefined({
-      queue: parsed.text('queue'),
-      kind: parsed.text('kind'),
-      text: parsed.text('text'),
-      sort: sort === undefined ? undefined : SORTS[checkOneOf(sort, '--sort', SORT_NAMES)],
-      fingerprint: parsed.text('fingerprint'),
-    })
+  run: (parsed, terminal) => {
+    const query = queryOf(parsed)
     return answerWith(parsed, terminal, async (mill) => {
       const report = await mill.errors(query)
       const columns = columnsAt(systemPlatform.now())
-      return {
-        json: report,
-        text: [tableOf(report.groups, columns, 'no errors', terminal), ...notes(report)],
-      }
+      const text = [tableOf(report.groups, columns, 'no dead or retrying jobs', terminal), ...notes(report)]
+      return { json: report, text }
     })
   },
+}
+
+function queryOf(parsed: ParsedArguments) {
+  const [queue, kind] = ['queue', 'kind'].map((option) =>
+    parsed.texts(option).flatMap((text) => text.split(',').map((name) => name.trim())),
+  )
+  const sort = parsed.text('sort')
+  return omitUndefined({
+    queue: queue?.length === 0 ? undefined : queue,
+    kind: kind?.length === 0 ? undefined : kind,
+    text: parsed.text('text'),
+    sort: sort === undefined ? undefined : SORTS[checkOneOf(sort, '--sort', SORT_NAMES)],
+    fingerprint: parsed.text('fingerprint'),
+  })
 }
 
 function columnsAt(now: number): Columns<ErrorGroup> {
   return {
     dead: ({ dead }) => dead,
     retrying: ({ failing }) => failing,
-    'first seen': ({ firstAt }) => fromNow(firstAt, now),
-    'last seen': ({ lastAt }) => fromNow(lastAt, now),
     kind: ({ kind }) => kind,
+    first: ({ firstAt }) => fromNow(firstAt, now),
+    last: ({ lastAt }) => fromNow(lastAt, now),
     fingerprint: ({ fingerprint }) => fingerprint,
     error: ({ shape, folded }) => (folded === 0 ? shape : `${shape} (${number(folded)} similar errors)`),
   }
@@ -69,7 +77,7 @@ function columnsAt(now: number): Columns<ErrorGroup> {
 
 function notes({ groups, total, looked, complete }: ErrorReport): string[] {
   return [
-    ...(total > groups.length ? [`\nthe first ${groups.length} of ${number(total)} groups`] : []),
-    ...(complete ? [] : [`\nbased on ${number(looked)} jobs; totals may be higher`]),
+    ...(total > groups.length ? [`the first ${groups.length} of ${number(total)} groups`] : []),
+    ...(complete ? [] : [`based on the latest ${number(looked)} jobs: there are more`]),
   ]
 }

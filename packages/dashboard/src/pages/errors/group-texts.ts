@@ -1,4 +1,4 @@
-/** What the Errors page says about the number of groups and of scanned jobs. */
+/** What the Errors page says about the number of groups and of scanned jobs, and which group is open. */
 import type { Errors } from '../../api/types.ts'
 import { number, plural } from '../../kit/text/format.ts'
 
@@ -23,6 +23,15 @@ export function groupsTitle({ groups, total }: Pick<Errors, 'groups' | 'total'>,
   )
   if (total === groups.length) return `${plural(total, 'error group')}, ${jobs}`
   return `The ${groups.length} ${ORDERS[sort] ?? 'first'} of ${number(total)} error groups, ${jobs}`
+}
+
+/** A folded group has several keys, and more of them once more errors are similar. */
+export function isSameGroup(
+  { fingerprint }: { readonly fingerprint: string },
+  opened: string | null,
+): boolean {
+  const keys = fingerprint.split(',')
+  return opened !== null && opened.split(',').some((key) => keys.includes(key))
 }
 
 /** How to see more, if there is a choice left. */
