@@ -34,7 +34,7 @@ export const ERROR_GROUPS: readonly TestedMutant[] = [
     file: 'job/grouping/words.ts',
     find: 'const FIRST_CLAUSE = 3',
     replace: 'const FIRST_CLAUSE = 30',
-    test: { file: 'test/error-groups.test.ts', name: 'errors of the corpus' },
+    test: IDS,
   },
   {
     name: 'status codes do not count',
