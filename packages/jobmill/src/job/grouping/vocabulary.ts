@@ -13,7 +13,8 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
 )
 
 /** What messages name: the word that follows is a name or a value. */
-const NAMED = wordsIn(`
+const NAMED: ReadonlySet<string> = new Set(
+  wordsIn(`
   account agent album almacén app application article asset auftrag backup bank barcode batch bestellung
   bin bot branch brand broker bucket build bundle bus called campaign car card carrier cart case category
   channel chart chat city claim class client cliente clients clinic cluster code collection color commande
@@ -32,8 +33,9 @@ const NAMED = wordsIn(`
   supplier tag target task teacher team template tenant terminal thread ticket tienda tier token topic
   track transaction transfer user username variant vehicle vendor version video volume voucher wallet
   warehouse webhook widget worker workflow workspace zone заказ заказа клиент клиента пользователь склад
-  складе счёт товар`).join('|')
-const BEFORE_NAME = new RegExp(`(?:^|[^\\p{L}])(?:${NAMED})s?[:=]?\\s$`, 'iu')
+  складе счёт товар`),
+)
+const WORD_BEFORE = /(\p{L}+)[:=]?\s$/u
 const BEFORE_FIELD = /(?:column|field|property|parameter|param|argument|attribute|option|variable|header) $/i
 /** Words that follow a noun and are no name. */
 const NO_NAME =
@@ -43,7 +45,9 @@ const NO_NAME =
 const LOOK_BACK = 20
 
 export function followsNoun(text: string, from: number, word: string): boolean {
-  return !NO_NAME.test(word) && BEFORE_NAME.test(text.slice(Math.max(0, from - LOOK_BACK), from))
+  const [, before = ''] = WORD_BEFORE.exec(text.slice(Math.max(0, from - LOOK_BACK), from)) ?? []
+  const noun = before.toLowerCase()
+  return (NAMED.has(noun) || NAMED.has(noun.replace(/s$/, ''))) && !NO_NAME.test(word)
 }
 
 /** Whether a part of a schema is named without quotes: `missing field currency`. */

@@ -23,9 +23,9 @@ const TOKEN = new RegExp(
     "(?<word>[\\p{L}_$](?:[\\p{L}\\p{M}_$\\d'’-]|\\.(?=[\\p{L}\\d_$]))*)",
     '(?<end>[.;!?](?=\\s|$))',
     '(?<clause>:(?=\\s|$)|\\s[-–—]\\s)',
-    '.',
+    ',',
   ].join('|'),
-  'gsu',
+  'gu',
 )
 
 /** Parentheses without a code or a name. */
