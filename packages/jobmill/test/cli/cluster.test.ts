@@ -86,11 +86,11 @@ describe('the cluster on sqlite', () => {
     const quiet = await call(at, ['workers', 'quiet', id])
     expect(quiet).toMatchObject({ code: 0, out: `${id} quiet; running jobs continue\n` })
     expect((await call(at, ['workers'])).out).toMatch(new RegExp(`^${id} +- +quiet +.+ +1 +- +default$`, 'm'))
-    const waited = await call(at, ['workers', 'quiet', id, '--wait', '1ms'])
+    const waited = await call(at, ['workers', 'quiet', id, '--wait-for', '1ms'])
     expect(waited).toMatchObject({
       code: 1,
       out: '',
-      err: 'error   --wait: 1 job still running (got "1ms"). Wait longer, or run jobmill workers stop.\n',
+      err: 'error   --wait-for: 1 job still running (got "1ms"). Wait longer, or run jobmill workers stop.\n',
     })
     const resumed = JSON.parse((await call(at, ['workers', 'resume', id, '--json'])).out) as Workers
     expect(resumed.instances).toMatchObject([{ id, state: 'alive', requested: null, requestedBy: null }])
@@ -118,7 +118,7 @@ describe('the cluster on sqlite', () => {
     for (const [n, id] of ids.entries())
       await store.instances.register(anInstance({ id, label: labels[n] ?? null, leaseMs: 60_000 }))
     await store.close()
-    const done = await call(at, ['workers', 'quiet', 'web-1', '--wait', '1m'])
+    const done = await call(at, ['workers', 'quiet', 'web-1', '--wait-for', '1m'])
     expect(done).toMatchObject({ code: 0, out: 'web-1 quiet; no job is running\n' })
     const near = await call(at, ['workers', 'quiet', 'wep-1'])
     expect(near).toMatchObject({ code: 3, out: '' })

@@ -35,18 +35,18 @@ const quiet: Command = {
   words: 'workers quiet',
   ...NAMES,
   says: 'claim nothing more in these processes (id or label); running jobs continue',
-  options: { wait: WAIT },
-  examples: ['jobmill workers quiet shop-worker-1', 'jobmill workers quiet "$HOSTNAME" --wait 10m'],
+  options: { 'wait-for': WAIT },
+  examples: ['jobmill workers quiet shop-worker-1', 'jobmill workers quiet "$HOSTNAME" --wait-for 10m'],
   async run(parsed, terminal) {
-    const wait = lengthOf(parsed, 'wait')
-    const waitMs = wait === undefined ? null : durationMs(wait, '--wait')
+    const wait = lengthOf(parsed, 'wait-for')
+    const waitMs = wait === undefined ? null : durationMs(wait, '--wait-for')
     return answerWith(parsed, terminal, async (mill) => {
       const instances = await actOn(mill, parsed, 'quietInstance')
       if (waitMs === null) return answer(instances, 'quiet; running jobs continue')
       const running = await waitForJobs(mill, instances, waitMs, terminal)
       if (running === 0) return answer(instances, 'quiet; no job is running')
       terminal.err(
-        `error   --wait: ${countText(running, 'job')} still running (got ${quote(parsed.text('wait'))}). Wait longer, or run jobmill workers stop.`,
+        `error   --wait-for: ${countText(running, 'job')} still running (got ${quote(parsed.text('wait-for'))}). Wait longer, or run jobmill workers stop.`,
       )
       return EXIT.failed
     })

@@ -1,7 +1,8 @@
 /**
  * Finds processes that have the database open with other log files than those at its path, and processes that
- * have these log files open with another database. SQLite synchronizes connections through the -shm file. After it or the -wal file is deleted, connections on the
- * old and on the new files do not see each other and overwrite each other's transactions. So no process
+ * have these log files open with another database.
+ * SQLite synchronizes connections through the -shm file. After it or the -wal file is deleted, connections on
+ * the old and on the new files do not see each other and overwrite each other's transactions. So no process
  * writes through new files until every connection to the old ones is closed. When the database file is
  * replaced, SQLite would apply the log of the old file to the new one.
  * The system must list locks and descriptors, as Linux does, and only processes of the same PID namespace are
