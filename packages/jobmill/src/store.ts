@@ -221,6 +221,7 @@ export { storableText } from './job/text/error-text.ts'
 export { checkJsonText } from './job/text/json-text.ts'
 export {
   limitExists,
+  limitInCode,
   limitInUse,
   instanceEnded,
   instanceUnknown,

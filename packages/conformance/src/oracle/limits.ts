@@ -16,6 +16,7 @@ import {
   isSameLimit,
   keepsPerKey,
   limitExists,
+  limitInCode,
   limitInUse,
   type LimitParts,
   type LimitRecord,
@@ -116,6 +117,8 @@ function rework(state: OracleState, limit: OracleLimit, sources: LimitSources): 
 
 export function deleteLimit(state: OracleState, name: string): boolean {
   for (const [queue, { settings }] of state.queues) if (settings.limit === name) throw limitInUse(name, queue)
+  for (const [queue, { sources }] of state.queues)
+    if (sources.code?.limit === name) throw limitInCode(name, queue)
   if (!state.limits.delete(name)) return false
   state.settingsVersion += 1
   return true

@@ -51,6 +51,12 @@ export function instanceUnknown(id: string): JobmillError {
   return invalidValue('id', id, 'no process has this id', fix, 'INSTANCE_UNKNOWN')
 }
 
+/** Code names it, but an override of the queue hides that. The next start of the code would fail. */
+export function limitInCode(name: string, queue: string): JobmillError {
+  const fix = 'Remove the limit from the code of that queue, deploy it, then delete the limit'
+  return invalidValue('limit', name, `is named by the code of queue ${quote(queue)}`, fix, 'LIMIT_IN_USE')
+}
+
 /** `state`: how it ended, or `stopping` for one that was asked to stop. */
 export function instanceEnded(id: string, state: 'lost' | 'stopped' | 'stopping'): JobmillError {
   const problem =

@@ -48,7 +48,18 @@ export const queueLimitCases: readonly Case[] = [
     await setUpLimitedQueues(t, BURST_OF_3)
     await rejectsWith('LIMIT_IN_USE', () => t.store.limits.delete('api'))
     assert.equal((await t.store.limits.list()).length, 1)
+    await t.store.queues.declare([{ name: 'mail', settings: {} }])
+    assert.equal(await t.store.limits.delete('api'), true)
+  }),
+  test('N1 a limit that the code of a queue names cannot be deleted, even while an override hides it', async (t) => {
+    await t.store.limits.declare([{ name: 'api', settings: BURST_OF_3 }])
+    const code = { name: 'mail', settings: { limit: 'api' } }
+    await t.store.queues.declare([code])
     await t.setQueue('mail', { limit: null })
+    await rejectsWith('LIMIT_IN_USE', () => t.store.limits.delete('api'))
+    // The same code starts again.
+    await t.store.queues.declare([code])
+    await t.store.queues.declare([{ name: 'mail', settings: {} }])
     assert.equal(await t.store.limits.delete('api'), true)
   }),
   test('P13 a claim takes what the budget has, spends it, and more only when it refills', async (t) => {

@@ -1,7 +1,7 @@
 /** Drains and deletes limits, and reads their current numbers. */
 import { available, drainBudget, EMPTY_BUDGET, nextInMs } from '../../job/limit/budget.ts'
 import { isPerKey } from '../../job/limit/limit.ts'
-import { limitInUse, limitUnknown, wrongKey } from '../../store/cluster-errors.ts'
+import { limitInCode, limitInUse, limitUnknown, wrongKey } from '../../store/cluster-errors.ts'
 import type { LimitRecord } from '../../store/types/limit.ts'
 import type { Row } from '../connection/connection.ts'
 import { ask, askWith, type Context, inTransaction } from '../context.ts'
@@ -21,6 +21,8 @@ import {
 /** A separate statement after the lock, because a change of a queue's limit also takes this lock. */
 const NAMED_BY = `
 SELECT name FROM jobmill.queue WHERE limit_name = $1 ORDER BY name COLLATE "C"`
+
+const NAMED_IN_CODE = `SELECT name FROM jobmill.queue WHERE code ->> 'limit' = $1 LIMIT 1`
 
 const DELETE = `
 WITH ${GIVEN_CTE}, name AS MATERIALIZED (
@@ -46,6 +48,8 @@ export function deleteLimit(context: Context, name: string): Promise<boolean> {
     if (limit === undefined) return false
     const [queue] = await queuesOf(inside, name)
     if (queue !== undefined) throw limitInUse(name, queue)
+    const [inCode] = await askWith<{ name: string }>(inside, NAMED_IN_CODE, [name])
+    if (inCode !== undefined) throw limitInCode(name, inCode.name)
     if (isPerKey(limit.settings)) await deleteKeys(inside, name)
     await ask(inside, DELETE, { name })
     return true

@@ -17,6 +17,7 @@ import {
 import { droppedOptions, NO_OVERRIDES, type OverrideRecord } from '../../job/queue/overrides.ts'
 import {
   limitExists,
+  limitInCode,
   limitInUse,
   limitUnknown,
   notInCode,
@@ -48,6 +49,9 @@ const SOURCES = `SELECT code, overrides FROM jobmill_limit WHERE id = ?`
 const DELETE = `DELETE FROM jobmill_limit WHERE id = ?`
 const DROP_PLACES = `DELETE FROM jobmill_limit_waiter WHERE limit_id = ?`
 const NAMED_BY = `SELECT name FROM jobmill_queue INDEXED BY jobmill_queue_limit WHERE limit_id = ? LIMIT 1`
+
+// Queues are few.
+const NAMED_IN_CODE = `SELECT name FROM jobmill_queue WHERE code ->> '$.limit' = ? LIMIT 1`
 
 export function declareLimits(work: Work, limits: readonly DeclaredLimit[]): void {
   for (const { name, settings: code } of limits) {
@@ -135,6 +139,8 @@ export function deleteLimit(work: Work, name: string): boolean {
   if (limit === undefined) return false
   const queue = namedBy(work, limit.id)
   if (queue !== undefined) throw limitInUse(name, queue)
+  const inCode = sql(NAMED_IN_CODE).get(name) as { name: string } | undefined
+  if (inCode !== undefined) throw limitInCode(name, inCode.name)
   dropKeys(work, name)
   dropPermitsOf(work, limit.id)
   sql(DROP_PLACES).run(limit.id)
