@@ -4,6 +4,7 @@ import {
   type Chunk,
   DEFAULTS,
   hasAll,
+  isDedupeKey,
   isEnded,
   JOB_STATES,
   LOG_END,
@@ -120,16 +121,28 @@ function comparePositions(a: Position, b: Position): number {
   return at === -1 ? 0 : (a[at] ?? 0) < (b[at] ?? 0) ? -1 : 1
 }
 
-const isWithin = (at: number, from = -Infinity, before = Infinity): boolean => at >= from && at < before
+/** A job without this instant is outside of every range. */
+function isWithin(at: number | null | undefined, from?: number, before?: number): boolean {
+  if (from === undefined && before === undefined) return true
+  return at !== null && at !== undefined && at >= (from ?? -Infinity) && at < (before ?? Infinity)
+}
+
+/** The last attempt of a dead job failed, even if it was interrupted. */
+function lastFailure({ state, attempts }: Job): AttemptRecord | undefined {
+  return state === 'dead' ? attempts.at(-1) : attempts.findLast(({ outcome }) => FAILED.includes(outcome))
+}
 
 function matches(job: Job, filter: JobFilter): boolean {
   const { tags = [], payloadText = '', payloadAt = [], errorText } = filter
-  const isByEnd = filter.endedFrom !== undefined || filter.endedBefore !== undefined
   return (
     (namesOf(filter.queue)?.includes(job.queue) ?? true) &&
     (namesOf(filter.kind)?.includes(job.kind) ?? true) &&
     (filter.retrying !== true || hasFailed(job)) &&
-    (!isByEnd || isWithin(job.endedAt ?? NaN, filter.endedFrom, filter.endedBefore)) &&
+    isWithin(job.endedAt, filter.endedFrom, filter.endedBefore) &&
+    isWithin(job.run?.startedAt ?? job.attempts.at(-1)?.startedAt, filter.startedFrom, filter.startedBefore) &&
+    isWithin(lastFailure(job)?.endedAt, filter.failedFrom, filter.failedBefore) &&
+    (filter.orderKey === undefined || job.orderKey === filter.orderKey) &&
+    (filter.dedupeKey === undefined || isDedupeKey(job.dedupe?.key, filter.dedupeKey)) &&
     isWithin(job.enqueuedAt, filter.enqueuedFrom, filter.enqueuedBefore) &&
     tags.every((tag) => job.tags.includes(tag)) &&
     job.payload.includes(payloadText) &&

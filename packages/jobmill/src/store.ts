@@ -62,6 +62,7 @@ export {
 } from './store/types/job-record.ts'
 export { isOneWrite } from './store/one-write.ts'
 export { hasAll, type PayloadAt } from './store/payload-at.ts'
+export { isDedupeKey } from './store/dedupe-key.ts'
 export {
   type Enqueued,
   NOTHING_RETAINED,

@@ -77,6 +77,10 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     expect((await call('jobs.list', {}, undefined, '?state=done&endedBefore=1')).body).toMatchObject({
       jobs: [],
     })
+    const ranges = '&startedFrom=1&startedBefore=7000000000000&endedFrom=1'
+    expect((await call('jobs.count', {}, undefined, `?state=done${ranges}`)).body).toMatchObject({ jobs: 1 })
+    for (const none of ['failedFrom=1', 'failedBefore=7000000000000', 'orderKey=o', 'dedupeKey=k'])
+      expect((await call('jobs.count', {}, undefined, `?${none}`)).body).toMatchObject({ jobs: 0 })
     expect((await call('jobs.inspect', { id })).body).toMatchObject({
       job: { id, payload: { to: 'ada' }, result: { to: 'ada' }, progress: null },
       attempts: [{ attempt: 1, outcome: 'returned', log: [{ message: 'seen', fields: { apiKey: 'k' } }] }],

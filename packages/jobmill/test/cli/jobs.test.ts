@@ -153,6 +153,11 @@ describe('jobs on sqlite', () => {
     expect(
       await statesOf('--state', 'dead', '--ended-from', '1h', '--ended-before', '2190-01-01T00:00:00Z'),
     ).toEqual(['dead', 'dead'])
+    const failed = ['--failed-from', '1h', '--failed-before', '2190-01-01T00:00:00Z']
+    expect(await statesOf(...failed, '--started-from', '00:00', '--started-from', '1h')).toEqual([
+      'dead',
+      'dead',
+    ])
     const full = await call(at, ['jobs', 'list', '--state', 'dead', '--include', 'payload', '--json'])
     expect((JSON.parse(full.out) as JobPage).jobs[0]).toMatchObject({
       payload: 'dead',

@@ -62,6 +62,10 @@ const LISTS: readonly { readonly filter: JobFilter; readonly limit: number }[] =
   { filter: { tags: TAGS }, limit: 2 },
   { filter: { payloadText: '1' }, limit: 7 },
   { filter: { errorText: 'e' }, limit: 7 },
+  { filter: { startedFrom: 0 }, limit: 7 },
+  { filter: { failedFrom: 0 }, limit: 7 },
+  { filter: { state: 'dead', failedFrom: 0, startedFrom: 0 }, limit: 7 },
+  { filter: { orderKey: 'o1' }, limit: 7 },
   ...JOB_STATES.map((state) => ({ filter: { state }, limit: 7 })),
   ...QUEUES.map((queue) => ({ filter: { queue, state: 'ready' as const }, limit: 3 })),
 ]

@@ -159,10 +159,24 @@ describe('postgres plans', () => {
       'attempt_ended',
     ],
     ['dead of one queue', { state: 'dead', queue: 'q2' }, 'attempt_ended'],
+    ['what failed in a range', { state: 'dead', failedFrom: 1, failedBefore: 7e12 }, 'attempt_ended'],
+    ['what failed, in any state', { failedFrom: 1, failedBefore: 7e12 }, 'job_pkey'],
+    ['retries of what failed', { state: 'scheduled', retrying: true, failedFrom: 1 }, 'later_pkey'],
+    ['what started, in any state', { startedFrom: 1, startedBefore: 7e12 }, 'job_pkey'],
+    ['done that started', { state: 'done', startedFrom: 1 }, 'attempt_ended'],
+    ['an order key', { orderKey: 'key' }, 'job_pkey'],
+    ['a dedupe key', { dedupeKey: 'nowhere' }, 'job_pkey'],
   ]
   test.each(listings)('a list of %s walks the index of its order', async (_, filter, index) => {
     const first = await store.list(filter, { limit: 50 })
     await expectIndexes(() => store.list(filter, { limit: 50, cursor: first.next ?? undefined }), index)
+  })
+  test('a list of old failures starts at its range, not at the newest job', async () => {
+    const last = 4_000_000_000_000 + 4 * ROWS + ROWS / 2
+    for (const range of [{ failedFrom: 1, failedBefore: last }, { failedFrom: last + ROWS }]) {
+      const page = await store.list({ state: 'dead', ...range }, { limit: 5 })
+      expect(page.scanned).toBeLessThanOrEqual(5)
+    }
   })
   test('a search for a text that does not occur stops at the budget, and the page says where to continue', async () => {
     const page = await store.list({ payloadText: 'nowhere' }, { limit: 50 })

@@ -190,6 +190,8 @@ async function everyStatement(path: string): Promise<string[]> {
       { limit: 10 },
     )
     await store.list({ ...filter, endedFrom: 1, endedBefore: 2 }, { limit: 10 })
+    await store.list({ ...filter, failedFrom: 1, failedBefore: 2, startedFrom: 1 }, { limit: 10 })
+    await store.list({ ...filter, startedBefore: 2, orderKey: 'a', dedupeKey: 'k' }, { limit: 10 })
     await store.list({ ...filter, errorText: 'x', payloadAt: [{ path: ['a'], value: '1' }] }, { limit: 10 })
   }
   await Promise.all([

@@ -22,6 +22,12 @@ const SEVERAL = 'one or more: repeated or comma-separated'
 const fingerprint = optional(z.string(), 'fingerprint of an error group, from errors.list')
 const number = z.coerce.number().int().optional()
 
+const WHEN = {
+  started: 'the last attempt started at or after this instant; before startedBefore',
+  failed: 'the last failed attempt ended at or after this instant; before failedBefore',
+}
+const KEYS = { order: 'order key', dedupe: 'dedupe key, with or without its scope' }
+
 /** The filter as URL parameters. */
 export const filterQuery = {
   queue: names.openapi({ description: SEVERAL }),
@@ -32,8 +38,14 @@ export const filterQuery = {
   tag: severalTimes.openapi({ description: 'tag; repeat to require several' }),
   enqueuedFrom: number,
   enqueuedBefore: number,
+  startedFrom: number.openapi({ description: WHEN.started }),
+  startedBefore: number,
   endedFrom: number,
   endedBefore: number,
+  failedFrom: number.openapi({ description: WHEN.failed }),
+  failedBefore: number,
+  orderKey: optional(z.string(), KEYS.order),
+  dedupeKey: optional(z.string(), KEYS.dedupe),
   errorText: optional(
     z.string(),
     'text that the last error contains (never matches done jobs); 1 to 1,000 characters',
@@ -67,8 +79,14 @@ export const filterShape = z
     tags: z.array(z.string()).optional(),
     enqueuedFrom: z.int().optional(),
     enqueuedBefore: z.int().optional(),
+    startedFrom: z.int().optional(),
+    startedBefore: z.int().optional(),
     endedFrom: z.int().optional(),
     endedBefore: z.int().optional(),
+    failedFrom: z.int().optional(),
+    failedBefore: z.int().optional(),
+    orderKey: z.string().optional(),
+    dedupeKey: z.string().optional(),
     errorText: z.string().optional(),
     payloadText: z.string().min(1).optional(),
     payloadAt: optional(z.array(z.string()), 'as in a URL: user.id:42'),

@@ -2,6 +2,7 @@
 import {
   type Chunk,
   hasAll,
+  isDedupeKey,
   isEnded,
   type JobFilter,
   type JobPage,
@@ -11,7 +12,7 @@ import {
   type Position,
   systemPlatform,
 } from 'jobmill/store'
-import { lastError, lastFailed, summary } from './read.ts'
+import { lastError, lastFailed, lastFailure, summary } from './read.ts'
 import type { OracleJob, OracleState } from '../state.ts'
 
 export function list(state: OracleState, filter: JobFilter, page: PageRequest): Promise<JobPage> {
@@ -61,6 +62,12 @@ function matches(job: OracleJob, filter: JobFilter): boolean {
     retrying,
     enqueuedFrom,
     enqueuedBefore,
+    startedFrom,
+    startedBefore,
+    failedFrom,
+    failedBefore,
+    orderKey,
+    dedupeKey,
     payloadText,
     payloadAt,
     errorText,
@@ -71,6 +78,10 @@ function matches(job: OracleJob, filter: JobFilter): boolean {
     (retrying !== true || lastFailed(job)) &&
     (endedFrom === undefined || (isEnded(job.state) && (job.endedAt ?? 0) >= endedFrom)) &&
     (endedBefore === undefined || (isEnded(job.state) && (job.endedAt ?? 0) < endedBefore)) &&
+    isWithin(job.run?.startedAt ?? job.attempts.at(-1)?.startedAt, startedFrom, startedBefore) &&
+    isWithin(lastFailure(job)?.endedAt, failedFrom, failedBefore) &&
+    (orderKey === undefined || job.orderKey === orderKey) &&
+    (dedupeKey === undefined || isDedupeKey(job.dedupe?.key, dedupeKey)) &&
     (tags === undefined || tags.every((tag) => job.tags.includes(tag))) &&
     (enqueuedFrom === undefined || job.enqueuedAt >= enqueuedFrom) &&
     (enqueuedBefore === undefined || job.enqueuedAt < enqueuedBefore) &&
@@ -78,4 +89,10 @@ function matches(job: OracleJob, filter: JobFilter): boolean {
     (payloadAt === undefined || hasAll(job.payload, payloadAt)) &&
     (errorText === undefined || (job.state !== 'done' && (lastError(job) ?? '').includes(errorText)))
   )
+}
+
+/** A job without this instant is outside of every range. */
+function isWithin(at: number | null | undefined, from: number | undefined, before: number | undefined): boolean {
+  if (from === undefined && before === undefined) return true
+  return at !== null && at !== undefined && at >= (from ?? -Infinity) && at < (before ?? Infinity)
 }

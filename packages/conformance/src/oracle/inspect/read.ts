@@ -78,6 +78,11 @@ export function lastFailed(job: OracleJob): boolean {
   return last !== undefined && FAILED.includes(last.outcome)
 }
 
+/** The last failed attempt. The last attempt of a dead job failed, even if it was interrupted. */
+export function lastFailure({ state, attempts }: OracleJob): AttemptRecord | undefined {
+  return state === 'dead' ? attempts.at(-1) : attempts.findLast(({ outcome }) => FAILED.includes(outcome))
+}
+
 export function failures(state: OracleState, ids: readonly string[]): (JobFailure | null)[] {
   return ids.map((id) => {
     const job = state.jobs.get(id)

@@ -33,6 +33,7 @@ export const jobsList: Command = {
     'jobmill jobs list --kind email.send --from 2h --text ada@example.com',
     'jobmill jobs list --state dead --error ECONNREFUSED --payload user.id:42',
     'jobmill jobs list --state dead,retrying --queue mail,reports',
+    'jobmill jobs list --state dead --failed-from 02:13',
     'jobmill jobs list --state dead --all --json --include payload | jq .jobs[].payload',
   ],
   run: (parsed, terminal) =>

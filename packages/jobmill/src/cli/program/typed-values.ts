@@ -42,13 +42,25 @@ export function jsonOf(text: string, field: string, fix: string = QUOTED): unkno
   }
 }
 
-/** Parses an instant with a time zone, or a duration before now. */
+/**
+ * Parses an instant with a time zone, a duration before now, or a time of day: the last time that the clock
+ * of this machine showed it.
+ */
 export function momentOf(parsed: ParsedArguments, option: string, now: number): number | undefined {
   const text = parsed.text(option)
   if (text === undefined) return undefined
   const field = `--${option}`
   if (/^\d{4}-/.test(text)) return instantAt(text, field)
   if (/[a-z]$/.test(text)) return now - durationMs(text, field)
-  const fix = 'Use 2027-01-31T09:00:00Z, or 2h for two hours ago'
+  const clock = /^(\d{1,2}):([0-5]\d)(?::([0-5]\d))?$/.exec(text)
+  if (clock !== null && Number(clock[1]) < 24) return lastTimeOf(clock.slice(1).map(Number), now)
+  const fix = 'Use 2027-01-31T09:00:00Z, 2h for two hours ago, or 02:13 for the last time it was 02:13'
   throw invalid(field, 'must be an instant or a duration', fix, text, 'INSTANT_INVALID')
+}
+
+function lastTimeOf([hours = 0, minutes = 0, seconds = 0]: readonly number[], now: number): number {
+  const date = new Date(now)
+  date.setHours(hours, minutes, seconds || 0, 0)
+  if (date.getTime() > now) date.setDate(date.getDate() - 1)
+  return date.getTime()
 }

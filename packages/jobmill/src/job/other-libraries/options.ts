@@ -64,7 +64,7 @@ const PLACES = {
   mill: 'store',
   kind: 'run',
   declaration: 'result',
-  job: 'orderKey',
+  job: 'runAt',
   dedupe: 'holdFor',
   queue: 'coolFor',
   queueInCode: 'workers',

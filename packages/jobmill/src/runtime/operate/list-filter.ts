@@ -60,28 +60,38 @@ function statesIn(state: ListedState | readonly ListedState[]): readonly ListedS
   return states.includes('scheduled') ? states.filter((one) => one !== 'retrying') : states
 }
 
+/** The ranges of time in a filter: from included, before excluded. */
+const INSTANTS = [
+  'enqueuedFrom',
+  'enqueuedBefore',
+  'startedFrom',
+  'startedBefore',
+  'endedFrom',
+  'endedBefore',
+  'failedFrom',
+  'failedBefore',
+] as const satisfies readonly (keyof JobFilter)[]
+
+/** Texts that are searched for, or compared. */
+const TEXTS = ['orderKey', 'dedupeKey', 'payloadText', 'errorText'] as const satisfies readonly (keyof JobFilter)[]
+
 function checkFilter(filter: Omit<JobFilter, 'state' | 'retrying'>): void {
   checkObjectKeys(filter, 'filter', [
     'queue',
     'kind',
     'state',
     'tags',
-    'enqueuedFrom',
-    'enqueuedBefore',
-    'endedFrom',
-    'endedBefore',
-    'payloadText',
+    ...INSTANTS,
+    ...TEXTS,
     'payloadAt',
-    'errorText',
   ])
   checkNames(filter.queue, 'filter.queue')
   checkNames(filter.kind, 'filter.kind')
-  if (filter.payloadText !== undefined) checkSought(filter.payloadText, 'filter.payloadText')
   if (filter.tags !== undefined) checkTags(filter.tags)
-  for (const instant of ['enqueuedFrom', 'enqueuedBefore', 'endedFrom', 'endedBefore'] as const)
+  for (const instant of INSTANTS)
     if (filter[instant] !== undefined) checkWhole(filter[instant], `filter.${instant}`, INSTANT)
   if (filter.payloadAt !== undefined) checkPayloadAt(filter.payloadAt, 'filter.payloadAt')
-  if (filter.errorText !== undefined) checkSought(filter.errorText, 'filter.errorText')
+  for (const text of TEXTS) if (filter[text] !== undefined) checkSought(filter[text], `filter.${text}`)
 }
 
 /** No job has more tags than this, so a filter with more would match nothing. */

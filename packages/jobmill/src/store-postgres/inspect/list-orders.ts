@@ -5,7 +5,7 @@
 import { UUID } from '../../job/names.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import { batched } from '../fragments.ts'
-import { cursorInvalid, type JobFilter, namesOf, type Position } from '../../store/types/job-list.ts'
+import { cursorInvalid, endedRange, type JobFilter, namesOf, type Position } from '../../store/types/job-list.ts'
 import type { Values } from './values.ts'
 
 /** The rows to read, in order: `walk(id, a, b)` with the position in one or two columns. */
@@ -123,11 +123,12 @@ function walkRunning(listing: Listing): Walk {
 /** Last ended first: per queue, by the index on ended attempts, backward. */
 function walkEnded(listing: Listing, state: number): Walk {
   const { filter, rows, given } = listing
+  const { from, before } = endedRange(filter)
   const conditions = [
     `t.queue_id = q.id AND t.ended_as = ${state}`,
     // The range of end times bounds the index scan. Without it, an old range would be reached row by row.
-    ...given.test(filter.endedFrom, (at) => `t.ended_at >= ${at}::int8`),
-    ...given.test(filter.endedBefore, (at) => `t.ended_at < ${at}::int8`),
+    ...given.test(from, (at) => `t.ended_at >= ${at}::int8`),
+    ...given.test(before, (at) => `t.ended_at < ${at}::int8`),
     ...behind(listing, '(t.ended_at, t.job_id) <', 'int8', 'uuid'),
   ]
   return {

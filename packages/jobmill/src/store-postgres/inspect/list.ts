@@ -14,6 +14,7 @@ import {
 import type { JobSummary } from '../../store/types/job-record.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import { INDEX, type PayloadAt } from '../../store/payload-at.ts'
+import { unscopeKeyInSql } from '../../store/dedupe-key.ts'
 import { askWith, type Context } from '../context.ts'
 import { FAILED_OUTCOMES } from './failures.ts'
 import { walkOf } from './list-orders.ts'
@@ -27,7 +28,7 @@ import {
 } from './job-rows.ts'
 import { collectValues, type Values } from './values.ts'
 
-const { done } = STATE_CODE
+const { dead, done } = STATE_CODE
 
 export function list(context: Context, filter: JobFilter, page: PageRequest): Promise<JobPage> {
   return listWithinBudget(context.platform, filter, page, (from, rows) =>
@@ -61,7 +62,7 @@ SELECT ${SUMMARY_COLUMNS}, w.a, w.b, w.matches, w.scanned, w.n
   FROM (SELECT * FROM (
           SELECT w.*, (${matches(filter, given)}) AS matches, count(*) OVER () AS scanned
             FROM (SELECT walk.*, row_number() OVER (ORDER BY ${order}) AS n FROM (${sql}) AS walk) AS w
-            ${JOB_JOIN}${readsAttempt(filter) ? LAST_ATTEMPT_JOIN : ''}) AS w
+            ${joinsFor(filter)}) AS w
          WHERE w.matches OR w.n = w.scanned) AS w
   ${SUMMARY_JOINS}
  ORDER BY w.n`
@@ -112,10 +113,35 @@ function isOneOf(
   ]
 }
 
-const readsAttempt = ({ retrying, endedFrom, endedBefore, errorText }: JobFilter): boolean =>
-  retrying === true || [endedFrom, endedBefore, errorText].some((one) => one !== undefined)
+const ATTEMPT_FILTERS = [
+  'endedFrom',
+  'endedBefore',
+  'startedFrom',
+  'startedBefore',
+  'failedFrom',
+  'failedBefore',
+  'errorText',
+] as const satisfies readonly (keyof JobFilter)[]
+
+const hasAny = (filter: JobFilter, keys: readonly (keyof JobFilter)[]): boolean =>
+  keys.some((key) => filter[key] !== undefined)
+
+/** Only a list of running jobs, or of all states, has jobs whose last attempt is still running. */
+const readsRun = (filter: JobFilter): boolean =>
+  (filter.state === undefined || filter.state === 'running') && hasAny(filter, ['startedFrom', 'startedBefore'])
+
+function joinsFor(filter: JobFilter): string {
+  if (readsRun(filter)) return SUMMARY_JOINS
+  return filter.retrying === true || hasAny(filter, ATTEMPT_FILTERS) ? JOB_JOIN + LAST_ATTEMPT_JOIN : JOB_JOIN
+}
+
+/** The end of the last failed attempt: at most 32 attempts, by the primary key. */
+const FAILED_AT = `CASE WHEN a.ended_as = ${dead} THEN a.ended_at ELSE (
+    SELECT f.ended_at FROM jobmill.attempt AS f WHERE f.job_id = w.id AND f.outcome IN (${FAILED_OUTCOMES})
+     ORDER BY f.token DESC LIMIT 1) END`
 
 function matches(filter: JobFilter, given: Values): string {
+  const startedAt = readsRun(filter) ? 'coalesce(ru.started_at, ba.started_at, a.started_at)' : 'a.started_at'
   const tests = [
     'true',
     ...isOneOf('queue', filter.queue, given),
@@ -123,6 +149,15 @@ function matches(filter: JobFilter, given: Values): string {
     ...(filter.retrying === true ? [`a.outcome IN (${FAILED_OUTCOMES})`] : []),
     ...given.test(filter.endedFrom, (at) => `a.ended_as IS NOT NULL AND a.ended_at >= ${at}::int8`),
     ...given.test(filter.endedBefore, (at) => `a.ended_as IS NOT NULL AND a.ended_at < ${at}::int8`),
+    ...given.test(filter.startedFrom, (at) => `${startedAt} >= ${at}::int8`),
+    ...given.test(filter.startedBefore, (at) => `${startedAt} < ${at}::int8`),
+    ...given.test(filter.failedFrom, (at) => `${FAILED_AT} >= ${at}::int8`),
+    ...given.test(filter.failedBefore, (at) => `${FAILED_AT} < ${at}::int8`),
+    ...given.test(filter.orderKey, (key) => `j.order_key = ${key}`),
+    ...given.test(
+      filter.dedupeKey,
+      (key) => `${key}::text IN (j.dedupe_key, ${unscopeKeyInSql('j.dedupe_key', 'strpos')})`,
+    ),
     ...given.test(filter.tags?.length === 0 ? undefined : filter.tags, (tags) => `j.tags @> ${tags}::text[]`),
     ...given.test(filter.enqueuedFrom, (at) => `j.enqueued_at >= ${at}::int8`),
     ...given.test(filter.enqueuedBefore, (at) => `j.enqueued_at < ${at}::int8`),

@@ -2,12 +2,17 @@
 import { type JobFilter, namesOf } from '../../store/types/job-list.ts'
 import { FAILED_OUTCOMES, LAST_ERROR } from './jobs.ts'
 import type { Value } from '../connection/handle.ts'
-import { DONE } from '../job-row.ts'
+import { DEAD, DONE, RUNNING } from '../job-row.ts'
+import { unscopeKeyInSql } from '../../store/dedupe-key.ts'
 import { PAYLOAD_HAS } from './payload-has.ts'
 import type { Look } from '../work.ts'
 
-// The newest attempt of a job, by primary key.
-const LAST_OUTCOME = `(SELECT a.outcome FROM jobmill_attempt AS a WHERE a.job_pk = j.pk ORDER BY a.token DESC LIMIT 1)`
+// The newest attempt of a job, and the newest that failed, by primary key.
+const last = (column: string, where = ''): string =>
+  `(SELECT a.${column} FROM jobmill_attempt AS a WHERE a.job_pk = j.pk${where} ORDER BY a.token DESC LIMIT 1)`
+const LAST_OUTCOME = last('outcome')
+const STARTED = `iif(j.state = ${RUNNING}, j.started_at, ${last('started_at')})`
+const FAILED = `iif(j.state = ${DEAD}, j.ended_at, ${last('ended_at', ` AND a.outcome IN (${FAILED_OUTCOMES})`)})`
 
 export interface Hit {
   /** 1 or 0. */
@@ -36,6 +41,13 @@ export function hitOf({ names }: Look, filter: JobFilter): Hit | null {
   if (filter.retrying === true) terms.push(`${LAST_OUTCOME} IN (${FAILED_OUTCOMES})`)
   if (filter.endedFrom !== undefined) need(`(j.state >= ${DONE} AND j.ended_at >= ?)`, filter.endedFrom)
   if (filter.endedBefore !== undefined) need(`(j.state >= ${DONE} AND j.ended_at < ?)`, filter.endedBefore)
+  if (filter.startedFrom !== undefined) need(`${STARTED} >= ?`, filter.startedFrom)
+  if (filter.startedBefore !== undefined) need(`${STARTED} < ?`, filter.startedBefore)
+  if (filter.failedFrom !== undefined) need(`${FAILED} >= ?`, filter.failedFrom)
+  if (filter.failedBefore !== undefined) need(`${FAILED} < ?`, filter.failedBefore)
+  if (filter.orderKey !== undefined) need('j.order_key = ?', filter.orderKey)
+  if (filter.dedupeKey !== undefined)
+    need(`? IN (j.dedupe_key, ${unscopeKeyInSql('j.dedupe_key', 'instr')})`, filter.dedupeKey)
   if (filter.enqueuedFrom !== undefined) need('j.enqueued_at >= ?', filter.enqueuedFrom)
   if (filter.enqueuedBefore !== undefined) need('j.enqueued_at < ?', filter.enqueuedBefore)
   // By the primary key of the tags.

@@ -7,7 +7,7 @@
  * - all states, newest id first: jobmill_job_id, or the order of the tag.
  */
 import { STATE_CODE } from '../../job/state.ts'
-import type { JobFilter, Position } from '../../store/types/job-list.ts'
+import { endedRange, type JobFilter, type Position } from '../../store/types/job-list.ts'
 import type { Value } from '../connection/handle.ts'
 import { type Hit, idsOf } from './list-filter.ts'
 import type { Lane } from '../claim/lanes.ts'
@@ -107,9 +107,9 @@ const ended: Order = {
     const state = STATE_CODE[filter.state ?? 'done']
     // Both ends of the time range bound the index scan, so that a range in the past is not reached row by
     // row.
-    const { endedFrom = Number.MIN_SAFE_INTEGER, endedBefore = Number.MAX_SAFE_INTEGER } = filter
-    const first = start.first < endedBefore ? start : { ...start, first: endedBefore, id: '' }
-    return queueIds(look, filter).map((queueId) => lane(look, text, hit, [queueId, state, endedFrom], first))
+    const { from = Number.MIN_SAFE_INTEGER, before = Number.MAX_SAFE_INTEGER } = endedRange(filter)
+    const first = start.first < before ? start : { ...start, first: before, id: '' }
+    return queueIds(look, filter).map((queueId) => lane(look, text, hit, [queueId, state, from], first))
   },
 }
 

@@ -27,6 +27,21 @@ export interface JobFilter {
   /** Ended at or after `endedFrom`, and before `endedBefore`. Matches only done, dead and cancelled jobs. */
   readonly endedFrom?: number
   readonly endedBefore?: number
+  /**
+   * The last attempt started at or after `startedFrom`, and before `startedBefore`. For a running job this is
+   * the running attempt.
+   */
+  readonly startedFrom?: number
+  readonly startedBefore?: number
+  /**
+   * The last failed attempt ended at or after `failedFrom`, and before `failedBefore`. An attempt counts as
+   * failed as in `inspect.failures`, so for a dead job this is when it ended.
+   */
+  readonly failedFrom?: number
+  readonly failedBefore?: number
+  readonly orderKey?: string
+  /** The dedupe key of the job, with or without its scope. */
+  readonly dedupeKey?: string
   /** Jobs whose payload, as JSON text, contains this text. Case-sensitive. */
   readonly payloadText?: string
   /** Jobs whose payload has all of these values. */
@@ -124,6 +139,20 @@ export async function listWithinBudget(
 /** The names in a filter; undefined if it matches all. */
 export function namesOf(names: string | readonly string[] | undefined): readonly string[] | undefined {
   return typeof names === 'string' ? [names] : names
+}
+
+/**
+ * The range of end times that can match, for a listing of one ended state. No attempt of a job ends after
+ * the job does, and a dead job ended with its last failed attempt.
+ */
+export function endedRange(filter: JobFilter): { readonly from?: number; readonly before?: number } {
+  const { state, endedFrom, startedFrom, failedFrom, endedBefore, failedBefore } = filter
+  const from = [endedFrom, startedFrom, failedFrom].filter((at) => at !== undefined)
+  const before = [endedBefore, state === 'dead' ? failedBefore : undefined].filter((at) => at !== undefined)
+  return {
+    ...(from.length > 0 && { from: Math.max(...from) }),
+    ...(before.length > 0 && { before: Math.min(...before) }),
+  }
 }
 
 function readsPayloads({ payloadText, payloadAt = [] }: JobFilter): boolean {
