@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { STATES } from '../src/api/states.ts'
-import { fromSearch, toBody, toQuery, toSearch } from '../src/pages/jobs/filter/address.ts'
+import { fromSearch, toBody, toQuery, toSearch, withInstants } from '../src/pages/jobs/filter/address.ts'
 import { chipsOf, print } from '../src/pages/jobs/filter/chips.ts'
-import { type Filter, KEYS, NO_FILTER } from '../src/pages/jobs/filter/filter.ts'
+import { type Filter, KEYS, NO_FILTER, recordOf, TEXT_KEYS, TIME_KEYS } from '../src/pages/jobs/filter/filter.ts'
 import { parse } from '../src/pages/jobs/filter/parse.ts'
 import { partsOf, splitPath } from '../src/pages/jobs/filter/parts.ts'
 import { suggest } from '../src/pages/jobs/filter/suggest.ts'
@@ -34,13 +34,10 @@ const when = fc.oneof(
 )
 const orNull = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: null })
 const filters: fc.Arbitrary<Filter> = fc.record({
-  queue: orNull(filled),
-  kind: orNull(filled),
+  ...recordOf(TEXT_KEYS, () => orNull(filled)),
+  ...recordOf(TIME_KEYS, () => orNull(when)),
   state: orNull(fc.constantFrom(...STATES)),
   tags: fc.uniqueArray(filled, { maxLength: 4 }),
-  after: orNull(when),
-  before: orNull(when),
-  error: orNull(filled),
   payload: fc.uniqueArray(
     fc.record({
       path: filled
@@ -174,6 +171,46 @@ describe('the language of the filter', () => {
     expect(wrong.map(({ part }) => part)).toEqual(['state=lost', 'payloadAt=nothing', 'enqueuedFrom=x'])
   })
 
+  test('filters by when a job started, failed and ended, by version and by keys', () => {
+    const { filter, wrong } = parse(
+      'failed-after:2h failed-before:1h started-before:1h ended-after:2026-11-16T01:00Z order:"customer 42" dedupe:a:b',
+    )
+    expect(wrong).toEqual([])
+    expect(toBody(filter, NOW)).toEqual({
+      failedFrom: NOW - 2 * HOUR,
+      failedBefore: NOW - HOUR,
+      startedBefore: NOW - HOUR,
+      endedFrom: NOW - HOUR,
+      orderKey: 'customer 42',
+      dedupeKey: 'a:b',
+    })
+    expect(chipsOf(filter).map(({ name, value }) => `${name} ${value}`)).toContain('failed in the last 2h')
+  })
+
+  test('a clock time is the last time that it was this time here', () => {
+    const now = new Date(2026, 10, 16, 2, 30).getTime()
+    expect(readWhen('02:13', now)).toEqual({ at: new Date(2026, 10, 16, 2, 13).getTime() })
+    expect(readWhen('2:30', now)).toEqual({ at: now })
+    expect(readWhen('02:31', now)).toEqual({ at: new Date(2026, 10, 15, 2, 31).getTime() })
+    expect(readWhen('02:13:30', now)).toEqual({ at: new Date(2026, 10, 16, 2, 13, 30).getTime() })
+    for (const none of ['24:00', '02:60', '2:1', '02:13:']) expect(readWhen(none, now)).toBeNull()
+    expect(parse('failed-after:02:13').filter['failed-after']).toMatchObject({ at: expect.any(Number) as number })
+  })
+
+  test('a copied link keeps what relative times mean now', () => {
+    const { filter } = parse('after:5m failed-after:1h before:2026-11-16T01:00Z queue:mail')
+    const link = toSearch(withInstants(filter, NOW))
+    expect(Object.fromEntries(link)).toEqual({
+      queue: 'mail',
+      enqueuedFrom: String(NOW - 300_000),
+      enqueuedBefore: String(NOW - HOUR),
+      failedFrom: String(NOW - HOUR),
+    })
+    // The address of the page stays relative.
+    expect(toSearch(filter).get('enqueuedFrom')).toBe('5m')
+    expect(toBody(fromSearch(link).filter, NOW + HOUR)).toEqual(toBody(filter, NOW))
+  })
+
   test('counts back from now, and takes a day as it is here', () => {
     expect(instantOf({ ago: '1d2h3m4s' }, NOW)).toBe(NOW - 93_784_000)
     expect(instantOf({ ago: '999999w' }, NOW)).toBe(0)
@@ -195,6 +232,8 @@ describe('suggestions', () => {
     expect(inserts('queue:ma')).toEqual(['queue:mail', 'queue:"my mail"'])
     expect(inserts('mail')).toEqual(['queue:mail', 'queue:"my mail"', 'kind:mail.send'])
     expect(inserts('after:')).toContain('after:1h')
+    expect(inserts('fail')).toEqual(['failed-after:', 'failed-before:'])
+    expect(inserts('failed-after:1')).toEqual(['failed-after:10m', 'failed-after:15m', 'failed-after:1h'])
     expect(inserts('constructor:')).toEqual([])
     expect(inserts('queue:ma kind:x', 8)).toEqual(['queue:mail', 'queue:"my mail"'])
     expect(suggest('kind:x st', 9, known)).toMatchObject({ from: 7, to: 9 })

@@ -9,6 +9,7 @@ import { chosenSize, usePreference } from './list/choices.ts'
 import { ColumnMenu } from './list/column-menu.tsx'
 import { toQuery } from './filter/address.ts'
 import { chipsOf } from './filter/chips.ts'
+import { CopyLink } from './filter/copy-link.tsx'
 import { FilterField } from './filter/filter-field.tsx'
 import { JobsTable } from './list/jobs-table.tsx'
 import { MatchingMenu } from './actions/matching-menu.tsx'
@@ -43,6 +44,7 @@ export function JobsPage() {
           <StateTabs filter={filter} />
           <div className="flex items-center gap-1">
             {may('operator') && <MatchingMenu filter={filter} now={now} isNone={isNone} />}
+            <CopyLink filter={filter} now={now} />
             <ColumnMenu />
           </div>
         </div>

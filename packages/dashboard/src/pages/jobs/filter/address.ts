@@ -2,14 +2,24 @@
 import { LISTED_STATES } from '../../../api/states.ts'
 import type { Query } from '../../../api/client.ts'
 import type { FilterBody } from '../../../api/types.ts'
-import { type Filter, MOST_PAYLOAD, MOST_TAGS, type Wrong } from './filter.ts'
+import {
+  type Filter,
+  MOST_PAYLOAD,
+  MOST_TAGS,
+  recordOf,
+  TEXT_KEYS,
+  TEXTS,
+  TIME_KEYS,
+  TIMES,
+  type Wrong,
+} from './filter.ts'
 import { isState, type Parsed } from './parse.ts'
 import { splitPath } from './parts.ts'
 import { instantOf, LAST_AT, readWhen, type When, WHEN_FIX } from './when.ts'
 
 export function toSearch(filter: Filter): URLSearchParams {
   const search = new URLSearchParams()
-  const { queue, kind, state, tags, after, before, error, payload, text } = filter
+  const { queue, kind, state, tags, payload, text, ...rest } = filter
   const put = (name: string, value: string | null): void => {
     if (value !== null) search.append(name, value)
   }
@@ -17,9 +27,10 @@ export function toSearch(filter: Filter): URLSearchParams {
   put('kind', kind)
   put('state', state)
   for (const tag of tags) put('tag', tag)
-  put('enqueuedFrom', whenText(after))
-  put('enqueuedBefore', whenText(before))
-  put('errorText', error)
+  for (const key of TIME_KEYS) put(TIMES[key].parameter, whenText(rest[key]))
+  put('orderKey', rest.order)
+  put('dedupeKey', rest.dedupe)
+  put('errorText', rest.error)
   for (const { path, value } of payload) put('payloadAt', `${path}:${value}`)
   put('payloadText', text)
   return search
@@ -54,17 +65,25 @@ export function fromSearch(search: URLSearchParams): Parsed {
       })
   }
   const filter: Filter = {
-    queue: filled(search, 'queue'),
-    kind: filled(search, 'kind'),
+    ...recordOf(TEXT_KEYS, (key) => filled(search, TEXTS[key].parameter)),
+    ...recordOf(TIME_KEYS, (key) => when(TIMES[key].parameter)),
     state: state !== null && isState(state) ? state : null,
     tags: [...new Set(search.getAll('tag').filter((tag) => tag !== ''))].slice(0, MOST_TAGS),
-    after: when('enqueuedFrom'),
-    before: when('enqueuedBefore'),
-    error: filled(search, 'errorText'),
     payload: [...payload].map(([path, value]) => ({ path, value })),
     text: filled(search, 'payloadText'),
   }
   return { filter, wrong }
+}
+
+/** The same filter for other people and later: with the times that its relative ones mean at `now`. */
+export function withInstants(filter: Filter, now: number): Filter {
+  return {
+    ...filter,
+    ...recordOf(TIME_KEYS, (key) => {
+      const when = filter[key]
+      return when === null ? null : { at: instantOf(when, now) }
+    }),
+  }
 }
 
 const filled = (search: URLSearchParams, name: string): string | null => {
@@ -85,15 +104,18 @@ export function toQuery(filter: Filter, now: number): Query {
 
 /** Returns the filter as a request body, for bulk actions. */
 export function toBody(filter: Filter, now: number): FilterBody {
-  const { queue, kind, state, tags, after, before, error, payload, text } = filter
+  const { state, tags, payload, text } = filter
+  const given: [string, unknown][] = [
+    ...TEXT_KEYS.map((key): [string, unknown] => [TEXTS[key].parameter, filter[key]]),
+    ...TIME_KEYS.map((key): [string, unknown] => {
+      const when = filter[key]
+      return [TIMES[key].parameter, when === null ? null : instantOf(when, now)]
+    }),
+  ]
   return {
-    ...(queue !== null && { queue }),
-    ...(kind !== null && { kind }),
+    ...Object.fromEntries(given.filter(([, value]) => value !== null)),
     ...(state !== null && { state }),
     ...(tags.length > 0 && { tags }),
-    ...(after !== null && { enqueuedFrom: instantOf(after, now) }),
-    ...(before !== null && { enqueuedBefore: instantOf(before, now) }),
-    ...(error !== null && { errorText: error }),
     ...(payload.length > 0 && { payloadAt: payload.map(({ path, value }) => `${path}:${value}`) }),
     ...(text !== null && { payloadText: text }),
   }

@@ -1,6 +1,6 @@
 /** Splits a filter into parts: as typed, as displayed, and the filter without each part. */
 import { instant } from '../../../kit/text/format.ts'
-import type { Filter } from './filter.ts'
+import { type Filter, type TextKey, TEXTS, TIME_KEYS, TIMES } from './filter.ts'
 import { printPath, printValue, printWord } from './parts.ts'
 import { printWhen, type When } from './when.ts'
 
@@ -14,20 +14,28 @@ export interface Chip {
 }
 
 export function chipsOf(filter: Filter): readonly Chip[] {
-  const { queue, kind, state, tags, after, before, error, payload, text } = filter
+  const { state, tags, payload, text } = filter
   const chips: Chip[] = []
   const add = (written: string, name: string, value: string, without: Partial<Filter>): void => {
     chips.push({ text: written, name, value, without: { ...filter, ...without } })
   }
-  if (queue !== null) add(`queue:${printValue(queue)}`, 'queue', queue, { queue: null })
-  if (kind !== null) add(`kind:${printValue(kind)}`, 'kind', kind, { kind: null })
+  const addText = (key: TextKey): void => {
+    const value = filter[key]
+    if (value !== null) add(`${key}:${printValue(value)}`, TEXTS[key].label, value, { [key]: null })
+  }
+  addText('queue')
+  addText('kind')
   if (state !== null) add(`state:${state}`, 'state', state, { state: null })
   for (const tag of tags)
     add(`tag:${printValue(tag)}`, 'tag', tag, { tags: tags.filter((one) => one !== tag) })
-  if (after !== null) add(`after:${printWhen(after)}`, 'enqueued', whenText(after, 'after'), { after: null })
-  if (before !== null)
-    add(`before:${printWhen(before)}`, 'enqueued', whenText(before, 'before'), { before: null })
-  if (error !== null) add(`error:${printValue(error)}`, 'error contains', error, { error: null })
+  for (const key of TIME_KEYS) {
+    const when = filter[key]
+    const { label, side } = TIMES[key]
+    if (when !== null) add(`${key}:${printWhen(when)}`, label, whenText(when, side), { [key]: null })
+  }
+  addText('order')
+  addText('dedupe')
+  addText('error')
   for (const one of payload)
     add(`payload.${printPath(one.path)}:${printValue(one.value)}`, `payload ${one.path} is`, one.value, {
       payload: payload.filter((other) => other !== one),

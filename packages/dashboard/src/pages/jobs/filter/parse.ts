@@ -3,7 +3,7 @@
  */
 import { LISTED_STATES } from '../../../api/states.ts'
 import type { ListedState } from '../../../api/types.ts'
-import { type Filter, KEYS, MOST_CHARS, MOST_PAYLOAD, MOST_TAGS, NO_FILTER, type Wrong } from './filter.ts'
+import { type Filter, isTimeKey, KEYS, MOST_CHARS, MOST_PAYLOAD, MOST_TAGS, NO_FILTER, recordOf, TIME_KEYS, TIMES, type Wrong } from './filter.ts'
 import { type Part, partsOf } from './parts.ts'
 import { readWhen, WHEN_FIX } from './when.ts'
 
@@ -26,9 +26,10 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   kind: 'kind:email.send',
   state: 'state:dead',
   tag: 'tag:vip',
-  after: 'after:1h',
-  before: 'before:2026-11-16',
+  ...recordOf(TIME_KEYS, (key) => (TIMES[key].side === 'after' ? `${key}:1h` : `${key}:2026-11-16`)),
   error: 'error:"timed out"',
+  order: 'order:customer-42',
+  dedupe: 'dedupe:invoice-42',
   payload: 'payload.user.id:42',
 }
 
@@ -77,16 +78,15 @@ function read(part: Part, filter: Filter, seen: Set<string>, mayPayload: boolean
 const isSingle = (key: string): boolean => key !== 'tag' && key !== 'payload'
 
 function applyPart(key: string, path: string, value: string, filter: Filter): Changed {
+  if (isTimeKey(key)) {
+    const when = readWhen(value)
+    return when === null ? { says: 'is not a time', fix: WHEN_FIX } : { [key]: when }
+  }
   switch (key) {
     case 'state': {
       const state = value.toLowerCase()
       if (isState(state)) return { state }
       return { says: 'is not a state', fix: `Use ${LISTED_STATES.join(', ')}` }
-    }
-    case 'after':
-    case 'before': {
-      const when = readWhen(value)
-      return when === null ? { says: 'is not a time', fix: WHEN_FIX } : { [key]: when }
     }
     case 'tag': {
       const tags = [...new Set([...filter.tags, value])]

@@ -1,6 +1,6 @@
 /** Suggestions for the part of the filter that is being typed. */
 import { LISTED_STATES } from '../../../api/states.ts'
-import { KEYS } from './filter.ts'
+import { isTimeKey, KEYS, type TimeKey, TIMES } from './filter.ts'
 import { partsOf, printValue } from './parts.ts'
 
 export interface KnownNames {
@@ -35,17 +35,26 @@ const NOTES: Readonly<Record<string, string>> = {
   after: 'enqueued at or after',
   before: 'enqueued before',
   error: 'last error contains',
+  'failed-after': 'last failed at or after',
+  'failed-before': 'last failed before',
+  'started-after': 'last attempt started at or after',
+  'started-before': 'last attempt started before',
+  'ended-after': 'ended at or after',
+  'ended-before': 'ended before',
+  order: 'order key',
+  dedupe: 'dedupe key, with or without its scope',
   'payload.': 'payload value: payload.user.id:42',
 }
 
-const TIMES: Readonly<Record<string, string>> = {
+const AGO: Readonly<Record<string, string>> = {
+  '10m': '10 minutes',
   '15m': '15 minutes',
   '1h': 'hour',
   '24h': '24 hours',
   '7d': '7 days',
 }
 
-const MOST = 9
+const MOST = 20
 const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 export function suggest(text: string, caret: number, known: KnownNames): Suggested {
@@ -58,9 +67,9 @@ export function suggest(text: string, caret: number, known: KnownNames): Suggest
 
 function itemsFor(written: string, known: KnownNames): readonly Suggestion[] {
   const values = valuesOf(known)
-  const [, key = '', begun = ''] = /^([a-z]+):"?(.*)$/is.exec(written) ?? []
+  const [, key = '', begun = ''] = /^([a-z-]+):"?(.*)$/is.exec(written) ?? []
   const name = key.toLowerCase()
-  if (name === 'after' || name === 'before') return times(name, begun)
+  if (isTimeKey(name)) return times(name, begun)
   if (key !== '')
     return matching(Object.hasOwn(values, name) ? values[name] : [], begun).map((value) => whole(name, value))
   if (ID.test(written))
@@ -90,13 +99,13 @@ const whole = (key: string, value: string): Suggestion => ({
   note: '',
 })
 
-function times(key: 'after' | 'before', begun: string): readonly Suggestion[] {
-  return Object.entries(TIMES)
+function times(key: TimeKey, begun: string): readonly Suggestion[] {
+  return Object.entries(AGO)
     .filter(([time]) => time.startsWith(begun))
     .map(([time, words]) => ({
       insert: `${key}:${time}`,
       isWhole: true,
-      note: key === 'after' ? `in the last ${words}` : `more than ${words} ago`,
+      note: TIMES[key].side === 'after' ? `in the last ${words}` : `more than ${words} ago`,
     }))
 }
 

@@ -11,15 +11,19 @@ const UNITS: Readonly<Record<string, number>> = {
 const AGO = /^(?:\d{1,6}[smhdw]){1,5}$/
 const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/i
 
+const CLOCK = /^([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/
+
 /** The last time whose year has four digits. */
 export const LAST_AT = 253_402_300_799_999
 
 export const WHEN_FIX =
-  'Use a date (2026-11-16), a date and time (2026-11-16T09:30), or a duration ago (90s, 15m, 1h, 7d)'
+  'Use a time (02:13), a date (2026-11-16), both (2026-11-16T09:30), or a duration ago (90s, 15m, 1h, 7d)'
 
-/** Null when it is not a time. Without a zone it is local time. */
-export function readWhen(text: string): When | null {
+/** Null when it is not a time. Without a zone it is local time; without a date, the last time of that clock. */
+export function readWhen(text: string, now = Date.now()): When | null {
   if (AGO.test(text)) return { ago: text }
+  const clock = CLOCK.exec(text)
+  if (clock !== null) return { at: lastTimeOf(clock.slice(1).map((part) => Number(part ?? 0)), now) }
   const [, year = '', month = '', day = '', time = '00:00', zone = ''] = DATE.exec(text) ?? []
   if (year === '') return null
   // Date would accept 31 February as a day in March.
@@ -39,4 +43,11 @@ export function instantOf(when: When, now: number): number {
   for (const [, count = '', unit = ''] of when.ago.matchAll(/(\d+)([smhdw])/g))
     ms += Number(count) * (UNITS[unit] ?? 0)
   return Math.max(0, now - ms)
+}
+
+function lastTimeOf([hours = 0, minutes = 0, seconds = 0]: readonly number[], now: number): number {
+  const date = new Date(now)
+  date.setHours(hours, minutes, seconds, 0)
+  if (date.getTime() > now) date.setDate(date.getDate() - 1)
+  return date.getTime()
 }
