@@ -20,6 +20,8 @@ export interface Database {
   readonly locks: Map<string, string>
   readonly queues: Map<string, Queue>
   readonly instances: Map<string, Instance>
+  /** The versions of instances that retention deleted, by instance. */
+  readonly pastInstances: Map<string, PastInstance>
   readonly duties: Map<string, DutyRecord>
   slots: readonly Slot[]
   lastSeq: number
@@ -54,7 +56,7 @@ export interface Run {
   log: string | null
 }
 
-export interface Attempt extends AttemptRecord {
+export interface Attempt extends Omit<AttemptRecord, 'version'> {
   /** The state after the finish that recorded it. Null if something else ended the attempt. */
   readonly wentTo: JobState | null
 }
@@ -80,6 +82,12 @@ export interface Instance extends Omit<InstanceRecord, 'state' | Changing> {
   lost: readonly { readonly id: string; readonly token: number }[]
 }
 
+interface PastInstance {
+  readonly version: string
+  readonly startedAt: number
+  readonly endedAt: number
+}
+
 export function memoryDatabase(): Database {
   return {
     jobs: new Map(),
@@ -87,6 +95,7 @@ export function memoryDatabase(): Database {
     locks: new Map(),
     queues: new Map(),
     instances: new Map(),
+    pastInstances: new Map(),
     duties: new Map(),
     slots: [],
     lastSeq: 0,
@@ -106,6 +115,12 @@ export function ensureQueue(db: Database, name: string): Queue {
   }
   db.queues.set(name, queue)
   return queue
+}
+
+/** The version of an instance, also of one that retention deleted. */
+export function versionOf(db: Database, instance: string | null | undefined): string | null {
+  const id = instance ?? ''
+  return db.instances.get(id)?.version ?? db.pastInstances.get(id)?.version ?? null
 }
 
 export const stateOf = (now: number, { ended, expiresAt }: Instance): InstanceRecord['state'] =>

@@ -19,6 +19,7 @@ import {
   type Slot,
   type SlotChange,
   STOOD_STILL,
+  type VersionRecord,
 } from 'jobmill/store'
 import { byId, byName, type Database, type Instance, isAlive, runsOf, stateOf } from './database.ts'
 import { claimable, enqueue, retry } from './jobs.ts'
@@ -223,6 +224,27 @@ export function instances(db: Database, now: number): InstanceRecord[] {
 function recordOf(now: number, instance: Instance): InstanceRecord {
   const { ended: _, lost: _lost, ...record } = instance
   return { ...record, state: stateOf(now, instance) }
+}
+
+export function versions(db: Database, now: number): VersionRecord[] {
+  const known = [...db.instances.values()].flatMap(({ version, startedAt, renewedAt, endedAt, id }) => {
+    const alive = isAlive(db, now, id) ? 1 : 0
+    const lastAt = alive === 1 ? now : (endedAt ?? renewedAt)
+    return version === null ? [] : [{ version, firstAt: startedAt, lastAt, alive }]
+  })
+  const past = [...db.pastInstances]
+    .filter(([id]) => !db.instances.has(id))
+    .map(([, { version, startedAt: firstAt, endedAt: lastAt }]) => ({ version, firstAt, lastAt, alive: 0 }))
+  return [...Map.groupBy([...known, ...past], ({ version }) => version)]
+    .map(([version, instances]) => ({
+      version,
+      firstAt: Math.min(...instances.map(({ firstAt }) => firstAt)),
+      lastAt: Math.max(...instances.map(({ lastAt }) => lastAt)),
+      instances: instances.length,
+      alive: instances.reduce((sum, { alive }) => sum + alive, 0),
+    }))
+    .toSorted((a, b) => b.firstAt - a.firstAt || (a.version < b.version ? 1 : -1))
+    .slice(0, 100)
 }
 
 export function held(db: Database, now: number, instance: string): Held[] {

@@ -30,7 +30,16 @@ import {
   UNSERVED_ROWS,
   type UnservedKind,
 } from 'jobmill/store'
-import { byId, byName, type Database, isClaiming, type Job, runsOf } from './database.ts'
+import {
+  type Attempt,
+  byId,
+  byName,
+  type Database,
+  isClaiming,
+  type Job,
+  runsOf,
+  versionOf,
+} from './database.ts'
 import { inClaimOrder } from './jobs.ts'
 
 function summary(job: Job): JobSummary {
@@ -83,7 +92,10 @@ export const results = (db: Database, ids: readonly string[]): (JobResult | null
   each(db, ids, (job) => ({ id: job.id, state: job.state, result: job.result, error: errorOf(job) }))
 
 export const history = (db: Database, id: string): AttemptRecord[] =>
-  (db.jobs.get(id)?.attempts ?? []).map(({ wentTo: _, ...attempt }) => attempt)
+  (db.jobs.get(id)?.attempts ?? []).map(({ wentTo: _, ...attempt }) => ({
+    ...attempt,
+    version: versionOf(db, attempt.instance),
+  }))
 
 export function list(db: Database, filter: JobFilter, page: PageRequest): Promise<JobPage> {
   return listWithinBudget(systemPlatform, filter, page, async (from, rows) => chunk(db, filter, from, rows))
@@ -101,7 +113,7 @@ function chunk(db: Database, filter: JobFilter, from: Position | null, rows: num
   const scanned = after.slice(0, rows)
   return {
     jobs: scanned
-      .filter(({ job }) => matches(job, filter))
+      .filter(({ job }) => matches(db, job, filter))
       .map(({ job, position }) => ({ job: summary(job), position })),
     scanned: scanned.length,
     last: scanned.at(-1)?.position ?? null,
@@ -128,18 +140,20 @@ function isWithin(at: number | null | undefined, from?: number, before?: number)
 }
 
 /** The last attempt of a dead job failed, even if it was interrupted. */
-function lastFailure({ state, attempts }: Job): AttemptRecord | undefined {
+function lastFailure({ state, attempts }: Job): Attempt | undefined {
   return state === 'dead' ? attempts.at(-1) : attempts.findLast(({ outcome }) => FAILED.includes(outcome))
 }
 
-function matches(job: Job, filter: JobFilter): boolean {
+function matches(db: Database, job: Job, filter: JobFilter): boolean {
+  const last = job.run ?? job.attempts.at(-1)
   const { tags = [], payloadText = '', payloadAt = [], errorText } = filter
   return (
     (namesOf(filter.queue)?.includes(job.queue) ?? true) &&
     (namesOf(filter.kind)?.includes(job.kind) ?? true) &&
     (filter.retrying !== true || hasFailed(job)) &&
     isWithin(job.endedAt, filter.endedFrom, filter.endedBefore) &&
-    isWithin(job.run?.startedAt ?? job.attempts.at(-1)?.startedAt, filter.startedFrom, filter.startedBefore) &&
+    (namesOf(filter.version)?.some((one) => one === versionOf(db, last?.instance)) ?? true) &&
+    isWithin(last?.startedAt, filter.startedFrom, filter.startedBefore) &&
     isWithin(lastFailure(job)?.endedAt, filter.failedFrom, filter.failedBefore) &&
     (filter.orderKey === undefined || job.orderKey === filter.orderKey) &&
     (filter.dedupeKey === undefined || isDedupeKey(job.dedupe?.key, filter.dedupeKey)) &&
@@ -171,6 +185,7 @@ export function failures(db: Database, ids: readonly string[]): (JobFailure | nu
       error: last.error,
       at: last.endedAt,
       outcome: last.outcome,
+      version: versionOf(db, last.instance),
       logEnd: logEnd(last.log),
       first: first === undefined ? null : { at: first.endedAt, error: first.error },
     }
@@ -220,7 +235,12 @@ export function retain(db: Database, now: number, { limit, queues }: RetainReque
     const isOld = endedAt !== null && now - endedAt >= DEFAULTS.keepEndedInstanceMs
     return isOld && runsOf(db, id).length === 0
   })
-  for (const { id } of gone) db.instances.delete(id)
+  const first = now - DEFAULTS.keepVersionsMs
+  for (const [id, { endedAt }] of db.pastInstances) if (endedAt <= first) db.pastInstances.delete(id)
+  for (const { id, version, startedAt, endedAt } of gone) {
+    if (version !== null) db.pastInstances.set(id, { version, startedAt, endedAt: endedAt ?? now })
+    db.instances.delete(id)
+  }
   const others = { keys: keys.length, instances: gone.length, more: old.length === limit }
   return { ...NOTHING_RETAINED, ...jobs, ...others }
 }

@@ -57,6 +57,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store<never> {
       reap: async (request) => instances.reap(db(), now(), request),
       request: async (id, what, by) => instances.request(db(), now(), id, what, by),
       list: async () => instances.instances(db(), now()),
+      versions: async () => instances.versions(db(), now()),
       held: async (id) => instances.held(db(), now(), id),
       assign: async (changes) => instances.assign(db(), now(), changes),
       slots: async () => instances.slots(db()),

@@ -117,6 +117,7 @@ export {
   type InstanceRequest,
   isClaiming,
   type NewInstance,
+  type VersionRecord,
 } from './store/types/instance.ts'
 
 // Schedules.

@@ -72,6 +72,7 @@ export async function bench(
     schedules: [{ name: 'nightly', job: 'echo', when: '0 3 29 2 *', payload: { password: 'p', who: 'ada' } }],
     log: 'silent',
     grace: 0,
+    instance: { version: '2.15.0' },
     ...more,
   })
   await (work ? mill.start() : mill.open())

@@ -79,7 +79,13 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     })
     const ranges = '&startedFrom=1&startedBefore=7000000000000&endedFrom=1'
     expect((await call('jobs.count', {}, undefined, `?state=done${ranges}`)).body).toMatchObject({ jobs: 1 })
-    for (const none of ['failedFrom=1', 'failedBefore=7000000000000', 'orderKey=o', 'dedupeKey=k'])
+    for (const none of [
+      'version=2.0',
+      'failedFrom=1',
+      'failedBefore=7000000000000',
+      'orderKey=o',
+      'dedupeKey=k',
+    ])
       expect((await call('jobs.count', {}, undefined, `?${none}`)).body).toMatchObject({ jobs: 0 })
     expect((await call('jobs.inspect', { id })).body).toMatchObject({
       job: { id, payload: { to: 'ada' }, result: { to: 'ada' }, progress: null },
@@ -161,7 +167,14 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
       jobs: 1,
       byState: { dead: 1 },
     })
-    const bulk = await call('bulk.run', {}, { act: 'delete', filter: { kind: 'dies' } })
+    const range = { kind: 'dies', failedFrom: 1, failedBefore: 7e12, version: ['2.15.0', '2.14.0'] }
+    const query = new URLSearchParams({ act: 'delete', kind: 'dies', failedFrom: '1', version: '2.15.0' })
+    expect(
+      (await call('bulk.preview', {}, undefined, `?${query.toString()}&failedBefore=1`)).body,
+    ).toMatchObject({
+      jobs: 0,
+    })
+    const bulk = await call('bulk.run', {}, { act: 'delete', filter: range })
     expect(bulk.status).toBe(202)
     const { id } = bulk.body as { id: string }
     expect(await mill.job(id).result()).toEqual({ looked: 1, changed: 1, refused: 0 })
@@ -491,6 +504,9 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     expect((await call('workers.list')).body).toMatchObject({
       here: mill.instance.id,
       instances: [{ state: 'alive' }],
+    })
+    expect((await call('versions.list')).body).toMatchObject({
+      versions: [{ version: '2.15.0', instances: 1, alive: 1 }],
     })
     expect((await call('duties.run', { name: 'retain' })).body).toHaveProperty('counts')
     expect((await call('duties.run', { name: 'nothing' })).status).toBe(404)

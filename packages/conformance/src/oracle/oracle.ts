@@ -9,6 +9,7 @@ import * as read from './inspect/read.ts'
 import { readDuties } from './instances/duties.ts'
 import { deregister, reap, register, renew, request } from './instances/instances.ts'
 import { assign, readSlots } from './instances/slots.ts'
+import { versions } from './instances/versions.ts'
 import { claim } from './jobs/claim.ts'
 import { enqueue, enqueueWithDirectDispatch } from './jobs/enqueue.ts'
 import { finish, progress } from './jobs/finish.ts'
@@ -129,6 +130,7 @@ export function oracle(
       request: on(request),
       assign: on(assign),
       list: on(read.instances),
+      versions: on(versions),
       held: on(read.held),
       duties: on(readDuties),
       slots: on(readSlots),

@@ -28,7 +28,9 @@ export function retain(state: OracleState, request: RetainRequest): Retained {
       state.now - endedAt >= DEFAULTS.keepEndedInstanceMs &&
       runningUnder(state, id).length === 0,
   )
-  for (const { id } of gone) {
+  forgetVersions(state)
+  for (const { id, version, startedAt, endedAt } of gone) {
+    if (version !== null && endedAt !== null) state.pastInstances.set(id, { version, startedAt, endedAt })
     state.instances.delete(id)
     state.lostJobs.delete(id)
   }
@@ -52,6 +54,13 @@ export function retain(state: OracleState, request: RetainRequest): Retained {
     metrics: buckets.gone,
     more: counts.includes(limit),
   }
+}
+
+/** Keeps the versions of the instances that ended last. */
+function forgetVersions({ pastInstances, now }: OracleState): void {
+  const ends = [...pastInstances.values()].map(({ endedAt }) => endedAt).toSorted((a, b) => b - a)
+  const last = Math.max(now - DEFAULTS.keepVersionsMs, ends[DEFAULTS.keepVersions] ?? 0)
+  for (const [id, { endedAt }] of pastInstances) if (endedAt <= last) pastInstances.delete(id)
 }
 
 const PLACE_MS = 600_000

@@ -34,6 +34,8 @@ export interface OracleState {
   readonly orderLocks: Map<string, string>
   readonly queues: Map<string, OracleQueue>
   readonly instances: Map<string, OracleInstance>
+  /** The versions of instances that retention deleted, by instance. */
+  readonly pastInstances: Map<string, PastInstance>
   /** Jobs that the reaper reclaimed, by instance: the crash counts to revert if it registers again. */
   readonly lostJobs: Map<string, { readonly id: string; readonly token: number }[]>
   /** By name, with the last leader. */
@@ -85,7 +87,7 @@ export interface Run {
   log: string | null
 }
 
-export interface OracleAttempt extends AttemptRecord {
+export interface OracleAttempt extends Omit<AttemptRecord, 'version'> {
   /**
    * The state that a finish gave the job, for a repeated finish. Null when no finish ended the attempt: its
    * lease then stays stale.
@@ -115,6 +117,12 @@ export interface OracleInstance extends Omit<NewInstance, 'leaseMs' | 'stoodStil
   requestedAt: number | null
   ended: 'lost' | 'stopped' | null
   endedAt: number | null
+}
+
+interface PastInstance {
+  readonly version: string
+  readonly startedAt: number
+  readonly endedAt: number
 }
 
 /** A stored schedule, without the fields that are computed on read. */
@@ -166,6 +174,7 @@ export function emptyState(): OracleState {
     orderLocks: new Map(),
     queues: new Map(),
     instances: new Map(),
+    pastInstances: new Map(),
     lostJobs: new Map(),
     duties: new Map(),
     slots: [],

@@ -68,6 +68,7 @@ const everyVerb: Readonly<
   counts: (store) => store.counts(),
   'queues.list': (store) => store.queues.list(),
   'instances.list': (store) => store.instances.list(),
+  'instances.versions': (store) => store.instances.versions(),
   'inspect.unservedKinds': (store) => store.inspect.unservedKinds(),
   now: (store) => store.now(),
   'inspect.position': (store) => store.inspect.position(id),

@@ -46,6 +46,7 @@ import { requestCases } from './instances/requests.ts'
 import { retainRecordCases } from './operate/retain-records.ts'
 import { scheduleCases } from './schedules/schedules.ts'
 import { slotCases } from './instances/slots.ts'
+import { versionCases } from './instances/versions.ts'
 import { tickCases } from './schedules/ticks.ts'
 import { timelineCases } from './metrics/timeline.ts'
 
@@ -73,6 +74,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
   queues: queueCases,
   instances: [
     ...instanceCases,
+    ...versionCases,
     ...reapCases,
     ...notCrashedCases,
     ...leadershipCases,

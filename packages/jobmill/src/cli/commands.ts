@@ -16,6 +16,7 @@ import { schedules } from './commands/schedules.ts'
 import { start } from './commands/start.ts'
 import { top } from './commands/top.ts'
 import { transferCommand } from './commands/transfer.ts'
+import { versions } from './commands/versions.ts'
 import { work } from './commands/work.ts'
 import { workers } from './commands/workers.ts'
 
@@ -32,6 +33,7 @@ export const COMMANDS: readonly Command[] = [
   ...overrides,
   errors,
   ...workers,
+  versions,
   top,
   check,
   ...db,

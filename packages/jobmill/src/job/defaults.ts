@@ -24,6 +24,9 @@ export const DEFAULTS = Object.freeze({
   renewEveryMs: 3 * SECOND,
   /** How long an ended instance stays visible. */
   keepEndedInstanceMs: HOUR,
+  /** How long the version of an ended instance is known, so that its attempts show it; and of how many. */
+  keepVersionsMs: 90 * DAY,
+  keepVersions: 20_000,
   crashesUntilDead: 3,
   /**
    * A job younger than this whose payload does not match the schema spends no attempt. Longer than a rolling

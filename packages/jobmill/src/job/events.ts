@@ -164,6 +164,9 @@ export interface EventTable {
   rebalanced: { readonly changed: number }
   'mill-started': {
     readonly instance: string
+    /** The label and the version of this process; null where it has none. */
+    readonly label: string | null
+    readonly version: string | null
     readonly queues: readonly string[]
     readonly kinds: readonly string[]
   }

@@ -79,8 +79,8 @@ const LINES: Lines = {
   leading: ({ duty }) => `instance became leader of ${duty}`,
   led: ({ duty }) => `instance is no longer leader of ${duty}`,
   rebalanced: ({ changed }) => `workers were rebalanced: ${countText(changed, 'assignment')} changed`,
-  'mill-started': ({ queues, kinds }) =>
-    `mill started on ${queues.join(', ')} with ${countText(kinds.length, 'kind')}`,
+  'mill-started': ({ version, queues, kinds }) =>
+    `mill started${version === null ? '' : ` with version ${version}`} on ${queues.join(', ')} with ${countText(kinds.length, 'kind')}`,
   'mill-quiet': ({ by, running }) =>
     `mill is quiet, requested by ${by}: it claims nothing more, with ${countText(running, 'running job')}`,
   'mill-resumed': ({ running }) => `mill claims jobs again, with ${countText(running, 'running job')}`,

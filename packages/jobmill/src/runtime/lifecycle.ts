@@ -132,6 +132,8 @@ export function createLifecycle(given: LifecycleOptions) {
       make.differ()
       emit('mill-started', {
         instance: given.instance.id,
+        label: given.instance.label,
+        version: options.instance.version,
         queues: options.serve,
         kinds: options.jobs.map(({ kind }) => kind),
       })

@@ -20,6 +20,7 @@ import { fold } from './queues/fold.ts'
 import { get, results } from './inspect/get.ts'
 import { history } from './inspect/history.ts'
 import { deregister, held, instances, register, request } from './instances/instances.ts'
+import { versions } from './instances/versions.ts'
 import { resources } from './admin/resources.ts'
 import { changeLimit, createLimit, declareLimits } from './limits/limit-settings.ts'
 import { deleteLimit, drain, limits } from './limits/limits.ts'
@@ -153,18 +154,21 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
     list: (filter, page, how) => read((context) => list(context, filter, page), how),
     counts: (how) => read(counts, how),
     queues: bind({ declare: declareQueues, change: changeQueue, list: queues }),
-    instances: bind({
-      register,
-      renew,
-      deregister,
-      reap,
-      request,
-      assign,
-      list: instances,
-      held,
-      duties,
-      slots,
-    }),
+    instances: {
+      ...bind({
+        register,
+        renew,
+        deregister,
+        reap,
+        request,
+        assign,
+        list: instances,
+        held,
+        duties,
+        slots,
+      }),
+      versions: (how) => read(versions, how),
+    },
     overrides: bind({ reset: resetOverrides, list: overrides }),
     inspect: {
       ...bind({ holders, position }),

@@ -18,6 +18,7 @@ import { keyHolder } from './enqueue/dedupe.ts'
 import { failures, get, history, results } from './inspect/jobs.ts'
 import type { SqliteTx } from './connection/handle.ts'
 import { deregister, held, instances, register, request } from './instances/instances.ts'
+import { versions } from './instances/versions.ts'
 import { admin } from './admin/admin.ts'
 import { changeLimit, createLimit, declareLimits, deleteLimit, drain, limits } from './limits/limits.ts'
 import { listChunk } from './inspect/list.ts'
@@ -143,6 +144,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       },
       request: async (instance, what, by) => write(1, (work) => request(work, instance, what, by)),
       list: async () => read(instances),
+      versions: async () => read(versions),
       held: async (instance) => read((look) => held(look, instance)),
       duties: async () => read(duties),
       slots: async () => read(slots),

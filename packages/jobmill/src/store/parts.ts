@@ -11,6 +11,7 @@ import type {
   InstanceRecord,
   InstanceRequest,
   NewInstance,
+  VersionRecord,
 } from './types/instance.ts'
 import type { ReadOptions } from './types/job-list.ts'
 import type { JobFailure } from './types/job-record.ts'
@@ -62,6 +63,11 @@ export interface InstancesPart {
    */
   request(instance: string, request: InstanceRequest | null, by: string): Promise<InstanceRecord>
   list(): Promise<InstanceRecord[]>
+  /**
+   * The versions that instances declared, latest first, at most 100. Remembers the instances of the last 90
+   * days, and at most 20,000 that ended.
+   */
+  versions(options?: ReadOptions): Promise<VersionRecord[]>
   /** The leases that the database has on record for an instance. */
   held(instance: string): Promise<Held[]>
   /**

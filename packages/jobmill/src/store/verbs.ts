@@ -45,6 +45,7 @@ export const VERBS: Readonly<Record<Verb, VerbClass>> = {
   'instances.reap': 'write',
   'instances.request': 'write',
   'instances.list': 'read',
+  'instances.versions': 'read',
   'instances.held': 'read',
   'instances.assign': 'write',
   'instances.slots': 'read',

@@ -42,7 +42,7 @@ describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) =
     const fingerprint = groups[0]?.fingerprint ?? ''
     const { out } = await place.run(['errors', '--queue', 'default'])
     expect(out).toMatch(
-      /^dead +retrying +kind +first +last +fingerprint +error\n +2 +0 +a .* [0-9a-f]{16} +Dead: no/,
+      /^dead +retrying +kind +first +last +versions +fingerprint +error\n +2 +0 +a .* [0-9a-f]{16} +Dead: no/,
     )
     expect((await place.run(['errors', '--kind', 'b'])).out).toBe('no dead or retrying jobs\n')
     const dry = await place.run(['jobs', 'retry', '--fingerprint', fingerprint, '--dry-run'])
@@ -84,6 +84,30 @@ describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) =
     expect(out).toContain('Dead: no \\u001b[31mred\\u001b[0m thing')
     expect(out).toMatch(/\+\d+ ms +info +looked at it \{"payload":"dead"\}/)
     expect(out).not.toContain('\u001B')
+  })
+
+  test('errors groups failures with their versions, and versions lists what ran', async () => {
+    const { run: runHere, json, mill } = create()
+    await mill().open()
+    expect((await runHere(['versions'])).out).toContain('set instance.version')
+    expect((await runHere(['errors'])).out).toContain('no dead or retrying jobs')
+    const instance = { version: '2.15.0' }
+    await worked(mill([job], [], { instance }), many(3, 'dead'))
+    const { out } = await runHere(['errors', '--queue', 'default', '--kind', 'a,b'])
+    expect(out).toMatch(/^dead +retrying +kind +first +last +versions +fingerprint +error\n/)
+    expect(out).toMatch(/^ +3 +0 +a .* 2\.15\.0: 3 +[0-9a-f]{16} +Dead: no /m)
+    expect((await runHere(['errors', '--queue', 'other'])).out).toContain('no dead or retrying jobs')
+    expect((await runHere(['versions'])).out).toMatch(/^2\.15\.0 .* now +1 +1$/m)
+    expect(await json(['versions'])).toMatchObject({ versions: [{ version: '2.15.0', alive: 1 }] })
+    const list = (version: string) => json<JobPage>(['jobs', 'list', '--version', version])
+    expect((await list('2.14.0,2.15.0')).jobs).toHaveLength(3)
+    expect((await list('2.14.0')).jobs).toHaveLength(0)
+    const { history } = await json<{ history: { version: string }[] }>([
+      'jobs',
+      'show',
+      (await list('2.15.0')).jobs[0]?.id ?? '',
+    ])
+    expect(history).toMatchObject([{ version: '2.15.0' }])
   })
 
   test('retry, run-now, cancel and delete act on jobs by id or by filter', async () => {
@@ -158,6 +182,9 @@ describe('jobs on sqlite', () => {
       'dead',
       'dead',
     ])
+    const dry = await call(at, ['jobs', 'retry', '--failed-from', '1h', '--dry-run'])
+    expect(dry.out).toContain('2 jobs to retry: 2 dead')
+    expect((await call(at, ['jobs', 'retry', '--failed-before', '1h', '--dry-run'])).out).toContain('0 jobs')
     const full = await call(at, ['jobs', 'list', '--state', 'dead', '--include', 'payload', '--json'])
     expect((JSON.parse(full.out) as JobPage).jobs[0]).toMatchObject({
       payload: 'dead',

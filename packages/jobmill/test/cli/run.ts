@@ -104,7 +104,11 @@ export interface Place {
   /** Runs with --json, requires success, and returns the document. */
   readonly json: <T>(args: readonly string[], input?: string) => Promise<T>
   /** A mill on the same database, stopped with the test. */
-  readonly mill: (jobs?: readonly AnyJob[], schedules?: MillOptions['schedules']) => Mill
+  readonly mill: (
+    jobs?: readonly AnyJob[],
+    schedules?: MillOptions['schedules'],
+    more?: Pick<MillOptions, 'instance'>,
+  ) => Mill
 }
 
 /** With an `address`, commands that need no config or standard input run in this process. */
@@ -119,8 +123,8 @@ function place(folder: string, store: () => FullStore, address?: string): Place 
       if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${err}`)
       return JSON.parse(out) as T
     },
-    mill(jobs = [], schedules = []) {
-      const mill = jobmill({ store: store(), jobs, schedules, log: 'silent' })
+    mill(jobs = [], schedules = [], more = {}) {
+      const mill = jobmill({ store: store(), jobs, schedules, log: 'silent', ...more })
       onTestFinished(async () => void (await mill.stop({ grace: 0 })))
       return mill
     },

@@ -35,6 +35,7 @@ async function dump({ ids, instances }: World, system: System): Promise<object> 
     unservedKinds: await store.inspect.unservedKinds(),
     queues: (await store.queues.list()).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     instances: plainInstances(await store.instances.list()),
+    versions: await store.instances.versions(),
     duties: await store.instances.duties(),
     slots: await store.instances.slots(),
     schedules: await store.schedules.list(),
@@ -66,6 +67,7 @@ const LISTS: readonly { readonly filter: JobFilter; readonly limit: number }[] =
   { filter: { failedFrom: 0 }, limit: 7 },
   { filter: { state: 'dead', failedFrom: 0, startedFrom: 0 }, limit: 7 },
   { filter: { orderKey: 'o1' }, limit: 7 },
+  { filter: { version: '1' }, limit: 7 },
   ...JOB_STATES.map((state) => ({ filter: { state }, limit: 7 })),
   ...QUEUES.map((queue) => ({ filter: { queue, state: 'ready' as const }, limit: 3 })),
 ]

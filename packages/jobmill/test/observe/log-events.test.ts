@@ -89,8 +89,12 @@ const LINES: readonly (readonly [AnyEvent, string])[] = [
   ],
   [['reaped', { instances: ['x'], jobs: [] }], 'warn reclaimed 0 jobs from 1 expired instance'],
   [
-    ['mill-started', { instance: 'x', queues: ['a', 'b'], kinds: ['c'] }],
+    ['mill-started', { instance: 'x', label: null, version: null, queues: ['a', 'b'], kinds: ['c'] }],
     'info mill started on a, b with 1 kind',
+  ],
+  [
+    ['mill-started', { instance: 'x', label: 'l', version: '2.15.0', queues: ['a'], kinds: ['c'] }],
+    'info mill started with version 2.15.0 on a with 1 kind',
   ],
   [
     ['mill-stopping', { running: 1, graceMs: 500 }],

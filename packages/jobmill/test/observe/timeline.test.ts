@@ -75,10 +75,12 @@ describe('the timeline', () => {
   test('keeps the first hundred entries of a longer list', () => {
     const kept = timeline(aClock())
     const kinds = Array.from({ length: 150 }, (_, n) => `kind-${n}`)
-    kept.keep('mill-started', { instance: 'i', queues: ['q'], kinds })
+    kept.keep('mill-started', { instance: 'i', label: null, version: '2', queues: ['q'], kinds })
     const [event] = kept.take(1)
     expect(JSON.parse(event?.data ?? '')).toEqual({
       instance: 'i',
+      label: null,
+      version: '2',
       queues: ['q'],
       kinds: kinds.slice(0, 100),
     })

@@ -164,6 +164,8 @@ describe('postgres plans', () => {
     ['retries of what failed', { state: 'scheduled', retrying: true, failedFrom: 1 }, 'later_pkey'],
     ['what started, in any state', { startedFrom: 1, startedBefore: 7e12 }, 'job_pkey'],
     ['done that started', { state: 'done', startedFrom: 1 }, 'attempt_ended'],
+    ['a version, in any state', { version: '1.0' }, 'job_pkey'],
+    ['dead of some versions', { state: 'dead', version: ['1.0', '2.0'] }, 'attempt_ended'],
     ['an order key', { orderKey: 'key' }, 'job_pkey'],
     ['a dedupe key', { dedupeKey: 'nowhere' }, 'job_pkey'],
   ]

@@ -165,6 +165,7 @@ const WITHOUT_ARGUMENTS = [
   'queues',
   'counts',
   'instances',
+  'versions',
   'unservedKinds',
   'diagnostics',
   'resources',

@@ -190,7 +190,10 @@ async function everyStatement(path: string): Promise<string[]> {
       { limit: 10 },
     )
     await store.list({ ...filter, endedFrom: 1, endedBefore: 2 }, { limit: 10 })
-    await store.list({ ...filter, failedFrom: 1, failedBefore: 2, startedFrom: 1 }, { limit: 10 })
+    await store.list(
+      { ...filter, failedFrom: 1, failedBefore: 2, startedFrom: 1, version: '1' },
+      { limit: 10 },
+    )
     await store.list({ ...filter, startedBefore: 2, orderKey: 'a', dedupeKey: 'k' }, { limit: 10 })
     await store.list({ ...filter, errorText: 'x', payloadAt: [{ path: ['a'], value: '1' }] }, { limit: 10 })
   }
@@ -203,6 +206,7 @@ async function everyStatement(path: string): Promise<string[]> {
     store.counts(),
     store.queues.list(),
     store.instances.list(),
+    store.instances.versions(),
   ])
   await store.instances.held(living.id)
   await store.queues.change('default', { settings: {}, coolMs: 0 })

@@ -148,7 +148,7 @@ const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTa
   leading: { duty: true },
   led: { duty: true },
   rebalanced: { changed: true },
-  'mill-started': { instance: true, queues: true, kinds: true },
+  'mill-started': { instance: true, label: true, version: true, queues: true, kinds: true },
   'mill-quiet': { instance: true, by: true, running: true },
   'mill-resumed': { instance: true, running: true },
   'stop-requested': { instance: true, by: true, endsProcess: true },

@@ -11,6 +11,7 @@ import * as overview from './overview.ts'
 import * as queues from './queues.ts'
 import * as schedules from './schedules.ts'
 import * as system from './system.ts'
+import * as versions from './versions.ts'
 
 export const FILES = [
   overview,
@@ -22,6 +23,7 @@ export const FILES = [
   limits,
   overrides,
   system,
+  versions,
   history,
   events,
   apps,

@@ -30,6 +30,13 @@ const errorGroupShape = z
       description: 'how many groups with the same class and start, or frame, this one stands for; else 0',
     }),
     example: z.object({ id: z.uuid(), error: z.string() }).openapi({ description: 'the latest failed job' }),
+    versions: z
+      .array(z.object({ version: z.string().nullable(), jobs: z.int() }))
+      .readonly()
+      .openapi({ description: 'failures by version, latest first; null: unknown version' }),
+    newIn: z.string().nullable().openapi({
+      description: 'version that brought this error; the version before it is in versions, with 0 jobs',
+    }),
     over: z.array(z.object({ at: instant, jobs: z.int() })).readonly(),
   })
   .openapi('ErrorGroup') satisfies z.ZodType<ErrorGroup>

@@ -35,6 +35,7 @@ export const filterQuery = {
   state: listOf(listedStateShape).openapi({
     description: `${SEVERAL}; retrying means scheduled after a failed attempt`,
   }),
+  version: names.openapi({ description: `version on which the last attempt ran; ${SEVERAL}` }),
   tag: severalTimes.openapi({ description: 'tag; repeat to require several' }),
   enqueuedFrom: number,
   enqueuedBefore: number,
@@ -75,6 +76,7 @@ export const filterShape = z
   .strictObject({
     queue: oneOrMore(z.string()),
     kind: oneOrMore(z.string()),
+    version: oneOrMore(z.string()),
     state: oneOrMore(listedStateShape),
     tags: z.array(z.string()).optional(),
     enqueuedFrom: z.int().optional(),

@@ -51,6 +51,10 @@ export const attemptShape = z
     outcome: z.enum(OUTCOMES),
     error: z.string().nullable(),
     log: z.array(logLineShape).readonly(),
+    version: z
+      .string()
+      .nullable()
+      .openapi({ description: 'version of the instance; null if it declared none, or ended too long ago' }),
   })
   .openapi('Attempt') satisfies z.ZodType<AttemptView>
 

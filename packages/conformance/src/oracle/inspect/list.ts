@@ -13,6 +13,7 @@ import {
   systemPlatform,
 } from 'jobmill/store'
 import { lastError, lastFailed, lastFailure, summary } from './read.ts'
+import { versionOf } from '../instances/versions.ts'
 import type { OracleJob, OracleState } from '../state.ts'
 
 export function list(state: OracleState, filter: JobFilter, page: PageRequest): Promise<JobPage> {
@@ -32,7 +33,7 @@ function chunk(state: OracleState, filter: JobFilter, from: Position | null, row
   const looked = after.slice(0, rows)
   return {
     jobs: looked
-      .filter(({ job }) => matches(job, filter))
+      .filter(({ job }) => matches(state, job, filter))
       .map(({ job, position }) => ({ job: summary(state, job), position })),
     scanned: looked.length,
     last: looked.at(-1)?.position ?? null,
@@ -54,7 +55,7 @@ function comparePositions(a: Position, b: Position): number {
   return (a[at] ?? 0) < (b[at] ?? 0) ? -1 : 1
 }
 
-function matches(job: OracleJob, filter: JobFilter): boolean {
+function matches(state: OracleState, job: OracleJob, filter: JobFilter): boolean {
   const {
     tags,
     endedFrom,
@@ -66,19 +67,22 @@ function matches(job: OracleJob, filter: JobFilter): boolean {
     startedBefore,
     failedFrom,
     failedBefore,
+    version,
     orderKey,
     dedupeKey,
     payloadText,
     payloadAt,
     errorText,
   } = filter
+  const last = job.run ?? job.attempts.at(-1)
   return (
     (namesOf(filter.queue)?.includes(job.queue) ?? true) &&
     (namesOf(filter.kind)?.includes(job.kind) ?? true) &&
     (retrying !== true || lastFailed(job)) &&
     (endedFrom === undefined || (isEnded(job.state) && (job.endedAt ?? 0) >= endedFrom)) &&
     (endedBefore === undefined || (isEnded(job.state) && (job.endedAt ?? 0) < endedBefore)) &&
-    isWithin(job.run?.startedAt ?? job.attempts.at(-1)?.startedAt, startedFrom, startedBefore) &&
+    (namesOf(version)?.some((one) => one === versionOf(state, last?.instance)) ?? true) &&
+    isWithin(last?.startedAt, startedFrom, startedBefore) &&
     isWithin(lastFailure(job)?.endedAt, failedFrom, failedBefore) &&
     (orderKey === undefined || job.orderKey === orderKey) &&
     (dedupeKey === undefined || isDedupeKey(job.dedupe?.key, dedupeKey)) &&
@@ -92,7 +96,11 @@ function matches(job: OracleJob, filter: JobFilter): boolean {
 }
 
 /** A job without this instant is outside of every range. */
-function isWithin(at: number | null | undefined, from: number | undefined, before: number | undefined): boolean {
+function isWithin(
+  at: number | null | undefined,
+  from: number | undefined,
+  before: number | undefined,
+): boolean {
   if (from === undefined && before === undefined) return true
   return at !== null && at !== undefined && at >= (from ?? -Infinity) && at < (before ?? Infinity)
 }

@@ -22,9 +22,10 @@ import { inClaimOrder } from '../jobs/claim.ts'
 import { holdOf } from '../jobs/enqueue.ts'
 import { limitRecord } from '../limits.ts'
 import { instanceRecord, isClaiming, runningUnder } from '../instances/liveness.ts'
+import { versionOf } from '../instances/versions.ts'
 import { isInOrderQueue } from '../jobs/order-key.ts'
 import { queueRecord } from '../queues.ts'
-import type { OracleJob, OracleState } from '../state.ts'
+import type { OracleAttempt, OracleJob, OracleState } from '../state.ts'
 
 export function summary(state: OracleState, job: OracleJob): JobSummary {
   const { payload, metadata, timeoutMs, dedupe, seq, readyAt, run, result, attempts, ...common } = job
@@ -79,7 +80,7 @@ export function lastFailed(job: OracleJob): boolean {
 }
 
 /** The last failed attempt. The last attempt of a dead job failed, even if it was interrupted. */
-export function lastFailure({ state, attempts }: OracleJob): AttemptRecord | undefined {
+export function lastFailure({ state, attempts }: OracleJob): OracleAttempt | undefined {
   return state === 'dead' ? attempts.at(-1) : attempts.findLast(({ outcome }) => FAILED.includes(outcome))
 }
 
@@ -93,6 +94,7 @@ export function failures(state: OracleState, ids: readonly string[]): (JobFailur
       error: last.error,
       at: last.endedAt,
       outcome: last.outcome,
+      version: versionOf(state, last.instance),
       logEnd: logEnd(last.log),
       first: first === undefined ? null : { at: first.endedAt, error: first.error },
     }
@@ -105,7 +107,10 @@ function logEnd(log: string | null): string | null {
 }
 
 export function history(state: OracleState, id: string): AttemptRecord[] {
-  return (state.jobs.get(id)?.attempts ?? []).map(({ wentTo: _, ...attempt }) => attempt)
+  return (state.jobs.get(id)?.attempts ?? []).map(({ wentTo: _, ...attempt }) => ({
+    ...attempt,
+    version: versionOf(state, attempt.instance),
+  }))
 }
 
 export function counts(state: OracleState): QueueCounts[] {

@@ -110,7 +110,7 @@ export const inspectCases: readonly Case[] = [
     await t.store.cancel([cancelled.id], 'why')
     await t.store.retry([retried.id])
     const ids = [never, ...pluck(leases, 'id'), aJob().id, dead.id]
-    const none = { logEnd: null, first: null }
+    const none = { logEnd: null, first: null, version: null }
     const failure = (error: string, outcome: string): object => ({ error, at: began, outcome, ...none })
     assert.deepEqual(await t.store.inspect.failures(ids), [
       null,
@@ -170,7 +170,7 @@ export const inspectCases: readonly Case[] = [
     await t.crash(2)
     const { error } = await t.job(id)
     assert.deepEqual(await t.store.inspect.failures([id]), [
-      { error, at: t.clock.now(), outcome: 'interrupted', logEnd: null, first: null },
+      { error, at: t.clock.now(), outcome: 'interrupted', logEnd: null, first: null, version: null },
     ])
     await t.store.retry([id])
     assert.deepEqual(await t.store.inspect.failures([id]), [null])

@@ -43,7 +43,15 @@ export const reapCases: readonly Case[] = [
     await t.crash()
     const { error: _, ...attempt } = only(await t.store.history(id))
     const times = { startedAt: t.clock.now() - HOUR, endedAt: t.clock.now() }
-    assert.deepEqual(attempt, { ...times, attempt: 1, token, instance, outcome: 'interrupted', log: null })
+    assert.deepEqual(attempt, {
+      ...times,
+      attempt: 1,
+      token,
+      instance,
+      version: null,
+      outcome: 'interrupted',
+      log: null,
+    })
   }),
   test('P4 a running instance is not reaped, nor is one that stopped gracefully', async (t) => {
     const lease = await t.running()

@@ -54,7 +54,7 @@ export const operateCases: readonly Case[] = [
       const ended = { error: 'not needed', endedAt: t.clock.now() }
       await t.jobIs(id, { ...ended, state: 'cancelled', dueAt: null, cancelReason: null })
       const { token: _, ...attempt } = only(await t.store.history(id))
-      const never = { attempt: 0, instance: null, startedAt: null, log: null }
+      const never = { attempt: 0, instance: null, version: null, startedAt: null, log: null }
       assert.deepEqual(attempt, { ...never, ...ended, outcome: 'cancelled' })
     }
   }),

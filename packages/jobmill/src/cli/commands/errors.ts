@@ -15,7 +15,7 @@ const SORT_NAMES = Object.keys(SORTS) as (keyof typeof SORTS)[]
 
 export const errors: Command = {
   words: 'errors',
-  says: 'group dead and retrying jobs by their error',
+  says: 'group dead and retrying jobs by their error, with the versions that failed',
   options: {
     queue: { takes: 'NAMES', says: 'jobs of these queues: mail,reports', multiple: true },
     kind: { takes: 'NAMES', says: 'jobs of these kinds: a.send,b.send', multiple: true },
@@ -70,6 +70,7 @@ function columnsAt(now: number): Columns<ErrorGroup> {
     kind: ({ kind }) => kind,
     first: ({ firstAt }) => fromNow(firstAt, now),
     last: ({ lastAt }) => fromNow(lastAt, now),
+    versions: versionsText,
     fingerprint: ({ fingerprint }) => fingerprint,
     error: ({ shape, folded }) => (folded === 0 ? shape : `${shape} (${number(folded)} similar errors)`),
   }
@@ -80,4 +81,12 @@ function notes({ groups, total, looked, complete }: ErrorReport): string[] {
     ...(total > groups.length ? [`the first ${groups.length} of ${number(total)} groups`] : []),
     ...(complete ? [] : [`based on the latest ${number(looked)} jobs: there are more`]),
   ]
+}
+
+/** `2.15.0: 1,973, 2.14.0: 0 (new in 2.15.0)` */
+function versionsText({ versions, newIn }: ErrorGroup): string | null {
+  const known = versions.filter(({ version }) => version !== null)
+  if (known.length === 0) return null
+  const counts = versions.map(({ version, jobs }) => `${version ?? 'unknown'}: ${number(jobs)}`).join(', ')
+  return newIn === null ? counts : `${counts} (new in ${newIn})`
 }

@@ -15,11 +15,22 @@ export const FILTERS = {
     says: `jobs in these states: ${LISTED_STATES.join(', ')} (scheduled after a failure)`,
     multiple: true,
   },
+  version: {
+    takes: 'NAMES',
+    says: 'jobs whose last attempt ran on this version of your application: 2.15.0,2.14.0',
+    multiple: true,
+  },
   tag: { takes: 'TEXT', says: 'jobs with this tag; repeat to require several', multiple: true },
   from: { takes: 'WHEN', says: 'enqueued at or after: 2027-01-31T09:00:00Z, or 2h for two hours ago' },
   before: { takes: 'WHEN', says: 'enqueued before: an instant, or a duration before now' },
-  'started-from': { takes: 'WHEN', says: 'last attempt started at or after: an instant, or a duration before now' },
-  'started-before': { takes: 'WHEN', says: 'last attempt started before: an instant, or a duration before now' },
+  'started-from': {
+    takes: 'WHEN',
+    says: 'last attempt started at or after: an instant, or a duration before now',
+  },
+  'started-before': {
+    takes: 'WHEN',
+    says: 'last attempt started before: an instant, or a duration before now',
+  },
   'failed-from': {
     takes: 'WHEN',
     says: 'last failed attempt ended at or after: an instant, a duration before now, or 02:13 for the last time it was 02:13 here',
@@ -56,6 +67,7 @@ export function filterOf(parsed: ParsedArguments): ListFilter {
   return omitUndefined({
     queue: separated(parsed, 'queue'),
     kind: separated(parsed, 'kind'),
+    version: separated(parsed, 'version'),
     state: states?.map((state) => checkState(state, '--state')),
     tags: tags.length === 0 ? undefined : tags,
     enqueuedFrom: momentOf(parsed, 'from', now),

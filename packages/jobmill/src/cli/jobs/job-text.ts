@@ -61,11 +61,12 @@ function timeoutText({ timeoutMs, kindTimeoutMs }: JobView): string | null {
 }
 
 function attemptsText(history: readonly AttemptView[], now: number, terminal: Paint): string {
-  const parts = history.map(({ attempt, outcome, startedAt, endedAt, instance, error, log }) => {
+  const parts = history.map(({ attempt, outcome, startedAt, endedAt, instance, version, error, log }) => {
     const ran = startedAt === null ? '' : ` after ${lasting(Math.max(0, endedAt - startedAt))}`
     const where = instance === null ? '' : ` on ${safeLine(instance)}`
+    const ofVersion = version === null ? '' : ` (version ${safeLine(version)})`
     return [
-      `${terminal.paint('bold', `attempt ${attempt}`)}  ${outcome}${ran}, ${localTime(endedAt)} (${fromNow(endedAt, now)})${where}`,
+      `${terminal.paint('bold', `attempt ${attempt}`)}  ${outcome}${ran}, ${localTime(endedAt)} (${fromNow(endedAt, now)})${where}${ofVersion}`,
       ...(error === null ? [] : [indented(safeText(error))]),
       ...(log.length === 0 ? [] : [indented(logText(log, startedAt))]),
     ].join('\n')

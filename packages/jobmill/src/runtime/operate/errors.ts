@@ -7,8 +7,10 @@ import { checkOneOf } from '../../job/numbers.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import type { JobState } from '../../job/state.ts'
 import { MAY_LAG, type ReadOptions } from '../../store/types/job-list.ts'
+import type { VersionRecord } from '../../store/types/instance.ts'
 import type { JobFailure, JobSummary } from '../../store/types/job-record.ts'
 import type { FullStore } from '../../store/store.ts'
+import { type ErrorVersions, versionsOfErrors } from './error-versions.ts'
 import { checkSought } from '../../store/payload-at.ts'
 import type { StoreAccess } from '../store-access.ts'
 import { checkFingerprint, type Fingerprints } from './fingerprint-filter.ts'
@@ -30,7 +32,7 @@ export const ERROR_SORTS = ['jobs', 'lastAt', 'firstAt'] as const
 export type ErrorSort = (typeof ERROR_SORTS)[number]
 
 /** Jobs of one kind whose errors have the same words and codes. */
-export interface ErrorGroup {
+export interface ErrorGroup extends ErrorVersions {
   /** Identifies the kind, and the words and codes of the shape. `bulk` accepts it as a filter. */
   readonly fingerprint: string
   readonly kind: string
@@ -93,6 +95,7 @@ export const FAILED_STATES: readonly JobState[] = Object.keys(MOST_LOOKED) as (k
 
 const MOST_GROUPS = 200
 const BUCKETS = 24
+const MOST_DEPLOYS = 3
 const EXAMPLE_CHARS = 2_000
 
 export function errors({ opened }: StoreAccess): Errors {
@@ -127,12 +130,21 @@ export function errors({ opened }: StoreAccess): Errors {
         } while (cursor !== undefined && left > 0 && scanned < DEFAULTS.listScanRows)
         if (cursor !== undefined) complete = false
       }
-      await Promise.all(Object.entries(MOST_LOOKED).map(look))
+      const [known] = await Promise.all([
+        store.instances.versions(MAY_LAG),
+        ...Object.entries(MOST_LOOKED).map(look),
+      ])
+      // A large incident fills the scan. Whether its errors are older than a deploy needs a look before that.
+      for (const { firstAt } of complete ? [] : known.slice(0, MOST_DEPLOYS)) {
+        const before = { ...query, state: 'dead', endedBefore: firstAt } as const
+        const { jobs } = await store.list(before, { limit: BOUNDS.pageLimit }, MAY_LAG)
+        for (const [job, failure] of await keepFailed(store, jobs, MAY_LAG)) noteVersion(groups, job, failure)
+      }
       const listed = asked.only === null ? foldErrors([...groups.values()]) : [...groups.values()]
       return report(
         listed.filter(({ matches }) => matches),
         asked.sort,
-        { looked, complete },
+        { looked, complete, known },
       )
     },
   }
@@ -165,6 +177,12 @@ export async function keepFailed(
   })
 }
 
+/** Counts the version of an older failure if the group is known and was not seen on this version. */
+function noteVersion(groups: Map<string, Gathered>, { kind }: JobSummary, failure: JobFailure): void {
+  const versions = groups.get(fingerprintOf(kind, failure.error).fingerprint)?.versions
+  if (versions?.has(failure.version) === false) versions.set(failure.version, 1)
+}
+
 function gather(
   groups: Map<string, Gathered>,
   job: JobSummary,
@@ -186,6 +204,7 @@ function gather(
     literals: literalsOf(shape, error),
     queues: new Set(),
     at: [],
+    versions: new Map<string | null, number>(),
     dead: 0,
     firstAt: at,
     lastAt: at,
@@ -199,6 +218,7 @@ function gather(
   group.literals = group.literals.filter((part) => error.includes(part))
   group.queues.add(job.queue)
   group.at.push(at)
+  group.versions.set(failure.version, (group.versions.get(failure.version) ?? 0) + 1)
   for (const key of keys) group.keys.set(key, (group.keys.get(key) ?? 0) + 1)
   group.firstAt = Math.min(group.firstAt, firstWith(fingerprint, kind, failure))
   group.matches ||= text === '' || error.toLowerCase().includes(text)
@@ -208,6 +228,10 @@ function gather(
   group.shape = shape
   group.frame = frame
   group.example = example
+}
+
+interface Scan extends Pick<ErrorReport, 'looked' | 'complete'> {
+  readonly known: readonly VersionRecord[]
 }
 
 /** When the job first failed with this error, as far as its history and a bounded read tell. */
@@ -223,11 +247,7 @@ const ORDER: Readonly<Record<ErrorSort, (a: Gathered, b: Gathered) => number>> =
   firstAt: (a, b) => b.firstAt - a.firstAt || b.at.length - a.at.length,
 }
 
-function report(
-  groups: readonly Gathered[],
-  sort: ErrorSort,
-  scan: Pick<ErrorReport, 'looked' | 'complete'>,
-): ErrorReport {
+function report(groups: readonly Gathered[], sort: ErrorSort, { known, ...scan }: Scan): ErrorReport {
   const order = ORDER[sort]
   const most = groups
     .toSorted((a, b) => order(a, b) || (a.fingerprint < b.fingerprint ? -1 : 1))
@@ -237,7 +257,10 @@ function report(
   const last = most.reduce((latest, { lastAt }) => Math.max(latest, lastAt), from ?? 0)
   const bucketMs = from === null ? 0 : Math.ceil((last - from + 1) / BUCKETS)
   return {
-    groups: most.map((group) => groupView(group, from ?? 0, bucketMs)),
+    groups: most.map((group) => ({
+      ...groupView(group, from ?? 0, bucketMs),
+      ...versionsOfErrors(group.versions, known),
+    })),
     total: groups.length,
     ...scan,
     from,
@@ -245,8 +268,8 @@ function report(
   }
 }
 
-function groupView(group: Gathered, from: number, bucketMs: number): ErrorGroup {
-  const { at, queues, dead, literals, keys: _keys, matches: _matches, ...rest } = group
+function groupView(group: Gathered, from: number, bucketMs: number): Omit<ErrorGroup, keyof ErrorVersions> {
+  const { at, queues, dead, literals, versions: _, keys: _keys, matches: _matches, ...rest } = group
   const over = Array.from({ length: BUCKETS }, (_, n) => ({ at: from + n * bucketMs, jobs: 0 }))
   for (const one of at) {
     const bucket = over[Math.floor((one - from) / bucketMs)]

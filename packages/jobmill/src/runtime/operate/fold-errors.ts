@@ -21,6 +21,8 @@ export interface Gathered {
   readonly queues: Set<string>
   /** When each job of the group failed. */
   readonly at: number[]
+  /** How many of them ran on each version of the application. */
+  readonly versions: Map<string | null, number>
   dead: number
   firstAt: number
   lastAt: number
@@ -87,6 +89,7 @@ function foldedGroups({ keys, members }: Fold): Gathered[] {
         .toSorted((a, b) => b.length - a.length),
       queues: new Set(groups.flatMap(({ queues }) => [...queues])),
       at: groups.flatMap(({ at }) => at),
+      versions: sumOf(groups.map(({ versions }) => versions)),
       dead: groups.reduce((sum, { dead }) => sum + dead, 0),
       firstAt: Math.min(...groups.map(({ firstAt }) => firstAt)),
       matches: groups.some(({ matches }) => matches),
@@ -94,4 +97,10 @@ function foldedGroups({ keys, members }: Fold): Gathered[] {
       folded: groups.length,
     },
   ]
+}
+
+function sumOf<Key>(counts: readonly ReadonlyMap<Key, number>[]): Map<Key, number> {
+  const sums = new Map<Key, number>()
+  for (const [key, n] of counts.flatMap((count) => [...count])) sums.set(key, (sums.get(key) ?? 0) + n)
+  return sums
 }

@@ -73,12 +73,18 @@ const INSTANTS = [
 ] as const satisfies readonly (keyof JobFilter)[]
 
 /** Texts that are searched for, or compared. */
-const TEXTS = ['orderKey', 'dedupeKey', 'payloadText', 'errorText'] as const satisfies readonly (keyof JobFilter)[]
+const TEXTS = [
+  'orderKey',
+  'dedupeKey',
+  'payloadText',
+  'errorText',
+] as const satisfies readonly (keyof JobFilter)[]
 
 function checkFilter(filter: Omit<JobFilter, 'state' | 'retrying'>): void {
   checkObjectKeys(filter, 'filter', [
     'queue',
     'kind',
+    'version',
     'state',
     'tags',
     ...INSTANTS,
@@ -87,6 +93,7 @@ function checkFilter(filter: Omit<JobFilter, 'state' | 'retrying'>): void {
   ])
   checkNames(filter.queue, 'filter.queue')
   checkNames(filter.kind, 'filter.kind')
+  checkNames(filter.version, 'filter.version')
   if (filter.tags !== undefined) checkTags(filter.tags)
   for (const instant of INSTANTS)
     if (filter[instant] !== undefined) checkWhole(filter[instant], `filter.${instant}`, INSTANT)

@@ -7,7 +7,7 @@ import { scopedKey } from '../../job/new-job.ts'
 import { noReply } from '../../job/no-reply.ts'
 import { prepareQueueChange, type QueueChange } from '../../job/queue/queue-settings.ts'
 import { MAY_LAG } from '../../store/types/job-list.ts'
-import type { InstanceRecord } from '../../store/types/instance.ts'
+import type { InstanceRecord, VersionRecord } from '../../store/types/instance.ts'
 import {
   type QueueCounts,
   type QueueRecord,
@@ -56,6 +56,12 @@ export interface Operate {
   queues(): Promise<QueueRecord[]>
   counts(): Promise<QueueCounts[]>
   instances(): Promise<InstanceRecord[]>
+  /**
+   * The versions that processes declared with `instance.version`, latest first, at most 100: when the first
+   * process of each started, when the last one was alive, and how many there were and are. Covers the
+   * processes of the last 90 days.
+   */
+  versions(): Promise<VersionRecord[]>
   /** Kinds with waiting jobs that no running process handles in their queue. */
   unservedKinds(): Promise<UnservedKind[]>
   /**
@@ -129,6 +135,7 @@ export function operate(tools: MillTools): Operate {
     queues: async () => (await opened()).queues.list(),
     counts: async () => (await opened()).counts(MAY_LAG),
     instances: async () => (await opened()).instances.list(),
+    versions: async () => (await opened()).instances.versions(MAY_LAG),
     unservedKinds: async () => (await opened()).inspect.unservedKinds(MAY_LAG),
     pause: (queue, how) => changeQueue(queue, { paused: true }, how),
     resume: (queue, how) => changeQueue(queue, { paused: false }, how),

@@ -59,6 +59,9 @@ index order_lock.order_lock_pkey: ALTER TABLE jobmill.order_lock ADD CONSTRAINT 
 index order_queue.order_queue_due: CREATE INDEX order_queue_due ON jobmill.order_queue USING btree (due_at, id)
 index order_queue.order_queue_id_key: ALTER TABLE jobmill.order_queue ADD CONSTRAINT order_queue_id_key UNIQUE (id)
 index order_queue.order_queue_pkey: ALTER TABLE jobmill.order_queue ADD CONSTRAINT order_queue_pkey PRIMARY KEY (queue_id, order_key, pos)
+index past_instance.past_instance_ended: CREATE INDEX past_instance_ended ON jobmill.past_instance USING btree (ended_at)
+index past_instance.past_instance_pkey: ALTER TABLE jobmill.past_instance ADD CONSTRAINT past_instance_pkey PRIMARY KEY (id)
+index past_instance.past_instance_version: CREATE INDEX past_instance_version ON jobmill.past_instance USING btree (version)
 index permit.permit_holder: CREATE INDEX permit_holder ON jobmill.permit USING btree (holder)
 index permit.permit_instance: CREATE INDEX permit_instance ON jobmill.permit USING btree (instance)
 index permit.permit_pkey: ALTER TABLE jobmill.permit ADD CONSTRAINT permit_pkey PRIMARY KEY (limit_name, holder)
@@ -104,6 +107,7 @@ table names: n bigint NOT NULL; version uuid NOT NULL
 table order_check: n bigint NOT NULL GENERATED ALWAYS AS IDENTITY; order_key text NOT NULL; queue_id integer NOT NULL
 table order_lock: job_id uuid NOT NULL; order_key text NOT NULL; queue_id integer NOT NULL
 table order_queue: due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; order_key text NOT NULL; pos bigint NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
+table past_instance: ended_at bigint NOT NULL; id uuid NOT NULL; started_at bigint NOT NULL; version text NOT NULL
 table permit: amount integer NOT NULL; holder uuid NOT NULL; instance uuid NOT NULL; limit_name text NOT NULL; token bigint
 table queue: backoff_base_ms bigint NOT NULL; backoff_enabled boolean NOT NULL; backoff_max_ms bigint NOT NULL; code json; cool_until bigint NOT NULL DEFAULT 0; id integer NOT NULL DEFAULT nextval('jobmill.queue_ids'::regclass); keep_cancelled integer; keep_dead integer; keep_done integer; limit_name text; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paused boolean NOT NULL; retain_cancelled_ms bigint; retain_dead_ms bigint; retain_done_ms bigint; throttles integer NOT NULL DEFAULT 0; workers integer
 table ready: attempt smallint NOT NULL; crashes smallint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; ready_at bigint NOT NULL; seq bigint NOT NULL; tries integer NOT NULL

@@ -4,6 +4,7 @@ import { STATE_CODE } from '../../job/state.ts'
 import { type JobFailure, LOG_END } from '../../store/types/job-record.ts'
 import { ask, type Context } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
+import { versionOf } from '../instances/versions.ts'
 
 const FAILED = ['failed', 'timed-out', 'failed-permanently'] as const
 export const FAILED_OUTCOMES = FAILED.map((outcome) => outcomeCode(outcome)).join(', ')
@@ -15,11 +16,11 @@ export const FAILED_OUTCOMES = FAILED.map((outcome) => outcomeCode(outcome)).joi
  */
 const FAILURES = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}
-SELECT w.id, a.error, a.ended_at AS at, a.outcome,
+SELECT w.id, a.error, a.ended_at AS at, a.outcome, ${versionOf('a.instance')} AS version,
        CASE WHEN octet_length(a.log) <= ${LOG_END.mostBytes} THEN right(a.log, ${LOG_END.chars}) END AS log_end,
        f.error AS first_error, f.ended_at AS first_at
   FROM (SELECT DISTINCT id FROM input) AS w
- CROSS JOIN LATERAL (SELECT t.token, t.error, t.ended_at, t.outcome, t.ended_as, t.log FROM jobmill.attempt AS t
+ CROSS JOIN LATERAL (SELECT t.token, t.error, t.ended_at, t.outcome, t.ended_as, t.instance, t.log FROM jobmill.attempt AS t
                       WHERE t.job_id = w.id ORDER BY t.token DESC LIMIT 1) AS a
   LEFT JOIN LATERAL (SELECT t.error, t.ended_at FROM jobmill.attempt AS t
                       WHERE t.job_id = w.id AND t.token < a.token AND t.outcome IN (${FAILED_OUTCOMES})
@@ -31,6 +32,7 @@ interface FailureRow {
   readonly error: string | null
   readonly at: number
   readonly outcome: number
+  readonly version: string | null
   readonly log_end: string | null
   readonly first_error: string | null
   readonly first_at: number | null
@@ -43,11 +45,12 @@ export async function failures(context: Context, ids: readonly string[]): Promis
   return ids.map((id) => found.get(id) ?? null)
 }
 
-function failureOf({ error, at, outcome, log_end, first_error, first_at }: FailureRow): JobFailure {
+function failureOf({ error, at, outcome, version, log_end, first_error, first_at }: FailureRow): JobFailure {
   return {
     error,
     at,
     outcome: outcomeOfCode(outcome),
+    version,
     logEnd: log_end,
     first: first_at === null ? null : { at: first_at, error: first_error },
   }

@@ -5,10 +5,12 @@ import type { AttemptRecord } from '../../store/types/job-record.ts'
 import type { Query } from '../connection/connection.ts'
 import { askWith, type Context, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
+import { versionOf } from '../instances/versions.ts'
 
 /** Uses the primary key, in its order. */
 const HISTORY = `
-SELECT attempt, token, instance, started_at AS "startedAt", ended_at AS "endedAt", outcome, error, log
+SELECT attempt, token, instance, started_at AS "startedAt", ended_at AS "endedAt", outcome, error, log,
+       ${versionOf('attempt.instance')} AS version
   FROM jobmill.attempt WHERE job_id = $1 ORDER BY token`
 
 /** Reads the primary key backward and deletes everything older than the newest attempts. */

@@ -5,7 +5,13 @@
 import { UUID } from '../../job/names.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import { batched } from '../fragments.ts'
-import { cursorInvalid, endedRange, type JobFilter, namesOf, type Position } from '../../store/types/job-list.ts'
+import {
+  cursorInvalid,
+  endedRange,
+  type JobFilter,
+  namesOf,
+  type Position,
+} from '../../store/types/job-list.ts'
 import type { Values } from './values.ts'
 
 /** The rows to read, in order: `walk(id, a, b)` with the position in one or two columns. */

@@ -16,6 +16,7 @@ import { STATE_CODE } from '../../job/state.ts'
 import { INDEX, type PayloadAt } from '../../store/payload-at.ts'
 import { unscopeKeyInSql } from '../../store/dedupe-key.ts'
 import { askWith, type Context } from '../context.ts'
+import { instancesOf } from '../instances/versions.ts'
 import { FAILED_OUTCOMES } from './failures.ts'
 import { walkOf } from './list-orders.ts'
 import {
@@ -120,6 +121,7 @@ const ATTEMPT_FILTERS = [
   'startedBefore',
   'failedFrom',
   'failedBefore',
+  'version',
   'errorText',
 ] as const satisfies readonly (keyof JobFilter)[]
 
@@ -128,7 +130,8 @@ const hasAny = (filter: JobFilter, keys: readonly (keyof JobFilter)[]): boolean 
 
 /** Only a list of running jobs, or of all states, has jobs whose last attempt is still running. */
 const readsRun = (filter: JobFilter): boolean =>
-  (filter.state === undefined || filter.state === 'running') && hasAny(filter, ['startedFrom', 'startedBefore'])
+  (filter.state === undefined || filter.state === 'running') &&
+  hasAny(filter, ['startedFrom', 'startedBefore', 'version'])
 
 function joinsFor(filter: JobFilter): string {
   if (readsRun(filter)) return SUMMARY_JOINS
@@ -141,7 +144,8 @@ const FAILED_AT = `CASE WHEN a.ended_as = ${dead} THEN a.ended_at ELSE (
      ORDER BY f.token DESC LIMIT 1) END`
 
 function matches(filter: JobFilter, given: Values): string {
-  const startedAt = readsRun(filter) ? 'coalesce(ru.started_at, ba.started_at, a.started_at)' : 'a.started_at'
+  const last = (column: 'started_at' | 'instance'): string =>
+    readsRun(filter) ? `coalesce(ru.${column}, ba.${column}, a.${column})` : `a.${column}`
   const tests = [
     'true',
     ...isOneOf('queue', filter.queue, given),
@@ -149,10 +153,11 @@ function matches(filter: JobFilter, given: Values): string {
     ...(filter.retrying === true ? [`a.outcome IN (${FAILED_OUTCOMES})`] : []),
     ...given.test(filter.endedFrom, (at) => `a.ended_as IS NOT NULL AND a.ended_at >= ${at}::int8`),
     ...given.test(filter.endedBefore, (at) => `a.ended_as IS NOT NULL AND a.ended_at < ${at}::int8`),
-    ...given.test(filter.startedFrom, (at) => `${startedAt} >= ${at}::int8`),
-    ...given.test(filter.startedBefore, (at) => `${startedAt} < ${at}::int8`),
+    ...given.test(filter.startedFrom, (at) => `${last('started_at')} >= ${at}::int8`),
+    ...given.test(filter.startedBefore, (at) => `${last('started_at')} < ${at}::int8`),
     ...given.test(filter.failedFrom, (at) => `${FAILED_AT} >= ${at}::int8`),
     ...given.test(filter.failedBefore, (at) => `${FAILED_AT} < ${at}::int8`),
+    ...given.test(namesOf(filter.version), (versions) => `${last('instance')} IN (${instancesOf(versions)})`),
     ...given.test(filter.orderKey, (key) => `j.order_key = ${key}`),
     ...given.test(
       filter.dedupeKey,

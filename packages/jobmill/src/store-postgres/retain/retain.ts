@@ -48,7 +48,7 @@ SELECT ((SELECT count(*) FROM places) + (SELECT count(*) FROM recorded))::int4 A
        (SELECT count(*) FROM events)::int4 AS events, (SELECT count(*) FROM metrics)::int4 AS metrics`
 
 /**
- * Deletes instances by the index on their end. Also removes the permits of jobs that an operator deleted from
+ * Deletes instances by the index on their end, and keeps their versions. Also removes the permits of jobs that an operator deleted from
  * `running` with SQL. Compares the token again, because the row may belong to a new attempt by the time of
  * the delete.
  */
@@ -57,7 +57,15 @@ WITH ${GIVEN_CTE}, gone AS (
   DELETE FROM jobmill.instance AS i WHERE i.ended_at <= ${NOW} - ${DEFAULTS.keepEndedInstanceMs}
      AND NOT EXISTS (SELECT FROM jobmill.running AS r WHERE r.instance = i.id)
      AND NOT EXISTS (SELECT FROM jobmill.batch AS b WHERE b.instance = i.id)
-  RETURNING i.id
+  RETURNING i.id, i.version, i.started_at, i.ended_at
+), remembered AS (
+  INSERT INTO jobmill.past_instance (id, version, started_at, ended_at)
+  SELECT id, version, started_at, ended_at FROM gone WHERE version IS NOT NULL
+      ON CONFLICT (id) DO UPDATE SET version = excluded.version, started_at = excluded.started_at, ended_at = excluded.ended_at
+), forgotten_versions AS (
+  DELETE FROM jobmill.past_instance WHERE ended_at <= greatest(${NOW} - ${DEFAULTS.keepVersionsMs},
+    (SELECT p.ended_at FROM jobmill.past_instance AS p ORDER BY p.ended_at DESC OFFSET ${DEFAULTS.keepVersions} LIMIT 1))
+     AND id NOT IN (SELECT id FROM gone)
 ), ${LOST_FORGOTTEN}, stray AS MATERIALIZED (
   SELECT t.limit_name, t.holder, t.token FROM jobmill.permit AS t
     LEFT JOIN LATERAL (SELECT r.token FROM jobmill.running AS r WHERE r.id = t.holder OFFSET 0) AS r ON true

@@ -22,6 +22,16 @@ CREATE TABLE jobmill.instance (
 CREATE INDEX instance_expiry ON jobmill.instance (expires_at) WHERE ended_at IS NULL;
 CREATE INDEX instance_ended ON jobmill.instance (ended_at) WHERE ended_at IS NOT NULL;
 
+-- The versions of instances whose row retention deleted, because attempts outlive their instance.
+CREATE TABLE jobmill.past_instance (
+  id uuid PRIMARY KEY,
+  version text NOT NULL,
+  started_at int8 NOT NULL,
+  ended_at int8 NOT NULL
+);
+CREATE INDEX past_instance_ended ON jobmill.past_instance (ended_at);
+CREATE INDEX past_instance_version ON jobmill.past_instance (version);
+
 -- One row, separate from jobmill.settings, so that a registration does not wait for a change of settings.
 CREATE TABLE jobmill.members (version int8 NOT NULL);
 INSERT INTO jobmill.members VALUES (1);

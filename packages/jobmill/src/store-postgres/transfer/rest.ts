@@ -1,7 +1,8 @@
-/** Exports and imports queues, limits, schedules and sequences. */
+/** Exports and imports queues, limits, schedules, versions and sequences. */
 import type { TransferredRest } from '../../store/admin/transfer.ts'
 import { ask, askWith, columnsOf, type Context, inTransaction } from '../context.ts'
 import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'
+import { versionsIn, versionsOut } from '../instances/versions.ts'
 import { deleteKeysOf } from '../limits/limit-keys.ts'
 import { LIMIT_COLUMNS, limitOf, settingsColumns } from '../limits/limit-rows.ts'
 import { COLUMNS, columns, settingsOf, sourcesOf, TYPED } from '../queues/queue-rows.ts'
@@ -74,6 +75,7 @@ export async function restOut(context: Context): Promise<TransferredRest> {
       return { name, settings, sources: sourcesOf(row), paidAt, drainedUntil }
     }),
     schedules: schedules.map(storedOf),
+    versions: await versionsOut(context),
     lastPlace: Number(counters?.['place']),
     lastToken: Number(counters?.['token']),
   }
@@ -97,6 +99,7 @@ export async function restIn(context: Context, rest: TransferredRest): Promise<v
     await ask(inside, QUEUES_IN, { queues })
     await createRows(inside, rest.schedules)
     await saveRows(inside, rest.schedules)
+    await versionsIn(inside, rest.versions)
     await askWith(inside, raise('seq'), [rest.lastPlace])
     await askWith(inside, raise('token'), [rest.lastToken])
     await askWith(inside, SETTINGS_CHANGED)

@@ -23,7 +23,7 @@ const WENT_TO = `SELECT went_to FROM jobmill_attempt WHERE job_pk = ? AND token 
 const INSTANCE = `SELECT id FROM jobmill_instance WHERE pk = ?`
 
 /** Instances have their id here, not their primary key: they are deleted long before the history. */
-export interface Ending extends Omit<AttemptRecord, 'attempt'> {
+export interface Ending extends Omit<AttemptRecord, 'attempt' | 'version'> {
   /** Set only by a finish: a retried finish is accepted, but not one whose lease was revoked. */
   readonly wentTo: number | null
 }

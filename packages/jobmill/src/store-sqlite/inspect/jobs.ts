@@ -9,6 +9,7 @@ import {
   type JobSummary,
   LOG_END,
 } from '../../store/types/job-record.ts'
+import { versionOf } from '../instances/versions.ts'
 import { DEAD, DONE, tagsIn } from '../job-row.ts'
 import type { Look } from '../work.ts'
 
@@ -76,14 +77,15 @@ export const ATTEMPT = `a.attempt, a.token, a.instance, a.started_at AS startedA
 
 // The job by jobmill_job_id, its attempts by primary key: at most 32.
 const HISTORY = `
-  SELECT ${ATTEMPT} FROM jobmill_job AS j CROSS JOIN jobmill_attempt AS a ON a.job_pk = j.pk
+  SELECT ${ATTEMPT}, ${versionOf('a.instance')} AS version FROM jobmill_job AS j CROSS JOIN jobmill_attempt AS a ON a.job_pk = j.pk
   WHERE j.id = ? ORDER BY a.token`
 
-export type AttemptRow = Omit<AttemptRecord, 'outcome'> & { readonly outcome: number }
+export type AttemptRow = Omit<AttemptRecord, 'outcome' | 'version'> & { readonly outcome: number }
 
 /** The attempts of one job, oldest first. */
 export function history({ sql }: Look, id: string): AttemptRecord[] {
-  return (sql(HISTORY).all(id) as AttemptRow[]).map((row) => ({
+  const rows = sql(HISTORY).all(id) as (AttemptRow & Pick<AttemptRecord, 'version'>)[]
+  return rows.map((row) => ({
     ...row,
     // The job was cancelled while waiting: there was no lease, and the stored token only keeps the order.
     token: row.instance === null ? 0 : row.token,
@@ -101,6 +103,7 @@ export const FAILED_OUTCOMES = [
 // attempts of a job. A read, in a snapshot of its own.
 const FAILURES = `
   SELECT j.id, a.error, a.ended_at AS at, a.outcome, f.error AS firstError, f.ended_at AS firstAt,
+    ${versionOf('a.instance')} AS version,
     CASE WHEN octet_length(a.log) <= ${LOG_END.mostBytes} THEN substr(a.log, -${LOG_END.chars}) END AS logEnd
   FROM json_each(?) AS w
   CROSS JOIN jobmill_job AS j ON j.id = w.value
@@ -111,7 +114,7 @@ const FAILURES = `
                    WHERE b.job_pk = j.pk AND b.token < a.token AND b.outcome IN (${FAILED_OUTCOMES}))
   WHERE j.state = ${DEAD} OR a.outcome IN (${FAILED_OUTCOMES})`
 
-type FailureRow = Pick<JobFailure, 'error' | 'at' | 'logEnd'> & {
+type FailureRow = Pick<JobFailure, 'error' | 'at' | 'logEnd' | 'version'> & {
   readonly id: string
   readonly outcome: number
   readonly firstError: string | null
@@ -125,7 +128,7 @@ export function failures({ sql }: Look, ids: readonly string[]): (JobFailure | n
   return ids.map((id) => found.get(id) ?? null)
 }
 
-function failureOf({ error, at, outcome, logEnd, firstError, firstAt }: FailureRow): JobFailure {
+function failureOf({ error, at, outcome, version, logEnd, firstError, firstAt }: FailureRow): JobFailure {
   const first = firstAt === null ? null : { at: firstAt, error: firstError }
-  return { error, at, outcome: outcomeOfCode(outcome), logEnd, first }
+  return { error, at, outcome: outcomeOfCode(outcome), version, logEnd, first }
 }

@@ -4,6 +4,7 @@ import { FAILED_OUTCOMES, LAST_ERROR } from './jobs.ts'
 import type { Value } from '../connection/handle.ts'
 import { DEAD, DONE, RUNNING } from '../job-row.ts'
 import { unscopeKeyInSql } from '../../store/dedupe-key.ts'
+import { INSTANCES_OF } from '../instances/versions.ts'
 import { PAYLOAD_HAS } from './payload-has.ts'
 import type { Look } from '../work.ts'
 
@@ -12,6 +13,7 @@ const last = (column: string, where = ''): string =>
   `(SELECT a.${column} FROM jobmill_attempt AS a WHERE a.job_pk = j.pk${where} ORDER BY a.token DESC LIMIT 1)`
 const LAST_OUTCOME = last('outcome')
 const STARTED = `iif(j.state = ${RUNNING}, j.started_at, ${last('started_at')})`
+const INSTANCE = `iif(j.state = ${RUNNING}, (SELECT i.id FROM jobmill_instance AS i WHERE i.pk = j.instance_pk), ${last('instance')})`
 const FAILED = `iif(j.state = ${DEAD}, j.ended_at, ${last('ended_at', ` AND a.outcome IN (${FAILED_OUTCOMES})`)})`
 
 export interface Hit {
@@ -45,6 +47,11 @@ export function hitOf({ names }: Look, filter: JobFilter): Hit | null {
   if (filter.startedBefore !== undefined) need(`${STARTED} < ?`, filter.startedBefore)
   if (filter.failedFrom !== undefined) need(`${FAILED} >= ?`, filter.failedFrom)
   if (filter.failedBefore !== undefined) need(`${FAILED} < ?`, filter.failedBefore)
+  if (filter.version !== undefined) {
+    const versions = JSON.stringify(namesOf(filter.version))
+    terms.push(`${INSTANCE} IN (${INSTANCES_OF})`)
+    values.push(versions, versions)
+  }
   if (filter.orderKey !== undefined) need('j.order_key = ?', filter.orderKey)
   if (filter.dedupeKey !== undefined)
     need(`? IN (j.dedupe_key, ${unscopeKeyInSql('j.dedupe_key', 'instr')})`, filter.dedupeKey)

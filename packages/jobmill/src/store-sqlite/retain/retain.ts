@@ -7,6 +7,7 @@ import { CANCELLED, DEAD, DONE } from '../job-row.ts'
 import { mergeLanes } from '../claim/lanes.ts'
 import { dropFullKeys, FULL_KEYS } from '../limits/limit-row.ts'
 import { DROP_LOST_JOBS } from '../instances/lost-jobs.ts'
+import { dropSurplusVersions, rememberVersions } from '../instances/versions.ts'
 import { byEnd, oldJobs } from './old-jobs.ts'
 import type { Look, Work } from '../work.ts'
 
@@ -17,6 +18,7 @@ const EVENTS = `jobmill_event INDEXED BY jobmill_event_at WHERE at <= ? ORDER BY
 const METRICS = `jobmill_metric INDEXED BY jobmill_metric_at WHERE resolution = ? AND at <= ? ORDER BY at LIMIT ?`
 const PLACES = `jobmill_limit_waiter INDEXED BY jobmill_limit_waiter_since WHERE since <= ? ORDER BY since LIMIT ?`
 const RECORDINGS = `jobmill_recording INDEXED BY jobmill_recording_at WHERE at <= ? ORDER BY at LIMIT ?`
+const PAST_INSTANCES = `jobmill_past_instance INDEXED BY jobmill_past_instance_ended WHERE ended_at <= ? ORDER BY ended_at LIMIT ?`
 
 // The front of jobmill_instance_ended, each looked up in jobmill_job_running.
 const INSTANCES = `jobmill_instance AS i INDEXED BY jobmill_instance_ended
@@ -42,8 +44,12 @@ export function retain(work: Work, request: RetainRequest): Retained {
   const old = mergeLanes(oldJobs(work, queues, moves.unwritten), byEnd, limit)
   for (const job of old) removeJob(work, job)
   const keys = drop('key', DEDUPE, now, AT_MOST)
+  rememberVersions(sql, INSTANCES, now - DEFAULTS.keepEndedInstanceMs, AT_MOST)
   const instances = drop('pk', INSTANCES, now - DEFAULTS.keepEndedInstanceMs, AT_MOST)
-  if (instances > 0) sql(DROP_LOST_JOBS).run()
+  if (instances > 0) {
+    sql(DROP_LOST_JOBS).run()
+    dropSurplusVersions(sql)
+  }
   const ticks = drop('schedule, at', TICKS, now - ticksMs, limit)
   const events = drop('n', EVENTS, now - eventsMs, limit)
   const metrics = RESOLUTIONS.reduce((dropped, resolution, at) => {
@@ -55,6 +61,7 @@ export function retain(work: Work, request: RetainRequest): Retained {
     // After the waiters, because a key with a waiter is kept.
     dropFullKeys(work, AT_MOST),
     drop('source', RECORDINGS, now - RECORDING_MS, AT_MOST),
+    drop('id', PAST_INSTANCES, now - DEFAULTS.keepVersionsMs, AT_MOST),
   ]
   const isFull =
     [old.length, ticks, events, metrics].some((n) => n >= limit) ||
@@ -88,6 +95,7 @@ export function mayRetain(look: Look, { ticksMs, eventsMs, metricsMs, queues }: 
     RESOLUTIONS.some((resolution, at) => any(METRICS, resolution, now - (metricsMs[at] ?? 0) - resolution)) ||
     any(PLACES, now - PLACE_MS) ||
     any(FULL_KEYS, now) ||
-    any(RECORDINGS, now - RECORDING_MS)
+    any(RECORDINGS, now - RECORDING_MS) ||
+    any(PAST_INSTANCES, now - DEFAULTS.keepVersionsMs)
   )
 }

@@ -21,6 +21,16 @@ CREATE TABLE jobmill_instance (
 CREATE INDEX jobmill_instance_expiry ON jobmill_instance (expires_at) WHERE state = 0;
 CREATE INDEX jobmill_instance_ended ON jobmill_instance (ended_at) WHERE state > 0;
 
+-- The versions of instances whose row retention deleted, because attempts outlive their instance.
+CREATE TABLE jobmill_past_instance (
+  id TEXT PRIMARY KEY,
+  version TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX jobmill_past_instance_ended ON jobmill_past_instance (ended_at);
+CREATE INDEX jobmill_past_instance_version ON jobmill_past_instance (version);
+
 CREATE TABLE jobmill_duty (
   name TEXT PRIMARY KEY,
   instance_pk INTEGER,              -- the leader until expires_at; NULL after it released the duty

@@ -1,6 +1,7 @@
-/** Exports and imports queues, limits, schedules and counters. */
+/** Exports and imports queues, limits, schedules, versions and counters. */
 import type { TransferredQueue, TransferredRest } from '../../store/admin/transfer.ts'
 import { latest } from '../connection/counter.ts'
+import { versionsIn, versionsOut } from '../instances/versions.ts'
 import { allLimits, dropKeys, findLimit, saveBudget } from '../limits/limit-row.ts'
 import { declareLimits, limitSources, saveLimit } from '../limits/limits.ts'
 import { allQueues, saveQueue } from '../queues/queues.ts'
@@ -30,6 +31,7 @@ export function restOut(look: Look): TransferredRest {
       drainedUntil: limit.budget.drainedUntil,
     })),
     schedules: allStored(sql),
+    versions: versionsOut(sql),
     lastPlace: latest(sql, 'seq'),
     lastToken: latest(sql, 'token'),
   }
@@ -37,7 +39,7 @@ export function restOut(look: Look): TransferredRest {
 
 export function restIn(
   work: Work,
-  { queues, limits, schedules, lastPlace, lastToken }: TransferredRest,
+  { queues, limits, schedules, versions, lastPlace, lastToken }: TransferredRest,
 ): void {
   const { sql, counters } = work
   // Before the queues that name them.
@@ -51,6 +53,7 @@ export function restIn(
   }
   for (const queue of queues) queueIn(work, queue)
   for (const schedule of schedules) saveSchedule(sql, schedule)
+  versionsIn(sql, versions)
   counters.raise('seq', lastPlace)
   counters.raise('token', lastToken)
   counters.take('settings')

@@ -93,7 +93,7 @@ export interface TransferredJob extends Kept {
 }
 
 /** `token` is the stored one, even for a cancel that needed no lease. */
-export interface TransferredAttempt extends AttemptRecord {
+export interface TransferredAttempt extends Omit<AttemptRecord, 'version'> {
   /** Recorded by the reaper: no finish was written under this token. */
   readonly takenBack: boolean
 }
@@ -117,9 +117,19 @@ export interface TransferredRest {
   readonly limits: readonly TransferredLimit[]
   /** Includes deleted schedules, so that code does not recreate them. */
   readonly schedules: readonly StoredSchedule[]
+  /** The versions of the instances of the source, sorted by id, for the attempts that they ran. */
+  readonly versions: readonly TransferredVersion[]
   /** The last sequence number and the last lease token that were issued. */
   readonly lastPlace: number
   readonly lastToken: number
+}
+
+export interface TransferredVersion {
+  readonly instance: string
+  readonly version: string
+  readonly startedAt: number
+  /** When it ended, or was last known to be alive. */
+  readonly endedAt: number
 }
 
 interface Transferred<Settings, Sources> {

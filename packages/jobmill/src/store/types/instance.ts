@@ -54,6 +54,18 @@ export function isClaiming({ state, requested }: Pick<InstanceRecord, 'state' | 
   return state === 'alive' && requested === null
 }
 
+/** A version of the application, as instances declared it. */
+export interface VersionRecord {
+  readonly version: string
+  /** When its first instance registered. */
+  readonly firstAt: number
+  /** When its last instance was last known to be alive. */
+  readonly lastAt: number
+  /** How many instances ran it, and how many of them are alive. */
+  readonly instances: number
+  readonly alive: number
+}
+
 export interface HeartbeatRequest {
   readonly instance: string
   readonly leaseMs: number

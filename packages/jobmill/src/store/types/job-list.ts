@@ -39,6 +39,8 @@ export interface JobFilter {
    */
   readonly failedFrom?: number
   readonly failedBefore?: number
+  /** The last attempt ran on an instance of this version, or of any of several (at most 100). */
+  readonly version?: string | readonly string[]
   readonly orderKey?: string
   /** The dedupe key of the job, with or without its scope. */
   readonly dedupeKey?: string

@@ -56,10 +56,12 @@ export interface AttemptRecord {
   readonly outcome: Outcome
   readonly error: string | null
   readonly log: string | null
+  /** The version of the instance; null if it declared none, or ended too long ago. */
+  readonly version: string | null
 }
 
 /** The end of a failed job's last attempt. */
-export interface JobFailure extends Pick<AttemptRecord, 'error' | 'outcome'> {
+export interface JobFailure extends Pick<AttemptRecord, 'error' | 'outcome' | 'version'> {
   /** When the attempt ended. */
   readonly at: number
   /** The last 400 characters of its log. Null without a log, and if the log has more than 16,384 bytes. */
