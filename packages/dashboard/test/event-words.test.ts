@@ -29,6 +29,14 @@ test('descriptions have names, counts and units', () => {
   expect(eventWords(entry('duty-failing', { duty: 'reap', error: 'Error: away\n    at x' }))).toBe(
     'Duty reap failed: Error: away',
   )
+  const started = { queues: Array.from({ length: 10 }, String), kinds: ['a'] }
+  expect(eventWords(entry('mill-started', { ...started, label: 'shop-worker', version: '2.15.0' }))).toBe(
+    'shop-worker 2.15.0 started with 10 queues and 1 kind',
+  )
+  expect(eventWords(entry('mill-started', { ...started, label: 'shop-2.15.0-b2', version: '2.15.0' }))).toBe(
+    'shop-2.15.0-b2 started with 10 queues and 1 kind',
+  )
+  expect(eventWords(entry('mill-started', started))).toBe('Process started with 10 queues and 1 kind')
   expect(eventWords(entry('something-new'))).toBe('something new')
   expect(['store-failing', 'stuck', 'leading'].map((type) => eventLevel({ type }))).toEqual([
     'bad',

@@ -4,7 +4,14 @@ import { describe, expect, test } from 'vitest'
 import { STATES } from '../src/api/states.ts'
 import { fromSearch, toBody, toQuery, toSearch, withInstants } from '../src/pages/jobs/filter/address.ts'
 import { chipsOf, print } from '../src/pages/jobs/filter/chips.ts'
-import { type Filter, KEYS, NO_FILTER, recordOf, TEXT_KEYS, TIME_KEYS } from '../src/pages/jobs/filter/filter.ts'
+import {
+  type Filter,
+  KEYS,
+  NO_FILTER,
+  recordOf,
+  TEXT_KEYS,
+  TIME_KEYS,
+} from '../src/pages/jobs/filter/filter.ts'
 import { parse } from '../src/pages/jobs/filter/parse.ts'
 import { partsOf, splitPath } from '../src/pages/jobs/filter/parts.ts'
 import { suggest } from '../src/pages/jobs/filter/suggest.ts'
@@ -89,7 +96,7 @@ describe('the language of the filter', () => {
         }
         expect(parse(print(filter))).toEqual({ filter, wrong: [] })
         for (const caret of [0, Math.floor(input.length / 2), input.length])
-          suggest(input, caret, { queues: ['mail'], kinds: [], tags: [], mayPayload })
+          suggest(input, caret, { queues: ['mail'], kinds: [], tags: [], versions: [], mayPayload })
       }),
       { numRuns: 200 },
     )
@@ -173,7 +180,7 @@ describe('the language of the filter', () => {
 
   test('filters by when a job started, failed and ended, by version and by keys', () => {
     const { filter, wrong } = parse(
-      'failed-after:2h failed-before:1h started-before:1h ended-after:2026-11-16T01:00Z order:"customer 42" dedupe:a:b',
+      'failed-after:2h failed-before:1h started-before:1h ended-after:2026-11-16T01:00Z version:2.15.0 order:"customer 42" dedupe:a:b',
     )
     expect(wrong).toEqual([])
     expect(toBody(filter, NOW)).toEqual({
@@ -181,6 +188,7 @@ describe('the language of the filter', () => {
       failedBefore: NOW - HOUR,
       startedBefore: NOW - HOUR,
       endedFrom: NOW - HOUR,
+      version: '2.15.0',
       orderKey: 'customer 42',
       dedupeKey: 'a:b',
     })
@@ -194,7 +202,9 @@ describe('the language of the filter', () => {
     expect(readWhen('02:31', now)).toEqual({ at: new Date(2026, 10, 15, 2, 31).getTime() })
     expect(readWhen('02:13:30', now)).toEqual({ at: new Date(2026, 10, 16, 2, 13, 30).getTime() })
     for (const none of ['24:00', '02:60', '2:1', '02:13:']) expect(readWhen(none, now)).toBeNull()
-    expect(parse('failed-after:02:13').filter['failed-after']).toMatchObject({ at: expect.any(Number) as number })
+    expect(parse('failed-after:02:13').filter['failed-after']).toMatchObject({
+      at: expect.any(Number) as number,
+    })
   })
 
   test('a copied link keeps what relative times mean now', () => {
@@ -220,7 +230,13 @@ describe('the language of the filter', () => {
 })
 
 describe('suggestions', () => {
-  const known = { queues: ['mail', 'my mail'], kinds: ['mail.send'], tags: ['vip'], mayPayload: true }
+  const known = {
+    queues: ['mail', 'my mail'],
+    kinds: ['mail.send'],
+    tags: ['vip'],
+    versions: ['2.15.0', '2.14.0'],
+    mayPayload: true,
+  }
   const inserts = (input: string, caret = input.length): readonly string[] =>
     suggest(input, caret, known).items.map(({ insert }) => insert)
 
@@ -232,6 +248,7 @@ describe('suggestions', () => {
     expect(inserts('queue:ma')).toEqual(['queue:mail', 'queue:"my mail"'])
     expect(inserts('mail')).toEqual(['queue:mail', 'queue:"my mail"', 'kind:mail.send'])
     expect(inserts('after:')).toContain('after:1h')
+    expect(inserts('version:2.1')).toEqual(['version:2.15.0', 'version:2.14.0'])
     expect(inserts('fail')).toEqual(['failed-after:', 'failed-before:'])
     expect(inserts('failed-after:1')).toEqual(['failed-after:10m', 'failed-after:15m', 'failed-after:1h'])
     expect(inserts('constructor:')).toEqual([])

@@ -50,6 +50,16 @@ export const useSchedules = (): Read<Answer<'schedules.list'>> => useRead('sched
 export const useKinds = (): Read<Answer<'kinds.list'>> => useRead('kinds')
 export const useSystem = (): Read<System> => useRead('system')
 
+/** Deploys are rare, so the versions are fetched at most twice a minute. */
+export const useVersions = (): Read<Answer<'versions.list'>> =>
+  useQuery<Answer<'versions.list'>, Problem>({
+    queryKey: ['versions'],
+    queryFn: ({ signal }) => ask('versions', { signal }),
+    enabled: ({ state }) => Date.now() - state.dataUpdatedAt >= VERSIONS_EVERY_MS,
+  })
+
+const VERSIONS_EVERY_MS = 30_000
+
 /** Fetched once after sign-in: the set of applications is fixed when the server starts. */
 export const useApps = (isKnown: boolean): Read<Answer<'apps.list'>> =>
   useQuery<Answer<'apps.list'>, Problem>({

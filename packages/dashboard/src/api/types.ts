@@ -31,6 +31,7 @@ export type BulkPreview = Answer<'bulk.preview'>
 export type ListedState = keyof BulkPreview['byState']
 export type Errors = Answer<'errors.list'>
 export type ErrorGroup = Errors['groups'][number]
+export type Version = Answer<'versions.list'>['versions'][number]
 export type EnqueuedJob = Answer<'jobs.enqueue'>
 
 export type Overview = Answer<'overview.read'>

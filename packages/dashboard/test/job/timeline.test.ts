@@ -21,7 +21,17 @@ const job = (some: Partial<Job> = {}): Job =>
   }) as Job
 
 function attempt(startedAt: number | null, endedAt: number, outcome: Outcome = 'failed'): Attempt {
-  return { attempt: 1, token: 1, instance: 'i', startedAt, endedAt, outcome, error: null, log: [] }
+  return {
+    attempt: 1,
+    token: 1,
+    instance: 'i',
+    version: null,
+    startedAt,
+    endedAt,
+    outcome,
+    error: null,
+    log: [],
+  }
 }
 
 const rounded = (n: number): number => Math.round(n * 1_000) / 1_000

@@ -25,7 +25,7 @@ import { atFileEnd } from '../../../../test/support/suite/file-end.ts'
 import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { inTurns, type Turns } from '../../../../test/support/suite/in-turns.ts'
 import { type HttpApps, type Served, serve } from '../../../server/src/index.ts'
-import { bulkJob, jobmill, type Mill, type FullStore } from '../../../jobmill/src/index.ts'
+import { bulkJob, jobmill, type Mill, type FullStore, type MillOptions } from '../../../jobmill/src/index.ts'
 import { postgres } from '../../../jobmill/src/postgres.ts'
 import { sqlite } from '../../../jobmill/src/sqlite.ts'
 import { hasChromium, launch } from './chromium.ts'
@@ -79,6 +79,9 @@ const STORES: readonly [name: StoreName, store: () => FullStore<never>][] = [
 interface MissionOptions {
   readonly basePath?: string
   readonly payloadLimitBytes?: number
+  readonly instance?: NonNullable<MillOptions['instance']>
+  /** Runs before the mill opens its store. */
+  readonly prepare?: (store: FullStore<never>) => Promise<void>
   /** Applications behind the same access control, created for each store. */
   readonly apps?: (on: StoreName) => Promise<{ readonly apps: HttpApps; readonly close: () => Promise<void> }>
 }
@@ -103,7 +106,7 @@ export function mission(
   tests: (at: Mission, test: Turns) => void,
   options: MissionOptions = {},
 ): void {
-  const { basePath = '', apps: makeApps, ...limits } = options
+  const { basePath = '', apps: makeApps, prepare, ...limits } = options
   describe.skipIf(!hasChromium).each(storesFor(name))(`${name} on %s`, (on, store) => {
     let mill: Mill<never>
     let own: FullStore<never>
@@ -111,6 +114,7 @@ export function mission(
     let made: Awaited<ReturnType<NonNullable<typeof makeApps>>> | undefined
     beforeAll(async () => {
       own = store()
+      await prepare?.(own)
       mill = jobmill({
         store: own,
         jobs: [...jobs, bulkJob(() => mill)],

@@ -7,6 +7,7 @@ import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { useTheme } from '../../shell/theme.ts'
 import { moment } from '../text/format.ts'
+import { DeployMarks } from './deploy-marks.tsx'
 
 export interface Line {
   readonly name: string
@@ -30,6 +31,7 @@ interface Props {
 export function Chart({ label, times, lines, format, isStacked = false, zoom, height = 180 }: Props) {
   const place = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState<number | null>(null)
+  const [over, setOver] = useState<HTMLElement | null>(null)
   const theme = useTheme()
   const latest = useRef({ format, zoom })
   useEffect(() => {
@@ -47,6 +49,7 @@ export function Chart({ label, times, lines, format, isStacked = false, zoom, he
       holder,
     )
     plot.current = made
+    setOver(made.over)
     const resized = new ResizeObserver(() =>
       made.setSize({ width: Math.max(holder.clientWidth, 100), height }),
     )
@@ -67,6 +70,7 @@ export function Chart({ label, times, lines, format, isStacked = false, zoom, he
   return (
     <figure aria-label={label} className="min-w-0">
       <div ref={place} aria-hidden className="w-full" style={{ height }} />
+      <DeployMarks over={over} times={times} />
       <figcaption className="mt-1 flex flex-wrap gap-x-4 gap-y-0.5 text-xs text-soft">
         {lines.map(({ name, colour, values }) => {
           const value = values[shown] ?? null

@@ -13,6 +13,12 @@ const long = (ms: unknown): string => span(Math.round(count(ms)))
 /** The stack follows the first line of an error. */
 const firstLine = (value: unknown): string => text(value).split('\n', 1)[0] ?? ''
 
+/** The label of a process often contains its version. */
+function processName(label: unknown, version: unknown): string {
+  const name = typeof label === 'string' ? label : 'Process'
+  return typeof version !== 'string' || name.includes(version) ? name : `${name} ${version}`
+}
+
 const WORDS: Readonly<Record<string, Words>> = {
   'kind-unknown': ({ kind, near }) =>
     `A ${text(kind)} job was enqueued, but the process that enqueued it has no such kind. Did you mean ${text(near)}?`,
@@ -52,8 +58,8 @@ const WORDS: Readonly<Record<string, Words>> = {
   leading: ({ duty }) => `Process became leader of ${text(duty)}`,
   led: ({ duty }) => `Process is no longer leader of ${text(duty)}`,
   rebalanced: ({ changed }) => `Workers rebalanced (${plural(count(changed), 'assignment')} changed)`,
-  'mill-started': ({ queues, kinds }) =>
-    `Process started with ${plural(many(queues), 'queue')} and ${plural(many(kinds), 'kind')}`,
+  'mill-started': ({ label, version, queues, kinds }) =>
+    `${processName(label, version)} started with ${plural(many(queues), 'queue')} and ${plural(many(kinds), 'kind')}`,
   'mill-quiet': ({ running, by }) =>
     `Process is quiet (requested by ${text(by)}), ${plural(count(running), 'job')} running`,
   'mill-resumed': () => 'Quiet process claims jobs again',

@@ -7,6 +7,7 @@ import { Button, LinkButton, TextLink } from '../../kit/button.tsx'
 import { CopyButton } from '../../kit/text/copy.tsx'
 import { plural, shortId } from '../../kit/text/format.ts'
 import { jobsAddress } from './jobs-address.ts'
+import { ErrorVersions } from './error-versions.tsx'
 import { RetryGroup } from './retry-group.tsx'
 
 export function ErrorGroupDetail({ group }: { readonly group: ErrorGroup }) {
@@ -24,6 +25,7 @@ export function ErrorGroupDetail({ group }: { readonly group: ErrorGroup }) {
         </p>
         <ErrorText error={example.error} />
       </div>
+      <ErrorVersions group={group} />
       <div className="flex flex-wrap items-center gap-2">
         {may('operator') && dead > 0 && (
           <Button look="main" icon={RotateCcw} onClick={() => setAsking(true)}>

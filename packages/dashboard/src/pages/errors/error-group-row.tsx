@@ -49,6 +49,7 @@ export function ErrorGroupRow({ group, bucketMs, isOpen, turn, children }: Props
               {group.folded > 0 && `${number(group.folded)} similar errors · `}
               {group.kind} in {group.queues.join(', ')}
               {group.frame !== null && ` · ${group.frame}`}
+              {group.newIn !== null && <b className="font-medium text-dead"> · new in {group.newIn}</b>}
             </span>
           </span>
         </button>

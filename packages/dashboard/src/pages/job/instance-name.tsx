@@ -17,3 +17,9 @@ export function InstanceName({ id }: { readonly id: string | null }) {
     </TextLink>
   )
 }
+
+/** The version of a process that is still known. */
+export function InstanceVersion({ id }: { readonly id: string | null }) {
+  const { data } = useWorkers()
+  return data?.instances.find((one) => one.id === id)?.version ?? '–'
+}

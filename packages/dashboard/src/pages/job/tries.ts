@@ -6,6 +6,8 @@ export interface Try {
   readonly n: number
   readonly attempt: number
   readonly instance: string | null
+  /** Null when it is unknown. A running attempt has the version of its process. */
+  readonly version: string | null
   /** Null when the job never ran: cancelled while it waited. */
   readonly startedAt: number | null
   /** Null while it runs. */
@@ -19,10 +21,10 @@ export interface Try {
 export function triesOf(job: Job, attempts: readonly Attempt[]): readonly Try[] {
   let before = job.enqueuedAt
   const ended = attempts.map((one, at): Try => {
-    const { attempt, instance, startedAt, endedAt, outcome, error, log } = one
+    const { attempt, instance, version, startedAt, endedAt, outcome, error, log } = one
     const waitedMs = Math.max(0, (startedAt ?? endedAt) - before)
     before = endedAt
-    return { n: at + 1, attempt, instance, startedAt, endedAt, outcome, error, log, waitedMs }
+    return { n: at + 1, attempt, instance, version, startedAt, endedAt, outcome, error, log, waitedMs }
   })
   if (job.state !== 'running' || job.startedAt === null) return ended
   const { attempt, instance, startedAt, log } = job
@@ -33,6 +35,7 @@ export function triesOf(job: Job, attempts: readonly Attempt[]): readonly Try[] 
       n: ended.length + 1,
       attempt,
       instance,
+      version: null,
       startedAt,
       endedAt: null,
       outcome: 'running',

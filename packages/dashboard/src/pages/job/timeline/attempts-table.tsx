@@ -6,7 +6,7 @@ import { plural, span } from '../../../kit/text/format.ts'
 import { Badge, OutcomeBadge } from '../../../kit/state.tsx'
 import { Cell, Row, Table } from '../../../kit/table.tsx'
 import { Moment, useNow } from '../../../kit/text/time.tsx'
-import { InstanceName } from '../instance-name.tsx'
+import { InstanceName, InstanceVersion } from '../instance-name.tsx'
 import { firstLine } from '../tabs/error-parts.ts'
 import { MOST_KEPT, ranMs, type Try } from '../tries.ts'
 
@@ -17,6 +17,7 @@ const COLUMNS = [
   { key: 'waited', name: 'Wait', right: true },
   { key: 'ran', name: 'Duration', right: true },
   { key: 'instance', name: 'Instance' },
+  { key: 'version', name: 'Version' },
   { key: 'error', name: 'Error' },
 ]
 
@@ -58,7 +59,7 @@ export function AttemptsTable({ job, tries }: { readonly job: Job; readonly trie
 function Attempt({ one }: { readonly one: Try }) {
   const now = useNow()
   const ran = ranMs(one, now)
-  const { n, attempt, outcome, startedAt, waitedMs, instance, error } = one
+  const { n, attempt, outcome, startedAt, waitedMs, instance, version, error } = one
   return (
     <Row>
       <Cell className="whitespace-nowrap tabular-nums">
@@ -78,6 +79,7 @@ function Attempt({ one }: { readonly one: Try }) {
       <Cell>
         <InstanceName id={instance} />
       </Cell>
+      <Cell className="whitespace-nowrap tabular-nums">{version ?? <InstanceVersion id={instance} />}</Cell>
       <Cell className="max-w-96 truncate text-soft">
         {error === null ? '–' : <span title={error}>{firstLine(error)}</span>}
       </Cell>

@@ -28,6 +28,7 @@ export function toSearch(filter: Filter): URLSearchParams {
   put('state', state)
   for (const tag of tags) put('tag', tag)
   for (const key of TIME_KEYS) put(TIMES[key].parameter, whenText(rest[key]))
+  put('version', rest.version)
   put('orderKey', rest.order)
   put('dedupeKey', rest.dedupe)
   put('errorText', rest.error)

@@ -33,6 +33,7 @@ export function chipsOf(filter: Filter): readonly Chip[] {
     const { label, side } = TIMES[key]
     if (when !== null) add(`${key}:${printWhen(when)}`, label, whenText(when, side), { [key]: null })
   }
+  addText('version')
   addText('order')
   addText('dedupe')
   addText('error')

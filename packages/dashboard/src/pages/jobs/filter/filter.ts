@@ -7,6 +7,7 @@ export const TEXTS = {
   queue: { parameter: 'queue', label: 'queue' },
   kind: { parameter: 'kind', label: 'kind' },
   error: { parameter: 'errorText', label: 'error contains' },
+  version: { parameter: 'version', label: 'version' },
   order: { parameter: 'orderKey', label: 'order key' },
   dedupe: { parameter: 'dedupeKey', label: 'dedupe key' },
 } as const
@@ -69,6 +70,7 @@ export const KEYS: readonly (TextKey | TimeKey | 'state' | 'tag')[] = [
   'tag',
   'error',
   ...TIME_KEYS,
+  'version',
   'order',
   'dedupe',
 ]

@@ -3,7 +3,19 @@
  */
 import { LISTED_STATES } from '../../../api/states.ts'
 import type { ListedState } from '../../../api/types.ts'
-import { type Filter, isTimeKey, KEYS, MOST_CHARS, MOST_PAYLOAD, MOST_TAGS, NO_FILTER, recordOf, TIME_KEYS, TIMES, type Wrong } from './filter.ts'
+import {
+  type Filter,
+  isTimeKey,
+  KEYS,
+  MOST_CHARS,
+  MOST_PAYLOAD,
+  MOST_TAGS,
+  NO_FILTER,
+  recordOf,
+  TIME_KEYS,
+  TIMES,
+  type Wrong,
+} from './filter.ts'
 import { type Part, partsOf } from './parts.ts'
 import { readWhen, WHEN_FIX } from './when.ts'
 
@@ -28,6 +40,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   tag: 'tag:vip',
   ...recordOf(TIME_KEYS, (key) => (TIMES[key].side === 'after' ? `${key}:1h` : `${key}:2026-11-16`)),
   error: 'error:"timed out"',
+  version: 'version:2.15.0',
   order: 'order:customer-42',
   dedupe: 'dedupe:invoice-42',
   payload: 'payload.user.id:42',

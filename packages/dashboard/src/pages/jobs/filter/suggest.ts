@@ -7,6 +7,7 @@ export interface KnownNames {
   readonly queues: readonly string[]
   readonly kinds: readonly string[]
   readonly tags: readonly string[]
+  readonly versions: readonly string[]
   readonly mayPayload: boolean
 }
 
@@ -32,15 +33,8 @@ const NOTES: Readonly<Record<string, string>> = {
   kind: 'job kind',
   state: 'job state',
   tag: 'job tag',
-  after: 'enqueued at or after',
-  before: 'enqueued before',
   error: 'last error contains',
-  'failed-after': 'last failed at or after',
-  'failed-before': 'last failed before',
-  'started-after': 'last attempt started at or after',
-  'started-before': 'last attempt started before',
-  'ended-after': 'ended at or after',
-  'ended-before': 'ended before',
+  version: 'last attempt ran on this version',
   order: 'order key',
   dedupe: 'dedupe key, with or without its scope',
   'payload.': 'payload value: payload.user.id:42',
@@ -52,6 +46,13 @@ const AGO: Readonly<Record<string, string>> = {
   '1h': 'hour',
   '24h': '24 hours',
   '7d': '7 days',
+}
+
+/** failed at or after, failed before */
+function noteOf(key: string): string {
+  if (!isTimeKey(key)) return NOTES[key] ?? ''
+  const { label, side } = TIMES[key]
+  return `${label} ${side === 'after' ? 'at or after' : side}`
 }
 
 const MOST = 20
@@ -76,7 +77,7 @@ function itemsFor(written: string, known: KnownNames): readonly Suggestion[] {
     return [{ insert: '', isWhole: true, note: 'open this job', opens: written.toLowerCase() }]
   const keys = [...KEYS.map((one) => `${one}:`), ...(known.mayPayload ? ['payload.'] : [])]
     .filter((one) => one.startsWith(written.toLowerCase()))
-    .map((one) => ({ insert: one, isWhole: false, note: NOTES[one.replace(':', '')] ?? '' }))
+    .map((one) => ({ insert: one, isWhole: false, note: noteOf(one.replace(':', '')) }))
   if (written === '') return keys
   const found = Object.entries(values).flatMap(([one, all]) =>
     matching(all, written)
@@ -86,11 +87,17 @@ function itemsFor(written: string, known: KnownNames): readonly Suggestion[] {
   return [...keys, ...found]
 }
 
-const valuesOf = ({ queues, kinds, tags }: KnownNames): Readonly<Record<string, readonly string[]>> => ({
+const valuesOf = ({
+  queues,
+  kinds,
+  tags,
+  versions,
+}: KnownNames): Readonly<Record<string, readonly string[]>> => ({
   queue: queues,
   kind: kinds,
   state: LISTED_STATES,
   tag: tags,
+  version: versions,
 })
 
 const whole = (key: string, value: string): Suggestion => ({

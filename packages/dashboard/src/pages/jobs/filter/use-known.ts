@@ -1,6 +1,6 @@
 /** Names to suggest: those known to the mill, and those of the jobs on the page. */
 import { useMemo } from 'react'
-import { useKinds, useOverview } from '../../../api/reads.ts'
+import { useKinds, useOverview, useVersions } from '../../../api/reads.ts'
 import { useMay } from '../../../api/roles.ts'
 import type { JobSummary } from '../../../api/types.ts'
 import type { KnownNames } from './suggest.ts'
@@ -8,6 +8,7 @@ import type { KnownNames } from './suggest.ts'
 export function useKnown(jobs: readonly JobSummary[]): KnownNames {
   const overview = useOverview().data
   const kinds = useKinds().data?.kinds
+  const versions = useVersions().data?.versions
   const mayPayload = useMay()('operator')
   return useMemo(
     () => ({
@@ -18,9 +19,11 @@ export function useKnown(jobs: readonly JobSummary[]): KnownNames {
         ...jobs.map(({ kind }) => kind),
       ]),
       tags: sorted(jobs.flatMap(({ tags }) => tags)),
+      // Latest first, as the API sends them.
+      versions: versions?.map(({ version }) => version) ?? [],
       mayPayload,
     }),
-    [overview, kinds, jobs, mayPayload],
+    [overview, kinds, jobs, versions, mayPayload],
   )
 }
 

@@ -23,7 +23,13 @@ export const WHEN_FIX =
 export function readWhen(text: string, now = Date.now()): When | null {
   if (AGO.test(text)) return { ago: text }
   const clock = CLOCK.exec(text)
-  if (clock !== null) return { at: lastTimeOf(clock.slice(1).map((part) => Number(part ?? 0)), now) }
+  if (clock !== null)
+    return {
+      at: lastTimeOf(
+        clock.slice(1).map((part) => Number(part ?? 0)),
+        now,
+      ),
+    }
   const [, year = '', month = '', day = '', time = '00:00', zone = ''] = DATE.exec(text) ?? []
   if (year === '') return null
   // Date would accept 31 February as a day in March.
