@@ -8,7 +8,9 @@ export interface Mark {
   readonly share: number
 }
 
-/** The versions that appear within these times, latest first. The last time starts a bin, whose width counts. */
+/**
+ * The versions that appear within these times, latest first. The last time starts a bin, whose width counts.
+ */
 export function marksIn(versions: readonly Version[], times: readonly number[]): readonly Mark[] {
   const [first, second] = times
   const last = times.at(-1)

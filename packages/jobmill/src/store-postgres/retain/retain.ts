@@ -48,9 +48,9 @@ SELECT ((SELECT count(*) FROM places) + (SELECT count(*) FROM recorded))::int4 A
        (SELECT count(*) FROM events)::int4 AS events, (SELECT count(*) FROM metrics)::int4 AS metrics`
 
 /**
- * Deletes instances by the index on their end, and keeps their versions. Also removes the permits of jobs that an operator deleted from
- * `running` with SQL. Compares the token again, because the row may belong to a new attempt by the time of
- * the delete.
+ * Deletes instances by the index on their end, and keeps their versions. Also removes the permits of jobs
+ * that an operator deleted from `running` with SQL. Compares the token again, because the row may belong to a
+ * new attempt by the time of the delete.
  */
 const RETAIN_ENDED = `
 WITH ${GIVEN_CTE}, gone AS (

@@ -1,4 +1,4 @@
-/** Copies a link to the jobs that this page shows. A relative time would mean other jobs to whoever opens it. */
+/** Copies a link to the jobs that this page shows. A relative time would mean other jobs to a colleague. */
 import { Link2 } from 'lucide-react'
 import { Button } from '../../../kit/button.tsx'
 import { copy } from '../../../kit/text/copy.tsx'

@@ -19,7 +19,10 @@ export const LAST_AT = 253_402_300_799_999
 export const WHEN_FIX =
   'Use a time (02:13), a date (2026-11-16), both (2026-11-16T09:30), or a duration ago (90s, 15m, 1h, 7d)'
 
-/** Null when it is not a time. Without a zone it is local time; without a date, the last time of that clock. */
+/**
+ * Null when it is not a time. Without a zone it is local time. Without a date it is the last time that the
+ * clock showed it.
+ */
 export function readWhen(text: string, now = Date.now()): When | null {
   if (AGO.test(text)) return { ago: text }
   const clock = CLOCK.exec(text)
