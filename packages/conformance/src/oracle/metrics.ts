@@ -61,7 +61,7 @@ function withDelta(buckets: readonly OracleBucket[], delta: OracleDelta, resolut
 
 export function metrics(
   state: OracleState,
-  { scopes, resolution, from, before }: MetricQuery,
+  { scopes, types, resolution, from, before }: MetricQuery,
 ): MetricRecord[] {
   let all = state.buckets.filter((bucket) => bucket.resolution === resolution)
   for (const delta of state.openDeltas) {
@@ -69,7 +69,13 @@ export function metrics(
     all = [...all.filter((one) => !isSame(one, bucket)), bucket]
   }
   return all
-    .filter(({ scope, at }) => (scopes?.includes(scope) ?? true) && at >= from && at < before)
+    .filter(
+      ({ scope, at }) =>
+        (scopes?.includes(scope) ?? true) &&
+        (types?.includes(scope.split(' ', 1)[0] ?? '') ?? true) &&
+        at >= from &&
+        at < before,
+    )
     .toSorted((a, b) => (a.scope === b.scope ? a.at - b.at : a.scope < b.scope ? -1 : 1))
     .map(({ scope, at, data }) => ({ scope, at, data }))
 }

@@ -1,14 +1,14 @@
 /**
- * Counts events by queue and time bucket. It runs inside `emit`, so that no event is missed, and must be
- * cheap, because every job emits several. It also counts limit requests and accepts metrics from other parts.
- * Metrics that are not written yet keep their timestamps. If too many wait, they are merged into coarser
- * buckets.
+ * Counts events by queue, kind and time bucket. It runs inside `emit`, so that no event is missed. It must
+ * be cheap, because every job emits several. It also counts limit requests and accepts metrics from other
+ * parts. Metrics that are not written yet keep their timestamps. If too many wait, they are merged into
+ * coarser buckets.
  */
 import { mergeData, type MetricData } from '../job/metric-data.ts'
 import type { Platform } from '../platform/platform.ts'
 import { RESOLUTIONS } from '../store/types/metrics.ts'
 import { type DrawCount, drawCounter } from './draws.ts'
-import { limitScope, queueScope } from './scopes.ts'
+import { kindScope, limitScope, queueScope } from './scopes.ts'
 import { addTally, dataOf, newTally, tallies, type Tally } from './tally.ts'
 
 export interface MetricDelta {
@@ -35,6 +35,8 @@ interface Open {
   /** The time of its first event, on the monotonic clock. */
   readonly at: number
   readonly queues: Map<string, Tally>
+  /** Ends of attempts by kind. */
+  readonly kinds: Map<string, Tally>
   /** Counters by limit. */
   readonly limits: Map<string, Record<string, number>>
 }
@@ -58,13 +60,14 @@ export function createMetrics(platform: Platform, mostWaiting: number = MOST_WAI
       lastAt: wall,
       at: platform.monotonic(),
       queues: new Map(),
+      kinds: new Map(),
       limits: new Map(),
     }
   }
 
   function close(): void {
     if (open === null) return
-    const { bucketAt, firstAt, lastAt, queues, limits } = open
+    const { bucketAt, firstAt, lastAt, queues, kinds, limits } = open
     // The middle, so that a small clock error does not move it into the next bucket.
     const at = open.at + Math.max(0, lastAt - firstAt) / 2
     open = null
@@ -72,6 +75,8 @@ export function createMetrics(platform: Platform, mostWaiting: number = MOST_WAI
       waiting.push({ scope: queueScope(queue), at, bucketAt, data: dataOf(tally) })
       addTo(closed, queue, tally)
     }
+    for (const [kind, tally] of kinds)
+      waiting.push({ scope: kindScope(kind), at, bucketAt, data: dataOf(tally) })
     for (const [limit, counters] of limits)
       waiting.push({ scope: limitScope(limit), at, bucketAt, data: { counters } })
     thin()
@@ -91,15 +96,11 @@ export function createMetrics(platform: Platform, mostWaiting: number = MOST_WAI
     return open
   }
 
-  function tallyOf(queue: string): Tally {
-    const { queues } = openNow()
-    let tally = queues.get(queue)
-    if (tally === undefined) queues.set(queue, (tally = newTally()))
-    return tally
-  }
+  const queueTally = (queue: string): Tally => tallyOf(openNow().queues, queue)
+  const kindTally = (kind: string): Tally => tallyOf(openNow().kinds, kind)
 
   return {
-    count: tallies(tallyOf),
+    count: tallies(queueTally, kindTally),
     /** A handler of a kind requested a limit. */
     drew: (limit: string, kind: string, draw: DrawCount) => {
       const { limits } = openNow()
@@ -127,6 +128,12 @@ export function createMetrics(platform: Platform, mostWaiting: number = MOST_WAI
       return all
     },
   }
+}
+
+function tallyOf(all: Map<string, Tally>, name: string): Tally {
+  let tally = all.get(name)
+  if (tally === undefined) all.set(name, (tally = newTally()))
+  return tally
 }
 
 function addTo(totals: Map<string, Tally>, queue: string, tally: Tally): void {

@@ -4,6 +4,10 @@ export function queueScope(queue: string): string {
   return `queue ${queue}`
 }
 
+export function kindScope(kind: string): string {
+  return `kind ${kind}`
+}
+
 export function instanceScope(instance: string): string {
   return `instance ${instance}`
 }

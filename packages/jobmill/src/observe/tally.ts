@@ -1,4 +1,4 @@
-/** Defines what each event counts: the counters and latencies of one queue, which can be summed. */
+/** Defines what each event counts for its queue and its kind: counters and latencies, which can be summed. */
 import type { EventTable, EventType } from '../job/events.ts'
 import { bucketOf, type MetricData } from '../job/metric-data.ts'
 import type { Tap } from './event-hub.ts'
@@ -24,8 +24,18 @@ export type Counter = (typeof COUNTERS)[number]
 export const LATENCIES = ['waiting', 'running', 'total'] as const
 export type Latency = (typeof LATENCIES)[number]
 
-/** How an attempt of this process ended. */
-export type AttemptEnd = Exclude<Counter, 'enqueued' | 'replaced' | 'duplicate' | 'started' | 'reaped'>
+/** How an attempt of this process ended. These are the counters of a kind: each attempt counts once. */
+export const ATTEMPT_ENDS = [
+  'done',
+  'retried',
+  'dead',
+  'timedOut',
+  'cancelled',
+  'snoozed',
+  'throttled',
+  'interrupted',
+] as const satisfies readonly Counter[]
+export type AttemptEnd = (typeof ATTEMPT_ENDS)[number]
 
 export interface Tally {
   readonly counters: Partial<Record<Counter, number>>
@@ -65,13 +75,15 @@ function addNumbers(into: Record<string, number>, more: Readonly<Record<string, 
 interface Counting {
   /** The current tally of a queue. */
   readonly of: (queue: string) => Tally
+  /** The current tally of a kind. It has only the ends of attempts, and how long they ran. */
+  readonly ofKind: (kind: string) => Tally
   /** The job whose attempt was just reported as timed out. The event with its outcome follows immediately. */
   late: string | null
 }
 
-/** Counts every event in the tally of its queue. */
-export function tallies(of: Counting['of']): Tap {
-  const counting: Counting = { of, late: null }
+/** Counts every event in the tally of its queue, and ends of attempts also in the tally of their kind. */
+export function tallies(of: Counting['of'], ofKind: Counting['ofKind']): Tap {
+  const counting: Counting = { of, ofKind, late: null }
   return (type, event) => COUNTED[type]?.(event, counting)
 }
 
@@ -91,12 +103,16 @@ const COUNTED: Counted = {
     note((histograms.waiting ??= {}), waitedMs)
     sums.waiting = (sums.waiting ?? 0) + Math.max(0, waitedMs)
   },
-  finished({ queue, ranMs, totalMs }, { of }) {
+  finished({ queue, kind, ranMs, totalMs }, { of, ofKind }) {
     const tally = of(queue)
     const { counters, histograms, sums, ended } = tally
     counters.done = (counters.done ?? 0) + 1
     ended.done = (ended.done ?? 0) + 1
-    ran(tally, ranMs)
+    const bucket = bucketOf(ranMs)
+    ran(tally, ranMs, bucket)
+    const own = ofKind(kind)
+    own.counters.done = (own.counters.done ?? 0) + 1
+    addTo((own.histograms.running ??= {}), bucket)
     note((histograms.total ??= {}), totalMs)
     sums.total = (sums.total ?? 0) + Math.max(0, totalMs)
   },
@@ -124,31 +140,41 @@ const COUNTED: Counted = {
 interface EndedJob {
   readonly id: string
   readonly queue: string
+  readonly kind: string
   readonly ranMs?: number
 }
 
-function ended(how: AttemptEnd, { id, queue, ranMs }: EndedJob, counting: Counting): void {
+function ended(how: AttemptEnd, { id, queue, kind, ranMs }: EndedJob, counting: Counting): void {
   const tally = counting.of(queue)
   add(tally.counters, how)
   const isLate = counting.late === id
   counting.late = null
-  if (ranMs !== undefined) ran(tally, ranMs)
   // An interrupted attempt has run, whether or not its handler has ended.
-  else if (how !== 'interrupted') return
-  add(tally.ended, isLate ? 'timedOut' : how)
+  if (ranMs === undefined && how !== 'interrupted') return
+  const end = isLate ? 'timedOut' : how
+  const own = counting.ofKind(kind)
+  add(tally.ended, end)
+  add(own.counters, end)
+  if (ranMs === undefined) return
+  const bucket = bucketOf(ranMs)
+  ran(tally, ranMs, bucket)
+  addTo((own.histograms.running ??= {}), bucket)
 }
 
 function add<Name extends string>(counts: Partial<Record<Name, number>>, name: Name): void {
   counts[name] = (counts[name] ?? 0) + 1
 }
 
-function ran({ histograms, sums }: Tally, ms: number): void {
-  note((histograms.running ??= {}), ms)
+function ran({ histograms, sums }: Tally, ms: number, bucket: number): void {
+  addTo((histograms.running ??= {}), bucket)
   // A sum never decreases, even if a clock was set back.
   sums.running = (sums.running ?? 0) + Math.max(0, ms)
 }
 
 function note(histogram: Record<number, number>, ms: number): void {
-  const bucket = bucketOf(ms)
+  addTo(histogram, bucketOf(ms))
+}
+
+function addTo(histogram: Record<number, number>, bucket: number): void {
   histogram[bucket] = (histogram[bucket] ?? 0) + 1
 }

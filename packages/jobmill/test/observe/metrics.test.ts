@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { EventTable, EventType } from '../../src/job/events.ts'
 import { mergeData, type MetricData } from '../../src/job/metric-data.ts'
 import { createMetrics } from '../../src/observe/metrics.ts'
-import { COUNTERS } from '../../src/observe/tally.ts'
+import { ATTEMPT_ENDS, COUNTERS } from '../../src/observe/tally.ts'
 import { aClock, attemptIn, finished, histogramOf, START_AT, started } from './bench.ts'
 
 type AnyEvent = { [T in EventType]: readonly [T, EventTable[T]] }[EventType]
@@ -52,12 +52,45 @@ const COUNTED: readonly (readonly [AnyEvent, MetricData])[] = [
   [['reaped', { instances: ['i'], jobs: reapedJobs }], { counters: { reaped: 3, cancelled: 1 } }],
 ]
 
+/** The queue, and also the kind if the event is the end of an attempt. */
+function scopesOf([type, event]: AnyEvent, data: MetricData): { scope: string; data: MetricData }[] {
+  const queue = { scope: 'queue q', data }
+  const end = ATTEMPT_ENDS.find((name) => data.counters?.[name] !== undefined)
+  const isAttempt = 'ranMs' in event || type === 'interrupted'
+  if (!isAttempt || end === undefined || type === 'timed-out') return [queue]
+  const running = data.histograms?.['running']
+  const own = { counters: { [end]: 1 }, ...(running !== undefined && { histograms: { running } }) }
+  return [queue, { scope: 'kind work', data: own }]
+}
+
 describe('metrics', () => {
-  test.each(COUNTED)('count %j', ([type, event], data) => {
+  test.each(COUNTED)('count %j', (event, data) => {
     const counted = createMetrics(aClock())
-    counted.count(type, event)
-    expect(counted.take(10)).toEqual([{ scope: 'queue q', at: 0, bucketAt: START_AT, data }])
+    const [type, fields] = event
+    counted.count(type, fields)
+    const expected = scopesOf(event, data).map((one) => ({ at: 0, bucketAt: START_AT, ...one }))
+    expect(counted.take(10)).toEqual(expected)
     expect(counted.isEmpty()).toBe(true)
+  })
+
+  test('count each ended attempt of a kind once, in whatever queue, and a timed-out one as timed out', () => {
+    const counted = createMetrics(aClock())
+    const late = attemptIn('r')
+    counted.count('finished', finished('q', 5))
+    counted.count('retried', { ...late, ranMs: 7, delayMs: 9, error: 'x' })
+    counted.count('timed-out', { ...late, ranMs: 9 })
+    counted.count('dead', { ...late, ranMs: 9, error: 'x' })
+    counted.count('dead', { ...q, error: 'crashed' })
+    counted.count('cancelled', { ...q, reason: 'it waited' })
+    expect(counted.take(10).filter(({ scope }) => scope.startsWith('kind '))).toMatchObject([
+      {
+        scope: 'kind work',
+        data: {
+          counters: { done: 1, retried: 1, timedOut: 1 },
+          histograms: { running: histogramOf([5, 7, 9]) },
+        },
+      },
+    ])
   })
 
   test('cover every counter with an event', () => {

@@ -37,6 +37,11 @@ describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
     expect(queues.map(({ queue: name }) => name)).toEqual(['default'])
     expect(queue?.all.counters).toMatchObject({ enqueued: 4, started: 5, done: 3, retried: 1, dead: 1 })
     expect([queue?.all.waiting.count, queue?.all.running.count, queue?.all.total.count]).toEqual([5, 5, 3])
+    const { kinds, queues: none } = await mill.metrics({ ...WHOLE_HOUR, kinds: ['work', 'nobodys'] })
+    expect(kinds.map(({ kind, all }) => [kind, all.ended.done, all.ended.retried, all.ended.dead])).toEqual([
+      ['work', 3, 1, 1],
+    ])
+    expect([kinds[0]?.all.running.count, none]).toEqual([5, []])
     expect(instances.map(({ instance }) => instance)).toEqual([mill.instance.id])
     expect(instances[0]?.all.cpu).toEqual({ mean: 0.25, most: 0.25 })
     expect(instances[0]?.all.store.heartbeat.count).toBeGreaterThan(20)

@@ -46,22 +46,31 @@ describe('metrics', () => {
       queues: [],
       instances: [],
       limits: [],
+      kinds: [],
     })
     const [query] = asked
-    expect(query).toEqual({ resolution: 10_000, from: START_AT - HOUR, before: 7_258_118_400_000 })
+    // Without the kinds, of which there may be many more.
+    expect(query).toEqual({
+      types: ['queue', 'instance', 'limit'],
+      resolution: 10_000,
+      from: START_AT - HOUR,
+      before: 7_258_118_400_000,
+    })
   })
 
-  test('returns only the named queues, instances and limits', async () => {
+  test('returns only the named queues, instances, limits and kinds', async () => {
     const { metrics, asked } = aReader()
     await metrics({ queues: ['a', 'b'] })
     await metrics({ queues: ['a'], instances: [INSTANCE] })
     await metrics({ limits: ['smtp'] })
     await metrics({ instances: [] })
+    await metrics({ kinds: ['work'] })
     expect(asked.map(({ scopes }) => scopes)).toEqual([
       ['queue a', 'queue b'],
       ['queue a', `instance ${INSTANCE}`],
       ['limit smtp'],
       [],
+      ['kind work'],
     ])
   })
 
@@ -88,7 +97,7 @@ describe('metrics', () => {
   test('accepts instants and resolutions in the usual formats, and refuses others with the field', async () => {
     const { metrics, asked } = aReader()
     await metrics({ from: '2001-09-09T01:00:00Z', to: new Date(START_AT), resolution: '1m' })
-    expect(asked).toEqual([
+    expect(asked).toMatchObject([
       { from: Date.parse('2001-09-09T01:00:00Z'), before: START_AT, resolution: 60_000 },
     ])
     await expect(metrics({ resolution: '5s' })).rejects.toThrow('resolution: is not a supported resolution')

@@ -214,6 +214,18 @@ export const metricCases: readonly Case[] = [
       assert.deepEqual(await valuesOf({ from: at + 1 }), [])
     }
   }),
+  test('metrics are read by the type of their scope, also together with scopes', async (t) => {
+    const deltas = ['queue a', 'kind a', 'kinds', 'limit a b'].map((scope) => counted(1, { scope }))
+    await t.store.metrics.record(aRecording({ deltas }))
+    const scopesOf = async (overrides: Partial<MetricQuery>): Promise<string[]> =>
+      (await read(t.store, TEN_SECONDS, overrides)).map(({ scope }) => scope)
+    for (const rolled of [false, true]) {
+      if (rolled) await t.store.metrics.rollUp(ALL)
+      assert.deepEqual(await scopesOf({ types: ['queue', 'limit'] }), ['limit a b', 'queue a'])
+      assert.deepEqual(await scopesOf({ types: ['kind'], scopes: ['kind a', 'queue a'] }), ['kind a'])
+      assert.deepEqual(await scopesOf({ types: [] }), [])
+    }
+  }),
   test('P15 a heartbeat reports whether there is something to roll up', async (t) => {
     const unrolled = async (): Promise<boolean> => (await t.renew(anInstance().id)).unrolled
     const idle = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import { type Duration, instantAt } from '../../job/duration.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkId, checkName, checkSoughtName } from '../../job/names.ts'
 import { checkArray, checkOneOf, checkWhole } from '../../job/numbers.ts'
-import { instanceScope, limitScope, queueScope } from '../../observe/scopes.ts'
+import { instanceScope, kindScope, limitScope, queueScope } from '../../observe/scopes.ts'
 import { KEPT_TYPES } from '../../observe/timeline.ts'
 import { cursorInvalid, MAY_LAG } from '../../store/types/job-list.ts'
 import type { MetricRecord, TimelineEvent, TimelineQuery } from '../../store/types/metrics.ts'
@@ -12,6 +12,8 @@ import type { MillTools } from '../tools.ts'
 import {
   type InstanceSeries,
   instanceSeries,
+  type KindSeries,
+  kindSeries,
   type LimitSeries,
   limitSeries,
   type QueueSeries,
@@ -22,11 +24,13 @@ import { windowOf } from './metrics-window.ts'
 type Instant = Date | number | string
 
 export interface MetricsQuery {
-  /** Only these queues. If any of the three filters is given, only what the filters name is read. */
+  /** Only these queues. If any of the four filters is given, only what the filters name is read. */
   readonly queues?: readonly string[]
   /** By id. */
   readonly instances?: readonly string[]
   readonly limits?: readonly string[]
+  /** Metrics of kinds are read only for kinds that are named here. */
+  readonly kinds?: readonly string[]
   /** Default: the last hour. */
   readonly from?: Instant
   readonly to?: Instant
@@ -51,6 +55,8 @@ export interface Metrics {
   readonly instances: readonly InstanceSeries[]
   /** Sorted by name. Only limits that were used or not full. */
   readonly limits: readonly LimitSeries[]
+  /** Sorted by name. Only the named kinds, without those that ran no attempt. */
+  readonly kinds: readonly KindSeries[]
 }
 
 export interface TimelineRequest {
@@ -91,7 +97,7 @@ const LISTED = 50
 export function observation({ opened, platform }: Pick<MillTools, 'opened' | 'platform'>): Observation {
   return {
     async metrics(query = {}) {
-      checkObjectKeys(query, 'query', ['queues', 'instances', 'limits', 'from', 'to', 'resolution'])
+      checkObjectKeys(query, 'query', ['queues', 'instances', 'limits', 'kinds', 'from', 'to', 'resolution'])
       const scopes = scopesOf(query)
       const now = platform.now()
       const window = windowOf(query, now)
@@ -106,6 +112,7 @@ export function observation({ opened, platform }: Pick<MillTools, 'opened' | 'pl
         queues: byScope(records, queueScope('')).map(([name, own]) => queueSeries(name, own, shape)),
         instances: byScope(records, instanceScope('')).map(([id, own]) => instanceSeries(id, own)),
         limits: byScope(records, limitScope('')).map(([name, own]) => limitSeries(name, own)),
+        kinds: byScope(records, kindScope('')).map(([name, own]) => kindSeries(name, own)),
       }
     },
     async timeline(query = {}) {
@@ -118,13 +125,20 @@ export function observation({ opened, platform }: Pick<MillTools, 'opened' | 'pl
   }
 }
 
-function scopesOf({ queues, instances, limits }: MetricsQuery): { scopes?: string[] } {
-  if (queues === undefined && instances === undefined && limits === undefined) return {}
+/** There may be many more kinds than queues, so a query without filters leaves them in the store. */
+const TYPES_OF_ALL = ['queue', 'instance', 'limit'] as const
+
+function scopesOf(
+  query: MetricsQuery,
+): { readonly scopes: string[] } | { readonly types: readonly string[] } {
+  const { queues, instances, limits, kinds } = query
+  if ([queues, instances, limits, kinds].every((names) => names === undefined)) return { types: TYPES_OF_ALL }
   return {
     scopes: [
       ...listed(queues, 'queues').map((name, at) => queueScope(checkName(name, `queues[${at}]`))),
       ...listed(instances, 'instances').map((id, at) => instanceScope(checkId(id, `instances[${at}]`))),
       ...listed(limits, 'limits').map((name, at) => limitScope(checkName(name, `limits[${at}]`))),
+      ...listed(kinds, 'kinds').map((name, at) => kindScope(checkName(name, `kinds[${at}]`))),
     ],
   }
 }

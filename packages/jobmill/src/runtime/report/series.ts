@@ -2,7 +2,14 @@
 import { countOf, mergeData, type MetricData, percentile } from '../../job/metric-data.ts'
 import { drawOf, type DrawCount, DRAWS } from '../../observe/draws.ts'
 import { LIMIT_LEVELS, QUEUE_LEVELS } from '../../observe/gauge-sampler.ts'
-import { type Counter, COUNTERS, LATENCIES, type Latency } from '../../observe/tally.ts'
+import {
+  ATTEMPT_ENDS,
+  type AttemptEnd,
+  type Counter,
+  COUNTERS,
+  LATENCIES,
+  type Latency,
+} from '../../observe/tally.ts'
 import { GAUGES } from '../../observe/process-metrics.ts'
 import { STORE_CLASSES } from '../../observe/store-timings.ts'
 import type { MetricRecord } from '../../store/types/metrics.ts'
@@ -25,6 +32,12 @@ interface QueueMetrics extends Readonly<Record<Latency, Percentiles>> {
   readonly perSecond: Readonly<Record<Counter, number>>
   /** Gauges, sampled every 10 s. Null without a sample. `oldestReadyMs` is 0 while nothing is ready. */
   readonly counts: Readonly<Record<(typeof QUEUE_LEVELS)[number], GaugeMetrics | null>>
+}
+
+/** How the attempts of a kind ended, each counted once, and how long they ran. */
+interface KindMetrics {
+  readonly ended: Readonly<Record<AttemptEnd, number>>
+  readonly running: Percentiles
 }
 
 /**
@@ -69,6 +82,10 @@ export interface QueueSeries extends Series<QueueMetrics> {
   readonly queue: string
 }
 
+export interface KindSeries extends Series<KindMetrics> {
+  readonly kind: string
+}
+
 export interface InstanceSeries extends Series<InstanceMetrics> {
   readonly instance: string
 }
@@ -87,6 +104,10 @@ export function queueSeries(queue: string, records: readonly MetricRecord[], sha
     queueMetrics(data, seconds(at, at + resolution))
   const all = queueMetrics(mergeAll(records), seconds(from, to ?? now))
   return { ...seriesOf(records, ofBucket), queue, all }
+}
+
+export function kindSeries(kind: string, records: readonly MetricRecord[]): KindSeries {
+  return { kind, ...seriesOf(records, kindMetrics) }
 }
 
 export function instanceSeries(instance: string, records: readonly MetricRecord[]): InstanceSeries {
@@ -123,6 +144,13 @@ function queueMetrics(data: MetricData, seconds: number): QueueMetrics {
     perSecond: recordOf(COUNTERS, (name) => counter(name) / seconds),
     ...recordOf(LATENCIES, (name) => percentiles(data, name)),
     counts: recordOf(QUEUE_LEVELS, (name) => gauge(data, name)),
+  }
+}
+
+function kindMetrics(data: MetricData): KindMetrics {
+  return {
+    ended: recordOf(ATTEMPT_ENDS, (name) => data.counters?.[name] ?? 0),
+    running: percentiles(data, 'running'),
   }
 }
 

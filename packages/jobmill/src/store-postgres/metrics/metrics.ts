@@ -12,7 +12,8 @@ import { bucketOf } from './record.ts'
 const METRICS = `
 WITH ${GIVEN_CTE}, asked AS MATERIALIZED (
   SELECT (p ->> 'resolution')::int4 AS resolution, (p ->> 'from')::int8 AS from_at, (p ->> 'before')::int8 AS before_at,
-         CASE WHEN p -> 'scopes' IS NOT NULL THEN ARRAY(SELECT json_array_elements_text(p -> 'scopes')) END AS scopes
+         CASE WHEN p -> 'scopes' IS NOT NULL THEN ARRAY(SELECT json_array_elements_text(p -> 'scopes')) END AS scopes,
+         CASE WHEN p -> 'types' IS NOT NULL THEN ARRAY(SELECT json_array_elements_text(p -> 'types')) END AS types
     FROM given
 ), found AS (
   SELECT m.scope, m.at, m.data, 0::int8 AS n FROM jobmill.metric AS m
@@ -23,6 +24,7 @@ WITH ${GIVEN_CTE}, asked AS MATERIALIZED (
 )
 SELECT f.scope, f.at, f.data FROM found AS f, asked AS a
  WHERE f.at >= a.from_at AND f.at < a.before_at AND (a.scopes IS NULL OR f.scope = ANY (a.scopes))
+   AND (a.types IS NULL OR split_part(f.scope, ' ', 1) = ANY (a.types))
  ORDER BY f.scope COLLATE "C", f.at, f.n`
 
 export async function metrics(context: Context, query: MetricQuery): Promise<MetricRecord[]> {

@@ -96,16 +96,19 @@ const OPEN = `SELECT n, scope, at, data FROM jobmill_metric_delta ORDER BY n`
 
 /** Metrics in buckets of one size, both rolled up and still open. */
 export function metrics(look: Look, query: MetricQuery): MetricRecord[] {
-  const { resolution, from, before } = query
+  const { resolution, from, before, types } = query
   const wanted = query.scopes === undefined ? undefined : new Set(query.scopes)
+  const isWanted = (scope: string): boolean =>
+    wanted?.has(scope) !== false && types?.includes(scope.split(' ', 1)[0] ?? '') !== false
   const found = new Map<string, MetricRecord>()
   for (const scope of wanted ?? scopes(look, resolution)) {
+    if (!isWanted(scope)) continue
     const rows = look.sql(RANGE).all(resolution, scope, from, before) as { at: number; data: string }[]
     for (const { at, data } of rows) add(found, { scope, at, data: JSON.parse(data) as MetricData })
   }
   for (const bucket of bucketsOf(look.sql(OPEN).all() as DeltaRow[], resolution)) {
     const { scope, at } = bucket
-    if (at >= from && at < before && wanted?.has(scope) !== false) add(found, bucket)
+    if (at >= from && at < before && isWanted(scope)) add(found, bucket)
   }
   return [...found.values()].toSorted(byScope)
 }

@@ -5,7 +5,7 @@ import type { MetricData } from '../../job/metric-data.ts'
 export const RESOLUTIONS = [10_000, 60_000, 3_600_000] as const
 export type Resolution = (typeof RESOLUTIONS)[number]
 
-/** Metrics of a queue since the last flush. The store adds them to those of other processes. */
+/** Metrics of a queue, kind or limit since the last flush, added to those of other processes. */
 export interface MetricDelta {
   /** The subject: `queue emails`. */
   readonly scope: string
@@ -43,6 +43,8 @@ export interface Recording {
 export interface MetricQuery {
   /** Defaults to all. */
   readonly scopes?: readonly string[]
+  /** Only scopes of these types, which are their first words. Defaults to all. */
+  readonly types?: readonly string[]
   readonly resolution: Resolution
   /** Buckets that begin at or after `from`, and before `before`. */
   readonly from: number
