@@ -103,7 +103,7 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access) {
     jobReads: largeReads(platform, JOBS_AT_ONCE),
     unservedKinds: cache(platform, CACHED_MS, () => mill.unservedKinds()),
     system: cache(platform, CACHED_MS, () => mill.system()),
-    diagnostics: cache(platform, CACHED_MS, () => mill.diagnostics()),
+    health: cache(platform, CACHED_MS, () => mill.health()),
     errors: cacheBy(platform, CACHED_MS, (query) => mill.errors(query)),
     now: () => platform.monotonic(),
   }

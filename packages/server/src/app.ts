@@ -15,7 +15,7 @@ import { refuseRequest } from './refused.ts'
 export type Api = OpenAPIHono<Env>
 
 /** The expensive reads of the mill are cached, because they scan many jobs or query the database. */
-export interface RouteTools extends Pick<Mill, 'unservedKinds' | 'errors' | 'system' | 'diagnostics'> {
+export interface RouteTools extends Pick<Mill, 'unservedKinds' | 'errors' | 'system' | 'health'> {
   readonly mill: Mill
   readonly settings: Settings
   /** Hides secrets from viewers: in payloads, results, logs and overrides. */

@@ -455,7 +455,7 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
       status: 409,
     })
     expect((await call('schedules.list')).body).toMatchObject({
-      schedules: [{ name: 'hourly' }, { name: 'nightly' }],
+      schedules: [{ name: 'hourly', lastState: null }, { name: 'nightly' }],
     })
     expect((await call('schedules.change', { name: 'hourly' }, { when: 'every 2h' })).body).toMatchObject({
       when: 'every 2h',
@@ -500,6 +500,10 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     expect((await call('overview.read')).body).toMatchObject({
       you: { name: 'local', role: 'admin' },
       degraded: [],
+      problems: { error: 0, warning: 0, notice: 0 },
+      queues: expect.arrayContaining([
+        expect.objectContaining({ health: { word: 'ok', attempts: 1, failed: 0 } }),
+      ]) as unknown[],
     })
     expect((await call('workers.list')).body).toMatchObject({
       here: mill.instance.id,
@@ -513,13 +517,19 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     const series = await call('series.read', {}, undefined, '?queue=default&resolution=10s')
     expect(series.body).toMatchObject({ queues: [{ queue: 'default', all: { counters: { done: 1 } } }] })
     expect((await call('series.read', {}, undefined, '?limit=smtp')).body).toMatchObject({ queues: [] })
+    const kinds = await call('series.read', {}, undefined, '?kind=echo')
+    expect(kinds.body).toMatchObject({ queues: [], kinds: [{ kind: 'echo', all: { ended: { done: 1 } } }] })
     expect((await call('system.read')).body).toMatchObject({ migrations: { pending: [], refused: null } })
     expect((await call('resources.read')).body).toMatchObject({
       database: { sizeBytes: expect.any(Number) as number },
     })
     expect((await call('diagnostics.list')).body).toEqual({ diagnostics: [] })
     expect((await call('kinds.list')).body).toMatchObject({
-      kinds: [{ kind: 'dies' }, { kind: 'echo', queue: 'default', instances: 1 }, { kind: 'holds' }],
+      kinds: [
+        { kind: 'dies', recent: null },
+        { kind: 'echo', queue: 'default', instances: 1, recent: { health: 'ok', attempts: 1, failed: 0 } },
+        { kind: 'holds' },
+      ],
     })
     expect((await call('timeline.read', {}, undefined, '?type=mill-started&type=audit')).body).toMatchObject({
       events: [{ type: 'audit' }, { type: 'mill-started' }],

@@ -6,7 +6,6 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, jobmill, type MillOptions, type FullStore } from '../../src/index.ts'
 import { diagnoseMill } from '../../src/runtime/diagnose/diagnostics.ts'
-import { periodsOf } from '../../src/runtime/diagnose/scene.ts'
 import { resolveOptions } from '../../src/runtime/options/options.ts'
 import type { Diagnostic } from '../../src/store/admin/admin.ts'
 import { aClaim, aJob, anInstance, aHeartbeat } from '../../../conformance/src/factories.ts'
@@ -30,7 +29,7 @@ async function scene(place: Place): Promise<Scene> {
     const all = { ...options, store: { ...store, close: () => Promise.resolve() } as FullStore<never> }
     const mill = jobmill({ ...all, log: 'silent' })
     try {
-      return await diagnoseMill(mill, periodsOf(resolveOptions(all)))
+      return await diagnoseMill(mill, resolveOptions(all))
     } finally {
       await mill.stop()
     }
@@ -184,14 +183,14 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     expect(await troubles(code)).toEqual([
       {
         check: 'settings',
-        level: 'warning',
+        level: 'notice',
         message: 'queue "mail": workers is 8, but code says 4',
         fix: 'Run "jobmill overrides reset queue mail workers", or set the value in code',
         about: { what: 'queue', name: 'mail' },
       },
       {
         check: 'settings',
-        level: 'warning',
+        level: 'notice',
         message: 'schedule "nightly": deleted by an operator, but still defined in code',
         fix: 'Run "jobmill overrides reset schedule nightly deleted", or remove the schedule from code',
         about: { what: 'schedule', name: 'nightly' },

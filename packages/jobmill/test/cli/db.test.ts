@@ -105,16 +105,16 @@ describe('jobmill db on sqlite', () => {
     expect(warned.out).toContain('1 job of kind "send" in queue "mail" has no worker')
     expect(warned.out).toContain('fix: Start a worker: jobmill work')
     expect(warned.out).toContain('queue "mail": workers is 8, but code says 4')
-    expect(warned.out).toContain('0 errors, 2 warnings')
+    expect(warned.out).toContain('0 errors, 1 warning, 1 notice')
     change(file, 'DROP INDEX jobmill_job_due')
     const broken = await runToEnd(folder, ['db', 'doctor', '--json'])
     expect(broken.code).toBe(1)
     const report = JSON.parse(broken.out) as { diagnostics: { level: string }[] }
-    expect(report).toMatchObject({ errors: 1, warnings: 2 })
+    expect(report).toMatchObject({ errors: 1, warnings: 1, notices: 1 })
     expect(report.diagnostics.slice(0, 4).map(({ level }) => level)).toEqual([
       'error',
       'warning',
-      'warning',
+      'notice',
       'ok',
     ])
   })

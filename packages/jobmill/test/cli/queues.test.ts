@@ -61,7 +61,7 @@ describe.each(places)('queues on $name', { timeout: 60_000 }, ({ create }) => {
     ])
     const list = await place.run(['queues', 'list'])
     expect(list.out).toMatch(
-      /^mail +cooling for (?:59m\d+s|1h) +1 +0 +1 +0 +0 +0 +\d\S* \w+ +4 +off +1d,5\/2d,6\/90d,7 +smtp$/m,
+      /^mail +no worker +1 +0 +1 +0 +0 +0 +\d\S* \w+ +4 +off +1d,5\/2d,6\/90d,7 +smtp$/m,
     )
     expect(list.out).toMatch(/^reports +paused +1 /m)
     expect(list.out).toContain('mail: no worker serves this queue (1 ready job)')
@@ -109,7 +109,7 @@ describe('queues on sqlite', () => {
       await call(at, ['top']),
       await call(at, ['queues', 'list', '--json']),
     ]
-    expect(list.out).toMatch(/^default +open +1 /m)
+    expect(list.out).toMatch(/^default +ok +1 /m)
     expect(list.out).toMatch(/^far +no worker +2 /m)
     expect(list.out).toContain('default: no worker for 1 job of kind odd\n')
     expect(list.out).toContain('far: no worker serves this queue (2 ready jobs)\n')

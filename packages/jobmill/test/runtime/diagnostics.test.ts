@@ -5,7 +5,8 @@ import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { Dead, defineJob, type JobContext, type FullStore, Throttled } from '../../src/index.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/store.ts'
 import type { StoreTools } from '../../src/store/admin/tools.ts'
-import { LIVE_CHECKS, runChecks } from '../../src/runtime/diagnose/checks.ts'
+import { runChecks } from '../../src/runtime/diagnose/check.ts'
+import { LIVE_CHECKS } from '../../src/runtime/diagnose/checks.ts'
 import type { LiveScene } from '../../src/runtime/diagnose/scene.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { anInstance } from '../../../conformance/src/index.ts'
@@ -62,6 +63,9 @@ const NOTHING: LiveScene = {
   limits: [],
   schedules: [],
   series: [],
+  kinds: [],
+  failing: [],
+  now: 0,
 }
 
 describe('a queue', () => {
@@ -122,8 +126,12 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
     await mill.clock.advance('3s')
     await mill.limits.drain('smtp', { retryAfter: '2m' })
     const cooling: unknown = expect.stringMatching(/^queue "slow" is cooling down for another 1 m \d+ s$/)
+    const failing: unknown = expect.stringMatching(
+      /^dies: 100% of 11 attempts failed in the last 10 min, since \d\d:\d\d UTC\. Dead: no$/,
+    )
     expect(await problemsOf(mill)).toEqual([
-      ['dead', 'queue', 'default', '11 jobs failed permanently in queue "default" in the last 10 m'],
+      ['failing', 'kind', 'dies', failing],
+      ['dead', 'queue', 'default', '11 jobs failed permanently in queue "default" in the last 10 min'],
       ['paused', 'queue', 'held', 'queue "held" is paused, and 1 job is waiting'],
       ['workers', 'queue', 'none', 'queue "none" has 0 workers, and 2 jobs are waiting'],
       ['cooling', 'queue', 'slow', cooling],
@@ -139,8 +147,9 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
       {
         check: 'dead',
         about: { what: 'queue', name: 'default' },
+        level: 'notice',
         message: 'queue "default" has 6 dead jobs',
-        fix: expect.stringContaining('jobmill jobs list --state dead --queue default') as string,
+        fix: 'Review the errors, fix the cause, then retry or delete the jobs',
       },
     ])
     await mill.bulk.run('delete', { state: 'dead' })
@@ -162,7 +171,7 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
     expect(diagnostics.map(({ level, check, about }) => [level, check, about.what])).toEqual([
       ['error', 'schema', 'database'],
       ['warning', 'horizon', 'database'],
-      ['warning', 'settings', 'schedule'],
+      ['notice', 'settings', 'schedule'],
     ])
     expect(diagnostics[1]?.message).toContain('session 42 (idle in transaction)')
     expect(JSON.stringify(diagnostics)).not.toMatch(/SELECT 1"|"pin/)
@@ -179,6 +188,45 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
     )
     expect(await bare.diagnostics()).toEqual([])
     expect(await bare.system()).toMatchObject({ database: null, migrations: null })
+  })
+
+  test('a kind that fails is an error, worst first, until it recovers; health() has each queue and kind', async () => {
+    let isUp = false
+    const charge = defineJob({
+      kind: 'charge',
+      queue: 'payments',
+      maxAttempts: 2,
+      backoff: { fixed: '1h' },
+      run({ job }: JobContext) {
+        if (!isUp) throw new Error(`TLS handshake failed (request ${job.id})`)
+      },
+    })
+    const mill = await aMill({ ...JOBS, jobs: [...JOBS.jobs, charge] })
+    for (let n = 0; n < 12; n += 1) await mill.enqueue(charge, null)
+    await mill.enqueue(dies, null)
+    await mill.clock.advance('5s')
+    const [first, second] = await mill.diagnostics()
+    expect(first).toMatchObject({ check: 'failing', level: 'error', about: { what: 'kind', name: 'charge' } })
+    expect(first?.message).toMatch(/^charge: 100% of 12 attempts failed .*\. Error: TLS handshake failed/)
+    expect(second).toMatchObject({ check: 'dead', level: 'notice', about: { name: 'default' } })
+    const { queues, kinds } = await mill.health()
+    expect(queues.map(({ queue, health }) => [queue, health])).toEqual([
+      ['default', 'ok'],
+      ['held', 'ok'],
+      ['jobmill.dead', 'ok'],
+      ['payments', 'failing'],
+      ['slow', 'ok'],
+    ])
+    expect(kinds.map(({ kind, health, attempts, failed }) => [kind, health, attempts, failed])).toEqual([
+      ['charge', 'failing', 12, 12],
+      ['dies', 'ok', 1, 1],
+    ])
+
+    isUp = true
+    await mill.clock.advance('4m')
+    for (let n = 0; n < 6; n += 1) await mill.enqueue(charge, null)
+    await mill.clock.advance('5s')
+    expect((await mill.diagnostics()).map(({ check }) => check)).toEqual(['dead'])
   })
 
   test('system() returns the database, the duties and the store timings', async () => {

@@ -81,6 +81,34 @@ describe.each(subjects.map((subject) => [subject.name, subject] as const))(
       ])
     })
 
+    test('the history and the list have the state of the jobs, or null for a deleted one', async () => {
+      let runs = 0
+      const job = defineJob({
+        kind: 'payout',
+        maxAttempts: 1,
+        run() {
+          runs += 1
+          if (runs === 2) throw new Error('no')
+        },
+      })
+      const mill = await start(subject, '2026-02-01T00:00:05Z', {
+        jobs: [job],
+        schedules: [{ name: 'payout', job, when: '@hourly' }],
+      })
+      await mill.clock.advance('1m')
+      expect((await mill.schedules.listWithStates()).map(({ lastState }) => lastState)).toEqual([null])
+      await mill.clock.advance('3h')
+      expect((await mill.schedules.history('payout')).map(({ state }) => state)).toEqual([
+        'done',
+        'dead',
+        'done',
+      ])
+      const [schedule] = await mill.schedules.listWithStates()
+      expect(schedule).toMatchObject({ name: 'payout', lastState: 'done' })
+      await mill.delete(schedule?.lastJob ?? '')
+      expect((await mill.schedules.listWithStates())[0]?.lastState).toBe(null)
+    })
+
     test('P12 a trigger with a lost reply enqueues one job', async () => {
       const { job, planned } = recorder()
       const mill = await subject.mill(

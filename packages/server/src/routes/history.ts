@@ -34,12 +34,13 @@ const page = {
 }
 
 export const series = route('viewer', 'series.read', 'get /series', {
-  summary: 'Read metrics of queues, limits and instances over time',
+  summary: 'Read metrics of queues, limits, instances and kinds over time',
   request: {
     query: z.strictObject({
       queue: several,
       instance: several,
       limit: several,
+      kind: several,
       from: instant,
       to: instant,
       resolution: z.string().optional().openapi({ example: '1m' }),
@@ -94,9 +95,9 @@ export const audit = route('operator', 'audit.read', 'get /audit', {
 
 export const routes: Routes = (api, { mill, redactFor }) => {
   api.openapi(series, async (c) => {
-    const { queue, instance, limit, ...rest } = c.req.valid('query')
-    const [queues, instances, limits] = [queue, instance, limit].map(listed)
-    const query = omitUndefined({ ...rest, queues, instances, limits })
+    const { queue, instance, limit, kind, ...rest } = c.req.valid('query')
+    const [queues, instances, limits, kinds] = [queue, instance, limit, kind].map(listed)
+    const query = omitUndefined({ ...rest, queues, instances, limits, kinds })
     return c.json(await mill.metrics(query as MetricsQuery), 200)
   })
   api.openapi(timeline, async (c) => {

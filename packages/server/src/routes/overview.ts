@@ -1,7 +1,7 @@
 /** The overview: the state of the whole system, in a few reads. */
 import { z } from '@hono/zod-openapi'
 import { ok, route, type Routes } from '../app.ts'
-import { ROLES, VERSION, type Who } from 'jobmill/internal'
+import { type NeedsAttention, ROLES, VERSION, type Who } from 'jobmill/internal'
 import { instanceShape, limitShape, unservedKindShape } from '../shapes/queue.ts'
 import { dutyOf, dutyShape } from '../shapes/system.ts'
 import { queuesOf, queuesShape } from './queues.ts'
@@ -33,6 +33,9 @@ export const overview = route('viewer', 'overview.read', 'get /overview', {
           }),
         ),
         degraded: z.array(z.string()).readonly(),
+        problems: z
+          .object({ error: z.int(), warning: z.int(), notice: z.int() })
+          .openapi({ description: 'number of diagnostics by level' }),
       })
       .openapi('Overview'),
     'The overview',
@@ -41,15 +44,17 @@ export const overview = route('viewer', 'overview.read', 'get /overview', {
 
 export const routes: Routes = (api, { mill, ...tools }) => {
   api.openapi(overview, async (c) => {
-    const [queues, unservedKinds, instances, limits, duties, drift, { degraded }] = await Promise.all([
-      queuesOf(mill),
-      tools.unservedKinds(),
-      mill.instances(),
-      mill.limits.list(),
-      mill.duties(),
-      mill.drift(),
-      mill.readiness(),
-    ])
+    const [queues, unservedKinds, instances, limits, duties, drift, { degraded }, { diagnostics }] =
+      await Promise.all([
+        queuesOf({ mill, health: tools.health }),
+        tools.unservedKinds(),
+        mill.instances(),
+        mill.limits.list(),
+        mill.duties(),
+        mill.drift(),
+        mill.readiness(),
+        tools.health(),
+      ])
     const who = c.get('who')
     // Never the default: the route requires a role, so it refuses anonymous callers.
     const you: Who = who ?? { name: '', role: 'viewer' }
@@ -66,8 +71,15 @@ export const routes: Routes = (api, { mill, ...tools }) => {
         duties: duties.map(dutyOf),
         drift: tools.redactFor(who, drift),
         degraded,
+        problems: countOf(diagnostics),
       },
       200,
     )
   })
+}
+
+function countOf(diagnostics: readonly NeedsAttention[]): Record<NeedsAttention['level'], number> {
+  const counts = { error: 0, warning: 0, notice: 0 }
+  for (const { level } of diagnostics) counts[level] += 1
+  return counts
 }

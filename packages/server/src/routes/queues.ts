@@ -1,9 +1,11 @@
 /** Routes that list and change queues. */
 import { z } from '@hono/zod-openapi'
 import type { QueueChange, QueueRecord } from 'jobmill'
+import { queueWord, servedQueues } from 'jobmill/internal'
 import { body, byCaller, note, ok, route, type Routes } from '../app.ts'
 import { duration } from '../shapes/enqueue.ts'
 import { countsShape, queueShape, unservedKindShape } from '../shapes/queue.ts'
+import { queueHealthShape } from '../shapes/system.ts'
 
 const byName = z.object({ name: z.string() })
 const retention = z.union([
@@ -30,7 +32,9 @@ const changeShape = z
   })
   .openapi('QueueChange')
 
-export const queuesShape = z.array(z.object({ settings: queueShape, counts: countsShape }))
+export const queuesShape = z.array(
+  z.object({ settings: queueShape, counts: countsShape, health: queueHealthShape }),
+)
 
 export const list = route('viewer', 'queues.list', 'get /queues', {
   summary: 'List queues with their settings and counts, and kinds without a worker',
@@ -57,23 +61,34 @@ export const resume = route('operator', 'queues.resume', 'post /queues/{name}/re
 
 const NOTHING = { scheduled: 0, ready: 0, running: 0, done: 0, dead: 0, cancelled: 0, oldestReadyMs: null }
 
-type Reads = Pick<Parameters<Routes>[1]['mill'], 'queues' | 'counts'>
+type Reads = Pick<Parameters<Routes>[1], 'mill' | 'health'>
 
-export async function queuesOf(mill: Reads): Promise<z.infer<typeof queuesShape>> {
-  const [queues, counts] = await Promise.all([mill.queues(), mill.counts()])
+/** Only the share of failed attempts may be some seconds old, so that many pages cost one read. */
+export async function queuesOf({ mill, health }: Reads): Promise<z.infer<typeof queuesShape>> {
+  const [queues, counts, instances, { queues: levels }] = await Promise.all([
+    mill.queues(),
+    mill.counts(),
+    mill.instances(),
+    health(),
+  ])
   const byQueue = new Map(counts.map((one) => [one.queue, one]))
-  return queues.map((settings) => ({
-    settings,
-    counts: byQueue.get(settings.name) ?? { queue: settings.name, ...NOTHING },
-  }))
+  const byName = new Map(levels.map((one) => [one.queue, one]))
+  const served = servedQueues(instances)
+  return queues.map((settings) => {
+    const { name } = settings
+    const own = byQueue.get(name) ?? { queue: name, ...NOTHING }
+    const { level = null, attempts = 0, failed = 0 } = byName.get(name) ?? {}
+    const word = queueWord(settings, own, served.has(name), level)
+    return { settings, counts: own, health: { word, attempts, failed } }
+  })
 }
 
-export const routes: Routes = (api, { mill, unservedKinds: findUnservedKinds }) => {
+export const routes: Routes = (api, { mill, health, unservedKinds: findUnservedKinds }) => {
   const before = async (name: string): Promise<QueueRecord | undefined> =>
     (await mill.queues()).find((queue) => queue.name === name)
 
   api.openapi(list, async (c) => {
-    const [queues, unservedKinds] = await Promise.all([queuesOf(mill), findUnservedKinds()])
+    const [queues, unservedKinds] = await Promise.all([queuesOf({ mill, health }), findUnservedKinds()])
     return c.json({ queues, unservedKinds }, 200)
   })
   api.openapi(change, async (c) => {

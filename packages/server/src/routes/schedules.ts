@@ -6,6 +6,7 @@ import { quote } from 'jobmill/store'
 import { body, byCaller, json, note, ok, route, type Routes } from '../app.ts'
 import { onlyByBulk } from '../problem.ts'
 import {
+  listedScheduleShape,
   newScheduleShape,
   scheduleChangeShape,
   scheduleShape,
@@ -13,13 +14,16 @@ import {
   tickShape,
 } from '../shapes/schedule.ts'
 
+/** The history of the page shows one tick for each. */
+const RUNS = 30
+
 const byName = z.object({ name: z.string() })
 const one = ok(scheduleShape, 'The schedule')
 const onOne = { request: { params: byName }, responses: one }
 
 export const list = route('viewer', 'schedules.list', 'get /schedules', {
-  summary: 'List schedules',
-  responses: ok(z.object({ schedules: z.array(scheduleShape) }), 'The schedules'),
+  summary: 'List schedules, with the state of the last job of each',
+  responses: ok(z.object({ schedules: z.array(listedScheduleShape) }), 'The schedules'),
 })
 
 export const next = route('viewer', 'schedules.next', 'get /next-runs', {
@@ -81,13 +85,13 @@ export const remove = route('admin', 'schedules.delete', 'delete /schedules/{nam
 })
 
 export const routes: Routes = (api, { mill: { schedules }, redactFor }) => {
-  const seen = (who: Who | null, one: ScheduleView): ScheduleView => ({
+  const seen = <View extends ScheduleView>(who: Who | null, one: View): View => ({
     ...one,
     payload: redactFor(who, one.payload),
   })
 
   api.openapi(list, async (c) => {
-    const all = await schedules.list()
+    const all = await schedules.listWithStates()
     return c.json({ schedules: all.map((one) => seen(c.get('who'), one)) }, 200)
   })
   api.openapi(next, async (c) => {
@@ -98,7 +102,7 @@ export const routes: Routes = (api, { mill: { schedules }, redactFor }) => {
   api.openapi(inspect, async (c) => {
     const { name } = c.req.valid('param')
     const runs = await schedules.nextRuns(name)
-    const [schedule, history] = await Promise.all([schedules.get(name), schedules.history(name)])
+    const [schedule, history] = await Promise.all([schedules.get(name), schedules.history(name, RUNS)])
     if (schedule === null) throw scheduleUnknown(name)
     return c.json({ schedule: seen(c.get('who'), schedule), runs, history }, 200)
   })

@@ -7,7 +7,7 @@ import {
   diagnosticShape,
   dutyOf,
   dutyShape,
-  kindShape,
+  listedKindShape,
   resourcesShape,
   systemShape,
 } from '../shapes/system.ts'
@@ -70,7 +70,7 @@ export const diagnostics = route('viewer', 'diagnostics.list', 'get /diagnostics
 
 export const kinds = route('viewer', 'kinds.list', 'get /kinds', {
   summary: 'List kinds, their instances, and their payload schemas',
-  responses: ok(z.object({ kinds: z.array(kindShape) }), 'The kinds'),
+  responses: ok(z.object({ kinds: z.array(listedKindShape) }), 'The kinds'),
 })
 
 export const routes: Routes = (api, { mill, ...tools }) => {
@@ -113,8 +113,12 @@ export const routes: Routes = (api, { mill, ...tools }) => {
     )
   })
   api.openapi(resources, async (c) => c.json(await mill.resources(), 200))
-  api.openapi(diagnostics, async (c) => c.json({ diagnostics: await tools.diagnostics() }, 200))
-  api.openapi(kinds, async (c) => c.json({ kinds: await mill.kinds() }, 200))
+  api.openapi(diagnostics, async (c) => c.json({ diagnostics: (await tools.health()).diagnostics }, 200))
+  api.openapi(kinds, async (c) => {
+    const [all, health] = await Promise.all([mill.kinds(), tools.health()])
+    const byKind = new Map(health.kinds.map(({ kind, ...recent }) => [kind, recent]))
+    return c.json({ kinds: all.map((one) => ({ ...one, recent: byKind.get(one.kind) ?? null })) }, 200)
+  })
 }
 
 /** Hides statements of other sessions from viewers, because they may contain anything. */

@@ -1,9 +1,9 @@
 /** The schemas of schedules. */
 import { z } from '@hono/zod-openapi'
 import type { ScheduleView } from 'jobmill'
-import { MISSED, OVERLAPS } from 'jobmill/internal'
-import type { TickRecord } from 'jobmill/store'
+import { type ListedSchedule, MISSED, OVERLAPS, type TickView } from 'jobmill/internal'
 import { duration } from './enqueue.ts'
+import { stateShape } from './job.ts'
 
 const ms = z.number()
 
@@ -41,12 +41,20 @@ export const scheduleShape = z
   })
   .openapi('Schedule')
 
+/** The current state of a job of the schedule; null if the job was deleted. */
+const jobState = z.union([stateShape, z.null()])
+
+export const listedScheduleShape = scheduleShape
+  .extend({ lastState: jobState.openapi({ description: 'state of lastJob; null if it was deleted' }) })
+  .openapi('ListedSchedule')
+
 /** Checks at compile time that the schema has every field of the view. */
 void ((view: ScheduleView): z.infer<typeof scheduleShape> => view)
+void ((view: ListedSchedule): z.infer<typeof listedScheduleShape> => view)
 
 export const tickShape = z
-  .object({ at: ms, outcome: tickOutcomeShape, job: z.string(), servedAt: ms })
-  .openapi('Tick') satisfies z.ZodType<TickRecord>
+  .object({ at: ms, outcome: tickOutcomeShape, job: z.string(), servedAt: ms, state: jobState })
+  .openapi('Tick') satisfies z.ZodType<TickView>
 
 const instant = z.union([z.number(), z.string()])
 

@@ -1,6 +1,13 @@
 /** The schemas of metrics over time. */
 import { z } from '@hono/zod-openapi'
-import { COUNTERS, LATENCIES, type Metrics, QUEUE_LEVELS, STORE_CLASSES } from 'jobmill/internal'
+import {
+  ATTEMPT_ENDS,
+  COUNTERS,
+  LATENCIES,
+  type Metrics,
+  QUEUE_LEVELS,
+  STORE_CLASSES,
+} from 'jobmill/internal'
 
 export const recordOf = <Key extends string, S extends z.ZodType>(
   keys: readonly Key[],
@@ -19,6 +26,7 @@ const queueMetrics = {
   ...recordOf(LATENCIES, percentilesShape),
   counts: z.object(recordOf(QUEUE_LEVELS, gauge)),
 }
+const kindMetrics = { ended: z.object(recordOf(ATTEMPT_ENDS, z.number())), running: percentilesShape }
 const draws = { granted: z.number(), refused: z.number() }
 const limitMetrics = {
   available: gauge,
@@ -34,7 +42,7 @@ const instanceMetrics = {
   store: z.object({ ...recordOf(STORE_CLASSES, percentilesShape), failures: z.number() }),
   eventsDropped: z.number(),
 }
-/** The metrics of every queue, instance or limit: of the whole period, and of each part of it. */
+/** The metrics of every queue, instance, limit or kind: of the whole period, and of each part of it. */
 function seriesOf<Name extends string, Metrics extends z.core.$ZodLooseShape>(name: Name, metrics: Metrics) {
   const all = z.object(metrics)
   return z
@@ -56,5 +64,6 @@ export const seriesShape = z
     queues: seriesOf('queue', queueMetrics),
     instances: seriesOf('instance', instanceMetrics),
     limits: seriesOf('limit', limitMetrics),
+    kinds: seriesOf('kind', kindMetrics),
   })
   .openapi('Series') satisfies z.ZodType<Metrics>

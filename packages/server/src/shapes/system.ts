@@ -3,6 +3,8 @@ import { z } from '@hono/zod-openapi'
 import {
   type DatabaseHealth,
   type DutyView,
+  type Health,
+  HEALTHS,
   type KindView,
   type NeedsAttention,
   type ResourcesView,
@@ -102,7 +104,7 @@ export const resourcesShape = z
 export const diagnosticShape = z
   .object({
     check: z.string(),
-    level: z.enum(['warning', 'error']),
+    level: z.enum(['notice', 'warning', 'error']),
     message: z.string(),
     fix: z.string(),
     about: z.object({
@@ -126,3 +128,23 @@ export const kindShape = z
       .openapi({ description: 'JSON Schema (draft 2020-12) of the payload' }),
   })
   .openapi('Kind') satisfies z.ZodType<KindView>
+
+const attempts = { attempts: z.int(), failed: z.int() }
+
+export const queueHealthShape = z
+  .object({
+    word: z.enum(HEALTHS),
+    ...attempts,
+  })
+  .openapi('QueueHealth', { description: 'its state, and its attempts of the last 10 minutes' })
+
+export const listedKindShape = kindShape
+  .extend({
+    recent: z
+      .object({ health: z.enum(['failing', 'degraded', 'ok']), ...attempts, running: percentilesShape })
+      .nullable()
+      .openapi({ description: 'attempts of the last 10 minutes; null without one' }),
+  })
+  .openapi('ListedKind') satisfies z.ZodType<
+  KindView & { readonly recent: Omit<Health['kinds'][number], 'kind'> | null }
+>

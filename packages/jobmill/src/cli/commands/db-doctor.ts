@@ -1,7 +1,6 @@
 /** `jobmill db doctor`: reports problems of the database and of its queues, with a fix for each. */
 import { durationMs } from '../../job/duration.ts'
 import { diagnoseMill } from '../../runtime/diagnose/diagnostics.ts'
-import { periodsOf } from '../../runtime/diagnose/scene.ts'
 import { resolveOptions } from '../../runtime/options/options.ts'
 import type { Diagnostic } from '../../store/admin/admin.ts'
 import { isCurrent } from '../../store/admin/schema-status.ts'
@@ -27,12 +26,13 @@ export const dbDoctor: Command = {
   async run(parsed, terminal) {
     const diagnostics = bySeverity(await waitingFor('the database', diagnose(parsed), terminal))
     const [errors, warnings] = [countOf(diagnostics, 'error'), countOf(diagnostics, 'warning')]
+    const notices = countOf(diagnostics, 'notice')
     const text = [
       ...diagnosticLines(diagnostics, terminal),
-      `${countText(errors, 'error')}, ${countText(warnings, 'warning')}`,
+      `${countText(errors, 'error')}, ${countText(warnings, 'warning')}${notices === 0 ? '' : `, ${countText(notices, 'notice')}`}`,
     ]
     const code = errors > 0 ? EXIT.failed : EXIT.done
-    return print(parsed, terminal, { json: { errors, warnings, diagnostics }, text, code })
+    return print(parsed, terminal, { json: { errors, warnings, notices, diagnostics }, text, code })
   },
 }
 
@@ -44,12 +44,17 @@ async function diagnose(parsed: ParsedArguments): Promise<Diagnostic[]> {
   const how = openFor === undefined ? {} : { openForMs: durationMs(openFor, '--open-for') }
   const diagnostics = await tools.diagnose(how)
   if (!isCurrent(await tools.schema())) return diagnostics
-  const work = await withMill(parsed, (mill) => diagnoseMill(mill, periodsOf(resolveOptions(options))))
+  const work = await withMill(parsed, (mill) => diagnoseMill(mill, resolveOptions(options)))
   return [...diagnostics, ...work]
 }
 
-const LEVELS = ['error', 'warning', 'ok'] as const satisfies readonly Diagnostic['level'][]
-const STYLES: Readonly<Record<Diagnostic['level'], Style>> = { error: 'red', warning: 'yellow', ok: 'green' }
+const LEVELS = ['error', 'warning', 'notice', 'ok'] as const satisfies readonly Diagnostic['level'][]
+const STYLES: Readonly<Record<Diagnostic['level'], Style>> = {
+  error: 'red',
+  warning: 'yellow',
+  notice: 'cyan',
+  ok: 'green',
+}
 
 function bySeverity(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return LEVELS.flatMap((level) => diagnostics.filter((one) => one.level === level))

@@ -1,4 +1,5 @@
 /** Combines the settings, counts and workers of each queue. */
+import type { HealthWord } from '../../runtime/diagnose/health.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import { type InstanceRecord, isClaiming } from '../../store/types/instance.ts'
 import type { QueueCounts, QueueRecord } from '../../store/types/queue-record.ts'
@@ -34,13 +35,15 @@ export function countedQueues<More>(
 }
 
 export async function queueViews(mill: Mill) {
-  const [queues, counts, unservedKinds, instances] = await Promise.all([
+  const [queues, counts, unservedKinds, instances, health] = await Promise.all([
     mill.queues(),
     mill.counts(),
     mill.unservedKinds(),
     mill.instances(),
+    mill.health(),
   ])
   return countedQueues(queues, counts, instances, (name) => ({
+    health: health.queues.find(({ queue }) => queue === name)?.health ?? 'ok',
     /** Kinds with ready jobs that no live instance runs from this queue. */
     unservedKinds: unservedKinds.flatMap(({ queue, kind, jobs }) => (queue === name ? [{ kind, jobs }] : [])),
   }))
@@ -86,10 +89,17 @@ function retentionText(ms: number | null, most: number | null): string {
   return most === null ? optionText(ms) : `${optionText(ms)},${most}`
 }
 
-/** Why jobs of the queue are not claimed. A single kind without a worker does not count. */
-function stateOf({ paused, coolingMs, counts, isServed }: QueueView): Painted {
-  if (paused) return { text: 'paused', style: 'yellow' }
-  if (coolingMs > 0) return { text: `cooling for ${remainingText(coolingMs)}`, style: 'yellow' }
-  if (hasNoWorker(counts, isServed)) return { text: 'no worker', style: 'red' }
-  return { text: 'open', style: 'green' }
+/** The health of the queue. A single kind without a worker does not count. */
+function stateOf({ health, coolingMs }: QueueView): Painted {
+  if (health === 'cooling') return { text: `cooling for ${remainingText(coolingMs)}`, style: 'yellow' }
+  return { text: health.replace('no-workers', 'no worker'), style: STYLES[health] }
 }
+
+const STYLES = {
+  paused: 'yellow',
+  'no-workers': 'red',
+  failing: 'red',
+  cooling: 'yellow',
+  degraded: 'yellow',
+  ok: 'green',
+} as const satisfies Readonly<Record<HealthWord, Painted['style']>>

@@ -7,46 +7,34 @@ import { quote } from '../../job/errors.ts'
 import type { ConfigDrift } from '../../job/events.ts'
 import { countText } from '../../job/text/count-text.ts'
 import { spanText } from '../../job/text/span-text.ts'
-import type { Diagnostic } from '../../store/admin/admin.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
 import { type QueueRecord, UNSERVED_ROWS } from '../../store/types/queue-record.ts'
-import { DEATHS_MS, type LiveScene, type Scene, SOME_PERIOD_MS } from './scene.ts'
-
-/** What a diagnostic is about, so that the dashboard can link to it. */
-interface About {
-  readonly what: 'queue' | 'kind' | 'duty' | 'instance' | 'limit' | 'schedule' | 'database' | null
-  readonly name: string | null
-}
-
-export interface MillDiagnostic extends Diagnostic {
-  readonly about: About
-}
-
-/** Without a fix, the check passed. */
-interface Found {
-  readonly message: string
-  readonly fix?: string
-  readonly name?: string
-  /** What it is about, if that depends on what was found. */
-  readonly what?: About['what']
-}
-
-interface Check<Of> {
-  readonly check: string
-  readonly about: About['what']
-  readonly find: (scene: Of) => readonly Found[]
-}
+import type { Check, Found } from './check.ts'
+import { FAILING_MS, failingText } from './failing-kinds.ts'
+import { WAITS_LONG_MS } from './health.ts'
+import { type LiveScene, type Scene, SOME_PERIOD_MS } from './scene.ts'
 
 /** Running instances notice an expired one within seconds. */
 const REAPED_WITHIN_MS = 15_000
-const WAITS_LONG_MS = 5 * 60_000
 /** A shorter cool-down needs no attention. */
 const COOLS_LONG_MS = 10_000
-/** More dead jobs than this within `DEATHS_MS` probably have a common cause. */
+/** More dead jobs than this within `FAILING_MS` probably have a common cause. */
 const MOST_DEATHS = 10
 
 /** The checks of the doctor and of `mill.diagnostics()`. */
 export const CHECKS: readonly Check<Scene>[] = [
+  {
+    check: 'failing',
+    about: 'kind',
+    find: ({ failing, now }) =>
+      failing.map((one) => ({
+        name: one.kind,
+        level: one.level,
+        weight: one.perMinute,
+        message: failingText(one, now),
+        fix: 'Review the errors, fix the cause, then retry the jobs',
+      })),
+  },
   {
     check: 'instances',
     about: 'instance',
@@ -127,7 +115,7 @@ export const CHECKS: readonly Check<Scene>[] = [
         .map((difference) => {
           const { what, name } = difference
           const message = `${what} ${quote(name)}: ${driftText(difference, hidesPayloads)}`
-          return { what, name, message, fix: driftFix(difference) }
+          return { what, name, message, fix: driftFix(difference), level: 'notice' }
         }),
   },
 ]
@@ -138,19 +126,17 @@ export const LIVE_CHECKS: readonly Check<LiveScene>[] = [
     check: 'dead',
     about: 'queue',
     find: ({ series, counts }) =>
-      counts.flatMap(({ queue, dead }) => {
+      counts.flatMap(({ queue, dead }): readonly Found[] => {
         const lately = series.find((one) => one.queue === queue)?.all.counters.dead ?? 0
-        const where = `in queue ${quote(queue)} in the last ${spanText(DEATHS_MS)}`
         if (lately > MOST_DEATHS) {
-          const message = `${lately} jobs failed permanently ${where}`
-          const fix =
-            'Inspect the errors (jobmill jobs list --state dead), fix the cause, then retry the jobs'
-          return [{ name: queue, message, fix }]
+          const message = `${countText(lately, 'job')} failed permanently in queue ${quote(queue)} in the last ${FAILING_MS / 60_000} min`
+          const fix = 'Review the errors, fix the cause, then retry the jobs'
+          return [{ name: queue, message, fix, weight: lately / (FAILING_MS / 60_000) }]
         }
         // Dead jobs need a decision, even a single one.
-        const message = `queue ${quote(queue)} has ${dead} dead ${dead === 1 ? 'job' : 'jobs'}`
-        const fix = `Inspect the errors (jobmill jobs list --state dead --queue ${queue}), fix the cause, then retry or delete the jobs`
-        return dead === 0 ? [] : [{ name: queue, message, fix }]
+        const message = `queue ${quote(queue)} has ${countText(dead, 'dead job')}`
+        const fix = 'Review the errors, fix the cause, then retry or delete the jobs'
+        return dead === 0 ? [] : [{ name: queue, message, fix, level: 'notice' }]
       }),
   },
   {
@@ -197,8 +183,7 @@ export const LIVE_CHECKS: readonly Check<LiveScene>[] = [
         const isExplained = !isServed || paused || workers === 0 || coolingMs > 0
         if (isExplained || waitedMs <= WAITS_LONG_MS) return []
         const message = `the oldest ready job in queue ${quote(name)} has waited for ${spanText(waitedMs)}`
-        const fix =
-          'Check what blocks it (jobmill jobs show). If all workers are busy, add workers or processes'
+        const fix = 'Open the job to see what blocks it. If all workers are busy, add workers or processes'
         return [{ name, message, fix }]
       }),
   },
@@ -234,18 +219,6 @@ export const LIVE_CHECKS: readonly Check<LiveScene>[] = [
     },
   },
 ]
-
-export function runChecks<Of>(checks: readonly Check<Of>[], scene: Of): MillDiagnostic[] {
-  return checks.flatMap(({ check, about, find }) =>
-    find(scene).map(({ message, fix = null, name = null, what = name === null ? null : about }) => ({
-      check,
-      level: fix === null ? 'ok' : 'warning',
-      message,
-      fix,
-      about: { what, name },
-    })),
-  )
-}
 
 const isAlive = ({ state }: InstanceRecord): boolean => state === 'alive'
 const nameOf = ({ label, id }: InstanceRecord): string => label ?? id

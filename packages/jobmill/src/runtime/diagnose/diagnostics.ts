@@ -12,44 +12,45 @@ import {
 } from '../../store/admin/admin.ts'
 import type { StoreTools } from '../../store/admin/tools.ts'
 import type { MillTools } from '../tools.ts'
-import { CHECKS, LIVE_CHECKS, type MillDiagnostic, runChecks } from './checks.ts'
+import { type MillDiagnostic, type NeedsAttention, runChecks, worstFirst } from './check.ts'
+import { CHECKS, LIVE_CHECKS } from './checks.ts'
+import { kindHealth, type KindHealth, queueHealth, type QueueHealth } from './health.ts'
 import { type DiagnosedMill, liveScene, type LiveMill, sceneOf } from './scene.ts'
+
+export interface Health {
+  readonly diagnostics: NeedsAttention[]
+  /** Sorted by name. */
+  readonly queues: QueueHealth[]
+  /** The kinds with attempts in the last 10 minutes, sorted by name. */
+  readonly kinds: KindHealth[]
+}
 
 export interface Diagnostics {
   /** Problems that need attention and how to fix them, most severe first. Passed checks are left out. */
   diagnostics(): Promise<NeedsAttention[]>
-}
-
-/** A diagnostic that is a warning or an error. */
-export interface NeedsAttention extends MillDiagnostic {
-  readonly level: Exclude<Diagnostic['level'], 'ok'>
-  readonly fix: string
+  /** The diagnostics, and how well each queue and each kind works, from one read. */
+  health(): Promise<Health>
 }
 
 export function diagnostics({ options, storeTools }: MillTools, mill: () => LiveMill): Diagnostics {
-  return {
-    async diagnostics() {
-      const scene = await liveScene(mill(), options)
-      const all = [
-        ...(await database(storeTools)),
-        ...runChecks(CHECKS, scene),
-        ...runChecks(LIVE_CHECKS, scene),
-      ].filter(needsAttention)
-      return (['error', 'warning'] as const).flatMap((level) => all.filter((one) => one.level === level))
-    },
+  const health: Diagnostics['health'] = async () => {
+    const scene = await liveScene(mill(), options)
+    const found = runChecks<typeof scene>([...CHECKS, ...LIVE_CHECKS], scene)
+    return {
+      diagnostics: worstFirst([...(await database(storeTools)), ...found]),
+      queues: queueHealth(scene),
+      kinds: kindHealth(scene),
+    }
   }
+  return { health, diagnostics: async () => (await health()).diagnostics }
 }
 
 /** The checks of the doctor that do not depend on the store. */
 export async function diagnoseMill(
   mill: DiagnosedMill,
-  periods: ReadonlyMap<string, number>,
+  options: Parameters<typeof sceneOf>[1],
 ): Promise<MillDiagnostic[]> {
-  return runChecks(CHECKS, await sceneOf(mill, periods, false))
-}
-
-function needsAttention(diagnostic: MillDiagnostic): diagnostic is NeedsAttention {
-  return diagnostic.level !== 'ok'
+  return runChecks(CHECKS, await sceneOf(mill, options, false))
 }
 
 async function database(tools: StoreTools | null): Promise<MillDiagnostic[]> {

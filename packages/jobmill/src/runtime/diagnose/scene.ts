@@ -1,6 +1,7 @@
 /** What the checks look at, read once: instances, queues, duties, limits, schedules and recent metrics. */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import type { ConfigDrift } from '../../job/events.ts'
+import { fingerprintOf } from '../../job/grouping/fingerprint.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
 import type { DutyControl } from '../operate/duty-control.ts'
 import type { Limiting } from '../operate/limits.ts'
@@ -9,6 +10,8 @@ import type { Operate } from '../operate/operate.ts'
 import type { Schedules } from '../operate/schedules.ts'
 import type { Resolved } from '../options/options.ts'
 import type { Observation } from '../report/observation.ts'
+import type { KindSeries } from '../report/series.ts'
+import { type ExplainedKind, FAILING_MS, failingKinds, failingSince, SINCE_MS } from './failing-kinds.ts'
 
 /** What the doctor reads. */
 export type Scene = Awaited<ReturnType<typeof sceneOf>>
@@ -21,19 +24,23 @@ export interface DiagnosedMill
   extends
     Pick<Operate, 'instances' | 'unservedKinds' | 'queues'>,
     Pick<DutyControl, 'duties'>,
-    Pick<Listing, 'list'> {
+    Pick<Listing, 'list'>,
+    Pick<Observation, 'metrics'> {
   drift(): Promise<ConfigDrift[]>
 }
 
-export interface LiveMill
-  extends DiagnosedMill, Pick<Operate, 'counts'>, Pick<Limiting, 'limits'>, Pick<Observation, 'metrics'> {
+export interface LiveMill extends DiagnosedMill, Pick<Operate, 'counts'>, Pick<Limiting, 'limits'> {
   readonly schedules: Pick<Schedules, 'list'>
 }
 
 /** Assumed for a duty whose period this process does not know. */
 export const SOME_PERIOD_MS = 8 * 60 * 60_000
-/** How far back `LiveScene.series` goes. */
-export const DEATHS_MS = 10 * 60_000
+/** At most this many failing kinds are explained. */
+const MOST_EXPLAINED = 10
+/** The errors among which the most frequent one is chosen. */
+const ERRORS_LOOKED = 20
+
+type Options = Pick<Resolved, 'retain' | 'duties' | 'platform'>
 
 /** The period of each cluster-wide duty, as far as the options say. */
 export function periodsOf({ retain, duties }: Pick<Resolved, 'retain' | 'duties'>): Map<string, number> {
@@ -46,15 +53,8 @@ export function periodsOf({ retain, duties }: Pick<Resolved, 'retain' | 'duties'
   ])
 }
 
-/**
- * `periods` has the period of each duty, as far as this process knows it. `hidesPayloads` leaves payloads out
- * of the texts, because not every role may see them.
- */
-export async function sceneOf(
-  mill: DiagnosedMill,
-  periods: ReadonlyMap<string, number>,
-  hidesPayloads: boolean,
-) {
+/** `hidesPayloads` leaves payloads out of the texts, because not every role may see them. */
+export async function sceneOf(mill: DiagnosedMill, options: Options, hidesPayloads: boolean) {
   const [instances, unservedKinds, queues, duties, drift] = await Promise.all([
     mill.instances(),
     mill.unservedKinds(),
@@ -63,22 +63,70 @@ export async function sceneOf(
     mill.drift(),
   ])
   const deadHolders = await findDeadHolders(mill, instances)
-  return { instances, deadHolders, unservedKinds, queues, duties, drift, periods, hidesPayloads }
+  const now = options.platform.now()
+  const { queues: series, kinds } = await mill.metrics({
+    queues: queues.map(({ name }) => name),
+    kinds: [...new Set(instances.flatMap((one) => one.kinds))],
+    from: Math.max(0, now - FAILING_MS),
+    resolution: '1m',
+  })
+  return {
+    now,
+    instances,
+    deadHolders,
+    unservedKinds,
+    queues,
+    duties,
+    drift,
+    periods: periodsOf(options),
+    hidesPayloads,
+    /** Metrics of the last `FAILING_MS`, per minute. */
+    series,
+    kinds,
+    failing: await explainFailing(mill, kinds, now),
+  }
 }
 
-export async function liveScene(mill: LiveMill, options: Pick<Resolved, 'retain' | 'duties' | 'platform'>) {
+export async function liveScene(mill: LiveMill, options: Options) {
   const [scene, counts, limits, schedules] = await Promise.all([
-    sceneOf(mill, periodsOf(options), true),
+    sceneOf(mill, options, true),
     mill.counts(),
     mill.limits.list(),
     mill.schedules.list(),
   ])
-  const { queues: series } = await mill.metrics({
-    queues: scene.queues.map(({ name }) => name),
-    from: Math.max(0, options.platform.now() - DEATHS_MS),
+  return { ...scene, counts, limits, schedules }
+}
+
+/** Reads more about the worst of the failing kinds: since when they fail, and with which error. */
+async function explainFailing(
+  mill: Pick<DiagnosedMill, 'metrics' | 'list'>,
+  series: readonly KindSeries[],
+  now: number,
+): Promise<readonly ExplainedKind[]> {
+  const failing = failingKinds(series, now).slice(0, MOST_EXPLAINED)
+  if (failing.length === 0) return []
+  const { kinds, from } = await mill.metrics({
+    kinds: failing.map(({ kind }) => kind),
+    from: Math.max(0, now - SINCE_MS),
     resolution: '1m',
   })
-  return { ...scene, counts, limits, schedules, series }
+  return Promise.all(
+    failing.map(async (one) => {
+      const points = kinds.find(({ kind }) => kind === one.kind)?.points ?? []
+      const { jobs } = await mill.list(
+        { kind: one.kind, state: ['dead', 'retrying'] },
+        { limit: ERRORS_LOOKED },
+      )
+      const errors = jobs.flatMap(({ error }) => error ?? [])
+      return { ...one, sinceAt: failingSince(points, one, from), error: mostFrequent(one.kind, errors) }
+    }),
+  )
+}
+
+/** The latest error of the largest group. Errors are grouped as on the Errors page. */
+function mostFrequent(kind: string, errors: readonly string[]): string | null {
+  const groups = [...Map.groupBy(errors, (error) => fingerprintOf(kind, error).fingerprint).values()]
+  return groups.toSorted((a, b) => b.length - a.length)[0]?.[0] ?? null
 }
 
 /** Scans at most this many pages of running jobs, oldest first, so that jobs of a dead process come early. */

@@ -17,6 +17,9 @@ import {
 import { checkZone } from '../../job/when/zone-clock.ts'
 import { describeWhen } from '../../job/when/describe-when.ts'
 import { nextRuns } from '../../job/when/instants.ts'
+import type { JobState } from '../../job/state.ts'
+import type { FullStore } from '../../store/store.ts'
+import { MAY_LAG } from '../../store/types/job-list.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
 import type { ScheduleRecord, TickOutcome, TickRecord } from '../../store/types/schedule.ts'
 import type { MillTools } from '../tools.ts'
@@ -35,6 +38,8 @@ export type NewSchedule<Input> = Omit<ScheduleFields<Input>, 'version'> & Requir
 export interface Schedules {
   /** Sorted by name. */
   list(): Promise<ScheduleView[]>
+  /** Like `list`, with the state of the last job of each schedule: null if it was deleted, or never ran. */
+  listWithStates(): Promise<ListedSchedule[]>
   get(name: string): Promise<ScheduleView | null>
   /**
    * Throws SCHEDULE_EXISTS if the name is in use. If it replaces a deleted schedule of code, given options
@@ -62,11 +67,22 @@ export interface Schedules {
   ): Promise<number[]>
   /** The schedule or expression in English, with an optional time zone for an expression. */
   describe(nameOrWhen: string, zone?: string): Promise<string>
-  /** The served ticks, newest first. */
-  history(name: string, limit?: number): Promise<TickRecord[]>
+  /** The served ticks, newest first, each with the state of its job. */
+  history(name: string, limit?: number): Promise<TickView[]>
+}
+
+export interface ListedSchedule extends ScheduleView {
+  readonly lastState: JobState | null
+}
+
+/** A served tick. `state` is the current state of its job; null if the job was deleted. */
+export interface TickView extends TickRecord {
+  readonly state: JobState | null
 }
 
 const LISTED = 20
+/** The store returns states with results, which can be large. */
+const STATES_AT_ONCE = 50
 const MOST_RUNS = 1_000
 const MOST_TICKS = 10_000
 
@@ -111,8 +127,20 @@ export function schedulesApi(
     return nextRuns(live, { from: planned && nextAt !== null ? nextAt - 1 : readAt, count, createdAt })
   }
 
+  const list = async (): Promise<ScheduleView[]> =>
+    (await (await opened()).schedules.list()).map(scheduleView)
+
   return {
-    list: async () => (await (await opened()).schedules.list()).map(scheduleView),
+    list,
+    async listWithStates() {
+      const all = await list()
+      const jobs = [...new Set(all.flatMap(({ lastJob }) => lastJob ?? []))]
+      const states = await statesOf(await opened(), jobs)
+      return all.map((one) => ({
+        ...one,
+        lastState: one.lastJob === null ? null : (states[jobs.indexOf(one.lastJob)] ?? null),
+      }))
+    },
     async get(name) {
       checkString(name, 'name')
       const record = (await (await opened()).schedules.list()).find((one) => one.name === name)
@@ -158,7 +186,21 @@ export function schedulesApi(
       const served = await (await opened()).schedules.ticks(name, limit)
       // Served ticks stay on record for a while after a schedule is deleted.
       if (served.length === 0) await requireSchedule(name)
-      return served
+      const states = await statesOf(
+        await opened(),
+        served.map(({ job }) => job),
+      )
+      return served.map((tick, at) => ({ ...tick, state: states[at] ?? null }))
     },
   }
+}
+
+/** Null for a job that was deleted. */
+async function statesOf(store: FullStore, jobs: readonly string[]): Promise<(JobState | null)[]> {
+  const states: (JobState | null)[] = []
+  for (let from = 0; from < jobs.length; from += STATES_AT_ONCE) {
+    const results = await store.results(jobs.slice(from, from + STATES_AT_ONCE), MAY_LAG)
+    states.push(...results.map((result) => result?.state ?? null))
+  }
+  return states
 }

@@ -90,7 +90,8 @@ export interface DiagnoseOptions {
 export interface Diagnostic {
   /** The name of the check: `schema`, `index`, `durability`, `horizon`, … */
   readonly check: string
-  readonly level: 'ok' | 'warning' | 'error'
+  /** `notice`: something to decide or to clean up, when there is time. */
+  readonly level: 'ok' | 'notice' | 'warning' | 'error'
   readonly message: string
   /** What to do; null if the check passed. */
   readonly fix: string | null
