@@ -6,9 +6,11 @@ import { useLive } from '../api/live.ts'
 import { useOverview } from '../api/reads.ts'
 import { IconButton } from '../kit/button.tsx'
 import { classes } from '../kit/classes.ts'
+import { compact } from '../kit/text/format.ts'
 import { Boundary } from './boundary.tsx'
 import { TopBar } from './top-bar.tsx'
 import { Unreachable } from './unreachable.tsx'
+import { type NavCount, useNavCounts } from './nav-counts.ts'
 import { type Place, PLACES } from './places.ts'
 import { useShortcut } from './shortcuts.tsx'
 import { useAppPlaces } from './use-app-places.ts'
@@ -17,6 +19,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   useLive()
   const [path] = useLocation()
   const [isOpen, setOpen] = useState(false)
+  const counts = useNavCounts()
   const places: readonly Place[] = [...PLACES, ...(useAppPlaces() ?? [])]
   const here = places.find((one) => isAt(path, one.path))?.name
   useEffect(() => {
@@ -56,6 +59,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
               name={name}
               icon={icon}
               letter={letter}
+              count={counts.get(to)}
               isHere={isAt(path, to)}
               onFollow={() => setOpen(false)}
             />
@@ -87,11 +91,12 @@ function Mark() {
 }
 
 interface NavLinkProps extends Place {
+  readonly count: NavCount | undefined
   readonly isHere: boolean
   readonly onFollow: () => void
 }
 
-function NavLink({ path, name, icon: Icon, letter, isHere, onFollow }: NavLinkProps) {
+function NavLink({ path, name, icon: Icon, letter, count, isHere, onFollow }: NavLinkProps) {
   const [, go] = useLocation()
   useShortcut(`g ${letter}`, `Go to ${name}`, () => go(path))
   return (
@@ -106,6 +111,18 @@ function NavLink({ path, name, icon: Icon, letter, isHere, onFollow }: NavLinkPr
     >
       <Icon aria-hidden className="size-4" />
       {name}
+      {count !== undefined && (
+        <span
+          title={count.label}
+          className={classes(
+            'ml-auto text-xs font-medium tabular-nums',
+            count.isBad ? 'text-dead' : 'text-ready',
+          )}
+        >
+          <span aria-hidden>{compact(count.n)}</span>
+          <span className="sr-only">{count.label}</span>
+        </span>
+      )}
     </Link>
   )
 }

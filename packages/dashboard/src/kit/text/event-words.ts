@@ -1,5 +1,6 @@
 /** Describes lifecycle events in a sentence each. */
 import type { TimelineEntry } from '../../api/types.ts'
+import { auditWords } from './audit-words.ts'
 import { plural, span } from './format.ts'
 
 type Data = Readonly<Record<string, unknown>>
@@ -67,7 +68,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   'mill-stopping': ({ running }) => `Process stopping, ${plural(count(running), 'job')} running`,
   'mill-stopped': ({ finished, returned }) =>
     `Process stopped: ${plural(count(finished), 'job')} finished, ${count(returned)} returned to the queue`,
-  audit: ({ who, what, target }) => `${text(who)}: ${text(what)} on ${text(target)}`,
+  audit: auditWords,
 }
 
 /** An unknown type, from a newer server, is shown as its name. */

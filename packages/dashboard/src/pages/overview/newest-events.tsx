@@ -1,20 +1,27 @@
-/** The latest lifecycle events. */
+/** The latest lifecycle events, without the runs of schedules, which would hide the rest. */
 import { useTimeline } from '../../api/reads.ts'
-import type { TimelineEntry } from '../../api/types.ts'
+import { useMay } from '../../api/roles.ts'
 import { LinkButton, TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { classes } from '../../kit/classes.ts'
 import { eventLevel, eventWords } from '../../kit/text/event-words.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Ago } from '../../kit/text/time.tsx'
+import { QUIET_TYPES } from '../../kit/text/event-types.ts'
+import { mergeEvents, type MergedEvent } from './merge-events.ts'
 
 const NEWEST = 8
+/** More than are shown, because some of them are merged. */
+const READ = 40
 
 const COLOURS = { bad: 'bg-dead', warning: 'bg-ready', plain: 'bg-line' } as const
 const LEVELS = { bad: 'Failure: ', warning: 'Warning: ', plain: '' } as const
 
 export function NewestEvents() {
-  const read = useTimeline({ limit: NEWEST })
+  const may = useMay()
+  // Only operators may read the audit log.
+  const types = may('operator') ? [...QUIET_TYPES, 'audit'] : QUIET_TYPES
+  const read = useTimeline({ limit: READ, type: types })
   return (
     <Card
       title="Latest events"
@@ -28,13 +35,15 @@ export function NewestEvents() {
         {({ events }) =>
           events.length === 0 ? (
             <Empty title="No events yet">
-              Process starts and stops, throttled queues and schedule runs appear here.
+              Process starts and stops, throttled queues and changes by operators appear here.
             </Empty>
           ) : (
             <ul className="flex flex-col gap-2">
-              {events.map((event) => (
-                <Event key={event.n} event={event} />
-              ))}
+              {mergeEvents(events)
+                .slice(0, NEWEST)
+                .map((one) => (
+                  <Event key={one.event.n} {...one} />
+                ))}
             </ul>
           )
         }
@@ -43,9 +52,9 @@ export function NewestEvents() {
   )
 }
 
-function Event({ event }: { readonly event: TimelineEntry }) {
+function Event({ event, processes }: MergedEvent) {
   const level = eventLevel(event)
-  const words = eventWords(event)
+  const words = `${eventWords(event)}${processes > 1 ? ` (${processes} processes)` : ''}`
   return (
     <li className="flex items-baseline gap-2">
       <span aria-hidden className={classes('size-2 shrink-0 rounded-full', COLOURS[level])} />

@@ -1,11 +1,10 @@
 /** One queue in the table. Every count links to its jobs. */
-import type { Queue, QueueAndCounts, Series } from '../../api/types.ts'
+import type { QueueAndCounts, Series } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number, rate, span } from '../../kit/text/format.ts'
 import { Sparkline } from '../../kit/charts/sparkline.tsx'
-import { Badge } from '../../kit/state.tsx'
+import { QueueHealth } from '../../kit/health.tsx'
 import { Cell, Row } from '../../kit/table.tsx'
-import { Countdown } from '../../kit/text/time.tsx'
 import { binsOf, ratesIn } from '../../metrics/bins.ts'
 import { MINUTE, recentOf } from './metrics/compare.ts'
 
@@ -18,7 +17,8 @@ interface Props {
   readonly points: Series['queues'][number]['points']
 }
 
-export function QueueRow({ queue: { settings, counts }, asOf, now, points }: Props) {
+export function QueueRow({ queue, asOf, now, points }: Props) {
+  const { settings, counts } = queue
   const { name } = settings
   const recent = recentOf(now)
   const done = points
@@ -34,7 +34,7 @@ export function QueueRow({ queue: { settings, counts }, asOf, now, points }: Pro
         </TextLink>
       </Cell>
       <Cell>
-        <QueueState settings={settings} asOf={asOf} />
+        <QueueHealth queue={queue} asOf={asOf} />
       </Cell>
       {(['ready', 'running', 'dead'] as const).map((state) => (
         <Cell key={state} right>
@@ -74,16 +74,5 @@ function Count({
     >
       {number(jobs)}
     </TextLink>
-  )
-}
-
-function QueueState({ settings, asOf }: { readonly settings: Queue; readonly asOf: number }) {
-  if (settings.paused) return <Badge colour="text-ready" text="paused" />
-  if (settings.coolingMs === 0) return <Badge colour="text-done" text="active" />
-  return (
-    <span className="inline-flex items-center gap-1.5 whitespace-nowrap text-ready">
-      <Badge colour="text-ready" text="cooling down" />
-      <Countdown until={asOf + settings.coolingMs} />
-    </span>
   )
 }

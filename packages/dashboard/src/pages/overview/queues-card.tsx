@@ -1,4 +1,4 @@
-/** The queues at a glance: paused and throttled ones first. */
+/** The queues at a glance: those that are not ok first. */
 import { serverTime } from '../../api/clock.ts'
 import { useOverview } from '../../api/reads.ts'
 import type { QueueAndCounts } from '../../api/types.ts'
@@ -14,7 +14,7 @@ const MOST = 12
 
 const COLUMNS = [
   { key: 'name', name: 'Queue' },
-  { key: 'state', name: 'State' },
+  { key: 'health', name: 'Health' },
   { key: 'ready', name: 'Ready', right: true },
   { key: 'running', name: 'Running', right: true },
   { key: 'dead', name: 'Dead', right: true },
@@ -69,7 +69,7 @@ export function QueuesCard() {
   )
 }
 
-const isHeld = ({ settings }: QueueAndCounts): boolean => settings.paused || settings.coolingMs > 0
+const isHeld = ({ health }: QueueAndCounts): boolean => health.word !== 'ok'
 const isBusy = ({ counts }: QueueAndCounts): boolean => counts.ready + counts.running > 0
 
 /** Sorted by name within each group, so that rows do not move. If not all fit, idle queues come last. */

@@ -5,6 +5,7 @@ import { useOverrides } from '../../api/overrides.ts'
 import type { QueueAndCounts, UnservedKind } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number, plural, rate, span } from '../../kit/text/format.ts'
+import { QueueHealth } from '../../kit/health.tsx'
 import { Opener } from '../../kit/opener.tsx'
 import { Sparkline } from '../../kit/charts/sparkline.tsx'
 import { ActsCell, Cell, Row } from '../../kit/table.tsx'
@@ -12,7 +13,6 @@ import type { HourOf } from './metrics.ts'
 import { QueueActs } from './queue-acts.tsx'
 import { OverLimit } from './over-limit.tsx'
 import { CountLink } from './queue-counts.tsx'
-import { QueueState } from './queue-state.tsx'
 import { ServedBy } from './served-by.tsx'
 import type { Server } from './serving.ts'
 
@@ -53,7 +53,7 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
             {name}
           </Opener>
           <div className="pl-5 text-xs">
-            <QueueState settings={settings} asOf={asOf} />
+            <QueueHealth queue={queue} asOf={asOf} />
             {overrides.size > 0 && <p className="text-ready">{plural(overrides.size, 'override')}</p>}
             <OverLimit queue={queue} servers={servers} />
             {unservedKinds.length > 0 && servers.length > 0 && (

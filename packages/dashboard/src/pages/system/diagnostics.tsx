@@ -2,12 +2,14 @@
 import { useDiagnostics } from '../../api/reads.ts'
 import { Card } from '../../kit/card.tsx'
 import { DataView } from '../../kit/data-view.tsx'
+import { LEVELS } from '../../kit/levels.ts'
 import { Badge } from '../../kit/state.tsx'
 
 /** Tags for checks whose id is not a plain name. */
 const CHECK_NAMES: Readonly<Record<string, string>> = {
   served: 'no workers',
-  dead: 'failures',
+  failing: 'failing kind',
+  dead: 'dead jobs',
   cooling: 'throttling',
   waiting: 'queue latency',
   settings: 'configuration drift',
@@ -22,7 +24,8 @@ export function Diagnostics() {
         {({ diagnostics }) =>
           diagnostics.length === 0 ? (
             <p className="text-soft">
-              No issues. Checked: processes, duties, queues, limits, schedules and the database.
+              No issues. Checked: failing kinds, processes, duties, queues, limits, schedules and the
+              database.
             </p>
           ) : (
             <ul aria-label="Diagnostics" className="divide-y divide-line">
@@ -32,7 +35,7 @@ export function Diagnostics() {
                   className="flex flex-col gap-0.5 py-2 first:pt-0"
                 >
                   <span className="flex flex-wrap items-baseline gap-x-3">
-                    <Badge colour={level === 'error' ? 'text-dead' : 'text-ready'} text={level} />
+                    <Badge colour={LEVELS[level].text} text={level} />
                     <span className="text-xs text-soft">{CHECK_NAMES[check] ?? check}</span>
                   </span>
                   <span className="break-words first-letter:uppercase">{message}</span>

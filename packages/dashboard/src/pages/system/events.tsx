@@ -12,7 +12,7 @@ import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Badge } from '../../kit/state.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'
 import { Ago } from '../../kit/text/time.tsx'
-import { CHOICES } from './event-types.ts'
+import { CHOICES } from '../../kit/text/event-types.ts'
 import { Pager, usePaging } from '../../kit/pages.tsx'
 
 const PER_PAGE = 50

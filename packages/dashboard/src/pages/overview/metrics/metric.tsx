@@ -14,12 +14,14 @@ export interface MetricProps {
   /** What is measured, and how. */
   readonly about: string
   readonly to: string
+  /** Shown first, in red. */
+  readonly isBad?: boolean
 }
 
 const ARROWS = { up: ArrowUp, down: ArrowDown, same: Equal } as const
 const COLOURS = { better: 'text-done', worse: 'text-dead' } as const
 
-export function Metric({ name, value, unit, change, about, to }: MetricProps) {
+export function Metric({ name, value, unit, change, about, to, isBad = false }: MetricProps) {
   return (
     <Tip text={about}>
       <Link
@@ -28,7 +30,9 @@ export function Metric({ name, value, unit, change, about, to }: MetricProps) {
       >
         <span className="text-xs text-soft">{name}</span>
         <span className="truncate">
-          <b className="text-2xl font-semibold tracking-tight tabular-nums">{value}</b>
+          <b className={classes('text-2xl font-semibold tracking-tight tabular-nums', isBad && 'text-dead')}>
+            {value}
+          </b>
           {unit !== undefined && <span className="ml-1.5 text-xs text-soft">{unit}</span>}
         </span>
         <Against change={change} />

@@ -1,6 +1,6 @@
 /** Headline metrics: the last minutes, compared with an hour ago. */
 import { serverTime } from '../../../api/clock.ts'
-import { useOverview, useWorkers } from '../../../api/reads.ts'
+import { useDiagnostics, useOverview, useWorkers } from '../../../api/reads.ts'
 import { compact, number, percent, plural, rate, span } from '../../../kit/text/format.ts'
 import {
   changeOf,
@@ -24,13 +24,21 @@ export function HeadlineMetrics() {
   return (
     <section aria-label="Current metrics, compared with an hour ago">
       <div className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-3 xl:grid-cols-6">
-        {metrics.map((metric) => (
+        {badFirst(metrics).map((metric) => (
           <Metric key={metric.name} {...metric} />
         ))}
       </div>
     </section>
   )
 }
+
+/** What is bad leads; the rest keeps its place. */
+function badFirst(metrics: readonly MetricProps[]): readonly MetricProps[] {
+  return metrics.toSorted((a, b) => Number(b.isBad ?? false) - Number(a.isBad ?? false))
+}
+
+/** A success rate below this is bad, whatever it was an hour ago. */
+const BAD_SUCCESS = 0.9
 
 function useMetrics(): MetricProps[] {
   const { data: recent, dataUpdatedAt } = useRecent()
@@ -49,6 +57,9 @@ function useMetrics(): MetricProps[] {
   const levels = (level: Parameters<typeof levelsAt>[1]): readonly number[] | null =>
     levelsAt(queues, level, before) ?? (isOld ? [0] : null)
 
+  const failing = (useDiagnostics().data?.diagnostics ?? []).filter(
+    ({ check, level }) => check === 'failing' && level === 'error',
+  ).length
   const done = perSecondIn(queues, 'done', now)
   const success = successIn(queues, now)
   const ready = sum(counts.map((one) => one.ready))
@@ -64,6 +75,7 @@ function useMetrics(): MetricProps[] {
           workers,
         )
   const counted = { format: number }
+  const deadChange = changeOf(dead, whole(levels('dead')), { ...counted, upIs: 'worse' })
   const recently = `in the last ${RECENT_MINUTES} minutes`
 
   return [
@@ -72,11 +84,11 @@ function useMetrics(): MetricProps[] {
       value: rate(done),
       change: changeOf(done, isOld ? perSecondIn(queues, 'done', before) : null, {
         format: rate,
-        // A lower throughput is worse only when jobs wait.
-        upIs: ready > 0 ? 'better' : null,
+        // A lower throughput is worse only when jobs wait. While a kind fails, a higher one is no good news.
+        upIs: ready > 0 && failing === 0 ? 'better' : null,
         noise: 0.05,
       }),
-      about: `Average rate of completed jobs ${recently}. A drop counts as worse when jobs are waiting.`,
+      about: `Average rate of completed jobs ${recently}. A drop counts as worse when jobs are waiting, unless a kind is failing.`,
       to: '/jobs?state=done',
     },
     {
@@ -93,6 +105,8 @@ function useMetrics(): MetricProps[] {
     {
       name: 'Success rate',
       value: success === null ? '–' : percent(success),
+      isBad: failing > 0 || (success !== null && success < BAD_SUCCESS),
+      ...(failing > 0 && { unit: `${plural(failing, 'kind')} failing` }),
       change: changeOf(success, isOld ? successIn(queues, before) : null, {
         format: (share) => `${(share * 100).toFixed(1)} pp`,
         upIs: 'better',
@@ -122,7 +136,8 @@ function useMetrics(): MetricProps[] {
       name: 'Dead',
       value: compact(dead),
       unit: dead === 1 ? 'job' : 'jobs',
-      change: changeOf(dead, whole(levels('dead')), { ...counted, upIs: 'worse' }),
+      isBad: deadChange?.verdict === 'worse',
+      change: deadChange,
       about:
         'Jobs that failed permanently. They stay until they are retried, deleted or removed by retention.',
       to: '/jobs?state=dead',

@@ -7,9 +7,9 @@ import type { Diagnostic } from '../../../api/types.ts'
 import { Button } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
 import { DataView } from '../../../kit/data-view.tsx'
-import { ProblemCard } from './problem-card.tsx'
+import { ProblemRow } from './problem-row.tsx'
 
-const FIRST = 6
+const FIRST = 10
 
 export function Problems() {
   const read = useDiagnostics()
@@ -33,8 +33,8 @@ function Well() {
       <p>
         <b className="font-medium">All systems normal.</b>{' '}
         <span className="text-soft">
-          Checked: processes, queues and kinds without a worker, paused and throttled queues, queue latency,
-          failures, duties, schedules, limits, configuration drift and the database.
+          Checked: failing kinds, processes, queues and kinds without a worker, paused and throttled queues,
+          queue latency, failures, duties, schedules, limits, configuration drift and the database.
         </span>
       </p>
     </section>
@@ -50,13 +50,13 @@ function Found({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] })
       : undefined
   const shown = isWhole ? diagnostics : diagnostics.slice(0, FIRST)
   return (
-    <section aria-labelledby="attention" className="flex flex-col gap-3">
-      <h2 id="attention" className="text-sm font-semibold">
+    <section aria-labelledby="attention" className="overflow-hidden rounded-xl border border-line bg-card">
+      <h2 id="attention" className="px-4 py-2 text-sm font-semibold">
         {diagnostics.length === 1 ? '1 issue needs attention' : `${diagnostics.length} issues need attention`}
       </h2>
-      <ul className="grid gap-3 md:grid-cols-2 xl:grid-cols-3">
+      <ul className="divide-y divide-line border-t border-line">
         {shown.map((diagnostic, at) => (
-          <ProblemCard
+          <ProblemRow
             key={keyOf(diagnostic, shown.slice(0, at))}
             diagnostic={diagnostic}
             queue={queueOf(diagnostic)}
@@ -65,7 +65,7 @@ function Found({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] })
         ))}
       </ul>
       {diagnostics.length > FIRST && (
-        <Button look="quiet" className="self-start" onClick={() => setWhole(!isWhole)}>
+        <Button look="quiet" className="m-1" onClick={() => setWhole(!isWhole)}>
           {isWhole ? 'Show fewer' : `Show ${diagnostics.length - FIRST} more`}
         </Button>
       )}

@@ -17,6 +17,9 @@ export function wayOut({ check, about: { what, name } }: Diagnostic, queue: Queu
     case 'queue':
       return ofQueue(check, named, queue)
     case 'kind':
+      return check === 'failing'
+        ? link(`/errors?kind=${named}`, 'View errors')
+        : link('/workers', 'View workers')
     case 'instance':
       return link('/workers', 'View workers')
     case 'limit':

@@ -1,5 +1,5 @@
 /** The types of lifecycle events that the server keeps, for the filter. */
-import { eventLevel } from '../../kit/text/event-words.ts'
+import { eventLevel } from './event-words.ts'
 
 const EVENT_TYPES = [
   'mill-started',
@@ -36,11 +36,11 @@ const EVENT_TYPES = [
 /** Failures and warnings, without recoveries. */
 const TROUBLE: readonly string[] = EVENT_TYPES.filter((type) => eventLevel({ type }) !== 'plain')
 /** Schedules fire so often that they would hide other events. */
-const QUIET: readonly string[] = EVENT_TYPES.filter((type) => type !== 'schedule-fired')
+export const QUIET_TYPES: readonly string[] = EVENT_TYPES.filter((type) => type !== 'schedule-fired')
 
 /** By the value in the URL; empty for the default. */
 export const CHOICES = [
-  { key: '', name: 'all except schedule-fired', types: QUIET },
+  { key: '', name: 'all except schedule-fired', types: QUIET_TYPES },
   { key: 'all', name: 'everything', types: [] },
   { key: 'trouble', name: 'failures and warnings', types: TROUBLE },
   ...EVENT_TYPES.map((type) => ({ key: type, name: type, types: [type] })),

@@ -1,0 +1,59 @@
+/** Says in a sentence who changed what. */
+
+type Data = Readonly<Record<string, unknown>>
+
+/** Past tense, by action. An unknown action, from a newer server, is shown by its name. */
+const DID: Readonly<Record<string, string>> = {
+  'queues.change': 'changed queue',
+  'queues.pause': 'paused queue',
+  'queues.resume': 'resumed queue',
+  'schedules.create': 'created schedule',
+  'schedules.change': 'changed schedule',
+  'schedules.pause': 'paused schedule',
+  'schedules.resume': 'resumed schedule',
+  'schedules.trigger': 'ran schedule',
+  'schedules.delete': 'deleted schedule',
+  'limits.create': 'created limit',
+  'limits.change': 'changed limit',
+  'limits.drain': 'drained limit',
+  'limits.delete': 'deleted limit',
+  'duties.run': 'ran duty',
+  'jobs.enqueue': 'enqueued job',
+  'jobs.retry': 'retried job',
+  'jobs.cancel': 'canceled job',
+  'jobs.run-now': 'ran job now',
+  'jobs.delete': 'deleted job',
+}
+
+const MOST_CHANGES = 3
+const MOST_CHARS = 40
+
+export function auditWords({ who, what, target, before, after }: Data): string {
+  const did = DID[text(what)]
+  if (did === undefined) return `${text(who)}: ${text(what)} on ${text(target)}`
+  const changes = text(what).endsWith('.change') ? changesIn(before, after) : []
+  const more = changes.length > MOST_CHANGES ? [`${changes.length - MOST_CHANGES} more`] : []
+  const said = [...changes.slice(0, MOST_CHANGES), ...more].join(', ')
+  return `${text(who)} ${did} ${text(target)}${said === '' ? '' : `: ${said}`}`
+}
+
+/** `workers 2 → 7`, for each field that both have and that differs. */
+function changesIn(before: unknown, after: unknown): string[] {
+  if (!isObject(before) || !isObject(after)) return []
+  return Object.keys(after)
+    .filter((key) => key in before && JSON.stringify(before[key]) !== JSON.stringify(after[key]))
+    .map((key) => `${key} ${shown(before[key])} → ${shown(after[key])}`)
+}
+
+function shown(value: unknown): string {
+  const words = value === null ? 'none' : text(value)
+  return words.length > MOST_CHARS ? `${words.slice(0, MOST_CHARS - 1)}…` : words
+}
+
+function isObject(value: unknown): value is Data {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : value === undefined ? '?' : JSON.stringify(value)
+}

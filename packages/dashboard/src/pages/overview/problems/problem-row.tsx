@@ -1,0 +1,91 @@
+/** One issue in a line: its severity, what it is, and a link. It expands to the whole text and the fix. */
+import { ChevronRight } from 'lucide-react'
+import { useId, useState } from 'react'
+import { useAct } from '../../../api/acts.ts'
+import { encodeName } from '../../../api/client.ts'
+import { useMay } from '../../../api/roles.ts'
+import type { Diagnostic, Queue } from '../../../api/types.ts'
+import { Button, TextLink } from '../../../kit/button.tsx'
+import { classes } from '../../../kit/classes.ts'
+import { LEVELS } from '../../../kit/levels.ts'
+import { Countdown } from '../../../kit/text/time.tsx'
+import { type WayOut, wayOut } from './way-out.ts'
+
+interface Props {
+  readonly diagnostic: Diagnostic
+  /** The queue it is about, and when that data was loaded. */
+  readonly queue: Queue | undefined
+  readonly asOf: number
+}
+
+export function ProblemRow({ diagnostic, queue, asOf }: Props) {
+  const [isOpen, setOpen] = useState(false)
+  const fix = useId()
+  const way = wayOut(diagnostic, queue)
+  const { word, text, bar } = LEVELS[diagnostic.level]
+  return (
+    <li className="relative py-1 pr-2 pl-4">
+      <span aria-hidden className={classes('absolute inset-y-0 left-0 w-1', bar)} />
+      <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1">
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          aria-controls={fix}
+          onClick={() => setOpen(!isOpen)}
+          className="flex min-w-0 flex-1 basis-64 items-center gap-2 text-left"
+        >
+          <ChevronRight
+            aria-hidden
+            className={classes('size-4 shrink-0 text-soft transition-transform', isOpen && 'rotate-90')}
+          />
+          <span className={classes('shrink-0 font-medium', text)}>{word}</span>
+          <span
+            className={classes('min-w-0', isOpen ? 'break-words' : 'max-sm:line-clamp-2 sm:truncate')}
+            title={diagnostic.message}
+          >
+            {diagnostic.message}
+          </span>
+        </button>
+        <span className="flex items-center gap-3 whitespace-nowrap">
+          {way.act === 'clear' && queue !== undefined && (
+            <span className="text-soft">
+              Resumes in <Countdown until={asOf + queue.coolingMs} />
+            </span>
+          )}
+          <TextLink to={way.to}>{way.text}</TextLink>
+          {queue !== undefined && <QueueAct act={way.act} queue={queue.name} />}
+        </span>
+      </div>
+      <p id={fix} hidden={!isOpen} className="pb-1 pl-6 break-words text-soft">
+        {diagnostic.fix}
+      </p>
+    </li>
+  )
+}
+
+function QueueAct({ act: kind, queue }: { readonly act: WayOut['act']; readonly queue: string }) {
+  const may = useMay()
+  const { act, isActing } = useAct()
+  // The error was already shown as a toast.
+  const go = (asked: Parameters<typeof act>[0]): void => void act(asked).catch(() => {})
+  const path = `queues/${encodeName(queue)}`
+  if (kind === 'resume' && may('operator'))
+    return (
+      <Button
+        disabled={isActing}
+        onClick={() => go({ method: 'POST', path: `${path}/resume`, done: `Resumed ${queue}` })}
+      >
+        Resume queue
+      </Button>
+    )
+  if (kind === 'clear' && may('admin'))
+    return (
+      <Button
+        disabled={isActing}
+        onClick={() => go({ method: 'PATCH', path, body: { coolFor: 0 }, done: `Resumed ${queue}` })}
+      >
+        End cool-down
+      </Button>
+    )
+  return null
+}
