@@ -113,17 +113,40 @@ mission('schedules', (at, test) => {
     expect((await at.mill.schedules.get('nightly'))?.paused).toBe(true)
     await row.getByRole('link', { name: 'nightly' }).click()
     await page.getByRole('table', { name: 'Overrides' }).getByText('paused').waitFor()
-    await page.getByText('Paused. Runs after a resume:').waitFor()
+    await page.getByText('Paused. Next runs once resumed:').waitFor()
     expect(await page.getByRole('button', { name: /Edit|Delete/ }).count()).toBe(0)
     await page.getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     expect((await at.mill.schedules.get('nightly'))?.paused).toBe(false)
+  })
+
+  test('ask before an extra run, which stays on the page, and show how their runs ended', async () => {
+    await at.mill.schedules.create({ name: 'payout', job: 'dies', when: 'every 1s', payload: { who: 'ada' } })
+    const page = await at.open('/schedules/payout', { as: 'operator' })
+    await page.getByText(/^No success in the last \d+ runs?, \d+ dead runs?$/).waitFor()
+    await page.getByRole('img', { name: /^Latest runs, oldest first: .*dead/ }).waitFor()
+    await at.mill.schedules.pause('payout')
+    await page.getByRole('table', { name: 'Run history' }).getByText('dead').first().waitFor()
+    await at.expectAccessible(page)
+
+    const jobs = async () => (await at.mill.count({ kind: 'dies' })).jobs
+    const before = await jobs()
     await page.getByRole('button', { name: 'Run now' }).click()
-    await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
-    expect(await at.mill.get(page.url().split('/').at(-1) ?? '')).toMatchObject({
-      kind: 'echo',
-      payload: { who: 'ada' },
-    })
+    const asks = page.getByRole('dialog', { name: 'Run payout now?' })
+    await asks.getByText('Enqueues one job of kind dies in the queue default').waitFor()
+    await asks.getByRole('button', { name: 'Cancel' }).click()
+    expect(await jobs()).toBe(before)
+    await page.getByRole('button', { name: 'Run now' }).click()
+    await asks.getByRole('button', { name: 'Run now' }).click()
+    await page.getByText(/^Enqueued job …\w+ for payout$/).waitFor()
+    expect(await jobs()).toBe(before + 1)
+    expect(page.url()).toBe(`${at.url}/schedules/payout`)
+
+    await page.goto(`${at.url}/schedules`)
+    await page
+      .getByRole('row', { name: /payout/ })
+      .getByText('dead')
+      .waitFor()
   })
 
   test.nightly(
@@ -159,7 +182,8 @@ mission('schedules', (at, test) => {
     await at.mill.schedules.create({ name: 'often', job: 'echo', when: 'every 1s' })
     const page = await at.open('/schedules/often', { as: 'viewer', width: 390 })
     const runs = page.getByRole('table', { name: 'Run history' }).getByRole('row')
-    await runs.nth(1).getByText('enqueued').waitFor()
+    await runs.nth(1).getByText('done').waitFor()
+    await page.getByText(/^Last success/).waitFor()
     await at.mill.schedules.pause('often')
     const [tick] = await at.mill.schedules.history('often', 1)
     // Not necessarily the first: a run that was in flight may follow it.

@@ -7,18 +7,19 @@ import type { Schedule } from '../../api/types.ts'
 import { Button } from '../../kit/button.tsx'
 import { DeleteSchedule } from './delete-schedule.tsx'
 import { ScheduleDrawer } from './form/schedule-drawer.tsx'
+import { RunSchedule } from './run-schedule.tsx'
 import { useScheduleActs } from './use-schedule-acts.ts'
 
 export function ScheduleButtons({ schedule }: { readonly schedule: Schedule }) {
   const may = useMay()
   const { isActing, turn, trigger, remove } = useScheduleActs(schedule)
-  const [asked, setAsked] = useState<'edit' | 'delete' | null>(null)
+  const [asked, setAsked] = useState<'run' | 'edit' | 'delete' | null>(null)
   const [, go] = useLocation()
   const close = (): void => setAsked(null)
   if (!may('operator')) return null
   return (
     <>
-      <Button look="main" icon={Zap} disabled={isActing} onClick={trigger}>
+      <Button look="main" icon={Zap} disabled={isActing} onClick={() => setAsked('run')}>
         Run now
       </Button>
       <Button icon={schedule.paused ? Play : Pause} disabled={isActing} onClick={turn}>
@@ -34,6 +35,7 @@ export function ScheduleButtons({ schedule }: { readonly schedule: Schedule }) {
           </Button>
         </>
       )}
+      {asked === 'run' && <RunSchedule schedule={schedule} run={trigger} close={close} />}
       {asked === 'edit' && <ScheduleDrawer schedule={schedule} close={close} />}
       {asked === 'delete' && (
         <DeleteSchedule

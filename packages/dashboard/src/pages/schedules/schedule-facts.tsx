@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type { Schedule } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Fact, Facts } from '../../kit/card.tsx'
+import { KindLink } from '../../kit/kind-link.tsx'
 import { number, plural, span } from '../../kit/text/format.ts'
 import { Ago } from '../../kit/text/time.tsx'
 import { NextRun } from './next-run.tsx'
@@ -30,7 +31,7 @@ export function ScheduleFacts({ schedule }: { readonly schedule: Schedule }) {
       </Facts>
       <Facts>
         <Fact name="Kind">
-          <TextLink to={`/jobs?${new URLSearchParams({ kind }).toString()}`}>{kind}</TextLink>
+          <KindLink kind={kind} />
         </Fact>
         <Fact name="Queue">
           <TextLink to={`/queues#${encodeURIComponent(queue)}`}>{queue}</TextLink>

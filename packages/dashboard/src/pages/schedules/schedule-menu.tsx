@@ -6,12 +6,13 @@ import type { Schedule } from '../../api/types.ts'
 import { Menu, MenuItem } from '../../kit/overlays/menu.tsx'
 import { DeleteSchedule } from './delete-schedule.tsx'
 import { ScheduleDrawer } from './form/schedule-drawer.tsx'
+import { RunSchedule } from './run-schedule.tsx'
 import { useScheduleActs } from './use-schedule-acts.ts'
 
 export function ScheduleMenu({ schedule }: { readonly schedule: Schedule }) {
   const may = useMay()
   const { isActing, turn, trigger, remove } = useScheduleActs(schedule)
-  const [asked, setAsked] = useState<'edit' | 'delete' | null>(null)
+  const [asked, setAsked] = useState<'run' | 'edit' | 'delete' | null>(null)
   if (!may('operator')) return null
   const close = (): void => setAsked(null)
   return (
@@ -28,7 +29,7 @@ export function ScheduleMenu({ schedule }: { readonly schedule: Schedule }) {
           </button>
         }
       >
-        <MenuItem icon={Zap} select={trigger}>
+        <MenuItem icon={Zap} select={() => setAsked('run')}>
           Run now
         </MenuItem>
         <MenuItem icon={schedule.paused ? Play : Pause} select={turn}>
@@ -45,6 +46,7 @@ export function ScheduleMenu({ schedule }: { readonly schedule: Schedule }) {
           </>
         )}
       </Menu>
+      {asked === 'run' && <RunSchedule schedule={schedule} run={trigger} close={close} />}
       {asked === 'edit' && <ScheduleDrawer schedule={schedule} close={close} />}
       {asked === 'delete' && <DeleteSchedule schedule={schedule} remove={remove} close={close} />}
     </>

@@ -1,5 +1,5 @@
 /** One row of the list of schedules. */
-import type { Schedule } from '../../api/types.ts'
+import type { ListedSchedule } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number } from '../../kit/text/format.ts'
 import { ActsCell, Cell, Row } from '../../kit/table.tsx'
@@ -9,7 +9,7 @@ import { NextRun } from './next-run.tsx'
 import { scheduleAddress } from './schedule-address.ts'
 import { ScheduleMenu } from './schedule-menu.tsx'
 
-export function ScheduleRow({ schedule }: { readonly schedule: Schedule }) {
+export function ScheduleRow({ schedule }: { readonly schedule: ListedSchedule }) {
   const { name, kind, queue, when, zone, text, differs, missedRuns, error } = schedule
   return (
     <Row>
@@ -44,7 +44,7 @@ export function ScheduleRow({ schedule }: { readonly schedule: Schedule }) {
           <>
             <Ago at={schedule.lastAt} />
             <span className="block text-xs">
-              <LastRun outcome={schedule.lastOutcome} job={schedule.lastJob} />
+              <LastRun outcome={schedule.lastOutcome} job={schedule.lastJob} state={schedule.lastState} />
             </span>
           </>
         )}

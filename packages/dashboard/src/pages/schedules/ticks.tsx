@@ -5,6 +5,7 @@ import { Empty } from '../../kit/data-view.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'
 import { Ago, Moment } from '../../kit/text/time.tsx'
 import { LastRun } from './last-run.tsx'
+import { TickStrip } from './tick-strip.tsx'
 
 const COLUMNS = [
   { key: 'at', name: 'Scheduled' },
@@ -17,21 +18,24 @@ export function Ticks({ history }: { readonly history: readonly Tick[] }) {
   if (history.length === 0)
     return <Empty title="No runs yet">Runs appear here. Use “Run now” to enqueue a job at once.</Empty>
   return (
-    <Table label="Run history" columns={COLUMNS}>
-      {history.map(({ at, outcome, job, servedAt }) => (
-        <Row key={at}>
-          <Cell>
-            <Moment at={at} />
-          </Cell>
-          <Cell>
-            <Ago at={at} />
-          </Cell>
-          <Cell className="whitespace-nowrap">
-            <LastRun outcome={outcome} job={job} />
-          </Cell>
-          <Cell right>{span(Math.max(0, servedAt - at))}</Cell>
-        </Row>
-      ))}
-    </Table>
+    <>
+      <TickStrip history={history} />
+      <Table label="Run history" columns={COLUMNS}>
+        {history.map(({ at, outcome, job, servedAt, state }) => (
+          <Row key={at}>
+            <Cell>
+              <Moment at={at} />
+            </Cell>
+            <Cell>
+              <Ago at={at} />
+            </Cell>
+            <Cell className="whitespace-nowrap">
+              <LastRun outcome={outcome} job={job} state={state} />
+            </Cell>
+            <Cell right>{span(Math.max(0, servedAt - at))}</Cell>
+          </Row>
+        ))}
+      </Table>
+    </>
   )
 }

@@ -1,13 +1,14 @@
 /** The actions on a schedule. The caller asks for confirmation where it is needed. */
-import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
 import type { Answer, Schedule } from '../../api/types.ts'
+import { shortId } from '../../kit/text/format.ts'
 
 interface ScheduleActs {
   readonly isActing: boolean
   readonly turn: () => void
-  readonly trigger: () => void
+  /** The schedule stays on the page; the message names the job. */
+  readonly trigger: () => Promise<unknown>
   readonly remove: () => Promise<unknown>
 }
 
@@ -17,7 +18,6 @@ const quietly = (done: Promise<unknown>): void => void done.catch(() => {})
 export function useScheduleActs({ name, paused }: Schedule): ScheduleActs {
   const plain = useAct()
   const triggering = useAct<Answer<'schedules.trigger'>>()
-  const [, go] = useLocation()
   const path = `schedules/${encodeName(name)}`
   return {
     isActing: plain.isActing || triggering.isActing,
@@ -30,18 +30,14 @@ export function useScheduleActs({ name, paused }: Schedule): ScheduleActs {
         }),
       ),
     trigger: () =>
-      quietly(
-        triggering
-          .act({
-            method: 'POST',
-            path: `${path}/trigger`,
-            done: ({ outcome }) =>
-              outcome === 'enqueued'
-                ? `Enqueued a job for ${name}`
-                : `Skipped: the previous job of ${name} still waits or runs`,
-          })
-          .then(({ job }) => go(`/jobs/${job}`)),
-      ),
+      triggering.act({
+        method: 'POST',
+        path: `${path}/trigger`,
+        done: ({ outcome, job }) =>
+          outcome === 'enqueued'
+            ? `Enqueued job ${shortId(job)} for ${name}`
+            : `Skipped: the previous job of ${name} still waits or runs`,
+      }),
     remove: () => plain.act({ method: 'DELETE', path, done: `Deleted ${name}` }),
   }
 }
