@@ -9,6 +9,8 @@ import { Toasts } from './kit/overlays/toasts.tsx'
 import { ErrorsPage } from './pages/errors/errors-page.tsx'
 import { JobPage } from './pages/job/job-page.tsx'
 import { JobsPage } from './pages/jobs/jobs-page.tsx'
+import { KindPage } from './pages/kinds/kind-page.tsx'
+import { KindsPage } from './pages/kinds/kinds-page.tsx'
 import { LimitsPage } from './pages/limits/limits-page.tsx'
 import { OverviewPage } from './pages/overview/overview-page.tsx'
 import { QueuesPage } from './pages/queues/queues-page.tsx'
@@ -55,6 +57,8 @@ function Pages() {
         <Route path="/jobs/:id">{({ id }) => <JobPage key={id} id={id} />}</Route>
         <Route path="/errors" component={ErrorsPage} />
         <Route path="/queues" component={QueuesPage} />
+        <Route path="/kinds" component={KindsPage} />
+        <Route path="/kinds/:name">{({ name }) => <KindPage key={name} kind={decode(name)} />}</Route>
         <Route path="/workers" component={WorkersPage} />
         <Route path="/schedules" component={SchedulesPage} />
         <Route path="/schedules/:name">{({ name }) => <SchedulePage key={name} name={decode(name)} />}</Route>

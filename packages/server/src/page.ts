@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** The routes of the dashboard, which its own router handles. */
 const PLACES =
-  /^\/(?:(?:errors|queues|workers|limits|system)?|(?:jobs|schedules)(?:\/[^/]+)?|apps\/[^/]+(?:\/[^/]+)?)$/
+  /^\/(?:(?:errors|queues|workers|limits|system)?|(?:jobs|schedules|kinds)(?:\/[^/]+)?|apps\/[^/]+(?:\/[^/]+)?)$/
 
 /** Paths that never fall back to the dashboard, even if nothing exists there. */
 const OURS = /^\/(?:api|assets|metrics|healthz|readyz)(?:\/|$)/

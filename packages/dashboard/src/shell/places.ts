@@ -8,6 +8,7 @@ import {
   Layers,
   type LucideIcon,
   Server,
+  Shapes,
   TriangleAlert,
 } from 'lucide-react'
 
@@ -24,6 +25,7 @@ export const PLACES: readonly Place[] = [
   { path: '/jobs', name: 'Jobs', icon: LayoutList, letter: 'j' },
   { path: '/errors', name: 'Errors', icon: TriangleAlert, letter: 'e' },
   { path: '/queues', name: 'Queues', icon: Layers, letter: 'q' },
+  { path: '/kinds', name: 'Kinds', icon: Shapes, letter: 'k' },
   { path: '/workers', name: 'Workers', icon: Server, letter: 'w' },
   { path: '/schedules', name: 'Schedules', icon: CalendarClock, letter: 's' },
   { path: '/limits', name: 'Limits', icon: Gauge, letter: 'l' },

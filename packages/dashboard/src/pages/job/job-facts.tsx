@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type { Job } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
+import { KindLink } from '../../kit/kind-link.tsx'
 import { number, plural, span } from '../../kit/text/format.ts'
 import { Ago, Moment } from '../../kit/text/time.tsx'
 import { InstanceName } from './instance-name.tsx'
@@ -15,6 +16,9 @@ export function JobFacts({ job, last }: { readonly job: Job; readonly last: Try 
     <Card title="Details">
       <div className="grid content-start items-start gap-x-8 gap-y-1.5 sm:grid-cols-[1fr_1.1fr] max-sm:[&_dt]:min-w-24">
         <Facts>
+          <Fact name="Kind">
+            <KindLink kind={job.kind} />
+          </Fact>
           <Fact name="Queue">
             <TextLink to={`/queues#${encodeURIComponent(queue)}`} className="wrap-anywhere">
               {queue}

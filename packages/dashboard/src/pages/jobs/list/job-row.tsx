@@ -1,4 +1,5 @@
 /** One row of the job list. */
+import { ListFilter } from 'lucide-react'
 import { memo } from 'react'
 import { Link } from 'wouter'
 import type { JobSummary } from '../../../api/types.ts'
@@ -8,6 +9,9 @@ import { StateBadge } from '../../../kit/state.tsx'
 import { ActsCell, Cell } from '../../../kit/table.tsx'
 import { Ago } from '../../../kit/text/time.tsx'
 import type { OptionalColumn } from './choices.ts'
+import { Tip } from '../../../kit/overlays/tip.tsx'
+import { toSearch } from '../filter/address.ts'
+import { NO_FILTER } from '../filter/filter.ts'
 import { COLUMNS } from './columns.tsx'
 import { RowMenu } from '../actions/row-menu.tsx'
 
@@ -42,14 +46,25 @@ export const JobRow = memo(function JobRow({ job, columns, isSelected, toggle, l
         <StateBadge state={state} />
       </Cell>
       <Cell className="max-sm:w-full max-sm:max-w-0 max-sm:px-2 sm:max-w-72">
-        <Link
-          href={`/jobs/${id}`}
-          data-open
-          title={kind}
-          className="block truncate font-medium underline-offset-2 hover:underline"
-        >
-          {kind}
-        </Link>
+        <span className="flex items-center gap-1">
+          <Link
+            href={`/jobs/${id}`}
+            data-open
+            title={kind}
+            className="block min-w-0 truncate font-medium underline-offset-2 hover:underline"
+          >
+            {kind}
+          </Link>
+          <Tip text="Only jobs of this kind">
+            <Link
+              href={`/jobs?${toSearch({ ...NO_FILTER, kind })}`}
+              aria-label="Only jobs of this kind"
+              className="inline-flex size-6 shrink-0 items-center justify-center rounded text-soft hover:bg-sunk hover:text-text max-sm:hidden"
+            >
+              <ListFilter aria-hidden className="size-3.5" />
+            </Link>
+          </Tip>
+        </span>
         <span className="block truncate text-xs text-soft sm:hidden">
           {queue} · <Ago at={enqueuedAt} />
         </span>

@@ -1,0 +1,30 @@
+/** Builds the lines of the charts of a kind. */
+import type { Series } from '../api/types.ts'
+import type { Line } from '../kit/charts/chart.tsx'
+import { type Bins, highestIn, ratesIn } from './bins.ts'
+
+type Points = Series['kinds'][number]['points']
+
+const ENDED = [
+  ['done', 'done', 'done'],
+  ['retried', 'retried', 'ready'],
+  ['timedOut', 'timed out', 'series-5'],
+  ['dead', 'dead', 'dead'],
+  ['cancelled', 'cancelled', 'cancelled'],
+] as const
+
+export function kindEnds(bins: Bins, points: Points): Line[] {
+  return ENDED.map(([end, name, colour]) => ({
+    name,
+    colour,
+    values: ratesIn(bins, points, ({ ended }) => ended[end]),
+  }))
+}
+
+export function kindRunTimes(bins: Bins, points: Points): Line[] {
+  return (['p50', 'p95', 'p99'] as const).map((share, at) => ({
+    name: share,
+    colour: `series-${at + 1}`,
+    values: highestIn(bins, points, ({ running }) => running[share]),
+  }))
+}

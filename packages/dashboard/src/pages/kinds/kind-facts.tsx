@@ -1,0 +1,71 @@
+/** Where the jobs of a kind run, what enqueues them on a schedule, and which processes handle them. */
+import { useSchedules, useWorkers } from '../../api/reads.ts'
+import type { Instance, Kind } from '../../api/types.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { Card, Fact, Facts } from '../../kit/card.tsx'
+import { number, shortId } from '../../kit/text/format.ts'
+
+interface Props {
+  readonly kind: string
+  /** Undefined while it loads, and for a kind that no running process knows. */
+  readonly known: Kind | undefined
+}
+
+export function KindFacts({ kind, known }: Props) {
+  const schedules = (useSchedules().data?.schedules ?? []).filter((one) => one.kind === kind)
+  const serving = (useWorkers().data?.instances ?? []).filter(
+    (one) => one.state === 'alive' && one.kinds.includes(kind),
+  )
+  const { queue, maxAttempts } = known ?? { queue: null, maxAttempts: null }
+  return (
+    <Card title="Details" className="self-start">
+      <Facts>
+        <Fact name="Queue">
+          {queue === null ? (
+            <span className="text-soft">unknown to this process</span>
+          ) : (
+            <TextLink to={`/queues#${encodeURIComponent(queue)}`} className="wrap-anywhere">
+              {queue}
+            </TextLink>
+          )}
+        </Fact>
+        <Fact name="Max attempts">{maxAttempts === null ? '–' : number(maxAttempts)}</Fact>
+        <Fact name="Schedules">
+          <List
+            none="none"
+            items={schedules.map(({ name }) => [name, `/schedules/${encodeURIComponent(name)}`, ''])}
+          />
+        </Fact>
+        <Fact name="Handled by">
+          <List
+            none="no worker"
+            items={serving.map((one) => [one.label ?? shortId(one.id), '/workers', versionOf(one)])}
+          />
+        </Fact>
+      </Facts>
+    </Card>
+  )
+}
+
+function versionOf({ version }: Instance): string {
+  return version === null ? '' : `version ${version}`
+}
+
+function List({
+  items,
+  none,
+}: {
+  readonly items: readonly (readonly [text: string, to: string, note: string])[]
+  readonly none: string
+}) {
+  if (items.length === 0) return <span className="text-soft">{none}</span>
+  return (
+    <ul>
+      {items.map(([text, to, note]) => (
+        <li key={text} className="wrap-anywhere">
+          <TextLink to={to}>{text}</TextLink> <span className="text-xs text-soft">{note}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}

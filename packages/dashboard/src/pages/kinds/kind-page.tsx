@@ -1,0 +1,48 @@
+/** Kind page: how the attempts of one kind end, how long they run, its errors, its jobs and its workers. */
+import { useErrors, useJobs, useKinds } from '../../api/reads.ts'
+import { LinkButton } from '../../kit/button.tsx'
+import { Card, PageHead } from '../../kit/card.tsx'
+import { DataView } from '../../kit/data-view.tsx'
+import { HealthBadge } from '../../kit/health.tsx'
+import { KindCharts } from './kind-charts.tsx'
+import { KindErrors } from './kind-errors.tsx'
+import { KindFacts } from './kind-facts.tsx'
+import { RecentRuns } from './recent-runs.tsx'
+
+const RUNS = 10
+
+export function KindPage({ kind }: { readonly kind: string }) {
+  const known = useKinds().data?.kinds.find((one) => one.kind === kind)
+  const errors = useErrors({ kind })
+  const runs = useJobs({ kind, limit: RUNS })
+  const jobs = `/jobs?${new URLSearchParams({ kind }).toString()}`
+  const recent = known?.recent ?? null
+  return (
+    <>
+      <PageHead
+        title={<span className="break-all">{kind}</span>}
+        note={
+          recent === null ? (
+            'No attempts in the last 10 minutes'
+          ) : (
+            <HealthBadge word={recent.health} attempts={recent.attempts} failed={recent.failed} />
+          )
+        }
+      >
+        <LinkButton to={jobs}>View jobs</LinkButton>
+      </PageHead>
+      <div className="grid min-w-0 grid-cols-1 gap-4 lg:grid-cols-3">
+        <div className="flex min-w-0 flex-col gap-4 lg:col-span-2">
+          <KindCharts kind={kind} />
+          <Card flush title="Errors">
+            <DataView read={errors}>{(data) => <KindErrors kind={kind} errors={data} />}</DataView>
+          </Card>
+          <Card flush title="Recent jobs">
+            <DataView read={runs}>{(data) => <RecentRuns jobs={data.jobs} />}</DataView>
+          </Card>
+        </div>
+        <KindFacts kind={kind} known={known} />
+      </div>
+    </>
+  )
+}
