@@ -10,7 +10,7 @@ import { compact } from '../kit/text/format.ts'
 import { Boundary } from './boundary.tsx'
 import { TopBar } from './top-bar.tsx'
 import { Unreachable } from './unreachable.tsx'
-import { type NavCount, useNavCounts } from './nav-counts.ts'
+import { type NavCount, navCounts } from './nav-counts.ts'
 import { type Place, PLACES } from './places.ts'
 import { useShortcut } from './shortcuts.tsx'
 import { useAppPlaces } from './use-app-places.ts'
@@ -19,7 +19,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   useLive()
   const [path] = useLocation()
   const [isOpen, setOpen] = useState(false)
-  const counts = useNavCounts()
+  const counts = navCounts(useOverview().data)
   const places: readonly Place[] = [...PLACES, ...(useAppPlaces() ?? [])]
   const here = places.find((one) => isAt(path, one.path))?.name
   useEffect(() => {

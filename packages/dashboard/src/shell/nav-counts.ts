@@ -1,5 +1,4 @@
 /** What needs attention behind an entry of the menu, from the overview, which every page loads. */
-import { useOverview } from '../api/reads.ts'
 import type { Overview } from '../api/types.ts'
 import { plural } from '../kit/text/format.ts'
 
@@ -11,12 +10,13 @@ export interface NavCount {
 }
 
 /** By path. Entries without a count are left out. */
-export function useNavCounts(): ReadonlyMap<string, NavCount> {
-  const { data } = useOverview()
-  return new Map(data === undefined ? [] : countsOf(data).filter(([, { n }]) => n > 0))
+export function navCounts(overview: Counted | undefined): ReadonlyMap<string, NavCount> {
+  return new Map(overview === undefined ? [] : countsOf(overview).filter(([, { n }]) => n > 0))
 }
 
-export function countsOf({ problems, queues, unservedKinds }: Overview): [path: string, count: NavCount][] {
+type Counted = Pick<Overview, 'problems' | 'queues' | 'unservedKinds'>
+
+function countsOf({ problems, queues, unservedKinds }: Counted): [path: string, count: NavCount][] {
   const issues = problems.error + problems.warning
   const dead = queues.reduce((sum, { counts }) => sum + counts.dead, 0)
   const kinds = unservedKinds.length
