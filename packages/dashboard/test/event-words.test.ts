@@ -37,6 +37,9 @@ test('descriptions have names, counts and units', () => {
     'shop-2.15.0-b2 started with 10 queues and 1 kind',
   )
   expect(eventWords(entry('mill-started', started))).toBe('Process started with 10 queues and 1 kind')
+  expect(eventWords(entry('queue-changed', { before: { workers: 2 }, after: { workers: 7 } }, 'mail'))).toBe(
+    'Settings of queue mail changed: workers 2 → 7',
+  )
   expect(eventWords(entry('something-new'))).toBe('something new')
   expect(['store-failing', 'stuck', 'leading'].map((type) => eventLevel({ type }))).toEqual([
     'bad',

@@ -35,7 +35,7 @@ mission('an incident', (at, test) => {
 
     const figures = page.getByRole('region', { name: /^Current metrics/ }).getByRole('link')
     await expect.poll(async () => (await figures.first().innerText()).split('\n')[0]).toBe('Success rate')
-    await figures.first().getByText('1 kind failing').waitFor()
+    await figures.first().getByText('1 failing').waitFor()
     await menu(page, 'Errors 12 dead jobs').waitFor()
     await menu(page, 'Workers 1 kind without a worker').waitFor()
     await menu(page, /^Overview \d issues$/).waitFor()

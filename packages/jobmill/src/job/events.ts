@@ -3,6 +3,7 @@
  */
 import type { InterruptionCause } from './attempt/interruption.ts'
 import type { Overridable, Stamp } from './queue/overrides.ts'
+import type { QueueSettings } from './queue/queue-settings.ts'
 import type { TraceIds } from './tracing.ts'
 
 export interface JobRef {
@@ -93,7 +94,12 @@ export interface EventTable {
   stuck: AttemptRef & { readonly why: InterruptionCause; readonly sinceMs: number }
   'queue-cooling': { readonly queue: string; readonly forMs: number }
   'queue-resumed': { readonly queue: string }
-  'queue-changed': { readonly queue: string }
+  /** Settings of a queue changed. `before` and `after` have the settings that differ. */
+  'queue-changed': {
+    readonly queue: string
+    readonly before?: Partial<QueueSettings>
+    readonly after?: Partial<QueueSettings>
+  }
   /**
    * The value in code of a queue, limit or schedule is not in effect: an operator overrode it, another
    * release started later, or a higher version of the schedule is stored. Emitted at start.

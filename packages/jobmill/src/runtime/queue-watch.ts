@@ -130,8 +130,13 @@ export function queueWatch(options: QueueWatchOptions) {
   }
 
   function emitChanges(before: QueueRecord | undefined, now: QueueRecord): void {
-    if (before !== undefined && SETTINGS.some((key) => before[key] !== now[key]))
-      emit('queue-changed', { queue: now.name })
+    if (before !== undefined) {
+      const changed = SETTINGS.filter((key) => before[key] !== now[key])
+      const these = (of: QueueSettings): Partial<QueueSettings> =>
+        Object.fromEntries(changed.map((key) => [key, of[key]]))
+      if (changed.length > 0)
+        emit('queue-changed', { queue: now.name, before: these(before), after: these(now) })
+    }
     if (now.coolingMs > 0) startCooling(now.name, now.coolingMs)
     else if (cooling.has(now.name)) endCooling(now.name)
   }

@@ -92,7 +92,9 @@ describe.each(places)('store failures on $name', ({ name, create }) => {
     expect(mill.events.map(({ type }) => type)).not.toContain('queue-changed')
     mill.store.clear()
     await mill.platform.advance('1s')
-    expect(mill.events.filter(({ type }) => type === 'queue-changed')).toMatchObject([{ queue: 'settings' }])
+    expect(mill.events.filter(({ type }) => type === 'queue-changed')).toMatchObject([
+      { queue: 'settings', before: { paused: false }, after: { paused: true } },
+    ])
   })
 
   test('P3 outcomes that cannot be written are not lost while handlers continue; claims stop at twice the workers', async () => {

@@ -31,10 +31,15 @@ const MOST_CHARS = 40
 export function auditWords({ who, what, target, before, after }: Data): string {
   const did = DID[text(what)]
   if (did === undefined) return `${text(who)}: ${text(what)} on ${text(target)}`
-  const changes = text(what).endsWith('.change') ? changesIn(before, after) : []
-  const more = changes.length > MOST_CHANGES ? [`${changes.length - MOST_CHANGES} more`] : []
-  const said = [...changes.slice(0, MOST_CHANGES), ...more].join(', ')
+  const said = text(what).endsWith('.change') ? changesText(before, after) : ''
   return `${text(who)} ${did} ${text(target)}${said === '' ? '' : `: ${said}`}`
+}
+
+/** `workers 2 → 7, limit none → smtp, 2 more`; empty when nothing is known to differ. */
+export function changesText(before: unknown, after: unknown): string {
+  const changes = changesIn(before, after)
+  const more = changes.length > MOST_CHANGES ? [`${changes.length - MOST_CHANGES} more`] : []
+  return [...changes.slice(0, MOST_CHANGES), ...more].join(', ')
 }
 
 /** `workers 2 → 7`, for each field that both have and that differs. */

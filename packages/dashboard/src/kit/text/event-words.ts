@@ -1,6 +1,6 @@
 /** Describes lifecycle events in a sentence each. */
 import type { TimelineEntry } from '../../api/types.ts'
-import { auditWords } from './audit-words.ts'
+import { auditWords, changesText } from './audit-words.ts'
 import { plural, span } from './format.ts'
 
 type Data = Readonly<Record<string, unknown>>
@@ -30,7 +30,10 @@ const WORDS: Readonly<Record<string, Words>> = {
     `A ${text(kind)} job was asked to stop ${long(sinceMs)} ago and is still running`,
   'queue-cooling': ({ forMs }, { queue }) => `Queue ${text(queue)} paused by throttling for ${long(forMs)}`,
   'queue-resumed': (_, { queue }) => `Queue ${text(queue)} resumed`,
-  'queue-changed': (_, { queue }) => `Settings of queue ${text(queue)} changed`,
+  'queue-changed': ({ before, after }, { queue }) => {
+    const changes = changesText(before, after)
+    return `Settings of queue ${text(queue)} changed${changes === '' ? '' : `: ${changes}`}`
+  },
   'settings-differ': ({ what, name, field }) =>
     `Configuration drift: ${text(what)} ${text(name)} differs from code in ${text(field)}`,
   'limit-drained': ({ limit, key, forMs }) => {

@@ -106,13 +106,13 @@ function useMetrics(): MetricProps[] {
       name: 'Success rate',
       value: success === null ? '–' : percent(success),
       isBad: failing > 0 || (success !== null && success < BAD_SUCCESS),
-      ...(failing > 0 && { unit: `${plural(failing, 'kind')} failing` }),
+      ...(failing > 0 && { unit: `${number(failing)} failing` }),
       change: changeOf(success, isOld ? successIn(queues, before) : null, {
         format: (share) => `${(share * 100).toFixed(1)} pp`,
         upIs: 'better',
         noise: 0.002,
       }),
-      about: `Share of attempts that succeeded ${recently}. Snoozed, throttled, cancelled and interrupted attempts do not count.`,
+      about: `Share of attempts that succeeded ${recently}, and the number of failing kinds. Snoozed, throttled, cancelled and interrupted attempts do not count.`,
       to: '/errors',
     },
     {
@@ -136,7 +136,7 @@ function useMetrics(): MetricProps[] {
       name: 'Dead',
       value: compact(dead),
       unit: dead === 1 ? 'job' : 'jobs',
-      isBad: deadChange?.verdict === 'worse',
+      isBad: deadChange?.verdict === 'worse' || (failing > 0 && dead > 0),
       change: deadChange,
       about:
         'Jobs that failed permanently. They stay until they are retried, deleted or removed by retention.',
