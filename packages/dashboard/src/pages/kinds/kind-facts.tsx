@@ -4,6 +4,7 @@ import type { Instance, Kind } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
 import { number, shortId } from '../../kit/text/format.ts'
+import { isClaiming } from '../../metrics/workers.ts'
 
 interface Props {
   readonly kind: string
@@ -14,7 +15,7 @@ interface Props {
 export function KindFacts({ kind, known }: Props) {
   const schedules = (useSchedules().data?.schedules ?? []).filter((one) => one.kind === kind)
   const serving = (useWorkers().data?.instances ?? []).filter(
-    (one) => one.state === 'alive' && one.kinds.includes(kind),
+    (one) => isClaiming(one) && one.kinds.includes(kind),
   )
   const { queue, maxAttempts } = known ?? { queue: null, maxAttempts: null }
   return (

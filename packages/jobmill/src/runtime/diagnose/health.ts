@@ -1,5 +1,5 @@
 /** How well each queue and each kind works, in a word. Pure functions of a scene. */
-import type { InstanceRecord } from '../../store/types/instance.ts'
+import { type InstanceRecord, isClaiming } from '../../store/types/instance.ts'
 import type { QueueCounts, QueueRecord } from '../../store/types/queue-record.ts'
 import type { Percentiles, QueueSeries } from '../report/series.ts'
 import { type Attempts, attemptsAt, attemptsOf, type FailingLevel, levelNow } from './failing-kinds.ts'
@@ -47,8 +47,9 @@ function queueAttempts({ counters }: Pick<QueueSeries['all'], 'counters'>): Atte
   return attemptsOf({ ...counters, timedOut: 0 })
 }
 
+/** The queues from which a process claims: a quiet process serves none. */
 export function servedQueues(instances: readonly InstanceRecord[]): ReadonlySet<string> {
-  return new Set(instances.flatMap(({ state, queues }) => (state === 'alive' ? queues : [])))
+  return new Set(instances.flatMap((one) => (isClaiming(one) ? one.queues : [])))
 }
 
 /** The first word that applies. Without ready jobs a queue needs no workers. */
