@@ -6,10 +6,17 @@ import * as fc from 'fast-check'
 import { JobmillError } from '../../src/job/errors.ts'
 import { boundOf, bucketOf } from '../../src/job/metric-data.ts'
 import { type EventHub, eventHub } from '../../src/observe/event-hub.ts'
-import { type Counter, COUNTERS, LATENCIES, type Latency } from '../../src/observe/tally.ts'
+import {
+  ATTEMPT_ENDS,
+  type AttemptEnd,
+  type Counter,
+  COUNTERS,
+  LATENCIES,
+  type Latency,
+} from '../../src/observe/tally.ts'
 import { type Observer, observer } from '../../src/observe/observer.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
-import type { LimitSeries, Percentiles, QueueSeries } from '../../src/runtime/report/series.ts'
+import type { KindSeries, LimitSeries, Percentiles, QueueSeries } from '../../src/runtime/report/series.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { faultyStore } from '../../src/testing/index.ts'
 import { aJob } from '../../../conformance/src/index.ts'
@@ -112,6 +119,8 @@ export interface World {
   readonly endSamples: () => Promise<void>
   /** The expected metrics of all queues, at this bucket size. */
   readonly expected: (resolution: number) => Pick<QueueSeries, 'queue'>[]
+  /** The expected metrics of all kinds: each ended attempt once, in whatever queue. */
+  readonly expectedKinds: (resolution: number) => Pick<KindSeries, 'kind'>[]
   /** The expected grants of the limit. */
   readonly expectedDraws: (resolution: number) => Pick<LimitSeries, 'limit'>[]
   /**
@@ -218,6 +227,11 @@ export function world(plain: FullStore, clock: Clock): World {
       await stand('', 'taken')
       await sample(1)
     },
+    expectedKinds(resolution) {
+      // A cancelled job was waiting, so no attempt ended.
+      const ends = countedEvents.filter(({ times: { running } }) => running !== undefined)
+      return ends.length === 0 ? [] : [{ kind: KIND, ...bucketed(ends, resolution, endsOf) }]
+    },
     expectedDraws: (resolution) =>
       drawn.length === 0 ? [] : [{ limit: LIMIT, ...bucketed(drawn, resolution, drawsOf) }],
     expectedLevels(what, name, from, before) {
@@ -247,6 +261,9 @@ export function world(plain: FullStore, clock: Clock): World {
   }
 }
 
+/** The kind of every job. */
+export const KIND = 'work'
+
 /** The one limit: a rate of 5 in an hour. */
 export const LIMIT = 'smtp'
 
@@ -261,6 +278,14 @@ function drawsOf(drawn: readonly Drawn[]): object {
   const draws = (kind?: string): object => Object.fromEntries(DRAWS.map((draw) => [draw, count(draw, kind)]))
   const kinds = [...new Set(drawn.map(({ kind }) => kind))].toSorted()
   return { ...draws(), byKind: Object.fromEntries(kinds.map((kind) => [kind, draws(kind)])) }
+}
+
+function endsOf(events: readonly CountedEvent[]): object {
+  const count = (end: AttemptEnd): number => events.filter(({ counter }) => counter === end).length
+  return {
+    ended: Object.fromEntries(ATTEMPT_ENDS.map((end) => [end, count(end)])),
+    running: percentilesOf(events, 'running'),
+  }
 }
 
 function fail(): never {

@@ -14,13 +14,18 @@ import { faultyStore } from '../../src/testing/index.ts'
 import type { ConformanceSubject } from '../../../conformance/src/index.ts'
 import { check, timeoutMs } from '../model/check.ts'
 import { aClock, type Clock, finished, START_AT, started } from './bench.ts'
-import { histories, LIMIT, type World, world } from './brute-force.ts'
+import { histories, KIND, LIMIT, type World, world } from './brute-force.ts'
 
 type Subject = Pick<ConformanceSubject<FullStore>, 'name' | 'fresh' | 'handle'>
 
 async function read(store: FullStore, clock: Clock, resolution: Resolution): Promise<Metrics> {
   const { metrics } = observation({ opened: async () => store, platform: clock })
   return metrics({ from: START_AT, resolution })
+}
+
+async function readKinds(store: FullStore, clock: Clock, resolution: Resolution): Promise<Metrics> {
+  const { metrics } = observation({ opened: async () => store, platform: clock })
+  return metrics({ from: START_AT, resolution, kinds: [KIND] })
 }
 
 /** Rates follow from the rest and from the time of reading; gauges are compared with the samples. */
@@ -135,6 +140,8 @@ export function metricsAreExact(subject: Subject, runs: number): void {
                 limits: all.expectedDraws(resolution),
               })
               checkAllGauges(metrics, resolution, all)
+              const { kinds } = await readKinds(store, clock, resolution)
+              expect(kinds).toEqual(all.expectedKinds(resolution))
             }
           }
           await isExact()
