@@ -168,6 +168,7 @@ const WITHOUT_ARGUMENTS = [
   'versions',
   'unservedKinds',
   'diagnostics',
+  'health',
   'resources',
   'kinds',
   'system',
@@ -177,6 +178,7 @@ const WITHOUT_ARGUMENTS = [
   'retain',
   'limits.list',
   'schedules.list',
+  'schedules.listWithStates',
 ]
 const OF_THE_TEST = [
   'platform',

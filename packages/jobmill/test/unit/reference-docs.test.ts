@@ -119,7 +119,7 @@ const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTa
   stuck: { ...ATTEMPT, why: true, sinceMs: true },
   'queue-cooling': { queue: true, forMs: true },
   'queue-resumed': { queue: true },
-  'queue-changed': { queue: true },
+  'queue-changed': { queue: true, before: true, after: true },
   'settings-differ': {
     what: true,
     name: true,

@@ -114,7 +114,7 @@ export const diagnosticShape = z
   })
   .openapi('Diagnostic') satisfies z.ZodType<NeedsAttention>
 
-export const kindShape = z
+const kindShape = z
   .object({
     kind: z.string(),
     queue: z.string().nullable(),

@@ -8,11 +8,11 @@ export const FAILING_MS = 10 * 60_000
 /** How far back the start of the failures is searched. */
 export const SINCE_MS = 6 * 60 * 60_000
 /** Fewer attempts than this say little: a single job with five attempts is no incident. */
-export const LEAST_ATTEMPTS = 10
+const LEAST_ATTEMPTS = 10
 /** From this share of failed attempts on, a kind or a queue is failing. */
-export const FAILING_SHARE = 0.5
+const FAILING_SHARE = 0.5
 /** From this share on, it is degraded. */
-export const DEGRADED_SHARE = 0.1
+const DEGRADED_SHARE = 0.1
 /** A kind recovered if at least `LEAST_RECENT` attempts ended in this time, and few of them failed. */
 const RECENT_MS = 3 * 60_000
 const LEAST_RECENT = 5
