@@ -5,7 +5,7 @@ import { inFull } from '../../../test/support/suite/in-full.ts'
 import { goByKeys } from './support/keys.ts'
 import { mission } from './support/mission.ts'
 
-const PAGES = ['Overview', 'Jobs', 'Errors', 'Queues', 'Workers', 'Schedules', 'Limits', 'System']
+const PAGES = ['Overview', 'Jobs', 'Errors', 'Queues', 'Kinds', 'Workers', 'Schedules', 'Limits', 'System']
 
 const ada: Authenticate = () => ({ name: 'ada', role: 'viewer' })
 

@@ -80,4 +80,17 @@ mission('an incident', (at, test) => {
     await page.getByRole('link', { name: 'dies', exact: true }).click()
     await expect.poll(() => page.url()).toBe(`${at.url}/kinds/dies`)
   })
+
+  test.nightly('fits on a phone, also in the dark theme', async () => {
+    await breakDown()
+    for (const path of ['/', '/kinds', '/kinds/dies']) {
+      const page = await at.open(path, { as: 'viewer', width: 390, colours: 'dark' })
+      await page
+        .getByText(/failing|failed/)
+        .first()
+        .waitFor()
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+      await at.expectAccessible(page)
+    }
+  })
 })
