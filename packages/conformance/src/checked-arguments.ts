@@ -26,6 +26,8 @@ const COUNT = { least: 0, most: Number.MAX_SAFE_INTEGER }
 const PER_PASS = { least: 1, most: 10_000 }
 const NONE_TO_PAGE = { least: 0, most: BOUNDS.pageLimit }
 const TO = ['done', 'scheduled', 'ready', 'dead', 'cancelled'] as const
+/** The state of a rule: every cause with its texts, and a message for each. */
+const ALERT_BYTES = 16 * 1024 * 1024
 /** Stored keys include their scope and the name of a queue or kind. */
 const MOST_KEY_CHARS = 2 * BOUNDS.keyChars
 
@@ -162,6 +164,14 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
       drain(name, forMs) {
         checkName(name, 'limit')
         checkWhole(forMs, 'forMs', DURATION)
+      },
+    }),
+    alerts: checked(store.alerts, {
+      put({ name, revision, rule, state }) {
+        checkName(name, 'name')
+        checkWhole(revision ?? 0, 'revision', COUNT)
+        for (const json of [rule, state]) checkJsonText(JSON.stringify(json), 'alert', ALERT_BYTES)
+        checkWhole(state.causes.length, 'causes', { least: 0, most: BOUNDS.alertCauses })
       },
     }),
     metrics: checked(store.metrics, {

@@ -1,6 +1,8 @@
 /** Valid jobs, instances and requests for tests, so that a test names only the fields it is about. */
 import {
   type AcquireRequest,
+  type AlertRule,
+  type AlertWrite,
   BOUNDS,
   type ClaimRequest,
   DEFAULTS,
@@ -10,6 +12,7 @@ import {
   type JobRequest,
   type Lease,
   type NewInstance,
+  NO_STATE,
   type NewJob,
   type Outcome,
   prepareJobs,
@@ -45,6 +48,27 @@ export function only<T>(items: readonly T[]): T {
   const [item] = items
   if (item === undefined || items.length !== 1) throw new Error(`expected one item, got ${items.length}`)
   return item
+}
+
+/** Values that no code checks: a store does not look into rules. */
+export function anAlert(name: string, write: Partial<AlertWrite> = {}): AlertWrite {
+  return { name, revision: null, rule: aRule(), state: NO_STATE, ...write }
+}
+
+export function aRule(overrides: Partial<AlertRule> = {}): AlertRule {
+  return {
+    checks: ['dead'],
+    queue: null,
+    kind: null,
+    url: 'https://example.com/hook',
+    secrets: ['whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'],
+    forMs: 0,
+    coolDownMs: HOUR,
+    recovery: true,
+    paused: false,
+    inCode: false,
+    ...overrides,
+  }
 }
 
 export function anInstance(overrides: Partial<NewInstance> = {}): NewInstance {

@@ -1,6 +1,7 @@
 // What stores may rely on: the oracle rejects arguments that the runtime must never pass to a store.
 import { expect, test } from 'vitest'
 import {
+  anAlert,
   aClaim,
   aDirectDispatch,
   aFinish,
@@ -66,6 +67,8 @@ test.each<[string, (store: FullStore) => Promise<unknown>]>([
   ['NAME_INVALID', (store) => store.schedules.tick([aTick('my schedule')])],
   ['NUMBER_INVALID', (store) => store.limits.acquire([anAcquire('api', { amount: 0 })])],
   ['NAME_INVALID', (store) => store.limits.drain('api key', 5)],
+  ['NAME_INVALID', (store) => store.alerts.put(anAlert('my alert'))],
+  ['NUMBER_INVALID', (store) => store.alerts.put(anAlert('a', { revision: -1 }))],
   ['ID_INVALID', (store) => store.metrics.record({ source: 'me', seq: 1, deltas: [], own: [], events: [] })],
   ['NUMBER_INVALID', (store) => store.metrics.timeline({ limit: 0 })],
 ])('%s: %s', async (code, act) => {

@@ -17,7 +17,7 @@ describe('store conformance: the memory store', () => {
       name: 'memory',
       fresh: async () => void (database = memoryDatabase()),
       handle: (options) => memoryStore({ database, ...options }),
-      without: ['directDispatch', 'transactions', 'schedules', 'limits', 'metrics', 'notifier'],
+      without: ['directDispatch', 'transactions', 'schedules', 'limits', 'alerts', 'metrics', 'notifier'],
     },
     test,
   )

@@ -6,6 +6,7 @@
 // The contract.
 export type { FullStore, JobStore, Store, ToolStore, TxOf } from './store/store.ts'
 export type {
+  AlertsPart,
   InspectPart,
   InstancesPart,
   LimitsPart,
@@ -187,6 +188,18 @@ export {
   type LimitRecord,
   type PermitOf,
 } from './store/types/limit.ts'
+
+// Alerts.
+export type { CheckName } from './job/alert/check-names.ts'
+export {
+  type AlertCause,
+  type AlertMessage,
+  type AlertRule,
+  type AlertState,
+  type Finding,
+  NO_STATE,
+} from './job/alert/rule.ts'
+export type { AlertRecord, AlertWrite } from './store/types/alert.ts'
 
 // Metrics.
 export { type Gauge, type Histogram, mergeData, type MetricData } from './job/metric-data.ts'

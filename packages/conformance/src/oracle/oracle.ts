@@ -4,6 +4,7 @@
  */
 import { type FullStore, JobmillError, wakeAll } from 'jobmill/store'
 import { withCheckedArguments } from '../checked-arguments.ts'
+import { deleteAlert, putAlert, readAlerts } from './alerts.ts'
 import { list } from './inspect/list.ts'
 import * as read from './inspect/read.ts'
 import { readDuties } from './instances/duties.ts'
@@ -162,6 +163,7 @@ export function oracle(
       drain: on(limits.drain),
       list: on(read.limits),
     },
+    alerts: { list: on(readAlerts), put: on(putAlert), delete: on(deleteAlert) },
     metrics: {
       rollUp: on(rollUp),
       record: on(record),

@@ -1,5 +1,6 @@
 /** The state of the oracle as plain data: no indexes, no derived values, no duplicates. */
 import type {
+  AlertRecord,
   AttemptRecord,
   BudgetState,
   DutyRecord,
@@ -45,6 +46,7 @@ export interface OracleState {
   /** Ticks of all schedules, including deleted ones. */
   ticks: OracleTick[]
   readonly limits: Map<string, OracleLimit>
+  readonly alerts: Map<string, AlertRecord>
   /** The last recording of each source. */
   readonly recorded: Map<string, { readonly seq: number; readonly at: number }>
   /** Metrics that are not rolled up yet. `at` is the start of their 10 s bucket. */
@@ -181,6 +183,7 @@ export function emptyState(): OracleState {
     schedules: new Map(),
     ticks: [],
     limits: new Map(),
+    alerts: new Map(),
     recorded: new Map(),
     openDeltas: [],
     buckets: [],

@@ -12,6 +12,7 @@ export const OPTIONAL_GROUPS = [
   'transactions',
   'schedules',
   'limits',
+  'alerts',
   'metrics',
   'notifier',
 ] as const

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS, type FullStore, type Store, type Verb, verbOf } from 'jobmill/store'
 import {
+  anAlert,
   aClaim,
   aDefinition,
   aFinish,
@@ -77,6 +78,9 @@ const everyVerb: Readonly<
   'instances.slots': (store) => store.instances.slots(),
   'schedules.list': (store) => store.schedules.list(),
   'schedules.ticks': (store) => store.schedules.ticks('a', 1),
+  'alerts.list': (store) => store.alerts.list(),
+  'alerts.put': (store) => store.alerts.put(anAlert('a')),
+  'alerts.delete': (store) => store.alerts.delete('a'),
   'limits.list': (store) => store.limits.list(),
   'overrides.list': (store) => store.overrides.list(),
   'metrics.read': (store) => store.metrics.read({ resolution: 10_000, from: 0, before: 1 }),

@@ -5,6 +5,7 @@
 import type { Store } from 'jobmill/store'
 import { aDirectDispatch, aJob } from '../factories.ts'
 import { type Bench, onBench } from './bench.ts'
+import { alertCases } from './operate/alerts.ts'
 import { findCases } from './inspect/find.ts'
 import { operateCases } from './operate/operate.ts'
 import type { Case } from './case.ts'
@@ -87,6 +88,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
   transactions: transactionCases,
   schedules: [...scheduleCases, ...deletedScheduleCases, ...tickCases],
   limits: [...limitOverrideCases, ...limitCases, ...limitKeyCases, ...permitCases, ...queueLimitCases],
+  alerts: alertCases,
   metrics: [...metricCases, ...timelineCases],
   notifier: notificationCases,
 }

@@ -93,6 +93,14 @@ export const DEFAULTS = Object.freeze({
   flushEveryMs: 2 * SECOND,
   /** How often a process writes its own gauges. */
   gaugeEveryMs: 10 * SECOND,
+  /** How often the leader compares the diagnostics with the alert rules, when there are any. */
+  alertEveryMs: 15 * SECOND,
+  /** How long the same cause is not sent again. */
+  alertCoolDownMs: HOUR,
+  /** How long a webhook may take to answer. */
+  alertTimeoutMs: 10 * SECOND,
+  /** Attempts to deliver an alert: over about an hour. */
+  alertAttempts: 10,
   /** The default period of a rate. */
   limitPerMs: SECOND,
   /** How long a handler waits in place for a limit before its job is rescheduled. */
@@ -145,6 +153,14 @@ export const BOUNDS = Object.freeze({
   shortestDutyMs: 100,
   /** The shortest pause between two passes of retention. A shorter one would be a busy loop. */
   shortestRetainMs: SECOND,
+  /** The number of alert rules, and of the causes that one rule follows. */
+  alerts: 100,
+  alertCauses: 1_000,
+  /** How many secrets sign the messages of a rule, and the bytes of each. */
+  alertSecrets: 3,
+  alertSecretBytes: Object.freeze({ least: 24, most: 64 }),
+  /** The shortest cool-down of an alert rule. A shorter one was meant in another unit. */
+  shortestCoolDownMs: 10 * SECOND,
   pageLimit: 500,
   /** The JSON and logs of the jobs on one page of a list that includes payloads or results. */
   pageBytes: 4 * 1024 * 1024,

@@ -1,5 +1,6 @@
 /** The PostgreSQL store: connects every verb to its implementation. */
 import { transfer } from './transfer/transfer.ts'
+import { alerts, deleteAlert, putAlert } from './alerts/alerts.ts'
 import { admin } from './admin/admin.ts'
 import { createLifecycle } from '../store/lifecycle.ts'
 import type { ReadOptions } from '../store/types/job-list.ts'
@@ -195,6 +196,7 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
       drain,
       list: limits,
     }),
+    alerts: bind({ list: alerts, put: putAlert, delete: deleteAlert }),
     metrics: {
       ...bind({ rollUp, record }),
       read: (query, how) => read((context) => metrics(context, query), how),

@@ -7,6 +7,7 @@ import type { Recording } from '../store/types/metrics.ts'
 import { slicesOf } from '../store/slices.ts'
 import type { ToolStore } from '../store/store.ts'
 import { NOTHING_RETAINED } from '../store/types/replies.ts'
+import { alerts, deleteAlert, putAlert } from './alerts/alerts.ts'
 import { counts, position, unservedKinds } from './inspect/counts.ts'
 import { cancel, deleteJobs, retry, runNow } from './operate/actions.ts'
 import { transfer } from './transfer/transfer.ts'
@@ -180,6 +181,11 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       release: async (items) => write(items.length, (work) => release(work, items)),
       drain: async (name, forMs, key) => write(1, (work) => drain(work, name, forMs, key)),
       list: async () => read(limits),
+    },
+    alerts: {
+      list: async () => read(alerts),
+      put: async (given) => write(1, (work) => putAlert(work, given)),
+      delete: async (name) => write(1, (work) => deleteAlert(work, name)),
     },
     metrics: {
       rollUp: async (limit) => writeIf(needsRollUp, 0, limit, (work) => rollUp(work, limit)),

@@ -5,7 +5,7 @@
 import { JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
-import type { LimitsPart, MetricsPart, NotifierPart, SchedulesPart } from './parts.ts'
+import type { AlertsPart, LimitsPart, MetricsPart, NotifierPart, SchedulesPart } from './parts.ts'
 import type { FullStore, Store } from './store.ts'
 import { aroundVerbs } from './verbs.ts'
 
@@ -13,13 +13,14 @@ import { aroundVerbs } from './verbs.ts'
 const completed = new WeakMap<Store<never>, FullStore<never>>()
 
 export function withAllParts(store: Store, platform: Platform): FullStore {
-  const { schedules, limits, metrics, notifier } = store
-  if (schedules && limits && metrics && notifier) return store as FullStore
+  const { schedules, limits, alerts, metrics, notifier } = store
+  if (schedules && limits && alerts && metrics && notifier) return store as FullStore
   const known = completed.get(store)
   if (known !== undefined) return known
   const parts = {
     schedules: schedules ?? noSchedules(store.name),
     limits: limits ?? noLimits(store.name),
+    alerts: alerts ?? noAlerts(store.name),
     metrics: metrics ?? NO_METRICS,
     notifier: notifier ?? noNotifier(platform),
   }
@@ -43,7 +44,7 @@ export function absentPartWarnings({ name, metrics, notifier }: Store<never>): r
 }
 
 /** Code that declares nothing needs no part. Everything that a part has is refused, except reading. */
-function absentPart(name: string, part: 'schedules' | 'limits') {
+function absentPart(name: string, part: 'schedules' | 'limits' | 'alerts') {
   const refused = async (): Promise<never> => {
     throw new JobmillError('STORE_UNSUPPORTED', `the store ${name} does not support ${part}`, {
       fix: `Remove the ${part}, or use a store that supports them`,
@@ -69,6 +70,11 @@ function noSchedules(name: string): SchedulesPart {
 function noLimits(name: string): LimitsPart {
   const { refused, ...part } = absentPart(name, 'limits')
   return { ...part, acquire: refused, release: refused, drain: refused }
+}
+
+function noAlerts(name: string): AlertsPart {
+  const { refused, delete: none, list } = absentPart(name, 'alerts')
+  return { list, put: refused, delete: none }
 }
 
 const NO_METRICS: MetricsPart = {

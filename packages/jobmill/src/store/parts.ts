@@ -3,6 +3,7 @@ import type { LimitParts } from '../job/limit/limit.ts'
 import type { Overridable, OverrideRecord } from '../job/queue/overrides.ts'
 import type { QueuePatch } from '../job/queue/queue-settings.ts'
 import type { ScheduleDefinition, ScheduleOption, SchedulePatch } from '../job/schedule/schedule.ts'
+import type { AlertRecord, AlertWrite } from './types/alert.ts'
 import type { DispatchedJob, Held, IdleWorkerOffer } from './types/claim.ts'
 import type { DutyRecord, Slot, SlotChange } from './types/duty.ts'
 import type {
@@ -200,6 +201,20 @@ export interface LimitsPart {
   drain(name: string, forMs: number, key?: string): Promise<LimitRecord>
   /** All limits, sorted by name. */
   list(): Promise<LimitRecord[]>
+}
+
+/** Alert rules with their state. Few, and read and written as a whole. */
+export interface AlertsPart {
+  /** All rules, sorted by name. */
+  list(): Promise<AlertRecord[]>
+  /**
+   * Writes a rule and its state, if the stored revision is still the given one, or if the name is free and the
+   * given revision is null. Returns the new revision, or null if nothing was written. A new rule starts at the
+   * current time in milliseconds, so that no revision of a deleted rule returns.
+   */
+  put(write: AlertWrite): Promise<number | null>
+  /** Deletes a rule and its state. Returns false if it does not exist. */
+  delete(name: string): Promise<boolean>
 }
 
 export interface MetricsPart {

@@ -18,6 +18,7 @@ import type { Finish, Finished, Progress } from './types/finish.ts'
 import type { JobFilter, JobPage, PageRequest, ReadOptions } from './types/job-list.ts'
 import type { AttemptRecord, JobRecord, JobResult } from './types/job-record.ts'
 import type {
+  AlertsPart,
   InspectPart,
   InstancesPart,
   LimitsPart,
@@ -42,6 +43,7 @@ export interface Store<Tx = unknown> extends JobStore<Tx> {
   readonly inspect: InspectPart
   readonly schedules?: SchedulesPart | undefined
   readonly limits?: LimitsPart | undefined
+  readonly alerts?: AlertsPart | undefined
   readonly metrics?: MetricsPart | undefined
   readonly notifier?: NotifierPart | undefined
 }
@@ -50,6 +52,7 @@ export interface Store<Tx = unknown> extends JobStore<Tx> {
 export interface FullStore<Tx = unknown> extends Store<Tx> {
   readonly schedules: SchedulesPart
   readonly limits: LimitsPart
+  readonly alerts: AlertsPart
   readonly metrics: MetricsPart
   readonly notifier: NotifierPart
 }

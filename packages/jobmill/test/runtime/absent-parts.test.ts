@@ -14,7 +14,7 @@ const bare = ({ now }: { readonly now: () => number }): Store<OracleTx> =>
   without(oracle(oracleDatabase(), { clock: now }))
 
 function without<Tx>(store: Store<Tx>): Store<Tx> {
-  const { schedules: _s, limits: _l, metrics: _m, notifier: _n, ...rest } = store
+  const { schedules: _s, limits: _l, alerts: _a, metrics: _m, notifier: _n, ...rest } = store
   return rest
 }
 
@@ -23,7 +23,7 @@ const unsupported = (part: string): object => ({
   message: `the store oracle does not support ${part}. Remove the ${part}, or use a store that supports them.`,
 })
 
-describe('a mill on a store without schedules, limits, metrics and notifier', () => {
+describe('a mill on a store without schedules, limits, alerts, metrics and notifier', () => {
   test('runs, retries, cancels and retains jobs', async () => {
     let runs = 0
     const flaky = defineJob({
@@ -73,6 +73,8 @@ describe('a mill on a store without schedules, limits, metrics and notifier', ()
     expect(await mill.schedules.delete('daily')).toBe(false)
     expect(await mill.limits.list()).toEqual([])
     expect(await mill.limits.delete('smtp')).toBe(false)
+    expect(await mill.alerts.list()).toEqual([])
+    expect(await mill.alerts.delete('ops')).toBe(false)
     expect((await mill.timeline()).events).toEqual([])
     expect(await mill.metrics()).toMatchObject({ queues: [], instances: [], limits: [] })
     expect((await mill.why(job.id))?.state).toBe('done')

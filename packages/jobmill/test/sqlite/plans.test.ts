@@ -11,6 +11,7 @@ import { MIGRATIONS } from '../../src/store-sqlite/schema/migrations.ts'
 import { definePayloadHas } from '../../src/store-sqlite/inspect/payload-has.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import {
+  anAlert,
   aClaim,
   aDefinition,
   aJob,
@@ -87,6 +88,10 @@ async function clusterStatements(store: FullStore, instance: string): Promise<vo
   await store.schedules.tick([aTick('daily', { nextAt: 2, fires: [{ at: 1, job: aJob() }] })])
   await store.schedules.failed('daily', 'why')
   await store.schedules.delete('other')
+  const revision = await store.alerts.put(anAlert('ops'))
+  await store.alerts.put(anAlert('ops', { revision }))
+  await store.alerts.list()
+  await store.alerts.delete('ops')
   const figure = { scope: 'queue default', agoMs: 0, data: { counters: { done: 1 } } }
   const event = { type: 'paused', agoMs: 0, queue: QUEUE, job: aJob().id, data: '{}' }
   for (const seq of [1, 2]) {

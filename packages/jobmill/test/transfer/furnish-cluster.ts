@@ -4,6 +4,8 @@ import { overlapKey } from '../../src/job/schedule/schedule.ts'
 import {
   aClaim,
   aDefinition,
+  anAlert,
+  aRule,
   aJob,
   anInstance,
   anAcquire,
@@ -61,6 +63,24 @@ export async function planned({ store, clock }: Words): Promise<void> {
   ])
   await store.schedules.delete('deleted', 'ops')
   await store.schedules.failed('changed', 'it could not be read')
+}
+
+export async function alerted({ store }: Words): Promise<void> {
+  const finding = {
+    check: 'dead',
+    level: 'warning',
+    about: { what: 'queue', name: 'mail' },
+    message: 'queue "mail" has 1 dead job: “é”',
+    fix: 'Inspect the errors',
+    since: 5,
+  } as const
+  const state = {
+    causes: [{ ...finding, endedAt: null, sent: 1, sentAt: 6 }],
+    outbox: [{ ...finding, id: 'msg_1', type: 'problem' as const, at: 6 }],
+  }
+  await store.alerts.put(anAlert('ops', { state }))
+  const revision = await store.alerts.put(anAlert('paused'))
+  await store.alerts.put(anAlert('paused', { revision, rule: aRule({ paused: true }) }))
 }
 
 /** Jobs of processes that died: once, twice, and too often. */

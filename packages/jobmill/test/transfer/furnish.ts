@@ -1,12 +1,12 @@
 // A database with some of everything, made by the usual verbs.
 import { anInstance } from '../../../conformance/src/factories.ts'
-import { crashed, planned, settings } from './furnish-cluster.ts'
+import { alerted, crashed, planned, settings } from './furnish-cluster.ts'
 import { ended, waiting } from './furnish-jobs.ts'
 import { inOrder, keyed } from './furnish-keys.ts'
 import type { Place } from './places.ts'
 import { HOUR, type Words, wordsOn } from './words.ts'
 
-const ALL = [settings, waiting, ended, keyed, inOrder, planned, crashed]
+const ALL = [settings, waiting, ended, keyed, inOrder, planned, alerted, crashed]
 
 /** With all parts, or with these. At the end nothing runs, and no instance is alive. */
 export async function furnish(

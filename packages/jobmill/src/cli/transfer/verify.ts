@@ -38,6 +38,7 @@ function sameNames(rest: TransferredRest, as: TransferredRest): TransferredRest 
     queues: withNames(rest.queues, as.queues),
     limits: withNames(rest.limits, as.limits),
     schedules: withNames(rest.schedules, as.schedules),
+    alerts: withNames(rest.alerts, as.alerts),
   }
 }
 
@@ -99,11 +100,12 @@ async function digestOf(tools: Transfer, part: Part, { limit, signal, passed }: 
   return digest.result()
 }
 
-function digestOfRest({ queues, limits, schedules }: TransferredRest): Digest {
+function digestOfRest({ queues, limits, schedules, alerts }: TransferredRest): Digest {
   const digest = digester()
   for (const queue of queues) digest.add({ queue })
   for (const limit of limits) digest.add({ limit })
   for (const schedule of schedules) digest.add({ schedule })
+  for (const alert of alerts) digest.add({ alert })
   return digest.result()
 }
 

@@ -22,6 +22,7 @@ function names_unknown(): 327e2cf02a43ee3504db8109e33c378c
 function next_due(bigint): 81b14d333632aaad4fcc4610f9a07ba1
 function permits_freed(uuid[]): 95b0504453c1c12b981309a9e7c62c84
 function unpack(bigint[], uuid[], uuid[]): 9da7d4212885139cdb0e6c2202423364
+index alert.alert_pkey: ALTER TABLE jobmill.alert ADD CONSTRAINT alert_pkey PRIMARY KEY (name)
 index attempt.attempt_ended: CREATE INDEX attempt_ended ON jobmill.attempt USING btree (queue_id, ended_as, ended_at, job_id) WHERE (ended_as IS NOT NULL)
 index attempt.attempt_pkey: ALTER TABLE jobmill.attempt ADD CONSTRAINT attempt_pkey PRIMARY KEY (job_id, token)
 index batch.batch_instance: CREATE INDEX batch_instance ON jobmill.batch USING btree (instance)
@@ -86,6 +87,7 @@ sequence last_claim: bigint
 sequence queue_ids: integer
 sequence seq: bigint
 sequence token: bigint
+table alert: name text NOT NULL; revision bigint NOT NULL; rule json NOT NULL; state json NOT NULL
 table attempt: attempt smallint NOT NULL; crashes smallint NOT NULL; ended_as smallint; ended_at bigint NOT NULL; error text; instance uuid; job_id uuid NOT NULL; log text; outcome smallint NOT NULL; queue_id integer NOT NULL; result json; spent smallint NOT NULL; started_at bigint; taken_back boolean NOT NULL DEFAULT false; token bigint NOT NULL; tries integer NOT NULL
 table batch: gone uuid[] NOT NULL DEFAULT '{}'::uuid[]; ids uuid[] NOT NULL; instance uuid NOT NULL; queue_id integer NOT NULL; ready_ats bigint[] NOT NULL; seqs bigint[] NOT NULL; started_at bigint NOT NULL; token bigint NOT NULL
 table dedupe: expires_at bigint; job_id uuid NOT NULL; key text NOT NULL

@@ -3,6 +3,7 @@
  * on, migrations are only added.
  */
 import { migration, type Migration } from '../../store/admin/migrations.ts'
+import { ALERTS } from './alerts.ts'
 import { ANY_READY, CLAIM, NEXT_DUE } from './functions/claim.ts'
 import { ENQUEUE, FIRST_READY, INSERT_JOBS } from './functions/enqueue.ts'
 import { FINISH } from './functions/finish.ts'
@@ -19,7 +20,7 @@ import { NOTIFIER } from './notifier.ts'
 import { QUEUES } from './queues.ts'
 import { SCHEDULES } from './schedules.ts'
 
-const TABLES = [QUEUES, JOBS, INSTANCES, SCHEDULES, LIMITS, METRICS, NOTIFIER, NAMES_VERSIONS]
+const TABLES = [QUEUES, JOBS, INSTANCES, SCHEDULES, LIMITS, ALERTS, METRICS, NOTIFIER, NAMES_VERSIONS]
 
 /**
  * The most frequent statements are functions, whose plans the server caches in each session, even behind a

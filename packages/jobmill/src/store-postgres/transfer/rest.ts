@@ -1,5 +1,6 @@
-/** Exports and imports queues, limits, schedules, versions and sequences. */
+/** Exports and imports queues, limits, schedules, versions, alerts and sequences. */
 import type { TransferredRest } from '../../store/admin/transfer.ts'
+import { alerts as allAlerts, replaceAlerts } from '../alerts/alerts.ts'
 import { ask, askWith, columnsOf, type Context, inTransaction } from '../context.ts'
 import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'
 import { versionsIn, versionsOut } from '../instances/versions.ts'
@@ -76,6 +77,7 @@ export async function restOut(context: Context): Promise<TransferredRest> {
     }),
     schedules: schedules.map(storedOf),
     versions: await versionsOut(context),
+    alerts: await allAlerts(context),
     lastPlace: Number(counters?.['place']),
     lastToken: Number(counters?.['token']),
   }
@@ -100,6 +102,7 @@ export async function restIn(context: Context, rest: TransferredRest): Promise<v
     await createRows(inside, rest.schedules)
     await saveRows(inside, rest.schedules)
     await versionsIn(inside, rest.versions)
+    await replaceAlerts(inside, rest.alerts)
     await askWith(inside, raise('seq'), [rest.lastPlace])
     await askWith(inside, raise('token'), [rest.lastToken])
     await askWith(inside, SETTINGS_CHANGED)

@@ -3,6 +3,7 @@
  * on, migrations are only added.
  */
 import { migration, type Migration } from '../../store/admin/migrations.ts'
+import { ALERTS } from './alerts.ts'
 import { INSTANCES } from './instances.ts'
 import { JOBS } from './jobs.ts'
 import { LIMITS } from './limits.ts'
@@ -10,6 +11,6 @@ import { METRICS } from './metrics.ts'
 import { QUEUES } from './queues.ts'
 import { SCHEDULES } from './schedules.ts'
 
-const SCHEMA = [QUEUES, JOBS, INSTANCES, SCHEDULES, LIMITS, METRICS]
+const SCHEMA = [QUEUES, JOBS, INSTANCES, SCHEDULES, LIMITS, ALERTS, METRICS]
 
 export const MIGRATIONS: readonly Migration[] = [migration(1, '0.1.0', SCHEMA.join('\n'))]

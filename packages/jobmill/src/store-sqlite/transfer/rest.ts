@@ -1,5 +1,6 @@
-/** Exports and imports queues, limits, schedules, versions and counters. */
+/** Exports and imports queues, limits, schedules, versions, alerts and counters. */
 import type { TransferredQueue, TransferredRest } from '../../store/admin/transfer.ts'
+import { alerts as allAlerts, saveAlert } from '../alerts/alerts.ts'
 import { latest } from '../connection/counter.ts'
 import { versionsIn, versionsOut } from '../instances/versions.ts'
 import { allLimits, dropKeys, findLimit, saveBudget } from '../limits/limit-row.ts'
@@ -32,6 +33,7 @@ export function restOut(look: Look): TransferredRest {
     })),
     schedules: allStored(sql),
     versions: versionsOut(sql),
+    alerts: allAlerts(look),
     lastPlace: latest(sql, 'seq'),
     lastToken: latest(sql, 'token'),
   }
@@ -39,7 +41,7 @@ export function restOut(look: Look): TransferredRest {
 
 export function restIn(
   work: Work,
-  { queues, limits, schedules, versions, lastPlace, lastToken }: TransferredRest,
+  { queues, limits, schedules, versions, alerts, lastPlace, lastToken }: TransferredRest,
 ): void {
   const { sql, counters } = work
   // Before the queues that name them.
@@ -54,6 +56,7 @@ export function restIn(
   for (const queue of queues) queueIn(work, queue)
   for (const schedule of schedules) saveSchedule(sql, schedule)
   versionsIn(sql, versions)
+  for (const alert of alerts) saveAlert(work, alert)
   counters.raise('seq', lastPlace)
   counters.raise('token', lastToken)
   counters.take('settings')

@@ -87,9 +87,9 @@ export interface DiagnoseOptions {
 }
 
 /** The result of one check. */
-export interface Diagnostic {
+export interface Diagnostic<Check extends string = string> {
   /** The name of the check: `schema`, `index`, `durability`, `horizon`, … */
-  readonly check: string
+  readonly check: Check
   /** `notice`: something to decide or to clean up, when there is time. */
   readonly level: 'ok' | 'notice' | 'warning' | 'error'
   readonly message: string
@@ -103,11 +103,11 @@ export function ok(check: string, message: string): Diagnostic {
 }
 
 /** It works, but is slow or has a cost. */
-export function warning(check: string, message: string, fix: string): Diagnostic {
+export function warning<Check extends string>(check: Check, message: string, fix: string): Diagnostic<Check> {
   return { check, level: 'warning', message, fix }
 }
 
 /** It does not work, or a guarantee is violated. */
-export function broken(check: string, message: string, fix: string): Diagnostic {
+export function broken<Check extends string>(check: Check, message: string, fix: string): Diagnostic<Check> {
   return { check, level: 'error', message, fix }
 }

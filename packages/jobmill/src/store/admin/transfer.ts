@@ -10,6 +10,7 @@ import type { QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { JobState } from '../../job/state.ts'
 import type { AttemptRecord, JobRecord } from '../types/job-record.ts'
 import type { StoredSchedule } from '../stored-schedule.ts'
+import type { AlertRecord } from '../types/alert.ts'
 import type { TickRecord } from '../types/schedule.ts'
 
 /** Part of `StoreTools`. The caller ensures that no process uses either database during a transfer. */
@@ -119,6 +120,8 @@ export interface TransferredRest {
   readonly schedules: readonly StoredSchedule[]
   /** The versions of the instances of the source, sorted by id, for the attempts that they ran. */
   readonly versions: readonly TransferredVersion[]
+  /** With their secrets, and with the problems that were sent. */
+  readonly alerts: readonly AlertRecord[]
   /** The last sequence number and the last lease token that were issued. */
   readonly lastPlace: number
   readonly lastToken: number

@@ -1,0 +1,66 @@
+/** Alert rules as plain data: which findings are sent to which webhook, and how often. */
+import type { CheckName } from './check-names.ts'
+
+export interface AlertRule {
+  /** Null: every check. */
+  readonly checks: readonly CheckName[] | null
+  /** Only findings about this queue. With `kind` too, findings about either. */
+  readonly queue: string | null
+  readonly kind: string | null
+  readonly url: string
+  /** `whsec_…`, newest first. Every message is signed with each of them. */
+  readonly secrets: readonly string[]
+  /** How long a problem must hold before it is sent. */
+  readonly forMs: number
+  /** How long after a message the same cause is not sent again. */
+  readonly coolDownMs: number
+  /** Whether the end of a sent problem is sent too. */
+  readonly recovery: boolean
+  /** Set at run time, also for a rule from code. */
+  readonly paused: boolean
+  readonly inCode: boolean
+}
+
+/** What is known about a rule between two passes. */
+export interface AlertState {
+  /** Problems that hold, and ended ones until their cool-down is over. */
+  readonly causes: readonly AlertCause[]
+  /**
+   * Messages that may not have been enqueued yet. They are stored before they are enqueued, so that a process
+   * that dies in between loses none, and removed afterwards. A message that is enqueued twice has the same id.
+   */
+  readonly outbox: readonly AlertMessage[]
+}
+
+export const NO_STATE: AlertState = { causes: [], outbox: [] }
+
+/** A finding, without the time. */
+export interface Finding {
+  readonly check: string
+  readonly level: 'warning' | 'error'
+  readonly about: { readonly what: string | null; readonly name: string | null }
+  readonly message: string
+  readonly fix: string
+}
+
+/** One cause: a check and what it is about. */
+export interface AlertCause extends Finding {
+  /** When it was first found. */
+  readonly since: number
+  /** Null while it holds. */
+  readonly endedAt: number | null
+  /** How many messages about this occurrence were decided on. 0: none yet. */
+  readonly sent: number
+  /** When the last one was, also of an earlier occurrence. */
+  readonly sentAt: number | null
+}
+
+export const MESSAGE_TYPES = ['problem', 'recovered', 'test'] as const
+
+export interface AlertMessage extends Finding {
+  /** The `webhook-id`, which receivers use to recognize a repeated delivery. */
+  readonly id: string
+  readonly type: (typeof MESSAGE_TYPES)[number]
+  readonly since: number
+  readonly at: number
+}
