@@ -3,6 +3,8 @@
  * `jobmill/postgres`. Authors of stores import `jobmill/store`.
  */
 export type { RunOptions } from './enqueue/run.ts'
+export type { AlertChange, AlertOptions } from './job/alert/alert-options.ts'
+export type { CheckName } from './job/alert/check-names.ts'
 export type { Backoff } from './job/attempt/backoff.ts'
 export { Interruption, isInterruption } from './job/attempt/interruption.ts'
 export type { Outcome } from './job/attempt/outcome.ts'
@@ -39,6 +41,7 @@ export type {
 } from './observe/prometheus/custom-options.ts'
 export type { Logger } from './observe/logger.ts'
 export type { Platform } from './platform/platform.ts'
+export type { AlertView } from './runtime/alerts/alerts.ts'
 export type { Readiness } from './runtime/diagnose/readiness.ts'
 export type { Reason, Why } from './runtime/diagnose/why.ts'
 export type { StopOptions } from './runtime/lifecycle.ts'

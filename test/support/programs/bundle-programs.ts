@@ -26,6 +26,7 @@ const DAY_MS = 86_400_000
 const ENTRIES: readonly string[] = [
   ...Object.values(OUR_PACKAGES).map((path) => `packages/${path.replace(/\.ts$/, '')}`),
   ...['jobmill', 'telegram', 'uploads'].map((name) => `packages/${name}/src/cli/main`),
+  `${TESTS}/processes/alert-process`,
   `${TESTS}/processes/mill-process`,
   `${TESTS}/processes/opening-process`,
   `${TESTS}/processes/parsers-process`,

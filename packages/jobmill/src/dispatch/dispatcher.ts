@@ -20,6 +20,7 @@ export interface DispatcherOptions {
   readonly store: FullStore
   /** The id of this instance. */
   readonly instance: string
+  /** The array grows when a kind is added. */
   readonly kinds: readonly string[]
   readonly capacity: number | null
   readonly emit: Emit

@@ -10,6 +10,8 @@ export type DispatchEvent =
   /** An operator asked this instance to claim nothing more, or withdrew that. */
   | { readonly type: 'quieted'; readonly isQuiet: boolean }
   | { readonly type: 'settingsChanged'; readonly settings: DispatchSettings }
+  /** This instance has a handler for another kind. */
+  | { readonly type: 'kindAdded'; readonly kind: string }
   // New work
   /** These queues may have ready jobs; all served queues if null. */
   | { readonly type: 'jobsReady'; readonly queues: Iterable<string> | null }

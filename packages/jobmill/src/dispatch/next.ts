@@ -51,6 +51,9 @@ const HANDLERS: {
     wake(state, null)
     return [...release(back), ...startBuffered(state, now)]
   },
+  kindAdded(state, { kind }) {
+    state.kinds.add(kind)
+  },
   jobsReady: (state, { queues }) => wake(state, queues),
   notified: (state, { wakeUps }, now) => receiveWakeUps(state, wakeUps, now),
   heartbeat(state, { ready, quarantined }) {

@@ -29,7 +29,7 @@ export type Room = ClaimRequest['queues'][number]
 
 export class DispatchState {
   readonly instance: string
-  readonly kinds: ReadonlySet<string>
+  readonly kinds: Set<string>
   /** The maximum number of concurrent jobs over all queues. Null for the sum of its workers. */
   readonly capacity: number | null
   settings: DispatchSettings = {

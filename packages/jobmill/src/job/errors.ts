@@ -9,6 +9,7 @@ import { type Fix, type FixCode, FIXES, type FixTexts, fixText } from './fixes.t
  * job: the sender of the request is not at fault. The HTTP API and `error.statusCode` share the status.
  */
 const CATALOG = {
+  ALERT_UNKNOWN: [404, 'No alert rule has this name'],
   ATTEMPT_ENDED: [409, 'The attempt has ended and can no longer write'],
   CURSOR_INVALID: [400, 'The cursor does not belong to this list'],
   DATA_REFUSED: [422, 'The database rejected a value; retrying cannot succeed'],

@@ -19,6 +19,7 @@ const ROUTINE_DUTIES: ReadonlySet<string> = new Set([
   'schedule',
   'rebalance',
   'roll-up',
+  'alert',
   'flush',
   'listen',
 ])

@@ -1,11 +1,12 @@
-/** Writes the limits, queues and schedules that code declares to the database. Overrides stay. */
+/** Writes the limits, queues, schedules and alert rules that code declares to the database. Overrides stay. */
 import { invalidValue, isJobmillError, type JobmillError, quote } from '../job/errors.ts'
 import { nearest } from '../job/options/known-keys.ts'
 import { perKeyOnQueue } from '../store/cluster-errors.ts'
 import type { FullStore } from '../store/store.ts'
+import { declareAlerts } from './alerts/alerts.ts'
 import type { Resolved } from './options/options.ts'
 
-type Declared = Pick<Resolved, 'limits' | 'declared' | 'schedules'>
+type Declared = Pick<Resolved, 'limits' | 'declared' | 'schedules' | 'alerts'>
 
 /** `missing` writes only what a restored database lacks, so that the values of a later release stay. */
 export type Declares = 'all' | 'missing'
@@ -15,7 +16,7 @@ export type Declares = 'all' | 'missing'
  * because queues refer to them.
  */
 export async function declare(store: FullStore, options: Declared, which: Declares): Promise<void> {
-  const { limits, declared, schedules } = which === 'all' ? options : await missing(store, options)
+  const { limits, declared, schedules, alerts } = which === 'all' ? options : await missing(store, options)
   if (limits.length > 0)
     await store.limits.declare(limits).catch((error: unknown) => throwForLimit(error, limits, store))
   if (declared.length > 0)
@@ -25,6 +26,7 @@ export async function declare(store: FullStore, options: Declared, which: Declar
     await store.schedules.declare(
       schedules.map(({ name, version, definition }) => ({ name, version, definition })),
     )
+  if (alerts.length > 0) await declareAlerts(store.alerts, alerts)
 }
 
 /** The store knows which limit became a limit per key, but not why a queue uses it. */
@@ -89,6 +91,7 @@ async function missing(store: FullStore, options: Declared): Promise<Declared> {
     limits: without(options.limits, await store.limits.list()),
     declared: without(options.declared, await store.queues.list()),
     schedules: options.schedules.length === 0 ? [] : without(options.schedules, await storedSchedules(store)),
+    alerts: options.alerts.length === 0 ? [] : without(options.alerts, await store.alerts.list()),
   }
 }
 

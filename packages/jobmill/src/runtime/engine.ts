@@ -19,6 +19,7 @@ import { heartbeatService } from '../work/heartbeat/heartbeat.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
 import { workers as createWorkers } from '../work/workers.ts'
 import type { Limits } from '../limits/limits.ts'
+import { ALERT_KIND, ALERT_QUEUE } from './alerts/alert-job.ts'
 import { declare, declareServed } from './declare.ts'
 import { handlerFor } from './handlers.ts'
 import { limitFor } from './operate/limits.ts'
@@ -38,6 +39,7 @@ interface EngineOptions {
   /** A job ended in this process, so callers that await it need no query. */
   readonly jobEnded: (result: JobResult, isKept: boolean) => void
   readonly flush: UpkeepOptions['flush']
+  readonly alert: UpkeepOptions['alert']
   readonly limits: Limits
   /** An operator asked this process to stop. */
   readonly stopRequested: (by: string) => void
@@ -48,7 +50,8 @@ export type Engine = ReturnType<typeof engine>
 export function engine(given: EngineOptions) {
   const { store, options, handlers, instance, emit } = given
   const { platform, leaseMs, renewEveryMs } = options
-  const kinds = [...handlers.keys()]
+  // Alerts are sent by the processes that lead their duty, once there is a rule.
+  const kinds = [...handlers.keys()].filter((kind) => kind !== ALERT_KIND)
   const served = [...options.serve]
 
   const dispatcher = createDispatcher({
@@ -97,6 +100,7 @@ export function engine(given: EngineOptions) {
         signal,
       ),
     flush: given.flush,
+    alert: given.alert,
   })
   const workers = createWorkers({
     ...options,
@@ -174,6 +178,16 @@ export function engine(given: EngineOptions) {
     await watch.refresh()
   }
 
+  async function serve(queue: string, settings: Partial<QueueSettings> | null): Promise<void> {
+    await store.queues.declare([{ name: queue, settings }])
+    if (!served.includes(queue)) served.push(queue)
+    await watch.refresh()
+    await register()
+    // Interrupts the wait for notifications, which covers only the previous queues.
+    store.notifier.notify(served)
+    wake(null)
+  }
+
   function onHeartbeat(now: Heartbeat): void {
     if (now.cancels.length > 0) post({ type: 'cancelled', ids: now.cancels.map(({ id }) => id) })
     workers.onHeartbeat(now.cancels)
@@ -228,6 +242,7 @@ export function engine(given: EngineOptions) {
     /** An order queue got a new job. */
     stageSoon: upkeep.stageSoon,
     scheduleSoon: upkeep.scheduleSoon,
+    alertSoon: upkeep.alertSoon,
     /** Offers free workers for jobs that this process is about to write. */
     offer: dispatcher.offer,
     /** A cancel was requested in this process. The signal fires before this returns. */
@@ -241,14 +256,13 @@ export function engine(given: EngineOptions) {
       wake(null)
       heartbeat.hurry()
     },
-    async serve(queue: string, settings: Partial<QueueSettings> | null) {
-      await store.queues.declare([{ name: queue, settings }])
-      if (!served.includes(queue)) served.push(queue)
-      await watch.refresh()
-      await register()
-      // Interrupts the wait for notifications, which covers only the previous queues.
-      store.notifier.notify(served)
-      wake(null)
+    serve,
+    /** Runs the jobs that send alerts from now on. */
+    async serveAlerts() {
+      if (kinds.includes(ALERT_KIND) && served.includes(ALERT_QUEUE)) return
+      if (!kinds.includes(ALERT_KIND)) kinds.push(ALERT_KIND)
+      post({ type: 'kindAdded', kind: ALERT_KIND })
+      await serve(ALERT_QUEUE, null)
     },
     async start() {
       await declareServed(store, served)

@@ -8,11 +8,13 @@ import type { FullStore } from '../store/store.ts'
 import type { Handler } from '../work/handler.ts'
 import { jobView } from './operate/job-view.ts'
 
+/** `ours` are the jobs of Jobmill itself, which no option names. */
 export function handlersOf(
   jobs: readonly AnyJob[],
+  ours: readonly AnyJob[],
   store: Pick<FullStore, 'get'>,
 ): ReadonlyMap<string, Handler> {
-  const all = jobs.flatMap((job) => {
+  const all = [...jobs, ...ours].flatMap((job) => {
     const own: Handler = { ...job, followsDeaths: job.onDead !== undefined }
     return job.onDead === undefined ? [own] : [own, onDeadHandler(job.kind, job.onDead, store)]
   })

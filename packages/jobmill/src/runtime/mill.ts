@@ -7,6 +7,7 @@ import type { JobHandle } from '../job/handle.ts'
 import type { JobKind } from '../job/job-kind.ts'
 import type { EventCounts, Listener } from '../observe/event-hub.ts'
 import type { CustomMetrics } from '../observe/prometheus/custom-metrics.ts'
+import type { Alerts } from './alerts/alerts.ts'
 import type { Audit } from './operate/audit.ts'
 import type { Bulk } from './operate/bulk.ts'
 import type { Diagnostics } from './diagnose/diagnostics.ts'
@@ -75,6 +76,8 @@ export interface Mill<Tx = unknown>
   readonly readiness: () => Promise<Readiness>
   /** Schedules at run time. */
   readonly schedules: Schedules
+  /** Alert rules at run time. */
+  readonly alerts: Alerts
   /** Configuration drift: where stored settings differ from the options of this process. */
   drift(): Promise<ConfigDrift[]>
   /**

@@ -29,6 +29,8 @@ export interface UpkeepOptions {
   readonly mayReap: () => boolean
   readonly listen: (signal: AbortSignal, works: () => void) => Promise<void>
   readonly flush: Pick<Flusher, 'pass' | 'needed'>
+  /** Compares the diagnostics with the alert rules. */
+  readonly alert: (signal: AbortSignal) => Promise<Counts>
 }
 
 export function upkeep(given: UpkeepOptions) {
@@ -76,6 +78,12 @@ export function upkeep(given: UpkeepOptions) {
       return counts
     },
   })
+  const alert = make({
+    name: 'alert',
+    everyMs: DEFAULTS.alertEveryMs,
+    forAll: true,
+    pass: given.alert,
+  })
   const duties: readonly Duty[] = [
     reap,
     stage,
@@ -99,6 +107,7 @@ export function upkeep(given: UpkeepOptions) {
       needed: () => last.unrolled,
       pass: (signal) => rollUpAll(store, signal),
     }),
+    alert,
     make({ name: 'flush', everyMs: DEFAULTS.flushEveryMs, ...given.flush }),
     make({ name: 'listen', deadlineMs: null, longestPauseMs: 10_000, pass: given.listen }),
     ...options.duties.map(make),
@@ -109,6 +118,8 @@ export function upkeep(given: UpkeepOptions) {
     stageSoon: stage.soon,
     /** This process wrote a schedule. If this instance leads the duty, it plans it now. */
     scheduleSoon: schedule.soon,
+    /** This process wrote an alert rule. If this instance leads the duty, it looks at it now. */
+    alertSoon: alert.soon,
     bids: () => forAll.filter((one) => !one.isHanging()).map((one) => bidOf(one.status())),
     status: () => duties.map((one) => one.status()),
     /**

@@ -7,7 +7,7 @@ import { rejection } from '../unit/support.ts'
 import { NAMES, places } from './places.ts'
 
 const quick = defineJob({ kind: 'quick', run: () => null })
-const FOR_ALL = ['rebalance', 'retain', 'roll-up', 'schedule']
+const FOR_ALL = ['alert', 'rebalance', 'retain', 'roll-up', 'schedule']
 
 async function leaders(mill: TestMill): Promise<Record<string, string | null>> {
   const duties = (await mill.duties()).filter(({ name }) => FOR_ALL.includes(name))
@@ -30,7 +30,7 @@ describe.each(places)('leadership on %s', (name, fresh) => {
     expect(await leaders(second)).toEqual(all(null))
     await platform.advance('1s')
     expect(await leaders(second)).toEqual(all(second.instance.id))
-    expect(second.events.filter(({ type }) => type === 'leading')).toHaveLength(4)
+    expect(second.events.filter(({ type }) => type === 'leading')).toHaveLength(FOR_ALL.length)
   })
 
   test('P16 a leader that goes silent is replaced within its time to live', async () => {
@@ -45,7 +45,7 @@ describe.each(places)('leadership on %s', (name, fresh) => {
     await platform.advance('5s')
     expect(await leaders(second)).toEqual(all(second.instance.id))
     // The first process notices the loss on its own.
-    expect(first.events.filter(({ type }) => type === 'led')).toHaveLength(4)
+    expect(first.events.filter(({ type }) => type === 'led')).toHaveLength(FOR_ALL.length)
   })
 
   test('P16 every duty reports its last success and its failures', async () => {

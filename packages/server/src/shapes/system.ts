@@ -1,6 +1,7 @@
 /** The schemas of the system, its duties and diagnostics, and the job kinds. */
 import { z } from '@hono/zod-openapi'
 import {
+  CHECK_NAMES,
   type DatabaseHealth,
   type DutyView,
   type Health,
@@ -101,9 +102,11 @@ export const resourcesShape = z
   })
   .openapi('Resources') satisfies z.ZodType<ResourcesView>
 
+export const checkShape = z.enum(CHECK_NAMES)
+
 export const diagnosticShape = z
   .object({
-    check: z.string(),
+    check: checkShape,
     level: z.enum(['notice', 'warning', 'error']),
     message: z.string(),
     fix: z.string(),

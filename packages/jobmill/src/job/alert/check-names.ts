@@ -7,6 +7,7 @@
 export type Subject = 'queue' | 'kind' | 'duty' | 'instance' | 'limit' | 'schedule' | 'database'
 
 const SUBJECTS = {
+  failing: ['kind'],
   instances: ['instance'],
   served: ['kind'],
   duties: ['duty'],

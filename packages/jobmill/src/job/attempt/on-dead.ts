@@ -2,8 +2,8 @@
  * The follow-up job that runs `onDead` of a kind. It is enqueued in the transaction that marks the job dead,
  * by the instance that ran it or by the reaper.
  */
-import { createHash } from 'node:crypto'
 import { DEFAULTS } from '../defaults.ts'
+import { derivedId } from '../derived-id.ts'
 import type { NewJob } from '../new-job.ts'
 
 const ENDING = ':dead'
@@ -37,7 +37,7 @@ export interface Death {
  */
 export function onDeadJob({ id, kind, queue, orderKey, error, at }: Death): NewJob {
   return {
-    id: idOf(`${id} ${at}`),
+    id: derivedId(`${id} ${at}`),
     kind: onDeadKind(kind),
     queue: orderKey === null ? ON_DEAD_QUEUE : queue,
     payload: JSON.stringify({ id, kind, queue, error }),
@@ -52,17 +52,4 @@ export function onDeadJob({ id, kind, queue, orderKey, error, at }: Death): NewJ
     orderKey,
     first: orderKey !== null,
   }
-}
-
-/** A version 8 UUID from the hash of a text. */
-function idOf(text: string): string {
-  const hash = createHash('sha256').update(text).digest('hex')
-  const variant = ((Number.parseInt(hash.slice(16, 18), 16) & 0x3f) | 0x80).toString(16)
-  return [
-    hash.slice(0, 8),
-    hash.slice(8, 12),
-    `8${hash.slice(13, 16)}`,
-    `${variant}${hash.slice(18, 20)}`,
-    hash.slice(20, 32),
-  ].join('-')
 }

@@ -1,13 +1,13 @@
 /** A check: what it looks at, what it finds, and how its findings become diagnostics. */
+import type { CheckName, Subject } from '../../job/alert/check-names.ts'
 import type { Diagnostic } from '../../store/admin/admin.ts'
 
-/** What a diagnostic is about, so that the dashboard can link to it. */
 interface About {
-  readonly what: 'queue' | 'kind' | 'duty' | 'instance' | 'limit' | 'schedule' | 'database' | null
+  readonly what: Subject | null
   readonly name: string | null
 }
 
-export interface MillDiagnostic extends Diagnostic {
+export interface MillDiagnostic extends Diagnostic<CheckName> {
   readonly about: About
 }
 
@@ -25,7 +25,7 @@ export interface Found {
 }
 
 export interface Check<Of> {
-  readonly check: string
+  readonly check: CheckName
   readonly about: About['what']
   readonly find: (scene: Of) => readonly Found[]
 }

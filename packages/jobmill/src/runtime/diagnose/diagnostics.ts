@@ -2,6 +2,7 @@
  * `mill.diagnostics()`: everything that needs attention, most severe first. Runs only cheap checks; `jobmill
  * db doctor` runs all.
  */
+import type { CheckName } from '../../job/alert/check-names.ts'
 import { spanText } from '../../job/text/span-text.ts'
 import {
   broken,
@@ -66,7 +67,7 @@ async function database(tools: StoreTools | null): Promise<MillDiagnostic[]> {
 }
 
 /** A schema that does not exist belongs to an in-memory store, which is always current. */
-function migrations({ isThere, pending, refused }: SchemaStatus): Diagnostic[] {
+function migrations({ isThere, pending, refused }: SchemaStatus): Diagnostic<CheckName>[] {
   if (!isThere) return []
   if (refused !== null) {
     const fix = 'Install the jobmill release that migrated this database, or a newer one'
@@ -79,7 +80,7 @@ function migrations({ isThere, pending, refused }: SchemaStatus): Diagnostic[] {
 }
 
 /** Leaves the statement out, because not every role may see it. */
-function pins({ pid, ageMs, state }: PinningSession): Diagnostic {
+function pins({ pid, ageMs, state }: PinningSession): Diagnostic<CheckName> {
   return warning(
     'horizon',
     `session ${pid} (${state}) has held a transaction open for ${spanText(ageMs)}, so vacuum cannot remove rows deleted since`,
@@ -88,14 +89,14 @@ function pins({ pid, ageMs, state }: PinningSession): Diagnostic {
 }
 
 /** Says only that: the message of the check contains host and user names. */
-function unusable(found: readonly Diagnostic[]): Diagnostic[] {
+function unusable(found: readonly Diagnostic[]): Diagnostic<CheckName>[] {
   if (found.every(({ level }) => level === 'ok')) return []
   const what = 'the replica of readUrl is down or behind: lists and metrics are read from the primary'
   return [warning('replica', what, 'Run jobmill db doctor for details')]
 }
 
 /** Reports only the error code: the message may contain host and user names. */
-function cannotLook(error: unknown): Diagnostic {
+function cannotLook(error: unknown): Diagnostic<CheckName> {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'INTERNAL'
   return warning('database', `the database check failed: ${code}`, 'Run jobmill db doctor for details')
 }

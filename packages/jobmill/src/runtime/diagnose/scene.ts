@@ -48,6 +48,7 @@ export function periodsOf({ retain, duties }: Pick<Resolved, 'retain' | 'duties'
     ['schedule', DEFAULTS.scheduleEveryMs],
     ['rebalance', DEFAULTS.rebalanceEveryMs],
     ['roll-up', DEFAULTS.rollUpEveryMs],
+    ['alert', DEFAULTS.alertEveryMs],
     ['retain', retain.everyMs],
     ...duties.map(({ name, everyMs }) => [name, everyMs ?? SOME_PERIOD_MS] as const),
   ])

@@ -32,7 +32,7 @@ export interface OwnDuty {
 export type ResolvedDuty = Pick<DutyOptions, 'name' | 'everyMs' | 'deadlineMs' | 'forAll' | 'pass'>
 
 const KEYS = ['name', 'every', 'run', 'deadline', 'forAll'] as const
-const OURS = ['reap', 'stage', 'schedule', 'rebalance', 'retain', 'roll-up', 'flush', 'listen']
+const OURS = ['reap', 'stage', 'schedule', 'rebalance', 'retain', 'roll-up', 'alert', 'flush', 'listen']
 
 /** The period of a duty. A shorter one would be a busy loop. */
 export function periodMs(

@@ -1,5 +1,6 @@
 /** The options of a mill: resolved once, frozen, unknown keys rejected with the nearest match. */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
+import type { AlertOptions } from '../../job/alert/alert-options.ts'
 import type { AnyJob, JobDefinition } from '../../job/definition.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
 import type { LimitOptions } from '../../job/limit/limit.ts'
@@ -14,7 +15,9 @@ import { type Platform, systemPlatform } from '../../platform/platform.ts'
 import type { DeclaredLimit } from '../../store/types/limit.ts'
 import type { Store } from '../../store/store.ts'
 import type { Middleware } from '../../work/handler.ts'
+import type { DeclaredAlert } from '../alerts/alerts.ts'
 import { BULK_QUEUE } from '../operate/bulk-filter.ts'
+import { declaredAlerts } from './alert-options.ts'
 import {
   checkJobs,
   checkMiddleware,
@@ -69,6 +72,11 @@ export interface MillOptions<
    * operator overrode.
    */
   readonly schedules?: { readonly [At in keyof Inputs]: ScheduleOptions<Inputs[At]> }
+  /**
+   * Alert rules: which findings of `mill.diagnostics()` are sent to a webhook. They apply when this process
+   * opens the store.
+   */
+  readonly alerts?: Readonly<Record<string, AlertOptions>>
   /** The queues that this process works on. Default: JOBMILL_QUEUES, else the queues of its kinds. */
   readonly serve?: readonly string[]
   /**
@@ -129,6 +137,7 @@ const KEYS = [
   'queues',
   'limits',
   'schedules',
+  'alerts',
   'serve',
   'route',
   'middleware',
@@ -155,6 +164,7 @@ export interface Resolved {
   readonly declared: readonly { readonly name: string; readonly settings: Partial<QueueSettings> }[]
   readonly limits: readonly DeclaredLimit[]
   readonly schedules: readonly PreparedSchedule[]
+  readonly alerts: readonly DeclaredAlert[]
   /** Empty when there is none. The mill can then enqueue but not start. */
   readonly serve: readonly string[]
   readonly instance: ReturnType<typeof instanceNames>
@@ -211,6 +221,7 @@ export function resolveOptions(given: MillOptions): Resolved {
     declared,
     limits,
     schedules,
+    alerts: declaredAlerts(options.alerts ?? {}, found),
     serve,
     instance,
     queueOf,

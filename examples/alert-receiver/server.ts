@@ -1,0 +1,29 @@
+/**
+ * Receives alerts of Jobmill, and passes each of them on once: node examples/alert-receiver/server.ts, with
+ * the secret in ALERT_SECRET.
+ */
+import { createServer } from 'node:http'
+import { isSigned } from './verify.ts'
+
+const secret = process.env['ALERT_SECRET'] ?? ''
+/** In a database, if this process can restart: a repeated delivery has the same id. */
+const seen = new Set<string>()
+
+const server = createServer(async (request, response) => {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  const body = Buffer.concat(chunks).toString()
+  if (!isSigned({ headers: request.headers, body, secret, now: Date.now() })) {
+    response.writeHead(401).end()
+    return
+  }
+  const id = String(request.headers['webhook-id'])
+  if (!seen.has(id)) {
+    seen.add(id)
+    const { type, data } = JSON.parse(body) as { type: string; data: { rule: string; message: string } }
+    console.log(`${type} ${data.rule}: ${data.message}`)
+  }
+  response.writeHead(204).end()
+})
+
+server.listen(Number(process.env['PORT'] ?? 8080))

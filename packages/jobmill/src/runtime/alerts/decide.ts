@@ -1,0 +1,90 @@
+/**
+ * What an alert rule sends, as a pure function from its state and the findings of now to its next state. The
+ * messages are in the outbox of that state.
+ */
+import { createHash } from 'node:crypto'
+import type { AlertCause, AlertMessage, AlertRule, AlertState, Finding } from '../../job/alert/rule.ts'
+import { BOUNDS } from '../../job/defaults.ts'
+
+export interface Found {
+  /** Most severe first. */
+  readonly findings: readonly Finding[]
+  /** Checks that could not run. What they found before counts as still there. */
+  readonly unread: ReadonlySet<string>
+  readonly now: number
+}
+
+/** Expects an empty outbox: its messages were enqueued. */
+export function decide(
+  name: string,
+  rule: AlertRule,
+  { causes }: Pick<AlertState, 'causes'>,
+  { findings, unread, now }: Found,
+): AlertState {
+  const outbox: AlertMessage[] = []
+  const send = (type: AlertMessage['type'], cause: AlertCause): void => {
+    const { check, level, about, message, fix, since } = cause
+    const id = webhookId(name, type, cause)
+    outbox.push({ id, type, check, level, about, message, fix, since, at: now })
+  }
+  // The operator may have changed the filter: what it no longer covers has not recovered.
+  const known = new Map(causes.filter((one) => matches(rule, one)).map((one) => [causeKey(one), one]))
+  const holding = new Map<string, Finding>()
+  for (const one of findings.filter((each) => matches(rule, each)))
+    if (!holding.has(causeKey(one))) holding.set(causeKey(one), one)
+
+  const open: AlertCause[] = []
+  const rest: AlertCause[] = []
+  for (const [key, before] of known) {
+    const finding = holding.get(key)
+    holding.delete(key)
+    if (finding !== undefined) {
+      const cause = before.endedAt === null ? before : begun(finding, now, before.sentAt)
+      open.push(due(cause, finding))
+    } else if (before.endedAt === null && unread.has(before.check)) open.push(before)
+    else rest.push(before.endedAt === null ? ended(before) : before)
+  }
+  // Of too many, the most severe ones are followed, and those that were followed before.
+  for (const finding of [...holding.values()].slice(0, Math.max(0, BOUNDS.alertCauses - open.length)))
+    open.push(due(begun(finding, now, null), finding))
+  const cooling = rest.filter(({ sentAt }) => sentAt !== null && now - sentAt < rule.coolDownMs)
+  return { causes: [...open, ...cooling].slice(0, BOUNDS.alertCauses), outbox }
+
+  function due(cause: AlertCause, { level, message, fix }: Finding): AlertCause {
+    const isCool = cause.sentAt === null || now - cause.sentAt >= rule.coolDownMs
+    if (!isCool || now - cause.since < rule.forMs) return cause
+    // The texts change with every pass. They are stored when they are sent, and not each time.
+    const sent = { ...cause, level, message, fix, sent: cause.sent + 1, sentAt: now }
+    send('problem', sent)
+    return sent
+  }
+
+  function ended(cause: AlertCause): AlertCause {
+    if (cause.sent > 0 && rule.recovery) send('recovered', cause)
+    return { ...cause, endedAt: now }
+  }
+}
+
+function begun(finding: Finding, now: number, sentAt: number | null): AlertCause {
+  const { check, level, about, message, fix } = finding
+  const { what, name } = about
+  return { check, level, about: { what, name }, message, fix, since: now, endedAt: null, sent: 0, sentAt }
+}
+
+function matches({ checks, queue, kind }: AlertRule, { check, about }: Finding): boolean {
+  if (checks !== null && !checks.some((one) => one === check)) return false
+  if (queue === null && kind === null) return true
+  const { what, name } = about
+  return name !== null && ((what === 'queue' && name === queue) || (what === 'kind' && name === kind))
+}
+
+/** Names have no spaces, so that no two causes share a key. */
+export function causeKey({ check, about }: Pick<Finding, 'check' | 'about'>): string {
+  return `${check} ${about.what ?? ''} ${about.name ?? ''}`
+}
+
+/** The same for the same message, however often it is decided on and whoever decides. */
+function webhookId(rule: string, type: string, cause: AlertCause): string {
+  const text = [rule, causeKey(cause), cause.since, type, cause.sent].join('\n')
+  return `msg_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
+}

@@ -1,0 +1,92 @@
+/**
+ * The duty `alert`: compares the diagnostics with the alert rules and enqueues what each rule sends. A message
+ * is stored in the outbox of its rule before it is enqueued, and removed afterwards. A process that dies in
+ * between leaves it there, and the next pass enqueues it again under the same id, which is the same job.
+ */
+import type { AlertMessage, AlertState } from '../../job/alert/rule.ts'
+import type { EnqueueItem } from '../../job/handle.ts'
+import { derivedId } from '../../job/derived-id.ts'
+import { isSameValue } from '../../job/queue/overrides.ts'
+import { storableText } from '../../job/text/error-text.ts'
+import type { FullStore } from '../../store/store.ts'
+import type { AlertRecord } from '../../store/types/alert.ts'
+import type { Counts } from '../../upkeep/duty.ts'
+import type { NeedsAttention } from '../diagnose/check.ts'
+import type { AlertPayload } from './alert-job.ts'
+import { causeKey, decide } from './decide.ts'
+
+export interface WatchTools {
+  readonly opened: () => Promise<Pick<FullStore, 'alerts' | 'now'>>
+  readonly diagnostics: () => Promise<readonly NeedsAttention[]>
+  readonly enqueue: (items: readonly EnqueueItem<AlertPayload>[]) => Promise<unknown>
+  /** The name of this process in messages. */
+  readonly label: () => string | null
+  /** Called when there is a rule: this process then also sends messages. */
+  readonly serve: () => Promise<unknown>
+}
+
+/** Each text of a message. A finding may quote a long error. */
+const MOST_CHARS = 2_000
+/** The checks of a database that could not be read find nothing, which is not a recovery. */
+const OF_DATABASE = ['schema', 'horizon', 'replica']
+
+export async function watchAlerts(tools: WatchTools, signal: AbortSignal): Promise<Counts> {
+  const store = await tools.opened()
+  const records = await store.alerts.list()
+  if (records.length === 0) return { rules: 0, sent: 0 }
+  await tools.serve()
+  // What an earlier pass stored but perhaps did not enqueue.
+  for (const { name, state } of records) await enqueue(name, state.outbox)
+  const findings = (await tools.diagnostics()).map((one) => ({
+    ...one,
+    message: storableText(one.message, MOST_CHARS),
+    fix: storableText(one.fix, MOST_CHARS),
+  }))
+  const unread = new Set(findings.some(({ check }) => check === 'database') ? OF_DATABASE : [])
+  const now = await store.now()
+  let sent = 0
+  for (const record of records) {
+    signal.throwIfAborted()
+    const { name, rule, state } = record
+    const next = rule.paused ? { ...state, outbox: [] } : decide(name, rule, state, { findings, unread, now })
+    sent += await write(record, next)
+  }
+  return { rules: records.length, sent }
+
+  /** A rule that changed in the meantime is left to the next pass: nothing of it was sent. */
+  async function write({ name, revision, rule, state }: AlertRecord, next: AlertState): Promise<number> {
+    if (isSameValue(state, next)) return 0
+    const written = await store.alerts.put({ name, revision, rule, state: next })
+    if (written === null || next.outbox.length === 0) return 0
+    await enqueue(name, next.outbox)
+    await store.alerts.put({ name, revision: written, rule, state: { ...next, outbox: [] } })
+    return next.outbox.length
+  }
+
+  async function enqueue(rule: string, messages: readonly AlertMessage[]): Promise<void> {
+    const label = tools.label()
+    if (messages.length > 0) await tools.enqueue(messages.map((message) => alertItem(rule, message, label)))
+  }
+}
+
+/** The id of the job follows from that of the message. */
+export function alertItem(
+  rule: string,
+  message: AlertMessage,
+  label: string | null,
+): EnqueueItem<AlertPayload> {
+  const { id, type, at, since, check, level, about, fix } = message
+  const data = { rule, check, level, about, message: message.message, fix, since: isoTime(since), label }
+  return {
+    id: derivedId(id),
+    payload: { rule, id, body: { type: `jobmill.${type}`, timestamp: isoTime(at), data } },
+    // Held longer than the job is kept, should retention delete it at once.
+    dedupe: { key: `jobmill.alert ${id}`, holdFor: '1h', holdAfter: 'ended' },
+    // So that the end of a problem is not delivered before the problem.
+    orderKey: derivedId(`${rule}\n${causeKey(message)}`),
+  }
+}
+
+function isoTime(at: number): string {
+  return new Date(at).toISOString()
+}
