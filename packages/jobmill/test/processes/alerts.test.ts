@@ -1,7 +1,6 @@
 /** Alerts of real processes that are killed between their steps. */
-import { describe, expect, inject, onTestFinished } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
-import { test } from 'vitest'
 import { Dead, defineJob, jobmill, type Mill } from '../../src/index.ts'
 import { receiver, SECRET } from '../alerts/receiver.ts'
 import type { AlertProcess } from './alert-process.ts'
@@ -51,8 +50,12 @@ describe.each(places)('alerts of processes on %s', (_, fresh) => {
     expect(await messages()).toBe(0)
     expect(await mill.alerts.list()).toMatchObject([{ problems: [{ check: 'dead', sent: 1 }] }])
 
+    // The process must not send the message before it dies.
+    await mill.pause('jobmill')
     await start('clear').ended
     expect(await messages()).toBe(1)
+    expect(hook.received).toHaveLength(0)
+    await mill.resume('jobmill')
 
     await start('finish').ended
     expect(await messages()).toBe(1)
