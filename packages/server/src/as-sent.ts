@@ -6,11 +6,13 @@ import type { JobmillError } from 'jobmill'
 import { type FixTexts, rephrase } from 'jobmill/internal'
 
 /** The library's name of the whole input, which the request does not have. */
-const WHOLE = /^(?:job|schedule|change|limit|queue|options|query)\./
+const WHOLE = /^(?:job|schedule|change|limit|alert|queue|options|query)\./
 /** A limit or a queue alone is the one named in the URL. */
 const NAMED = /^(?:limit|queue)$/
 
 const FIXES: FixTexts = {
+  'alert.names': 'Use GET /api/alerts to see all alert rules',
+  'alert.new': 'Pass { "url": "https://…", "secret": "whsec_…" }',
   'instant.format': "Pass milliseconds since 1970, or text such as '2027-01-31T09:00:00Z'",
   'limit.change': 'Change it with PATCH /api/limits/{name}, or delete it first',
   'instance.list': 'Use the id of a running process from GET /api/workers',

@@ -1,7 +1,7 @@
 /** Error responses as problem+json (RFC 9457) with the codes of the library, without internal details. */
 import { z } from '@hono/zod-openapi'
 import { type ErrorCode, isJobmillError } from 'jobmill'
-import { omitUndefined, statusCodeOf } from 'jobmill/internal'
+import { ALERT_KIND, BULK_KIND, omitUndefined, statusCodeOf } from 'jobmill/internal'
 import { ERRORS } from 'jobmill/store'
 import { asSent } from './as-sent.ts'
 
@@ -64,10 +64,15 @@ export function problem(code: ProblemCode, { retryAfter, ...details }: Details =
   return Response.json(body, { status, headers })
 }
 
-/** Refuses bulk actions as new jobs or schedules, which would bypass the role check of /api/bulk. */
-export function onlyByBulk(field: string): Response {
-  const detail = 'bulk actions cannot be enqueued or scheduled as jobs'
-  return problem('FORBIDDEN', { detail, field, fix: 'Use POST /api/bulk' })
+/**
+ * Refuses kinds of Jobmill itself as new jobs or schedules, which would bypass the role check of their routes:
+ * a bulk action may delete jobs, and an alert is signed. Null for any other kind.
+ */
+export function refuseOwnKind(kind: string, field: string): Response | null {
+  const refuse = (what: string, fix: string): Response =>
+    problem('FORBIDDEN', { detail: `${what} cannot be enqueued or scheduled as jobs`, field, fix })
+  if (kind === BULK_KIND) return refuse('bulk actions', 'Use POST /api/bulk')
+  return kind === ALERT_KIND ? refuse('alerts', 'Use POST /api/alerts/{name}/test') : null
 }
 
 /** Errors of a normal shutdown, which are not logged. */

@@ -51,6 +51,10 @@ describe('roles by route', () => {
     const table = Object.fromEntries(operations.map(({ name, role }) => [name, role]))
     expect(table).toMatchInlineSnapshot(`
       {
+        "alerts.delete": "admin",
+        "alerts.list": "viewer",
+        "alerts.set": "admin",
+        "alerts.test": "admin",
         "apps.list": "viewer",
         "audit.read": "operator",
         "bulk.preview": "operator",

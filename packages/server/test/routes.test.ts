@@ -404,6 +404,16 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     expect(await options()).toEqual([])
     await call('queues.change', { name: 'default' }, change)
 
+    const hook = { url: 'https://example.com/hook', secret: `whsec_${'A'.repeat(32)}` }
+    expect((await call('alerts.set', { name: 'ops' }, { check: 'dead', ...hook })).status).toBe(200)
+    expect((await call('alerts.list')).body).toMatchObject({ alerts: [{ name: 'ops', paused: false }] })
+    expect((await call('alerts.test', { name: 'ops' })).status).toBe(202)
+    expect((await call('alerts.delete', { name: 'ops' })).status).toBe(204)
+    expect((await call('alerts.delete', { name: 'ops' })).body).toMatchObject({
+      code: 'ALERT_UNKNOWN',
+      detail: 'name: no alert rule has this name (got "ops"). Use a name from GET /api/alerts.',
+    })
+
     expect((await call('limits.create', {}, { name: 'db', concurrency: 2 })).status).toBe(201)
     expect((await call('limits.create', {}, { name: 'db', concurrency: 3 })).status).toBe(409)
     expect((await call('limits.change', { name: 'db' }, { concurrency: 5 })).body).toMatchObject({

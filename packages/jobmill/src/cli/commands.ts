@@ -3,6 +3,7 @@ import { VERSION } from '../job/payload/version.ts'
 import type { Terminal } from './output/terminal.ts'
 import { type Command, COMMON, type ProgramInfo } from './program/command.ts'
 import type { Program } from './program/program.ts'
+import { alerts } from './commands/alerts.ts'
 import { check } from './commands/check.ts'
 import { db } from './commands/db.ts'
 import { enqueue } from './commands/enqueue.ts'
@@ -30,6 +31,7 @@ export const COMMANDS: readonly Command[] = [
   ...queues,
   ...schedules,
   ...limits,
+  ...alerts,
   ...overrides,
   errors,
   ...workers,

@@ -5,6 +5,7 @@
 export const FIXES = {
   'access.secure': 'Pass tokens or authenticate, or insecure: true on a network that you trust',
   'alert.names': 'Use a name from alerts.list(), or create the rule with alerts.set',
+  'alert.new': "Pass { url: 'https://…', secret: 'whsec_…' }",
   'backoff.order': 'Raise max or lower base',
   'cursor.next': 'Pass "next" of the previous page, with the same filter',
   'delay.or-run-at': 'Pass delay or runAt, not both',

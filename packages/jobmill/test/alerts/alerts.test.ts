@@ -33,7 +33,7 @@ const jobsOf = async (mill: TestMill) => (await mill.list({ kind: 'jobmill.alert
 
 describe.each(subjects)('alerts on $name', ({ name, mill: fresh }) => {
   const test = inTurns(name, subjects)
-  const mail = (url: string): MillOptions['alerts'] => ({
+  const mail = (url: string): NonNullable<MillOptions['alerts']> => ({
     ops: { check: 'dead', queue: 'mail', url, secret: SECRET },
   })
 

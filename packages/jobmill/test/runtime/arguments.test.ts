@@ -118,6 +118,9 @@ const METHODS: Readonly<Record<string, Method>> = {
   'limits.create': method(['text', 'object', 'object'], ['l', { concurrency: 1 }, {}]),
   'limits.change': method(['text', 'object', 'object'], ['smtp', {}, {}]),
   'limits.delete': method(['text'], ['l']),
+  'alerts.set': method(['text', 'object'], ['a', {}]),
+  'alerts.delete': method(['text'], ['a']),
+  'alerts.test': method(['text'], ['a']),
   'limits.drain': method(['text', 'object'], ['smtp', {}]),
   limit: method(['text'], ['smtp'], (mill, name) => mill.limit(name).tryAcquire()),
   'limit of': method(['object'], [{}], (mill, of) => mill.limit('smtp', of).tryAcquire()),
@@ -176,6 +179,7 @@ const WITHOUT_ARGUMENTS = [
   'slots',
   'recover',
   'retain',
+  'alerts.list',
   'limits.list',
   'schedules.list',
   'schedules.listWithStates',
@@ -231,7 +235,7 @@ describe('arguments', () => {
     const mill = await testMill({ serve: ['default'] })
     const members = (of: object, prefix = ''): string[] =>
       Object.entries(of).flatMap(([key, value]) =>
-        ['bulk', 'audit', 'limits', 'schedules'].includes(key)
+        ['alerts', 'bulk', 'audit', 'limits', 'schedules'].includes(key)
           ? members(value as object, `${key}.`)
           : [prefix + key],
       )

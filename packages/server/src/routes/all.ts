@@ -1,4 +1,5 @@
 /** All routes below /api, in the order of the OpenAPI document. */
+import * as alerts from './alerts.ts'
 import * as apps from './apps.ts'
 import * as errors from './errors.ts'
 import * as events from './events.ts'
@@ -21,6 +22,7 @@ export const FILES = [
   queues,
   schedules,
   limits,
+  alerts,
   overrides,
   system,
   versions,

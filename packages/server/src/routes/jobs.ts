@@ -1,9 +1,9 @@
 /** Routes that list, inspect and enqueue jobs. Actions on existing jobs are in job-acts.ts. */
 import { z } from '@hono/zod-openapi'
 import type { EnqueueItem, EnqueueOptions, JobView, ListedJob } from 'jobmill'
-import { BULK_KIND, type Includable, INCLUDABLE, type Who } from 'jobmill/internal'
+import { type Includable, INCLUDABLE, type Who } from 'jobmill/internal'
 import { body, json, note, ok, route, type Routes, seesAll } from '../app.ts'
-import { onlyByBulk, problem } from '../problem.ts'
+import { problem, refuseOwnKind } from '../problem.ts'
 import { enqueuedShape, enqueueShape } from '../shapes/enqueue.ts'
 import { filterOf, filterQuery, listOf } from '../shapes/filter.ts'
 import { attemptShape, jobCountShape, jobPageShape, jobShape, leftShape, whyShape } from '../shapes/job.ts'
@@ -130,7 +130,8 @@ export const routes: Routes = (api, { mill, redactFor, pageReads, jobReads }) =>
 
   api.openapi(enqueue, async (c) => {
     const { kind, payload = null, ...options } = c.req.valid('json')
-    if (kind === BULK_KIND) return onlyByBulk('kind') as never
+    const refusal = refuseOwnKind(kind, 'kind')
+    if (refusal !== null) return refusal as never
     const { id, outcome } = await mill.enqueue(kind, payload, options as EnqueueOptions)
     note(c, { target: id, job: id, after: { kind, outcome } })
     return c.json({ id, outcome }, outcome === 'enqueued' ? 201 : 200)
@@ -138,7 +139,8 @@ export const routes: Routes = (api, { mill, redactFor, pageReads, jobReads }) =>
 
   api.openapi(enqueueMany, async (c) => {
     const { kind, jobs } = c.req.valid('json')
-    if (kind === BULK_KIND) return onlyByBulk('kind') as never
+    const refusal = refuseOwnKind(kind, 'kind')
+    if (refusal !== null) return refusal as never
     const items = jobs.map(({ payload = null, ...rest }) => ({ payload, ...rest }))
     const made = await mill.enqueueMany(kind, items as EnqueueItem<unknown>[])
     const [first] = made

@@ -1,10 +1,10 @@
 /** Routes that list and change schedules. */
 import { z } from '@hono/zod-openapi'
 import { JobmillError, type ScheduleView } from 'jobmill'
-import { BULK_KIND, type NewSchedule, type ScheduleChange, type Who } from 'jobmill/internal'
+import { type NewSchedule, type ScheduleChange, type Who } from 'jobmill/internal'
 import { quote } from 'jobmill/store'
 import { body, byCaller, json, note, ok, route, type Routes } from '../app.ts'
-import { onlyByBulk } from '../problem.ts'
+import { refuseOwnKind } from '../problem.ts'
 import {
   listedScheduleShape,
   newScheduleShape,
@@ -108,7 +108,8 @@ export const routes: Routes = (api, { mill: { schedules }, redactFor }) => {
   })
   api.openapi(create, async (c) => {
     const given = c.req.valid('json')
-    if (given.job === BULK_KIND) return onlyByBulk('job') as never
+    const refusal = refuseOwnKind(given.job, 'job')
+    if (refusal !== null) return refusal as never
     const after = await schedules.create(given as NewSchedule<unknown>, byCaller(c))
     note(c, { target: after.name, after })
     return c.json(after, 201)

@@ -102,6 +102,11 @@ export const resourcesShape = z
   })
   .openapi('Resources') satisfies z.ZodType<ResourcesView>
 
+export const aboutShape = z.object({
+  what: z.enum(['queue', 'kind', 'duty', 'instance', 'limit', 'schedule', 'database']).nullable(),
+  name: z.string().nullable(),
+})
+
 export const checkShape = z.enum(CHECK_NAMES)
 
 export const diagnosticShape = z
@@ -110,10 +115,7 @@ export const diagnosticShape = z
     level: z.enum(['notice', 'warning', 'error']),
     message: z.string(),
     fix: z.string(),
-    about: z.object({
-      what: z.enum(['queue', 'kind', 'duty', 'instance', 'limit', 'schedule', 'database']).nullable(),
-      name: z.string().nullable(),
-    }),
+    about: aboutShape,
   })
   .openapi('Diagnostic') satisfies z.ZodType<NeedsAttention>
 

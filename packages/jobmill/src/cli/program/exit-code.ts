@@ -4,6 +4,7 @@ import { EXIT } from './command.ts'
 
 /** All other errors come from the arguments or the config. */
 const CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
+  ALERT_UNKNOWN: EXIT.refused,
   ATTEMPT_ENDED: EXIT.failed,
   DATA_REFUSED: EXIT.failed,
   INSTANCE_ENDED: EXIT.refused,

@@ -9,6 +9,8 @@ import type { Shape } from './command.ts'
 const FIXES: FixTexts = {
   'access.secure':
     'Set JOBMILL_TOKENS or JOBMILL_TOKENS_FILE (one "name role token" per line), or pass --insecure',
+  'alert.names': 'Run jobmill alerts list to see all alert rules',
+  'alert.new': 'Pass --url and --secret-file',
   'backoff.order': 'Raise --backoff-max or lower --backoff-base',
   'cursor.next': 'Pass the cursor of the previous page, and the same --state',
   'delay.or-run-at': 'Pass --delay or --run-at, not both',

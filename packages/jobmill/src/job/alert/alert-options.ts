@@ -44,9 +44,9 @@ export const ALERT_KEYS = ['check', 'queue', 'kind', 'url', 'secret', 'for', 'co
 /** A rule from code, or a new one. */
 export function newAlert(options: AlertOptions, field: string, inCode: boolean): AlertRule {
   checkObjectKeys(options, field, ALERT_KEYS)
-  const given: Partial<AlertOptions> = options
-  for (const key of ['url', 'secret'] as const) if (given[key] === undefined) throw missing(`${field}.${key}`)
   const { url, secrets, ...rest } = changes(options, field)
+  if (url === undefined) throw missing(`${field}.url`)
+  if (secrets === undefined) throw missing(`${field}.secret`)
   return fits(
     {
       checks: null,
@@ -58,8 +58,8 @@ export function newAlert(options: AlertOptions, field: string, inCode: boolean):
       paused: false,
       inCode,
       ...rest,
-      url: url ?? '',
-      secrets: secrets ?? [],
+      url,
+      secrets,
     },
     field,
   )
@@ -194,6 +194,6 @@ function coolDownMs(given: Duration, field: string): number {
 function missing(field: string): JobmillError {
   return new JobmillError('OPTION_INVALID', 'is missing', {
     field,
-    fix: "Pass { url: 'https://…', secret: 'whsec_…' }",
+    fix: { code: 'alert.new' },
   })
 }

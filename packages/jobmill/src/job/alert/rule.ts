@@ -1,5 +1,5 @@
 /** Alert rules as plain data: which findings are sent to which webhook, and how often. */
-import type { CheckName } from './check-names.ts'
+import type { CheckName, Subject } from './check-names.ts'
 
 export interface AlertRule {
   /** Null: every check. */
@@ -38,7 +38,7 @@ export const NO_STATE: AlertState = { causes: [], outbox: [] }
 export interface Finding {
   readonly check: string
   readonly level: 'warning' | 'error'
-  readonly about: { readonly what: string | null; readonly name: string | null }
+  readonly about: { readonly what: Subject | null; readonly name: string | null }
   readonly message: string
   readonly fix: string
 }

@@ -106,7 +106,9 @@ async function* pages(
   do {
     signal?.throwIfAborted()
     const page = await store.list(filter, { limit: BATCH, ...(cursor !== null && { cursor }) })
-    const jobs = isAboutActs(filter) ? page.jobs : page.jobs.filter(({ kind }) => kind !== BULK_KIND)
+    const jobs = isAboutActs(filter)
+      ? page.jobs
+      : page.jobs.filter(({ kind, queue }) => kind !== BULK_KIND && queue !== BULK_QUEUE)
     if (jobs.length > 0) yield jobs
     cursor = page.next
   } while (cursor !== null)

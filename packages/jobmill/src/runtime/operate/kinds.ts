@@ -4,6 +4,7 @@ import { onDeadKind } from '../../job/attempt/on-dead.ts'
 import { jsonSchemaOf } from '../../job/payload/schema.ts'
 import { isClaiming } from '../../store/types/instance.ts'
 import type { MillTools } from '../tools.ts'
+import { ALERT_KIND } from '../alerts/alert-job.ts'
 import { BULK_KIND } from './bulk.ts'
 
 export interface KindView {
@@ -29,7 +30,7 @@ export function kinds({ opened, options: { jobs, queueOf } }: MillTools): Kinds 
     async kinds() {
       const alive = (await (await opened()).instances.list()).filter(isClaiming)
       const own = new Map(jobs.map((job) => [job.kind, job]))
-      const ours = new Set([BULK_KIND, ...alive.flatMap(({ onDead }) => onDead.map(onDeadKind))])
+      const ours = new Set([ALERT_KIND, BULK_KIND, ...alive.flatMap(({ onDead }) => onDead.map(onDeadKind))])
       const names = new Set([...own.keys(), ...alive.flatMap((one) => one.kinds)])
       return [...names]
         .filter((kind) => !ours.has(kind))
