@@ -2,14 +2,14 @@
  * Receives alerts of Jobmill, and passes each of them on once: node examples/alert-receiver/server.ts, with
  * the secret in ALERT_SECRET.
  */
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { isSigned } from './verify.ts'
 
 const secret = process.env['ALERT_SECRET'] ?? ''
 /** In a database, if this process can restart: a repeated delivery has the same id. */
 const seen = new Set<string>()
 
-const server = createServer(async (request, response) => {
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const body = Buffer.concat(chunks).toString()
@@ -24,6 +24,10 @@ const server = createServer(async (request, response) => {
     console.log(`${type} ${data.rule}: ${data.message}`)
   }
   response.writeHead(204).end()
+}
+
+const server = createServer((request, response) => {
+  receive(request, response).catch(() => response.destroy())
 })
 
 server.listen(Number(process.env['PORT'] ?? 8080))

@@ -4,7 +4,7 @@ import { ask, type Problem } from './client.ts'
 import { say, sayProblem } from '../kit/overlays/toasts.tsx'
 
 interface Act<T> {
-  readonly method: 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly body?: unknown
   /** The toast shown on success, such as "Paused mail". */

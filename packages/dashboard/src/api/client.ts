@@ -53,7 +53,7 @@ export function authHeaders(): Record<string, string> {
 }
 
 interface Asked {
-  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly query?: Query
   readonly body?: unknown
   readonly signal?: AbortSignal

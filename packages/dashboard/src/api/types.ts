@@ -41,6 +41,9 @@ export type Health = QueueAndCounts['health']
 export type Counts = QueueAndCounts['counts']
 export type UnservedKind = Overview['unservedKinds'][number]
 export type Limit = Overview['limits'][number]
+export type Alert = Answer<'alerts.list'>['alerts'][number]
+/** The name of a check of the diagnostics. */
+export type CheckName = NonNullable<Alert['checks']>[number]
 export type Workers = Answer<'workers.list'>
 export type Instance = Workers['instances'][number]
 export type Slot = Workers['slots'][number]

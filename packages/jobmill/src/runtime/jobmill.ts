@@ -173,7 +173,7 @@ export function jobmill<
           watchAlerts(
             {
               ...alertTools,
-              diagnostics: mill.diagnostics,
+              diagnostics: () => mill.diagnostics(),
               serve: async () => lifecycle.engine?.serveAlerts(),
             },
             signal,

@@ -31,11 +31,12 @@ async function die(mill: TestMill): Promise<string> {
 
 const jobsOf = async (mill: TestMill) => (await mill.list({ kind: 'jobmill.alert' })).jobs
 
+const mail = (url: string): NonNullable<MillOptions['alerts']> => ({
+  ops: { check: 'dead', queue: 'mail', url, secret: SECRET },
+})
+
 describe.each(subjects)('alerts on $name', ({ name, mill: fresh }) => {
   const test = inTurns(name, subjects)
-  const mail = (url: string): NonNullable<MillOptions['alerts']> => ({
-    ops: { check: 'dead', queue: 'mail', url, secret: SECRET },
-  })
 
   test('a problem and its end arrive, signed, each once', async () => {
     const hook = await receiver()

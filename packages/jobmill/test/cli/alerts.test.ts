@@ -38,7 +38,7 @@ describe('jobmill alerts', () => {
     expect((await call(at, ['alerts', 'list'])).out).toContain('no alert rules')
   })
 
-  test('test enqueues a message', async () => {
+  test('a test message is enqueued', async () => {
     const { at, secret } = withSecret()
     await call(at, `alerts set ops --url https://example.com --secret-file ${secret}`.split(' '))
     const { out } = await call(at, ['alerts', 'test', 'ops', '--json'])

@@ -49,7 +49,7 @@ const store = aroundVerbs(
     },
 )
 
-const { place: _, url, secret } = task
+const { url, secret } = task
 const mill = jobmill({
   store,
   jobs: [defineJob({ kind: 'other', run: () => null })],

@@ -1,7 +1,7 @@
 /** Routes that list and change schedules. */
 import { z } from '@hono/zod-openapi'
 import { JobmillError, type ScheduleView } from 'jobmill'
-import { type NewSchedule, type ScheduleChange, type Who } from 'jobmill/internal'
+import type { NewSchedule, ScheduleChange, Who } from 'jobmill/internal'
 import { quote } from 'jobmill/store'
 import { body, byCaller, json, note, ok, route, type Routes } from '../app.ts'
 import { refuseOwnKind } from '../problem.ts'

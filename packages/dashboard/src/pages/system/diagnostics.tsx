@@ -4,17 +4,7 @@ import { Card } from '../../kit/card.tsx'
 import { DataView } from '../../kit/data-view.tsx'
 import { LEVELS } from '../../kit/levels.ts'
 import { Badge } from '../../kit/state.tsx'
-
-/** Tags for checks whose id is not a plain name. */
-const CHECK_NAMES: Readonly<Record<string, string>> = {
-  served: 'no workers',
-  failing: 'failing kind',
-  dead: 'dead jobs',
-  cooling: 'throttling',
-  waiting: 'queue latency',
-  settings: 'configuration drift',
-  horizon: 'vacuum',
-}
+import { checkWords } from '../../kit/text/check-words.ts'
 
 export function Diagnostics() {
   const read = useDiagnostics()
@@ -36,7 +26,7 @@ export function Diagnostics() {
                 >
                   <span className="flex flex-wrap items-baseline gap-x-3">
                     <Badge colour={LEVELS[level].text} text={level} />
-                    <span className="text-xs text-soft">{CHECK_NAMES[check] ?? check}</span>
+                    <span className="text-xs text-soft">{checkWords(check)}</span>
                   </span>
                   <span className="break-words first-letter:uppercase">{message}</span>
                   <span className="break-words text-soft">{fix}</span>

@@ -1,8 +1,9 @@
-/** System page: health, audit log and lifecycle events. */
+/** System page: health, alert rules, audit log and lifecycle events. */
 import { useMay } from '../../api/roles.ts'
 import { PageHead } from '../../kit/card.tsx'
 import { useSearchValue } from '../../kit/search.ts'
 import { Tabs } from '../../kit/tabs.tsx'
+import { Alerts } from './alerts/alerts.tsx'
 import { AuditLog } from './audit-log.tsx'
 import { Events } from './events.tsx'
 import { Health } from './health.tsx'
@@ -12,6 +13,7 @@ export function SystemPage() {
   const [tab, setTab] = useSearchValue('tab')
   const tabs = [
     { key: 'health', name: 'Health', content: <Health /> },
+    { key: 'alerts', name: 'Alerts', content: <Alerts /> },
     // The audit log requires the operator role.
     ...(may('operator') ? [{ key: 'audit', name: 'Audit', content: <AuditLog /> }] : []),
     { key: 'timeline', name: 'Events', content: <Events /> },

@@ -97,6 +97,7 @@ async function post(platform: Platform, url: string, { headers, body, signal }: 
   } catch (error) {
     signal.throwIfAborted()
     const why = late.signal.aborted ? `no answer within ${DEFAULTS.alertTimeoutMs} ms` : reasonOf(error)
+    // oxlint-disable-next-line preserve-caught-error -- a cause is stored too, and may quote the whole URL
     throw new Error(`the webhook ${target.host} cannot be reached: ${why}`)
   } finally {
     timer.cancel()

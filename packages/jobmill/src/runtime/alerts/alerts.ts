@@ -1,5 +1,6 @@
 /** `mill.alerts`: alert rules at run time, from any process. */
 import {
+  ALERT_KEYS,
   type AlertChange,
   type AlertOptions,
   changedAlert,
@@ -13,7 +14,7 @@ import { BOUNDS } from '../../job/defaults.ts'
 import { invalidValue, JobmillError } from '../../job/errors.ts'
 import type { EnqueueItem } from '../../job/handle.ts'
 import { checkName, checkSoughtName } from '../../job/names.ts'
-import { didYouMean } from '../../job/options/known-keys.ts'
+import { checkObjectKeys, didYouMean } from '../../job/options/known-keys.ts'
 import type { FullStore } from '../../store/store.ts'
 import type { AlertRecord, AlertWrite } from '../../store/types/alert.ts'
 import type { StoreAccess } from '../store-access.ts'
@@ -81,6 +82,7 @@ export function alertsApi({ opened, enqueue, label, newId, changed }: AlertTools
     list: async () => (await (await opened()).alerts.list()).map(alertView),
     async set(name, change) {
       checkName(name, 'name')
+      checkObjectKeys(change, 'alert', [...ALERT_KEYS, 'paused'])
       const { alerts } = await opened()
       const record = await rewrite(alerts, name, (before, count) => {
         if (before !== undefined) return changedAlert(before.rule, change, 'alert')

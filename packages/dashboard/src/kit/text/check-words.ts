@@ -1,0 +1,29 @@
+/** The checks of the diagnostics in words. The compiler reports a check that is missing here. */
+import type { CheckName } from '../../api/types.ts'
+
+const WORDS: Readonly<Record<CheckName, string>> = {
+  dead: 'failures',
+  served: 'no workers',
+  waiting: 'queue latency',
+  paused: 'paused queues',
+  workers: 'queues without workers',
+  cooling: 'throttling',
+  drained: 'drained limits',
+  schedules: 'schedules',
+  instances: 'processes',
+  duties: 'duties',
+  notifier: 'notifications',
+  settings: 'configuration drift',
+  schema: 'schema',
+  horizon: 'vacuum',
+  replica: 'replica',
+  database: 'database',
+}
+
+/** In the order in which forms list them. */
+export const CHECKS = Object.keys(WORDS) as readonly CheckName[]
+
+/** Servers of other releases have other checks. */
+export function checkWords(check: string): string {
+  return (WORDS as Readonly<Record<string, string>>)[check] ?? check
+}

@@ -1,0 +1,63 @@
+/** Alert rules: what is sent to which webhook, and the problems that each rule follows. */
+import { Plus } from 'lucide-react'
+import { Fragment, useState } from 'react'
+import { useAlerts } from '../../../api/reads.ts'
+import { useMay } from '../../../api/roles.ts'
+import { Button } from '../../../kit/button.tsx'
+import { Card } from '../../../kit/card.tsx'
+import { DataView, Empty } from '../../../kit/data-view.tsx'
+import { OpenedRow } from '../../../kit/opener.tsx'
+import { useSearchValue } from '../../../kit/search.ts'
+import { Table } from '../../../kit/table.tsx'
+import { AlertDrawer } from './alert-drawer.tsx'
+import { ALERT_COLUMNS, AlertRow } from './alert-row.tsx'
+import { AlertProblems } from './alert-problems.tsx'
+
+export function Alerts() {
+  const read = useAlerts()
+  const may = useMay()
+  const [isCreating, setCreating] = useState(false)
+  const [open, setOpen] = useSearchValue('open')
+  return (
+    <Card
+      flush
+      title="Alert rules"
+      tools={
+        may('admin') ? (
+          <Button icon={Plus} onClick={() => setCreating(true)}>
+            New rule
+          </Button>
+        ) : undefined
+      }
+    >
+      {isCreating && <AlertDrawer close={() => setCreating(false)} />}
+      <DataView read={read}>
+        {({ alerts }) =>
+          alerts.length === 0 ? (
+            <Empty title="No alert rules">
+              A rule sends problems of the diagnostics to a webhook. Declare one in the options (
+              <code className="font-mono">alerts</code>){may('admin') ? ', or create one here.' : '.'}
+            </Empty>
+          ) : (
+            <Table label="Alert rules" columns={ALERT_COLUMNS}>
+              {alerts.map((alert) => (
+                <Fragment key={alert.name}>
+                  <AlertRow
+                    alert={alert}
+                    isOpen={open === alert.name}
+                    turn={() => setOpen(open === alert.name ? null : alert.name)}
+                  />
+                  {open === alert.name && (
+                    <OpenedRow columns={ALERT_COLUMNS.length}>
+                      <AlertProblems alert={alert} />
+                    </OpenedRow>
+                  )}
+                </Fragment>
+              ))}
+            </Table>
+          )
+        }
+      </DataView>
+    </Card>
+  )
+}
