@@ -3,6 +3,7 @@
  * and duties.
  */
 import { dispatcher as createDispatcher } from '../dispatch/dispatcher.ts'
+import { ALERT_KIND } from '../job/alert/rule.ts'
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
@@ -19,7 +20,7 @@ import { heartbeatService } from '../work/heartbeat/heartbeat.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
 import { workers as createWorkers } from '../work/workers.ts'
 import type { Limits } from '../limits/limits.ts'
-import { ALERT_KIND, ALERT_QUEUE } from './alerts/alert-job.ts'
+import { ALERT_QUEUE } from './alerts/alert-job.ts'
 import { declare, declareServed } from './declare.ts'
 import { handlerFor } from './handlers.ts'
 import { limitFor } from './operate/limits.ts'

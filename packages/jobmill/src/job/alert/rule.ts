@@ -1,6 +1,9 @@
 /** Alert rules as plain data: which findings are sent to which webhook, and how often. */
 import type { CheckName, Subject } from './check-names.ts'
 
+/** The kind of the jobs that send messages. */
+export const ALERT_KIND = 'jobmill.alert'
+
 export interface AlertRule {
   /** Null: every check. */
   readonly checks: readonly CheckName[] | null

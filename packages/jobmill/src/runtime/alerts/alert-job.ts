@@ -1,4 +1,5 @@
 /** The built-in kind that sends one message of an alert rule to its webhook. */
+import { ALERT_KIND } from '../../job/alert/rule.ts'
 import { Dead } from '../../job/attempt/thrown.ts'
 import type { JobContext } from '../../job/context.ts'
 import { DEFAULTS } from '../../job/defaults.ts'
@@ -9,7 +10,6 @@ import type { FullStore } from '../../store/store.ts'
 import { BULK_QUEUE } from '../operate/bulk-filter.ts'
 import { signedHeaders } from './sign.ts'
 
-export const ALERT_KIND = 'jobmill.alert'
 /** The queue of all jobs of Jobmill itself. */
 export const ALERT_QUEUE = BULK_QUEUE
 

@@ -1,4 +1,5 @@
 /** Selects the jobs of a bulk action: by list filter, by error fingerprint, or by id. */
+import { ALERT_KIND } from '../../job/alert/rule.ts'
 import { invalidValue, JobmillError } from '../../job/errors.ts'
 import { checkNoUndefined, checkObject } from '../../job/options/known-keys.ts'
 import { checkId } from '../../job/names.ts'
@@ -72,7 +73,10 @@ function checkAlone(rest: object): void {
  * would otherwise cancel itself halfway.
  */
 export function isAboutActs({ kind, queue }: Pick<BulkFilter, 'kind' | 'queue'>): boolean {
-  return namesOf(kind)?.includes(BULK_KIND) === true || namesOf(queue)?.includes(BULK_QUEUE) === true
+  const kinds = namesOf(kind) ?? []
+  return (
+    kinds.includes(BULK_KIND) || kinds.includes(ALERT_KIND) || namesOf(queue)?.includes(BULK_QUEUE) === true
+  )
 }
 
 /**

@@ -4,7 +4,7 @@ import { onDeadKind } from '../../job/attempt/on-dead.ts'
 import { jsonSchemaOf } from '../../job/payload/schema.ts'
 import { isClaiming } from '../../store/types/instance.ts'
 import type { MillTools } from '../tools.ts'
-import { ALERT_KIND } from '../alerts/alert-job.ts'
+import { ALERT_KIND } from '../../job/alert/rule.ts'
 import { BULK_KIND } from './bulk.ts'
 
 export interface KindView {
