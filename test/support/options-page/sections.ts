@@ -43,6 +43,13 @@ export const SECTIONS: readonly Section[] = [
     prefix: 'limits.NAME.',
   },
   {
+    title: '`alerts`',
+    intro: 'NAME is the name of a rule. See [alerts](../operate/alerts.md).',
+    file: 'packages/jobmill/src/job/alert/alert-options.ts',
+    type: 'AlertOptions',
+    prefix: 'alerts.NAME.',
+  },
+  {
     title: '`schedules`',
     intro: 'See [schedules](../learn/schedules.md).',
     file: 'packages/jobmill/src/job/schedule/schedule-options.ts',

@@ -6,7 +6,7 @@ import { runApi } from '../enqueue/run.ts'
 import { results as createResults } from '../enqueue/results.ts'
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
-import type { EnqueueItem, JobHandle } from '../job/handle.ts'
+import type { JobHandle } from '../job/handle.ts'
 import type { JobKind } from '../job/job-kind.ts'
 import { checkName } from '../job/names.ts'
 import { eventHub } from '../observe/event-hub.ts'
@@ -16,9 +16,7 @@ import { customMetrics } from '../observe/prometheus/custom-metrics.ts'
 import { withAllParts } from '../store/absent-parts.ts'
 import type { FullStore, Store, ToolStore, TxOf } from '../store/store.ts'
 import { limits as createLimits } from '../limits/limits.ts'
-import { alertJob, type AlertPayload } from './alerts/alert-job.ts'
-import { alertsApi } from './alerts/alerts.ts'
-import { watchAlerts } from './alerts/watch.ts'
+import { createAlerting } from './alerts/alerting.ts'
 import { audit } from './operate/audit.ts'
 import { bulk } from './operate/bulk.ts'
 import { drift, withoutPayload } from './diagnose/config-drift.ts'
@@ -134,8 +132,15 @@ export function jobmill<
     lineGrew: () => lifecycle.engine?.stageSoon(),
     written: (queues) => lifecycle.engine?.look(queues),
   })
-  const alerting = alertJob({ opened, platform })
-  const handlers = handlersOf(options.jobs, [alerting], store)
+  const alerting = createAlerting({
+    opened,
+    platform,
+    enqueue: (job, items) => client.enqueueMany(job, items),
+    label: () => instance.label,
+    engine: () => lifecycle.engine,
+    diagnostics: () => mill.diagnostics(),
+  })
+  const handlers = handlersOf(options.jobs, [alerting.job], store)
   const lifecycle = createLifecycle({
     // Not the timed store: two mills that share a store must recognize it as the same object.
     store: plain,
@@ -169,15 +174,7 @@ export function jobmill<
         enqueueFor: (attempt) => enqueueInside(attempt, client, lateHandle, store.callLimitBytes),
         jobEnded: results.ended,
         flush: observer,
-        alert: (signal) =>
-          watchAlerts(
-            {
-              ...alertTools,
-              diagnostics: () => mill.diagnostics(),
-              serve: async () => lifecycle.engine?.serveAlerts(),
-            },
-            signal,
-          ),
+        alert: alerting.pass,
         limits,
         stopRequested(by) {
           // SIGTERM, so that everything stops that stops with it. Emitted first, while the mill works.
@@ -204,11 +201,6 @@ export function jobmill<
     forget: results.forget,
     storeTools: (plain as Partial<Pick<ToolStore, 'tools'>>).tools ?? null,
   }
-  const alertTools = {
-    opened,
-    enqueue: (items: readonly EnqueueItem<AlertPayload>[]) => client.enqueueMany(alerting, items),
-    label: () => instance.label,
-  }
   const own = customMetrics(platform)
   const readDatabase = databaseResources(tools)
   const mill: Mill = {
@@ -234,11 +226,7 @@ export function jobmill<
     schedules: schedulesApi(tools, async (job) =>
       one(await enqueuer.write([job], { tx: undefined, mayRepeat: true })),
     ),
-    alerts: alertsApi({
-      ...alertTools,
-      newId: () => platform.id(),
-      changed: () => lifecycle.engine?.alertSoon(),
-    }),
+    alerts: alerting.alerts,
     drift: async () => drift(await opened(), options),
     prometheus: prometheus({
       ...tools,

@@ -2,7 +2,8 @@
 import type { CheckName } from '../../api/types.ts'
 
 const WORDS: Readonly<Record<CheckName, string>> = {
-  dead: 'failures',
+  failing: 'failing kinds',
+  dead: 'dead jobs',
   served: 'no workers',
   waiting: 'queue latency',
   paused: 'paused queues',
