@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Older requests may be repeated by somebody who recorded them. */
+/** An attacker may repeat an older request that they recorded. */
 const MOST_AGE_MS = 5 * 60_000
 
 interface SignedRequest {

@@ -196,7 +196,7 @@ export {
   type AlertMessage,
   type AlertRule,
   type AlertState,
-  type Finding,
+  type FoundProblem,
   NO_STATE,
 } from './job/alert/rule.ts'
 export type { AlertRecord, AlertWrite } from './store/types/alert.ts'

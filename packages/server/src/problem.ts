@@ -65,8 +65,8 @@ export function problem(code: ProblemCode, { retryAfter, ...details }: Details =
 }
 
 /**
- * Refuses kinds of Jobmill itself as new jobs or schedules, which would bypass the role check of their routes:
- * a bulk action may delete jobs, and an alert is signed. Null for any other kind.
+ * Refuses kinds of Jobmill itself as new jobs or schedules, which would bypass the role check of their
+ * routes: a bulk action may delete jobs, and an alert is signed. Null for any other kind.
  */
 export function refuseOwnKind(kind: string, field: string): Response | null {
   const refuse = (what: string, fix: string): Response =>

@@ -1,4 +1,4 @@
-/** Alert rules over HTTP: who may read and change them, what is on record, and that no secret leaves the store. */
+/** Alert rules over HTTP: the roles, the audit log, and that no answer has a secret. */
 import { describe, expect, test } from 'vitest'
 import { request } from './calls.ts'
 import { bench, subjects, TOKENS, tokenOf } from './mills.ts'
@@ -56,7 +56,7 @@ describe.each(subjects)('alerts over HTTP on $name', ({ store }) => {
   test('each change is on record without secrets', async () => {
     const call = await scene()
     await call('admin', 'PUT', '/alerts/ops', { url: URL_WITH_SECRETS, secret: SECRET })
-    await call('admin', 'PUT', '/alerts/ops', { secret: [SECRET, SECRET], coolDown: '2h' })
+    await call('admin', 'PUT', '/alerts/ops', { secret: [SECRET, SECRET], coolFor: '2h' })
     const { job } = (await call('admin', 'POST', '/alerts/ops/test')).body as { job: string }
     await call('admin', 'DELETE', '/alerts/ops')
     const { body } = await call('admin', 'GET', '/audit')
@@ -85,9 +85,9 @@ describe.each(subjects)('alerts over HTTP on $name', ({ store }) => {
     expect(await set({ ...hook, url: 'ftp://token-in-url' })).toMatchObject({ field: 'url' })
     expect(await set({ ...hook, secret: 'whsec_short-secret' })).toMatchObject({ field: 'secret' })
     expect(await set({ ...hook, secret: [SECRET, 'other-secret'] })).toMatchObject({ field: 'secret.1' })
-    expect(await set({ ...hook, coolDown: '1s' })).toMatchObject({
+    expect(await set({ ...hook, coolFor: '1s' })).toMatchObject({
       code: 'DURATION_INVALID',
-      field: 'coolDown',
+      field: 'coolFor',
     })
     expect(await set({ ...hook, check: 'deaad' })).toMatchObject({ code: 'OPTION_INVALID', field: 'check' })
     expect(await set({ ...hook, check: 'dead', kind: 'echo' })).toMatchObject({

@@ -131,6 +131,16 @@ export const VALUES: Readonly<Record<string, Value>> = {
   'LimitOptions.perKey': { default: code(false) },
   'LimitOptions.concurrency': { bounds: range(BOUNDS.limit) },
 
+  'AlertOptions.check': { default: 'every check' },
+  'AlertOptions.queue': { default: NONE, bounds: NAME },
+  'AlertOptions.kind': { default: NONE, bounds: NAME },
+  'AlertOptions.for': { default: time(0), bounds: DURATION },
+  'AlertOptions.coolFor': {
+    default: time(DEFAULTS.alertCoolDownMs),
+    bounds: upTo(BOUNDS.shortestCoolDownMs),
+  },
+  'AlertOptions.recovery': { default: code(true) },
+
   'ScheduleFields.name': { bounds: NAME },
   'ScheduleFields.zone': { default: code(SCHEDULE.zone) },
   'ScheduleFields.payload': inFile('job/schedule/schedule-options.ts'),

@@ -1,4 +1,4 @@
-/** Writes the limits, queues, schedules and alert rules that code declares to the database. Overrides stay. */
+/** Writes the limits, queues, schedules and alert rules of the code to the database. Overrides stay. */
 import { invalidValue, isJobmillError, type JobmillError, quote } from '../job/errors.ts'
 import { nearest } from '../job/options/known-keys.ts'
 import { perKeyOnQueue } from '../store/cluster-errors.ts'

@@ -208,9 +208,9 @@ export interface AlertsPart {
   /** All rules, sorted by name. */
   list(): Promise<AlertRecord[]>
   /**
-   * Writes a rule and its state, if the stored revision is still the given one, or if the name is free and the
-   * given revision is null. Returns the new revision, or null if nothing was written. A new rule starts at the
-   * current time in milliseconds, so that no revision of a deleted rule returns.
+   * Writes a rule and its state, if the stored revision is still the given one, or if the name is free and
+   * the given revision is null. Returns the new revision, or null if nothing was written. A new rule starts
+   * at the current time in milliseconds, so that no revision of a deleted rule returns.
    */
   put(write: AlertWrite): Promise<number | null>
   /** Deletes a rule and its state. Returns false if it does not exist. */

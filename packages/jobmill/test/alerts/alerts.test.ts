@@ -169,16 +169,16 @@ describe.each(subjects)('alerts on $name', ({ name, mill: fresh }) => {
   test('a rule from code can only be paused, and a changed declaration keeps what was sent', async () => {
     const hook = await receiver()
     const mill = await fresh({ jobs: [dies], alerts: mail(hook.url) })
-    expect(await rejection(() => mill.alerts.set('ops', { coolDown: '1m' }))).toMatchObject({
+    expect(await rejection(() => mill.alerts.set('ops', { coolFor: '1m' }))).toMatchObject({
       code: 'OPTION_CONFLICT',
       message:
-        'alert.coolDown: the rule is defined in code, so only paused can be changed. Change it in the option alerts of jobmill(), or set a rule with another name.',
+        'alert.coolFor: the rule is defined in code, so only paused can be changed. Change it in the option alerts of jobmill(), or set a rule with another name.',
     })
     await die(mill)
     await look(mill)
     const second = await testMill({
       jobs: [dies],
-      alerts: { ops: { check: 'dead', url: hook.url, secret: SECRET, coolDown: '2h' } },
+      alerts: { ops: { check: 'dead', url: hook.url, secret: SECRET, coolFor: '2h' } },
       store: () => lent(mill),
       platform: mill.platform,
     })

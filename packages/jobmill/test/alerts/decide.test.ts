@@ -5,7 +5,7 @@ import {
   type AlertMessage,
   type AlertRule,
   type AlertState,
-  type Finding,
+  type FoundProblem,
   NO_STATE,
 } from '../../src/job/alert/rule.ts'
 import { BOUNDS } from '../../src/job/defaults.ts'
@@ -16,7 +16,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const T0 = 1_800_000_000_000
 
-const dead = (queue: string, jobs = 1): Finding => ({
+const dead = (queue: string, jobs = 1): FoundProblem => ({
   check: 'dead',
   level: 'warning',
   about: { what: 'queue', name: queue },
@@ -26,7 +26,7 @@ const dead = (queue: string, jobs = 1): Finding => ({
 
 interface Step {
   readonly at: number
-  readonly findings: readonly Finding[]
+  readonly findings: readonly FoundProblem[]
   readonly unread?: readonly string[]
   readonly rule?: AlertRule
 }
@@ -51,7 +51,7 @@ function run(rule: AlertRule, steps: readonly Step[]): { sent: Sent[]; state: Al
 const brief = (sent: readonly Sent[]): string[] =>
   sent.map(({ type, name, at }) => `${at / MINUTE}m ${type} ${name}`)
 
-const at = (minute: number, ...findings: Finding[]): Step => ({ at: minute * MINUTE, findings })
+const at = (minute: number, ...findings: FoundProblem[]): Step => ({ at: minute * MINUTE, findings })
 const a = dead('a')
 const b = dead('b')
 

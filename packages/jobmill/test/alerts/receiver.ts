@@ -8,7 +8,7 @@ import { isSigned } from '../../../../examples/alert-receiver/verify.ts'
 export const SECRET = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`
 export const OTHER_SECRET = `whsec_${Buffer.from('fedcba9876543210fedcba9876543210').toString('base64')}`
 
-export interface Received {
+interface Received {
   readonly id: string
   readonly headers: IncomingHttpHeaders
   readonly path: string

@@ -1,6 +1,6 @@
 /**
- * A mill with an alert rule in a separate process, which kills itself at a given point. It sends `passed` when
- * a pass of the duty has removed what it enqueued from the outbox, and `finished` when a message was sent.
+ * A mill with an alert rule in a separate process, which kills itself at a given point. It sends `passed`
+ * when a pass of the duty has removed what it enqueued from the outbox, and `finished` when a job is done.
  */
 import { defineJob, jobmill } from '../../src/index.ts'
 import { aroundVerbs } from '../../src/store/verbs.ts'

@@ -51,7 +51,7 @@ export const alertChangeShape = z
     url: z.string().optional(),
     secret: z.union([z.string(), z.array(z.string())]).optional(),
     for: duration.optional(),
-    coolDown: duration.optional(),
+    coolFor: duration.optional(),
     recovery: z.boolean().optional(),
     paused: z.boolean().optional(),
   })

@@ -73,7 +73,7 @@ const set: Command = {
     'alert.url': '--url',
     'alert.secret': '--secret-file',
     'alert.for': '--for',
-    'alert.coolDown': '--cool-down',
+    'alert.coolFor': '--cool-down',
     'alert.recovery': '--recovery',
     'alert.paused': '--pause',
   },
@@ -107,7 +107,7 @@ function changeOf(parsed: ParsedArguments): AlertChange {
     url: parsed.text('url'),
     secret: secretsIn(parsed.text('secret-file')),
     for: lengthOf(parsed, 'for'),
-    coolDown: lengthOf(parsed, 'cool-down'),
+    coolFor: lengthOf(parsed, 'cool-down'),
     recovery: yesOrNo(parsed, 'recovery'),
     paused: parsed.has('pause') ? true : parsed.has('resume') ? false : undefined,
   })

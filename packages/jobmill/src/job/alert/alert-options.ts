@@ -25,7 +25,7 @@ export interface AlertOptions {
   /** How long a problem must hold before it is sent (default 0). */
   readonly for?: Duration
   /** How long the same cause is not sent again, also while it lasts (default 1 h). */
-  readonly coolDown?: Duration
+  readonly coolFor?: Duration
   /** Whether to send a message when a problem that was sent is over (default true). */
   readonly recovery?: boolean
 }
@@ -39,7 +39,7 @@ export interface AlertChange extends Partial<Omit<AlertOptions, 'check' | 'queue
   readonly paused?: boolean
 }
 
-export const ALERT_KEYS = ['check', 'queue', 'kind', 'url', 'secret', 'for', 'coolDown', 'recovery'] as const
+export const ALERT_KEYS = ['check', 'queue', 'kind', 'url', 'secret', 'for', 'coolFor', 'recovery'] as const
 
 /** A rule from code, or a new one. */
 export function newAlert(options: AlertOptions, field: string, inCode: boolean): AlertRule {
@@ -88,7 +88,7 @@ function changes(given: AlertChange, field: string): Partial<AlertRule> {
   if (given.url !== undefined) rule.url = checkUrl(given.url, `${field}.url`)
   if (given.secret !== undefined) rule.secrets = secretsOf(given.secret, `${field}.secret`)
   if (given.for !== undefined) rule.forMs = durationMs(given.for, `${field}.for`)
-  if (given.coolDown !== undefined) rule.coolDownMs = coolDownMs(given.coolDown, `${field}.coolDown`)
+  if (given.coolFor !== undefined) rule.coolDownMs = coolDownMs(given.coolFor, `${field}.coolFor`)
   for (const key of ['recovery', 'paused'] as const) {
     const value = given[key]
     if (value !== undefined) rule[key] = checkBoolean(value, `${field}.${key}`)

@@ -1,6 +1,6 @@
 /**
- * The names of the checks of `mill.diagnostics()`, and what their findings are about. Alert rules name checks,
- * so a new check has to be added here: its type requires it.
+ * The names of the checks of `mill.diagnostics()`, and what their findings are about. Alert rules name
+ * checks, so a new check has to be added here: its type requires it.
  */
 
 /** What a finding is about, so that the dashboard can link to it. */

@@ -29,8 +29,9 @@ export interface AlertState {
   /** Problems that hold, and ended ones until their cool-down is over. */
   readonly causes: readonly AlertCause[]
   /**
-   * Messages that may not have been enqueued yet. They are stored before they are enqueued, so that a process
-   * that dies in between loses none, and removed afterwards. A message that is enqueued twice has the same id.
+   * Messages that may not have been enqueued yet. They are stored before they are enqueued, so that a
+   * process that dies in between loses none, and removed afterwards. A message that is enqueued twice has
+   * the same id.
    */
   readonly outbox: readonly AlertMessage[]
 }
@@ -38,7 +39,7 @@ export interface AlertState {
 export const NO_STATE: AlertState = { causes: [], outbox: [] }
 
 /** A finding, without the time. */
-export interface Finding {
+export interface FoundProblem {
   readonly check: string
   readonly level: 'warning' | 'error'
   readonly about: { readonly what: Subject | null; readonly name: string | null }
@@ -47,7 +48,7 @@ export interface Finding {
 }
 
 /** One cause: a check and what it is about. */
-export interface AlertCause extends Finding {
+export interface AlertCause extends FoundProblem {
   /** When it was first found. */
   readonly since: number
   /** Null while it holds. */
@@ -58,12 +59,10 @@ export interface AlertCause extends Finding {
   readonly sentAt: number | null
 }
 
-export const MESSAGE_TYPES = ['problem', 'recovered', 'test'] as const
-
-export interface AlertMessage extends Finding {
+export interface AlertMessage extends FoundProblem {
   /** The `webhook-id`, which receivers use to recognize a repeated delivery. */
   readonly id: string
-  readonly type: (typeof MESSAGE_TYPES)[number]
+  readonly type: 'problem' | 'recovered' | 'test'
   readonly since: number
   readonly at: number
 }

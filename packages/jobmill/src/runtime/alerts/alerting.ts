@@ -1,4 +1,4 @@
-/** Connects the parts of alerts: the job that sends messages, the duty that decides on them, and `mill.alerts`. */
+/** Connects the job that sends alerts, the duty that decides on them, and `mill.alerts`. */
 import type { JobDefinition } from '../../job/definition.ts'
 import type { EnqueueItem } from '../../job/handle.ts'
 import type { Platform } from '../../platform/platform.ts'

@@ -19,7 +19,7 @@ import type { FullStore } from '../../store/store.ts'
 import type { AlertRecord, AlertWrite } from '../../store/types/alert.ts'
 import type { StoreAccess } from '../store-access.ts'
 import type { AlertPayload } from './alert-job.ts'
-import { alertItem } from './watch.ts'
+import { alertItem } from './alert-item.ts'
 
 /** A rule without its secrets. */
 export interface AlertView {
@@ -42,14 +42,14 @@ export interface AlertView {
   readonly lastSentAt: number | null
 }
 
-export type AlertProblem = Omit<AlertCause, 'endedAt'>
+type AlertProblem = Omit<AlertCause, 'endedAt'>
 
 export interface Alerts {
   /** Sorted by name. Never contains a secret. */
   list(): Promise<AlertView[]>
   /**
-   * Creates a rule, or changes the given options of one. Of a rule from code only `paused` can be changed, which
-   * a deploy does not undo.
+   * Creates a rule, or changes the given options of one. Of a rule from code only `paused` can be changed,
+   * which a deploy does not undo.
    */
   set(name: string, change: AlertOptions | AlertChange): Promise<AlertView>
   /** False when there is none. A rule that code defines is created again at the next start of a process. */

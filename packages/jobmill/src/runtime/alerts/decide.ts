@@ -3,12 +3,12 @@
  * messages are in the outbox of that state.
  */
 import { createHash } from 'node:crypto'
-import type { AlertCause, AlertMessage, AlertRule, AlertState, Finding } from '../../job/alert/rule.ts'
+import type { AlertCause, AlertMessage, AlertRule, AlertState, FoundProblem } from '../../job/alert/rule.ts'
 import { BOUNDS } from '../../job/defaults.ts'
 
 export interface Found {
   /** Most severe first. */
-  readonly findings: readonly Finding[]
+  readonly findings: readonly FoundProblem[]
   /** Checks that could not run. What they found before counts as still there. */
   readonly unread: ReadonlySet<string>
   readonly now: number
@@ -29,7 +29,7 @@ export function decide(
   }
   // The operator may have changed the filter: what it no longer covers has not recovered.
   const known = new Map(causes.filter((one) => matches(rule, one)).map((one) => [causeKey(one), one]))
-  const holding = new Map<string, Finding>()
+  const holding = new Map<string, FoundProblem>()
   for (const one of findings.filter((each) => matches(rule, each)))
     if (!holding.has(causeKey(one))) holding.set(causeKey(one), one)
 
@@ -50,7 +50,7 @@ export function decide(
   const cooling = rest.filter(({ sentAt }) => sentAt !== null && now - sentAt < rule.coolDownMs)
   return { causes: [...open, ...cooling].slice(0, BOUNDS.alertCauses), outbox }
 
-  function due(cause: AlertCause, { level, message, fix }: Finding): AlertCause {
+  function due(cause: AlertCause, { level, message, fix }: FoundProblem): AlertCause {
     const isCool = cause.sentAt === null || now - cause.sentAt >= rule.coolDownMs
     if (!isCool || now - cause.since < rule.forMs) return cause
     // The texts change with every pass. They are stored when they are sent, and not each time.
@@ -65,13 +65,13 @@ export function decide(
   }
 }
 
-function begun(finding: Finding, now: number, sentAt: number | null): AlertCause {
+function begun(finding: FoundProblem, now: number, sentAt: number | null): AlertCause {
   const { check, level, about, message, fix } = finding
   const { what, name } = about
   return { check, level, about: { what, name }, message, fix, since: now, endedAt: null, sent: 0, sentAt }
 }
 
-function matches({ checks, queue, kind }: AlertRule, { check, about }: Finding): boolean {
+function matches({ checks, queue, kind }: AlertRule, { check, about }: FoundProblem): boolean {
   if (checks !== null && !checks.some((one) => one === check)) return false
   if (queue === null && kind === null) return true
   const { what, name } = about
@@ -79,11 +79,11 @@ function matches({ checks, queue, kind }: AlertRule, { check, about }: Finding):
 }
 
 /** Names have no spaces, so that no two causes share a key. */
-export function causeKey({ check, about }: Pick<Finding, 'check' | 'about'>): string {
+export function causeKey({ check, about }: Pick<FoundProblem, 'check' | 'about'>): string {
   return `${check} ${about.what ?? ''} ${about.name ?? ''}`
 }
 
-/** The same for the same message, however often it is decided on and whoever decides. */
+/** The same for the same message, however often it is decided on, in any process. */
 function webhookId(rule: string, type: string, cause: AlertCause): string {
   const text = [rule, causeKey(cause), cause.since, type, cause.sent].join('\n')
   return `msg_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`

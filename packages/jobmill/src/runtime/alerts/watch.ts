@@ -1,11 +1,11 @@
 /**
- * The duty `alert`: compares the diagnostics with the alert rules and enqueues what each rule sends. A message
- * is stored in the outbox of its rule before it is enqueued, and removed afterwards. A process that dies in
- * between leaves it there, and the next pass enqueues it again under the same id, which is the same job.
+ * The duty `alert`: compares the diagnostics with the alert rules and enqueues what each rule sends. A
+ * message is stored in the outbox of its rule before it is enqueued, and removed afterwards. A process that
+ * dies in between leaves it there, and the next pass enqueues it again under the same id, which is the same
+ * job.
  */
 import type { AlertMessage, AlertState } from '../../job/alert/rule.ts'
 import type { EnqueueItem } from '../../job/handle.ts'
-import { derivedId } from '../../job/derived-id.ts'
 import { isSameValue } from '../../job/queue/overrides.ts'
 import { storableText } from '../../job/text/error-text.ts'
 import type { FullStore } from '../../store/store.ts'
@@ -13,7 +13,8 @@ import type { AlertRecord } from '../../store/types/alert.ts'
 import type { Counts } from '../../upkeep/duty.ts'
 import type { NeedsAttention } from '../diagnose/check.ts'
 import type { AlertPayload } from './alert-job.ts'
-import { causeKey, decide } from './decide.ts'
+import { alertItem } from './alert-item.ts'
+import { decide } from './decide.ts'
 
 export interface WatchTools {
   readonly opened: () => Promise<Pick<FullStore, 'alerts' | 'now'>>
@@ -67,26 +68,4 @@ export async function watchAlerts(tools: WatchTools, signal: AbortSignal): Promi
     const label = tools.label()
     if (messages.length > 0) await tools.enqueue(messages.map((message) => alertItem(rule, message, label)))
   }
-}
-
-/** The id of the job follows from that of the message. */
-export function alertItem(
-  rule: string,
-  message: AlertMessage,
-  label: string | null,
-): EnqueueItem<AlertPayload> {
-  const { id, type, at, since, check, level, about, fix } = message
-  const data = { rule, check, level, about, message: message.message, fix, since: isoTime(since), label }
-  return {
-    id: derivedId(id),
-    payload: { rule, id, body: { type: `jobmill.${type}`, timestamp: isoTime(at), data } },
-    // Held longer than the job is kept, should retention delete it at once.
-    dedupe: { key: `jobmill.alert ${id}`, holdFor: '1h', holdAfter: 'ended' },
-    // So that the end of a problem is not delivered before the problem.
-    orderKey: derivedId(`${rule}\n${causeKey(message)}`),
-  }
-}
-
-function isoTime(at: number): string {
-  return new Date(at).toISOString()
 }

@@ -17,7 +17,7 @@ interface Props {
 export function AlertFields({ draft, wrong, set, isNew }: Props) {
   const queues = useQueues().data?.queues.map(({ settings }) => ({ value: settings.name })) ?? []
   const kinds = useKinds().data?.kinds.map(({ kind }) => ({ value: kind })) ?? []
-  const text = (key: 'name' | 'url' | 'for' | 'coolDown', label: string, hint: string) => (
+  const text = (key: 'name' | 'url' | 'for' | 'coolFor', label: string, hint: string) => (
     <Field label={label} error={wrong[key]} hint={hint}>
       {(ids) => (
         <TextInput {...ids} value={draft[key]} onChange={(event) => set({ [key]: event.target.value })} />
@@ -61,7 +61,7 @@ export function AlertFields({ draft, wrong, set, isNew }: Props) {
           {(ids) => <Combobox {...ids} value={draft.kind} change={(kind) => set({ kind })} choices={kinds} />}
         </Field>
         {text('for', 'For', 'How long a problem must hold before it is sent.')}
-        {text('coolDown', 'Cool-down', 'How long the same cause is not sent again.')}
+        {text('coolFor', 'Cool-down', 'How long the same cause is not sent again.')}
       </div>
       <Check
         label="Send a message when a problem is over"

@@ -12,7 +12,7 @@ export interface Draft {
   /** Empty: unchanged. */
   readonly secret: string
   readonly for: string
-  readonly coolDown: string
+  readonly coolFor: string
   readonly recovery: boolean
 }
 
@@ -26,7 +26,7 @@ export const NEW: Draft = {
   url: '',
   secret: '',
   for: '0s',
-  coolDown: '1h',
+  coolFor: '1h',
   recovery: true,
 }
 
@@ -39,7 +39,7 @@ export function draftOf({ name, checks, queue, kind, url, forMs, coolDownMs, rec
     url,
     secret: '',
     for: durationText(forMs),
-    coolDown: durationText(coolDownMs),
+    coolFor: durationText(coolDownMs),
     recovery,
   }
 }
@@ -56,7 +56,7 @@ export function wrongIn(draft: Draft, isNew: boolean): Wrong {
     url: /^https?:\/\/[^/]/i.test(draft.url.trim()) ? undefined : 'Enter an http or https URL.',
     secret: secretError(draft.secret.trim(), isNew),
     for: durationError(draft.for),
-    coolDown: durationError(draft.coolDown, { leastMs: SHORTEST_MS }),
+    coolFor: durationError(draft.coolFor, { leastMs: SHORTEST_MS }),
   }
   return Object.fromEntries(Object.entries(found).filter(([, error]) => error !== undefined))
 }
@@ -75,7 +75,7 @@ export function changeOf(before: Draft | null, draft: Draft): Record<string, unk
     url: draft.url.trim(),
     secret: draft.secret.trim(),
     for: draft.for.trim(),
-    coolDown: draft.coolDown.trim(),
+    coolFor: draft.coolFor.trim(),
     recovery: draft.recovery,
   }
   const isChanged = (field: string): boolean =>
