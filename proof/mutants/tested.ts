@@ -1,5 +1,6 @@
 /** Faults outside the reach of the simulator. One test must find each. */
 import { ACCESS } from './access.ts'
+import { ALERTS } from './alerts.ts'
 import { CONNECTIONS } from './connections.ts'
 import { ANSWERS } from './answers.ts'
 import { AUDIT } from './audit.ts'
@@ -19,6 +20,7 @@ const CONTRACT = `${TESTS}/conformance/postgres.test.ts`
 
 export const TESTED: readonly TestedMutant[] = [
   ...ACCESS,
+  ...ALERTS,
   ...CONNECTIONS,
   ...ANSWERS,
   ...AUDIT,

@@ -1,8 +1,10 @@
 // Alert rules of a mill on both stores: findings become signed requests to a real receiver.
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/suite/in-turns.ts'
-import { Dead, defineJob, type MillOptions } from '../../src/index.ts'
+import { Dead, defineJob, JobmillError, type MillOptions } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
+import type { AlertWrite } from '../../src/store/types/alert.ts'
+import { aroundVerbs } from '../../src/store/verbs.ts'
 import { happened, lent, subjects } from '../runtime/stores.ts'
 import { rejection } from '../unit/support.ts'
 import { testMill } from '../../src/testing/index.ts'
@@ -82,6 +84,31 @@ describe.each(subjects)('alerts on $name', ({ name, mill: fresh }) => {
     expect(new Set(hook.received.map(({ text }) => text)).size).toBe(1)
     expect(hook.received.every((one) => hook.isSigned(one))).toBe(true)
     expect((await jobsOf(mill)).map(({ state, attempt }) => [state, attempt])).toEqual([['done', 3]])
+  })
+
+  test('a message that could not be enqueued, or whose enqueue is not on record, is sent once', async () => {
+    const hook = await receiver()
+    let failing: 'enqueue' | 'clear' | null = null
+    const mill = await fresh({ jobs: [dies], alerts: mail(hook.url) }, (store) =>
+      aroundVerbs(store, ['enqueue', 'alerts.put'], (verb, call) => async (...args) => {
+        const isClear = verb === 'alerts.put' && (args[0] as AlertWrite).state.outbox.length === 0
+        if (failing === (verb === 'enqueue' ? 'enqueue' : isClear ? 'clear' : ''))
+          throw new JobmillError('DATA_REFUSED', 'refused by the test')
+        return call(...args)
+      }),
+    )
+    // The first pass of the duty, which finds nothing.
+    await look(mill)
+    await die(mill)
+    failing = 'enqueue'
+    expect(await rejection(() => mill.runDuty('alert'))).toMatchObject({ code: 'DATA_REFUSED' })
+    failing = 'clear'
+    expect(await rejection(() => mill.runDuty('alert'))).toMatchObject({ code: 'DATA_REFUSED' })
+    failing = null
+    await look(mill)
+    await look(mill)
+    expect(hook.received.map(({ body }) => body.type)).toEqual(['jobmill.problem'])
+    expect(await jobsOf(mill)).toHaveLength(1)
   })
 
   test('a receiver that refuses a message, or redirects it, is not asked again', async () => {
