@@ -22,6 +22,7 @@ const COPIED = [
   'packages/telegram/test',
   'packages/uploads/src',
   'packages/uploads/test',
+  'examples/alert-receiver',
   // Tests compare these pages with the code.
   'docs/reference',
   'proof',
