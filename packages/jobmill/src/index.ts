@@ -3,8 +3,7 @@
  * `jobmill/postgres`. Authors of stores import `jobmill/store`.
  */
 export type { RunOptions } from './enqueue/run.ts'
-export type { AlertChange, AlertOptions } from './job/alert/alert-options.ts'
-export type { CheckName } from './job/alert/check-names.ts'
+export type { AlertOptions } from './job/alert/alert-options.ts'
 export type { Backoff } from './job/attempt/backoff.ts'
 export { Interruption, isInterruption } from './job/attempt/interruption.ts'
 export type { Outcome } from './job/attempt/outcome.ts'

@@ -2,6 +2,7 @@
  * `jobmill/internal`: what the other packages of this repository share with the core. It may change in any
  * release.
  */
+export type { AlertChange } from './job/alert/alert-options.ts'
 export { CHECK_NAMES } from './job/alert/check-names.ts'
 export { type Enqueuer, enqueuer } from './enqueue/enqueuer.ts'
 export { BOUNDS, DEFAULTS } from './job/defaults.ts'

@@ -17,7 +17,7 @@ test('the guide lists every check', () => {
   const listed = [...part.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, names = '']) =>
     [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name),
   )
-  expect(listed.toSorted()).toEqual(CHECK_NAMES.toSorted())
+  expect(new Set(listed)).toEqual(new Set(CHECK_NAMES))
   const known = new Set<string>(CHECK_NAMES)
   expect([...CHECKS, ...LIVE_CHECKS].filter(({ check }) => !known.has(check))).toEqual([])
 })

@@ -1,7 +1,7 @@
 /** Routes that list, change and test alert rules. No response contains a secret. */
 import { z } from '@hono/zod-openapi'
-import { type AlertChange, type AlertView, JobmillError } from 'jobmill'
-import { mayDo, type Who } from 'jobmill/internal'
+import { type AlertView, JobmillError } from 'jobmill'
+import { type AlertChange, mayDo, type Who } from 'jobmill/internal'
 import { quote } from 'jobmill/store'
 import { body, json, note, ok, route, type Routes } from '../app.ts'
 import { alertChangeShape, alertShape } from '../shapes/alert.ts'
