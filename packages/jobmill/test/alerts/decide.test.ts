@@ -55,6 +55,8 @@ const at = (minute: number, ...findings: FoundProblem[]): Step => ({ at: minute 
 const a = dead('a')
 const b = dead('b')
 
+const notice: FoundProblem = { ...a, level: 'notice' }
+
 const TABLE: readonly [
   what: string,
   rule: Partial<AlertRule>,
@@ -62,6 +64,13 @@ const TABLE: readonly [
   sent: readonly string[],
 ][] = [
   ['a problem is sent at once', {}, [at(0), at(1, a)], ['1m problem a']],
+  [
+    'a notice is sent by a rule that names its check',
+    { checks: ['dead'] },
+    [at(0, notice)],
+    ['0m problem a'],
+  ],
+  ['a notice is not sent by a rule for all checks', { checks: null }, [at(0, notice)], []],
   [
     'a problem that holds is not repeated within the cool-down',
     {},

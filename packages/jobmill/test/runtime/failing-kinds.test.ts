@@ -133,10 +133,10 @@ const found = (message: string, how: object = {}) => ({ message, fix: 'Fix it', 
 describe('problems', () => {
   test('are ordered by level, then by failures per minute, then by the order of the checks', () => {
     const checks = [
-      { check: 'a', about: null, find: () => [found('drift', { level: 'notice' }), { message: 'fine' }] },
-      { check: 'b', about: null, find: () => [found('late'), found('paused')] },
-      { check: 'c', about: null, find: () => [found('mail', { weight: 2 }), found('slow', { weight: 9 })] },
-      { check: 'd', about: null, find: () => [found('charge', { level: 'error', weight: 1 })] },
+      { check: 'settings', about: null, find: () => [found('drift', { level: 'notice' }), { message: 'fine' }] },
+      { check: 'paused', about: null, find: () => [found('late'), found('paused')] },
+      { check: 'dead', about: null, find: () => [found('mail', { weight: 2 }), found('slow', { weight: 9 })] },
+      { check: 'failing', about: null, find: () => [found('charge', { level: 'error', weight: 1 })] },
     ] as const
     expect(worstFirst(runChecks(checks, {})).map(({ level, message }) => [level, message])).toEqual([
       ['error', 'charge'],

@@ -9,7 +9,11 @@ const ms = z.number()
 export const alertShape = z
   .object({
     name: z.string(),
-    checks: z.array(checkShape).readonly().nullable().openapi({ description: 'null: every check' }),
+    checks: z
+      .array(checkShape)
+      .readonly()
+      .nullable()
+      .openapi({ description: 'null: the errors and warnings of every check' }),
     queue: z.string().nullable(),
     kind: z.string().nullable(),
     url: z
@@ -25,7 +29,7 @@ export const alertShape = z
       .array(
         z.object({
           check: z.string(),
-          level: z.enum(['warning', 'error']),
+          level: z.enum(['notice', 'warning', 'error']),
           about: aboutShape,
           message: z.string(),
           fix: z.string(),

@@ -5,7 +5,7 @@ import type { CheckName, Subject } from './check-names.ts'
 export const ALERT_KIND = 'jobmill.alert'
 
 export interface AlertRule {
-  /** Null: every check. */
+  /** Null: the errors and warnings of every check. A check that is named also sends its notices. */
   readonly checks: readonly CheckName[] | null
   /** Only findings about this queue. With `kind` too, findings about either. */
   readonly queue: string | null
@@ -41,7 +41,7 @@ export const NO_STATE: AlertState = { causes: [], outbox: [] }
 /** A finding, without the time. */
 export interface FoundProblem {
   readonly check: string
-  readonly level: 'warning' | 'error'
+  readonly level: 'notice' | 'warning' | 'error'
   readonly about: { readonly what: Subject | null; readonly name: string | null }
   readonly message: string
   readonly fix: string

@@ -71,8 +71,8 @@ function begun(finding: FoundProblem, now: number, sentAt: number | null): Alert
   return { check, level, about: { what, name }, message, fix, since: now, endedAt: null, sent: 0, sentAt }
 }
 
-function matches({ checks, queue, kind }: AlertRule, { check, about }: FoundProblem): boolean {
-  if (checks !== null && !checks.some((one) => one === check)) return false
+function matches({ checks, queue, kind }: AlertRule, { check, level, about }: FoundProblem): boolean {
+  if (checks === null ? level === 'notice' : !checks.some((one) => one === check)) return false
   if (queue === null && kind === null) return true
   const { what, name } = about
   return name !== null && ((what === 'queue' && name === queue) || (what === 'kind' && name === kind))
