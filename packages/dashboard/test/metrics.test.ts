@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { binsOf, highestIn, mergeLists, MOST_BINS, ratesIn } from '../src/metrics/bins.ts'
 import { levelsIn, totalOf } from '../src/metrics/levels.ts'
-import { doneByQueueLines, mostOf } from '../src/metrics/lines.ts'
-import { paceFor, resolutionFor } from '../src/metrics/resolution.ts'
+import { doneByQueueLines, failureLines, mostOf } from '../src/metrics/lines.ts'
+import { paceFor, widthFor } from '../src/metrics/resolution.ts'
 import { jobs, ratesLike } from '../src/metrics/units.ts'
 import {
   changeOf,
@@ -16,7 +16,16 @@ import {
 } from '../src/pages/overview/metrics/compare.ts'
 import { workersOf } from '../src/metrics/workers.ts'
 import { wayOut } from '../src/pages/overview/problems/way-out.ts'
-import type { Diagnostic, Queue, Series, Workers } from '../src/api/types.ts'
+import {
+  type ChartPoint,
+  chartsOf,
+  type KnownCharts,
+  nextFrom,
+  type QueuePoints,
+  withNewer,
+} from '../src/api/charts.ts'
+import { isDue, atMostEvery } from '../src/api/pace.ts'
+import type { Diagnostic, Queue, Workers } from '../src/api/types.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -24,50 +33,28 @@ const DAY = 24 * HOUR
 /** A full hour, long ago. */
 const T = 500_000 * HOUR
 
-type QueueSeries = Series['queues'][number]
-type Point = QueueSeries['points'][number]
+type Point = ChartPoint
 type Numbers = Partial<Point['counters']>
 
-const NO_JOBS: Point['counters'] = {
-  enqueued: 0,
-  replaced: 0,
-  duplicate: 0,
-  started: 0,
-  done: 0,
-  retried: 0,
-  dead: 0,
-  cancelled: 0,
-  snoozed: 0,
-  throttled: 0,
-  timedOut: 0,
-  interrupted: 0,
-  reaped: 0,
-}
+const NO_JOBS: Point['counters'] = { enqueued: 0, done: 0, retried: 0, dead: 0, cancelled: 0 }
 
-const NONE = { count: 0, p50: null, p95: null, p99: null }
+const NONE = { p50: null, p95: null, p99: null }
 
 function pointAt(at: number, counted: Numbers = {}, counts: Partial<Point['counts']> = {}): Point {
   const counters = { ...NO_JOBS, ...counted }
   return {
     at,
     counters,
-    perSecond: counters,
     waiting: NONE,
     running: NONE,
-    total: NONE,
     counts: { scheduled: null, ready: null, running: null, dead: null, oldestReadyMs: null, ...counts },
   }
 }
 
-function queueOf(queue: string, points: readonly Point[]): QueueSeries {
-  const done = points.reduce((sum, { counters }) => sum + counters.done, 0)
-  return { queue, all: pointAt(0, { done }), points }
-}
+const queueOf = (queue: string, points: readonly Point[]): QueuePoints => ({ queue, points })
 
-const gauge = (value: number): { mean: number; most: number } => ({ mean: value, most: value })
-
-const asked = (lengthMs: number, queues: number, agoMs = 0): string =>
-  resolutionFor({ from: T - agoMs - lengthMs, to: T - agoMs, now: T, queues })
+const asked = (lengthMs: number, queues: number, agoMs = 0): number =>
+  widthFor({ from: T - agoMs - lengthMs, to: T - agoMs, now: T, queues })
 
 const queueSet = (name: string, more: Partial<Queue> = {}): Queue =>
   ({ name, workers: null, paused: false, ...more }) as Queue
@@ -95,14 +82,14 @@ const ways = (one: Diagnostic, queue?: Queue): [string, string | null] => {
 }
 
 describe('bins', () => {
-  test('start at full steps, are at most 120, and end with complete data', () => {
+  test('start at full steps, are at most 360, and end with complete data', () => {
     const day = binsOf({ from: T, to: T + DAY, resolutionMs: MINUTE, now: T + 2 * DAY })
-    expect(day).toMatchObject({ widthMs: 12 * MINUTE, until: T + DAY })
-    expect(day.times).toHaveLength(120)
+    expect(day).toMatchObject({ widthMs: 5 * MINUTE, until: T + DAY })
+    expect(day.times).toHaveLength(288)
     const month = binsOf({ from: T, to: T + 30 * DAY, resolutionMs: HOUR, now: T + 30 * DAY })
-    expect(month.widthMs).toBe(6 * HOUR)
+    expect(month.widthMs).toBe(2 * HOUR)
     expect(month.times.length).toBeLessThanOrEqual(MOST_BINS)
-    expect(month.times.every((at) => at % (6 * HOUR) === 0)).toBe(true)
+    expect(month.times.every((at) => at % (2 * HOUR) === 0)).toBe(true)
   })
 
   test('omit one that has just started, and keep a long one with enough data', () => {
@@ -176,15 +163,111 @@ test('the busiest eight queues have a line of their own, the others share one', 
   expect(mostOf(lines, false)).toBe(10)
 })
 
-test('a range is fetched in buckets that exist and are not too many', () => {
-  expect(asked(HOUR, 3)).toBe('10s')
-  expect(asked(HOUR, 40)).toBe('1m')
-  expect(asked(5 * MINUTE, 3, 8 * HOUR)).toBe('1m')
-  expect(asked(5 * MINUTE, 3, 8 * DAY)).toBe('1h')
-  expect(asked(DAY, 3)).toBe('1m')
-  expect(asked(DAY, 40)).toBe('1h')
-  expect(asked(30 * DAY, 1)).toBe('1h')
-  expect([5 * MINUTE, HOUR, DAY].map((to) => paceFor({ from: 0, to }))).toEqual([0, 5_000, 30_000])
+test('the failure rate is a share of the attempts, and unknown where there were none', () => {
+  const bins = binsOf({ from: T, to: T + 3 * MINUTE, resolutionMs: MINUTE, now: T + DAY })
+  const queues = [
+    queueOf('a', [pointAt(T, { done: 99, retried: 1 }), pointAt(T + MINUTE, { dead: 3 })]),
+    queueOf('b', [pointAt(T, { done: 100 })]),
+  ]
+  expect(failureLines(bins, queues)[0]?.values).toEqual([0.005, 1, null])
+})
+
+test('a range has bins that show ten minutes, and that the store still has and can read', () => {
+  expect(asked(15 * MINUTE, 3)).toBe(10_000)
+  expect(asked(HOUR, 11)).toBe(30_000)
+  expect(asked(6 * HOUR, 11)).toBe(2 * MINUTE)
+  expect(asked(DAY, 11)).toBe(5 * MINUTE)
+  expect(asked(7 * DAY, 1)).toBe(30 * MINUTE)
+  expect(asked(30 * DAY, 11)).toBe(3 * HOUR)
+  // Too many buckets of a minute, of all queues together.
+  expect(asked(DAY, 40)).toBe(HOUR)
+  expect(asked(7 * DAY, 11)).toBe(HOUR)
+  // The store keeps buckets of 10 s for 6 hours, and of a minute for 7 days.
+  expect(asked(5 * MINUTE, 3, 8 * HOUR)).toBe(MINUTE)
+  expect(asked(5 * MINUTE, 3, 8 * DAY)).toBe(HOUR)
+  expect([10_000, 30_000, 5 * MINUTE].map(paceFor)).toEqual([5_000, 15_000, MINUTE])
+})
+
+test('a query is refreshed by the page only when its data may have changed', () => {
+  const meta = atMostEvery(5_000)
+  expect(isDue({ meta: undefined, state: { dataUpdatedAt: T } }, T)).toBe(true)
+  expect(isDue({ meta, state: { dataUpdatedAt: T } }, T + 4_999)).toBe(false)
+  expect(isDue({ meta, state: { dataUpdatedAt: T } }, T + 5_000)).toBe(true)
+})
+
+describe('charts', () => {
+  const columns = { p50: [1, null], p95: [2, null], p99: [3, null] }
+  const answer = {
+    from: T,
+    to: null,
+    resolutionMs: MINUTE,
+    queues: [
+      {
+        queue: 'a',
+        bins: [0, 3],
+        counters: { enqueued: [1, 0], done: [2, 5], retried: [0, 0], dead: [0, 0], cancelled: [0, 0] },
+        counts: {
+          scheduled: [null, null],
+          ready: [4, null],
+          running: [0, null],
+          dead: [0, null],
+          oldestReadyMs: [9, null],
+        },
+        waiting: columns,
+        running: columns,
+      },
+    ],
+  }
+
+  test('arrive in columns and become points', () => {
+    const [a] = chartsOf(answer).queues
+    expect(a?.points.map(({ at }) => at)).toEqual([T, T + 3 * MINUTE])
+    expect(a?.points[0]).toMatchObject({ counters: { done: 2 }, counts: { ready: 4 }, waiting: { p95: 2 } })
+    expect(a?.points[1]).toMatchObject({
+      counters: { done: 5 },
+      counts: { ready: null },
+      waiting: { p95: null },
+    })
+  })
+
+  test('are read whole at first, then from the newest bins that may have changed', () => {
+    const known: KnownCharts = { ...chartsOf(answer), readAt: T + 5 * MINUTE, wholeAt: T + 5 * MINUTE }
+    expect(nextFrom(undefined, T, T + 5 * MINUTE)).toBe(T)
+    expect(nextFrom(known, T + MINUTE, T + 6 * MINUTE)).toBe(T + 5 * MINUTE - 30_000)
+    // The range has moved past what is known.
+    expect(nextFrom(known, T + HOUR, T + 6 * MINUTE)).toBe(T + HOUR)
+    // A range that begins earlier, and one that was read whole long ago.
+    expect(nextFrom(known, T - MINUTE, T + 6 * MINUTE)).toBe(T - MINUTE)
+    expect(nextFrom(known, T, T + 15 * MINUTE)).toBe(T)
+  })
+
+  test('equal a whole read after any number of newer bins', () => {
+    const counts = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(20), fc.nat(9)), {
+      maxLength: 40,
+    })
+    fc.assert(
+      fc.property(counts, fc.nat(20), fc.nat(20), (counted, since, from) => {
+        const whole = (first: number) => {
+          const byQueue = Map.groupBy(
+            counted.filter(([, bin]) => bin >= first),
+            ([queue]) => queue,
+          )
+          const queues = [...byQueue]
+            .toSorted(([a], [b]) => (a < b ? -1 : 1))
+            .map(([queue, own]) => {
+              const bins = [...new Map(own.map(([, bin, n]) => [bin, n]))].toSorted(([a], [b]) => a - b)
+              return queueOf(
+                queue,
+                bins.map(([bin, done]) => pointAt(T + bin * MINUTE, { done })),
+              )
+            })
+          return { from: T + first * MINUTE, to: null, resolutionMs: MINUTE, queues }
+        }
+        const start = Math.max(since, from)
+        expect(withNewer(whole(0), whole(start), T + from * MINUTE + 1)).toEqual(whole(from))
+      }),
+    )
+  })
 })
 
 test('a chart shows its rates in one unit', () => {
@@ -199,11 +282,11 @@ describe('figures', () => {
   const before = hourBefore(now)
   const queues = [
     queueOf('a', [
-      pointAt(before.from - MINUTE, { done: 999 }, { dead: gauge(3), oldestReadyMs: { mean: 1, most: 9 } }),
+      pointAt(before.from - MINUTE, { done: 999 }, { dead: 3, oldestReadyMs: 9 }),
       pointAt(before.from, { done: 300 }),
-      pointAt(now.from, { done: 270, retried: 20, dead: 10 }, { dead: gauge(50) }),
+      pointAt(now.from, { done: 270, retried: 20, dead: 10 }, { dead: 50 }),
     ]),
-    queueOf('b', [pointAt(before.from, {}, { dead: gauge(2) }), pointAt(now.from + MINUTE, { done: 270 })]),
+    queueOf('b', [pointAt(before.from, {}, { dead: 2 }), pointAt(now.from + MINUTE, { done: 270 })]),
   ]
 
   test('compare the last minutes with those of an hour ago', () => {

@@ -5,6 +5,7 @@ import type { Mill } from 'jobmill'
 import { mayDo, type Role, type Who } from 'jobmill/internal'
 import { takesBody } from './access/body.ts'
 import { allow } from './access/access-control.ts'
+import { asItIs, compressed } from './compress.ts'
 import type { LargeReads } from './access/large-reads.ts'
 import type { Env, Note } from './env.ts'
 import type { Feed } from './feed.ts'
@@ -15,12 +16,17 @@ import { refuseRequest } from './refused.ts'
 export type Api = OpenAPIHono<Env>
 
 /** The expensive reads of the mill are cached, because they scan many jobs or query the database. */
-export interface RouteTools extends Pick<Mill, 'unservedKinds' | 'errors' | 'system' | 'health'> {
+export interface RouteTools extends Pick<
+  Mill,
+  'unservedKinds' | 'errors' | 'system' | 'health' | 'capacity'
+> {
   readonly mill: Mill
   readonly settings: Settings
   /** Hides secrets from viewers: in payloads, results, logs and overrides. */
   readonly redactFor: <T>(who: Who | null, value: T) => T
   readonly feed: Feed
+  /** The names of all queues, cached. */
+  readonly queueNames: () => Promise<string[]>
   /** Reads of payloads, results and logs. A page is larger than one job, so fewer are built at once. */
   readonly pageReads: LargeReads
   readonly jobReads: LargeReads
@@ -48,6 +54,12 @@ async function sentAs(target: string, c: Context<Env>): Promise<unknown> {
   )
 }
 
+interface RouteOptions {
+  readonly instead?: Instead
+  /** Only for responses without secrets: see compress.ts. */
+  readonly isCompressed?: boolean
+}
+
 /**
  * Declares a route, such as `get /queues`, that requires a role. The audit log records `name`. Adds the
  * responses that all routes share.
@@ -62,7 +74,7 @@ export function route<
   name: Name,
   address: `${Method} ${Path}`,
   config: R,
-  { instead }: { readonly instead?: Instead } = {},
+  { instead, isCompressed = false }: RouteOptions = {},
 ) {
   const [method, path] = address.split(' ') as [Method, Path]
   return createRoute({
@@ -72,7 +84,13 @@ export function route<
     operationId: name,
     'x-role': role,
     security: [{ bearer: [] }],
-    middleware: [allow(role), takesBody, describes(name, config), asDeclared(config, instead)] as const,
+    middleware: [
+      allow(role),
+      takesBody,
+      describes(name, config),
+      asDeclared(config, instead),
+      isCompressed ? compressed : asItIs,
+    ] as const,
     responses: {
       ...config.responses,
       default: {

@@ -29,6 +29,8 @@ export interface Env {
     takes: RouteConfig['request']
     /** The name of the route. */
     what: string
+    /** The response must not be compressed: see compress.ts. */
+    hasSecrets: boolean | undefined
     /** Set by every route that changes something. */
     note: Note | undefined
   }

@@ -529,6 +529,14 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     expect((await call('series.read', {}, undefined, '?limit=smtp')).body).toMatchObject({ queues: [] })
     const kinds = await call('series.read', {}, undefined, '?kind=echo')
     expect(kinds.body).toMatchObject({ queues: [], kinds: [{ kind: 'echo', all: { ended: { done: 1 } } }] })
+    const charts = await call('charts.read', {}, undefined, '?queue=default&resolution=30s')
+    expect(charts.body).toMatchObject({
+      resolutionMs: 30_000,
+      queues: [{ queue: 'default', counters: { done: [1] } }],
+    })
+    expect((await call('queues.capacity')).body).toMatchObject({
+      queues: [{ queue: 'default', workers: 10, forecast: { trend: 'empty' } }, { queue: 'jobmill' }],
+    })
     expect((await call('system.read')).body).toMatchObject({ migrations: { pending: [], refused: null } })
     expect((await call('resources.read')).body).toMatchObject({
       database: { sizeBytes: expect.any(Number) as number },

@@ -1,10 +1,11 @@
 /**
  * Keeps the data on screen fresh. When the server reports a change, every active query is refetched, at most
- * as often as the user chose. If the event stream is unavailable, the dashboard polls instead.
+ * as often as the user chose and its data changes. If the event stream is unavailable, the dashboard polls.
  */
-import { useQueryClient } from '@tanstack/react-query'
+import { type Query, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 import { addressOf, authHeaders } from './client.ts'
+import { isDue } from './pace.ts'
 import { preference } from './preference.ts'
 
 export const PACES = [0, 1, 2, 5, 10] as const
@@ -37,7 +38,9 @@ export function useLive(): void {
       ticks += 1
       if (document.hidden || (isConnected && isFresh && ticks % IDLE_TICKS !== 0)) return
       isFresh = true
-      void client.invalidateQueries({ refetchType: 'active' }, { cancelRefetch: false })
+      const now = Date.now()
+      const filters = { refetchType: 'active', predicate: (query: Query) => isDue(query, now) } as const
+      void client.invalidateQueries(filters, { cancelRefetch: false })
     }, seconds * 1_000)
     return () => {
       ending.abort()

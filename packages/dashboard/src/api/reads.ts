@@ -1,6 +1,7 @@
 /** One hook per API read. Components that read the same data share one response. */
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { ask, encodeName, type Problem, type Query } from './client.ts'
+import { atMostEvery } from './pace.ts'
 import type { Range } from './range.ts'
 import type {
   Answer,
@@ -26,7 +27,7 @@ interface How {
   readonly keep?: boolean
   /** Skips the comparison with the previous data, which costs more than it saves for a large response. */
   readonly isLarge?: boolean
-  /** For expensive responses that change slowly: the shortest time between two fetches. */
+  /** For expensive responses that change slowly: the shortest time between two automatic fetches. */
   readonly atMostEveryMs?: number
 }
 
@@ -35,21 +36,28 @@ function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
     queryKey: [path, query],
     queryFn: ({ signal }) => ask<T>(path, { query, signal }),
     enabled: how.enabled ?? true,
+    ...(how.atMostEveryMs !== undefined && { meta: atMostEvery(how.atMostEveryMs) }),
     ...(how.keep === true && { placeholderData: keepPreviousData }),
     ...(how.isLarge === true && { structuralSharing: false }),
   })
 }
 
+/** The server caches expensive responses for this long. */
+const CACHED_MS = 5_000
+
 export const useOverview = (): Read<Overview> => useRead('overview')
-export const useDiagnostics = (): Read<Answer<'diagnostics.list'>> => useRead('diagnostics')
+export const useDiagnostics = (): Read<Answer<'diagnostics.list'>> =>
+  useRead('diagnostics', {}, { atMostEveryMs: CACHED_MS })
 export const useQueues = (): Read<Answer<'queues.list'>> => useRead('queues')
+export const useCapacity = (): Read<Answer<'queues.capacity'>> =>
+  useRead('capacity', {}, { atMostEveryMs: CACHED_MS })
 export const useWorkers = (): Read<Workers> => useRead('workers')
 export const useAlerts = (): Read<Answer<'alerts.list'>> => useRead('alerts')
 export const useLimits = (): Read<Answer<'limits.list'>> => useRead('limits')
 export const useAllOverrides = (): Read<Answer<'overrides.list'>> => useRead('overrides')
 export const useSchedules = (): Read<Answer<'schedules.list'>> => useRead('schedules')
 export const useKinds = (): Read<Answer<'kinds.list'>> => useRead('kinds')
-export const useSystem = (): Read<System> => useRead('system')
+export const useSystem = (): Read<System> => useRead('system', {}, { atMostEveryMs: CACHED_MS })
 
 /** Deploys are rare, so the versions are fetched at most twice a minute. */
 export const useVersions = (): Read<Answer<'versions.list'>> =>
@@ -79,8 +87,8 @@ export function useSeries(range: Range, query: Query = {}, how: How = {}): Read<
       const { from, to } = range.ends()
       return ask('series', { query: { ...query, from, ...(range.preset === null && { to }) }, signal })
     },
-    enabled: ({ state }) =>
-      (how.enabled ?? true) && Date.now() - state.dataUpdatedAt >= (how.atMostEveryMs ?? 0),
+    enabled: how.enabled ?? true,
+    ...(how.atMostEveryMs !== undefined && { meta: atMostEvery(how.atMostEveryMs) }),
     placeholderData: keepPreviousData,
   })
 }

@@ -40,6 +40,8 @@ export type Queue = QueueAndCounts['settings']
 export type Health = QueueAndCounts['health']
 export type Counts = QueueAndCounts['counts']
 export type UnservedKind = Overview['unservedKinds'][number]
+export type Capacity = Answer<'queues.capacity'>['queues'][number]
+export type Forecast = Capacity['forecast']
 export type Limit = Overview['limits'][number]
 export type Alert = Answer<'alerts.list'>['alerts'][number]
 /** The name of a check of the diagnostics. */
@@ -56,11 +58,9 @@ export type Kind = Answer<'kinds.list'>['kinds'][number]
 export type App = Answer<'apps.list'>['apps'][number]
 
 export type Series = Answer<'series.read'>
-export type QueueMetrics = Series['queues'][number]['all']
 export type InstanceMetrics = Series['instances'][number]['all']
 export type KindMetrics = Series['kinds'][number]['all']
 export type LimitMetrics = Series['limits'][number]['all']
-export type Counter = keyof QueueMetrics['counters']
 /** The mean and the maximum of a gauge, which is sampled every 10 s. */
 export type Gauge = NonNullable<InstanceMetrics['cpu']>
 export type TimelineEntry = Answer<'timeline.read'>['events'][number]

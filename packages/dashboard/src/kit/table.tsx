@@ -1,8 +1,10 @@
-/** Tables: rows of equal height, numbers right-aligned, and an accessible name. */
+/** Tables: rows of equal height, numbers right-aligned, headings that sort, and an accessible name. */
+import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
+import type { Sorting } from './sort.ts'
 
-interface Column {
+export interface Column {
   readonly name: ReactNode
   /** Right-aligned, for numbers. */
   readonly right?: boolean
@@ -14,10 +16,11 @@ interface Props {
   /** What the table lists, for screen readers. */
   readonly label: string
   readonly columns: readonly Column[]
+  readonly sorting?: Sorting
   readonly children: ReactNode
 }
 
-export function Table({ label, columns, children }: Props) {
+export function Table({ label, columns, sorting, children }: Props) {
   return (
     <table aria-label={label} className="w-full border-collapse text-left">
       <thead>
@@ -26,15 +29,49 @@ export function Table({ label, columns, children }: Props) {
             <th
               key={key}
               scope="col"
+              aria-sort={sorting === undefined ? undefined : ariaSort(sorting, key)}
               className={classes('px-3 py-2 font-medium whitespace-nowrap', right && 'text-right', className)}
             >
-              {name}
+              {sorting?.columns.has(key) === true ? (
+                <SortButton name={name} column={key} sorting={sorting} />
+              ) : (
+                name
+              )}
             </th>
           ))}
         </tr>
       </thead>
       <tbody className="divide-y divide-line">{children}</tbody>
     </table>
+  )
+}
+
+function ariaSort({ column, isDescending }: Sorting, key: string): 'ascending' | 'descending' | undefined {
+  if (column !== key) return undefined
+  return isDescending ? 'descending' : 'ascending'
+}
+
+interface SortButtonProps {
+  readonly name: ReactNode
+  readonly column: string
+  readonly sorting: Sorting
+}
+
+function SortButton({ name, column, sorting }: SortButtonProps) {
+  const isSorted = sorting.column === column
+  const Icon = isSorted ? (sorting.isDescending ? ArrowDown : ArrowUp) : ChevronsUpDown
+  return (
+    <button
+      type="button"
+      onClick={() => sorting.turn(column)}
+      className={classes(
+        '-mx-1 inline-flex min-h-6 items-center gap-0.5 rounded px-1 hover:text-text',
+        isSorted && 'text-text',
+      )}
+    >
+      {name}
+      <Icon aria-hidden className={classes('size-3 shrink-0', !isSorted && 'opacity-50')} />
+    </button>
   )
 }
 

@@ -14,7 +14,7 @@ interface At {
   readonly at: number
 }
 
-export const MOST_BINS = 120
+export const MOST_BINS = 360
 
 /** Metrics are written within this time; newer data is incomplete. */
 const WRITTEN_WITHIN_MS = 2_500

@@ -1,22 +1,21 @@
 /** Builds the lines of the charts from a series. */
-import type { Counter, QueueMetrics, Series } from '../api/types.ts'
-import type { Line } from '../kit/charts/chart.tsx'
+import { type ChartCounter, type QueuePoints, sumOf } from '../api/charts.ts'
+import type { Line } from '../kit/charts/line.ts'
 import { type Bins, highestIn, mergeLists, ratesIn } from './bins.ts'
 import { levelsIn, totalOf } from './levels.ts'
 
-type QueueSeries = Series['queues'][number]
-export type Queues = readonly QueueSeries[]
+export type Queues = readonly QueuePoints[]
 
 const ENDED = [
   ['done', 'done'],
   ['retried', 'ready'],
   ['dead', 'dead'],
   ['cancelled', 'cancelled'],
-] as const satisfies readonly (readonly [Counter, string])[]
+] as const satisfies readonly (readonly [ChartCounter, string])[]
 
 const plus = (a: number, b: number): number => a + b
 
-function rateOf(bins: Bins, queues: Queues, counter: Counter): (number | null)[] {
+function rateOf(bins: Bins, queues: Queues, counter: ChartCounter): (number | null)[] {
   const points = queues.flatMap((queue) => queue.points)
   return ratesIn(bins, points, ({ counters }) => counters[counter])
 }
@@ -29,11 +28,27 @@ export function endedLines(bins: Bins, queues: Queues): Line[] {
   }))
 }
 
+/**
+ * The share of the attempts in each bin that failed. Small shares are invisible in a chart of all outcomes.
+ */
+export function failureLines(bins: Bins, queues: Queues): Line[] {
+  const [done, retried, dead] = (['done', 'retried', 'dead'] as const).map((counter) =>
+    rateOf(bins, queues, counter),
+  )
+  const values = bins.times.map((_, at) => {
+    const failed = (retried?.[at] ?? 0) + (dead?.[at] ?? 0)
+    const all = failed + (done?.[at] ?? 0)
+    return all === 0 ? null : failed / all
+  })
+  return [{ name: 'failed', colour: 'dead', values }]
+}
+
 const MOST_QUEUES = 8
 
 /** One line per busy queue, and one for all the others. */
 export function doneByQueueLines(bins: Bins, queues: Queues): Line[] {
-  const busiest = queues.toSorted((a, b) => b.all.counters.done - a.all.counters.done)
+  const done = new Map(queues.map(({ queue, points }) => [queue, sumOf(points, 'done')]))
+  const busiest = queues.toSorted((a, b) => (done.get(b.queue) ?? 0) - (done.get(a.queue) ?? 0))
   const own = busiest.slice(0, MOST_QUEUES).toSorted((a, b) => (a.queue < b.queue ? -1 : 1))
   const others = busiest.slice(MOST_QUEUES)
   return [
@@ -60,9 +75,7 @@ export function backlogLines(bins: Bins, queues: Queues, resolutionMs: number): 
           bins,
           resolutionMs,
           points,
-          // Older servers do not report this gauge.
-          level: ({ counts }) =>
-            (counts as Partial<QueueMetrics['counts']> | undefined)?.[state]?.mean ?? null,
+          level: ({ counts }) => counts[state],
         }),
       ),
       bins.times.length,
@@ -77,6 +90,8 @@ export function percentileLines(bins: Bins, queues: Queues, of: 'waiting' | 'run
   return SHARES.map((share, at) => ({
     name: share,
     colour: `series-${at + 1}`,
+    // Otherwise p99 hides p95 where the two are equal.
+    isDashed: share === 'p99',
     values: mergeLists(
       queues.map(({ points }) => highestIn(bins, points, (point) => point[of][share])),
       Math.max,

@@ -1,23 +1,35 @@
 /**
- * Chooses the bucket size for a range: as fine as the store keeps, and coarser when many queues would make
- * the response large.
+ * Chooses the bins of a range: narrow enough to see an outage of ten minutes, and not so many that the store
+ * must read and merge too many of its buckets.
  */
-const RESOLUTIONS = { '10s': 10_000, '1m': 60_000, '1h': 3_600_000 } as const
-export type Resolution = keyof typeof RESOLUTIONS
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 
-const HOUR = 3_600_000
+/** The bins for a range of up to this length. */
+const WIDTHS = [
+  { longestMs: 20 * MINUTE, widthMs: 10 * SECOND },
+  { longestMs: HOUR, widthMs: 30 * SECOND },
+  { longestMs: 3 * HOUR, widthMs: MINUTE },
+  { longestMs: 8 * HOUR, widthMs: 2 * MINUTE },
+  { longestMs: DAY, widthMs: 5 * MINUTE },
+  { longestMs: 2 * DAY, widthMs: 10 * MINUTE },
+  { longestMs: 7 * DAY, widthMs: 30 * MINUTE },
+  { longestMs: 10 * DAY, widthMs: HOUR },
+  { longestMs: 45 * DAY, widthMs: 3 * HOUR },
+] as const
+const WIDEST = 12 * HOUR
 
-/**
- * The longest range, and the oldest start, for which each bucket size is useful. The server has the same
- * table.
- */
-const FINER = [
-  { resolution: '10s', longestMs: HOUR, keptMs: 6 * HOUR },
-  { resolution: '1m', longestMs: 48 * HOUR, keptMs: 7 * 24 * HOUR },
+/** The buckets of the store, and how long it keeps them by default. */
+const STORED = [
+  { bucketMs: HOUR, keptMs: Number.POSITIVE_INFINITY },
+  { bucketMs: MINUTE, keptMs: 7 * DAY + HOUR },
+  { bucketMs: 10 * SECOND, keptMs: 6 * HOUR },
 ] as const
 
-/** Points of all queues together; each takes about a kilobyte. */
-const MOST_POINTS = 8_000
+/** Of all queues together. The server reads and merges them in a few dozen milliseconds. */
+const MOST_BUCKETS = 20_000
 
 interface Asked {
   readonly from: number
@@ -26,19 +38,23 @@ interface Asked {
   readonly queues: number
 }
 
-export function resolutionFor({ from, to, now, queues }: Asked): Resolution {
-  const fine = FINER.find(
-    ({ resolution, longestMs, keptMs }) =>
-      to - from <= longestMs &&
-      now - from <= keptMs &&
-      ((to - from) / RESOLUTIONS[resolution]) * queues <= MOST_POINTS,
-  )
-  return fine?.resolution ?? '1h'
+/** The width of the bins in milliseconds. */
+export function widthFor({ from, to, now, queues }: Asked): number {
+  const lengthMs = to - from
+  const fits = (widthMs: number): boolean => {
+    const stored = STORED.find(({ bucketMs }) => widthMs % bucketMs === 0)
+    return (
+      stored !== undefined &&
+      now - from <= stored.keptMs &&
+      (stored.bucketMs === HOUR || (lengthMs / stored.bucketMs) * queues <= MOST_BUCKETS)
+    )
+  }
+  const found = WIDTHS.find(({ longestMs, widthMs }) => lengthMs <= longestMs && fits(widthMs))
+  // Ranges that fit no narrow bins, because they are old or have many queues, are shown in hours.
+  return found?.widthMs ?? WIDEST
 }
 
-/** Slow-moving data need not be fetched at every refresh. */
-export function paceFor({ from, to }: Pick<Asked, 'from' | 'to'>): number {
-  const lengthMs = to - from
-  if (lengthMs <= HOUR / 4) return 0
-  return lengthMs <= HOUR ? 5_000 : 30_000
+/** A bin need not be read more often than it changes visibly. */
+export function paceFor(widthMs: number): number {
+  return Math.max(5 * SECOND, Math.min(MINUTE, widthMs / 2))
 }

@@ -82,6 +82,10 @@ interface MissionOptions {
   readonly instance?: NonNullable<MillOptions['instance']>
   /** Runs before the mill opens its store. */
   readonly prepare?: (store: FullStore<never>) => Promise<void>
+  readonly queues?: MillOptions['queues']
+  readonly moreJobs?: MillOptions['jobs']
+  /** Writes what the store holds before the mill starts. */
+  readonly before?: (store: FullStore<never>) => Promise<void>
   /** Applications behind the same access control, created for each store. */
   readonly apps?: (on: StoreName) => Promise<{ readonly apps: HttpApps; readonly close: () => Promise<void> }>
 }
@@ -106,7 +110,7 @@ export function mission(
   tests: (at: Mission, test: Turns) => void,
   options: MissionOptions = {},
 ): void {
-  const { basePath = '', apps: makeApps, prepare, ...limits } = options
+  const { basePath = '', apps: makeApps, prepare, moreJobs = [], before, ...limits } = options
   describe.skipIf(!hasChromium).each(storesFor(name))(`${name} on %s`, (on, store) => {
     let mill: Mill<never>
     let own: FullStore<never>
@@ -115,9 +119,13 @@ export function mission(
     beforeAll(async () => {
       own = store()
       await prepare?.(own)
+      if (before !== undefined) {
+        await own.open()
+        await before(own)
+      }
       mill = jobmill({
         store: own,
-        jobs: [...jobs, bulkJob(() => mill)],
+        jobs: [...jobs, ...moreJobs, bulkJob(() => mill)],
         queues: { default: {}, mail: { workers: 2 }, slow: { workers: 1 } },
         limits: { smtp: { rate: 5, per: '1h' } },
         schedules: [{ name: 'nightly', job: 'echo', when: '0 3 * * *', payload: { who: 'ada' } }],

@@ -31,6 +31,7 @@ import { errors } from './operate/errors.ts'
 import { limitsApi } from './operate/limits.ts'
 import { listing } from './operate/list-jobs.ts'
 import { keepLogger, warningLog } from './mill-logger.ts'
+import { capacity } from './report/capacity.ts'
 import { observation } from './report/observation.ts'
 import { one, operate } from './operate/operate.ts'
 import { type MillOptions, resolveOptions } from './options/options.ts'
@@ -220,6 +221,7 @@ export function jobmill<
     ...system(tools, () => mill.duties()),
     ...resources(tools, readDatabase),
     ...observation(tools),
+    ...capacity(platform, () => mill),
     ...limitsApi(tools, limits),
     ...overridesApi(tools),
     ...own.metrics,

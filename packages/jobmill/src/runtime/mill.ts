@@ -17,6 +17,7 @@ import type { StopOptions } from './lifecycle.ts'
 import type { Errors } from './operate/errors.ts'
 import type { Limiting } from './operate/limits.ts'
 import type { Listing } from './operate/list-jobs.ts'
+import type { Capacity } from './report/capacity.ts'
 import type { Observation } from './report/observation.ts'
 import type { Operate } from './operate/operate.ts'
 import type { OverridesApi } from './operate/overrides.ts'
@@ -40,6 +41,7 @@ export interface Mill<Tx = unknown>
     DutyControl,
     InstanceControl,
     Observation,
+    Capacity,
     Errors,
     Limiting,
     Diagnostics,

@@ -170,6 +170,7 @@ const WITHOUT_ARGUMENTS = [
   'instances',
   'versions',
   'unservedKinds',
+  'capacity',
   'diagnostics',
   'health',
   'resources',

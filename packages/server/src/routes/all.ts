@@ -1,6 +1,7 @@
 /** All routes below /api, in the order of the OpenAPI document. */
 import * as alerts from './alerts.ts'
 import * as apps from './apps.ts'
+import * as charts from './charts.ts'
 import * as errors from './errors.ts'
 import * as events from './events.ts'
 import * as history from './history.ts'
@@ -27,6 +28,7 @@ export const FILES = [
   system,
   versions,
   history,
+  charts,
   events,
   apps,
 ] as const

@@ -10,6 +10,7 @@ import {
 } from 'jobmill/internal'
 import { ok, route, type Routes, seesAll } from '../app.ts'
 import { problem } from '../problem.ts'
+import { instant } from '../shapes/instant.ts'
 import { seriesShape } from '../shapes/series.ts'
 
 const several = z.union([z.string(), z.array(z.string())]).optional()
@@ -19,11 +20,6 @@ function listed(given: string | string[] | undefined): string[] | undefined {
   return given === undefined ? undefined : [given].flat()
 }
 
-const instant = z
-  .string()
-  .optional()
-  .transform((text) => (text !== undefined && /^\d+$/.test(text) ? Number(text) : text))
-  .openapi({ type: 'string', description: 'milliseconds since 1970, or ISO 8601 with a time zone' })
 const page = {
   queue: z.string().optional(),
   job: z.string().optional(),
@@ -33,21 +29,27 @@ const page = {
   cursor: z.string().optional(),
 }
 
-export const series = route('viewer', 'series.read', 'get /series', {
-  summary: 'Read metrics of queues, limits, instances and kinds over time',
-  request: {
-    query: z.strictObject({
-      queue: several,
-      instance: several,
-      limit: several,
-      kind: several,
-      from: instant,
-      to: instant,
-      resolution: z.string().optional().openapi({ example: '1m' }),
-    }),
+export const series = route(
+  'viewer',
+  'series.read',
+  'get /series',
+  {
+    summary: 'Read metrics of queues, limits, instances and kinds over time',
+    request: {
+      query: z.strictObject({
+        queue: several,
+        instance: several,
+        limit: several,
+        kind: several,
+        from: instant,
+        to: instant,
+        resolution: z.string().optional().openapi({ example: '1m' }),
+      }),
+    },
+    responses: ok(seriesShape, 'The metrics (default: the last hour)'),
   },
-  responses: ok(seriesShape, 'The metrics (default: the last hour)'),
-})
+  { isCompressed: true },
+)
 
 const timelineEntryShape = z
   .object({

@@ -19,10 +19,16 @@ const settings = {
 /** A limit with the queues that use it. */
 const listedShape = limitShape.extend({ queues: z.array(z.string()) }).openapi('ListedLimit')
 
-export const list = route('viewer', 'limits.list', 'get /limits', {
-  summary: 'List limits with their availability and the queues that use them',
-  responses: ok(z.object({ limits: z.array(listedShape) }), 'The limits'),
-})
+export const list = route(
+  'viewer',
+  'limits.list',
+  'get /limits',
+  {
+    summary: 'List limits with their availability and the queues that use them',
+    responses: ok(z.object({ limits: z.array(listedShape) }), 'The limits'),
+  },
+  { isCompressed: true },
+)
 
 export const create = route('admin', 'limits.create', 'post /limits', {
   summary: 'Create a rate or concurrency limit',

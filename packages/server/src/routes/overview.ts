@@ -6,41 +6,47 @@ import { instanceShape, limitShape, unservedKindShape } from '../shapes/queue.ts
 import { dutyOf, dutyShape } from '../shapes/system.ts'
 import { queuesOf, queuesShape } from './queues.ts'
 
-export const overview = route('viewer', 'overview.read', 'get /overview', {
-  summary: 'Get an overview: queues, instances, limits, duties, kinds without a worker, and drift',
-  responses: ok(
-    z
-      .object({
-        store: z.string(),
-        version: z.string(),
-        here: z.uuid(),
-        you: z.object({ name: z.string(), role: z.enum(ROLES) }),
-        queues: queuesShape,
-        unservedKinds: z.array(unservedKindShape),
-        instances: z.array(instanceShape),
-        limits: z.array(limitShape),
-        duties: z.array(dutyShape),
-        drift: z.array(
-          z.object({
-            what: z.enum(['queue', 'limit', 'schedule']),
-            name: z.string(),
-            field: z.string(),
-            code: z.unknown(),
-            stored: z.unknown(),
-            isInCode: z.boolean(),
-            override: z.object({ by: z.string().nullable(), at: z.number() }).nullable(),
-            higherVersion: z.number().nullable(),
-          }),
-        ),
-        degraded: z.array(z.string()).readonly(),
-        problems: z
-          .object({ error: z.int(), warning: z.int(), notice: z.int() })
-          .openapi({ description: 'number of diagnostics by level' }),
-      })
-      .openapi('Overview'),
-    'The overview',
-  ),
-})
+export const overview = route(
+  'viewer',
+  'overview.read',
+  'get /overview',
+  {
+    summary: 'Get an overview: queues, instances, limits, duties, kinds without a worker, and drift',
+    responses: ok(
+      z
+        .object({
+          store: z.string(),
+          version: z.string(),
+          here: z.uuid(),
+          you: z.object({ name: z.string(), role: z.enum(ROLES) }),
+          queues: queuesShape,
+          unservedKinds: z.array(unservedKindShape),
+          instances: z.array(instanceShape),
+          limits: z.array(limitShape),
+          duties: z.array(dutyShape),
+          drift: z.array(
+            z.object({
+              what: z.enum(['queue', 'limit', 'schedule']),
+              name: z.string(),
+              field: z.string(),
+              code: z.unknown(),
+              stored: z.unknown(),
+              isInCode: z.boolean(),
+              override: z.object({ by: z.string().nullable(), at: z.number() }).nullable(),
+              higherVersion: z.number().nullable(),
+            }),
+          ),
+          degraded: z.array(z.string()).readonly(),
+          problems: z
+            .object({ error: z.int(), warning: z.int(), notice: z.int() })
+            .openapi({ description: 'number of diagnostics by level' }),
+        })
+        .openapi('Overview'),
+      'The overview',
+    ),
+  },
+  { isCompressed: true },
+)
 
 export const routes: Routes = (api, { mill, ...tools }) => {
   api.openapi(overview, async (c) => {
@@ -56,6 +62,8 @@ export const routes: Routes = (api, { mill, ...tools }) => {
         tools.health(),
       ])
     const who = c.get('who')
+    // The values of schedules may be payloads.
+    c.set('hasSecrets', drift.length > 0)
     // Never the default: the route requires a role, so it refuses anonymous callers.
     const you: Who = who ?? { name: '', role: 'viewer' }
     return c.json(

@@ -4,7 +4,7 @@ import type { QueueChange, QueueRecord } from 'jobmill'
 import { queueWord, servedQueues } from 'jobmill/internal'
 import { body, byCaller, note, ok, route, type Routes } from '../app.ts'
 import { duration } from '../shapes/enqueue.ts'
-import { countsShape, queueShape, unservedKindShape } from '../shapes/queue.ts'
+import { capacityShape, countsShape, queueShape, unservedKindShape } from '../shapes/queue.ts'
 import { queueHealthShape } from '../shapes/system.ts'
 
 const byName = z.object({ name: z.string() })
@@ -36,10 +36,30 @@ export const queuesShape = z.array(
   z.object({ settings: queueShape, counts: countsShape, health: queueHealthShape }),
 )
 
-export const list = route('viewer', 'queues.list', 'get /queues', {
-  summary: 'List queues with their settings and counts, and kinds without a worker',
-  responses: ok(z.object({ queues: queuesShape, unservedKinds: z.array(unservedKindShape) }), 'The queues'),
-})
+export const list = route(
+  'viewer',
+  'queues.list',
+  'get /queues',
+  {
+    summary: 'List queues with their settings and counts, and kinds without a worker',
+    responses: ok(z.object({ queues: queuesShape, unservedKinds: z.array(unservedKindShape) }), 'The queues'),
+  },
+  { isCompressed: true },
+)
+
+export const capacity = route(
+  'viewer',
+  'queues.capacity',
+  'get /capacity',
+  {
+    summary: 'List the rates, latencies and workers of each queue, and whether its backlog drains or grows',
+    responses: ok(
+      z.object({ queues: z.array(capacityShape) }),
+      'The queues: rates of the last minute, percentiles of the last five minutes',
+    ),
+  },
+  { isCompressed: true },
+)
 
 export const change = route('admin', 'queues.change', 'patch /queues/{name}', {
   summary: 'Override settings of a queue; omitted settings are unchanged',
@@ -83,7 +103,8 @@ export async function queuesOf({ mill, health }: Reads): Promise<z.infer<typeof 
   })
 }
 
-export const routes: Routes = (api, { mill, health, unservedKinds: findUnservedKinds }) => {
+export const routes: Routes = (api, tools) => {
+  const { mill, health, unservedKinds: findUnservedKinds, capacity: readCapacity } = tools
   const before = async (name: string): Promise<QueueRecord | undefined> =>
     (await mill.queues()).find((queue) => queue.name === name)
 
@@ -91,6 +112,7 @@ export const routes: Routes = (api, { mill, health, unservedKinds: findUnservedK
     const [queues, unservedKinds] = await Promise.all([queuesOf({ mill, health }), findUnservedKinds()])
     return c.json({ queues, unservedKinds }, 200)
   })
+  api.openapi(capacity, async (c) => c.json({ queues: await readCapacity() }, 200))
   api.openapi(change, async (c) => {
     const { name } = c.req.valid('param')
     const was = await before(name)

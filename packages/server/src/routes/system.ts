@@ -14,18 +14,24 @@ import {
 
 const slotShape = z.object({ instance: z.uuid(), queue: z.string(), workers: z.int() }).openapi('Slot')
 
-export const workers = route('viewer', 'workers.list', 'get /workers', {
-  summary: 'List worker processes (instances), their share of workers, and the duties',
-  responses: ok(
-    z.object({
-      here: z.uuid().openapi({ description: 'id of the answering instance' }),
-      instances: z.array(instanceShape),
-      slots: z.array(slotShape),
-      duties: z.array(dutyShape),
-    }),
-    'The workers',
-  ),
-})
+export const workers = route(
+  'viewer',
+  'workers.list',
+  'get /workers',
+  {
+    summary: 'List worker processes (instances), their share of workers, and the duties',
+    responses: ok(
+      z.object({
+        here: z.uuid().openapi({ description: 'id of the answering instance' }),
+        instances: z.array(instanceShape),
+        slots: z.array(slotShape),
+        duties: z.array(dutyShape),
+      }),
+      'The workers',
+    ),
+  },
+  { isCompressed: true },
+)
 
 const onOne = {
   request: { params: z.object({ id: z.string() }) },
@@ -68,10 +74,16 @@ export const diagnostics = route('viewer', 'diagnostics.list', 'get /diagnostics
   responses: ok(z.object({ diagnostics: z.array(diagnosticShape) }), 'The diagnostics'),
 })
 
-export const kinds = route('viewer', 'kinds.list', 'get /kinds', {
-  summary: 'List kinds, their instances, and their payload schemas',
-  responses: ok(z.object({ kinds: z.array(listedKindShape) }), 'The kinds'),
-})
+export const kinds = route(
+  'viewer',
+  'kinds.list',
+  'get /kinds',
+  {
+    summary: 'List kinds, their instances, and their payload schemas',
+    responses: ok(z.object({ kinds: z.array(listedKindShape) }), 'The kinds'),
+  },
+  { isCompressed: true },
+)
 
 export const routes: Routes = (api, { mill, ...tools }) => {
   api.openapi(workers, async (c) => {

@@ -1,6 +1,8 @@
 /** The schemas of queues, limits and instances. */
 import { z } from '@hono/zod-openapi'
 import type { LimitRecord, QueueRecord } from 'jobmill'
+import type { Forecast, QueueCapacity } from 'jobmill/internal'
+import { percentilesShape } from './series.ts'
 import type { InstanceRecord, LimitSettings, QueueCounts, UnservedKind } from 'jobmill/store'
 
 const ms = z.number()
@@ -42,6 +44,29 @@ export const countsShape = z
 export const unservedKindShape = z
   .object({ queue: z.string(), kind: z.string(), jobs: count })
   .openapi('UnservedKind') satisfies z.ZodType<UnservedKind>
+
+const forecastShape = z
+  .union([
+    z.object({ trend: z.enum(['empty', 'steady']) }),
+    z.object({ trend: z.literal('drains'), inMs: ms }),
+    z.object({ trend: z.literal('grows'), perSecond: z.number() }),
+  ])
+  .openapi('Forecast') satisfies z.ZodType<Forecast>
+
+export const capacityShape = z
+  .object({
+    queue: z.string(),
+    inPerSecond: z.number(),
+    outPerSecond: z.number(),
+    ready: count,
+    oldestReadyMs: ms.nullable(),
+    waiting: percentilesShape,
+    running: percentilesShape,
+    busy: count,
+    workers: count,
+    forecast: forecastShape,
+  })
+  .openapi('QueueCapacity') satisfies z.ZodType<QueueCapacity>
 
 const limitSettingsShape = z.discriminatedUnion('type', [
   z.object({

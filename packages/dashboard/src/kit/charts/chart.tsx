@@ -1,20 +1,16 @@
 /**
  * Line and stacked area charts over time. All charts on a page share one crosshair, and dragging on a chart
- * zooms. The legend shows the values under the crosshair as text.
+ * zooms. The legend shows the values under the crosshair as text, and hides lines.
  */
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { useTheme } from '../../shell/theme.ts'
 import { moment } from '../text/format.ts'
 import { DeployMarks } from './deploy-marks.tsx'
-
-export interface Line {
-  readonly name: string
-  /** The name of a theme color: `done`, `dead`, `accent`. */
-  readonly colour: string
-  readonly values: readonly (number | null)[]
-}
+import { DURATION_STEPS, isSpiky, labelSize, logRange, logTicks } from './axis.ts'
+import { Legend } from './legend.tsx'
+import type { Line } from './line.ts'
 
 interface Props {
   /** The accessible name of the chart. */
@@ -24,14 +20,28 @@ interface Props {
   readonly lines: readonly Line[]
   readonly format: (value: number) => string
   readonly isStacked?: boolean
+  /** Values are milliseconds. */
+  readonly isDuration?: boolean
   readonly zoom?: ((from: number, to: number) => void) | undefined
   readonly height?: number
 }
 
-export function Chart({ label, times, lines, format, isStacked = false, zoom, height = 180 }: Props) {
+export function Chart({
+  label,
+  times,
+  lines: all,
+  format,
+  isStacked = false,
+  isDuration = false,
+  zoom,
+  height = 180,
+}: Props) {
   const place = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState<number | null>(null)
   const [over, setOver] = useState<HTMLElement | null>(null)
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
+  const [isLog, setLog] = useState(false)
+  const lines = useMemo(() => all.filter(({ name }) => !hidden.has(name)), [all, hidden])
   const theme = useTheme()
   const latest = useRef({ format, zoom })
   useEffect(() => {
@@ -44,8 +54,17 @@ export function Chart({ label, times, lines, format, isStacked = false, zoom, he
     const holder = place.current
     if (holder === null) return undefined
     const made = new uPlot(
-      optionsOf({ holder, height, lines, isStacked, setAt, current: () => latest.current }),
-      dataOf(times, lines, isStacked),
+      optionsOf({
+        holder,
+        height,
+        lines,
+        isStacked,
+        isDuration,
+        isLog,
+        setAt,
+        current: () => latest.current,
+      }),
+      dataOf(times, lines, { isStacked, isLog }),
       holder,
     )
     plot.current = made
@@ -61,45 +80,64 @@ export function Chart({ label, times, lines, format, isStacked = false, zoom, he
     }
     // Data changes often and is set below; only a change of appearance creates the chart again.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
-  }, [shape, isStacked, height, theme])
+  }, [shape, isStacked, isDuration, isLog, height, theme])
 
-  useEffect(() => plot.current?.setData(dataOf(times, lines, isStacked)), [times, lines, isStacked])
+  useEffect(
+    () => plot.current?.setData(dataOf(times, lines, { isStacked, isLog })),
+    [times, lines, isStacked, isLog],
+  )
 
   const shown = at ?? times.length - 1
   const time = times[shown]
+  const canBeLog = !isStacked && (isLog || isSpiky(lines.map(({ values }) => values)))
   return (
     <figure aria-label={label} className="min-w-0">
       <div ref={place} aria-hidden className="w-full" style={{ height }} />
       <DeployMarks over={over} times={times} />
       <figcaption className="mt-1 flex flex-wrap gap-x-4 gap-y-0.5 text-xs text-soft">
-        {lines.map(({ name, colour, values }) => {
-          const value = values[shown] ?? null
-          return (
-            <span key={name} className="inline-flex max-w-full items-center gap-1.5 whitespace-nowrap">
-              <span
-                aria-hidden
-                className="h-0.5 w-3 shrink-0 rounded"
-                style={{ backgroundColor: `var(--c-${colour})` }}
-              />
-              <span title={name} className="max-w-48 truncate">
-                {name}
-              </span>
-              <b className="font-medium text-text tabular-nums">{value === null ? '–' : format(value)}</b>
-            </span>
-          )
-        })}
+        <Legend
+          lines={all}
+          at={shown}
+          format={format}
+          hidden={hidden}
+          toggle={(name) => setHidden(toggled(hidden, name))}
+        />
+        {canBeLog && (
+          <button
+            type="button"
+            aria-pressed={isLog}
+            onClick={() => setLog(!isLog)}
+            className="min-h-6 rounded px-1 text-accent underline-offset-2 hover:underline aria-pressed:font-semibold"
+          >
+            Log scale
+          </button>
+        )}
         {time !== undefined && <span className="ml-auto tabular-nums">{moment(time)}</span>}
       </figcaption>
     </figure>
   )
 }
 
+function toggled(hidden: ReadonlySet<string>, name: string): ReadonlySet<string> {
+  const next = new Set(hidden)
+  if (!next.delete(name)) next.add(name)
+  return next
+}
+
+type Scale = Pick<Looks, 'isStacked' | 'isLog'>
+
 /** uPlot expects seconds. Stacked lines are cumulative sums, starting with the first. */
-function dataOf(times: readonly number[], lines: readonly Line[], isStacked: boolean): uPlot.AlignedData {
+function dataOf(
+  times: readonly number[],
+  lines: readonly Line[],
+  { isStacked, isLog }: Scale,
+): uPlot.AlignedData {
   const sums = times.map(() => 0)
   const values = lines.map(({ values: own }) =>
     times.map((_, at) => {
       const value = own[at] ?? null
+      // A logarithmic scale has no 0.
+      if (isLog) return value !== null && value > 0 ? value : null
       if (!isStacked) return value
       sums[at] = (sums[at] ?? 0) + (value ?? 0)
       return sums[at]
@@ -115,11 +153,14 @@ interface Looks {
   readonly height: number
   readonly lines: readonly Line[]
   readonly isStacked: boolean
+  readonly isDuration: boolean
+  readonly isLog: boolean
   readonly current: () => Pick<Props, 'format' | 'zoom'>
   readonly setAt: (at: number | null) => void
 }
 
-function optionsOf({ holder, height, lines, isStacked, current, setAt }: Looks): uPlot.Options {
+function optionsOf(looks: Looks): uPlot.Options {
+  const { holder, height, lines, isStacked, current, setAt } = looks
   const style = getComputedStyle(holder)
   const colour = (name: string): string => style.getPropertyValue(`--c-${name}`).trim()
   const axis = {
@@ -147,18 +188,20 @@ function optionsOf({ holder, height, lines, isStacked, current, setAt }: Looks):
       },
       {
         ...axis,
-        size: 64,
+        ...ticksOf(looks),
+        size: labelSize,
         space: 34,
         values: (_plot, ticks) => ticks.map((tick) => current().format(tick)),
       },
     ],
-    scales: { x: { time: true }, y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.08 : 1] } },
+    scales: { x: { time: true }, y: scaleOf(looks) },
     series: [
       {},
-      ...drawn.map(({ name, colour: own }) => ({
+      ...drawn.map(({ name, colour: own, isDashed = false }) => ({
         label: name,
         stroke: colour(own),
         width: 1.5,
+        ...(isDashed && { dash: [5, 4] }),
         // A line needs two points; an isolated point is drawn as a dot.
         points: { show: false, size: 4, filter: (plot: uPlot, at: number) => alone(plot.data[at] ?? []) },
         spanGaps: false,
@@ -177,6 +220,20 @@ function optionsOf({ holder, height, lines, isStacked, current, setAt }: Looks):
         },
       ],
     },
+  }
+}
+
+function scaleOf({ isLog, isDuration }: Looks): uPlot.Scale {
+  if (!isLog) return { range: (_plot, _least, most) => [0, most > 0 ? most * 1.08 : 1] }
+  return { distr: 3, range: (_plot, least, most) => logRange(logTicks(isDuration), least, most) }
+}
+
+function ticksOf({ isLog, isDuration }: Looks): uPlot.Axis {
+  if (!isLog) return isDuration ? { incrs: [...DURATION_STEPS] } : {}
+  return {
+    splits: (_plot, _axis, from, to) => logTicks(isDuration).filter((tick) => tick >= from && tick <= to),
+    // uPlot would label only powers of ten.
+    filter: (_plot, ticks) => ticks,
   }
 }
 

@@ -6,7 +6,7 @@ import { Chart } from '../../kit/charts/chart.tsx'
 import { number, span } from '../../kit/text/format.ts'
 import { RangeChoice } from '../../kit/charts/range-choice.tsx'
 import { DataView } from '../../kit/data-view.tsx'
-import { useChartSeries } from '../../metrics/use-charted.ts'
+import { useLimitSeries } from '../../metrics/use-charted.ts'
 import { Drawers } from './drawers.tsx'
 import { limitLines } from './limit-lines.ts'
 import { isPerKey, unitOf } from './limit-words.ts'
@@ -18,7 +18,7 @@ interface Props {
 
 export function LimitHistory({ limit: { name, settings }, queues }: Props) {
   const ranging = useRange()
-  const { read, bins } = useChartSeries(ranging.range, 1, { limit: name })
+  const { read, bins } = useLimitSeries(ranging.range, name)
   const series = read.data
   const found = series?.limits?.find((one) => one.limit === name)
   const points = found?.points

@@ -1,6 +1,6 @@
 /** The available amount of a limit, on the grid of a chart. */
 import type { LimitMetrics } from '../../api/types.ts'
-import type { Line } from '../../kit/charts/chart.tsx'
+import type { Line } from '../../kit/charts/line.ts'
 import type { Bins } from '../../metrics/bins.ts'
 import { levelsIn } from '../../metrics/levels.ts'
 

@@ -7,6 +7,7 @@ import { Meter } from '../../kit/charts/meter.tsx'
 import { Names } from '../../kit/text/names.tsx'
 import { Opener } from '../../kit/opener.tsx'
 import { Badge } from '../../kit/state.tsx'
+import type { SortValues } from '../../kit/sort.ts'
 import { ActsCell, Cell, Row } from '../../kit/table.tsx'
 import { Countdown } from '../../kit/text/time.tsx'
 import { LimitActs } from './limit-acts.tsx'
@@ -22,6 +23,14 @@ export const LIMIT_COLUMNS = [
   { key: 'queues', name: 'Queues' },
   { key: 'acts', name: <span className="sr-only">Actions</span> },
 ]
+
+export const LIMIT_VALUES: SortValues<Limit> = {
+  name: ({ name }) => name,
+  available: ({ available }) => available,
+  held: ({ held, settings }) => (settings.type === 'rate' ? null : held),
+  next: ({ nextInMs }) => nextInMs,
+  drained: ({ drainedMs }) => (drainedMs > 0 ? drainedMs : null),
+}
 
 interface Props {
   readonly limit: Limit

@@ -11,10 +11,10 @@ import { OpenedRow } from '../../kit/opener.tsx'
 import { useSearchValue } from '../../kit/search.ts'
 import { OverridesCard } from '../../kit/overrides/overrides-card.tsx'
 import { Empty, DataView } from '../../kit/data-view.tsx'
-import { Table } from '../../kit/table.tsx'
+import { SortedTable } from '../../kit/sorted-table.tsx'
 import { LimitDrawer } from './limit-drawer.tsx'
 import { LimitHistory } from './limit-history.tsx'
-import { LIMIT_COLUMNS, LimitRow } from './limit-row.tsx'
+import { LIMIT_COLUMNS, LIMIT_VALUES, LimitRow } from './limit-row.tsx'
 
 export function LimitsPage() {
   const read = useLimits()
@@ -46,8 +46,8 @@ export function LimitsPage() {
                 {may('admin') ? ', or create one here.' : '.'}
               </Empty>
             ) : (
-              <Table label="Limits" columns={LIMIT_COLUMNS}>
-                {limits.map((limit) => (
+              <SortedTable label="Limits" columns={LIMIT_COLUMNS} rows={limits} values={LIMIT_VALUES}>
+                {(limit) => (
                   <Fragment key={limit.name}>
                     <LimitRow
                       limit={limit}
@@ -66,8 +66,8 @@ export function LimitsPage() {
                       </OpenedRow>
                     )}
                   </Fragment>
-                ))}
-              </Table>
+                )}
+              </SortedTable>
             )
           }
         </DataView>

@@ -1,5 +1,6 @@
 /** One queue in the table. Every count links to its jobs. */
-import type { QueueAndCounts, Series } from '../../api/types.ts'
+import { type QueuePoints, sumOf } from '../../api/charts.ts'
+import type { QueueAndCounts } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number, rate, span } from '../../kit/text/format.ts'
 import { Sparkline } from '../../kit/charts/sparkline.tsx'
@@ -14,16 +15,17 @@ interface Props {
   readonly asOf: number
   /** When the points were loaded. */
   readonly now: number
-  readonly points: Series['queues'][number]['points']
+  readonly points: QueuePoints['points']
 }
 
 export function QueueRow({ queue, asOf, now, points }: Props) {
   const { settings, counts } = queue
   const { name } = settings
   const recent = recentOf(now)
-  const done = points
-    .filter(({ at }) => at >= recent.from)
-    .reduce((sum, { counters }) => sum + counters.done, 0)
+  const done = sumOf(
+    points.filter(({ at }) => at >= recent.from),
+    'done',
+  )
   const perSecond = done / Math.max(1, (recent.to - recent.from) / 1_000)
   const bins = binsOf({ from: now - 60 * MINUTE, to: now, resolutionMs: MINUTE, now })
   return (

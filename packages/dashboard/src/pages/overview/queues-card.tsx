@@ -6,7 +6,8 @@ import { LinkButton } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { plural } from '../../kit/text/format.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
-import { Table } from '../../kit/table.tsx'
+import type { SortValues } from '../../kit/sort.ts'
+import { SortedTable } from '../../kit/sorted-table.tsx'
 import { QueueRow } from './queue-row.tsx'
 import { useRecent } from './metrics/use-recent.ts'
 
@@ -21,6 +22,14 @@ const COLUMNS = [
   { key: 'oldest', name: 'Oldest ready job', right: true },
   { key: 'rate', name: 'Throughput, last hour', right: true },
 ]
+
+const VALUES: SortValues<QueueAndCounts> = {
+  name: ({ settings }) => settings.name,
+  ready: ({ counts }) => counts.ready,
+  running: ({ counts }) => counts.running,
+  dead: ({ counts }) => counts.dead,
+  oldest: ({ counts }) => counts.oldestReadyMs,
+}
 
 export function QueuesCard() {
   const read = useOverview()
@@ -43,19 +52,23 @@ export function QueuesCard() {
             </Empty>
           ) : (
             <>
-              <Table label="Queues" columns={COLUMNS}>
-                {inOrder(queues)
-                  .slice(0, MOST)
-                  .map((queue) => (
-                    <QueueRow
-                      key={queue.settings.name}
-                      queue={queue}
-                      asOf={serverTime(read.dataUpdatedAt)}
-                      now={serverTime(dataUpdatedAt)}
-                      points={recent?.queues.find((one) => one.queue === queue.settings.name)?.points ?? []}
-                    />
-                  ))}
-              </Table>
+              <SortedTable
+                label="Queues"
+                columns={COLUMNS}
+                rows={inOrder(queues)}
+                values={VALUES}
+                most={MOST}
+              >
+                {(queue) => (
+                  <QueueRow
+                    key={queue.settings.name}
+                    queue={queue}
+                    asOf={serverTime(read.dataUpdatedAt)}
+                    now={serverTime(dataUpdatedAt)}
+                    points={recent?.queues.find((one) => one.queue === queue.settings.name)?.points ?? []}
+                  />
+                )}
+              </SortedTable>
               {queues.length > MOST && (
                 <p className="border-t border-line px-4 py-2 text-soft">
                   {plural(queues.length - MOST, 'more queue')}

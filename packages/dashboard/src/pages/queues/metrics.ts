@@ -2,8 +2,8 @@
 import { serverTime } from '../../api/clock.ts'
 import { along, averageNeighbors, timesOf } from '../../api/points.ts'
 import { rangeOf } from '../../api/range.ts'
-import { useSeries } from '../../api/reads.ts'
-import type { Series } from '../../api/types.ts'
+import { type Charts, sumOf } from '../../api/charts.ts'
+import { useCharts } from '../../api/use-charts.ts'
 
 export interface HourOf {
   /** Per second, over the last minutes. */
@@ -18,23 +18,22 @@ const NOW_MS = 3 * 60_000
 const HOUR = rangeOf(new URLSearchParams(), '1h')
 
 export function useHour(): ReadonlyMap<string, HourOf> {
-  const { data, dataUpdatedAt } = useSeries(HOUR, { resolution: '1m' }, { atMostEveryMs: 2_500 })
+  const { data, dataUpdatedAt } = useCharts(HOUR, { resolution: '60s' }, { atMostEveryMs: 5_000 })
   return data === undefined ? new Map() : hourOf(data, serverTime(dataUpdatedAt))
 }
 
-function hourOf(series: Series, now: number): ReadonlyMap<string, HourOf> {
+function hourOf(series: Charts, now: number): ReadonlyMap<string, HourOf> {
   const times = timesOf(series, now)
   const begun = now - NOW_MS - (now % series.resolutionMs)
   return new Map(
-    series.queues.map(({ queue, all: { counters }, points }) => {
+    series.queues.map(({ queue, points }) => {
       const recent = points.filter(({ at }) => at >= begun)
-      const done = recent.reduce((sum, point) => sum + point.counters.done, 0)
       return [
         queue,
         {
-          donePerSecond: done / ((now - begun) / 1_000),
-          failures: counters.retried + counters.dead,
-          done: averageNeighbors(along(times, points, ({ counters: own }) => own.done, 0)),
+          donePerSecond: sumOf(recent, 'done') / ((now - begun) / 1_000),
+          failures: sumOf(points, 'retried') + sumOf(points, 'dead'),
+          done: averageNeighbors(along(times, points, ({ counters }) => counters.done, 0)),
         },
       ]
     }),

@@ -1,13 +1,14 @@
 /** Charts of one queue for the chosen range. */
 import { useMemo } from 'react'
 import { useRange } from '../../api/range.ts'
-import { Chart, type Line } from '../../kit/charts/chart.tsx'
-import { span } from '../../kit/text/format.ts'
+import { Chart } from '../../kit/charts/chart.tsx'
+import type { Line } from '../../kit/charts/line.ts'
+import { percent, span } from '../../kit/text/format.ts'
 import { RangeChoice } from '../../kit/charts/range-choice.tsx'
 import { DataView } from '../../kit/data-view.tsx'
-import { endedLines, mostOf, percentileLines, backlogLines } from '../../metrics/lines.ts'
+import { endedLines, failureLines, mostOf, percentileLines, backlogLines } from '../../metrics/lines.ts'
 import { jobs, milliseconds, ratesLike } from '../../metrics/units.ts'
-import { useChartSeries } from '../../metrics/use-charted.ts'
+import { useQueueCharts } from '../../metrics/use-charted.ts'
 
 interface Drawn {
   readonly title: string
@@ -15,11 +16,12 @@ interface Drawn {
   readonly lines: readonly Line[]
   readonly format: (value: number) => string
   readonly isStacked?: boolean
+  readonly isDuration?: boolean
 }
 
 export function QueueCharts({ queue }: { readonly queue: string }) {
   const ranging = useRange()
-  const { read, bins } = useChartSeries(ranging.range, 1, { queue })
+  const { read, bins } = useQueueCharts(ranging.range, 1, queue)
   const series = read.data
   const charts = useMemo((): readonly Drawn[] => {
     // The previous queue's data is kept while another queue loads.
@@ -35,6 +37,12 @@ export function QueueCharts({ queue }: { readonly queue: string }) {
         isStacked: true,
       },
       {
+        title: 'Failure rate',
+        note: 'share of attempts that failed',
+        lines: failureLines(bins, own),
+        format: percent,
+      },
+      {
         title: 'Backlog and running',
         note: `average ${each}`,
         lines: backlogLines(bins, own, series?.resolutionMs ?? bins.widthMs),
@@ -45,12 +53,14 @@ export function QueueCharts({ queue }: { readonly queue: string }) {
         note: `percentiles, ${each}`,
         lines: percentileLines(bins, own, 'waiting'),
         format: milliseconds,
+        isDuration: true,
       },
       {
         title: 'Run time',
         note: `percentiles, ${each}`,
         lines: percentileLines(bins, own, 'running'),
         format: milliseconds,
+        isDuration: true,
       },
     ]
   }, [series, bins, queue])

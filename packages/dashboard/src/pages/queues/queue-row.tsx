@@ -8,6 +8,7 @@ import { number, plural, rate, span } from '../../kit/text/format.ts'
 import { QueueHealth } from '../../kit/health.tsx'
 import { Opener } from '../../kit/opener.tsx'
 import { Sparkline } from '../../kit/charts/sparkline.tsx'
+import type { SortValues } from '../../kit/sort.ts'
 import { ActsCell, Cell, Row } from '../../kit/table.tsx'
 import type { HourOf } from './metrics.ts'
 import { QueueActs } from './queue-acts.tsx'
@@ -28,6 +29,16 @@ export const QUEUE_COLUMNS = [
   { key: 'served', name: 'Served by' },
   { key: 'acts', name: <span className="sr-only">Actions</span> },
 ]
+
+export const QUEUE_VALUES: SortValues<QueueAndCounts> = {
+  name: ({ settings }) => settings.name,
+  ready: ({ counts }) => counts.ready,
+  scheduled: ({ counts }) => counts.scheduled,
+  running: ({ counts }) => counts.running,
+  dead: ({ counts }) => counts.dead,
+  done: ({ counts }) => counts.done,
+  workers: ({ settings }) => settings.workers,
+}
 
 interface Props {
   readonly queue: QueueAndCounts

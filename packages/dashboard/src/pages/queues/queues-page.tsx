@@ -8,11 +8,12 @@ import { plural } from '../../kit/text/format.ts'
 import { OpenedRow } from '../../kit/opener.tsx'
 import { useSearchValue } from '../../kit/search.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
-import { Table } from '../../kit/table.tsx'
+import { SortedTable } from '../../kit/sorted-table.tsx'
 import { useAnchor } from './anchor.ts'
+import { CapacityCard } from './capacity-table.tsx'
 import { useHour } from './metrics.ts'
 import { QueueDetails } from './queue-details.tsx'
-import { QUEUE_COLUMNS, QueueRow } from './queue-row.tsx'
+import { QUEUE_COLUMNS, QUEUE_VALUES, QueueRow } from './queue-row.tsx'
 import { serversOf, unservedIn } from './serving.ts'
 
 export function QueuesPage() {
@@ -40,6 +41,7 @@ export function QueuesPage() {
           )}
         </DataView>
       </Card>
+      <CapacityCard />
     </>
   )
 }
@@ -62,8 +64,8 @@ function QueueTable({ queues, unservedKinds, asOf }: Props) {
       </Empty>
     )
   return (
-    <Table label="Queues" columns={QUEUE_COLUMNS}>
-      {queues.map((queue) => {
+    <SortedTable label="Queues" columns={QUEUE_COLUMNS} rows={queues} values={QUEUE_VALUES}>
+      {(queue) => {
         const { name } = queue.settings
         const servers = serversOf(name, queue.settings.workers !== null, workers.data)
         const mine = unservedIn(name, unservedKinds)
@@ -87,7 +89,7 @@ function QueueTable({ queues, unservedKinds, asOf }: Props) {
             )}
           </Fragment>
         )
-      })}
-    </Table>
+      }}
+    </SortedTable>
   )
 }

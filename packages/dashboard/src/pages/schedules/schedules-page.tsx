@@ -3,11 +3,13 @@ import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { useSchedules } from '../../api/reads.ts'
 import { useMay } from '../../api/roles.ts'
+import type { Schedule } from '../../api/types.ts'
 import { Button } from '../../kit/button.tsx'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { plural } from '../../kit/text/format.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
-import { Table } from '../../kit/table.tsx'
+import type { SortValues } from '../../kit/sort.ts'
+import { SortedTable } from '../../kit/sorted-table.tsx'
 import { ScheduleDrawer } from './form/schedule-drawer.tsx'
 import { ScheduleRow } from './schedule-row.tsx'
 
@@ -19,6 +21,13 @@ const COLUMNS = [
   { key: 'missed', name: 'Missed runs', right: true },
   { key: 'acts', name: <span className="sr-only">Actions</span> },
 ]
+
+const VALUES: SortValues<Schedule> = {
+  name: ({ name }) => name,
+  next: ({ paused, nextAt }) => (paused ? null : nextAt),
+  last: ({ lastAt }) => lastAt,
+  missed: ({ missedRuns }) => missedRuns,
+}
 
 export function SchedulesPage() {
   const read = useSchedules()
@@ -46,11 +55,14 @@ export function SchedulesPage() {
                 {may('admin') && create}
               </Empty>
             ) : (
-              <Table label={plural(schedules.length, 'schedule')} columns={COLUMNS}>
-                {schedules.map((schedule) => (
-                  <ScheduleRow key={schedule.name} schedule={schedule} />
-                ))}
-              </Table>
+              <SortedTable
+                label={plural(schedules.length, 'schedule')}
+                columns={COLUMNS}
+                rows={schedules}
+                values={VALUES}
+              >
+                {(schedule) => <ScheduleRow key={schedule.name} schedule={schedule} />}
+              </SortedTable>
             )
           }
         </DataView>

@@ -3,7 +3,9 @@ import type { System } from '../../api/types.ts'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
 import { bytes, compact, number } from '../../kit/text/format.ts'
 import { Empty } from '../../kit/data-view.tsx'
-import { Cell, Row, Table } from '../../kit/table.tsx'
+import type { SortValues } from '../../kit/sort.ts'
+import { SortedTable } from '../../kit/sorted-table.tsx'
+import { Cell, Row } from '../../kit/table.tsx'
 
 const COLUMNS = [
   { key: 'name', name: 'Table' },
@@ -11,6 +13,13 @@ const COLUMNS = [
   { key: 'rows', name: 'Rows', right: true },
   { key: 'dead', name: 'Dead rows', right: true },
 ]
+
+const VALUES: SortValues<NonNullable<System['database']>['tables'][number]> = {
+  name: ({ name }) => name,
+  bytes: ({ bytes: size }) => size,
+  rows: ({ rows }) => rows,
+  dead: ({ deadRows }) => deadRows,
+}
 
 /** For values that the database does not report. */
 const UNKNOWN = <span className="text-soft">–</span>
@@ -34,8 +43,8 @@ export function Database({ system: { store, database } }: { readonly system: Sys
           </Fact>
         </Facts>
       </div>
-      <Table label="Tables" columns={COLUMNS}>
-        {tables.map(({ name, bytes: size, rows, deadRows }) => (
+      <SortedTable label="Tables" columns={COLUMNS} rows={tables} values={VALUES} sort="tables">
+        {({ name, bytes: size, rows, deadRows }) => (
           <Row key={name}>
             <Cell className="font-mono text-xs">{name}</Cell>
             <Cell right>{size === null ? UNKNOWN : bytes(size)}</Cell>
@@ -44,8 +53,8 @@ export function Database({ system: { store, database } }: { readonly system: Sys
             </Cell>
             <Cell right>{deadRows === null ? UNKNOWN : compact(deadRows)}</Cell>
           </Row>
-        ))}
-      </Table>
+        )}
+      </SortedTable>
     </Card>
   )
 }

@@ -9,7 +9,9 @@ import type { Answer, System } from '../../api/types.ts'
 import { Button } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { plural, shortId, span } from '../../kit/text/format.ts'
-import { Cell, Row, Table } from '../../kit/table.tsx'
+import type { SortValues } from '../../kit/sort.ts'
+import { SortedTable } from '../../kit/sorted-table.tsx'
+import { Cell, Row } from '../../kit/table.tsx'
 import { Ago } from '../../kit/text/time.tsx'
 
 const COLUMNS = [
@@ -20,21 +22,31 @@ const COLUMNS = [
   { key: 'failures', name: 'Consecutive failures', right: true },
 ]
 
+const VALUES: SortValues<System['duties'][number]> = {
+  name: ({ name }) => name,
+  last: ({ lastSuccessAt }) => lastSuccessAt,
+  every: ({ everyMs }) => everyMs,
+  failures: ({ failures }) => failures,
+}
+
 export function Duties({ duties }: Pick<System, 'duties'>) {
   const may = useMay()
   const instances = useWorkers().data?.instances ?? []
   const label = (id: string): string => instances.find((one) => one.id === id)?.label ?? shortId(id)
   return (
     <Card flush title="Duties">
-      <Table
+      <SortedTable
         label="Duties"
+        rows={duties}
+        values={VALUES}
+        sort="duties"
         columns={
           may('admin')
             ? [...COLUMNS, { key: 'run', name: <span className="sr-only">Run now</span> }]
             : COLUMNS
         }
       >
-        {duties.map(({ name, leader, lastSuccessAt, everyMs, failures }) => (
+        {({ name, leader, lastSuccessAt, everyMs, failures }) => (
           <Row key={name}>
             <Cell className="font-medium whitespace-nowrap">{name}</Cell>
             <Cell>
@@ -57,8 +69,8 @@ export function Duties({ duties }: Pick<System, 'duties'>) {
             </Cell>
             {may('admin') && <Cell right>{everyMs !== null && <RunNow name={name} />}</Cell>}
           </Row>
-        ))}
-      </Table>
+        )}
+      </SortedTable>
     </Card>
   )
 }

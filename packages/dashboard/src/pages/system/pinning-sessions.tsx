@@ -2,7 +2,9 @@
 import type { System } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
 import { span } from '../../kit/text/format.ts'
-import { Cell, Row, Table } from '../../kit/table.tsx'
+import type { SortValues } from '../../kit/sort.ts'
+import { SortedTable } from '../../kit/sorted-table.tsx'
+import { Cell, Row } from '../../kit/table.tsx'
 
 type Sessions = NonNullable<System['database']>['pinned']
 
@@ -14,6 +16,13 @@ const COLUMNS = [
   { key: 'query', name: 'Statement' },
 ]
 
+const VALUES: SortValues<Sessions[number]> = {
+  pid: ({ pid }) => pid,
+  age: ({ ageMs }) => ageMs,
+  user: ({ user }) => user,
+  state: ({ state }) => state,
+}
+
 export function PinningSessions({ sessions }: { readonly sessions: Sessions }) {
   if (sessions.length === 0) return null
   return (
@@ -22,8 +31,14 @@ export function PinningSessions({ sessions }: { readonly sessions: Sessions }) {
         These sessions hold back the xmin horizon, so dead rows pile up and claims get slower. End them with{' '}
         <code className="font-mono">SELECT pg_terminate_backend(process)</code>.
       </p>
-      <Table label="Sessions holding back vacuum" columns={COLUMNS}>
-        {sessions.map(({ pid, ageMs, user, state, query }) => (
+      <SortedTable
+        label="Sessions holding back vacuum"
+        columns={COLUMNS}
+        rows={sessions}
+        values={VALUES}
+        sort="sessions"
+      >
+        {({ pid, ageMs, user, state, query }) => (
           <Row key={pid}>
             <Cell right>{pid}</Cell>
             <Cell right>{span(ageMs)}</Cell>
@@ -35,8 +50,8 @@ export function PinningSessions({ sessions }: { readonly sessions: Sessions }) {
               </span>
             </Cell>
           </Row>
-        ))}
-      </Table>
+        )}
+      </SortedTable>
     </Card>
   )
 }

@@ -2,7 +2,9 @@
 import type { System } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
 import { compact, span } from '../../kit/text/format.ts'
-import { Cell, Row, Table } from '../../kit/table.tsx'
+import type { SortValues } from '../../kit/sort.ts'
+import { SortedTable } from '../../kit/sorted-table.tsx'
+import { Cell, Row } from '../../kit/table.tsx'
 
 const COLUMNS = [
   { key: 'class', name: 'Calls' },
@@ -12,13 +14,29 @@ const COLUMNS = [
   { key: 'p99', name: 'p99', right: true },
 ]
 
+type Timing = readonly [name: string, System['storeTimings'][keyof System['storeTimings']]]
+
+const VALUES: SortValues<Timing> = {
+  class: ([name]) => name,
+  count: ([, { count }]) => count,
+  p50: ([, { p50 }]) => p50,
+  p95: ([, { p95 }]) => p95,
+  p99: ([, { p99 }]) => p99,
+}
+
 const shown = (ms: number | null): string => (ms === null ? '–' : span(ms))
 
 export function StoreTimings({ storeTimings }: Pick<System, 'storeTimings'>) {
   return (
     <Card flush title="Database latency, last hour">
-      <Table label="Database latency" columns={COLUMNS}>
-        {Object.entries(storeTimings).map(([name, { count, p50, p95, p99 }]) => (
+      <SortedTable
+        label="Database latency"
+        columns={COLUMNS}
+        rows={Object.entries(storeTimings)}
+        values={VALUES}
+        sort="latency"
+      >
+        {([name, { count, p50, p95, p99 }]) => (
           <Row key={name}>
             <Cell className="font-medium">{name}</Cell>
             <Cell right>{compact(count)}</Cell>
@@ -26,8 +44,8 @@ export function StoreTimings({ storeTimings }: Pick<System, 'storeTimings'>) {
             <Cell right>{shown(p95)}</Cell>
             <Cell right>{shown(p99)}</Cell>
           </Row>
-        ))}
-      </Table>
+        )}
+      </SortedTable>
     </Card>
   )
 }

@@ -2,7 +2,9 @@
 import type { Instance } from '../../api/types.ts'
 import { number, plural, shortId, span } from '../../kit/text/format.ts'
 import { Badge } from '../../kit/state.tsx'
-import { Cell, Row, Table } from '../../kit/table.tsx'
+import type { SortValues } from '../../kit/sort.ts'
+import { SortedTable } from '../../kit/sorted-table.tsx'
+import { Cell, Row } from '../../kit/table.tsx'
 import { Ago } from '../../kit/text/time.tsx'
 
 const SHOWN = 100
@@ -15,6 +17,16 @@ const COLUMNS = [
   { key: 'lived', name: 'Uptime', right: true },
 ]
 
+const endOf = ({ endedAt, renewedAt }: Instance): number => endedAt ?? renewedAt
+
+const VALUES: SortValues<Instance> = {
+  name: ({ label, id }) => label ?? id,
+  state: ({ state }) => state,
+  version: ({ version }) => version,
+  ended: endOf,
+  lived: (instance) => endOf(instance) - instance.startedAt,
+}
+
 export function EndedInstances({ instances }: { readonly instances: readonly Instance[] }) {
   if (instances.length === 0) return null
   const shown = instances.slice(0, SHOWN)
@@ -24,8 +36,8 @@ export function EndedInstances({ instances }: { readonly instances: readonly Ins
         {plural(instances.length, 'stopped process', 'stopped processes')}
       </summary>
       <div className="relative overflow-x-auto">
-        <Table label="Stopped processes" columns={COLUMNS}>
-          {shown.map(({ id, label, version, state, startedAt, renewedAt, endedAt }) => (
+        <SortedTable label="Stopped processes" columns={COLUMNS} rows={shown} values={VALUES} sort="stopped">
+          {({ id, label, version, state, startedAt, renewedAt, endedAt }) => (
             <Row key={id}>
               <Cell>
                 <span className="block max-w-64 truncate" title={id}>
@@ -45,8 +57,8 @@ export function EndedInstances({ instances }: { readonly instances: readonly Ins
               </Cell>
               <Cell right>{span(Math.max(0, (endedAt ?? renewedAt) - startedAt))}</Cell>
             </Row>
-          ))}
-        </Table>
+          )}
+        </SortedTable>
         {instances.length > SHOWN && (
           <p className="px-4 py-2 text-soft">Showing the newest {number(SHOWN)}.</p>
         )}

@@ -2,7 +2,7 @@
 import { serverTime } from '../../api/clock.ts'
 import { along, averageNeighbors, timesOf } from '../../api/points.ts'
 import { rangeOf } from '../../api/range.ts'
-import { useSeries } from '../../api/reads.ts'
+import { useSeries, useWorkers } from '../../api/reads.ts'
 import type { Gauge, InstanceMetrics, Series } from '../../api/types.ts'
 import { bytes, percent, span } from '../../kit/text/format.ts'
 
@@ -22,11 +22,17 @@ const MEASURES: readonly [Measured, string, string, keyof Gauge, (value: number)
   ['loopLagMs', 'Event-loop lag', 'timer delay, max', 'most', span],
 ]
 
+/** Their ids are part of an address. */
+const MOST = 100
+
 const RECENT = rangeOf(new URLSearchParams(), '15m')
 
 /** The recent resource usage of each instance. */
 export function useUsage(): ReadonlyMap<string, readonly Used[]> {
-  const { data, dataUpdatedAt } = useSeries(RECENT, { resolution: '1m' }, { atMostEveryMs: 5_000 })
+  const alive = (useWorkers().data?.instances ?? []).filter(({ endedAt }) => endedAt === null)
+  const instance = alive.slice(0, MOST).map(({ id }) => id)
+  const how = { atMostEveryMs: 10_000, enabled: instance.length > 0 }
+  const { data, dataUpdatedAt } = useSeries(RECENT, { resolution: '1m', instance }, how)
   return data === undefined ? new Map() : usageOf(data, serverTime(dataUpdatedAt))
 }
 

@@ -1,6 +1,8 @@
 /** Combines the settings, counts and workers of each queue. */
 import type { HealthWord } from '../../runtime/diagnose/health.ts'
 import type { Mill } from '../../runtime/mill.ts'
+import type { QueueCapacity } from '../../runtime/report/capacity.ts'
+import type { Forecast } from '../../runtime/report/forecast.ts'
 import { type InstanceRecord, isClaiming } from '../../store/types/instance.ts'
 import type { QueueCounts, QueueRecord } from '../../store/types/queue-record.ts'
 import type { Columns, Painted } from '../output/table.ts'
@@ -35,18 +37,28 @@ export function countedQueues<More>(
 }
 
 export async function queueViews(mill: Mill) {
-  const [queues, counts, unservedKinds, instances, health] = await Promise.all([
+  const [queues, counts, unservedKinds, instances, health, capacity] = await Promise.all([
     mill.queues(),
     mill.counts(),
     mill.unservedKinds(),
     mill.instances(),
     mill.health(),
+    mill.capacity(),
   ])
   return countedQueues(queues, counts, instances, (name) => ({
     health: health.queues.find(({ queue }) => queue === name)?.health ?? 'ok',
     /** Kinds with ready jobs that no live instance runs from this queue. */
     unservedKinds: unservedKinds.flatMap(({ queue, kind, jobs }) => (queue === name ? [{ kind, jobs }] : [])),
+    capacity: capacityIn(capacity, name),
   }))
+}
+
+/** What the queue itself already has is left out. Null for a queue that was created a moment ago. */
+function capacityIn(capacity: readonly QueueCapacity[], name: string) {
+  const found = capacity.find(({ queue }) => queue === name)
+  if (found === undefined) return null
+  const { queue: _, ready: _1, oldestReadyMs: _2, ...own } = found
+  return own
 }
 
 /** True when jobs are ready and no worker serves the queue. An empty queue needs no worker. */
@@ -73,6 +85,9 @@ export const QUEUE_COLUMNS: Columns<QueueView> = {
   dead: ({ counts }) => counts.dead,
   cancelled: ({ counts }) => counts.cancelled,
   oldest: ({ counts: { oldestReadyMs } }) => (oldestReadyMs === null ? null : lasting(oldestReadyMs)),
+  'in/s': ({ capacity }) => rateText(capacity?.inPerSecond),
+  'out/s': ({ capacity }) => rateText(capacity?.outPerSecond),
+  forecast: ({ capacity }) => (capacity === null ? null : forecastText(capacity.forecast)),
   workers: ({ workers }) => workers ?? 'unset',
   backoff: ({ backoffEnabled, backoffBaseMs, backoffMaxMs }) =>
     backoffEnabled ? `${optionText(backoffBaseMs)} to ${optionText(backoffMaxMs)}` : 'off',
@@ -83,6 +98,15 @@ export const QUEUE_COLUMNS: Columns<QueueView> = {
       retentionText(queue.retainDeadMs, queue.keepDead),
     ].join('/'),
   limit: ({ limit }) => limit,
+}
+
+/** Digits that matter: 0.04, 1.5, 12. */
+const rateText = (perSecond = 0): number => Number(perSecond.toPrecision(2))
+
+function forecastText(forecast: Forecast): string | null {
+  if (forecast.trend === 'drains') return `drains in ${lasting(forecast.inMs)}`
+  if (forecast.trend === 'grows') return `grows ${rateText(forecast.perSecond)}/s`
+  return forecast.trend === 'steady' ? 'steady' : null
 }
 
 function retentionText(ms: number | null, most: number | null): string {

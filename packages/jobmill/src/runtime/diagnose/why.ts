@@ -8,6 +8,7 @@ import type { FullStore } from '../../store/store.ts'
 import { isClaiming } from '../../store/types/instance.ts'
 import type { AttemptRecord, JobRecord } from '../../store/types/job-record.ts'
 import { POSITION_MOST } from '../../store/types/queue-record.ts'
+import { queueWorkers } from '../report/queue-workers.ts'
 import type { MillTools } from '../tools.ts'
 
 export const REASONS = [
@@ -173,24 +174,14 @@ function* quarantined({ job }: Scene): Generator<Reason> {
 
 /** All workers of its queue are busy. */
 function* busy({ job, queue, serving, running, slots }: Scene): Generator<Reason> {
-  const workers = workersOf({ queue, serving, slots })
+  const instances = serving.map(({ id }) => id)
+  const workers = queueWorkers({ total: queue?.workers ?? null, instances, slots })
   if (job.state !== 'ready' || running < workers) return
   const message =
     workers === 1
       ? `The only worker of queue ${job.queue} is busy`
       : `All ${workers} workers of queue ${job.queue} are busy`
   yield reason('busy', message)
-}
-
-/**
- * The assigned shares of the total, or the total before it is split. Without a total, the default of each
- * process.
- */
-function workersOf({ queue, serving, slots }: Pick<Scene, 'queue' | 'serving' | 'slots'>): number {
-  const total = queue?.workers ?? null
-  if (total === null) return serving.length * DEFAULTS.workers
-  const assigned = slots.filter(({ instance }) => serving.some(({ id }) => id === instance))
-  return assigned.length === 0 ? total : assigned.reduce((sum, { workers }) => sum + workers, 0)
 }
 
 function* behind({ job, ahead }: Scene): Generator<Reason> {

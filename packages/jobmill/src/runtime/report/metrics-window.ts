@@ -32,6 +32,8 @@ export function windowOf(
     query.resolution === undefined ? suiting(asked, until, now) : checkResolution(query.resolution)
   return {
     resolution,
+    /** The size of the stored buckets that are merged. */
+    stored: storedFor(resolution) ?? TEN_SECONDS,
     /** The start of the first bucket. */
     from: asked - (asked % resolution),
     to,
@@ -45,9 +47,17 @@ function suiting(from: number, until: number, now: number): Resolution {
   return fine?.resolution ?? LARGEST
 }
 
-function checkResolution(value: unknown): Resolution {
+/** Refuses very long buckets, because a bucket must begin at a multiple of its length. */
+const LONGEST = 30 * 24 * HOUR
+
+function checkResolution(value: unknown): number {
   const ms = durationMs(value, 'resolution')
-  const found = RESOLUTIONS.find((one) => one === ms)
-  if (found !== undefined) return found
-  throw invalidValue('resolution', value, 'is not a supported resolution', "Use '10s', '1m' or '1h'")
+  if (storedFor(ms) !== undefined && ms <= LONGEST) return ms
+  const fix = "Use a multiple of 10 s of at most 30 days, such as '10s', '5m' or '1h'"
+  throw invalidValue('resolution', value, 'is not a supported resolution', fix)
+}
+
+/** The largest stored buckets that add up to buckets of this length. */
+function storedFor(resolution: number): Resolution | undefined {
+  return RESOLUTIONS.findLast((one) => resolution >= one && resolution % one === 0)
 }

@@ -35,8 +35,9 @@ export interface MetricsQuery {
   readonly from?: Instant
   readonly to?: Instant
   /**
-   * `'10s'`, `'1m'` or `'1h'`. Default: `'10s'` for a window of up to an hour, `'1m'` for up to two days, and
-   * `'1h'` for a longer one. An old window gets the finest that is still kept.
+   * The length of the buckets: `'10s'`, `'1m'`, `'1h'`, or a multiple such as `'5m'`, which merges stored
+   * buckets. Default: `'10s'` for a window of up to an hour, `'1m'` for up to two days, and `'1h'` for a
+   * longer one. An old window gets the finest that is still kept.
    */
   readonly resolution?: Duration
 }
@@ -101,9 +102,10 @@ export function observation({ opened, platform }: Pick<MillTools, 'opened' | 'pl
       const scopes = scopesOf(query)
       const now = platform.now()
       const window = windowOf(query, now)
-      const { resolution, from, before } = window
+      const { resolution, stored, from, before } = window
       const store = await opened()
-      const records = await store.metrics.read({ ...scopes, resolution, from, before }, MAY_LAG)
+      const found = await store.metrics.read({ ...scopes, resolution: stored, from, before }, MAY_LAG)
+      const records = found.map((one) => ({ ...one, at: one.at - (one.at % resolution) }))
       const shape = { ...window, now }
       return {
         from,

@@ -4,13 +4,15 @@ import { useSearchParams } from 'wouter'
 import { useRange } from '../../../api/range.ts'
 import { useOverview } from '../../../api/reads.ts'
 import { Card } from '../../../kit/card.tsx'
-import { Chart, type Line } from '../../../kit/charts/chart.tsx'
-import { span } from '../../../kit/text/format.ts'
+import { Chart } from '../../../kit/charts/chart.tsx'
+import type { Line } from '../../../kit/charts/line.ts'
+import { percent, span } from '../../../kit/text/format.ts'
 import { RangeChoice } from '../../../kit/charts/range-choice.tsx'
 import { Failed, Waiting } from '../../../kit/data-view.tsx'
 import {
   doneByQueueLines,
   endedLines,
+  failureLines,
   mostOf,
   percentileLines,
   backlogLines,
@@ -18,20 +20,21 @@ import {
 import { Plot } from './plot.tsx'
 import { QueueChoice } from './queue-choice.tsx'
 import { jobs, milliseconds, ratesLike } from '../../../metrics/units.ts'
-import { useChartSeries } from '../../../metrics/use-charted.ts'
+import { useQueueCharts } from '../../../metrics/use-charted.ts'
 
 export function Charts() {
   const ranging = useRange()
   const [search, setSearch] = useSearchParams()
   const chosen = search.get('queue') ?? ''
   const queues = useOverview().data?.queues.length
-  const { read, bins } = useChartSeries(ranging.range, queues)
+  const { read, bins } = useQueueCharts(ranging.range, queues)
   const series = read.data
   const drawn = useMemo(() => {
     const all = series?.queues ?? []
     const own = chosen === '' ? all : all.filter(({ queue }) => queue === chosen)
     return {
       ended: endedLines(bins, own),
+      failures: failureLines(bins, own),
       byQueue: doneByQueueLines(bins, all),
       backlog: backlogLines(bins, own, series?.resolutionMs ?? bins.widthMs),
       waiting: percentileLines(bins, own, 'waiting'),
@@ -53,19 +56,10 @@ export function Charts() {
     label: string,
     lines: readonly Line[],
     format: (value: number) => string,
-    isStacked = false,
-  ) => (
-    <Chart
-      label={label}
-      times={bins.times}
-      lines={lines}
-      format={format}
-      isStacked={isStacked}
-      zoom={ranging.zoom}
-    />
-  )
+    looks: { readonly isStacked?: boolean; readonly isDuration?: boolean } = {},
+  ) => <Chart label={label} times={bins.times} lines={lines} format={format} zoom={ranging.zoom} {...looks} />
   const rates = (label: string, lines: readonly Line[]) =>
-    chart(label, lines, ratesLike(mostOf(lines, true)), true)
+    chart(label, lines, ratesLike(mostOf(lines, true)), { isStacked: true })
 
   return (
     <section aria-label="Trends" className="flex flex-col gap-3">
@@ -89,21 +83,24 @@ export function Charts() {
         </Card>
       )}
       {series !== undefined && (
-        <div className="grid gap-4 lg:grid-cols-2 xl:grid-cols-6">
-          <Plot title={`Attempts by outcome${within}`} note="Rate of ended attempts" wide>
+        <div className="grid gap-4 lg:grid-cols-2 xl:grid-cols-3">
+          <Plot title={`Attempts by outcome${within}`} note="Rate of ended attempts">
             {rates(`Attempts by outcome per second${within}`, drawn.ended)}
           </Plot>
-          <Plot title="Completed jobs by queue" note="Top 8 queues, the rest combined" wide>
+          <Plot title="Completed jobs by queue" note="Top 8 queues, the rest combined">
             {rates('Completed jobs per second, by queue', drawn.byQueue)}
           </Plot>
+          <Plot title={`Failure rate${within}`} note="Share of attempts that failed">
+            {chart(`Failure rate${within}`, drawn.failures, percent)}
+          </Plot>
           <Plot title={`Backlog and running${within}`} note={`Average per ${span(bins.widthMs)}`}>
-            {chart(`Backlog and running${within}`, drawn.backlog, jobs, true)}
+            {chart(`Backlog and running${within}`, drawn.backlog, jobs, { isStacked: true })}
           </Plot>
           <Plot title={`Queue latency${within}`} note={each}>
-            {chart(`Queue latency${within}, percentiles`, drawn.waiting, milliseconds)}
+            {chart(`Queue latency${within}, percentiles`, drawn.waiting, milliseconds, { isDuration: true })}
           </Plot>
-          <Plot title={`Run time${within}`} note={each} last>
-            {chart(`Run time${within}, percentiles`, drawn.running, milliseconds)}
+          <Plot title={`Run time${within}`} note={each}>
+            {chart(`Run time${within}, percentiles`, drawn.running, milliseconds, { isDuration: true })}
           </Plot>
         </div>
       )}

@@ -1,12 +1,11 @@
 /** Computes recent metrics and those of an hour earlier. */
-import type { Counter, QueueMetrics, Series } from '../../../api/types.ts'
+import type { ChartCounter, ChartLevel, QueuePoints } from '../../../api/charts.ts'
 
 export const MINUTE = 60_000
 /** The current values cover this many minutes, including the one in progress. */
 export const RECENT_MINUTES = 5
 
-type Queues = Series['queues']
-type Level = keyof QueueMetrics['counts']
+type Queues = readonly QueuePoints[]
 
 export interface Stretch {
   readonly from: number
@@ -22,14 +21,14 @@ export function hourBefore({ from }: Stretch): Stretch {
   return { from: from - 60 * MINUTE, to: from - 60 * MINUTE + RECENT_MINUTES * MINUTE }
 }
 
-function countIn(queues: Queues, counter: Counter, { from, to }: Stretch): number {
+function countIn(queues: Queues, counter: ChartCounter, { from, to }: Stretch): number {
   let sum = 0
   for (const { points } of queues)
     for (const { at, counters } of points) if (at >= from && at < to) sum += counters[counter]
   return sum
 }
 
-export function perSecondIn(queues: Queues, counter: Counter, stretch: Stretch): number {
+export function perSecondIn(queues: Queues, counter: ChartCounter, stretch: Stretch): number {
   return countIn(queues, counter, stretch) / Math.max(1, (stretch.to - stretch.from) / 1_000)
 }
 
@@ -41,15 +40,10 @@ export function successIn(queues: Queues, stretch: Stretch): number | null {
 }
 
 /** The last value of each queue up to the end of the period; null when there is none. */
-export function levelsAt(queues: Queues, level: Level, { to }: Stretch): readonly number[] | null {
+export function levelsAt(queues: Queues, level: ChartLevel, { to }: Stretch): readonly number[] | null {
   const known = queues.flatMap(({ points }) => {
-    const last = points.findLast(
-      // Older servers do not report this gauge.
-      ({ at, counts }) => at < to && ((counts as typeof counts | undefined)?.[level] ?? null) !== null,
-    )
-    const gauge = last?.counts[level]
-    if (gauge === undefined || gauge === null) return []
-    return [level === 'oldestReadyMs' ? gauge.most : gauge.mean]
+    const last = points.findLast(({ at, counts }) => at < to && counts[level] !== null)
+    return last?.counts[level] ?? []
   })
   return known.length === 0 ? null : known
 }

@@ -1,8 +1,9 @@
 /** The last hour by minutes, and a little more: the data of the metrics and the queue table. */
 import { serverNow } from '../../../api/clock.ts'
 import type { Range } from '../../../api/range.ts'
-import { type Read, useSeries } from '../../../api/reads.ts'
-import type { Series } from '../../../api/types.ts'
+import type { Charts } from '../../../api/charts.ts'
+import type { Read } from '../../../api/reads.ts'
+import { useCharts } from '../../../api/use-charts.ts'
 import { MINUTE, RECENT_MINUTES } from './compare.ts'
 
 const HOUR = 60 * MINUTE
@@ -18,6 +19,6 @@ const RECENT: Range = {
   key: 'now and an hour ago',
 }
 
-export function useRecent(): Read<Series> {
-  return useSeries(RECENT, { resolution: '1m' }, { atMostEveryMs: 2_500 })
+export function useRecent(): Read<Charts> {
+  return useCharts(RECENT, { resolution: '60s' }, { atMostEveryMs: 5_000 })
 }

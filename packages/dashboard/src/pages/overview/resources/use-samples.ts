@@ -4,6 +4,7 @@
  */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ask, type Problem } from '../../../api/client.ts'
+import { atMostEvery } from '../../../api/pace.ts'
 import type { Read } from '../../../api/reads.ts'
 import type { Resources } from '../../../api/types.ts'
 
@@ -21,7 +22,7 @@ export function useSamples(): Read<readonly Resources[]> {
       const newest = await ask<Resources>('resources', { signal })
       return withNewest(client.getQueryData<readonly Resources[]>(KEY) ?? [], newest)
     },
-    enabled: ({ state }) => Date.now() - state.dataUpdatedAt >= EVERY_MS,
+    meta: atMostEvery(EVERY_MS),
     gcTime: KEPT_MS,
   })
 }

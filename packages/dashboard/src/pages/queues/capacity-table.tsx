@@ -1,0 +1,130 @@
+/** Capacity table: whether each queue keeps up with its jobs. */
+import type { ReactNode } from 'react'
+import { encodeName } from '../../api/client.ts'
+import { useCapacity } from '../../api/reads.ts'
+import type { Capacity } from '../../api/types.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { Card } from '../../kit/card.tsx'
+import { Meter } from '../../kit/charts/meter.tsx'
+import { DataView, Empty } from '../../kit/data-view.tsx'
+import type { SortValues } from '../../kit/sort.ts'
+import { SortedTable } from '../../kit/sorted-table.tsx'
+import { Cell, Row } from '../../kit/table.tsx'
+import { rate, span } from '../../kit/text/format.ts'
+import { forecastRank, forecastWords } from './forecast-words.ts'
+
+const SHARES = ['p50', 'p95', 'p99'] as const
+const LATENCIES = [
+  ['waiting', 'Queue latency'],
+  ['running', 'Run time'],
+] as const
+
+const netOf = ({ inPerSecond, outPerSecond }: Capacity): number => inPerSecond - outPerSecond
+
+const COLUMNS = [
+  { key: 'queue', name: 'Queue' },
+  { key: 'forecast', name: 'Forecast' },
+  { key: 'in', name: 'In', right: true },
+  { key: 'out', name: 'Out', right: true },
+  { key: 'net', name: 'Net', right: true },
+  { key: 'oldest', name: 'Oldest ready job', right: true },
+  ...LATENCIES.flatMap(([of, name]) =>
+    SHARES.map((share, at) => ({
+      key: `${of}-${share}`,
+      name: at === 0 ? `${name} ${share}` : <Repeated name={name} share={share} />,
+      right: true,
+    })),
+  ),
+  { key: 'workers', name: 'Busy workers' },
+]
+
+const VALUES: SortValues<Capacity> = {
+  queue: ({ queue }) => queue,
+  forecast: ({ forecast }) => forecastRank(forecast),
+  in: ({ inPerSecond }) => inPerSecond,
+  out: ({ outPerSecond }) => outPerSecond,
+  net: netOf,
+  oldest: ({ oldestReadyMs }) => oldestReadyMs,
+  ...Object.fromEntries(
+    LATENCIES.flatMap(([of]) =>
+      SHARES.map((share) => [`${of}-${share}`, (row: Capacity) => row[of][share]] as const),
+    ),
+  ),
+  workers: ({ busy, workers }) => (workers === 0 ? null : busy / workers),
+}
+
+/** The name of a group of columns is shown once, and read to screen readers in each. */
+function Repeated({ name, share }: { readonly name: string; readonly share: string }) {
+  return (
+    <>
+      <span className="sr-only">{name} </span>
+      {share}
+    </>
+  )
+}
+
+export function CapacityCard() {
+  const read = useCapacity()
+  return (
+    <Card flush title="Capacity" className="mt-4">
+      <p className="-mt-1 px-4 pb-2 text-xs text-soft">
+        Rates of the last minute, percentiles of the last 5 minutes
+      </p>
+      <DataView read={read}>
+        {({ queues }) =>
+          queues.length === 0 ? (
+            <Empty title="No queues yet" />
+          ) : (
+            <SortedTable label="Capacity" columns={COLUMNS} rows={queues} values={VALUES} sort="capacity">
+              {(one) => <CapacityRow key={one.queue} capacity={one} />}
+            </SortedTable>
+          )
+        }
+      </DataView>
+    </Card>
+  )
+}
+
+const COLOURS = {
+  grows: 'text-dead',
+  drains: 'text-ready',
+  steady: 'text-ready',
+  empty: 'text-soft',
+} as const
+
+function CapacityRow({ capacity }: { readonly capacity: Capacity }) {
+  const { queue, forecast, inPerSecond, outPerSecond, oldestReadyMs, busy, workers } = capacity
+  const net = netOf(capacity)
+  return (
+    <Row>
+      <Cell className="max-w-44">
+        <TextLink to={`/queues?open=${encodeName(queue)}`} className="block truncate font-medium">
+          <span title={queue}>{queue}</span>
+        </TextLink>
+      </Cell>
+      <Cell className={`whitespace-nowrap ${COLOURS[forecast.trend]}`}>{forecastWords(forecast)}</Cell>
+      <Cell right>{rate(inPerSecond)}</Cell>
+      <Cell right>{rate(outPerSecond)}</Cell>
+      <Cell right>{net < 0 ? `−${rate(-net)}` : rate(net)}</Cell>
+      <Cell right>{time(oldestReadyMs)}</Cell>
+      {LATENCIES.flatMap(([of]) =>
+        SHARES.map((share) => (
+          <Cell key={`${of}-${share}`} right>
+            {time(capacity[of][share])}
+          </Cell>
+        )),
+      )}
+      <Cell>
+        {workers === 0 ? (
+          <span className="font-medium text-dead">none</span>
+        ) : (
+          <Meter label={`Busy workers of ${queue}`} used={busy} of={workers} unit="" isBadWhenFull />
+        )}
+      </Cell>
+    </Row>
+  )
+}
+
+function time(ms: number | null): ReactNode {
+  return ms === null ? <span className="text-soft">–</span> : span(ms)
+}
