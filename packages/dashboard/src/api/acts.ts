@@ -1,5 +1,6 @@
 /** Sends changes to the API: each action shows its result as a toast and refreshes everything on screen. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { noteAct } from './acted.ts'
 import { ask, type Problem } from './client.ts'
 import { say, sayProblem } from '../kit/overlays/toasts.tsx'
 
@@ -25,7 +26,10 @@ export function useAct<T = unknown>({ quiet = false } = {}): Acting<T> {
     onError: (problem) => {
       if (!quiet) sayProblem(problem)
     },
-    onSettled: () => client.invalidateQueries(),
+    async onSettled() {
+      await client.invalidateQueries()
+      noteAct()
+    },
   })
   return { act: mutateAsync, isActing: isPending }
 }

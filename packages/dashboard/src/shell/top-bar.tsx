@@ -2,6 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Keyboard, LogOut, Moon, Plus, RefreshCw, Sun } from 'lucide-react'
 import { useState } from 'react'
+import { noteAct } from '../api/acted.ts'
 import { PACES, pace, usePace, type Pace } from '../api/live.ts'
 import { useOverview } from '../api/reads.ts'
 import { useMay } from '../api/roles.ts'
@@ -19,7 +20,7 @@ export function TopBar() {
   const seconds = usePace()
   const [isEnqueuing, setEnqueuing] = useState(false)
   const turn = (): void => themeChoice.set(theme === 'dark' ? 'light' : 'dark')
-  const refresh = (): void => void client.invalidateQueries()
+  const refresh = (): void => void client.invalidateQueries().then(noteAct)
   useShortcut('t', 'Toggle theme', turn)
   useShortcut('r', 'Refresh now', refresh)
   useShortcut('n', 'Enqueue job', () => {

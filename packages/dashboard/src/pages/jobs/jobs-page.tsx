@@ -3,8 +3,10 @@ import { serverNow } from '../../api/clock.ts'
 import { useMemo } from 'react'
 import { useMay } from '../../api/roles.ts'
 import type { JobPage, JobSummary } from '../../api/types.ts'
+import { Button } from '../../kit/button.tsx'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { DataView } from '../../kit/data-view.tsx'
+import { useHeldRows } from '../../kit/held-rows.ts'
 import { chosenSize, usePreference } from './list/choices.ts'
 import { ColumnMenu } from './list/column-menu.tsx'
 import { toQuery } from './filter/address.ts'
@@ -31,7 +33,9 @@ export function JobsPage() {
   // A relative time is resolved once per filter: a list whose end moves cannot be paged.
   const now = useMemo(() => nowFor(key), [key])
   const read = useList({ ...toQuery(filter, now), limit, cursor: steps.at(-1)?.cursor })
-  const rows = read.data?.jobs ?? NO_ROWS
+  const newest = read.data?.jobs ?? NO_ROWS
+  const list = `${key} ${steps.at(-1)?.cursor ?? ''} ${limit} ${read.isPlaceholderData}`
+  const { rows, fresh, release, holds } = useHeldRows(list, newest)
   const selection = useSelection(key, rows)
   const may = useMay()
   const isNone = isNothing(read.data) && steps.length === 0
@@ -43,6 +47,11 @@ export function JobsPage() {
         <div className="flex flex-wrap items-center justify-between gap-2">
           <StateTabs filter={filter} />
           <div className="flex items-center gap-1">
+            {fresh > 0 && (
+              <Button look="quiet" onClick={release}>
+                {fresh === newest.length ? `${fresh}+` : fresh} new
+              </Button>
+            )}
             {may('operator') && <MatchingMenu filter={filter} now={now} isNone={isNone} />}
             <CopyLink filter={filter} now={now} />
             <ColumnMenu />
@@ -50,11 +59,15 @@ export function JobsPage() {
         </div>
       </div>
       <Card flush>
-        <div aria-busy={read.isPlaceholderData} className={read.isPlaceholderData ? 'opacity-60' : undefined}>
+        <div
+          aria-busy={read.isPlaceholderData}
+          className={read.isPlaceholderData ? 'opacity-60' : undefined}
+          {...holds}
+        >
           <DataView read={read}>
             {(page) => (
               <Page
-                page={page}
+                page={{ ...page, jobs: rows }}
                 place={place}
                 selection={may('operator') ? selection : null}
                 isComing={read.isPlaceholderData}
