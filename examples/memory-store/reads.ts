@@ -1,6 +1,7 @@
 // The verbs that read jobs, and retention.
 import {
   type AttemptRecord,
+  type AttemptRun,
   type Chunk,
   DEFAULTS,
   hasAll,
@@ -195,6 +196,17 @@ export function failures(db: Database, ids: readonly string[]): (JobFailure | nu
 function logEnd(log: string | null): string | null {
   if (log === null || Buffer.byteLength(log) > LOG_END.mostBytes) return null
   return Array.from(log).slice(-LOG_END.chars).join('')
+}
+
+export function runs(db: Database, ids: readonly string[], endedFrom: number): AttemptRun[] {
+  const found = [...new Set(ids)].flatMap((id) =>
+    (db.jobs.get(id)?.attempts ?? []).flatMap(({ attempt, instance, startedAt, endedAt, outcome }) =>
+      instance === null || startedAt === null || endedAt < endedFrom
+        ? []
+        : [{ id, attempt, instance, startedAt, endedAt, outcome }],
+    ),
+  )
+  return found.toSorted((a, b) => a.endedAt - b.endedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
 }
 
 export function position(db: Database, id: string, kinds?: readonly string[]): number | null {

@@ -70,6 +70,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store<never> {
     inspect: {
       failures: async (ids) => reads.failures(db(), ids),
       holders: async (keys) => keys.map((key) => jobs.holderOf(db(), now(), key)),
+      runs: async (ids, endedFrom) => reads.runs(db(), ids, endedFrom),
       position: async (id, kinds) => reads.position(db(), id, kinds),
       unservedKinds: async () => reads.unservedKinds(db(), now()),
     },

@@ -130,6 +130,11 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
         ids(jobs)
       },
       position: (id) => ids([id]),
+      runs(jobs, endedFrom) {
+        checkWhole(jobs.length, 'ids.length', NONE_TO_PAGE)
+        checkWhole(endedFrom, 'endedFrom', COUNT)
+        ids(jobs)
+      },
     }),
     schedules: checked(store.schedules, {
       declare: (schedules) => schedules.forEach(({ name }) => checkName(name, 'name')),

@@ -55,6 +55,7 @@ export {
 } from './store/types/job-list.ts'
 export {
   type AttemptRecord,
+  type AttemptRun,
   type JobFailure,
   type JobRecord,
   type JobResult,

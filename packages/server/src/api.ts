@@ -103,6 +103,7 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access) {
     jobReads: largeReads(platform, JOBS_AT_ONCE),
     queueNames: cache(platform, CACHED_MS, async () => (await mill.queues()).map(({ name }) => name)),
     unservedKinds: cache(platform, CACHED_MS, () => mill.unservedKinds()),
+    recentRuns: cache(platform, CACHED_MS, () => mill.recentRuns()),
     capacity: cache(platform, CACHED_MS, () => mill.capacity()),
     system: cache(platform, CACHED_MS, () => mill.system()),
     health: cache(platform, CACHED_MS, () => mill.health()),

@@ -18,7 +18,7 @@ export type Api = OpenAPIHono<Env>
 /** The expensive reads of the mill are cached, because they scan many jobs or query the database. */
 export interface RouteTools extends Pick<
   Mill,
-  'unservedKinds' | 'errors' | 'system' | 'health' | 'capacity'
+  'unservedKinds' | 'errors' | 'system' | 'health' | 'capacity' | 'recentRuns'
 > {
   readonly mill: Mill
   readonly settings: Settings

@@ -106,6 +106,7 @@ describe('roles by route', () => {
         "workers.list": "viewer",
         "workers.quiet": "operator",
         "workers.resume": "operator",
+        "workers.runs": "viewer",
         "workers.stop": "operator",
       }
     `)

@@ -529,6 +529,12 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     expect((await call('series.read', {}, undefined, '?limit=smtp')).body).toMatchObject({ queues: [] })
     const kinds = await call('series.read', {}, undefined, '?kind=echo')
     expect(kinds.body).toMatchObject({ queues: [], kinds: [{ kind: 'echo', all: { ended: { done: 1 } } }] })
+    expect((await call('workers.runs')).body).toMatchObject({
+      completeFrom: null,
+      runs: expect.arrayContaining([
+        expect.objectContaining({ kind: 'echo', instance: mill.instance.id, outcome: 'returned' }),
+      ]) as unknown[],
+    })
     const charts = await call('charts.read', {}, undefined, '?queue=default&resolution=30s')
     expect(charts.body).toMatchObject({
       resolutionMs: 30_000,

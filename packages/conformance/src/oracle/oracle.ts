@@ -140,6 +140,7 @@ export function oracle(
     inspect: {
       holders: on(read.holders),
       failures: on(read.failures),
+      runs: on(read.runs),
       unservedKinds: on(read.unservedKinds),
       position: on(read.position),
     },

@@ -64,6 +64,7 @@ const everyVerb: Readonly<
   results: (store) => store.results([id]),
   'inspect.holders': (store) => store.inspect.holders(['global k']),
   'inspect.failures': (store) => store.inspect.failures([id]),
+  'inspect.runs': (store) => store.inspect.runs([id], 0),
   history: (store) => store.history(id),
   list: (store) => store.list({}, { limit: 1 }),
   counts: (store) => store.counts(),

@@ -53,6 +53,8 @@ export const useCapacity = (): Read<Answer<'queues.capacity'>> =>
   useRead('capacity', {}, { atMostEveryMs: CACHED_MS })
 export const useWorkers = (): Read<Workers> => useRead('workers')
 export const useAlerts = (): Read<Answer<'alerts.list'>> => useRead('alerts')
+export const useRecentRuns = (): Read<Answer<'workers.runs'>> =>
+  useRead('workers/runs', {}, { atMostEveryMs: 15_000, isLarge: true })
 export const useLimits = (): Read<Answer<'limits.list'>> => useRead('limits')
 export const useAllOverrides = (): Read<Answer<'overrides.list'>> => useRead('overrides')
 export const useSchedules = (): Read<Answer<'schedules.list'>> => useRead('schedules')

@@ -48,6 +48,7 @@ export type Alert = Answer<'alerts.list'>['alerts'][number]
 export type CheckName = NonNullable<Alert['checks']>[number]
 export type Workers = Answer<'workers.list'>
 export type Instance = Workers['instances'][number]
+export type RecentRun = Answer<'workers.runs'>['runs'][number]
 export type Slot = Workers['slots'][number]
 export type InspectedSchedule = Answer<'schedules.inspect'>
 export type Schedule = InspectedSchedule['schedule']

@@ -31,6 +31,7 @@ import { errors } from './operate/errors.ts'
 import { limitsApi } from './operate/limits.ts'
 import { listing } from './operate/list-jobs.ts'
 import { keepLogger, warningLog } from './mill-logger.ts'
+import { recentRuns } from './report/recent-runs.ts'
 import { capacity } from './report/capacity.ts'
 import { observation } from './report/observation.ts'
 import { one, operate } from './operate/operate.ts'
@@ -222,6 +223,7 @@ export function jobmill<
     ...resources(tools, readDatabase),
     ...observation(tools),
     ...capacity(platform, () => mill),
+    ...recentRuns(tools),
     ...limitsApi(tools, limits),
     ...overridesApi(tools),
     ...own.metrics,

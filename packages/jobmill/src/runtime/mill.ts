@@ -26,6 +26,7 @@ import type { QueueOptions } from './options/queue-options.ts'
 import type { Readiness } from './diagnose/readiness.ts'
 import type { Schedules } from './operate/schedules.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
+import type { RecentRuns } from './report/recent-runs.ts'
 import type { ResourceReads } from './report/resources.ts'
 import type { System } from './report/system.ts'
 import type { DutyControl } from './operate/duty-control.ts'
@@ -42,6 +43,7 @@ export interface Mill<Tx = unknown>
     InstanceControl,
     Observation,
     Capacity,
+    RecentRuns,
     Errors,
     Limiting,
     Diagnostics,

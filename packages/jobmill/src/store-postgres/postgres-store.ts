@@ -16,6 +16,7 @@ import { deleteJobs } from './operate/delete.ts'
 import { duties } from './instances/duties.ts'
 import { enqueue } from './enqueue/enqueue.ts'
 import { failures } from './inspect/failures.ts'
+import { runs } from './inspect/runs.ts'
 import { finish } from './finish/finish.ts'
 import { fold } from './queues/fold.ts'
 import { get, results } from './inspect/get.ts'
@@ -174,6 +175,7 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
     inspect: {
       ...bind({ holders, position }),
       failures: (ids, how) => read((context) => failures(context, ids), how),
+      runs: (ids, endedFrom, how) => read((context) => runs(context, ids, endedFrom), how),
       unservedKinds: (how) => read(unservedKinds, how),
     },
     schedules: bind({

@@ -16,7 +16,7 @@ import { enqueue, enqueueCall } from './enqueue/enqueue.ts'
 import { enqueueLarge } from './enqueue/enqueue-large.ts'
 import { finish, progress, rehearse, Rehearsed } from './finish/finish.ts'
 import { keyHolder } from './enqueue/dedupe.ts'
-import { failures, get, history, results } from './inspect/jobs.ts'
+import { failures, get, history, results, runs } from './inspect/jobs.ts'
 import type { SqliteTx } from './connection/handle.ts'
 import { deregister, held, instances, register, request } from './instances/instances.ts'
 import { versions } from './instances/versions.ts'
@@ -158,6 +158,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     inspect: {
       holders: async (keys) => read(({ sql, now }) => keys.map((key) => keyHolder(sql, key, now) ?? null)),
       failures: async (ids) => read((look) => failures(look, ids)),
+      runs: async (ids, endedFrom) => read((look) => runs(look, ids, endedFrom)),
       unservedKinds: async () => read(unservedKinds),
       position: async (id, kinds) => read((look) => position(look, id, kinds)),
     },

@@ -15,7 +15,7 @@ import type {
   VersionRecord,
 } from './types/instance.ts'
 import type { ReadOptions } from './types/job-list.ts'
-import type { JobFailure } from './types/job-record.ts'
+import type { AttemptRun, JobFailure } from './types/job-record.ts'
 import type { Acquired, AcquireRequest, DeclaredLimit, LimitRecord, PermitOf } from './types/limit.ts'
 import type { MetricQuery, MetricRecord, Recording, TimelineEvent, TimelineQuery } from './types/metrics.ts'
 import type { DeclaredQueue, QueueRecord, UnservedKind } from './types/queue-record.ts'
@@ -107,6 +107,11 @@ export interface InspectPart {
    * without a failure.
    */
   failures(ids: readonly string[], options?: ReadOptions): Promise<(JobFailure | null)[]>
+  /**
+   * The attempts of at most 500 jobs that an instance ran and that ended at or after `endedFrom`, sorted by
+   * the end, then by the id of the job. Unknown ids are ignored.
+   */
+  runs(ids: readonly string[], endedFrom: number, options?: ReadOptions): Promise<AttemptRun[]>
   /**
    * The id of the job that holds each dedupe key, or null. Keys are passed as stored, with their scope. A key
    * can remain held after its job is gone.

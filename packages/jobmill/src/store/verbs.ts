@@ -55,6 +55,7 @@ export const VERBS: Readonly<Record<Verb, VerbClass>> = {
   'inspect.failures': 'read',
   'inspect.holders': 'read',
   'inspect.position': 'read',
+  'inspect.runs': 'read',
   'inspect.unservedKinds': 'read',
   'schedules.declare': 'write',
   'schedules.create': 'write',

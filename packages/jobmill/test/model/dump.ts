@@ -31,6 +31,7 @@ async function dump({ ids, instances }: World, system: System): Promise<object> 
     held: helds.map((held) => plainHeld(system, held)),
     results: await store.results(ids),
     failures: await store.inspect.failures(ids.slice(-500)),
+    runs: (await store.inspect.runs(ids.slice(-500), 0)).map(({ instance: _, ...run }) => run),
     counts: await store.counts(),
     unservedKinds: await store.inspect.unservedKinds(),
     queues: (await store.queues.list()).toSorted((a, b) => (a.name < b.name ? -1 : 1)),

@@ -130,6 +130,7 @@ describe('postgres plans', () => {
     await expectIndexes(() => store.get(ids))
     await expectIndexes(() => store.results(ids), 'attempt_pkey', 'running_pkey', 'ready_id_key')
     await expectIndexes(() => store.inspect.failures(ids), 'attempt_pkey')
+    await expectIndexes(() => store.inspect.runs(ids, 0), 'attempt_pkey')
     await expectIndexes(() => store.cancel(ids, 'test'))
     await expectIndexes(() => store.retry(ids))
     await expectIndexes(() => store.runNow(ids))

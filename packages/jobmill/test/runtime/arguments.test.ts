@@ -171,6 +171,7 @@ const WITHOUT_ARGUMENTS = [
   'versions',
   'unservedKinds',
   'capacity',
+  'recentRuns',
   'diagnostics',
   'health',
   'resources',

@@ -206,6 +206,7 @@ async function everyStatement(path: string): Promise<string[]> {
     store.get(ids),
     store.results(ids),
     store.inspect.failures(ids),
+    store.inspect.runs(ids, 0),
     store.inspect.unservedKinds(),
     store.history(held.id),
     store.counts(),

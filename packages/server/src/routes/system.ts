@@ -9,6 +9,7 @@ import {
   dutyShape,
   listedKindShape,
   resourcesShape,
+  runsShape,
   systemShape,
 } from '../shapes/system.ts'
 
@@ -52,6 +53,17 @@ export const stop = route('operator', 'workers.stop', 'post /workers/{id}/stop',
   summary: 'Stop a process like SIGTERM: its running jobs get the grace period',
   ...onOne,
 })
+
+export const recentRuns = route(
+  'viewer',
+  'workers.runs',
+  'get /workers/runs',
+  {
+    summary: 'List which attempts ran on which instance in the last 15 minutes: the newest 2,000',
+    responses: ok(runsShape, 'The attempts, by their start'),
+  },
+  { isCompressed: true },
+)
 
 export const runDuty = route('admin', 'duties.run', 'post /duties/{name}/run', {
   summary: 'Run a duty once, in the answering process',
@@ -107,6 +119,10 @@ export const routes: Routes = (api, { mill, ...tools }) => {
       })
       return c.json(after, 200)
     })
+  api.openapi(recentRuns, async (c) => {
+    const { runs, ...rest } = await tools.recentRuns()
+    return c.json({ ...rest, runs: [...runs] }, 200)
+  })
   api.openapi(runDuty, async (c) => {
     const { name } = c.req.valid('param')
     const counts = { ...(await mill.runDuty(name)) }

@@ -10,8 +10,10 @@ import {
   type NeedsAttention,
   type ResourcesView,
   type SchemaStatus,
+  type RecentRunsView,
   STORE_CLASSES,
 } from 'jobmill/internal'
+import { OUTCOMES } from 'jobmill/store'
 import { percentilesShape, recordOf } from './series.ts'
 
 const bytes = z.number()
@@ -152,4 +154,29 @@ export const listedKindShape = kindShape
   })
   .openapi('ListedKind') satisfies z.ZodType<
   KindView & { readonly recent: Omit<Health['kinds'][number], 'kind'> | null }
+>
+
+export const runsShape = z
+  .object({
+    from: z.number(),
+    to: z.number(),
+    completeFrom: z
+      .number()
+      .nullable()
+      .openapi({ description: 'runs that ended before it may be missing; null if there are all' }),
+    runs: z.array(
+      z.object({
+        job: z.uuid(),
+        kind: z.string(),
+        queue: z.string(),
+        instance: z.uuid(),
+        attempt: z.int(),
+        startedAt: z.number(),
+        endedAt: z.number().nullable(),
+        outcome: z.enum(OUTCOMES).nullable(),
+      }),
+    ),
+  })
+  .openapi('RecentRuns') satisfies z.ZodType<
+  Omit<RecentRunsView, 'runs'> & { runs: RecentRunsView['runs'][number][] }
 >

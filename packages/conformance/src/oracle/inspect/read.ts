@@ -1,6 +1,7 @@
 /** The read side: jobs, attempts, counts, queues and instances as callers see them, and what waits. */
 import {
   type AttemptRecord,
+  type AttemptRun,
   type Held,
   type InstanceRecord,
   JOB_STATES,
@@ -104,6 +105,17 @@ export function failures(state: OracleState, ids: readonly string[]): (JobFailur
 function logEnd(log: string | null): string | null {
   if (log === null || Buffer.byteLength(log) > LOG_END.mostBytes) return null
   return Array.from(log).slice(-LOG_END.chars).join('')
+}
+
+export function runs(state: OracleState, ids: readonly string[], endedFrom: number): AttemptRun[] {
+  const found = [...new Set(ids)].flatMap((id) =>
+    (state.jobs.get(id)?.attempts ?? []).flatMap(({ attempt, instance, startedAt, endedAt, outcome }) =>
+      instance === null || startedAt === null || endedAt < endedFrom
+        ? []
+        : [{ id, attempt, instance, startedAt, endedAt, outcome }],
+    ),
+  )
+  return found.toSorted((a, b) => a.endedAt - b.endedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
 }
 
 export function history(state: OracleState, id: string): AttemptRecord[] {

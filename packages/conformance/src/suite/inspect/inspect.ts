@@ -1,7 +1,7 @@
 /** What a caller can find out about waiting and failed jobs. */
 import assert from 'node:assert/strict'
 import { aJob, DEAD, DONE, HOUR, later, RELEASED } from '../../factories.ts'
-import type { Bench } from '../bench.ts'
+import type { Bench, HeldLease } from '../bench.ts'
 import { type Case, test } from '../case.ts'
 import { pluck } from '../looks.ts'
 
@@ -161,6 +161,39 @@ export const inspectCases: readonly Case[] = [
     await t.finish(await t.claimAgain(twice), DEAD, { error: 'e4' })
     const [again] = await t.store.inspect.failures([twice.id])
     assert.deepEqual(again?.first, { at: began + 10, error: 'e1' })
+  }),
+  test('runs returns where and when attempts ran, by their end, and leaves out those that ended earlier', async (t) => {
+    const began = t.clock.now()
+    const [done, fails, running, waits] = await t.runningJobs(4)
+    const run = ({ id, attempt, instance }: HeldLease, startedAt: number, outcome: string): object => ({
+      id,
+      attempt,
+      instance,
+      startedAt,
+      endedAt: t.clock.now(),
+      outcome,
+    })
+    t.clock.advance(10)
+    await t.finish(fails, later(0), { error: 'e1' })
+    const first = run(fails, began, 'failed')
+    t.clock.advance(10)
+    await t.store.stage(100)
+    const again = await t.claimAgain(fails)
+    const claimedAt = t.clock.now()
+    t.clock.advance(10)
+    await t.finish(done, DONE)
+    const second = run(done, began, 'returned')
+    t.clock.advance(10)
+    await t.finish(again, DEAD, { error: 'e2' })
+    const third = run(again, claimedAt, 'failed-permanently')
+    const cancelled = await t.enqueue()
+    await t.store.cancel([cancelled], 'why')
+    await t.finish(waits, RELEASED)
+    const ids = [running.id, fails.id, aJob().id, done.id, cancelled, waits.id, fails.id]
+    assert.deepEqual(await t.store.inspect.runs(ids, began), [first, second, third])
+    assert.deepEqual(await t.store.inspect.runs(ids, began + 11), [second, third])
+    assert.deepEqual(await t.store.inspect.runs(ids, t.clock.now() + 1), [])
+    assert.deepEqual(await t.store.inspect.runs([], 0), [])
   }),
   test('a crash counts as a failure when the job is dead because of it', async (t) => {
     const { id, kind } = await t.running()

@@ -9,6 +9,7 @@ import { Empty, DataView } from '../../kit/data-view.tsx'
 import { EndedInstances } from './ended-instances.tsx'
 import { InstanceCard } from './instance-card.tsx'
 import { UnservedKindsCard } from './unserved-kinds.tsx'
+import { SwimLanes } from './lanes/swim-lanes.tsx'
 import { useUsage } from './usage.ts'
 
 /** The maximum page size of the API. */
@@ -50,6 +51,7 @@ function Processes({ workers: { here, instances, slots, duties } }: { readonly w
         )}
         instances={instances}
       />
+      <SwimLanes instances={instances} />
       {current.length === 0 ? (
         <Card>
           <Empty title="No worker processes">

@@ -3,6 +3,7 @@ import { outcomeCode, outcomeOfCode } from '../../job/attempt/outcome.ts'
 import { stateOfCode } from '../../job/state.ts'
 import {
   type AttemptRecord,
+  type AttemptRun,
   type JobFailure,
   type JobRecord,
   type JobResult,
@@ -131,4 +132,22 @@ export function failures({ sql }: Look, ids: readonly string[]): (JobFailure | n
 function failureOf({ error, at, outcome, version, logEnd, firstError, firstAt }: FailureRow): JobFailure {
   const first = firstAt === null ? null : { at: firstAt, error: firstError }
   return { error, at, outcome: outcomeOfCode(outcome), version, logEnd, first }
+}
+
+// Jobs by jobmill_job_id, their attempts by primary key: at most 32 of each.
+const RUNS = `
+  SELECT j.id, a.attempt, a.instance, a.started_at AS startedAt, a.ended_at AS endedAt, a.outcome
+  FROM json_each(?) AS w
+  CROSS JOIN jobmill_job AS j ON j.id = w.value
+  CROSS JOIN jobmill_attempt AS a ON a.job_pk = j.pk
+  WHERE a.ended_at >= ? AND a.instance IS NOT NULL AND a.started_at IS NOT NULL`
+
+/** Where and when attempts of these jobs ran. */
+export function runs({ sql }: Look, ids: readonly string[], endedFrom: number): AttemptRun[] {
+  const rows = sql(RUNS).all(JSON.stringify([...new Set(ids)]), endedFrom) as (Omit<AttemptRun, 'outcome'> & {
+    readonly outcome: number
+  })[]
+  return rows
+    .map((row) => ({ ...row, outcome: outcomeOfCode(row.outcome) }))
+    .toSorted((a, b) => a.endedAt - b.endedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
 }

@@ -75,6 +75,12 @@ export interface JobFailure extends Pick<AttemptRecord, 'error' | 'outcome' | 'v
 
 /** How much of a log `JobFailure` has. */
 export const LOG_END = { chars: 400, mostBytes: 16_384 } as const
+/** Where and when an attempt ran. */
+export interface AttemptRun extends Pick<AttemptRecord, 'attempt' | 'endedAt' | 'outcome'> {
+  readonly id: string
+  readonly instance: string
+  readonly startedAt: number
+}
 
 /** What a caller that awaits a job needs to know. */
 export type JobResult = Pick<JobRecord, 'id' | 'state' | 'result' | 'error'>
