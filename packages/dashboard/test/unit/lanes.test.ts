@@ -29,7 +29,12 @@ test('runs at the same time have tracks of their own, and a track is used again'
 
 test('each process has a lane with its failures', () => {
   const lanes = lanesOf(
-    [run('a', 0, 9, 'returned'), run('b', 1, 2, 'failed'), run('a', 2, null, null), run('a', 3, 4, 'timed-out')],
+    [
+      run('a', 0, 9, 'returned'),
+      run('b', 1, 2, 'failed'),
+      run('a', 2, null, null),
+      run('a', 3, 4, 'timed-out'),
+    ],
     10,
   )
   expect(lanes.map(({ instance, runs, height, failed }) => [instance, runs.length, height, failed])).toEqual([
@@ -39,7 +44,9 @@ test('each process has a lane with its failures', () => {
 })
 
 test('arrow keys move between runs and stop at the ends', () => {
-  expect([nextRun(3, 'ArrowLeft', 5), nextRun(3, 'ArrowRight', 5), nextRun(4, 'ArrowRight', 5)]).toEqual([2, 4, 4])
+  expect([nextRun(3, 'ArrowLeft', 5), nextRun(3, 'ArrowRight', 5), nextRun(4, 'ArrowRight', 5)]).toEqual([
+    2, 4, 4,
+  ])
   expect([nextRun(3, 'Home', 5), nextRun(3, 'End', 5), nextRun(0, 'ArrowLeft', 5)]).toEqual([0, 4, 0])
   expect(nextRun(3, 'a', 5)).toBeUndefined()
 })

@@ -5,12 +5,11 @@ import { useCapacity } from '../../api/reads.ts'
 import type { Capacity } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
-import { Meter } from '../../kit/charts/meter.tsx'
 import { DataView, Empty } from '../../kit/data-view.tsx'
 import type { SortValues } from '../../kit/sort.ts'
 import { SortedTable } from '../../kit/sorted-table.tsx'
 import { Cell, Row } from '../../kit/table.tsx'
-import { rate, span } from '../../kit/text/format.ts'
+import { number, rate, span } from '../../kit/text/format.ts'
 import { forecastRank, forecastWords } from './forecast-words.ts'
 
 const SHARES = ['p50', 'p95', 'p99'] as const
@@ -27,7 +26,7 @@ const COLUMNS = [
   { key: 'in', name: 'In', right: true },
   { key: 'out', name: 'Out', right: true },
   { key: 'net', name: 'Net', right: true },
-  { key: 'oldest', name: 'Oldest ready job', right: true },
+  { key: 'oldest', name: 'Oldest', right: true },
   ...LATENCIES.flatMap(([of, name]) =>
     SHARES.map((share, at) => ({
       key: `${of}-${share}`,
@@ -35,7 +34,7 @@ const COLUMNS = [
       right: true,
     })),
   ),
-  { key: 'workers', name: 'Busy workers' },
+  { key: 'workers', name: 'Busy workers', right: true },
 ]
 
 const VALUES: SortValues<Capacity> = {
@@ -67,7 +66,7 @@ export function CapacityCard() {
   const read = useCapacity()
   return (
     <Card flush title="Capacity" className="mt-4">
-      <p className="-mt-1 px-4 pb-2 text-xs text-soft">
+      <p className="px-4 pb-2 text-xs text-soft">
         Rates of the last minute, percentiles of the last 5 minutes
       </p>
       <DataView read={read}>
@@ -114,11 +113,11 @@ function CapacityRow({ capacity }: { readonly capacity: Capacity }) {
           </Cell>
         )),
       )}
-      <Cell>
+      <Cell right className={busy >= workers ? 'text-ready' : ''}>
         {workers === 0 ? (
           <span className="font-medium text-dead">none</span>
         ) : (
-          <Meter label={`Busy workers of ${queue}`} used={busy} of={workers} unit="" isBadWhenFull />
+          `${number(busy)} of ${number(workers)}`
         )}
       </Cell>
     </Row>

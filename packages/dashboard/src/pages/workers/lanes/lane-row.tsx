@@ -78,7 +78,7 @@ export function LaneRow({ lane: { instance: id, runs, tracks, height, failed }, 
                 opacity="0.5"
               />
             )}
-            {runs.map((one, index) => (
+            {failedLast(runs).map(({ one, index }) => (
               <rect
                 key={`${one.job} ${one.attempt} ${one.startedAt}`}
                 data-at={index}
@@ -99,6 +99,13 @@ export function LaneRow({ lane: { instance: id, runs, tracks, height, failed }, 
       </div>
     </li>
   )
+}
+
+/** Drawn in this order, so that a short failure is not covered. */
+function failedLast(runs: readonly RecentRun[]): { readonly one: RecentRun; readonly index: number }[] {
+  return runs
+    .map((one, index) => ({ one, index }))
+    .toSorted((a, b) => Number(isFailed(a.one)) - Number(isFailed(b.one)))
 }
 
 function colourOf(run: RecentRun): string {
