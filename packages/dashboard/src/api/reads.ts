@@ -42,16 +42,17 @@ function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
   })
 }
 
-/** The server caches expensive responses for this long. */
-const CACHED_MS = 5_000
+/** For what changes slowly, and for what the server caches for five seconds. */
+const SLOW_MS = 5_000
+const SLOWEST_MS = 10_000
 
 export const useOverview = (): Read<Overview> => useRead('overview')
 export const useDiagnostics = (): Read<Answer<'diagnostics.list'>> =>
-  useRead('diagnostics', {}, { atMostEveryMs: CACHED_MS })
+  useRead('diagnostics', {}, { atMostEveryMs: SLOWEST_MS })
 export const useQueues = (): Read<Answer<'queues.list'>> => useRead('queues')
 export const useCapacity = (): Read<Answer<'queues.capacity'>> =>
-  useRead('capacity', {}, { atMostEveryMs: CACHED_MS })
-export const useWorkers = (): Read<Workers> => useRead('workers')
+  useRead('capacity', {}, { atMostEveryMs: SLOW_MS })
+export const useWorkers = (): Read<Workers> => useRead('workers', {}, { atMostEveryMs: SLOW_MS })
 export const useAlerts = (): Read<Answer<'alerts.list'>> => useRead('alerts')
 export const useRecentRuns = (): Read<Answer<'workers.runs'>> =>
   useRead('workers/runs', {}, { atMostEveryMs: 15_000, isLarge: true })
@@ -59,7 +60,7 @@ export const useLimits = (): Read<Answer<'limits.list'>> => useRead('limits')
 export const useAllOverrides = (): Read<Answer<'overrides.list'>> => useRead('overrides')
 export const useSchedules = (): Read<Answer<'schedules.list'>> => useRead('schedules')
 export const useKinds = (): Read<Answer<'kinds.list'>> => useRead('kinds')
-export const useSystem = (): Read<System> => useRead('system', {}, { atMostEveryMs: CACHED_MS })
+export const useSystem = (): Read<System> => useRead('system', {}, { atMostEveryMs: SLOW_MS })
 
 /** Deploys are rare, so the versions are fetched at most twice a minute. */
 export const useVersions = (): Read<Answer<'versions.list'>> =>
@@ -112,7 +113,7 @@ export const useBulkPreview = (act: BulkAct, query: Query, how?: How): Read<Bulk
   useRead('bulk', { act, ...query }, how)
 
 export const useTimeline = (query: Query): Read<Answer<'timeline.read'>> =>
-  useRead('timeline', query, { keep: true })
+  useRead('timeline', query, { keep: true, atMostEveryMs: SLOW_MS })
 
 export const useAudit = (query: Query, how?: How): Read<Answer<'audit.read'>> =>
   useRead('audit', query, { keep: true, ...how })

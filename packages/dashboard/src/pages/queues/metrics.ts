@@ -18,7 +18,7 @@ const NOW_MS = 3 * 60_000
 const HOUR = rangeOf(new URLSearchParams(), '1h')
 
 export function useHour(): ReadonlyMap<string, HourOf> {
-  const { data, dataUpdatedAt } = useCharts(HOUR, { resolution: '60s' }, { atMostEveryMs: 5_000 })
+  const { data, dataUpdatedAt } = useCharts(HOUR, { resolution: '60s' }, { atMostEveryMs: 10_000 })
   return data === undefined ? new Map() : hourOf(data, serverTime(dataUpdatedAt))
 }
 

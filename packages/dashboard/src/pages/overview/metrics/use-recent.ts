@@ -20,5 +20,5 @@ const RECENT: Range = {
 }
 
 export function useRecent(): Read<Charts> {
-  return useCharts(RECENT, { resolution: '60s' }, { atMostEveryMs: 5_000 })
+  return useCharts(RECENT, { resolution: '60s' }, { atMostEveryMs: 10_000 })
 }

@@ -9,8 +9,8 @@ import type { Read } from '../../../api/reads.ts'
 import type { Resources } from '../../../api/types.ts'
 
 const KEY = ['resources']
-/** The server samples its database no more often. */
-const EVERY_MS = 5_000
+/** The server samples its database every 5 s at most. */
+const EVERY_MS = 10_000
 const KEPT_MS = 15 * 60_000
 
 /** Oldest first; at least one after the first response. */
