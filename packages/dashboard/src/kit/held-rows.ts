@@ -1,6 +1,6 @@
 /**
- * Rows of a live list hold still while the pointer is over them or one has the focus: a row must not move away
- * under a click. Known rows still show their newest state.
+ * Rows of a live list hold still while the pointer is over them or one has the focus: a row must not move
+ * away under a click. Known rows still show their newest state.
  */
 import { type FocusEvent, type PointerEvent, useState } from 'react'
 import { useActs } from '../api/acted.ts'
@@ -24,7 +24,9 @@ export function holdRows<R extends Row>(before: readonly R[], now: readonly R[])
   }
 }
 
-/** `list` names what is listed: a filter and a page. Another list, or an action of the user, shows all rows. */
+/**
+ * `list` names what is listed: a filter and a page. Another list, or an action of the user, shows all rows.
+ */
 export function useHeldRows<R extends Row>(list: string, rows: readonly R[]) {
   const [isOver, setOver] = useState(false)
   const [isFocused, setFocused] = useState(false)

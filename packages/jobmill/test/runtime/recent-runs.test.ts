@@ -27,11 +27,11 @@ describe.each(subjects)('recent runs on $name', ({ name, mill: create }) => {
     await mill.drain()
     const before = await mill.recentRuns()
     const shown = ({ job: id, attempt, outcome }: (typeof before.runs)[number]) => [id, attempt, outcome]
-    expect(before.runs.map(shown).toSorted()).toEqual(
-      [
+    expect(new Set(before.runs.map(shown))).toEqual(
+      new Set([
         [again.id, 1, 'failed'],
         [dead.id, 1, 'failed-permanently'],
-      ].toSorted(),
+      ]),
     )
     await mill.clock.advance('1m')
     await mill.drain()

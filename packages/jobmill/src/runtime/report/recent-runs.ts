@@ -6,7 +6,7 @@ import type { JobSummary } from '../../store/types/job-record.ts'
 import type { FullStore } from '../../store/store.ts'
 import type { MillTools } from '../tools.ts'
 
-export interface RecentRun {
+interface RecentRun {
   readonly job: string
   readonly kind: string
   readonly queue: string
@@ -21,7 +21,7 @@ export interface RecentRun {
 export interface RecentRunsView {
   readonly from: number
   readonly to: number
-  /** Runs that ended before this instant may be missing, because there were too many. Null if there are all. */
+  /** Runs that ended before this instant may be missing, because there were too many. Null if none is. */
   readonly completeFrom: number | null
   /** By their start. */
   readonly runs: readonly RecentRun[]
