@@ -13,12 +13,12 @@ const SHOWN = 30
 export function SwimLanes({ instances }: { readonly instances: readonly Instance[] }) {
   const read = useRecentRuns()
   const known = new Map(instances.map((instance) => [instance.id, instance]))
+  const started = (id: string): number => known.get(id)?.startedAt ?? 0
   return (
     <Card title="Last 15 minutes" className="mb-4">
       <DataView read={read}>
         {({ from, to, completeFrom, runs }) => {
           // The newest process first: after a deploy, the old ones are below.
-          const started = (id: string): number => known.get(id)?.startedAt ?? 0
           const lanes = lanesOf(runs, to).toSorted((a, b) => started(b.instance) - started(a.instance))
           if (lanes.length === 0) return <p className="text-soft">No jobs ran.</p>
           return (
