@@ -10,7 +10,7 @@ import { mission } from './support/mission.ts'
 
 const MOST_BYTES = 30 * 1_024
 const QUEUES = Array.from({ length: 7 }, (_, n) => `queue-${n}`)
-const KINDS = Array.from({ length: 8 }, (_, n) => `kind-${n}.do`)
+const KINDS = Array.from({ length: 6 }, (_, n) => `kind-${n}.do`)
 const SOURCE = '01900000-0000-7000-8000-000000000001'
 
 /** The requests of one refresh. */
