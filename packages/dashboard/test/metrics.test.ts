@@ -23,7 +23,7 @@ import {
   nextFrom,
   type QueuePoints,
   withNewer,
-} from '../src/api/charts.ts'
+} from '../src/api/charts/charts.ts'
 import { isDue, atMostEvery } from '../src/api/pace.ts'
 import type { Diagnostic, Queue, Workers } from '../src/api/types.ts'
 

@@ -1,6 +1,6 @@
 /** Builds the lines of the charts of a kind. */
 import type { Series } from '../api/types.ts'
-import type { Line } from '../kit/charts/chart.tsx'
+import type { Line } from '../kit/charts/line.ts'
 import { type Bins, highestIn, ratesIn } from './bins.ts'
 
 type Points = Series['kinds'][number]['points']

@@ -1,5 +1,5 @@
 /** Builds the lines of the charts from a series. */
-import { type ChartCounter, type QueuePoints, sumOf } from '../api/charts.ts'
+import { type ChartCounter, type QueuePoints, sumOf } from '../api/charts/charts.ts'
 import type { Line } from '../kit/charts/line.ts'
 import { type Bins, highestIn, mergeLists, ratesIn } from './bins.ts'
 import { levelsIn, totalOf } from './levels.ts'

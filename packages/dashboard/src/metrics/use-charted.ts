@@ -1,11 +1,11 @@
 /** Loads the metrics of the chosen range, and the grid on which they are drawn. */
 import { serverTime } from '../api/clock.ts'
 import { useMemo } from 'react'
-import type { Charts } from '../api/charts.ts'
+import type { Charts } from '../api/charts/charts.ts'
 import type { Range } from '../api/range.ts'
 import { type Read, useSeries } from '../api/reads.ts'
 import type { Series } from '../api/types.ts'
-import { useCharts } from '../api/use-charts.ts'
+import { useCharts } from '../api/charts/use-charts.ts'
 import { useNow } from '../kit/text/time.tsx'
 import { type Bins, binsOf } from './bins.ts'
 import { LOOKBACK_MS } from './levels.ts'
@@ -27,6 +27,12 @@ export function useQueueCharts(range: Range, queues: number | undefined, queue?:
 export function useLimitSeries(range: Range, limit: string): Charted<Series> {
   const { wider, resolution, atMostEveryMs } = useAsked(range, 1)
   const read = useSeries(wider, { limit, resolution }, { atMostEveryMs })
+  return { read, bins: useBins(range, read) }
+}
+
+export function useKindSeries(range: Range, kind: string): Charted<Series> {
+  const { wider, resolution, atMostEveryMs } = useAsked(range, 1)
+  const read = useSeries(wider, { kind, resolution }, { atMostEveryMs })
   return { read, bins: useBins(range, read) }
 }
 

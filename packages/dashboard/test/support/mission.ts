@@ -82,7 +82,7 @@ interface MissionOptions {
   readonly instance?: NonNullable<MillOptions['instance']>
   /** Runs before the mill opens its store. */
   readonly prepare?: (store: FullStore<never>) => Promise<void>
-  readonly queues?: MillOptions['queues']
+  readonly queues?: NonNullable<MillOptions['queues']>
   readonly moreJobs?: MillOptions['jobs']
   /** Writes what the store holds before the mill starts. */
   readonly before?: (store: FullStore<never>) => Promise<void>

@@ -1,7 +1,7 @@
 // The text for a queue that runs more jobs than its number of workers.
 import { describe, expect, test } from 'vitest'
 import type { Instance } from '../../src/api/types.ts'
-import { overLimitText } from '../../src/pages/queues/over-limit-text.ts'
+import { overLimitText } from '../../src/pages/queues/over-limit/over-limit-text.ts'
 import type { Server } from '../../src/pages/queues/serving.ts'
 
 const NOW = 1_000_000

@@ -133,9 +133,17 @@ const found = (message: string, how: object = {}) => ({ message, fix: 'Fix it', 
 describe('problems', () => {
   test('are ordered by level, then by failures per minute, then by the order of the checks', () => {
     const checks = [
-      { check: 'settings', about: null, find: () => [found('drift', { level: 'notice' }), { message: 'fine' }] },
+      {
+        check: 'settings',
+        about: null,
+        find: () => [found('drift', { level: 'notice' }), { message: 'fine' }],
+      },
       { check: 'paused', about: null, find: () => [found('late'), found('paused')] },
-      { check: 'dead', about: null, find: () => [found('mail', { weight: 2 }), found('slow', { weight: 9 })] },
+      {
+        check: 'dead',
+        about: null,
+        find: () => [found('mail', { weight: 2 }), found('slow', { weight: 9 })],
+      },
       { check: 'failing', about: null, find: () => [found('charge', { level: 'error', weight: 1 })] },
     ] as const
     expect(worstFirst(runChecks(checks, {})).map(({ level, message }) => [level, message])).toEqual([

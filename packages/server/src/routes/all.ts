@@ -13,7 +13,6 @@ import * as overview from './overview.ts'
 import * as queues from './queues.ts'
 import * as schedules from './schedules.ts'
 import * as system from './system.ts'
-import * as versions from './versions.ts'
 
 export const FILES = [
   overview,
@@ -26,7 +25,6 @@ export const FILES = [
   alerts,
   overrides,
   system,
-  versions,
   history,
   charts,
   events,

@@ -1,4 +1,4 @@
-/** Metrics over time, the timeline, and the audit log. */
+/** Metrics over time, the timeline, the audit log, and the versions of the application. */
 import { z } from '@hono/zod-openapi'
 import {
   AUDIT,
@@ -8,9 +8,11 @@ import {
   omitUndefined,
   type TimelineRequest,
 } from 'jobmill/internal'
+import type { VersionRecord } from 'jobmill/store'
 import { ok, route, type Routes, seesAll } from '../app.ts'
 import { problem } from '../problem.ts'
 import { instant } from '../shapes/instant.ts'
+import { instant as milliseconds } from '../shapes/job.ts'
 import { seriesShape } from '../shapes/series.ts'
 
 const several = z.union([z.string(), z.array(z.string())]).optional()
@@ -95,6 +97,21 @@ export const audit = route('operator', 'audit.read', 'get /audit', {
   ),
 })
 
+const versionShape = z
+  .object({
+    version: z.string(),
+    firstAt: milliseconds,
+    lastAt: milliseconds,
+    instances: z.int().openapi({ description: 'processes that ran it' }),
+    alive: z.int().openapi({ description: 'processes that run it now' }),
+  })
+  .openapi('Version') satisfies z.ZodType<VersionRecord>
+
+export const versions = route('viewer', 'versions.list', 'get /versions', {
+  summary: 'List the versions of your application that ran in the last 90 days, latest first, at most 100',
+  responses: ok(z.object({ versions: z.array(versionShape) }), 'The versions'),
+})
+
 export const routes: Routes = (api, { mill, redactFor }) => {
   api.openapi(series, async (c) => {
     const { queue, instance, limit, kind, ...rest } = c.req.valid('query')
@@ -119,4 +136,5 @@ export const routes: Routes = (api, { mill, redactFor }) => {
   api.openapi(audit, async (c) =>
     c.json(await mill.audit.list(omitUndefined(c.req.valid('query')) as AuditQuery), 200),
   )
+  api.openapi(versions, async (c) => c.json({ versions: await mill.versions() }, 200))
 }

@@ -10,11 +10,11 @@ import { number, percent, span } from '../../kit/text/format.ts'
 import { kindEnds, kindRunTimes } from '../../metrics/kind-lines.ts'
 import { mostOf } from '../../metrics/lines.ts'
 import { milliseconds, ratesLike } from '../../metrics/units.ts'
-import { useChartSeries } from '../../metrics/use-charted.ts'
+import { useKindSeries } from '../../metrics/use-charted.ts'
 
 export function KindCharts({ kind }: { readonly kind: string }) {
   const ranging = useRange()
-  const { read, bins } = useChartSeries(ranging.range, 1, { kind })
+  const { read, bins } = useKindSeries(ranging.range, kind)
   // The previous kind's data is kept while another kind loads.
   const found = read.data?.kinds.find((one) => one.kind === kind)
   const points = useMemo(() => found?.points ?? [], [found])

@@ -1,5 +1,5 @@
 /** One queue in the table. Every count links to its jobs. */
-import { type QueuePoints, sumOf } from '../../api/charts.ts'
+import { type QueuePoints, sumOf } from '../../api/charts/charts.ts'
 import type { QueueAndCounts } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number, rate, span } from '../../kit/text/format.ts'

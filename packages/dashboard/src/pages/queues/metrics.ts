@@ -1,9 +1,9 @@
 /** Metrics of the queues for the last hour: the current rate and the trend. */
 import { serverTime } from '../../api/clock.ts'
-import { along, averageNeighbors, timesOf } from '../../api/points.ts'
+import { along, averageNeighbors, timesOf } from '../../api/charts/points.ts'
 import { rangeOf } from '../../api/range.ts'
-import { type Charts, sumOf } from '../../api/charts.ts'
-import { useCharts } from '../../api/use-charts.ts'
+import { type Charts, sumOf } from '../../api/charts/charts.ts'
+import { useCharts } from '../../api/charts/use-charts.ts'
 
 export interface HourOf {
   /** Per second, over the last minutes. */

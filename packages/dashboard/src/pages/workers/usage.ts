@@ -1,6 +1,6 @@
 /** Resource usage of the processes in the last minutes. */
 import { serverTime } from '../../api/clock.ts'
-import { along, averageNeighbors, timesOf } from '../../api/points.ts'
+import { along, averageNeighbors, timesOf } from '../../api/charts/points.ts'
 import { rangeOf } from '../../api/range.ts'
 import { useSeries, useWorkers } from '../../api/reads.ts'
 import type { Gauge, InstanceMetrics, Series } from '../../api/types.ts'

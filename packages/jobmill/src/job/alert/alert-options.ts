@@ -9,7 +9,10 @@ import { CHECK_NAMES, type CheckName, isAbout } from './check-names.ts'
 import type { AlertRule } from './rule.ts'
 
 export interface AlertOptions {
-  /** The check of `mill.diagnostics()` whose findings are sent, or several. Omitted: the errors and warnings of every check. */
+  /**
+   * The check of `mill.diagnostics()` whose findings are sent, or several. Omitted: the errors and warnings
+   * of every check.
+   */
   readonly check?: CheckName | readonly CheckName[]
   /** Only findings about this queue. Combined with `kind`: about this queue or this kind. */
   readonly queue?: string

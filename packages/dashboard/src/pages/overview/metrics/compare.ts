@@ -1,5 +1,5 @@
 /** Computes recent metrics and those of an hour earlier. */
-import type { ChartCounter, ChartLevel, QueuePoints } from '../../../api/charts.ts'
+import type { ChartCounter, ChartLevel, QueuePoints } from '../../../api/charts/charts.ts'
 
 export const MINUTE = 60_000
 /** The current values cover this many minutes, including the one in progress. */

@@ -1,9 +1,9 @@
 /** The last hour by minutes, and a little more: the data of the metrics and the queue table. */
 import { serverNow } from '../../../api/clock.ts'
 import type { Range } from '../../../api/range.ts'
-import type { Charts } from '../../../api/charts.ts'
+import type { Charts } from '../../../api/charts/charts.ts'
 import type { Read } from '../../../api/reads.ts'
-import { useCharts } from '../../../api/use-charts.ts'
+import { useCharts } from '../../../api/charts/use-charts.ts'
 import { MINUTE, RECENT_MINUTES } from './compare.ts'
 
 const HOUR = 60 * MINUTE

@@ -1,6 +1,6 @@
 /** What becomes of the backlog of a queue, in words. */
-import type { Forecast } from '../../api/types.ts'
-import { rate, span } from '../../kit/text/format.ts'
+import type { Forecast } from '../../../api/types.ts'
+import { rate, span } from '../../../kit/text/format.ts'
 
 const MINUTE = 60_000
 

@@ -1,7 +1,7 @@
 /** The text for a queue that runs more jobs than its number of workers. */
-import type { JobSummary } from '../../api/types.ts'
-import { number } from '../../kit/text/format.ts'
-import type { Server } from './serving.ts'
+import type { JobSummary } from '../../../api/types.ts'
+import { number } from '../../../kit/text/format.ts'
+import type { Server } from '../serving.ts'
 
 /** A younger job may be prefetched: it is leased, and has not started. */
 const STARTED_MS = 2_000

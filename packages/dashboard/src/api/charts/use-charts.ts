@@ -1,12 +1,12 @@
 /** Reads the charts of a range, and afterwards only its newest bins. */
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type Charts, chartsOf, type KnownCharts, nextFrom, withNewer } from './charts.ts'
-import { serverNow } from './clock.ts'
-import { ask, type Problem, type Query } from './client.ts'
-import { atMostEvery } from './pace.ts'
-import type { Range } from './range.ts'
-import type { Read } from './reads.ts'
-import type { Answer } from './types.ts'
+import { serverNow } from '../clock.ts'
+import { ask, type Problem, type Query } from '../client.ts'
+import { atMostEvery } from '../pace.ts'
+import type { Range } from '../range.ts'
+import type { Read } from '../reads.ts'
+import type { Answer } from '../types.ts'
 
 export interface ChartsHow {
   readonly enabled?: boolean

@@ -2,7 +2,7 @@
  * Metrics of queues for charts. The API sends them in columns; here they become points. Only the first read
  * of a range fetches all of it: later reads fetch the newest bins and add them to those that are known.
  */
-import type { Answer } from './types.ts'
+import type { Answer } from '../types.ts'
 
 type Columns = Answer<'charts.read'>['queues'][number]
 export type ChartCounter = keyof Columns['counters']

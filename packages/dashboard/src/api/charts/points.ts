@@ -2,7 +2,7 @@
  * Puts metrics on one time axis. The API omits buckets in which nothing happened: they count as 0 for a rate
  * and as unknown for a gauge.
  */
-import type { Series } from './types.ts'
+import type { Series } from '../types.ts'
 
 /** More points than a chart can show. */
 const MOST_POINTS = 720

@@ -2,11 +2,11 @@
  * Explains why a queue runs more jobs than its number of workers: jobs are not interrupted when their process
  * loses its lease or its share of the workers, and other processes take over the share.
  */
-import { useJobs } from '../../api/reads.ts'
-import { useNow } from '../../kit/text/time.tsx'
-import type { QueueAndCounts } from '../../api/types.ts'
+import { useJobs } from '../../../api/reads.ts'
+import { useNow } from '../../../kit/text/time.tsx'
+import type { QueueAndCounts } from '../../../api/types.ts'
 import { overLimitText } from './over-limit-text.ts'
-import type { Server } from './serving.ts'
+import type { Server } from '../serving.ts'
 
 interface Props {
   readonly queue: QueueAndCounts
