@@ -8,8 +8,8 @@ export const ACCESS: readonly TestedMutant[] = [
     name: 'http: the body is read before the role is checked',
     package: 'server',
     file: 'app.ts',
-    find: '[allow(role), takesBody,',
-    replace: '[takesBody, allow(role),',
+    find: 'allow(role),\n      takesBody,',
+    replace: 'takesBody,\n      allow(role),',
     test: { file: 'packages/server/test/bodies.test.ts', name: 'S1 no route reads the body' },
   },
   {

@@ -28,7 +28,7 @@ mission('sorted tables', (at, test) => {
       await expect
         .poll(() => column.getAttribute('aria-sort'), { message: `${path} ${name}` })
         .toBe(direction)
-      expect(new URL(page.url()).searchParams.get(parameter)).toBe(value)
+      await expect.poll(() => new URL(page.url()).searchParams.get(parameter)).toBe(value)
       await at.expectAccessible(page)
       await page.context().close()
     }

@@ -91,7 +91,7 @@ mission('workers and the system', (at, test) => {
     await at.expectAccessible(page)
     await drawer.getByRole('button', { name: 'Create rule' }).click()
     const row = page.getByRole('row', { name: /^ops / })
-    await row.getByText('failures, no workers').waitFor()
+    await row.getByText('dead jobs, no workers').waitFor()
     expect(await at.mill.alerts.list()).toMatchObject([
       { name: 'ops', checks: ['dead', 'served'], secretHints: [`whsec_…${secret.slice(-4)}`] },
     ])

@@ -183,7 +183,7 @@ describe('calls of the store', () => {
       'limits.list': 2,
       'schedules.list': 1,
       'overrides.list': 1,
-      'instances.list': 2,
+      'instances.list': 3,
       'instances.duties': 3,
       'instances.slots': 1,
       // Both sets of charts.

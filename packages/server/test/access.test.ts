@@ -103,6 +103,7 @@ describe('roles by route', () => {
         "series.read": "viewer",
         "system.read": "viewer",
         "timeline.read": "viewer",
+        "versions.list": "viewer",
         "workers.list": "viewer",
         "workers.quiet": "operator",
         "workers.resume": "operator",

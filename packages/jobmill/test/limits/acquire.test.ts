@@ -138,8 +138,9 @@ describe('a request that cannot be granted', () => {
   test('for an unknown limit names the nearest one', async () => {
     const it = await scene(MINUTELY)
     const limit = insideOf(it.first, aLease(it.platform))
-    for (const work of [limit.acquire('smpt'), limit.tryAcquire('smpt'), limit.drain('smpt')])
-      expect(await failure(work)).toMatchObject({
+    const unknown = [limit.acquire('smpt'), limit.tryAcquire('smpt'), limit.drain('smpt')]
+    for (const failed of unknown.map(failure))
+      expect(await failed).toMatchObject({
         code: 'LIMIT_UNKNOWN',
         message: expect.stringContaining('Did you mean "smtp"?') as string,
       })

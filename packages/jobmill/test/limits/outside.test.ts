@@ -174,8 +174,8 @@ describe('a concurrency limit', () => {
   test('needs a started mill, and the error says so', async () => {
     const it = await scene(ONE)
     const limit = it.first.limits.outside('db')
-    for (const work of [limit.acquire(), limit.tryAcquire()])
-      expect(await failure(work)).toMatchObject({ message: 'a permit of limit "db" needs a started mill' })
+    for (const failed of [limit.acquire(), limit.tryAcquire()].map(failure))
+      expect(await failed).toMatchObject({ message: 'a permit of limit "db" needs a started mill' })
   })
 
   test('waits for a start in progress', async () => {

@@ -342,8 +342,9 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     })
     expect(await mill.limits.change('db', { concurrency: 5 })).toMatchObject({ available: 5 })
     expect(await mill.limits.drain('smtp', { retryAfter: '10s' })).toMatchObject({ drainedMs: 10_000 })
-    for (const work of [mill.limits.change('smpt', { rate: 1 }), mill.limits.drain('smpt')])
-      expect(await failure(work)).toMatchObject({
+    const unknown = [mill.limits.change('smpt', { rate: 1 }), mill.limits.drain('smpt')]
+    for (const failed of unknown.map(failure))
+      expect(await failed).toMatchObject({
         code: 'LIMIT_UNKNOWN',
         message: expect.stringContaining('Did you mean "smtp"?') as string,
       })

@@ -203,14 +203,14 @@ export const limitOverrideCases: readonly Case[] = [
       await declareSchedule(t.store, 1)
       await t.store.schedules.create('mine', (await dailySchedule(t.store)).live, 'ops')
       await rejectsWith('OPTION_CONFLICT', () => t.store.overrides.reset('schedule', 'mine', null))
-      // Code names a limit that was not needed while the override applied.
+      // The limit that code names is kept while an override hides it, so that a reset finds it.
       await declare(t.store)
       await declare(t.store, TEN, 'other')
       await release(t.store, { limit: 'api' })
       await t.setQueue('mail', { limit: 'other' })
-      await t.store.limits.delete('api')
-      await rejectsWith('LIMIT_UNKNOWN', () => t.store.overrides.reset('queue', 'mail', null))
-      assert.equal(only(await t.store.queues.list()).limit, 'other')
+      await rejectsWith('LIMIT_IN_USE', () => t.store.limits.delete('api'))
+      await t.store.overrides.reset('queue', 'mail', null)
+      assert.equal(only(await t.store.queues.list()).limit, 'api')
     },
   },
 ]
