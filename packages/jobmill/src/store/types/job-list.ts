@@ -95,7 +95,7 @@ export interface Chunk {
   readonly end: boolean
 }
 
-const CHUNK_ROWS = 1_500
+const CHUNK_ROWS = 1_000
 const FIRST_TEXT_ROWS = 20
 const LONG_READ_MS = 25
 
