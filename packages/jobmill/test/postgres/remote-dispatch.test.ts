@@ -277,14 +277,14 @@ function alone() {
   })
   return { overs, sent, pass: (ms: number) => (now += ms) }
 }
-const SOMEBODY = '00000000-0000-7000-8000-000000000001'
+const OTHER_INSTANCE = '00000000-0000-7000-8000-000000000001'
 const offer = (number: number): IdleWorkerOffer => ({
-  instance: SOMEBODY,
+  instance: OTHER_INSTANCE,
   queue: 'a',
   kind: 'work',
   offer: number,
 })
-const offerText = (number: number): string => JSON.stringify({ ...offer(number), from: SOMEBODY })
+const offerText = (number: number): string => JSON.stringify({ ...offer(number), from: OTHER_INSTANCE })
 
 describe('postgres: offers', () => {
   test('are made to the process that sent the last notification, if that is recent', () => {
@@ -333,10 +333,10 @@ describe('postgres: offers', () => {
     })
     expect(used.filter(Boolean)).toHaveLength(100)
     const arrived: unknown[] = []
-    overs.receive(SOMEBODY, (handed) => void arrived.push(handed))
+    overs.receive(OTHER_INSTANCE, (handed) => void arrived.push(handed))
     const { id, kind, queue, priority, maxAttempts, payload } = aJob({ queue: 'a' })
     const job = { id, kind, queue, priority, maxAttempts, payload }
-    const message = { offer: 1, from: 'there', instance: SOMEBODY, job }
+    const message = { offer: 1, from: 'there', instance: OTHER_INSTANCE, job }
     const plain = [
       '',
       'x',
@@ -352,7 +352,7 @@ describe('postgres: offers', () => {
       (text) => `1 2 ${text}`,
     )
     const wrongOffers = [{ instance: 'x' }, { from: 1 }, { offer: '1' }, { queue: null }, { kind: 7 }].map(
-      (wrong) => JSON.stringify({ ...offer(1), from: SOMEBODY, ...wrong }),
+      (wrong) => JSON.stringify({ ...offer(1), from: OTHER_INSTANCE, ...wrong }),
     )
     const wrong = [
       { id: 'x' },
