@@ -38,7 +38,7 @@ export const ACCESS: readonly TestedMutant[] = [
   },
   {
     name: 'the text log writes escape sequences unescaped',
-    file: 'observe/log-events.ts',
+    file: 'observe/log/log-events.ts',
     find: '`${safeLine(line)}${',
     replace: '`${line}${',
     test: { file: `${TESTS}/observe/log-events.test.ts`, name: 'S3 an error cannot write' },
@@ -180,7 +180,7 @@ export const ACCESS: readonly TestedMutant[] = [
   },
   {
     name: 'an undefined key in a filter widens a bulk action',
-    file: 'runtime/operate/bulk-filter.ts',
+    file: 'runtime/operate/bulk/bulk-filter.ts',
     find: "  checkNoUndefined(given, 'filter')\n",
     replace: '',
     test: { file: `${TESTS}/runtime/bulk.test.ts`, name: 'S low a bulk action with an undefined key' },

@@ -92,7 +92,7 @@ export const AUDIT: readonly TestedMutant[] = [
   },
   {
     name: 'a bulk deletion ignores when the jobs ended',
-    file: 'runtime/operate/bulk-filter.ts',
+    file: 'runtime/operate/bulk/bulk-filter.ts',
     find: 'const { ids, fingerprint, state: _states, ...listed } = filter',
     replace: 'const { ids, fingerprint, state: _states, endedBefore: _endedBefore, ...listed } = filter',
     test: { file: OPERATE, name: 'A filters accept' },

@@ -90,7 +90,7 @@ export const CONNECTIONS: readonly TestedMutant[] = [
   {
     name: 'http: an event stream outlives the session of its reader',
     package: 'server',
-    file: 'routes/events.ts',
+    file: 'routes/observe/events.ts',
     find: 'if (!(await isAllowed())) return',
     replace: 'await isAllowed()',
     test: { file: 'packages/server/test/feed.test.ts', name: 'S is closed before it sends' },
@@ -98,7 +98,7 @@ export const CONNECTIONS: readonly TestedMutant[] = [
   {
     name: 'http: an event stream keeps the role of its start',
     package: 'server',
-    file: 'routes/events.ts',
+    file: 'routes/observe/events.ts',
     find: '    who = known\n',
     replace: '',
     test: { file: 'packages/server/test/feed.test.ts', name: 'S sends only what a lowered role' },

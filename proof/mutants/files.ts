@@ -135,7 +135,7 @@ export const FILES: readonly TestedMutant[] = [
   },
   {
     name: 'the size of a call is counted in characters',
-    file: 'job/new-job.ts',
+    file: 'job/enqueue/new-job.ts',
     find: 'Buffer.byteLength(payload)',
     replace: 'payload.length',
     test: { file: 'packages/jobmill/test/unit/batcher.test.ts', name: 'D7 the size of a call' },

@@ -27,7 +27,7 @@ export const RUNTIME: readonly TestedMutant[] = [
   },
   {
     name: 'a rejected promise of a logger ends the process',
-    file: 'observe/logger.ts',
+    file: 'observe/log/logger.ts',
     find: 'whenRejected(returned, () => {})',
     replace: 'void returned',
     test: { file: `${TESTS}/observe/log-events.test.ts`, name: 'N2 a logger that rejects' },

@@ -2,7 +2,7 @@
 // complete, and each absent one is reported.
 import { describe, expect, test } from 'vitest'
 import { inFull } from '../../../test/support/suite/in-full.ts'
-import type { NewJob } from '../../jobmill/src/job/new-job.ts'
+import type { NewJob } from '../../jobmill/src/job/enqueue/new-job.ts'
 import type { Store } from '../../jobmill/src/store/store.ts'
 import { type OptionalGroup, OPTIONAL_GROUPS } from '../src/suite/groups.ts'
 import type { ConformanceSubject } from '../src/suite/subject.ts'

@@ -2,7 +2,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { shouldRetry } from './api/retry.ts'
+import { shouldRetry } from './api/live/retry.ts'
 import { App } from './app.tsx'
 import './style.css'
 

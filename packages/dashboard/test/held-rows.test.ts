@@ -1,7 +1,7 @@
 /** Live lists hold still while they are used. */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { holdRows } from '../src/kit/held-rows.ts'
+import { holdRows } from '../src/kit/table/held-rows.ts'
 import { mission } from './support/mission.ts'
 
 const ids = (page: Page) =>

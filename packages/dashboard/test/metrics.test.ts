@@ -24,7 +24,7 @@ import {
   type QueuePoints,
   withNewer,
 } from '../src/api/charts/charts.ts'
-import { isDue, atMostEvery } from '../src/api/pace.ts'
+import { isDue, atMostEvery } from '../src/api/live/pace.ts'
 import type { Diagnostic, Queue, Workers } from '../src/api/types.ts'
 
 const MINUTE = 60_000

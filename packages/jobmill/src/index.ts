@@ -9,7 +9,7 @@ export { Interruption, isInterruption } from './job/attempt/interruption.ts'
 export type { Outcome } from './job/attempt/outcome.ts'
 export { Dead, Snooze, Throttled } from './job/attempt/thrown.ts'
 export type { DeadContext, JobContext, JobInfo, JobLog, LogLevel } from './job/context.ts'
-export { declareJob, type JobDeclaration } from './job/declaration.ts'
+export { declareJob, type JobDeclaration } from './job/kind/declaration.ts'
 export {
   type AnyJob,
   defineJob,
@@ -17,15 +17,21 @@ export {
   type JobDefinition,
   type JobHandler,
   withContext,
-} from './job/definition.ts'
+} from './job/kind/definition.ts'
 export type { Duration } from './job/duration.ts'
 export { type ErrorCode, isJobmillError, JobmillError } from './job/errors.ts'
 export type { EventType, MillEvent } from './job/events.ts'
-export type { EnqueuedJob, EnqueueItem, EnqueueOptions, JobHandle, ResultOptions } from './job/handle.ts'
-export type { JobKind } from './job/job-kind.ts'
+export type {
+  EnqueuedJob,
+  EnqueueItem,
+  EnqueueOptions,
+  JobHandle,
+  ResultOptions,
+} from './job/enqueue/handle.ts'
+export type { JobKind } from './job/kind/job-kind.ts'
 export type { Permit } from './job/limit/limit-handle.ts'
 export type { LimitOptions } from './job/limit/limit.ts'
-export type { DedupeRequest } from './job/prepare-jobs.ts'
+export type { DedupeRequest } from './job/enqueue/prepare-jobs.ts'
 export type { QueueChange } from './job/queue/queue-settings.ts'
 export type { ScheduleOptions } from './job/schedule/schedule-options.ts'
 export type { JobState } from './job/state.ts'
@@ -38,7 +44,7 @@ export type {
   OwnCounter,
   OwnHistogram,
 } from './observe/prometheus/custom-options.ts'
-export type { Logger } from './observe/logger.ts'
+export type { Logger } from './observe/log/logger.ts'
 export type { Platform } from './platform/platform.ts'
 export type { AlertView } from './runtime/alerts/alerts.ts'
 export type { Readiness } from './runtime/diagnose/readiness.ts'
@@ -46,8 +52,8 @@ export type { Reason, Why } from './runtime/diagnose/why.ts'
 export type { StopOptions } from './runtime/lifecycle.ts'
 export { checkOptions, jobmill } from './runtime/jobmill.ts'
 export type { Mill } from './runtime/mill.ts'
-export { bulkJob } from './runtime/operate/bulk-job.ts'
-export type { BulkFilter } from './runtime/operate/bulk.ts'
+export { bulkJob } from './runtime/operate/bulk/bulk-job.ts'
+export type { BulkFilter } from './runtime/operate/bulk/bulk.ts'
 export type { JobView } from './runtime/operate/job-view.ts'
 export type { ListFilter } from './runtime/operate/list-filter.ts'
 export type { ListedJob } from './runtime/operate/list-jobs.ts'

@@ -29,8 +29,8 @@ export {
 export type { StoreTools } from './store/admin/tools.ts'
 
 // Jobs.
-export type { Dedupe, HoldAfter, NewJob } from './job/new-job.ts'
-export { FIRST_PLACES } from './job/new-job.ts'
+export type { Dedupe, HoldAfter, NewJob } from './job/enqueue/new-job.ts'
+export { FIRST_PLACES } from './job/enqueue/new-job.ts'
 export { type Outcome, OUTCOMES } from './job/attempt/outcome.ts'
 export { type EndedState, isEnded, JOB_STATES, type JobState } from './job/state.ts'
 export type {
@@ -62,7 +62,7 @@ export {
   type JobSummary,
   LOG_END,
 } from './store/types/job-record.ts'
-export { isOneWrite } from './store/one-write.ts'
+export { isOneWrite } from './store/batch/one-write.ts'
 export { hasAll, type PayloadAt } from './store/payload-at.ts'
 export { isDedupeKey } from './store/dedupe-key.ts'
 export {
@@ -251,4 +251,4 @@ export {
 } from './store/cluster-errors.ts'
 export { createLifecycle, type Lifecycle, storeClosed } from './store/lifecycle.ts'
 export { type Platform, systemPlatform, type Timer } from './platform/platform.ts'
-export { type JobRequest, prepareJobs, type PrepareOptions } from './job/prepare-jobs.ts'
+export { type JobRequest, prepareJobs, type PrepareOptions } from './job/enqueue/prepare-jobs.ts'

@@ -22,7 +22,7 @@ import { problem, problemOf } from './problem.ts'
 import { SECRET_KEYS } from './redact/redact-keys.ts'
 import { redactor } from './redact/redact.ts'
 import { FILES } from './routes/all.ts'
-import { metricsRoutes, probeRoutes } from './routes/health.ts'
+import { metricsRoutes, probeRoutes } from './routes/observe/health.ts'
 
 export interface HttpApi {
   /**

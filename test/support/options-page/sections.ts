@@ -74,14 +74,14 @@ export const SECTIONS: readonly Section[] = [
     title: DECLARE,
     intro:
       '`defineJob` also takes the options of the handler, which follow: see [handlers](../learn/handlers.md) and [retries and dead jobs](../learn/retries-and-dead-jobs.md).',
-    file: 'packages/jobmill/src/job/declaration.ts',
+    file: 'packages/jobmill/src/job/kind/declaration.ts',
     type: 'WithSchema',
   },
   {
     title: IMPLEMENT,
     intro:
       '`implement(declaration, handler)` takes these options, or only the function `run`: see [handlers](../learn/handlers.md#keep-handlers-out-of-the-web-process-declarejob).',
-    file: 'packages/jobmill/src/job/definition.ts',
+    file: 'packages/jobmill/src/job/kind/definition.ts',
     type: 'JobHandler',
   },
   {
@@ -103,7 +103,7 @@ export const SECTIONS: readonly Section[] = [
     title: '`result()`',
     intro:
       '`job.result(options)`: see [handle errors of result](../learn/error-handling.md#handle-errors-of-result).',
-    file: 'packages/jobmill/src/job/handle.ts',
+    file: 'packages/jobmill/src/job/enqueue/handle.ts',
     type: 'ResultOptions',
   },
   {

@@ -63,7 +63,7 @@ const OF_KIND = 'as in the kind'
 const SOURCES = 'packages/jobmill/src'
 const inFile = (file: string): Value => ({ default: { in: `${SOURCES}/${file}` } })
 const MILL = inFile('runtime/options/options.ts')
-const JOBS = inFile('job/prepare-jobs.ts')
+const JOBS = inFile('job/enqueue/prepare-jobs.ts')
 const SERVER = inFile('store-postgres/options.ts')
 const COMMAND = inFile('work/handlers/command.ts')
 const CHILD = inFile('work/handlers/child-options.ts')

@@ -1,6 +1,6 @@
 /** HTTP client of the dashboard: one function, problems as errors, and the user's token. */
 import { noteServerDate } from './clock.ts'
-import { token } from './session.ts'
+import { token } from './user/session.ts'
 import type { ProblemBody } from './types.ts'
 
 /** Base path of the dashboard, from its <base> element: `/` or `/ops/mill/`. */

@@ -1,7 +1,7 @@
 /** One hook per API read. Components that read the same data share one response. */
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { ask, encodeName, type Problem, type Query } from './client.ts'
-import { atMostEvery } from './pace.ts'
+import { atMostEvery } from './live/pace.ts'
 import type { Range } from './range.ts'
 import type {
   Answer,

@@ -2,7 +2,7 @@
 import { Menu as MenuIcon, X } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { useLive } from '../api/live.ts'
+import { useLive } from '../api/live/live.ts'
 import { useOverview } from '../api/reads.ts'
 import { IconButton } from '../kit/button.tsx'
 import { classes } from '../kit/classes.ts'

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask, type Problem } from '../api/client.ts'
-import { signIn, signOut } from '../api/session.ts'
+import { signIn, signOut } from '../api/user/session.ts'
 import { Button } from '../kit/button.tsx'
 import { Check, Field, TextInput } from '../kit/forms/field.tsx'
 

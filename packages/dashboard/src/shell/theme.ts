@@ -1,6 +1,6 @@
 /** Light or dark theme: the system's, unless the user chose one. */
 import { useSyncExternalStore } from 'react'
-import { preference } from '../api/preference.ts'
+import { preference } from '../api/user/preference.ts'
 
 const CHOICES = ['system', 'light', 'dark'] as const
 type Choice = (typeof CHOICES)[number]

@@ -1,6 +1,6 @@
 /** Banner for a server that does not answer, so that stale data is recognized as such. */
 import { serverTime } from '../api/clock.ts'
-import { usePace } from '../api/live.ts'
+import { usePace } from '../api/live/live.ts'
 import { useOverview } from '../api/reads.ts'
 import { Moment } from '../kit/text/time.tsx'
 

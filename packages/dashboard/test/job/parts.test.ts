@@ -5,13 +5,13 @@ import { errorText } from '../../../jobmill/src/job/text/error-text.ts'
 import { REASONS } from '../../../jobmill/src/runtime/diagnose/why.ts'
 import type { Reason } from '../../src/api/types.ts'
 import { openDepth } from '../../src/kit/json/json-depth.ts'
-import { bulkOf } from '../../src/pages/job/bulk.ts'
+import { bulkOf } from '../../src/pages/job/bulk/bulk.ts'
 import { shareOf } from '../../src/pages/job/progress.ts'
 import { errorParts, stackOf } from '../../src/pages/job/tabs/error-parts.ts'
 import { lineDiff } from '../../src/pages/job/tabs/line-diff.ts'
 import { asLines, linesOf } from '../../src/pages/job/tabs/log-lines.ts'
 import type { Try } from '../../src/pages/job/tries.ts'
-import { wayOutOf } from '../../src/pages/job/way-out.ts'
+import { wayOutOf } from '../../src/pages/job/status/way-out.ts'
 
 const line = (level: 'debug' | 'warn', message: string) => ({ at: 1, level, message, fields: { a: 1 } })
 

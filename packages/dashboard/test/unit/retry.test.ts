@@ -1,8 +1,8 @@
 /** Failed reads: which are repeated before the error is shown. */
 import { expect, test, vi } from 'vitest'
 import { Problem } from '../../src/api/client.ts'
-import { pace } from '../../src/api/live.ts'
-import { shouldRetry } from '../../src/api/retry.ts'
+import { pace } from '../../src/api/live/live.ts'
+import { shouldRetry } from '../../src/api/live/retry.ts'
 
 vi.hoisted(() => {
   vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' })

@@ -1,6 +1,6 @@
 /** Sorting of tables: the order of rows, and what a click on a heading does. */
 import { expect, test } from 'vitest'
-import { nextOrder, orderOf, sorted } from '../../src/kit/sort.ts'
+import { nextOrder, orderOf, sorted } from '../../src/kit/table/sort.ts'
 
 const n = (row: { n: number | null }): number | null => row.n
 

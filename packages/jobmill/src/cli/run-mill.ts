@@ -3,12 +3,12 @@
  * `work` use it.
  */
 import { errorText } from '../job/text/error-text.ts'
-import { BULK_QUEUE } from '../runtime/operate/bulk.ts'
-import { bulkJob } from '../runtime/operate/bulk-job.ts'
+import { BULK_QUEUE } from '../runtime/operate/bulk/bulk.ts'
+import { bulkJob } from '../runtime/operate/bulk/bulk-job.ts'
 import { jobmill } from '../runtime/jobmill.ts'
 import type { Mill } from '../runtime/mill.ts'
 import { loggerFor } from '../runtime/options/log-option.ts'
-import type { Logger } from '../observe/logger.ts'
+import type { Logger } from '../observe/log/logger.ts'
 import type { MillOptions } from '../runtime/options/options.ts'
 import { ignoreOutputErrors } from '../platform/write-output.ts'
 import { type Stoppable, stopOnSignals } from '../runtime/stop-on-signals.ts'

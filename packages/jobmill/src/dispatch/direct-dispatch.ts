@@ -1,6 +1,6 @@
 /** Makes the offers of direct dispatch for the writes of this process. offers.ts decides what to offer. */
 import { isJobmillError } from '../job/errors.ts'
-import type { NewJob } from '../job/new-job.ts'
+import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import type { Lease } from '../store/types/claim.ts'

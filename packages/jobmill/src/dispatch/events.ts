@@ -1,5 +1,5 @@
 /** The events that a dispatcher receives, and the effects that it performs. */
-import type { NewJob } from '../job/new-job.ts'
+import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { ClaimRequest, DispatchedJob, Lease } from '../store/types/claim.ts'
 import type { WakeUp } from '../store/types/wake-up.ts'
 import type { DispatchSettings } from './state.ts'

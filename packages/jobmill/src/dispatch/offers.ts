@@ -5,7 +5,7 @@
  * Remote dispatch offers an idle worker to another process, after a job that the other process notified
  * about. That process may lease its next job of the kind to this instance on insert.
  */
-import type { NewJob } from '../job/new-job.ts'
+import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { DispatchedJob, Lease } from '../store/types/claim.ts'
 import { countOf } from './buffer.ts'
 import { freeCapacity, idleWorkers, inHand, mayAccept, roomIn } from './capacity.ts'

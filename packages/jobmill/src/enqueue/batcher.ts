@@ -3,7 +3,7 @@
  * flight. There is no timer: a call is sent at once when a slot is free, and batches grow under load.
  */
 import { isJobmillError, isRefusal } from '../job/errors.ts'
-import type { NewJob } from '../job/new-job.ts'
+import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Enqueued } from '../store/types/replies.ts'
 import { sendUntilKnown, type Send } from './send-until-known.ts'

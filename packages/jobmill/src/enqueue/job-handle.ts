@@ -1,7 +1,7 @@
 /** Job handles, which await the result of a job. */
 import { durationMs } from '../job/duration.ts'
 import { invalidValue, JobmillError } from '../job/errors.ts'
-import type { EnqueuedJob, JobHandle, ResultOptions } from '../job/handle.ts'
+import type { EnqueuedJob, JobHandle, ResultOptions } from '../job/enqueue/handle.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { checkSignal } from '../job/numbers.ts'
 import { checkId } from '../job/names.ts'

@@ -2,9 +2,9 @@
  * Validates the jobs of one call and encodes them as JSON. A large call is prepared in slices that yield to
  * the event loop.
  */
-import type { EnqueueItem } from '../job/handle.ts'
-import type { NewJob } from '../job/new-job.ts'
-import { checkJobsPerCall, prepareJobs, type PrepareOptions } from '../job/prepare-jobs.ts'
+import type { EnqueueItem } from '../job/enqueue/handle.ts'
+import type { NewJob } from '../job/enqueue/new-job.ts'
+import { checkJobsPerCall, prepareJobs, type PrepareOptions } from '../job/enqueue/prepare-jobs.ts'
 import type { Platform } from '../platform/platform.ts'
 import { checkPayloads, type RequestTools, requestsFor, type Target } from './requests.ts'
 

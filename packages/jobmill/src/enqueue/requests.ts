@@ -3,14 +3,14 @@
  * their payloads against its schema.
  */
 import { DEFAULTS } from '../job/defaults.ts'
-import { checkTarget, type JobDeclaration } from '../job/declaration.ts'
+import { checkTarget, type JobDeclaration } from '../job/kind/declaration.ts'
 import { invalidValue } from '../job/errors.ts'
-import type { EnqueueItem } from '../job/handle.ts'
-import type { NewJob } from '../job/new-job.ts'
-import type { JobKind } from '../job/job-kind.ts'
+import type { EnqueueItem } from '../job/enqueue/handle.ts'
+import type { NewJob } from '../job/enqueue/new-job.ts'
+import type { JobKind } from '../job/kind/job-kind.ts'
 import { checkArray } from '../job/numbers.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
-import { ITEM_OPTIONS, type JobRequest } from '../job/prepare-jobs.ts'
+import { ITEM_OPTIONS, type JobRequest } from '../job/enqueue/prepare-jobs.ts'
 import { applySchema, expectedPayload, missingPayload, type Schema } from '../job/payload/schema.ts'
 
 export interface RequestTools {

@@ -3,7 +3,7 @@
  * unknown commit creates no second job.
  */
 import { isJobmillError, type JobmillError } from '../job/errors.ts'
-import type { NewJob } from '../job/new-job.ts'
+import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import type { Enqueued } from '../store/types/replies.ts'

@@ -1,7 +1,7 @@
 /** The context object that a handler receives. */
 import type { Duration } from './duration.ts'
-import type { EnqueuedJob, EnqueueItem, EnqueueOptions, JobHandle } from './handle.ts'
-import type { JobKind } from './job-kind.ts'
+import type { EnqueuedJob, EnqueueItem, EnqueueOptions, JobHandle } from './enqueue/handle.ts'
+import type { JobKind } from './kind/job-kind.ts'
 import type { LimitInside } from './limit/limit-handle.ts'
 
 export interface JobInfo {

@@ -2,7 +2,7 @@
  * The hooks of a tracer: `jobmill/opentelemetry`, or your own. Without a tracer they are never called and
  * cost nothing. A tracer must not throw or block, because jobs must not depend on it.
  */
-import type { NewJob } from './new-job.ts'
+import type { NewJob } from './enqueue/new-job.ts'
 import type { Outcome } from './attempt/outcome.ts'
 
 export interface TraceIds {

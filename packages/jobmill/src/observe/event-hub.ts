@@ -9,7 +9,7 @@ import { checkString } from '../job/names.ts'
 import { checkFunction } from '../job/numbers.ts'
 import type { Platform } from '../platform/platform.ts'
 import { checkEventType } from './event-types.ts'
-import { whenRejected } from './logger.ts'
+import { whenRejected } from './log/logger.ts'
 
 export type Listener<Type extends EventType = EventType> = (event: MillEvent<Type>) => unknown
 

@@ -2,7 +2,7 @@
  * Runs in this process after an outcome is committed: wakes the callers and queues that depend on the job.
  */
 import type { Emit } from '../job/events.ts'
-import type { NewJob } from '../job/new-job.ts'
+import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { QueueSettings } from '../job/queue/queue-settings.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Lease } from '../store/types/claim.ts'

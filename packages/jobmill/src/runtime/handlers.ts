@@ -1,6 +1,6 @@
 /** The handlers of a mill: one for every job, and one for every `onDead`. */
 import type { DeadContext, JobContext } from '../job/context.ts'
-import { type AnyJob, defineJob, type JobDefinition } from '../job/definition.ts'
+import { type AnyJob, defineJob, type JobDefinition } from '../job/kind/definition.ts'
 import { invalidValue } from '../job/errors.ts'
 import { onDeadKind } from '../job/attempt/on-dead.ts'
 import { Dead } from '../job/attempt/thrown.ts'

@@ -1,5 +1,5 @@
 /** The logger of a mill, for its warnings and for parts that are given only the mill. Not a public API. */
-import { isEnabled, type Logger } from '../observe/logger.ts'
+import { isEnabled, type Logger } from '../observe/log/logger.ts'
 import type { Resolved } from './options/options.ts'
 
 const LOGGERS = new WeakMap<object, Logger>()

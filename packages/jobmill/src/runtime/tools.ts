@@ -1,6 +1,6 @@
 /** What the parts of a mill share. Each part picks what it needs. */
 import type { InstanceInfo } from '../job/context.ts'
-import type { AnyJob } from '../job/definition.ts'
+import type { AnyJob } from '../job/kind/definition.ts'
 import type { Emit } from '../job/events.ts'
 import type { Observer } from '../observe/observer.ts'
 import type { Platform } from '../platform/platform.ts'

@@ -1,6 +1,6 @@
 /** The columns of a job that operations decide by, and the codes of its states. */
 import { STATE_CODE } from '../job/state.ts'
-import type { HoldAfter } from '../job/new-job.ts'
+import type { HoldAfter } from '../job/enqueue/new-job.ts'
 import type { Sql } from './connection/handle.ts'
 
 /** SQL texts contain the same numbers as literals, because SQLite matches partial indexes by literals. */

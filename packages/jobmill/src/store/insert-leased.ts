@@ -1,5 +1,5 @@
 /** The lease of a job that was inserted as running. */
-import type { NewJob } from '../job/new-job.ts'
+import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { Lease } from './types/claim.ts'
 
 type InsertedAs = Omit<NewJob, 'dueAt' | 'delayMs' | 'dedupe'>

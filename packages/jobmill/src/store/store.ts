@@ -12,7 +12,7 @@
  *
  * The conformance suite (`jobmill-conformance`) tests that a store follows these rules.
  */
-import type { NewJob } from '../job/new-job.ts'
+import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { ClaimRequest, DirectDispatchOffer, Lease } from './types/claim.ts'
 import type { Finish, Finished, Progress } from './types/finish.ts'
 import type { JobFilter, JobPage, PageRequest, ReadOptions } from './types/job-list.ts'

@@ -4,7 +4,7 @@
  * nothing twice.
  */
 import { DEFAULTS } from '../job/defaults.ts'
-import type { NewJob } from '../job/new-job.ts'
+import type { NewJob } from '../job/enqueue/new-job.ts'
 import { overlapKey, type ScheduleDefinition } from '../job/schedule/schedule.ts'
 import { type Instants, instantsOf } from '../job/when/instants.ts'
 import type { ScheduleRecord, Tick } from '../store/types/schedule.ts'

@@ -1,6 +1,6 @@
 /** One attempt in this process: its lease, its abort signal, and the data that is not written yet. */
 import { Interruption, type InterruptionCause } from '../job/attempt/interruption.ts'
-import type { NewJob } from '../job/new-job.ts'
+import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { AttemptRef } from '../job/events.ts'
 import type { TraceIds } from '../job/tracing.ts'
 import type { Lease } from '../store/types/claim.ts'

@@ -1,6 +1,6 @@
 /** The handler of one kind, as the dispatch code sees it. */
 import type { JobContext } from '../job/context.ts'
-import type { JobDefinition } from '../job/definition.ts'
+import type { JobDefinition } from '../job/kind/definition.ts'
 
 export interface Handler extends Pick<
   JobDefinition,

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { Dead, defineJob, type JobContext, type JobView, type Mill } from '../../src/index.ts'
-import type { ErrorReport } from '../../src/runtime/operate/errors.ts'
+import type { ErrorReport } from '../../src/runtime/operate/errors/errors.ts'
 import type { JobPage } from '../../src/store.ts'
 import { call, file, places, run } from './run.ts'
 

@@ -1,7 +1,7 @@
 // Direct dispatch to the jobs of a write, remote dispatch between processes, and wake-ups.
 import { describe, expect, test } from 'vitest'
 import type { DispatchEvent } from '../../src/dispatch/events.ts'
-import type { NewJob } from '../../src/job/new-job.ts'
+import type { NewJob } from '../../src/job/enqueue/new-job.ts'
 import { aJob, someJobs } from '../../../conformance/src/factories.ts'
 import { aLease } from '../work/leases.ts'
 import {

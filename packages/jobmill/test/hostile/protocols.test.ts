@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyCharacter } from '../../../../test/support/any-character.ts'
-import { defineJob } from '../../src/job/definition.ts'
+import { defineJob } from '../../src/job/kind/definition.ts'
 import { checkOptions, jobmill } from '../../src/runtime/jobmill.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { postgres } from '../../src/postgres.ts'

@@ -1,7 +1,7 @@
 // The acts of a member of a crowd, and what it remembers of the replies.
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import type { NewJob } from '../../src/job/new-job.ts'
+import type { NewJob } from '../../src/job/enqueue/new-job.ts'
 import type { DirectDispatchOffer, Lease } from '../../src/store/types/claim.ts'
 import type { Enqueued } from '../../src/store/types/replies.ts'
 import type { FullStore } from '../../src/store/store.ts'

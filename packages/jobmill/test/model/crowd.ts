@@ -1,7 +1,7 @@
 // Several handles work on one database concurrently, each through its own list of acts.
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { NewJob } from '../../src/job/new-job.ts'
+import type { NewJob } from '../../src/job/enqueue/new-job.ts'
 import type { JobRecord } from '../../src/store/types/job-record.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { aJob, type ConformanceSubject } from '../../../conformance/src/index.ts'

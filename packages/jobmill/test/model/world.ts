@@ -2,7 +2,7 @@
 // flight.
 import assert from 'node:assert/strict'
 import type { toStringMethod } from 'fast-check'
-import type { NewJob } from '../../src/job/new-job.ts'
+import type { NewJob } from '../../src/job/enqueue/new-job.ts'
 import type { Finish } from '../../src/store/types/finish.ts'
 import { isJobmillError } from '../../src/job/errors.ts'
 import type { Tick } from '../../src/store/types/schedule.ts'

@@ -6,7 +6,7 @@ import { loggerFor } from '../../src/runtime/options/log-option.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { EventTable, EventType } from '../../src/job/events.ts'
 import { eventHub } from '../../src/observe/event-hub.ts'
-import { consoleLogger, logEvents } from '../../src/observe/log-events.ts'
+import { consoleLogger, logEvents } from '../../src/observe/log/log-events.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 
 type AnyEvent = { [T in EventType]: readonly [T, EventTable[T]] }[EventType]

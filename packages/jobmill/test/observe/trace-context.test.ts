@@ -1,9 +1,9 @@
 // The trace context of a job, which parts are trusted, and what spans show of refused writes.
 import { createTraceState, SpanStatusCode } from '@opentelemetry/api'
 import { describe, expect, test } from 'vitest'
-import type { NewJob } from '../../src/job/new-job.ts'
+import type { NewJob } from '../../src/job/enqueue/new-job.ts'
 import { OUTCOMES } from '../../src/job/attempt/outcome.ts'
-import { prepareJobs } from '../../src/job/prepare-jobs.ts'
+import { prepareJobs } from '../../src/job/enqueue/prepare-jobs.ts'
 import { contextIn, withContext } from '../../src/observe/opentelemetry/tracing.ts'
 import { openTelemetry, type Tracing } from '../../src/opentelemetry.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'

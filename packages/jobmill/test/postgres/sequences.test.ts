@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { defineJob, jobmill, type Mill } from '../../src/index.ts'
-import type { AnyJob } from '../../src/job/definition.ts'
+import type { AnyJob } from '../../src/job/kind/definition.ts'
 import { postgres } from '../../src/postgres.ts'
 import { SEQUENCES } from '../../src/store-postgres/schema/sequences.ts'
 

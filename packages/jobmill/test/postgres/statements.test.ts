@@ -5,7 +5,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
-import type { NewJob } from '../../src/job/new-job.ts'
+import type { NewJob } from '../../src/job/enqueue/new-job.ts'
 import type { LimitSettings } from '../../src/job/limit/limit.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
 import { postgres } from '../../src/postgres.ts'

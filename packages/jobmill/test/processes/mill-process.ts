@@ -4,7 +4,7 @@
  * return.
  */
 import { defineJob, jobmill, type JobContext, stopOnSignals } from '../../src/index.ts'
-import type { AnyJob } from '../../src/job/definition.ts'
+import type { AnyJob } from '../../src/job/kind/definition.ts'
 import { type Place, storeAt } from './place.ts'
 
 export interface MillProcess {

@@ -2,7 +2,7 @@
 import { inject, onTestFinished } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { recycledSchema } from '../../../../test/support/postgres/recycled-schemas.ts'
-import type { AnyJob } from '../../src/job/definition.ts'
+import type { AnyJob } from '../../src/job/kind/definition.ts'
 import { prepareSchedule, type ScheduleOptions } from '../../src/job/schedule/schedule-options.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import { postgres } from '../../src/postgres.ts'

@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { z } from 'zod'
-import { defineJob } from '../../src/job/definition.ts'
+import { defineJob } from '../../src/job/kind/definition.ts'
 import { rejection } from '../unit/support.ts'
 import { allJobs, benches } from './schedules-bench.ts'
 

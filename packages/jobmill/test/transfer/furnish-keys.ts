@@ -1,5 +1,5 @@
 // Jobs with dedupe keys and with order keys.
-import type { JobRequest } from '../../src/job/prepare-jobs.ts'
+import type { JobRequest } from '../../src/job/enqueue/prepare-jobs.ts'
 import { aFinish, DEAD, DONE, FORGET, later } from '../../../conformance/src/factories.ts'
 import { HOUR, type Words } from './words.ts'
 

@@ -1,6 +1,6 @@
 // Short names for the common steps of filling a database.
 import { randomUUID } from 'node:crypto'
-import type { JobRequest } from '../../src/job/prepare-jobs.ts'
+import type { JobRequest } from '../../src/job/enqueue/prepare-jobs.ts'
 import type { Lease } from '../../src/store/types/claim.ts'
 import { aClaim, aJob, only } from '../../../conformance/src/factories.ts'
 import type { Place } from './places.ts'

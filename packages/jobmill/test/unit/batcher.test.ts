@@ -4,8 +4,8 @@
 import { describe, expect, test } from 'vitest'
 import { enqueuer } from '../../src/enqueue/enqueuer.ts'
 import { JobmillError } from '../../src/job/errors.ts'
-import type { NewJob } from '../../src/job/new-job.ts'
-import type { JobRequest } from '../../src/job/prepare-jobs.ts'
+import type { NewJob } from '../../src/job/enqueue/new-job.ts'
+import type { JobRequest } from '../../src/job/enqueue/prepare-jobs.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { fakePlatform } from './support.ts'
 

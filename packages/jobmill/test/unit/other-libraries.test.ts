@@ -1,7 +1,7 @@
 /** Options and job states of BullMQ are refused with what to write here, with the numbers of the caller. */
 import { describe, expect, test } from 'vitest'
-import { defineJob } from '../../src/job/definition.ts'
-import { prepareJobs } from '../../src/job/prepare-jobs.ts'
+import { defineJob } from '../../src/job/kind/definition.ts'
+import { prepareJobs } from '../../src/job/enqueue/prepare-jobs.ts'
 import { prepareQueueChange } from '../../src/job/queue/queue-settings.ts'
 import { prepareSchedule } from '../../src/job/schedule/schedule-options.ts'
 import { checkOptions, jobmill } from '../../src/runtime/jobmill.ts'

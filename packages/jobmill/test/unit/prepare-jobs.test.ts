@@ -2,8 +2,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { BOUNDS, DEFAULTS } from '../../src/job/defaults.ts'
-import { type DedupeScope, DEDUPE_SCOPES, type NewJob, scopedKey } from '../../src/job/new-job.ts'
-import { type JobRequest, prepareJobs } from '../../src/job/prepare-jobs.ts'
+import { type DedupeScope, DEDUPE_SCOPES, type NewJob, scopedKey } from '../../src/job/enqueue/new-job.ts'
+import { type JobRequest, prepareJobs } from '../../src/job/enqueue/prepare-jobs.ts'
 import { fakePlatform, refusal } from './support.ts'
 
 const ID = '0190f5fe-7c00-7a00-8000-0123456789ab'

@@ -1,7 +1,7 @@
 /** Rounds: items with the same key run one after the other, all others concurrently. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { inRounds } from '../../src/store/rounds.ts'
+import { inRounds } from '../../src/store/batch/rounds.ts'
 
 const first = (item: string): string => item.charAt(0)
 

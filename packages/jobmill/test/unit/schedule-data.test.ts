@@ -9,7 +9,7 @@ import {
 } from '../../src/job/schedule/schedule.ts'
 import { liveSchedule, overrideSchedule } from '../../src/job/schedule/schedule-sources.ts'
 import { NO_OVERRIDES } from '../../src/job/queue/overrides.ts'
-import { scopedKey } from '../../src/job/new-job.ts'
+import { scopedKey } from '../../src/job/enqueue/new-job.ts'
 import { aDefinition } from '../../../conformance/src/factories.ts'
 
 /** Another value for each part. */

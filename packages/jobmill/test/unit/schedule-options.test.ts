@@ -1,7 +1,7 @@
 // Schedules as users write them: defaults are filled in, and every error names its field.
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { defineJob } from '../../src/job/definition.ts'
+import { defineJob } from '../../src/job/kind/definition.ts'
 import { SCHEDULE_KEYS, type ScheduleDefinition } from '../../src/job/schedule/schedule.ts'
 import type { ScheduleChange } from '../../src/job/schedule/schedule-change.ts'
 import {

@@ -12,7 +12,7 @@ import type { Env } from '../env.ts'
 import { checkAddress } from './address.ts'
 import { checkOnError, toStandardError } from '../options.ts'
 import { problem } from '../problem.ts'
-import { probeRoutes } from '../routes/health.ts'
+import { probeRoutes } from '../routes/observe/health.ts'
 import type { Served } from './serve.ts'
 import { listenUntilStop } from './socket.ts'
 

@@ -1,6 +1,6 @@
 /** One chat with one bot: its transcript, and the methods with which a test writes in it. */
 import { type Bot, type Chat, makeUpdate, type Update } from './bot.ts'
-import type { World } from './method.ts'
+import type { World } from './methods/method.ts'
 import type { ChatOptions, FakeChat, FakeUser, Said, SaysOptions, TranscriptEntry } from './types.ts'
 
 const PATIENCE_MS = 10_000

@@ -3,7 +3,7 @@
  * failed update stays at the head of its chat. It is retried immediately, then after 2, 4, 8 s and so on.
  */
 import type { Bot, Update } from './bot.ts'
-import type { World } from './method.ts'
+import type { World } from './methods/method.ts'
 import type { Posted } from './post.ts'
 
 /** The longest wait is random between this and twice as much. */

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { jsonIn, type Params } from './params.ts'
+import { jsonIn, type Params } from './methods/params.ts'
 import { badRequest, Refusal } from './refusal.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024

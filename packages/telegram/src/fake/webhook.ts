@@ -2,7 +2,7 @@
 import { type Bot, pendingOf, type Update, type Webhook, type WebhookSettings } from './bot.ts'
 import { lanes } from './lanes.ts'
 import { type Posted, poster } from './post.ts'
-import type { World } from './method.ts'
+import type { World } from './methods/method.ts'
 import type { Delivery } from './types.ts'
 
 export function webhook(bot: Bot, settings: WebhookSettings, world: World): Webhook {

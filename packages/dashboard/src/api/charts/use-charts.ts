@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { type Charts, chartsOf, type KnownCharts, nextFrom, withNewer } from './charts.ts'
 import { serverNow } from '../clock.ts'
 import { ask, type Problem, type Query } from '../client.ts'
-import { atMostEvery } from '../pace.ts'
+import { atMostEvery } from '../live/pace.ts'
 import type { Range } from '../range.ts'
 import type { Read } from '../reads.ts'
 import type { Answer } from '../types.ts'

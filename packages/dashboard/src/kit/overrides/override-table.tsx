@@ -2,11 +2,11 @@
 import { Undo2 } from 'lucide-react'
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
-import { useMay } from '../../api/roles.ts'
+import { useMay } from '../../api/user/roles.ts'
 import type { Override } from '../../api/types.ts'
 import { Button, TextLink } from '../button.tsx'
 import { settingText } from './setting-text.ts'
-import { ActsCell, Cell, Row, Table } from '../table.tsx'
+import { ActsCell, Cell, Row, Table } from '../table/table.tsx'
 import { Ago } from '../text/time.tsx'
 
 const COLUMNS = [

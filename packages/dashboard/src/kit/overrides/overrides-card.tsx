@@ -5,7 +5,7 @@
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
 import { useOverrides } from '../../api/overrides.ts'
-import { useMay } from '../../api/roles.ts'
+import { useMay } from '../../api/user/roles.ts'
 import type { Override } from '../../api/types.ts'
 import { Button } from '../button.tsx'
 import { Card } from '../card.tsx'

@@ -1,7 +1,7 @@
 /** Details of an error group: its latest error, its jobs and its actions. */
 import { RotateCcw } from 'lucide-react'
 import { useState } from 'react'
-import { useMay } from '../../api/roles.ts'
+import { useMay } from '../../api/user/roles.ts'
 import type { ErrorGroup } from '../../api/types.ts'
 import { Button, LinkButton, TextLink } from '../../kit/button.tsx'
 import { CopyButton } from '../../kit/text/copy.tsx'

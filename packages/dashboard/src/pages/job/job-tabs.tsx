@@ -1,6 +1,6 @@
 /** The data of a job, in tabs. The selected tab is part of the URL. */
 import type { ReactNode } from 'react'
-import { useMay } from '../../api/roles.ts'
+import { useMay } from '../../api/user/roles.ts'
 import type { Inspected, Job } from '../../api/types.ts'
 import { useSearchValue } from '../../kit/search.ts'
 import { Tabs } from '../../kit/tabs.tsx'

@@ -1,7 +1,7 @@
 /** Empty states of the job list: how to enqueue a first job, or which filter to remove. */
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { useMay } from '../../api/roles.ts'
+import { useMay } from '../../api/user/roles.ts'
 import { Button } from '../../kit/button.tsx'
 import { CopyButton } from '../../kit/text/copy.tsx'
 import { Empty } from '../../kit/data-view.tsx'

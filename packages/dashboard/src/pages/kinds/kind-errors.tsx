@@ -1,7 +1,7 @@
 /** The largest error groups of a kind. */
 import type { Errors } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { Cell, Row, Table } from '../../kit/table.tsx'
+import { Cell, Row, Table } from '../../kit/table/table.tsx'
 import { number, plural } from '../../kit/text/format.ts'
 import { Ago } from '../../kit/text/time.tsx'
 

@@ -6,7 +6,7 @@ import { Card, PageHead } from '../../kit/card.tsx'
 import { Empty, DataView } from '../../kit/data-view.tsx'
 import { HealthBadge } from '../../kit/health.tsx'
 import { KindLink } from '../../kit/kind-link.tsx'
-import { Cell, Row, Table } from '../../kit/table.tsx'
+import { Cell, Row, Table } from '../../kit/table/table.tsx'
 import { number, percent, rate, span } from '../../kit/text/format.ts'
 
 const COLUMNS = [

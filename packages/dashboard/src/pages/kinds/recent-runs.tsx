@@ -2,7 +2,7 @@
 import type { JobSummary } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { StateBadge } from '../../kit/state.tsx'
-import { Cell, Row, Table } from '../../kit/table.tsx'
+import { Cell, Row, Table } from '../../kit/table/table.tsx'
 import { number, shortId } from '../../kit/text/format.ts'
 import { Ago } from '../../kit/text/time.tsx'
 

@@ -4,7 +4,7 @@ import type { LimitMetrics } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { compact, number } from '../../kit/text/format.ts'
 import { Names } from '../../kit/text/names.tsx'
-import { Cell, Row, Table } from '../../kit/table.tsx'
+import { Cell, Row, Table } from '../../kit/table/table.tsx'
 
 const SHOWN = 12
 

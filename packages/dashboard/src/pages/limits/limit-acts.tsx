@@ -1,7 +1,7 @@
 /** The actions for a limit that the user's role allows. */
 import { Droplets, MoreHorizontal, Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { useMay } from '../../api/roles.ts'
+import { useMay } from '../../api/user/roles.ts'
 import type { Limit } from '../../api/types.ts'
 import { Menu, MenuItem } from '../../kit/overlays/menu.tsx'
 import { DeleteLimit } from './delete-limit.tsx'

@@ -1,6 +1,6 @@
 /** The latest lifecycle events, without the runs of schedules, which would hide the rest. */
 import { useTimeline } from '../../api/reads.ts'
-import { useMay } from '../../api/roles.ts'
+import { useMay } from '../../api/user/roles.ts'
 import { LinkButton, TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { classes } from '../../kit/classes.ts'

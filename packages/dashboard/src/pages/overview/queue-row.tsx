@@ -5,7 +5,7 @@ import { TextLink } from '../../kit/button.tsx'
 import { number, rate, span } from '../../kit/text/format.ts'
 import { Sparkline } from '../../kit/charts/sparkline.tsx'
 import { QueueHealth } from '../../kit/health.tsx'
-import { Cell, Row } from '../../kit/table.tsx'
+import { Cell, Row } from '../../kit/table/table.tsx'
 import { binsOf, ratesIn } from '../../metrics/bins.ts'
 import { MINUTE, recentOf } from './metrics/compare.ts'
 

@@ -2,7 +2,7 @@
 import { Pause, Pencil, Play, Trash2, Zap } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import { useMay } from '../../api/roles.ts'
+import { useMay } from '../../api/user/roles.ts'
 import type { Schedule } from '../../api/types.ts'
 import { Button } from '../../kit/button.tsx'
 import { DeleteSchedule } from './delete-schedule.tsx'

@@ -1,7 +1,7 @@
 /** The actions menu of a schedule. */
 import { Ellipsis, Pause, Pencil, Play, Trash2, Zap } from 'lucide-react'
 import { useState } from 'react'
-import { useMay } from '../../api/roles.ts'
+import { useMay } from '../../api/user/roles.ts'
 import type { Schedule } from '../../api/types.ts'
 import { Menu, MenuItem } from '../../kit/overlays/menu.tsx'
 import { DeleteSchedule } from './delete-schedule.tsx'

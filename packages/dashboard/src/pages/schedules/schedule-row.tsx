@@ -2,7 +2,7 @@
 import type { ListedSchedule } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number } from '../../kit/text/format.ts'
-import { ActsCell, Cell, Row } from '../../kit/table.tsx'
+import { ActsCell, Cell, Row } from '../../kit/table/table.tsx'
 import { Ago } from '../../kit/text/time.tsx'
 import { LastRun } from './last-run.tsx'
 import { NextRun } from './next-run.tsx'

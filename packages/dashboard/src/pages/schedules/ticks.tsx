@@ -2,7 +2,7 @@
 import type { Tick } from '../../api/types.ts'
 import { span } from '../../kit/text/format.ts'
 import { Empty } from '../../kit/data-view.tsx'
-import { Cell, Row, Table } from '../../kit/table.tsx'
+import { Cell, Row, Table } from '../../kit/table/table.tsx'
 import { Ago, Moment } from '../../kit/text/time.tsx'
 import { LastRun } from './last-run.tsx'
 import { TickStrip } from './tick-strip.tsx'

@@ -6,9 +6,9 @@ import { Card } from '../../kit/card.tsx'
 import { Field, Select, TextInput } from '../../kit/forms/field.tsx'
 import { useSearchValue } from '../../kit/search.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
-import { Table } from '../../kit/table.tsx'
+import { Table } from '../../kit/table/table.tsx'
 import { AUDIT_COLUMNS, AuditRow } from './audit-row.tsx'
-import { Pager, usePaging } from '../../kit/pages.tsx'
+import { Pager, usePaging } from '../../kit/table/pages.tsx'
 
 const PER_PAGE = 100
 

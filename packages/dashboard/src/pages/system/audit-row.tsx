@@ -4,8 +4,8 @@ import type { AuditEntry } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { shortId } from '../../kit/text/format.ts'
 import { Json } from '../../kit/json/json.tsx'
-import { OpenedRow, Opener } from '../../kit/opener.tsx'
-import { Cell, Row } from '../../kit/table.tsx'
+import { OpenedRow, Opener } from '../../kit/table/opener.tsx'
+import { Cell, Row } from '../../kit/table/table.tsx'
 import { Ago } from '../../kit/text/time.tsx'
 
 export const AUDIT_COLUMNS = [

@@ -3,9 +3,9 @@ import type { System } from '../../api/types.ts'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
 import { bytes, compact, number } from '../../kit/text/format.ts'
 import { Empty } from '../../kit/data-view.tsx'
-import type { SortValues } from '../../kit/sort.ts'
-import { SortedTable } from '../../kit/sorted-table.tsx'
-import { Cell, Row } from '../../kit/table.tsx'
+import type { SortValues } from '../../kit/table/sort.ts'
+import { SortedTable } from '../../kit/table/sorted-table.tsx'
+import { Cell, Row } from '../../kit/table/table.tsx'
 
 const COLUMNS = [
   { key: 'name', name: 'Table' },

@@ -10,10 +10,10 @@ import { shortId } from '../../kit/text/format.ts'
 import { useSearchValue } from '../../kit/search.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Badge } from '../../kit/state.tsx'
-import { Cell, Row, Table } from '../../kit/table.tsx'
+import { Cell, Row, Table } from '../../kit/table/table.tsx'
 import { Ago } from '../../kit/text/time.tsx'
 import { CHOICES } from '../../kit/text/event-types.ts'
-import { Pager, usePaging } from '../../kit/pages.tsx'
+import { Pager, usePaging } from '../../kit/table/pages.tsx'
 
 const PER_PAGE = 50
 

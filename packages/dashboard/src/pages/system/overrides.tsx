@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { useAllOverrides } from '../../api/reads.ts'
-import { useMay } from '../../api/roles.ts'
+import { useMay } from '../../api/user/roles.ts'
 import { Button } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { Confirm } from '../../kit/overlays/confirm.tsx'

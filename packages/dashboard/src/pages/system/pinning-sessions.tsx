@@ -2,9 +2,9 @@
 import type { System } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
 import { span } from '../../kit/text/format.ts'
-import type { SortValues } from '../../kit/sort.ts'
-import { SortedTable } from '../../kit/sorted-table.tsx'
-import { Cell, Row } from '../../kit/table.tsx'
+import type { SortValues } from '../../kit/table/sort.ts'
+import { SortedTable } from '../../kit/table/sorted-table.tsx'
+import { Cell, Row } from '../../kit/table/table.tsx'
 
 type Sessions = NonNullable<System['database']>['pinned']
 

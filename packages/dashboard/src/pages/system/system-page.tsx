@@ -1,5 +1,5 @@
 /** System page: health, alert rules, audit log and lifecycle events. */
-import { useMay } from '../../api/roles.ts'
+import { useMay } from '../../api/user/roles.ts'
 import { PageHead } from '../../kit/card.tsx'
 import { useSearchValue } from '../../kit/search.ts'
 import { Tabs } from '../../kit/tabs.tsx'

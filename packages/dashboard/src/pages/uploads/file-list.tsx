@@ -4,11 +4,11 @@ import { FILE_STATES, type FileState, type Mailbox } from '../../api/upload-type
 import { Card } from '../../kit/card.tsx'
 import { CopyButton } from '../../kit/text/copy.tsx'
 import { bytes, number } from '../../kit/text/format.ts'
-import { Pager, usePaging } from '../../kit/pages.tsx'
+import { Pager, usePaging } from '../../kit/table/pages.tsx'
 import { useSearchValue } from '../../kit/search.ts'
 import { Segmented } from '../../kit/forms/segmented.tsx'
 import { Empty, DataView } from '../../kit/data-view.tsx'
-import { Cell, Row, Table } from '../../kit/table.tsx'
+import { Cell, Row, Table } from '../../kit/table/table.tsx'
 import { Ago } from '../../kit/text/time.tsx'
 import { at } from './at.ts'
 

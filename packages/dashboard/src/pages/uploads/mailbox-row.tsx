@@ -2,7 +2,7 @@
 import type { Mailbox } from '../../api/upload-types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { bytes, number, shortId } from '../../kit/text/format.ts'
-import { Cell, Row } from '../../kit/table.tsx'
+import { Cell, Row } from '../../kit/table/table.tsx'
 import { Ago } from '../../kit/text/time.tsx'
 import { at } from './at.ts'
 import { Quota } from './quota.tsx'

@@ -2,10 +2,10 @@
 import { useMailboxes } from '../../api/reads.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { TextInput } from '../../kit/forms/field.tsx'
-import { Pager, usePaging } from '../../kit/pages.tsx'
+import { Pager, usePaging } from '../../kit/table/pages.tsx'
 import { useSearchValue } from '../../kit/search.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
-import { Table } from '../../kit/table.tsx'
+import { Table } from '../../kit/table/table.tsx'
 import { MAILBOX_COLUMNS, MailboxRow } from './mailbox-row.tsx'
 import { Unfetched } from './unfetched.tsx'
 

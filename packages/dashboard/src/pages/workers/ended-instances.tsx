@@ -2,9 +2,9 @@
 import type { Instance } from '../../api/types.ts'
 import { number, plural, shortId, span } from '../../kit/text/format.ts'
 import { Badge } from '../../kit/state.tsx'
-import type { SortValues } from '../../kit/sort.ts'
-import { SortedTable } from '../../kit/sorted-table.tsx'
-import { Cell, Row } from '../../kit/table.tsx'
+import type { SortValues } from '../../kit/table/sort.ts'
+import { SortedTable } from '../../kit/table/sorted-table.tsx'
+import { Cell, Row } from '../../kit/table/table.tsx'
 import { Ago } from '../../kit/text/time.tsx'
 
 const SHOWN = 100

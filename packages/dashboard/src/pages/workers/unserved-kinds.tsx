@@ -5,7 +5,7 @@ import { isClaiming } from '../../metrics/workers.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { number } from '../../kit/text/format.ts'
-import { Cell, Row, Table } from '../../kit/table.tsx'
+import { Cell, Row, Table } from '../../kit/table/table.tsx'
 
 interface Props {
   readonly unservedKinds: readonly UnservedKind[]

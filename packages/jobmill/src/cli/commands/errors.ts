@@ -2,7 +2,7 @@
 import { checkOneOf } from '../../job/numbers.ts'
 import { omitUndefined } from '../../job/options/omit-undefined.ts'
 import { systemPlatform } from '../../platform/platform.ts'
-import type { ErrorGroup, ErrorReport, ErrorSort } from '../../runtime/operate/errors.ts'
+import type { ErrorGroup, ErrorReport, ErrorSort } from '../../runtime/operate/errors/errors.ts'
 import type { Command, ParsedArguments } from '../program/command.ts'
 import { type Columns, tableOf } from '../output/table.ts'
 import { fromNow, number } from '../output/wording.ts'

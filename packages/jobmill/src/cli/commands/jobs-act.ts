@@ -1,6 +1,6 @@
 /** `jobmill jobs retry`, `cancel`, `run-now` and `delete`: change jobs by id or by filter. */
 import { omitUndefined } from '../../job/options/omit-undefined.ts'
-import type { BulkAct, BulkFilter } from '../../runtime/operate/bulk.ts'
+import type { BulkAct, BulkFilter } from '../../runtime/operate/bulk/bulk.ts'
 import type { Command, ParsedArguments, Option } from '../program/command.ts'
 import { YES } from '../output/confirm.ts'
 import type { Answer } from '../output/print.ts'

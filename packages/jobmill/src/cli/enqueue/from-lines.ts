@@ -3,7 +3,7 @@
  * written, none after it, so that the user can fix the line and continue from there.
  */
 import { isJobmillError, JobmillError, rephrase } from '../../job/errors.ts'
-import type { EnqueuedJob } from '../../job/handle.ts'
+import type { EnqueuedJob } from '../../job/enqueue/handle.ts'
 import { jsonOf } from '../program/typed-values.ts'
 import type { Line } from './lines.ts'
 

@@ -1,5 +1,5 @@
 /** Applies an action to jobs by id, one after the other, and reports the outcome of each. */
-import type { BulkAct } from '../../runtime/operate/bulk.ts'
+import type { BulkAct } from '../../runtime/operate/bulk/bulk.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { OperateAnswer } from '../../runtime/operate/operate.ts'
 import { EXIT } from '../program/command.ts'

@@ -2,7 +2,7 @@
  * Applies an action to every job that matches a filter: counts them, asks for confirmation, then runs
  * until done or interrupted.
  */
-import type { BulkAct, BulkFilter, BulkPreview, BulkReport } from '../../runtime/operate/bulk.ts'
+import type { BulkAct, BulkFilter, BulkPreview, BulkReport } from '../../runtime/operate/bulk/bulk.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import { EXIT, type ParsedArguments } from '../program/command.ts'
 import { confirm } from '../output/confirm.ts'

@@ -7,7 +7,7 @@ import type { LogLevel } from '../../job/context.ts'
 import { errorText } from '../../job/text/error-text.ts'
 import { safeText } from '../../job/text/safe-text.ts'
 import type { TraceIds } from '../../job/tracing.ts'
-import { byLevel, isAtLeast, type Logger } from '../../observe/logger.ts'
+import { byLevel, isAtLeast, type Logger } from '../../observe/log/logger.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 
 const STANDARD_ERROR = 2

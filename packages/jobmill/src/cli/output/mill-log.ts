@@ -1,6 +1,6 @@
 /** Chooses the log format of a mill: text on a terminal, JSON elsewhere, or what the config sets. */
 import type { LogLevel } from '../../job/context.ts'
-import { LEVELS } from '../../observe/logger.ts'
+import { LEVELS } from '../../observe/log/logger.ts'
 import type { MillOptions } from '../../runtime/options/options.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
 import { invalid } from '../program/invalid.ts'

@@ -3,8 +3,8 @@
  * by the instance that ran it or by the reaper.
  */
 import { DEFAULTS } from '../defaults.ts'
-import { derivedId } from '../derived-id.ts'
-import type { NewJob } from '../new-job.ts'
+import { derivedId } from '../enqueue/derived-id.ts'
+import type { NewJob } from '../enqueue/new-job.ts'
 
 const ENDING = ':dead'
 

@@ -3,8 +3,8 @@
  * Changes by an operator pass the same checks.
  */
 import { DEFAULTS } from '../defaults.ts'
-import { checkTarget, type JobDeclaration } from '../declaration.ts'
-import type { JobKind } from '../job-kind.ts'
+import { checkTarget, type JobDeclaration } from '../kind/declaration.ts'
+import type { JobKind } from '../kind/job-kind.ts'
 import { jsonText } from '../text/json-text.ts'
 import { checkName } from '../names.ts'
 import { checkWhole } from '../numbers.ts'

@@ -15,7 +15,7 @@ import {
 } from '@opentelemetry/api'
 import type { Outcome } from '../../job/attempt/outcome.ts'
 import { BOUNDS } from '../../job/defaults.ts'
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import type { AttemptTrace, TracedJob, Tracing } from '../../job/tracing.ts'
 import { ending, quietly, recordError, startSpan } from './safe-span.ts'
 

@@ -1,7 +1,7 @@
 /** The job that sends a message. Enqueuing the same message again changes nothing. */
 import type { AlertMessage } from '../../job/alert/rule.ts'
-import { derivedId } from '../../job/derived-id.ts'
-import type { EnqueueItem } from '../../job/handle.ts'
+import { derivedId } from '../../job/enqueue/derived-id.ts'
+import type { EnqueueItem } from '../../job/enqueue/handle.ts'
 import type { AlertPayload } from './alert-job.ts'
 import { causeKey } from './decide.ts'
 

@@ -3,11 +3,11 @@ import { ALERT_KIND } from '../../job/alert/rule.ts'
 import { Dead } from '../../job/attempt/thrown.ts'
 import type { JobContext } from '../../job/context.ts'
 import { DEFAULTS } from '../../job/defaults.ts'
-import { defineJob, type JobDefinition } from '../../job/definition.ts'
+import { defineJob, type JobDefinition } from '../../job/kind/definition.ts'
 import { VERSION } from '../../job/payload/version.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { FullStore } from '../../store/store.ts'
-import { BULK_QUEUE } from '../operate/bulk-filter.ts'
+import { BULK_QUEUE } from '../operate/bulk/bulk-filter.ts'
 import { signedHeaders } from './sign.ts'
 
 /** The queue of all jobs of Jobmill itself. */

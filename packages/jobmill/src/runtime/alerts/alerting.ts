@@ -1,6 +1,6 @@
 /** Connects the job that sends alerts, the duty that decides on them, and `mill.alerts`. */
-import type { JobDefinition } from '../../job/definition.ts'
-import type { EnqueueItem } from '../../job/handle.ts'
+import type { JobDefinition } from '../../job/kind/definition.ts'
+import type { EnqueueItem } from '../../job/enqueue/handle.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { FullStore } from '../../store/store.ts'
 import type { Counts } from '../../upkeep/duty.ts'

@@ -5,7 +5,7 @@
  * job.
  */
 import type { AlertMessage, AlertState } from '../../job/alert/rule.ts'
-import type { EnqueueItem } from '../../job/handle.ts'
+import type { EnqueueItem } from '../../job/enqueue/handle.ts'
 import { isSameValue } from '../../job/queue/overrides.ts'
 import { storableText } from '../../job/text/error-text.ts'
 import type { FullStore } from '../../store/store.ts'

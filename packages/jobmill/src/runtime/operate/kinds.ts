@@ -5,7 +5,7 @@ import { jsonSchemaOf } from '../../job/payload/schema.ts'
 import { isClaiming } from '../../store/types/instance.ts'
 import type { MillTools } from '../tools.ts'
 import { ALERT_KIND } from '../../job/alert/rule.ts'
-import { BULK_KIND } from './bulk.ts'
+import { BULK_KIND } from './bulk/bulk.ts'
 
 export interface KindView {
   readonly kind: string

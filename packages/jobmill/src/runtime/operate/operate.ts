@@ -3,7 +3,7 @@ import { isJobmillError, type JobmillError, rephrase } from '../../job/errors.ts
 import { storableText } from '../../job/text/error-text.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkId, checkKey, checkSoughtName, checkString } from '../../job/names.ts'
-import { scopedKey } from '../../job/new-job.ts'
+import { scopedKey } from '../../job/enqueue/new-job.ts'
 import { noReply } from '../../job/no-reply.ts'
 import { prepareQueueChange, type QueueChange } from '../../job/queue/queue-settings.ts'
 import { MAY_LAG } from '../../store/types/job-list.ts'

@@ -2,7 +2,7 @@
 import { invalidValue } from '../../job/errors.ts'
 import { checkObjectKeys, didYouMean } from '../../job/options/known-keys.ts'
 import { checkSoughtName, checkString } from '../../job/names.ts'
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import type { ScheduleChange } from '../../job/schedule/schedule-change.ts'
 import {

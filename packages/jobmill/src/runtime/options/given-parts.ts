@@ -1,6 +1,6 @@
 /** Checks the parts that the caller passes to a mill: store, jobs, middleware, tracing and platform. */
-import { isDeclaration } from '../../job/declaration.ts'
-import { type AnyJob, isDefinition } from '../../job/definition.ts'
+import { isDeclaration } from '../../job/kind/declaration.ts'
+import { type AnyJob, isDefinition } from '../../job/kind/definition.ts'
 import { invalidValue } from '../../job/errors.ts'
 import { onDeadKind } from '../../job/attempt/on-dead.ts'
 import { absentPartWarnings } from '../../store/absent-parts.ts'

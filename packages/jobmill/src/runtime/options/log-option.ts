@@ -1,7 +1,7 @@
 /** The option `log`: where log lines go. */
 import { invalidValue } from '../../job/errors.ts'
 import type { LogLevel } from '../../job/context.ts'
-import { consoleLogger } from '../../observe/log-events.ts'
+import { consoleLogger } from '../../observe/log/log-events.ts'
 import {
   fieldsFirst,
   type FieldsFirstLogger,
@@ -11,7 +11,7 @@ import {
   type LogFunction,
   type Logger,
   messageFirst,
-} from '../../observe/logger.ts'
+} from '../../observe/log/logger.ts'
 
 /**
  * A level for text on standard error, `silent`, a function, or a logger. `console`, winston and other loggers

@@ -2,7 +2,7 @@
  * The queues in the options: their settings, the queue of each kind, and which queues this process serves.
  */
 import { DEFAULTS } from '../../job/defaults.ts'
-import type { AnyJob } from '../../job/definition.ts'
+import type { AnyJob } from '../../job/kind/definition.ts'
 import { invalidValue, quote } from '../../job/errors.ts'
 import { checkObjectKeys, nearest } from '../../job/options/known-keys.ts'
 import { checkName } from '../../job/names.ts'

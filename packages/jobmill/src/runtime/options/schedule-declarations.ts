@@ -1,5 +1,5 @@
 /** The option `schedules`: checks each entry and reports all problems together. */
-import type { AnyJob } from '../../job/definition.ts'
+import type { AnyJob } from '../../job/kind/definition.ts'
 import { nearest } from '../../job/options/known-keys.ts'
 import {
   type PreparedSchedule,

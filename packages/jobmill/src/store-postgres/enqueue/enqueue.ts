@@ -3,11 +3,11 @@
  * its dedupe key, a key occurs twice, or the call is large.
  */
 import { JobmillError } from '../../job/errors.ts'
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import type { DirectDispatchOffer } from '../../store/types/claim.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
-import { isOneWrite } from '../../store/one-write.ts'
-import { slicesOf } from '../../store/slices.ts'
+import { isOneWrite } from '../../store/batch/one-write.ts'
+import { slicesOf } from '../../store/batch/slices.ts'
 import type { Query } from '../connection/connection.ts'
 import { isRepeatedId, wasAnswered } from '../connection/errors.ts'
 import type { Context } from '../context.ts'

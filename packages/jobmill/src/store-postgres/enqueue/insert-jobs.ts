@@ -1,6 +1,6 @@
 /** Calls the function enqueue, which inserts all given jobs, and reads its reply. */
 import { DEFAULTS } from '../../job/defaults.ts'
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import { insertLeased } from '../../store/insert-leased.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
 import { arrayOf, jsonListOf, textArrayOf } from '../connection/array-text.ts'

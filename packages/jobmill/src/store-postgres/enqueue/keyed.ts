@@ -3,8 +3,8 @@
  * waits for a concurrent insert of the same key, so there is no race between check and write. Losing jobs
  * read the holder with a second statement, because the first snapshot may be older than the winner.
  */
-import type { NewJob } from '../../job/new-job.ts'
-import { inRounds } from '../../store/rounds.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
+import { inRounds } from '../../store/batch/rounds.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'

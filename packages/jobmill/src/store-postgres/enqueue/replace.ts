@@ -4,7 +4,7 @@
  * payload before, or the new one after.
  */
 import { DEFAULTS } from '../../job/defaults.ts'
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'

@@ -2,7 +2,7 @@
  * The free workers that new jobs may start on: in this process (direct dispatch), or one of another process
  * that made an offer (remote dispatch).
  */
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import type { DirectDispatchOffer } from '../../store/types/claim.ts'
 import { type Look, rangeColumns } from '../claim/scan-cursors.ts'
 import { arrayOf } from '../connection/array-text.ts'

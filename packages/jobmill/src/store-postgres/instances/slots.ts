@@ -1,6 +1,6 @@
 /** Slots: the workers of one instance for a queue whose total is set for the whole cluster. */
 import type { Slot, SlotChange } from '../../store/types/duty.ts'
-import { inRounds } from '../../store/rounds.ts'
+import { inRounds } from '../../store/batch/rounds.ts'
 import { askOne, askWith, type Context, inTransaction } from '../context.ts'
 import { GIVEN_CTE } from '../fragments.ts'
 

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { UUID } from '../../job/names.ts'
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { insertLeased } from '../../store/insert-leased.ts'
 import type { DispatchedJob, IdleWorkerOffer } from '../../store/types/claim.ts'

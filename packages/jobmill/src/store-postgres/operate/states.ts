@@ -1,7 +1,7 @@
 /** The loop shared by the verbs that change the states of jobs. */
 import { type JobState, stateOfCode } from '../../job/state.ts'
 import type { Verdict } from '../../store/types/replies.ts'
-import { inRounds } from '../../store/rounds.ts'
+import { inRounds } from '../../store/batch/rounds.ts'
 import { ask, type Context } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
 import { statesOf } from '../inspect/job-rows.ts'

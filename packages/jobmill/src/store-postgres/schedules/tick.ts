@@ -3,7 +3,7 @@
  * The schedule row is locked, so a concurrent second call finds another next instant. The key of `tick`
  * prevents serving an instant twice.
  */
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import { isCurrent, type StoredSchedule } from '../../store/stored-schedule.ts'
 import type { Tick, Ticked, TickOutcome, TickRecord } from '../../store/types/schedule.ts'
 import { ask, askWith, type Context, inTransaction } from '../context.ts'

@@ -2,9 +2,9 @@
  * Direct dispatch: chooses the new jobs that the enqueuing instance may start at once. They are written as
  * running, so that enqueue and claim are one write. They never overtake a job that was ready before.
  */
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import { insertLeased } from '../../store/insert-leased.ts'
-import { isOneWrite } from '../../store/one-write.ts'
+import { isOneWrite } from '../../store/batch/one-write.ts'
 import type { DirectDispatchOffer, Lease } from '../../store/types/claim.ts'
 import { dueTime, type Holder } from './initial-state.ts'
 import { claimingInstance } from '../instances/liveness.ts'

@@ -3,7 +3,7 @@
  * once; only id, sequence number and payload are passed per job, as one text. This takes less than half the
  * time of a statement per job.
  */
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import { initialStateOf, type Placed } from './initial-state.ts'
 import { findJob, RUNNING } from '../job-row.ts'
 import type { Work } from '../work.ts'

@@ -3,7 +3,7 @@
  * event loop. The writer of the store finds the file locked and waits on timers, as for any other process.
  */
 import { open } from 'node:fs/promises'
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
 import { type Connection, openConnection } from '../connection/connection.ts'
 import { enqueue } from './enqueue.ts'

@@ -2,7 +2,7 @@
  * Inserts new jobs. One call is one transaction. Jobs are handled in the order of the call, so that a
  * duplicate key in the call finds the earlier job.
  */
-import { FIRST_PLACES, type NewJob } from '../../job/new-job.ts'
+import { FIRST_PLACES, type NewJob } from '../../job/enqueue/new-job.ts'
 import type { DirectDispatchOffer } from '../../store/types/claim.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
 import { findJob, type JobRow, READY, SCHEDULED } from '../job-row.ts'

@@ -2,7 +2,7 @@
  * The state in which a new job is written: ready, scheduled, waiting in its order queue, or running by direct
  * dispatch.
  */
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import { READY, RUNNING, SCHEDULED } from '../job-row.ts'
 
 /** When a new job is due: at an explicit instant, or a delay after the current time of the database. */

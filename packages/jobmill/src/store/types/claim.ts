@@ -1,5 +1,5 @@
 /** Claim requests, leases, and the offers behind direct and remote dispatch. */
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 
 export interface ClaimRequest {
   readonly instance: string

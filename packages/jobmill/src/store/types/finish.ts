@@ -1,5 +1,5 @@
 /** The outcome of an attempt as the runtime sends it, and the reply of the store. */
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import type { Outcome } from '../../job/attempt/outcome.ts'
 import type { JobState } from '../../job/state.ts'
 import type { Enqueued } from './replies.ts'

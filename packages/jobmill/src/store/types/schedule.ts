@@ -2,7 +2,7 @@
  * Schedules in the store, and the tick, which inserts a job and marks its instant as served in one
  * transaction.
  */
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import type { ScheduleDefinition, SchedulePatch } from '../../job/schedule/schedule.ts'
 
 export interface DeclaredSchedule {

@@ -1,7 +1,7 @@
 /** Assertions on the jobs that a test mill enqueued. Their messages list what was enqueued instead. */
 import { AssertionError } from 'node:assert'
-import type { JobKind } from '../../job/job-kind.ts'
-import type { EnqueuedRecord } from './mill-store.ts'
+import type { JobKind } from '../../job/kind/job-kind.ts'
+import type { EnqueuedRecord } from './mill/mill-store.ts'
 
 /** A partial value at any depth. A list must match as a whole, with each item in part. */
 export type Part<T> = T extends readonly (infer Item)[]

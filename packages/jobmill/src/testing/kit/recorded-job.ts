@@ -1,5 +1,5 @@
 /** A recorded job: everything an enqueue can set, with defaults filled in. */
-import { DEDUPE_SCOPES, type Dedupe, type DedupeScope, type NewJob } from '../../job/new-job.ts'
+import { DEDUPE_SCOPES, type Dedupe, type DedupeScope, type NewJob } from '../../job/enqueue/new-job.ts'
 
 export interface RecordedJob<Payload = unknown> extends Omit<
   NewJob,

@@ -2,7 +2,7 @@
 import type { InstanceInfo, JobInfo } from '../../job/context.ts'
 import { decide, type Ended } from '../../job/attempt/decide.ts'
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
-import type { JobDefinition } from '../../job/definition.ts'
+import type { JobDefinition } from '../../job/kind/definition.ts'
 import { type InterruptionCause, isInterruption } from '../../job/attempt/interruption.ts'
 import { jsonText } from '../../job/text/json-text.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'

@@ -3,7 +3,7 @@
  * arguments and input of these programs, and everything else the options allow.
  */
 import type { JobContext, JobLog } from '../../job/context.ts'
-import { defineJob, type JobDefinition } from '../../job/definition.ts'
+import { defineJob, type JobDefinition } from '../../job/kind/definition.ts'
 import { quote } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { systemPlatform } from '../../platform/platform.ts'

@@ -5,7 +5,7 @@
 import { Dead, Throttled } from '../../job/attempt/thrown.ts'
 import type { JobContext } from '../../job/context.ts'
 import { BOUNDS } from '../../job/defaults.ts'
-import { defineJob } from '../../job/definition.ts'
+import { defineJob } from '../../job/kind/definition.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
 import { invalidValue, isJobmillError, type JobmillError } from '../../job/errors.ts'
 import { checkWhole } from '../../job/numbers.ts'

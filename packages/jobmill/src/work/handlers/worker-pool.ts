@@ -4,7 +4,7 @@
  */
 import type { JobContext } from '../../job/context.ts'
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
-import { defineJob, type JobDefinition } from '../../job/definition.ts'
+import { defineJob, type JobDefinition } from '../../job/kind/definition.ts'
 import { JobmillError, quote } from '../../job/errors.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'

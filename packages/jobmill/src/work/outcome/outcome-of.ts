@@ -1,7 +1,7 @@
 /** Decides what happens after an attempt, and builds the item to write. */
 import { decide, type Decision, done, type Ended } from '../../job/attempt/decide.ts'
 import { JobmillError } from '../../job/errors.ts'
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import { ownFrame } from '../../job/grouping/frame.ts'
 import { onDeadJob } from '../../job/attempt/on-dead.ts'
 import type { QueueSettings } from '../../job/queue/queue-settings.ts'

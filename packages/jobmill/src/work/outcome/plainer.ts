@@ -4,7 +4,7 @@
  */
 import { DEFAULTS } from '../../job/defaults.ts'
 import { errorText, storableText } from '../../job/text/error-text.ts'
-import type { NewJob } from '../../job/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import type { Finish } from '../../store/types/finish.ts'
 
 /** Replaces a completion that cannot be written with an attempt that failed with this error. */

@@ -1,7 +1,7 @@
 // Workers enqueue and get jobs by direct dispatch within their room. As with claims, replies arrive at once,
 // later or never.
 import * as fc from 'fast-check'
-import type { NewJob } from '../../../src/job/new-job.ts'
+import type { NewJob } from '../../../src/job/enqueue/new-job.ts'
 import type { DirectDispatchOffer } from '../../../src/store/types/claim.ts'
 import { plainLease } from '../plain.ts'
 import { noteToken } from '../systems.ts'

@@ -1,7 +1,7 @@
 // Jobs of every sort are enqueued, some calls twice.
 import * as fc from 'fast-check'
-import type { NewJob } from '../../../src/job/new-job.ts'
-import { type JobRequest, prepareJobs } from '../../../src/job/prepare-jobs.ts'
+import type { NewJob } from '../../../src/job/enqueue/new-job.ts'
+import { type JobRequest, prepareJobs } from '../../../src/job/enqueue/prepare-jobs.ts'
 import type { World } from '../world.ts'
 import { ask, mintId, pick } from '../world.ts'
 import {

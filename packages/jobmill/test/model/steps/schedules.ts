@@ -1,6 +1,6 @@
 // Schedules are declared, changed, deleted and run, also by a process that knows an old state of them.
 import * as fc from 'fast-check'
-import type { NewJob } from '../../../src/job/new-job.ts'
+import type { NewJob } from '../../../src/job/enqueue/new-job.ts'
 import {
   overlapKey,
   type ScheduleDefinition,

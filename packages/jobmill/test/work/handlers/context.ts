@@ -1,6 +1,6 @@
 /** A context like the runtime's, with the fields that a test needs, and with the log recorded. */
 import type { JobContext, JobInfo, JobLog } from '../../../src/job/context.ts'
-import type { AnyJob } from '../../../src/job/definition.ts'
+import type { AnyJob } from '../../../src/job/kind/definition.ts'
 import { Interruption, type InterruptionCause } from '../../../src/job/attempt/interruption.ts'
 import { systemPlatform } from '../../../src/platform/platform.ts'
 

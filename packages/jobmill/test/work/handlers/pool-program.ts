@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { JobDefinition } from '../../../src/job/definition.ts'
+import type { JobDefinition } from '../../../src/job/kind/definition.ts'
 import { workerPool, type WorkerPoolOptions } from '../../../src/work/handlers/worker-pool.ts'
 import { aFolder } from './processes.ts'
 

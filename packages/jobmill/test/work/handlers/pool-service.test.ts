@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { AnyJob } from '../../../src/job/definition.ts'
+import type { AnyJob } from '../../../src/job/kind/definition.ts'
 import { failure, run } from './context.ts'
 import { aPool } from './pool-program.ts'
 import { gone, isAlive, pidIn, pidsIn, until } from './processes.ts'

@@ -2,9 +2,9 @@
 import { useState } from 'react'
 import { useAudit } from '../../../api/reads.ts'
 import { Json } from '../../../kit/json/json.tsx'
-import { Older } from '../../../kit/older.tsx'
+import { Older } from '../../../kit/table/older.tsx'
 import { Empty, DataView } from '../../../kit/data-view.tsx'
-import { Cell, Row, Table } from '../../../kit/table.tsx'
+import { Cell, Row, Table } from '../../../kit/table/table.tsx'
 import { Ago } from '../../../kit/text/time.tsx'
 
 const COLUMNS = [

@@ -1,6 +1,6 @@
 /** The actions on jobs: their states, roles and effects. */
 import { Ban, FastForward, type LucideIcon, RotateCcw, Trash2 } from 'lucide-react'
-import type { Role } from '../../../api/roles.ts'
+import type { Role } from '../../../api/user/roles.ts'
 import type { BulkAct, State } from '../../../api/types.ts'
 
 export interface ActInfo {

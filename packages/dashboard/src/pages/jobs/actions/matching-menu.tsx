@@ -1,7 +1,7 @@
 /** Bulk actions on all jobs that match the filter, across all pages. */
 import { ListChecks } from 'lucide-react'
 import { useState } from 'react'
-import { useMay } from '../../../api/roles.ts'
+import { useMay } from '../../../api/user/roles.ts'
 import { Button } from '../../../kit/button.tsx'
 import { Menu, MenuItem } from '../../../kit/overlays/menu.tsx'
 import { type ActInfo, ACTS } from './acts.ts'

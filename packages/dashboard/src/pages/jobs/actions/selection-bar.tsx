@@ -1,6 +1,6 @@
 /** Actions on the selected jobs; shown while some are selected. */
 import { useState } from 'react'
-import { useMay } from '../../../api/roles.ts'
+import { useMay } from '../../../api/user/roles.ts'
 import { Button } from '../../../kit/button.tsx'
 import { plural } from '../../../kit/text/format.ts'
 import { type ActInfo, ACTS } from './acts.ts'

@@ -1,7 +1,7 @@
 /** Names to suggest: those known to the mill, and those of the jobs on the page. */
 import { useMemo } from 'react'
 import { useKinds, useOverview, useVersions } from '../../../api/reads.ts'
-import { useMay } from '../../../api/roles.ts'
+import { useMay } from '../../../api/user/roles.ts'
 import type { JobSummary } from '../../../api/types.ts'
 import type { KnownNames } from './suggest.ts'
 

@@ -1,6 +1,6 @@
 /** Preferences for the job list on this device: its columns and its page size. */
 import { useSyncExternalStore } from 'react'
-import { preference, type Preference } from '../../../api/preference.ts'
+import { preference, type Preference } from '../../../api/user/preference.ts'
 
 export const OPTIONAL_COLUMNS = [
   'id',

@@ -1,5 +1,5 @@
 /** A page of the job list. */
-import { PINNED } from '../../../kit/table.tsx'
+import { PINNED } from '../../../kit/table/table.tsx'
 import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { useOverview } from '../../../api/reads.ts'
 import type { JobSummary } from '../../../api/types.ts'

@@ -4,7 +4,7 @@
  */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ask, type Problem } from '../../../api/client.ts'
-import { atMostEvery } from '../../../api/pace.ts'
+import { atMostEvery } from '../../../api/live/pace.ts'
 import type { Read } from '../../../api/reads.ts'
 import type { Resources } from '../../../api/types.ts'
 

@@ -1,8 +1,8 @@
 /** An alert rule in the table. */
 import type { Alert } from '../../../api/types.ts'
-import { Opener } from '../../../kit/opener.tsx'
+import { Opener } from '../../../kit/table/opener.tsx'
 import { Badge } from '../../../kit/state.tsx'
-import { ActsCell, Cell, Row } from '../../../kit/table.tsx'
+import { ActsCell, Cell, Row } from '../../../kit/table/table.tsx'
 import { durationText } from '../../../kit/forms/duration.ts'
 import { checkWords } from '../../../kit/text/check-words.ts'
 import { plural } from '../../../kit/text/format.ts'

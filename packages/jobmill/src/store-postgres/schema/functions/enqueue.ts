@@ -1,5 +1,5 @@
 /** enqueue inserts new jobs. first_ready and insert_jobs are parts of it. */
-import { FIRST_PLACES } from '../../../job/new-job.ts'
+import { FIRST_PLACES } from '../../../job/enqueue/new-job.ts'
 import { KEYED, ORDERED } from '../../fragments.ts'
 import {
   HASHED_ONCE,

@@ -1,0 +1,54 @@
+/**
+ * Rows of a live list hold still while the pointer is over them or one has the focus: a row must not move
+ * away under a click. Known rows still show their newest state.
+ */
+import { type FocusEvent, type PointerEvent, useState } from 'react'
+import { useActs } from '../../api/acted.ts'
+
+interface Row {
+  readonly id: string
+}
+
+export interface Held<R extends Row> {
+  readonly rows: readonly R[]
+  /** How many newer rows are not shown. */
+  readonly fresh: number
+}
+
+export function holdRows<R extends Row>(before: readonly R[], now: readonly R[]): Held<R> {
+  const newest = new Map(now.map((row) => [row.id, row]))
+  const known = new Set(before.map(({ id }) => id))
+  return {
+    rows: before.map((row) => newest.get(row.id) ?? row),
+    fresh: now.filter(({ id }) => !known.has(id)).length,
+  }
+}
+
+/**
+ * `list` names what is listed: a filter and a page. Another list, or an action of the user, shows all rows.
+ */
+export function useHeldRows<R extends Row>(list: string, rows: readonly R[]) {
+  const [isOver, setOver] = useState(false)
+  const [isFocused, setFocused] = useState(false)
+  const [held, setHeld] = useState<{ readonly of: string; readonly rows: readonly R[] } | null>(null)
+  const of = `${list} ${useActs()}`
+  const isHolding = isOver || isFocused
+  if (isHolding && held?.of !== of) setHeld({ of, rows })
+  if (!isHolding && held !== null) setHeld(null)
+  const shown = held?.of === of ? holdRows(held.rows, rows) : { rows, fresh: 0 }
+  return {
+    ...shown,
+    /** Shows the newest rows, and holds these. */
+    release: () => setHeld({ of, rows }),
+    /** For the element around the rows. */
+    holds: {
+      // A finger leaves no pointer over the list.
+      onPointerEnter: ({ pointerType }: PointerEvent) => setOver(pointerType === 'mouse'),
+      onPointerLeave: () => setOver(false),
+      onFocus: () => setFocused(true),
+      onBlur({ currentTarget, relatedTarget }: FocusEvent) {
+        setFocused(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))
+      },
+    },
+  }
+}

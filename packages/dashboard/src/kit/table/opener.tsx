@@ -1,0 +1,40 @@
+/** Expands and collapses the details below a row. */
+import { ChevronRight } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { classes } from '../classes.ts'
+
+interface Props {
+  readonly isOpen: boolean
+  readonly turn: () => void
+  readonly children: ReactNode
+  readonly title?: string
+}
+
+export function Opener({ isOpen, turn, children, title }: Props) {
+  return (
+    <button
+      type="button"
+      aria-expanded={isOpen}
+      onClick={turn}
+      title={title}
+      className="flex max-w-full min-w-0 items-center gap-1 rounded text-left font-medium hover:text-accent"
+    >
+      <ChevronRight
+        aria-hidden
+        className={classes('size-4 shrink-0 text-soft transition-transform', isOpen && 'rotate-90')}
+      />
+      <span className="truncate">{children}</span>
+    </button>
+  )
+}
+
+/** The details below a row. As wide as the card, and visible when a wide table is scrolled. */
+export function OpenedRow({ columns, children }: { readonly columns: number; readonly children: ReactNode }) {
+  return (
+    <tr className="bg-sunk/50">
+      <td colSpan={columns} className="p-0">
+        <div className="sticky left-0 w-[100cqw] p-4">{children}</div>
+      </td>
+    </tr>
+  )
+}

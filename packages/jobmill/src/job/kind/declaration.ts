@@ -1,0 +1,138 @@
+/** `declareJob`: a kind with its schemas and options, and without its handler. */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { type Backoff, type BackoffPlan, backoffPlan } from '../attempt/backoff.ts'
+import { BOUNDS } from '../defaults.ts'
+import { type Duration, timeoutMs } from '../duration.ts'
+import { invalidValue } from '../errors.ts'
+import { JOB_KIND, type JobKind } from './job-kind.ts'
+import { checkName } from '../names.ts'
+import { checkWhole } from '../numbers.ts'
+import { checkObjectKeys } from '../options/known-keys.ts'
+import type { MustBeJson } from '../payload/json-payload.ts'
+import { isSchema, type Schema } from '../payload/schema.ts'
+import type { Stored } from '../payload/stored.ts'
+
+/** The options of a kind that apply to all of its jobs. A single job may override the first four. */
+export interface JobPolicy {
+  /** The queue of its jobs. Omitted: the mill's route for the kind. */
+  readonly queue?: string
+  /** The priority of its jobs: lower runs first (default 0). */
+  readonly priority?: number
+  /** Its jobs are dead after this many failed attempts (default 5). */
+  readonly maxAttempts?: number
+  /** How long one attempt may take. Omitted: no timeout. */
+  readonly timeout?: Duration
+  /** The delay before each retry. Omitted: the exponential backoff of the queue. */
+  readonly backoff?: Backoff
+}
+
+declare const HANDLER: unique symbol
+
+/**
+ * `Input` and `Result` are those of `JobKind`. `Payload` is what the handler gets, and `Returned` what it
+ * must return.
+ */
+export interface JobDeclaration<
+  in Input = never,
+  out Result = unknown,
+  out Payload = unknown,
+  in Returned = never,
+> extends JobKind<Input, Result> {
+  readonly queue: string | undefined
+  readonly payload: Schema | undefined
+  readonly result: Schema | undefined
+  readonly priority: number | undefined
+  readonly maxAttempts: number | undefined
+  readonly timeoutMs: number | undefined
+  readonly backoff: BackoffPlan | undefined
+  /** Types only. */
+  readonly [HANDLER]?: { readonly gets: () => Payload; readonly returns: (value: Returned) => void }
+}
+
+interface WithSchema<PayloadSchema extends StandardSchemaV1, Returned, Kept> extends JobPolicy {
+  /** The name of the kind, such as `email.send`. Jobs in the database refer to it. */
+  readonly kind: string
+  /** A Standard Schema, such as of zod, that validates payloads when jobs are enqueued and when they run. */
+  readonly payload: PayloadSchema
+  /**
+   * A Standard Schema that validates the result. Without it, `defineJob` infers the type from the handler;
+   * `declareJob` uses its type arguments, or `unknown`.
+   */
+  readonly result?: StandardSchemaV1<Returned, Kept>
+}
+
+interface Plain<Returned, Kept> extends JobPolicy {
+  readonly kind: string
+  readonly payload?: undefined
+  readonly result?: StandardSchemaV1<Returned, Kept>
+}
+
+/** With schemas, the types of payload and result follow from them. */
+export function declareJob<PayloadSchema extends StandardSchemaV1, Returned = unknown, Kept = Returned>(
+  options: WithSchema<PayloadSchema, Returned, Kept> & MustBeJson<StandardSchemaV1.InferInput<PayloadSchema>>,
+): JobDeclaration<
+  StandardSchemaV1.InferInput<PayloadSchema>,
+  Stored<Kept>,
+  StandardSchemaV1.InferOutput<PayloadSchema>,
+  Returned
+>
+/** Without schemas, pass the types: `declareJob<{ to: string }, Receipt>({ kind: 'email.send' })`. */
+export function declareJob<Payload = unknown, Returned = unknown, Kept = Returned>(
+  options: Plain<Returned, Kept> & MustBeJson<Payload>,
+): JobDeclaration<Payload, Stored<Kept>, Payload, Returned>
+export function declareJob(options: unknown): JobDeclaration {
+  checkObjectKeys(options, 'job', DECLARATION_KEYS)
+  return Object.freeze(checkDeclaration(options as JobPolicy & { readonly kind: string }))
+}
+
+export const DECLARATION_KEYS = [
+  'kind',
+  'payload',
+  'result',
+  'queue',
+  'priority',
+  'maxAttempts',
+  'timeout',
+  'backoff',
+]
+
+/** Checks the options that a declaration and a definition share. Ignores other keys. */
+export function checkDeclaration(
+  options: JobPolicy & { readonly kind: string; readonly payload?: unknown; readonly result?: unknown },
+): JobDeclaration {
+  const kind = checkName(options.kind, 'job.kind')
+  const at = `job ${kind}`
+  return {
+    kind,
+    queue: options.queue === undefined ? undefined : checkName(options.queue, `${at}.queue`),
+    payload: checkSchema(options.payload, `${at}.payload`),
+    result: checkSchema(options.result, `${at}.result`),
+    priority: whole(options.priority, `${at}.priority`, BOUNDS.priority),
+    maxAttempts: whole(options.maxAttempts, `${at}.maxAttempts`, BOUNDS.maxAttempts),
+    timeoutMs: options.timeout === undefined ? undefined : timeoutMs(options.timeout, `${at}.timeout`),
+    backoff: options.backoff === undefined ? undefined : backoffPlan(options.backoff, `${at}.backoff`),
+    [JOB_KIND]: { takes: () => {}, gives: () => undefined },
+  }
+}
+
+/** Also true for a definition, which is a declaration with a handler. */
+export function isDeclaration(value: unknown): value is JobDeclaration {
+  return typeof value === 'object' && value !== null && JOB_KIND in value
+}
+
+/** For arguments that are a declaration, a definition or the name of a kind. */
+export function checkTarget(value: unknown, field: string): JobDeclaration {
+  if (isDeclaration(value)) return value
+  const fix = "Pass the return value of defineJob or declareJob, or a kind such as 'email.send'"
+  throw invalidValue(field, value, 'must be a job or the name of a kind', fix)
+}
+
+function checkSchema(schema: unknown, field: string): Schema | undefined {
+  if (schema === undefined || isSchema(schema)) return schema
+  const fix = 'Pass a Standard Schema, such as z.object({ … }) from Zod 4 or v.object({ … }) from Valibot 1'
+  throw invalidValue(field, schema, 'must be a schema', fix)
+}
+
+function whole(value: unknown, field: string, bounds: { least: number; most: number }): number | undefined {
+  return value === undefined ? undefined : checkWhole(value, field, bounds)
+}

@@ -1,0 +1,87 @@
+/**
+ * Tracks the running handlers of all mills on one clock, because a caller that waits for one mill also waits
+ * for what other mills do for it.
+ */
+import type { JobContext } from '../../../job/context.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { Middleware } from '../../../work/handler.ts'
+
+export type AtWork = ReturnType<typeof create>
+
+const perClock = new WeakMap<Platform, AtWork>()
+
+export function atWork(platform: Platform): AtWork {
+  const known = perClock.get(platform) ?? create()
+  perClock.set(platform, known)
+  return known
+}
+
+function create() {
+  const running = new Set<Promise<void>>()
+  const started = new Map<string, number>()
+  const listeners = new Set<() => void>()
+  let waiting = 0
+  let moved = Promise.withResolvers<void>()
+
+  function moves(): void {
+    moved.resolve()
+    moved = Promise.withResolvers()
+  }
+
+  /** The same limit, which also records that the handler is waiting. */
+  function countWaits({ limit }: JobContext): Pick<JobContext, 'limit'> {
+    const acquire: JobContext['limit']['acquire'] = async (...args) => {
+      waiting += 1
+      moves()
+      try {
+        return await limit.acquire(...args)
+      } finally {
+        waiting -= 1
+      }
+    }
+    return { limit: { ...limit, acquire } }
+  }
+
+  /** Wraps every handler. */
+  const middleware: Middleware = (context, next) => {
+    const { kind } = context.job
+    started.set(kind, (started.get(kind) ?? 0) + 1)
+    for (const listener of listeners) listener()
+    Object.assign(context, countWaits(context))
+    const work = next()
+    const ended = work
+      .then(
+        () => {},
+        () => {},
+      )
+      .finally(() => {
+        running.delete(ended)
+        moves()
+      })
+    running.add(ended)
+    return work
+  }
+
+  return {
+    middleware,
+    /** The number of started handlers, by kind. */
+    started: started as ReadonlyMap<string, number>,
+    /** The number of running handlers that wait for a limit, which only the clock can end. */
+    get waiting() {
+      return waiting
+    },
+    get size() {
+      return running.size
+    },
+    /**
+     * Resolves when a running handler has ended or started to wait for a limit, however much real time it
+     * takes.
+     */
+    oneMoves: () => moved.promise,
+    /** Calls the listener at every start. Returns a function that unsubscribes. */
+    onStart(listener: () => void): () => void {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
