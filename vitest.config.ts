@@ -35,12 +35,16 @@ const PURE = [
   'packages/dashboard/test/{unit,job}/*.test.ts',
   'packages/jobmill/test/work/handlers/{demo-echo,free-list,line-splitter,tail}.test.ts',
   'packages/conformance/test/*.test.ts',
-  'test/{bench-plan,bench-report,chaos,deploy-metrics,error-groups,guides,history,lockfile,mutants,old-node,options,proxy,repository,soak,words}.test.ts',
+  'test/{error-groups,lockfile,old-node,repository,words}.test.ts',
+  'test/bench/*.test.ts',
+  'test/deploy/metrics.test.ts',
+  'test/docs/{options,pages}.test.ts',
+  'test/proof/{chaos,history,mutants,proxy,soak}.test.ts',
 ]
 const TOGETHER = [
   'packages/jobmill/test/{runtime,limits,kit,observe,admin,cluster,postgres,hostile,cli,model,probes,sqlite,transfer}/*.test.ts',
   'packages/jobmill/test/work/handlers/{command,command-stop,pool-service,process-group,worker-pool}.test.ts',
-  'test/deploy.test.ts',
+  'test/deploy/deploy.test.ts',
   'packages/{server,telegram,uploads,tables}/test/**/*.test.ts',
   'packages/dashboard/test/*.test.ts',
 ]

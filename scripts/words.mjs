@@ -16,7 +16,7 @@ export const AVOIDED = [
   [
     /(?<![</])\bfigures?\b/i,
     'metric or number',
-    /^bench\/|^test\/bench-(?:plan|report)|^(?:proof|test)\/soak|benchmarks\.md$/,
+    /^(?:test\/)?bench\/|^(?:test\/)?proof\/soak|benchmarks\.md$/,
   ],
   [/\bstrangers?\b/i, 'anonymous caller'],
   [/\bunserved\b/i, 'without a worker'],

@@ -10,7 +10,7 @@ import pg from 'pg'
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../support/databases.ts'
 import { atFileEnd } from '../support/suite/file-end.ts'
-import { buildNextRelease } from './next-release.ts'
+import { buildNextRelease } from './releases/next-release.ts'
 
 const url = inject('postgresUrl')
 

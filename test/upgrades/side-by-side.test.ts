@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { atFileEnd } from '../support/suite/file-end.ts'
 import { inFull } from '../support/suite/in-full.ts'
-import { buildNextRelease } from './next-release.ts'
-import { STORES } from './places.ts'
-import { listReleases, RELEASES } from './release.ts'
-import { upgradeUnderLoad } from './side-by-side.ts'
+import { buildNextRelease } from './releases/next-release.ts'
+import { STORES } from './databases/places.ts'
+import { listReleases, RELEASES } from './releases/release.ts'
+import { upgradeUnderLoad } from './processes/side-by-side.ts'
 
 const TIMEOUT_MS = 60_000
 

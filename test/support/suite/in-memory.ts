@@ -1,6 +1,6 @@
 // Keeps temporary files of tests in memory when there is enough of it. SQLite waits for the disk in every
-// transaction, and on a busy disk tests waited three times as long as they worked. test/power-cut.test.ts
-// proves on a disk of its own what a power cut loses.
+// transaction, and on a busy disk tests waited three times as long as they worked.
+// test/proof/power-cut.test.ts proves on a disk of its own what a power cut loses.
 import { chmodSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { join } from 'node:path'

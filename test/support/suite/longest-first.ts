@@ -5,14 +5,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const LONGEST = [
   // Mix files that wait with files that need a core.
   'telegram/test/outbox.test.ts',
-  'test/simulate.test.ts',
+  'test/proof/simulate.test.ts',
   'telegram/test/lost-process.test.ts',
   'conformance/postgres.test.ts',
-  'test/cluster.test.ts',
+  'test/proof/cluster.test.ts',
   'uploads/test/crash.test.ts',
   'processes/mill-processes.test.ts',
   'dashboard/test/frame.test.ts',
-  'test/examples.test.ts',
+  'test/docs/examples.test.ts',
   'dashboard/test/jobs.test.ts',
   'uploads/test/client/crash.test.ts',
   'dashboard/test/job.test.ts',
@@ -35,7 +35,7 @@ const LONGEST = [
   'dashboard/test/uploads.test.ts',
   'dashboard/test/system.test.ts',
   'cli/start.test.ts',
-  'test/power-cut.test.ts',
+  'test/proof/power-cut.test.ts',
 ]
 
 function rank({ moduleId }: TestSpecification): number {

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
-import { NEXT_MIGRATIONS } from '../../../../test/upgrades/next-release.ts'
+import { NEXT_MIGRATIONS } from '../../../../test/upgrades/releases/next-release.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import { connect } from '../../src/store-postgres/connection/connection.ts'
 import { migrate } from '../../src/store-postgres/schema/migrate.ts'

@@ -5,7 +5,7 @@
 import type { FullStore } from 'jobmill'
 import type { Transition } from 'jobmill/store'
 import { fillCluster } from './fill-cluster.ts'
-import type { Release } from './release.ts'
+import type { Release } from '../releases/release.ts'
 import { QUEUE, type Roles, type Scene, sceneOf } from './scene.ts'
 
 export const PAUSED = 'paused'

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { FullStore } from 'jobmill'
-import { aroundVerbs } from '../packages/jobmill/src/store/verbs.ts'
-import { type PowerCutOptions, type PowerCuts, powerCuts } from '../proof/chaos/power-cut.ts'
-import { chance } from '../proof/simulate/chance.ts'
-import { inFull } from './support/suite/in-full.ts'
+import { aroundVerbs } from '../../packages/jobmill/src/store/verbs.ts'
+import { type PowerCutOptions, type PowerCuts, powerCuts } from '../../proof/chaos/power-cut.ts'
+import { chance } from '../../proof/simulate/chance.ts'
+import { inFull } from '../support/suite/in-full.ts'
 
 function cut(options: Omit<PowerCutOptions, 'folder' | 'chance'>): Promise<PowerCuts> {
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-power-'))

@@ -5,7 +5,7 @@
 import type { FullStore } from 'jobmill'
 import type { Lease, NewJob, QueueSettings } from 'jobmill/store'
 import type { JobRequest } from 'jobmill/internal'
-import type { Release } from './release.ts'
+import type { Release } from '../releases/release.ts'
 
 export const KIND = 'work'
 export const QUEUE = 'mail'

@@ -9,11 +9,11 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { killAtEnd } from './support/programs/kill-at-end.ts'
-import { inFull } from './support/suite/in-full.ts'
-import { bundled, withJobmill } from './support/programs/programs.ts'
+import { killAtEnd } from '../support/programs/kill-at-end.ts'
+import { inFull } from '../support/suite/in-full.ts'
+import { bundled, withJobmill } from '../support/programs/programs.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const examples = join(root, 'examples')
 const TIMEOUT_MS = 180_000
 
@@ -279,7 +279,7 @@ test(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'jobmill-demo-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const bin = fileURLToPath(new URL('../packages/jobmill/bin/jobmill.js', import.meta.url))
+    const bin = fileURLToPath(new URL('../../packages/jobmill/bin/jobmill.js', import.meta.url))
     const { DATABASE_URL: _outer, ...env } = process.env
     const child = spawn(process.execPath, [bin, 'start', join(examples, 'demo.config.ts'), '--port', '0'], {
       cwd: folder,
@@ -311,7 +311,7 @@ test(
 test(
   'the first program of README.md runs as it is pasted, and the CLI finds its job without an option',
   async () => {
-    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
     const [, program = ''] = /^```ts\n([\s\S]*?)^```$/m.exec(readme) ?? []
     expect(program.trimEnd().split('\n').length).toBeLessThanOrEqual(20)
     const folder = freshFolder()
@@ -328,7 +328,7 @@ test(
 test(
   'the tour of README.md runs as it is pasted, and again',
   async () => {
-    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
     const [, program = ''] = /^## Tour$[\s\S]*?^```ts\n([\s\S]*?)^```$/m.exec(readme) ?? []
     // Inside the repository, so that pg and zod resolve, and ignored by git.
     mkdirSync(join(root, 'reports'), { recursive: true })

@@ -5,11 +5,11 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { sourceOf } from '../proof/mutants/copy.ts'
-import { SIMULATED } from '../proof/mutants/simulated.ts'
-import { TESTED } from '../proof/mutants/tested.ts'
+import { sourceOf } from '../../proof/mutants/copy.ts'
+import { SIMULATED } from '../../proof/mutants/simulated.ts'
+import { TESTED } from '../../proof/mutants/tested.ts'
 
-const root = path.join(import.meta.dirname, '..')
+const root = path.join(import.meta.dirname, '../..')
 const all = [...SIMULATED, ...TESTED]
 
 test.each(all)('$name: its source line occurs once in $file', (mutant) => {

@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import * as z from 'zod'
-import { defineJob, jobmill } from '../packages/jobmill/src/index.ts'
-import { sqlite } from '../packages/jobmill/src/sqlite.ts'
-import { openTables } from '../packages/tables/src/index.ts'
-import { directoryBlobs, type Schema, STEPS, uploads } from '../packages/uploads/src/index.ts'
-import { readExposition, type ReadFamily } from '../packages/jobmill/test/observe/exposition.ts'
-import { freshFile } from './support/databases.ts'
-import { type Query, readQuery, type Selector } from './support/deploy/promql.ts'
+import { defineJob, jobmill } from '../../packages/jobmill/src/index.ts'
+import { sqlite } from '../../packages/jobmill/src/sqlite.ts'
+import { openTables } from '../../packages/tables/src/index.ts'
+import { directoryBlobs, type Schema, STEPS, uploads } from '../../packages/uploads/src/index.ts'
+import { readExposition, type ReadFamily } from '../../packages/jobmill/test/observe/exposition.ts'
+import { freshFile } from '../support/databases.ts'
+import { type Query, readQuery, type Selector } from '../support/deploy/promql.ts'
 
-const read = (file: string): string => readFileSync(new URL(`../docs/${file}`, import.meta.url), 'utf8')
+const read = (file: string): string => readFileSync(new URL(`../../docs/${file}`, import.meta.url), 'utf8')
 
 /** Prometheus adds these labels. */
 const OF_TARGETS = ['job', 'instance']

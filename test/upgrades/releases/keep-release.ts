@@ -7,13 +7,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startPostgres } from '../support/postgres/postgres-server.ts'
+import { startPostgres } from '../../support/postgres/postgres-server.ts'
 import { bundle } from './bundle.ts'
-import { fill } from './fill.ts'
-import { dumpPostgres } from './postgres-dump.ts'
+import { fill } from '../databases/fill.ts'
+import { dumpPostgres } from '../databases/postgres-dump.ts'
 import { type Place, RELEASES, loadCurrent } from './release.ts'
-import { snapshot } from './snapshot.ts'
-import { dumpSqlite } from './sqlite-dump.ts'
+import { snapshot } from '../databases/snapshot.ts'
+import { dumpSqlite } from '../databases/sqlite-dump.ts'
 
 async function keepDatabase(place: Place, target: string, dump: () => Promise<string>): Promise<void> {
   const release = await loadCurrent()
@@ -29,7 +29,7 @@ async function keepDatabase(place: Place, target: string, dump: () => Promise<st
   }
 }
 
-const manifest = fileURLToPath(new URL('../../packages/jobmill/package.json', import.meta.url))
+const manifest = fileURLToPath(new URL('../../../packages/jobmill/package.json', import.meta.url))
 const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
 const target = join(RELEASES, version)
 mkdirSync(target, { recursive: true })

@@ -1,13 +1,13 @@
 // docs/reference/options.md is what the generator writes, and the generator misses no option with a number.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { optionsPage, readFacts } from './support/options-page/page.ts'
-import { VALUES } from './support/options-page/values.ts'
+import { optionsPage, readFacts } from '../support/options-page/page.ts'
+import { VALUES } from '../support/options-page/values.ts'
 
 const facts = await readFacts()
 
 test('docs/reference/options.md says what the code says', () => {
-  const page = readFileSync(new URL('../docs/reference/options.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../docs/reference/options.md', import.meta.url), 'utf8')
   expect(page, 'Run `npm run options`').toBe(optionsPage(facts))
 })
 

@@ -3,8 +3,8 @@
  * and records every run.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Kind, Work } from '../../proof/cluster/kinds.ts'
-import type { How, ledgerWriter } from '../../proof/cluster/ledger.ts'
+import type { Kind, Work } from '../../../proof/cluster/kinds.ts'
+import type { How, ledgerWriter } from '../../../proof/cluster/ledger.ts'
 
 /** A working process of any release. */
 export interface WorkerHandle {

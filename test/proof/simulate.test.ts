@@ -9,14 +9,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { simulateOutages } from '../proof/simulate/outages.ts'
-import { simulate, type Simulated } from '../proof/simulate/simulate.ts'
-import { inFull } from './support/suite/in-full.ts'
-import { excuse } from './support/leaks/things.ts'
+import { simulateOutages } from '../../proof/simulate/outages.ts'
+import { simulate, type Simulated } from '../../proof/simulate/simulate.ts'
+import { inFull } from '../support/suite/in-full.ts'
+import { excuse } from '../support/leaks/things.ts'
 
 excuse('mill', 'abort listener')
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Seeds that once found a bug. Remove a seed when it no longer reaches that bug. */
 const BUG_SEEDS: readonly (readonly [number, string])[] = [

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { proxy } from '../proof/chaos/proxy.ts'
+import { proxy } from '../../proof/chaos/proxy.ts'
 
 /** A server that answers with the same text in capitals. */
 async function anEcho(): Promise<{ readonly port: number; readonly received: string[] }> {

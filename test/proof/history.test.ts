@@ -3,8 +3,8 @@
  * purpose.
  */
 import { describe, expect, test } from 'vitest'
-import { checkHistory } from '../proof/history/check.ts'
-import type { Entry } from '../proof/history/entry.ts'
+import { checkHistory } from '../../proof/history/check.ts'
+import type { Entry } from '../../proof/history/entry.ts'
 
 type What = Entry extends infer E ? (E extends { readonly at: number } ? Omit<E, 'at'> : never) : never
 

@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (page: string): string => readFileSync(join(root, page), 'utf8')
 const PACKAGE_PAGES = ['conformance', 'server', 'tables', 'telegram', 'uploads'].map(
   (name) => `packages/${name}/README.md`,

@@ -1,7 +1,7 @@
 /** A process of a release that has the runtime: a mill. */
 import type { JobContext, FullStore } from 'jobmill'
-import { KINDS, QUEUE, type Work } from '../../proof/cluster/kinds.ts'
-import type { Release } from './release.ts'
+import { KINDS, QUEUE, type Work } from '../../../proof/cluster/kinds.ts'
+import type { Release } from '../releases/release.ts'
 import { RETRY_MS, type WorkerHandle, type WorkerOptions } from './working.ts'
 
 export async function millWork(

@@ -2,12 +2,12 @@
 // checks that its peers can be installed on the machines that we support.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { type Target, targetsOf } from '../bench/report/targets.ts'
-import { median, type Raw, summarize } from '../bench/report/figures.ts'
-import { toJson } from '../bench/report/json.ts'
-import { numberText, toMarkdown } from '../bench/report/markdown.ts'
-import { type Findings, reportOf } from '../bench/report/report.ts'
-import { deliveries } from '../bench/deliveries.ts'
+import { type Target, targetsOf } from '../../bench/report/targets.ts'
+import { median, type Raw, summarize } from '../../bench/report/figures.ts'
+import { toJson } from '../../bench/report/json.ts'
+import { numberText, toMarkdown } from '../../bench/report/markdown.ts'
+import { type Findings, reportOf } from '../../bench/report/report.ts'
+import { deliveries } from '../../bench/deliveries.ts'
 
 function raw(name: string, system: string, value: number, more: Partial<Raw> = {}): Raw {
   const unit = 'jobs/s'
@@ -229,7 +229,7 @@ describe('exact delivery', () => {
 })
 
 test('the lockfile of the peers names no registry, and has every binary for Linux', () => {
-  const text = readFileSync(new URL('../bench/package-lock.json', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../../bench/package-lock.json', import.meta.url), 'utf8')
   const { packages } = JSON.parse(text) as {
     packages: Record<string, { optionalDependencies?: Record<string, string> }>
   }

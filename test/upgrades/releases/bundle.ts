@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'vite'
 
-const library = fileURLToPath(new URL('../../packages/jobmill', import.meta.url))
+const library = fileURLToPath(new URL('../../../packages/jobmill', import.meta.url))
 /** The store starts `empty-log` as a thread, by the name of its file. */
 const ENTRIES: Readonly<Record<string, string>> = {
   jobmill: 'index.ts',

@@ -23,7 +23,7 @@ export interface Release {
 }
 
 /** A folder for each release: a database of each store and, once the release is published, its code. */
-export const RELEASES = fileURLToPath(new URL('../fixtures/releases/', import.meta.url))
+export const RELEASES = fileURLToPath(new URL('../../fixtures/releases/', import.meta.url))
 
 /** The stored versions, oldest first. */
 export function listReleases(): string[] {

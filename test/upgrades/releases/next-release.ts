@@ -6,9 +6,9 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { migration, type Migration } from '../../packages/jobmill/src/store/admin/migrations.ts'
-import { MIGRATIONS as POSTGRES } from '../../packages/jobmill/src/store-postgres/schema/migrations.ts'
-import { MIGRATIONS as SQLITE } from '../../packages/jobmill/src/store-sqlite/schema/migrations.ts'
+import { migration, type Migration } from '../../../packages/jobmill/src/store/admin/migrations.ts'
+import { MIGRATIONS as POSTGRES } from '../../../packages/jobmill/src/store-postgres/schema/migrations.ts'
+import { MIGRATIONS as SQLITE } from '../../../packages/jobmill/src/store-sqlite/schema/migrations.ts'
 import { bundle } from './bundle.ts'
 
 const NAME = 'the release after'
@@ -37,7 +37,7 @@ export const NEXT_MIGRATIONS: Readonly<Record<'sqlite' | 'postgres', readonly Mi
  * resolves its dependencies.
  */
 export async function buildNextRelease(onEnd: (end: () => Promise<void>) => void): Promise<string> {
-  const reports = fileURLToPath(new URL('../../reports', import.meta.url))
+  const reports = fileURLToPath(new URL('../../../reports', import.meta.url))
   mkdirSync(reports, { recursive: true })
   const folder = mkdtempSync(join(reports, 'next-release-'))
   onEnd(async () => rmSync(folder, { recursive: true, force: true }))

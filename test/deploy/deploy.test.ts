@@ -7,26 +7,26 @@ import { builtinModules } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { killAtEnd } from './support/programs/kill-at-end.ts'
+import { killAtEnd } from '../support/programs/kill-at-end.ts'
 import { parse, parseAllDocuments } from 'yaml'
 import * as z from 'zod'
-import { COMMANDS, JOBMILL } from '../packages/jobmill/src/cli/commands.ts'
+import { COMMANDS, JOBMILL } from '../../packages/jobmill/src/cli/commands.ts'
 import {
   commandOf,
   parseCommand as readArguments,
   wordsOf,
-} from '../packages/jobmill/src/cli/program/parse-arguments.ts'
-import { readTokens } from '../packages/jobmill/src/probes/tokens.ts'
-import { serve } from '../packages/server/src/server/serve.ts'
-import { defineJob, jobmill } from '../packages/jobmill/src/index.ts'
-import { sqlite } from '../packages/jobmill/src/sqlite.ts'
-import { interpolate, requiredVariables } from './support/deploy/compose.ts'
-import { freshFile } from './support/databases.ts'
-import { check, PUBLIC_APPS, RUNTIME, SECRETS } from './support/deploy/deployed-apps.ts'
-import { imageOf, last, readDockerfile, variablesOf, words } from './support/deploy/dockerfile.ts'
-import { bundled, withJobmill } from './support/programs/programs.ts'
+} from '../../packages/jobmill/src/cli/program/parse-arguments.ts'
+import { readTokens } from '../../packages/jobmill/src/probes/tokens.ts'
+import { serve } from '../../packages/server/src/server/serve.ts'
+import { defineJob, jobmill } from '../../packages/jobmill/src/index.ts'
+import { sqlite } from '../../packages/jobmill/src/sqlite.ts'
+import { interpolate, requiredVariables } from '../support/deploy/compose.ts'
+import { freshFile } from '../support/databases.ts'
+import { check, PUBLIC_APPS, RUNTIME, SECRETS } from '../support/deploy/deployed-apps.ts'
+import { imageOf, last, readDockerfile, variablesOf, words } from '../support/deploy/dockerfile.ts'
+import { bundled, withJobmill } from '../support/programs/programs.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 
 /** Half a second for jobs to end, the rest to write and close. */

@@ -7,17 +7,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { killAtEnd } from './support/programs/kill-at-end.ts'
-import { type Facts, judge } from '../proof/cluster/judge.ts'
-import { ledgerReader, ledgerWriter, type Run } from '../proof/cluster/ledger.ts'
-import type { Lie } from '../proof/cluster/lies.ts'
-import { readOptions } from '../proof/cluster/options.ts'
-import type { Sent } from '../proof/cluster/stream.ts'
-import { inFull } from './support/suite/in-full.ts'
-import { inTurns } from './support/suite/in-turns.ts'
-import { withJobmill } from './support/programs/programs.ts'
+import { killAtEnd } from '../support/programs/kill-at-end.ts'
+import { type Facts, judge } from '../../proof/cluster/judge.ts'
+import { ledgerReader, ledgerWriter, type Run } from '../../proof/cluster/ledger.ts'
+import type { Lie } from '../../proof/cluster/lies.ts'
+import { readOptions } from '../../proof/cluster/options.ts'
+import type { Sent } from '../../proof/cluster/stream.ts'
+import { inFull } from '../support/suite/in-full.ts'
+import { inTurns } from '../support/suite/in-turns.ts'
+import { withJobmill } from '../support/programs/programs.ts'
 
-const program = fileURLToPath(new URL('../proof/cluster/main.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../proof/cluster/main.ts', import.meta.url))
 const TIMEOUT_MS = 300_000
 
 function ownTemporaryFolder(): string {
