@@ -1,6 +1,6 @@
 // Parses the options of `npm run bench -- …`. An error lists the valid values.
 import { parseArgs } from 'node:util'
-import type { PlanOptions } from './plan.ts'
+import type { PlanOptions } from './plan/plan.ts'
 
 export interface Options extends PlanOptions {
   /** The size of a payload as JSON, in bytes. Default: about 32. */

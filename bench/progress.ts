@@ -1,7 +1,7 @@
 // Prints one line per cell: progress, the figure, and the estimated time left.
-import type { PlannedCell } from './plan.ts'
+import type { PlannedCell } from './plan/plan.ts'
 import { numberText } from './report/markdown.ts'
-import type { RunResult } from './run-cell.ts'
+import type { RunResult } from './cell/run-cell.ts'
 
 export interface Progress {
   done(cell: PlannedCell, result: RunResult): void

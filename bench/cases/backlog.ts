@@ -1,7 +1,7 @@
 // Case g: drains a backlog ten times as long as in d. A queue that does not scan its backlog drains it at the
 // same rate. Case i also uses `pacedDrain`, which measures the rate at the start and at the end.
 import type { Case, Cell, Figure } from '../case.ts'
-import { deliveries } from '../deliveries.ts'
+import { deliveries } from '../cell/deliveries.ts'
 import { measureUsage, type Usage } from '../measure/usage.ts'
 import type { Queue } from '../system.ts'
 import { drainFigures, fillApart } from './drain.ts'

@@ -1,7 +1,7 @@
 // Case d: one process drains a queue that is full when its workers start. Other cases use `fill` and `drain`,
 // which returns the resources that it used.
 import type { Case, Cell, Figure } from '../case.ts'
-import { deliveries } from '../deliveries.ts'
+import { deliveries } from '../cell/deliveries.ts'
 import { diskFigures, readDisk } from '../measure/disk.ts'
 import { measureUsage, type Usage, usageFigures } from '../measure/usage.ts'
 import type { Queue } from '../system.ts'

@@ -1,7 +1,7 @@
 // Cases a, b, c: how fast a system acknowledges jobs: one call after the other, many single calls in flight,
 // and bulk calls of a thousand.
 import type { Case, Cell } from '../case.ts'
-import { deliveries } from '../deliveries.ts'
+import { deliveries } from '../cell/deliveries.ts'
 import { measureUsage, usageFigures } from '../measure/usage.ts'
 import type { Queue } from '../system.ts'
 import { loadSystem } from '../systems.ts'

@@ -1,7 +1,7 @@
 // Case l: the cost of an idle system, with workers started and an empty queue.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Case, Figure } from '../case.ts'
-import { deliveries } from '../deliveries.ts'
+import { deliveries } from '../cell/deliveries.ts'
 import { statementCounter } from '../measure/statements.ts'
 import { measureUsage } from '../measure/usage.ts'
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Case, Figure } from '../case.ts'
-import { deliveries } from '../deliveries.ts'
+import { deliveries } from '../cell/deliveries.ts'
 import { fillApart } from './drain.ts'
 
 /** In /proc a kilobyte is 1,024 bytes. */

@@ -2,7 +2,7 @@
 // process and in another one. Also the cost of a job that comes alone.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Case, Cell, Figure } from '../case.ts'
-import { deliveries } from '../deliveries.ts'
+import { deliveries } from '../cell/deliveries.ts'
 import { monotonicMs } from '../measure/clock.ts'
 import { cpuOfTree } from '../measure/cpu.ts'
 import { percentile } from '../measure/percentile.ts'

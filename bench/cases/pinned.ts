@@ -59,7 +59,7 @@ async function pinPostgres(cell: Cell): Promise<() => Promise<void>> {
 }
 
 async function pinSqlite(cell: Cell): Promise<() => Promise<void>> {
-  const program = fileURLToPath(new URL('../long-reader.ts', import.meta.url))
+  const program = fileURLToPath(new URL('../cell/long-reader.ts', import.meta.url))
   const reader = fork(program, [cell.place.url])
   const ended = once(reader, 'exit')
   await Promise.race([once(reader, 'message'), ended])

@@ -2,7 +2,7 @@
 // the warm-up. In j-cold there is none: the processes start into the full queue.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Case, WorkerProcess } from '../case.ts'
-import { deliveries } from '../deliveries.ts'
+import { deliveries } from '../cell/deliveries.ts'
 import { monotonicMs } from '../measure/clock.ts'
 import { cpuOfTree } from '../measure/cpu.ts'
 import { fillApart } from './drain.ts'

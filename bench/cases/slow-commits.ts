@@ -3,7 +3,7 @@
 // when a job was to be enqueued to the call of its handler. Then the queue stays full: the rate.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Case, Cell, WorkerProcess } from '../case.ts'
-import { deliveries } from '../deliveries.ts'
+import { deliveries } from '../cell/deliveries.ts'
 import { monotonicMs } from '../measure/clock.ts'
 import { cpuOfTree } from '../measure/cpu.ts'
 import { percentile } from '../measure/percentile.ts'

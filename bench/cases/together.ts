@@ -1,9 +1,9 @@
 // Case e: one process enqueues with 64 single calls in flight and runs the jobs at the same time. Also with
 // 1,000 calls, and with finished jobs removed.
 import type { Case } from '../case.ts'
-import { deliveries } from '../deliveries.ts'
+import { deliveries } from '../cell/deliveries.ts'
 import { measureUsage, usageFigures } from '../measure/usage.ts'
-import { until } from '../until.ts'
+import { until } from '../cell/until.ts'
 import { alarm, enqueueAll } from './enqueue.ts'
 
 const IN_FLIGHT: Readonly<Record<string, number>> = { e: 64, 'e-1000': 1_000, 'e-nothing-kept': 64 }

@@ -10,7 +10,7 @@ import {
   type Setting,
   type System,
 } from '../system.ts'
-import { until } from '../until.ts'
+import { until } from '../cell/until.ts'
 
 const CONCURRENCY = 50
 const BEST = { removeOnSuccess: true, getEvents: false, sendEvents: false, storeJobs: false } as const

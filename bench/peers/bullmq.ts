@@ -10,7 +10,7 @@ import {
   type Setting,
   type System,
 } from '../system.ts'
-import { until } from '../until.ts'
+import { until } from '../cell/until.ts'
 
 const NAME = 'noop'
 const CONCURRENCY = 100

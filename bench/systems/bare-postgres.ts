@@ -3,7 +3,7 @@
 import pg from 'pg'
 import { versionOf } from '../measure/versions.ts'
 import { payloadOf, type Place, type Queue, type System } from '../system.ts'
-import { until } from '../until.ts'
+import { until } from '../cell/until.ts'
 
 const BATCH = 500
 const CONNECTIONS = 2

@@ -12,7 +12,7 @@ import {
   type Setting,
   type System,
 } from '../system.ts'
-import { until } from '../until.ts'
+import { until } from '../cell/until.ts'
 
 const WORKERS = 100
 

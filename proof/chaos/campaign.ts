@@ -16,14 +16,14 @@ import {
   strikes,
 } from './nemeses/all.ts'
 import type { Options } from './options.ts'
-import { LONG_OUTAGES, outages, QUICK_OUTAGES } from './outages.ts'
-import { powerCuts, unsyncedCuts } from './power-cut.ts'
-import { rollingDeploy } from './rolling-deploy.ts'
-import { round, type RoundResult } from './round.ts'
+import { LONG_OUTAGES, outages, QUICK_OUTAGES } from './rounds/outages.ts'
+import { powerCuts, unsyncedCuts } from './rounds/power-cut.ts'
+import { rollingDeploy } from './rounds/rolling-deploy.ts'
+import { round, type RoundResult } from './rounds/round.ts'
 import type { Nemesis, StoreName } from './scene.ts'
-import { startStorm } from './start-storm.ts'
-import { laggingStandby, restoredDatabase, restoredFile, synchronousStandby } from './time-machines.ts'
-import { timeTravel } from './time-travel.ts'
+import { startStorm } from './rounds/start-storm.ts'
+import { laggingStandby, restoredDatabase, restoredFile, synchronousStandby } from './rounds/time-machines.ts'
+import { timeTravel } from './rounds/time-travel.ts'
 
 export interface CampaignOptions {
   readonly options: Options

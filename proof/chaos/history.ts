@@ -4,9 +4,9 @@
  * their only possible order.
  */
 import type { JobState, Mill } from 'jobmill'
-import type { Stored } from '../cluster/judge.ts'
+import type { Stored } from '../cluster/verdict/judge.ts'
 import type { Run } from '../cluster/ledger.ts'
-import type { Stillness } from '../cluster/repeats.ts'
+import type { Stillness } from '../cluster/verdict/repeats.ts'
 import type { Sent } from '../cluster/stream.ts'
 import type { Entry } from '../history/entry.ts'
 import { beatJobs, ticks } from './beats.ts'

@@ -7,7 +7,7 @@ import { startPostgres } from '../../test/support/postgres/postgres-server.ts'
 import type { Place } from '../cluster/places.ts'
 import { proxy as createProxy } from './proxy.ts'
 import type { Servers } from './scene.ts'
-import { type SmallDisk, smallDisk } from './small-disk.ts'
+import { type SmallDisk, smallDisk } from './disks/small-disk.ts'
 
 export interface Stage {
   readonly place: Place

@@ -3,13 +3,13 @@ import type { Mill } from 'jobmill'
 import type { PostgresServer } from '../../test/support/postgres/postgres-server.ts'
 import type { Outage, Place } from '../cluster/places.ts'
 import type { Progress } from '../cluster/progress.ts'
-import type { Stillness } from '../cluster/repeats.ts'
+import type { Stillness } from '../cluster/verdict/repeats.ts'
 import type { Sent } from '../cluster/stream.ts'
 import type { Workers } from '../cluster/workers.ts'
 import type { Chance } from '../simulate/chance.ts'
 import type { ClockFile } from './clock-file.ts'
 import type { Proxy } from './proxy.ts'
-import type { SmallDisk } from './small-disk.ts'
+import type { SmallDisk } from './disks/small-disk.ts'
 
 export type StoreName = Place['store']
 

@@ -1,5 +1,5 @@
 /** The summary of all rounds, as JSON and as text. */
-import type { RoundResult, Struck } from './round.ts'
+import type { RoundResult, Struck } from './rounds/round.ts'
 
 export interface Summary {
   readonly seed: number

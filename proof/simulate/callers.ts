@@ -5,7 +5,7 @@
 import { type DedupeRequest, type EnqueueOptions, isJobmillError, type Mill } from 'jobmill'
 import type { Chance } from './chance.ts'
 import { type Kind, KINDS, type Payload } from './jobs.ts'
-import type { SimulatedProcess } from './process.ts'
+import type { SimulatedProcess } from './process/process.ts'
 import type { Recorder } from './recorder.ts'
 import type { Owner, World } from './world.ts'
 

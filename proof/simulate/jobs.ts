@@ -5,7 +5,7 @@
 import { type AnyJob, Dead, defineJob, type JobContext, Snooze, Throttled } from 'jobmill'
 import type { Chance } from './chance.ts'
 import type { Recorder } from './recorder.ts'
-import type { SimulatedProcess } from './process.ts'
+import type { SimulatedProcess } from './process/process.ts'
 
 /** So short that most early jobs are deleted at the end. */
 export const KEEP_DONE_MS = 4_000

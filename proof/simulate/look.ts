@@ -1,7 +1,7 @@
 /** Reads all jobs of the store. */
 import type { JobState, FullStore } from 'jobmill'
 import type { JobSummary } from 'jobmill/store'
-import { through } from './store.ts'
+import { through } from './process/store.ts'
 import type { World } from './world.ts'
 
 export async function allJobs(world: World, store: FullStore<never>): Promise<JobSummary[]> {

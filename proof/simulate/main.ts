@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { problemWith } from '../json-file.ts'
-import { addTo, type Counts } from './counts.ts'
-import { OUTAGES_EVERY, simulateOutages } from './outages.ts'
+import { addTo, type Counts } from './seeds/counts.ts'
+import { OUTAGES_EVERY, simulateOutages } from './faults/outages.ts'
 import { OptionError, type Options, readOptions, USAGE } from './options.ts'
-import { simulateSeeds } from './seeds.ts'
+import { simulateSeeds } from './seeds/seeds.ts'
 import { simulate } from './simulate.ts'
 import { historyText } from './tell.ts'
 

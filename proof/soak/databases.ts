@@ -6,7 +6,7 @@ import Database from 'better-sqlite3'
 import pg from 'pg'
 import { startPostgres } from '../../test/support/postgres/postgres-server.ts'
 import type { Place } from '../cluster/places.ts'
-import type { DatabaseSample } from './figures.ts'
+import type { DatabaseSample } from './verdict/figures.ts'
 
 export interface SoakDatabase {
   readonly place: Place

@@ -9,7 +9,7 @@ import { guard } from '../../test/support/programs/guardian.ts'
 import { closers, interrupted } from '../closing.ts'
 import { HELP, type Options, readOptions } from './options.ts'
 import { type Leak, leaksFrom } from './planted.ts'
-import { report } from './report.ts'
+import { report } from './verdict/report.ts'
 import { soak } from './soak.ts'
 
 interface Asked {

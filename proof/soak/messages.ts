@@ -1,5 +1,5 @@
 /** The messages between the mill's process and its parent. */
-import type { ProcessSample } from './figures.ts'
+import type { ProcessSample } from './verdict/figures.ts'
 import type { Leak } from './planted.ts'
 import type { Place } from '../cluster/places.ts'
 import type { Counts } from './open-jobs.ts'

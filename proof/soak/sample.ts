@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { getHeapSpaceStatistics } from 'node:v8'
-import type { ProcessSample } from './figures.ts'
+import type { ProcessSample } from './verdict/figures.ts'
 
 export async function takeSample(): Promise<ProcessSample> {
   if (globalThis.gc === undefined) throw new Error('run this with --expose-gc')

@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Closers } from '../closing.ts'
 import { postgresDatabase, type SoakDatabase, sqliteDatabase } from './databases.ts'
-import { type Sample, shownFigure } from './figures.ts'
+import { type Sample, shownFigure } from './verdict/figures.ts'
 import type { StoreName } from './options.ts'
 import type { Leak } from './planted.ts'
 import type { Progress } from './messages.ts'
-import { judge, type Verdict } from './verdict.ts'
+import { judge, type Verdict } from './verdict/verdict.ts'
 import { visits, watchedMill } from './watched-mill.ts'
 
 export interface SoakOptions {

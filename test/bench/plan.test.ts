@@ -1,7 +1,7 @@
 // Tests the plan of the benchmark and its options: which cells a run has, in which order and size.
 import { describe, expect, test } from 'vitest'
 import { OptionError, readOptions } from '../../bench/options.ts'
-import { planCells } from '../../bench/plan.ts'
+import { planCells } from '../../bench/plan/plan.ts'
 
 function jobsOf(quick: boolean, name: string, setting: string): number {
   const cells = planCells({ quick, only: [name], systems: ['graphile-worker'] })

@@ -7,7 +7,7 @@ import { median, type Raw, summarize } from '../../bench/report/figures.ts'
 import { toJson } from '../../bench/report/json.ts'
 import { numberText, toMarkdown } from '../../bench/report/markdown.ts'
 import { type Findings, reportOf } from '../../bench/report/report.ts'
-import { deliveries } from '../../bench/deliveries.ts'
+import { deliveries } from '../../bench/cell/deliveries.ts'
 
 function raw(name: string, system: string, value: number, more: Partial<Raw> = {}): Raw {
   const unit = 'jobs/s'

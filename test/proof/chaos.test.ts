@@ -9,9 +9,9 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { clockFile } from '../../proof/chaos/clock-file.ts'
 import { NAMES, NEMESES, strikes } from '../../proof/chaos/nemeses/all.ts'
 import { readOptions } from '../../proof/chaos/options.ts'
-import type { RoundResult } from '../../proof/chaos/round.ts'
+import type { RoundResult } from '../../proof/chaos/rounds/round.ts'
 import { summaryOf, tableOf } from '../../proof/chaos/summary.ts'
-import { repeats } from '../../proof/cluster/repeats.ts'
+import { repeats } from '../../proof/cluster/verdict/repeats.ts'
 import type { Run } from '../../proof/cluster/ledger.ts'
 
 describe('the options of chaos', () => {

@@ -8,7 +8,7 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { FullStore } from 'jobmill'
 import { aroundVerbs } from '../../packages/jobmill/src/store/verbs.ts'
-import { type PowerCutOptions, type PowerCuts, powerCuts } from '../../proof/chaos/power-cut.ts'
+import { type PowerCutOptions, type PowerCuts, powerCuts } from '../../proof/chaos/rounds/power-cut.ts'
 import { chance } from '../../proof/simulate/chance.ts'
 import { inFull } from '../support/suite/in-full.ts'
 

@@ -1,12 +1,12 @@
 // Tests the judge of `npm run soak` on made-up series: it separates growth from noise. Also tests the
 // options. The soak itself takes half an hour.
 import { describe, expect, test } from 'vitest'
-import { FIGURE_NAMES, type Figure, type Sample } from '../../proof/soak/figures.ts'
-import { flatness, type Point } from '../../proof/soak/flatness.ts'
+import { FIGURE_NAMES, type Figure, type Sample } from '../../proof/soak/verdict/figures.ts'
+import { flatness, type Point } from '../../proof/soak/verdict/flatness.ts'
 import { readOptions } from '../../proof/soak/options.ts'
 import { leaksFrom } from '../../proof/soak/planted.ts'
-import { report } from '../../proof/soak/report.ts'
-import { type Facts, judge } from '../../proof/soak/verdict.ts'
+import { report } from '../../proof/soak/verdict/report.ts'
+import { type Facts, judge } from '../../proof/soak/verdict/verdict.ts'
 
 const COUNT = 180
 /** Noise within ±1, the same in every run. */

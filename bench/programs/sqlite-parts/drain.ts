@@ -6,7 +6,7 @@ import { sqlite } from 'jobmill/sqlite'
 import { watchDriver } from '../../measure/watch-driver.ts'
 import { fill } from '../../cases/drain.ts'
 import { payloadOf } from '../../system.ts'
-import { until } from '../../until.ts'
+import { until } from '../../cell/until.ts'
 import type { Parts } from './parts.ts'
 
 const WARM_UP = 100_000

@@ -5,7 +5,7 @@ import { defineJob, jobmill } from 'jobmill'
 import { sqlite } from 'jobmill/sqlite'
 import { watchDriver } from '../../measure/watch-driver.ts'
 import { payloadOf } from '../../system.ts'
-import { until } from '../../until.ts'
+import { until } from '../../cell/until.ts'
 import { middleOf, type Parts, stopwatch } from './parts.ts'
 
 const SETTLE_MS = 300
