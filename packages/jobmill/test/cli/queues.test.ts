@@ -1,7 +1,8 @@
 /** The `jobmill queues` commands. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { serve } from '../../../server/src/index.ts'
-import { defineJob, jobmill, type LimitOptions, type Mill, type QueueRecord } from '../../src/index.ts'
+import { defineJob, jobmill, type LimitOptions, type Mill } from '../../src/index.ts'
+import type { QueueRecord } from '../../src/store/types/queue-record.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { call, file, migratedFile, places } from './run.ts'
 

@@ -2,7 +2,7 @@
 import Database from 'better-sqlite3'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
-import type { Store, TxOf } from '../../src/index.ts'
+import type { Store, TxOf } from '../../src/store/store.ts'
 import { sqlite, type SqliteTx } from '../../src/sqlite.ts'
 import { faultyStore, testPlatform } from '../../src/testing/index.ts'
 import { aJob, anInstance, oracle, oracleDatabase } from '../../../conformance/src/index.ts'

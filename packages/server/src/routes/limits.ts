@@ -1,8 +1,8 @@
 /** Routes that list and change limits. */
 import { z } from '@hono/zod-openapi'
-import { JobmillError, type LimitOptions, type LimitRecord } from 'jobmill'
+import { JobmillError, type LimitOptions } from 'jobmill'
 import type { LimitChange } from 'jobmill/internal'
-import { quote } from 'jobmill/store'
+import { type LimitRecord, quote } from 'jobmill/store'
 import { body, byCaller, json, note, ok, optionalBody, route, type Routes } from '../app.ts'
 import { duration } from '../shapes/enqueue.ts'
 import { limitShape } from '../shapes/queue.ts'

@@ -1,7 +1,8 @@
 /** Routes that list and change queues. */
 import { z } from '@hono/zod-openapi'
-import type { QueueChange, QueueRecord } from 'jobmill'
+import type { QueueChange } from 'jobmill'
 import { queueWord, servedQueues } from 'jobmill/internal'
+import type { QueueRecord } from 'jobmill/store'
 import { body, byCaller, note, ok, route, type Routes } from '../app.ts'
 import { duration } from '../shapes/enqueue.ts'
 import { capacityShape, countsShape, queueShape, unservedKindShape } from '../shapes/queue.ts'

@@ -1,9 +1,15 @@
 /** The schemas of queues, limits and instances. */
 import { z } from '@hono/zod-openapi'
-import type { LimitRecord, QueueRecord } from 'jobmill'
 import type { Forecast, QueueCapacity } from 'jobmill/internal'
 import { percentilesShape } from './series.ts'
-import type { InstanceRecord, LimitSettings, QueueCounts, UnservedKind } from 'jobmill/store'
+import type {
+  InstanceRecord,
+  LimitRecord,
+  LimitSettings,
+  QueueCounts,
+  QueueRecord,
+  UnservedKind,
+} from 'jobmill/store'
 
 const ms = z.number()
 const count = z.int()

@@ -27,7 +27,7 @@ export const REASONS = [
 ] as const
 export type ReasonName = (typeof REASONS)[number]
 
-export interface Reason {
+interface Reason {
   readonly why: ReasonName
   /** A sentence for operators. */
   readonly message: string
