@@ -88,7 +88,7 @@ export function valueOf(id: string, answer: JobResult | null): unknown {
     throw new JobmillError('JOB_CANCELLED', `job ${id} was cancelled: ${reasonOf(answer)}`)
   if (answer.result !== null) return JSON.parse(answer.result)
   if (answer.error === null) return undefined
-  const what = `job ${id} is done, but its result was not kept: ${reasonOf(answer)}`
+  const what = `job ${id} is done, but its result could not be stored: ${reasonOf(answer)}`
   throw new JobmillError('RESULT_NOT_KEPT', what)
 }
 

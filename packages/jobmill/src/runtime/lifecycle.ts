@@ -255,7 +255,7 @@ function refusedInside(): Promise<never> {
 }
 
 function nothingToServe(): JobmillError {
-  return new JobmillError('QUEUES_MISSING', 'no queue to work on', {
+  return new JobmillError('QUEUES_MISSING', 'no queue to serve', {
     field: 'serve',
     fix: "Pass jobs: [ … ] to jobmill(), or name queues with serve: ['default'] or JOBMILL_QUEUES=default. A process that only enqueues needs no start(); one that only runs duties and schedules needs a queue too",
   })

@@ -139,7 +139,7 @@ export function resolveOptions(
 
 function one(url: string, { url: other }: PostgresOptions): string {
   if (other === undefined) return url
-  throw new JobmillError('OPTION_INVALID', 'is set twice', {
+  throw new JobmillError('OPTION_INVALID', 'is passed twice', {
     field: 'url',
     fix: 'Pass it as the first argument or as an option, not both',
   })

@@ -54,14 +54,14 @@ export function instanceUnknown(id: string): JobmillError {
 /** Code names it, but an override of the queue hides that. The next start of the code would fail. */
 export function limitInCode(name: string, queue: string): JobmillError {
   const fix = 'Remove the limit from the code of that queue, deploy it, then delete the limit'
-  return invalidValue('limit', name, `is named by the code of queue ${quote(queue)}`, fix, 'LIMIT_IN_USE')
+  return invalidValue('limit', name, `is set in the code of queue ${quote(queue)}`, fix, 'LIMIT_IN_USE')
 }
 
 /** `state`: how it ended, or `stopping` for one that was asked to stop. */
 export function instanceEnded(id: string, state: 'lost' | 'stopped' | 'stopping'): JobmillError {
   const problem =
     state === 'stopping'
-      ? 'was asked to stop, which cannot be withdrawn'
+      ? 'was asked to stop, which cannot be undone'
       : `has ended (${state}), and its jobs are back in their queues`
   const fix =
     state === 'stopping' ? 'Wait for it to stop, and start a new process' : 'Use the id of a running process'

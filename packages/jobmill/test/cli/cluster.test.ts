@@ -104,7 +104,7 @@ describe('the cluster on sqlite', () => {
     expect(await mill.instances()).toMatchObject([{ id, requested: 'stop', requestedBy: 'cli' }])
     expect(await call(at, ['workers', 'resume', id])).toMatchObject({
       code: 3,
-      err: `error   NAME: was asked to stop, which cannot be withdrawn (got "${id}"). Wait for it to stop, and start a new process.\n`,
+      err: `error   NAME: was asked to stop, which cannot be undone (got "${id}"). Wait for it to stop, and start a new process.\n`,
     })
   })
 

@@ -172,7 +172,7 @@ describe('results', () => {
     expect((await Promise.all(errors)).map(({ code, message }) => `${code} ${message}`)).toEqual([
       `JOB_DEAD job ${id(1)} is dead: Error: no.`,
       `JOB_CANCELLED job ${id(2)} was cancelled: not wanted.`,
-      `RESULT_NOT_KEPT job ${id(3)} is done, but its result was not kept: too large.`,
+      `RESULT_NOT_KEPT job ${id(3)} is done, but its result could not be stored: too large.`,
     ])
   })
 

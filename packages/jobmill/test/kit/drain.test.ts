@@ -161,7 +161,7 @@ describe('drain', () => {
     const error = await failure(mill.drain({ scheduled: true, rounds: 30 }))
     expect(error).toBeInstanceOf(DrainError)
     expect((error as Error).message).toMatch(
-      /work is left after 30 rounds; jobs of these kinds keep being started: tick/,
+      /work is left after 30 rounds; jobs of these kinds keep starting: tick/,
     )
     expect((error as DrainError).kinds['tick']).toBeGreaterThan(10)
   })

@@ -49,7 +49,7 @@ const LINES: readonly (readonly [AnyEvent, string])[] = [
   [['rebalanced', { changed: 2 }], 'info workers were rebalanced: 2 assignments changed'],
   [
     ['instance-lost', { instance: 'x', jobs: 2, blocked: false }],
-    'error instance was not renewed in time; asked 2 running jobs to stop',
+    'error instance did not renew its lease in time; asked 2 running jobs to stop',
   ],
   [
     ['instance-lost', { instance: 'x', jobs: 2, blocked: true }],

@@ -27,7 +27,7 @@ const errorGroupShape = z
       .nullable()
       .openapi({ description: 'function and file of the application that threw the latest error' }),
     folded: z.int().openapi({
-      description: 'how many groups with the same class and start, or frame, this one stands for; else 0',
+      description: 'how many groups with the same class and start, or frame, this one combines; else 0',
     }),
     example: z.object({ id: z.uuid(), error: z.string() }).openapi({ description: 'the latest failed job' }),
     versions: z
@@ -35,7 +35,7 @@ const errorGroupShape = z
       .readonly()
       .openapi({ description: 'failures by version, latest first; null: unknown version' }),
     newIn: z.string().nullable().openapi({
-      description: 'version that brought this error; the version before it is in versions, with 0 jobs',
+      description: 'version in which this error is new; versions has the one before it, with 0 jobs',
     }),
     over: z.array(z.object({ at: instant, jobs: z.int() })).readonly(),
   })

@@ -39,7 +39,7 @@ export const alertShape = z
         }),
       )
       .readonly()
-      .openapi({ description: 'what the rule follows now, sent or not' }),
+      .openapi({ description: 'current problems of the rule, sent or not' }),
     lastSentAt: ms.nullable(),
   })
   .openapi('Alert') satisfies z.ZodType<AlertView>

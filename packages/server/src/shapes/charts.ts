@@ -30,7 +30,7 @@ export const chartsShape = z
         counters: z.object(recordOf(CHART_COUNTERS, counted)),
         counts: z
           .object(recordOf(QUEUE_LEVELS, measured))
-          .openapi({ description: 'means; of oldestReadyMs the maximum' }),
+          .openapi({ description: 'means, and the maximum of oldestReadyMs' }),
         waiting: percentiles,
         running: percentiles,
       }),

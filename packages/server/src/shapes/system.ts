@@ -163,7 +163,7 @@ export const runsShape = z
     completeFrom: z
       .number()
       .nullable()
-      .openapi({ description: 'runs that ended before it may be missing; null if there are all' }),
+      .openapi({ description: 'runs that ended before it may be missing; null if none is missing' }),
     runs: z.array(
       z.object({
         job: z.uuid(),

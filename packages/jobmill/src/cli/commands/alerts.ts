@@ -15,7 +15,7 @@ import { answerWith } from '../with-mill.ts'
 
 const list: Command = {
   words: 'alerts list',
-  says: 'list alert rules with the problems that they follow',
+  says: 'list alert rules with their current problems',
   examples: ['jobmill alerts list', `jobmill alerts list --json | jq '.alerts[].problems'`],
   run: (parsed, terminal) =>
     answerWith(parsed, terminal, async (mill) => {
@@ -51,19 +51,19 @@ const set: Command = {
   ...ONE_NAME,
   says: 'create or change an alert rule; omitted options keep their values',
   options: {
-    check: { takes: 'CHECK', says: 'check whose findings are sent, or "all"; repeatable', multiple: true },
-    queue: { takes: 'NAME', says: 'only findings about this queue, or "any"' },
-    kind: { takes: 'NAME', says: 'only findings about this kind, or "any"' },
-    url: { takes: 'URL', says: 'webhook that gets the messages' },
+    check: { takes: 'CHECK', says: 'check whose problems are sent, or "all"; repeatable', multiple: true },
+    queue: { takes: 'NAME', says: 'only problems of this queue, or "any"' },
+    kind: { takes: 'NAME', says: 'only problems of this kind, or "any"' },
+    url: { takes: 'URL', says: 'webhook that receives the messages' },
     'secret-file': {
       takes: 'FILE',
       says: 'file with the secret that signs the messages (whsec_…), or several, one per line, newest first',
     },
-    for: { takes: 'DURATION', says: 'how long a problem must hold before it is sent (default 0s)' },
+    for: { takes: 'DURATION', says: 'how long a problem must last before it is sent (default 0s)' },
     'cool-down': { takes: 'DURATION', says: 'how long the same cause is not sent again (default 1h)' },
-    recovery: { takes: 'yes|no', says: 'whether the end of a problem is sent (default yes)' },
+    recovery: { takes: 'yes|no', says: 'whether to send a message when a problem ends (default yes)' },
     pause: { says: 'send nothing until the rule is resumed' },
-    resume: { says: 'send again' },
+    resume: { says: 'send messages of a paused rule again' },
   },
   fields: {
     name: 'NAME',
@@ -144,7 +144,7 @@ function secretsIn(path: string | undefined): string[] | undefined {
 const test: Command = {
   words: 'alerts test',
   ...ONE_NAME,
-  says: 'send a test message to the webhook of an alert rule, also of a paused one',
+  says: 'send a test message to the webhook of an alert rule, even if the rule is paused',
   fields: { name: 'NAME' },
   examples: ['jobmill alerts test ops'],
   run: (parsed, terminal) =>

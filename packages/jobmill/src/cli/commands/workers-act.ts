@@ -28,13 +28,13 @@ const NAMES = {
 
 const WAIT = {
   takes: 'DURATION',
-  says: 'wait up to this long until the processes run no job; exit code 1 if they still do',
+  says: 'wait up to this long for running jobs to end; exits with 1 if some are still running',
 } as const
 
 const quiet: Command = {
   words: 'workers quiet',
   ...NAMES,
-  says: 'claim nothing more in these processes (id or label); running jobs continue',
+  says: 'claim no more jobs in these processes (id or label); running jobs continue',
   options: { 'wait-for': WAIT },
   examples: ['jobmill workers quiet shop-worker-1', 'jobmill workers quiet "$HOSTNAME" --wait-for 10m'],
   async run(parsed, terminal) {

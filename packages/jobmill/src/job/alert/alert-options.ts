@@ -121,7 +121,7 @@ function checksOf(given: NonNullable<AlertOptions['check']>, field: string): Che
   if (all.length === 0)
     throw new JobmillError('OPTION_INVALID', 'must name a check', {
       field: `${field}.check`,
-      fix: 'Omit it for every check',
+      fix: 'Omit it to include every check',
     })
   const checks = all.map((check, at) => {
     const path = Array.isArray(given) ? `${field}.check[${at}]` : `${field}.check`
@@ -166,12 +166,12 @@ function secretsOf(given: unknown, field: string): string[] {
   if (all.length === 0 || all.length > BOUNDS.alertSecrets)
     throw new JobmillError('OPTION_INVALID', `must be 1 to ${BOUNDS.alertSecrets} secrets`, {
       field,
-      fix: 'Pass the newest first',
+      fix: `Pass up to ${BOUNDS.alertSecrets}, the newest first`,
     })
   return all.map((secret, at) => {
     if (typeof secret === 'string' && keyOf(secret) !== null) return secret
     const { least, most } = BOUNDS.alertSecretBytes
-    throw new JobmillError('OPTION_INVALID', `must be whsec_ and ${least} to ${most} bytes in base64`, {
+    throw new JobmillError('OPTION_INVALID', `must be whsec_ plus ${least} to ${most} bytes in base64`, {
       field: Array.isArray(given) ? `${field}[${at}]` : field,
       fix: 'Run: echo "whsec_$(openssl rand -base64 32)"',
     })

@@ -61,7 +61,7 @@ const LINES: Lines = {
   'instance-lost': ({ blocked, jobs }) =>
     blocked
       ? `process stalled for longer than its lease, because a handler blocked the event loop or the process was suspended; asked ${countText(jobs, 'running job')} to stop, and other processes will run ${jobs === 1 ? 'it' : 'them'} again`
-      : `instance was not renewed in time; asked ${countText(jobs, 'running job')} to stop`,
+      : `instance did not renew its lease in time; asked ${countText(jobs, 'running job')} to stop`,
   'instance-back': () => 'instance is registered again',
   'store-failing': ({ part, error }) => {
     if (LAST_PARTS.has(part)) return `${part} failed during shutdown: ${errorText(error)}`
@@ -82,8 +82,9 @@ const LINES: Lines = {
   'mill-started': ({ version, queues, kinds }) =>
     `mill started${version === null ? '' : ` with version ${version}`} on ${queues.join(', ')} with ${countText(kinds.length, 'kind')}`,
   'mill-quiet': ({ by, running }) =>
-    `mill is quiet, requested by ${by}: it claims nothing more, with ${countText(running, 'running job')}`,
-  'mill-resumed': ({ running }) => `mill claims jobs again, with ${countText(running, 'running job')}`,
+    `mill is quiet, requested by ${by}: it claims no more jobs, with ${countText(running, 'running job')}`,
+  'mill-resumed': ({ running }) =>
+    `mill resumed: it claims jobs again, with ${countText(running, 'running job')}`,
   'stop-requested': ({ by, endsProcess }) =>
     endsProcess
       ? `stop requested by ${by}`

@@ -107,7 +107,7 @@ export function alertsApi({ opened, enqueue, label, newId, changed }: AlertTools
           level: 'warning',
           about: what,
           message: text,
-          fix: 'Nothing to do',
+          fix: 'No action is needed',
           since: now,
           at: now,
         },
@@ -152,7 +152,7 @@ async function rewrite(
   }
   throw new JobmillError('STORE_BUSY', `other processes keep changing the alert rule`, {
     field: 'name',
-    fix: 'Try again',
+    fix: 'Retry the call',
   })
 }
 
@@ -189,7 +189,7 @@ function alertView({ name, rule, state }: AlertRecord): AlertView {
 }
 
 function tooMany(): JobmillError {
-  return new JobmillError('OPTION_INVALID', `there are ${BOUNDS.alerts} alert rules, which is the most`, {
+  return new JobmillError('OPTION_INVALID', `there are already ${BOUNDS.alerts} alert rules, the maximum`, {
     field: 'name',
     fix: 'Delete one first, or name several checks in one rule',
   })

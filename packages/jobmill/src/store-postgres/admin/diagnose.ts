@@ -83,7 +83,7 @@ async function rows({ query, sql }: Look): Promise<Diagnostic[]> {
     throw error
   })
   if (wrong === null) return []
-  if (wrong.length === 0) return [ok('rows', 'every table for a single row has one')]
+  if (wrong.length === 0) return [ok('rows', 'every single-row table has one row')]
   return wrong.map(({ name, count, wanted }) =>
     broken(
       'rows',

@@ -151,7 +151,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '53200': unavailable('the server is out of memory'),
   '53300': unavailable('the server has no free connections'),
   '54': unavailable(
-    'the server reached a limit of its own',
+    'the server reached one of its limits',
     'Follow the hint in the log of the server, for example: end old transactions and run VACUUM',
   ),
   '55P03': busy('a lock was not available in time'),

@@ -40,7 +40,7 @@ export class DrainError extends Error {
     const names = Object.entries(kinds).toSorted(([, a], [, b]) => b - a)
     const list = names.slice(0, 5).map(([kind, times]) => `${kind} (${times} times)`)
     const who =
-      list.length === 0 ? 'nothing was started' : `jobs of these kinds keep being started: ${list.join(', ')}`
+      list.length === 0 ? 'nothing was started' : `jobs of these kinds keep starting: ${list.join(', ')}`
     const fix = 'Make the jobs end, drain without { scheduled: true }, or pass more rounds'
     super(`drain: work is left after ${rounds} rounds; ${who}. ${fix}.`)
     this.name = 'DrainError'
