@@ -43,14 +43,14 @@ export function idleWorkers(state: DispatchState, queue: string): number {
   return Math.max(0, Math.min(unusedCapacity(state), own - countIn(state.running, queue)))
 }
 
-/** Running jobs, buffered leases, and jobs that a statement in flight may bring. */
+/** Running jobs, buffered leases, and jobs that a statement in flight may return. */
 export function inHand({ running, buffer, reserved }: DispatchState): number {
   return running.total + buffer.total + reserved.total
 }
 
 /**
  * False while this instance is not known to be alive, or too many outcomes wait to be written: they use
- * memory and would run again after a crash.
+ * memory, and their jobs would run again after a crash.
  */
 export function mayAccept(state: DispatchState, now: number): boolean {
   if (now >= state.aliveUntil) return false

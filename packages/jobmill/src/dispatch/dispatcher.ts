@@ -59,8 +59,8 @@ export function dispatcher({ store, instance, kinds, capacity, emit, platform }:
     if (!state.isDue || isTickQueued) return
     // Events of one turn share a decision, so that a claim covers all of them.
     isTickQueued = true
-    // Jobs that a claim starts mostly end in the same turn. A turn later, the next claim shares a transaction
-    // with their outcomes.
+    // Jobs that a claim starts mostly end in the same turn. If the decision comes a turn later, the next
+    // claim shares a transaction with their outcomes.
     if (event.type === 'claimed') platform.nextTurn(tick)
     else queueMicrotask(tick)
   }

@@ -7,7 +7,7 @@ import type { DispatchSettings } from './state.ts'
 export type DispatchEvent =
   | { readonly type: 'started' }
   | { readonly type: 'stopped' }
-  /** An operator asked this instance to claim nothing more, or withdrew that. */
+  /** An operator made this instance quiet, or resumed it. */
   | { readonly type: 'quieted'; readonly isQuiet: boolean }
   | { readonly type: 'settingsChanged'; readonly settings: DispatchSettings }
   /** This instance has a handler for another kind. */

@@ -1,4 +1,4 @@
-/** Puts leases to work: starts them, buffers them, or releases them. */
+/** Starts, buffers or releases the leases that this instance receives. */
 import type { Lease } from '../store/types/claim.ts'
 import { addLease, LONGEST_MS, removeOld, shift } from './buffer.ts'
 import { idleWorkers } from './capacity.ts'
@@ -46,7 +46,7 @@ export function startBuffered(state: DispatchState, now: number): Effects {
         count(running, lease.queue, 1)
         effect = { type: 'run', lease, waitedMs: lease.waitedMs + Math.floor(ms), now }
       }
-      // Almost always the only one: an array that grows would reserve space for 17.
+      // There is almost always only one effect, and an array that grows reserves space for 17.
       if (effects === undefined) effects = [effect]
       else effects.push(effect)
     }

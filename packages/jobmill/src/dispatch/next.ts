@@ -58,7 +58,7 @@ const HANDLERS: {
   notified: (state, { wakeUps }, now) => receiveWakeUps(state, wakeUps, now),
   heartbeat(state, { ready, quarantined }) {
     state.quarantine = quarantined ? { ...state.quarantine, waits: true } : noQuarantine()
-    // Includes queues without a free worker: once there is one, the first job of all queues must win.
+    // Includes queues without a free worker: the next free worker must get the first job of all queues.
     if (ready) wake(state, null)
     else state.isDue ||= quarantined
   },

@@ -2,8 +2,9 @@
  * Direct dispatch offers free workers to jobs that this process is about to write. The store inserts jobs for
  * which it accepts the offer as running, without a claim.
  *
- * Remote dispatch offers an idle worker to another process, after a job that the other process notified
- * about. That process may lease its next job of the kind to this instance on insert.
+ * Remote dispatch: when a job that another process notified about ends here, this instance offers its idle
+ * worker to that process. The other process may then insert its next job of the kind with a lease for this
+ * instance.
  */
 import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { DispatchedJob, Lease } from '../store/types/claim.ts'
@@ -17,8 +18,8 @@ import { count, type DispatchState, type Offer, type Room } from './state.ts'
 /** Dispatched jobs have started within this time. */
 const STARTED_WITHIN_MS = 500
 /**
- * How many idle worker offers stay open. An instance that is slower than others collects unused ones, so the
- * oldest are dropped.
+ * The maximum number of open idle worker offers. A slow instance accumulates unused offers, so the oldest are
+ * dropped.
  */
 const MAX_WORKER_OFFERS = 100
 
@@ -31,7 +32,7 @@ export function isOpen(state: DispatchState, now: number): boolean {
   return !state.runsQuarantined && !state.quarantine.waits && mayAccept(state, now)
 }
 
-/** Reserves workers for the jobs of a write. No more than it can use, so that a claim gets the rest. */
+/** Reserves as many workers as the jobs of a write can use, and leaves the others to claims. */
 export function makeOffer(state: DispatchState, number: number, jobs: readonly NewJob[], now: number): void {
   if (!isOpen(state, now)) return
   const queues = roomsFor(state, jobs)
@@ -66,7 +67,8 @@ export function endOffer(
   now: number,
 ): Effects {
   const offer = withdraw(state, number)
-  // A comparison may have released leases of this age as lost, or would before they start.
+  // A comparison may already have released leases of this age as lost, or will release them before they
+  // start.
   const isLate = offer === undefined || now - offer.sentAt >= LOST_AFTER_MS - STARTED_WITHIN_MS
   return leases.length === 0 ? NOTHING : accept(state, leases, isLate ? undefined : offer.term, now)
 }

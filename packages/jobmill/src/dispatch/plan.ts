@@ -14,8 +14,8 @@ const EXECUTED_WITHIN_MS = 500
 /** How long to look for leases after a lost reply. */
 const UNSURE_MS = 30_000
 /**
- * An idle worker offer is valid for ten seconds. If a job is leased at the end of it and its message is lost,
- * comparing the leases finds the job within six more.
+ * An idle worker offer is valid for ten seconds. If a job is leased at the end of that time and its message
+ * is lost, a comparison of the leases finds the job within six more seconds.
  */
 const WORKER_OFFER_MS = 16_000
 
@@ -27,7 +27,10 @@ export function plan(state: DispatchState, now: number): Effects {
   return effects
 }
 
-/** Whether this instance has no job and expects none: none is quarantined, offered, or of a lost reply. */
+/**
+ * Whether this instance has no job and expects none: no quarantined job waits, no worker is offered, and no
+ * reply is missing.
+ */
 export function isIdle(state: DispatchState, now: number): boolean {
   const { unwritten, claim, pausedUntil, quarantine, runsQuarantined, refillAt, unsureUntil } = state
   return (
@@ -39,7 +42,7 @@ export function isIdle(state: DispatchState, now: number): boolean {
   )
 }
 
-/** Whether another look could lead to a claim. Called after every job, so it must be cheap. */
+/** Whether a new decision could lead to a claim. Called after every job, so it must be cheap. */
 export function mayClaimMore(state: DispatchState): boolean {
   if (state.claim !== null || state.isComparing || state.isQuiet) return false
   if (state.runsQuarantined || state.quarantine.waits) return true
@@ -125,7 +128,7 @@ function claimOthers(state: DispatchState, now: number): DispatchEffect | null {
   return startClaim(state, { queues, limit, quarantined: 'skip', term: state.term }, now)
 }
 
-/** Nothing else runs, and nothing is claimed until the quarantined job has ended. */
+/** Claims a quarantined job. Called while nothing else runs; the next claim waits until the job has ended. */
 function claimQuarantined(state: DispatchState, now: number): DispatchEffect | null {
   const queues = claimableRooms(state).map(({ queue }) => ({ queue, room: 1 }))
   if (queues.length === 0) return null
@@ -152,7 +155,7 @@ function alternateLimited(state: DispatchState, queues: readonly Room[]): readon
   return state.limitedNext ? limited : queues.filter((one) => !limited.includes(one))
 }
 
-/** Learns from the reply where more jobs may be; `leases` is null after an error. */
+/** Updates which queues may have more jobs, according to the reply; `leases` is null after an error. */
 export function endClaim(state: DispatchState, leases: readonly Lease[] | null): ClaimInFlight {
   const { claim: ended } = state
   if (ended === null) throw new Error('no claim is in flight')

@@ -1,7 +1,7 @@
 /**
  * Decides when to run a quarantined job: one that was running at two crashes and therefore runs alone. A busy
- * process is rarely idle, so it drains: it claims nothing for a while, then works as long, then drains twice
- * as long. The job runs eventually, and other jobs keep half of the time.
+ * process is rarely idle, so it drains: it claims nothing for a while, works for the same time, then claims
+ * nothing for twice as long, and so on. The job runs eventually, and other jobs get half of the time.
  */
 const FIRST_QUIET_MS = 1_000
 

@@ -25,7 +25,7 @@ export function wake(state: DispatchState, queues: Iterable<string> | null): voi
 export function receiveWakeUps(state: DispatchState, wakeUps: readonly WakeUp[], now: number): Effects {
   const effects: DispatchEffect[] = []
   const queues = wakeUps.filter((one) => shouldClaim(state, one, now, effects)).map(({ queue }) => queue)
-  // Also without a queue to claim from: the tick sets the timer for a later look.
+  // Even without a queue to claim from, because the tick sets the timer for a later look.
   state.isDue = true
   if (queues.length === 0) return effects
   state.wasNotified = true
@@ -50,7 +50,7 @@ function shouldClaim(state: DispatchState, wakeUp: WakeUp, now: number, effects:
       effects.push({ type: 'forward', wakeUp: { ...wakeUp, jobs: mine.jobs - room, skip: mine.skip } })
     if (room > 0) state.pendingWakeUps.set(queue, { wakeUp: { ...wakeUp, jobs: mine.jobs }, skip: mine.skip })
   }
-  // Also without a free worker: the queue is then checked when one becomes free.
+  // Even without a free worker: the queue is then checked when one becomes free.
   return true
 }
 

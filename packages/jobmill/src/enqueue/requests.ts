@@ -96,7 +96,7 @@ function requestFor(
   return { priority, maxAttempts, ...own, queue, kind }
 }
 
-/** A schema rarely accepts null. */
+/** Suggests null only without a schema: a schema rarely accepts null. */
 function payloadHint(schema: Schema | undefined): string {
   if (schema === undefined) return 'use null for an empty payload'
   return `the payload must be ${expectedPayload(schema) ?? 'valid for the schema of the kind'}`

@@ -30,7 +30,7 @@ export function holding(release: () => Promise<void>, isOwn: () => boolean) {
     granted() {
       isGranted = true
     },
-    /** Counts one less: released, or refused. */
+    /** Counts one request less: it was released or refused. */
     async end() {
       open -= 1
       if (open > 0 || !isGranted || !isOwn()) return

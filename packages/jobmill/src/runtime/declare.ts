@@ -1,4 +1,7 @@
-/** Writes the limits, queues, schedules and alert rules of the code to the database. Overrides stay. */
+/**
+ * Writes the limits, queues, schedules and alert rules of the code to the database. Does not change
+ * overrides.
+ */
 import { invalidValue, isJobmillError, type JobmillError, quote } from '../job/errors.ts'
 import { nearest } from '../job/options/known-keys.ts'
 import { perKeyOnQueue } from '../store/cluster-errors.ts'
@@ -8,7 +11,7 @@ import type { Resolved } from './options/options.ts'
 
 type Declared = Pick<Resolved, 'limits' | 'declared' | 'schedules' | 'alerts'>
 
-/** `missing` writes only what a restored database lacks, so that the values of a later release stay. */
+/** `missing` writes only what a restored database lacks, so that it keeps the values of a later release. */
 export type Declares = 'all' | 'missing'
 
 /**

@@ -51,7 +51,7 @@ export type Engine = ReturnType<typeof engine>
 export function engine(given: EngineOptions) {
   const { store, options, handlers, instance, emit } = given
   const { platform, leaseMs, renewEveryMs } = options
-  // Alerts are sent by the processes that lead their duty, once there is a rule.
+  // A process runs jobs that send alerts only once it leads the duty `alert` and there is a rule.
   const kinds = [...handlers.keys()].filter((kind) => kind !== ALERT_KIND)
   const served = [...options.serve]
 

@@ -179,7 +179,8 @@ export function jobmill<
         alert: alerting.pass,
         limits,
         stopRequested(by) {
-          // SIGTERM, so that everything stops that stops with it. Emitted first, while the mill works.
+          // Raises SIGTERM, so that everything that listens to the signal stops too. The event comes first,
+          // while the mill still works.
           const endsProcess = ownsSignals()
           hub.emit('stop-requested', { instance: instance.id, by, endsProcess })
           if (endsProcess) raiseStopSignal()

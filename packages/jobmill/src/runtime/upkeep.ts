@@ -118,7 +118,7 @@ export function upkeep(given: UpkeepOptions) {
     stageSoon: stage.soon,
     /** This process wrote a schedule. If this instance leads the duty, it plans it now. */
     scheduleSoon: schedule.soon,
-    /** This process wrote an alert rule. If this instance leads the duty, it looks at it now. */
+    /** This process wrote an alert rule. If this instance leads the duty, it makes a pass now. */
     alertSoon: alert.soon,
     bids: () => forAll.filter((one) => !one.isHanging()).map((one) => bidOf(one.status())),
     status: () => duties.map((one) => one.status()),

@@ -1,4 +1,4 @@
-/** Runs the handler of one attempt. Every way it can end maps to one of the ways in job/attempt/decide.ts. */
+/** Runs the handler of one attempt, and reports how it ended as one of the cases of job/attempt/decide.ts. */
 import type { JobContext } from '../job/context.ts'
 import type { Ended } from '../job/attempt/decide.ts'
 import { DEFAULTS } from '../job/defaults.ts'

@@ -20,7 +20,7 @@ export interface Family {
 /** The prefix of every built-in family. */
 export const PREFIX = 'jobmill_'
 
-/** A number is the only sample. Nothing is known without one. */
+/** A number is a family with one sample. Null and undefined: the value is not known. */
 type Values = readonly Sample[] | number | null | undefined
 
 const ofType =

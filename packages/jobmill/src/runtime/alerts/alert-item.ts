@@ -5,7 +5,7 @@ import type { EnqueueItem } from '../../job/enqueue/handle.ts'
 import type { AlertPayload } from './alert-job.ts'
 import { causeKey } from './decide.ts'
 
-/** The id of the job follows from that of the message. */
+/** The id of the job is derived from the id of the message. */
 export function alertItem(
   rule: string,
   message: AlertMessage,
@@ -16,7 +16,7 @@ export function alertItem(
   return {
     id: derivedId(id),
     payload: { rule, id, body: { type: `jobmill.${type}`, timestamp: isoTime(at), data } },
-    // Held longer than the job is kept, should retention delete it at once.
+    // The key is held after the job has ended, in case retention deletes the job at once.
     dedupe: { key: `jobmill.alert ${id}`, holdFor: '1h', holdAfter: 'ended' },
     // So that the end of a problem is not delivered before the problem.
     orderKey: derivedId(`${rule}\n${causeKey(message)}`),

@@ -13,7 +13,7 @@ import { signedHeaders } from './sign.ts'
 /** The queue of all jobs of Jobmill itself. */
 export const ALERT_QUEUE = BULK_QUEUE
 
-/** Has no secret: the handler reads the rule. */
+/** Contains no secret: the handler reads the rule. */
 export interface AlertPayload {
   readonly rule: string
   readonly id: string

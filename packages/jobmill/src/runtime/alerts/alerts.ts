@@ -37,7 +37,7 @@ export interface AlertView {
   readonly recovery: boolean
   readonly paused: boolean
   readonly inCode: boolean
-  /** What it follows now, sent or not. */
+  /** Its current problems, sent or not. */
   readonly problems: readonly AlertProblem[]
   readonly lastSentAt: number | null
 }
@@ -48,8 +48,8 @@ export interface Alerts {
   /** Sorted by name. Never contains a secret. */
   list(): Promise<AlertView[]>
   /**
-   * Creates a rule, or changes the given options of one. Of a rule from code only `paused` can be changed,
-   * which a deploy does not undo.
+   * Creates a rule, or changes the given options of one. Only `paused` of a rule from code can be changed,
+   * and a deploy does not undo that.
    */
   set(name: string, change: AlertOptions | AlertChange): Promise<AlertView>
   /** False when there is none. A rule that code defines is created again at the next start of a process. */
@@ -64,7 +64,7 @@ export interface AlertTools extends Pick<StoreAccess, 'opened'> {
   ) => Promise<readonly { readonly id: string }[]>
   readonly label: () => string | null
   readonly newId: () => string
-  /** The duty should look at the rules soon. */
+  /** A rule changed, so the duty should make a pass soon. */
   readonly changed: () => void
 }
 
@@ -128,10 +128,12 @@ function newRule(change: AlertOptions | AlertChange): AlertRule {
   return paused === undefined ? rule : changedAlert(rule, { paused }, 'alert')
 }
 
-/** Others write the state of a rule every few seconds at most, so a few attempts are enough. */
+/** Other processes write the state of a rule at most every few seconds, so a few attempts are enough. */
 const MOST_ATTEMPTS = 20
 
-/** Reads, changes and writes a rule until no other process wrote it in between. Keeps its state. */
+/**
+ * Reads, changes and writes a rule, and repeats that if another process wrote it in between. Keeps its state.
+ */
 async function rewrite(
   alerts: FullStore['alerts'],
   name: string,
@@ -161,7 +163,9 @@ export interface DeclaredAlert {
   readonly rule: AlertRule
 }
 
-/** Writes the rules from code. A rule stays paused, and keeps what it knows about problems. */
+/**
+ * Writes the rules from code. A rule that an operator paused remains paused, and every rule keeps its state.
+ */
 export async function declareAlerts(
   alerts: FullStore['alerts'],
   declared: readonly DeclaredAlert[],

@@ -1,6 +1,6 @@
 /**
- * What an alert rule sends, as a pure function from its state and the findings of now to its next state. The
- * messages are in the outbox of that state.
+ * Decides what an alert rule sends: a pure function from its state and the current findings to its next
+ * state, whose outbox contains the messages.
  */
 import { createHash } from 'node:crypto'
 import type { AlertCause, AlertMessage, AlertRule, AlertState, FoundProblem } from '../../job/alert/rule.ts'
@@ -9,12 +9,12 @@ import { BOUNDS } from '../../job/defaults.ts'
 export interface Found {
   /** Most severe first. */
   readonly findings: readonly FoundProblem[]
-  /** Checks that could not run. What they found before counts as still there. */
+  /** Checks that could not run. Their earlier findings still count. */
   readonly unread: ReadonlySet<string>
   readonly now: number
 }
 
-/** Expects an empty outbox: its messages were enqueued. */
+/** Expects an empty outbox: the messages in it must be enqueued before. */
 export function decide(
   name: string,
   rule: AlertRule,
@@ -27,7 +27,7 @@ export function decide(
     const id = webhookId(name, type, cause)
     outbox.push({ id, type, check, level, about, message, fix, since, at: now })
   }
-  // The operator may have changed the filter: what it no longer covers has not recovered.
+  // An operator may have changed the filter. A cause that it no longer covers has not recovered.
   const known = new Map(causes.filter((one) => matches(rule, one)).map((one) => [causeKey(one), one]))
   const holding = new Map<string, FoundProblem>()
   for (const one of findings.filter((each) => matches(rule, each)))
@@ -44,7 +44,7 @@ export function decide(
     } else if (before.endedAt === null && unread.has(before.check)) open.push(before)
     else rest.push(before.endedAt === null ? ended(before) : before)
   }
-  // Of too many, the most severe ones are followed, and those that were followed before.
+  // If there are too many, a rule follows those that it already follows, and then the most severe ones.
   for (const finding of [...holding.values()].slice(0, Math.max(0, BOUNDS.alertCauses - open.length)))
     open.push(due(begun(finding, now, null), finding))
   const cooling = rest.filter(({ sentAt }) => sentAt !== null && now - sentAt < rule.coolDownMs)
@@ -53,7 +53,7 @@ export function decide(
   function due(cause: AlertCause, { level, message, fix }: FoundProblem): AlertCause {
     const isCool = cause.sentAt === null || now - cause.sentAt >= rule.coolDownMs
     if (!isCool || now - cause.since < rule.forMs) return cause
-    // The texts change with every pass. They are stored when they are sent, and not each time.
+    // The texts change with every pass, so they are stored only when they are sent.
     const sent = { ...cause, level, message, fix, sent: cause.sent + 1, sentAt: now }
     send('problem', sent)
     return sent
@@ -83,7 +83,7 @@ export function causeKey({ check, about }: Pick<FoundProblem, 'check' | 'about'>
   return `${check} ${about.what ?? ''} ${about.name ?? ''}`
 }
 
-/** The same for the same message, however often it is decided on, in any process. */
+/** The same message gets the same id in every pass and in every process. */
 function webhookId(rule: string, type: string, cause: AlertCause): string {
   const text = [rule, causeKey(cause), cause.since, type, cause.sent].join('\n')
   return `msg_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`

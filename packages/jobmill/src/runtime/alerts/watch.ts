@@ -1,8 +1,7 @@
 /**
  * The duty `alert`: compares the diagnostics with the alert rules and enqueues what each rule sends. A
- * message is stored in the outbox of its rule before it is enqueued, and removed afterwards. A process that
- * dies in between leaves it there, and the next pass enqueues it again under the same id, which is the same
- * job.
+ * message is stored in the outbox of its rule before it is enqueued, and removed afterwards. If the process
+ * dies in between, the next pass enqueues the message again with the same job id.
  */
 import type { AlertMessage, AlertState } from '../../job/alert/rule.ts'
 import type { EnqueueItem } from '../../job/enqueue/handle.ts'
@@ -28,7 +27,7 @@ export interface WatchTools {
 
 /** Each text of a message. A finding may quote a long error. */
 const MOST_CHARS = 2_000
-/** The checks of a database that could not be read find nothing, which is not a recovery. */
+/** If the database cannot be checked, these checks find nothing, which is not a recovery. */
 const OF_DATABASE = ['schema', 'horizon', 'replica']
 
 export async function watchAlerts(tools: WatchTools, signal: AbortSignal): Promise<Counts> {
@@ -36,7 +35,7 @@ export async function watchAlerts(tools: WatchTools, signal: AbortSignal): Promi
   const records = await store.alerts.list()
   if (records.length === 0) return { rules: 0, sent: 0 }
   await tools.serve()
-  // What an earlier pass stored but perhaps did not enqueue.
+  // Messages that an earlier pass stored, but perhaps did not enqueue.
   for (const { name, state } of records) await enqueue(name, state.outbox)
   const findings = (await tools.diagnostics()).map((one) => ({
     ...one,
@@ -54,7 +53,7 @@ export async function watchAlerts(tools: WatchTools, signal: AbortSignal): Promi
   }
   return { rules: records.length, sent }
 
-  /** A rule that changed in the meantime is left to the next pass: nothing of it was sent. */
+  /** Skips a rule that another process has changed, and sends nothing of it: the next pass decides again. */
   async function write({ name, revision, rule, state }: AlertRecord, next: AlertState): Promise<number> {
     if (isSameValue(state, next)) return 0
     const written = await store.alerts.put({ name, revision, rule, state: next })

@@ -30,7 +30,7 @@ export interface Check<Of> {
   readonly find: (scene: Of) => readonly Found[]
 }
 
-/** Of each check in the order of the list, unless a finding weighs more. */
+/** In the order of the list, after the findings with a weight. */
 export function runChecks<Of>(checks: readonly Check<Of>[], scene: Of): MillDiagnostic[] {
   return checks
     .flatMap(({ check, about, find }) => find(scene).map((found) => ({ check, about, found })))

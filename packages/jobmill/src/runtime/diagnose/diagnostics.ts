@@ -29,7 +29,7 @@ export interface Health {
 export interface Diagnostics {
   /** Problems that need attention and how to fix them, most severe first. Passed checks are left out. */
   diagnostics(): Promise<NeedsAttention[]>
-  /** The diagnostics, and how well each queue and each kind works, from one read. */
+  /** The diagnostics, and the health of each queue and each kind, from one read. */
   health(): Promise<Health>
 }
 
@@ -88,7 +88,7 @@ function pins({ pid, ageMs, state }: PinningSession): Diagnostic<CheckName> {
   )
 }
 
-/** Says only that: the message of the check contains host and user names. */
+/** Gives no details, because the message of the check contains host and user names. */
 function unusable(found: readonly Diagnostic[]): Diagnostic<CheckName>[] {
   if (found.every(({ level }) => level === 'ok')) return []
   const what = 'the replica of readUrl is down or behind: lists and metrics are read from the primary'

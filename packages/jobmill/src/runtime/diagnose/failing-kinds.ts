@@ -60,7 +60,9 @@ export function attemptsOf({
   return { attempts: done + failed, failed }
 }
 
-/** How bad it is: null for a kind or a queue that works, that recovered, or that did too little to tell. */
+/**
+ * How bad it is: null for a kind or a queue that works, that has recovered, or that ended too few attempts.
+ */
 export function levelNow(all: Attempts, points: readonly AttemptsAt[], now: number): FailingLevel | null {
   const level = levelOf(all)
   return level === null || hasRecovered(points, now) ? null : level
@@ -101,8 +103,8 @@ function hasRecovered(points: readonly AttemptsAt[], now: number): boolean {
 }
 
 /**
- * The start of the first minute since which attempts fail as they do now. Going back, a minute with less than
- * half of the current share ends the search. Null if they failed in the first minute of `SINCE_MS` already.
+ * When the attempts started to fail: the first minute from which on the share of failed attempts is at least
+ * half of the current share. Searches backwards. Null if the search reaches the first minute of `SINCE_MS`.
  */
 export function failingSince(
   points: KindSeries['points'],

@@ -1,4 +1,4 @@
-/** How well each queue and each kind works, in a word. Pure functions of a scene. */
+/** The health of each queue and each kind. Pure functions of a scene. */
 import { type InstanceRecord, isClaiming } from '../../store/types/instance.ts'
 import type { QueueCounts, QueueRecord } from '../../store/types/queue-record.ts'
 import type { Percentiles, QueueSeries } from '../report/series.ts'

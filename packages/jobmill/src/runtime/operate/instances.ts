@@ -17,7 +17,7 @@ export interface InstanceControl {
   /**
    * Stops a process like SIGTERM: its running jobs get the grace period. The process ends if it calls
    * `stopOnSignals`, as `jobmill work` and `jobmill start` do. Otherwise only its mill stops. A stop cannot
-   * be withdrawn. Fails like `quietInstance`.
+   * be undone. Fails like `quietInstance`.
    */
   stopInstance(id: string, how?: ByOption): Promise<InstanceRecord>
 }

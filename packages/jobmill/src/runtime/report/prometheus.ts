@@ -1,6 +1,6 @@
 /**
- * `mill.prometheus()`: counters of this process, gauges of the store and metrics of the application. A scrape
- * reads little, whatever the store holds, and answers even when the store does not.
+ * `mill.prometheus()`: counters of this process, gauges of the store and metrics of the application. The cost
+ * of a scrape does not depend on the number of jobs, and a scrape succeeds even if the store does not answer.
  */
 import type { EventCounts } from '../../observe/event-hub.ts'
 import { dutyFamilies } from '../../observe/prometheus/of-duties.ts'

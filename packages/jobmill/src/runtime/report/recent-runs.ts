@@ -79,7 +79,7 @@ async function newest(
     const page = await store.list(filter, { limit: PAGE, cursor }, MAY_LAG)
     jobs.push(...page.jobs)
     cursor = page.next ?? undefined
-    // A page that scanned much without a match is not continued.
+    // Stop after a page whose scan was cut off: there are few matches among many jobs.
     if (!page.complete) break
   } while (cursor !== undefined && jobs.length < most)
   return { jobs, isCut: cursor !== undefined }

@@ -67,7 +67,7 @@ export function heartbeatService(options: HeartbeatOptions) {
   let heartbeatAt = Number.NEGATIVE_INFINITY
   let gapMs = 0
   let nextAt = Number.POSITIVE_INFINITY
-  /** When this instance last knew of work. */
+  /** When this instance last had or found work. */
   let activeAt = Number.NEGATIVE_INFINITY
   let paceMs = options.everyMs
 
@@ -136,7 +136,7 @@ export function heartbeatService(options: HeartbeatOptions) {
     nextIn(soonest(heartbeat))
   }
 
-  /** After the last sign of work, the pace stays fast for as long as a slow one would take. */
+  /** After the last sign of work, heartbeats stay frequent for the length of one idle interval. */
   function choosePace(isCalm: boolean): void {
     const { everyMs, idle } = options
     const now = platform.monotonic()
@@ -211,7 +211,10 @@ export function heartbeatService(options: HeartbeatOptions) {
       if (beating === null) sooner()
       else hurried = true
     },
-    /** Ends the pace of an idle instance: there may be work. Called for every job, so it must be cheap. */
+    /**
+     * Returns to the interval of a busy instance: there may be work. Called for every job, so it must be
+     * cheap.
+     */
     wake(now: number) {
       activeAt = now
       // During a heartbeat, its end chooses the pace.

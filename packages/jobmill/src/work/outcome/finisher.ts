@@ -119,7 +119,7 @@ export function finisher(options: FinisherOptions): Finisher {
     if (!isFirstLeft) return isSecondLeft ? apart(second, pause) : []
     const left = await apart(first, pause)
     if (!isSecondLeft) return left
-    // One path down is enough to see that nothing can be written.
+    // If no item of the first half can be written, the second half need not be split.
     if (left.length === first.length) return batch
     return (await fails(second, pause)) === undefined ? left : [...left, ...(await apart(second, pause))]
   }

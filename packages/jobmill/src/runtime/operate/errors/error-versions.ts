@@ -7,7 +7,7 @@ export interface ErrorVersions {
    * If the error is new, the version before it follows, with no jobs.
    */
   readonly versions: readonly { readonly version: string | null; readonly jobs: number }[]
-  /** The version that brought this error: no scanned failure ran on an earlier one. Null if unknown. */
+  /** The version in which this error is new: no scanned failure ran on an earlier one. Null if unknown. */
   readonly newIn: string | null
 }
 

@@ -60,7 +60,7 @@ export interface ErrorGroup extends ErrorVersions {
   /** The function and file of the application that threw the latest error, if its stack names one. */
   readonly frame: string | null
   /**
-   * How many groups this one stands for, or 0. More than 20 groups of a kind are folded into one if their
+   * How many groups this one combines, or 0. More than 20 groups of a kind are folded into one if their
    * errors share the class, and the start of the message or the frame.
    */
   readonly folded: number
@@ -134,7 +134,8 @@ export function errors({ opened }: StoreAccess): Errors {
         store.instances.versions(MAY_LAG),
         ...Object.entries(MOST_LOOKED).map(look),
       ])
-      // A large incident fills the scan. Whether its errors are older than a deploy needs a look before that.
+      // A large incident can fill the scan. To know whether its errors are older than a deploy, also read
+      // failures from before each deploy.
       for (const { firstAt } of complete ? [] : known.slice(0, MOST_DEPLOYS)) {
         const before = { ...query, state: 'dead', endedBefore: firstAt } as const
         const { jobs } = await store.list(before, { limit: BOUNDS.pageLimit }, MAY_LAG)
