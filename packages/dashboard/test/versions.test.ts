@@ -69,6 +69,19 @@ mission(
         .waitFor()
     })
 
+    test('the page of a kind has its attempts by version, and errors that are new in one', async () => {
+      await dead('default', 2)
+      // Processes write their metrics every 2 s, and the page reads them less often.
+      const known = async () => (await at.mill.metrics({ kinds: ['dies'] })).kinds[0]?.all.byVersion
+      await expect.poll(known).toHaveProperty(['2.15.0'])
+      const page = await at.open('/kinds/dies')
+      const row = page.getByRole('table', { name: 'Attempts by version' }).getByRole('row').nth(1)
+      await expect.poll(() => row.innerText()).toMatch(/^2\.15\.0\s.*\s(\d+)\s+\1\s+100%$/s)
+      await page.getByRole('table', { name: 'Errors' }).getByText('new in 2.15.0').waitFor()
+      await row.getByRole('link', { name: '2.15.0' }).click()
+      await expect.poll(() => page.url()).toBe(`${at.url}/jobs?kind=dies&version=2.15.0`)
+    })
+
     test('jobs that failed since a time are retried with one query and three clicks', async () => {
       const queue = 'mail'
       const early = await dead(queue, 2)

@@ -2,6 +2,7 @@
 import type { Series } from '../api/types.ts'
 import type { Line } from '../kit/charts/line.ts'
 import { type Bins, highestIn, ratesIn } from './bins.ts'
+import { shareLines } from './lines.ts'
 
 type Points = Series['kinds'][number]['points']
 
@@ -22,9 +23,5 @@ export function kindEnds(bins: Bins, points: Points): Line[] {
 }
 
 export function kindRunTimes(bins: Bins, points: Points): Line[] {
-  return (['p50', 'p95', 'p99'] as const).map((share, at) => ({
-    name: share,
-    colour: `series-${at + 1}`,
-    values: highestIn(bins, points, ({ running }) => running[share]),
-  }))
+  return shareLines((share) => highestIn(bins, points, ({ running }) => running[share]))
 }

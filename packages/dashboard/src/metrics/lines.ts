@@ -85,19 +85,26 @@ export function backlogLines(bins: Bins, queues: Queues, resolutionMs: number): 
 
 const SHARES = ['p50', 'p95', 'p99'] as const
 
-/** The maximum over the queues, because percentiles of several queues cannot be combined. */
-export function percentileLines(bins: Bins, queues: Queues, of: 'waiting' | 'running'): Line[] {
+/** A line for each percentile. */
+export function shareLines(values: (share: (typeof SHARES)[number]) => Line['values']): Line[] {
   return SHARES.map((share, at) => ({
     name: share,
     colour: `series-${at + 1}`,
     // Otherwise p99 hides p95 where the two are equal.
     isDashed: share === 'p99',
-    values: mergeLists(
+    values: values(share),
+  }))
+}
+
+/** The maximum over the queues, because percentiles of several queues cannot be combined. */
+export function percentileLines(bins: Bins, queues: Queues, of: 'waiting' | 'running'): Line[] {
+  return shareLines((share) =>
+    mergeLists(
       queues.map(({ points }) => highestIn(bins, points, (point) => point[of][share])),
       Math.max,
       bins.times.length,
     ),
-  }))
+  )
 }
 
 /** The highest value, used to choose one unit for the whole chart. */

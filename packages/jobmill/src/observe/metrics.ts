@@ -7,6 +7,7 @@
 import { mergeData, type MetricData } from '../job/metric-data.ts'
 import type { Platform } from '../platform/platform.ts'
 import { RESOLUTIONS } from '../store/types/metrics.ts'
+import { attemptsOf, versionCounters } from './attempts.ts'
 import { type DrawCount, drawCounter } from './draws.ts'
 import { kindScope, limitScope, queueScope } from './scopes.ts'
 import { addTally, dataOf, newTally, tallies, type Tally } from './tally.ts'
@@ -43,7 +44,16 @@ interface Open {
 
 const [BUCKET_MS] = RESOLUTIONS
 
-export function createMetrics(platform: Platform, mostWaiting: number = MOST_WAITING) {
+interface MetricsOptions {
+  /** The version of the application that this process runs. Null if it is unknown. */
+  readonly version?: string | null
+  readonly mostWaiting?: number
+}
+
+export function createMetrics(
+  platform: Platform,
+  { version = null, mostWaiting = MOST_WAITING }: MetricsOptions = {},
+) {
   let waiting: MetricDelta[] = []
   let open: Open | null = null
   /** Totals of closed buckets. Updated once per bucket, never per event. */
@@ -76,10 +86,17 @@ export function createMetrics(platform: Platform, mostWaiting: number = MOST_WAI
       addTo(closed, queue, tally)
     }
     for (const [kind, tally] of kinds)
-      waiting.push({ scope: kindScope(kind), at, bucketAt, data: dataOf(tally) })
+      waiting.push({ scope: kindScope(kind), at, bucketAt, data: withVersion(dataOf(tally)) })
     for (const [limit, counters] of limits)
       waiting.push({ scope: limitScope(limit), at, bucketAt, data: { counters } })
     thin()
+  }
+
+  /** Added to each bucket and not to each event: all attempts of a process run on one version. */
+  function withVersion(data: MetricData): MetricData {
+    if (version === null) return data
+    const { counters = {} } = data
+    return { ...data, counters: { ...counters, ...versionCounters(version, attemptsOf(counters)) } }
   }
 
   function thin(): void {

@@ -19,6 +19,8 @@ interface ObserverOptions {
   readonly platform: Platform
   /** The current instance id. */
   readonly instance: string
+  /** The version of the application. Null if it is unknown. */
+  readonly version?: string | null
   /** Whether the store is open. */
   readonly isOpen?: () => boolean
   /** Whether this process samples queue and limit gauges for the cluster. */
@@ -32,11 +34,11 @@ export type Observer = ReturnType<typeof observer>
 export type ProcessTotals = ReturnType<Observer['totals']>
 
 export function observer(options: ObserverOptions) {
-  const { hub, store: plain, platform, isOpen = () => true } = options
+  const { hub, store: plain, platform, version = null, isOpen = () => true } = options
   const { samples = () => false, movedAt = () => Infinity } = options
   const timings = storeTimings(platform)
   const store = timings.around(plain)
-  const metrics = createMetrics(platform)
+  const metrics = createMetrics(platform, { version })
   const timeline = createTimeline(platform)
   const swept = sweepCounter()
   const process = processMetrics({ platform, timings: timings.take, dropped: timeline.dropped })

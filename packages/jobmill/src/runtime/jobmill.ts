@@ -92,6 +92,7 @@ export function jobmill<
     get instance() {
       return instance.id
     },
+    version: options.instance.version,
     isOpen: () => lifecycle.isOpen,
     samples: () => lifecycle.engine?.leads(SAMPLING) ?? false,
     movedAt: () => lifecycle.engine?.movedAt() ?? Infinity,

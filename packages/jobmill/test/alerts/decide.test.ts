@@ -56,6 +56,7 @@ const a = dead('a')
 const b = dead('b')
 
 const notice: FoundProblem = { ...a, level: 'notice' }
+const error: FoundProblem = { ...a, level: 'error' }
 
 const TABLE: readonly [
   what: string,
@@ -100,6 +101,28 @@ const TABLE: readonly [
     {},
     [at(0, a), at(5), at(10, a), at(20), at(90)],
     ['0m problem a', '5m recovered a'],
+  ],
+  [
+    'a problem that becomes worse is sent again at once, and once per cool-down',
+    {},
+    [
+      at(0, a),
+      at(5, error),
+      at(6, error),
+      at(7, a),
+      at(8, error),
+      at(64, a),
+      at(65, a),
+      at(66, error),
+      at(67),
+    ],
+    ['0m problem a', '5m problem a', '65m problem a', '66m problem a', '67m recovered a'],
+  ],
+  [
+    'a problem that returns within the cool-down is sent at once if it is worse',
+    {},
+    [at(0, a), at(5), at(10, error), at(20), at(30, a), at(40, error)],
+    ['0m problem a', '5m recovered a', '10m problem a', '20m recovered a'],
   ],
   [
     'each cause has its own cool-down',

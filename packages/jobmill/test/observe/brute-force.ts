@@ -23,6 +23,8 @@ import { aJob } from '../../../conformance/src/index.ts'
 import { attemptIn, type Clock, finished, started } from './bench.ts'
 
 const PROCESSES = 3
+/** The version of each process. */
+const VERSIONS = ['2.14.0', '2.15.0', null] as const
 const QUEUES = ['a', 'b'] as const
 const FATES = ['written', 'failed', 'reply lost', 'lost on the way'] as const
 const TYPES = ['enqueued', 'duplicate', 'started', 'finished', 'retried', 'dead', 'cancelled'] as const
@@ -93,6 +95,7 @@ type Step = typeof histories extends fc.Arbitrary<(infer S)[]> ? S : never
 
 interface CountedEvent {
   readonly at: number
+  readonly version: string | null
   readonly queue: string
   readonly counter: Counter
   readonly times: Readonly<Partial<Record<Latency, number>>>
@@ -150,6 +153,7 @@ export function world(plain: FullStore, clock: Clock): World {
       store,
       platform: clock,
       instance: systemPlatform.id(),
+      version: VERSIONS[process] ?? null,
       samples: () => process === SAMPLER,
     })
     own.start()
@@ -215,7 +219,8 @@ export function world(plain: FullStore, clock: Clock): World {
         return at(step.process).observer.drew(LIMIT, kind, draw)
       }
       const { counter, times: latencies } = tell(at(step.process).hub, step)
-      countedEvents.push({ at: clock.now(), queue: step.queue, counter, times: latencies })
+      const version = VERSIONS[step.process] ?? null
+      countedEvents.push({ at: clock.now(), version, queue: step.queue, counter, times: latencies })
     },
     async flushAll() {
       for (const { observer: own } of all) while (own.needed()) await own.pass()
@@ -285,8 +290,20 @@ function endsOf(events: readonly CountedEvent[]): object {
   return {
     ended: Object.fromEntries(ATTEMPT_ENDS.map((end) => [end, count(end)])),
     running: percentilesOf(events, 'running'),
+    byVersion: Object.fromEntries(
+      VERSIONS.flatMap((version) => {
+        const own = events.filter((one) => one.version === version && SUCCESS.includes(one.counter))
+        if (version === null || own.length === 0) return []
+        return [
+          [version, { attempts: own.length, failed: own.filter(({ counter }) => counter !== 'done').length }],
+        ]
+      }),
+    ),
   }
 }
+
+/** The ends that say whether an attempt succeeded. */
+const SUCCESS: readonly Counter[] = ['done', 'retried', 'dead']
 
 function fail(): never {
   throw new Error('no such process')

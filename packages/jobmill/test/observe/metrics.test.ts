@@ -152,9 +152,23 @@ describe('metrics', () => {
     expect(counted.take(2)).toEqual([])
   })
 
+  test('of a kind have its attempts by version, if this process has one', () => {
+    const counted = createMetrics(aClock(), { version: '2.15.0' })
+    counted.count('finished', finished('q', 30, 90))
+    counted.count('retried', { ...q, ranMs: 3, delayMs: 9, error: 'x' })
+    counted.count('snoozed', { ...q, ranMs: 3, delayMs: 9 })
+    expect(counted.take(9).map(({ scope, data }) => [scope, data.counters])).toEqual([
+      ['queue q', { done: 1, retried: 1, snoozed: 1 }],
+      [`kind ${q.kind}`, { done: 1, retried: 1, snoozed: 1, 'attempts 2.15.0': 2, 'failed 2.15.0': 1 }],
+    ])
+    // An attempt that says nothing about success.
+    counted.count('snoozed', { ...q, ranMs: 3, delayMs: 9 })
+    expect(counted.take(9)[1]?.data.counters).toEqual({ snoozed: 1 })
+  })
+
   test('that wait very long are merged by minute and then by hour, without loss', () => {
     const clock = aClock()
-    const counted = createMetrics(clock, 100)
+    const counted = createMetrics(clock, { mostWaiting: 100 })
     let count = 0
     for (; count < 5_000; count += 1) {
       counted.count('started', started('a', count))

@@ -26,7 +26,11 @@ const WHOLE_HOUR = { resolution: '1h', from: START_AT } as const
 describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
   const test = inTurns(name, subjects)
   test('reports the metrics of its jobs, its resources, and its timeline', async () => {
-    const mill = await aMill({ jobs: [work], platform: testPlatform({ startAt: START_AT }) })
+    const mill = await aMill({
+      jobs: [work],
+      instance: { version: '2.15.0' },
+      platform: testPlatform({ startAt: START_AT }),
+    })
     for (const fails of [false, false, false, true]) await mill.enqueue(work, { fails })
     await mill.clock.advance('15s')
     await mill.pause('default')
@@ -42,6 +46,7 @@ describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
       ['work', 3, 1, 1],
     ])
     expect([kinds[0]?.all.running.count, none]).toEqual([5, []])
+    expect(kinds[0]?.all.byVersion).toEqual({ '2.15.0': { attempts: 5, failed: 2 } })
     expect(instances.map(({ instance }) => instance)).toEqual([mill.instance.id])
     expect(instances[0]?.all.cpu).toEqual({ mean: 0.25, most: 0.25 })
     expect(instances[0]?.all.store.heartbeat.count).toBeGreaterThan(20)

@@ -1,5 +1,5 @@
 // Provokes each diagnostic on both stores and checks its subject, its text and its fix.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { Dead, defineJob, type JobContext, type FullStore, Throttled } from '../../src/index.ts'
@@ -8,9 +8,9 @@ import type { StoreTools } from '../../src/store/admin/tools.ts'
 import { runChecks } from '../../src/runtime/diagnose/check.ts'
 import { LIVE_CHECKS } from '../../src/runtime/diagnose/checks.ts'
 import type { LiveScene } from '../../src/runtime/diagnose/scene.ts'
-import type { TestMill } from '../../src/testing/index.ts'
+import { type TestMill, testMill, testPlatform } from '../../src/testing/index.ts'
 import { anInstance } from '../../../conformance/src/index.ts'
-import { subjects } from './stores.ts'
+import { lent, subjects } from './stores.ts'
 
 const dies = defineJob({
   kind: 'dies',
@@ -191,7 +191,7 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
   })
 
   test('a kind that fails is an error, worst first, until it recovers; health() has each queue and kind', async () => {
-    let isUp = false
+    let isUp = true
     const charge = defineJob({
       kind: 'charge',
       queue: 'payments',
@@ -201,13 +201,24 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
         if (!isUp) throw new Error(`TLS handshake failed (request ${job.id})`)
       },
     })
-    const mill = await aMill({ ...JOBS, jobs: [...JOBS.jobs, charge] })
+    const platform = testPlatform()
+    const before = await aMill({ jobs: [charge], platform, instance: { version: '2.14.0' } })
+    for (let n = 0; n < 12; n += 1) await before.enqueue(charge, null)
+    await before.clock.advance('11m')
+    await before.quietInstance(before.instance.id)
+
+    isUp = false
+    const options = { ...JOBS, jobs: [...JOBS.jobs, charge], platform, instance: { version: '2.15.0' } }
+    const mill = await testMill({ ...options, store: () => lent(before) })
+    onTestFinished(async () => void (await mill.stop()))
     for (let n = 0; n < 12; n += 1) await mill.enqueue(charge, null)
     await mill.enqueue(dies, null)
     await mill.clock.advance('5s')
     const [first, second] = await mill.diagnostics()
     expect(first).toMatchObject({ check: 'failing', level: 'error', about: { what: 'kind', name: 'charge' } })
-    expect(first?.message).toMatch(/^charge: 100% of 12 attempts failed .*\. Error: TLS handshake failed/)
+    expect(first?.message).toMatch(
+      /^charge: 100% of 12 attempts failed .* UTC, first seen with 2\.15\.0\. Error: TLS handshake failed/,
+    )
     expect(second).toMatchObject({ check: 'dead', level: 'notice', about: { name: 'default' } })
     const { queues, kinds } = await mill.health()
     expect(queues.map(({ queue, health }) => [queue, health])).toEqual([

@@ -4,10 +4,10 @@ import { runChecks, worstFirst } from '../../src/runtime/diagnose/check.ts'
 import {
   type ExplainedKind,
   failingKinds,
-  failingSince,
   failingText,
   levelOf,
 } from '../../src/runtime/diagnose/failing-kinds.ts'
+import { failingSince, firstSeenWith } from '../../src/runtime/diagnose/failing-since.ts'
 import { queueWord } from '../../src/runtime/diagnose/health.ts'
 import type { KindSeries } from '../../src/runtime/report/series.ts'
 
@@ -28,12 +28,25 @@ const NONE = {
 }
 const running = { count: 0, p50: null, p95: null, p99: null }
 
-/** The attempts of each minute, oldest first, as `done/failed`; a dash is a minute without attempts. */
+/**
+ * The attempts of each minute, oldest first, as `done/failed`, or `done/failed@version` for each of several
+ * versions. A dash is a minute without attempts.
+ */
 function aSeries(kind: string, minutes: readonly string[]): KindSeries {
   const points = minutes.flatMap((text, n) => {
     if (text === '-') return []
-    const [done = 0, retried = 0] = text.split('/').map(Number)
-    return [{ at: LAST - (minutes.length - 1 - n) * MINUTE, ended: { ...NONE, done, retried }, running }]
+    const parts = text.split(' ').map((part) => {
+      const [counts = '', version = ''] = part.split('@')
+      const [done = 0, failed = 0] = counts.split('/').map(Number)
+      return { version, done, failed }
+    })
+    const byVersion = Object.fromEntries(
+      parts.map(({ version, done, failed }) => [version, { attempts: done + failed, failed }]),
+    )
+    const done = parts.reduce((sum, one) => sum + one.done, 0)
+    const retried = parts.reduce((sum, one) => sum + one.failed, 0)
+    const at = LAST - (minutes.length - 1 - n) * MINUTE
+    return [{ at, ended: { ...NONE, done, retried }, running, byVersion }]
   })
   const ended = points.reduce(
     (sum, { ended: { done, retried } }) => ({
@@ -43,7 +56,7 @@ function aSeries(kind: string, minutes: readonly string[]): KindSeries {
     }),
     NONE,
   )
-  return { kind, points, all: { ended, running } }
+  return { kind, points, all: { ended, running, byVersion: {} } }
 }
 
 describe('the level', () => {
@@ -94,16 +107,50 @@ describe('failing kinds', () => {
     [['0/9', '0/9', '0/9', '0/9', '0/90'], null],
     [['-', '0/9', '0/9', '0/9', '0/90'], 3],
     [['0/9', '90/0', '0/9', '0/9', '0/90'], 2],
+    // A few attempts that work by chance, or because the cause has just been fixed, do not end the search.
+    [['90/0', '0/9', '1/0', '0/9', '2/0'], 3],
+    [['90/0', '0/90', '0/90', '0/90', '20/0'], 3],
   ])('that did %j fail since the minute %s before now', (minutes, ago) => {
     const { points } = aSeries('charge', minutes)
-    const since = failingSince(points, { attempts: 100, failed: 90 }, LAST - 4 * MINUTE)
+    const since = failingSince(points, 0.9, LAST - 4 * MINUTE)
     expect(since === null ? null : (LAST - since) / MINUTE).toBe(ago)
+  })
+
+  test('of which few attempts fail: a minute without failures does not end the search', () => {
+    const { points } = aSeries('charge', ['99/0', '99/0', '44/6', '9/0', '44/6', '1/0'])
+    expect(failingSince(points, 0.12, LAST - 9 * MINUTE)).toBe(LAST - 3 * MINUTE)
+  })
+
+  test.each<[what: string, minutes: string[], version: string | null]>([
+    ['a deploy broke it', ['90/1@2.14', '9/0@2.14 0/90@2.15', '0/90@2.15'], '2.15'],
+    [
+      'a part of the processes was replaced',
+      ['90/0@2.14', '45/0@2.14 0/45@2.15', '45/0@2.14 0/45@2.15'],
+      '2.15',
+    ],
+    ['the next deploy did not fix it', ['90/0@2.13', '0/90@2.14', '0/90@2.15'], '2.14'],
+    ['the version worked before', ['90/0@2.14', '90/0@2.15', '0/90@2.15'], null],
+    ['all versions fail', ['90/0@2.14 90/0@2.15', '0/90@2.14 0/90@2.15'], null],
+    ['there is one version', ['90/0@2.14', '0/90@2.14'], null],
+    ['the earlier version hardly ran', ['1/0@2.14', '0/90@2.15'], null],
+    ['an old version fails, a later one works', ['90/0@2.15', '0/90@2.13 9/0@2.15'], null],
+    ['the versions are unknown', ['90/0@', '0/90@'], null],
+  ])('of which the version is known: %s', (_what, minutes, version) => {
+    const { points } = aSeries('charge', minutes)
+    const sinceAt = failingSince(points, 0.9, LAST - 9 * MINUTE)
+    const versions = ['2.15', '2.14', '2.13']
+    expect(firstSeenWith(points, { share: 0.9, sinceAt, versions })).toBe(version)
+    expect(firstSeenWith(points, { share: 0.9, sinceAt: null, versions })).toBe(null)
   })
 
   test.each<[Partial<ExplainedKind>, string]>([
     [
       { error: 'StripeConnectionError: TLS handshake failed\n    at charge.ts:9' },
       'payments.charge: 100% of 240 attempts failed in the last 10 min, since 02:13 UTC. StripeConnectionError: TLS handshake failed',
+    ],
+    [
+      { firstSeenWith: '2.15.0' },
+      'payments.charge: 100% of 240 attempts failed in the last 10 min, since 02:13 UTC, first seen with 2.15.0',
     ],
     [
       { failed: 239, sinceAt: Date.parse('2026-11-18T23:59:00Z') },
@@ -121,6 +168,7 @@ describe('failing kinds', () => {
       perMinute: 24,
       level: 'error',
       sinceAt: Date.parse('2026-11-19T02:13:00Z'),
+      firstSeenWith: null,
       error: null,
       ...own,
     }

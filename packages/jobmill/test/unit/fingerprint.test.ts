@@ -186,6 +186,15 @@ describe('the shape of an error', () => {
     expect(fingerprintOf('a', null)).toEqual(fingerprintOf('a', ' \n'))
   })
 
+  test('is computed fast for hundreds of blank lines', () => {
+    const blank = '\n'.repeat(2_000)
+    for (const error of [`x${blank}y\n\nz`, `x${blank}y${blank}z`, `x\n${' \n'.repeat(2_000)}y`])
+      for (let n = 0; n < 20; n += 1) expect(fingerprintOf('a', error).fingerprint).toMatch(FINGERPRINT)
+    expect(shapeOf(`Invalid \`x.y()\`${blank}→ 1 code${blank}No such row`)).toBe(
+      'Invalid `x.y()` No such row',
+    )
+  })
+
   test('is computed fast for a long line made to be slow', () => {
     const pieces = [
       "'a ",

@@ -85,11 +85,14 @@ const NOTHING = { scheduled: 0, ready: 0, running: 0, done: 0, dead: 0, cancelle
 type Reads = Pick<Parameters<Routes>[1], 'mill' | 'health'>
 
 /** Only the share of failed attempts may be some seconds old, so that many pages cost one read. */
-export async function queuesOf({ mill, health }: Reads): Promise<z.infer<typeof queuesShape>> {
+export async function queuesOf(
+  { mill, health }: Reads,
+  read = mill.instances(),
+): Promise<z.infer<typeof queuesShape>> {
   const [queues, counts, instances, { queues: levels }] = await Promise.all([
     mill.queues(),
     mill.counts(),
-    mill.instances(),
+    read,
     health(),
   ])
   const byQueue = new Map(counts.map((one) => [one.queue, one]))

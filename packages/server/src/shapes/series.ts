@@ -26,7 +26,11 @@ const queueMetrics = {
   ...recordOf(LATENCIES, percentilesShape),
   counts: z.object(recordOf(QUEUE_LEVELS, gauge)),
 }
-const kindMetrics = { ended: z.object(recordOf(ATTEMPT_ENDS, z.number())), running: percentilesShape }
+const kindMetrics = {
+  ended: z.object(recordOf(ATTEMPT_ENDS, z.number())),
+  running: percentilesShape,
+  byVersion: z.record(z.string(), z.object({ attempts: z.number(), failed: z.number() })).readonly(),
+}
 const draws = { granted: z.number(), refused: z.number() }
 const limitMetrics = {
   available: gauge,

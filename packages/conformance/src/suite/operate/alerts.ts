@@ -15,7 +15,7 @@ const FOUND = {
 } as const
 
 const STATE: AlertState = {
-  causes: [{ ...FOUND, endedAt: null, sent: 1, sentAt: 1_000_000_000_001 }],
+  causes: [{ ...FOUND, endedAt: null, sent: 1, sentAt: 1_000_000_000_001, sentLevel: 'warning' }],
   outbox: [{ ...FOUND, id: 'msg_1', type: 'problem', at: 1_000_000_000_001 }],
 }
 

@@ -11,6 +11,7 @@ import { kindEnds, kindRunTimes } from '../../metrics/kind-lines.ts'
 import { mostOf } from '../../metrics/lines.ts'
 import { milliseconds, ratesLike } from '../../metrics/units.ts'
 import { useKindSeries } from '../../metrics/use-charted.ts'
+import { KindVersions } from './kind-versions.tsx'
 
 export function KindCharts({ kind }: { readonly kind: string }) {
   const ranging = useRange()
@@ -53,9 +54,11 @@ export function KindCharts({ kind }: { readonly kind: string }) {
                   lines={times}
                   zoom={ranging.zoom}
                   format={milliseconds}
+                  isDuration
                 />
               </div>
             </div>
+            {found !== undefined && <KindVersions kind={kind} byVersion={found.all.byVersion} />}
           </>
         )}
       </DataView>

@@ -20,7 +20,7 @@ export function KindErrors({ kind, errors: { groups } }: { readonly kind: string
   return (
     <>
       <Table label="Errors" columns={COLUMNS}>
-        {groups.slice(0, MOST).map(({ fingerprint, shape, dead, failing, lastAt }) => (
+        {groups.slice(0, MOST).map(({ fingerprint, shape, dead, failing, lastAt, newIn }) => (
           <Row key={fingerprint}>
             <Cell>
               <TextLink
@@ -29,6 +29,7 @@ export function KindErrors({ kind, errors: { groups } }: { readonly kind: string
               >
                 {shape}
               </TextLink>
+              {newIn !== null && <b className="text-xs font-medium text-dead">new in {newIn}</b>}
             </Cell>
             <Cell right className={dead === 0 ? 'text-soft' : 'text-dead'}>
               {number(dead)}

@@ -55,8 +55,9 @@ export interface AlertCause extends FoundProblem {
   readonly endedAt: number | null
   /** How many messages about this occurrence were decided on. 0: none yet. */
   readonly sent: number
-  /** When the last one was, also of an earlier occurrence. */
+  /** When the last one was, also of an earlier occurrence, and the level that it had. */
   readonly sentAt: number | null
+  readonly sentLevel: FoundProblem['level'] | null
 }
 
 export interface AlertMessage extends FoundProblem {

@@ -17,9 +17,9 @@ const ERRNO = new RegExp(`(?:\\b([a-z]{3,12})\\w* )?\\b(E(?:${SYSTEM}))\\b(?:.{0
 /** `550 5.1.1`, or `550-5.1.1` in a reply of several lines. */
 const SMTP = /\b([245]\d\d)[ -](\d\.\d{1,3}\.\d{1,3})\b/
 const CURL = /\bcurl: \((\d{1,3})\)/
-/** Codes of products that a number identifies: AADSTS7000222, ORA-00001, E11000. */
-const NUMBERED = /\b(AADSTS|ORA-|E(?=11\d{3}\b)|SQLSTATE\W{0,2})(\d{4,7}|[0-9A-Z]{5})\b/
-const READONLY =
+/** Codes of products that a number identifies: AADSTS7000222, ORA-00001. */
+const NUMBERED = /\b(AADSTS|ORA-|SQLSTATE\W{0,2})(\d{4,7}|[0-9A-Z]{5})\b/
+const REDIS =
   /\b(?:READONLY|OOM|NOAUTH|WRONGTYPE|NOSCRIPT|BUSYGROUP|NOGROUP|MISCONF|LOADING|CLUSTERDOWN|MASTERDOWN|CROSSSLOT|MOVED|ASK|TRYAGAIN|EXECABORT)(?= [A-Za-z])/
 
 /** What the system says about an error number. */
@@ -45,9 +45,8 @@ export function causeCode(message: string): string | null {
   const curl = CURL.exec(message)
   if (curl !== null) return `curl ${curl[1] ?? ''}`
   const numbered = NUMBERED.exec(message)
-  if (numbered !== null && numbered[1] !== 'E')
-    return `${numbered[1] ?? ''}${numbered[2] ?? ''}`.toLowerCase()
-  const redis = READONLY.exec(message)
+  if (numbered !== null) return `${numbered[1] ?? ''}${numbered[2] ?? ''}`.toLowerCase()
+  const redis = REDIS.exec(message)
   if (redis !== null) return `redis ${redis[0].toLowerCase()}`
   const errno = ERRNO.exec(message)
   if (errno !== null)

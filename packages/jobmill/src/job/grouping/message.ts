@@ -16,12 +16,14 @@ const EXCERPT = /\n[ \t]*(?:→[ \t]*)?\d+ .*/g
 const STATEMENT = /^(?:\w+: )?(?:select|insert into|update|delete from|with)\b.* - (?=\S)/is
 /** The values and columns of a statement. */
 const COLUMNS = /((?:insert into|update(?! on )|delete from|select) ["`]?[\w.]+["`]?)[^:]*(?=:|$)/gi
+/** Patterns that look for lines would otherwise need seconds for an error with hundreds of blank lines. */
+const BLANK_LINES = /\n\s*\n/g
 /** A note that some errors of the same cause have and others do not. */
 const NOTE =
   /\s*[([](?:attempt|retry|retries|retried|request|req|trace|debug|correlation|x-[a-z-]+|took|took:|after|id)[\s:=#_-][^)\]]*[)\]]/gi
 
 export function messageOf(error: string): string {
-  const part = error.slice(0, MOST_READ)
+  const part = error.slice(0, MOST_READ).replaceAll(BLANK_LINES, '\n\n')
   const end = part.search(END)
   const message = (end === -1 ? part : part.slice(0, end)).trim()
   const text = plainJson(reasonOf(message).replace(STATEMENT, '').replace(COLUMNS, '$1'))
@@ -36,8 +38,8 @@ function reasonOf(given: string): string {
   if (saysEnough(first)) return first
   const reason = REASON.exec(message.slice(first.length))
   if (reason === null) {
-    const last = /\n\s*\n(?!.*\n\s*\n)/s.exec(message)
-    return last === null ? message : `${first} ${message.slice(last.index)}`
+    const last = message.lastIndexOf('\n\n')
+    return last === -1 ? message : `${first} ${message.slice(last)}`
   }
   return `${first.split(' ').slice(0, 4).join(' ')}: ${reason[0]}`
 }

@@ -42,7 +42,7 @@ export interface AlertView {
   readonly lastSentAt: number | null
 }
 
-type AlertProblem = Omit<AlertCause, 'endedAt'>
+type AlertProblem = Omit<AlertCause, 'endedAt' | 'sentLevel'>
 
 export interface Alerts {
   /** Sorted by name. Never contains a secret. */
@@ -187,7 +187,9 @@ function alertView({ name, rule, state }: AlertRecord): AlertView {
     ...shown,
     url: shownUrl(url),
     secretHints: secrets.map(secretHint),
-    problems: state.causes.flatMap(({ endedAt, ...cause }) => (endedAt === null ? [cause] : [])),
+    problems: state.causes.flatMap(({ endedAt, sentLevel: _, ...cause }) =>
+      endedAt === null ? [cause] : [],
+    ),
     lastSentAt: sentAts.length === 0 ? null : Math.max(...sentAts),
   }
 }

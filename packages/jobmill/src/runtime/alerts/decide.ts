@@ -39,22 +39,24 @@ export function decide(
     const finding = holding.get(key)
     holding.delete(key)
     if (finding !== undefined) {
-      const cause = before.endedAt === null ? before : begun(finding, now, before.sentAt)
+      const cause = before.endedAt === null ? before : begun(finding, now, before)
       open.push(due(cause, finding))
     } else if (before.endedAt === null && unread.has(before.check)) open.push(before)
     else rest.push(before.endedAt === null ? ended(before) : before)
   }
   // If there are too many, a rule follows those that it already follows, and then the most severe ones.
   for (const finding of [...holding.values()].slice(0, Math.max(0, BOUNDS.alertCauses - open.length)))
-    open.push(due(begun(finding, now, null), finding))
+    open.push(due(begun(finding, now, NEVER_SENT), finding))
   const cooling = rest.filter(({ sentAt }) => sentAt !== null && now - sentAt < rule.coolDownMs)
   return { causes: [...open, ...cooling].slice(0, BOUNDS.alertCauses), outbox }
 
   function due(cause: AlertCause, { level, message, fix }: FoundProblem): AlertCause {
     const isCool = cause.sentAt === null || now - cause.sentAt >= rule.coolDownMs
-    if (!isCool || now - cause.since < rule.forMs) return cause
+    // A problem that becomes worse does not wait for the end of the cool-down.
+    const isWorse = cause.sentLevel !== null && RANK[level] > RANK[cause.sentLevel]
+    if (!(isCool || isWorse) || now - cause.since < rule.forMs) return cause
     // The texts change with every pass, so they are stored only when they are sent.
-    const sent = { ...cause, level, message, fix, sent: cause.sent + 1, sentAt: now }
+    const sent = { ...cause, level, message, fix, sent: cause.sent + 1, sentAt: now, sentLevel: level }
     send('problem', sent)
     return sent
   }
@@ -65,10 +67,17 @@ export function decide(
   }
 }
 
-function begun(finding: FoundProblem, now: number, sentAt: number | null): AlertCause {
+const RANK: Readonly<Record<FoundProblem['level'], number>> = { notice: 0, warning: 1, error: 2 }
+
+type LastSent = Pick<AlertCause, 'sentAt' | 'sentLevel'>
+
+const NEVER_SENT: LastSent = { sentAt: null, sentLevel: null }
+
+function begun(finding: FoundProblem, now: number, { sentAt, sentLevel }: LastSent): AlertCause {
   const { check, level, about, message, fix } = finding
   const { what, name } = about
-  return { check, level, about: { what, name }, message, fix, since: now, endedAt: null, sent: 0, sentAt }
+  const text = { check, level, about: { what, name }, message, fix }
+  return { ...text, since: now, endedAt: null, sent: 0, sentAt, sentLevel }
 }
 
 function matches({ checks, queue, kind }: AlertRule, { check, level, about }: FoundProblem): boolean {

@@ -1,6 +1,7 @@
 /** Finds the kinds whose attempts fail, from their metrics per minute, and says how bad that is. */
 import { countText } from '../../job/text/count-text.ts'
 import { safeLine } from '../../job/text/safe-text.ts'
+import { type Attempts, attemptsOf } from '../../observe/attempts.ts'
 import type { KindSeries } from '../report/series.ts'
 
 /** The window in which the share of failed attempts counts. */
@@ -18,12 +19,6 @@ const RECENT_MS = 3 * 60_000
 const LEAST_RECENT = 5
 const MINUTE = 60_000
 const SHOWN_CHARS = 160
-
-/** Attempts that succeeded or failed. Snoozed, throttled, cancelled and interrupted ones say nothing. */
-export interface Attempts {
-  readonly attempts: number
-  readonly failed: number
-}
 
 /** The attempts of a minute that starts at `at`. */
 export interface AttemptsAt extends Attempts {
@@ -44,20 +39,10 @@ export interface FailingKind extends Attempts {
 export interface ExplainedKind extends FailingKind {
   /** The minute in which the failures began; null if they began before `SINCE_MS` ago. */
   readonly sinceAt: number | null
+  /** The version of the application with which they began; null if they have another cause, or unknown. */
+  readonly firstSeenWith: string | null
   /** The most frequent error among the latest ones; null if there is none. */
   readonly error: string | null
-}
-
-type Ended = KindSeries['all']['ended']
-
-export function attemptsOf({
-  done,
-  retried,
-  dead,
-  timedOut,
-}: Pick<Ended, 'done' | 'retried' | 'dead' | 'timedOut'>): Attempts {
-  const failed = retried + dead + timedOut
-  return { attempts: done + failed, failed }
 }
 
 /**
@@ -102,31 +87,15 @@ function hasRecovered(points: readonly AttemptsAt[], now: number): boolean {
   return attempts >= LEAST_RECENT && failed / attempts < DEGRADED_SHARE
 }
 
-/**
- * When the attempts started to fail: the first minute from which on the share of failed attempts is at least
- * half of the current share. Searches backwards. Null if the search reaches the first minute of `SINCE_MS`.
- */
-export function failingSince(
-  points: KindSeries['points'],
-  { attempts, failed }: Attempts,
-  from: number,
-): number | null {
-  const least = failed / attempts / 2
-  let sinceAt: number | null = null
-  for (const { at, ended } of points.toReversed()) {
-    const own = attemptsOf(ended)
-    if (own.attempts === 0) continue
-    if (own.failed / own.attempts < least) break
-    sinceAt = at
-  }
-  return sinceAt === null || sinceAt <= from ? null : sinceAt
-}
-
-export function failingText({ kind, attempts, failed, sinceAt, error }: ExplainedKind, now: number): string {
+export function failingText(
+  { kind, attempts, failed, sinceAt, firstSeenWith, error }: ExplainedKind,
+  now: number,
+): string {
   const share = `${Math.floor((failed / attempts) * 100)}% of ${countText(attempts, 'attempt')}`
   const since =
     sinceAt === null ? `for more than ${SINCE_MS / 3_600_000} h` : `since ${clockText(sinceAt, now)}`
-  const head = `${kind}: ${share} failed in the last ${FAILING_MS / MINUTE} min, ${since}`
+  const version = firstSeenWith === null ? '' : `, first seen with ${safeLine(firstSeenWith)}`
+  const head = `${kind}: ${share} failed in the last ${FAILING_MS / MINUTE} min, ${since}${version}`
   if (error === null) return head
   const line = safeLine(error.split('\n', 1)[0] ?? '')
   return `${head}. ${line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS - 1).toWellFormed()}…` : line}`

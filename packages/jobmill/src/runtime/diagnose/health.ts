@@ -1,8 +1,9 @@
 /** The health of each queue and each kind. Pure functions of a scene. */
 import { type InstanceRecord, isClaiming } from '../../store/types/instance.ts'
 import type { QueueCounts, QueueRecord } from '../../store/types/queue-record.ts'
+import { type Attempts, attemptsOf } from '../../observe/attempts.ts'
 import type { Percentiles, QueueSeries } from '../report/series.ts'
-import { type Attempts, attemptsAt, attemptsOf, type FailingLevel, levelNow } from './failing-kinds.ts'
+import { attemptsAt, type FailingLevel, levelNow } from './failing-kinds.ts'
 import type { LiveScene } from './scene.ts'
 
 /** Worst first, except for a pause, which an operator ordered. */

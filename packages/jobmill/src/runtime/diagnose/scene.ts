@@ -11,7 +11,8 @@ import type { Schedules } from '../operate/schedules.ts'
 import type { Resolved } from '../options/options.ts'
 import type { Observation } from '../report/observation.ts'
 import type { KindSeries } from '../report/series.ts'
-import { type ExplainedKind, FAILING_MS, failingKinds, failingSince, SINCE_MS } from './failing-kinds.ts'
+import { type ExplainedKind, FAILING_MS, failingKinds, SINCE_MS } from './failing-kinds.ts'
+import { failingSince, firstSeenWith } from './failing-since.ts'
 
 /** What the doctor reads. */
 export type Scene = Awaited<ReturnType<typeof sceneOf>>
@@ -22,7 +23,7 @@ export type LiveScene = Awaited<ReturnType<typeof liveScene>>
 /** The part of a mill that the checks of the doctor read. */
 export interface DiagnosedMill
   extends
-    Pick<Operate, 'instances' | 'unservedKinds' | 'queues'>,
+    Pick<Operate, 'instances' | 'unservedKinds' | 'queues' | 'versions'>,
     Pick<DutyControl, 'duties'>,
     Pick<Listing, 'list'>,
     Pick<Observation, 'metrics'> {
@@ -98,19 +99,23 @@ export async function liveScene(mill: LiveMill, options: Options) {
   return { ...scene, counts, limits, schedules }
 }
 
-/** Reads more about the worst of the failing kinds: since when they fail, and with which error. */
+/** Reads more about the worst of the failing kinds: since when they fail, on which version, and why. */
 async function explainFailing(
-  mill: Pick<DiagnosedMill, 'metrics' | 'list'>,
+  mill: Pick<DiagnosedMill, 'metrics' | 'list' | 'versions'>,
   series: readonly KindSeries[],
   now: number,
 ): Promise<readonly ExplainedKind[]> {
   const failing = failingKinds(series, now).slice(0, MOST_EXPLAINED)
   if (failing.length === 0) return []
-  const { kinds, from } = await mill.metrics({
-    kinds: failing.map(({ kind }) => kind),
-    from: Math.max(0, now - SINCE_MS),
-    resolution: '1m',
-  })
+  const [{ kinds, from }, known] = await Promise.all([
+    mill.metrics({
+      kinds: failing.map(({ kind }) => kind),
+      from: Math.max(0, now - SINCE_MS),
+      resolution: '1m',
+    }),
+    mill.versions(),
+  ])
+  const versions = known.map(({ version }) => version)
   return Promise.all(
     failing.map(async (one) => {
       const points = kinds.find(({ kind }) => kind === one.kind)?.points ?? []
@@ -119,7 +124,14 @@ async function explainFailing(
         { limit: ERRORS_LOOKED },
       )
       const errors = jobs.flatMap(({ error }) => error ?? [])
-      return { ...one, sinceAt: failingSince(points, one, from), error: mostFrequent(one.kind, errors) }
+      const share = one.failed / one.attempts
+      const sinceAt = failingSince(points, share, from)
+      return {
+        ...one,
+        sinceAt,
+        firstSeenWith: firstSeenWith(points, { share, sinceAt, versions }),
+        error: mostFrequent(one.kind, errors),
+      }
     }),
   )
 }

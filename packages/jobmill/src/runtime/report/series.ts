@@ -10,6 +10,7 @@ import {
   LATENCIES,
   type Latency,
 } from '../../observe/tally.ts'
+import { type Attempts, attemptsByVersion } from '../../observe/attempts.ts'
 import { GAUGES } from '../../observe/process-metrics.ts'
 import { STORE_CLASSES } from '../../observe/store-timings.ts'
 import type { MetricRecord } from '../../store/types/metrics.ts'
@@ -38,6 +39,11 @@ interface QueueMetrics extends Readonly<Record<Latency, Percentiles>> {
 interface KindMetrics {
   readonly ended: Readonly<Record<AttemptEnd, number>>
   readonly running: Percentiles
+  /**
+   * Attempts that succeeded or failed, by version of the application. Attempts of processes without a version
+   * are left out.
+   */
+  readonly byVersion: Readonly<Record<string, Attempts>>
 }
 
 /**
@@ -151,6 +157,7 @@ function kindMetrics(data: MetricData): KindMetrics {
   return {
     ended: recordOf(ATTEMPT_ENDS, (name) => data.counters?.[name] ?? 0),
     running: percentiles(data, 'running'),
+    byVersion: attemptsByVersion(data.counters ?? {}),
   }
 }
 

@@ -50,11 +50,12 @@ export const overview = route(
 
 export const routes: Routes = (api, { mill, ...tools }) => {
   api.openapi(overview, async (c) => {
+    const read = mill.instances()
     const [queues, unservedKinds, instances, limits, duties, drift, { degraded }, { diagnostics }] =
       await Promise.all([
-        queuesOf({ mill, health: tools.health }),
+        queuesOf({ mill, health: tools.health }, read),
         tools.unservedKinds(),
-        mill.instances(),
+        read,
         mill.limits.list(),
         mill.duties(),
         mill.drift(),
