@@ -113,6 +113,10 @@ export const whyShape = z
           why: z.enum(REASONS),
           message: z.string().openapi({ description: 'the reason as a sentence' }),
           until: instant.nullable().openapi({ description: 'when the reason ends, if known' }),
+          job: z
+            .uuid()
+            .nullable()
+            .openapi({ description: 'the job that must end first, for the reason order' }),
         }),
       )
       .readonly(),

@@ -27,7 +27,7 @@ interface CancelOptions {
 
 /**
  * The result of an operation on a job. An unknown id has the verdict `unknown`. If the operation was refused,
- * `hint` says what to do instead.
+ * or had no effect because of an order key, `hint` says why or what to do instead.
  */
 export interface OperateAnswer extends Verdict {
   readonly hint?: string
@@ -49,7 +49,10 @@ export interface Operate {
   cancel(id: string, options?: CancelOptions | string | Error): Promise<OperateAnswer>
   /** Queues a dead or cancelled job again with a full set of attempts. Its history is kept. */
   retry(id: string): Promise<OperateAnswer>
-  /** Makes a scheduled job ready now. */
+  /**
+   * Makes a scheduled job ready now. A job that waits for its order key stays scheduled: `holder` is the job
+   * that must end first.
+   */
   runNow(id: string): Promise<OperateAnswer>
   /** Deletes a job with its history. Refused while it is running: cancel it first. */
   delete(id: string): Promise<OperateAnswer>
@@ -126,7 +129,14 @@ export function operate(tools: MillTools): Operate {
       return hinted('cancel', answer)
     },
     retry: async (id) => hinted('retry', one(await (await opened()).retry([checkId(id, 'id')]))),
-    runNow: async (id) => hinted('runNow', one(await (await opened()).runNow([checkId(id, 'id')]))),
+    async runNow(id) {
+      const store = await opened()
+      const answer = one(await store.runNow([checkId(id, 'id')]))
+      if (answer.state !== 'scheduled') return hinted('runNow', answer)
+      const holder = await store.inspect.blocker(answer.id)
+      if (holder === null) return answer
+      return { ...answer, holder, hint: `The job waits for its order key: job ${holder} must end first` }
+    },
     async delete(id) {
       const answer = one(await (await opened()).delete([checkId(id, 'id')]))
       forget([answer.id])
