@@ -42,6 +42,7 @@ import {
   versionOf,
 } from './database.ts'
 import { inClaimOrder } from './jobs.ts'
+import { lockOf } from './moves.ts'
 
 function summary(job: Job): JobSummary {
   const { id, kind, queue, state, priority, attempt, maxAttempts, crashes, tags, orderKey } = job
@@ -215,6 +216,15 @@ export function position(db: Database, id: string, kinds?: readonly string[]): n
   const ready = inClaimOrder(db).filter(({ queue }) => queue === job.queue)
   const before = ready.slice(0, ready.indexOf(job)).filter(({ kind }) => kinds?.includes(kind) ?? true)
   return Math.min(POSITION_MOST, before.length)
+}
+
+export function blocker(db: Database, id: string): string | null {
+  const job = db.jobs.get(id)
+  if (job === undefined || job.place === null) return null
+  const line = [...db.jobs.values()].filter((one) => one.place !== null && lockOf(one) === lockOf(job))
+  const [next] = line.toSorted((a, b) => (a.place ?? 0) - (b.place ?? 0))
+  const first = db.locks.get(lockOf(job)) ?? next?.id ?? id
+  return first === id ? null : first
 }
 
 export function unservedKinds(db: Database, now: number): UnservedKind[] {

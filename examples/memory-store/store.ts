@@ -72,6 +72,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store<never> {
       holders: async (keys) => keys.map((key) => jobs.holderOf(db(), now(), key)),
       runs: async (ids, endedFrom) => reads.runs(db(), ids, endedFrom),
       position: async (id, kinds) => reads.position(db(), id, kinds),
+      blocker: async (id) => reads.blocker(db(), id),
       unservedKinds: async () => reads.unservedKinds(db(), now()),
     },
   }

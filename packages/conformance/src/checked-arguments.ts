@@ -130,6 +130,7 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
         ids(jobs)
       },
       position: (id) => ids([id]),
+      blocker: (id) => ids([id]),
       runs(jobs, endedFrom) {
         checkWhole(jobs.length, 'ids.length', NONE_TO_PAGE)
         checkWhole(endedFrom, 'endedFrom', COUNT)

@@ -12,6 +12,7 @@ import { deregister, reap, register, renew, request } from './instances/instance
 import { assign, readSlots } from './instances/slots.ts'
 import { versions } from './instances/versions.ts'
 import { claim } from './jobs/claim.ts'
+import { blocker } from './jobs/order-key.ts'
 import { enqueue, enqueueWithDirectDispatch } from './jobs/enqueue.ts'
 import { finish, progress } from './jobs/finish.ts'
 import { cancel, remove, retry, runNow } from './jobs/operate.ts'
@@ -143,6 +144,7 @@ export function oracle(
       runs: on(read.runs),
       unservedKinds: on(read.unservedKinds),
       position: on(read.position),
+      blocker: on(blocker),
     },
     schedules: {
       declare: on(schedules.declareSchedules),

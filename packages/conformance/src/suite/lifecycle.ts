@@ -74,6 +74,7 @@ const everyVerb: Readonly<
   'inspect.unservedKinds': (store) => store.inspect.unservedKinds(),
   now: (store) => store.now(),
   'inspect.position': (store) => store.inspect.position(id),
+  'inspect.blocker': (store) => store.inspect.blocker(id),
   'instances.held': (store) => store.instances.held(id),
   'instances.duties': (store) => store.instances.duties(),
   'instances.slots': (store) => store.instances.slots(),

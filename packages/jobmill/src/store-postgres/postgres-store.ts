@@ -5,6 +5,7 @@ import { admin } from './admin/admin.ts'
 import { createLifecycle } from '../store/lifecycle.ts'
 import type { ReadOptions } from '../store/types/job-list.ts'
 import type { ToolStore } from '../store/store.ts'
+import { blocker } from './inspect/blocker.ts'
 import { position } from './inspect/position.ts'
 import { cancel } from './operate/cancel.ts'
 import { claim } from './claim/claim.ts'
@@ -173,7 +174,7 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
     },
     overrides: bind({ reset: resetOverrides, list: overrides }),
     inspect: {
-      ...bind({ holders, position }),
+      ...bind({ holders, position, blocker }),
       failures: (ids, how) => read((context) => failures(context, ids), how),
       runs: (ids, endedFrom, how) => read((context) => runs(context, ids, endedFrom), how),
       unservedKinds: (how) => read(unservedKinds, how),

@@ -16,6 +16,7 @@ import { enqueue, enqueueCall } from './enqueue/enqueue.ts'
 import { enqueueLarge } from './enqueue/enqueue-large.ts'
 import { finish, progress, rehearse, Rehearsed } from './finish/finish.ts'
 import { keyHolder } from './enqueue/dedupe.ts'
+import { blocker } from './enqueue/order-queue.ts'
 import { failures, get, history, results, runs } from './inspect/jobs.ts'
 import type { SqliteTx } from './connection/handle.ts'
 import { deregister, held, instances, register, request } from './instances/instances.ts'
@@ -161,6 +162,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       runs: async (ids, endedFrom) => read((look) => runs(look, ids, endedFrom)),
       unservedKinds: async () => read(unservedKinds),
       position: async (id, kinds) => read((look) => position(look, id, kinds)),
+      blocker: async (id) => read((look) => blocker(look, id)),
     },
     schedules: {
       declare: async (declared) => write(declared.length, (work) => declareSchedules(work, declared)),

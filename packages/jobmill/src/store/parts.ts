@@ -123,6 +123,11 @@ export interface InspectPart {
    */
   position(id: string, kinds?: readonly string[]): Promise<number | null>
   /**
+   * For a job that waits for its order lock: the id of the job that holds the lock, or that gets it next
+   * while it is free. Null for other jobs, and for the job that is next itself.
+   */
+  blocker(id: string): Promise<string | null>
+  /**
    * Kinds with ready jobs that no live instance serves in their queue, sorted by queue and kind. A store may
    * read only the first 10,000 ready jobs of each queue, because jobs without a worker accumulate there.
    */

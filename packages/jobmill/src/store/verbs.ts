@@ -52,6 +52,7 @@ export const VERBS: Readonly<Record<Verb, VerbClass>> = {
   'instances.duties': 'read',
   'overrides.list': 'read',
   'overrides.reset': 'write',
+  'inspect.blocker': 'read',
   'inspect.failures': 'read',
   'inspect.holders': 'read',
   'inspect.position': 'read',

@@ -75,6 +75,7 @@ describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) =
       kind: 'a',
       state: 'dead',
       attempt: '1 of 5',
+      timeout: 'set by the kind, which this process does not define',
       tags: 't',
       payload: '"dead"',
     }))
@@ -239,6 +240,15 @@ describe('jobs on sqlite', () => {
       jobs: [{ id, verdict: 'changed', state: 'cancelled' }],
     })
     expect(await mill.get(id)).toMatchObject({ state: 'cancelled', error: 'no' })
+    const [first = '', second = ''] = (await mill.enqueueMany('b', many(2, 'x', { orderKey: 'k' }))).map(
+      (one) => one.id,
+    )
+    const blocked = await call(at, ['jobs', 'run-now', second])
+    expect(blocked.code).toBe(3)
+    expect(blocked.out).toMatch(
+      new RegExp(`${second} {2}blocked +The job waits for its order key: job ${first}`),
+    )
+    expect((await call(at, ['jobs', 'show', second])).out).toContain(`Blocked by job ${first}`)
   })
 
   test('S low a bulk action counts the jobs first, changes them only after confirmation, and exits with 3 without it', async () => {

@@ -131,6 +131,9 @@ describe('postgres plans', () => {
     await expectIndexes(() => store.results(ids), 'attempt_pkey', 'running_pkey', 'ready_id_key')
     await expectIndexes(() => store.inspect.failures(ids), 'attempt_pkey')
     await expectIndexes(() => store.inspect.runs(ids, 0), 'attempt_pkey')
+    const [waits] = (await store.list({ state: 'scheduled' }, { limit: 1 })).jobs
+    const blocker = () => store.inspect.blocker(waits?.id ?? '')
+    await expectIndexes(blocker, 'order_queue_id_key', 'order_queue_pkey')
     await expectIndexes(() => store.cancel(ids, 'test'))
     await expectIndexes(() => store.retry(ids))
     await expectIndexes(() => store.runNow(ids))

@@ -33,7 +33,9 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     const later = await mill.enqueue(job, '', { delay: '90s' })
     expect(await mill.why(later.id)).toEqual({
       state: 'scheduled',
-      reasons: [{ why: 'due-later', message: 'Due in 1 m 30 s', until: mill.platform.now() + 90_000 }],
+      reasons: [
+        { why: 'due-later', message: 'Due in 1 m 30 s', until: mill.platform.now() + 90_000, job: null },
+      ],
     })
     const failed = await mill.enqueue(job, 'throw')
     await mill.platform.settled()
@@ -43,12 +45,39 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     reportedReasons.add('due-later')
   })
 
-  test('an earlier job of its order key has not ended', async () => {
+  test('the job that holds its order lock has not ended, and run now says so', async () => {
     const mill = await create({ jobs: [job] })
-    await mill.enqueue(job, 'hold', { orderKey: 'k' })
+    const first = await mill.enqueue(job, 'hold', { orderKey: 'k' })
     const second = await mill.enqueue(job, '', { orderKey: 'k' })
+    const later = await mill.enqueue(job, '', { orderKey: 'k', delay: '1h' })
     await mill.platform.settled()
     expect(await reasons(mill, second.id)).toEqual(['order'])
+    expect((await mill.why(second.id))?.reasons).toEqual([
+      {
+        why: 'order',
+        message: `Blocked by job ${first.id}, which has the same order key "k" and is running`,
+        until: null,
+        job: first.id,
+      },
+    ])
+    const blocked = {
+      state: 'scheduled',
+      holder: first.id,
+      hint: `The job waits for its order key: job ${first.id} must end first`,
+    }
+    expect(await mill.runNow(second.id)).toEqual({ id: second.id, verdict: 'unchanged', ...blocked })
+    expect(await mill.runNow(later.id)).toEqual({ id: later.id, verdict: 'changed', ...blocked })
+    await mill.cancel(first.id)
+    await mill.drain()
+    expect(await mill.get(later.id)).toMatchObject({ state: 'done' })
+  })
+
+  test('the first job of an order key does not wait for the order lock while it is free', async () => {
+    const mill = await create({ jobs: [job], start: false })
+    const { id } = await mill.enqueue(job, '', { orderKey: 'k' })
+    expect(await mill.get(id)).toMatchObject({ waitsForOrder: true })
+    expect(await reasons(mill, id)).toEqual(['queue-without-worker'])
+    expect(await mill.runNow(id)).toEqual({ id, verdict: 'unchanged', state: 'scheduled' })
   })
 
   test('its queue is paused, has no workers, or is cooling down, and other jobs are ahead', async () => {
@@ -92,6 +121,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
         why: 'limit',
         message: 'Limit slow is empty for another 10 m',
         until: mill.platform.now() + 600_000,
+        job: null,
       },
     ])
     await mill.limits.drain('slow', { retryAfter: '1h' })
@@ -143,7 +173,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     await mill.enqueue('b', '', { priority: -1 })
     const next = await mill.enqueue(job, '')
     expect((await mill.why(next.id))?.reasons).toEqual([
-      { why: 'busy', message: 'The only worker of queue default is busy', until: null },
+      { why: 'busy', message: 'The only worker of queue default is busy', until: null, job: null },
     ])
     const last = await mill.enqueue(job, '')
     expect(await reasons(mill, last.id)).toEqual(['busy', 'behind'])

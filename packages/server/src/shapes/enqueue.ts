@@ -71,7 +71,7 @@ export const verdictShape = z
     verdict: z.enum(['changed', 'unchanged', 'refused', 'unknown']),
     // A union, because a nullable enum is generated incorrectly.
     state: z.union([stateShape, z.null()]),
-    holder: z.uuid().optional(),
-    hint: z.string().optional(),
+    holder: optional(z.uuid(), 'the job that holds the dedupe key, or the order key that this job waits for'),
+    hint: optional(z.string(), 'why nothing changed, or what to do instead'),
   })
   .openapi('Verdict')

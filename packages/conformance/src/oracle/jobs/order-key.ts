@@ -44,6 +44,18 @@ export function freeOrderLock(state: OracleState, job: OracleJob): void {
   if (hasOrderLock(state, job)) state.orderLocks.delete(orderQueueOf(job))
 }
 
+/** The job that holds the lock a job waits for, or that gets it next while it is free. */
+export function blocker(state: OracleState, id: string): string | null {
+  const job = state.jobs.get(id)
+  if (job === undefined || !isInOrderQueue(state, job)) return null
+  const isAlike = (one: string): boolean => {
+    const other = state.jobs.get(one)
+    return other !== undefined && orderQueueOf(other) === orderQueueOf(job)
+  }
+  const first = state.orderLocks.get(orderQueueOf(job)) ?? state.orderQueue.find(isAlike)
+  return first === undefined || first === id ? null : first
+}
+
 /** The first job of every order queue whose lock is free, by time of joining. */
 export function heads(state: OracleState): OracleJob[] {
   const keys = new Set(state.orderLocks.keys())

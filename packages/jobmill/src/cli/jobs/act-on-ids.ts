@@ -26,7 +26,11 @@ export async function actOnIds(mill: Mill, named: NamedJobs, terminal: Terminal)
   })
   const rows = answers.map((answer) => rowOf(act, answer))
   const text = table(['id', 'answer', 'hint'], rows, '', terminal)
-  return { json: { act, jobs: answers }, text, code: answers.every(isDone) ? EXIT.done : EXIT.refused }
+  return {
+    json: { act, jobs: answers },
+    text,
+    code: answers.every((answer) => isDone(act, answer)) ? EXIT.done : EXIT.refused,
+  }
 }
 
 const APPLY: Readonly<
@@ -39,8 +43,14 @@ const APPLY: Readonly<
 }
 
 /** A job that already was in the wanted state counts as success. */
-function isDone({ verdict }: OperateAnswer): boolean {
+function isDone(act: BulkAct, { verdict, state }: OperateAnswer): boolean {
+  if (isBlocked(act, state)) return false
   return verdict === 'changed' || verdict === 'unchanged'
+}
+
+/** Whether the job is due and waits for its order key. */
+function isBlocked(act: BulkAct, state: OperateAnswer['state']): boolean {
+  return act === 'run-now' && state === 'scheduled'
 }
 
 const DONE: Readonly<Record<BulkAct, string>> = {
@@ -51,10 +61,11 @@ const DONE: Readonly<Record<BulkAct, string>> = {
 }
 
 function rowOf(act: BulkAct, answer: OperateAnswer): Cell[] {
-  const style = isDone(answer) ? 'green' : 'red'
+  const style = isDone(act, answer) ? 'green' : 'red'
   const { id, verdict, state, hint = '' } = answer
   if (act === 'cancel' && state === 'running')
     return [id, { text: 'requested', style }, 'Running: its signal is aborted within a second']
+  if (isBlocked(act, state)) return [id, { text: 'blocked', style }, hint]
   const text = {
     changed: DONE[act],
     unchanged: `already ${state ?? 'gone'}`,

@@ -1,12 +1,12 @@
 /** `mill.why()`: everything that blocks a job, in a fixed order, each with a sentence. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import { checkId } from '../../job/names.ts'
-import type { JobState } from '../../job/state.ts'
+import { isEnded, type JobState } from '../../job/state.ts'
 import { countText } from '../../job/text/count-text.ts'
 import { spanText } from '../../job/text/span-text.ts'
 import type { FullStore } from '../../store/store.ts'
 import { isClaiming } from '../../store/types/instance.ts'
-import type { AttemptRecord, JobRecord } from '../../store/types/job-record.ts'
+import type { AttemptRecord, JobRecord, JobResult } from '../../store/types/job-record.ts'
 import { POSITION_MOST } from '../../store/types/queue-record.ts'
 import { queueWorkers } from '../report/queue-workers.ts'
 import type { MillTools } from '../tools.ts'
@@ -33,6 +33,8 @@ interface Reason {
   readonly message: string
   /** When the reason ends, if known. */
   readonly until: number | null
+  /** The job in question: for `order`, the one that must end first. Null for the other reasons. */
+  readonly job: string | null
 }
 
 export interface Why {
@@ -86,7 +88,15 @@ async function sceneOf(store: FullStore, job: JobRecord) {
     running: counts.find((one) => one.queue === job.queue)?.running ?? 0,
     /** The assigned shares of its queue, if the queue has a worker total. */
     slots: slots.filter((slot) => slot.queue === job.queue),
+    blocker: job.waitsForOrder ? await blockerOf(store, job.id) : null,
   }
+}
+
+/** The job that must end before this one gets its order lock. Null if it has just ended. */
+async function blockerOf(store: FullStore, id: string): Promise<JobResult | null> {
+  const blocker = await store.inspect.blocker(id)
+  const [found = null] = blocker === null ? [] : await store.results([blocker])
+  return found === null || isEnded(found.state) ? null : found
 }
 
 /** In a fixed order: what concerns the job itself, its queue, its workers, the limit, and the jobs ahead. */
@@ -103,16 +113,16 @@ function reasonsIn(scene: Scene): Reason[] {
 }
 
 function reason(why: ReasonName, message: string, until: number | null = null): Reason {
-  return { why, message, until }
+  return { why, message, until, job: null }
 }
 
 /** Its due time, or its order key. */
-function* waiting({ job, now, last }: Scene): Generator<Reason> {
-  if (job.waitsForOrder)
-    yield reason(
-      'order',
-      `Blocked by order key ${JSON.stringify(job.orderKey)}: an earlier job has not ended`,
-    )
+function* waiting({ job, now, last, blocker }: Scene): Generator<Reason> {
+  if (blocker !== null) {
+    const { id, state } = blocker
+    const message = `Blocked by job ${id}, which has the same order key ${JSON.stringify(job.orderKey)} and is ${state}`
+    yield { ...reason('order', message), job: id }
+  }
   if (job.waitsForOrder || job.dueAt === null) return
   const left = spanText(job.dueAt - now)
   yield reason('due-later', `Due in ${left}${last === undefined ? '' : afterAttempt(last)}`, job.dueAt)

@@ -19,6 +19,7 @@ import { limitOfQueueUnknown } from '../declare.ts'
 import type { MillTools } from '../tools.ts'
 import { byOf, type ByOption } from './overrides.ts'
 import { type AttemptView, attemptView, type JobView, jobView } from './job-view.ts'
+import { type PolicyJob, policyOf, type PolicyView } from './policy.ts'
 
 interface CancelOptions {
   /** Stored with the job, and the message of the `Interruption` that its signal carries. */
@@ -27,7 +28,7 @@ interface CancelOptions {
 
 /**
  * The result of an operation on a job. An unknown id has the verdict `unknown`. If the operation was refused,
- * `hint` says what to do instead.
+ * or had no effect because of an order key, `hint` says why or what to do instead.
  */
 export interface OperateAnswer extends Verdict {
   readonly hint?: string
@@ -35,6 +36,11 @@ export interface OperateAnswer extends Verdict {
 
 export interface Operate {
   get(id: string): Promise<JobView | null>
+  /**
+   * The timeout, max attempts and backoff that count for a job, and where each comes from. What its kind says
+   * is known only in a process that defines the kind.
+   */
+  policy(job: PolicyJob & Pick<JobView, 'kind' | 'queue'>): Promise<PolicyView>
   /**
    * The id of the job that holds this dedupe key in the scope `global`, or null: what `enqueue` would report.
    * The job itself may be deleted already.
@@ -49,7 +55,10 @@ export interface Operate {
   cancel(id: string, options?: CancelOptions | string | Error): Promise<OperateAnswer>
   /** Queues a dead or cancelled job again with a full set of attempts. Its history is kept. */
   retry(id: string): Promise<OperateAnswer>
-  /** Makes a scheduled job ready now. */
+  /**
+   * Makes a scheduled job ready now. A job that waits for its order key stays scheduled: `holder` is the job
+   * that must end first.
+   */
   runNow(id: string): Promise<OperateAnswer>
   /** Deletes a job with its history. Refused while it is running: cancel it first. */
   delete(id: string): Promise<OperateAnswer>
@@ -109,7 +118,15 @@ export function operate(tools: MillTools): Operate {
     async get(id) {
       const [record] = await (await opened()).get([checkId(id, 'id')])
       if (record === undefined || record === null) return null
-      return jobView(record, definition(record.kind)?.timeoutMs ?? null)
+      return jobView(record)
+    },
+    async policy(job) {
+      const queues = await (await opened()).queues.list()
+      return policyOf(
+        job,
+        definition(job.kind),
+        queues.find(({ name }) => name === job.queue),
+      )
     },
     async holder(dedupeKey) {
       const key = scopedKey('global', checkKey(dedupeKey, 'dedupeKey'), { queue: '', kind: '' })
@@ -126,7 +143,14 @@ export function operate(tools: MillTools): Operate {
       return hinted('cancel', answer)
     },
     retry: async (id) => hinted('retry', one(await (await opened()).retry([checkId(id, 'id')]))),
-    runNow: async (id) => hinted('runNow', one(await (await opened()).runNow([checkId(id, 'id')]))),
+    async runNow(id) {
+      const store = await opened()
+      const answer = one(await store.runNow([checkId(id, 'id')]))
+      if (answer.state !== 'scheduled') return hinted('runNow', answer)
+      const holder = await store.inspect.blocker(answer.id)
+      if (holder === null) return answer
+      return { ...answer, holder, hint: `The job waits for its order key: job ${holder} must end first` }
+    },
     async delete(id) {
       const answer = one(await (await opened()).delete([checkId(id, 'id')]))
       forget([answer.id])

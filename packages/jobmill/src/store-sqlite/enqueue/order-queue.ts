@@ -5,7 +5,7 @@
  * finds its work directly, and the length of an order queue does not matter.
  */
 import { type JobRow, READY, SCHEDULED } from '../job-row.ts'
-import type { Work } from '../work.ts'
+import type { Look, Work } from '../work.ts'
 
 // Both by primary key.
 const ORDER_LOCK = `SELECT job_pk FROM jobmill_order_lock WHERE queue_id = ? AND order_key = ?`
@@ -78,6 +78,20 @@ export function joinOrderQueue(
 export function makeReady(work: Work, job: Waiting, place: number = work.counters.take('seq')): void {
   work.sql(MAKE_READY).run(place, work.now, job.pk)
   work.moves.move(job.queue_id, job.state, READY)
+}
+
+// By jobmill_job_id, and for the holder by primary key.
+const WAITS = `SELECT pk, queue_id, order_key FROM jobmill_job WHERE id = ? AND state = 0 AND in_order_queue = 1`
+const ID = `SELECT id FROM jobmill_job WHERE pk = ?`
+
+/** The job that blocks a job in an order queue: the holder of the order lock, or the first of the queue. */
+export function blocker({ sql }: Look, id: string): string | null {
+  const job = sql(WAITS).get(id) as (Ordered & { readonly order_key: string }) | undefined
+  if (job === undefined) return null
+  const lock = sql(ORDER_LOCK).get(job.queue_id, job.order_key) as { job_pk: number } | undefined
+  const head = sql(HEAD).get(job.queue_id, job.order_key) as { pk: number } | undefined
+  const first = lock?.job_pk ?? head?.pk ?? job.pk
+  return first === job.pk ? null : (sql(ID).get(first) as { id: string }).id
 }
 
 /** Gives a free order lock to the first job of its queue. */

@@ -37,7 +37,7 @@ export interface Verdict {
   readonly verdict: 'changed' | 'unchanged' | 'refused' | 'unknown'
   /** The current state; null if the job is unknown or was deleted. A requested cancel leaves it running. */
   readonly state: JobState | null
-  /** For a retry refused because another job holds the dedupe key: the id of that job. */
+  /** For a retry refused because another job holds the dedupe key: the id of that job. See also `runNow`. */
   readonly holder?: string
 }
 
