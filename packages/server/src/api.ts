@@ -40,6 +40,8 @@ const CACHED_MS = 5_000
 /** A page with payloads has up to 4 MiB of JSON, which takes several times that while it is built. */
 const PAGES_AT_ONCE = 2
 const JOBS_AT_ONCE = 4
+/** A search in payloads keeps the database busy for up to a second per request. */
+const SEARCHES_AT_ONCE = 1
 
 export function httpApi(mill: Mill<never>, options: HttpOptions): HttpApi {
   checkHttpOptions(options)
@@ -100,6 +102,7 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access) {
     redactFor: (who, value) => (seesAll(who) ? value : redacted(value)),
     feed,
     pageReads: largeReads(platform, PAGES_AT_ONCE),
+    searchReads: largeReads(platform, SEARCHES_AT_ONCE),
     jobReads: largeReads(platform, JOBS_AT_ONCE),
     queueNames: cache(platform, CACHED_MS, async () => (await mill.queues()).map(({ name }) => name)),
     unservedKinds: cache(platform, CACHED_MS, () => mill.unservedKinds()),

@@ -29,6 +29,8 @@ export interface RouteTools extends Pick<
   readonly queueNames: () => Promise<string[]>
   /** Reads of payloads, results and logs. A page is larger than one job, so fewer are built at once. */
   readonly pageReads: LargeReads
+  /** Searches in payloads take turns, because each keeps the database busy. */
+  readonly searchReads: LargeReads
   readonly jobReads: LargeReads
   /** A monotonic clock in milliseconds. */
   readonly now: () => number

@@ -27,6 +27,7 @@ import { inTurns, type Turns } from '../../../../test/support/suite/in-turns.ts'
 import { type HttpApps, type Served, serve } from '../../../server/src/index.ts'
 import { bulkJob, jobmill, type Mill, type FullStore, type MillOptions } from '../../../jobmill/src/index.ts'
 import { postgres } from '../../../jobmill/src/postgres.ts'
+import { type Platform, systemPlatform } from '../../../jobmill/src/store.ts'
 import { sqlite } from '../../../jobmill/src/sqlite.ts'
 import { hasChromium, launch } from './chromium.ts'
 import { jobs } from './jobs.ts'
@@ -65,13 +66,13 @@ export interface Mission {
 
 type StoreName = 'sqlite' | 'postgres'
 
-const STORES: readonly [name: StoreName, store: () => FullStore<never>][] = [
-  ['sqlite', () => sqlite(freshFile())],
+const STORES: readonly [name: StoreName, store: (platform: Platform) => FullStore<never>][] = [
+  ['sqlite', (platform) => sqlite(freshFile(), { platform })],
   [
     'postgres',
-    () => {
+    (platform) => {
       const url = inject('postgresUrl')
-      return postgres(url, { schema: freshSchema(url, 'page') })
+      return postgres(url, { schema: freshSchema(url, 'page'), platform })
     },
   ],
 ]
@@ -80,6 +81,8 @@ interface MissionOptions {
   readonly basePath?: string
   readonly payloadLimitBytes?: number
   readonly instance?: NonNullable<MillOptions['instance']>
+  /** The clocks and timers of the store. */
+  readonly platform?: Platform
   /** Runs before the mill opens its store. */
   readonly prepare?: (store: FullStore<never>) => Promise<void>
   readonly queues?: NonNullable<MillOptions['queues']>
@@ -110,14 +113,14 @@ export function mission(
   tests: (at: Mission, test: Turns) => void,
   options: MissionOptions = {},
 ): void {
-  const { basePath = '', apps: makeApps, prepare, moreJobs = [], before, ...limits } = options
+  const { basePath = '', apps: makeApps, prepare, moreJobs = [], before, platform, ...limits } = options
   describe.skipIf(!hasChromium).each(storesFor(name))(`${name} on %s`, (on, store) => {
     let mill: Mill<never>
     let own: FullStore<never>
     let served: Served
     let made: Awaited<ReturnType<NonNullable<typeof makeApps>>> | undefined
     beforeAll(async () => {
-      own = store()
+      own = store(platform ?? systemPlatform)
       await prepare?.(own)
       if (before !== undefined) {
         await own.open()

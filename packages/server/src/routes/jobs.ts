@@ -90,7 +90,7 @@ export const enqueueMany = route('operator', 'jobs.enqueue-many', 'post /jobs/ma
   responses: { 201: json(z.object({ jobs: z.array(enqueuedShape) }), 'Enqueued') },
 })
 
-export const routes: Routes = (api, { mill, redactFor, pageReads, jobReads }) => {
+export const routes: Routes = (api, { mill, redactFor, pageReads, searchReads, jobReads }) => {
   api.openapi(list, async (c) => {
     const { limit, cursor, include = [], ...query } = c.req.valid('query')
     const who = c.get('who')
@@ -104,7 +104,8 @@ export const routes: Routes = (api, { mill, redactFor, pageReads, jobReads }) =>
       })
       return c.json({ ...page, jobs: page.jobs.map((job) => seenParts(job, include, who)) }, 200)
     }
-    return include.length === 0 ? read() : pageReads(c, read)
+    if (include.length > 0) return pageReads(c, read)
+    return searchOf(query) === undefined ? read() : searchReads(c, read)
   })
 
   api.openapi(count, async (c) => {
@@ -159,9 +160,14 @@ export const routes: Routes = (api, { mill, redactFor, pageReads, jobReads }) =>
   })
 }
 
+/** The parameter that searches payloads, if there is one. */
+function searchOf(query: object): string | undefined {
+  return ['payloadText', 'payloadAt'].find((one) => Reflect.get(query, one) !== undefined)
+}
+
 /** Refuses a filter that would let a viewer guess at hidden values. */
 function refuseSearch(query: object, who: Who | null): Response | null {
-  const field = ['payloadText', 'payloadAt'].find((one) => Reflect.get(query, one) !== undefined)
+  const field = searchOf(query)
   if (field === undefined || seesAll(who)) return null
   return problem('FORBIDDEN', { detail: 'searching payloads requires the role operator', field })
 }

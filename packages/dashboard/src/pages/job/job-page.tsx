@@ -14,12 +14,14 @@ import { AttemptsTable } from './timeline/attempts-table.tsx'
 import { TimelineCard } from './timeline/timeline-card.tsx'
 import { triesOf } from './tries.ts'
 import { WhyCard } from './status/why-card.tsx'
+import { useNeighbors } from './use-neighbors.ts'
 
 /** Larger values are loaded on demand. */
 const LARGEST = 262_144
 
 export function JobPage({ id }: { readonly id: string }) {
   const read = useJob(id, LARGEST)
+  useNeighbors(id)
   const kind = read.data?.job.kind
   useEffect(() => {
     if (kind !== undefined) document.title = `${kind} · Jobs · Jobmill`

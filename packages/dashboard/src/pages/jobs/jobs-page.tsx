@@ -18,8 +18,11 @@ import { MatchingMenu } from './actions/matching-menu.tsx'
 import { NoJobs, NothingMatches } from './no-jobs.tsx'
 import { Pager } from './list/pager.tsx'
 import { SelectionBar } from './actions/selection-bar.tsx'
-import { StateTabs } from './list/state-tabs.tsx'
-import { useList } from './list/use-list.ts'
+import { StateTabs, useCountsOf } from './list/state-tabs.tsx'
+import { SearchBar } from './search/search-bar.tsx'
+import { totalOf, wholePage } from './search/search.ts'
+import { TagHint } from './search/tag-hint.tsx'
+import { useSearch } from './search/use-search.ts'
 import { useKnown } from './filter/use-known.ts'
 import { type Place, usePlace } from './use-place.ts'
 import { type Selection, useSelection } from './actions/use-selection.ts'
@@ -32,13 +35,19 @@ export function JobsPage() {
   const limit = usePreference(chosenSize)
   // A relative time is resolved once per filter: a list whose end moves cannot be paged.
   const now = useMemo(() => nowFor(key), [key])
-  const read = useList({ ...toQuery(filter, now), limit, cursor: steps.at(-1)?.cursor })
+  const id = `${key} ${steps.at(-1)?.cursor ?? ''} ${limit}`
+  const query = { ...toQuery(filter, now), cursor: steps.at(-1)?.cursor }
+  const searching = useSearch({ filter, query, limit, id })
+  const { read, search, status } = searching
   const newest = read.data?.jobs ?? NO_ROWS
-  const list = `${key} ${steps.at(-1)?.cursor ?? ''} ${limit} ${read.isPlaceholderData}`
-  const { rows, fresh, release, holds } = useHeldRows(list, newest)
+  const held = useHeldRows(`${id} ${read.isPlaceholderData}`, newest)
+  const { fresh, release, holds } = held
+  const whole = read.data === undefined ? undefined : wholePage(read.data, held.rows, search)
+  const rows = whole?.jobs ?? NO_ROWS
+  const total = totalOf(filter, useCountsOf())
   const selection = useSelection(key, rows)
   const may = useMay()
-  const isNone = isNothing(read.data) && steps.length === 0
+  const isNone = isNothing(whole) && steps.length === 0
   return (
     <>
       <PageHead title="Jobs" />
@@ -59,6 +68,14 @@ export function JobsPage() {
         </div>
       </div>
       <Card flush>
+        <SearchBar
+          searching={searching}
+          scanned={(steps.at(-1)?.looked ?? 0) + (whole?.scanned ?? 0)}
+          total={total}
+          matches={rows.length}
+        >
+          {status !== 'done' && <TagHint filter={filter} matches={rows} choose={choose} />}
+        </SearchBar>
         <div
           aria-busy={read.isPlaceholderData}
           className={read.isPlaceholderData ? 'opacity-60' : undefined}
@@ -67,7 +84,7 @@ export function JobsPage() {
           <DataView read={read}>
             {(page) => (
               <Page
-                page={{ ...page, jobs: rows }}
+                page={whole ?? page}
                 place={place}
                 selection={may('operator') ? selection : null}
                 isComing={read.isPlaceholderData}

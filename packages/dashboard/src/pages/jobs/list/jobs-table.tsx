@@ -9,6 +9,7 @@ import { COLUMNS } from './columns.tsx'
 import { classes } from '../../../kit/classes.ts'
 import { JobRow } from './job-row.tsx'
 import type { Selection } from '../actions/use-selection.ts'
+import { useReturnedFocus } from './use-returned-focus.ts'
 import { useRowKeys } from './use-row-keys.ts'
 
 interface Props {
@@ -24,6 +25,7 @@ export function JobsTable({ jobs, selection }: Props) {
   const label = useInstanceLabel()
   const toggle = useSteady(selection?.toggle)
   const ids = useMemo(() => jobs.map(({ id }) => id), [jobs])
+  useReturnedFocus(ids)
   useRowKeys(ids, selection === null ? null : toggle)
   const selected = selection === null ? 0 : jobs.filter(({ id }) => selection.jobs.has(id)).length
   return (

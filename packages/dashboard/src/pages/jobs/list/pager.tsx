@@ -3,7 +3,7 @@ import { ChevronLeft, ChevronRight, ChevronsLeft } from 'lucide-react'
 import type { JobPage } from '../../../api/types.ts'
 import { Button, IconButton } from '../../../kit/button.tsx'
 import { Select } from '../../../kit/forms/field.tsx'
-import { number, plural } from '../../../kit/text/format.ts'
+import { number } from '../../../kit/text/format.ts'
 import { chosenSize, type Size, SIZES, usePreference } from './choices.ts'
 import type { Place } from '../use-place.ts'
 
@@ -16,21 +16,12 @@ interface Props {
 
 export function Pager({ place: { steps, next, back, first }, page, isComing }: Props) {
   const size = usePreference(chosenSize)
-  const looked = (steps.at(-1)?.looked ?? 0) + page.scanned
   const cursor = page.next
   const showNext = (): void => {
     if (cursor !== null && !isComing) next(cursor, page.scanned)
   }
   return (
     <footer className="flex flex-wrap items-center gap-2 border-t border-line px-4 py-2 text-soft">
-      {!page.complete && cursor !== null && (
-        <p className="flex w-full flex-wrap items-center gap-2 text-text">
-          Searched {plural(looked, 'job')}.
-          <Button look="main" onClick={showNext}>
-            Keep searching
-          </Button>
-        </p>
-      )}
       <label className="mr-auto inline-flex items-center gap-2">
         <Select
           value={size}

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import { useOverview } from '../../../api/reads.ts'
 import { STATES } from '../../../api/states.ts'
-import type { Counts } from '../../../api/types.ts'
+import type { Counts, QueueAndCounts } from '../../../api/types.ts'
 import { classes } from '../../../kit/classes.ts'
 import { compact, plural } from '../../../kit/text/format.ts'
 import { toSearch } from '../filter/address.ts'
@@ -19,25 +19,21 @@ export function StateTabs({ filter }: { readonly filter: Filter }) {
     here.current?.scrollIntoView({ block: 'nearest', inline: 'center' })
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [filter.state, isCounted])
-  // The counts are per queue and do not reflect a narrower filter.
-  const isWider = chipsOf({ ...filter, state: null, queue: null }).length > 0
+  // The counts are per queue. With a narrower filter they would read as its results.
+  const isCountable = chipsOf({ ...filter, state: null, queue: null }).length === 0
   const where = filter.queue === null ? 'in all queues' : `in ${filter.queue}`
   return (
     <nav aria-label="States" className="-mx-1 flex gap-1 overflow-x-auto px-1 py-1">
       {[null, ...STATES].map((state) => {
         const isHere = filter.state === state
-        const count = counts === null ? null : state === null ? all(counts) : counts[state]
+        const count = counts === null || !isCountable ? null : state === null ? all(counts) : counts[state]
         return (
           <Link
             key={state ?? 'all'}
             href={`/jobs?${toSearch({ ...filter, state })}`}
             aria-current={isHere ? 'page' : undefined}
             ref={isHere ? here : undefined}
-            title={
-              count === null
-                ? undefined
-                : `${plural(count, 'job')} ${where}${isWider ? '; fewer match the filter' : ''}`
-            }
+            title={count === null ? undefined : `${plural(count, 'job')} ${where}`}
             className={classes(
               'flex h-8 items-center gap-1.5 rounded-md px-2.5 whitespace-nowrap',
               isHere ? 'bg-accent-soft font-medium text-text' : 'text-soft hover:bg-sunk hover:text-text',
@@ -48,14 +44,10 @@ export function StateTabs({ filter }: { readonly filter: Filter }) {
               <span
                 className={classes(
                   'text-xs tabular-nums',
-                  isWider
-                    ? 'text-soft'
-                    : state === 'dead' && count > 0
-                      ? 'font-semibold text-dead'
-                      : 'text-soft',
+                  state === 'dead' && count > 0 ? 'font-semibold text-dead' : 'text-soft',
                 )}
               >
-                {isWider && count > 0 ? `≤ ${compact(count)}` : compact(count)}
+                {compact(count)}
               </span>
             )}
           </Link>
@@ -65,13 +57,18 @@ export function StateTabs({ filter }: { readonly filter: Filter }) {
   )
 }
 
-type Sums = Omit<Counts, 'queue' | 'oldestReadyMs'>
+export type Sums = Omit<Counts, 'queue' | 'oldestReadyMs'>
 
 /** Counts of one queue, or of all; null while loading. */
-export function useCounts(queue: string | null): Sums | null {
+export const useCounts = (queue: string | null): Sums | null => useCountsOf()(queue)
+
+export function useCountsOf(): (queue: string | null) => Sums | null {
   const { data } = useOverview()
-  if (data === undefined) return null
-  const meant = data.queues.filter(({ settings }) => queue === null || settings.name === queue)
+  return (queue) => (data === undefined ? null : sumsOf(data.queues, queue))
+}
+
+function sumsOf(queues: readonly QueueAndCounts[], queue: string | null): Sums {
+  const meant = queues.filter(({ settings }) => queue === null || settings.name === queue)
   return Object.fromEntries(
     STATES.map((state) => [state, meant.reduce((sum, { counts }) => sum + counts[state], 0)]),
   ) as unknown as Sums

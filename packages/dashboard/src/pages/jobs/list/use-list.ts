@@ -10,12 +10,14 @@ import type { JobPage } from '../../../api/types.ts'
 /** A page that scanned 50,000 jobs is refreshed at most every 10 s. */
 const JOBS_PER_MS = 5
 
-export function useList(query: Query): Read<JobPage> {
+/** `isFrozen`: a page that ended before it was full is only refreshed on request. */
+export function useList(query: Query, isFrozen: boolean): Read<JobPage> {
   return useQuery<JobPage, Problem>({
     queryKey: ['jobs', query],
     queryFn: ({ signal }) => ask('jobs', { query, signal }),
     placeholderData: keepPreviousData,
     staleTime({ state: { data, dataUpdatedAt } }) {
+      if (isFrozen && data?.complete === false) return 'static'
       const restMs = (data?.scanned ?? 0) / JOBS_PER_MS
       return Date.now() - dataUpdatedAt < restMs - FRESH_MS ? 'static' : FRESH_MS
     },

@@ -1,6 +1,7 @@
 /** Keyboard navigation: j and k move between rows, x selects the focused row, and Enter opens its link. */
 import { useRef } from 'react'
 import { useShortcut } from '../../../shell/shortcuts.tsx'
+import { focusRow } from './use-returned-focus.ts'
 
 export function useRowKeys(
   ids: readonly string[],
@@ -18,9 +19,7 @@ export function useRowKeys(
   function move(step: number): void {
     const at = Math.max(0, Math.min(ids.length - 1, here() + step))
     last.current = at
-    const row = document.querySelector<HTMLElement>(`[data-job="${ids[at] ?? ''}"] [data-open]`)
-    row?.focus()
-    row?.scrollIntoView({ block: 'nearest' })
+    focusRow(ids[at] ?? '')
   }
 
   useShortcut('j', 'Next job (Enter opens it)', () => move(1))
