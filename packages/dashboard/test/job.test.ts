@@ -10,6 +10,8 @@ async function until(at: Mission, id: string, state: string): Promise<void> {
 }
 
 const tab = (page: Page, name: RegExp): Promise<void> => page.getByRole('tab', { name }).click()
+const fact = (page: Page, name: string): Promise<string | null> =>
+  page.locator(`dt:text-is("${name}") + dd`).textContent()
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
 
 mission(
@@ -22,8 +24,16 @@ mission(
         { tags: ['v&p'], orderKey: 'line-1' },
       )
       await until(at, id, 'scheduled')
-      const page = await at.open(`/jobs/${id}`)
+      const blocked = await at.mill.enqueue('echo', 1, { orderKey: 'line-1' })
+      const page = await at.open(`/jobs/${blocked.id}`)
+      await page.getByText(`Blocked by job ${id}, which has the same order key`).waitFor()
+      expect(await button(page, 'Run now').count()).toBe(0)
+      expect(await fact(page, 'Timeout')).toBe('none (default)')
+      expect(await fact(page, 'Backoff')).toBe('10 s, doubled up to 30 min, with jitter (from the queue)')
+      await page.getByRole('link', { name: 'Open blocking job' }).click()
       await page.getByRole('heading', { level: 1, name: 'fails' }).waitFor()
+      expect(await fact(page, 'Attempts')).toBe('1 of 5 (from the kind)')
+      expect(await fact(page, 'Backoff')).toBe('1 h (from the kind)')
       await page.getByText(/^Due in .+, because the last attempt failed$/).waitFor()
       await page.getByText(/^Ends in \d+ min/).waitFor()
       expect(await page.getByRole('link', { name: 'v&p' }).getAttribute('href')).toBe('/jobs?tag=v%26p')

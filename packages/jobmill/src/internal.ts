@@ -55,6 +55,7 @@ export { BULK_ACTS, BULK_KIND, BULK_QUEUE, isAboutActs, statesOf } from './runti
 export type { DutyView } from './runtime/operate/duty-control.ts'
 export { ERROR_SORTS, type ErrorGroup, type ErrorReport } from './runtime/operate/errors/errors.ts'
 export type { AttemptView } from './runtime/operate/job-view.ts'
+export { BACKOFF_TYPES, POLICY_SOURCES, type PolicyView } from './runtime/operate/policy.ts'
 export type { KindView } from './runtime/operate/kinds.ts'
 export type { LimitChange } from './runtime/operate/limits.ts'
 export { LISTED_STATES } from './runtime/operate/list-filter.ts'

@@ -23,6 +23,7 @@ export type Attempt = Inspected['attempts'][number]
 export type Outcome = Attempt['outcome']
 export type Why = Inspected['why']
 export type Reason = Why['reasons'][number]
+export type Policy = Inspected['policy']
 export type BulkAct = Body<'bulk.run'>['act']
 /** A filter in the request body of a bulk action. */
 export type FilterBody = Body<'bulk.run'>['filter']

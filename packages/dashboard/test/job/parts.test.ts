@@ -22,7 +22,7 @@ const compared = (before: string, after: string): string[] =>
 const bulk = (payload: unknown, result: unknown = null) => bulkOf({ payload, result, tags: ['by:ada'] })
 
 const way = (why: Reason['why'], message = '') =>
-  wayOutOf({ why, message, until: null }, { queue: 'a b', orderKey: 'k' })?.to ?? null
+  wayOutOf({ why, message, until: null, job: why === 'order' ? 'j' : null }, { queue: 'a b' })?.to ?? null
 
 const fifty = (of: () => unknown): unknown[] => Array.from({ length: 50 }, of)
 
@@ -146,7 +146,7 @@ test('every reason links to the page that explains it', () => {
     Object.fromEntries(REASONS.map((why) => [why, way(why, 'Limit smtp is empty for another 3s')])),
   ).toEqual({
     'due-later': null,
-    order: '/jobs?queue=a%20b',
+    order: '/jobs/j',
     paused: '/queues#a%20b',
     'queue-without-worker': '/workers',
     'kind-without-worker': '/workers',

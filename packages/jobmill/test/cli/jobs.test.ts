@@ -75,6 +75,7 @@ describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) =
       kind: 'a',
       state: 'dead',
       attempt: '1 of 5',
+      timeout: 'set by the kind, which this process does not define',
       tags: 't',
       payload: '"dead"',
     }))

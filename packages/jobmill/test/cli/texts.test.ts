@@ -6,6 +6,7 @@ import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { enqueueLines } from '../../src/cli/enqueue/from-lines.ts'
 import { linesOf } from '../../src/cli/enqueue/lines.ts'
 import { jobText } from '../../src/cli/jobs/job-text.ts'
+import { defineJob } from '../../src/index.ts'
 import { safeLine, safeLines, safeText } from '../../src/job/text/safe-text.ts'
 import { progressOf, waitingFor } from '../../src/cli/output/progress.ts'
 import { listing, table } from '../../src/cli/output/table.ts'
@@ -20,6 +21,7 @@ import {
 } from '../../src/cli/output/wording.ts'
 import { durationMs } from '../../src/job/duration.ts'
 import { jobView } from '../../src/runtime/operate/job-view.ts'
+import { policyOf } from '../../src/runtime/operate/policy.ts'
 import type { JobRecord } from '../../src/store/types/job-record.ts'
 import { fakePlatform, rejection } from '../unit/support.ts'
 
@@ -187,12 +189,18 @@ describe('untrusted text of jobs', () => {
       why: 'paused' as const,
       message,
       until: null,
+      job: null,
     }))
-    const text = jobText({ job, history: [], why: { state: 'ready', reasons }, now: 0 }, bare)
+    const kind = defineJob({ kind: 'k', timeout: '1s', run: () => null })
+    const details = { job, history: [], policy: policyOf(job, kind), now: 0 }
+    const text = jobText({ ...details, why: { state: 'ready', reasons } }, bare)
     expect(text).toContain(
-      'state     ready\nwhy       the queue is paused\n          no process serves it\nattempt   0 of 5, crashed 2 times\n',
+      'state     ready\nwhy       the queue is paused\n          no process serves it\nattempt ',
     )
-    expect(jobText({ job, history: [], why: null, now: 0 }, bare)).not.toContain('why')
+    expect(text).toMatch(/^attempt +0 of 5 \(default\), crashed 2 times$/m)
+    expect(text).toMatch(/^timeout +1s \(from the kind\)$/m)
+    expect(text).toMatch(/^backoff +10s, doubled up to 30m, random between 0 and that \(from the queue\)$/m)
+    expect(jobText({ ...details, why: null }, bare)).not.toContain('why')
   })
 })
 

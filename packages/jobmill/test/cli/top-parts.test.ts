@@ -7,6 +7,7 @@ import type { OneJob, Overview, QueueJobs, View } from '../../src/cli/top/read.t
 import { shortNumber, shortTime } from '../../src/cli/top/short.ts'
 import { placeOf, pressKey, START, type TopState } from '../../src/cli/top/state.ts'
 import { jobView } from '../../src/runtime/operate/job-view.ts'
+import { policyOf } from '../../src/runtime/operate/policy.ts'
 import type { JobRecord } from '../../src/store/types/job-record.ts'
 
 const bare = { paint: (_: unknown, text: string) => text }
@@ -64,7 +65,9 @@ const overview = {
   dead: jobs,
 } as unknown as Overview
 const queue: QueueJobs = { kind: 'queue', at: 0, queue: 'default', ready: jobs, running: [], dead: jobs }
-const one: OneJob = { kind: 'job', at: 0, id: 'x', job: jobView(aRecord(1)), history: [], why: null }
+const shownJob = jobView(aRecord(1))
+const policy = policyOf(shownJob, undefined)
+const one: OneJob = { kind: 'job', at: 0, id: 'x', job: shownJob, history: [], why: null, policy }
 
 const at = (place: TopState['path'][0]): TopState => ({ path: [place], isHelp: false })
 const SCREENS: readonly [string, View, TopState][] = [

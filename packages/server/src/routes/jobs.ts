@@ -6,7 +6,15 @@ import { body, json, note, ok, route, type Routes, seesAll } from '../app.ts'
 import { problem, refuseOwnKind } from '../problem.ts'
 import { enqueuedShape, enqueueShape } from '../shapes/enqueue.ts'
 import { filterOf, filterQuery, listOf } from '../shapes/filter.ts'
-import { attemptShape, jobCountShape, jobPageShape, jobShape, leftShape, whyShape } from '../shapes/job.ts'
+import {
+  attemptShape,
+  jobCountShape,
+  jobPageShape,
+  jobShape,
+  leftShape,
+  policyShape,
+  whyShape,
+} from '../shapes/job.ts'
 import { jobUnknown } from './job-acts.ts'
 
 const MOST_AT_ONCE = 1_000
@@ -49,6 +57,7 @@ export const inspect = route('viewer', 'jobs.inspect', 'get /jobs/{id}', {
       job: jobShape,
       attempts: z.array(attemptShape),
       why: whyShape,
+      policy: policyShape,
       left: leftShape,
     }),
     'The job',
@@ -117,6 +126,7 @@ export const routes: Routes = (api, { mill, redactFor, pageReads, jobReads }) =>
       const { id } = c.req.valid('param')
       const [job, attempts, why] = await Promise.all([mill.get(id), mill.history(id), mill.why(id)])
       if (job === null || why === null) throw jobUnknown(id)
+      const policy = await mill.policy(job)
       const who = c.get('who')
       const { largest = Number.POSITIVE_INFINITY } = c.req.valid('query')
       const { job: trimmed, left } = withoutLarge(complete(job), largest)
@@ -124,7 +134,7 @@ export const routes: Routes = (api, { mill, redactFor, pageReads, jobReads }) =>
       const { payload, metadata, result, progress, log } = trimmed
       const seen = redactFor(who, { payload, metadata, result, progress, log })
       const seenAttempts = attempts.map((one) => ({ ...one, log: redactFor(who, one.log) }))
-      return c.json({ job: { ...trimmed, ...seen }, attempts: seenAttempts, why, left }, 200)
+      return c.json({ job: { ...trimmed, ...seen }, attempts: seenAttempts, why, policy, left }, 200)
     }),
   )
 

@@ -1,7 +1,14 @@
 /** The schemas of jobs. Instants are milliseconds since 1970. */
 import { z } from '@hono/zod-openapi'
 import type { JobView, Why } from 'jobmill'
-import { type AttemptView, LISTED_STATES, REASONS } from 'jobmill/internal'
+import {
+  type AttemptView,
+  BACKOFF_TYPES,
+  LISTED_STATES,
+  POLICY_SOURCES,
+  type PolicyView,
+  REASONS,
+} from 'jobmill/internal'
 import { JOB_STATES, type JobSummary, OUTCOMES } from 'jobmill/store'
 
 export const instant = z.int().openapi({ description: 'milliseconds since 1970' })
@@ -67,13 +74,27 @@ export const jobShape = jobSummaryShape
     log: z.array(logLineShape).readonly(),
     error: z.string().nullable(),
     timeoutMs: z.int().nullable(),
-    kindTimeoutMs: z
-      .int()
-      .nullable()
-      .openapi({ description: 'timeout of the kind, used when the job has none; null when unknown' }),
     dedupeKey: z.string().nullable(),
   })
   .openapi('Job') satisfies z.ZodType<JobView>
+
+const policySource = z
+  .enum(POLICY_SOURCES)
+  .openapi({ description: 'unknown: the process that answers does not define the kind' })
+
+export const policyShape = z
+  .object({
+    timeout: z.object({ ms: z.int().nullable(), from: policySource }),
+    maxAttempts: z.object({ attempts: z.int(), from: policySource }),
+    backoff: z.object({
+      type: z.enum(BACKOFF_TYPES),
+      baseMs: z.int().nullable(),
+      maxMs: z.int().nullable(),
+      isRandom: z.boolean(),
+      from: policySource,
+    }),
+  })
+  .openapi('JobPolicy') satisfies z.ZodType<PolicyView>
 
 export const leftShape = z
   .object({ payload: z.int().optional(), result: z.int().optional() })

@@ -5,9 +5,10 @@ import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
 import { useMay } from '../../api/user/roles.ts'
-import type { Inspected, Job } from '../../api/types.ts'
+import type { Answer, Inspected, Job } from '../../api/types.ts'
 import { Button } from '../../kit/button.tsx'
 import { Confirm } from '../../kit/overlays/confirm.tsx'
+import { ranNow } from '../jobs/actions/acts.ts'
 import { EnqueueDrawer } from '../enqueue/enqueue-drawer.tsx'
 import { BULK_KIND } from './bulk/bulk-kind.ts'
 import { CancelDialog } from './cancel-dialog.tsx'
@@ -107,7 +108,7 @@ export function RetryButton({ job, look = 'plain' }: OneAct) {
 
 export function RunNowButton({ job, look = 'main' }: OneAct) {
   const may = useMay()
-  const { act, isActing } = useAct()
+  const { act, isActing } = useAct<Answer<'jobs.run-now'>>()
   if (!may('operator')) return null
   const path = `jobs/${encodeName(job.id)}/run-now`
   return (
@@ -115,7 +116,7 @@ export function RunNowButton({ job, look = 'main' }: OneAct) {
       look={look}
       icon={Play}
       disabled={isActing}
-      onClick={() => void act({ method: 'POST', path, done: 'Job moved to ready' }).catch(() => null)}
+      onClick={() => void act({ method: 'POST', path, done: (answer) => ranNow(answer) }).catch(() => null)}
     >
       Run now
     </Button>

@@ -1,16 +1,23 @@
 /** The options of the job and its timestamps. */
 import type { ReactNode } from 'react'
-import type { Job } from '../../api/types.ts'
+import type { Job, Policy } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
 import { KindLink } from '../../kit/kind-link.tsx'
-import { number, plural, span } from '../../kit/text/format.ts'
+import { number } from '../../kit/text/format.ts'
 import { Ago, Moment } from '../../kit/text/time.tsx'
 import { InstanceName } from './instance-name.tsx'
+import { PolicyFacts } from './policy-facts.tsx'
 import type { Try } from './tries.ts'
 
-export function JobFacts({ job, last }: { readonly job: Job; readonly last: Try | undefined }) {
-  const { queue, tags, priority, attempt, maxAttempts, crashes, orderKey, dedupeKey } = job
+interface Props {
+  readonly job: Job
+  readonly policy: Policy
+  readonly last: Try | undefined
+}
+
+export function JobFacts({ job, policy, last }: Props) {
+  const { queue, tags, priority, orderKey, dedupeKey } = job
   const schedule = job.metadata?.['schedule']
   return (
     <Card title="Details">
@@ -30,13 +37,7 @@ export function JobFacts({ job, last }: { readonly job: Job; readonly last: Try 
           <Fact name="Priority">
             {number(priority)} {priority === 0 ? '(default)' : priority < 0 ? '(higher)' : '(lower)'}
           </Fact>
-          <Fact name="Attempts">
-            {number(attempt)} of {number(maxAttempts)}
-            {crashes > 0 && (
-              <span className="text-dead">, {plural(crashes, 'crash', 'crashes')} while running</span>
-            )}
-          </Fact>
-          <Fact name="Timeout">{timeoutText(job)}</Fact>
+          <PolicyFacts job={job} policy={policy} />
           <Fact name="Order key">{orderKey === null ? <None /> : <Key text={orderKey} />}</Fact>
           <Fact name="Dedupe key">{dedupeKey === null ? <None /> : <Key text={dedupeKey} />}</Fact>
         </Facts>
@@ -110,14 +111,4 @@ function When({ at, otherwise = 'not yet' }: { readonly at: number | null; reado
       </span>
     </>
   )
-}
-
-/**
- * The job's own timeout, else the kind's. The answering process may not have the kind, so a missing timeout
- * is never certain.
- */
-function timeoutText({ timeoutMs, kindTimeoutMs }: Pick<Job, 'timeoutMs' | 'kindTimeoutMs'>): string {
-  const ms = timeoutMs ?? kindTimeoutMs
-  if (ms === null) return 'kind default'
-  return `${span(ms)} per attempt${timeoutMs === null ? ' (kind default)' : ''}`
 }

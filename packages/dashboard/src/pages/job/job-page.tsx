@@ -30,7 +30,7 @@ export function JobPage({ id }: { readonly id: string }) {
     <>
       {read.data === undefined && <PageHead title="Job" note={id} />}
       <DataView read={read}>
-        {({ job, attempts, why, left }) => {
+        {({ job, attempts, why, policy, left }) => {
           const tries = triesOf(job, attempts)
           return (
             <div className="flex flex-col gap-4">
@@ -40,7 +40,7 @@ export function JobPage({ id }: { readonly id: string }) {
               {job.kind === BULK_KIND && <BulkCard job={job} />}
               <div className="grid gap-4 xl:grid-cols-2">
                 <WhyCard job={job} why={why} last={tries.at(-1)} />
-                <JobFacts job={job} last={tries.at(-1)} />
+                <JobFacts job={job} policy={policy} last={tries.at(-1)} />
               </div>
               <TimelineCard job={job} tries={tries}>
                 <AttemptsTable job={job} tries={tries} />

@@ -130,8 +130,12 @@ export const jobsShow: Command = {
         const fix = 'Check the id and the database; the job may have been deleted'
         throw invalid('ID', 'job not found', fix, id, 'JOB_UNKNOWN')
       }
-      const [history, why] = await Promise.all([mill.history(job.id), mill.why(job.id)])
-      const text = jobText({ job, history, why, now: systemPlatform.now() }, terminal)
-      return { json: { ...job, history, why }, text }
+      const [history, why, policy] = await Promise.all([
+        mill.history(job.id),
+        mill.why(job.id),
+        mill.policy(job),
+      ])
+      const text = jobText({ job, history, why, policy, now: systemPlatform.now() }, terminal)
+      return { json: { ...job, history, why, policy }, text }
     }),
 }

@@ -1,6 +1,7 @@
 /** Formats all details of one job as text. */
 import type { AttemptView, JobView } from '../../runtime/operate/job-view.ts'
 import type { Why } from '../../runtime/diagnose/why.ts'
+import type { PolicySource, PolicyView } from '../../runtime/operate/policy.ts'
 import { safeLine, safeText } from '../../job/text/safe-text.ts'
 import { listing } from '../output/table.ts'
 import type { Terminal } from '../output/terminal.ts'
@@ -15,11 +16,13 @@ export interface JobDetails {
   readonly history: readonly AttemptView[]
   /** Null when the job no longer exists. */
   readonly why: Why | null
+  readonly policy: PolicyView
   readonly now: number
 }
 
-export function jobText({ job, history, why, now }: JobDetails, terminal: Paint): string {
-  const { state, attempt, maxAttempts, crashes } = job
+export function jobText({ job, history, why, policy, now }: JobDetails, terminal: Paint): string {
+  const { state, attempt, crashes } = job
+  const { maxAttempts, timeout, backoff } = policy
   const at = (instant: number | null): string | null => (instant === null ? null : moment(instant, now))
   const facts = listing(
     [
@@ -31,7 +34,7 @@ export function jobText({ job, history, why, now }: JobDetails, terminal: Paint)
       ['cancel', job.cancelReason === null ? null : `requested: ${safeLine(job.cancelReason)}`],
       [
         'attempt',
-        `${attempt} of ${maxAttempts}${crashes === 0 ? '' : `, crashed ${countText(crashes, 'time')}`}`,
+        `${attempt} of ${maxAttempts.attempts}${FROM[maxAttempts.from]}${crashes === 0 ? '' : `, crashed ${countText(crashes, 'time')}`}`,
       ],
       ['priority', String(job.priority)],
       ['enqueued', at(job.enqueuedAt)],
@@ -39,7 +42,8 @@ export function jobText({ job, history, why, now }: JobDetails, terminal: Paint)
       ['started', at(job.startedAt)],
       ['ended', at(job.endedAt)],
       ['instance', job.instance === null ? null : safeLine(job.instance)],
-      ['timeout', timeoutText(job)],
+      ['timeout', timeoutText(timeout)],
+      ['backoff', backoffText(backoff)],
       ['tags', job.tags.length === 0 ? null : job.tags.map(safeLine).join(', ')],
       ['dedupe key', job.dedupeKey === null ? null : safeLine(job.dedupeKey)],
       ['order key', job.orderKey === null ? null : safeLine(job.orderKey)],
@@ -55,9 +59,32 @@ export function jobText({ job, history, why, now }: JobDetails, terminal: Paint)
   return history.length === 0 ? facts : `${facts}\n\n${attemptsText(history, now, terminal)}`
 }
 
-function timeoutText({ timeoutMs, kindTimeoutMs }: JobView): string | null {
-  if (timeoutMs !== null) return optionText(timeoutMs)
-  return kindTimeoutMs === null ? null : `${optionText(kindTimeoutMs)} (from the kind)`
+const FROM: Readonly<Record<PolicySource, string>> = {
+  job: ' (from the job)',
+  kind: ' (from the kind)',
+  queue: ' (from the queue)',
+  payload: ' (from the payload)',
+  default: ' (default)',
+  unknown: '',
+}
+
+const UNKNOWN = 'set by the kind, which this process does not define'
+
+function timeoutText({ ms, from }: PolicyView['timeout']): string {
+  if (from === 'unknown') return UNKNOWN
+  if (from === 'payload') return 'set in the payload'
+  return `${ms === null ? 'none' : optionText(ms)}${FROM[from]}`
+}
+
+function backoffText({ type, baseMs, maxMs, isRandom, from }: PolicyView['backoff']): string {
+  const delays = {
+    off: 'off, retries at once',
+    function: 'computed by a function',
+    unknown: UNKNOWN,
+    fixed: optionText(baseMs),
+    exponential: `${optionText(baseMs)}, doubled up to ${optionText(maxMs)}`,
+  }
+  return `${delays[type]}${isRandom ? ', random between 0 and that' : ''}${FROM[from]}`
 }
 
 function attemptsText(history: readonly AttemptView[], now: number, terminal: Paint): string {

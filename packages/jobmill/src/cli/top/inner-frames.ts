@@ -49,10 +49,10 @@ function jobLines(
 }
 
 /** The lines of a job, without styles, because any line may be cut. */
-export function jobLinesOf({ job, history, why, at }: OneJob): string[] {
-  if (job === null) return ['this job no longer exists']
+export function jobLinesOf({ job, history, why, policy, at }: OneJob): string[] {
+  if (job === null || policy === null) return ['this job no longer exists']
   const bare = { paint: (_: unknown, text: string) => text }
-  return jobText({ job, history, why, now: at }, bare).split('\n')
+  return jobText({ job, history, why, policy, now: at }, bare).split('\n')
 }
 
 export function jobFrame(view: OneJob, scrolled: number, size: Size): Line[] {

@@ -1,6 +1,7 @@
 /** Reads the data of each screen, in a few queries. */
 import type { Mill } from '../../runtime/mill.ts'
 import type { AttemptView, JobView } from '../../runtime/operate/job-view.ts'
+import type { PolicyView } from '../../runtime/operate/policy.ts'
 import type { InstanceSeries, QueueSeries } from '../../runtime/report/series.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import type { Why } from '../../runtime/diagnose/why.ts'
@@ -47,6 +48,8 @@ export interface OneJob {
   readonly job: JobView | null
   readonly history: readonly AttemptView[]
   readonly why: Why | null
+  /** Null like the job. */
+  readonly policy: PolicyView | null
 }
 
 export type View = Overview | QueueJobs | OneJob
@@ -90,7 +93,8 @@ export async function viewOf(mill: Mill, place: Place, store: string): Promise<V
       mill.history(place.id),
       mill.why(place.id),
     ])
-    return { kind: 'job', at, id: place.id, job, history, why }
+    const policy = job === null ? null : await mill.policy(job)
+    return { kind: 'job', at, id: place.id, job, history, why, policy }
   }
   const { queue } = place
   const [ready = [], running = [], dead = []] = await Promise.all(

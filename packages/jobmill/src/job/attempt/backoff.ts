@@ -62,22 +62,50 @@ function jitterOf(jitter: Jitter | undefined, otherwise: Jitter, field: string):
 
 type Curve = Pick<QueueSettings, 'backoffEnabled' | 'backoffBaseMs' | 'backoffMaxMs'>
 
-/**
- * `random` is in [0, 1). When an operator disables backoff for the queue, retries are immediate, whatever the
- * kind says.
- */
+/** The backoff that counts: that of the kind, completed by that of its queue. */
+export type EffectiveBackoff =
+  | { readonly type: 'off' }
+  | { readonly type: 'function'; readonly delayOf: (failure: Failure) => Duration }
+  | { readonly type: 'fixed'; readonly baseMs: number; readonly jitter: Jitter }
+  | {
+      readonly type: 'exponential'
+      readonly baseMs: number
+      readonly maxMs: number
+      readonly jitter: Jitter
+    }
+
+/** When an operator disables backoff for the queue, retries are immediate, whatever the kind says. */
+export function effectiveBackoff(plan: BackoffPlan | undefined, queue: Curve): EffectiveBackoff {
+  if (!queue.backoffEnabled) return { type: 'off' }
+  if (typeof plan === 'function') return { type: 'function', delayOf: plan }
+  if (plan !== undefined && 'fixedMs' in plan)
+    return { type: 'fixed', baseMs: plan.fixedMs, jitter: plan.jitter }
+  return {
+    type: 'exponential',
+    baseMs: plan?.baseMs ?? queue.backoffBaseMs,
+    maxMs: plan?.maxMs ?? Math.max(queue.backoffMaxMs, plan?.baseMs ?? 0),
+    jitter: plan?.jitter ?? 'full',
+  }
+}
+
+/** `random` is in [0, 1). */
 export function retryDelayMs(
   plan: BackoffPlan | undefined,
   queue: Curve,
   failure: Failure,
   random: number,
 ): number {
-  if (!queue.backoffEnabled) return 0
-  if (typeof plan === 'function') return askedMs(plan, queue, failure, random)
-  if (plan !== undefined && 'fixedMs' in plan) return jittered(plan.fixedMs, plan.jitter, random)
-  const base = plan?.baseMs ?? queue.backoffBaseMs
-  const max = plan?.maxMs ?? Math.max(queue.backoffMaxMs, plan?.baseMs ?? 0)
-  return jittered(doubled(base, max, failure.attempt - 1), plan?.jitter ?? 'full', random)
+  const backoff = effectiveBackoff(plan, queue)
+  switch (backoff.type) {
+    case 'off':
+      return 0
+    case 'function':
+      return askedMs(backoff.delayOf, queue, failure, random)
+    case 'fixed':
+      return jittered(backoff.baseMs, backoff.jitter, random)
+    case 'exponential':
+      return jittered(doubled(backoff.baseMs, backoff.maxMs, failure.attempt - 1), backoff.jitter, random)
+  }
 }
 
 /**

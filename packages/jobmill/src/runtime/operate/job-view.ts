@@ -3,11 +3,6 @@ import type { AttemptRecord, JobRecord } from '../../store/types/job-record.ts'
 import { type LogLine, readLog } from '../../work/log-buffer.ts'
 
 export interface JobView extends Omit<JobRecord, 'payload' | 'metadata' | 'result' | 'progress' | 'log'> {
-  /**
-   * The timeout that applies when the job has none of its own. Null when its kind has none or is not defined
-   * in this process.
-   */
-  readonly kindTimeoutMs: number | null
   readonly payload: unknown
   readonly metadata: Readonly<Record<string, unknown>> | null
   /** Undefined unless the job is done and returned a value. */
@@ -22,10 +17,9 @@ export interface AttemptView extends Omit<AttemptRecord, 'log'> {
   readonly log: readonly LogLine[]
 }
 
-export function jobView(record: JobRecord, kindTimeoutMs: number | null = null): JobView {
+export function jobView(record: JobRecord): JobView {
   return {
     ...record,
-    kindTimeoutMs,
     payload: JSON.parse(record.payload) as unknown,
     metadata: record.metadata === null ? null : (JSON.parse(record.metadata) as Record<string, unknown>),
     result: parsed(record.result),

@@ -19,6 +19,7 @@ import { limitOfQueueUnknown } from '../declare.ts'
 import type { MillTools } from '../tools.ts'
 import { byOf, type ByOption } from './overrides.ts'
 import { type AttemptView, attemptView, type JobView, jobView } from './job-view.ts'
+import { type PolicyJob, policyOf, type PolicyView } from './policy.ts'
 
 interface CancelOptions {
   /** Stored with the job, and the message of the `Interruption` that its signal carries. */
@@ -35,6 +36,11 @@ export interface OperateAnswer extends Verdict {
 
 export interface Operate {
   get(id: string): Promise<JobView | null>
+  /**
+   * The timeout, max attempts and backoff that count for a job, and where each comes from. What its kind says
+   * is known only in a process that defines the kind.
+   */
+  policy(job: PolicyJob & Pick<JobView, 'kind' | 'queue'>): Promise<PolicyView>
   /**
    * The id of the job that holds this dedupe key in the scope `global`, or null: what `enqueue` would report.
    * The job itself may be deleted already.
@@ -112,7 +118,15 @@ export function operate(tools: MillTools): Operate {
     async get(id) {
       const [record] = await (await opened()).get([checkId(id, 'id')])
       if (record === undefined || record === null) return null
-      return jobView(record, definition(record.kind)?.timeoutMs ?? null)
+      return jobView(record)
+    },
+    async policy(job) {
+      const queues = await (await opened()).queues.list()
+      return policyOf(
+        job,
+        definition(job.kind),
+        queues.find(({ name }) => name === job.queue),
+      )
     },
     async holder(dedupeKey) {
       const key = scopedKey('global', checkKey(dedupeKey, 'dedupeKey'), { queue: '', kind: '' })

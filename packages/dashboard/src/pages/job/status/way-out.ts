@@ -6,10 +6,7 @@ export interface WayOut {
   readonly text: string
 }
 
-export function wayOutOf(
-  { why, message }: Reason,
-  { queue, orderKey }: Pick<Job, 'queue' | 'orderKey'>,
-): WayOut | null {
+export function wayOutOf({ why, message, job }: Reason, { queue }: Pick<Job, 'queue'>): WayOut | null {
   const named = encodeURIComponent(queue)
   switch (why) {
     case 'paused':
@@ -33,7 +30,7 @@ export function wayOutOf(
     case 'behind':
       return { to: `/jobs?state=ready&queue=${named}`, text: 'View jobs ahead' }
     case 'order':
-      return orderKey === null ? null : { to: `/jobs?queue=${named}`, text: `View ${queue} jobs` }
+      return job === null ? null : { to: `/jobs/${job}`, text: 'Open blocking job' }
     default:
       return null
   }

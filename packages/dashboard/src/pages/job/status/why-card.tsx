@@ -10,6 +10,7 @@ import { span } from '../../../kit/text/format.ts'
 import { Countdown, useNow } from '../../../kit/text/time.tsx'
 import { Cancelled, Died, Done } from './ended-cards.tsx'
 import { InstanceName } from '../instance-name.tsx'
+import { applies, RUN_NOW } from '../../jobs/actions/acts.ts'
 import { RunNowButton } from '../job-acts.tsx'
 import { ProgressBar } from '../progress-bar.tsx'
 import type { Try } from '../tries.ts'
@@ -44,7 +45,7 @@ function Waits({ job, reasons }: { readonly job: Job; readonly reasons: readonly
   return (
     <Card
       title="Why isn't it running?"
-      tools={may('operator') && job.state === 'scheduled' && <RunNowButton job={job} />}
+      tools={may('operator') && applies(RUN_NOW, job) && <RunNowButton job={job} />}
     >
       {first === undefined ? (
         <Headline>The state has just changed</Headline>

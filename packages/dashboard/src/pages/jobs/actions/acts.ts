@@ -1,7 +1,7 @@
 /** The actions on jobs: their states, roles and effects. */
 import { Ban, FastForward, type LucideIcon, RotateCcw, Trash2 } from 'lucide-react'
 import type { Role } from '../../../api/user/roles.ts'
-import type { BulkAct, State } from '../../../api/types.ts'
+import type { Answer, BulkAct, JobSummary, State } from '../../../api/types.ts'
 
 export interface ActInfo {
   readonly act: BulkAct
@@ -20,6 +20,29 @@ export function actPhrase(name: string, jobs: string): string {
   return name === 'Run now' ? `Run ${jobs} now` : `${name} ${jobs}`
 }
 
+/** Whether an action changes a job. One that waits for its order key would not run any earlier. */
+export function applies(
+  { act, states }: Pick<ActInfo, 'act' | 'states'>,
+  { state, waitsForOrder }: Pick<JobSummary, 'state' | 'waitsForOrder'>,
+): boolean {
+  return states.includes(state) && !(act === 'run-now' && waitsForOrder)
+}
+
+/** What the user is told after "Run now". */
+export function ranNow({ state, hint }: Answer<'jobs.run-now'>, job = 'Job'): string {
+  return state === 'scheduled' ? (hint ?? `${job} is due now`) : `${job} moved to ready`
+}
+
+export const RUN_NOW: ActInfo = {
+  act: 'run-now',
+  name: 'Run now',
+  icon: FastForward,
+  role: 'operator',
+  states: ['scheduled'],
+  isDangerous: false,
+  means: 'Each job becomes ready now instead of when it is due, unless it waits for its order key.',
+}
+
 export const ACTS: readonly ActInfo[] = [
   {
     act: 'retry',
@@ -30,15 +53,7 @@ export const ACTS: readonly ActInfo[] = [
     isDangerous: false,
     means: 'Each job restarts with a full set of attempts.',
   },
-  {
-    act: 'run-now',
-    name: 'Run now',
-    icon: FastForward,
-    role: 'operator',
-    states: ['scheduled'],
-    isDangerous: false,
-    means: 'Each job becomes ready now instead of when it is due.',
-  },
+  RUN_NOW,
   {
     act: 'cancel',
     name: 'Cancel',

@@ -5,19 +5,19 @@ import { useLocation } from 'wouter'
 import { useAct } from '../../../api/acts.ts'
 import { encodeName } from '../../../api/client.ts'
 import { useMay } from '../../../api/user/roles.ts'
-import type { BulkAct, JobSummary } from '../../../api/types.ts'
+import type { Answer, BulkAct, JobSummary } from '../../../api/types.ts'
 import { IconButton } from '../../../kit/button.tsx'
 import { copy } from '../../../kit/text/copy.tsx'
 import { shortId } from '../../../kit/text/format.ts'
 import { Menu, MenuItem } from '../../../kit/overlays/menu.tsx'
-import { ACTS } from './acts.ts'
+import { ACTS, applies, ranNow } from './acts.ts'
 import { OneConfirm } from './one-confirm.tsx'
 
 export function RowMenu({ job }: { readonly job: JobSummary }) {
-  const { id, kind, state } = job
+  const { id, kind } = job
   const may = useMay()
   const [, go] = useLocation()
-  const { act } = useAct()
+  const { act } = useAct<Answer<'jobs.run-now'>>()
   const [asked, setAsked] = useState<'cancel' | 'delete' | null>(null)
 
   function choose(chosen: BulkAct): void {
@@ -26,7 +26,7 @@ export function RowMenu({ job }: { readonly job: JobSummary }) {
       act({
         method: 'POST',
         path: `jobs/${encodeName(id)}/${chosen}`,
-        done: chosen === 'retry' ? `${kind} queued for retry` : `${kind} moved to ready`,
+        done: (answer) => (chosen === 'retry' ? `${kind} queued for retry` : ranNow(answer, kind)),
         // The error was already shown as a toast.
       }).catch(() => undefined)
   }
@@ -37,7 +37,7 @@ export function RowMenu({ job }: { readonly job: JobSummary }) {
         <MenuItem icon={ExternalLink} select={() => go(`/jobs/${id}`)}>
           Open job
         </MenuItem>
-        {ACTS.filter(({ role, states }) => may(role) && states.includes(state)).map(
+        {ACTS.filter((info) => may(info.role) && applies(info, job)).map(
           ({ act: one, name, icon, isDangerous }) => (
             <MenuItem key={one} icon={icon} isDangerous={isDangerous} select={() => choose(one)}>
               {isDangerous ? `${name}…` : name}
