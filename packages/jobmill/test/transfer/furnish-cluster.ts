@@ -75,7 +75,7 @@ export async function alerted({ store }: Words): Promise<void> {
     since: 5,
   } as const
   const state = {
-    causes: [{ ...finding, endedAt: null, sent: 1, sentAt: 6 }],
+    causes: [{ ...finding, endedAt: null, sent: 1, sentAt: 6, sentLevel: 'warning' as const }],
     outbox: [{ ...finding, id: 'msg_1', type: 'problem' as const, at: 6 }],
   }
   await store.alerts.put(anAlert('ops', { state }))
