@@ -19,6 +19,13 @@ mission('the frame', (at, test) => {
       await expect.poll(() => page.title()).toBe(`${name} · Jobmill`)
     }
     await goByKeys(page, 'q', 'Queues')
+    // A job is opened with four keys.
+    const { id } = await at.mill.enqueue('nobodys', 1, { queue: 'nowhere' })
+    await goByKeys(page, 'j', 'Jobs')
+    await page.getByRole('link', { name: 'nobodys', exact: true }).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/jobs/${id}`)
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Go to Jobs').waitFor()
     await at.expectAccessible(page)

@@ -1,5 +1,5 @@
 /** A kind that fails: the overview, the menu, the queues, and the pages of the kinds. */
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { mission } from './support/mission.ts'
 
@@ -26,7 +26,7 @@ mission('an incident', (at, test) => {
     const page = await at.open('/')
     const first = issues(page).first()
     await first
-      .getByText(/^dies: 100% of 12 attempts failed in the last 10 min, since .* Dead: the server/)
+      .getByText(/^dies: 100% of \d+ attempts failed in the last 10 min, since .* Dead: the server/)
       .waitFor()
     await first.getByText('Error', { exact: true }).waitFor()
     expect(await issues(page).count()).toBeLessThanOrEqual(10)
@@ -46,6 +46,36 @@ mission('an incident', (at, test) => {
     await first.getByText('Review the errors, fix the cause, then retry the jobs').waitFor()
     await first.getByRole('link', { name: 'View errors' }).click()
     await expect.poll(() => page.url()).toBe(`${at.url}/errors?kind=dies`)
+  })
+
+  /** Counts the clicks on these, one after another, and waits until the bulk action has ended. */
+  async function retryBy(page: Page, ...clicked: readonly Locator[]): Promise<number> {
+    for (const locator of clicked) await locator.click()
+    await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
+    const bulk = page.url().split('/').at(-1) ?? ''
+    await expect.poll(async () => (await at.mill.get(bulk))?.result).toMatchObject({ changed: 12 })
+    await expect.poll(async () => (await at.mill.count({ state: 'dead' })).jobs).toBe(12)
+    return clicked.length
+  }
+
+  test('all its jobs are retried in three clicks from the overview, by error and by queue', async () => {
+    await breakDown()
+    const page = await at.open('/', { as: 'operator' })
+    const confirm = page.getByRole('dialog').getByRole('button', { name: 'Retry 12 jobs' })
+    const byError = [
+      issues(page).first().getByRole('link', { name: 'View errors' }),
+      page.getByRole('button', { name: 'Retry 12 jobs' }),
+      confirm,
+    ]
+    expect(await retryBy(page, ...byError)).toBe(3)
+    await page.goto(at.url)
+    const queue = page.getByRole('table', { name: 'Queues' }).getByRole('row', { name: /^slow/ })
+    const byQueue = [
+      queue.getByRole('link', { name: '12', exact: true }),
+      page.getByRole('button', { name: 'Retry all' }),
+      confirm,
+    ]
+    expect(await retryBy(page, ...byQueue)).toBe(3)
   })
 
   test('is first of the kinds, whose page has its success rate, errors, jobs and processes', async () => {

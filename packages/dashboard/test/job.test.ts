@@ -64,6 +64,14 @@ mission(
       await at.expectAccessible(page)
       await tab(page, /^Audit/)
       await page.getByRole('table', { name: 'Manual actions' }).getByText('jobs.run-now').waitFor()
+
+      // One click, at once; the toast has the way back.
+      await page.getByRole('button', { name: 'Cancel fails' }).click()
+      await page.getByText('It will not run unless it is retried.').waitFor()
+      await page.getByRole('status').getByRole('button', { name: 'Retry' }).click()
+      await expect.poll(async () => (await at.mill.history(id)).length).toBe(3)
+      const { entries } = await at.mill.audit.list({ job: id })
+      expect(entries.map(({ what }) => what)).toEqual(['jobs.retry', 'jobs.cancel', 'jobs.run-now'])
     })
 
     test.nightly('that died shows the error with its causes, is retried, and is deleted', async () => {
@@ -77,7 +85,7 @@ mission(
       await expect.poll(async () => (await at.mill.history(id)).length).toBe(2)
       await until(at, id, 'dead')
       await button(page, 'Delete').click()
-      await page.getByRole('dialog').getByText('Deletes 1 dies job').waitFor()
+      await page.getByRole('dialog').getByText('Deletes the job with its payload').waitFor()
       await button(page, 'Delete job').click()
       await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor()
       expect(await at.mill.get(id)).toBeNull()
@@ -97,7 +105,8 @@ mission(
         await page.getByRole('log').getByText('holding').waitFor()
         await expect.poll(() => page.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('40')
         await at.expectAccessible(page)
-        await button(page, 'Cancel').click()
+        await button(page, 'Actions for this job').click()
+        await page.getByRole('menuitem', { name: 'Cancel with reason…' }).click()
         await page.getByLabel('Reason').fill('wrong customer')
         await button(page, 'Cancel job').click()
         await until(at, id, 'cancelled')
@@ -169,7 +178,7 @@ mission(
       await page.getByText('No running process serves queue nowhere').waitFor()
       expect(await page.getByRole('link', { name: 'View workers' }).getAttribute('href')).toBe('/workers')
       await page.getByText('hidden from viewers').waitFor()
-      for (const name of ['Cancel', 'Delete', 'Retry', 'Run now', 'Enqueue copy', 'Copy as'])
+      for (const name of [/^Cancel/, 'Delete', 'Retry', 'Run now', 'Enqueue copy', 'Copy as'])
         expect(await button(page, name).count()).toBe(0)
       expect(await page.getByRole('tab', { name: 'Audit' }).count()).toBe(0)
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)

@@ -174,7 +174,7 @@ mission('jobs', (at, test) => {
     await choose('Run now')
     await soon(() => states(at, { queue }), { ready: 1 })
     await page.getByRole('table', { name: 'Jobs' }).getByText('ready', { exact: true }).first().waitFor()
-    await choose('Cancel…')
+    await choose('Cancel with reason…')
     await page.getByLabel('Reason').fill('not wanted')
     await at.expectAccessible(page)
     await page.getByRole('button', { name: 'Cancel job' }).click()

@@ -32,7 +32,7 @@ mission('the overview', (at, test) => {
 
     const whole = await at.open('/')
     await cooling(whole).getByRole('button', { name: 'End cool-down' }).click()
-    await whole.getByText('Resumed slow').waitFor()
+    await whole.getByText('Ended the cool-down of slow').waitFor()
     expect(await queue('slow')).toMatchObject({ coolingMs: 0 })
     await whole
       .getByRole('listitem')
@@ -67,6 +67,26 @@ mission('the overview', (at, test) => {
     },
   )
 
+  test('lists the longest-running jobs, and one click cancels one of them', async () => {
+    const { id } = await at.mill.enqueue('holds', null)
+    await expect.poll(async () => (await at.mill.get(id))?.state).toBe('running')
+    const page = await at.open('/', { as: 'operator', width: 390 })
+    const job = page.getByRole('table', { name: 'Longest-running jobs' }).getByRole('row', { name: /^holds/ })
+    await job.getByText(/^slow · /).waitFor()
+    expect(await job.getByRole('link', { name: 'holds' }).getAttribute('href')).toBe(`/jobs/${id}`)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+    await at.expectAccessible(page)
+    await job.getByRole('button', { name: 'Cancel holds' }).click()
+    await page.getByText('Asked holds to stop').waitFor()
+    await expect.poll(async () => (await at.mill.get(id))?.state).toBe('cancelled')
+    const { entries } = await at.mill.audit.list({ limit: 1 })
+    expect(entries).toMatchObject([{ who: 'olga', what: 'jobs.cancel', target: id }])
+    // Its row stays under the pointer.
+    await job.getByText('ended').waitFor()
+    await page.getByRole('heading', { name: 'Longest-running jobs' }).click()
+    await page.getByText('No job has been running for more than a second.').waitFor()
+  })
+
   test('shows metrics, and every metric links to its jobs', async () => {
     await (await at.mill.enqueue('echo', 1)).result()
     const { id } = await at.mill.enqueue('dies', 1)
@@ -89,6 +109,10 @@ mission('the overview', (at, test) => {
     const row = page.getByRole('table', { name: 'Queues' }).getByRole('row', { name: /^default/ })
     await row.getByText('ok', { exact: true }).waitFor()
     await page.getByText('1 active, 0 lost').waitFor()
+    const database = page.getByRole('region', { name: 'Database' })
+    await database.getByText('ok', { exact: true }).waitFor()
+    await database.getByText(/(?:SQLite|PostgreSQL) [\d.]+ · \d+ [KM]iB/).waitFor()
+    expect(await database.getByRole('link').getAttribute('href')).toBe('/system')
     await page.getByText('ada paused queue default').waitFor()
     await row.getByRole('link', { name: '1', exact: true }).last().click()
     await expect.poll(() => page.url()).toBe(`${at.url}/jobs?queue=default&state=dead`)

@@ -10,10 +10,7 @@ const queueOf = async (at: Mission, name: string) =>
 const rowOf = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('button', { name, exact: true }) })
 
-async function act(page: Page, name: string, item: string): Promise<void> {
-  await page.getByRole('button', { name: `Actions for ${name}` }).click()
-  await page.getByRole('menuitem', { name: item }).click()
-}
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 mission('queues', (at, test) => {
   test.nightly('shows state, workers and charts of each queue', async () => {
@@ -26,7 +23,7 @@ mission('queues', (at, test) => {
     await expect.poll(() => rowOf(page, 'many-22').evaluate(isInSight)).toBe(true)
     await rowOf(page, 'mail').getByText('ok', { exact: true }).waitFor()
     await rowOf(page, 'mail').getByText('× 2').waitFor()
-    expect(await page.getByRole('button', { name: /^Actions for/ }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /^(?:Pause|Edit) / }).count()).toBe(0)
 
     await page.getByRole('button', { name: 'mail', exact: true }).click()
     const chart = page.getByRole('figure', { name: 'Attempts by outcome, mail' })
@@ -40,32 +37,71 @@ mission('queues', (at, test) => {
     await page.waitForURL('**/jobs?queue=many-12&state=ready')
   })
 
-  test.nightly('pauses with the number of waiting jobs, resumes, and ends a cool-down', async () => {
+  test('is paused and resumed with one click each, which Undo and its key take back', async () => {
     await at.mill.enqueueMany(
       'nobodys',
       [1, 2, 3].map((payload) => ({ payload, queue: 'halted' })),
     )
-    const page = await at.open('/queues')
-    await act(page, 'halted', 'Pause')
-    const asks = page.getByRole('dialog', { name: 'Pause halted?' })
-    await asks.getByText('3 ready jobs and 0 scheduled jobs will wait').waitFor()
-    await at.expectAccessible(page)
-    await asks.getByRole('button', { name: 'Pause' }).click()
+    await at.mill.enqueue('nobodys', 4, { queue: 'halted', delay: '1h' })
+    const paused = async () => (await queueOf(at, 'halted'))?.paused
+    const page = await at.open('/queues', { as: 'operator' })
+    const said = page.getByRole('status').filter({ hasText: 'halted' })
+    await button(page, 'Pause halted').click()
+    await said.getByText('3 ready and 1 scheduled job wait until you resume it.').waitFor()
     await rowOf(page, 'halted').getByText('paused').waitFor()
-    expect(await queueOf(at, 'halted')).toMatchObject({ paused: true })
-    await act(page, 'halted', 'Resume')
+    await said.getByRole('button', { name: 'Undo' }).click()
+    await said.getByText('Resumed halted').waitFor()
     await rowOf(page, 'halted').getByText('no workers').waitFor()
-    expect(await queueOf(at, 'halted')).toMatchObject({ paused: false })
+    expect(await paused()).toBe(false)
 
+    // The second click of a double click does not resume the queue.
+    await button(page, 'Pause halted').dblclick()
+    await rowOf(page, 'halted').getByText('paused').waitFor()
+    expect(await paused()).toBe(true)
+    await button(page, 'Resume halted').click()
+    await rowOf(page, 'halted').getByText('no workers').waitFor()
+    await page.keyboard.press('z')
+    await rowOf(page, 'halted').getByText('paused').waitFor()
+    expect(await paused()).toBe(true)
+    await at.expectAccessible(page)
+    const { entries } = await at.mill.audit.list({ queue: 'halted' })
+    expect(entries.map(({ who, what }) => `${who} ${what}`)).toEqual([
+      'olga queues.pause',
+      'olga queues.resume',
+      'olga queues.pause',
+      'olga queues.resume',
+      'olga queues.pause',
+    ])
+    expect(await button(page, 'Edit halted').count()).toBe(0)
+
+    await at.mill.resume('halted')
     await at.mill.changeQueue('halted', { coolFor: '1h' })
-    await rowOf(page, 'halted').getByText('cooling down').waitFor()
-    await act(page, 'halted', 'End cool-down')
+    const admin = await at.open('/queues')
+    await rowOf(admin, 'halted').getByText('cooling down').waitFor()
+    await button(admin, 'End cool-down of halted').click()
     await expect.poll(async () => (await queueOf(at, 'halted'))?.coolingMs).toBe(0)
+  })
+
+  test('shows its dead and running jobs on a phone without scrolling sideways', async () => {
+    const [{ id } = { id: '' }] = await at.mill.enqueueMany('dies', [{ payload: null, queue: 'default' }])
+    await expect.poll(async () => (await at.mill.get(id))?.state).toBe('dead')
+    const page = await at.open('/queues', { width: 390 })
+    const row = rowOf(page, 'default')
+    for (const text of ['1 dead', '0 running', '0 ready']) {
+      const { x = -1, width = 0 } = (await row.getByText(text, { exact: true }).boundingBox()) ?? {}
+      expect([text, x >= 0, x + width <= 390]).toEqual([text, true, true])
+    }
+    expect((await button(page, 'Pause default').boundingBox())?.x).toBeLessThan(358)
+    const sideways = await page
+      .getByRole('table', { name: 'Queues' })
+      .evaluate(({ parentElement: box }) => (box?.scrollWidth ?? 0) - (box?.clientWidth ?? 0))
+    expect(sideways).toBe(0)
+    await at.mill.delete(id)
   })
 
   test('changes settings, and shows problems at their fields', async () => {
     const page = await at.open('/queues')
-    await act(page, 'mail', 'Edit')
+    await button(page, 'Edit mail').click()
     const drawer = page.getByRole('dialog', { name: 'Edit mail' })
     const save = drawer.getByRole('button', { name: 'Save' })
     expect(await save.isDisabled()).toBe(true)
@@ -94,7 +130,7 @@ mission('queues', (at, test) => {
       keepDead: 1_000,
     })
 
-    await act(page, 'mail', 'Edit')
+    await button(page, 'Edit mail').click()
     await drawer.getByText('Value in code: 2.').waitFor()
     await drawer.getByLabel('Workers').fill('')
     await drawer.getByLabel('Limit').selectOption('none')

@@ -109,7 +109,7 @@ mission('workers and the system', (at, test) => {
         body: expect.objectContaining({ type: 'jobmill.test' }) as object,
       }),
     )
-    await choose('Pause')
+    await page.getByRole('button', { name: 'Pause ops' }).click()
     await row.getByText('paused').waitFor()
     await choose('Edit')
     await drawer.getByRole('combobox', { name: 'Queue' }).fill('mail')

@@ -14,7 +14,17 @@ const KINDS = Array.from({ length: 6 }, (_, n) => `kind-${n}.do`)
 const SOURCE = '01900000-0000-7000-8000-000000000001'
 
 /** The requests of one refresh. */
-const REFRESH = ['charts', 'charts', 'diagnostics', 'overview', 'resources', 'timeline', 'workers']
+const REFRESH = [
+  'charts',
+  'charts',
+  'diagnostics',
+  'jobs',
+  'overview',
+  'resources',
+  'system',
+  'timeline',
+  'workers',
+]
 
 /** Between 0 and 1, the same in each run. Regular numbers would compress better than real ones. */
 function noise(seed: number): number {
@@ -187,6 +197,8 @@ describe('calls of the store', () => {
       'instances.list': 2,
       'instances.duties': 3,
       'instances.slots': 1,
+      // The longest-running jobs.
+      list: 1,
       // Both sets of charts.
       'metrics.read': 2,
       'metrics.timeline': 1,

@@ -476,6 +476,9 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     })
     expect((await call('schedules.resume', { name: 'hourly' })).body).toMatchObject({ paused: false })
     expect((await call('schedules.trigger', { name: 'hourly' })).body).toMatchObject({ outcome: 'enqueued' })
+    const delayed = await call('schedules.trigger', { name: 'hourly' }, { delay: '1h' })
+    const { job } = delayed.body as { job: string }
+    expect((await call('jobs.inspect', { id: job })).body).toMatchObject({ job: { state: 'scheduled' } })
     expect((await call('schedules.inspect', { name: 'nightly' })).body).toMatchObject({
       schedule: { kind: 'echo' },
     })

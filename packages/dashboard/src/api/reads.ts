@@ -60,7 +60,8 @@ export const useLimits = (): Read<Answer<'limits.list'>> => useRead('limits')
 export const useAllOverrides = (): Read<Answer<'overrides.list'>> => useRead('overrides')
 export const useSchedules = (): Read<Answer<'schedules.list'>> => useRead('schedules')
 export const useKinds = (): Read<Answer<'kinds.list'>> => useRead('kinds')
-export const useSystem = (): Read<System> => useRead('system', {}, { atMostEveryMs: SLOW_MS })
+export const useSystem = (how?: How): Read<System> =>
+  useRead('system', {}, { atMostEveryMs: SLOW_MS, ...how })
 
 /** Deploys are rare, so the versions are fetched at most twice a minute. */
 export const useVersions = (): Read<Answer<'versions.list'>> =>
@@ -97,7 +98,8 @@ export function useSeries(range: Range, query: Query = {}, how: How = {}): Read<
 }
 
 export const useErrors = (query: Query): Read<Errors> => useRead('errors', query, { keep: true })
-export const useJobs = (query: Query): Read<JobPage> => useRead('jobs', query, { keep: true })
+export const useJobs = (query: Query, how?: How): Read<JobPage> =>
+  useRead('jobs', query, { keep: true, ...how })
 
 /** Values larger than `largest` bytes stay on the server until the user loads them. */
 export const useJob = (id: string, largest: number | undefined): Read<Inspected> =>

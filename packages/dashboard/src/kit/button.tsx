@@ -14,42 +14,82 @@ const LOOKS = {
 
 type Look = keyof typeof LOOKS
 
-const SHAPE =
-  'inline-flex h-8 items-center justify-center gap-1.5 rounded-md px-3 font-medium whitespace-nowrap disabled:cursor-not-allowed disabled:opacity-50'
+const DISABLED =
+  'disabled:cursor-not-allowed disabled:opacity-50 aria-disabled:cursor-not-allowed aria-disabled:opacity-50'
+const SHAPE = `inline-flex h-8 items-center justify-center gap-1.5 rounded-md px-3 font-medium whitespace-nowrap ${DISABLED}`
 
-interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
+interface CommonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  /** Disables the button, and says why in its tooltip. */
+  readonly disabledBecause?: string | undefined
+}
+
+/** A button that says why it is disabled must keep the focus and the pointer. */
+const REFUSING = { 'aria-disabled': true, onClick: undefined } as const
+
+interface Props extends CommonProps {
   readonly look?: Look
   readonly icon?: LucideIcon
 }
 
-export function Button({ look = 'plain', icon: Icon, className, children, type = 'button', ...rest }: Props) {
-  return (
-    <button type={type} className={classes(SHAPE, LOOKS[look], className)} {...rest}>
+export function Button({
+  look = 'plain',
+  icon: Icon,
+  className,
+  children,
+  type = 'button',
+  disabledBecause,
+  ...rest
+}: Props) {
+  const button = (
+    <button
+      type={type}
+      className={classes(SHAPE, LOOKS[look], className)}
+      {...rest}
+      {...(disabledBecause !== undefined && REFUSING)}
+    >
       {Icon !== undefined && <Icon aria-hidden className="size-4 shrink-0" />}
       {children}
     </button>
   )
+  return disabledBecause === undefined ? button : <Tip text={disabledBecause}>{button}</Tip>
 }
 
-interface IconProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+interface IconProps extends CommonProps {
   /** What the button does: its accessible name and its tooltip. */
   readonly label: string
   readonly icon: LucideIcon
+  /** The part of the label that is shown where there is room. */
+  readonly word?: string
+  /** There is less room than elsewhere. */
+  readonly isTight?: boolean
 }
 
-export function IconButton({ label, icon: Icon, className, type = 'button', ...rest }: IconProps) {
+export function IconButton({
+  label,
+  icon: Icon,
+  word,
+  isTight = false,
+  className,
+  type = 'button',
+  disabledBecause,
+  ...rest
+}: IconProps) {
   return (
-    <Tip text={label}>
+    <Tip text={disabledBecause ?? label}>
       <button
         type={type}
         aria-label={label}
         className={classes(
-          'inline-flex size-8 shrink-0 items-center justify-center rounded-md text-soft hover:bg-sunk hover:text-text disabled:cursor-not-allowed disabled:opacity-50',
+          'inline-flex h-8 min-w-8 shrink-0 items-center justify-center gap-1.5 rounded-md text-soft hover:bg-sunk hover:text-text',
+          word !== undefined && (isTight ? '2xl:px-2' : 'xl:px-2'),
+          DISABLED,
           className,
         )}
         {...rest}
+        {...(disabledBecause !== undefined && REFUSING)}
       >
-        <Icon aria-hidden className="size-4" />
+        <Icon aria-hidden className="size-4 shrink-0" />
+        {word !== undefined && <span className={isTight ? 'max-2xl:hidden' : 'max-xl:hidden'}>{word}</span>}
       </button>
     </Tip>
   )

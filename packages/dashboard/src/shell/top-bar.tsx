@@ -9,6 +9,7 @@ import { useMay } from '../api/user/roles.ts'
 import { signOut, token } from '../api/user/session.ts'
 import { Button, IconButton } from '../kit/button.tsx'
 import { Select } from '../kit/forms/field.tsx'
+import { goBackOnce } from '../kit/overlays/toasts.tsx'
 import { EnqueueDrawer } from '../pages/enqueue/enqueue-drawer.tsx'
 import { themeChoice, useTheme } from './theme.ts'
 import { useShortcut } from './shortcuts.tsx'
@@ -23,6 +24,7 @@ export function TopBar() {
   const refresh = (): void => void client.invalidateQueries().then(noteAct)
   useShortcut('t', 'Toggle theme', turn)
   useShortcut('r', 'Refresh now', refresh)
+  useShortcut('z', 'Undo', goBackOnce)
   useShortcut('n', 'Enqueue job', () => {
     if (may('operator')) setEnqueuing(true)
   })

@@ -203,6 +203,22 @@ describe.each(benches)('schedules on %s', (name, bench) => {
       expect(await planned(one.store)).toEqual(['none'])
     })
 
+    test('P12 a trigger with a delay enqueues a job that is due later', async () => {
+      const { clock, process } = bench()
+      clock.set('2026-02-01T00:30:00Z')
+      const one = await process()
+      await one.deploy({ ...hourly, overlap: 'skip' })
+      const { job } = await one.schedules.trigger('hourly', { delay: '10s' })
+      expect(await allJobs(one.store)).toMatchObject([
+        { id: job, state: 'scheduled', dueAt: clock.now() + 10_000 },
+      ])
+      expect(await one.schedules.trigger('hourly')).toEqual({ outcome: 'skipped', job })
+      expect(await rejection(() => one.schedules.trigger('hourly', { delay: 'soon' }))).toMatchObject({
+        code: 'DURATION_INVALID',
+        field: 'delay',
+      })
+    })
+
     test('nextRuns returns the ticks of an existing schedule and of a draft', async () => {
       const { clock, process } = bench()
       clock.set('2026-02-01T00:30:00Z')

@@ -1,10 +1,11 @@
 /** Routes that list and change schedules. */
 import { z } from '@hono/zod-openapi'
 import { JobmillError, type ScheduleView } from 'jobmill'
-import type { NewSchedule, ScheduleChange, Who } from 'jobmill/internal'
+import { type NewSchedule, omitUndefined, type ScheduleChange, type Who } from 'jobmill/internal'
 import { quote } from 'jobmill/store'
-import { body, byCaller, json, note, ok, route, type Routes } from '../app.ts'
+import { body, byCaller, json, note, ok, optionalBody, route, type Routes } from '../app.ts'
 import { refuseOwnKind } from '../problem.ts'
+import { duration } from '../shapes/enqueue.ts'
 import {
   listedScheduleShape,
   newScheduleShape,
@@ -74,7 +75,13 @@ export const resume = route('operator', 'schedules.resume', 'post /schedules/{na
 
 export const trigger = route('operator', 'schedules.trigger', 'post /schedules/{name}/trigger', {
   summary: 'Enqueue a job of a schedule now; its next run is unchanged',
-  request: { params: byName },
+  request: {
+    params: byName,
+    ...optionalBody(
+      z.strictObject({ delay: duration.optional() }).openapi('Trigger'),
+      'With a delay the job starts later, so that a cancel in time undoes the trigger',
+    ),
+  },
   responses: ok(z.object({ outcome: tickOutcomeShape, job: z.string() }), 'The job'),
 })
 
@@ -134,7 +141,7 @@ export const routes: Routes = (api, { mill: { schedules }, redactFor }) => {
     })
   api.openapi(trigger, async (c) => {
     const { name } = c.req.valid('param')
-    const after = await schedules.trigger(name)
+    const after = await schedules.trigger(name, omitUndefined(c.req.valid('json')))
     note(c, { target: name, job: after.job, after })
     return c.json(after, 200)
   })

@@ -35,14 +35,13 @@ interface Props {
 
 export function OverrideTable({ overrides, isOfAll = false }: Props) {
   const may = useMay()
-  const { act, isActing } = useAct()
-  const reset = ({ what, name, option }: Override): Promise<unknown> =>
-    act({
+  const { actNow, isActing } = useAct()
+  const reset = ({ what, name, option }: Override): void =>
+    actNow({
       method: 'DELETE',
       path: `overrides/${what}/${encodeName(name)}/${encodeName(option)}`,
       done: `Reset ${option} of ${name}`,
-      // The error was already shown as a toast.
-    }).catch(() => {})
+    })
   return (
     <Table label="Overrides" columns={isOfAll ? [...OF_WHAT, ...COLUMNS] : COLUMNS}>
       {overrides.map((one) => (
@@ -76,7 +75,7 @@ export function OverrideTable({ overrides, isOfAll = false }: Props) {
                 icon={Undo2}
                 disabled={isActing}
                 aria-label={`Reset ${one.option} of ${one.name}`}
-                onClick={() => void reset(one)}
+                onClick={() => reset(one)}
               >
                 Reset
               </Button>

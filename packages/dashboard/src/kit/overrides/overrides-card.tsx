@@ -20,21 +20,21 @@ interface Props {
 export function OverridesCard({ what, name }: Props) {
   const overrides = [...useOverrides(what, name).values()]
   const may = useMay()
-  const { act, isActing } = useAct()
+  const { actNow, isActing } = useAct()
   if (overrides.length === 0) return null
-  const reset = (): Promise<unknown> =>
-    act({
+  const reset = (): void =>
+    actNow({
       method: 'DELETE',
       path: `overrides/${what}/${encodeName(name)}`,
       done: `Reset ${plural(overrides.length, 'override')} of ${name}`,
-    }).catch(() => {})
+    })
   return (
     <Card
       flush
       title="Overrides"
       tools={
         may('admin') && overrides.length > 1 ? (
-          <Button disabled={isActing} onClick={() => void reset()}>
+          <Button disabled={isActing} onClick={reset}>
             Reset all
           </Button>
         ) : undefined

@@ -1,18 +1,12 @@
-/** Details of an error group: its latest error, its jobs and its actions. */
-import { RotateCcw } from 'lucide-react'
-import { useState } from 'react'
-import { useMay } from '../../api/user/roles.ts'
+/** Details of an error group: its latest error, its versions and its jobs. */
 import type { ErrorGroup } from '../../api/types.ts'
-import { Button, LinkButton, TextLink } from '../../kit/button.tsx'
+import { LinkButton, TextLink } from '../../kit/button.tsx'
 import { CopyButton } from '../../kit/text/copy.tsx'
-import { plural, shortId } from '../../kit/text/format.ts'
+import { shortId } from '../../kit/text/format.ts'
 import { jobsAddress } from './jobs-address.ts'
 import { ErrorVersions } from './error-versions.tsx'
-import { RetryGroup } from './retry-group.tsx'
 
 export function ErrorGroupDetail({ group }: { readonly group: ErrorGroup }) {
-  const may = useMay()
-  const [isAsking, setAsking] = useState(false)
   const { dead, failing, example } = group
   return (
     <div className="flex flex-col gap-3 px-4 pb-4 lg:pl-10">
@@ -27,18 +21,12 @@ export function ErrorGroupDetail({ group }: { readonly group: ErrorGroup }) {
       </div>
       <ErrorVersions group={group} />
       <div className="flex flex-wrap items-center gap-2">
-        {may('operator') && dead > 0 && (
-          <Button look="main" icon={RotateCcw} onClick={() => setAsking(true)}>
-            Retry {plural(dead, 'job')}
-          </Button>
-        )}
         {dead > 0 && <LinkButton to={jobsAddress(group, 'dead')}>View dead jobs</LinkButton>}
         {failing > 0 && <LinkButton to={jobsAddress(group)}>View all jobs</LinkButton>}
         <LinkButton to={`/jobs/${example.id}`} look="quiet">
           Open latest job
         </LinkButton>
       </div>
-      {isAsking && <RetryGroup group={group} close={() => setAsking(false)} />}
     </div>
   )
 }

@@ -10,6 +10,7 @@ import { Bars } from '../../kit/charts/sparkline.tsx'
 import { Ago } from '../../kit/text/time.tsx'
 import { COLUMNS } from './columns.ts'
 import { ErrorGroupDetail } from './error-group-detail.tsx'
+import { RetryGroupButton } from './retry-group.tsx'
 import { ShapeText } from './shape-text.tsx'
 
 interface Props {
@@ -63,6 +64,7 @@ export function ErrorGroupRow({ group, bucketMs, isOpen, turn, children }: Props
           <Seen name="Last seen">
             <Ago at={group.lastAt} />
           </Seen>
+          <RetryGroupButton group={group} />
         </div>
       </div>
       <div id={detail} hidden={!isOpen}>

@@ -35,6 +35,7 @@ export function ErrorGroups({ errors, search, opened, open }: Props) {
         <span className="text-right">Retrying</span>
         <span className="text-right">First seen</span>
         <span className="text-right">Last seen</span>
+        <span />
       </div>
       <ul aria-label="Error groups" className="divide-y divide-line border-t border-line lg:border-t-0">
         {groups.map((group) => (

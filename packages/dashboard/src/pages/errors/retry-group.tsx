@@ -1,12 +1,38 @@
-/** Confirms a retry of all dead jobs of an error group, then opens the bulk action. */
+/**
+ * Retries all dead jobs of an error group, and opens the bulk action. Asks first, with their number: a retry
+ * cannot be undone.
+ */
+import { RotateCcw } from 'lucide-react'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
 import { useBulkPreview } from '../../api/reads.ts'
+import { useMay } from '../../api/user/roles.ts'
 import type { Answer, ErrorGroup } from '../../api/types.ts'
+import { Button } from '../../kit/button.tsx'
 import { Confirm } from '../../kit/overlays/confirm.tsx'
-import { plural } from '../../kit/text/format.ts'
+import { compact, plural } from '../../kit/text/format.ts'
 
-export function RetryGroup({ group, close }: { readonly group: ErrorGroup; readonly close: () => void }) {
+export function RetryGroupButton({ group }: { readonly group: ErrorGroup }) {
+  const may = useMay()
+  const [isAsking, setAsking] = useState(false)
+  // The cell of the grid stays.
+  if (!may('operator') || group.dead === 0) return <span />
+  return (
+    <span className="lg:text-right">
+      <Button
+        icon={RotateCcw}
+        aria-label={`Retry ${plural(group.dead, 'job')}`}
+        onClick={() => setAsking(true)}
+      >
+        Retry {compact(group.dead)}
+      </Button>
+      {isAsking && <ConfirmRetry group={group} close={() => setAsking(false)} />}
+    </span>
+  )
+}
+
+function ConfirmRetry({ group, close }: { readonly group: ErrorGroup; readonly close: () => void }) {
   const { fingerprint, kind } = group
   const filter = { fingerprint, state: 'dead' }
   const { data, error } = useBulkPreview('retry', filter)

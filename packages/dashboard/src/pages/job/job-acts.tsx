@@ -1,17 +1,19 @@
 /** The actions for a job that its state and the user's role allow. */
-import { Ban, CopyPlus, Play, RotateCcw, Trash2 } from 'lucide-react'
+import { Ban, CopyPlus, RotateCcw, Trash2, Zap } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
-import { encodeName } from '../../api/client.ts'
 import { useMay } from '../../api/user/roles.ts'
-import type { Answer, Inspected, Job } from '../../api/types.ts'
+import type { Inspected, Job } from '../../api/types.ts'
 import { Button } from '../../kit/button.tsx'
-import { Confirm } from '../../kit/overlays/confirm.tsx'
-import { ranNow } from '../jobs/actions/acts.ts'
+import { ActionsMenu } from '../../kit/overlays/actions-menu.tsx'
+import { MenuItem } from '../../kit/overlays/menu.tsx'
 import { EnqueueDrawer } from '../enqueue/enqueue-drawer.tsx'
+import { CancelButton } from '../jobs/actions/cancel-button.tsx'
+import { CancelWithReason } from '../jobs/actions/cancel-with-reason.tsx'
+import { DeleteJob } from '../jobs/actions/delete-job.tsx'
+import { retryAct, runNowAct } from '../jobs/actions/one-job.ts'
 import { BULK_KIND } from './bulk/bulk-kind.ts'
-import { CancelDialog } from './cancel-dialog.tsx'
 import { CopyAs } from './commands/copy-as.tsx'
 import { sayIfProblem, wholePayload } from './whole.ts'
 
@@ -19,6 +21,7 @@ type Open = 'cancel' | 'delete' | { readonly copyOf: unknown } | null
 
 export function JobActs({ job, left }: { readonly job: Job; readonly left: Inspected['left'] }) {
   const may = useMay()
+  const [, go] = useLocation()
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
   const hasEnded = job.endedAt !== null
@@ -28,9 +31,14 @@ export function JobActs({ job, left }: { readonly job: Job; readonly left: Inspe
   return (
     <>
       {may('operator') && !hasEnded && (
-        <Button icon={Ban} onClick={() => setOpen('cancel')}>
-          Cancel
-        </Button>
+        <>
+          <CancelButton isRow={false} job={job} />
+          <ActionsMenu name="this job">
+            <MenuItem icon={Ban} select={() => setOpen('cancel')}>
+              Cancel with reason…
+            </MenuItem>
+          </ActionsMenu>
+        </>
       )}
       {may('operator') && kind !== BULK_KIND && (
         <>
@@ -45,8 +53,8 @@ export function JobActs({ job, left }: { readonly job: Job; readonly left: Inspe
           Delete
         </Button>
       )}
-      {open === 'cancel' && <CancelDialog job={job} close={close} />}
-      {open === 'delete' && <DeleteDialog job={job} close={close} />}
+      {open === 'cancel' && <CancelWithReason job={job} close={close} />}
+      {open === 'delete' && <DeleteJob job={job} close={close} onDeleted={() => go('/jobs')} />}
       {open !== null && typeof open === 'object' && (
         <EnqueueDrawer
           close={close}
@@ -54,32 +62,6 @@ export function JobActs({ job, left }: { readonly job: Job; readonly left: Inspe
         />
       )}
     </>
-  )
-}
-
-function DeleteDialog({ job, close }: { readonly job: Job; readonly close: () => void }) {
-  const { act } = useAct()
-  const [, go] = useLocation()
-  return (
-    <Confirm
-      title="Delete job?"
-      verb="Delete job"
-      isDangerous
-      close={close}
-      act={async () => {
-        await act({ method: 'DELETE', path: `jobs/${encodeName(job.id)}`, done: `Deleted ${job.kind}` })
-        go('/jobs')
-      }}
-    >
-      <p>
-        Deletes 1 <b className="break-all">{job.kind}</b> job with its payload, attempts and logs.
-      </p>
-      <p className="text-soft">
-        {job.endedAt === null
-          ? 'The job has not run to completion and will not run again. This cannot be undone.'
-          : 'This cannot be undone.'}
-      </p>
-    </Confirm>
   )
 }
 
@@ -91,16 +73,10 @@ interface OneAct {
 /** Retrying a bulk action requires an admin. */
 export function RetryButton({ job, look = 'plain' }: OneAct) {
   const may = useMay()
-  const { act, isActing } = useAct()
+  const { actNow, isActing } = useAct()
   if (!may(job.kind === BULK_KIND ? 'admin' : 'operator')) return null
-  const path = `jobs/${encodeName(job.id)}/retry`
   return (
-    <Button
-      look={look}
-      icon={RotateCcw}
-      disabled={isActing}
-      onClick={() => void act({ method: 'POST', path, done: 'Job queued for retry' }).catch(() => null)}
-    >
+    <Button look={look} icon={RotateCcw} disabled={isActing} onClick={() => actNow(retryAct(job))}>
       Retry
     </Button>
   )
@@ -108,16 +84,10 @@ export function RetryButton({ job, look = 'plain' }: OneAct) {
 
 export function RunNowButton({ job, look = 'main' }: OneAct) {
   const may = useMay()
-  const { act, isActing } = useAct<Answer<'jobs.run-now'>>()
+  const { actNow, isActing } = useAct()
   if (!may('operator')) return null
-  const path = `jobs/${encodeName(job.id)}/run-now`
   return (
-    <Button
-      look={look}
-      icon={Play}
-      disabled={isActing}
-      onClick={() => void act({ method: 'POST', path, done: (answer) => ranNow(answer) }).catch(() => null)}
-    >
+    <Button look={look} icon={Zap} disabled={isActing} onClick={() => actNow(runNowAct(job))}>
       Run now
     </Button>
   )

@@ -1,9 +1,10 @@
 /** The actions for a limit that the user's role allows. */
-import { Droplets, MoreHorizontal, Pencil, Trash2 } from 'lucide-react'
+import { Droplets, Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/user/roles.ts'
 import type { Limit } from '../../api/types.ts'
-import { Menu, MenuItem } from '../../kit/overlays/menu.tsx'
+import { ActionsMenu } from '../../kit/overlays/actions-menu.tsx'
+import { MenuItem } from '../../kit/overlays/menu.tsx'
 import { DeleteLimit } from './delete-limit.tsx'
 import { DrainLimit } from './drain-limit.tsx'
 import { LimitDrawer } from './limit-drawer.tsx'
@@ -15,17 +16,7 @@ export function LimitActs({ limit, queues }: { readonly limit: Limit; readonly q
   if (!may('operator')) return null
   return (
     <>
-      <Menu
-        trigger={
-          <button
-            type="button"
-            aria-label={`Actions for ${limit.name}`}
-            className="inline-flex size-8 items-center justify-center rounded-md text-soft hover:bg-sunk hover:text-text"
-          >
-            <MoreHorizontal aria-hidden className="size-4" />
-          </button>
-        }
-      >
+      <ActionsMenu name={limit.name}>
         <MenuItem icon={Droplets} select={() => setAsks('drain')}>
           Drain
         </MenuItem>
@@ -39,7 +30,7 @@ export function LimitActs({ limit, queues }: { readonly limit: Limit; readonly q
             </MenuItem>
           </>
         )}
-      </Menu>
+      </ActionsMenu>
       {asks === 'drain' && <DrainLimit limit={limit} close={close} />}
       {asks === 'edit' && <LimitDrawer limit={limit} close={close} />}
       {asks === 'delete' && <DeleteLimit limit={limit} queues={queues} close={close} />}

@@ -1,12 +1,12 @@
 /** Creates or edits a limit. Changes apply at once, in every process. */
 import { useState } from 'react'
-import { useAct } from '../../api/acts.ts'
-import { encodeName, type Problem } from '../../api/client.ts'
+import { type Act, useAct } from '../../api/acts.ts'
+import { encodeName } from '../../api/client.ts'
 import type { Limit } from '../../api/types.ts'
-import { Button } from '../../kit/button.tsx'
-import { Dialog } from '../../kit/overlays/dialog.tsx'
+import { DrawerForm } from '../../kit/forms/drawer-form.tsx'
 import { Field, TextInput } from '../../kit/forms/field.tsx'
-import { changeOf, type Draft, draftOf, fieldOf, NEW, settingsOf, type Wrong, wrongIn } from './limit-form.ts'
+import { useDraft } from '../../kit/forms/use-draft.ts'
+import { changeOf, type Draft, draftOf, fieldOf, NEW, settingsOf, wrongIn } from './limit-form.ts'
 import { LimitSettingsFields } from './limit-settings-fields.tsx'
 
 interface Props {
@@ -16,87 +16,51 @@ interface Props {
 }
 
 export function LimitDrawer({ limit, close }: Props) {
-  const [before] = useState<Draft>(() => (limit === undefined ? NEW : draftOf(limit)))
-  const [draft, setDraft] = useState<Draft>(before)
-  // Fields that were not edited yet are not reported.
-  const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
-  const [refused, setRefused] = useState<Problem | null>(null)
+  // A snapshot from when the drawer opened; the live data keeps changing.
+  const [before] = useState(() => (limit === undefined ? null : draftOf(limit)))
+  const isNew = before === null
+  const { draft, set, wrong, isValid, error, send } = useDraft(before ?? NEW, { wrongIn, fieldOf })
   const { act, isActing } = useAct({ quiet: true })
-  const all = wrongIn(draft)
-  const isSame = limit !== undefined && Object.keys(all).length === 0 && isEmpty(changeOf(before, draft))
-  const refusedField = fieldOf(refused?.field)
-  const wrong: Wrong = {
-    ...Object.fromEntries(Object.entries(all).filter(([key]) => touched.has(key))),
-    ...(refused !== null && refusedField !== undefined && { [refusedField]: refused.message }),
-  }
-  function set(part: Partial<Draft>): void {
-    setDraft({ ...draft, ...part })
-    setTouched(new Set([...touched, ...Object.keys(part)]))
-    setRefused(null)
-  }
-  async function save(): Promise<void> {
-    const settings = settingsOf(draft)
-    try {
-      await (limit === undefined
-        ? act({
-            method: 'POST',
-            path: 'limits',
-            body: { name: draft.name, ...settings },
-            done: `Created limit ${draft.name}`,
-          })
-        : act({
-            method: 'PATCH',
-            path: `limits/${encodeName(limit.name)}`,
-            body: changeOf(before, draft),
-            done: `Updated limit ${limit.name}`,
-          }))
-      close()
-    } catch (problem) {
-      setRefused(problem as Problem)
-    }
-  }
   return (
-    <Dialog isDrawer title={limit === undefined ? 'New limit' : `Edit ${limit.name}`} close={close}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save()
-        }}
-        className="flex flex-col gap-4"
-      >
-        {limit === undefined && (
-          <Field
-            label="Name"
-            error={wrong.name}
-            hint="Handlers and queue settings refer to the limit by this name."
-          >
-            {(ids) => (
-              <TextInput
-                {...ids}
-                autoFocus
-                value={draft.name}
-                onChange={(event) => set({ name: event.target.value })}
-              />
-            )}
-          </Field>
-        )}
-        <LimitSettingsFields draft={draft} wrong={wrong} set={set} name={limit?.name ?? null} />
-        {refused !== null && refusedField === undefined && (
-          <p role="alert" className="text-dead">
-            {refused.fix === undefined ? refused.message : `${refused.message}. ${refused.fix}.`}
-          </p>
-        )}
-        <div className="flex justify-end gap-2 border-t border-line pt-4">
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" look="main" disabled={isActing || isSame || Object.keys(all).length > 0}>
-            {limit === undefined ? 'Create limit' : 'Save changes'}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <DrawerForm
+      title={isNew ? 'New limit' : `Edit ${before.name}`}
+      verb={isNew ? 'Create limit' : 'Save changes'}
+      isReady={!isActing && isValid && !(before !== null && isEmpty(changeOf(before, draft)))}
+      error={error}
+      send={() => send(() => act(requestOf(before, draft)), close)}
+      close={close}
+    >
+      {isNew && (
+        <Field
+          label="Name"
+          error={wrong.name}
+          hint="Handlers and queue settings refer to the limit by this name."
+        >
+          {(ids) => (
+            <TextInput
+              {...ids}
+              autoFocus
+              value={draft.name}
+              onChange={(event) => set({ name: event.target.value })}
+            />
+          )}
+        </Field>
+      )}
+      <LimitSettingsFields draft={draft} wrong={wrong} set={set} name={before?.name ?? null} />
+    </DrawerForm>
   )
 }
 
-function isEmpty(change: object): boolean {
-  return Object.keys(change).length === 0
+function requestOf(before: Draft | null, draft: Draft): Act {
+  const { name } = draft
+  return before === null
+    ? { method: 'POST', path: 'limits', body: { name, ...settingsOf(draft) }, done: `Created limit ${name}` }
+    : {
+        method: 'PATCH',
+        path: `limits/${encodeName(name)}`,
+        body: changeOf(before, draft),
+        done: `Updated limit ${name}`,
+      }
 }
+
+const isEmpty = (change: object): boolean => Object.keys(change).length === 0

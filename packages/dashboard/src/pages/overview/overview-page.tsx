@@ -2,7 +2,9 @@
 import { PageHead } from '../../kit/card.tsx'
 import { Charts } from './charts/charts.tsx'
 import { HeadlineMetrics } from './metrics/metrics.tsx'
+import { DatabaseLine } from './database-line.tsx'
 import { InstancesCard } from './instances-card.tsx'
+import { LongestRunning } from './longest-running.tsx'
 import { NewestEvents } from './newest-events.tsx'
 import { Problems } from './problems/problems.tsx'
 import { QueuesCard } from './queues-card.tsx'
@@ -15,8 +17,10 @@ export function OverviewPage() {
       <div className="flex flex-col gap-5">
         <HeadlineMetrics />
         <Problems />
+        <DatabaseLine />
         <Charts />
         <QueuesCard />
+        <LongestRunning />
         <ResourcesCard />
         <div className="grid items-start gap-4 md:grid-cols-2">
           <InstancesCard />

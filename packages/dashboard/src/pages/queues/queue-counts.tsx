@@ -1,4 +1,4 @@
-/** The number of jobs of a queue in a state, as a link to them. */
+/** The numbers of jobs of a queue by state, as links to them. */
 import type { Counts, State } from '../../api/types.ts'
 import { encodeName } from '../../api/client.ts'
 import { TextLink } from '../../kit/button.tsx'
@@ -18,5 +18,18 @@ export function CountLink({ counts, state }: { readonly counts: Counts; readonly
         {compact(jobs)}
       </TextLink>
     </span>
+  )
+}
+
+/** Those that matter most, where there is no room for their columns. */
+export function NarrowCounts({ counts }: { readonly counts: Counts }) {
+  return (
+    <p className="flex flex-wrap gap-x-2.5 text-sm tabular-nums sm:hidden">
+      {(['dead', 'running', 'ready'] as const).map((state) => (
+        <span key={state} className="whitespace-nowrap">
+          <CountLink counts={counts} state={state} /> <span className="text-soft">{state}</span>
+        </span>
+      ))}
+    </p>
   )
 }

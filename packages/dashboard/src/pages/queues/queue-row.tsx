@@ -4,6 +4,7 @@ import { encodeName } from '../../api/client.ts'
 import { useOverrides } from '../../api/overrides.ts'
 import type { QueueAndCounts, UnservedKind } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
+import { classes } from '../../kit/classes.ts'
 import { number, plural, rate, span } from '../../kit/text/format.ts'
 import { QueueHealth } from '../../kit/health.tsx'
 import { Opener } from '../../kit/table/opener.tsx'
@@ -13,20 +14,23 @@ import { ActsCell, Cell, Row } from '../../kit/table/table.tsx'
 import type { HourOf } from './metrics.ts'
 import { QueueActs } from './queue-acts.tsx'
 import { OverLimit } from './over-limit/over-limit.tsx'
-import { CountLink } from './queue-counts.tsx'
+import { CountLink, NarrowCounts } from './queue-counts.tsx'
 import { ServedBy } from './served-by.tsx'
 import type { Server } from './serving.ts'
 
+/** On a phone, the first column has the counts. */
+const WIDE = 'max-sm:hidden'
+
 export const QUEUE_COLUMNS = [
   { key: 'name', name: 'Queue' },
-  { key: 'ready', name: 'Ready', right: true },
-  { key: 'scheduled', name: 'Scheduled', right: true },
-  { key: 'running', name: 'Running', right: true },
-  { key: 'dead', name: 'Dead', right: true },
-  { key: 'done', name: 'Done', right: true },
-  { key: 'hour', name: 'Throughput, last hour' },
-  { key: 'workers', name: 'Workers' },
-  { key: 'served', name: 'Served by' },
+  { key: 'ready', name: 'Ready', right: true, className: WIDE },
+  { key: 'scheduled', name: 'Scheduled', right: true, className: WIDE },
+  { key: 'running', name: 'Running', right: true, className: WIDE },
+  { key: 'dead', name: 'Dead', right: true, className: WIDE },
+  { key: 'done', name: 'Done', right: true, className: WIDE },
+  { key: 'hour', name: 'Throughput, last hour', className: WIDE },
+  { key: 'workers', name: 'Workers', className: WIDE },
+  { key: 'served', name: 'Served by', className: WIDE },
   { key: 'acts', name: <span className="sr-only">Actions</span> },
 ]
 
@@ -59,12 +63,13 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
   return (
     <Row isMarked={isMarked}>
       <Cell>
-        <div id={`queue-${name}`} className="max-w-44 min-w-32">
+        <div id={`queue-${name}`} className="min-w-32 sm:max-w-44">
           <Opener isOpen={isOpen} turn={turn} title={name}>
             {name}
           </Opener>
           <div className="pl-5 text-xs">
             <QueueHealth queue={queue} asOf={asOf} />
+            <NarrowCounts counts={counts} />
             {overrides.size > 0 && <p className="text-ready">{plural(overrides.size, 'override')}</p>}
             <OverLimit queue={queue} servers={servers} />
             {unservedKinds.length > 0 && servers.length > 0 && (
@@ -73,16 +78,16 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
           </div>
         </div>
       </Cell>
-      <Cell right>
+      <Cell right className={WIDE}>
         <CountLink counts={counts} state="ready" />
         <Second>{counts.oldestReadyMs !== null && `oldest ${waits(counts.oldestReadyMs)}`}</Second>
       </Cell>
       {(['scheduled', 'running', 'dead'] as const).map((state) => (
-        <Cell key={state} right>
+        <Cell key={state} right className={WIDE}>
           <CountLink counts={counts} state={state} />
         </Cell>
       ))}
-      <Cell right>
+      <Cell right className={WIDE}>
         <CountLink counts={counts} state="done" />
         <Second>
           {counts.cancelled > 0 && (
@@ -92,7 +97,7 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
           )}
         </Second>
       </Cell>
-      <Cell>
+      <Cell className={WIDE}>
         <span className="flex items-center gap-2 whitespace-nowrap tabular-nums">
           <Sparkline label={`Throughput of ${name}, last hour`} values={hour?.done ?? [0, 0]} colour="done" />
           <span>
@@ -103,7 +108,7 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
           </span>
         </span>
       </Cell>
-      <Cell className="whitespace-nowrap tabular-nums">
+      <Cell className={classes('whitespace-nowrap tabular-nums', WIDE)}>
         {workers === null ? <span className="text-soft">automatic</span> : number(workers)}
         {limit !== null && (
           <Second>
@@ -113,7 +118,7 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
           </Second>
         )}
       </Cell>
-      <Cell>
+      <Cell className={WIDE}>
         <ServedBy servers={servers} />
       </Cell>
       <ActsCell>

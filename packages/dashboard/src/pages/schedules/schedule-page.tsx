@@ -7,7 +7,7 @@ import { Json } from '../../kit/json/json.tsx'
 import { OverridesCard } from '../../kit/overrides/overrides-card.tsx'
 import { Empty, DataView } from '../../kit/data-view.tsx'
 import { NextRuns } from './next-runs.tsx'
-import { ScheduleButtons } from './schedule-buttons.tsx'
+import { ScheduleActs } from './schedule-acts.tsx'
 import { ScheduleFacts } from './schedule-facts.tsx'
 import { Ticks } from './ticks.tsx'
 
@@ -22,7 +22,7 @@ export function SchedulePage({ name }: { readonly name: string }) {
             title={<span className="break-all">{name}</span>}
             note={schedule.text.charAt(0).toUpperCase() + schedule.text.slice(1)}
           >
-            <ScheduleButtons schedule={schedule} />
+            <ScheduleActs schedule={schedule} />
           </PageHead>
           {schedule.error !== null && (
             <p

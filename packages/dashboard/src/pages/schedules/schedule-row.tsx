@@ -7,7 +7,7 @@ import { Ago } from '../../kit/text/time.tsx'
 import { LastRun } from './last-run.tsx'
 import { NextRun } from './next-run.tsx'
 import { scheduleAddress } from './schedule-address.ts'
-import { ScheduleMenu } from './schedule-menu.tsx'
+import { ScheduleActs } from './schedule-acts.tsx'
 
 export function ScheduleRow({ schedule }: { readonly schedule: ListedSchedule }) {
   const { name, kind, queue, when, zone, text, differs, missedRuns, error } = schedule
@@ -58,7 +58,7 @@ export function ScheduleRow({ schedule }: { readonly schedule: ListedSchedule })
         <span className={missedRuns === 0 ? 'text-soft' : 'text-ready'}>{number(missedRuns)}</span>
       </Cell>
       <ActsCell>
-        <ScheduleMenu schedule={schedule} />
+        <ScheduleActs isRow schedule={schedule} />
       </ActsCell>
     </Row>
   )

@@ -1,12 +1,11 @@
 /** Duties: who leads each one, and when it last succeeded. */
-import { useState } from 'react'
-import { Play } from 'lucide-react'
+import { Zap } from 'lucide-react'
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
 import { useWorkers } from '../../api/reads.ts'
 import { useMay } from '../../api/user/roles.ts'
 import type { Answer, System } from '../../api/types.ts'
-import { Button } from '../../kit/button.tsx'
+import { IconButton } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { plural, shortId, span } from '../../kit/text/format.ts'
 import type { SortValues } from '../../kit/table/sort.ts'
@@ -76,27 +75,21 @@ export function Duties({ duties }: Pick<System, 'duties'>) {
 }
 
 function RunNow({ name }: { readonly name: string }) {
-  const { act } = useAct<Answer<'duties.run'>>()
-  const [isActing, setActing] = useState(false)
-  async function run(): Promise<void> {
-    setActing(true)
-    await act({
-      method: 'POST',
-      path: `duties/${encodeName(name)}/run`,
-      done: ({ counts }) => `Ran ${name}: ${countsWords(counts)}`,
-    }).catch(() => undefined)
-    setActing(false)
-  }
+  const { actNow, isActing } = useAct<Answer<'duties.run'>>()
   return (
-    <Button
-      look="quiet"
-      icon={Play}
+    <IconButton
+      label={`Run now: ${name}`}
+      word="Run now"
+      icon={Zap}
       disabled={isActing}
-      aria-label={`Run now: ${name}`}
-      onClick={() => void run()}
-    >
-      Run now
-    </Button>
+      onClick={() =>
+        actNow({
+          method: 'POST',
+          path: `duties/${encodeName(name)}/run`,
+          done: ({ counts }) => `Ran ${name}: ${countsWords(counts)}`,
+        })
+      }
+    />
   )
 }
 

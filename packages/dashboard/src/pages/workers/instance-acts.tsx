@@ -1,12 +1,13 @@
 /** The actions for a process that the user's role allows: quiet, resume and stop. */
-import { CircleStop, Ellipsis, Pause, Play } from 'lucide-react'
+import { CircleStop } from 'lucide-react'
 import { useState } from 'react'
-import { useAct } from '../../api/acts.ts'
+import type { Pausing } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
 import { useMay } from '../../api/user/roles.ts'
 import type { Instance } from '../../api/types.ts'
-import { Menu, MenuItem } from '../../kit/overlays/menu.tsx'
-import { shortId } from '../../kit/text/format.ts'
+import { ActButton } from '../../kit/act-button.tsx'
+import { PauseButton } from '../../kit/pause-button.tsx'
+import { plural, shortId } from '../../kit/text/format.ts'
 import { StopInstance } from './stop-instance.tsx'
 
 interface Props {
@@ -15,49 +16,45 @@ interface Props {
   readonly running: number
 }
 
-export function InstanceActs({ instance, running }: Props) {
+export function InstanceActs({ instance: { id, label, requested, endedAt }, running }: Props) {
   const may = useMay()
-  const { act, isActing } = useAct()
   const [isAsking, setAsking] = useState(false)
-  const { id, label, requested, endedAt } = instance
   const name = label ?? shortId(id)
-  // A stop cannot be withdrawn.
-  if (!may('operator') || endedAt !== null || requested === 'stop') return null
-  const request = (verb: 'quiet' | 'resume', done: string): void => {
-    // The error was already shown as a toast.
-    void act({ method: 'POST', path: `workers/${encodeName(id)}/${verb}`, done }).catch(() => undefined)
-  }
+  if (!may('operator') || endedAt !== null) return null
+  const disabledBecause = requested === 'stop' ? `${name} is stopping, which cannot be withdrawn.` : undefined
   return (
     <>
-      <Menu
-        trigger={
-          <button
-            type="button"
-            aria-label={`Actions for ${name}`}
-            disabled={isActing}
-            className="inline-flex size-8 items-center justify-center rounded-md text-soft hover:bg-sunk hover:text-text"
-          >
-            <Ellipsis aria-hidden className="size-4" />
-          </button>
-        }
-      >
-        {requested === 'quiet' ? (
-          <MenuItem icon={Play} select={() => request('resume', `Resumed ${name}`)}>
-            Resume
-          </MenuItem>
-        ) : (
-          <MenuItem
-            icon={Pause}
-            select={() => request('quiet', `${name} is quiet: it claims no jobs, and running jobs finish`)}
-          >
-            Quiet
-          </MenuItem>
-        )}
-        <MenuItem isDangerous icon={CircleStop} select={() => setAsking(true)}>
-          Stop…
-        </MenuItem>
-      </Menu>
+      <PauseButton
+        isRow={false}
+        verb="Quiet"
+        name={name}
+        isPaused={requested === 'quiet'}
+        pausing={quieting(id, name, running)}
+        disabledBecause={disabledBecause}
+      />
+      <ActButton
+        isRow={false}
+        label={`Stop ${name}`}
+        word="Stop"
+        icon={CircleStop}
+        disabledBecause={disabledBecause}
+        act={() => setAsking(true)}
+      />
       {isAsking && <StopInstance id={id} name={name} running={running} close={() => setAsking(false)} />}
     </>
   )
+}
+
+function quieting(id: string, name: string, running: number): Pausing {
+  const rest = running === 0 ? '' : ` ${plural(running, 'running job')} will finish.`
+  return {
+    request: (quiet) => ({
+      method: 'POST',
+      path: `workers/${encodeName(id)}/${quiet ? 'quiet' : 'resume'}`,
+    }),
+    done: (quiet) =>
+      quiet
+        ? { text: `${name} is quiet`, note: `It claims no jobs until you resume it.${rest}` }
+        : { text: `Resumed ${name}`, note: 'It claims jobs again.' },
+  }
 }

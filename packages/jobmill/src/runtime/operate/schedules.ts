@@ -1,4 +1,5 @@
 /** `mill.schedules`: manages schedules at run time, from any process. */
+import { type Duration, durationMs } from '../../job/duration.ts'
 import { invalidValue } from '../../job/errors.ts'
 import { checkObjectKeys, didYouMean } from '../../job/options/known-keys.ts'
 import { checkSoughtName, checkString } from '../../job/names.ts'
@@ -51,8 +52,11 @@ export interface Schedules {
   /** Stops planning ticks. Ticks missed during the pause are not made up for. */
   pause(name: string, how?: ByOption): Promise<ScheduleView>
   resume(name: string, how?: ByOption): Promise<ScheduleView>
-  /** Enqueues one job now, even if the schedule is paused. Planned ticks are unchanged. */
-  trigger(name: string): Promise<Triggered>
+  /**
+   * Enqueues one job now, even if the schedule is paused. Planned ticks are unchanged. With a `delay` the job
+   * starts later, so that a cancel in time undoes the trigger.
+   */
+  trigger(name: string, how?: { readonly delay?: Duration }): Promise<Triggered>
   /**
    * False when there is none. Its jobs stay. A schedule of code stays deleted until this override is reset
    * (`mill.resetOverrides`).
@@ -158,10 +162,12 @@ export function schedulesApi(
     change,
     pause: (name, how) => change(name, { paused: true }, how),
     resume: (name, how) => change(name, { paused: false }, how),
-    async trigger(name) {
+    async trigger(name, how = {}) {
+      checkObjectKeys(how, 'how', ['delay'])
+      const delayMs = how.delay === undefined ? 0 : durationMs(how.delay, 'delay')
       const { live } = await requireSchedule(name)
       const job = scheduledJob(name, live, platform.id())
-      const { id, outcome } = await enqueue(job)
+      const { id, outcome } = await enqueue({ ...job, delayMs })
       const ref = { id, kind: live.kind, queue: live.queue }
       if (outcome === 'duplicate') emit('duplicate', ref)
       else emit('enqueued', { ...ref, outcome })

@@ -1,7 +1,7 @@
 /** The actions on jobs: their states, roles and effects. */
-import { Ban, FastForward, type LucideIcon, RotateCcw, Trash2 } from 'lucide-react'
+import { Ban, type LucideIcon, RotateCcw, Trash2, Zap } from 'lucide-react'
 import type { Role } from '../../../api/user/roles.ts'
-import type { Answer, BulkAct, JobSummary, State } from '../../../api/types.ts'
+import type { BulkAct, JobSummary, State } from '../../../api/types.ts'
 
 export interface ActInfo {
   readonly act: BulkAct
@@ -28,15 +28,10 @@ export function applies(
   return states.includes(state) && !(act === 'run-now' && waitsForOrder)
 }
 
-/** The text of the toast after "Run now". */
-export function ranNow({ state, hint }: Answer<'jobs.run-now'>, job = 'Job'): string {
-  return state === 'scheduled' ? (hint ?? `${job} is due now`) : `${job} moved to ready`
-}
-
 export const RUN_NOW: ActInfo = {
   act: 'run-now',
   name: 'Run now',
-  icon: FastForward,
+  icon: Zap,
   role: 'operator',
   states: ['scheduled'],
   isDangerous: false,

@@ -1,4 +1,7 @@
-/** Bulk actions on all jobs that match the filter, across all pages. */
+/**
+ * Bulk actions on all jobs that match the filter, across all pages. Retry, the most common one, has a button
+ * of its own where the filter is about jobs that failed.
+ */
 import { ListChecks } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../../api/user/roles.ts'
@@ -33,8 +36,14 @@ export function MatchingMenu({ filter, now, isNone }: Props) {
     )
   }
 
+  const retry = ACTS.find(({ act, role }) => act === 'retry' && may(role))
   return (
     <>
+      {retry !== undefined && isAboutFailures(filter) && !isIdle(retry) && (
+        <Button icon={retry.icon} onClick={() => setAsked(retry)}>
+          Retry all…
+        </Button>
+      )}
       <Menu
         trigger={
           <Button look="quiet" icon={ListChecks}>
@@ -64,4 +73,9 @@ export function MatchingMenu({ filter, now, isNone }: Props) {
       )}
     </>
   )
+}
+
+function isAboutFailures(filter: Filter): boolean {
+  const isDead = filter.state === 'dead' || filter.state === 'cancelled'
+  return isDead || filter.error !== null || filter['failed-after'] !== null
 }

@@ -1,27 +1,27 @@
 /** One issue in a line: its severity, what it is, and a link. It expands to the whole text and the fix. */
 import { ChevronRight } from 'lucide-react'
 import { useId, useState } from 'react'
-import { useAct } from '../../../api/acts.ts'
-import { encodeName } from '../../../api/client.ts'
+import { pauseAct, useAct } from '../../../api/acts.ts'
 import { useMay } from '../../../api/user/roles.ts'
-import type { Diagnostic, Queue } from '../../../api/types.ts'
+import type { Diagnostic, QueueAndCounts } from '../../../api/types.ts'
 import { Button, TextLink } from '../../../kit/button.tsx'
 import { classes } from '../../../kit/classes.ts'
 import { LEVELS } from '../../../kit/levels.ts'
 import { Countdown } from '../../../kit/text/time.tsx'
+import { endCoolDown, queuePausing } from '../../queues/queue-now.ts'
 import { type WayOut, wayOut } from './way-out.ts'
 
 interface Props {
   readonly diagnostic: Diagnostic
   /** The queue it is about, and when that data was loaded. */
-  readonly queue: Queue | undefined
+  readonly queue: QueueAndCounts | undefined
   readonly asOf: number
 }
 
 export function ProblemRow({ diagnostic, queue, asOf }: Props) {
   const [isOpen, setOpen] = useState(false)
   const fix = useId()
-  const way = wayOut(diagnostic, queue)
+  const way = wayOut(diagnostic, queue?.settings)
   const { word, text, bar } = LEVELS[diagnostic.level]
   return (
     <li className="relative py-1 pr-2 pl-4">
@@ -49,11 +49,11 @@ export function ProblemRow({ diagnostic, queue, asOf }: Props) {
         <span className="flex items-center gap-3 whitespace-nowrap">
           {way.act === 'clear' && queue !== undefined && (
             <span className="text-soft">
-              Resumes in <Countdown until={asOf + queue.coolingMs} />
+              Resumes in <Countdown until={asOf + queue.settings.coolingMs} />
             </span>
           )}
           <TextLink to={way.to}>{way.text}</TextLink>
-          {queue !== undefined && <QueueAct act={way.act} queue={queue.name} />}
+          {queue !== undefined && <QueueAct act={way.act} queue={queue} />}
         </span>
       </div>
       <p id={fix} hidden={!isOpen} className="pb-1 pl-6 break-words text-soft">
@@ -63,27 +63,18 @@ export function ProblemRow({ diagnostic, queue, asOf }: Props) {
   )
 }
 
-function QueueAct({ act: kind, queue }: { readonly act: WayOut['act']; readonly queue: string }) {
+function QueueAct({ act, queue }: { readonly act: WayOut['act']; readonly queue: QueueAndCounts }) {
   const may = useMay()
-  const { act, isActing } = useAct()
-  // The error was already shown as a toast.
-  const go = (asked: Parameters<typeof act>[0]): void => void act(asked).catch(() => {})
-  const path = `queues/${encodeName(queue)}`
-  if (kind === 'resume' && may('operator'))
+  const { actNow, isActing } = useAct()
+  if (act === 'resume' && may('operator'))
     return (
-      <Button
-        disabled={isActing}
-        onClick={() => go({ method: 'POST', path: `${path}/resume`, done: `Resumed ${queue}` })}
-      >
+      <Button disabled={isActing} onClick={() => actNow(pauseAct(false, queuePausing(queue.counts)))}>
         Resume queue
       </Button>
     )
-  if (kind === 'clear' && may('admin'))
+  if (act === 'clear' && may('admin'))
     return (
-      <Button
-        disabled={isActing}
-        onClick={() => go({ method: 'PATCH', path, body: { coolFor: 0 }, done: `Resumed ${queue}` })}
-      >
+      <Button disabled={isActing} onClick={() => actNow(endCoolDown(queue.settings.name))}>
         End cool-down
       </Button>
     )

@@ -45,9 +45,7 @@ function Found({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] })
   const { data, dataUpdatedAt } = useOverview()
   const [isWhole, setWhole] = useState(false)
   const queueOf = ({ about }: Diagnostic) =>
-    about.what === 'queue'
-      ? data?.queues.find(({ settings }) => settings.name === about.name)?.settings
-      : undefined
+    about.what === 'queue' ? data?.queues.find(({ settings }) => settings.name === about.name) : undefined
   const shown = isWhole ? diagnostics : diagnostics.slice(0, FIRST)
   return (
     <section aria-labelledby="attention" className="overflow-hidden rounded-xl border border-line bg-card">

@@ -1,13 +1,11 @@
 /** Creates or edits a schedule. Problems are shown at their fields while the user types. */
-import { type SyntheticEvent, useState } from 'react'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useAct } from '../../../api/acts.ts'
 import { atField } from '../../../api/at-field.ts'
 import { encodeName, type Problem } from '../../../api/client.ts'
 import type { Schedule } from '../../../api/types.ts'
-import { Button } from '../../../kit/button.tsx'
-import { Dialog } from '../../../kit/overlays/dialog.tsx'
-import { FormEnd } from '../../../kit/forms/form-end.tsx'
+import { DrawerForm } from '../../../kit/forms/drawer-form.tsx'
 import { JsonEditor } from '../../../kit/json/json-editor.tsx'
 import { scheduleAddress } from '../schedule-address.ts'
 import { JobFields } from './job-fields.tsx'
@@ -37,8 +35,7 @@ export function ScheduleDrawer({ schedule, close }: Props) {
     setRefused(null)
   }
 
-  async function save(event: SyntheticEvent): Promise<void> {
-    event.preventDefault()
+  async function save(): Promise<void> {
     setTried(true)
     if (Object.keys(wrong).length > 0 || isSame) return
     try {
@@ -63,25 +60,24 @@ export function ScheduleDrawer({ schedule, close }: Props) {
   if (refused !== null && refused.field !== null) errors[refused.field] = refused.says
   const fields = { draft, change, wrong: errors }
   return (
-    <Dialog isDrawer title={schedule === undefined ? 'New schedule' : `Edit ${schedule.name}`} close={close}>
-      <form noValidate onSubmit={(event) => void save(event)} className="flex min-h-full flex-col gap-5">
-        <WhenFields {...fields} isNew={schedule === undefined} />
-        <JsonEditor
-          label="Payload"
-          text={draft.payload}
-          change={(text) => change('payload', text)}
-          problems={refused?.field === 'payload' ? [refused.says] : []}
-        />
-        <JobFields {...fields} isNew={schedule === undefined} />
-        <TimingFields {...fields} />
-        <FormEnd error={refused?.field === null ? refused.says : undefined}>
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" look="main" disabled={isActing || isSame}>
-            {isActing ? 'Saving…' : schedule === undefined ? 'Create schedule' : 'Save changes'}
-          </Button>
-        </FormEnd>
-      </form>
-    </Dialog>
+    <DrawerForm
+      title={schedule === undefined ? 'New schedule' : `Edit ${schedule.name}`}
+      verb={schedule === undefined ? 'Create schedule' : 'Save changes'}
+      isReady={!isActing && !isSame}
+      error={refused?.field === null ? refused.says : undefined}
+      send={save}
+      close={close}
+    >
+      <WhenFields {...fields} isNew={schedule === undefined} />
+      <JsonEditor
+        label="Payload"
+        text={draft.payload}
+        change={(text) => change('payload', text)}
+        problems={refused?.field === 'payload' ? [refused.says] : []}
+      />
+      <JobFields {...fields} isNew={schedule === undefined} />
+      <TimingFields {...fields} />
+    </DrawerForm>
   )
 }
 

@@ -1,62 +1,33 @@
 /** The actions for an alert rule, for admins. */
-import { MoreHorizontal, Pause, Pencil, Play, Send, Trash2 } from 'lucide-react'
+import { Pencil, Send, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { useAct } from '../../../api/acts.ts'
+import { type Pausing, useAct } from '../../../api/acts.ts'
 import { encodeName } from '../../../api/client.ts'
 import { useMay } from '../../../api/user/roles.ts'
 import type { Alert } from '../../../api/types.ts'
+import { ActionsMenu } from '../../../kit/overlays/actions-menu.tsx'
 import { Confirm } from '../../../kit/overlays/confirm.tsx'
-import { Menu, MenuItem } from '../../../kit/overlays/menu.tsx'
+import { MenuItem } from '../../../kit/overlays/menu.tsx'
+import { PauseButton } from '../../../kit/pause-button.tsx'
 import { AlertDrawer } from './alert-drawer.tsx'
-
-/** The toast shows a problem. */
-function quietly(done: Promise<unknown>): void {
-  done.catch(() => {})
-}
 
 export function AlertActs({ alert }: { readonly alert: Alert }) {
   const { name, paused, inCode } = alert
   const may = useMay()
-  const { act } = useAct()
+  const { act, actNow } = useAct()
   const [asks, setAsks] = useState<'edit' | 'delete' | null>(null)
   const close = (): void => setAsks(null)
   const path = `alerts/${encodeName(name)}`
   if (!may('admin')) return null
   return (
     <>
-      <Menu
-        trigger={
-          <button
-            type="button"
-            aria-label={`Actions for ${name}`}
-            className="inline-flex size-8 items-center justify-center rounded-md text-soft hover:bg-sunk hover:text-text"
-          >
-            <MoreHorizontal aria-hidden className="size-4" />
-          </button>
-        }
-      >
+      <PauseButton name={name} isPaused={paused} pausing={rulePausing(path, name)} />
+      <ActionsMenu name={name}>
         <MenuItem
           icon={Send}
-          select={() =>
-            quietly(act({ method: 'POST', path: `${path}/test`, done: `Test of ${name} queued` }))
-          }
+          select={() => actNow({ method: 'POST', path: `${path}/test`, done: `Test of ${name} queued` })}
         >
           Send test
-        </MenuItem>
-        <MenuItem
-          icon={paused ? Play : Pause}
-          select={() =>
-            quietly(
-              act({
-                method: 'PUT',
-                path,
-                body: { paused: !paused },
-                done: `${paused ? 'Resumed' : 'Paused'} rule ${name}`,
-              }),
-            )
-          }
-        >
-          {paused ? 'Resume' : 'Pause'}
         </MenuItem>
         {!inCode && (
           <MenuItem icon={Pencil} select={() => setAsks('edit')}>
@@ -64,9 +35,9 @@ export function AlertActs({ alert }: { readonly alert: Alert }) {
           </MenuItem>
         )}
         <MenuItem icon={Trash2} isDangerous select={() => setAsks('delete')}>
-          Delete
+          Delete…
         </MenuItem>
-      </Menu>
+      </ActionsMenu>
       {asks === 'edit' && <AlertDrawer alert={alert} close={close} />}
       {asks === 'delete' && (
         <Confirm
@@ -85,4 +56,14 @@ export function AlertActs({ alert }: { readonly alert: Alert }) {
       )}
     </>
   )
+}
+
+function rulePausing(path: string, name: string): Pausing {
+  return {
+    request: (paused) => ({ method: 'PUT', path, body: { paused } }),
+    done: (paused) => ({
+      text: `${paused ? 'Paused' : 'Resumed'} rule ${name}`,
+      note: paused ? 'It sends nothing until you resume it.' : 'It sends messages again.',
+    }),
+  }
 }
