@@ -19,6 +19,7 @@ import { SchedulesPage } from './pages/schedules/schedules-page.tsx'
 import { SystemPage } from './pages/system/system-page.tsx'
 import { WorkersPage } from './pages/workers/workers-page.tsx'
 import { Frame } from './shell/frame.tsx'
+import { Palette } from './shell/palette/palette.tsx'
 import { Shortcuts } from './shell/shortcuts.tsx'
 import { SignIn } from './shell/sign-in.tsx'
 import { SignedOut } from './shell/signed-out.tsx'
@@ -51,6 +52,7 @@ function Pages() {
   return (
     <Frame>
       <Shortcuts />
+      <Palette />
       <Switch>
         <Route path="/" component={OverviewPage} />
         <Route path="/jobs" component={JobsPage} />

@@ -33,6 +33,64 @@ mission('the frame', (at, test) => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
+  test('goes everywhere and acts from the palette, opens a pasted id, and a job with four keys', async () => {
+    const { id } = await at.mill.enqueue('echo', 1, { queue: 'palette', delay: '1h' })
+    const page = await at.open('/')
+    const field = page.getByRole('combobox', { name: 'Search and commands' })
+    const command = async (text: string, option: string): Promise<void> => {
+      await page.keyboard.press('Control+k')
+      await field.fill(text)
+      await page.getByRole('option', { name: option, selected: true }).waitFor()
+      await page.keyboard.press('Enter')
+      await field.waitFor({ state: 'detached' })
+    }
+    const isPaused = async () => (await at.mill.queues()).find(({ name }) => name === 'mail')?.paused
+    const queues = page.getByRole('navigation').getByRole('link', { name: 'Queues' })
+    await queues.focus()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('option', { name: 'Schedules' }).waitFor()
+    await at.expectAccessible(page)
+    await page.keyboard.press('Escape')
+    await field.waitFor({ state: 'detached' })
+    expect(await queues.evaluate((link) => link === document.activeElement)).toBe(true)
+    await command('pause mail', 'Pause queue mail')
+    await expect.poll(isPaused).toBe(true)
+    await command('mail resume', 'Resume queue mail')
+    await expect.poll(isPaused).toBe(false)
+    await command('night', 'nightly')
+    await page.getByRole('heading', { level: 1, name: 'nightly' }).waitFor()
+    await command('queue:palette state:scheduled', 'Filter jobs')
+    await page.waitForURL('**/jobs?queue=palette&state=scheduled')
+    await command('enqueue mail.send', 'Enqueue mail.send')
+    const drawer = page.getByRole('dialog', { name: 'Enqueue job' })
+    await expect.poll(() => drawer.getByRole('combobox', { name: 'Kind' }).inputValue()).toBe('mail.send')
+    await expect
+      .poll(() => drawer.getByRole('textbox', { name: 'Payload' }).inputValue())
+      .toContain('"subject"')
+    // Its changes are not lost to the palette.
+    await page.keyboard.press('Control+k')
+    expect(await field.count()).toBe(0)
+    await page.keyboard.press('Escape')
+
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.goto(at.url)
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.evaluate((text) => navigator.clipboard.writeText(text), `"${id.toUpperCase()}",`)
+    await page.keyboard.press('Control+v')
+    await page.waitForURL(`**/jobs/${id}`)
+    await goByKeys(page, 'j', 'Jobs')
+    await page.locator(`[data-job="${id}"]`).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/jobs\/[\da-f-]{36}$/)
+
+    const viewer = await at.open('/', { as: 'viewer' })
+    await viewer.keyboard.press('Control+k')
+    await viewer.getByRole('combobox', { name: 'Search and commands' }).fill('mail')
+    await viewer.getByRole('option', { name: 'mail.send' }).waitFor()
+    expect(await viewer.getByRole('option', { name: 'Action' }).count()).toBe(0)
+  })
+
   test.nightly('asks once which applications there are, however often it is refreshed', async () => {
     const page = await at.open('/queues')
     const asked = (path: string): Promise<number> =>

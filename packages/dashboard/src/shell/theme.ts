@@ -23,6 +23,8 @@ write()
 themeChoice.subscribe(write)
 isDark.addEventListener('change', write)
 
+export const toggleTheme = (): void => themeChoice.set(themeNow() === 'dark' ? 'light' : 'dark')
+
 export function useTheme(): 'light' | 'dark' {
   return useSyncExternalStore((listener) => {
     const end = themeChoice.subscribe(listener)

@@ -1,6 +1,6 @@
 /** The top bar: enqueue, refresh interval, theme and sign-out. */
 import { useQueryClient } from '@tanstack/react-query'
-import { Keyboard, LogOut, Moon, Plus, RefreshCw, Sun } from 'lucide-react'
+import { Keyboard, LogOut, Moon, Plus, RefreshCw, Search, Sun } from 'lucide-react'
 import { useState } from 'react'
 import { noteAct } from '../api/acted.ts'
 import { PACES, pace, usePace, type Pace } from '../api/live/live.ts'
@@ -11,7 +11,8 @@ import { Button, IconButton } from '../kit/button.tsx'
 import { Select } from '../kit/forms/field.tsx'
 import { goBackOnce } from '../kit/overlays/toasts.tsx'
 import { EnqueueDrawer } from '../pages/enqueue/enqueue-drawer.tsx'
-import { themeChoice, useTheme } from './theme.ts'
+import { toggleTheme, useTheme } from './theme.ts'
+import { openPalette, PALETTE_KEYS } from './palette/palette.tsx'
 import { useShortcut } from './shortcuts.tsx'
 
 export function TopBar() {
@@ -20,9 +21,8 @@ export function TopBar() {
   const theme = useTheme()
   const seconds = usePace()
   const [isEnqueuing, setEnqueuing] = useState(false)
-  const turn = (): void => themeChoice.set(theme === 'dark' ? 'light' : 'dark')
   const refresh = (): void => void client.invalidateQueries().then(noteAct)
-  useShortcut('t', 'Toggle theme', turn)
+  useShortcut('t', 'Toggle theme', toggleTheme)
   useShortcut('r', 'Refresh now', refresh)
   useShortcut('z', 'Undo', goBackOnce)
   useShortcut('n', 'Enqueue job', () => {
@@ -32,6 +32,15 @@ export function TopBar() {
     <header className="flex flex-wrap items-center justify-end gap-2 border-b border-line bg-card px-4 py-2">
       <Who />
       <span className="grow" />
+      <Button icon={Search} onClick={openPalette} title="Search and commands">
+        <span className="max-sm:sr-only">Search</span>
+        <kbd
+          aria-hidden
+          className="rounded border border-line bg-sunk px-1.5 font-mono text-xs text-soft max-sm:hidden"
+        >
+          {PALETTE_KEYS}
+        </kbd>
+      </Button>
       <label className="inline-flex items-center gap-2 text-soft">
         <span className="max-sm:sr-only">Refresh</span>
         <Select value={seconds} onChange={(event) => pace.set(Number(event.target.value) as Pace)}>
@@ -46,7 +55,7 @@ export function TopBar() {
       <IconButton
         label={`${theme === 'dark' ? 'Light' : 'Dark'} theme (t)`}
         icon={theme === 'dark' ? Sun : Moon}
-        onClick={turn}
+        onClick={toggleTheme}
       />
       <IconButton
         label="Keyboard shortcuts (?)"

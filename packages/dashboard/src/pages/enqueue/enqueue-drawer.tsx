@@ -9,10 +9,15 @@ interface Props {
   readonly close: () => void
   /** The job to copy. */
   readonly like?: Like
+  /** The kind of a new job. */
+  readonly kind?: string
 }
 
-export function EnqueueDrawer({ close, like }: Props) {
-  const [draft, setDraft] = useState<EnqueueDraft>(() => draftLike(like))
+export function EnqueueDrawer({ close, like, kind = '' }: Props) {
+  const [draft, setDraft] = useState<EnqueueDraft>(() => ({
+    ...draftLike(like),
+    ...(kind !== '' && { kind }),
+  }))
   const [answer, setAnswer] = useState<EnqueuedAnswer | null>(null)
   return (
     <Dialog isDrawer title={like === undefined ? 'Enqueue job' : 'Enqueue copy'} close={close}>

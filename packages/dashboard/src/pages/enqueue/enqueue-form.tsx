@@ -1,6 +1,6 @@
 /** The enqueue form. Problems are shown at their fields; Ctrl/⌘ + Enter enqueues. */
 import { Sparkles } from 'lucide-react'
-import { type KeyboardEvent, useDeferredValue, useMemo, useState } from 'react'
+import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { useKinds } from '../../api/reads.ts'
 import { Button } from '../../kit/button.tsx'
 import { plural } from '../../kit/text/format.ts'
@@ -50,6 +50,11 @@ export function EnqueueForm({ draft, change, isCopy, enqueued, close }: Props) {
     // Insert an example until the user has typed something.
     changed({ kind, ...(!isTouched && { payload: chosen === null ? 'null' : exampleText(chosen) }) })
   }
+  // A kind that was chosen before the drawer opened gets its example once its schema is known.
+  useEffect(() => {
+    if (known !== undefined && draft.kind !== '') chooseKind(draft.kind)
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [known === undefined])
   function pressed(event: KeyboardEvent): void {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
     event.preventDefault()
