@@ -240,6 +240,23 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
     expect((await mill.diagnostics()).map(({ check }) => check)).toEqual(['dead'])
   })
 
+  test('every failing kind is reported, and the ten worst with the time since when they fail', async () => {
+    const names = Array.from({ length: 12 }, (_, n) => `broken-${n + 10}`)
+    const mill = await aMill({ jobs: names.map((kind) => defineJob({ kind, run: () => null })) })
+    const deltas = names.map((kind, n) => ({
+      scope: `kind ${kind}`,
+      agoMs: 1_000,
+      data: { counters: { dead: 100 - n } },
+    }))
+    const source = anInstance().id
+    await mill.store.metrics.record({ source, seq: 1, own: [], events: [], deltas })
+    const found = await mill.diagnostics()
+    expect(found.map(({ check, about }) => [check, about.name])).toEqual(
+      names.map((name) => ['failing', name]),
+    )
+    expect(found.filter(({ message }) => / since \d\d:\d\d UTC$/.test(message))).toHaveLength(10)
+  })
+
   test('system() returns the database, the duties and the store timings', async () => {
     const mill = await aMill(JOBS)
     await mill.clock.advance('20s')

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { runChecks, worstFirst } from '../../src/runtime/diagnose/check.ts'
 import {
   type ExplainedKind,
+  type Explanation,
   failingKinds,
   failingText,
   levelOf,
@@ -143,7 +144,7 @@ describe('failing kinds', () => {
     expect(firstSeenWith(points, { share: 0.9, sinceAt: null, versions })).toBe(null)
   })
 
-  test.each<[Partial<ExplainedKind>, string]>([
+  test.each<[Partial<ExplainedKind & Explanation>, string]>([
     [
       { error: 'StripeConnectionError: TLS handshake failed\n    at charge.ts:9' },
       'payments.charge: 100% of 240 attempts failed in the last 10 min, since 02:13 UTC. StripeConnectionError: TLS handshake failed',
@@ -156,6 +157,7 @@ describe('failing kinds', () => {
       { failed: 239, sinceAt: Date.parse('2026-11-18T23:59:00Z') },
       'payments.charge: 99% of 240 attempts failed in the last 10 min, since 2026-11-18 23:59 UTC',
     ],
+    [{ explanation: null }, 'payments.charge: 100% of 240 attempts failed in the last 10 min'],
     [
       { sinceAt: null, error: 'x'.repeat(200) },
       `payments.charge: 100% of 240 attempts failed in the last 10 min, for more than 6 h. ${'x'.repeat(159)}…`,
@@ -167,9 +169,12 @@ describe('failing kinds', () => {
       failed: 240,
       perMinute: 24,
       level: 'error',
-      sinceAt: Date.parse('2026-11-19T02:13:00Z'),
-      firstSeenWith: null,
-      error: null,
+      explanation: {
+        sinceAt: Date.parse('2026-11-19T02:13:00Z'),
+        firstSeenWith: null,
+        error: null,
+        ...own,
+      },
       ...own,
     }
     expect(failingText(one, NOW)).toBe(text)

@@ -35,8 +35,12 @@ export interface FailingKind extends Attempts {
   readonly perMinute: number
 }
 
-/** A failing kind with its context. */
 export interface ExplainedKind extends FailingKind {
+  /** Null for all but the worst kinds, because it takes further reads. */
+  readonly explanation: Explanation | null
+}
+
+export interface Explanation {
   /** The minute in which the failures began; null if they began before `SINCE_MS` ago. */
   readonly sinceAt: number | null
   /** The version of the application with which they began; null if they have another cause, or unknown. */
@@ -87,18 +91,18 @@ function hasRecovered(points: readonly AttemptsAt[], now: number): boolean {
   return attempts >= LEAST_RECENT && failed / attempts < DEGRADED_SHARE
 }
 
-export function failingText(
-  { kind, attempts, failed, sinceAt, firstSeenWith, error }: ExplainedKind,
-  now: number,
-): string {
+export function failingText({ kind, attempts, failed, explanation }: ExplainedKind, now: number): string {
   const share = `${Math.floor((failed / attempts) * 100)}% of ${countText(attempts, 'attempt')}`
+  const head = `${kind}: ${share} failed in the last ${FAILING_MS / MINUTE} min`
+  if (explanation === null) return head
+  const { sinceAt, firstSeenWith, error } = explanation
   const since =
     sinceAt === null ? `for more than ${SINCE_MS / 3_600_000} h` : `since ${clockText(sinceAt, now)}`
   const version = firstSeenWith === null ? '' : `, first seen with ${safeLine(firstSeenWith)}`
-  const head = `${kind}: ${share} failed in the last ${FAILING_MS / MINUTE} min, ${since}${version}`
-  if (error === null) return head
+  const text = `${head}, ${since}${version}`
+  if (error === null) return text
   const line = safeLine(error.split('\n', 1)[0] ?? '')
-  return `${head}. ${line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS - 1).toWellFormed()}…` : line}`
+  return `${text}. ${line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS - 1).toWellFormed()}…` : line}`
 }
 
 /** `02:13 UTC`, with the date if it was on another day. */

@@ -38,7 +38,7 @@ export interface LiveMill extends DiagnosedMill, Pick<Operate, 'counts'>, Pick<L
 export const SOME_PERIOD_MS = 8 * 60 * 60_000
 /** At most this many failing kinds are explained. */
 const MOST_EXPLAINED = 10
-/** The errors among which the most frequent one is chosen. */
+/** Of dead and of retrying jobs: the errors among which the most frequent one is chosen. */
 const ERRORS_LOOKED = 20
 
 type Options = Pick<Resolved, 'retain' | 'duties' | 'platform'>
@@ -105,11 +105,12 @@ async function explainFailing(
   series: readonly KindSeries[],
   now: number,
 ): Promise<readonly ExplainedKind[]> {
-  const failing = failingKinds(series, now).slice(0, MOST_EXPLAINED)
-  if (failing.length === 0) return []
+  const failing = failingKinds(series, now)
+  const worst = failing.slice(0, MOST_EXPLAINED)
+  if (worst.length === 0) return []
   const [{ kinds, from }, known] = await Promise.all([
     mill.metrics({
-      kinds: failing.map(({ kind }) => kind),
+      kinds: worst.map(({ kind }) => kind),
       from: Math.max(0, now - SINCE_MS),
       resolution: '1m',
     }),
@@ -117,23 +118,30 @@ async function explainFailing(
   ])
   const versions = known.map(({ version }) => version)
   return Promise.all(
-    failing.map(async (one) => {
+    failing.map(async (one, at) => {
+      if (at >= worst.length) return { ...one, explanation: null }
       const points = kinds.find(({ kind }) => kind === one.kind)?.points ?? []
-      const { jobs } = await mill.list(
-        { kind: one.kind, state: ['dead', 'retrying'] },
-        { limit: ERRORS_LOOKED },
-      )
-      const errors = jobs.flatMap(({ error }) => error ?? [])
       const share = one.failed / one.attempts
       const sinceAt = failingSince(points, share, from)
-      return {
-        ...one,
-        sinceAt,
-        firstSeenWith: firstSeenWith(points, { share, sinceAt, versions }),
-        error: mostFrequent(one.kind, errors),
-      }
+      const error = mostFrequent(one.kind, await latestErrors(mill, one.kind, now))
+      const version = firstSeenWith(points, { share, sinceAt, versions })
+      return { ...one, explanation: { sinceAt, firstSeenWith: version, error } }
     }),
   )
+}
+
+/** Two lists: the dead jobs of other kinds, which can be many, must not keep it from the retrying ones. */
+async function latestErrors(
+  mill: Pick<DiagnosedMill, 'list'>,
+  kind: string,
+  now: number,
+): Promise<readonly string[]> {
+  const page = { limit: ERRORS_LOOKED }
+  const lists = await Promise.all([
+    mill.list({ kind, state: 'dead', endedFrom: Math.max(0, now - FAILING_MS) }, page),
+    mill.list({ kind, state: 'retrying' }, page),
+  ])
+  return lists.flatMap(({ jobs }) => jobs.flatMap(({ error }) => error ?? []))
 }
 
 /** The latest error of the largest group. Errors are grouped as on the Errors page. */
