@@ -3,7 +3,7 @@ import { encodeName } from '../../api/client.ts'
 import { useVersions } from '../../api/reads.ts'
 import type { KindMetrics } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { Cell, Row, Table } from '../../kit/table.tsx'
+import { Cell, Row, Table } from '../../kit/table/table.tsx'
 import { number, percent } from '../../kit/text/format.ts'
 import { Ago } from '../../kit/text/time.tsx'
 
