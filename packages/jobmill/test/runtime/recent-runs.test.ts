@@ -58,4 +58,16 @@ describe.each(subjects)('recent runs on $name', ({ name, mill: create }) => {
     expect(runs).toHaveLength(2_000)
     expect(completeFrom).toBe(Math.min(...runs.map(({ endedAt }) => endedAt ?? 0)))
   })
+
+  test('are complete at no time when more jobs wait for a retry than are listed', async () => {
+    const mill = await create({ jobs: [job] })
+    const many = (count: number) => Array.from({ length: count }, () => ({ payload: 'again' }))
+    await mill.enqueueMany(job, many(400))
+    await mill.drain()
+    expect((await mill.recentRuns()).completeFrom).toBe(null)
+    await mill.enqueueMany(job, many(101))
+    await mill.drain()
+    const { to, completeFrom } = await mill.recentRuns()
+    expect(completeFrom).toBe(to)
+  })
 })

@@ -53,7 +53,8 @@ export function recentRuns({ opened, platform }: Pick<MillTools, 'opened' | 'pla
       const ended = await endedRuns(store, jobs, from)
       const shown = ended.slice(-MOST_RUNS)
       const starts = [
-        ...lists.flatMap(({ jobs: some, isCut }) => (isCut ? [some.at(-1)?.endedAt] : [])),
+        // Running and retrying jobs are not listed by their end, so each of their runs may be missing.
+        ...lists.flatMap(({ jobs: some, isCut }) => (isCut ? [some.at(-1)?.endedAt ?? to] : [])),
         ...(shown.length < ended.length ? [shown[0]?.endedAt] : []),
       ].filter((at) => at !== null && at !== undefined)
       const runs = [...shown, ...[...jobs.values()].flatMap(runningRun)]
