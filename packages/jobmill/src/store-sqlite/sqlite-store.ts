@@ -174,7 +174,11 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       ticks: async (schedule, limit) => read((look) => ticks(look, schedule, limit)),
     },
     limits: {
-      declare: async (declared) => write(declared.length, (work) => declareLimits(work, declared)),
+      declare: async (declared, queues = []) =>
+        write(declared.length + queues.length, (work) => {
+          declareLimits(work, declared)
+          declareQueues(work, queues)
+        }),
       create: async (name, limit, by) => write(1, (work) => createLimit(work, name, limit, by)),
       change: async (name, limit, by) => write(1, (work) => changeLimit(work, name, limit, by)),
       delete: async (name) => write(1, (work) => deleteLimit(work, name)),
