@@ -183,6 +183,14 @@ export const FILES: readonly TestedMutant[] = [
     test: { file: DELETED, name: 'an older copy of all three files' },
   },
   {
+    name: 'sqlite: tables stop forever after the file could not be opened',
+    package: 'tables',
+    file: 'sqlite-dialect.ts',
+    find: ', createAdapter: () => new OwnTurns()',
+    replace: '',
+    test: { file: TABLES, name: 'D3 P16 calls are refused while the file is missing' },
+  },
+  {
     name: 'sqlite: tables commit to a replaced file',
     package: 'tables',
     file: 'sqlite-dialect.ts',

@@ -13,6 +13,7 @@ import {
   type Driver,
   Kysely,
   type QueryResult,
+  SqliteAdapter,
   SqliteDialect,
 } from 'kysely'
 import { statementsOf } from './statements.ts'
@@ -73,7 +74,17 @@ export function sqliteDialect(file: SharedFile, ready: Ready): Dialect {
 /** The dialect of Kysely, without its driver. */
 export function dialectOn(driver: Driver): Dialect {
   const dialect = new SqliteDialect({ database: notUsed })
-  return Object.assign(dialect, { createDriver: () => driver })
+  return Object.assign(dialect, { createDriver: () => driver, createAdapter: () => new OwnTurns() })
+}
+
+/**
+ * The drivers queue calls on their own. The queue of Kysely for a single connection stops forever when a
+ * connection cannot be acquired, for example while the file is missing.
+ */
+class OwnTurns extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
 }
 
 /** In place of a connection of Kysely. */

@@ -91,6 +91,16 @@ describe('tables on a SQLite file that changes', () => {
     expect(orders(file)).toEqual(['a', 'c'])
   })
 
+  test('D3 P16 calls are refused while the file is missing, and continue once it is back', async () => {
+    const file = freshFile()
+    const database = await opened(file)
+    renameSync(file, `${file}.away`)
+    for (const id of ['a', 'b', 'c']) await expect(order(database, id)).rejects.toMatchObject(UNAVAILABLE)
+    renameSync(`${file}.away`, file)
+    await order(database, 'd')
+    expect(orders(file)).toEqual(['d'])
+  })
+
   test('D3 P1 a read is refused as well', async () => {
     const file = freshFile()
     const { tables } = await opened(file)
