@@ -154,7 +154,7 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
       ticks: (_name, limit) => perPass(limit),
     }),
     limits: checked(store.limits, {
-      declare: (limits) => limits.forEach(({ name }) => checkName(name, 'name')),
+      declare: (limits, queues = []) => [...limits, ...queues].forEach(({ name }) => checkName(name, 'name')),
       create: (name, _settings, by) => byAndName(name, by),
       change: (name, _settings, by) => byAndName(name, by),
       acquire(items) {

@@ -13,6 +13,7 @@ import {
   type Driver,
   Kysely,
   type QueryResult,
+  SqliteAdapter,
   SqliteDialect,
 } from 'kysely'
 import { statementsOf } from './statements.ts'
@@ -56,7 +57,7 @@ export function sqliteDialect(file: SharedFile, ready: Ready): Dialect {
       await before
       free = turn.resolve
       try {
-        handle = file.use() as Sqlite.Database
+        handle = (await whileBusy(() => file.use())) as Sqlite.Database
         await ready(handle, db)
       } catch (error) {
         turn.resolve()
@@ -73,7 +74,17 @@ export function sqliteDialect(file: SharedFile, ready: Ready): Dialect {
 /** The dialect of Kysely, without its driver. */
 export function dialectOn(driver: Driver): Dialect {
   const dialect = new SqliteDialect({ database: notUsed })
-  return Object.assign(dialect, { createDriver: () => driver })
+  return Object.assign(dialect, { createDriver: () => driver, createAdapter: () => new OwnTurns() })
+}
+
+/**
+ * The drivers queue calls on their own. The queue of Kysely for a single connection stops forever when a
+ * connection cannot be acquired, for example while the file is missing.
+ */
+class OwnTurns extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
 }
 
 /** In place of a connection of Kysely. */
@@ -121,17 +132,8 @@ export function connectionOf(
   send: (text: string, parameters: readonly unknown[]) => Ran,
 ): DatabaseConnection {
   return {
-    async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      const giveUpAt = performance.now() + GIVE_UP_MS
-      for (;;) {
-        try {
-          return send(sql, parameters) as QueryResult<R>
-        } catch (error) {
-          if (!isBusy(error) || performance.now() > giveUpAt) throw error
-        }
-        await pause(RETRY_MS)
-      }
-    },
+    executeQuery: <R>({ sql, parameters }: CompiledQuery) =>
+      whileBusy(() => send(sql, parameters) as QueryResult<R>),
     streamQuery,
   }
 }
@@ -141,8 +143,24 @@ export async function* streamQuery(): AsyncGenerator<never, void, undefined> {
   throw new Error('streaming is not supported: read in pages')
 }
 
-/** Waiting does not help a transaction that has read an older state of the file. */
+async function whileBusy<T>(work: () => T): Promise<T> {
+  const giveUpAt = performance.now() + GIVE_UP_MS
+  for (;;) {
+    try {
+      return work()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > giveUpAt) throw error
+    }
+    await pause(RETRY_MS)
+  }
+}
+
+/**
+ * STORE_BUSY is the error of a file that replaced the open one and is locked. Waiting does not help a
+ * transaction that has read an older state of the file.
+ */
 function isBusy(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false
+  if (error.code === 'STORE_BUSY') return true
   return error.code !== 'SQLITE_BUSY_SNAPSHOT' && String(error.code).startsWith('SQLITE_BUSY')
 }

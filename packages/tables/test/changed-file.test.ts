@@ -91,6 +91,32 @@ describe('tables on a SQLite file that changes', () => {
     expect(orders(file)).toEqual(['a', 'c'])
   })
 
+  test('P16 while another program has the new file locked, the next call waits', async () => {
+    const file = freshFile()
+    const database = await opened(file)
+    await order(database, 'a')
+    renameSync(backUp(file), file)
+    // The store opens the new file, and makes the tables close the old one.
+    await expect(database.store.counts()).rejects.toMatchObject(UNAVAILABLE)
+    await database.store.counts()
+    await expect(order(database, 'b')).rejects.toMatchObject(UNAVAILABLE)
+    const program = begun(file)
+    const call = order(database, 'c')
+    program.exec('COMMIT')
+    await call
+    expect(orders(file)).toEqual(['a', 'c'])
+  })
+
+  test('D3 P16 calls are refused while the file is missing, and continue once it is back', async () => {
+    const file = freshFile()
+    const database = await opened(file)
+    renameSync(file, `${file}.away`)
+    for (const id of ['a', 'b', 'c']) await expect(order(database, id)).rejects.toMatchObject(UNAVAILABLE)
+    renameSync(`${file}.away`, file)
+    await order(database, 'd')
+    expect(orders(file)).toEqual(['d'])
+  })
+
   test('D3 P1 a read is refused as well', async () => {
     const file = freshFile()
     const { tables } = await opened(file)

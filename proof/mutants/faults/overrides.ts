@@ -5,6 +5,23 @@ const CONTRACT = 'packages/jobmill/test/conformance/postgres.test.ts'
 
 export const OVERRIDES: readonly TestedMutant[] = [
   {
+    name: 'postgres: a refused queue leaves the limits of its code behind',
+    file: 'store-postgres/limits/limit-settings.ts',
+    find: 'declareAll(inside, code, queues))',
+    replace: 'declareAll(inside, code, [])).then(() => redeclareQueues(context, queues))',
+    test: { file: CONTRACT, name: 'N1 limits and queues that are declared together' },
+  },
+  {
+    name: 'a start with an unknown limit writes its other limits',
+    file: 'runtime/declare.ts',
+    find: 'store.limits.declare(limits, queues)',
+    replace: 'store.limits.declare(limits).then(() => store.queues.declare(queues))',
+    test: {
+      file: 'packages/jobmill/test/runtime/refused-start.test.ts',
+      name: 'N1 a queue names an unknown limit',
+    },
+  },
+  {
     name: 'a deleted schedule is not listed as an override',
     file: 'job/schedule/schedule-sources.ts',
     find: '  if (code === null) return []',

@@ -35,19 +35,18 @@ import {
 import { isAlive } from './instances/liveness.ts'
 import { type OracleLimit, type OracleState, type Permit, stampOf } from './state.ts'
 
+/** May throw halfway: `state` is a copy. */
 export function declareLimits(state: OracleState, limits: readonly DeclaredLimit[]): void {
-  // All limits are checked before anything is written.
-  for (const { name, settings: code } of limits) {
-    const known = state.limits.get(name)
-    const isKeyed = known !== undefined && isPerKey(effectiveLimit({ ...known.sources, code }))
-    if (isKeyed && [...state.queues.values()].some(({ settings }) => settings.limit === name))
-      throw perKeyOnQueue(name)
-  }
   for (const { name, settings } of limits) {
     const code = { ...settings }
     const known = state.limits.get(name)
     if (known === undefined) addLimit(state, name, { code, overrides: NO_OVERRIDES })
-    else write(state, name, { ...known.sources, code })
+    else {
+      const sources = { ...known.sources, code }
+      const isNamed = [...state.queues.values()].some((queue) => queue.settings.limit === name)
+      if (isNamed && isPerKey(effectiveLimit(sources))) throw perKeyOnQueue(name)
+      write(state, name, sources)
+    }
   }
 }
 

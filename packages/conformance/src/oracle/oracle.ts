@@ -157,7 +157,12 @@ export function oracle(
       ticks: on(schedules.readTicks),
     },
     limits: {
-      declare: on(limits.declareLimits),
+      async declare(declared, queues = []) {
+        const copy = structuredClone(state())
+        limits.declareLimits(copy, declared)
+        declareQueues(copy, queues)
+        database.state = copy
+      },
       create: on(limits.createLimit),
       change: on(limits.changeLimit),
       delete: on(limits.deleteLimit),

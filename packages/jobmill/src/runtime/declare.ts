@@ -15,21 +15,32 @@ type Declared = Pick<Resolved, 'limits' | 'declared' | 'schedules' | 'alerts'>
 export type Declares = 'all' | 'missing'
 
 /**
- * Runs when the store is opened, so that a process that never starts can change settings. Limits come first
- * because queues refer to them.
+ * Runs when the store is opened, so that a process that never starts can change settings. A refused start
+ * changes nothing: the payloads of schedules are checked first, then one call writes limits and queues, which
+ * refer to each other, and no store refuses what follows.
  */
 export async function declare(store: FullStore, options: Declared, which: Declares): Promise<void> {
   const { limits, declared, schedules, alerts } = which === 'all' ? options : await missing(store, options)
-  if (limits.length > 0)
-    await store.limits.declare(limits).catch((error: unknown) => throwForLimit(error, limits, store))
-  if (declared.length > 0)
-    await store.queues.declare(declared).catch((error: unknown) => throwForQueue(error, declared, store))
   for (const { fits } of schedules) await fits
+  if (limits.length + declared.length > 0)
+    await declareTogether(store, limits, declared).catch(async (error: unknown) => {
+      await throwForQueue(error, { limits, declared }, store)
+      await throwForLimit(error, limits, store)
+    })
   if (schedules.length > 0)
     await store.schedules.declare(
       schedules.map(({ name, version, definition }) => ({ name, version, definition })),
     )
   if (alerts.length > 0) await declareAlerts(store.alerts, alerts)
+}
+
+/** A store may have no limits. */
+function declareTogether(
+  store: FullStore,
+  limits: Declared['limits'],
+  queues: Declared['declared'],
+): Promise<void> {
+  return limits.length > 0 ? store.limits.declare(limits, queues) : store.queues.declare(queues)
 }
 
 /** The store knows which limit became a limit per key, but not why a queue uses it. */
@@ -50,32 +61,36 @@ async function throwForLimit(error: unknown, limits: Declared['limits'], store: 
   )
 }
 
-/** The store knows which limit is missing or per key, but not where code names it. */
+/**
+ * Throws for a queue in code that names the limit of the error. The store knows which limit is missing or per
+ * key, but not where code names it.
+ */
 async function throwForQueue(
   error: unknown,
-  declared: Declared['declared'],
+  { limits, declared }: Pick<Declared, 'limits' | 'declared'>,
   store: FullStore,
-): Promise<never> {
-  if (!isJobmillError(error) || !['LIMIT_UNKNOWN', 'OPTION_CONFLICT'].includes(error.code)) throw error
+): Promise<void> {
+  if (!isJobmillError(error) || !['LIMIT_UNKNOWN', 'OPTION_CONFLICT'].includes(error.code)) return
   const queue = declared.find(({ settings }) => quote(settings?.limit) === error.value)
-  if (queue === undefined) throw error
+  if (queue === undefined) return
   const [limit, field] = [queue.settings?.limit ?? '', `queues.${queue.name}.limit`]
   throw error.code === 'LIMIT_UNKNOWN'
-    ? await limitOfQueueUnknown(store, limit, field)
+    ? await limitOfQueueUnknown(store, limit, field, limits)
     : perKeyOnQueue(limit, field)
 }
 
 /**
- * For a queue that names an unknown limit. Suggests the nearest name in the database. Omits the
- * error of the store as its cause: Node prints causes, and that one says the same with less detail.
+ * For a queue that names an unknown limit. Suggests the nearest name in the database or in `declared`. Omits
+ * the error of the store as its cause: Node prints causes, and that one says the same with less detail.
  */
 export async function limitOfQueueUnknown(
   store: FullStore,
   limit: string,
   field: string,
+  declared: Declared['limits'] = [],
 ): Promise<JobmillError> {
   // Without the names the error is still correct.
-  const known = (await store.limits.list().catch(() => [])).map(({ name }) => name)
+  const known = [...declared, ...(await store.limits.list().catch(() => []))].map(({ name }) => name)
   const near = nearest(limit, known)
   const fix = {
     code: 'limit.create' as const,

@@ -60,9 +60,14 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     (closing) => openStore(settings, closing),
     (ended) => ended.close(),
   )
-  const live = (): Live => lifecycle.use().use()
-  const write = <T>(weight: number, verb: Verb<T>): Promise<T> => live().writer.write(weight, verb)
-  const read = <T>(look: (at: Look) => T): Promise<T> => live().read(look)
+  /** At once unless a new file must be opened, so that calls are processed in their order. */
+  const using = <T>(work: (live: Live) => T | Promise<T>): T | Promise<T> => {
+    const live = lifecycle.use().usePatiently()
+    return live instanceof Promise ? live.then(work) : work(live)
+  }
+  const write = async <T>(weight: number, verb: Verb<T>): Promise<T> =>
+    using(({ writer }) => writer.write(weight, verb))
+  const read = async <T>(look: (at: Look) => T): Promise<T> => using((live) => live.read(look))
   /**
    * Takes the write lock only if there is something to write, so that idle processes do not compete for the
    * file. The operation checks again under the lock. A read does not see queued writes, so then there may be
@@ -73,14 +78,15 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     nothing: T,
     weight: number,
     verb: Verb<T>,
-  ): Promise<T> => {
-    const { writer, read } = live()
-    return !writer.idle || (await read(may)) ? writer.write(weight, verb) : nothing
-  }
+  ): Promise<T> =>
+    using(async ({ writer, read }) =>
+      !writer.idle || (await read(may)) ? writer.write(weight, verb) : nothing,
+    )
   const now = (): number => Math.floor(settings.clock())
   const withTx = <T>(tx: unknown, weight: number, verb: Verb<T>): Promise<T> => {
     if (tx === undefined) return write(weight, verb)
-    const { connection, files } = live()
+    // Without waiting: the user's transaction may be what has the file locked.
+    const { connection, files } = lifecycle.use().use()
     files.check()
     return Promise.resolve(inUserTransaction(tx, connection, now(), verb))
   }
@@ -93,7 +99,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     enqueue: async (jobs, options = {}) => {
       const { tx, mayRepeat = false, directDispatch } = options
       const slices = tx === undefined && settings.path !== ':memory:' ? slicesOf(jobs) : [jobs]
-      if (slices.length > 1) return enqueueLarge(settings, live(), slices)
+      if (slices.length > 1) return using((live) => enqueueLarge(settings, live, slices))
       const isDispatched = directDispatch !== undefined && tx === undefined && !mayRepeat
       const call = isDispatched ? (work: Work) => enqueue(work, jobs, directDispatch) : enqueueCall(jobs)
       return withTx(tx, jobs.length, call)
@@ -107,7 +113,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       })
     },
     stage: async (limit) => writeIf(mayStage, NOTHING_STAGED, limit, (work) => stage(work, limit)),
-    claim: async (request) => claimIfReady(live(), request),
+    claim: async (request) => using((live) => claimIfReady(live, request)),
     progress: async (items) => write(items.length, (work) => progress(work, items)),
     cancel: async (ids, reason) => write(ids.length, (work) => cancel(work, ids, reason)),
     retry: async (ids) => write(ids.length, (work) => retry(work, ids)),
@@ -115,19 +121,16 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     delete: async (ids) => write(ids.length, (work) => deleteJobs(work, ids)),
     retain: async (request) => {
       // Once per pass over all queues.
-      if ((request.queues?.length ?? 0) === 0) await releaseStray(live())
+      if ((request.queues?.length ?? 0) === 0) await using(releaseStray)
       const may = (look: Look): boolean => mayRetain(look, request)
       return writeIf(may, NOTHING_RETAINED, request.limit, (work) => retain(work, request))
     },
     // Counters are updated in place, so there is nothing to fold.
-    fold: async () => {
-      live()
-      return 0
-    },
+    fold: async () => using(() => 0),
     get: async (ids) => read((look) => get(look, ids)),
     results: async (ids) => read((look) => results(look, ids)),
     history: async (id) => read((look) => history(look, id)),
-    list: async (filter, page) => list(settings.platform, live(), filter, page),
+    list: async (filter, page) => using((live) => list(settings.platform, live, filter, page)),
     counts: async () => read(counts),
     now: async () => read(({ now }) => now),
     queues: {
@@ -137,7 +140,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     },
     instances: {
       register: async (instance) => write(1, (work) => register(work, instance)),
-      renew: async (request) => renewIfDue(live(), request),
+      renew: async (request) => using((live) => renewIfDue(live, request)),
       deregister: async (instance) => write(1, (work) => deregister(work, instance)),
       reap: async (options) => writeIf(mayReap, NOTHING_REAPED, REAP_WEIGHT, (work) => reap(work, options)),
       assign: async (changes) => {
@@ -176,7 +179,11 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       ticks: async (schedule, limit) => read((look) => ticks(look, schedule, limit)),
     },
     limits: {
-      declare: async (declared) => write(declared.length, (work) => declareLimits(work, declared)),
+      declare: async (declared, queues = []) =>
+        write(declared.length + queues.length, (work) => {
+          declareLimits(work, declared)
+          declareQueues(work, queues)
+        }),
       create: async (name, limit, by) => write(1, (work) => createLimit(work, name, limit, by)),
       change: async (name, limit, by) => write(1, (work) => changeLimit(work, name, limit, by)),
       delete: async (name) => write(1, (work) => deleteLimit(work, name)),
@@ -197,7 +204,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       timeline: async (query) => read((look) => timeline(look, query)),
     },
     notifier: {
-      wait: async (options) => live().notifier.wait(options),
+      wait: async (options) => using(({ notifier }) => notifier.wait(options)),
       notify: (names) => lifecycle.opened?.last.notifier.notify(names),
       // Nothing to forward: every waiter polls on its own.
       forward: () => {},

@@ -43,12 +43,29 @@ export function absentPartWarnings({ name, metrics, notifier }: Store<never>): r
   ]
 }
 
+const REFUSED = ['schedules', 'limits', 'alerts'] as const
+type RefusedPart = (typeof REFUSED)[number]
+
+/** The parts that code uses and the store does not have. Checked before a start writes the others. */
+export function absentPartErrors(
+  store: Store<never>,
+  used: Readonly<Record<RefusedPart, readonly unknown[]>>,
+): readonly (readonly [part: RefusedPart, error: JobmillError])[] {
+  return REFUSED.filter((part) => store[part] === undefined && used[part].length > 0).map(
+    (part) => [part, unsupported(store.name, part)] as const,
+  )
+}
+
+function unsupported(name: string, part: RefusedPart): JobmillError {
+  return new JobmillError('STORE_UNSUPPORTED', `the store ${name} does not support ${part}`, {
+    fix: `Remove the ${part}, or use a store that supports them`,
+  })
+}
+
 /** Code that declares nothing needs no part. Everything that a part has is refused, except reading. */
-function absentPart(name: string, part: 'schedules' | 'limits' | 'alerts') {
+function absentPart(name: string, part: RefusedPart) {
   const refused = async (): Promise<never> => {
-    throw new JobmillError('STORE_UNSUPPORTED', `the store ${name} does not support ${part}`, {
-      fix: `Remove the ${part}, or use a store that supports them`,
-    })
+    throw unsupported(name, part)
   }
   return {
     refused,

@@ -180,9 +180,10 @@ export interface LimitsPart {
   /**
    * Stores the limit settings from code and creates missing limits. A setting from code applies unless it is
    * overridden. If `perKey` changes, all budgets start full. Fails with OPTION_CONFLICT if `perKey` would
-   * change while a queue uses the limit.
+   * change while a queue uses the limit. `queues` are declared in the same transaction, after the limits: if
+   * one of them is refused, no limit is written.
    */
-  declare(limits: readonly DeclaredLimit[]): Promise<void>
+  declare(limits: readonly DeclaredLimit[], queues?: readonly DeclaredQueue[]): Promise<void>
   /**
    * Creates a limit at run time. Fails with OPTION_CONFLICT if a limit with this name but other settings
    * exists.

@@ -1,6 +1,6 @@
 // A mill on a store without the optional parts: jobs run, and what needs a part is refused by its name.
 import { describe, expect, test } from 'vitest'
-import { defineJob, type JobContext, jobmill, type Store } from '../../src/index.ts'
+import { checkOptions, defineJob, type JobContext, jobmill, type Store } from '../../src/index.ts'
 import { withAllParts } from '../../src/store/absent-parts.ts'
 import { oracle, oracleDatabase, type OracleTx } from '../../../conformance/src/oracle/oracle.ts'
 import { faultyStore, testMill, testPlatform } from '../../src/testing/index.ts'
@@ -81,14 +81,18 @@ describe('a mill on a store without schedules, limits, alerts, metrics and notif
     expect(await mill.overrides()).toEqual([])
   })
 
-  test('refuses schedules and limits in code at its start', async () => {
-    const schedules = [daily]
-    const limits = { smtp: { concurrency: 1 } }
-    expect(await rejection(() => testMill({ jobs: [echo], schedules, store: bare }))).toMatchObject(
-      unsupported('schedules'),
-    )
-    expect(await rejection(() => testMill({ jobs: [echo], limits, store: bare }))).toMatchObject(
-      unsupported('limits'),
+  test('refuses schedules, limits and alert rules in code before it opens the store', () => {
+    const store = bare(testPlatform())
+    const alerts = { ops: { url: 'https://example.com', secret: `whsec_${'a'.repeat(32)}` } }
+    const options = { store, jobs: [echo], schedules: [daily], limits: { smtp: { concurrency: 1 } }, alerts }
+    const errors = checkOptions(options).filter(({ level }) => level === 'error')
+    expect(errors).toEqual(
+      ['schedules', 'limits', 'alerts'].map((part) => ({
+        level: 'error',
+        code: 'STORE_UNSUPPORTED',
+        option: part,
+        message: `${part}: the store oracle does not support ${part}. Remove the ${part}, or use a store that supports them.`,
+      })),
     )
   })
 

@@ -5,7 +5,7 @@ import { lent } from './stores.ts'
 
 export const quick = defineJob({ kind: 'quick', run: () => null })
 
-export type Code = Pick<MillOptions, 'queues' | 'limits' | 'schedules' | 'log'>
+export type Code = Pick<MillOptions, 'jobs' | 'queues' | 'limits' | 'schedules' | 'log'>
 
 /** Starts a process with the options of one release, inspects it, and stops it. */
 export async function deploy<T = void>(

@@ -387,6 +387,29 @@ describe('a sqlite file that changes while it is open', () => {
     expect(await store.counts()).toHaveLength(1)
   })
 
+  describe('while another program has the new file locked', () => {
+    test('P16 the next calls wait until they can open it', async () => {
+      const { file, store, unlock } = await onLockedFile()
+      const job = aJob({ kind: 'other', queue: 'other' })
+      const calls = Promise.all([store.counts(), store.enqueue([job]), store.list({}, { limit: 1 })])
+      unlock()
+      await calls
+      expect(jobsIn(file)).toContain(`${job.id} other other`)
+    })
+
+    test('P16 a call in a transaction does not wait for it, and a close ends the wait', async () => {
+      const { file, store, unlock } = await onLockedFile()
+      const handle = new Database(file)
+      onTestFinished(() => void handle.close())
+      handle.exec('BEGIN')
+      await expect(store.enqueue([aJob()], { tx: handle })).rejects.toMatchObject({ code: 'STORE_BUSY' })
+      const call = store.counts()
+      await store.close()
+      unlock()
+      await expect(call).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+    })
+  })
+
   test('D3 P1 P16 a working mill stops claiming, reports it, and resumes on the new file', async () => {
     const { file, backup, before } = await fileWithBackup()
     const events: { readonly type: string; readonly error?: unknown }[] = []
@@ -426,6 +449,21 @@ async function fileWithBackup(): Promise<{ file: string; backup: string; before:
   await store.close()
   copyFileSync(file, backup)
   return { file, backup, before }
+}
+
+/** A store whose file was replaced. `unlock` ends the transaction of the other program. */
+async function onLockedFile() {
+  const { file, backup } = await fileWithBackup()
+  const [store, other] = [await openStore(file), await openStore(file)]
+  renameSync(backup, file)
+  // The other store opens the new file, and makes this one close the old file.
+  await expect(other.counts()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  await other.counts()
+  await expect(store.counts()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  const program = new Database(file)
+  onTestFinished(() => void program.close())
+  program.exec('BEGIN IMMEDIATE')
+  return { file, store, unlock: () => void program.exec('COMMIT') }
 }
 
 /** The jobs that a new process finds in a file. */

@@ -183,6 +183,21 @@ export const FILES: readonly TestedMutant[] = [
     test: { file: DELETED, name: 'an older copy of all three files' },
   },
   {
+    name: 'sqlite: a call fails at once when the file that replaced the open one is locked',
+    file: 'store-sqlite/file/reopen.ts',
+    find: 'if (!isBusy(error)) throw storeError(error, path)',
+    replace: 'throw storeError(error, path)',
+    test: { file: OPEN, name: 'P16 the next calls wait until they can open it' },
+  },
+  {
+    name: 'sqlite: tables stop forever after the file could not be opened',
+    package: 'tables',
+    file: 'sqlite-dialect.ts',
+    find: ', createAdapter: () => new OwnTurns()',
+    replace: '',
+    test: { file: TABLES, name: 'D3 P16 calls are refused while the file is missing' },
+  },
+  {
     name: 'sqlite: tables commit to a replaced file',
     package: 'tables',
     file: 'sqlite-dialect.ts',

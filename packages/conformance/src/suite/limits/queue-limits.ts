@@ -1,6 +1,6 @@
 /** Queues with a limit: a claim leases no more than the budget allows, and spends it. */
 import assert from 'node:assert/strict'
-import type { Lease } from 'jobmill/store'
+import type { Lease, LimitSettings } from 'jobmill/store'
 import {
   aFinish,
   anAcquire,
@@ -26,6 +26,7 @@ import {
   permits,
   rate,
   readinessOf,
+  settingsVersion,
   setUpLimitedQueues,
 } from './limit-helpers.ts'
 
@@ -43,6 +44,67 @@ export const queueLimitCases: readonly Case[] = [
     )
     assert.deepEqual(await t.store.queues.list(), before)
     assert.equal((await t.setQueue('default', { limit: 'api' })).limit, 'api')
+  }),
+  test('N1 limits and queues that are declared together are written together, or not at all', async (t) => {
+    const per = { ...BURST_OF_3, perKey: true as const }
+    await declare(t.store, BURST_OF_3)
+    await declare(t.store, per, 'each')
+    await t.store.queues.declare([{ name: 'mail', settings: { limit: 'api' } }])
+    const stored = async (): Promise<unknown> => [
+      pluck(await t.store.limits.list(), 'name', 'settings'),
+      await t.store.queues.list(),
+      await settingsVersion(t.store),
+    ]
+    const declareBoth = (settings: LimitSettings, limit: string): Promise<void> =>
+      t.store.limits.declare(
+        [
+          { name: 'new', settings: permits(1) },
+          { name: 'api', settings },
+        ],
+        [
+          { name: 'fine', settings: { limit: 'new' } },
+          { name: 'other', settings: { limit } },
+        ],
+      )
+    const before = await stored()
+    await rejectsWith('LIMIT_UNKNOWN', () => declareBoth(permits(9), 'nope'))
+    await rejectsWith('OPTION_CONFLICT', () => declareBoth(permits(9), 'each'))
+    await rejectsWith('OPTION_CONFLICT', () => declareBoth(per, 'new'))
+    assert.deepEqual(await stored(), before)
+    await declareBoth(permits(9), 'new')
+    assert.deepEqual(pluck(await t.store.limits.list(), 'name', 'settings'), [
+      ['api', permits(9)],
+      ['each', per],
+      ['new', permits(1)],
+    ])
+    assert.deepEqual(pluck(await t.store.queues.list(), 'name', 'limit'), [
+      ['fine', 'new'],
+      ['mail', 'api'],
+      ['other', 'new'],
+    ])
+    // Without a change of a limit, and without limits, the queues are declared alike.
+    await declareBoth(permits(9), 'api')
+    await t.store.limits.declare([], [{ name: 'fine', settings: {} }])
+    assert.deepEqual(pluck(await t.store.queues.list(), 'limit'), [null, 'api', 'api'])
+  }),
+  test('N1 of two processes that start at once with codes that exclude each other, the refused one changes nothing', async (t) => {
+    const other = await t.another()
+    for (let round = 0; round < 6; round += 1) {
+      const [shared, own, queue] = [`shared-${round}`, `own-${round}`, `queue-${round}`]
+      await declare(t.store, BURST_OF_3, shared)
+      const [keyed, named] = await Promise.allSettled([
+        t.store.limits.declare([{ name: shared, settings: { ...BURST_OF_3, perKey: true } }]),
+        other.limits.declare(
+          [{ name: own, settings: permits(1) }],
+          [{ name: queue, settings: { limit: shared } }],
+        ),
+      ])
+      assert.notEqual(keyed.status, named.status)
+      const isNamed = named.status === 'fulfilled'
+      const limits = (await t.store.limits.list()).map(({ name }) => name)
+      const queues = (await t.store.queues.list()).map(({ name }) => name)
+      assert.deepEqual([limits.includes(own), queues.includes(queue)], [isNamed, isNamed])
+    }
   }),
   test('a limit that a queue uses cannot be deleted, until no queue does', async (t) => {
     await setUpLimitedQueues(t, BURST_OF_3)

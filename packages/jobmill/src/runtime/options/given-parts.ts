@@ -3,7 +3,7 @@ import { isDeclaration } from '../../job/kind/declaration.ts'
 import { type AnyJob, isDefinition } from '../../job/kind/definition.ts'
 import { invalidValue } from '../../job/errors.ts'
 import { onDeadKind } from '../../job/attempt/on-dead.ts'
-import { absentPartWarnings } from '../../store/absent-parts.ts'
+import { absentPartErrors, absentPartWarnings } from '../../store/absent-parts.ts'
 import type { Tracing } from '../../job/tracing.ts'
 import { type Platform, systemPlatform } from '../../platform/platform.ts'
 import type { Store } from '../../store/store.ts'
@@ -17,14 +17,28 @@ export function checkNode(found: Problems): void {
 }
 
 export function checkStore(store: unknown, found: Problems): void {
-  const isStore = typeof store === 'object' && store !== null && 'claim' in store && 'open' in store
-  if (isStore) {
-    for (const warning of absentPartWarnings(store as Store<never>))
+  if (isStore(store)) {
+    for (const warning of absentPartWarnings(store))
       found.add('warning', 'STORE_UNSUPPORTED', 'store', warning)
     return
   }
   const fix = "Pass sqlite('jobs.db') from jobmill/sqlite or postgres(url) from jobmill/postgres"
   throw invalidValue('store', store, 'must be a store', fix)
+}
+
+function isStore(store: unknown): store is Store<never> {
+  return typeof store === 'object' && store !== null && 'claim' in store && 'open' in store
+}
+
+/** `used`: what the options declare in the optional parts of the store. */
+export function checkParts(
+  store: unknown,
+  used: Parameters<typeof absentPartErrors>[1],
+  found: Problems,
+): void {
+  if (!isStore(store)) return
+  for (const [part, { code, message }] of absentPartErrors(store, used))
+    found.add('error', code, part, message)
 }
 
 export function checkJobs(jobs: readonly unknown[], found: Problems): AnyJob[] {

@@ -22,6 +22,7 @@ import {
   checkJobs,
   checkMiddleware,
   checkNode,
+  checkParts,
   checkPlatform,
   checkStore,
   checkTracing,
@@ -211,6 +212,8 @@ export function resolveOptions(given: MillOptions): Resolved {
     (bytes, field) => checkWhole(bytes, field, { least: 1, most: Number.MAX_SAFE_INTEGER }),
   )
   const schedules = declaredSchedules(options.schedules ?? [], { jobs, queueOf, payloadLimitBytes }, found)
+  const alerts = declaredAlerts(options.alerts ?? {}, found)
+  checkParts(options.store, { schedules, limits, alerts }, found)
   const used = [...serve, ...goesTo, ...schedules.map(({ definition }) => definition.queue)]
   warnOfStrays(declared, used, found)
   checkQueueLimits(declared, limits, found)
@@ -221,7 +224,7 @@ export function resolveOptions(given: MillOptions): Resolved {
     declared,
     limits,
     schedules,
-    alerts: declaredAlerts(options.alerts ?? {}, found),
+    alerts,
     serve,
     instance,
     queueOf,

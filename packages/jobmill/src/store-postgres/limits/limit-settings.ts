@@ -20,6 +20,7 @@ import {
   perKeyOnQueue,
 } from '../../store/cluster-errors.ts'
 import type { DeclaredLimit, LimitRecord } from '../../store/types/limit.ts'
+import type { DeclaredQueue } from '../../store/types/queue-record.ts'
 import { ask, askWith, columnsOf, type Context, inTransaction } from '../context.ts'
 import { notifyQueues } from '../enqueue/ready-counts.ts'
 import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'
@@ -27,9 +28,13 @@ import { changeKeys, deleteKeys } from './limit-keys.ts'
 import { LIMIT_COLUMNS, LIMIT_NAMES, type LockedLimit, lockLimits, settingsColumns } from './limit-rows.ts'
 import { queuesOf, recordNow } from './limits.ts'
 import { now } from '../connection/now.ts'
+import { declareQueues, limitsNamed, redeclareQueues } from '../queues/queues.ts'
 import { sourcesOf } from '../queues/queue-rows.ts'
 
-/** Inserts missing limits. */
+/**
+ * Inserts missing limits. Like CHANGE, it leaves the version of the settings to the end of a transaction: all
+ * changes share its row, so every transaction locks it after limits and queues to avoid deadlocks.
+ */
 const CREATE = `
 WITH ${GIVEN_CTE}, added AS (
   INSERT INTO jobmill.limit (name, amount, per_ms, burst, most, per_key, code, overrides)
@@ -38,8 +43,6 @@ WITH ${GIVEN_CTE}, added AS (
                                                       code json, overrides json)
    WHERE NOT EXISTS (SELECT FROM jobmill.limit AS l WHERE l.name = x.name AND l.key = '') ORDER BY x.name
   ON CONFLICT (name, key) DO NOTHING RETURNING name
-), bumped AS (
-  ${SETTINGS_CHANGED} WHERE EXISTS (SELECT FROM added)
 )
 SELECT name FROM added`
 
@@ -65,38 +68,53 @@ WITH ${GIVEN_CTE}, written AS (
     FROM given, json_to_record(p -> 'limit') AS x(name text, amount int4, per_ms int8, burst int4, most int4, per_key bool,
                                                   paid_at float8, reserved_until float8, drained_until float8, code json, overrides json)
    WHERE l.name = x.name AND l.key = ''
-), forgotten AS (
-  DELETE FROM jobmill.limit_waiter WHERE limit_name = (SELECT p -> 'limit' ->> 'name' FROM given)
 )
-${SETTINGS_CHANGED}`
+DELETE FROM jobmill.limit_waiter WHERE limit_name = (SELECT p -> 'limit' ->> 'name' FROM given)`
 
-/** A start without changes reads once and takes no locks. */
-export async function declareLimits(context: Context, limits: readonly DeclaredLimit[]): Promise<void> {
-  if (limits.length === 0) return
+/**
+ * A start without changes of limits reads once and takes no locks for them. Otherwise, one transaction writes
+ * the limits and the queues, because a queue that is refused must leave no limit behind.
+ */
+export async function declareLimits(
+  context: Context,
+  limits: readonly DeclaredLimit[],
+  queues: readonly DeclaredQueue[] = [],
+): Promise<void> {
+  if (limits.length === 0) return declareQueues(context, queues)
   // If a name is declared twice, the last declaration wins.
   const code = new Map(limits.map(({ name, settings }) => [name, settings]))
   const known = await sourcesByName(context, code.keys())
-  if ([...code].every(([name, parts]) => isSameValue(known.get(name)?.code, parts))) return
-  notifyQueues(context, await inTransaction(context, (inside) => declareAll(inside, code)))
+  if ([...code].every(([name, parts]) => isSameValue(known.get(name)?.code, parts)))
+    return declareQueues(context, queues)
+  const changed = await inTransaction(context, (inside) => declareAll(inside, code, queues))
+  notifyQueues(context, changed)
 }
 
-/** Returns the queues whose limits have new effective settings. */
-async function declareAll(inside: Context, code: ReadonlyMap<string, LimitParts>): Promise<string[]> {
+/** Returns the queues that changed, or whose limits have new effective settings. */
+async function declareAll(
+  inside: Context,
+  code: ReadonlyMap<string, LimitParts>,
+  queues: readonly DeclaredQueue[],
+): Promise<string[]> {
   const fresh = [...code].map(([name, parts]) => ({
     name,
     sources: { code: parts, overrides: NO_OVERRIDES },
   }))
-  await createRows(inside, fresh)
-  const locked = await lockLimits(inside, code.keys())
+  let isChanged = await createRows(inside, fresh)
+  // Together with those that only the queues name, in one order.
+  const locked = await lockLimits(inside, new Set([...code.keys(), ...limitsNamed(queues)]))
   const known = await sourcesByName(inside, code.keys())
-  const queues: string[] = []
+  const changed: string[] = []
   for (const [name, parts] of code) {
     const [limit, before] = [locked.get(name), known.get(name)]
     if (limit === undefined || before === undefined || isSameValue(before.code, parts)) continue
     const reworked = await rework(inside, limit, { ...before, code: parts })
-    queues.push(...reworked.queues)
+    isChanged ||= reworked.isChanged
+    changed.push(...reworked.queues)
   }
-  return queues
+  changed.push(...(await redeclareQueues(inside, queues)))
+  if (isChanged) await askWith(inside, SETTINGS_CHANGED)
+  return changed
 }
 
 export async function createLimit(
@@ -107,23 +125,25 @@ export async function createLimit(
 ): Promise<LimitRecord> {
   const sources = createdLimit(parts, { by, at: await now(context) })
   return inTransaction(context, async (inside) => {
-    await createRows(inside, [{ name, sources }])
+    const isNew = await createRows(inside, [{ name, sources }])
     const limit = (await lockLimits(inside, [name])).get(name)
     if (limit === undefined || !isSameLimit(limit.settings, effectiveLimit(sources))) throw limitExists(name)
+    if (isNew) await askWith(inside, SETTINGS_CHANGED)
     return recordNow(inside, limit)
   })
 }
 
+/** Returns whether any was missing. */
 async function createRows(
   inside: Context,
   created: readonly { readonly name: string; readonly sources: LimitSources }[],
-): Promise<void> {
+): Promise<boolean> {
   const limits = created.map(({ name, sources }) => ({
     name,
     ...settingsColumns(effectiveLimit(sources)),
     ...sources,
   }))
-  await ask(inside, CREATE, { limits })
+  return (await ask(inside, CREATE, { limits })).length > 0
 }
 
 export async function changeLimit(
@@ -174,7 +194,8 @@ async function reworkByName(
     const before = (await sourcesByName(inside, [name])).get(name)
     if (locked === undefined || before === undefined) throw limitUnknown(name)
     const after = change(before, locked)
-    const { limit, queues } = await rework(inside, locked, after, always)
+    const { limit, queues, isChanged } = await rework(inside, locked, after, always)
+    if (isChanged) await askWith(inside, SETTINGS_CHANGED)
     return { before, after, record: await recordNow(inside, limit), queues }
   })
   notifyQueues(context, queues)
@@ -183,25 +204,26 @@ async function reworkByName(
 
 /**
  * Requires a locked limit. Keeps budgets and waiting requests, unless the effective settings changed or
- * `always` is set. Returns the affected queues.
+ * `always` is set. Returns the affected queues, and whether the caller must change the version of the
+ * settings.
  */
 async function rework(
   inside: Context,
   limit: LockedLimit,
   sources: LimitSources,
   always = false,
-): Promise<{ readonly limit: LockedLimit; readonly queues: readonly string[] }> {
+): Promise<{ readonly limit: LockedLimit; readonly queues: readonly string[]; readonly isChanged: boolean }> {
   const { name } = limit
   const settings = effectiveLimit(sources)
   if (!always && isSameLimit(settings, limit.settings)) {
     await ask(inside, SAVE_SOURCES, { limit: { name, ...sources } })
-    return { limit, queues: [] }
+    return { limit, queues: [], isChanged: false }
   }
   const queues = await queuesOf(inside, name)
   const state = await reworkKeys(inside, limit, { settings, isNamed: queues.length > 0 })
   const row = { name, ...settingsColumns(settings), ...columnsOf(state), ...sources }
   await ask(inside, CHANGE, { limit: row })
-  return { limit: { ...limit, settings, state }, queues }
+  return { limit: { ...limit, settings, state }, queues, isChanged: true }
 }
 
 /** The new state of the budget and of its keys. All budgets are full when `perKey` changes. */

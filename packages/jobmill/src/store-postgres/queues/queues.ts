@@ -82,10 +82,21 @@ async function lockNamed(inside: Context, limits: readonly string[]): Promise<vo
   if (perKey !== undefined) throw perKeyOnQueue(perKey.name)
 }
 
-/** A start without changes reads once and takes no locks, except on the limits that code names. */
 export async function declareQueues(context: Context, queues: readonly DeclaredQueue[]): Promise<void> {
-  if (queues.length === 0) return
-  const limits = queues.flatMap(({ settings }) => settings?.limit ?? [])
+  notifyQueues(context, await redeclareQueues(context, queues))
+}
+
+export function limitsNamed(queues: readonly DeclaredQueue[]): string[] {
+  return queues.flatMap(({ settings }) => settings?.limit ?? [])
+}
+
+/**
+ * Returns the queues whose effective settings changed. A start without changes reads once and takes no locks,
+ * except on the limits that code names.
+ */
+export async function redeclareQueues(context: Context, queues: readonly DeclaredQueue[]): Promise<string[]> {
+  if (queues.length === 0) return []
+  const limits = limitsNamed(queues)
   const names = [...new Set(queues.map(({ name }) => name))].toSorted()
   // If a name is declared twice, the last declaration wins.
   const code = new Map(queues.flatMap(({ name, settings }) => (settings === null ? [] : [[name, settings]])))
@@ -94,7 +105,7 @@ export async function declareQueues(context: Context, queues: readonly DeclaredQ
     if (known.length === names.length && known.every((row) => redeclare(row, code) === undefined)) return []
     return inTransaction(here, (inside) => declareAll(inside, names, code))
   }
-  notifyQueues(context, await (limits.length === 0 ? declare(context) : withLimits(context, limits, declare)))
+  return limits.length === 0 ? declare(context) : withLimits(context, limits, declare)
 }
 
 /** Returns the queues whose effective settings changed. */

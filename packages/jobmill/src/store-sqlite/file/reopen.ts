@@ -6,11 +6,13 @@
 import { linkSync, renameSync, rmSync } from 'node:fs'
 import { JobmillError } from '../../job/errors.ts'
 import { systemPlatform } from '../../platform/platform.ts'
+import { storeClosed } from '../../store/lifecycle.ts'
 import { type Connection, type Durability, lookInFile, openConnection } from '../connection/connection.ts'
 import { markLoss } from '../connection/counter.ts'
-import { storeError } from '../connection/errors.ts'
+import { isBusy, storeError } from '../connection/errors.ts'
 import { filePaths } from './file-paths.ts'
 import { pragma } from '../connection/handle.ts'
+import { type Patience, retryWhileBusy } from '../connection/retry.ts'
 import { type Live, liveOn, openMigrated, type StoreSettings } from '../live.ts'
 import { appliedMigrations, migrate } from '../schema/migrate.ts'
 import { listsLocks } from './old-logs.ts'
@@ -23,7 +25,7 @@ export type Opened = Pick<Live, 'connection' | 'files' | 'close'>
 /** Cheap: it compares three inodes. */
 const WATCH_EVERY_MS = 1_000
 
-export interface ReopenSettings {
+export interface ReopenSettings extends Patience {
   /** Absolute, or `:memory:`. */
   readonly path: string
   readonly durability: Durability
@@ -34,7 +36,9 @@ export async function openStore(settings: StoreSettings, closing?: AbortSignal) 
   return reopening(settings, first, () => liveOn(settings, openAgain(settings)))
 }
 
-export function reopening<T extends Opened>({ path, durability }: ReopenSettings, first: T, again: () => T) {
+export function reopening<T extends Opened>(settings: ReopenSettings, first: T, again: () => T) {
+  const { path, durability } = settings
+  let isClosed = false
   let live = current(path, first)
   let retiredFor: FileChange | null = null
   let leave = addSibling(path, release)
@@ -48,19 +52,45 @@ export function reopening<T extends Opened>({ path, durability }: ReopenSettings
     watch = systemPlatform.timer(WATCH_EVERY_MS, look, { unref: true })
   }
 
-  /** Retries on every call instead of on a timer, because a running mill calls at least once a second. */
-  function use(): T {
+  /**
+   * Retries on every call instead of on a timer, because a running mill calls at least once a second. Throws
+   * errors of the driver.
+   */
+  function tryUse(): T {
+    if (isClosed) throw storeClosed()
     if (unreported !== null) {
       const change = unreported
       unreported = null
       throw fileChanged(path, change)
     }
     if (retiredFor === null && live.files.noticed === null) return live
+    return isBack() ? live : reopen()
+  }
+
+  function use(): T {
     try {
-      return isBack() ? live : reopen()
+      return tryUse()
     } catch (error) {
       throw storeError(error, path)
     }
+  }
+
+  /** All calls wait together, because each attempt to open the file blocks the event loop for a moment. */
+  let waiting: Promise<T> | null = null
+
+  function usePatiently(): T | Promise<T> {
+    if (waiting !== null) return waiting
+    try {
+      return tryUse()
+    } catch (error) {
+      if (!isBusy(error)) throw storeError(error, path)
+    }
+    waiting = retryWhileBusy(settings, tryUse)
+      .catch((error: unknown) => {
+        throw storeError(error, path)
+      })
+      .finally(() => (waiting = null))
+    return waiting
   }
 
   /**
@@ -113,11 +143,17 @@ export function reopening<T extends Opened>({ path, durability }: ReopenSettings
   return {
     /** Throws while the file at the path cannot be used. */
     use,
+    /**
+     * The same, but waits while another connection has the new file locked, as a call waits while another
+     * connection writes.
+     */
+    usePatiently,
     /** The last opened state, even if its file has changed. */
     get last(): T {
       return live
     },
     close(): void {
+      isClosed = true
       leave()
       watch.cancel()
       if (retiredFor !== null) return

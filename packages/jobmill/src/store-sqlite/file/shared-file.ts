@@ -40,9 +40,13 @@ const OPEN_MS = 5_000
 
 export async function sharedFile(given: string, { table }: SharedFileOptions): Promise<SharedFile> {
   const path = given.trim() === ':memory:' ? ':memory:' : resolve(given.trim())
-  const settings = { path, durability: 'full' } as const
-  const waiting = { path, platform: systemPlatform, busyDeadlineMs: OPEN_MS }
-  const first = await openPatiently(waiting, () => openedOn(path, connectionOf(settings)))
+  const settings: ReopenSettings = {
+    path,
+    durability: 'full',
+    platform: systemPlatform,
+    busyDeadlineMs: OPEN_MS,
+  }
+  const first = await openPatiently(settings, () => openedOn(path, connectionOf(settings)))
   const file = reopening(settings, first, () => openedOn(path, openAgain(settings, table)))
   let isClosed = false
 

@@ -2,11 +2,12 @@
 // operate.ts.
 import * as fc from 'fast-check'
 import type { LimitSettings } from '../../../src/job/limit/limit.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../../src/job/queue/queue-settings.ts'
 import type { AcquireRequest } from '../../../src/store/types/limit.ts'
 import type { FullStore } from '../../../src/store/store.ts'
 import { type System, tokenOf } from '../systems.ts'
 import { ask, busyWorker, mintId, orCode, pick, type World, workerOf } from '../world.ts'
-import { anyOne, LIMIT_KEYS, LIMITS, NOBODY, stepOf, type Weighted } from './names.ts'
+import { anyOne, LIMIT_KEYS, LIMITS, NOBODY, QUEUES, stepOf, type Weighted } from './names.ts'
 
 const name = fc.constantFrom(...LIMITS)
 /** Keyed limits are used with a key; now and then others are too, and keyed ones without. */
@@ -79,23 +80,41 @@ function noteChange({ systems }: World): void {
   for (const system of systems) system.settings.changed = true
 }
 
-/** The effective settings of all limits: a declaration or reset without effect is not reported. */
+/** The settings in effect: a declaration or reset that does not change them is not reported. */
 async function counting({ systems }: World): Promise<string> {
   const limits = (await systems[0]?.store.limits.list()) ?? []
-  return JSON.stringify(limits.map((limit) => [limit.name, limit.settings]))
+  const queues = (await systems[0]?.store.queues.list()) ?? []
+  return JSON.stringify([
+    limits.map((limit) => [limit.name, limit.settings]),
+    queues.map(({ name: queue, limit, paused }) => [queue, limit, paused]),
+  ])
 }
+
+/** Queues in code that use a limit, which may not exist. */
+const anyQueues = fc.array(
+  fc.record({
+    name: fc.constantFrom(...QUEUES),
+    settings: fc
+      .record({ limit: fc.constantFrom(...LIMITS, null, NOBODY) })
+      .map(({ limit }) => ({ ...DEFAULT_QUEUE_SETTINGS, limit })),
+  }),
+  { maxLength: 1 },
+)
 
 export const limitSteps: readonly Weighted[] = [
   stepOf(
     2,
     'declare limits',
-    fc.uniqueArray(fc.record({ name, settings }), { selector: (one) => one.name, maxLength: 2 }),
-    async (world, limits) => {
+    fc.record({
+      limits: fc.uniqueArray(fc.record({ name, settings }), { selector: (one) => one.name, maxLength: 2 }),
+      queues: anyQueues,
+    }),
+    async (world, { limits, queues }) => {
       const before = await counting(world)
       await ask(
         world,
         'declare limits',
-        ({ store }) => orCode(() => store.limits.declare(limits)),
+        ({ store }) => orCode(() => store.limits.declare(limits, queues)),
         (reply) => reply ?? 'declared',
       )
       if ((await counting(world)) !== before) noteChange(world)
