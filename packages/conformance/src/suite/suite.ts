@@ -42,6 +42,7 @@ import { leadershipCases } from './instances/leadership.ts'
 import { limitCases } from './limits/limits.ts'
 import { limitKeyCases } from './limits/limit-keys.ts'
 import { permitCases } from './limits/permits.ts'
+import { queueLimitDeclarationCases } from './limits/queue-limit-declarations.ts'
 import { queueLimitCases } from './limits/queue-limits.ts'
 import { requestCases } from './instances/requests.ts'
 import { retainRecordCases } from './operate/retain-records.ts'
@@ -87,7 +88,14 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
   directDispatch: [...directDispatchCases, ...dispatchedCases],
   transactions: transactionCases,
   schedules: [...scheduleCases, ...deletedScheduleCases, ...tickCases],
-  limits: [...limitOverrideCases, ...limitCases, ...limitKeyCases, ...permitCases, ...queueLimitCases],
+  limits: [
+    ...limitOverrideCases,
+    ...limitCases,
+    ...limitKeyCases,
+    ...permitCases,
+    ...queueLimitDeclarationCases,
+    ...queueLimitCases,
+  ],
   alerts: alertCases,
   metrics: [...metricCases, ...timelineCases],
   notifier: notificationCases,

@@ -1,6 +1,6 @@
 /** Queues with a limit: a claim leases no more than the budget allows, and spends it. */
 import assert from 'node:assert/strict'
-import type { Lease, LimitSettings } from 'jobmill/store'
+import type { Lease } from 'jobmill/store'
 import {
   aFinish,
   anAcquire,
@@ -14,7 +14,7 @@ import {
   rooms,
 } from '../../factories.ts'
 import { type Case, test } from '../case.ts'
-import { hasFields, pluck, rejectsWith } from '../looks.ts'
+import { hasFields, pluck } from '../looks.ts'
 import {
   acquireFor,
   acquireOutcome,
@@ -26,104 +26,10 @@ import {
   permits,
   rate,
   readinessOf,
-  settingsVersion,
   setUpLimitedQueues,
 } from './limit-helpers.ts'
 
 export const queueLimitCases: readonly Case[] = [
-  test('a queue cannot name a missing limit, and nothing is written then', async (t) => {
-    await t.enqueue()
-    await declare(t.store)
-    const before = await t.store.queues.list()
-    const fine = { name: 'fine', settings: {} }
-    await rejectsWith('LIMIT_UNKNOWN', () =>
-      t.store.queues.declare([fine, { name: 'mail', settings: { limit: 'nope' } }]),
-    )
-    await rejectsWith('LIMIT_UNKNOWN', () =>
-      t.store.queues.change('default', { settings: { limit: 'nope', workers: 3 }, coolMs: 500 }),
-    )
-    assert.deepEqual(await t.store.queues.list(), before)
-    assert.equal((await t.setQueue('default', { limit: 'api' })).limit, 'api')
-  }),
-  test('N1 limits and queues that are declared together are written together, or not at all', async (t) => {
-    const per = { ...BURST_OF_3, perKey: true as const }
-    await declare(t.store, BURST_OF_3)
-    await declare(t.store, per, 'each')
-    await t.store.queues.declare([{ name: 'mail', settings: { limit: 'api' } }])
-    const stored = async (): Promise<unknown> => [
-      pluck(await t.store.limits.list(), 'name', 'settings'),
-      await t.store.queues.list(),
-      await settingsVersion(t.store),
-    ]
-    const declareBoth = (settings: LimitSettings, limit: string): Promise<void> =>
-      t.store.limits.declare(
-        [
-          { name: 'new', settings: permits(1) },
-          { name: 'api', settings },
-        ],
-        [
-          { name: 'fine', settings: { limit: 'new' } },
-          { name: 'other', settings: { limit } },
-        ],
-      )
-    const before = await stored()
-    await rejectsWith('LIMIT_UNKNOWN', () => declareBoth(permits(9), 'nope'))
-    await rejectsWith('OPTION_CONFLICT', () => declareBoth(permits(9), 'each'))
-    await rejectsWith('OPTION_CONFLICT', () => declareBoth(per, 'new'))
-    assert.deepEqual(await stored(), before)
-    await declareBoth(permits(9), 'new')
-    assert.deepEqual(pluck(await t.store.limits.list(), 'name', 'settings'), [
-      ['api', permits(9)],
-      ['each', per],
-      ['new', permits(1)],
-    ])
-    assert.deepEqual(pluck(await t.store.queues.list(), 'name', 'limit'), [
-      ['fine', 'new'],
-      ['mail', 'api'],
-      ['other', 'new'],
-    ])
-    // Without a change of a limit, and without limits, the queues are declared alike.
-    await declareBoth(permits(9), 'api')
-    await t.store.limits.declare([], [{ name: 'fine', settings: {} }])
-    assert.deepEqual(pluck(await t.store.queues.list(), 'limit'), [null, 'api', 'api'])
-  }),
-  test('N1 of two processes that start at once with codes that exclude each other, the refused one changes nothing', async (t) => {
-    const other = await t.another()
-    for (let round = 0; round < 6; round += 1) {
-      const [shared, own, queue] = [`shared-${round}`, `own-${round}`, `queue-${round}`]
-      await declare(t.store, BURST_OF_3, shared)
-      const [keyed, named] = await Promise.allSettled([
-        t.store.limits.declare([{ name: shared, settings: { ...BURST_OF_3, perKey: true } }]),
-        other.limits.declare(
-          [{ name: own, settings: permits(1) }],
-          [{ name: queue, settings: { limit: shared } }],
-        ),
-      ])
-      assert.notEqual(keyed.status, named.status)
-      const isNamed = named.status === 'fulfilled'
-      const limits = (await t.store.limits.list()).map(({ name }) => name)
-      const queues = (await t.store.queues.list()).map(({ name }) => name)
-      assert.deepEqual([limits.includes(own), queues.includes(queue)], [isNamed, isNamed])
-    }
-  }),
-  test('a limit that a queue uses cannot be deleted, until no queue does', async (t) => {
-    await setUpLimitedQueues(t, BURST_OF_3)
-    await rejectsWith('LIMIT_IN_USE', () => t.store.limits.delete('api'))
-    assert.equal((await t.store.limits.list()).length, 1)
-    await t.store.queues.declare([{ name: 'mail', settings: {} }])
-    assert.equal(await t.store.limits.delete('api'), true)
-  }),
-  test('N1 a limit that the code of a queue names cannot be deleted, even while an override hides it', async (t) => {
-    await t.store.limits.declare([{ name: 'api', settings: BURST_OF_3 }])
-    const code = { name: 'mail', settings: { limit: 'api' } }
-    await t.store.queues.declare([code])
-    await t.setQueue('mail', { limit: null })
-    await rejectsWith('LIMIT_IN_USE', () => t.store.limits.delete('api'))
-    // The same code starts again.
-    await t.store.queues.declare([code])
-    await t.store.queues.declare([{ name: 'mail', settings: {} }])
-    assert.equal(await t.store.limits.delete('api'), true)
-  }),
   test('P13 a claim takes what the budget has, spends it, and more only when it refills', async (t) => {
     const id = await setUpLimitedQueues(t, BURST_OF_3)
     assert.equal((await claimFrom(t.store, id, ['mail'], { room: 2 })).length, 2)
