@@ -6,9 +6,9 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 
 const ASSETS = fileURLToPath(new URL('../dist/assets', import.meta.url))
-const MOST_BYTES = 220_000
+const MOST_BYTES = 240_000
 
-test('all scripts of the dashboard are under 220 kB, compressed', () => {
+test('all scripts of the dashboard are under 240 kB, compressed', () => {
   const scripts = readdirSync(ASSETS).filter((name) => name.endsWith('.js'))
   const sizes = scripts.map((name) => gzipSync(readFileSync(join(ASSETS, name))).length)
   expect(scripts.length).toBeGreaterThan(0)

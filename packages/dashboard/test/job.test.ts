@@ -69,9 +69,9 @@ mission(
       await page.getByRole('button', { name: 'Cancel fails' }).click()
       await page.getByText('It will not run unless it is retried.').waitFor()
       await page.getByRole('status').getByRole('button', { name: 'Retry' }).click()
+      const actions = async () => (await at.mill.audit.list({ job: id })).entries.map(({ what }) => what)
+      await expect.poll(actions).toEqual(['jobs.retry', 'jobs.cancel', 'jobs.run-now'])
       await expect.poll(async () => (await at.mill.history(id)).length).toBe(3)
-      const { entries } = await at.mill.audit.list({ job: id })
-      expect(entries.map(({ what }) => what)).toEqual(['jobs.retry', 'jobs.cancel', 'jobs.run-now'])
     })
 
     test.nightly('that died shows the error with its causes, is retried, and is deleted', async () => {

@@ -81,10 +81,14 @@ mission('the overview', (at, test) => {
     await expect.poll(async () => (await at.mill.get(id))?.state).toBe('cancelled')
     const { entries } = await at.mill.audit.list({ limit: 1 })
     expect(entries).toMatchObject([{ who: 'olga', what: 'jobs.cancel', target: id }])
-    // Its row stays under the pointer.
-    await job.getByText('ended').waitFor()
     await page.getByRole('heading', { name: 'Longest-running jobs' }).click()
     await page.getByText('No job has been running for more than a second.').waitFor()
+
+    // A row with the focus stays, even when its job ends.
+    const other = await at.mill.enqueue('holds', null)
+    await job.getByRole('link', { name: 'holds' }).focus()
+    await at.mill.cancel(other.id)
+    await job.getByText('ended').waitFor()
   })
 
   test('shows metrics, and every metric links to its jobs', async () => {

@@ -74,18 +74,23 @@ const release = ({ id, token }: Pick<Lease, 'id' | 'token'>): Finish => ({
   transition: { to: 'ready' },
 })
 
-/** A proxy that can close a connection instead of passing on the next reply of the server. */
-async function cuttingProxy(): Promise<{ readonly url: string; readonly cutNextReply: () => void }> {
+/** A proxy that can close a connection instead of passing on the reply to its first claim. */
+async function cuttingProxy(): Promise<{ readonly url: string; readonly cutClaimReply: () => void }> {
   const server = new URL(url)
   const sockets = new Set<Socket>()
   let cuts = false
   const proxy = createServer((client) => {
     const upstream = connect(Number(server.port), server.hostname)
     for (const socket of [client, upstream]) sockets.add(socket.on('error', () => {}))
-    client.on('data', (data) => upstream.write(data)).on('close', () => upstream.destroy())
+    let cutsNext = false
+    client.on('close', () => upstream.destroy())
+    client.on('data', (data) => {
+      cutsNext ||= cuts && data.includes('.claim(')
+      upstream.write(data)
+    })
     upstream.on('close', () => client.destroy())
     upstream.on('data', (data) => {
-      if (!cuts) return void client.write(data)
+      if (!cutsNext) return void client.write(data)
       cuts = false
       client.destroy()
     })
@@ -98,7 +103,7 @@ async function cuttingProxy(): Promise<{ readonly url: string; readonly cutNextR
   const address = new URL(url)
   address.hostname = '127.0.0.1'
   address.port = String((proxy.address() as AddressInfo).port)
-  return { url: address.href, cutNextReply: () => void (cuts = true) }
+  return { url: address.href, cutClaimReply: () => void (cuts = true) }
 }
 
 describe.each(KINDS_OF_ROWS)('postgres: bad days, %s', (_, batchFrom, rows) => {
@@ -111,7 +116,7 @@ describe.each(KINDS_OF_ROWS)('postgres: bad days, %s', (_, batchFrom, rows) => {
     const jobs = jobsIn(name('lost'))
     const ids = jobs.map(({ id }) => id)
     await store.enqueue(jobs)
-    proxy.cutNextReply()
+    proxy.cutClaimReply()
     await expect(store.claim(claimFrom(name('lost'), me))).rejects.toMatchObject({ retryable: true })
     expect(await store.claim(claimFrom(name('lost'), me))).toEqual([])
     expect(await rowsOf(ids)).toEqual(rows)

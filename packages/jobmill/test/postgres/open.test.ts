@@ -146,7 +146,7 @@ describe('postgres: connection settings', () => {
       [[there, { pool: { options: {} } }], 'pool', /conflicts with url/],
       [[{ pool: { options: {} }, connection: {} }], 'connection', /conflicts with pool/],
       [[{ pool: {} }], 'pool', /has no connection settings/],
-      [[there, { url: there }], 'url', /set twice/],
+      [[there, { url: there }], 'url', /passed twice/],
       [[{ connection: 'localhost' }], 'connection', /must be an object/],
       [[5], 'url', /must be a URL or an object.*got 5.*Pass postgres:/],
       [[true], 'url', /must be a URL or an object/],

@@ -50,6 +50,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   enqueueMany: method(['text', 'list', 'object'], ['k', [], {}]),
   get: method(['text'], [ID]),
   holder: method(['text'], ['key']),
+  policy: method(['object'], [{ kind: 'k', queue: 'q', timeoutMs: null, maxAttempts: 5 }]),
   history: method(['text'], [ID]),
   list: method(['object', 'object'], [{}, {}]),
   'list.queue': method(['names'], ['q'], (mill, queue) => mill.list({ queue })),

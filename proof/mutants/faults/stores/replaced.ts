@@ -125,7 +125,7 @@ export const REPLACED: readonly TestedMutant[] = [
   {
     name: 'sqlite: retention keeps locks and keys of jobs that do not exist in a file',
     file: 'store-sqlite/sqlite-store.ts',
-    find: 'if ((request.queues?.length ?? 0) === 0) await releaseStray(live())',
+    find: 'if ((request.queues?.length ?? 0) === 0) await using(releaseStray)',
     replace: '',
     test: { file: `${TESTS}/admin/emptied.test.ts`, name: 'D3 P1 job: the doctor reports' },
   },

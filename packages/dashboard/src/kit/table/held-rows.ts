@@ -29,10 +29,11 @@ export function holdRows<R extends Row>(before: readonly R[], now: readonly R[])
  */
 export function useHeldRows<R extends Row>(list: string, rows: readonly R[]) {
   const [isOver, setOver] = useState(false)
-  const [isFocused, setFocused] = useState(false)
+  const [focused, setFocused] = useState<Element | null>(null)
   const [held, setHeld] = useState<{ readonly of: string; readonly rows: readonly R[] } | null>(null)
   const of = `${list} ${useActs()}`
-  const isHolding = isOver || isFocused
+  // There is no event when a focused element is removed.
+  const isHolding = isOver || focused?.isConnected === true
   if (isHolding && held?.of !== of) setHeld({ of, rows })
   if (!isHolding && held !== null) setHeld(null)
   const shown = held?.of === of ? holdRows(held.rows, rows) : { rows, fresh: 0 }
@@ -45,9 +46,9 @@ export function useHeldRows<R extends Row>(list: string, rows: readonly R[]) {
       // A finger leaves no pointer over the list.
       onPointerEnter: ({ pointerType }: PointerEvent) => setOver(pointerType === 'mouse'),
       onPointerLeave: () => setOver(false),
-      onFocus: () => setFocused(true),
+      onFocus: ({ target }: FocusEvent) => setFocused(target),
       onBlur({ currentTarget, relatedTarget }: FocusEvent) {
-        setFocused(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))
+        if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) setFocused(null)
       },
     },
   }

@@ -76,7 +76,7 @@ function RunningRow({ job, now, hasEnded }: Props) {
   return (
     <Row>
       <Cell className="max-w-0 sm:w-2/5">
-        <TextLink to={`/jobs/${id}`} className="block truncate font-medium">
+        <TextLink to={`/jobs/${id}`} className="block truncate leading-6 font-medium">
           <span title={kind}>{kind}</span>
         </TextLink>
         <span className="block truncate text-xs text-soft">

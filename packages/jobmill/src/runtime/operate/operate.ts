@@ -19,7 +19,7 @@ import { limitOfQueueUnknown } from '../declare.ts'
 import type { MillTools } from '../tools.ts'
 import { byOf, type ByOption } from './overrides.ts'
 import { type AttemptView, attemptView, type JobView, jobView } from './job-view.ts'
-import { type PolicyJob, policyOf, type PolicyView } from './policy.ts'
+import { checkPolicyJob, type PolicyJob, policyOf, type PolicyView } from './policy.ts'
 
 interface CancelOptions {
   /** Stored with the job, and the message of the `Interruption` that its signal carries. */
@@ -121,6 +121,7 @@ export function operate(tools: MillTools): Operate {
       return jobView(record)
     },
     async policy(job) {
+      checkPolicyJob(job)
       const queues = await (await opened()).queues.list()
       return policyOf(
         job,

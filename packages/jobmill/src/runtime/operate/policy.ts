@@ -1,7 +1,11 @@
 /** The timeout, max attempts and backoff that count for a job, and where each comes from. */
 import { effectiveBackoff } from '../../job/attempt/backoff.ts'
-import { DEFAULTS } from '../../job/defaults.ts'
+import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
+import { durationMs } from '../../job/duration.ts'
+import { invalidValue } from '../../job/errors.ts'
 import type { AnyJob } from '../../job/kind/definition.ts'
+import { checkString } from '../../job/names.ts'
+import { checkWhole } from '../../job/numbers.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { JobView } from './job-view.ts'
 
@@ -30,6 +34,17 @@ export interface PolicyView {
 }
 
 export type PolicyJob = Pick<JobView, 'payload' | 'timeoutMs' | 'maxAttempts'>
+
+/** Extra fields are fine: a job from `mill.get` has them. */
+export function checkPolicyJob(job: unknown): void {
+  if (typeof job !== 'object' || job === null)
+    throw invalidValue('job', job, 'must be a job', 'Pass a job that mill.get returned')
+  const { kind, queue, maxAttempts, timeoutMs } = job as Readonly<Record<string, unknown>>
+  checkString(kind, 'job.kind')
+  checkString(queue, 'job.queue')
+  checkWhole(maxAttempts, 'job.maxAttempts', BOUNDS.maxAttempts)
+  if (timeoutMs !== null) durationMs(timeoutMs, 'job.timeoutMs')
+}
 
 /** `kind` is the definition in this process, and `queue` the settings of the queue, where there are any. */
 export function policyOf(
