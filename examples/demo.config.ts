@@ -5,7 +5,7 @@
 import { defineJob, demoEcho, type JobContext, type MillOptions, Throttled } from 'jobmill'
 import * as z from 'zod'
 
-/** Some jobs fail in their first attempts, and some die. */
+/** Some of these jobs fail in their first attempts, and some become dead. */
 const flaky = defineJob({
   kind: 'demo.flaky',
   maxAttempts: 3,

@@ -21,7 +21,7 @@ const db = new Kysely<Tables>({
 })
 await db.schema.createTable('example_account').ifNotExists().addColumn('email', 'text').execute()
 
-/** The adapter. */
+/** Adapts a Kysely transaction to the type `Tx`. */
 const asTx =
   (trx: Transaction<Tables>): Tx =>
   (text, values) =>

@@ -1,12 +1,15 @@
 /**
- * Receives alerts of Jobmill, and passes each of them on once: node examples/alert-receiver/server.ts, with
- * the secret in ALERT_SECRET.
+ * Receives alerts of Jobmill, and prints each of them once. Run it with node
+ * examples/alert-receiver/server.ts, with the secret in ALERT_SECRET.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { isSigned } from './verify.ts'
 
 const secret = process.env['ALERT_SECRET'] ?? ''
-/** In a database, if this process can restart: a repeated delivery has the same id. */
+/**
+ * Ids of received messages: a repeated delivery has the same id. Store them in a database if this process may
+ * restart.
+ */
 const seen = new Set<string>()
 
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,13 +1,13 @@
-/** Verifies the signature of a webhook by Standard Webhooks, with nothing but Node. */
+/** Verifies the signature of a webhook according to Standard Webhooks, using only Node. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** An attacker may repeat an older request that they recorded. */
+/** Older requests are refused, because an attacker may have recorded one and send it again. */
 const MOST_AGE_MS = 5 * 60_000
 
 interface SignedRequest {
   readonly headers: IncomingHttpHeaders
-  /** The body as it arrived: parsing it and writing it again may change it. */
+  /** The raw body: parsing and serializing it again may change it. */
   readonly body: string
   /** `whsec_…` */
   readonly secret: string

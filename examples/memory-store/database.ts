@@ -14,7 +14,7 @@ import {
 
 export interface Database {
   readonly jobs: Map<string, Job>
-  /** By dedupe key. Separate from the jobs, because a hold outlives a deleted job. */
+  /** By dedupe key. Separate from the jobs, because a hold outlives the deletion of its job. */
   readonly holds: Map<string, { readonly holder: string; readonly until: number | null }>
   /** The id of the job that has the order lock, by queue and order key. */
   readonly locks: Map<string, string>
@@ -57,7 +57,7 @@ export interface Run {
 }
 
 export interface Attempt extends Omit<AttemptRecord, 'version'> {
-  /** The state after the finish that recorded it. Null if something else ended the attempt. */
+  /** The state after the finish that recorded this attempt. Null if something else ended the attempt. */
   readonly wentTo: JobState | null
 }
 
@@ -78,7 +78,7 @@ export interface Instance extends Omit<InstanceRecord, 'state' | Changing> {
   requested: InstanceRecord['requested']
   requestedBy: string | null
   requestedAt: number | null
-  /** What `reap` took from it: its crashes are reverted if it registers again. */
+  /** The jobs that `reap` took from it: their crashes are reverted if it registers again. */
   lost: readonly { readonly id: string; readonly token: number }[]
 }
 
@@ -117,7 +117,7 @@ export function ensureQueue(db: Database, name: string): Queue {
   return queue
 }
 
-/** The version of an instance, also of one that retention deleted. */
+/** The version of an instance, even of one that retention deleted. */
 export function versionOf(db: Database, instance: string | null | undefined): string | null {
   const id = instance ?? ''
   return db.instances.get(id)?.version ?? db.pastInstances.get(id)?.version ?? null
@@ -131,7 +131,7 @@ export function isAlive(db: Database, now: number, id: string): boolean {
   return instance !== undefined && stateOf(now, instance) === 'alive'
 }
 
-/** Whether it may get leases: no operator asked it to be quiet or to stop. */
+/** Whether the instance may get leases: it is alive, and no operator asked it to be quiet or to stop. */
 export function isClaiming(db: Database, now: number, id: string): boolean {
   return isAlive(db, now, id) && db.instances.get(id)?.requested === null
 }

@@ -55,7 +55,7 @@ export function renew(db: Database, now: number, request: HeartbeatRequest): Hea
     quarantined: claimable(db, now, { ...asked, quarantined: 'only' }).length > 0,
     stageInMs: stageInMs(db, now),
     expired: [...db.instances.values()].some((one) => stateOf(now, one) === 'expired'),
-    // There are no limits, schedules and metrics.
+    // This store has no limits, schedules and metrics.
     budgetInMs: null,
     scheduleInMs: null,
     unrolled: false,
@@ -64,7 +64,10 @@ export function renew(db: Database, now: number, request: HeartbeatRequest): Hea
   }
 }
 
-/** What an operator requests. An instance that was asked to stop leads no duty, and stays that way. */
+/**
+ * Stores the request of an operator. An instance that was asked to stop leads no duty, and its request cannot
+ * change.
+ */
 export function request(
   db: Database,
   now: number,
@@ -153,7 +156,7 @@ export function reap(
   return { instances: expired.map(({ id }) => id), jobs }
 }
 
-/** The process of a reaped instance is alive after all, so its jobs did not crash it. */
+/** Reverts the crashes of a reaped instance whose process turned out to be alive. */
 function revertCrashes(db: Database, now: number, instance: string, stoodStill = false): void {
   const known = db.instances.get(instance)
   for (const { id, token } of known?.lost.toSorted(byId) ?? []) {
@@ -174,7 +177,7 @@ function revertCrashes(db: Database, now: number, instance: string, stoodStill =
   if (known !== undefined) known.lost = []
 }
 
-/** Takes vacant duties, and renews its own with the lease of the instance. */
+/** Takes duties without a leader, and renews the instance's own duties together with its lease. */
 function lead(db: Database, now: number, request: HeartbeatRequest, isWritten: boolean): string[] {
   const { instance, leaseMs } = request
   const leaderOf = ({ name }: DutyBid): string | null => dutyOf(db, now, name).leader
@@ -190,7 +193,7 @@ function lead(db: Database, now: number, request: HeartbeatRequest, isWritten: b
   return [...new Set(mine.map(({ name }) => name))].toSorted()
 }
 
-/** As others see it: when its lease is over, a duty has no leader. */
+/** A duty whose lease is over has no leader. */
 function dutyOf(db: Database, now: number, name: string): DutyRecord {
   const vacant = { leader: null, expiresAt: null }
   const duty = db.duties.get(name) ?? { name, ...vacant, lastSuccessAt: null, failures: 0 }

@@ -48,7 +48,7 @@ export function enqueue(db: Database, now: number, jobs: readonly NewJob[]): Enq
   })
 }
 
-/** The job that holds a dedupe key, unless its hold is over. */
+/** The id of the job that holds a dedupe key. Null if the key is free or its hold is over. */
 export function holderOf(db: Database, now: number, key: string): string | null {
   const hold = db.holds.get(key)
   return hold === undefined || (hold.until !== null && hold.until <= now) ? null : hold.holder
@@ -262,7 +262,7 @@ export function remove(db: Database, ids: readonly string[]): Verdict[] {
   return each(db, ids, (job) => {
     if (job.state === 'running') return did('refused', job.state)
     freeLock(db, job)
-    // The hold of an ended job outlives it.
+    // The hold of an ended job outlives its deletion.
     if (job.endedAt === null) freeKey(db, job)
     db.jobs.delete(job.id)
     return did('changed', null)

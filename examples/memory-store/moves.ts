@@ -9,13 +9,13 @@ export function becomeDue(db: Database, now: number, job: Job, first = false): v
   job.place = db.lastSeq - (first ? FIRST_PLACES : 0)
 }
 
-/** Ready, behind the other jobs of its priority. */
+/** Makes a job ready, behind the other jobs of its priority. */
 export function makeReady(db: Database, now: number, job: Job): void {
   db.lastSeq += 1
   Object.assign(job, { state: 'ready', seq: db.lastSeq, readyAt: now, place: null, run: null })
 }
 
-/** Ready again, at the place that it had before it was claimed. */
+/** Makes a job ready again, at the position that it had before it was claimed. */
 export function putBack(job: Job): void {
   Object.assign(job, { state: 'ready', run: null })
 }
@@ -46,7 +46,7 @@ export interface Ending {
   readonly log?: string | undefined
 }
 
-/** Records the attempt of `run`, or the end of a job that waited. Call it before a refund. */
+/** Records the attempt of `run`, or the end of a waiting job. Call it before a refund. */
 export function record(now: number, job: Job, run: Run | null, { ranMs, log, ...ending }: Ending): void {
   const attempt: Attempt = {
     ...ending,
@@ -60,7 +60,7 @@ export function record(now: number, job: Job, run: Run | null, { ranMs, log, ...
   job.attempts = [...job.attempts, attempt].slice(-DEFAULTS.historyPerJob)
 }
 
-/** Names of queues have no spaces. */
+/** Names of queues contain no space, so the separator is unambiguous. */
 export const lockOf = ({ queue, orderKey }: Job): string => `${queue} ${orderKey}`
 
 const hasLock = (db: Database, job: Job): boolean => db.locks.get(lockOf(job)) === job.id

@@ -50,7 +50,7 @@ function write(db: Database, queue: Queue, sources: QueueSources): void {
   Object.assign(queue, { settings, sources })
 }
 
-/** A store without limits knows none. */
+/** This store has no limits, so every limit is unknown. */
 function refuseLimit({ limit }: Partial<QueueSettings>): void {
   if (typeof limit === 'string') throw limitUnknown(limit)
 }

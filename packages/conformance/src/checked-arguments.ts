@@ -1,7 +1,7 @@
 /**
- * What stores may rely on. A mill checks the input of its users once, before it calls a store. The oracle is
- * wrapped in these checks, so every simulated history and every model test fails if the runtime passes
- * arguments that no store has to expect.
+ * The rules for arguments on which stores may rely. A mill checks the input of its users once, before it
+ * calls a store. The oracle is wrapped in these checks, so every simulated history and every model test fails
+ * if the runtime passes arguments that no store has to expect.
  */
 import {
   BOUNDS,

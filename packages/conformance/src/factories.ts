@@ -1,4 +1,4 @@
-/** Valid jobs, instances and requests for tests, so that a test names only the fields it is about. */
+/** Valid jobs, instances and requests for tests, so that a test sets only the fields that it tests. */
 import {
   type AcquireRequest,
   type AlertRule,
@@ -50,7 +50,7 @@ export function only<T>(items: readonly T[]): T {
   return item
 }
 
-/** Values that no code checks: a store does not look into rules. */
+/** The content does not matter, because a store does not interpret rules. */
 export function anAlert(name: string, write: Partial<AlertWrite> = {}): AlertWrite {
   return { name, revision: null, rule: aRule(), state: NO_STATE, ...write }
 }

@@ -1,5 +1,5 @@
 /**
- * Translates errors of the library for API callers: paths in the request instead of fields, routes instead of
+ * Rewrites errors of the library for API callers: paths in the request instead of fields, routes instead of
  * calls.
  */
 import type { JobmillError } from 'jobmill'
@@ -7,7 +7,7 @@ import { type FixTexts, rephrase } from 'jobmill/internal'
 
 /** The library's name of the whole input, which the request does not have. */
 const WHOLE = /^(?:job|schedule|change|limit|alert|queue|options|query)\./
-/** A limit or a queue alone is the one named in the URL. */
+/** A field that is only a limit or a queue refers to the one in the URL. */
 const NAMED = /^(?:limit|queue)$/
 
 const FIXES: FixTexts = {

@@ -1,14 +1,14 @@
 /**
- * Compresses large responses of routes that hold no secrets. A route declares that it may: the size of a
- * compressed response could reveal a secret next to text that the sender of the request chose (BREACH), so
- * payloads, results, logs, errors and audit entries are sent as they are.
+ * Compresses large responses of routes that declare that they contain no secrets. The size of a compressed
+ * response could reveal a secret next to text that the sender of the request chose (BREACH). So payloads,
+ * results, logs, errors and audit entries are not compressed.
  */
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { MiddlewareHandler } from 'hono'
 import type { Env } from './env.ts'
 
-/** Below this, headers weigh more than what compression saves. */
+/** For smaller responses, the headers cost more than compression saves. */
 const LEAST_BYTES = 1_024
 
 const ENCODINGS = [

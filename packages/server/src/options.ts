@@ -24,7 +24,7 @@ export interface HttpOptions {
   /** Access tokens, one `name role token` per line. Several can be valid at once, for rotation. */
   readonly tokens?: string
   /**
-   * Authenticates requests in place of tokens, for example by your session. Null means anonymous: 401, also
+   * Authenticates requests in place of tokens, for example by your session. Null means anonymous: 401, even
    * for Mission Control. A Response is sent as it is, such as a redirect to your login.
    */
   readonly authenticate?: Authenticate
@@ -45,8 +45,8 @@ export interface HttpOptions {
   readonly apps?: HttpApps
   /**
    * Called before all other routes, for routes with their own authentication, such as webhooks. Return null
-   * to let the API handle the request. Its responses bypass access control: no tokens, no limits, and bodies
-   * stream.
+   * to let the API handle the request. Its responses bypass access control: no tokens and no limits, and
+   * bodies are streamed.
    */
   readonly passthrough?: Passthrough
   /**

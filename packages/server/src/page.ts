@@ -110,7 +110,7 @@ function withBase(html: Uint8Array, basePath: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text.replace('<base href="/" />', () => `<base href="${path}" />`))
 }
 
-/** A Response would copy the bytes for each request. A stream shares them. */
+/** A Response copies a buffer for each request, while a stream shares it. */
 function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream {
   return new ReadableStream({
     start(controller) {

@@ -44,7 +44,7 @@ interface UnknownField {
   readonly key: string
 }
 
-/** Finds an unknown field, also inside a union. */
+/** Finds an unknown field, even inside a union. */
 function unknownIn(issue: Issue): UnknownField | null {
   if (issue.code === 'unrecognized_keys') return { path: issue.path, key: issue.keys[0] ?? '' }
   if (issue.code !== 'invalid_union') return null

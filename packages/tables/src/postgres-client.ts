@@ -9,7 +9,7 @@ import pg from 'pg'
 type Parse = (text: string) => unknown
 
 const BYTEA = 17
-// pg reads the format `escape`, for a server with that setting of bytea_output.
+// The parser of pg reads the format `escape`, which a server may send because of its setting bytea_output.
 const asBytes: Parse = (text) =>
   text.startsWith(String.raw`\x`)
     ? Buffer.from(text.slice(2), 'hex')

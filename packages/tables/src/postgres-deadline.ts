@@ -80,7 +80,7 @@ function guard(
   }
 }
 
-/** What the driver knows of a connection, besides its documented properties. */
+/** Undocumented properties of a connection, which the driver sets. */
 type Known = pg.Client & Readonly<Record<'processID' | 'secretKey', number | null>>
 
 /**

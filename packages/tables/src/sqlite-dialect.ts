@@ -87,7 +87,7 @@ class OwnTurns extends SqliteAdapter {
   }
 }
 
-/** In place of a connection of Kysely. */
+/** Used instead of a connection of Kysely. */
 export async function notUsed(): Promise<never> {
   throw new Error('the driver has its own connection')
 }

@@ -49,7 +49,7 @@ export interface Tables<T> extends StepTools {
   readonly within: (tx: unknown, whole?: ReadonlySet<string>) => Kysely<T>
   /** Migrates the tables. Call it at the start of every process. */
   readonly open: (fill?: Fill<T>) => Promise<void>
-  /** Waits for statements in flight, on PostgreSQL at most this long (default 5 s). Then they fail. */
+  /** Waits for statements in flight. On PostgreSQL, those that take longer than this fail (default 5 s). */
   readonly close: (withinMs?: number) => Promise<void>
 }
 

@@ -37,7 +37,7 @@ export interface Gateway {
    * grace period, and close everything.
    */
   readonly stop: () => Promise<void>
-  /** Stops without a grace period, also after `stop`, and kills the programs that handlers started. */
+  /** Stops without a grace period, even after `stop`, and kills the programs that handlers started. */
   readonly hurry: () => void
 }
 
@@ -73,7 +73,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     parts.intake.push(server.close)
     const admin = await serveAdmin(mill, options)
     if (admin !== null) parts.intake.push(admin.close)
-    // Start the workers only when the server listens, so that a port conflict does not leave work half done.
+    // Start the workers only when the server listens, so that a port conflict interrupts no job.
     await mill.start()
     await warnOfUnserved(mill, log)
     const reaching = bots.map((bot) => reach(bot, inside, receive))

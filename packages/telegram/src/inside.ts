@@ -34,7 +34,7 @@ export function baseOf(
     })
   return {
     config,
-    /** False without a database: an update stays with Telegram until it is answered. */
+    /** False without a database: Telegram then keeps an update until it is answered. */
     isDurable: config.database !== null,
     tables,
     sessions: sessions(tables, config.bots),

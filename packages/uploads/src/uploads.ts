@@ -94,7 +94,7 @@ export function uploads(options: UploadsOptions) {
     /** Graceful shutdown: lets running uploads finish, and ends waiting requests. */
     async stop({ graceMs = GRACE_MS }: { readonly graceMs?: number } = {}): Promise<void> {
       inside.live.stop()
-      // A statement that the database does not answer must not hold up the stop.
+      // A statement that the database does not answer must not delay the stop.
       const { promise: late, resolve } = Promise.withResolvers<void>()
       const timer = platform.timer(graceMs + LAST_MS, resolve)
       await Promise.race([taking.stop(graceMs).then(() => foreign.settled()), late])

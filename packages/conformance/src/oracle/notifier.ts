@@ -31,7 +31,7 @@ export class Notifications {
   }
 }
 
-/** A snapshot of the state, to find out afterwards what to notify. */
+/** A snapshot of the state, with which a later one is compared to decide which queues to notify. */
 export interface Before {
   readonly ready: ReadonlySet<string>
   readonly held: ReadonlyMap<string, number>

@@ -68,7 +68,7 @@ const RECORDING_MS = 86_400_000
 
 /**
  * Deletes expired places in the wait lists of limits. Deletes the sequence numbers of recordings after a day,
- * when no recording is resent any more.
+ * when no process resends them any more.
  */
 function forget(state: OracleState): void {
   for (const limit of state.limits.values()) {

@@ -64,7 +64,7 @@ export class Bench extends Checks {
 
   /** A handle that is not opened yet. Without `clock` it uses the clock of the database. */
   unopened(options: { readonly clock?: () => number } = { clock: this.clock.now }): FullStore {
-    // The cases of absent parts are not run, so every part that a case uses is there.
+    // The cases of absent parts are not run, so every part that a case uses exists.
     const store = this.#subject.handle(options) as FullStore
     this.#handles.push(store)
     return store

@@ -4,7 +4,7 @@
 type RequiredGroup = 'jobs' | 'queues' | 'instances' | 'overrides' | 'inspect'
 
 /**
- * What a store may lack: a part of it, direct dispatch (`directDispatch`), or transactions of the user
+ * Optional features of a store: its parts, direct dispatch (`directDispatch`), and transactions of the user
  * (`tx`).
  */
 export const OPTIONAL_GROUPS = [

@@ -17,8 +17,8 @@ export interface ConformanceSubject<S extends Store = Store> {
    */
   readonly transaction?: <T>(work: (tx: unknown) => Promise<T>, end: 'commit' | 'rollback') => Promise<T>
   /**
-   * What the store does not have. One test per entry reports how many cases are not run, and fails if the
-   * store has it after all.
+   * The parts that the store does not have. One test per entry reports how many cases are not run, and fails
+   * if the store has that part.
    */
   readonly without?: readonly OptionalGroup[]
   /** Names of cases that this store cannot pass. A listed case that passes or does not exist is an error. */

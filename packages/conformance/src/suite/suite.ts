@@ -1,6 +1,6 @@
 /**
- * The conformance suite: a store that passes it keeps the guarantees. Works with any runner that can register
- * a test.
+ * The conformance suite: a store that passes it upholds the guarantees. Works with any runner that can
+ * register a test.
  */
 import type { Store } from 'jobmill/store'
 import { aDirectDispatch, aJob } from '../factories.ts'

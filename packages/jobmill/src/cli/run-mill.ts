@@ -46,7 +46,8 @@ export async function runMill(run: RunOptions): Promise<number> {
   try {
     const begun = works ? mill.start() : mill.open()
     const early = await Promise.race([begun, ended])
-    // Two signals stopped the process while the database did not answer, so nothing waits for the start.
+    // Two signals stopped the process while the database did not answer. The stop does not wait for the
+    // start.
     if (early !== undefined) {
       begun.catch(() => {})
       return early

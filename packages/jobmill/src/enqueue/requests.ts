@@ -87,7 +87,7 @@ function requestFor(
   }
   if ('kind' in item) checkObjectKeys(item, at, ITEM_OPTIONS)
   const own = 'dedupeKey' in item ? withDedupe(item, at) : item
-  // Null is refused below, like any other value that is not a name.
+  // Null is refused later, like any other value that is not a name.
   const queue = own.queue === undefined ? (definition?.queue ?? queueOf(kind)) : own.queue
   // Most kinds have no defaults, so one copy is enough.
   if (definition?.priority === undefined && definition?.maxAttempts === undefined)

@@ -24,7 +24,10 @@ export const DEFAULTS = Object.freeze({
   renewEveryMs: 3 * SECOND,
   /** How long an ended instance stays visible. */
   keepEndedInstanceMs: HOUR,
-  /** How long the version of an ended instance is known, so that its attempts show it; and of how many. */
+  /**
+   * How long the version of an ended instance is known, so that its attempts can show it, and the maximum
+   * number of such instances.
+   */
   keepVersionsMs: 90 * DAY,
   keepVersions: 20_000,
   crashesUntilDead: 3,
@@ -112,7 +115,7 @@ export const DEFAULTS = Object.freeze({
   statementDeadlineMs: 30 * SECOND,
   /** Connections of a PostgreSQL store, in addition to the listening one. */
   connections: 4,
-  /** How far a replica may be behind, to be read. */
+  /** How far a replica may be behind before the primary answers its reads. */
   replicaLagMs: 10 * SECOND,
   listScanRows: 50_000,
   listScanMs: SECOND,
@@ -149,7 +152,10 @@ export const BOUNDS = Object.freeze({
   limit: Object.freeze({ least: 1, most: 1_000_000 }),
   /** The shortest period of a rate. A shorter one was almost always meant in another unit. */
   shortestPerMs: 100,
-  /** The shortest period and deadline of an application's duty. A shorter one was meant in another unit. */
+  /**
+   * The shortest period and deadline of an application's duty. A shorter one was probably meant in another
+   * unit.
+   */
   shortestDutyMs: 100,
   /** The shortest pause between two passes of retention. A shorter one would be a busy loop. */
   shortestRetainMs: SECOND,
@@ -159,7 +165,7 @@ export const BOUNDS = Object.freeze({
   /** How many secrets sign the messages of a rule, and the bytes of each. */
   alertSecrets: 3,
   alertSecretBytes: Object.freeze({ least: 24, most: 64 }),
-  /** The shortest cool-down of an alert rule. A shorter one was meant in another unit. */
+  /** The shortest cool-down of an alert rule. A shorter one was probably meant in another unit. */
   shortestCoolDownMs: 10 * SECOND,
   pageLimit: 500,
   /** The JSON and logs of the jobs on one page of a list that includes payloads or results. */

@@ -106,7 +106,7 @@ export class JobmillError extends Error {
   declare readonly field: string | undefined
   declare readonly value: string | undefined
   declare readonly fix: string | undefined
-  /** For programs: what to do, without the words. */
+  /** The code of the fix, for programs. */
   declare readonly fixCode: FixCode | undefined
   declare readonly index: number | undefined
   /** For OPTIONS_INVALID: each of the form `{ level, code, option, message }`. */
@@ -197,13 +197,13 @@ function ended(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`
 }
 
-/** What errors were made of, so that another interface can say them in its own words. */
+/** The parts of each error, so that another interface can word it differently. */
 const PARTS = new WeakMap<JobmillError, { readonly what: string; readonly details: ErrorDetails }>()
 
 /** The same error in the words of another interface. */
 export function rephrase(error: JobmillError, { field: nameOf = same, fixes }: Words): JobmillError {
   const parts = PARTS.get(error)
-  // Made by another copy of the package.
+  // Created by another copy of the package.
   if (parts === undefined) return error
   const { what, details } = parts
   const { index, field, cause = error } = error

@@ -176,7 +176,7 @@ export interface EventTable {
     readonly queues: readonly string[]
     readonly kinds: readonly string[]
   }
-  /** An operator (`by`) made this process quiet: it claims nothing more. No claim is in flight. */
+  /** An operator (`by`) made this process quiet: it claims no more jobs. No claim is in flight. */
   'mill-quiet': { readonly instance: string; readonly by: string; readonly running: number }
   /** It claims again. */
   'mill-resumed': { readonly instance: string; readonly running: number }

@@ -35,7 +35,7 @@ export function drains({ opened, platform, emit }: DrainTools, known: KnownLimit
   const timesOf = (name: string, key?: string): number => times.get(budgetId(name, key)) ?? others
   function count(name: string, key: string | undefined): void {
     last += 1
-    // Current waiters take this for a drain and send their requests again.
+    // Current waiters treat this as a drain and send their requests again.
     if (times.size >= MOST_KNOWN) {
       times.clear()
       others = last

@@ -24,7 +24,7 @@ export type Draw = (request: AcquireRequest, options: AskOptions) => Promise<num
 
 /** A waiter that wakes this much later than its instant would collide with the next one. */
 const LATE_MS = 100
-/** An answer that took this long may have arrived that much too late. */
+/** If an answer took this long, it may have arrived too late by up to that time. */
 const SLOW_MS = DEFAULTS.limitWaitMs
 /** A process that is late this often in a row wastes tokens. */
 const MOST_WASTED = 3

@@ -8,7 +8,7 @@ export function cache<T>(platform: Platform, forMs: number, read: () => Promise<
     if (last !== null && at - last.at < forMs) return last.answer
     const answer = read()
     last = { at, answer }
-    // A failed read is not cached. A slow one may fail after a newer read.
+    // A failed read is not cached. It may be older than the cached one, which then stays.
     answer.catch(() => {
       if (last?.answer === answer) last = null
     })

@@ -14,7 +14,7 @@ export function writeOutput(stream: Output, text: string): void {
   })
 }
 
-/** Call it in a process that must survive a broken output, also when jobs and libraries write to it. */
+/** Call this in a process that must survive a broken output, even if jobs and libraries write to it. */
 export function ignoreOutputErrors(): void {
   ignoreErrorsOf(process.stdout)
   ignoreErrorsOf(process.stderr)

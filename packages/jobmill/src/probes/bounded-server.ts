@@ -33,7 +33,7 @@ export function boundedServer(answer: RequestListener, bounds: ServerBounds): Se
   attach(server)
   server.requestTimeout = bounds.requestMs
   server.headersTimeout = bounds.headersMs
-  // Node emits 'timeout' if nothing was read or written for this time, also after its keep-alive timeout. A
+  // Node emits 'timeout' if nothing was read or written for this time, and after its keep-alive timeout. A
   // slow handler or a quiet event stream has nothing to send, so its connection stays open.
   server.timeout = bounds.unreadMs ?? UNREAD_MS
   server.on(

@@ -37,7 +37,7 @@ export function inTurn(mostBytes: number, unsent: Unsent) {
   const connections = new WeakMap<Socket, Connection>()
   let total = 0
 
-  /** Node creates one for each request that it parses, also for those that it refuses itself. */
+  /** Node creates one for each request that it parses, even for those that it refuses itself. */
   class Response<Request extends IncomingMessage> extends ServerResponse<Request> {
     constructor(incoming: Request, ...options: []) {
       super(incoming, ...options)

@@ -23,9 +23,9 @@ function warn(logger: Logger | null, message: string, fields: object): void {
 }
 
 /**
- * Returns a function that logs each warning of the options once, however often it is called: applications
- * rarely read `mill.warnings`. A limit that code does not declare may exist in the database, and if not, the
- * start fails with the same text. So it is logged `after`.
+ * Returns a function that logs each warning of the options once, because applications rarely read
+ * `mill.warnings`. A limit that code does not declare may exist in the database; if not, the start fails with
+ * the same text. So that warning is logged only `after` the start.
  */
 export function warningLog({
   logger,

@@ -100,7 +100,7 @@ export interface Mill<Tx = unknown>
   readonly queuesServed: readonly string[]
   /** Never contains a password. */
   readonly storeName: string
-  /** Suspicious but valid options. `start` logs each of them once. */
+  /** Warnings about options that are valid but questionable. `start` logs each of them once. */
   readonly warnings: readonly Problem[]
   readonly eventCounts: EventCounts
 }

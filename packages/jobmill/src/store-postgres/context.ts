@@ -1,6 +1,6 @@
 /**
- * The dependencies of every verb of this store: the connection, the name map and the notifier. And how verbs
- * send statements.
+ * The dependencies of every verb of this store, such as the connection, the name map and the notifier, and
+ * the functions with which verbs send statements.
  */
 import type { Platform } from '../platform/platform.ts'
 import { columnOf } from '../store/column-of.ts'

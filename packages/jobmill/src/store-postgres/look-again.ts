@@ -1,6 +1,6 @@
 /**
- * Jobs move between tables, and keys between jobs. A single snapshot may miss what is moving, so statements
- * look again.
+ * Jobs move between tables, and keys between jobs. A single snapshot may miss a job or a key that is moving,
+ * so statements look again.
  */
 import { JobmillError } from '../job/errors.ts'
 

@@ -28,7 +28,7 @@ async function readSecret(connection: Connection, sql: (text: string) => string)
 export async function openStore(settings: PostgresSettings, connection: Connection) {
   const { schema, platform, clock, deadlineMs } = settings
   const sql = inSchema(schema)
-  // A clock that a test moves does not wait for the share of the time that an expensive scan may use.
+  // With the clock of a test, full scans are not limited to a share of the time.
   const how = { limitsTime: clock === undefined }
   const [claimCursors, readyCursors, due] = [scanCursors(how), scanCursors(how), dueCursor(how)]
   const migrated = Promise.withResolvers<void>()
@@ -85,7 +85,7 @@ export async function openStore(settings: PostgresSettings, connection: Connecti
   return { context, recovery: recovering, replica: openReplica(settings, context) }
 }
 
-/** The longest statement on a replica: then the primary answers. */
+/** How long a statement on a replica may take before the primary answers instead. */
 const REPLICA_DEADLINE_MS = 10_000
 
 /** Null without a replica. Connects with the first read. */
@@ -98,7 +98,7 @@ function openReplica(settings: PostgresSettings, { connection, sql, platform }: 
     deadlineMs: Math.min(deadlineMs, REPLICA_DEADLINE_MS),
     namesStatements,
     platform,
-    // The primary gets what a conflict with recovery ended.
+    // If a conflict with recovery ends a statement on the replica, the primary gets it.
     retries: 0,
   })
   return replicaReads({ primary: connection, replica, sql, platform })

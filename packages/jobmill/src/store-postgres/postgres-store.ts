@@ -63,8 +63,8 @@ import { unservedKinds } from './inspect/unserved-kinds.ts'
 import { inSchema, openStore } from './open-store.ts'
 
 /**
- * Deleting a job takes 5 to 12 µs of CPU, and a call 5 ms more, whatever its size. Nothing waits for the rows
- * that a call locks, so it may be large.
+ * Deleting a job takes 5 to 12 µs of CPU, and a call 5 ms more, whatever its size. No other statement waits
+ * for the rows that a call locks, so it may be large.
  */
 const RETAIN_BATCH = 4_000
 
@@ -96,14 +96,14 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
       recovery.run(() => withTrueNames(context.names, () => verb(context)), tx !== undefined),
     )
 
-  /** A program may list what it wrote or read here, even if the reply was lost: a replica must have it. */
+  /** A program may list what it wrote or read here, even if the reply was lost. So a replica must have it. */
   const seen = <T>(verb: (context: Context) => Promise<T>, tx?: Tx): Promise<T> => {
     const replica = lifecycle.opened?.replica ?? null
     const reply = run(verb, tx)
     return replica === null ? reply : reply.finally(() => replica.saw())
   }
 
-  /** A replica may answer what may lag. */
+  /** A replica may answer reads that may lag. */
   const read = <T>(verb: (context: Context) => Promise<T>, how?: ReadOptions): Promise<T> => {
     const replica = lifecycle.opened?.replica ?? null
     if (replica === null) return run(verb)
@@ -129,7 +129,7 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
 
   /**
    * A connection or a statement that the database never answers would keep the process alive until its
-   * deadline, also while the store is opening.
+   * deadline, even while the store is opening.
    */
   async function close(): Promise<void> {
     const last = connection

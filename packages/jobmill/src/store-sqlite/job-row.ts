@@ -41,7 +41,8 @@ export interface JobRow {
 export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_order_queue, records, token, instance_pk, due_at,
   started_at, hold_ms, hold_after, order_key, dedupe_key, tags, cancel_reason, log, permits`
 
-// By jobmill_job_id. An operation reads and writes under the write lock, so the row cannot change in between.
+// Uses jobmill_job_id. An operation reads and writes under the write lock, so the row cannot change in
+// between.
 const FIND = `SELECT ${ROW} FROM jobmill_job WHERE id = ?`
 
 // The same for many jobs at once.

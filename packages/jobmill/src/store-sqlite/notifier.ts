@@ -27,7 +27,7 @@ const NOTIFICATIONS = `
   FROM json_each(?) AS asked CROSS JOIN jobmill_queue AS q ON q.name = asked.value
     CROSS JOIN jobmill_count AS c ON c.queue_id = q.id AND c.state = 1`
 
-/** The notifications of these queues, in the snapshot that a claim sees. */
+/** The notifications of these queues, in the snapshot of a claim. */
 export function notificationsOf({ sql }: Pick<Look, 'sql'>, queues: Iterable<string>): Notification[] {
   return sql(NOTIFICATIONS).all(JSON.stringify([...queues])) as Notification[]
 }
@@ -105,8 +105,8 @@ export function createNotifier(connection: Connection, platform: Platform) {
     notify: (queues: readonly string[]) => local.wake(queues.map(wakeAll)),
     async wait(options: Parameters<NotifierPart['wait']>[0]): Promise<readonly WakeUp[]> {
       const queues = new Set(options.queues)
-      // Notifications from before the wait count too: a job may have arrived between an empty claim and this
-      // wait.
+      // Includes notifications from before the wait, because a job may have arrived between an empty claim
+      // and this wait.
       const missed = unseen(notifications(queues))
       if (missed.length > 0) return missed
       waited.add(queues)

@@ -70,8 +70,8 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
   const read = async <T>(look: (at: Look) => T): Promise<T> => using((live) => live.read(look))
   /**
    * Takes the write lock only if there is something to write, so that idle processes do not compete for the
-   * file. The operation checks again under the lock. A read does not see queued writes, so then there may be
-   * something in any case.
+   * file. The operation checks again under the lock. A read does not see queued writes, so while there are
+   * any, it assumes that there is something to write.
    */
   const writeIf = async <T>(
     may: (look: Look) => boolean,

@@ -5,7 +5,7 @@ import { type LeaseCache, type Leases, leasesOn } from './claim/leases.ts'
 import { type NotificationRow, createMoves, type Moves } from './connection/moves.ts'
 import { NameCache, type Names, namesOn } from './names.ts'
 
-/** What a read needs. */
+/** The tools of a read. */
 export interface Look {
   readonly sql: Sql
   /** The current time of the database. */

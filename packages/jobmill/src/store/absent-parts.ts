@@ -1,6 +1,6 @@
 /**
- * Adds the optional parts that a store does not have. Reading finds nothing there, recording does nothing,
- * and everything else is refused.
+ * Adds substitutes for the optional parts that a store does not have. They return nothing to reads, ignore
+ * recordings, and refuse every other call.
  */
 import { JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -24,7 +24,8 @@ export function withAllParts(store: Store, platform: Platform): FullStore {
     metrics: metrics ?? NO_METRICS,
     notifier: notifier ?? noNotifier(platform),
   }
-  // Wraps nothing, but calls every verb on the object that has it: a custom store may be a class.
+  // Without wrappers. Each verb is still called on the object that has it, because a custom store may be a
+  // class.
   const full = Object.assign(
     aroundVerbs(store, [], (_, call) => call),
     parts,
@@ -46,7 +47,10 @@ export function absentPartWarnings({ name, metrics, notifier }: Store<never>): r
 const REFUSED = ['schedules', 'limits', 'alerts'] as const
 type RefusedPart = (typeof REFUSED)[number]
 
-/** The parts that code uses and the store does not have. Checked before a start writes the others. */
+/**
+ * The parts that code uses and the store does not have. A start checks them before it writes to the other
+ * parts.
+ */
 export function absentPartErrors(
   store: Store<never>,
   used: Readonly<Record<RefusedPart, readonly unknown[]>>,
@@ -62,7 +66,10 @@ function unsupported(name: string, part: RefusedPart): JobmillError {
   })
 }
 
-/** Code that declares nothing needs no part. Everything that a part has is refused, except reading. */
+/**
+ * Refuses every call, except reads and declarations without items: code that declares nothing does not need
+ * the part.
+ */
 function absentPart(name: string, part: RefusedPart) {
   const refused = async (): Promise<never> => {
     throw unsupported(name, part)

@@ -51,13 +51,15 @@ export function instanceUnknown(id: string): JobmillError {
   return invalidValue('id', id, 'no process has this id', fix, 'INSTANCE_UNKNOWN')
 }
 
-/** Code names it, but an override of the queue hides that. The next start of the code would fail. */
+/**
+ * The code of the queue uses the limit, but an override hides that. The next start with that code would fail.
+ */
 export function limitInCode(name: string, queue: string): JobmillError {
   const fix = 'Remove the limit from the code of that queue, deploy it, then delete the limit'
   return invalidValue('limit', name, `is set in the code of queue ${quote(queue)}`, fix, 'LIMIT_IN_USE')
 }
 
-/** `state`: how it ended, or `stopping` for one that was asked to stop. */
+/** `state`: how the instance ended, or `stopping` if it was asked to stop. */
 export function instanceEnded(id: string, state: 'lost' | 'stopped' | 'stopping'): JobmillError {
   const problem =
     state === 'stopping'
@@ -73,7 +75,9 @@ export function limitExists(name: string): JobmillError {
   return invalidValue('name', name, 'a limit with this name already exists', fix, 'OPTION_CONFLICT')
 }
 
-/** The error for a reset of something that code does not define: it has no value to return to. */
+/**
+ * The error for a reset of a limit or schedule that code does not define, so there is no value to return to.
+ */
 export function notInCode(what: Overridable, name: string): JobmillError {
   const problem = 'was created at run time, so code has no value for it'
   const fix = `Change or delete it, or declare the ${what} in code first`

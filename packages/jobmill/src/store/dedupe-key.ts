@@ -10,7 +10,7 @@ export function isDedupeKey(stored: string | null | undefined, sought: string): 
   return stored !== null && stored !== undefined && [stored, unscopeKey(stored)].includes(sought)
 }
 
-/** The same in SQL. `find` is the function that finds a text in another: names have no spaces. */
+/** The same in SQL. `find` is the SQL function that finds a text in another one. A name contains no space. */
 export function unscopeKeyInSql(key: string, find: 'instr' | 'strpos'): string {
   const name = `substr(${key}, ${find}(${key}, ' ') + 1)`
   return `CASE WHEN ${key} LIKE 'global %' THEN ${name} ELSE substr(${name}, ${find}(${name}, ' ') + 1) END`

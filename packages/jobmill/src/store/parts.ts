@@ -98,7 +98,7 @@ export interface OverridesPart {
   reset(what: Overridable, name: string, options: readonly string[] | null): Promise<string[]>
 }
 
-/** Answers for operators. No job depends on them. */
+/** Reads for operators. No job depends on them. */
 export interface InspectPart {
   /**
    * The failure of each job's last ended attempt, for at most 500 jobs. Null for jobs that are unknown, never
@@ -214,7 +214,7 @@ export interface LimitsPart {
   list(): Promise<LimitRecord[]>
 }
 
-/** Alert rules with their state. Few, and read and written as a whole. */
+/** Alert rules with their state. There are few rules, and each is read and written as a whole. */
 export interface AlertsPart {
   /** All rules, sorted by name. */
   list(): Promise<AlertRecord[]>
@@ -260,8 +260,8 @@ export interface NotifierPart {
   forward(wakeUp: WakeUp): void
   /**
    * Whether a wake-up announces all work that another process leaves for this one, so that an idle instance
-   * may poll less often. See docs/internals/store-contract.md. Absent: never. When this becomes false, every
-   * wait ends.
+   * may poll less often. See docs/internals/store-contract.md. Absent means never. When this becomes false,
+   * every wait ends.
    */
   isListening?(): boolean
   /** Absent in a store whose processes cannot reach each other. */

@@ -33,8 +33,8 @@ import type { Enqueued, Retained, RetainRequest, Staged, Verdict } from './types
 import type { StoreTools } from './admin/tools.ts'
 
 /**
- * The verbs for jobs, and the other parts of a store. A mill works without an optional part and refuses what
- * needs it. `Tx` is the type of user transaction that the store accepts.
+ * The verbs for jobs, and the other parts of a store. A mill works without an optional part, and refuses
+ * calls that need it. `Tx` is the type of user transaction that the store accepts.
  */
 export interface Store<Tx = unknown> extends JobStore<Tx> {
   readonly queues: QueuesPart
@@ -70,7 +70,7 @@ export interface JobStore<Tx> {
    * For banners and messages: `sqlite jobs.db`, `postgres app@localhost/app`. Must never contain a password.
    */
   readonly name: string
-  /** The most bytes of payloads and metadata that one `enqueue` call may have (default 256 MiB). */
+  /** The maximum size of the payloads and metadata of one `enqueue` call in bytes (default 256 MiB). */
   readonly callLimitBytes?: number
   /** The `limit` of the `retain` calls of a pass: how many jobs one call should delete (default 500). */
   readonly retainBatch?: number
@@ -141,6 +141,8 @@ export interface JobStore<Tx> {
   retain(request: RetainRequest): Promise<Retained>
   /** Merges at most `limit` counter rows that are not folded yet, and returns how many it merged. */
   fold(limit: number): Promise<number>
-  /** The database's current time, for callers that must name an instant which the database will compare. */
+  /**
+   * The database's current time, for callers that pass an instant with which the database compares others.
+   */
   now(): Promise<number>
 }

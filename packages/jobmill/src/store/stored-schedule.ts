@@ -122,7 +122,7 @@ export function resetSchedule(
   }
 }
 
-/** Whether the schedule is unchanged since the tick was planned, and no other instance was faster. */
+/** Whether the schedule is unchanged since the tick was planned, and no other instance has served it. */
 export function isCurrent(schedule: StoredSchedule, { revision, from }: Tick): boolean {
   if (schedule.deleted || liveSchedule(schedule).paused || schedule.revision !== revision) return false
   return from === null ? !schedule.planned : schedule.nextAt === from

@@ -1,6 +1,6 @@
 /**
- * Reaps expired instances until there are none left. Every instance that sees one does this, so there is no
- * wait for a leader.
+ * Reaps expired instances until there are none left. Every instance that notices one does this, so it need
+ * not wait for a leader.
  */
 import type { ReapedJob } from '../store/types/replies.ts'
 import type { FullStore } from '../store/store.ts'

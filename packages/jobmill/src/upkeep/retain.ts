@@ -13,8 +13,8 @@ const PER_BATCH = 500
 const OF_ALL: ReadonlySet<string> = new Set(['STORE_UNAVAILABLE', 'STORE_REFUSED', 'STORE_CLOSED'])
 
 /**
- * Counts jobs by the state in which they ended, and everything else. If a queue fails, processes the other
- * queues, calls `partly` with what was deleted, and rejects.
+ * Returns how many jobs, by final state, and how many other records were deleted. If a queue fails, processes
+ * the other queues, calls `partly` with these numbers, and rejects.
  */
 export async function retainAll(
   store: RetainStore,

@@ -98,7 +98,8 @@ function servePass({ store, platform, emit }: ServeOptions) {
         if (answer !== undefined) report(one, answer)
       })
     } catch (error) {
-      // Sends each tick alone to find the one at fault. A tick that was written nevertheless is then refused.
+      // Sends each tick alone to find the one that fails. A tick that was written despite the error is then
+      // refused.
       const [first, ...others] = batch
       if (others.length > 0) for (const one of batch) await send([one])
       else if (first !== undefined) await failing(first, error)

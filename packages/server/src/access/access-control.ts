@@ -16,7 +16,7 @@ import { isRead } from './reads.ts'
 /** The access rules that are derived from the options. */
 export interface Access {
   readonly identity: Identity
-  /** Which requests are answered when there is no authentication. */
+  /** Which requests are allowed if no authentication is configured. */
   readonly callers: Callers
 }
 

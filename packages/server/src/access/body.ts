@@ -14,7 +14,9 @@ import { isRead } from './reads.ts'
 /** The time in which a request must arrive completely. */
 export const ARRIVES_WITHIN_MS = 30_000
 
-/** Larger bodies are parsed one in each turn of the event loop, so that other requests have theirs. */
+/**
+ * Of larger bodies, one is parsed in each turn of the event loop, so that they do not delay other requests.
+ */
 const LARGE_CHARS = 65_536
 
 /**
@@ -30,7 +32,7 @@ export function bodyReader(
   const budget = byteBudget(maxBodiesBytes)
   let last = Promise.resolve()
 
-  /** Resolves in a turn of the event loop in which it resolves for no other body. */
+  /** Resolves for only one body in each turn of the event loop. */
   const ownTurn = (): Promise<void> =>
     (last = last.then(() => new Promise<void>((resolve) => platform.nextTurn(resolve))))
 

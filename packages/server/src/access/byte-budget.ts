@@ -1,4 +1,4 @@
-/** Bounds what the request bodies of this process take in memory at once, across all callers. */
+/** Bounds the memory of all request bodies that this process holds at once, across all callers. */
 
 export type ByteBudget = ReturnType<typeof byteBudget>
 

@@ -1,7 +1,8 @@
-/** Estimates what a JSON text takes in memory once it is parsed, which can be many times its size. */
+/** Estimates the memory of a JSON text once it is parsed, which can be many times its size. */
 
 /**
- * What one value takes, at most. An empty list inside a list takes about 75 bytes, and counts as two values.
+ * The maximum memory of one value, in bytes. An empty list inside a list takes about 75 bytes, and counts as
+ * two values.
  */
 const VALUE_BYTES = 64
 

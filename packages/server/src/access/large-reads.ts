@@ -37,7 +37,7 @@ export function largeReads(platform: Platform, mostAtOnce: number) {
       // No one receives this response.
       return signal.aborted ? (problem('BUSY') as never) : await read()
     } finally {
-      // The response is passed to its connection first, and other requests have their turn.
+      // First lets the connection take the response, and other requests run.
       platform.nextTurn(() => {
         running -= 1
         next()

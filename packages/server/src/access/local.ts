@@ -1,6 +1,6 @@
 /**
  * Local mode: without authentication every caller is an admin, so only direct requests from this machine are
- * answered. A proxy on this machine looks like a local caller; these checks detect most of them.
+ * allowed. A proxy on this machine looks like a local caller; these checks detect most of them.
  * docs/operate/security.md lists the limits.
  */
 import type { Env } from '../env.ts'
@@ -8,7 +8,7 @@ import { problem } from '../problem.ts'
 import { isSentByClients } from './client-headers.ts'
 
 /**
- * Which requests are answered without authentication: `any`, `loopback-names` (only under a loopback name,
+ * Which requests are allowed without authentication: `any`, `loopback-names` (only under a loopback name,
  * against DNS rebinding), or `this-machine` (only direct requests from this machine).
  */
 export type Callers = 'any' | 'loopback-names' | 'this-machine'

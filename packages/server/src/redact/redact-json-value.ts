@@ -1,4 +1,7 @@
-/** Finds the end of a JSON value inside a text: quoted, bracketed or a number, also if escaped or cut off. */
+/**
+ * Finds the end of a JSON value inside a text: quoted, bracketed or a number, even if it is escaped or cut
+ * off.
+ */
 
 export interface Quoting {
   /** The backslashes before each quote, as in JSON inside JSON. */
@@ -46,7 +49,7 @@ export function jsonValueAt(
   return scalar === null ? null : { end: scalar, mark }
 }
 
-/** A quoted value that starts here, also if escaped: `'x y'`, `\"x y\"`. */
+/** A quoted value that starts here, even if it is escaped: `'x y'`, `\"x y\"`. */
 export function quotedAt(text: string, start: number): JsonValue | null {
   const quoted = /(\\{0,63})["'`]/y
   quoted.lastIndex = start

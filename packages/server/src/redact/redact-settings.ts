@@ -51,7 +51,7 @@ function wordAt(text: string, start: number): Range | null {
   return end === null ? null : { start, end, mark: '' }
 }
 
-/** `behind` holds the two characters after the word. */
+/** `behind` has the two characters after the word. */
 function isProse(word: string, behind: string, name: string): boolean {
   if (isProseWord(word) || !/[\p{L}\p{N}]/u.test(word)) return true
   return isPlainWord(word) && !name.startsWith('-') && /^[ \t][\p{L}\p{N}]/u.test(behind)

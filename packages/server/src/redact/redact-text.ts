@@ -22,7 +22,7 @@ export function hideCredentials(text: string, isSecret: SecretTest): string {
   return hidden === plain ? text : hidden
 }
 
-/** Terminal colors, which may stand between a name and its value. They may be escaped. */
+/** Terminal colors, which may be between a name and its value. They may be escaped. */
 const COLORS = /(?:(?!\s)\p{Cc}|\\{1,8}u001b|\\{1,8}x1b)\[[\d;]{0,32}m/giu
 
 function hideInPlain(text: string, isSecret: SecretTest): string {

@@ -9,7 +9,7 @@ import { alertChangeShape, alertShape } from '../shapes/alert.ts'
 const byName = z.object({ name: z.string() })
 
 export const list = route('viewer', 'alerts.list', 'get /alerts', {
-  summary: 'List alert rules with the problems that they follow',
+  summary: 'List alert rules with their current problems',
   responses: ok(z.object({ alerts: z.array(alertShape) }), 'The rules'),
 })
 
@@ -76,7 +76,7 @@ function seen(who: Who | null, rule: AlertView): AlertView {
   return { ...rule, url: `${new URL(rule.url).origin}/…` }
 }
 
-/** For the audit log: without what the rule found. */
+/** For the audit log: omits the problems that the rule found. */
 function settingsOf({
   name: _n,
   problems: _p,

@@ -40,7 +40,7 @@ const onOne = {
 }
 
 export const quiet = route('operator', 'workers.quiet', 'post /workers/{id}/quiet', {
-  summary: 'Make a process quiet: it claims nothing more, and its running jobs continue',
+  summary: 'Make a process quiet: it claims no more jobs, and its running jobs continue',
   ...onOne,
 })
 

@@ -9,7 +9,7 @@ export function checkAddress(port: unknown, bind: unknown): void {
   checkText(bind, 'bind', 'Pass an address such as 127.0.0.1, or omit it')
 }
 
-/** 127.0.0.0/8 and ::1, also as IPv4 mapped to IPv6, in the short form of a URL parser. */
+/** 127.0.0.0/8 and ::1, including IPv4 mapped to IPv6, in the short form of a URL parser. */
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/
 
 /** Whether only this machine can connect. An address has several spellings: `0:0:0:0:0:0:0:1` is `::1`. */

@@ -60,7 +60,7 @@ export function webhookStates(bots: readonly Bot[]): () => Promise<WebhookState[
   return cache(systemPlatform, ASKED_EVERY_MS, async () => (await Promise.all(bots.map(ask))).flat())
 }
 
-/** Errors older than this say nothing about the current backlog. */
+/** Older errors say nothing about the current backlog. */
 const RECENT_MS = 10 * 60_000
 
 /** Bots with recent delivery failures, from the last known state. Refreshes that state in the background. */

@@ -60,7 +60,10 @@ export class Section {
     return this.found.at(path.length === 0 ? this.#source.name : place)
   }
 
-  /** Undefined if the setting is absent. One without a value is refused: its default may admit everyone. */
+  /**
+   * Undefined if the setting is absent. A setting without a value is refused, because its default may admit
+   * everyone.
+   */
   get(name: string): unknown {
     return this.#read(name) ?? undefined
   }

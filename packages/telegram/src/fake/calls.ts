@@ -48,7 +48,7 @@ export function newCalls(bots: ReadonlyMap<string, Bot>, faults: Faults, world: 
     if (fault === 'reset') return fault
     if (typeof fault === 'object' && fault.delayMs !== undefined) {
       await delay(fault.delayMs, undefined, { signal: closing }).catch(() => {})
-      // A delayed call must not run after the fake was closed.
+      // A delayed call must not run after the fake server was closed.
       if (closing.aborted) return 'reset'
     }
     if (typeof fault === 'object' && 'error' in fault) {

@@ -1,7 +1,7 @@
 /**
- * `/healthz`: the process answers. `/readyz`: the process can store updates. Trouble with Telegram is
- * reported as `degraded` and stays ready: an orchestrator that removed the process would stop all deliveries.
- * The reasons are in the log, not in this public response.
+ * `/healthz`: the process answers. `/readyz`: the process can store updates. If Telegram fails, the process
+ * reports `degraded` but stays ready: an orchestrator that removed it would stop all deliveries. The reasons
+ * are in the log, not in this public response.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Mill } from 'jobmill'

@@ -34,7 +34,7 @@ export type Receive = ReturnType<typeof receiver>
 export const MUST_RETRY: readonly Result[] = ['busy', 'unstored']
 
 /**
- * Logs and counts the result of an update, also after an error. Updates that no database can store, such as a
+ * Logs and counts the result of an update, even after an error. Updates that no database can store, such as a
  * text with NUL, are dropped: a retry would block their chat for a day. All others are retried.
  */
 export async function recordResult(
@@ -119,7 +119,8 @@ export function receiver(inside: Inside, mill: Mill<never>) {
     if (isDurable && (bot.async || isPolled || known === 'duplicate')) return { result: known }
     const ending = await untilEnded(job)
     if (ending.state === 'open') return isDurable ? { result: known } : busy(ending)
-    // Without a database, replies are lost with the process. So the update stays with Telegram until then.
+    // Without a database, replies are lost with the process. So Telegram keeps the update until its replies
+    // are sent.
     const unsent = isDurable || ending.state !== 'done' ? null : await firstOpen(await repliesTo(job.id))
     return unsent ?? { result: known === 'duplicate' ? known : ENDED[ending.state] }
   }

@@ -133,7 +133,7 @@ export function webhook(inside: Inside, receive: Receive) {
       return { status: 503, body: { ok: false }, retryAfter: RETRY_SECONDS }
     })
     if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter)
-    // Unread bytes would be parsed as the next request.
+    // Node would parse unread bytes as the next request.
     if (!request.complete) response.setHeader('connection', 'close')
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     metrics.answered((performance.now() - startedAt) / 1_000)

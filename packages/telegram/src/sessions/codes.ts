@@ -1,7 +1,7 @@
 /**
  * Opens sessions with one-time codes or the shared secret. Too many wrong codes lock out their sender. Too
- * many from all senders together disable the shared secret, because an attacker could guess with many
- * accounts. One-time codes cannot be guessed and keep working, so that an attacker cannot lock out everyone.
+ * many wrong codes from all senders together disable the shared secret, because an attacker could guess with
+ * many accounts. One-time codes cannot be guessed and keep working, so an attacker cannot lock out everyone.
  */
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
 import { sql, type Tables, type Transaction } from 'jobmill-tables'

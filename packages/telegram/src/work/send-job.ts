@@ -142,7 +142,7 @@ function isMessage(method: string): boolean {
 /** How long a reply is deduplicated after its job has ended. */
 const KNOWN_FOR = '7d'
 
-/** Best-effort replies are not retried for hours. */
+/** Best-effort replies get only a few attempts, not retries for hours. */
 const FEW_ATTEMPTS = 3
 
 /**

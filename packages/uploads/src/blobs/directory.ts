@@ -68,7 +68,9 @@ export function directoryBlobs(given: string, options?: undefined): BlobStore {
   }
 }
 
-/** Streams the names, because a folder may exceed memory. A folder that is gone has no names. */
+/**
+ * Streams the names, because those of a large folder may not fit into memory. A missing folder has no names.
+ */
 async function* namesIn(folder: string): AsyncGenerator<string, void, undefined> {
   try {
     for await (const { name } of await opendir(folder)) yield name

@@ -18,7 +18,7 @@ const INTRODUCTION = `jobmill-uploads: a file upload inbox for consumers behind 
 
 The inbox reads jobmill-uploads.yaml in this folder, if it exists. Environment variables override it.`
 
-/** The same words as in the README. */
+/** The README has the same text. */
 const REFUSED = 'refused (no such mailbox, a wrong token, a file that is too large, a mailbox that is full)'
 
 /** Resolves to the exit code. */

@@ -1,4 +1,4 @@
-/** The migrations of the tables. A published step is never changed. */
+/** The migrations of the tables. Never change a published step. */
 import { sql, type Step } from 'jobmill-tables'
 
 const first: Step = async (db, { type, table }) => {

@@ -1,4 +1,6 @@
-/** The read side: jobs, attempts, counts, queues and instances as callers see them, and what waits. */
+/**
+ * The reads: jobs, attempts, counts, queues and instances as callers see them, and which jobs wait for what.
+ */
 import {
   type AttemptRecord,
   type AttemptRun,

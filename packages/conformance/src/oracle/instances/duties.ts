@@ -27,7 +27,7 @@ export function leadDuties(
   return [...names].filter((name) => readDuty(state, name).leader === instance).toSorted()
 }
 
-/** As others see it: from the last millisecond of its lease on, the duty has no leader. */
+/** From the last millisecond of its lease on, a duty has no leader. */
 function readDuty(state: OracleState, name: string): DutyRecord {
   const duty = state.duties.get(name)
   if (duty === undefined) return { name, leader: null, expiresAt: null, lastSuccessAt: null, failures: 0 }

@@ -11,7 +11,7 @@ export function isAlive(state: OracleState, id: string): boolean {
   return instance !== undefined && instanceState(state, instance) === 'alive'
 }
 
-/** Whether it may get leases. */
+/** Whether the instance may get leases. */
 export function isClaiming(state: OracleState, id: string): boolean {
   return isAlive(state, id) && state.instances.get(id)?.requested === null
 }

@@ -5,7 +5,7 @@ import { instanceState } from './liveness.ts'
 
 const MOST = 100
 
-/** The version of an instance, also of one that retention deleted. */
+/** The version of an instance, even of one that retention deleted. */
 export function versionOf(state: OracleState, instance: string | null | undefined): string | null {
   if (instance === null || instance === undefined) return null
   return state.instances.get(instance)?.version ?? state.pastInstances.get(instance)?.version ?? null

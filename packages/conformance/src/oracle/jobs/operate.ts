@@ -67,7 +67,7 @@ export function remove(state: OracleState, ids: readonly string[]): Verdict[] {
     if (job.state === 'running') return refused('running')
     leaveOrderQueue(state, job)
     freeOrderLock(state, job)
-    // The hold of an ended job outlives it.
+    // The hold of an ended job outlives its deletion.
     if (job.endedAt === null) freeKey(state, job)
     state.jobs.delete(job.id)
     return changed(null)

@@ -1,6 +1,6 @@
 /**
- * reap: jobs of expired instances return to their queues, counted as crashes and not as attempts. It enqueues
- * `onDead` jobs for those that are dead because of it, if the lost instance requested it.
+ * reap: jobs of expired instances return to their queues, counted as crashes and not as attempts. For jobs
+ * that are then dead, it enqueues `onDead` jobs, if the lost instance requested them.
  */
 import assert from 'node:assert/strict'
 import { ON_DEAD_QUEUE, onDeadJob, onDeadKind } from 'jobmill/store'

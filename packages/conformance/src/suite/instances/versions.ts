@@ -94,7 +94,7 @@ export const versionCases: readonly Case[] = [
     assert.deepEqual(await t.store.instances.versions(), [known])
     assert.deepEqual(await versionsOf(t, id), ['1.0'])
     await t.lists({ version: '1.0' }, [id])
-    // A process that stood still for hours may register again, with the id that it had.
+    // A process that was suspended for hours may register again, under its old id.
     await t.worker({ id: instance, version: '1.0' })
     assert.deepEqual(await t.store.instances.versions(), [
       { ...known, firstAt: t.clock.now(), lastAt: t.clock.now(), alive: 1 },

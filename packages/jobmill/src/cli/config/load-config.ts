@@ -46,7 +46,7 @@ async function load(file: string): Promise<{ readonly default?: unknown }> {
   }
   const stuck = Promise.withResolvers<never>()
   const refuse = (): void => stuck.reject(invalid(file, 'never finishes loading', NEVER_SETTLES))
-  // Node emits this when nothing is left to do. It would then exit without a word.
+  // Node emits this when nothing is left to do. It would then exit without a message.
   process.once('beforeExit', refuse)
   try {
     return await Promise.race([

@@ -87,7 +87,7 @@ export function filterOf(parsed: ParsedArguments): ListFilter {
 }
 
 /**
- * Splits at commas, which no name contains, and joins repeated options. Undefined when the option was not
+ * Splits at commas, which no name contains, and merges repeated options. Undefined when the option was not
  * passed.
  */
 function separated(parsed: ParsedArguments, option: string): string[] | undefined {

@@ -1,6 +1,6 @@
 /**
- * Says errors of the library in the words of the command line: options instead of fields, commands instead
- * of calls. Each command maps its own fields.
+ * Rewrites errors of the library for the command line: options instead of fields, commands instead of calls.
+ * Each command maps its own fields.
  */
 import type { FixTexts } from '../../job/fixes.ts'
 import { isJobmillError, rephrase } from '../../job/errors.ts'

@@ -59,8 +59,7 @@ export async function obeyProgram<C extends Shape>(
 }
 
 /**
- * Resolves with the exit code, also after an error, which is printed. Only defects are printed with a stack
- * trace.
+ * Resolves with the exit code, even after an error, which it prints. Prints a stack trace only for defects.
  */
 export async function runProgram<C extends Shape>(
   program: Program<C>,

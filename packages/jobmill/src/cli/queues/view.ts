@@ -53,7 +53,7 @@ export async function queueViews(mill: Mill) {
   }))
 }
 
-/** What the queue itself already has is left out. Null for a queue that was created a moment ago. */
+/** Omits settings that the queue itself already has. Null for a queue that was created a moment ago. */
 function capacityIn(capacity: readonly QueueCapacity[], name: string) {
   const found = capacity.find(({ queue }) => queue === name)
   if (found === undefined) return null

@@ -25,15 +25,15 @@ export interface AlertOptions {
    * rotation.
    */
   readonly secret: string | readonly string[]
-  /** How long a problem must hold before it is sent (default 0). */
+  /** How long a problem must last before it is sent (default 0). */
   readonly for?: Duration
-  /** How long the same cause is not sent again, also while it lasts (default 1 h). */
+  /** How long the same cause is not sent again, even while it lasts (default 1 h). */
   readonly coolFor?: Duration
   /** Whether to send a message when a problem that was sent is over (default true). */
   readonly recovery?: boolean
 }
 
-/** Omitted options stay. Null removes the filter. */
+/** Omitted options do not change. Null removes the filter. */
 export interface AlertChange extends Partial<Omit<AlertOptions, 'check' | 'queue' | 'kind'>> {
   readonly check?: AlertOptions['check'] | null
   readonly queue?: string | null
@@ -99,7 +99,7 @@ function changes(given: AlertChange, field: string): Partial<AlertRule> {
   return rule
 }
 
-/** A rule that can never find anything would be mistaken for good news. */
+/** A rule that never applies would look as if there were no problems. */
 function fits(rule: AlertRule, field: string): AlertRule {
   const subjects = (['queue', 'kind'] as const).filter((subject) => rule[subject] !== null)
   const checks = rule.checks ?? CHECK_NAMES
@@ -150,7 +150,7 @@ function hasPlainUser({ username, password }: URL): boolean {
   return !/%(?![0-9a-f]{2})/i.test(username + password)
 }
 
-/** Without the parts that usually hold a secret. */
+/** The URL without the parts that may contain a secret. */
 export function shownUrl(url: string): string {
   const { origin, pathname, search } = new URL(url)
   return `${origin}${pathname}${search === '' ? '' : '?…'}`

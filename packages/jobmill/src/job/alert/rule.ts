@@ -13,20 +13,20 @@ export interface AlertRule {
   readonly url: string
   /** `whsec_…`, newest first. Every message is signed with each of them. */
   readonly secrets: readonly string[]
-  /** How long a problem must hold before it is sent. */
+  /** How long a problem must last before it is sent. */
   readonly forMs: number
   /** How long after a message the same cause is not sent again. */
   readonly coolDownMs: number
   /** Whether the end of a sent problem is sent too. */
   readonly recovery: boolean
-  /** Set at run time, also for a rule from code. */
+  /** Set at run time, even for a rule from code. */
   readonly paused: boolean
   readonly inCode: boolean
 }
 
 /** What is known about a rule between two passes. */
 export interface AlertState {
-  /** Problems that hold, and ended ones until their cool-down is over. */
+  /** Current problems, and ended ones until their cool-down is over. */
   readonly causes: readonly AlertCause[]
   /**
    * Messages that may not have been enqueued yet. They are stored before they are enqueued, so that a
@@ -51,11 +51,11 @@ export interface FoundProblem {
 export interface AlertCause extends FoundProblem {
   /** When it was first found. */
   readonly since: number
-  /** Null while it holds. */
+  /** Null while it lasts. */
   readonly endedAt: number | null
   /** How many messages about this occurrence were decided on. 0: none yet. */
   readonly sent: number
-  /** When the last one was, also of an earlier occurrence, and the level that it had. */
+  /** The time and the level of the last message, even of one about an earlier occurrence. */
   readonly sentAt: number | null
   readonly sentLevel: FoundProblem['level'] | null
 }

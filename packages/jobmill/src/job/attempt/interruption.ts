@@ -12,7 +12,7 @@ const BRAND = Symbol.for('jobmill.interruption')
 
 export class Interruption extends Error {
   readonly why: InterruptionCause
-  /** The event loop was blocked for longer than the lease, by some handler of this process. */
+  /** A handler of this process blocked the event loop for longer than the lease. */
   readonly blocked: boolean
 
   constructor(why: InterruptionCause, message: string, { blocked = false } = {}) {

@@ -15,7 +15,7 @@ export function foldKeys(kind: string, shape: string, frame: string | null): str
   return frame === null ? [byStart] : [byStart, hashOf([kind, 'frame', name, frame])]
 }
 
-/** What all of these shapes begin with, up to the end of a word. */
+/** The common start of all of these shapes, up to the end of a word. */
 export function commonStart(shapes: readonly string[]): string {
   const [first = '', ...rest] = shapes
   let length = first.length

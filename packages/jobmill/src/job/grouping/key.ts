@@ -1,16 +1,16 @@
 /**
- * What errors with the same cause have in common: a code that names the cause, or else the words that say
- * what happened.
+ * The key that errors with the same cause share: a code that names the cause, or else the words that say what
+ * happened.
  */
 import { causeCode } from './codes.ts'
 import { messageOf } from './message.ts'
 import { CJK } from './word-forms.ts'
 import { wordsOf } from './words.ts'
 
-/** With fewer words than this, the class says more. */
+/** With fewer words than this, the class of the error says more. */
 const LEAST_WORDS = 3
 export const CLASS = /^[\p{L}_$][\p{L}\p{N}_$.]{0,79}(?=: )/u
-/** What a validator says of a value comes after the place of the value. */
+/** A validator names the place of a value before it says what is wrong with it. */
 const BEFORE_PLACE = /^[^/]*(?<![^\s])(?=[\w.<>]+(?:\/[\w.<>-]+)+ must )/
 /** `Invalid Record Length: …` */
 const TITLE = /^\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+){2,5}(?=:)/u

@@ -3,10 +3,10 @@
  * of a row, the text of a statement, and notes such as an attempt or a request id.
  */
 
-/** No more of an error is read. */
+/** At most this much of an error is read. */
 const MOST_READ = 4_096
 
-/** What follows is a cause, a stack, a log, or the values of a row. */
+/** The text from here on is a cause, a stack, a log, or the values of a row. */
 const END = /\n\s*(?:caused by:|at |call log:)|\s(?:detail|hint|params|parameters|body|headers): ?/i
 /** A line in the output of a program that says why it failed. */
 const REASON = /^\s*(?:fatal(?: error)?|error|[a-z_]+: error|curl: \(\d+\)|abort(?:ed)?)[:\s].*$/im
@@ -55,7 +55,7 @@ function plainJson(text: string): string {
     return text
   }
   const said = saidBy(value, 0)
-  // Fields that say nothing are details of the text in front of them.
+  // If no field says what happened, the JSON only has details of the text before it.
   return said === '' && from < LEAST_BEFORE ? text : `${text.slice(0, from)}${said}`
 }
 
@@ -85,9 +85,9 @@ function endOfJson(text: string, from: number): number {
 }
 
 const MOST_DEPTH = 4
-/** Where the value is that was refused. */
+/** Fields with the place of the refused value. */
 const PLACE = ['path', 'field', 'property', 'instancepath']
-/** What happened, in words. The first one that is there counts. */
+/** Fields that say what happened, in words. The first one that is present counts. */
 const WORDS = [
   'message',
   'error_description',
@@ -107,7 +107,7 @@ const WORDS = [
   'data',
   'cause',
 ]
-/** Otherwise, a code says it. */
+/** Fields with a code that says what happened, if no other field does. */
 const CODES = ['code', 'type', 'name', 'status']
 
 function saidBy(value: unknown, depth: number): string {

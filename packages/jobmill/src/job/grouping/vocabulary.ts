@@ -1,4 +1,4 @@
-/** Words that the rules of grouping know, in the languages that messages of applications are often in. */
+/** Words that the rules of grouping know, in languages that messages of applications often use. */
 
 function wordsIn(text: string): string[] {
   return text.trim().split(/\s+/)
@@ -12,7 +12,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   und undefined vom von was were with zu в во для и на от по с со`),
 )
 
-/** What messages name: the word that follows is a name or a value. */
+/** Nouns in messages that are followed by a name or a value. */
 const NAMED: ReadonlySet<string> = new Set(
   wordsIn(`
   account agent album almacén app application article asset auftrag backup bank barcode batch bestellung
@@ -37,7 +37,7 @@ const NAMED: ReadonlySet<string> = new Set(
 )
 const WORD_BEFORE = /(\p{L}+)[:=]?\s$/u
 const BEFORE_FIELD = /(?:column|field|property|parameter|param|argument|attribute|option|variable|header) $/i
-/** Words that follow a noun and are no name. */
+/** Words that may follow such a noun but are not a name. */
 const NO_NAME =
   /^(?:not|no|does|did|do|can|cannot|could|must|may|should|would|will|already|still|name|id|type|key|code|count|limit|size|[a-z]+(?:ed|ing|n't))$/i
 

@@ -22,7 +22,7 @@ function isCamelCase(word: string): boolean {
   return parts.every((part) => /[aeiouy]/i.test(part)) && word.length >= parts.length * 3
 }
 
-/** Letters that are no word: hex digits, or a word without a vowel. */
+/** Letters that are not a word: hex digits, or letters without a vowel. */
 export function isRandomWord(word: string): boolean {
   return /^[a-f]{4,}$/.test(word) || /^[bcdfghjklmnpqrstvwxz]{4,}$/.test(word)
 }

@@ -103,7 +103,7 @@ class Reader {
 
   clause(isEnd: boolean): void {
     this.isDone = isEnd && (this.#isOver || this.words.length >= ENOUGH)
-    // The place of a value in a document, and what a validator says of it.
+    // The place of a value in a document, and the words of a validator about it.
     const isPlace = this.words.length === 1 && this.words[0]?.includes('.') === true
     if (this.#inClause >= LITTLE || isPlace) this.#limit = NEXT_CLAUSE
     this.#inClause = 0

@@ -58,8 +58,8 @@ export function overriddenValues(overrides: Overrides): Record<string, unknown> 
 
 /**
  * Sets the options of the patch. `paused: false` is special: if code does not pause, it removes the override,
- * because an operator who resumes wants the queue or schedule as it was. Any other value is an override, also
- * one that code has today: a pause by an operator must outlast the next deploy.
+ * because an operator who resumes wants the queue or schedule as it was. Any other value is an override, even
+ * if it equals the one in code: a pause by an operator must outlast the next deploy.
  */
 export function setOverrides(
   overrides: Overrides,

@@ -27,7 +27,7 @@ export interface AlertPayload {
 
 export interface AlertResult {
   readonly sent: boolean
-  /** The HTTP status of the answer, or why nothing was sent. */
+  /** The HTTP status of the response, or why nothing was sent. */
   readonly answer: number | string
 }
 
@@ -91,7 +91,7 @@ async function post(platform: Platform, url: string, { headers, body, signal }: 
       },
       body,
     })
-    // Frees the connection. The answer itself does not matter.
+    // Frees the connection. The body of the response does not matter.
     await response.body?.cancel()
     return response.status
   } catch (error) {
@@ -111,7 +111,7 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? cause.message : 'unknown error'
 }
 
-/** Also for bytes that are not UTF-8, which `decodeURIComponent` refuses. */
+/** Unlike `decodeURIComponent`, accepts bytes that are not UTF-8. */
 function decoded(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) =>
     Buffer.from(bytes.replaceAll('%', ''), 'hex').toString(),

@@ -1,4 +1,4 @@
-/** A check: what it looks at, what it finds, and how its findings become diagnostics. */
+/** A check: the data it needs, what it finds, and how its findings become diagnostics. */
 import type { CheckName, Subject } from '../../job/alert/check-names.ts'
 import type { Diagnostic } from '../../store/admin/admin.ts'
 

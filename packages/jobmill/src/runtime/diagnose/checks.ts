@@ -1,6 +1,6 @@
 /**
- * Every check of a running system, in one list. Each check looks at a scene that was read once, and returns
- * what it found.
+ * Every check of a running system, in one list. Each check gets a scene that was read once, and returns its
+ * findings.
  */
 import { DEFAULTS } from '../../job/defaults.ts'
 import { quote } from '../../job/errors.ts'

@@ -1,4 +1,4 @@
-/** Finds the kinds whose attempts fail, from their metrics per minute, and says how bad that is. */
+/** Finds the kinds whose attempts fail, and the severity, from their metrics per minute. */
 import { countText } from '../../job/text/count-text.ts'
 import { safeLine } from '../../job/text/safe-text.ts'
 import { type Attempts, attemptsOf } from '../../observe/attempts.ts'
@@ -8,11 +8,11 @@ import type { KindSeries } from '../report/series.ts'
 export const FAILING_MS = 10 * 60_000
 /** How far back the start of the failures is searched. */
 export const SINCE_MS = 6 * 60 * 60_000
-/** Fewer attempts than this say little: a single job with five attempts is no incident. */
+/** Fewer attempts than this are too few to judge: a single job with five attempts is no incident. */
 const LEAST_ATTEMPTS = 10
-/** From this share of failed attempts on, a kind or a queue is failing. */
+/** With at least this share of failed attempts, a kind or a queue is failing. */
 const FAILING_SHARE = 0.5
-/** From this share on, it is degraded. */
+/** With at least this share, it is degraded. */
 const DEGRADED_SHARE = 0.1
 /** A kind recovered if at least `LEAST_RECENT` attempts ended in this time, and few of them failed. */
 const RECENT_MS = 3 * 60_000
@@ -43,14 +43,18 @@ export interface ExplainedKind extends FailingKind {
 export interface Explanation {
   /** The minute in which the failures began; null if they began before `SINCE_MS` ago. */
   readonly sinceAt: number | null
-  /** The version of the application with which they began; null if they have another cause, or unknown. */
+  /**
+   * The version of the application with which they began; null if they have another cause, or if it is
+   * unknown.
+   */
   readonly firstSeenWith: string | null
   /** The most frequent error among the latest ones; null if there is none. */
   readonly error: string | null
 }
 
 /**
- * How bad it is: null for a kind or a queue that works, that has recovered, or that ended too few attempts.
+ * The severity of the failures. Null for a kind or a queue that works, that has recovered, or that has too
+ * few ended attempts.
  */
 export function levelNow(all: Attempts, points: readonly AttemptsAt[], now: number): FailingLevel | null {
   const level = levelOf(all)

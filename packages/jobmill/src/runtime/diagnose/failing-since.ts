@@ -1,10 +1,15 @@
-/** Since when a kind fails, and on which version of the application that began. Pure functions of metrics. */
+/**
+ * Finds when a kind started to fail, and with which version of the application. Pure functions of metrics.
+ */
 import { type Attempts, attemptsOf } from '../../observe/attempts.ts'
 import type { KindSeries } from '../report/series.ts'
 
 type Points = KindSeries['points']
 
-/** Fewer attempts may succeed by chance: of this many failures, at the current share, most did not happen. */
+/**
+ * Attempts prove that a kind worked only if, at the current share, at least this many would have failed.
+ * Fewer attempts may have succeeded by chance.
+ */
 const EXPECTED_FAILURES = 5
 
 const NONE: Attempts = { attempts: 0, failed: 0 }
@@ -19,8 +24,9 @@ function works(all: Attempts, share: number): boolean {
 }
 
 /**
- * The start of the first minute since which attempts fail as they do now. Going back, the search ends when
- * enough attempts in a row worked. Null if they failed in the first minute already, which starts at `from`.
+ * The start of the minute in which attempts began to fail as they do now. The search goes back in time until
+ * enough attempts in a row worked. Null if attempts already failed in the first minute, which starts at
+ * `from`.
  */
 export function failingSince(points: Points, share: number, from: number): number | null {
   let sinceAt: number | null = null
@@ -45,8 +51,8 @@ interface Failures {
 }
 
 /**
- * The earliest version that fails, if an earlier one works, and if it did not work itself before. Null if the
- * failures have another cause, or if there are too few attempts to tell.
+ * The earliest version that fails, if an earlier version works, and if this version did not work before. Null
+ * if the failures have another cause, or if there are too few attempts to tell.
  */
 export function firstSeenWith(points: Points, { share, sinceAt, versions }: Failures): string | null {
   if (sinceAt === null) return null

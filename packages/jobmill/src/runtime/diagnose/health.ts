@@ -13,7 +13,7 @@ export type HealthWord = (typeof HEALTHS)[number]
 export interface QueueHealth extends Attempts {
   readonly queue: string
   readonly health: HealthWord
-  /** How bad its failures of the last 10 minutes are. */
+  /** The severity of its failures in the last 10 minutes. */
   readonly level: FailingLevel | null
 }
 

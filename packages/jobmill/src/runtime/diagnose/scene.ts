@@ -1,4 +1,4 @@
-/** What the checks look at, read once: instances, queues, duties, limits, schedules and recent metrics. */
+/** The data of the checks, read once: instances, queues, duties, limits, schedules and recent metrics. */
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import type { ConfigDrift } from '../../job/events.ts'
 import { fingerprintOf } from '../../job/grouping/fingerprint.ts'
@@ -38,7 +38,7 @@ export interface LiveMill extends DiagnosedMill, Pick<Operate, 'counts'>, Pick<L
 export const SOME_PERIOD_MS = 8 * 60 * 60_000
 /** At most this many failing kinds are explained. */
 const MOST_EXPLAINED = 10
-/** Of dead and of retrying jobs: the errors among which the most frequent one is chosen. */
+/** The number of dead and of retrying jobs whose errors are read to find the most frequent one. */
 const ERRORS_LOOKED = 20
 
 type Options = Pick<Resolved, 'retain' | 'duties' | 'platform'>

@@ -6,7 +6,7 @@ import { byOf, type ByOption } from './overrides.ts'
 
 export interface InstanceControl {
   /**
-   * Makes a running process quiet: it claims nothing more, and returns the jobs that it has not started.
+   * Makes a running process quiet: it claims no more jobs, and returns the jobs that it has not started.
    * Running jobs continue, it keeps its lease and duties, and other processes take its share of the workers.
    * Lasts until `resumeInstance` or until the process ends; a new process is not quiet. Fails with
    * INSTANCE_UNKNOWN, and with INSTANCE_ENDED if the process has ended or was asked to stop.
@@ -32,7 +32,8 @@ export function instanceControl({ opened, by: us }: StoreAccess): InstanceContro
     const instance = checkId(id, 'id')
     const { instances, notifier } = await opened()
     const record = await instances.request(instance, requested, by)
-    // The process itself waits for its id, and the other processes of its queues take its share.
+    // Notifies the process, which waits under its id, and the other processes of its queues, which take its
+    // share.
     notifier.notify([instance, ...record.queues])
     return record
   }

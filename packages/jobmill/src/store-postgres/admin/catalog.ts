@@ -47,7 +47,7 @@ export async function partsIn(query: Query, schema: string): Promise<Parts> {
   return new Map(rows.map((row) => [String(row['part']), String(row['made'])]))
 }
 
-/** Left by an interrupted build: such an index slows down writes and is never read. */
+/** An index left by an interrupted build, which slows down writes and is never read. */
 const INVALID = `
 SELECT format('index %s.%s', t.relname, c.relname) AS part
   FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_class AS t ON t.oid = i.indrelid

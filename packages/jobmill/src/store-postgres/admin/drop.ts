@@ -15,7 +15,7 @@ import { partsIn } from './catalog.ts'
 import { expectedParts } from './expected.ts'
 import { withConnectionIfThere, type Site } from './reach.ts'
 
-/** Limits the wait, because later statements on the table wait behind this lock. */
+/** Limits the wait, because later statements on the table wait for this lock. */
 const WAIT = `SET LOCAL lock_timeout = '2s'`
 const ALIVE = `
 SELECT coalesce(label, id::text) AS name FROM jobmill.instance

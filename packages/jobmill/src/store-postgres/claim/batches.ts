@@ -1,11 +1,11 @@
 /**
- * Batches: the new jobs of a large claim are running without a row each. Statements that need the row of a
- * job unpack it first. A handle remembers its batches, so that it calls `unpack` only for jobs that may be
+ * Batches: the new jobs of a large claim are running without a row for each. Statements that need the row of
+ * a job unpack it first. A handle remembers its batches, so that it calls `unpack` only for jobs that may be
  * in one. That is a hint: a statement that does not find a job unpacks it and looks again. See
  * docs/internals/postgres-store.md.
  */
 
-/** Below this number, a row for each job costs less than a batch. */
+/** For fewer jobs, a row for each costs less than a batch. */
 export const BATCH_FROM = 20
 /** More batches than a process holds at a time. */
 const MOST = 1_000
@@ -14,7 +14,7 @@ export type Leased = readonly { readonly id: string; readonly token: number }[]
 
 /** The batches of this handle, with the number of jobs that it has not ended. */
 export interface Batches {
-  /** From how many jobs a claim writes a batch; null for never. */
+  /** The minimum number of jobs for which a claim writes a batch; null for never. */
   readonly from: () => number | null
   add(token: number, jobs: number): void
   /** The tokens of those leases that may be in a batch. */

@@ -1,7 +1,7 @@
 /**
- * Moves jobs from ready to running. One call leases jobs of all queues without a limit, from the scan cursors
- * of earlier claims on. If there is room left, a second call may make a full scan, and a transaction claims
- * from the queues with a limit.
+ * Moves jobs from ready to running. One call leases jobs of all queues without a limit, starting at the scan
+ * cursors of earlier claims. If there is room left, a second call may make a full scan, and a transaction
+ * claims from the queues with a limit.
  */
 import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import type { Context } from '../context.ts'
@@ -67,7 +67,7 @@ function looksAt(
 
 interface Free {
   readonly reply: Reply
-  /** The queues with room left that were read from a scan cursor on, so they may have more jobs. */
+  /** The queues with room left whose scan started at a cursor, so they may have more jobs. */
   readonly unread: ReadonlyMap<string, number>
 }
 

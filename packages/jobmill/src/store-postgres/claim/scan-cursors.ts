@@ -65,7 +65,7 @@ const MANY_LEASES = 50
 const FEW_PAGES = 50
 /** A scan of so few index pages is always allowed, even if the server took long. */
 const LEAST_PAGES = 10
-/** A queue with more priorities than this is always read in full. */
+/** A queue with more priorities than this has no cursors: every claim reads it from the front. */
 const MOST_LANES = 50
 
 export type ScanCursors = ReturnType<typeof scanCursors>
@@ -82,7 +82,7 @@ export function scanCursors({ limitsTime = true } = {}) {
       const isDue = lanes.disturbed || !lanes.isDrained || now >= lanes.fullFrom
       if (!isDue || now < lanes.notBefore)
         return { isFull: false, ranges: rangesBehind(queue, lanes.cursors) }
-      // Changes from now on count for the next scan.
+      // Changes after this call count for the next scan.
       byQueue.set(queue, { ...lanes, disturbed: false })
       return fullLook(queue)
     },
@@ -120,8 +120,8 @@ export function scanCursors({ limitsTime = true } = {}) {
 }
 
 /**
- * While a transaction keeps dead rows, each one on a page of the index costs a look at the table. So some
- * pages are enough to take longer than a claim of this many jobs should.
+ * While an open transaction keeps dead rows, the scan looks up each of their index entries in the table. So
+ * even a few index pages can take longer than a claim of this many jobs should.
  */
 function isExpensive({ pages, ms, leases = 0 }: ScanResult): boolean {
   return pages > FEW_PAGES || (pages > LEAST_PAGES && ms > 1 + leases / 20)

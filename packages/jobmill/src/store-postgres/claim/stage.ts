@@ -25,7 +25,7 @@ SELECT d.*, ${queueName('d.queue_id')} AS queue, g.now, extract(epoch FROM clock
   SELECT queue_id, max(due_at) AS last_due, count(*)::int4 AS found, (count(*) FILTER (WHERE NOT (${NEEDS_ORDER_LOCK})))::int4 AS ready
     FROM due GROUP BY 1) AS d ON true`
 
-/** The maximum number of order checks per pass. Checks of busy or empty order queues are used up as well. */
+/** The maximum number of order checks per pass. Includes checks of busy or empty order queues. */
 const MOST_CALLS = 1_000
 
 /**

@@ -22,7 +22,7 @@ export async function unpack(
   await query(context.sql(UNPACK), columns)
 }
 
-/** Unpacks the leases that are in a batch as far as this handle knows. */
+/** Unpacks the leases that, as far as this handle knows, are in a batch. */
 export async function unpackKnown(context: Context, query: Query, leases: Leased): Promise<void> {
   const tokens = context.batches.tokensOf(leases)
   if (tokens.length > 0) await unpack(context, query, { tokens, ids: leases.map(({ id }) => id) })

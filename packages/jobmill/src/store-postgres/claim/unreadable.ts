@@ -20,11 +20,11 @@ SELECT x.id FROM unnest($1::text[]) AS w(name) JOIN jobmill.queue AS q ON q.name
  CROSS JOIN LATERAL (
    SELECT r.id FROM jobmill.ready AS r WHERE r.queue_id = q.id ORDER BY r.queue_id, r.priority, r.seq LIMIT 500) AS x`
 
-/** Reads all columns, also those that are stored out of line. */
+/** Reads all columns, including those that are stored out of line. */
 const READ = `SELECT count(md5(j::text)) FROM jobmill.job AS j WHERE j.id = ANY ($1::uuid[])`
 /** Reads the same rows by the same index, without values. Fails if the index or the table is damaged. */
 const FIND = `SELECT count(j.ctid) FROM jobmill.job AS j WHERE j.id = ANY ($1::uuid[])`
-/** More unreadable jobs than this at once are not the fault of each job. */
+/** If more jobs than this are unreadable at once, the jobs are not the cause. */
 const MOST = 3
 
 const END = endWaiting(
@@ -49,8 +49,8 @@ function hasRoutine(said: unknown): boolean {
 }
 
 /**
- * Returns whether there were such jobs among the next ones. They are dead, and an operator can delete them.
- * Ends none if the index, the table or many values are damaged: the jobs may be whole.
+ * Returns whether the next jobs included unreadable ones, which are then dead; an operator can delete them.
+ * Ends none if the index, the table or many values are damaged, because the jobs may be intact.
  */
 export async function endUnreadable(
   context: Context,
@@ -66,12 +66,12 @@ export async function endUnreadable(
   return damaged.size > 0
 }
 
-/** The jobs that cannot be read, with the reason. Halves the list until the job is alone. */
+/** The jobs that cannot be read, each with the reason. Halves the list until it has isolated each of them. */
 async function findDamaged(context: Context, ids: readonly string[]): Promise<Map<string, string>> {
   const [id] = ids
   if (id === undefined || (await readError(context, READ, ids)) === null) return new Map()
   if (ids.length === 1) {
-    // Damage stays, so it fails the same way again.
+    // A damaged value fails in the same way again.
     const error = await readError(context, READ, ids)
     return new Map(error === null ? [] : [[id, error]])
   }

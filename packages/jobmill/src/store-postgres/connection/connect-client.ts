@@ -44,7 +44,7 @@ async function passwordFrom(ask: () => unknown, { platform, waitMs }: ConnectOpt
   }
   if (typeof answer === 'string') return answer
   throw passwordError('the password function did not return a string', {
-    // Not the value, which may be the password as a number.
+    // Does not show the value, which may be the password as a number.
     value: answer === null ? 'null' : typeof answer,
     fix: 'Return the password as a string or a promise of one. The next connection calls the function again',
   })

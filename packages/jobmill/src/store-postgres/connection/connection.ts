@@ -56,7 +56,7 @@ export interface ConnectionOptions {
   readonly deadlineMs: number
   /** Default true. */
   readonly namesStatements?: boolean
-  /** How often a statement is sent again that the server rolled back (default 5). */
+  /** How often a statement that the server rolled back is sent again (default 5). */
   readonly retries?: number
   readonly platform: Platform
 }

@@ -103,7 +103,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions) {
 
   function startConnecting(): void {
     const lastArrival = arrivals
-    // Deferred, so that `coming` has its entry before the connection starts.
+    // Deferred, so that `coming` has the entry of the connection before it starts.
     const way: Promise<void> = Promise.resolve()
       .then(() => connect((client) => void coming.set(way, client)))
       .catch((error: unknown) => rejectWaiting(error, lastArrival))

@@ -1,9 +1,10 @@
 /**
- * Sends reads that tolerate lag to a replica. A read gets what the primary had at most 10 s ago, and all
- * that this process wrote or read there; if the replica does not have that, the primary answers.
+ * Sends reads that tolerate lag to a replica. A read sees at least the state of the primary 10 s ago, and
+ * everything that this process wrote or read there. If the replica does not have that, the primary answers.
  *
- * To know, the store asks the primary for its newest transaction, and the replica until it has that one too.
- * This compares no clocks, and it also notices a replica that lost its connection to the primary.
+ * To find out, the store asks the primary for its newest transaction, and then asks the replica until it has
+ * that transaction too. This compares no clocks, and also detects a replica that lost its connection to the
+ * primary.
  */
 import { DEFAULTS } from '../../job/defaults.ts'
 import { isDataError } from '../../job/errors.ts'
@@ -19,7 +20,7 @@ interface ReplicaOptions {
   readonly platform: Platform
 }
 
-/** A read waits this long for a replica that is not known to be current, then it uses the primary. */
+/** A read waits this long for a replica that may not be current, then it uses the primary. */
 const WAIT_MS = 100
 /** A replica that was current is asked again after this time. */
 const ASK_EVERY_MS = 1_000
@@ -96,7 +97,7 @@ export function replicaReads({ primary, replica, sql, platform }: ReplicaOptions
 
   async function becomesUsable(): Promise<boolean> {
     if (closing.signal.aborted) return false
-    // Later writes, of concurrent calls, are not waited for.
+    // Does not wait for later writes of concurrent calls.
     const seenAt = sawAt
     const sinceAskedMs = platform.monotonic() - askedAt
     if (isFailed) {
@@ -108,7 +109,7 @@ export function replicaReads({ primary, replica, sql, platform }: ReplicaOptions
       return true
     }
     const waited = sleep(platform, WAIT_MS, closing.signal)
-    // An answer to an earlier question may be too old.
+    // The answer to an earlier query may be too old.
     if (asking !== null && askedAt <= seenAt) await Promise.race([asking, waited])
     if (!isUsable(seenAt)) await Promise.race([askAgain(), waited])
     return isUsable(seenAt)
@@ -126,7 +127,10 @@ export function replicaReads({ primary, replica, sql, platform }: ReplicaOptions
         return onPrimary()
       }
     },
-    /** This process wrote to the primary or read from it: its later reads must see the same. */
+    /**
+     * Call this when this process has written to the primary or read from it: its later reads must see the
+     * same.
+     */
     saw: () => void (sawAt = platform.monotonic()),
     async close(): Promise<void> {
       closing.abort()

@@ -99,9 +99,8 @@ function hasPassword(url: unknown): boolean {
 }
 
 /**
- * Another address of the same database, for LISTEN or of a replica: the URL, with the password and TLS
- * options of the options or the store where it has none. A password belongs to one user, so another user does
- * not get it.
+ * Another address of the same database, for LISTEN or of a replica: the URL, plus the password and TLS
+ * options of the store if the URL has none. A password belongs to one user, so another user does not get it.
  */
 export function secondAddress(url: string, store: Address, given: AddressOptions): Address {
   const { user, password } = newClient(store) as { readonly user?: string; readonly password?: Password }

@@ -107,7 +107,7 @@ const CHECK_TABLES =
 export interface Meaning {
   readonly code: ErrorCode
   readonly what: string
-  /** Set if the fix is not obvious. */
+  /** Set if the message alone does not say what to do. */
   readonly fix?: string
 }
 

@@ -82,7 +82,7 @@ export async function insertJobs(
       : null
   const row = await call(context, options.query, columns, notification?.statement)
   if (Number(row?.['jobs']) === 0) throw new NamesChanged()
-  // Only a function of the user that ran another statement can cause this. Never report such jobs as
+  // Only a function of the user that ran a different statement can cause this. Never report such jobs as
   // enqueued.
   if (Number(row?.['jobs']) !== jobs.length) throw notRun()
   counts.noteTransaction(row)
@@ -176,7 +176,7 @@ function tagLists(jobs: readonly NewJob[]): string | null {
   return textArrayOf(jobs.map(({ tags }) => (tags.length === 0 ? null : textArrayOf(tags))))
 }
 
-/** What keeps jobs from becoming ready at once, by number; null for none. */
+/** The options that keep jobs from becoming ready at once, by number; null for none. */
 function rareOf(jobs: readonly NewJob[]): string | null {
   const items = jobs.flatMap((job, n) => {
     const { dueAt, delayMs, dedupe, orderKey } = job

@@ -20,7 +20,7 @@ export interface Workers {
   readonly remote: RemoteDispatch | null
 }
 
-/** A search for the first ready job of a queue that had to read far. */
+/** A search for the first ready job of a queue that had to read many rows. */
 export interface Walked {
   readonly queue_id: number
   readonly priority: number
@@ -59,7 +59,7 @@ export function workerElsewhere(
   return { instance: remote.instance, rooms: new Map([[job.queue, 1]]), kinds: [job.kind], looks, remote }
 }
 
-/** Has only the options that the message of remote dispatch carries. */
+/** Whether the job has only options that the message of remote dispatch can carry. */
 function isPlain(job: NewJob): boolean {
   const { dueAt, timeoutMs, tags, metadata } = job
   return mayStart(job) && dueAt === null && timeoutMs === null && tags.length === 0 && metadata === null

@@ -29,7 +29,10 @@ UPDATE jobmill.queue AS q
          THEN c.now + least(c.max_ms, c.base_ms * 2 ^ least(c.throttles - 1, ${MOST_DOUBLINGS}))::int8 ELSE c.cool_until END)
   FROM cooling AS c WHERE q.id = c.id AND (c.opens OR c.now + c.for_ms > c.cool_until)`
 
-/** What the throttles of one call ask for a queue: a fixed time, one step of its backoff, or both. */
+/**
+ * The cool-down of a queue that the throttles of one call request: a fixed time, one step of its backoff, or
+ * both.
+ */
 type Asked = { readonly queueId: number; readonly forMs: number } & Partial<
   Extract<CoolDown, { readonly baseMs: number }>
 >

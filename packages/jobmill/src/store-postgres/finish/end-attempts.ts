@@ -17,7 +17,7 @@ const FINISH = `SELECT jobmill.finish(${TYPES.map((_, at) => `$${at + 1}`).join(
 const FINISH_IN_TX = `SELECT jobmill.finish(${TYPES.map((type, at) => `(p ->> ${at})::${type}`).join(', ')}) AS told, ${XID}
   FROM (SELECT $1::text::json AS p) AS s`
 
-/** What became of the attempts, by job. Those in neither map are done. */
+/** The results of the attempts, by job. Those in neither map are done. */
 export interface Ends {
   /** Ended now: `state`, `queue_id` and `queue`. */
   readonly ended: ReadonlyMap<string, Row>
@@ -46,8 +46,8 @@ export async function endAttempts(
 }
 
 /**
- * The leases that exist outside of a transaction. Skips those that an open transaction ends, perhaps this
- * one.
+ * The leases that exist outside of a transaction. Skips those that an open transaction is ending, perhaps
+ * this one.
  */
 const HELD = `
 SELECT r.id FROM jobmill.running AS r JOIN unnest($1::uuid[], $2::int8[]) AS i(id, token) ON i.id = r.id AND i.token = r.token

@@ -18,7 +18,7 @@ import { endAttempts, isRefused } from './end-attempts.ts'
 
 /** Thrown to roll back a rehearsal. */
 const REHEARSED = new JobmillError('TX_ROLLED_BACK', 'the finish was rehearsed')
-/** Runs the checks that would otherwise run at the commit. */
+/** Runs the constraint checks that would otherwise run at the commit. */
 const CHECK_NOW = 'SET CONSTRAINTS ALL IMMEDIATE'
 
 export async function finish(
@@ -54,7 +54,7 @@ export async function finish(
 
 /**
  * A transaction of several statements may wait for one of the user, and must not lock a batch during that
- * time. So jobs are unpacked before. Items that are refused write nothing, so they are sent again in case
+ * time. So its jobs are unpacked first. Items that are refused write nothing, so they are sent again in case
  * they were in a batch that this handle did not know.
  */
 async function inTransaction(

@@ -114,7 +114,7 @@ function walkReady(listing: Listing): Walk {
 }
 
 /**
- * Longest running first. The table holds no more jobs than the instances can run, so it is sorted completely.
+ * Longest running first. The table has no more jobs than the instances can run, so all of them are sorted.
  */
 function walkRunning(listing: Listing): Walk {
   return {

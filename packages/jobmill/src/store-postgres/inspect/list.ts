@@ -82,8 +82,8 @@ SELECT ${SUMMARY_COLUMNS}, w.a, w.b, w.matches, w.scanned, w.n
 }
 
 /**
- * `#>` treats a part as an array index if possible, including " 1", "+1" and "-1", which Jobmill treats as
- * keys. These parts use `->`, which matches only keys.
+ * `#>` treats a part as an array index if possible, even " 1", "+1" and "-1", which Jobmill treats as keys.
+ * So these parts use `->`, which matches only keys.
  */
 function isAt({ path, value }: PayloadAt, given: Values): string {
   const at = path.reduce(

@@ -1,6 +1,5 @@
 /**
- * What an instance leaves behind when it ends, apart from its jobs, and the version that announces the
- * change.
+ * Removes the records of an ended instance other than its jobs, and changes the version that announces it.
  */
 
 /**

@@ -93,7 +93,7 @@ function readHeartbeat(
       due.record({ from: since, upTo, ms: Number(dueMs), now: began })
       if (typeof reply !== 'string') return false
       const { is_there: isThere, open, last_seq: lastSeq, pages, ms } = JSON.parse(reply) as AnyReady
-      // If a job is ready, the following claim finds out more.
+      // If a job is ready, the next claim raises the cursors.
       if (isThere) return true
       const now = platform.monotonic()
       for (const [n, queue] of queues.entries()) {

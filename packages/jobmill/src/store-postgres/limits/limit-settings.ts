@@ -101,7 +101,7 @@ async function declareAll(
     sources: { code: parts, overrides: NO_OVERRIDES },
   }))
   let isChanged = await createRows(inside, fresh)
-  // Together with those that only the queues name, in one order.
+  // Includes the limits that only the queues name, so that all are locked in one order.
   const locked = await lockLimits(inside, new Set([...code.keys(), ...limitsNamed(queues)]))
   const known = await sourcesByName(inside, code.keys())
   const changed: string[] = []

@@ -41,10 +41,10 @@ function ids(missing: (name: string) => { queues: string[]; kinds: string[] }) {
     missing: (names: Iterable<string>): string[] => [...names].filter((name) => !byName.has(name)),
     knows: (id: number): boolean => byId.has(id),
     idIfKnown: (name: string): number | undefined => byName.get(name),
-    /** Requires a name that was ensured. */
+    /** Requires a name that `ensure` has created or found. */
     id(name: string): number {
       const id = byName.get(name)
-      // The name existed when it was ensured, so the database was replaced since.
+      // The name existed earlier, so the database was replaced since then.
       if (id === undefined) throw new NamesChanged(missing(name))
       return id
     },

@@ -20,8 +20,8 @@ SELECT DISTINCT v.name FROM unnest($1::text[]) AS v(name)
     ON CONFLICT (name) DO NOTHING`
 
 /**
- * A checksum that changes with every row, even if triggers are disabled. Piggybacks on a statement that a
- * started process sends every few seconds.
+ * A checksum that changes with every row, even if triggers are disabled. Part of a statement that a started
+ * process sends every few seconds.
  */
 export const ROWS_OF_NAMES = `(SELECT concat(count(*), ' ', sum(hashtextextended(n.name, n.id)))
   FROM (SELECT id, name FROM jobmill.queue UNION ALL SELECT -id, name FROM jobmill.kind) AS n)`

@@ -17,8 +17,8 @@ SELECT count(*) AS jobs, array_agg(DISTINCT u.queue_id) FILTER (WHERE u.no_queue
          WHERE q.id IS NULL OR k.id IS NULL) AS u`
 
 /**
- * The jobs that would be claimed or promoted next; those that no process claims stay there. Finds the queues
- * in the index of `ready`, because the table of queues may lack them.
+ * The jobs at the front, which would be claimed or promoted next; jobs that no process claims stay there.
+ * Finds the queues in the index of `ready`, because the table of queues may lack them.
  */
 const AT_FRONT = `
 WITH RECURSIVE ${GIVEN_CTE}, lane AS (

@@ -23,11 +23,11 @@ interface Pending {
 const STATUS = `SELECT v.xid, pg_xact_status(v.xid::xid8) AS status FROM unnest($1::text[]) AS v(xid)`
 
 const FIRST_LOOK_MS = 5
-/** A transaction whose status cannot be read for so long is left to polling. */
+/** If the status of a transaction cannot be read for this long, instances find its jobs by polling. */
 const LAST_LOOK_MS = 60_000
-/** As often as an instance polls that has work. */
+/** The interval at which an instance with work polls. */
 const LONGEST_PAUSE_MS = DEFAULTS.heartbeatEveryMs
-/** Instances find the jobs of further transactions by polling. */
+/** The maximum number of transactions. Instances find the jobs of further ones by polling. */
 const MOST_PENDING = 10_000
 
 export type CommitWatch = ReturnType<typeof commitWatch>

@@ -46,7 +46,7 @@ const UNHEARD_EVERY_MS = 500
 /** How often to check whether notifications arrive, until one does. */
 const CHECK_EVERY_MS = 30_000
 /**
- * Receivers poll often for longer than this after a notification without ready jobs. So more of them for the
+ * After a notification without ready jobs, receivers poll often for longer than this, so further ones for the
  * same queue are not needed.
  */
 const LOOK_EVERY_MS = 1_000
@@ -243,7 +243,8 @@ export function createNotifier(options: NotifierOptions) {
       const notifications = given.filter(isNews)
       if (notifications.length === 0 || !isOpen) return
       const message = sender.notify(notifications)
-      // Messages are merged for so long that the instances here need their own numbers.
+      // Messages are merged until the last one is sent, so the instances of this process need their own
+      // numbers.
       wake(wakeUpsOf(url === null ? { ...message, notifications } : message, listening))
     },
     /** Wakes all instances of other processes, whatever queues they serve. */

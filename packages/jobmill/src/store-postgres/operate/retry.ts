@@ -96,7 +96,9 @@ export async function revive(
   }
 }
 
-/** Without the jobs whose key has become free since, or is their own: another one with this key was tried. */
+/**
+ * Omits jobs whose key has become free since, or is their own, because another job with this key was tried.
+ */
 async function refusedBy(
   inside: Context,
   lost: ReadonlySet<string>,

@@ -18,7 +18,7 @@ export function idsField(ids: readonly string[]): string {
 export interface OperatorVerb {
   /** Applies the action where possible. Ids missing from the result were in no table to which it applies. */
   look(ids: readonly string[]): Promise<ReadonlyMap<string, Verdict>>
-  /** The verdict for a state in which the action does nothing, or undefined to look again. */
+  /** The verdict for a state in which the action has no effect, or undefined to look again. */
   rest(id: string, state: JobState): Verdict | undefined
 }
 

@@ -52,7 +52,7 @@ SELECT count(*)::int4 AS jobs, count(*) FILTER (WHERE state = ${done})::int4 AS 
        count(*) FILTER (WHERE state = ${cancelled})::int4 AS cancelled, (SELECT count(*) FROM chosen)::int4 AS found
   FROM doomed`
 
-/** A separate statement, for passes over some queues after one of them failed. */
+/** A separate statement, for passes over single queues after a pass over all queues failed. */
 const OF_THESE = ` AND q.name IN (SELECT json_array_elements_text(p -> 'queues') FROM given)`
 
 /** `found` is larger than `jobs` if some were locked by other transactions. */

@@ -119,7 +119,10 @@ const LAST_FUNCTION = `
 SELECT FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
  WHERE n.nspname = $1 AND p.proname = 'add_names_version'`
 
-/** TRUNCATE of all tables also empties the ledger. The last function shows that everything was migrated. */
+/**
+ * TRUNCATE of all tables also empties the table of migrations. The last function shows that everything was
+ * migrated.
+ */
 export async function restoreLedger(
   query: Query,
   { schema, sql }: Pick<Target, 'schema' | 'sql'>,

@@ -1,10 +1,10 @@
 /**
  * Versions of the queue and kind ids. Processes cache ids, but after a restored backup or a failover to a
- * lagging standby the same id may mean another name. Every statement that adds a name also adds a random
- * version here. A cached id is valid as long as its version is in this table, because names are only added.
- * See docs/internals/decisions/table-layout.md.
+ * lagging standby, the same id may refer to a different name. Every statement that adds a name also adds a
+ * random version here. A cached id is valid as long as its version is in this table, because names are only
+ * added. See docs/internals/decisions/table-layout.md.
  */
-/** A setting of a transaction that moves names back to the ids that jobs use. */
+/** A setting that a transaction makes if it moves names back to the ids that jobs use. */
 export const MAY_MOVE = 'jobmill_names.may_move'
 
 /** The lock keeps `n` in commit order, so that the last version covers all names visible with it. */

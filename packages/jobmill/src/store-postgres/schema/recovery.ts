@@ -67,7 +67,7 @@ export function recovery(options: Target) {
       await raiseIfBehind(options).catch(throwUnlessAnswered)
       await restoreSingleRowsIfWrong(options).catch(throwUnlessAnswered)
     },
-    /** Called when the database is another copy than before. */
+    /** Called when the database is a different copy than before. */
     async onReplaced(): Promise<void> {
       warn('queues, limits and schedules of this process are declared again')
       await connection.transaction(async (query) => {

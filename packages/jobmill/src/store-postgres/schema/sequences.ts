@@ -1,7 +1,7 @@
 /**
  * Raises sequences that are behind the tables with their numbers. Logical replication does not copy
  * sequences, so they restart after a switchover, and a restore of single tables leaves them behind too. They
- * would issue numbers again: rows are refused as duplicates, and jobs overtake others.
+ * would issue numbers again: the server would refuse rows as duplicates, and jobs would overtake others.
  */
 import { type Query, recordsOf } from '../connection/connection.ts'
 import { lockMigrations, type Target } from './migrate.ts'
@@ -18,13 +18,13 @@ interface Sequence {
    * full. Default: the highest number of the only column, which is a primary key.
    */
   readonly recent?: string
-  /** A number that is not in a column. */
+  /** The highest of further numbers, which are not in a column of their own. */
   readonly also?: string
-  /** More than other processes can take from the sequence while it is raised. */
+  /** The gap: more numbers than other processes can take from the sequence while it is raised. */
   readonly gap: number
 }
 
-/** The last number of each queue and priority. */
+/** The highest of the last numbers of each queue and priority. */
 const LAST_READY = `(
   WITH RECURSIVE lane AS (
     (SELECT queue_id, priority FROM jobmill.ready ORDER BY queue_id, priority LIMIT 1)

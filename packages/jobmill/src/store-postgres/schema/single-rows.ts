@@ -1,8 +1,9 @@
 /**
  * Tables with exactly one row. A TRUNCATE leaves none. A restore under a running process leaves two: the
  * process adds the row of an empty table before the restore does. A unique key would not help: it would make
- * the restore fail halfway. So readers accept several rows, and this restores the single row. The ledger has
- * a key, but a restore creates it last, and cannot if a migration is then listed twice.
+ * the restore fail halfway. So readers accept several rows, and this restores the single row. The table of
+ * migrations has a key, but a restore creates it last, and fails to do so if a migration is then listed
+ * twice.
  */
 import { type Query, recordsOf } from '../connection/connection.ts'
 import { lockMigrations, type Target } from './migrate.ts'
@@ -47,7 +48,7 @@ interface RowCount {
   readonly wanted: number
 }
 
-/** The tables that have no row or several, and the ledger if it lists a migration twice. */
+/** The tables that have no row or several, and the table of migrations if it lists one twice. */
 export async function wrongRowCounts(query: Query, sql: Target['sql']): Promise<RowCount[]> {
   return recordsOf(await query(sql(COUNTS), []))
 }

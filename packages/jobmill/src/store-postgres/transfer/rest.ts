@@ -20,7 +20,7 @@ const SCHEDULES_OUT = `SELECT s.* FROM jobmill.schedule AS s ORDER BY s.name COL
 
 /**
  * 0 for a sequence that was never used. The sequence of tokens counts claims, so that a target that has run
- * jobs is recognised; the tables have the tokens, which are times. Reads the tables whole.
+ * jobs is recognized; the tables have the tokens, which are times. Reads whole tables.
  */
 const COUNTERS_OUT = `
 SELECT coalesce(pg_sequence_last_value('jobmill.seq'::regclass), 0) AS place,

@@ -1,6 +1,6 @@
 /**
- * The checks of a file: its integrity and free space, its write-ahead log, and what durability depends on,
- * which is the journal, its sync mode, the file system, and the SQLite version.
+ * The checks of a file: its integrity and free space, its write-ahead log, and everything on which durability
+ * depends: the journal, its sync mode, the file system, and the SQLite version.
  */
 import { statfsSync } from 'node:fs'
 import { shorten, sizeText } from '../../store/admin/amounts.ts'

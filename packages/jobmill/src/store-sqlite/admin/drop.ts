@@ -1,6 +1,6 @@
 /**
- * Drops the tables of Jobmill, and nothing else. The file stays even if it is empty: a process that has it
- * open would continue in a file that no other process can see.
+ * Drops the tables of Jobmill, and nothing else. Does not delete the file even if it is empty, because a
+ * process that has it open would continue in a file that no other process can see.
  */
 import { JobmillError } from '../../job/errors.ts'
 import type { Dropped } from '../../store/admin/admin.ts'
@@ -42,7 +42,7 @@ export async function drop(settings: StoreSettings): Promise<Dropped> {
   })
 }
 
-/** `isEmpty`: nothing is left in the file. */
+/** `isEmpty`: the file contains nothing else. */
 function dropTables(handle: SqliteHandle, now: number): Dropped & { readonly isEmpty: boolean } {
   const ours = madeIn(handle)
   const alive = ours.length === 0 ? [] : aliveIn(handle, now)

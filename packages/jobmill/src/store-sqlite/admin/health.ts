@@ -1,6 +1,6 @@
 /**
- * The size of the database. Whatever requires a scan of every page is reported for small files only, because
- * it blocks this process.
+ * The size of the database. Values that need a scan of every page are reported only for small files, because
+ * the scan blocks this process.
  */
 import type { DatabaseHealth, TableHealth } from '../../store/admin/admin.ts'
 import { filePaths } from '../file/file-paths.ts'

@@ -2,7 +2,7 @@
 import type { AlertRecord, AlertWrite } from '../../store/types/alert.ts'
 import type { Look, Work } from '../work.ts'
 
-// By primary key, or all of them in its order: few enough to read.
+// Uses the primary key, or reads all rules in its order, because there are few.
 const ALL = `SELECT name, revision, rule, state FROM jobmill_alert ORDER BY name`
 const FIND = `SELECT name, revision, rule, state FROM jobmill_alert WHERE name = ?`
 const SAVE = `INSERT OR REPLACE INTO jobmill_alert (name, revision, rule, state) VALUES (?, ?, ?, ?)`

@@ -9,8 +9,8 @@ import { readyWork } from './open-queues.ts'
 import { sweep, sweepOf } from '../connection/runs.ts'
 import type { Look, Work } from '../work.ts'
 
-// By primary key, whatever the statistics say. The write lock guarantees that these jobs are still ready. OR
-// FAIL: see finish-alike. (UPDATE … RETURNING, per job or for all, took 50% longer.)
+// Uses the primary key, whatever the statistics say. The write lock guarantees that these jobs are still
+// ready. finish-alike.ts explains OR FAIL. UPDATE … RETURNING, for each job or for all, takes 50% longer.
 const TAKE = sweepOf(
   (rows) => `
   UPDATE OR FAIL jobmill_job NOT INDEXED

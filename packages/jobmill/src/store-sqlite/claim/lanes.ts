@@ -1,6 +1,7 @@
 /**
  * Merges several index ranges (claim lanes) into one order. Each lane is already sorted. The merge repeatedly
- * takes the first of all fronts and reads lanes in pieces, so that the cost depends on what is taken.
+ * takes the first row of all lanes, and reads lanes in pieces, so that the cost depends on the number of rows
+ * taken.
  */
 
 export interface Lane<Row> {

@@ -13,7 +13,7 @@ export interface KnownLease {
   readonly tagged: boolean
 }
 
-/** By job. No two leases have the same row and token, so a stale entry matches no row. */
+/** The leases by job. No two leases have the same row and token, so a stale entry matches no row. */
 export type LeaseCache = Map<string, KnownLease>
 
 export type Leases = ReturnType<typeof leasesOn>

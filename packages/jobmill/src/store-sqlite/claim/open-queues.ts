@@ -3,7 +3,7 @@ import { limitOf, nextOf } from '../limits/limit-row.ts'
 import { type ReadyIndex, readyKinds } from './ready-lanes.ts'
 import type { Look } from '../work.ts'
 
-// By the unique name. Under the write lock of a claim, so that a committed pause is seen.
+// Uses the unique name. Runs under the write lock of a claim, so that the claim sees a committed pause.
 const OPEN = `SELECT id, limit_id FROM jobmill_queue WHERE name = ? AND paused = 0 AND cool_until <= ?`
 
 // The same for all queues at once, limited to those whose counter row shows ready jobs: when idle, one

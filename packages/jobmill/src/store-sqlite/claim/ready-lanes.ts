@@ -1,6 +1,6 @@
 /**
  * Ready jobs by (queue, kind): the lanes that claims and lists merge. The ready kinds of a queue are found by
- * hopping through the index, so a million jobs of a kind without a worker here cost one hop.
+ * skipping from kind to kind in the index, so a million jobs of a kind without a worker here cost one step.
  */
 import type { Sql, Value } from '../connection/handle.ts'
 import type { Lane } from './lanes.ts'
@@ -11,7 +11,7 @@ interface Place {
   readonly seq: number
 }
 
-/** Quarantined jobs have their own index, so that claims never step over them. */
+/** Quarantined jobs have their own index, so that claims never have to skip them. */
 export type ReadyIndex = 'ready' | 'quarantined'
 
 // Literals, because SQLite uses a partial index only where its condition is repeated.

@@ -7,8 +7,8 @@ import type { JobRow } from '../job-row.ts'
 import { giveOrderLock, joinOrderQueue, makeReady, mayRun } from '../enqueue/order-queue.ts'
 import type { Look, Work } from '../work.ts'
 
-// The front of jobmill_job_due: only due entries are read, however many wait behind them. Jobs in an order
-// queue are in another part of that index.
+// Reads the front of jobmill_job_due: only due entries, however many wait behind them. Jobs in an order queue
+// are in another part of that index.
 const DUE = `
   SELECT pk, queue_id, order_key, state, due_at FROM jobmill_job INDEXED BY jobmill_job_due
   WHERE state = 0 AND in_order_queue = 0 AND due_at <= ? ORDER BY due_at, id LIMIT ?`
@@ -16,7 +16,7 @@ const NEXT_DUE = `
   SELECT due_at FROM jobmill_job INDEXED BY jobmill_job_due
   WHERE state = 0 AND in_order_queue = 0 ORDER BY due_at LIMIT 1`
 
-// The front of jobmill_order_due_place: the longest waiting order queue comes first.
+// Reads the front of jobmill_order_due_place: the longest waiting order queue comes first.
 const ORDER_QUEUES = `SELECT queue_id, order_key FROM jobmill_order_due INDEXED BY jobmill_order_due_place ORDER BY place LIMIT ?`
 
 type DueRow = Pick<JobRow, 'pk' | 'queue_id' | 'order_key' | 'state' | 'due_at'>

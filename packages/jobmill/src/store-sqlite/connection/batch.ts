@@ -12,8 +12,7 @@ import type { OpenFiles } from '../file/same-file.ts'
 import { type Notification, type Memory, type Verb, type Worked, workOn } from '../work.ts'
 
 /**
- * The result of an operation. `again`: its transaction was lost through no fault of its own, and nothing was
- * written.
+ * The result of an operation. `again`: another operation failed the transaction, and nothing was written.
  */
 export type Result =
   | { readonly is: 'committed'; readonly value: unknown }
@@ -56,7 +55,7 @@ export function runBatch(options: BatchOptions, verbs: readonly Verb[]): Batch |
 function runApart(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy' {
   const { connection, clock, memory } = options
   const sql = statementsOf(connection)
-  // Here an operation must fail only through its own fault, so drop the cached leases.
+  // An operation must now fail only because of its own error, so drop the cached leases.
   memory.leases.clear()
   const refused = begin(options, verbs)
   if (refused !== undefined) return refused

@@ -49,8 +49,8 @@ export function openConnection(
   try {
     checkVersion(handle)
     configure(handle, path, durability)
-    // Check again: the logs may have been replaced before this connection was open. From now on, every other
-    // process that checks finds this connection.
+    // Check again, because the logs may have been replaced before this connection was open. From now on,
+    // other processes that check find this connection.
     checkOldLogs(path)
     definePayloadHas(handle)
     setUp(handle)

@@ -7,7 +7,7 @@ import type { Heartbeat } from '../../store/types/instance.ts'
 import { rowsMissing } from './errors.ts'
 import type { Sql, SqliteHandle } from './handle.ts'
 
-// All by primary key.
+// All use the primary key.
 const LOOK = `SELECT value FROM jobmill_counter WHERE name = ?`
 const VERSIONS = `
   SELECT (SELECT value FROM jobmill_counter WHERE name = 'settings') AS settingsVersion,
@@ -46,7 +46,10 @@ export function createCounters(sql: Sql) {
   }
 }
 
-/** The versions that a heartbeat compares: another instance changed settings, or joined or left. */
+/**
+ * The versions that a heartbeat compares. They change when another instance changes settings, joins or
+ * leaves.
+ */
 export function versions(sql: Sql): Pick<Heartbeat, 'settingsVersion' | 'membersVersion'> {
   const found = sql(VERSIONS).get() as Readonly<Record<'settingsVersion' | 'membersVersion', number | null>>
   const { settingsVersion, membersVersion } = found
@@ -63,7 +66,7 @@ export const namesVersion = (sql: Sql): number => latest(sql, 'names')
 /** Random per file, and random again when transactions of the file may have been lost. */
 export const historyOf = (sql: Sql): number => latest(sql, 'history')
 
-// Tokens skip up to 19 hours in microseconds.
+// Tokens skip ahead by up to 19 hours in microseconds.
 const MARK_LOSS = `
   BEGIN IMMEDIATE;
   UPDATE jobmill_counter SET value = value + (random() & 68719476735) WHERE name = 'token';

@@ -1,6 +1,6 @@
 /**
- * Loads the driver of SQLite, and checks the version of SQLite. Apart from handle.ts, whose types are public:
- * an application may not have the types of the driver.
+ * Loads the driver of SQLite, and checks the version of SQLite. Separate from handle.ts, whose types are
+ * public, because an application may not have the types of the driver.
  */
 import type Database from 'better-sqlite3'
 import { loadDriver } from '../../store/load-driver.ts'

@@ -1,12 +1,12 @@
 /**
- * Sums up the state changes of an operation and writes them to the counter rows once, in the same
+ * Sums up the state changes of an operation, and writes the sums to the counter rows once, in the same
  * transaction. So counts are always exact and never need a scan.
  */
 import type { Sql } from './handle.ts'
 
 const READY = 1
 
-// By primary key. Waiting processes compare `wake_ups` and `arrived` to learn that a queue got work.
+// Uses the primary key. Waiting processes compare `wake_ups` and `arrived` to learn that a queue got work.
 const ADD = `
   INSERT INTO jobmill_count (queue_id, state, n, wake_ups) VALUES (?, ?, ?, 0)
   ON CONFLICT (queue_id, state) DO UPDATE SET n = n + excluded.n`

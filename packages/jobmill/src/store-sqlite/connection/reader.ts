@@ -9,8 +9,8 @@ import { type Look, lookAt } from '../work.ts'
 export type Read = <T>(look: (at: Look) => T) => Promise<T>
 
 /**
- * Reads and writes do not block each other, except briefly while another process recovers the log or closes
- * the file as the last one.
+ * Reads and writes do not block each other, except briefly while another process recovers the log, or while
+ * the last process closes the file.
  */
 export function createReader(options: BatchOptions & Patience): Read {
   const { connection, clock, memory, files } = options

@@ -1,5 +1,5 @@
 /**
- * Writes rows with consecutive keys in one sweep. A range of primary keys takes a third less time than a
+ * Writes rows with consecutive keys in one statement. A range of primary keys takes a third less time than a
  * list, which SQLite first copies into a temporary table. Jobs that were enqueued together are mostly claimed
  * and finished together.
  */

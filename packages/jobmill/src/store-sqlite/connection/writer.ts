@@ -28,7 +28,7 @@ interface Item {
 /** Rows per transaction, so that a long queue does not block the event loop for long. */
 const MOST_WEIGHT = 1_000
 
-/** Short, because the lock has no queue: a process that asks more often gets it sooner. */
+/** Short, because the lock has no queue: a process that tries more often gets it sooner. */
 const RETRY_MS = 4
 
 export function createWriter(options: WriterOptions) {
@@ -96,7 +96,9 @@ export function createWriter(options: WriterOptions) {
         schedule()
       })
     },
-    /** Writes what is queued if possible; rejects the rest, and every later write, with this reason. */
+    /**
+     * Writes the queued operations if possible; rejects the rest, and every later write, with this reason.
+     */
     close(reason: () => Error): void {
       while (queue.length > 0 && commitSome() === 'done');
       closed = reason

@@ -13,7 +13,7 @@ import { chooseDispatched, giveLease } from './direct-dispatch.ts'
 import { dueTime, type InitialState, initialStateOf, type Placed } from './initial-state.ts'
 import { joinOrderQueue, makeReady, mayRun, orderQueueChanged, orderQueueJoined } from './order-queue.ts'
 
-// By jobmill_job_id: an existing id is the same job, and nothing is written.
+// Uses jobmill_job_id: an existing id is the same job, and nothing is written.
 const INSERT = `
   INSERT INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_order_queue,
     records, token, instance_pk, enqueued_at, due_at, ready_at, started_at, timeout_ms, hold_ms, hold_after, order_key,
@@ -22,7 +22,7 @@ const INSERT = `
   ON CONFLICT (id) DO NOTHING`
 const TAG = `INSERT OR IGNORE INTO jobmill_tag (tag, id) VALUES (?, ?)`
 
-/** From this many plain jobs on, a single statement for all of them pays off. */
+/** For at least this many plain jobs, a single statement is faster. */
 const FEW = 4
 
 export function enqueue(
@@ -118,7 +118,7 @@ function insert(work: Work, job: NewJob, place: number, initial: InitialState): 
   return Number(lastInsertRowid)
 }
 
-// By primary key, after findJob under the same write lock.
+// Uses the primary key, after findJob under the same write lock.
 const PAYLOAD = `UPDATE jobmill_job SET payload = ?, due_at = ?, enqueued_at = ? WHERE pk = ?`
 const LATER = `UPDATE jobmill_job SET state = 0, in_order_queue = 0 WHERE pk = ?`
 

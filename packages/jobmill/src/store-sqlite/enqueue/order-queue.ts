@@ -7,7 +7,7 @@
 import { type JobRow, READY, SCHEDULED } from '../job-row.ts'
 import type { Look, Work } from '../work.ts'
 
-// Both by primary key.
+// Both use the primary key.
 const ORDER_LOCK = `SELECT job_pk FROM jobmill_order_lock WHERE queue_id = ? AND order_key = ?`
 const TAKE_ORDER_LOCK = `INSERT INTO jobmill_order_lock (queue_id, order_key, job_pk) VALUES (?, ?, ?)`
 const FREE_ORDER_LOCK = `DELETE FROM jobmill_order_lock WHERE queue_id = ? AND order_key = ? AND job_pk = ?`
@@ -80,7 +80,7 @@ export function makeReady(work: Work, job: Waiting, place: number = work.counter
   work.moves.move(job.queue_id, job.state, READY)
 }
 
-// By jobmill_job_id, and for the holder by primary key.
+// Uses jobmill_job_id, and the primary key for the holder.
 const WAITS = `SELECT pk, queue_id, order_key FROM jobmill_job WHERE id = ? AND state = 0 AND in_order_queue = 1`
 const ID = `SELECT id FROM jobmill_job WHERE pk = ?`
 

@@ -1,10 +1,9 @@
 /**
  * Checks whether the write-ahead log still contains what SQLite expects. SQLite indexes the log in the -shm
- * file and never notices that the log was truncated or overwritten: it appends behind the hole, which
- * corrupts the database. So the last frame and the header of the log are compared with the index.
- * docs/internals/sqlite-store.md has the details.
- * The files are read through the descriptors that SQLite has open. Closing any other descriptor of the -shm
- * file would drop the POSIX locks of this process.
+ * file and never notices that the log was truncated or overwritten: it continues to append at the old
+ * position, which corrupts the database. So the last frame and the header of the log are compared with the
+ * index. docs/internals/sqlite-store.md has the details. The files are read through the descriptors that
+ * SQLite has open. Closing any other descriptor of the -shm file would drop the POSIX locks of this process.
  */
 import { fstatSync, ftruncateSync, lstatSync, readdirSync, readSync, writeSync } from 'node:fs'
 import type { FilePaths } from './file-paths.ts'
@@ -41,7 +40,7 @@ export function logCheck(paths: FilePaths) {
   function isComplete(): boolean {
     // The index is in native byte order; all platforms that this driver supports are little-endian.
     const frames = one.readUInt32LE(AT_FRAMES)
-    // SQLite restarts the log when all frames are copied. If a reader prevents that, it appends behind them.
+    // SQLite restarts the log when all frames are copied. If a reader prevents that, it appends after them.
     if (frames === 0) return true
     const pageSize = one.readUInt16LE(AT_PAGE_SIZE)
     // 1 encodes the largest page size, which does not fit.

@@ -1,7 +1,7 @@
 /**
- * Shrinks the write-ahead log. The log restarts once everything in it is in the file and it has no readers. A
- * long read, such as a backup or a forgotten transaction, lets it grow to any size, and the next commit would
- * block while copying it all. So the heartbeat checks its size, and a thread truncates it.
+ * Shrinks the write-ahead log. The log restarts once all of it is copied into the file and it has no readers.
+ * A long read, such as a backup or a forgotten transaction, lets it grow to any size, and the next commit
+ * would block while copying it all. So the heartbeat checks its size, and a thread truncates it.
  */
 import { Worker } from 'node:worker_threads'
 import { type Connection, LOG_LIMIT_BYTES } from '../connection/connection.ts'
@@ -21,7 +21,7 @@ export function logKeeper(connection: Connection, path: string) {
     statementsOf(connection)(`PRAGMA wal_autocheckpoint = ${isOn ? COPY_AT_PAGES : 0}`).get()
   }
 
-  /** The thread ends when the log is small again. If it cannot run, commits copy pages as usual. */
+  /** The thread ends when the log is small again. If the thread cannot run, commits copy pages as usual. */
   function onEnd(error?: unknown): void {
     if (error instanceof Error) isAble = false
     if (thread === undefined) return
@@ -48,7 +48,7 @@ export function logKeeper(connection: Connection, path: string) {
   }
 }
 
-/** Next to this file, as source or compiled. */
+/** The module of the thread is next to this file, as source or compiled. */
 function program(): URL {
   const { url } = import.meta
   return new URL(`./empty-log${url.slice(url.lastIndexOf('.'))}`, url)

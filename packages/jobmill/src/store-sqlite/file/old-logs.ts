@@ -5,8 +5,8 @@
  * the old and on the new files do not see each other and overwrite each other's transactions. So no process
  * writes through new files until every connection to the old ones is closed. When the database file is
  * replaced, SQLite would apply the log of the old file to the new one.
- * The system must list locks and descriptors, as Linux does, and only processes of the same PID namespace are
- * found.
+ * This needs a system that lists locks and descriptors, as Linux does, and finds only processes of the same
+ * PID namespace.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { fileId, type FilePaths } from './file-paths.ts'

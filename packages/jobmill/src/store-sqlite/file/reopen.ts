@@ -1,7 +1,7 @@
 /**
  * Reopens a file after it was replaced or changed, for the store and for application tables (shared-file.ts).
- * A call that notices a change is refused. The next call opens the file that is there now. If that is not a
- * Jobmill database, calls are refused until it is corrected.
+ * A call that notices a change is refused. The next call opens the file that is then at the path. If that is
+ * not a Jobmill database, calls are refused until it is corrected.
  */
 import { linkSync, renameSync, rmSync } from 'node:fs'
 import { JobmillError } from '../../job/errors.ts'
@@ -19,7 +19,7 @@ import { listsLocks } from './old-logs.ts'
 import { type FileChange, fileChanged, fileSize } from './same-file.ts'
 import { addSibling, releaseSiblings } from './siblings.ts'
 
-/** What is open on a file. */
+/** The parts that are open on a file. */
 export type Opened = Pick<Live, 'connection' | 'files' | 'close'>
 
 /** Cheap: it compares three inodes. */
@@ -44,7 +44,7 @@ export function reopening<T extends Opened>(settings: ReopenSettings, first: T, 
   let leave = addSibling(path, release)
   // An idle process makes no call that could notice the change, and would keep others from opening the file.
   let watch = systemPlatform.timer(WATCH_EVERY_MS, look, { unref: true })
-  /** The next call reports what was noticed between two calls. */
+  /** The next call reports a change that was noticed between two calls. */
   let unreported: FileChange | null = null
 
   function look(): void {
@@ -105,7 +105,7 @@ export function reopening<T extends Opened>(settings: ReopenSettings, first: T, 
     releaseSiblings(path)
     live = current(path, again())
     retiredFor = null
-    // A link in the path may lead to another file than before.
+    // A link in the path may lead to a different file than before.
     leave()
     leave = addSibling(path, release)
     return live

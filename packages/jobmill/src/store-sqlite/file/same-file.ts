@@ -41,7 +41,7 @@ export function openFiles(path: string, databaseBytes: () => number) {
   function compareFile(found: Found | undefined): 'gone' | 'replaced' | null {
     const isSame = found?.id === opened?.id && (path === real || fileId(path) === found?.id)
     if (isInMemory || (found !== undefined && isSame)) return null
-    // A link in the path may lead to another file now, even if the old one was deleted.
+    // A link in the path may lead to a different file now, even if the old one was deleted.
     return fileSize(path) === undefined ? 'gone' : 'replaced'
   }
 
@@ -75,7 +75,7 @@ export function openFiles(path: string, databaseBytes: () => number) {
     /** False if the logs were replaced while SQLite opened them: `change` then compares the wrong files. */
     isCurrent: isInMemory || usesCurrentLogs(paths),
     change,
-    /** Whether there is another file at the path. Does not count as noticed. */
+    /** Whether a different file is at the path. Does not record the change. */
     isReplaced: () => compareFile(lookAt(real)) === 'replaced',
     /** Throws if the files have changed: before a read, a write and a commit. */
     check(): void {
@@ -190,7 +190,7 @@ export function fileChanged(path: string, change: FileChange): JobmillError {
 }
 
 /**
- * The files changed during the commit, so the fixes above, most of which say to retry, do not apply.
+ * The files changed during the commit, so the fixes above do not apply: most of them say to retry.
  */
 function changedInCommit(path: string, change: FileChange): JobmillError {
   return new JobmillError('OUTCOME_UNKNOWN', `${MEANING[change].what}. A commit was in progress`, {

@@ -1,7 +1,8 @@
 /**
  * Checks whether a handle of the user has the same file open as a connection of ours. A path does not prove
- * it, because the file may have been replaced since the handle was opened, nor does the content, because a
- * copy has the same. Connections to the same file exclude each other from writing, so we compare their locks.
+ * that, because the file may have been replaced since the handle was opened. Equal content does not prove it
+ * either, because it may be a copy. Connections to the same file exclude each other from writing, so their
+ * locks are compared.
  */
 import type { Connection } from '../connection/connection.ts'
 import { isBusy } from '../connection/errors.ts'
@@ -12,7 +13,7 @@ import { listsLocks, locksForWriting } from './old-logs.ts'
 /** The connection with which each handle was compared: what a handle has open never changes. */
 const compared = new WeakMap<SqliteHandle, Connection>()
 
-/** The handle must have a transaction open. It has the write lock of its file afterwards. */
+/** The handle must have a transaction open. Afterwards, it has the write lock of its file. */
 export function isSameFile(handle: SqliteHandle, own: Connection): boolean {
   if (handle === own || compared.get(handle) === own) return true
   const path = pathOf(own)
@@ -25,7 +26,7 @@ export function isSameFile(handle: SqliteHandle, own: Connection): boolean {
   return true
 }
 
-/** Writes the number that is there already, because any write takes the lock. */
+/** Writes the same number again, because any write takes the lock. */
 function lock(handle: SqliteHandle): void {
   const version = pragma<number>(handle, 'user_version')
   handle.exec(`SAVEPOINT jobmill; PRAGMA user_version = ${version}; ROLLBACK TO jobmill; RELEASE jobmill`)

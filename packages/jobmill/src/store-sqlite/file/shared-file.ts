@@ -1,6 +1,6 @@
 /**
- * A connection for application tables in the file of a store, with the checks of the store: nothing is
- * acknowledged that is not in the file at the path, and the file is reopened after it was replaced.
+ * A connection for application tables in the file of a store, with the checks of the store: a write is
+ * acknowledged only if it is in the file at the path, and the file is reopened after it was replaced.
  */
 import { resolve } from 'node:path'
 import { systemPlatform } from '../../platform/platform.ts'
@@ -30,7 +30,7 @@ export interface SharedFile {
   readonly check: () => void
   /** The same after a commit: its outcome is then unknown. */
   readonly checkCommitted: () => void
-  /** Checks a handle of the caller, with a transaction that is open on the same file. */
+  /** Checks that a handle of the caller has a transaction open on the same file. */
   readonly within: (tx: unknown) => unknown
   readonly close: () => void
 }
@@ -115,7 +115,7 @@ function openAgain(settings: ReopenSettings, table: string): Connection {
   checkOurs(settings.path, (handle) => [table, 'jobmill_migration'].some((name) => hasTable(handle, name)))
   return connectionOf(settings, {
     fileMustExist: true,
-    // Also for the stores on this file: they may not notice a log that is repaired now.
+    // Does the same for the stores on this file, which may not notice a log that is repaired now.
     setUp(connection) {
       if (isStore(connection)) markLoss(connection)
     },

@@ -14,7 +14,7 @@ const MANY = 32
 const ADD = addRows(1)
 const ADD_MANY = addRows(MANY)
 
-// By primary key: tokens rise, so the lowest one is the oldest.
+// Uses the primary key: tokens rise, so the lowest one is the oldest.
 const DROP_OLDEST = `
   DELETE FROM jobmill_attempt
   WHERE job_pk = ? AND token = (SELECT min(token) FROM jobmill_attempt WHERE job_pk = ?)`

@@ -11,9 +11,9 @@ import { type KnownLease, LeaseOutdated } from '../claim/leases.ts'
 import { sweep, sweepOf } from '../connection/runs.ts'
 import type { Work } from '../work.ts'
 
-// All by primary key, whatever the statistics say. Jobs with permits, a log or a long history are finished
-// individually. OR FAIL avoids the page copies that SQLite needs to undo a single statement: a failure rolls
-// back the whole transaction anyway.
+// All use the primary key, whatever the statistics say. Jobs with permits, a log or a long history are
+// finished individually. OR FAIL avoids the page copies that SQLite needs to undo a single statement. They
+// are not needed, because a failure rolls back the whole transaction.
 const FENCE = `state = 2 AND token = ? AND permits = 0 AND log IS NULL`
 const SHORT = `records < ${DEFAULTS.historyPerJob}`
 const END = sweepOf(
@@ -70,7 +70,7 @@ export function finishAlike(work: Work, items: readonly Finish[]): (Finished | u
     const { id, token, transition, outcome, ranMs } = item
     const lease = isPlain(item) ? work.leases.take(id, token) : undefined
     if (lease === undefined || outcome === null || transition.to !== 'done') {
-      // However this item ends, the cached lease is no longer valid.
+      // Whatever happens to this item, the cached lease is no longer valid.
       work.leases.drop(id)
       return undefined
     }

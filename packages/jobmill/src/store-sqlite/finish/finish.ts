@@ -14,7 +14,7 @@ import { type Ending, finishedBefore, instanceId, recordAttempts, type RecordedA
 import { finishAlike, LONGEST_RESULT } from './finish-alike.ts'
 import { type Counters, endJob, forgetJob, leave, putBack, refundAttempt } from './leave-running.ts'
 
-// By primary key, after the fence was checked under the same write lock.
+// Uses the primary key, after the fence was checked under the same write lock.
 const LATER = `UPDATE jobmill_job SET state = 0, due_at = ?, attempt = ?, records = ?, log = NULL WHERE pk = ?`
 
 /** State shared by the items of one call. */
@@ -171,7 +171,7 @@ function instanceOf({ work, instances }: Call, pk: number | null): string | null
   return id
 }
 
-// Both by primary key, under the write lock, so that the second of two concurrent throttles sees the first.
+// Both use the primary key, under the write lock, so the second of two concurrent throttles sees the first.
 const LOOK = `SELECT cool_until, throttles FROM jobmill_queue WHERE id = ?`
 const COOL = `UPDATE jobmill_queue SET cool_until = ?, throttles = ? WHERE id = ?`
 
@@ -194,7 +194,7 @@ function coolQueue({ sql, now }: Work, queueId: number, cool: CoolDown, curved: 
   sql(COOL).run(now + Math.min(cool.maxMs, cool.baseMs * 2 ** events), events + 1, queueId)
 }
 
-// Both by primary key, after the fence was checked under the same write lock. The log was moved to the
+// Both use the primary key, after the fence was checked under the same write lock. The log was moved to the
 // attempt.
 const END_ONE = `UPDATE jobmill_job SET state = 3, ended_at = ?, result = ?, records = ?, log = NULL WHERE pk = ?`
 const END_ALL = `
@@ -217,7 +217,7 @@ function endDone({ sql, now }: Work, jobs: readonly DoneJob[]): void {
   for (const { pk, result, records } of large) sql(END_ONE).run(now, result, records, pk)
 }
 
-// By jobmill_job_id; state and token are the fence. Omitted values stay.
+// Uses jobmill_job_id; state and token are the fence. Omitted values do not change.
 const NOTE = `
   UPDATE jobmill_job SET progress = coalesce(?, progress), log = coalesce(?, log) WHERE id = ? AND state = 2 AND token = ?`
 

@@ -6,14 +6,14 @@ import { leaveOrder } from '../enqueue/order-queue.ts'
 import { freeHolder } from '../limits/permits.ts'
 import type { Work } from '../work.ts'
 
-// Each by primary key, after the row was read under the same write lock. The log was moved to the attempt, if
-// there is one.
+// Each uses the primary key, after the row was read under the same write lock. The log was moved to the
+// attempt, if there is one.
 const END = `
   UPDATE jobmill_job SET state = ?, in_order_queue = 0, ended_at = ?, attempt = ?, crashes = ?, records = ?, log = NULL
   WHERE pk = ?`
 // seq and ready_at stay: the job returns to its place.
 const PUT_BACK = `UPDATE jobmill_job SET state = 1, attempt = ?, crashes = ?, records = ?, log = NULL WHERE pk = ?`
-// Each by primary key.
+// Each uses the primary key.
 const DELETE = `DELETE FROM jobmill_job WHERE pk = ?`
 const UNTAG = `DELETE FROM jobmill_tag WHERE tag = ? AND id = ?`
 
@@ -26,8 +26,8 @@ export function leave(work: Work, job: JobRow, to: number): void {
 }
 
 /**
- * Dead or cancelled: frees the dedupe key unless it is held however the job ended, and passes the order lock
- * to the next job.
+ * Ends a job as dead or cancelled: frees the dedupe key, unless it stays held after every end, and passes the
+ * order lock to the next job.
  */
 export function endJob(work: Work, job: JobRow, to: number, counters: Counters): void {
   work.sql(END).run(to, work.now, counters.attempt, counters.crashes, counters.records, job.pk)

@@ -24,7 +24,7 @@ export function counts({ sql, now }: Look): QueueCounts[] {
   })
 }
 
-// By jobmill_job_id.
+// Uses jobmill_job_id.
 const PLACE = `SELECT queue_id, priority, seq FROM jobmill_job WHERE id = ? AND state = 1`
 
 /**
@@ -45,12 +45,12 @@ export function position({ sql, names }: Look, id: string, kinds?: readonly stri
 
 const QUEUES = `SELECT id, name FROM jobmill_queue ORDER BY name`
 
-// The part of jobmill_instance_expiry after now: one row per live process.
+// Reads the part of jobmill_instance_expiry after now: one row per live process.
 const ALIVE = `
   SELECT queues, kinds FROM jobmill_instance INDEXED BY jobmill_instance_expiry WHERE state = 0 AND expires_at > ? AND requested IS NULL`
 
 /**
- * Kinds with ready jobs for which no live instance has a worker. Hops from kind to kind, so that only jobs
+ * Kinds with ready jobs for which no live instance has a worker. Skips from kind to kind, so that only jobs
  * without a worker are counted, up to a bound per kind.
  */
 export function unservedKinds({ sql, now, names }: Look): UnservedKind[] {

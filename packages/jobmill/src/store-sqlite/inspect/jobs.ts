@@ -49,7 +49,7 @@ export function decode<Row extends Coded>({ names }: Look, row: Row) {
 export const LAST_ERROR = `(SELECT a.error FROM jobmill_attempt AS a
      WHERE a.job_pk = j.pk AND (j.state <> ${DONE} OR a.token = j.token) ORDER BY a.token DESC LIMIT 1)`
 
-// Both by jobmill_job_id. Columns that callers await come before the payload, so that a large payload is not
+// Both use jobmill_job_id. Columns that callers await come before the payload, so that a large payload is not
 // read.
 const GET = `
   SELECT ${SUMMARY}, j.payload, j.metadata, j.result, iif(j.state = 2, j.progress, NULL) AS progress,

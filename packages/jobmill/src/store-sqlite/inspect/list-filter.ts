@@ -57,7 +57,7 @@ export function hitOf({ names }: Look, filter: JobFilter): Hit | null {
     need(`? IN (j.dedupe_key, ${unscopeKeyInSql('j.dedupe_key', 'instr')})`, filter.dedupeKey)
   if (filter.enqueuedFrom !== undefined) need('j.enqueued_at >= ?', filter.enqueuedFrom)
   if (filter.enqueuedBefore !== undefined) need('j.enqueued_at < ?', filter.enqueuedBefore)
-  // By the primary key of the tags.
+  // Uses the primary key of the tags.
   for (const tag of filter.tags ?? [])
     need('EXISTS (SELECT 1 FROM jobmill_tag AS t WHERE t.tag = ? AND t.id = j.id)', tag)
   if (filter.payloadText !== undefined) need('instr(j.payload, ?) > 0', filter.payloadText)

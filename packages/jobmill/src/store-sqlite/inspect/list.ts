@@ -9,7 +9,7 @@ import { mergeLanes } from '../claim/lanes.ts'
 import { SUMMARY, decode, type SummaryRow } from './jobs.ts'
 import type { Look } from '../work.ts'
 
-// By primary key.
+// Uses the primary key.
 const ROW = `SELECT ${SUMMARY} FROM jobmill_job AS j WHERE j.pk = ?`
 
 const NOTHING: Chunk = { jobs: [], scanned: 0, last: null, end: true }

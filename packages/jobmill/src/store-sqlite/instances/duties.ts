@@ -7,7 +7,7 @@ import type { Heartbeat, HeartbeatRequest } from '../../store/types/instance.ts'
 import { aliveInstance } from './liveness.ts'
 import type { Look, Work } from '../work.ts'
 
-// There is a handful of rows, one per duty, so no index is needed.
+// There are only a few rows, one per duty, so no index is needed.
 const ALL = `
   SELECT d.name, iif(d.expires_at > ?, i.id, NULL) AS leader, iif(d.expires_at > ?, d.expires_at, NULL) AS expiresAt,
     d.last_success_at AS lastSuccessAt, d.failures
@@ -15,7 +15,7 @@ const ALL = `
 const LEASES = `SELECT name, instance_pk AS pk FROM jobmill_duty WHERE instance_pk IS NOT NULL AND expires_at > ?`
 const LET_GO = `UPDATE jobmill_duty SET instance_pk = NULL, expires_at = NULL WHERE instance_pk = ?`
 
-// By primary key. A leader without a success of its own keeps the recorded one.
+// Uses the primary key. A leader without a success of its own keeps the recorded one.
 const LEAD = `
   INSERT INTO jobmill_duty (name, instance_pk, expires_at, last_success_at, failures) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (name) DO UPDATE SET instance_pk = excluded.instance_pk, expires_at = excluded.expires_at,
@@ -57,7 +57,7 @@ export function duties({ sql, now }: Look): DutyRecord[] {
   return sql(ALL).all(now, now) as DutyRecord[]
 }
 
-// Each by primary key.
+// Each uses the primary key.
 const FIND_SLOT = `SELECT workers FROM jobmill_slot WHERE instance_pk = ? AND queue_id = ?`
 const SET_SLOT = `INSERT OR REPLACE INTO jobmill_slot (instance_pk, queue_id, workers) VALUES (?, ?, ?)`
 const REMOVE_SLOT = `DELETE FROM jobmill_slot WHERE instance_pk = ? AND queue_id = ?`
@@ -66,8 +66,7 @@ const SLOTS_OF = `
   WHERE s.instance_pk = ?`
 const DROP_SLOTS = `DELETE FROM jobmill_slot WHERE instance_pk = ?`
 
-// One row per queue of each live instance: few enough to read them all. They are deleted when the instance
-// ends.
+// Reads all rows: one per queue of each live instance. They are deleted when the instance ends.
 const ALL_SLOTS = `
   SELECT i.id AS instance, q.name AS queue, s.workers
   FROM jobmill_slot AS s CROSS JOIN jobmill_instance AS i ON i.pk = s.instance_pk

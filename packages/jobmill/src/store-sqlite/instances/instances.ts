@@ -14,7 +14,7 @@ import type { Look, Work } from '../work.ts'
 /** Stored in rows: never renumber. `expired` is not stored: it follows from the clock. */
 export const [ALIVE, LOST, STOPPED] = [0, 1, 2] as const
 
-// By the unique id. Keeps the primary key, which running jobs refer to.
+// Uses the unique id. Keeps the primary key, which running jobs refer to.
 const REGISTER = `
   INSERT INTO jobmill_instance (id, label, version, queues, kinds, on_dead, capacity, state, started_at, renewed_at,
     expires_at)
@@ -34,7 +34,7 @@ const HELD = `
   FROM jobmill_job INDEXED BY jobmill_job_running WHERE state = 2 AND instance_pk = ?
   ORDER BY started_at, id`
 
-// The live instances, and those that ended in about the last hour: few enough to read them all.
+// Reads all rows: the live instances, and those that ended in about the last hour.
 const ALL = `
   SELECT id, label, version, queues, kinds, on_dead AS onDead, capacity,
     CASE state WHEN ${ALIVE} THEN iif(expires_at > ?, 'alive', 'expired') WHEN ${LOST} THEN 'lost' ELSE 'stopped' END AS state,
@@ -43,7 +43,7 @@ const ALL = `
   FROM jobmill_instance`
 const LIST = `${ALL} ORDER BY id`
 
-// By the unique id.
+// Uses the unique id.
 const ONE = `${ALL} WHERE id = ?`
 const REQUEST = `UPDATE jobmill_instance SET requested = ?, requested_by = ?, requested_at = ? WHERE id = ?`
 

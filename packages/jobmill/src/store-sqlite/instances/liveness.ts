@@ -1,7 +1,7 @@
 /** Whether an instance is alive, by the database clock. */
 import type { Look } from '../work.ts'
 
-// By the unique id.
+// Uses the unique id.
 const ALIVE = `SELECT pk FROM jobmill_instance WHERE id = ? AND state = 0 AND expires_at > ?`
 
 const CLAIMING = `${ALIVE} AND requested IS NULL`

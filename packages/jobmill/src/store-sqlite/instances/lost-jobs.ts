@@ -9,7 +9,7 @@ import { DEAD, findJob, type JobRow } from '../job-row.ts'
 import { revive } from '../operate/actions.ts'
 import type { Work } from '../work.ts'
 
-// Each by its primary key, or a prefix of it.
+// Each uses its primary key, or a prefix of it.
 const NOTE = `INSERT OR IGNORE INTO jobmill_lost_job (instance_pk, job, token) VALUES (?, ?, ?)`
 const OF_INSTANCE = `SELECT job, token FROM jobmill_lost_job WHERE instance_pk = ? ORDER BY job, token`
 const FORGET = `DELETE FROM jobmill_lost_job WHERE instance_pk = ?`

@@ -15,12 +15,12 @@ import { endJob, putBack, refundAttempt } from '../finish/leave-running.ts'
 import { noteLost } from './lost-jobs.ts'
 import type { Look, Work } from '../work.ts'
 
-// The front of jobmill_instance_expiry.
+// Reads the front of jobmill_instance_expiry.
 const EXPIRED = `
   SELECT pk, id, on_dead FROM jobmill_instance INDEXED BY jobmill_instance_expiry
   WHERE state = 0 AND expires_at <= ? ORDER BY expires_at LIMIT ?`
 
-// The few ended instances, each looked up in jobmill_job_running. On SQLite a claim cannot arrive late, but a
+// Looks up each of the few ended instances in jobmill_job_running. On SQLite no claim commits late, but a
 // restored file may contain such jobs.
 const ENDED_AND_HOLDING = `
   SELECT pk, on_dead FROM jobmill_instance AS i INDEXED BY jobmill_instance_ended

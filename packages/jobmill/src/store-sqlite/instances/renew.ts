@@ -14,7 +14,7 @@ import { stageInMs } from '../claim/stage.ts'
 import { scheduleInMs } from '../schedules/tick.ts'
 import type { Look, Work } from '../work.ts'
 
-// Each by the unique id or the primary key.
+// Each uses the unique id or the primary key.
 const FIND = `
   SELECT pk, state, renewed_at, expires_at, requested, requested_by AS requestedBy FROM jobmill_instance WHERE id = ?`
 const EXTEND = `UPDATE jobmill_instance SET renewed_at = ?, expires_at = ? WHERE pk = ?`

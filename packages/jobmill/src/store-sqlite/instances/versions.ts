@@ -15,7 +15,7 @@ export const INSTANCES_OF = `
   SELECT i.id FROM jobmill_instance AS i WHERE i.version IN (SELECT value FROM json_each(?))
   UNION ALL SELECT p.id FROM jobmill_past_instance AS p WHERE p.version IN (SELECT value FROM json_each(?))`
 
-// Both tables are small: retention keeps the second one so. An instance that came back is in both.
+// Both tables are small; retention limits the second one. An instance that came back is in both.
 const VERSIONS = `
   SELECT version, min(started_at) AS firstAt, max(seen_at) AS lastAt, count(*) AS instances, sum(alive) AS alive
   FROM (
@@ -42,7 +42,7 @@ export function rememberVersions(sql: Sql, rows: string, ...values: readonly num
     WHERE i.version IS NOT NULL AND i.pk IN (SELECT pk FROM ${rows})`).run(...values)
 }
 
-// By jobmill_past_instance_ended.
+// Uses jobmill_past_instance_ended.
 const SURPLUS = `
   DELETE FROM jobmill_past_instance WHERE ended_at <= (
     SELECT ended_at FROM jobmill_past_instance ORDER BY ended_at DESC LIMIT 1 OFFSET ${DEFAULTS.keepVersions})`

@@ -9,13 +9,13 @@ import { aliveInstance } from '../instances/liveness.ts'
 import { grantPermit, returnPermit } from './permits.ts'
 import type { Work } from '../work.ts'
 
-// By primary key.
+// Uses the primary key.
 const PLACE = `SELECT 1 FROM jobmill_limit_waiter WHERE limit_id = ? AND holder = ?`
 const TAKE_PLACE = `INSERT OR REPLACE INTO jobmill_limit_waiter (limit_id, holder, since) VALUES (?, ?, ?)`
 const LEAVE = `DELETE FROM jobmill_limit_waiter WHERE limit_id = ? AND holder = ?`
 const MARK = `UPDATE jobmill_job SET permits = 1 WHERE pk = ?`
 
-// By jobmill_job_id; state and token are the fence.
+// Uses jobmill_job_id; state and token are the fence.
 const RUNNING = `SELECT pk, instance_pk FROM jobmill_job WHERE id = ? AND state = 2 AND token = ?`
 const RUNNING_ANY = `SELECT 1 FROM jobmill_job WHERE id = ? AND state = 2`
 

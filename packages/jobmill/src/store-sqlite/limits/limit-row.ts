@@ -13,8 +13,8 @@ import type { Look, Work } from '../work.ts'
 
 const COLUMNS = `id, name, settings, paid_at AS paidAt, reserved_until AS reservedUntil, drained_until AS drainedUntil, held`
 
-// By jobmill_limit_name or the primary key, or all of them by jobmill_limit_own: there are few limits, but
-// any number of keys. Read-modify-write happens under the write lock.
+// Uses jobmill_limit_name or the primary key; a list of all limits uses jobmill_limit_own, because there are
+// few limits, but any number of keys. Rows are read and changed under the write lock.
 const BY_NAME = `SELECT ${COLUMNS} FROM jobmill_limit WHERE name = ? AND key = ?`
 const BY_ID = `SELECT ${COLUMNS} FROM jobmill_limit WHERE id = ?`
 const ALL = `SELECT ${COLUMNS} FROM jobmill_limit INDEXED BY jobmill_limit_own WHERE key = '' ORDER BY name`

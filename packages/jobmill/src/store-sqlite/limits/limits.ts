@@ -43,7 +43,8 @@ import { dropPermitsOf, notifyFor } from './permits.ts'
 import { codeText, sourcesOf, sourceTexts } from '../queues/sources.ts'
 import type { Look, Work } from '../work.ts'
 
-// By primary key. The last one reads the first queue that uses the limit, by jobmill_queue_limit.
+// All use the primary key, except that the last one finds the first queue with the limit through
+// jobmill_queue_limit.
 const SAVE = `UPDATE jobmill_limit SET settings = ?, code = ?, overrides = ? WHERE id = ?`
 const SOURCES = `SELECT code, overrides FROM jobmill_limit WHERE id = ?`
 const DELETE = `DELETE FROM jobmill_limit WHERE id = ?`

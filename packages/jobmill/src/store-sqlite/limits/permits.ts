@@ -4,7 +4,7 @@
  */
 import type { Work } from '../work.ts'
 
-// By primary key.
+// Uses the primary key.
 const GIVE = `
   INSERT INTO jobmill_permit (limit_id, holder, instance_pk, amount) VALUES (?, ?, ?, ?)
   ON CONFLICT (limit_id, holder) DO UPDATE SET amount = amount + excluded.amount, instance_pk = excluded.instance_pk`
@@ -16,7 +16,7 @@ const HOLD = `UPDATE jobmill_limit SET held = held + ? WHERE id = ?`
 const RETURN = `DELETE FROM jobmill_permit WHERE limit_id = ? AND holder = ? RETURNING limit_id, amount`
 const DROP = `DELETE FROM jobmill_permit WHERE limit_id = ?`
 
-// By jobmill_permit_holder, jobmill_permit_instance and jobmill_queue_limit.
+// Uses jobmill_permit_holder, jobmill_permit_instance and jobmill_queue_limit.
 const FREE_HOLDER = `DELETE FROM jobmill_permit WHERE holder = ? RETURNING limit_id, amount`
 const FREE_INSTANCE = `DELETE FROM jobmill_permit WHERE instance_pk = ? RETURNING limit_id, amount`
 const QUEUES = `SELECT id FROM jobmill_queue INDEXED BY jobmill_queue_limit WHERE limit_id = ?`

@@ -1,10 +1,10 @@
-/** Metrics: what processes recorded, its roll-up into buckets of every size, and the buckets. */
+/** Metrics: the recordings of processes, their roll-up into buckets of every size, and the buckets. */
 import { type MetricData, mergeData } from '../../job/metric-data.ts'
 import type { MetricQuery, MetricRecord, Recording } from '../../store/types/metrics.ts'
 import { RESOLUTIONS } from '../../store/types/metrics.ts'
 import type { Look, Work } from '../work.ts'
 
-// By primary key, under the write lock, so that the second of two concurrent writes sees the first.
+// Uses the primary key, under the write lock, so that the second of two concurrent writes sees the first.
 const LAST = `SELECT seq FROM jobmill_recording WHERE source = ?`
 const NOTE = `INSERT OR REPLACE INTO jobmill_recording (source, seq, at) VALUES (?, ?, ?)`
 
@@ -12,7 +12,10 @@ const NOTE = `INSERT OR REPLACE INTO jobmill_recording (source, seq, at) VALUES 
 const DELTA = `INSERT INTO jobmill_metric_delta (scope, at, data) VALUES (?, ?, ?)`
 const EVENT = `INSERT INTO jobmill_event (n, at, type, source, queue, job, data) VALUES (?, ?, ?, ?, ?, ?, ?)`
 
-/** Writes what a process observed since its last flush: metrics to roll up, its own metrics, and events. */
+/**
+ * Writes the recordings of a process since its last flush: metrics to roll up, metrics about itself, and
+ * events.
+ */
 export function record(work: Work, { source, seq, deltas, own, events }: Recording): void {
   const { sql, now, counters } = work
   const last = sql(LAST).get(source) as { seq: number } | undefined
@@ -32,7 +35,7 @@ const FIRST_OPEN = `SELECT n, scope, at, data FROM jobmill_metric_delta WHERE n 
 const CLOSE = `DELETE FROM jobmill_metric_delta WHERE n <= ?`
 const ANY = `SELECT 1 FROM jobmill_metric_delta WHERE n > 0 LIMIT 1`
 
-// By primary key.
+// Uses the primary key.
 const FIND = `SELECT data FROM jobmill_metric WHERE resolution = ? AND scope = ? AND at = ?`
 const SET = `INSERT OR REPLACE INTO jobmill_metric (resolution, scope, at, data) VALUES (?, ?, ?, ?)`
 
@@ -84,14 +87,14 @@ export function needsRollUp({ sql }: Look): boolean {
   return sql(ANY).get() !== undefined
 }
 
-// Hops from scope to scope in the primary key, then reads a range of it for each: nothing outside the time
-// range is read.
+// Skips from scope to scope in the primary key, then reads one range for each, so it reads nothing outside
+// the time range.
 const NEXT_SCOPE = `
   SELECT scope FROM jobmill_metric WHERE resolution = ? AND scope > ? ORDER BY scope LIMIT 1`
 const RANGE = `
   SELECT at, data FROM jobmill_metric WHERE resolution = ? AND scope = ? AND at >= ? AND at < ? ORDER BY at`
 
-// Everything open: what processes flushed since the last roll-up, about 15 seconds ago.
+// Reads all open metrics: those that processes flushed since the last roll-up, about 15 seconds ago.
 const OPEN = `SELECT n, scope, at, data FROM jobmill_metric_delta ORDER BY n`
 
 /** Metrics in buckets of one size, both rolled up and still open. */

@@ -11,7 +11,7 @@ import { endJob, removeJob } from '../finish/leave-running.ts'
 import { CANCELLED, DEAD, findJob, type JobRow, READY, RUNNING, SCHEDULED } from '../job-row.ts'
 import type { Work } from '../work.ts'
 
-// By primary key, after the row was read under the same write lock.
+// Uses the primary key, after the row was read under the same write lock.
 const ASK = `UPDATE jobmill_job SET cancel_reason = ? WHERE pk = ?`
 const RENEW = `UPDATE jobmill_job SET attempt = 0, crashes = 0, ended_at = NULL, due_at = ? WHERE pk = ?`
 
@@ -60,7 +60,7 @@ function ask({ sql }: Work, job: JobRow, reason: string): Did {
   return { verdict: 'changed', state: 'running' }
 }
 
-/** As if new, but with their history. */
+/** Makes jobs as if they were new, but with their history. */
 export function retry(work: Work, ids: readonly string[]): Verdict[] {
   return forEachJob(work, ids, (job) =>
     job.state === DEAD || job.state === CANCELLED ? revive(work, job) : left('refused', job),
@@ -70,7 +70,7 @@ export function retry(work: Work, ids: readonly string[]): Verdict[] {
 export function revive(work: Work, job: JobRow): Did {
   if (job.dedupe_key !== null) {
     const holder = keyHolder(work.sql, job.dedupe_key, work.now)
-    // The job itself holds the key if it is held however the job ended.
+    // The job itself may hold the key, if it stays held after every end.
     if (holder !== undefined && holder !== job.id) return { ...left('refused', job), holder }
     takeKey(work.sql, job.dedupe_key, job.id)
   }

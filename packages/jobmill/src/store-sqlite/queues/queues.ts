@@ -21,7 +21,7 @@ const SELECT = `
     (SELECT l.name FROM jobmill_limit AS l WHERE l.id = q.limit_id) AS "limit", q.cool_until, q.throttles, q.code, q.overrides
   FROM jobmill_queue AS q`
 
-// By the unique name, or all of them in its order.
+// Uses the unique name, or reads all queues in its order.
 const ALL = `${SELECT} ORDER BY q.name`
 const FIND = `${SELECT} WHERE q.name = ?`
 const SAVE = `
@@ -96,7 +96,7 @@ export function overridesOfQueues(look: Look): OverrideRecord[] {
   return allQueues(look).flatMap((row) => queueOverrides(row.name, sourcesOf(row)))
 }
 
-/** Writes all columns of a row except its name. */
+/** Writes all columns of a row except the name. */
 export function saveQueue(
   work: Work,
   row: Pick<QueueRow, 'id' | 'cool_until' | 'throttles'>,

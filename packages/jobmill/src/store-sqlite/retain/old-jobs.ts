@@ -1,16 +1,17 @@
 /**
  * Ended jobs that exceed the retention of their queue. Retention by age and by number both delete the oldest,
- * which are at the front of one index range per queue and state. The counter rows show how many are too many.
+ * which are at the front of one index range per queue and state. The counter rows show how many jobs are too
+ * many.
  */
 import { CANCELLED, DEAD, DONE, type JobRow } from '../job-row.ts'
 import type { Lane } from '../claim/lanes.ts'
 import { allQueues } from '../queues/queues.ts'
 import type { Look } from '../work.ts'
 
-// By primary key.
+// Uses the primary key.
 const COUNT = `SELECT n FROM jobmill_count WHERE queue_id = ? AND state = ?`
 
-// The front of one (queue, state) range of jobmill_job_ended: only rows to delete are read.
+// Reads the front of one (queue, state) range of jobmill_job_ended, so it reads only rows to delete.
 const OLD = `
   SELECT pk, id, queue_id, state, tags, ended_at FROM jobmill_job INDEXED BY jobmill_job_ended
   WHERE queue_id = ? AND state >= 3 AND state = ? AND ended_at <= ? AND (ended_at, id) > (?, ?)
@@ -19,8 +20,8 @@ const OLD = `
 export type OldJob = Pick<JobRow, 'pk' | 'id' | 'queue_id' | 'state' | 'tags'> & { readonly ended_at: number }
 
 /**
- * One lane per queue (of these, or of all) and state with a retention. `unwritten` is what the counter rows
- * do not contain yet.
+ * One lane per queue (of these, or of all) and state with a retention. `unwritten` has the counts that the
+ * counter rows do not include yet.
  */
 export function oldJobs(
   look: Look,

@@ -1,4 +1,4 @@
-/** Deletes what exceeds the retention settings, in bounded passes. */
+/** Deletes jobs and records that exceed the retention settings, in bounded passes. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import { RESOLUTIONS } from '../../store/types/metrics.ts'
 import type { Retained, RetainRequest } from '../../store/types/replies.ts'
@@ -11,7 +11,7 @@ import { dropSurplusVersions, rememberVersions } from '../instances/versions.ts'
 import { byEnd, oldJobs } from './old-jobs.ts'
 import type { Look, Work } from '../work.ts'
 
-// Each the front of an index on time; bounded, so that no pass holds the write lock for long.
+// Each reads the front of an index on time, with a bound, so that no pass holds the write lock for long.
 const DEDUPE = `jobmill_dedupe INDEXED BY jobmill_dedupe_expiry WHERE expires_at IS NOT NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?`
 const TICKS = `jobmill_tick INDEXED BY jobmill_tick_served WHERE served_at <= ? ORDER BY served_at LIMIT ?`
 const EVENTS = `jobmill_event INDEXED BY jobmill_event_at WHERE at <= ? ORDER BY at LIMIT ?`
@@ -20,7 +20,7 @@ const PLACES = `jobmill_limit_waiter INDEXED BY jobmill_limit_waiter_since WHERE
 const RECORDINGS = `jobmill_recording INDEXED BY jobmill_recording_at WHERE at <= ? ORDER BY at LIMIT ?`
 const PAST_INSTANCES = `jobmill_past_instance INDEXED BY jobmill_past_instance_ended WHERE ended_at <= ? ORDER BY ended_at LIMIT ?`
 
-// The front of jobmill_instance_ended, each looked up in jobmill_job_running.
+// Reads the front of jobmill_instance_ended, and looks up each instance in jobmill_job_running.
 const INSTANCES = `jobmill_instance AS i INDEXED BY jobmill_instance_ended
   WHERE i.state > 0 AND i.ended_at <= ? AND NOT EXISTS (
     SELECT 1 FROM jobmill_job AS j INDEXED BY jobmill_job_running WHERE j.state = 2 AND j.instance_pk = i.pk)
@@ -35,7 +35,7 @@ const RECORDING_MS = 24 * 3_600_000
 export function retain(work: Work, request: RetainRequest): Retained {
   const { limit, ticksMs, eventsMs, metricsMs, queues } = request
   const { sql, now, moves } = work
-  // Each found as above, and deleted by primary key.
+  // Each finds rows as above, and deletes them by their primary key.
   const drop = (key: string, rows: string, ...values: number[]): number => {
     const [table] = rows.split(' ')
     const text = `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${rows})`

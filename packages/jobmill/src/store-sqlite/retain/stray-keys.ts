@@ -13,7 +13,7 @@ const HOLDS_LOCK = `
 // The key of an ended job has an expiry.
 const HOLDS_KEY = `SELECT 1 FROM jobmill_job AS j WHERE j.id = d.job_id AND j.state < 3`
 
-// A part of each table in the order of its primary key, and the job of each row by its key.
+// Reads a part of each table in the order of its primary key, and looks up the job of each row by its key.
 const LOCKS = `
   SELECT l.queue_id, l.order_key, l.job_pk, EXISTS (${HOLDS_LOCK}) AS held FROM jobmill_order_lock AS l
   WHERE (l.queue_id, l.order_key) > (?, ?) ORDER BY l.queue_id, l.order_key LIMIT ${STRAY_ROWS}`

@@ -20,7 +20,7 @@ const FIELDS = Object.keys(stored.newSchedule('', {})) as (keyof stored.StoredSc
 const COLUMNS = FIELDS.map(columnOf).join(', ')
 const SELECTED = FIELDS.map((field) => `${columnOf(field)} AS ${field}`).join(', ')
 
-// By primary key, or all of them in its order: few enough to read.
+// Uses the primary key, or reads all schedules in its order, because there are few.
 const FIND = `SELECT ${SELECTED} FROM jobmill_schedule WHERE name = ?`
 const ALL = `SELECT ${SELECTED} FROM jobmill_schedule ORDER BY name`
 const SAVE = `INSERT OR REPLACE INTO jobmill_schedule (${COLUMNS}, due_at) VALUES (${FIELDS.map(() => '?').join(', ')}, ?)`

@@ -5,7 +5,8 @@ import { enqueue } from '../enqueue/enqueue.ts'
 import { findSchedule, saveSchedule } from './schedules.ts'
 import type { Look, Work } from '../work.ts'
 
-// By primary key, which guarantees that a tick is served once: concurrent attempts wait for the write lock.
+// Uses the primary key, which ensures that a tick is served once. Concurrent attempts wait for the write
+// lock.
 const SERVED = `SELECT 1 FROM jobmill_tick WHERE schedule = ? AND at = ?`
 const SERVE = `INSERT INTO jobmill_tick (schedule, at, outcome, job, served_at) VALUES (?, ?, ?, ?, ?)`
 
@@ -13,7 +14,7 @@ const SERVE = `INSERT INTO jobmill_tick (schedule, at, outcome, job, served_at) 
 const NEWEST = `
   SELECT at, outcome, job, served_at AS servedAt FROM jobmill_tick WHERE schedule = ? ORDER BY at DESC LIMIT ?`
 
-// The front of jobmill_schedule_due.
+// Reads the front of jobmill_schedule_due.
 const NEXT = `
   SELECT due_at FROM jobmill_schedule INDEXED BY jobmill_schedule_due
   WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`

@@ -17,8 +17,8 @@ import { ATTEMPT, type AttemptRow, type Coded, decode } from '../inspect/jobs.ts
 import { CANCELLED, DEAD, SCHEDULED } from '../job-row.ts'
 import type { Look, Work } from '../work.ts'
 
-// All three by jobmill_job_id, in its order; the rows of a job by its primary key. Sizes are read without the
-// texts themselves.
+// All three use jobmill_job_id, in its order, and the primary key for the rows of a job. Sizes are read
+// without the texts.
 const IDS = `SELECT id FROM jobmill_job WHERE id > ? AND state <> 2 ORDER BY id LIMIT ?`
 const SIZES = `
   SELECT j.id, octet_length(j.payload) + coalesce(octet_length(j.result), 0) + coalesce((
@@ -67,7 +67,7 @@ function attemptOf({ outcome, went_to: wentTo, ...attempt }: StoredAttempt): Tra
   return { ...attempt, outcome: outcomeOfCode(outcome), takenBack }
 }
 
-// By jobmill_job_id: an existing job was imported before. The others by their primary keys.
+// Uses jobmill_job_id: an existing job was imported before. The others use their primary keys.
 const INSERT = `
   INSERT INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_order_queue, records, token,
     enqueued_at, due_at, ready_at, ended_at, timeout_ms, hold_ms, hold_after, order_key, dedupe_key, tags, result, metadata,

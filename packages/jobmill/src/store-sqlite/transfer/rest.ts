@@ -11,7 +11,7 @@ import { sourcesOf } from '../queues/sources.ts'
 import { allStored, saveSchedule } from '../schedules/schedules.ts'
 import type { Look, Work } from '../work.ts'
 
-// By primary key.
+// Uses the primary key.
 const DROP_PLACES = `DELETE FROM jobmill_limit_waiter WHERE limit_id = ?`
 
 export function restOut(look: Look): TransferredRest {
@@ -44,7 +44,7 @@ export function restIn(
   { queues, limits, schedules, versions, alerts, lastPlace, lastToken }: TransferredRest,
 ): void {
   const { sql, counters } = work
-  // Before the queues that name them.
+  // Before the queues that use them.
   declareLimits(work, limits)
   for (const { name, settings, sources, paidAt, drainedUntil } of limits) {
     const id = findLimit(sql, name)?.id ?? 0

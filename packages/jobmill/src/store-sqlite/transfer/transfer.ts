@@ -63,7 +63,7 @@ function otherTables({ sql }: Look): OtherTable[] {
   return names.map((name) => ({ name, app: apps.find((app) => name.startsWith(`${app}_`)) ?? null }))
 }
 
-// Both by the primary key, the first in its order.
+// Both use the primary key; the first one reads in its order.
 const KEYS_OUT = `SELECT key, job_id AS job, expires_at AS expiresAt FROM jobmill_dedupe WHERE key > ? ORDER BY key LIMIT ?`
 const KEYS_IN = `INSERT OR IGNORE INTO jobmill_dedupe (key, job_id, expires_at) VALUES (?, ?, ?)`
 
@@ -75,7 +75,7 @@ function keysIn({ sql }: Work, keys: readonly TransferredKey[]): number {
   return keys.filter(({ key, job, expiresAt }) => sql(KEYS_IN).run(key, job, expiresAt).changes !== 0).length
 }
 
-// Served ticks, so that the target database does not serve them again. As above.
+// Served ticks, so that the target database does not serve them again. Both use the primary key, as above.
 const TICKS_OUT = `
   SELECT schedule, at, outcome, job, served_at AS servedAt FROM jobmill_tick
   WHERE (schedule, at) > (?, ?) ORDER BY schedule, at LIMIT ?`

@@ -9,15 +9,15 @@ export interface DatabaseAdmin {
    */
   schema(): Promise<SchemaStatus>
   /**
-   * The SQL that `open` runs on an empty database, as one script: all migrations of the installed release and
-   * the record of them. Accesses no database.
+   * The SQL that `open` runs on an empty database, as one script: all migrations of the installed release,
+   * and the records that they were applied. Accesses no database.
    */
   schemaSql(): string
   /** Creates the database and its schema. Returns false if both exist. `open` creates the tables. */
   create(): Promise<boolean>
   /** Removes everything that Jobmill created in the database, and nothing else. All or nothing. */
   drop(): Promise<Dropped>
-  /** Looks for errors and slowness in the database and suggests fixes. Read-only. */
+  /** Looks for errors and causes of slowness in the database, and suggests fixes. Read-only. */
   diagnose(how?: DiagnoseOptions): Promise<Diagnostic[]>
   /**
    * Size of the database and transactions that block cleanup. Cheap at any size, for a dashboard that polls.

@@ -25,7 +25,7 @@ export function checkApplied(applied: readonly AppliedMigration[], known: readon
     throw new JobmillError('SCHEMA_NEWER', what, { fix })
   }
   for (const { number, name, checksum } of known) {
-    // A restore under a running process can list a migration twice.
+    // After a restore under a running process, a migration may be listed twice.
     const there = applied.find((one) => one.number === number && one.checksum !== checksum)
     if (there === undefined) continue
     const what = `migration ${number} (${name}) was applied with different contents (${there.checksum} in the database, ${checksum} in the installed release)`

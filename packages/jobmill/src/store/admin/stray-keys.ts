@@ -10,9 +10,11 @@ export const STRAY_ROWS = 1_000
 export interface StrayCounts {
   readonly locks: number
   readonly keys: number
-  /** Null where permits of jobs look like those of other holders. */
+  /** Null for a store that cannot tell permits of jobs from those of other holders. */
   readonly permits: number | null
-  /** Rows of waiting or running jobs without the row of the job; null where a job is a single row. */
+  /**
+   * Rows of waiting or running jobs without the row of the job; null for a store where a job is a single row.
+   */
   readonly states: number | null
 }
 

@@ -120,7 +120,7 @@ export interface TransferredRest {
   readonly schedules: readonly StoredSchedule[]
   /** The versions of the instances of the source, sorted by id, for the attempts that they ran. */
   readonly versions: readonly TransferredVersion[]
-  /** With their secrets, and with the problems that were sent. */
+  /** Including their secrets, and the problems that were sent. */
   readonly alerts: readonly AlertRecord[]
   /** The last sequence number and the last lease token that were issued. */
   readonly lastPlace: number
@@ -138,7 +138,7 @@ export interface TransferredVersion {
 interface Transferred<Settings, Sources> {
   readonly name: string
   readonly settings: Settings
-  /** The settings that code named last, and the operator's overrides. */
+  /** The settings that code last set, and the operator's overrides. */
   readonly sources: Sources
 }
 
@@ -148,7 +148,7 @@ export interface TransferredQueue extends Transferred<QueueSettings, QueueSource
 }
 
 /**
- * Tokens that were spent stay spent. Waiting requests are dropped, as after a change of settings: their
+ * Spent tokens stay spent. Places of waiting holders are not copied, as after a change of settings: the
  * holders request again.
  */
 interface TransferredLimit extends Transferred<LimitSettings, LimitSources> {
@@ -156,7 +156,7 @@ interface TransferredLimit extends Transferred<LimitSettings, LimitSources> {
   readonly drainedUntil: number
 }
 
-/** Keeps a page of jobs with large payloads or logs within memory and within one statement. */
+/** Limits a page of jobs with large payloads or logs, so that it fits into memory and into one statement. */
 const MOST_BYTES = 4 * 1024 * 1024
 
 /** The first jobs that fit into a page, at least one. */

@@ -24,7 +24,7 @@ export function slicesOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
 
 function isLarge(jobs: readonly NewJob[]): boolean {
   const chars = jobs.reduce((sum, { payload, metadata }) => sum + payload.length + (metadata?.length ?? 0), 0)
-  // A character takes at most three bytes, so few of them need no exact count.
+  // A character takes at most three bytes, so a short text needs no exact count.
   if (chars * 3 <= LARGE_BYTES) return false
   return jobs.reduce((sum, job) => sum + bytesOf(job), 0) > LARGE_BYTES
 }

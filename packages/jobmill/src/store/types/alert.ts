@@ -1,4 +1,4 @@
-/** Alert rules in the store. A store does not look into a rule or its state. */
+/** Alert rules in the store. A store does not interpret a rule or its state. */
 import type { AlertRule, AlertState } from '../../job/alert/rule.ts'
 
 export interface AlertRecord {
@@ -9,7 +9,7 @@ export interface AlertRecord {
   readonly state: AlertState
 }
 
-/** `revision` is the one that the caller read, or null for a new rule. */
+/** `revision` is the revision that the caller read, or null for a new rule. */
 export interface AlertWrite extends Omit<AlertRecord, 'revision'> {
   readonly revision: number | null
 }

@@ -2,7 +2,7 @@
 import type { DutyBid } from './duty.ts'
 
 export interface NewInstance {
-  /** Random at each start, so that a reused host name is never mistaken for its predecessor. */
+  /** Random at each start, so that an instance is never mistaken for an earlier one on the same host. */
   readonly id: string
   readonly label: string | null
   readonly version: string | null
@@ -20,16 +20,16 @@ export interface NewInstance {
   readonly capacity: number
   readonly leaseMs: number
   /**
-   * Set when the instance was reaped because its process stood still, not because it lost the database. A
-   * handler may have blocked the event loop, so the crashes stay counted. Otherwise such a job would be
-   * retried endlessly.
+   * Set when the instance was reaped because its process was blocked or suspended, and not because it lost
+   * the database. A handler may have blocked the event loop, so the crashes stay counted. Otherwise such a
+   * job would be retried endlessly.
    */
   readonly stoodStill?: boolean
 }
 
 /**
- * What an operator requested of a running instance. `quiet`: claim nothing more, and let running jobs finish.
- * `stop`: shut down gracefully, which cannot be withdrawn.
+ * What an operator requested of a running instance. `quiet`: claim no more jobs, and let running jobs finish.
+ * `stop`: shut down gracefully, which cannot be undone.
  */
 export type InstanceRequest = 'quiet' | 'stop'
 

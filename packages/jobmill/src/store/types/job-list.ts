@@ -56,13 +56,14 @@ export interface JobFilter {
 
 export interface ReadOptions {
   /**
-   * The answer decides nothing and may be some seconds old. A store with a replica may ask the replica, if it
-   * has everything that this process wrote or read before. Other stores ignore it.
+   * The caller bases no decision on the answer, which may be some seconds old. A store with a replica may
+   * read from it, if the replica has everything that this process wrote or read before. Other stores ignore
+   * this option.
    */
   readonly mayLag?: boolean
 }
 
-/** For answers to operators and dashboards. */
+/** For reads of operators and dashboards. */
 export const MAY_LAG: ReadOptions = { mayLag: true }
 
 export interface PageRequest {

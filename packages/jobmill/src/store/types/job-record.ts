@@ -73,7 +73,7 @@ export interface JobFailure extends Pick<AttemptRecord, 'error' | 'outcome' | 'v
   readonly first: { readonly at: number; readonly error: string | null } | null
 }
 
-/** How much of a log `JobFailure` has. */
+/** The length of `logEnd` of a failure, and the largest log from which it is read. */
 export const LOG_END = { chars: 400, mostBytes: 16_384 } as const
 /** Where and when an attempt ran. */
 export interface AttemptRun extends Pick<AttemptRecord, 'attempt' | 'endedAt' | 'outcome'> {

@@ -24,7 +24,7 @@ export interface QueueCounts extends Readonly<Record<JobState, number>> {
   readonly oldestReadyMs: number | null
 }
 
-/** How many ready jobs `unservedKinds` reads or counts at most: of each queue, or of each kind in it. */
+/** The maximum number of ready jobs that `unservedKinds` reads per queue, or counts per kind of a queue. */
 export const UNSERVED_ROWS = 10_000
 
 /** Ready jobs of a kind that no live instance would claim. */
@@ -35,7 +35,7 @@ export interface UnservedKind {
   readonly jobs: number
 }
 
-/** `known` has the names of all queues, where the caller has read them. */
+/** `known` has the names of all queues, if the caller has read them. */
 export function queueUnknown(name: string, known: readonly string[] = []): JobmillError {
   const near = nearest(name, known)
   const fix = near === undefined ? ({ code: 'queue.names' } as const) : `Did you mean "${near}"?`

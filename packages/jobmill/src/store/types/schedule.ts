@@ -45,8 +45,8 @@ export interface ScheduleRecord {
 export type TickOutcome = 'enqueued' | 'skipped'
 
 /**
- * Advances one schedule from a planned instant to the next. Refused as a whole if the schedule has another
- * revision or another next instant, because another instance was faster.
+ * Advances one schedule from a planned instant to the next. Refused as a whole if the schedule has a
+ * different revision or next instant, because another instance has served it.
  */
 export interface Tick {
   readonly schedule: string

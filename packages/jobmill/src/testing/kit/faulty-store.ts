@@ -12,7 +12,7 @@ import { ALL_VERBS, type AnyVerb, aroundVerbs, type Verb, verbOf } from '../../s
 export interface HeldCall {
   /** Resolves when a call has reached the point where it waits. */
   readonly reached: Promise<void>
-  /** Lets the call continue, also if it has not arrived yet. Repeated calls have no effect. */
+  /** Lets the call continue, even if it has not arrived yet. Repeated calls have no effect. */
   release(): void
 }
 

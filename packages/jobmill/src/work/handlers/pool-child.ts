@@ -43,7 +43,7 @@ export class PoolChild {
   #stderr: StderrLines | undefined
   #asked = 0
   #answered = 0
-  /** Why it was killed, unless it was on request. */
+  /** Why it was killed. Undefined if a caller asked for it. */
   #fault: string | undefined
   #isInterrupted = false
   #killTimer: Timer | undefined

@@ -12,7 +12,10 @@ import { finishAlone, type Waiting } from './finish-alone.ts'
 import type { AsFailed } from './plainer.ts'
 
 const MOST_PER_WRITE = 500
-/** The maximum of a write and of one event-loop turn: sending it blocks the event loop. */
+/**
+ * The maximum size of a write, and of the writes of one event-loop turn, because sending them blocks the
+ * event loop.
+ */
 const MOST_CHARS = 4 * 1024 * 1024
 /** After this many failures in a row the halves of a batch are written separately. */
 const TRIES_TOGETHER = 3
@@ -39,7 +42,9 @@ export interface FinisherOptions extends Trouble {
 export function finisher(options: FinisherOptions): Finisher {
   const { finish, platform, failing, working, perWrite = MOST_PER_WRITE, width = 1 } = options
   const queue: Waiting[] = []
-  /** Written since the count was last reset, which happens in the turn after it reaches MOST_CHARS. */
+  /**
+   * Characters written since the count was last reset, which happens in the turn after it reaches MOST_CHARS.
+   */
   let chars = 0
   const given = new AbortController()
   const pumping = new Set<Promise<void>>()

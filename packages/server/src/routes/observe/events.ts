@@ -41,7 +41,7 @@ export const routes: Routes = (api, tools) => {
   // Each stream holds a connection and a buffer.
   const { open } = places({ perCaller: streamsPerCaller, total: maxStreams })
   api.openapi(events, (c) => {
-    // A HEAD request never signals that its reader has left, so it opens no stream.
+    // A HEAD request opens no stream, because it never signals that its reader has left.
     if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
     const after = c.req.valid('header')['last-event-id']
     const caller = c.get('who')?.name ?? ''

@@ -8,7 +8,7 @@ export interface Part {
   readonly type: string
 }
 
-/** A generous estimate of the bytes of a part besides its content. */
+/** A generous estimate of the size of a part without its content. */
 export function overheadOf({ name, type }: Pick<Part, 'name' | 'type'>): number {
   return 300 + 3 * Buffer.byteLength(name) + type.length
 }

@@ -4,7 +4,7 @@ import { type FileRow, uriOf } from '../deliver/file-view.ts'
 
 export interface BridgeOptions {
   readonly kind: string
-  /** Default: the queue that the kind is routed to. */
+  /** Default: the queue to which the mill routes the kind. */
   readonly queue?: string
 }
 

@@ -1,4 +1,4 @@
-/** Lets deletions write on a full disk, by giving up the reserve. */
+/** Lets deletions write on a full disk, by deleting the reserve. */
 import type { Tables } from 'jobmill-tables'
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import { isFullDatabase } from '../../fault-codes.ts'
@@ -9,13 +9,13 @@ export type Room = ReturnType<typeof roomOf>
 /** Only SQLite uses the reserve, because its file may be on the same disk as the blobs. */
 export function roomOf(tables: Pick<Tables<never>, 'type'>, { reserve }: BlobStore) {
   const own = tables.type === 'sqlite' ? reserve : undefined
-  /** Returns whether there was a reserve to give up. */
+  /** Returns whether there was a reserve to delete. */
   const giveUpFor = async (error: unknown): Promise<boolean> =>
     own !== undefined && isFullDatabase(error) && (await own.giveUp())
   /** Keeps or restores the reserve. Returns false if there is no space for it. */
   const keep = async (): Promise<boolean> => own === undefined || own.keep()
   return {
-    /** Retries the action after giving up the reserve, if the database was full. */
+    /** If the database was full, deletes the reserve and retries the action. */
     async forced<T>(act: () => Promise<T>): Promise<T> {
       try {
         return await act()

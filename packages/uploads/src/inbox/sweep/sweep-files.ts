@@ -1,6 +1,6 @@
 /**
  * Deletes the files that are due. A file is marked, which hides it; then its blob is deleted, then its row.
- * The next pass finishes what a crashed one left marked.
+ * If a pass crashes, the next one finishes the marked files.
  */
 import { type Expression, type ExpressionBuilder, sql, type SqlBool, type Transaction } from 'jobmill-tables'
 import type { Schema } from '../../tables/schema.ts'

@@ -60,7 +60,7 @@ export function lookForOrphans(inside: Inside) {
   }
 }
 
-/** In milliseconds, from a version 7 id. Other ids have no age and are left alone. */
+/** In milliseconds, from a version 7 id. Blobs with other ids have no age and are kept. */
 function madeAt(upload: string): number {
   return upload[14] === '7' ? Number.parseInt(upload.slice(0, 8) + upload.slice(9, 13), 16) : Infinity
 }

@@ -160,7 +160,7 @@ interface Asked {
 
 /**
  * Keeps the jobs whose last attempt failed. Jobs without an attempt since they were enqueued or retried are
- * not looked up.
+ * skipped without a read.
  */
 export async function keepFailed(
   store: Pick<FullStore, 'inspect'>,

@@ -1,12 +1,12 @@
 /** claim moves jobs from ready to running. any_ready and next_due are the checks of a heartbeat. */
 import { LAST_SEQ, MS_SINCE_BEGUN, NEXT_TOKEN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
 
-/** What all jobs of a batch have in common. */
+/** The condition that all jobs of a batch meet. */
 const IS_NEW = `r.tries = 0 AND r.attempt = 0 AND r.crashes = 0 AND r.flags = 0`
 
 /**
- * The jobs of a claim, for statements that group them by queue. While the planner believes that the table is
- * empty, it would read all of the index instead, which has that order. OFFSET prevents that.
+ * The jobs of a claim, for statements that group them by queue. If the planner believes that the table is
+ * empty, it would read the whole index, because that has the order of the groups. OFFSET prevents that.
  */
 const PLACES = `(SELECT ctid, * FROM jobmill.ready WHERE ready.ctid = ANY (places) OFFSET 0) AS r`
 

@@ -1,4 +1,4 @@
-/** finish_each ends attempts in any way, of jobs that may have rows in other tables. */
+/** finish_each ends attempts with any outcome, of jobs that may have rows in other tables. */
 import { outcomeCode } from '../../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../../job/state.ts'
 import { FREED, freedFor, NOW, PERMITS_FREED, queueName, WITHOUT_PERMIT } from '../../fragments.ts'
@@ -11,9 +11,9 @@ const { scheduled, ready, running, done, cancelled } = STATE_CODE
  * null. It locks the rows of the other jobs before the batches, because it may wait for a transaction of
  * the user that deletes them. The batches `with_batches` are locked too, in order. `gone(…, state)`: rows
  * removed from running, with their next state. A requested cancel overrides every state except done.
- * Concurrent finishes of one row wait for each other, and the second finds nothing. Then it looks for what
- * was written before, in a statement of its own, because the snapshot of the first may be older than the
- * finish that took the row. A missing job was forgotten by an earlier finish.
+ * Concurrent finishes of one row wait for each other, and the second finds nothing. Then a separate statement
+ * looks for an earlier finish, because the snapshot of the first statement may be older than the finish that
+ * removed the row. A missing job was forgotten by an earlier finish.
  *
  * Runs with the settings of finish, its only caller.
  */

@@ -8,8 +8,9 @@ const firstReady = (crashes: string): string => `
      ORDER BY r.queue_id, r.priority, r.seq LIMIT 1`
 
 /**
- * Those of these queues that have a limit and a ready job, with the state of the limit. Takes no locks. Looks
- * up each queue and limit individually, because a join could be planned as a scan of all keys of limits.
+ * Those of the given queues that have a limit and a ready job, with the state of the limit. Takes no locks.
+ * Looks up each queue and limit individually, because a join could be planned as a scan of all keys of
+ * limits.
  */
 export const LIMITED = `
 CREATE FUNCTION jobmill.limited(queue_ids int4[], kind_ids int4[]) RETURNS json

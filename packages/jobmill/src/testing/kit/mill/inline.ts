@@ -7,7 +7,7 @@ import { isEnd } from './open-attempts.ts'
 
 export interface InlineTools {
   readonly mill: Pick<Mill, 'on'>
-  /** The functions without the wait. */
+  /** The original functions, which do not wait. */
   readonly enqueues: Pick<Mill, 'enqueue' | 'enqueueMany' | 'job' | 'run'>
   readonly events: readonly MillEvent[]
   /** Runs jobs until none can run now, or until `isOver` returns true. */

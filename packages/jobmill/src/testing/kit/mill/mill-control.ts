@@ -29,7 +29,7 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
   mill.on('mill-resumed', () => void (isQuiet = false))
   mill.on('mill-stopping', () => void (isWorking = false))
 
-  /** An operator may have resumed the mill, which learns it from its next heartbeat. */
+  /** An operator may have resumed the mill, which it only learns from its next heartbeat. */
   async function isStillQuiet(): Promise<boolean> {
     const me = (await store.instances.list()).find(({ id }) => id === mill.instance.id)
     return me !== undefined && me.requested !== null
