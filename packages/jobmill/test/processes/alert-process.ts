@@ -1,6 +1,7 @@
 /**
  * A mill with an alert rule in a separate process, which kills itself at a given point. It sends `passed`
  * when a pass of the duty has removed what it enqueued from the outbox, and `finished` when a job is done.
+ * Every message that it receives starts a pass.
  */
 import { defineJob, jobmill } from '../../src/index.ts'
 import { aroundVerbs } from '../../src/store/verbs.ts'
@@ -59,4 +60,5 @@ const mill = jobmill({
   renewEvery: '300ms',
 })
 mill.on('finished', ({ kind }) => tell(`finished ${kind}`))
+process.on('message', () => void mill.runDuty('alert'))
 await mill.start()

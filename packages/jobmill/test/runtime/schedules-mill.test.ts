@@ -93,11 +93,11 @@ describe.each(subjects.map((subject) => [subject.name, subject] as const))(
       })
       const mill = await start(subject, '2026-02-01T00:00:05Z', {
         jobs: [job],
-        schedules: [{ name: 'payout', job, when: '@hourly' }],
+        schedules: [{ name: 'payout', job, when: '* * * * *' }],
       })
-      await mill.clock.advance('1m')
+      await mill.clock.advance('30s')
       expect((await mill.schedules.listWithStates()).map(({ lastState }) => lastState)).toEqual([null])
-      await mill.clock.advance('3h')
+      await mill.clock.advance('3m')
       expect((await mill.schedules.history('payout')).map(({ state }) => state)).toEqual([
         'done',
         'dead',
