@@ -13,6 +13,7 @@ import {
   type Staged,
   type Transition,
   type Verdict,
+  withEntriesOf,
 } from 'jobmill/store'
 import { byId, type Database, ensureQueue, isClaiming, type Job, type Run } from './database.ts'
 import {
@@ -59,7 +60,8 @@ function collide(db: Database, now: number, item: NewJob, dueAt: number, id: str
   const waits = holder?.state === 'scheduled' || holder?.state === 'ready'
   if (!waits || item.dedupe?.onConflict !== 'replace' || holder.kind !== item.kind)
     return { id, outcome: 'duplicate' }
-  Object.assign(holder, { payload: item.payload, enqueuedAt: now })
+  const tags = withEntriesOf(holder.tags, item.tags)
+  Object.assign(holder, { payload: item.payload, tags, enqueuedAt: now })
   if (dueAt > now) schedule(holder, dueAt)
   else if (holder.state === 'scheduled') {
     holder.dueAt = dueAt

@@ -19,6 +19,7 @@ import {
   listWithinBudget,
   namesOf,
   NOTHING_RETAINED,
+  orderOf,
   type Outcome,
   type PageRequest,
   type Position,
@@ -105,11 +106,12 @@ export function list(db: Database, filter: JobFilter, page: PageRequest): Promis
 
 /** The matching jobs among the next `rows` in the order of the listing. */
 function chunk(db: Database, filter: JobFilter, from: Position | null, rows: number): Chunk {
-  const isNewestFirst = filter.state === undefined || isEnded(filter.state)
+  const order = orderOf(filter)
+  const isNewestFirst = order === undefined || isEnded(order)
   const compare = (a: Position, b: Position): number => comparePositions(a, b) * (isNewestFirst ? -1 : 1)
   const after = [...db.jobs.values()]
     .filter(({ state }) => filter.state === undefined || state === filter.state)
-    .map((job) => ({ job, position: positionOf(job, filter.state) }))
+    .map((job) => ({ job, position: positionOf(job, order) }))
     .toSorted((a, b) => compare(a.position, b.position))
     .filter(({ position }) => from === null || compare(position, from) > 0)
   const scanned = after.slice(0, rows)

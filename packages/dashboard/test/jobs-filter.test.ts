@@ -54,6 +54,8 @@ const filters: fc.Arbitrary<Filter> = fc.record({
     }),
     { maxLength: 5, selector: ({ path }) => path },
   ),
+  // Not part of the typed text.
+  readsAll: fc.constant(false),
   text: orNull(filled),
 })
 const written = fc
@@ -162,6 +164,13 @@ describe('the language of the filter', () => {
     expect(wrong).toEqual([
       { part, says: expect.stringMatching(says) as string, fix: expect.stringMatching(fix) as string },
     ])
+  })
+
+  test('an address says that all payloads are searched, as long as there is a payload filter', () => {
+    const all = { ...parse('payload.a:1').filter, readsAll: true }
+    expect(fromSearch(toSearch(all)).filter).toEqual(all)
+    expect(toSearch({ ...all, payload: [] }).toString()).toBe('')
+    expect(fromSearch(new URLSearchParams('search=all')).filter).toEqual(NO_FILTER)
   })
 
   test('does not let viewers search payloads', () => {

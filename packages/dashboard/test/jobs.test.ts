@@ -1,7 +1,9 @@
 /** The Jobs page: filtering, paging, and actions on one job, on selected jobs and on all that match. */
+import { randomUUID } from 'node:crypto'
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { JobFilter } from '../../jobmill/src/internal.ts'
+import { prepareJobs } from '../../jobmill/src/store.ts'
 import { inFull } from '../../../test/support/suite/in-full.ts'
 import { type Mission, mission } from './support/mission.ts'
 
@@ -96,6 +98,30 @@ mission('jobs', (at, test) => {
     await field(page).fill(id)
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/jobs/${id}`)
+  })
+
+  test('searches the index of a declared payload path, and all payloads on request', async () => {
+    // No worker serves this queue. The second job was enqueued before its kind declared the path.
+    const job = { kind: 'payments.charge', queue: 'indexed', payload: { request: 'req_4711' } }
+    await at.mill.enqueue(job.kind, job.payload, { queue: job.queue })
+    await at.store.enqueue(prepareJobs([job], { mintId: () => randomUUID() }))
+    const page = await at.open('/jobs?payloadAt=request:req_4711')
+    await page.getByText('From the index of request: jobs of payments.charge.').waitFor()
+    await soon(() => rows(page).count(), 1)
+    await page.getByRole('button', { name: 'Bulk actions' }).click()
+    await page.getByRole('menuitem', { name: 'Cancel…' }).click()
+    await page.getByRole('button', { name: 'Cancel 1 job', exact: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Search all payloads' }).click()
+    await soon(() => rows(page).count(), 2)
+    expect(new URL(page.url()).searchParams.get('search')).toBe('all')
+    await at.expectAccessible(page)
+    await page.getByRole('button', { name: 'Use the index' }).click()
+    await soon(() => rows(page).count(), 1)
+    // A kind without the path: every payload is compared.
+    await page.goto(`${at.url}/jobs?payloadAt=request:req_4711&kind=echo`)
+    await page.getByText('No matching jobs').waitFor()
+    expect(await page.getByRole('button', { name: 'Search all payloads' }).count()).toBe(0)
   })
 
   test.nightly('lets viewers read, and search nothing that is secret', async () => {

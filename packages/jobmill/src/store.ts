@@ -49,6 +49,7 @@ export {
   type JobPage,
   listWithinBudget,
   namesOf,
+  orderOf,
   type PageRequest,
   type Position,
   type ReadOptions,
@@ -63,6 +64,7 @@ export {
   LOG_END,
 } from './store/types/job-record.ts'
 export { isOneWrite } from './store/batch/one-write.ts'
+export { entryOf, withEntriesOf } from './job/payload/indexed.ts'
 export { hasAll, type PayloadAt } from './store/payload-at.ts'
 export { isDedupeKey } from './store/dedupe-key.ts'
 export {

@@ -182,7 +182,7 @@ describe('roles by route', () => {
       body: { field: 'act', detail: 'delete requires the role admin' },
     })
     expect((await request(url, 'POST', '/api/bulk', { body, headers: bearer('admin') })).status).toBe(202)
-    for (const field of ['payloadText', 'payloadAt']) {
+    for (const field of ['payloadText', 'payloadAt', 'indexedPayload']) {
       const search = `/api/jobs?${field}=password:hunter2`
       expect(await request(url, 'GET', search, { headers: bearer('viewer') })).toMatchObject({
         status: 403,
@@ -190,19 +190,40 @@ describe('roles by route', () => {
       })
       expect((await request(url, 'GET', search, { headers: bearer('operator') })).status).toBe(200)
     }
+    // The index entries are tags, and viewers may search tags.
+    const entry = encodeURIComponent('\u0001password:hunter2')
+    expect(await request(url, 'GET', `/api/jobs?tag=${entry}`, { headers: bearer('viewer') })).toMatchObject({
+      status: 400,
+      body: { field: 'tag.0' },
+    })
     const errors = '/api/jobs?errorText=hunter2'
     expect((await request(url, 'GET', errors, { headers: bearer('viewer') })).status).toBe(200)
   })
 
   test('payload searches are hidden from viewers, and in the audit log', async () => {
     const { url, mill } = await bench(memory(), { tokens: TOKENS })
-    const filter = { payloadAt: ['password:hunter2'], payloadText: 'hunter2', errorText: 'shown' }
+    const sought = ['password:hunter2']
+    const filter = {
+      payloadAt: sought,
+      indexedPayload: sought,
+      payloadText: 'hunter2',
+      errorText: 'shown',
+    }
     const body = { act: 'retry', filter }
     const { body: bulk } = await request(url, 'POST', '/api/bulk', { body, headers: bearer('operator') })
     const { id } = bulk as { id: string }
     const { body: job } = await request(url, 'GET', `/api/jobs/${id}`, { headers: bearer('viewer') })
     expect(job).toMatchObject({
-      job: { payload: { filter: { payloadAt: '(hidden)', payloadText: '(hidden)', errorText: 'shown' } } },
+      job: {
+        payload: {
+          filter: {
+            payloadAt: '(hidden)',
+            indexedPayload: '(hidden)',
+            payloadText: '(hidden)',
+            errorText: 'shown',
+          },
+        },
+      },
     })
     expect(JSON.stringify(await mill.audit.list())).not.toContain('hunter2')
   })

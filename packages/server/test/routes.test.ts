@@ -200,6 +200,11 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
       await ids(`?payloadAt=user.id:42&payloadAt=${encodeURIComponent(String.raw`user.a\.b:x:y`)}`),
     ).toEqual([ada.id])
     expect(await ids('?payloadAt=user.id:42&payloadAt=user.id:43')).toEqual([])
+    expect(await ids('?indexedPayload=user.id:42')).toEqual([])
+    expect((await call('jobs.list', {}, undefined, '?indexedPayload=user%20id:42')).body).toMatchObject({
+      code: 'OPTION_INVALID',
+      field: 'indexedPayload.0.path',
+    })
     expect((await ids('?errorText=Dead:%20no')).toSorted()).toEqual([dead.id, also.id].toSorted())
     expect((await call('jobs.list', {}, undefined, '?payloadAt=user.id')).body).toMatchObject({
       code: 'OPTION_INVALID',

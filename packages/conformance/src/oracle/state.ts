@@ -62,9 +62,10 @@ export interface OracleState {
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
-export interface OracleJob extends Omit<NewJob, 'payload' | 'dueAt' | 'delayMs'> {
+export interface OracleJob extends Omit<NewJob, 'payload' | 'tags' | 'dueAt' | 'delayMs'> {
   enqueuedAt: number
   payload: string
+  tags: readonly string[]
   state: JobState
   attempt: number
   crashes: number

@@ -34,9 +34,10 @@ class StripeConnectionError extends Error {
   override readonly name = 'StripeConnectionError'
 }
 
-/** Fails permanently, with the id of a request in the message. */
+/** Fails permanently, with the id of a request in the message. It can be found by that id. */
 const charges = defineJob({
   kind: 'payments.charge',
+  indexedPayload: ['request'],
   maxAttempts: 1,
   run({ payload }: JobContext<{ request: string }>) {
     const reason = 'TLS handshake with api.stripe.com failed: unable to get local issuer certificate'

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import type { Problem } from '../../src/api/client.ts'
 import type { JobPage } from '../../src/api/types.ts'
 import { parse } from '../../src/pages/jobs/filter/parse.ts'
+import { toBody } from '../../src/pages/jobs/filter/address.ts'
+import { indexFor, withIndex } from '../../src/pages/jobs/search/payload-index.ts'
 import { guessTags, withTag } from '../../src/pages/jobs/search/guess-tags.ts'
 import { continued, NEW_SEARCH, statusOf, totalOf, wholePage } from '../../src/pages/jobs/search/search.ts'
 
@@ -62,4 +64,32 @@ test('tags that may hold the value of a payload filter are guessed from its path
   expect(guessTags(parse('tag:a payload.b:c').filter, [])).toEqual([])
   expect(guessTags(parse('word').filter, [])).toEqual([])
   expect(withTag(filter, 'acme:cus_4711')).toEqual(parse('queue:mail tag:acme:cus_4711').filter)
+})
+
+test('a payload filter uses the index of the kinds that declare its path', () => {
+  const kinds = [
+    { kind: 'a', indexedPayload: ['customer.id', 'sku'] },
+    { kind: 'b', indexedPayload: ['customer.id'] },
+    { kind: 'c', indexedPayload: [] },
+  ]
+  const bodyFor = (text: string, change: object = {}) => {
+    const filter = { ...parse(text).filter, ...change }
+    const index = indexFor(filter, kinds)
+    const { payloadAt, indexedPayload } = toBody(withIndex(filter, index), 0)
+    return { kinds: index?.kinds, payloadAt, indexedPayload }
+  }
+  const one = ['customer.id:7']
+  expect(bodyFor('payload.customer.id:7')).toEqual({ kinds: ['a', 'b'], indexedPayload: one })
+  expect(bodyFor('payload.customer.id:7 kind:b')).toEqual({ kinds: ['b'], indexedPayload: one })
+  expect(bodyFor('payload.customer.id:7 kind:c')).toEqual({ payloadAt: one })
+  expect(bodyFor('payload.note:x payload.sku:1 payload.customer.id:7')).toEqual({
+    kinds: ['a'],
+    indexedPayload: ['sku:1'],
+    payloadAt: ['note:x', 'customer.id:7'],
+  })
+  expect(bodyFor('payload.customer.id:7', { readsAll: true })).toEqual({ kinds: ['a', 'b'], payloadAt: one })
+  // No entry: too long, or perhaps null.
+  for (const value of ['x'.repeat(201), 'null'])
+    expect(bodyFor(`payload.sku:${value}`)).toEqual({ payloadAt: [`sku:${value}`] })
+  expect(totalOf(withIndex(parse('payload.sku:1').filter, { path: 'sku', kinds: [] }), () => null)).toBe(null)
 })

@@ -6,7 +6,7 @@ import type { EnqueueItem } from '../job/enqueue/handle.ts'
 import type { NewJob } from '../job/enqueue/new-job.ts'
 import { checkJobsPerCall, prepareJobs, type PrepareOptions } from '../job/enqueue/prepare-jobs.ts'
 import type { Platform } from '../platform/platform.ts'
-import { checkPayloads, type RequestTools, requestsFor, type Target } from './requests.ts'
+import { checkPayloads, type RequestTools, requestsFor, type Target, withEntries } from './requests.ts'
 
 export interface CallOptions extends PrepareOptions {
   readonly placeOf: (index: number) => string
@@ -31,7 +31,7 @@ export function prepareAtOnce(
 ): NewJob[] | Promise<NewJob[]> {
   const { placeOf, from } = how
   const requests = requestsFor(target, items, placeOf, tools, from, to)
-  const jobs = prepareJobs(requests, how)
+  const jobs = withEntries(target, prepareJobs(requests, how), tools)
   const checking = checkPayloads(target, jobs, requests, placeOf, tools, from)
   return checking === undefined ? jobs : checking.then(() => jobs)
 }

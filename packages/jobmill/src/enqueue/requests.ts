@@ -11,6 +11,7 @@ import type { JobKind } from '../job/kind/job-kind.ts'
 import { checkArray } from '../job/numbers.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { ITEM_OPTIONS, type JobRequest } from '../job/enqueue/prepare-jobs.ts'
+import { indexedJob } from '../job/payload/indexed.ts'
 import { applySchema, expectedPayload, missingPayload, type Schema } from '../job/payload/schema.ts'
 
 export interface RequestTools {
@@ -70,7 +71,17 @@ export function checkPayloads(
   return late.length === 0 ? undefined : Promise.all(late)
 }
 
-function definitionOf(target: Target, tools: RequestTools): JobDeclaration | undefined {
+/** Adds the index entries of the paths that the kind declares. */
+export function withEntries(
+  target: Target,
+  jobs: NewJob[],
+  tools: Pick<RequestTools, 'definition'>,
+): NewJob[] {
+  const paths = definitionOf(target, tools)?.indexedPayload
+  return paths === undefined ? jobs : jobs.map((job) => indexedJob(job, paths))
+}
+
+function definitionOf(target: Target, tools: Pick<RequestTools, 'definition'>): JobDeclaration | undefined {
   return typeof target === 'string' ? tools.definition(target) : checkTarget(target, 'job')
 }
 

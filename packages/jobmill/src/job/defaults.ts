@@ -177,6 +177,9 @@ export const BOUNDS = Object.freeze({
   /** How many payload values one filter can name, and how many parts each path can have. */
   soughtValues: 5,
   soughtParts: 16,
+  /** How many payload paths a kind can index, and the length of each path and of an indexed value. */
+  indexedPaths: 5,
+  indexedChars: 200,
   jobsPerCall: 10_000,
   /** The jobs that one completion writes in its transaction. */
   jobsPerCompletion: 100_000,

@@ -36,6 +36,8 @@ export interface UpkeepOptions {
 export function upkeep(given: UpkeepOptions) {
   const { store, options, emit } = given
   const { platform } = options
+  const indexedPayload = (kind: string): readonly string[] | undefined =>
+    options.jobs.find((job) => job.kind === kind)?.indexedPayload
   const last = { unrolled: true, movedAt: Infinity, versions: '' }
   const make = (own: Partial<DutyOptions> & Pick<DutyOptions, 'name' | 'pass'>): Duty =>
     duty({ everyMs: null, deadlineMs: DEFAULTS.dutyDeadlineMs, forAll: false, platform, emit, ...own })
@@ -63,7 +65,7 @@ export function upkeep(given: UpkeepOptions) {
     everyMs: DEFAULTS.scheduleEveryMs,
     forAll: true,
     async pass(signal) {
-      const { queues, ...counts } = await serveSchedules({ store, platform, signal, emit })
+      const { queues, ...counts } = await serveSchedules({ store, platform, signal, emit, indexedPayload })
       if (queues.length > 0) given.staged(queues)
       return counts
     },

@@ -3,6 +3,7 @@ import { BOUNDS } from '../job/defaults.ts'
 import { invalidValue, JobmillError } from '../job/errors.ts'
 import { checkArray } from '../job/numbers.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
+import { valueAt } from '../job/payload/value-at.ts'
 
 export interface PayloadAt {
   /** Object keys and array indexes, outermost first. */
@@ -10,9 +11,6 @@ export interface PayloadAt {
   /** The string at the path, or the JSON text of a number, true, false or null. */
   readonly value: string
 }
-
-/** A canonical array index. Anything else is a key. */
-export const INDEX = /^(?:0|[1-9]\d*)$/
 
 const EXAMPLE = 'Pass a path, a colon and a value, such as user.id:42'
 
@@ -84,12 +82,7 @@ export function hasAll(payload: string, sought: readonly PayloadAt[]): boolean {
 
 /** Null if the path does not exist or leads to an object or array. */
 function textAt(value: unknown, path: readonly string[]): string | null {
-  let at = value
-  for (const part of path) {
-    if (typeof at !== 'object' || at === null) return null
-    if (Array.isArray(at) ? !INDEX.test(part) : !Object.hasOwn(at, part)) return null
-    at = (at as Readonly<Record<string, unknown>>)[part]
-  }
+  const at = valueAt(value, path)
   if (typeof at === 'string') return at
   return at === undefined || (typeof at === 'object' && at !== null) ? null : JSON.stringify(at)
 }

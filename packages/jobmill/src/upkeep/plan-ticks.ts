@@ -5,6 +5,7 @@
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { NewJob } from '../job/enqueue/new-job.ts'
+import { indexedJob } from '../job/payload/indexed.ts'
 import { overlapKey, type ScheduleDefinition } from '../job/schedule/schedule.ts'
 import { type Instants, instantsOf } from '../job/when/instants.ts'
 import type { ScheduleRecord, Tick } from '../store/types/schedule.ts'
@@ -13,6 +14,8 @@ export interface PlanTools {
   readonly mintId: () => string
   /** Uniform in [0, 1). */
   readonly random: () => number
+  /** The payload paths that a kind indexes, if this process knows them. */
+  readonly indexedPayload?: ((kind: string) => readonly string[] | undefined) | undefined
 }
 
 /** Bounds of one tick call. The next call serves the rest at once. */
@@ -66,16 +69,22 @@ function mostFires({ payload }: ScheduleDefinition): number {
 }
 
 /** The job of a tick. */
-function jobAt(name: string, live: ScheduleDefinition, at: number, { mintId, random }: PlanTools): NewJob {
+function jobAt(name: string, live: ScheduleDefinition, at: number, tools: PlanTools): NewJob {
+  const { mintId, random, indexedPayload } = tools
   const dueAt = live.jitterMs === 0 ? null : at + Math.floor(random() * (live.jitterMs + 1))
   const metadata = JSON.stringify({ schedule: name, plannedAt: new Date(at).toISOString() })
-  return { ...scheduledJob(name, live, mintId()), dueAt, metadata }
+  return { ...scheduledJob(name, live, mintId(), indexedPayload?.(live.kind)), dueAt, metadata }
 }
 
-/** A job of this schedule, ready at once. */
-export function scheduledJob(name: string, live: ScheduleDefinition, id: string): NewJob {
+/** A job of this schedule, ready at once. `paths` are those that its kind indexes. */
+export function scheduledJob(
+  name: string,
+  live: ScheduleDefinition,
+  id: string,
+  paths: readonly string[] | undefined,
+): NewJob {
   const { kind, queue, payload, priority, maxAttempts, timeoutMs, tags, overlap } = live
-  return {
+  const job: NewJob = {
     id,
     kind,
     queue,
@@ -91,4 +100,5 @@ export function scheduledJob(name: string, live: ScheduleDefinition, id: string)
       overlap === 'skip' ? { key: overlapKey(name), holdMs: 0, holdAfter: 'done', onConflict: 'keep' } : null,
     orderKey: null,
   }
+  return indexedJob(job, paths)
 }

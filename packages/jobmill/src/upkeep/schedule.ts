@@ -9,9 +9,9 @@ import { errorText } from '../job/text/error-text.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { FullStore } from '../store/store.ts'
 import type { ScheduleRecord, Tick, Ticked } from '../store/types/schedule.ts'
-import { planTick } from './plan-ticks.ts'
+import { planTick, type PlanTools } from './plan-ticks.ts'
 
-export interface ServeOptions {
+export interface ServeOptions extends Pick<PlanTools, 'indexedPayload'> {
   readonly store: Pick<FullStore, 'schedules'>
   readonly platform: Pick<Platform, 'id' | 'random' | 'nextTurn'>
   readonly signal: AbortSignal
@@ -39,7 +39,7 @@ export async function serveSchedules(options: ServeOptions) {
 }
 
 /** The state of one call: a failed schedule is not retried within it. */
-function servePass({ store, platform, emit }: ServeOptions) {
+function servePass({ store, platform, emit, indexedPayload }: ServeOptions) {
   const all = {
     /** Jobs that were enqueued. */
     fired: 0,
@@ -51,7 +51,7 @@ function servePass({ store, platform, emit }: ServeOptions) {
   const queues = new Set<string>()
   const failed = new Set<string>()
   const unsure = new Set<string>()
-  const tools = { mintId: () => platform.id(), random: () => platform.random() }
+  const tools = { mintId: () => platform.id(), random: () => platform.random(), indexedPayload }
 
   async function note({ name, error: noted }: ScheduleRecord, error: unknown): Promise<void> {
     failed.add(name)

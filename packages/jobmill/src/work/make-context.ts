@@ -9,6 +9,7 @@ import { JobmillError } from '../job/errors.ts'
 import { jsonText } from '../job/text/json-text.ts'
 import type { LimitInside } from '../job/limit/limit-handle.ts'
 import { type LogFields, plainErrors } from '../job/text/plain-errors.ts'
+import { withoutEntries } from '../job/payload/indexed.ts'
 import { Snooze } from '../job/attempt/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/types/claim.ts'
@@ -117,7 +118,7 @@ export function jobInfo(lease: Lease): JobInfo {
     attempt: lease.attempt,
     maxAttempts: lease.maxAttempts,
     crashes: lease.crashes,
-    tags: lease.tags,
+    tags: withoutEntries(lease.tags),
     orderKey: lease.orderKey,
     enqueuedAt: lease.enqueuedAt,
     metadata: metadata === null ? null : (JSON.parse(metadata) as JobInfo['metadata']),

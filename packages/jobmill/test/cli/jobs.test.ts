@@ -195,6 +195,7 @@ describe('jobs on sqlite', () => {
       '--error dead',
       '--state retrying',
       '--payload n:7',
+      '--indexed-payload n.0:7',
       '--payload n.0:7 --payload n.0:8',
       '--queue none',
       '--from 2190-01-01T00:00:00Z',
@@ -288,6 +289,10 @@ describe('jobs on sqlite', () => {
     [['list', '--state', 'ded'], '--state: is not an allowed value (got "ded")'],
     [['list', '--state', 'completed'], '--state: is not a job state (got "completed"). Use done.'],
     [['list', '--limit', '0'], '--limit: is out of bounds'],
+    [
+      ['list', '--indexed-payload', 'user id:1'],
+      '--indexed-payload.path: is not a path that can be indexed (got "user id"). Use letters, digits',
+    ],
     [
       ['list', '--payload', 'user.id'],
       '--payload: has no colon (got "user.id"). Pass a path, a colon and a value',

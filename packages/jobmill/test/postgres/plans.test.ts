@@ -144,6 +144,8 @@ describe('postgres plans', () => {
   const listings: [string, JobFilter, string][] = [
     ['everything', {}, 'job_pkey'],
     ['a tag', { tags: ['t'] }, 'job_tag_pkey'],
+    ['a tag in one state', { tags: ['t', 'u'], byTag: true, state: 'dead' }, 'job_tag_pkey'],
+    ['a tag of retries', { tags: ['t'], byTag: true, state: 'scheduled', retrying: true }, 'job_tag_pkey'],
     ['a text in the payload', { payloadText: 'nowhere' }, 'job_pkey'],
     ['a value in the payload', { payloadAt: [{ path: ['b', '0'], value: '1' }] }, 'job_pkey'],
     ['a text in the error', { errorText: 'nowhere', state: 'dead' }, 'attempt_ended'],

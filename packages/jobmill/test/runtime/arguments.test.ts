@@ -66,6 +66,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   'list.state': method(['act'], ['dead'], (mill, state) => mill.list({ state })),
   'list.tags': method(['list'], [['q']], (mill, tags) => mill.list({ tags })),
   'list.payloadAt': method(['list'], [[]], (mill, payloadAt) => mill.list({ payloadAt })),
+  'list.indexedPayload': method(['list'], [[]], (mill, indexedPayload) => mill.list({ indexedPayload })),
   'list.payloadText': method(['text'], ['q'], (mill, payloadText) => mill.list({ payloadText })),
   'list.errorText': method(['text'], ['q'], (mill, errorText) => mill.list({ errorText })),
   'list.enqueuedFrom': method(['instant'], [7], (mill, enqueuedFrom) => mill.list({ enqueuedFrom })),

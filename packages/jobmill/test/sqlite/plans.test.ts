@@ -6,6 +6,7 @@ import { assert, describe, test, vi } from 'vitest'
 import { DEFAULTS } from '../../src/job/defaults.ts'
 import type { NewJob } from '../../src/job/enqueue/new-job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
+import { entryOf } from '../../src/job/payload/indexed.ts'
 import { JOB_STATES } from '../../src/job/state.ts'
 import { MIGRATIONS } from '../../src/store-sqlite/schema/migrations.ts'
 import { definePayloadHas } from '../../src/store-sqlite/inspect/payload-has.ts'
@@ -158,7 +159,7 @@ async function everyStatement(path: string): Promise<string[]> {
   await store.instances.register(living)
   await store.enqueue([held, aJob(), aJob({ delay: 1 }), aJob(), aJob({ orderKey: 'b' })])
   await store.enqueue([{ ...held, id: aJob().id, delayMs: 1 }])
-  await store.enqueue([{ ...held, id: aJob().id }])
+  await store.enqueue([{ ...held, id: aJob().id, tags: [entryOf('a', '1')] }])
   await store.stage(10)
   const waits = aJob({ orderKey: 'a' })
   await store.enqueue([waits])
@@ -194,6 +195,7 @@ async function everyStatement(path: string): Promise<string[]> {
   for (const filter of [{}, ...JOB_STATES.map((state) => ({ state }))]) {
     await store.list(filter, { limit: 10 })
     await store.list({ ...filter, queue: 'default', tags: ['x'] }, { limit: 10 })
+    await store.list({ ...filter, tags: ['x'], byTag: true }, { limit: 10 })
     await store.list(
       { ...filter, queue: ['default', 'few'], kind: [KIND, 'x'], retrying: true },
       { limit: 10 },

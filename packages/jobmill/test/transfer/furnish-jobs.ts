@@ -1,6 +1,10 @@
 // Waiting jobs, and jobs with every outcome.
-import { aFinish, DEAD, DONE, later, RELEASED } from '../../../conformance/src/factories.ts'
+import { aFinish, aJob, DEAD, DONE, later, RELEASED } from '../../../conformance/src/factories.ts'
+import { entryOf } from '../../src/job/payload/indexed.ts'
 import { HOUR, type Words } from './words.ts'
+
+/** The value of an indexed payload path. */
+export const ENTRY = entryOf('id', 'c')
 
 export async function waiting({ store, clock, enqueue, running, claimOne }: Words): Promise<void> {
   for (const priority of [5, 0, -1, 0, 5, 0])
@@ -12,6 +16,7 @@ export async function waiting({ store, clock, enqueue, running, claimOne }: Word
     timeout: 50,
     maxAttempts: 9,
   })
+  await store.enqueue([{ ...aJob({ payload: { id: 'c' } }), tags: ['own', ENTRY] }])
   for (const payload of [null, 'text', 0, [], {}]) await enqueue({ payload, kind: 'other' })
   await enqueue({ delay: HOUR, priority: 3, tags: ['late'] })
   await enqueue({ runAt: new Date(clock.now() + 2 * HOUR), queue: 'slow' })

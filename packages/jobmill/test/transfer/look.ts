@@ -1,5 +1,6 @@
 // Everything on the read side of a database that a transfer must keep, including tokens.
 import type { AttemptRecord } from '../../src/store/types/job-record.ts'
+import { ENTRY } from './furnish-jobs.ts'
 import type { FullStore } from '../../src/store/store.ts'
 
 export async function lookAt(store: FullStore<never>): Promise<object> {
@@ -20,6 +21,7 @@ export async function lookAt(store: FullStore<never>): Promise<object> {
       ),
     ),
     tagged: await store.list({ tags: ['end'] }, { limit: 500 }),
+    indexed: await store.list({ tags: [ENTRY], byTag: true, state: 'ready' }, { limit: 500 }),
   }
 }
 

@@ -92,6 +92,31 @@ describe('N15 declareJob', () => {
     ],
     ['no declaration', () => implement('x' as never, () => {}), 'Pass the return value of declareJob'],
     ['no function', () => implement(charge, 5 as never), 'job payments.charge.run: must be a function'],
+    [
+      'an empty indexed path',
+      () => declareJob({ kind: 'x', indexedPayload: [''] }),
+      'job x.indexedPayload[0]: must be a non-empty string (got ""). Pass a path such as \'customer.id\'',
+    ],
+    [
+      'an indexed path twice',
+      () => declareJob({ kind: 'x', indexedPayload: ['a', 'a'] }),
+      'job x.indexedPayload[1]: is duplicated',
+    ],
+    [
+      'too many indexed paths',
+      () => defineJob({ kind: 'x', indexedPayload: ['a', 'b', 'c', 'd', 'e', 'f'], run() {} }),
+      'job x.indexedPayload: has more than 5 paths (got 6 paths). Pass at most 5',
+    ],
+    [
+      'a long indexed path',
+      () => declareJob({ kind: 'x', indexedPayload: ['a'.repeat(201)] }),
+      'job x.indexedPayload[0]: is too long',
+    ],
+    [
+      'one indexed path',
+      () => declareJob({ kind: 'x', indexedPayload: 'a' as never }),
+      'job x.indexedPayload: must be an array',
+    ],
     ['an unknown key', () => implement(charge, { run() {}, ondead() {} } as never), 'Did you mean "onDead"'],
     [
       'a declaration among the jobs',
@@ -102,6 +127,15 @@ describe('N15 declareJob', () => {
     expect(act).toThrow(text)
   })
 })
+
+it.each(['a b', 'a..b', '.a', 'a:b', String.raw`a\.b`, 'a\u0001'])(
+  'N15 refuses the indexed path %j',
+  (path) => {
+    expect(() => declareJob({ kind: 'x', indexedPayload: ['größe.$id-1_a', path] })).toThrow(
+      'job x.indexedPayload[1]: is not a path that can be indexed',
+    )
+  },
+)
 
 describe('N15 context', () => {
   const chargeWithDb = withDb.implement(charge, ({ payload, context }) => {

@@ -92,6 +92,39 @@ function refused(): void {
   defineJob({ kind: 'x', payload: z.object({ at: z.coerce.date() }), run: ({ payload }) => payload.at })
 }
 
+/** Never called. Paths of `indexedPayload` must lead to a string, a number or a boolean. */
+function indexed(): void {
+  const order = z.object({
+    customer: z.object({ id: z.string().optional(), 'full name': z.string() }),
+    lines: z.array(z.object({ sku: z.string(), tags: z.array(z.string()) })),
+    state: z.enum(['open', 'paid']).nullable(),
+    ref: z.union([z.string(), z.object({ url: z.string() })]),
+    extra: z.record(z.string(), z.unknown()),
+  })
+  declareJob({
+    kind: 'x',
+    payload: order,
+    indexedPayload: ['customer.id', 'lines.0.sku', 'state', 'ref.url', 'extra.a.b'],
+  })
+  // @ts-expect-error no such path
+  declareJob({ kind: 'x', payload: order, indexedPayload: ['customer.ids'] })
+  // @ts-expect-error an object has no index entry
+  defineJob({ kind: 'x', payload: order, indexedPayload: ['customer'], run: () => null })
+  // @ts-expect-error a list has none
+  declareJob({ kind: 'x', payload: order, indexedPayload: ['lines.0.tags'] })
+  declareJob<{ a: { b: number } }>({ kind: 'x', indexedPayload: ['a.b'] })
+  // @ts-expect-error no such path
+  declareJob<{ a: { b: number } }>({ kind: 'x', indexedPayload: ['a.c'] })
+  declareJob({ kind: 'x', indexedPayload: ['any.path'] })
+  defineJob({
+    kind: 'x',
+    indexedPayload: ['name', 'parent.parent.name', 'children.0.name'],
+    run: ({ payload }: JobContext<Tree>) => payload.name,
+  })
+  // @ts-expect-error no such path, in a recursive type
+  defineJob({ kind: 'x', indexedPayload: ['children.name'], run: ({ payload }: JobContext<Tree>) => payload })
+}
+
 const DONE = z.object({
   ok: z.boolean(),
   at: z
@@ -276,6 +309,7 @@ describe('the types of a job', () => {
   it('come from its definition', () => {
     expectTypeOf(calls).toBeFunction()
     expectTypeOf(refused).toBeFunction()
+    expectTypeOf(indexed).toBeFunction()
     expectTypeOf(typed).toBeFunction()
     expectTypeOf(withResultSchema).toBeFunction()
     defineJob({

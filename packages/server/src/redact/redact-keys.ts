@@ -17,7 +17,7 @@ export const SECRET_KEYS: readonly RegExp[] = [
   /bearer/i,
   /secret(?!ar)/i,
   // The search texts of bulk actions.
-  /^payload(?:Text|At)$/,
+  /^(?:payload(?:Text|At)|indexedPayload)$/,
   /tokens?(?:[-_. ]?(?:value|hash|v\d+))?$/i,
   /jwt/i,
   /(?:^|[-_. ])dsn$/i,

@@ -105,7 +105,7 @@ export const routes: Routes = (api, { mill, redactFor, pageReads, searchReads, j
       return c.json({ ...page, jobs: page.jobs.map((job) => seenParts(job, include, who)) }, 200)
     }
     if (include.length > 0) return pageReads(c, read)
-    return searchOf(query) === undefined ? read() : searchReads(c, read)
+    return scansPayloads(query) ? searchReads(c, read) : read()
   })
 
   api.openapi(count, async (c) => {
@@ -160,9 +160,16 @@ export const routes: Routes = (api, { mill, redactFor, pageReads, searchReads, j
   })
 }
 
+const has = (query: object, parameter: string): boolean => Reflect.get(query, parameter) !== undefined
+
 /** The parameter that searches payloads, if there is one. */
 function searchOf(query: object): string | undefined {
-  return ['payloadText', 'payloadAt'].find((one) => Reflect.get(query, one) !== undefined)
+  return ['payloadText', 'payloadAt', 'indexedPayload'].find((one) => has(query, one))
+}
+
+/** The index leaves few payloads to read. */
+function scansPayloads(query: object): boolean {
+  return searchOf(query) !== undefined && !has(query, 'indexedPayload')
 }
 
 /** Refuses a filter that would let a viewer guess at hidden values. */

@@ -28,6 +28,9 @@ const WHEN = {
 }
 const KEYS = { order: 'order key', dedupe: 'dedupe key, with or without its scope' }
 
+const INDEXED =
+  'as payloadAt, from the index of the paths that the kind declares in indexedPayload; lists the newest id first, and does not find jobs enqueued before the declaration'
+
 /** The filter as URL parameters. */
 export const filterQuery = {
   queue: names.openapi({ description: SEVERAL }),
@@ -56,6 +59,7 @@ export const filterQuery = {
     description:
       'value at a path of the payload: user.id:42, items.0.sku:a-1; escape dots, colons and backslashes in keys with a backslash; repeat up to 5 times to require all',
   }),
+  indexedPayload: severalTimes.openapi({ description: INDEXED }),
 }
 
 /** The filter of a bulk action, as URL parameters. */
@@ -92,6 +96,7 @@ export const filterShape = z
     errorText: z.string().optional(),
     payloadText: z.string().min(1).optional(),
     payloadAt: optional(z.array(z.string()), 'as in a URL: user.id:42'),
+    indexedPayload: optional(z.array(z.string()), INDEXED),
     fingerprint,
     ids: optional(z.array(z.string()), '1 to 1,000 job ids; can only be combined with state'),
   })
@@ -101,11 +106,14 @@ type FilterQuery = z.infer<z.ZodObject<typeof filterQuery>>
 type BulkQuery = z.infer<z.ZodObject<typeof bulkQuery>>
 type FilterBody = z.infer<typeof filterShape>
 
-export function filterOf({ tag, payloadAt, ...rest }: FilterQuery): ListFilter {
+export function filterOf({ tag, payloadAt, indexedPayload, ...rest }: FilterQuery): ListFilter {
   return {
     ...rest,
     ...(tag !== undefined && { tags: [tag].flat() }),
     ...(payloadAt !== undefined && { payloadAt: valuesOf([payloadAt].flat(), 'payloadAt') }),
+    ...(indexedPayload !== undefined && {
+      indexedPayload: valuesOf([indexedPayload].flat(), 'indexedPayload'),
+    }),
   } as ListFilter
 }
 
@@ -113,10 +121,13 @@ export function bulkFilterOf({ id, ...rest }: BulkQuery): BulkFilter {
   return { ...filterOf(rest), ...(id !== undefined && { ids: [id].flat() }) }
 }
 
-export function filterOfBody({ payloadAt, ...rest }: FilterBody): BulkFilter {
+export function filterOfBody({ payloadAt, indexedPayload, ...rest }: FilterBody): BulkFilter {
   return {
     ...rest,
     ...(payloadAt !== undefined && { payloadAt: valuesOf(payloadAt, 'filter.payloadAt') }),
+    ...(indexedPayload !== undefined && {
+      indexedPayload: valuesOf(indexedPayload, 'filter.indexedPayload'),
+    }),
   } as BulkFilter
 }
 

@@ -133,6 +133,7 @@ const kindShape = z
       .readonly()
       .nullable()
       .openapi({ description: 'JSON Schema (draft 2020-12) of the payload' }),
+    indexedPayload: z.array(z.string()).readonly().openapi({ description: 'paths for indexedPayload' }),
   })
   .openapi('Kind') satisfies z.ZodType<KindView>
 

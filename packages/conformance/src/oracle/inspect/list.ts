@@ -6,8 +6,10 @@ import {
   isEnded,
   type JobFilter,
   type JobPage,
+  type JobState,
   listWithinBudget,
   namesOf,
+  orderOf,
   type PageRequest,
   type Position,
   systemPlatform,
@@ -23,11 +25,12 @@ export function list(state: OracleState, filter: JobFilter, page: PageRequest): 
 }
 
 function chunk(state: OracleState, filter: JobFilter, from: Position | null, rows: number): Chunk {
-  const newestFirst = filter.state === undefined || ['done', 'dead', 'cancelled'].includes(filter.state)
+  const order = orderOf(filter)
+  const newestFirst = order === undefined || isEnded(order)
   const compare = (a: Position, b: Position): number => comparePositions(a, b) * (newestFirst ? -1 : 1)
   const after = [...state.jobs.values()]
     .filter((job) => filter.state === undefined || job.state === filter.state)
-    .map((job) => ({ job, position: positionOf(job, filter) }))
+    .map((job) => ({ job, position: positionOf(job, order) }))
     .toSorted((a, b) => compare(a.position, b.position))
     .filter(({ position }) => from === null || compare(position, from) > 0)
   const looked = after.slice(0, rows)
@@ -41,10 +44,10 @@ function chunk(state: OracleState, filter: JobFilter, from: Position | null, row
   }
 }
 
-function positionOf(job: OracleJob, filter: JobFilter): Position {
-  if (filter.state === undefined) return [job.id]
-  if (filter.state === 'scheduled') return [job.dueAt, job.id]
-  if (filter.state === 'ready') return [job.priority, job.seq, job.id]
+function positionOf(job: OracleJob, order: JobState | undefined): Position {
+  if (order === undefined) return [job.id]
+  if (order === 'scheduled') return [job.dueAt, job.id]
+  if (order === 'ready') return [job.priority, job.seq, job.id]
   return [job.run?.startedAt ?? job.endedAt ?? 0, job.id]
 }
 

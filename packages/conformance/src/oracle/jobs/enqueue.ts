@@ -6,6 +6,7 @@ import {
   isOneWrite,
   type NewJob,
   UNDECLARED,
+  withEntriesOf,
 } from 'jobmill/store'
 import { isClaiming } from '../instances/liveness.ts'
 import { inClaimOrder, isOpen, leaseTo, limitNameOf, take } from './claim.ts'
@@ -56,6 +57,7 @@ function collide(state: OracleState, job: NewJob, { holder: id }: Hold): Enqueue
   if (holder === undefined || !waits || job.dedupe?.onConflict !== 'replace' || holder.kind !== job.kind)
     return { id, outcome: 'duplicate' }
   holder.payload = job.payload
+  holder.tags = withEntriesOf(holder.tags, job.tags)
   holder.enqueuedAt = state.now
   const dueAt = dueAtOf(state, job)
   if (dueAt > state.now) {

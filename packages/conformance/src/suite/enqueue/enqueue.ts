@@ -1,6 +1,6 @@
 /** enqueue: durability, identity of ids, due times, and all fields of a job. */
 import assert from 'node:assert/strict'
-import { BOUNDS, DEFAULT_QUEUE_SETTINGS, JOB_STATES } from 'jobmill/store'
+import { BOUNDS, DEFAULT_QUEUE_SETTINGS, entryOf, JOB_STATES } from 'jobmill/store'
 import { aJob, DONE, HOUR, KIND, only, QUEUE, someJobs } from '../../factories.ts'
 import { type Case, test } from '../case.ts'
 import { enqueued, hasFields, pluck, repeat } from '../looks.ts'
@@ -99,6 +99,15 @@ export const enqueueCases: readonly Case[] = [
     hasFields(most, { dueAt: BOUNDS.lastInstantAt, timeoutMs: BOUNDS.durationMs })
     assert.equal(most.tags.length, BOUNDS.tags)
     assert.equal(most.dedupeKey?.length, `kind ${most.kind} `.length + BOUNDS.keyChars)
+  }),
+  test('the longest index entries are stored next to all tags', async (t) => {
+    const longest = '字'.repeat(BOUNDS.indexedChars)
+    const entries = Array.from({ length: BOUNDS.indexedPaths }, (_, n) =>
+      entryOf(`${n}${longest.slice(1)}`, longest),
+    )
+    const job = aJob({ tags: Array.from({ length: BOUNDS.tags }, (_, n) => `${n}`) })
+    await t.store.enqueue([{ ...job, tags: [...job.tags, ...entries] }])
+    for (const entry of entries) await t.lists({ tags: [entry], byTag: true, state: 'ready' }, [job.id])
   }),
   test('jobs of one call are claimed in the order of the call, and calls in theirs', async (t) => {
     const jobs = someJobs(Array.from({ length: 60 }, (_, n) => ({ id: fallingId(n) })))

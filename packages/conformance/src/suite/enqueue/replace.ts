@@ -3,6 +3,7 @@
  * everything else.
  */
 import assert from 'node:assert/strict'
+import { entryOf } from 'jobmill/store'
 import { aJob, DONE, HOUR, KIND, later, only } from '../../factories.ts'
 import type { Bench } from '../bench.ts'
 import { type Case, test } from '../case.ts'
@@ -32,6 +33,28 @@ export const replaceCases: readonly Case[] = [
     const after = { ...before, payload: '"new"', enqueuedAt, dueAt: enqueuedAt + 5_000 }
     assert.deepEqual(await t.job(lease.id), after)
     assert.equal((await t.store.history(lease.id)).length, 1)
+  }),
+  test('replace exchanges the index entries of the payload, and keeps the tags', async (t) => {
+    const [red, blue, both] = [entryOf('a', 'red'), entryOf('a', 'blue'), entryOf('b', 'x')]
+    for (const [at, before, after] of [
+      [0, [red, both], [both, blue]],
+      [1, [], [red]],
+      [2, [red], []],
+    ] as const) {
+      const key = { key: `k${at}` }
+      const holder = { ...aJob({ dedupe: key, tags: ['own', 'red'] }) }
+      await t.store.enqueue([{ ...holder, tags: [...holder.tags, ...before] }])
+      const job = aJob({ dedupe: { ...key, onConflict: 'replace' }, tags: ['ignored'] })
+      const { id } = only(await t.store.enqueue([{ ...job, tags: [...job.tags, ...after] }]))
+      assert.equal(id, holder.id)
+      const { tags } = await t.job(id)
+      assert.deepEqual(tags.toSorted(), ['own', 'red', ...after].toSorted())
+      for (const tag of tags) await t.lists({ tags: [tag], byTag: true }, [id])
+      for (const tag of [red, blue, both].filter((one) => !tags.includes(one)))
+        await t.lists({ tags: [tag], byTag: true }, [])
+      await t.store.delete([id])
+      for (const tag of tags) await t.lists({ tags: [tag], byTag: true }, [])
+    }
   }),
   test('D2 P1 replace of a job of another kind is a duplicate: no payload reaches the handler of another kind', async (t) => {
     const holder = await t.enqueue({ dedupe, delay: HOUR })

@@ -146,6 +146,29 @@ export const listCases: readonly Case[] = [
     await t.lists({ tags: ['rare'] }, rare.toSorted().toReversed(), [10, 2])
     await t.lists({ state: 'ready', tags: ['rare'] }, rare, [10, 2])
   }),
+  test('byTag lists the newest id first in every state, and finds only that state', async (t) => {
+    const ids: string[] = []
+    for (const state of [...JOB_STATES, ...JOB_STATES]) {
+      ids.unshift(await t.jobIn(state, { tags: ['t', state], queue: `q${ids.length % 2}` }))
+      await t.jobIn(state, { tags: ['other'] })
+    }
+    const lease = await t.running({ tags: ['t'] })
+    await t.finish(lease, later(HOUR), { error: 'x' })
+    ids.unshift(lease.id)
+    const byTag = { byTag: true, tags: ['t'] }
+    await t.lists(byTag, ids, [500, 3, 1])
+    for (const [at, state] of JOB_STATES.toReversed().entries()) {
+      const retried = state === 'scheduled' ? [lease.id] : []
+      const found = [...retried, ids[1 + at] ?? '', ids[1 + JOB_STATES.length + at] ?? '']
+      await t.lists({ ...byTag, state }, found, [500, 2, 1])
+      await t.lists({ byTag: true, tags: [state, 't'], state }, found.slice(retried.length))
+    }
+    await t.lists({ ...byTag, state: 'scheduled', retrying: true }, [lease.id])
+    await t.lists({ ...byTag, state: 'dead', queue: 'q2' }, [])
+    const { next } = await t.store.list({ ...byTag, state: 'dead' }, { limit: 1 })
+    assert.ok(next)
+    await t.store.list(byTag, { limit: 1, cursor: next })
+  }),
   test('a summary matches the job itself', async (t) => {
     for (const state of JOB_STATES) await t.jobIn(state, { tags: ['t'], priority: 3 })
     const listed = await t.listAll()

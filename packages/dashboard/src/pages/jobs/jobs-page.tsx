@@ -19,9 +19,11 @@ import { NoJobs, NothingMatches } from './no-jobs.tsx'
 import { Pager } from './list/pager.tsx'
 import { SelectionBar } from './actions/selection-bar.tsx'
 import { StateTabs, useCountsOf } from './list/state-tabs.tsx'
+import { IndexNote } from './search/index-note.tsx'
 import { SearchBar } from './search/search-bar.tsx'
 import { totalOf, wholePage } from './search/search.ts'
 import { TagHint } from './search/tag-hint.tsx'
+import { useIndex } from './search/use-index.ts'
 import { useSearch } from './search/use-search.ts'
 import { useKnown } from './filter/use-known.ts'
 import { type Place, usePlace } from './use-place.ts'
@@ -31,13 +33,14 @@ const NO_ROWS: readonly JobSummary[] = []
 
 export function JobsPage() {
   const place = usePlace()
-  const { filter, key, wrong, choose, steps } = place
+  const { key, wrong, choose, steps } = place
+  const { filter, index, isReady } = useIndex(place.filter)
   const limit = usePreference(chosenSize)
   // A relative time is resolved once per filter: a list whose end moves cannot be paged.
   const now = useMemo(() => nowFor(key), [key])
-  const id = `${key} ${steps.at(-1)?.cursor ?? ''} ${limit}`
+  const id = `${key} ${index?.path ?? ''} ${steps.at(-1)?.cursor ?? ''} ${limit}`
   const query = { ...toQuery(filter, now), cursor: steps.at(-1)?.cursor }
-  const searching = useSearch({ filter, query, limit, id })
+  const searching = useSearch({ filter, query, limit, id, isReady })
   const { read, search, status } = searching
   const newest = read.data?.jobs ?? NO_ROWS
   const held = useHeldRows(`${id} ${read.isPlaceholderData}`, newest)
@@ -68,6 +71,7 @@ export function JobsPage() {
         </div>
       </div>
       <Card flush>
+        {index !== null && <IndexNote filter={place.filter} index={index} choose={choose} />}
         <SearchBar
           searching={searching}
           scanned={(steps.at(-1)?.looked ?? 0) + (whole?.scanned ?? 0)}

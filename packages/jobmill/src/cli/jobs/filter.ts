@@ -46,6 +46,11 @@ export const FILTERS = {
     says: 'payload has this value: user.id:42, items.0.sku:a-1; repeat to require several',
     multiple: true,
   },
+  'indexed-payload': {
+    takes: 'PATH:VALUE',
+    says: 'as --payload, from the index of paths that the kind declares in indexedPayload; jobs enqueued before that are not found',
+    multiple: true,
+  },
   error: { takes: 'TEXT', says: 'last error contains this text (case-sensitive; never matches done jobs)' },
 } as const satisfies Readonly<Record<string, Option>>
 
@@ -63,6 +68,7 @@ export function filterOf(parsed: ParsedArguments): ListFilter {
   const states = separated(parsed, 'state')
   const tags = parsed.texts('tag')
   const values = parsed.texts('payload').map((text) => readPayloadAt(text, '--payload'))
+  const indexed = parsed.texts('indexed-payload').map((text) => readPayloadAt(text, '--indexed-payload'))
   const errorText = parsed.text('error')
   return omitUndefined({
     queue: separated(parsed, 'queue'),
@@ -82,6 +88,7 @@ export function filterOf(parsed: ParsedArguments): ListFilter {
     dedupeKey: parsed.text('dedupe-key'),
     payloadText: parsed.text('text'),
     payloadAt: values.length === 0 ? undefined : checkPayloadAt(values, '--payload'),
+    indexedPayload: indexed.length === 0 ? undefined : indexed,
     errorText: errorText === undefined ? undefined : checkSought(errorText, '--error'),
   })
 }

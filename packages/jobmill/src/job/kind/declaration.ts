@@ -9,6 +9,8 @@ import { checkName } from '../names.ts'
 import { checkWhole } from '../numbers.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
 import type { MustBeJson } from '../payload/json-payload.ts'
+import { checkIndexedPayload } from '../payload/indexed.ts'
+import type { PayloadPath } from '../payload/payload-path.ts'
 import { isSchema, type Schema } from '../payload/schema.ts'
 import type { Stored } from '../payload/stored.ts'
 
@@ -45,6 +47,7 @@ export interface JobDeclaration<
   readonly maxAttempts: number | undefined
   readonly timeoutMs: number | undefined
   readonly backoff: BackoffPlan | undefined
+  readonly indexedPayload: readonly string[] | undefined
   /** Types only. */
   readonly [HANDLER]?: { readonly gets: () => Payload; readonly returns: (value: Returned) => void }
 }
@@ -59,12 +62,18 @@ interface WithSchema<PayloadSchema extends StandardSchemaV1, Returned, Kept> ext
    * `declareJob` uses its type arguments, or `unknown`.
    */
   readonly result?: StandardSchemaV1<Returned, Kept>
+  /**
+   * Paths to values in the payload by which jobs can be found at once, such as `customer.id`: up to 5. Each
+   * adds a row per job, for a string, number or boolean of at most 200 characters. Default: none.
+   */
+  readonly indexedPayload?: readonly PayloadPath<StandardSchemaV1.InferInput<PayloadSchema>>[]
 }
 
-interface Plain<Returned, Kept> extends JobPolicy {
+interface Plain<Payload, Returned, Kept> extends JobPolicy {
   readonly kind: string
   readonly payload?: undefined
   readonly result?: StandardSchemaV1<Returned, Kept>
+  readonly indexedPayload?: readonly PayloadPath<NoInfer<Payload>>[]
 }
 
 /** With schemas, the types of payload and result follow from them. */
@@ -78,7 +87,7 @@ export function declareJob<PayloadSchema extends StandardSchemaV1, Returned = un
 >
 /** Without schemas, pass the types: `declareJob<{ to: string }, Receipt>({ kind: 'email.send' })`. */
 export function declareJob<Payload = unknown, Returned = unknown, Kept = Returned>(
-  options: Plain<Returned, Kept> & MustBeJson<Payload>,
+  options: Plain<Payload, Returned, Kept> & MustBeJson<Payload>,
 ): JobDeclaration<Payload, Stored<Kept>, Payload, Returned>
 export function declareJob(options: unknown): JobDeclaration {
   checkObjectKeys(options, 'job', DECLARATION_KEYS)
@@ -94,11 +103,17 @@ export const DECLARATION_KEYS = [
   'maxAttempts',
   'timeout',
   'backoff',
+  'indexedPayload',
 ]
 
 /** Checks the options that a declaration and a definition share. Ignores other keys. */
 export function checkDeclaration(
-  options: JobPolicy & { readonly kind: string; readonly payload?: unknown; readonly result?: unknown },
+  options: JobPolicy & {
+    readonly kind: string
+    readonly payload?: unknown
+    readonly result?: unknown
+    readonly indexedPayload?: unknown
+  },
 ): JobDeclaration {
   const kind = checkName(options.kind, 'job.kind')
   const at = `job ${kind}`
@@ -111,6 +126,7 @@ export function checkDeclaration(
     maxAttempts: whole(options.maxAttempts, `${at}.maxAttempts`, BOUNDS.maxAttempts),
     timeoutMs: options.timeout === undefined ? undefined : timeoutMs(options.timeout, `${at}.timeout`),
     backoff: options.backoff === undefined ? undefined : backoffPlan(options.backoff, `${at}.backoff`),
+    indexedPayload: pathsOf(options.indexedPayload, `${at}.indexedPayload`),
     [JOB_KIND]: { takes: () => {}, gives: () => undefined },
   }
 }
@@ -131,6 +147,12 @@ function checkSchema(schema: unknown, field: string): Schema | undefined {
   if (schema === undefined || isSchema(schema)) return schema
   const fix = 'Pass a Standard Schema, such as z.object({ … }) from Zod 4 or v.object({ … }) from Valibot 1'
   throw invalidValue(field, schema, 'must be a schema', fix)
+}
+
+/** An empty list indexes nothing, as if it was omitted. */
+function pathsOf(given: unknown, field: string): readonly string[] | undefined {
+  const paths = given === undefined ? [] : checkIndexedPayload(given, field)
+  return paths.length === 0 ? undefined : paths
 }
 
 function whole(value: unknown, field: string, bounds: { least: number; most: number }): number | undefined {

@@ -15,6 +15,7 @@ import { checkName } from '../names.ts'
 import { checkFunction } from '../numbers.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
 import type { MustBeJson } from '../payload/json-payload.ts'
+import type { PayloadPath } from '../payload/payload-path.ts'
 import type { Stored } from '../payload/stored.ts'
 
 /** Fits every mill: the types of `jobs` and `context` are compared where both are passed. */
@@ -82,6 +83,7 @@ interface WithSchema<PayloadSchema extends StandardSchemaV1, Returned, Result ex
   readonly kind: string
   readonly payload: PayloadSchema
   readonly result?: Result
+  readonly indexedPayload?: readonly PayloadPath<StandardSchemaV1.InferInput<PayloadSchema>>[]
 }
 
 interface Plain<Payload, Returned, Result extends ResultSchema, Context>
@@ -89,6 +91,7 @@ interface Plain<Payload, Returned, Result extends ResultSchema, Context>
   readonly kind: string
   readonly payload?: undefined
   readonly result?: Result
+  readonly indexedPayload?: readonly PayloadPath<NoInfer<Payload>>[]
 }
 
 /**

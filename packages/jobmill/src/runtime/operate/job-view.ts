@@ -1,4 +1,5 @@
 /** Jobs as `get` and `history` return them: JSON parsed, logs split into lines. */
+import { withoutEntries } from '../../job/payload/indexed.ts'
 import type { AttemptRecord, JobRecord } from '../../store/types/job-record.ts'
 import { type LogLine, readLog } from '../../work/log-buffer.ts'
 
@@ -20,6 +21,7 @@ export interface AttemptView extends Omit<AttemptRecord, 'log'> {
 export function jobView(record: JobRecord): JobView {
   return {
     ...record,
+    tags: withoutEntries(record.tags),
     payload: JSON.parse(record.payload) as unknown,
     metadata: record.metadata === null ? null : (JSON.parse(record.metadata) as Record<string, unknown>),
     result: parsed(record.result),

@@ -18,6 +18,8 @@ export interface KindView {
   readonly instances: number
   /** The payload schema as JSON Schema (draft 2020-12). Null when this process does not know it. */
   readonly schema: Readonly<Record<string, unknown>> | null
+  /** Its indexed payload paths. Empty when this process does not know them. */
+  readonly indexedPayload: readonly string[]
 }
 
 export interface Kinds {
@@ -45,6 +47,7 @@ export function kinds({ opened, options: { jobs, queueOf } }: MillTools): Kinds 
             served: instances > 0,
             instances,
             schema: job?.payload === undefined ? null : jsonSchemaOf(job.payload),
+            indexedPayload: job?.indexedPayload ?? [],
           }
         })
     },

@@ -1,11 +1,12 @@
 /** The filter of `list`, `count` and `bulk`: the filter of the store, plus several states and `retrying`. */
 import { invalidValue, JobmillError } from '../../job/errors.ts'
 import { BOUNDS } from '../../job/defaults.ts'
+import { checkIndexedPath, entryOf, isEntry, isIndexable } from '../../job/payload/indexed.ts'
 import { checkObject, checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkArray, checkOneOf, checkWhole } from '../../job/numbers.ts'
 import { stateHint } from '../../job/other-libraries/states-and-events.ts'
 import { JOB_STATES, type JobState } from '../../job/state.ts'
-import { checkPayloadAt, checkSought } from '../../store/payload-at.ts'
+import { checkPayloadAt, checkSought, type PayloadAt } from '../../store/payload-at.ts'
 import type { JobFilter } from '../../store/types/job-list.ts'
 
 const MOST_NAMES = 100
@@ -15,20 +16,29 @@ const INSTANT = { least: -BOUNDS.lastInstantAt, most: BOUNDS.lastInstantAt }
 export const LISTED_STATES = [...JOB_STATES, 'retrying'] as const
 export type ListedState = (typeof LISTED_STATES)[number]
 
-export interface ListFilter extends Omit<JobFilter, 'state' | 'retrying'> {
+/** What the store gets, apart from the state. */
+type StoreFilter = Omit<JobFilter, 'state' | 'retrying'>
+
+export interface ListFilter extends Omit<StoreFilter, 'byTag'> {
   /** One state or several. `retrying` means scheduled jobs whose last attempt failed. */
   readonly state?: ListedState | readonly ListedState[]
+  /**
+   * Jobs whose payload has all of these values at paths that their kind declares in `indexedPayload`. Reads
+   * the index, newest id first, so it does not find jobs that were enqueued before the declaration.
+   */
+  readonly indexedPayload?: readonly PayloadAt[]
 }
 
 /** Splits a checked filter into its unique states and the rest. Undefined states mean all states. */
 export function splitFilter(given: ListFilter): {
-  readonly filter: Omit<JobFilter, 'state' | 'retrying'>
+  readonly filter: StoreFilter
   readonly states: readonly ListedState[] | undefined
 } {
   checkObject(given, 'filter', "{ queue: 'mail', state: 'dead' }")
-  const { state, ...filter } = given
+  const { state, indexedPayload, ...filter } = given
   checkFilter(filter)
-  return { filter, states: state === undefined ? undefined : statesIn(state) }
+  const sought = indexedPayload === undefined ? {} : inIndex(indexedPayload, filter)
+  return { filter: { ...filter, ...sought }, states: state === undefined ? undefined : statesIn(state) }
 }
 
 /** One state in the form the store accepts. */
@@ -80,7 +90,7 @@ const TEXTS = [
   'errorText',
 ] as const satisfies readonly (keyof JobFilter)[]
 
-function checkFilter(filter: Omit<JobFilter, 'state' | 'retrying'>): void {
+function checkFilter(filter: StoreFilter): void {
   checkObjectKeys(filter, 'filter', [
     'queue',
     'kind',
@@ -90,6 +100,7 @@ function checkFilter(filter: Omit<JobFilter, 'state' | 'retrying'>): void {
     ...INSTANTS,
     ...TEXTS,
     'payloadAt',
+    'indexedPayload',
   ])
   checkNames(filter.queue, 'filter.queue')
   checkNames(filter.kind, 'filter.kind')
@@ -111,7 +122,26 @@ function checkTags(given: readonly string[]): void {
       fix: `Pass at most ${BOUNDS.tags}`,
     })
   }
-  tags.forEach((tag, at) => checkSought(tag, `filter.tags[${at}]`))
+  tags.forEach((tag, at) => {
+    const sought = checkSought(tag, `filter.tags[${at}]`)
+    // The role for tags is lower than that for payloads.
+    if (isEntry(sought))
+      throw invalidValue(`filter.tags[${at}]`, tag, 'has a control character', 'Use printable text')
+  })
+}
+
+/** The index entries are tags. The payload is compared too: another process may have changed it. */
+function inIndex(given: readonly PayloadAt[], { tags = [], payloadAt = [] }: StoreFilter): StoreFilter {
+  const sought = checkPayloadAt(given, 'filter.indexedPayload')
+  if (sought.length === 0) return {}
+  const entries = sought.map(({ path, value }, at) => {
+    const field = `filter.indexedPayload[${at}]`
+    const name = checkIndexedPath(path.join('.'), `${field}.path`)
+    if (isIndexable(value)) return entryOf(name, value)
+    const fix = 'Use payloadAt, which reads all payloads'
+    throw invalidValue(`${field}.value`, value, `has more than ${BOUNDS.indexedChars} characters`, fix)
+  })
+  return { tags: [...entries, ...tags], byTag: true, payloadAt: [...payloadAt, ...sought] }
 }
 
 /** Accepts one name or several. Rejects an empty array, which could mean all jobs or none. */

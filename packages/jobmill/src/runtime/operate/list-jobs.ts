@@ -3,6 +3,7 @@
  * and results.
  */
 import { BOUNDS } from '../../job/defaults.ts'
+import { withoutEntries } from '../../job/payload/indexed.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkArray, checkOneOf, checkSignal, checkWhole } from '../../job/numbers.ts'
 import { JOB_STATES, type JobState } from '../../job/state.ts'
@@ -79,8 +80,8 @@ export function listing({ opened }: MillTools): Listing {
       checkWhole(limit, 'page.limit', { least: 1, most: BOUNDS.pageLimit })
       const { filter, states } = splitFilter(given)
       const store = await opened()
-      const listed = (most: number): Promise<JobPage> =>
-        pageOf(store, filter, states, { limit: most, cursor })
+      const listed = async (most: number): Promise<JobPage> =>
+        withOwnTags(await pageOf(store, filter, states, { limit: most, cursor }))
       if (include.length > 0) return withIncluded(store, listed, limit, include)
       const found = await listed(limit)
       return { ...found, jobs: await withErrors(store, found.jobs) }
@@ -101,6 +102,10 @@ export function listing({ opened }: MillTools): Listing {
       return { jobs: Object.values(byState).reduce((sum, n) => sum + n, 0), byState }
     },
   }
+}
+
+function withOwnTags(page: JobPage): JobPage {
+  return { ...page, jobs: page.jobs.map((job) => ({ ...job, tags: withoutEntries(job.tags) })) }
 }
 
 async function pageOf(

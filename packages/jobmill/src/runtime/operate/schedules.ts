@@ -166,7 +166,7 @@ export function schedulesApi(
       checkObjectKeys(how, 'how', ['delay'])
       const delayMs = how.delay === undefined ? 0 : durationMs(how.delay, 'delay')
       const { live } = await requireSchedule(name)
-      const job = scheduledJob(name, live, platform.id())
+      const job = scheduledJob(name, live, platform.id(), definition(live.kind)?.indexedPayload)
       const { id, outcome } = await enqueue({ ...job, delayMs })
       const ref = { id, kind: live.kind, queue: live.queue }
       if (outcome === 'duplicate') emit('duplicate', ref)

@@ -10,19 +10,20 @@ import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS, NEEDS_ORDER_LOCK, queueName, TAKEN_CTE } from '../fragments.ts'
 import { keptChanging, lookAgain } from '../look-again.ts'
+import { entriesIn, NEW_TAGS, retagged } from './entries.ts'
 import type { ReadyCounts } from './ready-counts.ts'
 
 const { scheduled, ready } = STATE_CODE
 
 const REPLACE = `
 WITH ${GIVEN_CTE}, input AS MATERIALIZED (
-  SELECT x.n, x.id, x.payload, coalesce(x.due_at, g.now + x.delay_ms) AS due, g.now
-    FROM given AS g, json_to_recordset(g.p -> 'jobs') AS x(n int4, id uuid, payload json, due_at int8, delay_ms int8)
+  SELECT x.n, x.id, x.payload, coalesce(x.entries, '{}') AS entries, coalesce(x.due_at, g.now + x.delay_ms) AS due, g.now
+    FROM given AS g, json_to_recordset(g.p -> 'jobs') AS x(n int4, id uuid, payload json, entries text[], due_at int8, delay_ms int8)
 ), ${TAKEN_CTE}, moved AS (
-  SELECT t.*, i.n, i.due, i.now, i.payload FROM taken AS t JOIN input AS i ON i.id = t.id ORDER BY i.n
-), changed AS (
-  UPDATE jobmill.job AS j SET payload = coalesce(m.payload, 'null'::json), enqueued_at = m.now
-    FROM moved AS m WHERE j.id = m.id
+  SELECT t.*, i.n, i.due, i.now, i.payload, i.entries FROM taken AS t JOIN input AS i ON i.id = t.id ORDER BY i.n
+), ${retagged('moved')}, changed AS (
+  UPDATE jobmill.job AS j SET payload = coalesce(m.payload, 'null'::json), enqueued_at = m.now, tags = ${NEW_TAGS}
+    FROM moved AS m LEFT JOIN retagged AS r ON r.id = m.id WHERE j.id = m.id
   RETURNING j.id, j.order_key
 ), to_later AS (
   INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
@@ -82,5 +83,7 @@ export async function replaceHolders(
 }
 
 function itemText({ job, holder }: { readonly job: NewJob; readonly holder: string }, n: number): string {
-  return `{"n":${n},"id":"${holder}","due_at":${job.dueAt},"delay_ms":${job.delayMs},"payload":${job.payload}}`
+  const entries = entriesIn(job.tags)
+  const more = entries === undefined ? '' : `,"entries":${JSON.stringify(entries)}`
+  return `{"n":${n},"id":"${holder}","due_at":${job.dueAt},"delay_ms":${job.delayMs},"payload":${job.payload}${more}}`
 }

@@ -32,10 +32,13 @@ const nameOrId = (table: 'queue' | 'kind'): string => {
   return `coalesce(${table === 'kind' ? kindName(id) : queueName(id)}, concat('(deleted ${table} ', ${id}, ')'))`
 }
 
+/** With SUMMARY_JOINS. */
+export const STATE = `CASE WHEN ru.id IS NOT NULL THEN ${STATE_CODE.running} WHEN re.id IS NOT NULL THEN ${STATE_CODE.ready}
+       WHEN la.id IS NOT NULL OR li.id IS NOT NULL THEN ${STATE_CODE.scheduled} ELSE coalesce(a.ended_as, ${STATE_CODE.running}) END`
+
 export const SUMMARY_COLUMNS = `j.id, ${nameOrId('kind')} AS kind, ${nameOrId('queue')} AS queue, j.priority, j.max_attempts AS "maxAttempts",
   coalesce(j.tags, '{}') AS tags, j.order_key AS "orderKey", j.enqueued_at AS "enqueuedAt",
-  CASE WHEN ru.id IS NOT NULL THEN ${STATE_CODE.running} WHEN re.id IS NOT NULL THEN ${STATE_CODE.ready}
-       WHEN la.id IS NOT NULL OR li.id IS NOT NULL THEN ${STATE_CODE.scheduled} ELSE coalesce(a.ended_as, ${STATE_CODE.running}) END AS state,
+  ${STATE} AS state,
   CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.attempt, re.attempt, la.attempt, a.spent, 1) END AS attempt,
   CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.crashes, re.crashes, la.crashes, a.crashes, 0) END AS crashes,
   li.id IS NOT NULL AS "waitsForOrder", coalesce(la.due_at, li.due_at) AS "dueAt", coalesce(ru.started_at, ba.started_at) AS "startedAt",

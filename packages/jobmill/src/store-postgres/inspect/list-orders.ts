@@ -10,6 +10,7 @@ import {
   endedRange,
   type JobFilter,
   namesOf,
+  orderOf,
   type Position,
 } from '../../store/types/job-list.ts'
 import type { Values } from './values.ts'
@@ -31,7 +32,8 @@ interface Listing {
 }
 
 export function walkOf(listing: Listing): Walk {
-  switch (listing.filter.state) {
+  const state = orderOf(listing.filter)
+  switch (state) {
     case undefined:
       return walkAll(listing)
     case 'scheduled':
@@ -41,7 +43,7 @@ export function walkOf(listing: Listing): Walk {
     case 'running':
       return walkRunning(listing)
     default:
-      return walkEnded(listing, STATE_CODE[listing.filter.state])
+      return walkEnded(listing, STATE_CODE[state])
   }
 }
 

@@ -13,7 +13,8 @@ import {
 } from '../../store/types/job-list.ts'
 import type { JobSummary } from '../../store/types/job-record.ts'
 import { STATE_CODE } from '../../job/state.ts'
-import { INDEX, type PayloadAt } from '../../store/payload-at.ts'
+import { INDEX } from '../../job/payload/value-at.ts'
+import type { PayloadAt } from '../../store/payload-at.ts'
 import { unscopeKeyInSql } from '../../store/dedupe-key.ts'
 import { askWith, type Context } from '../context.ts'
 import { instancesOf } from '../instances/versions.ts'
@@ -24,6 +25,7 @@ import {
   decode,
   JOB_JOIN,
   LAST_ATTEMPT_JOIN,
+  STATE,
   SUMMARY_COLUMNS,
   SUMMARY_JOINS,
 } from './job-rows.ts'
@@ -133,8 +135,12 @@ const readsRun = (filter: JobFilter): boolean =>
   (filter.state === undefined || filter.state === 'running') &&
   hasAny(filter, ['startedFrom', 'startedBefore', 'version'])
 
+/** A list by tag has jobs in every state. All other lists read the table of their state. */
+const testsState = (filter: JobFilter): filter is JobFilter & Required<Pick<JobFilter, 'state'>> =>
+  filter.byTag === true && filter.state !== undefined
+
 function joinsFor(filter: JobFilter): string {
-  if (readsRun(filter)) return SUMMARY_JOINS
+  if (readsRun(filter) || testsState(filter)) return SUMMARY_JOINS
   return filter.retrying === true || hasAny(filter, ATTEMPT_FILTERS) ? JOB_JOIN + LAST_ATTEMPT_JOIN : JOB_JOIN
 }
 
@@ -150,6 +156,7 @@ function matches(filter: JobFilter, given: Values): string {
     'true',
     ...isOneOf('queue', filter.queue, given),
     ...isOneOf('kind', filter.kind, given),
+    ...(testsState(filter) ? [`${STATE} = ${STATE_CODE[filter.state]}`] : []),
     ...(filter.retrying === true ? [`a.outcome IN (${FAILED_OUTCOMES})`] : []),
     ...given.test(filter.endedFrom, (at) => `a.ended_as IS NOT NULL AND a.ended_at >= ${at}::int8`),
     ...given.test(filter.endedBefore, (at) => `a.ended_as IS NOT NULL AND a.ended_at < ${at}::int8`),

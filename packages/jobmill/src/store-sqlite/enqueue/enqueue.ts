@@ -12,6 +12,7 @@ import { enqueueAlike, isPlain } from './enqueue-alike.ts'
 import { chooseDispatched, giveLease } from './direct-dispatch.ts'
 import { dueTime, type InitialState, initialStateOf, type Placed } from './initial-state.ts'
 import { joinOrderQueue, makeReady, mayRun, orderQueueChanged, orderQueueJoined } from './order-queue.ts'
+import { addTags, replaceEntries, tagsText } from './tags.ts'
 
 // Uses jobmill_job_id: an existing id is the same job, and nothing is written.
 const INSERT = `
@@ -20,7 +21,6 @@ const INSERT = `
     dedupe_key, tags, metadata, payload)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO NOTHING`
-const TAG = `INSERT OR IGNORE INTO jobmill_tag (tag, id) VALUES (?, ?)`
 
 /** For at least this many plain jobs, a single statement is faster. */
 const FEW = 4
@@ -104,12 +104,12 @@ function insert(work: Work, job: NewJob, place: number, initial: InitialState): 
     job.dedupe?.holdAfter ?? null,
     job.orderKey,
     job.dedupe?.key ?? null,
-    job.tags.length === 0 ? null : JSON.stringify(job.tags),
+    tagsText(job.tags),
     job.metadata,
     job.payload,
   )
   if (changes === 0) return undefined
-  for (const tag of job.tags) sql(TAG).run(tag, job.id)
+  addTags(sql, job.id, job.tags)
   moves.move(queueId, null, initial.state)
   if (initial.inOrderQueue && job.orderKey !== null) {
     if (job.first === true) orderQueueChanged(work, queueId, job.orderKey)
@@ -132,6 +132,7 @@ function replaceWaiting(work: Work, holderId: string, job: NewJob, place: number
   if (work.names.kindName(holder.kind_id) !== job.kind) return false
   const dueAt = dueTime(job, work.now)
   work.sql(PAYLOAD).run(job.payload, dueAt, work.now, holder.pk)
+  replaceEntries(work.sql, holder, job.tags)
   if (dueAt <= work.now) bringForward(work, holder, dueAt, place)
   else putOff(work, holder)
   return true

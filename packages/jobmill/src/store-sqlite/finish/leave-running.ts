@@ -3,6 +3,7 @@ import { holdKey } from '../enqueue/dedupe.ts'
 import { DONE, type JobRow, READY, RUNNING, tagsIn } from '../job-row.ts'
 import { dropAttempts } from './attempts.ts'
 import { leaveOrder } from '../enqueue/order-queue.ts'
+import { removeTags } from '../enqueue/tags.ts'
 import { freeHolder } from '../limits/permits.ts'
 import type { Work } from '../work.ts'
 
@@ -13,9 +14,8 @@ const END = `
   WHERE pk = ?`
 // seq and ready_at stay: the job returns to its place.
 const PUT_BACK = `UPDATE jobmill_job SET state = 1, attempt = ?, crashes = ?, records = ?, log = NULL WHERE pk = ?`
-// Each uses the primary key.
+// Uses the primary key.
 const DELETE = `DELETE FROM jobmill_job WHERE pk = ?`
-const UNTAG = `DELETE FROM jobmill_tag WHERE tag = ? AND id = ?`
 
 export type Counters = Pick<JobRow, 'attempt' | 'crashes' | 'records'>
 
@@ -59,6 +59,6 @@ export function removeJob(
 ): void {
   sql(DELETE).run(job.pk)
   dropAttempts(sql, job.pk)
-  for (const tag of tagsIn(job.tags)) sql(UNTAG).run(tag, job.id)
+  removeTags(sql, job.id, tagsIn(job.tags))
   moves.move(job.queue_id, job.state, null)
 }

@@ -1,4 +1,5 @@
 /** Translates the filters of a list into one SQL expression over a job row, with its values. */
+import { STATE_CODE } from '../../job/state.ts'
 import { type JobFilter, namesOf } from '../../store/types/job-list.ts'
 import { FAILED_OUTCOMES, LAST_ERROR } from './jobs.ts'
 import type { Value } from '../connection/handle.ts'
@@ -40,6 +41,8 @@ export function hitOf({ names }: Look, filter: JobFilter): Hit | null {
   if (queues?.length === 0 || kinds?.length === 0) return null
   if (queues !== undefined) oneOf('j.queue_id', queues)
   if (kinds !== undefined) oneOf('j.kind_id', kinds)
+  // Every other order reads only jobs in this state.
+  if (filter.byTag === true && filter.state !== undefined) need('j.state = ?', STATE_CODE[filter.state])
   if (filter.retrying === true) terms.push(`${LAST_OUTCOME} IN (${FAILED_OUTCOMES})`)
   if (filter.endedFrom !== undefined) need(`(j.state >= ${DONE} AND j.ended_at >= ?)`, filter.endedFrom)
   if (filter.endedBefore !== undefined) need(`(j.state >= ${DONE} AND j.ended_at < ?)`, filter.endedBefore)

@@ -7,7 +7,7 @@
  * - all states, newest id first: jobmill_job_id, or the order of the tag.
  */
 import { STATE_CODE } from '../../job/state.ts'
-import { endedRange, type JobFilter, type Position } from '../../store/types/job-list.ts'
+import { endedRange, type JobFilter, orderOf, type Position } from '../../store/types/job-list.ts'
 import type { Value } from '../connection/handle.ts'
 import { type Hit, idsOf } from './list-filter.ts'
 import type { Lane } from '../claim/lanes.ts'
@@ -37,7 +37,8 @@ const LAST_ID = '~'
 const LOW: Entry = { pk: 0, id: '', first: Number.MIN_SAFE_INTEGER, second: 0, hit: 0 }
 const HIGH: Entry = { pk: 0, id: LAST_ID, first: Number.MAX_SAFE_INTEGER, second: 0, hit: 0 }
 
-export function orderOf({ state }: JobFilter): Order {
+export function listOrder(filter: JobFilter): Order {
+  const state = orderOf(filter)
   if (state === undefined) return allStates
   if (state === 'scheduled' || state === 'ready' || state === 'running')
     return { scheduled, ready, running }[state]

@@ -4,7 +4,7 @@
  */
 import { type Chunk, cursorInvalid, type JobFilter, type Position } from '../../store/types/job-list.ts'
 import { hitOf } from './list-filter.ts'
-import { type Entry, orderOf } from './list-orders.ts'
+import { listOrder, type Entry } from './list-orders.ts'
 import { mergeLanes } from '../claim/lanes.ts'
 import { SUMMARY, decode, type SummaryRow } from './jobs.ts'
 import type { Look } from '../work.ts'
@@ -18,7 +18,7 @@ const NOTHING: Chunk = { jobs: [], scanned: 0, last: null, end: true }
 export function listChunk(look: Look, filter: JobFilter, from: Position | null, rows: number): Chunk {
   const hit = hitOf(look, filter)
   if (hit === null) return NOTHING
-  const order = orderOf(filter)
+  const order = listOrder(filter)
   const first = from === null ? order.start : order.entryAt(from)
   if (first === undefined) throw cursorInvalid(from)
   const entries = mergeLanes(order.lanes(look, filter, hit, first), order.compare, rows)

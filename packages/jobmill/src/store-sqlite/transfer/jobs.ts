@@ -12,6 +12,7 @@ import {
   type TransferredJob,
 } from '../../store/admin/transfer.ts'
 import { orderQueueChanged } from '../enqueue/order-queue.ts'
+import { addTags, tagsText } from '../enqueue/tags.ts'
 import { recordAttempts } from '../finish/attempts.ts'
 import { ATTEMPT, type AttemptRow, type Coded, decode } from '../inspect/jobs.ts'
 import { CANCELLED, DEAD, SCHEDULED } from '../job-row.ts'
@@ -74,7 +75,6 @@ const INSERT = `
     payload)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO NOTHING`
-const TAG = `INSERT OR IGNORE INTO jobmill_tag (tag, id) VALUES (?, ?)`
 const ORDER_LOCK = `INSERT INTO jobmill_order_lock (queue_id, order_key, job_pk) VALUES (?, ?, ?)`
 
 export function jobsIn(work: Work, jobs: readonly TransferredJob[]): number {
@@ -109,7 +109,7 @@ function jobIn(work: Work, job: TransferredJob): boolean {
     job.holdAfter,
     job.orderKey,
     job.dedupeKey,
-    tags.length === 0 ? null : JSON.stringify(tags),
+    tagsText(tags),
     job.result,
     job.metadata,
     job.payload,
@@ -123,7 +123,7 @@ function jobIn(work: Work, job: TransferredJob): boolean {
       ending: { ...attempt, wentTo: wentTo(job, attempt) },
     })),
   )
-  for (const tag of tags) sql(TAG).run(tag, job.id)
+  addTags(sql, job.id, tags)
   moves.move(queueId, null, STATE_CODE[job.state])
   if (job.orderKey === null) return true
   if (hasOrderLock) sql(ORDER_LOCK).run(queueId, job.orderKey, pk)

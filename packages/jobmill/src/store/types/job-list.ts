@@ -21,6 +21,8 @@ export interface JobFilter {
   readonly retrying?: boolean
   /** Jobs that have all of these tags. */
   readonly tags?: readonly string[]
+  /** Lists by the index of the first tag, newest id first, even with a state. Requires a tag. */
+  readonly byTag?: boolean
   /** Enqueued at or after `enqueuedFrom`, and before `enqueuedBefore`. */
   readonly enqueuedFrom?: number
   readonly enqueuedBefore?: number
@@ -108,7 +110,7 @@ export async function listWithinBudget(
   read: (from: Position | null, rows: number) => Promise<Chunk>,
 ): Promise<JobPage> {
   checkWhole(page.limit, 'limit', { least: 1, most: BOUNDS.pageLimit })
-  const order = filter.state ?? 'all'
+  const order = orderOf(filter) ?? 'all'
   const jobs: JobSummary[] = []
   let from = page.cursor === undefined ? null : positionOf(page.cursor, order)
   let scanned = 0
@@ -137,6 +139,11 @@ export async function listWithinBudget(
       return { jobs, next: cursorOf(order, from), scanned, complete: false }
     }
   }
+}
+
+/** The state whose order a listing has; undefined for the newest id first. */
+export function orderOf({ state, byTag }: JobFilter): JobState | undefined {
+  return byTag === true ? undefined : state
 }
 
 /** The names in a filter; undefined if it matches all. */

@@ -1,5 +1,6 @@
 /** A recorded job: everything an enqueue can set, with defaults filled in. */
 import { DEDUPE_SCOPES, type Dedupe, type DedupeScope, type NewJob } from '../../job/enqueue/new-job.ts'
+import { withoutEntries } from '../../job/payload/indexed.ts'
 
 export interface RecordedJob<Payload = unknown> extends Omit<
   NewJob,
@@ -23,6 +24,7 @@ export function recordedJob(job: NewJob): RecordedJob {
   const dedupe = job.dedupe === null ? null : recordedDedupe(job.dedupe)
   return {
     ...rest,
+    tags: withoutEntries(job.tags),
     payload: JSON.parse(job.payload) as unknown,
     metadata: job.metadata === null ? null : (JSON.parse(job.metadata) as Record<string, unknown>),
     dedupeKey: dedupe?.key ?? null,

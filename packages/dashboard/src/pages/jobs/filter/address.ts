@@ -6,6 +6,7 @@ import {
   type Filter,
   MOST_PAYLOAD,
   MOST_TAGS,
+  type PayloadValue,
   recordOf,
   TEXT_KEYS,
   TEXTS,
@@ -19,7 +20,7 @@ import { instantOf, LAST_AT, readWhen, type When, WHEN_FIX } from './when.ts'
 
 export function toSearch(filter: Filter): URLSearchParams {
   const search = new URLSearchParams()
-  const { queue, kind, state, tags, payload, text, ...rest } = filter
+  const { queue, kind, state, tags, payload, readsAll, text, ...rest } = filter
   const put = (name: string, value: string | null): void => {
     if (value !== null) search.append(name, value)
   }
@@ -33,6 +34,7 @@ export function toSearch(filter: Filter): URLSearchParams {
   put('dedupeKey', rest.dedupe)
   put('errorText', rest.error)
   for (const { path, value } of payload) put('payloadAt', `${path}:${value}`)
+  if (payload.length > 0 && readsAll) put('search', 'all')
   put('payloadText', text)
   return search
 }
@@ -71,6 +73,7 @@ export function fromSearch(search: URLSearchParams): Parsed {
     state: state !== null && isState(state) ? state : null,
     tags: [...new Set(search.getAll('tag').filter((tag) => tag !== ''))].slice(0, MOST_TAGS),
     payload: [...payload].map(([path, value]) => ({ path, value })),
+    readsAll: payload.size > 0 && search.get('search') === 'all',
     text: filled(search, 'payloadText'),
   }
   return { filter, wrong }
@@ -99,8 +102,8 @@ function readAddressed(text: string): When | null {
 
 /** Returns the filter as query parameters, for lists and previews. */
 export function toQuery(filter: Filter, now: number): Query {
-  const { tags, payloadAt, ...rest } = toBody(filter, now)
-  return { ...rest, tag: tags, payloadAt }
+  const { tags, payloadAt, indexedPayload, ...rest } = toBody(filter, now)
+  return { ...rest, tag: tags, payloadAt, indexedPayload }
 }
 
 /** Returns the filter as a request body, for bulk actions. */
@@ -113,11 +116,16 @@ export function toBody(filter: Filter, now: number): FilterBody {
       return [TIMES[key].parameter, when === null ? null : instantOf(when, now)]
     }),
   ]
+  const valuesIn = (parameter: string, isMeant: (one: PayloadValue) => boolean): object => {
+    const values = payload.filter(isMeant).map(({ path, value }) => `${path}:${value}`)
+    return values.length === 0 ? {} : { [parameter]: values }
+  }
   return {
     ...Object.fromEntries(given.filter(([, value]) => value !== null)),
     ...(state !== null && { state }),
     ...(tags.length > 0 && { tags }),
-    ...(payload.length > 0 && { payloadAt: payload.map(({ path, value }) => `${path}:${value}`) }),
+    ...valuesIn('payloadAt', (one) => one.isIndexed !== true),
+    ...valuesIn('indexedPayload', (one) => one.isIndexed === true),
     ...(text !== null && { payloadText: text }),
   }
 }

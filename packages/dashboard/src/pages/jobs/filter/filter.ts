@@ -36,9 +36,18 @@ export interface Filter
    * Values at paths in the payload, in the API's notation: parts separated by dots, with a backslash before a
    * dot, colon or backslash in a name.
    */
-  readonly payload: readonly { readonly path: string; readonly value: string }[]
+  readonly payload: readonly PayloadValue[]
+  /** Search all payloads, although the index has the path. */
+  readonly readsAll: boolean
   /** Text in the payload, as JSON. */
   readonly text: string | null
+}
+
+export interface PayloadValue {
+  readonly path: string
+  readonly value: string
+  /** The server looks it up in the index of a declared path. See `withIndex`. */
+  readonly isIndexed?: true
 }
 
 /** One value for each of these keys. */
@@ -52,6 +61,7 @@ export const NO_FILTER: Filter = {
   state: null,
   tags: [],
   payload: [],
+  readsAll: false,
   text: null,
 }
 

@@ -10,12 +10,19 @@ import type { JobPage } from '../../../api/types.ts'
 /** A page that scanned 50,000 jobs is refreshed at most every 10 s. */
 const JOBS_PER_MS = 5
 
-/** `isFrozen`: a page that ended before it was full is only refreshed on request. */
-export function useList(query: Query, isFrozen: boolean): Read<JobPage> {
+interface How {
+  /** A page that ended before it was full is only refreshed on request. */
+  readonly isFrozen: boolean
+  /** The query is complete. */
+  readonly isReady: boolean
+}
+
+export function useList(query: Query, { isFrozen, isReady }: How): Read<JobPage> {
   return useQuery<JobPage, Problem>({
     queryKey: ['jobs', query],
     queryFn: ({ signal }) => ask('jobs', { query, signal }),
     placeholderData: keepPreviousData,
+    enabled: isReady,
     staleTime({ state: { data, dataUpdatedAt } }) {
       if (isFrozen && data?.complete === false) return 'static'
       const restMs = (data?.scanned ?? 0) / JOBS_PER_MS

@@ -75,18 +75,20 @@ export function wholePage(first: JobPage, shown: readonly Job[], search: Search)
   }
 }
 
+/** Whether the filter uses the index of a payload path, which leaves few jobs to compare. */
+const usesIndex = ({ payload }: Filter): boolean => payload.some(({ isIndexed }) => isIndexed === true)
+
 /** Whether the filter compares payloads, which is the most expensive scan. */
-export const readsPayloads = ({ payload, text }: Filter): boolean => payload.length > 0 || text !== null
+export const readsPayloads = (filter: Filter): boolean =>
+  !usesIndex(filter) && (filter.payload.length > 0 || filter.text !== null)
 
 /**
  * About how many jobs the server scans for a filter, or null if that is not known. Lists of ready and ended
  * jobs are read by queue, and lists by tag from the index of the tag.
  */
-export function totalOf(
-  { state, tags, queue }: Filter,
-  countsOf: (queue: string | null) => Sums | null,
-): number | null {
-  if (state === null && tags.length > 0) return null
+export function totalOf(filter: Filter, countsOf: (queue: string | null) => Sums | null): number | null {
+  const { state, tags, queue } = filter
+  if (usesIndex(filter) || (state === null && tags.length > 0)) return null
   const isByQueue = state === 'ready' || state === 'done' || state === 'dead' || state === 'cancelled'
   const counts = countsOf(isByQueue ? queue : null)
   if (counts === null) return null

@@ -33,6 +33,7 @@ interface Listed {
   readonly limit: number
   /** Equal lists have equal ids. */
   readonly id: string
+  readonly isReady: boolean
 }
 
 export interface Searching {
@@ -48,7 +49,7 @@ export interface Searching {
 /** The search that was left last, for Back. */
 let left = { id: '', search: NEW_SEARCH }
 
-export function useSearch({ filter, query, limit, id }: Listed): Searching {
+export function useSearch({ filter, query, limit, id, isReady }: Listed): Searching {
   const [own, setOwn] = useState(() => (cameBack() && left.id === id ? left : { id, search: NEW_SEARCH }))
   const search = own.id === id ? own.search : NEW_SEARCH
   const change = (next: (search: Search) => Search): void =>
@@ -59,7 +60,7 @@ export function useSearch({ filter, query, limit, id }: Listed): Searching {
 
   // A refresh would scan the same jobs again, next to the search.
   const isFrozen = readsPayloads(filter) || mayProceed(search)
-  const read = useList({ ...query, limit }, isFrozen)
+  const read = useList({ ...query, limit }, { isFrozen, isReady })
   const first = read.isPlaceholderData ? undefined : read.data
   const status = statusOf(first, search)
   useContinued({

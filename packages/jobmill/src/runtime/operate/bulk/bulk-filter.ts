@@ -89,11 +89,12 @@ export async function* findJobs(
   states: readonly ListedState[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<readonly JobSummary[]> {
-  const { ids, fingerprint, state: _states, ...listed } = filter
+  const { ids, fingerprint, state: _states, ...rest } = filter
   if (ids !== undefined) {
     yield* jobsById(store, ids, states.map(storedState), signal)
     return
   }
+  const { filter: listed } = splitFilter(rest)
   for (const state of states)
     for await (const jobs of pages(store, { ...listed, ...inState(state) }, signal)) {
       const meant = fingerprint === undefined ? jobs : await withError(store, jobs, fingerprint)
