@@ -1,6 +1,7 @@
 /** The job page: its content and every action. */
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { defineJob, type JobContext } from '../../jobmill/src/index.ts'
 import { type Mission, mission } from './support/mission.ts'
 
 const MIB = 1_048_576
@@ -12,7 +13,21 @@ async function until(at: Mission, id: string, state: string): Promise<void> {
 const tab = (page: Page, name: RegExp): Promise<void> => page.getByRole('tab', { name }).click()
 const fact = (page: Page, name: string): Promise<string | null> =>
   page.locator(`dt:text-is("${name}") + dd`).textContent()
+/** With the words that only screen readers read, and without signs. */
+const texts = async (items: Locator): Promise<string[]> =>
+  (await items.allTextContents()).map((text) => text.replace(/^[-+ ]/, ''))
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+
+/** Completes, or fails permanently. */
+const flaky = defineJob({
+  kind: 'flaky',
+  maxAttempts: 1,
+  run({ payload: { rate }, log }: JobContext<{ rate: number | null; token: string }>) {
+    log('converting', { rate })
+    if (rate === null) throw new Error('no rate for the currency', { cause: new Error('rates are empty') })
+    return { rate }
+  },
+})
 
 mission(
   'a job',
@@ -72,6 +87,43 @@ mission(
       const actions = async () => (await at.mill.audit.list({ job: id })).entries.map(({ what }) => what)
       await expect.poll(actions).toEqual(['jobs.retry', 'jobs.cancel', 'jobs.run-now'])
       await expect.poll(async () => (await at.mill.history(id)).length).toBe(3)
+    })
+
+    test('that died shows its error and log, and is compared with the last completed job', async () => {
+      const { id: done } = await at.mill.enqueue('flaky', { rate: 1, token: 'secret-1' })
+      await until(at, done, 'done')
+      const { id: other } = await at.mill.enqueue('flaky', { rate: null, token: 'secret-2' })
+      const { id } = await at.mill.enqueue('flaky', { rate: null, token: 'secret-3' })
+      for (const one of [other, id]) await until(at, one, 'dead')
+      const page = await at.open(`/jobs/${id}`)
+      await page.getByRole('tab', { name: /^Errors ?1$/, selected: true }).waitFor()
+      const why = page.locator('section', { has: page.getByRole('heading', { name: 'Why it failed' }) })
+      expect(await fact(page, 'Root cause')).toBe('Error: rates are empty')
+      expect(await fact(page, 'Thrown in')).toMatch(/^run \(.*job\.test\.ts:\d+\)$/)
+      await why.getByText('converting').waitFor()
+      expect(await page.locator('dt', { hasText: /key|Priority|Tags/ }).count()).toBe(0)
+      await why.getByRole('link', { name: '1 other job has this error' }).click()
+      await page.getByRole('button', { name: /^Error: no rate/, expanded: true }).waitFor()
+      await page.goBack()
+
+      await why.getByRole('link', { name: 'Compare with the last completed job' }).click()
+      const payload = page.getByRole('list', { name: 'Payload diff' }).getByRole('listitem')
+      const lines = [
+        'both: {',
+        'last completed job only:   "rate": 1',
+        'last completed job only:   "token": "secret-1"',
+        'this job only:   "rate": null',
+        'this job only:   "token": "secret-3"',
+        'both: }',
+      ]
+      await expect.poll(() => texts(payload)).toEqual(lines)
+      await page.getByRole('table', { name: 'Job comparison' }).getByRole('link').first().waitFor()
+      await at.expectAccessible(page)
+
+      const viewer = await at.open(`/jobs/${id}?tab=compare`, { as: 'viewer' })
+      const seen = viewer.getByRole('list', { name: 'Payload diff' }).getByRole('listitem')
+      await expect.poll(() => texts(seen)).toContain('both:   "token": "(hidden)"')
+      expect(await viewer.content()).not.toContain('secret-')
     })
 
     test.nightly('that died shows the error with its causes, is retried, and is deleted', async () => {
@@ -220,5 +272,5 @@ mission(
       await at.expectAccessible(page)
     })
   },
-  { payloadLimitBytes: 8 * MIB },
+  { payloadLimitBytes: 8 * MIB, moreJobs: [flaky] },
 )

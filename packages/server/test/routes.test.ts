@@ -239,6 +239,8 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     }
     expect(groups).toMatchObject([{ kind: 'dies', shape: 'Dead: no', dead: 2, queues: ['default'] }])
     const [{ fingerprint } = { fingerprint: '' }] = groups
+    expect((await call('jobs.inspect', { id: dead.id })).body).toMatchObject({ fingerprint })
+    expect(whole.body).toMatchObject({ fingerprint: null })
     const preview = async (query: string): Promise<unknown> =>
       (await call('bulk.preview', {}, undefined, query)).body
     expect(await preview(`?act=retry&fingerprint=${fingerprint}`)).toEqual({ jobs: 2, byState: { dead: 2 } })

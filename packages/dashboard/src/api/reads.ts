@@ -97,13 +97,14 @@ export function useSeries(range: Range, query: Query = {}, how: How = {}): Read<
   })
 }
 
-export const useErrors = (query: Query): Read<Errors> => useRead('errors', query, { keep: true })
+export const useErrors = (query: Query, how?: How): Read<Errors> =>
+  useRead('errors', query, { keep: true, ...how })
 export const useJobs = (query: Query, how?: How): Read<JobPage> =>
   useRead('jobs', query, { keep: true, ...how })
 
 /** Values larger than `largest` bytes stay on the server until the user loads them. */
-export const useJob = (id: string, largest: number | undefined): Read<Inspected> =>
-  useRead(`jobs/${encodeName(id)}`, { largest }, { isLarge: true, keep: true })
+export const useJob = (id: string, largest: number | undefined, how?: How): Read<Inspected> =>
+  useRead(`jobs/${encodeName(id)}`, { largest }, { isLarge: true, keep: true, ...how })
 
 export const useSchedule = (name: string, how?: How): Read<InspectedSchedule> =>
   useRead(`schedules/${encodeName(name)}`, {}, how)

@@ -7,8 +7,10 @@ import type { Reason } from '../../src/api/types.ts'
 import { openDepth } from '../../src/kit/json/json-depth.ts'
 import { bulkOf } from '../../src/pages/job/bulk/bulk.ts'
 import { shareOf } from '../../src/pages/job/progress.ts'
-import { errorParts, stackOf } from '../../src/pages/job/tabs/error-parts.ts'
-import { lineDiff } from '../../src/pages/job/tabs/line-diff.ts'
+import { errorParts, placeOf, stackOf } from '../../src/pages/job/tabs/error-parts.ts'
+import { foldDiff } from '../../src/pages/job/compare/fold-diff.ts'
+import { jsonLines } from '../../src/pages/job/compare/json-lines.ts'
+import { lineDiff } from '../../src/pages/job/compare/line-diff.ts'
 import { asLines, linesOf } from '../../src/pages/job/tabs/log-lines.ts'
 import type { Try } from '../../src/pages/job/tries.ts'
 import { wayOutOf } from '../../src/pages/job/status/way-out.ts'
@@ -53,6 +55,18 @@ describe('errors', () => {
     )
     expect(stackOf([line])).toBeNull()
   })
+
+  test('the place is the first frame of the application, with its line', () => {
+    const failed = (fields: object) => [
+      { at: 1, level: 'error' as const, message: 'the handler failed', fields: { ...fields } },
+    ]
+    const stack =
+      'Error: x\n    at f (/app/node_modules/x/charge.js:1:1)\n    at run (file:///app/charge.js:24:7)'
+    expect(placeOf(failed({ stack, frame: 'run (billing/charge.js)' }))).toBe('run (billing/charge.js:24)')
+    expect(placeOf(failed({ stack: 'Error: x', frame: 'run (charge.js)' }))).toBe('run (charge.js)')
+    expect(placeOf(failed({ stack: '    at /app/charge.js:3:1', frame: 'charge.js' }))).toBe('charge.js:3')
+    expect(placeOf(failed({ stack }))).toBeNull()
+  })
 })
 
 test('a line of a log has the lines of its stack when it is compared', () => {
@@ -93,6 +107,36 @@ describe('differences by lines', () => {
         expect(result.filter(({ sign }) => sign !== '-').map((one) => one.text)).toEqual(after)
       }),
     )
+  })
+
+  test('of JSON depend on neither commas nor the order of keys', () => {
+    const [a, b] = [
+      { b: [1, { c: null }], a: 'x' },
+      { a: 'x', b: [1, { c: null }, 2], d: {} },
+    ]
+    expect(lineDiff(jsonLines(a), jsonLines(b)).map(({ sign, text }) => sign + text)).toEqual([
+      ' {',
+      '   "a": "x"',
+      '   "b": [',
+      '     1',
+      '     {',
+      '       "c": null',
+      '     }',
+      '+    2',
+      '   ]',
+      '+  "d": {}',
+      ' }',
+    ])
+  })
+
+  test('are shown with the lines around them, and the rest on demand', () => {
+    const lines = lineDiff('aaaaaaaaaab'.split(''), 'aaaaaaaaaacdddd'.split(''))
+    const shown = (isWhole: boolean) =>
+      foldDiff(lines, isWhole).map((part) => ('sign' in part ? part.sign + part.text : part.folded))
+    expect(shown(false)).toEqual([7, ' a', ' a', ' a', '-b', '+c', '+d', '+d', '+d', '+d'])
+    expect(shown(true)).toHaveLength(lines.length)
+    const short = lineDiff('aaaaaa'.split(''), 'aaaaaab'.split(''))
+    expect(foldDiff(short, false)).toEqual(short)
   })
 
   test('of long texts without common lines count as replaced', () => {

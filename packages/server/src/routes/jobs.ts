@@ -1,7 +1,7 @@
 /** Routes that list, inspect and enqueue jobs. Actions on existing jobs are in job-acts.ts. */
 import { z } from '@hono/zod-openapi'
 import type { EnqueueItem, EnqueueOptions, JobView, ListedJob } from 'jobmill'
-import { type Includable, INCLUDABLE, type Who } from 'jobmill/internal'
+import { type AttemptView, fingerprintOf, type Includable, INCLUDABLE, type Who } from 'jobmill/internal'
 import { body, json, note, ok, route, type Routes, seesAll } from '../app.ts'
 import { problem, refuseOwnKind } from '../problem.ts'
 import { enqueuedShape, enqueueShape } from '../shapes/enqueue.ts'
@@ -18,6 +18,8 @@ import {
 import { jobUnknown } from './job-acts.ts'
 
 const MOST_AT_ONCE = 1_000
+
+const FAILED: ReadonlySet<string> = new Set(['failed', 'timed-out', 'failed-permanently'])
 
 type Left = z.infer<typeof leftShape>
 
@@ -59,6 +61,10 @@ export const inspect = route('viewer', 'jobs.inspect', 'get /jobs/{id}', {
       why: whyShape,
       policy: policyShape,
       left: leftShape,
+      fingerprint: z.string().nullable().openapi({
+        description:
+          'fingerprint of the error, for errors.list; null unless the job failed, or waits to retry',
+      }),
     }),
     'The job',
   ),
@@ -135,7 +141,11 @@ export const routes: Routes = (api, { mill, redactFor, pageReads, searchReads, j
       const { payload, metadata, result, progress, log } = trimmed
       const seen = redactFor(who, { payload, metadata, result, progress, log })
       const seenAttempts = attempts.map((one) => ({ ...one, log: redactFor(who, one.log) }))
-      return c.json({ job: { ...trimmed, ...seen }, attempts: seenAttempts, why, policy, left }, 200)
+      const fingerprint = fingerprintFor(job, attempts)
+      return c.json(
+        { job: { ...trimmed, ...seen }, attempts: seenAttempts, why, policy, left, fingerprint },
+        200,
+      )
     }),
   )
 
@@ -182,6 +192,14 @@ function refuseSearch(query: object, who: Who | null): Response | null {
 /** Sets missing fields to null, so that every field is present. */
 function complete({ result = null, progress = null, ...job }: JobView): JobView {
   return { ...job, result, progress }
+}
+
+/** Which error group lists the job. */
+function fingerprintFor({ kind, state, error }: JobView, attempts: readonly AttemptView[]): string | null {
+  if (state === 'dead') return fingerprintOf(kind, error).fingerprint
+  const last = attempts.at(-1)
+  const isRetrying = (state === 'scheduled' || state === 'ready') && last !== undefined
+  return isRetrying && FAILED.has(last.outcome) ? fingerprintOf(kind, last.error).fingerprint : null
 }
 
 /** Omits large fields for the dashboard: they take long to send and are not read there. */

@@ -1,4 +1,4 @@
-/** The options of the job and its timestamps. */
+/** The options of the job and its timestamps. Those that it does not have are left out. */
 import type { ReactNode } from 'react'
 import type { Job, Policy } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
@@ -19,9 +19,11 @@ interface Props {
 export function JobFacts({ job, policy, last }: Props) {
   const { queue, tags, priority, orderKey, dedupeKey } = job
   const schedule = job.metadata?.['schedule']
+  const startedAt = job.startedAt ?? last?.startedAt ?? null
+  const instance = job.instance ?? last?.instance ?? null
   return (
     <Card title="Details">
-      <div className="grid content-start items-start gap-x-8 gap-y-1.5 sm:grid-cols-[1fr_1.1fr] max-sm:[&_dt]:min-w-24">
+      <div className="grid content-start items-start gap-x-6 gap-y-1.5 sm:grid-cols-[1fr_1.1fr] [&_dt]:min-w-18 max-sm:[&_dt]:min-w-24">
         <Facts>
           <Fact name="Kind">
             <KindLink kind={job.kind} />
@@ -31,15 +33,26 @@ export function JobFacts({ job, policy, last }: Props) {
               {queue}
             </TextLink>
           </Fact>
-          <Fact name="Tags">
-            <Tags tags={tags} />
-          </Fact>
-          <Fact name="Priority">
-            {number(priority)} {priority === 0 ? '(default)' : priority < 0 ? '(higher)' : '(lower)'}
-          </Fact>
-          <PolicyFacts job={job} policy={policy} />
-          <Fact name="Order key">{orderKey === null ? <None /> : <Key text={orderKey} />}</Fact>
-          <Fact name="Dedupe key">{dedupeKey === null ? <None /> : <Key text={dedupeKey} />}</Fact>
+          {tags.length > 0 && (
+            <Fact name="Tags">
+              <Tags tags={tags} />
+            </Fact>
+          )}
+          {priority !== 0 && (
+            <Fact name="Priority">
+              {number(priority)} {priority < 0 ? '(higher)' : '(lower)'}
+            </Fact>
+          )}
+          {orderKey !== null && (
+            <Fact name="Order key">
+              <Key text={orderKey} />
+            </Fact>
+          )}
+          {dedupeKey !== null && (
+            <Fact name="Dedupe key">
+              <Key text={dedupeKey} />
+            </Fact>
+          )}
         </Facts>
         <Facts>
           <Fact name="Enqueued">
@@ -50,18 +63,21 @@ export function JobFacts({ job, policy, last }: Props) {
               <When at={job.dueAt} />
             </Fact>
           )}
-          <Fact name="Started">
-            <When
-              at={job.startedAt ?? last?.startedAt ?? null}
-              otherwise={job.endedAt === null ? 'not yet' : 'never'}
-            />
-          </Fact>
-          <Fact name="Ended">
-            <When at={job.endedAt} />
-          </Fact>
-          <Fact name="Instance">
-            {last === undefined ? <None /> : <InstanceName id={job.instance ?? last.instance} />}
-          </Fact>
+          {startedAt !== null && (
+            <Fact name="Started">
+              <When at={startedAt} />
+            </Fact>
+          )}
+          {job.endedAt !== null && (
+            <Fact name="Ended">
+              <When at={job.endedAt} />
+            </Fact>
+          )}
+          {instance !== null && (
+            <Fact name="Instance">
+              <InstanceName id={instance} />
+            </Fact>
+          )}
           {typeof schedule === 'string' && (
             <Fact name="Schedule">
               <TextLink to={`/schedules/${encodeURIComponent(schedule)}`} className="wrap-anywhere">
@@ -71,13 +87,17 @@ export function JobFacts({ job, policy, last }: Props) {
           )}
           {job.cancelReason !== null && <Fact name="Cancel reason">{job.cancelReason}</Fact>}
         </Facts>
+        <div className="sm:col-span-2">
+          <Facts>
+            <PolicyFacts job={job} policy={policy} />
+          </Facts>
+        </div>
       </div>
     </Card>
   )
 }
 
 function Tags({ tags }: { readonly tags: readonly string[] }): ReactNode {
-  if (tags.length === 0) return <None />
   return (
     <span className="flex flex-wrap gap-1">
       {tags.map((tag) => (
@@ -97,12 +117,7 @@ function Key({ text }: { readonly text: string }) {
   return <code className="font-mono text-xs wrap-anywhere">{text}</code>
 }
 
-function None() {
-  return <span className="text-soft">none</span>
-}
-
-function When({ at, otherwise = 'not yet' }: { readonly at: number | null; readonly otherwise?: string }) {
-  if (at === null) return <span className="text-soft">{otherwise}</span>
+function When({ at }: { readonly at: number }) {
   return (
     <>
       <Ago at={at} />{' '}

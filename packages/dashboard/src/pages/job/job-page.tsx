@@ -10,14 +10,12 @@ import { JobActs } from './job-acts.tsx'
 import { JobFacts } from './job-facts.tsx'
 import { JobHead } from './job-head.tsx'
 import { JobTabs } from './job-tabs.tsx'
+import { LARGEST } from './largest.ts'
 import { AttemptsTable } from './timeline/attempts-table.tsx'
 import { TimelineCard } from './timeline/timeline-card.tsx'
 import { triesOf } from './tries.ts'
 import { WhyCard } from './status/why-card.tsx'
 import { useNeighbors } from './use-neighbors.ts'
-
-/** Larger values are loaded on demand. */
-const LARGEST = 262_144
 
 export function JobPage({ id }: { readonly id: string }) {
   const read = useJob(id, LARGEST)
@@ -32,7 +30,8 @@ export function JobPage({ id }: { readonly id: string }) {
     <>
       {read.data === undefined && <PageHead title="Job" note={id} />}
       <DataView read={read}>
-        {({ job, attempts, why, policy, left }) => {
+        {(data) => {
+          const { job, attempts, policy, left } = data
           const tries = triesOf(job, attempts)
           return (
             <div className="flex flex-col gap-4">
@@ -41,13 +40,13 @@ export function JobPage({ id }: { readonly id: string }) {
               </JobHead>
               {job.kind === BULK_KIND && <BulkCard job={job} />}
               <div className="grid gap-4 xl:grid-cols-2">
-                <WhyCard job={job} why={why} last={tries.at(-1)} />
+                <WhyCard read={data} last={tries.at(-1)} />
                 <JobFacts job={job} policy={policy} last={tries.at(-1)} />
               </div>
               <TimelineCard job={job} tries={tries}>
                 <AttemptsTable job={job} tries={tries} />
               </TimelineCard>
-              <JobTabs job={job} tries={tries} left={left} />
+              <JobTabs read={data} tries={tries} />
             </div>
           )
         }}

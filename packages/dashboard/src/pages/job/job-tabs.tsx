@@ -1,12 +1,13 @@
 /** The data of a job, in tabs. The selected tab is part of the URL. */
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useMay } from '../../api/user/roles.ts'
 import type { Inspected, Job } from '../../api/types.ts'
 import { useSearchValue } from '../../kit/search.ts'
 import { Tabs } from '../../kit/tabs.tsx'
 import { number } from '../../kit/text/format.ts'
+import { BULK_KIND } from './bulk/bulk-kind.ts'
 import { AuditTab } from './tabs/audit-tab.tsx'
-import { CompareTab } from './tabs/compare-tab.tsx'
+import { CompareTab } from './compare/compare-tab.tsx'
 import { ErrorsTab } from './tabs/errors-tab.tsx'
 import { LogTab } from './tabs/log-tab.tsx'
 import { ProgressTab } from './tabs/progress-tab.tsx'
@@ -15,14 +16,22 @@ import { PayloadTab, ResultTab } from './tabs/value-tabs.tsx'
 import type { Try } from './tries.ts'
 
 interface Props {
-  readonly job: Job
+  readonly read: Inspected
   readonly tries: readonly Try[]
-  readonly left: Inspected['left']
 }
 
-export function JobTabs({ job, tries, left }: Props) {
+/** The tab that most often answers why the page was opened. */
+function firstTab({ state, kind }: Job): string {
+  if (kind === BULK_KIND) return 'payload'
+  return state === 'dead' ? 'errors' : state === 'running' ? 'log' : 'payload'
+}
+
+export function JobTabs({ read, tries }: Props) {
+  const { job, left } = read
   const may = useMay()
   const [asked, choose] = useSearchValue('tab')
+  // A job that ends while its log is read keeps the log open.
+  const [first] = useState(() => firstTab(job))
   const errors = tries.filter(({ error }) => error !== null)
   const lines = tries.reduce((sum, { log }) => sum + log.length, 0)
   const tabs: readonly (readonly [
@@ -36,11 +45,11 @@ export function JobTabs({ job, tries, left }: Props) {
     ['progress', 'Progress', null, () => <ProgressTab job={job} />],
     ['log', 'Log', lines, () => <LogTab job={job} tries={tries} />],
     ['errors', 'Errors', errors.length, () => <ErrorsTab tries={errors} />],
-    ['compare', 'Compare', null, () => <CompareTab tries={tries} />],
+    ['compare', 'Compare', null, () => <CompareTab read={read} tries={tries} />],
     ['timeline', 'Events', null, () => <TimelineTab id={job.id} />],
     ...(may('operator') ? [['audit', 'Audit', null, () => <AuditTab id={job.id} />] as const] : []),
   ]
-  const chosen = tabs.some(([key]) => key === asked) ? (asked ?? '') : 'payload'
+  const chosen = tabs.some(([key]) => key === asked) ? (asked ?? '') : first
   return (
     <section aria-label="Job data" className="min-w-0 rounded-xl border border-line bg-card">
       <Tabs

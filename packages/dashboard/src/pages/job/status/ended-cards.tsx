@@ -1,35 +1,46 @@
 /** The outcome of a job that has ended, and its actions. */
 import { useMay } from '../../../api/user/roles.ts'
-import type { Job } from '../../../api/types.ts'
+import type { Inspected, Job } from '../../../api/types.ts'
 import { TextLink } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
-import { plural, span } from '../../../kit/text/format.ts'
-import { OutcomeBadge } from '../../../kit/state.tsx'
+import { number, plural, span } from '../../../kit/text/format.ts'
 import { Ago } from '../../../kit/text/time.tsx'
 import { RetryButton } from '../job-acts.tsx'
+import { Failure } from './failure.tsx'
 import { Headline } from './headline.tsx'
+import { LastLines } from './last-lines.tsx'
+import { SameError } from './same-error.tsx'
 import { firstLine } from '../tabs/error-parts.ts'
 import { ranMs, type Try } from '../tries.ts'
+
+/** More does not fit on a line. */
+const LONGEST_LINE = 300
 
 interface Props {
   readonly job: Job
   readonly last: Try | undefined
 }
 
-export function Died({ job, last }: Props) {
+interface DiedProps extends Props {
+  readonly fingerprint: Inspected['fingerprint']
+}
+
+export function Died({ job, last, fingerprint }: DiedProps) {
   const may = useMay()
-  const error = job.error ?? last?.error ?? null
   return (
     <Card title="Why it failed" tools={may('operator') && <RetryButton job={job} look="main" />}>
-      <p className="text-lg leading-snug font-medium break-words text-dead">
-        {error === null ? 'No error recorded' : firstLine(error)}
+      <Failure error={job.error ?? last?.error ?? null} log={last?.log ?? []} />
+      <p className="mt-2 text-soft">
+        Failed permanently <Ago at={job.endedAt} />, after {plural(job.attempt, 'attempt')} of{' '}
+        {number(job.maxAttempts)}
       </p>
-      <p className="mt-1 flex flex-wrap gap-x-4 text-soft">
-        <span>
-          {plural(job.attempt, 'attempt')} of {job.maxAttempts}, failed permanently <Ago at={job.endedAt} />
-        </span>
-        <TextLink to={`/jobs/${job.id}?tab=errors`}>View full error</TextLink>
+      <p className="mt-1 flex flex-wrap gap-x-4 gap-y-1 text-soft">
+        {fingerprint !== null && <SameError kind={job.kind} fingerprint={fingerprint} />}
+        <TextLink to={`/jobs/${job.id}?tab=compare&with=completed`}>
+          Compare with the last completed job
+        </TextLink>
       </p>
+      <LastLines id={job.id} last={last} />
     </Card>
   )
 }
@@ -43,6 +54,7 @@ export function Cancelled({ job, last }: Props) {
       <p className="mt-1 text-soft">
         <Ago at={job.endedAt} />. It will not run unless it is retried.
       </p>
+      <LastLines id={job.id} last={last} />
     </Card>
   )
 }
@@ -52,16 +64,30 @@ export function Done({ job, last }: Props) {
   return (
     <Card title="Done">
       <Headline>
-        {ran === null ? 'Completed' : `Completed in ${span(ran)}`}
-        {job.attempt > 1 && `, attempt ${job.attempt} of ${job.maxAttempts}`}
+        {ran === null ? 'Completed' : `Completed in ${span(ran)},`} <Ago at={job.endedAt} />
       </Headline>
-      <p className="mt-1 flex flex-wrap items-center gap-x-4 text-soft">
-        <span>
-          Completed <Ago at={job.endedAt} />
-        </span>
-        {last !== undefined && last.outcome !== 'running' && <OutcomeBadge outcome={last.outcome} />}
-        {job.error !== null && <span className="text-dead">{job.error}</span>}
-      </p>
+      {(job.attempt > 1 || job.error !== null) && (
+        <p className="mt-1 flex flex-wrap items-center gap-x-4 text-soft">
+          {job.attempt > 1 && `Attempt ${number(job.attempt)} of ${number(job.maxAttempts)}`}
+          {job.error !== null && <span className="text-dead">{job.error}</span>}
+        </p>
+      )}
+      {job.result !== null && <ResultLine id={job.id} result={job.result} />}
+      <LastLines id={job.id} last={last} />
     </Card>
+  )
+}
+
+function ResultLine({ id, result }: { readonly id: string; readonly result: unknown }) {
+  return (
+    <div className="mt-3">
+      <h3 className="flex items-baseline justify-between gap-4 text-xs text-soft">
+        Result
+        <TextLink to={`/jobs/${id}?tab=result`}>View result</TextLink>
+      </h3>
+      <p className="mt-1 truncate rounded-lg bg-sunk px-3 py-2 font-mono text-xs">
+        {JSON.stringify(result).slice(0, LONGEST_LINE)}
+      </p>
+    </div>
   )
 }

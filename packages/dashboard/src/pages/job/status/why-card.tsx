@@ -2,8 +2,9 @@
  * Answers "Why isn't it running?". The first reason blocks the job the longest; the others would block it
  * too.
  */
+import type { ReactNode } from 'react'
 import { useMay } from '../../../api/user/roles.ts'
-import type { Job, Reason, Why } from '../../../api/types.ts'
+import type { Inspected, Job, Reason } from '../../../api/types.ts'
 import { TextLink } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
 import { span } from '../../../kit/text/format.ts'
@@ -14,24 +15,30 @@ import { applies, RUN_NOW } from '../../jobs/actions/acts.ts'
 import { RunNowButton } from '../job-acts.tsx'
 import { ProgressBar } from '../progress-bar.tsx'
 import type { Try } from '../tries.ts'
+import { Failure } from './failure.tsx'
 import { Headline } from './headline.tsx'
+import { LastLines } from './last-lines.tsx'
+import { SameError } from './same-error.tsx'
 import { wayOutOf } from './way-out.ts'
 
 interface Props {
-  readonly job: Job
-  readonly why: Why
+  readonly read: Pick<Inspected, 'job' | 'why' | 'fingerprint'>
   readonly last: Try | undefined
 }
 
-export function WhyCard({ job, why, last }: Props) {
+export function WhyCard({ read: { job, why, fingerprint }, last }: Props) {
   switch (job.state) {
     case 'scheduled':
     case 'ready':
-      return <Waits job={job} reasons={why.reasons} />
+      return (
+        <Waits job={job} reasons={why.reasons}>
+          {fingerprint !== null && <LastFailure job={job} last={last} fingerprint={fingerprint} />}
+        </Waits>
+      )
     case 'running':
-      return <Runs job={job} />
+      return <Runs job={job} last={last} />
     case 'dead':
-      return <Died job={job} last={last} />
+      return <Died job={job} last={last} fingerprint={fingerprint} />
     case 'cancelled':
       return <Cancelled job={job} last={last} />
     case 'done':
@@ -39,7 +46,13 @@ export function WhyCard({ job, why, last }: Props) {
   }
 }
 
-function Waits({ job, reasons }: { readonly job: Job; readonly reasons: readonly Reason[] }) {
+interface WaitsProps {
+  readonly job: Job
+  readonly reasons: readonly Reason[]
+  readonly children: ReactNode
+}
+
+function Waits({ job, reasons, children }: WaitsProps) {
   const may = useMay()
   const [first, ...others] = reasons
   return (
@@ -68,7 +81,26 @@ function Waits({ job, reasons }: { readonly job: Job; readonly reasons: readonly
           </ul>
         </>
       )}
+      {children}
     </Card>
+  )
+}
+
+interface LastFailureProps {
+  readonly job: Job
+  readonly last: Try | undefined
+  readonly fingerprint: string
+}
+
+function LastFailure({ job, last, fingerprint }: LastFailureProps) {
+  return (
+    <div className="mt-4 border-t border-line pt-3">
+      <h3 className="mb-1 text-xs text-soft">Last error</h3>
+      <Failure error={last?.error ?? null} log={last?.log ?? []} />
+      <p className="mt-1 text-soft">
+        <SameError kind={job.kind} fingerprint={fingerprint} />
+      </p>
+    </div>
   )
 }
 
@@ -87,7 +119,7 @@ function ReasonMore({ reason, job }: { readonly reason: Reason; readonly job: Jo
   )
 }
 
-function Runs({ job }: { readonly job: Job }) {
+function Runs({ job, last }: { readonly job: Job; readonly last: Try | undefined }) {
   const now = useNow()
   const { startedAt } = job
   return (
@@ -105,6 +137,7 @@ function Runs({ job }: { readonly job: Job }) {
       <div className="mt-3">
         <ProgressBar progress={job.progress} />
       </div>
+      <LastLines id={job.id} last={last} />
     </Card>
   )
 }

@@ -27,6 +27,16 @@ function partOf(text: string): ErrorPart {
 
 export const firstLine = (error: string): string => error.split('\n', 1)[0] ?? ''
 
+/** `chargeCard (billing/charge.js:12)`: the first frame of the application, with its line if the stack has it. */
+export function placeOf(log: readonly LogLine[]): string | null {
+  const frame = log.findLast(({ fields }) => typeof fields?.['frame'] === 'string')?.fields?.['frame']
+  if (typeof frame !== 'string') return null
+  const file = /([^(/]+?)\)?$/.exec(frame)?.[1]
+  const isIt = (line: string): boolean => line.includes(`/${file}:`) && !line.includes('/node_modules/')
+  const at = /:(\d+):\d+\)?$/.exec(stackOf(log)?.split('\n').find(isIt) ?? '')
+  return at === null ? frame : frame.replace(/(?=\)?$)/, `:${at[1]}`)
+}
+
 /** The stack: a failing attempt writes it into its log. */
 export function stackOf(log: readonly LogLine[]): string | null {
   for (const { fields } of log.toReversed()) {

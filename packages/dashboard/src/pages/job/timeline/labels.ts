@@ -13,9 +13,12 @@ export interface Label {
   readonly text: string
   readonly left: number
   readonly width: number
+  /** Ends where the line ends, so that its text cannot leave the line in any font. */
+  readonly isLast: boolean
 }
 
-const CHAR = 6.4
+/** Of a wide font. */
+const CHAR = 7
 const GAP = 8
 
 /**
@@ -42,5 +45,6 @@ export function placeLabels(wishes: readonly Wish[], width: number): readonly La
 
 function labelOf(key: string, text: string, middle: number, room: number): Label {
   const width = Math.ceil(text.length * CHAR)
-  return { key, text, left: Math.min(Math.max(0, middle - width / 2), room - width), width }
+  const left = Math.min(Math.max(0, middle - width / 2), room - width)
+  return { key, text, left, width, isLast: left + width >= room }
 }

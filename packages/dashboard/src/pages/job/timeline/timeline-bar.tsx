@@ -47,8 +47,12 @@ export function TimelineBar({ job, tries, now }: Props) {
       aria-label={`${plural(tries.length, 'attempt')} from enqueue until ${end}; see the table below`}
     >
       <div aria-hidden className={classes('relative text-xs', tries.length > 0 && 'h-5')}>
-        {placeLabels(wishesOf(parts, width), width).map(({ key, text, left }) => (
-          <span key={key} className="absolute top-0 whitespace-nowrap text-soft" style={{ left }}>
+        {placeLabels(wishesOf(parts, width), width).map(({ key, text, left, isLast }) => (
+          <span
+            key={key}
+            className="absolute top-0 whitespace-nowrap text-soft"
+            style={isLast ? { right: 0 } : { left }}
+          >
             {text}
           </span>
         ))}

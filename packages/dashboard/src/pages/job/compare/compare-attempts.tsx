@@ -4,15 +4,15 @@ import { Select } from '../../../kit/forms/field.tsx'
 import { span } from '../../../kit/text/format.ts'
 import { useSearchValue } from '../../../kit/search.ts'
 import { Empty } from '../../../kit/data-view.tsx'
-import { Badge, OutcomeBadge } from '../../../kit/state.tsx'
+import { Badge, OutcomeBadge, outcomeText } from '../../../kit/state.tsx'
 import { Cell, Row, Table } from '../../../kit/table/table.tsx'
 import { Moment, useNow } from '../../../kit/text/time.tsx'
 import { InstanceName } from '../instance-name.tsx'
 import { ranMs, type Try } from '../tries.ts'
 import { Diff } from './diff.tsx'
-import { asLines } from './log-lines.ts'
+import { asLines } from '../tabs/log-lines.ts'
 
-export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
+export function CompareAttempts({ tries }: { readonly tries: readonly Try[] }) {
   const [a, chooseA] = useSearchValue('a')
   const [b, chooseB] = useSearchValue('b')
   const last = tries.at(-1)
@@ -25,12 +25,12 @@ export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
   const choice = (label: string, one: Try, choose: (n: string) => void): ReactNode => (
     <Select aria-label={label} value={one.n} onChange={({ target }) => choose(target.value)}>
       {tries.map(({ n, outcome }) => (
-        <option key={n} value={n}>{`#${n} ${outcome}`}</option>
+        <option key={n} value={n}>{`#${n} ${outcomeText(outcome)}`}</option>
       ))}
     </Select>
   )
   return (
-    <div className="flex min-w-0 flex-col gap-4">
+    <>
       <div className="overflow-x-auto">
         <Table
           label="Attempt comparison"
@@ -56,16 +56,20 @@ export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
       <Diff
         title="Error"
         none="Neither attempt has an error."
+        names={NAMES}
         sides={sides.map(({ error }) => error?.split('\n') ?? [])}
       />
       <Diff
         title="Log"
         none="Neither attempt logged anything."
+        names={NAMES}
         sides={sides.map(({ log }) => log.flatMap(asLines))}
       />
-    </div>
+    </>
   )
 }
+
+const NAMES = ['first attempt', 'second attempt'] as const
 
 interface OneProps {
   readonly one: Try
