@@ -1,0 +1,67 @@
+/** The command-line options. Errors name the option. */
+import { parseArgs } from 'node:util'
+import { problemWith } from '../json-file.ts'
+
+export type StoreName = 'sqlite' | 'postgres'
+
+export interface Options {
+  readonly jobs: number
+  readonly rounds: number
+  readonly stores: readonly StoreName[]
+  /** The ids of the tasks to perform; null for all tasks and all pages. */
+  readonly tasks: readonly string[] | null
+  readonly json: string | null
+}
+
+export const HELP = `npm run prove:page -- [--quick] [--jobs 1000000] [--rounds 3] [--store both] [--tasks IDS] [--json FILE]
+
+Opens Mission Control in Chromium on a store with many jobs, measures every page, and performs the tasks of an operator.
+Fails if a task does not reach its result, if it needs more than the best rival, or if the median of a page is above a
+second.
+
+  --quick      100,000 jobs and one round
+  --jobs       how many jobs the store holds: at least 10,000
+  --rounds     how often each page is measured
+  --store      sqlite, postgres or both
+  --tasks      only these tasks, such as 3a,7d, and no pages
+  --json       write the figures to this file`
+
+const STORES: Readonly<Record<string, readonly StoreName[]>> = {
+  sqlite: ['sqlite'],
+  postgres: ['postgres'],
+  both: ['sqlite', 'postgres'],
+}
+
+/** Null if help was requested. */
+export function readOptions(args: readonly string[]): Options | null {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: 'boolean', default: false },
+      jobs: { type: 'string' },
+      rounds: { type: 'string' },
+      store: { type: 'string', default: 'both' },
+      tasks: { type: 'string' },
+      json: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  })
+  if (values.help) return null
+  const stores = STORES[values.store]
+  if (stores === undefined)
+    throw new Error(`--store: must be ${Object.keys(STORES).join(', ')} (got "${values.store}")`)
+  const problem = problemWith(values.json)
+  if (problem !== null) throw new Error(problem)
+  return {
+    jobs: whole('--jobs', values.jobs ?? (values.quick ? '100000' : '1000000'), 10_000),
+    rounds: whole('--rounds', values.rounds ?? (values.quick ? '1' : '3'), 1),
+    stores,
+    tasks: values.tasks?.split(',') ?? null,
+    json: values.json ?? null,
+  }
+}
+
+function whole(name: string, text: string, least: number): number {
+  if (/^\d+$/.test(text) && Number(text) >= least) return Number(text)
+  throw new Error(`${name}: must be a whole number of at least ${least} (got "${text}")`)
+}

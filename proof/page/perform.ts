@@ -1,0 +1,57 @@
+/** Performs the tasks, each in a new browser context, and compares their acts with those of the best rival. */
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { type Effort, effortText, isWithin } from './effort.ts'
+import { operatorAt } from './operator.ts'
+import type { Scene } from './scene/scene.ts'
+import type { Task, Visit } from './tasks/task.ts'
+
+export interface TaskResult {
+  readonly id: string
+  readonly name: string
+  readonly rival: string
+  readonly needs: Effort
+  /** Null if the result was not reached. */
+  readonly ours: Effort | null
+  /** From the first act until the result was in the store. */
+  readonly ms: number
+  /** Why the task failed; null if it did not. */
+  readonly problem: string | null
+}
+
+export async function perform(task: Task, scene: Scene, browser: Browser): Promise<TaskResult> {
+  const { id, name, rival, startsAt, width = 1_440 } = task
+  const contexts: BrowserContext[] = []
+  const newContext = async (colours: 'light' | 'dark'): Promise<BrowserContext> => {
+    const viewport = { width, height: width < 600 ? 844 : 900 }
+    const context = await browser.newContext({ viewport, colorScheme: colours, reducedMotion: 'reduce' })
+    contexts.push(context)
+    return context
+  }
+  const visit = async (address: string, { colours = 'light' }: Visit = {}): Promise<Page> => {
+    const page = await (await newContext(colours)).newPage()
+    await page.goto(`${scene.url}${address}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.locator(`html[data-theme=${colours}]`).waitFor({ state: 'attached' })
+    return page
+  }
+  const result = { id, name, rival: rival.who, needs: rival.needs }
+  let began = performance.now()
+  const took = (): number => Math.round(performance.now() - began)
+  try {
+    const address = (await startsAt?.(scene)) ?? '/'
+    const op = await operatorAt(await newContext('light'), `${scene.url}${address}`)
+    began = performance.now()
+    await task.perform({ scene, op, visit })
+    const ms = took()
+    const ours = await op.effort()
+    const problem = isWithin(ours, rival.needs)
+      ? null
+      : `${effortText(ours)}, and ${rival.who} needs ${effortText(rival.needs)}`
+    return { ...result, ours, ms, problem }
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error)
+    return { ...result, ours: null, ms: took(), problem }
+  } finally {
+    for (const context of contexts) await context.close()
+  }
+}
