@@ -51,9 +51,10 @@ const only = askedFor()
 const isAsked = ({ name }: Mutant): boolean => name.includes(only)
 const forTests = TESTED.filter(isAsked)
 const searches = [
-  ...SIMULATED.filter(isAsked).map((mutant) => ({ mutant, search: () => simulated(mutant) })),
+  ...SIMULATED.filter(isAsked).map((mutant) => ({ mutant, file: null, search: () => simulated(mutant) })),
   ...forTests.map((mutant) => ({
     mutant,
+    file: mutant.test.file,
     search: async () => tested(mutant, await serverUrl()),
   })),
 ]
@@ -65,10 +66,10 @@ let missed = 0
 let unproven = 0
 let failing: ReadonlySet<string> = new Set()
 
-async function look({ mutant, search }: (typeof searches)[number]): Promise<void> {
-  if ('test' in mutant && failing.has(mutant.test.file)) {
+async function look({ mutant, file, search }: (typeof searches)[number]): Promise<void> {
+  if (file !== null && failing.has(file)) {
     unproven += 1
-    return console.log(`NOT RUN ${mutant.name}: ${mutant.test.file} fails without a fault`)
+    return console.log(`NOT RUN ${mutant.name}: ${file} fails without a fault`)
   }
   const proof = await search()
   if (proof === null) missed += 1
