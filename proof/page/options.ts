@@ -24,7 +24,7 @@ second.
   --rounds     how often each page is measured
   --store      sqlite, postgres or both
   --tasks      only these tasks, such as 3a,7d, and no pages
-  --json       write the figures to this file`
+  --json       write the results to this file`
 
 const STORES: Readonly<Record<string, readonly StoreName[]>> = {
   sqlite: ['sqlite'],

@@ -1,4 +1,4 @@
-/** Performs the tasks, each in a new browser context, and compares their acts with those of the best rival. */
+/** Performs each task in a new browser context, and compares its acts with those of the best rival. */
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { type Effort, effortText, isWithin } from './effort.ts'
 import { operatorAt } from './operator.ts'

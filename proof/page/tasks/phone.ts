@@ -1,4 +1,5 @@
-/** Task 13: on a phone, the table of queues tells which of them have dead or running jobs. */
+/** Task 13: on a phone, the table of queues shows which of them have dead or running jobs. */
+import type { Locator } from 'playwright-core'
 import { until } from '../until.ts'
 import { rival, type Task } from './task.ts'
 
@@ -13,7 +14,7 @@ export const phone: Task = {
     const table = page.getByRole('table', { name: 'Queues' })
     await table.waitFor()
     await until(
-      'the table tells the dead and running jobs without scrolling sideways',
+      'the table shows the dead and running jobs without scrolling sideways',
       async () => {
         const counts = await scene.mill.counts()
         const rows = await table.locator('tbody tr').all()
@@ -37,7 +38,7 @@ export const phone: Task = {
 }
 
 /** The text of a row within the width of the phone, on one line. */
-async function visibleTextOf(row: import('playwright-core').Locator): Promise<string> {
+async function visibleTextOf(row: Locator): Promise<string> {
   const parts = await row.locator('a, span, p').all()
   const texts: string[] = []
   for (const part of parts) {

@@ -19,8 +19,10 @@ const VIEWS: readonly View[] = [
       const search = op.page.getByRole('banner').getByRole('button', { name: 'Search' })
       await op.query(search, 'queue:webhooks state:dead error:503')
     },
-    seen: (page) =>
-      page.locator('[data-job]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-job'))),
+    async seen(page) {
+      const rows = await page.locator('[data-job]').all()
+      return Promise.all(rows.map((row) => row.getAttribute('data-job')))
+    },
   },
   {
     name: 'an open group of errors',

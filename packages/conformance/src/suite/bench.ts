@@ -206,7 +206,7 @@ export class Bench extends Checks {
 }
 
 async function noTransactions(): Promise<never> {
-  throw new Error('the subject has no transaction. Pass one, or add "transactions" to the option without')
+  throw new Error('the subject has no transaction. Pass one, or add "transactions" to its option "without"')
 }
 
 /** Opens the first handle, runs the case, and closes every handle it opened. */

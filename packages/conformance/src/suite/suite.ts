@@ -146,7 +146,7 @@ async function mustBeAbsent(
         ? (await t.store.enqueue([aJob()], { directDispatch: aDirectDispatch(await t.worker()) }))[0]
             ?.lease !== undefined
         : (t.store as Store)[group] !== undefined
-  if (isThere) throw new Error(`the store has ${group}. Remove it from the option without`)
+  if (isThere) throw new Error(`the store has ${group}. Remove it from the option "without"`)
 }
 
 async function mustFail(pass: Promise<void>, name: string): Promise<void> {

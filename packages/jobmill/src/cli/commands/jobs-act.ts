@@ -29,7 +29,7 @@ function command({ act, says, options = {}, examples }: Act): Command {
       ...FILTERS,
       fingerprint: {
         takes: 'FINGERPRINT',
-        says: 'jobs whose last attempt failed with this error: see errors',
+        says: 'jobs whose last attempt failed with this error (fingerprint from "jobmill errors")',
       },
       all: { says: 'every job that the command applies to' },
       ...options,

@@ -172,5 +172,6 @@ export function statesOf(act: BulkAct, { state, fingerprint }: BulkFilter): read
     fingerprint === undefined
       ? `${act} does not apply to jobs in this state`
       : `${act} with a fingerprint does not apply to jobs in this state`
-  throw invalidValue('filter.state', wrong, what, `Pass ${states.join(', ')}, or omit state for all of these`)
+  const fix = `Pass ${states.join(' or ')}, or omit state to include every state that the action applies to`
+  throw invalidValue('filter.state', wrong, what, fix)
 }
