@@ -16,6 +16,7 @@ export type {
   QueuesPart,
   RemoteDispatch,
   SchedulesPart,
+  StepsPart,
 } from './store/parts.ts'
 export {
   ALL_VERBS,
@@ -63,6 +64,18 @@ export {
   type JobSummary,
   LOG_END,
 } from './store/types/job-record.ts'
+export {
+  type EventReply,
+  type Memo,
+  NEVER_DUE,
+  type SentEvent,
+  STEP_KINDS,
+  type StepKind,
+  type StepRecord,
+  type StepWait,
+  type StepWrite,
+  type Waited,
+} from './store/types/step.ts'
 export { isOneWrite } from './store/batch/one-write.ts'
 export { entryOf, withEntriesOf } from './job/payload/indexed.ts'
 export { hasAll, type PayloadAt } from './store/payload-at.ts'

@@ -45,6 +45,7 @@ import { schedulesApi } from './operate/schedules.ts'
 import { ownsSignals, raiseStopSignal } from './stop-on-signals.ts'
 import { keepStopSignal } from './stop-signal.ts'
 import { databaseResources, resources } from './report/resources.ts'
+import { stepsApi } from './operate/steps.ts'
 import { system } from './report/system.ts'
 import type { MillTools } from './tools.ts'
 import { dutyControl } from './operate/duty-control.ts'
@@ -193,6 +194,7 @@ export function jobmill<
   const { prepare: _prepare, takeUnnotified, ...enqueue } = client
   const tools: MillTools = {
     opened,
+    store,
     options,
     platform,
     emit: hub.emit,
@@ -221,6 +223,7 @@ export function jobmill<
     ...instanceControl(tools),
     ...diagnostics(tools, () => mill),
     ...kinds(tools),
+    ...stepsApi(tools),
     ...system(tools, () => mill.duties()),
     ...resources(tools, readDatabase),
     ...observation(tools),

@@ -28,6 +28,7 @@ import type { Schedules } from './operate/schedules.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
 import type { RecentRuns } from './report/recent-runs.ts'
 import type { ResourceReads } from './report/resources.ts'
+import type { StepsApi } from './operate/steps.ts'
 import type { System } from './report/system.ts'
 import type { DutyControl } from './operate/duty-control.ts'
 import type { Explain } from './diagnose/why.ts'
@@ -49,6 +50,7 @@ export interface Mill<Tx = unknown>
     Diagnostics,
     OverridesApi,
     Kinds,
+    StepsApi,
     CustomMetrics,
     System,
     ResourceReads {

@@ -6,6 +6,7 @@ import type { Context } from './context.ts'
 import { createNotifier } from './notifier/notifier.ts'
 import { dueCursor } from './claim/due-cursor.ts'
 import { batches } from './claim/batches.ts'
+import { knownRows } from './steps/known-rows.ts'
 import { scanCursors } from './claim/scan-cursors.ts'
 import { migrate } from './schema/migrate.ts'
 import { namesOf } from './names/names.ts'
@@ -77,6 +78,7 @@ export async function openStore(settings: PostgresSettings, connection: Connecti
     claimCursors,
     readyCursors,
     batches: batches(settings.batchFrom),
+    withSteps: knownRows(),
     due,
     notifier,
     commits: commitWatch({ connection, platform, notify: (notifications) => notifier.notify(notifications) }),

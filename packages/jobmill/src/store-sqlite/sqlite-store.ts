@@ -44,6 +44,9 @@ import {
   schedules,
 } from './schedules/schedules.ts'
 import { release, acquire } from './limits/acquire.ts'
+import { memos, listSteps } from './steps/step-rows.ts'
+import { sendEvents } from './steps/send.ts'
+import { recordSteps, waitForSteps } from './steps/steps.ts'
 import { tick, ticks } from './schedules/tick.ts'
 import { timeline } from './metrics/timeline.ts'
 import { inUserTransaction } from './tx.ts'
@@ -202,6 +205,14 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       record: async (recording) => write(weightOf(recording), (work) => record(work, recording)),
       read: async (query) => read((look) => metrics(look, query)),
       timeline: async (query) => read((look) => timeline(look, query)),
+    },
+    steps: {
+      record: async (items, { tx } = {}) =>
+        withTx(tx, items.length, (work) => recordSteps(work, items, tx !== undefined)),
+      wait: async (items) => write(items.length, (work) => waitForSteps(work, items)),
+      read: async (ids) => read(({ sql, now }) => ids.map((id) => memos(sql, id, now))),
+      list: async (id) => read(({ sql, now }) => listSteps(sql, id, now)),
+      send: async (items, { tx } = {}) => withTx(tx, items.length, (work) => sendEvents(work, items)),
     },
     notifier: {
       wait: async (options) => using(({ notifier }) => notifier.wait(options)),

@@ -27,6 +27,7 @@ import type {
   OverridesPart,
   QueuesPart,
   SchedulesPart,
+  StepsPart,
 } from './parts.ts'
 import type { QueueCounts } from './types/queue-record.ts'
 import type { Enqueued, Retained, RetainRequest, Staged, Verdict } from './types/replies.ts'
@@ -45,6 +46,7 @@ export interface Store<Tx = unknown> extends JobStore<Tx> {
   readonly limits?: LimitsPart | undefined
   readonly alerts?: AlertsPart | undefined
   readonly metrics?: MetricsPart | undefined
+  readonly steps?: StepsPart<Tx> | undefined
   readonly notifier?: NotifierPart | undefined
 }
 
@@ -54,6 +56,7 @@ export interface FullStore<Tx = unknown> extends Store<Tx> {
   readonly limits: LimitsPart
   readonly alerts: AlertsPart
   readonly metrics: MetricsPart
+  readonly steps: StepsPart<Tx>
   readonly notifier: NotifierPart
 }
 

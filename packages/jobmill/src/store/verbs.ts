@@ -81,6 +81,11 @@ export const VERBS: Readonly<Record<Verb, VerbClass>> = {
   'metrics.rollUp': 'write',
   'metrics.read': 'read',
   'metrics.timeline': 'read',
+  'steps.record': 'write',
+  'steps.wait': 'write',
+  'steps.read': 'read',
+  'steps.list': 'read',
+  'steps.send': 'write',
   'notifier.wait': null,
 }
 

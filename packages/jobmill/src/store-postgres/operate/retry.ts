@@ -2,7 +2,7 @@
 import { type JobState, STATE_CODE, stateOfCode } from '../../job/state.ts'
 import type { Verdict } from '../../store/types/replies.ts'
 import { ask, type Context, inTransaction } from '../context.ts'
-import { GIVEN_CTE, INPUT_IDS, KEYED, NOW, ORDERED, queueName } from '../fragments.ts'
+import { GIVEN_CTE, HAS_STEPS, INPUT_IDS, KEYED, NOW, ORDERED, queueName } from '../fragments.ts'
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
 import { type Moved, movedVerdict, operate } from './states.ts'
 
@@ -46,7 +46,8 @@ WITH ${GIVEN_CTE}, ${INPUT_IDS}, was AS (
   UPDATE jobmill.attempt AS a SET ended_as = NULL FROM was WHERE a.job_id = was.job_id AND a.token = was.token
 ), revived AS (
   SELECT j.*, was.state, was.tries, input.n, ((CASE WHEN j.dedupe_key IS NULL THEN 0 ELSE ${KEYED} END)
-         + (CASE WHEN j.order_key IS NULL THEN 0 ELSE ${ORDERED} END))::int2 AS flags
+         + (CASE WHEN j.order_key IS NULL THEN 0 ELSE ${ORDERED} END)
+         + (CASE WHEN EXISTS (SELECT FROM jobmill.step AS s WHERE s.job_id = j.id) THEN ${HAS_STEPS} ELSE 0 END))::int2 AS flags
     FROM input JOIN jobmill.job AS j ON j.id = input.id JOIN was ON was.job_id = j.id
 ), to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
