@@ -182,6 +182,7 @@ const USUAL: Readonly<Record<Transition['to'], Outcome | null>> = {
   ready: null,
   dead: 'failed-permanently',
   cancelled: 'cancelled',
+  parked: 'parked',
 }
 
 export function aFinish(

@@ -17,6 +17,7 @@ import { enqueue, enqueueWithDirectDispatch } from './jobs/enqueue.ts'
 import { finish, progress } from './jobs/finish.ts'
 import { cancel, remove, retry, runNow } from './jobs/operate.ts'
 import { stage } from './jobs/stage.ts'
+import { listSteps, memos, recordSteps, sendEvents, waitForSteps } from './jobs/steps.ts'
 import * as limits from './limits.ts'
 import { metrics, record, rollUp, timeline } from './metrics.ts'
 import { lookBefore, Notifications, wakeUpsSince } from './notifier.ts'
@@ -177,6 +178,13 @@ export function oracle(
       record: on(record),
       read: on(metrics),
       timeline: on(timeline),
+    },
+    steps: {
+      record: async (items, { tx } = {}) => recordSteps(state(tx), items, tx !== undefined),
+      wait: on(waitForSteps),
+      read: on(memos),
+      list: async (id) => listSteps(state(), id),
+      send: async (items, { tx } = {}) => notify((state) => sendEvents(state, items), tx),
     },
     notifier: {
       wait: async (options) => {

@@ -17,6 +17,7 @@ import type {
   ScheduleRecord,
   Slot,
   Stamp,
+  StepRecord,
   TickRecord,
   TimelineEvent,
 } from 'jobmill/store'
@@ -79,6 +80,19 @@ export interface OracleJob extends Omit<NewJob, 'payload' | 'tags' | 'dueAt' | '
   result: string | null
   endedAt: number | null
   attempts: OracleAttempt[]
+  readonly steps: Map<string, OracleStep>
+  /** In the order of arrival. */
+  readonly events: OracleEvent[]
+}
+
+export type OracleStep = Writable<StepRecord>
+
+export interface OracleEvent {
+  readonly id: string
+  readonly name: string
+  readonly payload: string
+  /** The step that has taken it. */
+  step: string | null
 }
 
 export interface Run {

@@ -14,6 +14,7 @@ export const OPTIONAL_GROUPS = [
   'limits',
   'alerts',
   'metrics',
+  'steps',
   'notifier',
 ] as const
 export type OptionalGroup = (typeof OPTIONAL_GROUPS)[number]

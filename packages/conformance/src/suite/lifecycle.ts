@@ -16,6 +16,7 @@ import {
 } from '../factories.ts'
 import { type Case, test } from './case.ts'
 import { rejectsWith } from './looks.ts'
+import { aStep, anEvent, aWait } from './steps/step-helpers.ts'
 
 const id = '00000000-0000-7000-8000-000000000000'
 
@@ -86,6 +87,11 @@ const everyVerb: Readonly<
   'limits.list': (store) => store.limits.list(),
   'overrides.list': (store) => store.overrides.list(),
   'metrics.read': (store) => store.metrics.read({ resolution: 10_000, from: 0, before: 1 }),
+  'steps.record': (store) => store.steps.record([aStep({ id, token: 1 }, 'a')]),
+  'steps.wait': (store) => store.steps.wait([aWait({ id, token: 1 }, 'a', { waitMs: 1 })]),
+  'steps.read': (store) => store.steps.read([id]),
+  'steps.list': (store) => store.steps.list(id),
+  'steps.send': (store) => store.steps.send([anEvent(id, 'e')]),
   'metrics.timeline': (store) => store.metrics.timeline({ limit: 1 }),
 }
 

@@ -49,6 +49,9 @@ import { retainRecordCases } from './operate/retain-records.ts'
 import { scheduleCases } from './schedules/schedules.ts'
 import { slotCases } from './instances/slots.ts'
 import { versionCases } from './instances/versions.ts'
+import { parkedCases } from './steps/parked.ts'
+import { stepCases } from './steps/steps.ts'
+import { waitCases } from './steps/waits.ts'
 import { tickCases } from './schedules/ticks.ts'
 import { timelineCases } from './metrics/timeline.ts'
 
@@ -98,6 +101,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
   ],
   alerts: alertCases,
   metrics: [...metricCases, ...timelineCases],
+  steps: [...stepCases, ...waitCases, ...parkedCases],
   notifier: notificationCases,
 }
 

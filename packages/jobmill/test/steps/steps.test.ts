@@ -85,6 +85,20 @@ describe.each(subjects)('durable steps on $name', ({ mill: create }) => {
     ])
   })
 
+  test('P18 sleeps in a row: each parks the job once', async () => {
+    const job = defineJob({
+      kind: 'naps',
+      async run({ step }) {
+        for (const name of ['one', 'two', 'three']) await step.sleep(name, '10m')
+      },
+    })
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain({ scheduled: true })
+    const outcomes = (await attempts(mill, id)).map(([outcome]) => outcome)
+    expect(outcomes).toEqual(['parked', 'parked', 'parked', 'returned'])
+  })
+
   test('P18 an event is received before, during and after the wait began', async () => {
     const job = defineJob({
       kind: 'waits',

@@ -107,8 +107,10 @@ function eventText({ name, payload }: EventRow): string {
   return `{"event":${JSON.stringify(name)},"payload":${payload}}`
 }
 
-// The open waits of one job, by primary key.
-const WAITS = `SELECT due_at, events FROM jobmill_step WHERE job_pk = ? AND ended_at IS NULL AND kind IN (1, 2)`
+// The open waits of one job, by primary key. A sleep whose time is over has ended, although nothing wrote that.
+const WAITS = `
+  SELECT due_at, events FROM jobmill_step
+  WHERE job_pk = ? AND ended_at IS NULL AND kind IN (1, 2) AND (events IS NOT NULL OR due_at > ?)`
 const HAS_ARRIVED = `
   SELECT 1 FROM jobmill_job_event AS e WHERE e.job_pk = ? AND e.step IS NULL AND EXISTS (
     SELECT 1 FROM jobmill_step AS s, json_each(s.events) AS w
@@ -116,7 +118,7 @@ const HAS_ARRIVED = `
 
 /** When a job that is parked must run again: now, if it has no open wait or an event has arrived. */
 export function parkedUntil({ sql, now }: Work, jobPk: number): number {
-  const waits = sql(WAITS).all(jobPk) as Pick<StepRow, 'due_at' | 'events'>[]
+  const waits = sql(WAITS).all(jobPk, now) as Pick<StepRow, 'due_at' | 'events'>[]
   if (waits.length === 0 || hasArrived(sql, jobPk)) return now
   return Math.min(...waits.map(({ due_at: dueAt }) => dueAt ?? NEVER_DUE))
 }

@@ -10,12 +10,13 @@ const ARRIVED = `EXISTS (SELECT FROM jobmill.job_event AS e WHERE e.job_id = s.j
 
 /**
  * How long a job with this id stays parked, in milliseconds: 0 if it has no open wait, or if an event has
- * arrived.
+ * arrived. A sleep whose time is over has ended, although nothing wrote that.
  */
 export const parkedMs = (id: string, at: string): string => `(
   SELECT CASE WHEN count(*) = 0 OR bool_or(${ARRIVED}) THEN 0
               ELSE greatest(0, min(coalesce(s.due_at, ${NEVER_DUE})) - ${at}) END
-    FROM jobmill.step AS s WHERE s.job_id = ${id} AND s.ended_at IS NULL AND s.kind IN (${SLEEP}, ${EVENT}))`
+    FROM jobmill.step AS s WHERE s.job_id = ${id} AND s.ended_at IS NULL AND s.kind IN (${SLEEP}, ${EVENT})
+     AND (s.events IS NOT NULL OR s.due_at > ${at}))`
 
 /** Whether the job has an open wait for an event. */
 export const waitsForEvent = (id: string): string =>
