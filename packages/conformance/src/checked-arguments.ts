@@ -61,7 +61,16 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
         ids(jobs)
         storable(reason, 'reason')
       },
-      retry: ids,
+      retry(jobs, payloads) {
+        ids(jobs)
+        if (payloads === undefined) return
+        checkWhole(payloads.length, 'payloads.length', { least: jobs.length, most: jobs.length })
+        checkWhole(new Set(jobs).size, 'unique ids', { least: jobs.length, most: jobs.length })
+        for (const { payload, endedAt } of payloads) {
+          checkJsonText(payload, 'payload', DEFAULTS.payloadLimitBytes)
+          checkWhole(endedAt, 'endedAt', COUNT)
+        }
+      },
       runNow: ids,
       delete: ids,
       get: ids,

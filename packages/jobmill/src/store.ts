@@ -63,6 +63,7 @@ export {
   type JobSummary,
   LOG_END,
 } from './store/types/job-record.ts'
+export type { NewPayload } from './store/types/new-payload.ts'
 export { isOneWrite } from './store/batch/one-write.ts'
 export { entryOf, withEntriesOf } from './job/payload/indexed.ts'
 export { hasAll, type PayloadAt } from './store/payload-at.ts'

@@ -31,6 +31,7 @@ import { readCases } from './inspect/read.ts'
 import { reapCases } from './instances/reap.ts'
 import { replaceCases } from './enqueue/replace.ts'
 import { retainCases } from './operate/retain.ts'
+import { retryPayloadCases } from './operate/retry-payload.ts'
 import { claimCases } from './claim/claim.ts'
 import { fenceCases } from './finish/fence.ts'
 import { raceCases } from './claim/races.ts'
@@ -66,6 +67,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
     ...forgetCases,
     ...runningCases,
     ...operateCases,
+    ...retryPayloadCases,
     ...retainCases,
     ...retainRecordCases,
     ...readCases,

@@ -116,7 +116,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     claim: async (request) => using((live) => claimIfReady(live, request)),
     progress: async (items) => write(items.length, (work) => progress(work, items)),
     cancel: async (ids, reason) => write(ids.length, (work) => cancel(work, ids, reason)),
-    retry: async (ids) => write(ids.length, (work) => retry(work, ids)),
+    retry: async (ids, payloads) => write(ids.length, (work) => retry(work, ids, payloads)),
     runNow: async (ids) => write(ids.length, (work) => runNow(work, ids)),
     delete: async (ids) => write(ids.length, (work) => deleteJobs(work, ids)),
     retain: async (request) => {
