@@ -106,11 +106,8 @@ export function bulk(tools: MillTools): { readonly bulk: Bulk } {
   let writer: TimelineWriter | undefined
   const write: TimelineWriter = (rows) => (writer ??= timelineWriter(tools))(rows)
 
-  function patchOf(act: BulkAct, { patch }: Pick<BulkRun, 'patch'>): MergePatch | undefined {
-    if (patch === undefined) return undefined
-    if (act === 'retry') return checkPatch(patch, 'options.patch', payloadLimitBytes)
-    throw invalidValue('options.patch', patch, `does not apply to ${act}`, 'Omit it, or use retry')
-  }
+  const patchOf = (act: BulkAct, { patch }: Pick<BulkRun, 'patch'>): MergePatch | undefined =>
+    checkBulkPatch(act, patch, 'options.patch', payloadLimitBytes)
 
   async function upToNow(given: BulkFilter): Promise<BulkFilter> {
     const filter = checkBulkFilter(given)
@@ -195,6 +192,18 @@ export function bulk(tools: MillTools): { readonly bulk: Bulk } {
         tools.emit('cancelled', { id, kind, queue, attempt, maxAttempts, reason })
     }
   }
+}
+
+/** The patch of the action, as JSON. Only a retry may have one. */
+export function checkBulkPatch(
+  act: BulkAct,
+  patch: unknown,
+  field: string,
+  limitBytes: number,
+): MergePatch | undefined {
+  if (patch === undefined) return undefined
+  if (act === 'retry') return checkPatch(patch, field, limitBytes)
+  throw invalidValue(field, patch, `does not apply to ${act}`, 'Omit it, or use retry')
 }
 
 /** The states that the action changes. Throws if the filter names a state that it cannot change. */
