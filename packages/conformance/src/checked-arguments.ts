@@ -189,6 +189,13 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
         checkWhole(state.causes.length, 'causes', { least: 0, most: BOUNDS.alertCauses })
       },
     }),
+    views: checked(store.views, {
+      add({ name, search, by }) {
+        checkKey(name, 'name', BOUNDS.viewNameChars)
+        storable(search, 'search', BOUNDS.viewChars)
+        checkKey(by, 'by')
+      },
+    }),
     metrics: checked(store.metrics, {
       rollUp: perPass,
       record({ source, seq, deltas, own, events }) {

@@ -16,6 +16,7 @@ export type {
   QueuesPart,
   RemoteDispatch,
   SchedulesPart,
+  ViewsPart,
 } from './store/parts.ts'
 export {
   ALL_VERBS,
@@ -204,6 +205,9 @@ export {
   NO_STATE,
 } from './job/alert/rule.ts'
 export type { AlertRecord, AlertWrite } from './store/types/alert.ts'
+
+// Saved views.
+export type { NewView, ViewRecord } from './store/types/view.ts'
 
 // Metrics.
 export { type Gauge, type Histogram, mergeData, type MetricData } from './job/metric-data.ts'

@@ -50,6 +50,7 @@ import { retainRecordCases } from './operate/retain-records.ts'
 import { scheduleCases } from './schedules/schedules.ts'
 import { slotCases } from './instances/slots.ts'
 import { versionCases } from './instances/versions.ts'
+import { viewCases } from './operate/views.ts'
 import { tickCases } from './schedules/ticks.ts'
 import { timelineCases } from './metrics/timeline.ts'
 
@@ -99,6 +100,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
     ...queueLimitCases,
   ],
   alerts: alertCases,
+  views: viewCases,
   metrics: [...metricCases, ...timelineCases],
   notifier: notificationCases,
 }

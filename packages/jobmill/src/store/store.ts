@@ -28,6 +28,7 @@ import type {
   OverridesPart,
   QueuesPart,
   SchedulesPart,
+  ViewsPart,
 } from './parts.ts'
 import type { QueueCounts } from './types/queue-record.ts'
 import type { Enqueued, Retained, RetainRequest, Staged, Verdict } from './types/replies.ts'
@@ -45,6 +46,7 @@ export interface Store<Tx = unknown> extends JobStore<Tx> {
   readonly schedules?: SchedulesPart | undefined
   readonly limits?: LimitsPart | undefined
   readonly alerts?: AlertsPart | undefined
+  readonly views?: ViewsPart | undefined
   readonly metrics?: MetricsPart | undefined
   readonly notifier?: NotifierPart | undefined
 }
@@ -54,6 +56,7 @@ export interface FullStore<Tx = unknown> extends Store<Tx> {
   readonly schedules: SchedulesPart
   readonly limits: LimitsPart
   readonly alerts: AlertsPart
+  readonly views: ViewsPart
   readonly metrics: MetricsPart
   readonly notifier: NotifierPart
 }

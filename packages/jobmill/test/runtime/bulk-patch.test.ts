@@ -113,7 +113,12 @@ describe.each(subjects)('retries with a patched payload on $name', ({ name, mill
     const mill: TestMill = await create({ jobs: [charge, free, acts] })
     const [id = ''] = await deadCharges(mill, [1])
     const patch = { currency: 'USD', card: { token: 't' } }
-    const act = await mill.enqueue(acts, { act: 'retry', filter: { kind: 'charge' }, patch, by: 'ada' })
+    const act = await mill.enqueue('jobmill.bulk', {
+      act: 'retry',
+      filter: { kind: 'charge' },
+      patch,
+      by: 'ada',
+    })
     await mill.drain()
     expect(await mill.get(act.id)).toMatchObject({ result: { changed: 1, skipped: 0 } })
     const { events } = await mill.timeline({ job: id })
@@ -165,7 +170,7 @@ describe.each(subjects)('retries with a patched payload on $name', ({ name, mill
   test('bulk actions cannot be patched, and other actions take no patch', async () => {
     const acts = bulkJob(() => mill)
     const mill: TestMill = await create({ jobs: [charge, free, acts] })
-    const { id } = await mill.enqueue(acts, { act: 'cancel', filter: {} }, { delay: '1h' })
+    const { id } = await mill.enqueue('jobmill.bulk', { act: 'cancel', filter: {} }, { delay: '1h' })
     await mill.cancel(id)
     const patch = { act: 'delete' }
     expect(await mill.bulk.run('retry', { kind: 'jobmill.bulk' }, { patch })).toMatchObject({

@@ -103,6 +103,9 @@ async function clusterStatements(store: FullStore, instance: string): Promise<vo
   await store.alerts.put(anAlert('ops', { revision }))
   await store.alerts.list()
   await store.alerts.delete('ops')
+  await store.views.add({ name: 'Dead', search: 'state=dead', by: 'ada' })
+  await store.views.list()
+  await store.views.delete('Dead')
   const figure = { scope: 'queue default', agoMs: 0, data: { counters: { done: 1 } } }
   const event = { type: 'paused', agoMs: 0, queue: QUEUE, job: aJob().id, data: '{}' }
   for (const seq of [1, 2]) {

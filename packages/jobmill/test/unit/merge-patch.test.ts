@@ -43,12 +43,12 @@ describe('JSON merge patches', () => {
         field: 'options.patch',
         fix: expect.stringContaining('currency'),
       }
-      expect(await rejection(() => checkPatch(given, 'options.patch', 100))).toMatchObject(error)
+      expect(await rejection(async () => checkPatch(given, 'options.patch', 100))).toMatchObject(error)
     },
   )
 
   test('a patch has members, is JSON and fits into a payload', async () => {
-    const reject = (given: object) => rejection(() => checkPatch(given, 'options.patch', 100))
+    const reject = (given: object) => rejection(async () => checkPatch(given, 'options.patch', 100))
     expect(await reject({})).toMatchObject({ message: expect.stringContaining('has no members') })
     expect(await reject({ a: undefined })).toMatchObject({ message: expect.stringContaining('no members') })
     expect(await reject({ a: { b: 1n } })).toMatchObject({
