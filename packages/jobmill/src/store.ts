@@ -16,6 +16,7 @@ export type {
   QueuesPart,
   RemoteDispatch,
   SchedulesPart,
+  ViewsPart,
 } from './store/parts.ts'
 export {
   ALL_VERBS,
@@ -63,6 +64,7 @@ export {
   type JobSummary,
   LOG_END,
 } from './store/types/job-record.ts'
+export type { NewPayload } from './store/types/new-payload.ts'
 export { isOneWrite } from './store/batch/one-write.ts'
 export { entryOf, withEntriesOf } from './job/payload/indexed.ts'
 export { hasAll, type PayloadAt } from './store/payload-at.ts'
@@ -203,6 +205,9 @@ export {
   NO_STATE,
 } from './job/alert/rule.ts'
 export type { AlertRecord, AlertWrite } from './store/types/alert.ts'
+
+// Saved views.
+export type { NewView, ViewRecord } from './store/types/view.ts'
 
 // Metrics.
 export { type Gauge, type Histogram, mergeData, type MetricData } from './job/metric-data.ts'

@@ -4,11 +4,11 @@ import type {
   AttemptRecord,
   BudgetState,
   DutyRecord,
+  InstanceRequest,
   JobState,
   LimitSettings,
   LimitSources,
   MetricData,
-  InstanceRequest,
   NewInstance,
   NewJob,
   Overrides,
@@ -19,6 +19,7 @@ import type {
   Stamp,
   TickRecord,
   TimelineEvent,
+  ViewRecord,
 } from 'jobmill/store'
 
 export interface OracleState {
@@ -47,6 +48,7 @@ export interface OracleState {
   ticks: OracleTick[]
   readonly limits: Map<string, OracleLimit>
   readonly alerts: Map<string, AlertRecord>
+  readonly views: Map<string, ViewRecord>
   /** The last recording of each source. */
   readonly recorded: Map<string, { readonly seq: number; readonly at: number }>
   /** Metrics that are not rolled up yet. `at` is the start of their 10 s bucket. */
@@ -185,6 +187,7 @@ export function emptyState(): OracleState {
     ticks: [],
     limits: new Map(),
     alerts: new Map(),
+    views: new Map(),
     recorded: new Map(),
     openDeltas: [],
     buckets: [],

@@ -31,6 +31,7 @@ import { readCases } from './inspect/read.ts'
 import { reapCases } from './instances/reap.ts'
 import { replaceCases } from './enqueue/replace.ts'
 import { retainCases } from './operate/retain.ts'
+import { retryPayloadCases } from './operate/retry-payload.ts'
 import { claimCases } from './claim/claim.ts'
 import { fenceCases } from './finish/fence.ts'
 import { raceCases } from './claim/races.ts'
@@ -49,6 +50,7 @@ import { retainRecordCases } from './operate/retain-records.ts'
 import { scheduleCases } from './schedules/schedules.ts'
 import { slotCases } from './instances/slots.ts'
 import { versionCases } from './instances/versions.ts'
+import { viewCases } from './operate/views.ts'
 import { tickCases } from './schedules/ticks.ts'
 import { timelineCases } from './metrics/timeline.ts'
 
@@ -66,6 +68,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
     ...forgetCases,
     ...runningCases,
     ...operateCases,
+    ...retryPayloadCases,
     ...retainCases,
     ...retainRecordCases,
     ...readCases,
@@ -97,6 +100,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
     ...queueLimitCases,
   ],
   alerts: alertCases,
+  views: viewCases,
   metrics: [...metricCases, ...timelineCases],
   notifier: notificationCases,
 }

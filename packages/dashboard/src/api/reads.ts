@@ -99,6 +99,7 @@ export function useSeries(range: Range, query: Query = {}, how: How = {}): Read<
 
 export const useErrors = (query: Query, how?: How): Read<Errors> =>
   useRead('errors', query, { keep: true, ...how })
+export const useViews = (): Read<Answer<'views.list'>> => useRead('views', {}, { atMostEveryMs: SLOWEST_MS })
 export const useJobs = (query: Query, how?: How): Read<JobPage> =>
   useRead('jobs', query, { keep: true, ...how })
 

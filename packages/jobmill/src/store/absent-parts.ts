@@ -5,7 +5,7 @@
 import { JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
-import type { AlertsPart, LimitsPart, MetricsPart, NotifierPart, SchedulesPart } from './parts.ts'
+import type { AlertsPart, LimitsPart, MetricsPart, NotifierPart, SchedulesPart, ViewsPart } from './parts.ts'
 import type { FullStore, Store } from './store.ts'
 import { aroundVerbs } from './verbs.ts'
 
@@ -13,14 +13,15 @@ import { aroundVerbs } from './verbs.ts'
 const completed = new WeakMap<Store<never>, FullStore<never>>()
 
 export function withAllParts(store: Store, platform: Platform): FullStore {
-  const { schedules, limits, alerts, metrics, notifier } = store
-  if (schedules && limits && alerts && metrics && notifier) return store as FullStore
+  const { schedules, limits, alerts, views, metrics, notifier } = store
+  if (schedules && limits && alerts && views && metrics && notifier) return store as FullStore
   const known = completed.get(store)
   if (known !== undefined) return known
   const parts = {
     schedules: schedules ?? noSchedules(store.name),
     limits: limits ?? noLimits(store.name),
     alerts: alerts ?? noAlerts(store.name),
+    views: views ?? noViews(store.name),
     metrics: metrics ?? NO_METRICS,
     notifier: notifier ?? noNotifier(platform),
   }
@@ -60,7 +61,7 @@ export function absentPartErrors(
   )
 }
 
-function unsupported(name: string, part: RefusedPart): JobmillError {
+function unsupported(name: string, part: RefusedPart | 'saved views'): JobmillError {
   return new JobmillError('STORE_UNSUPPORTED', `the store ${name} does not support ${part}`, {
     fix: `Remove the ${part}, or use a store that supports them`,
   })
@@ -99,6 +100,13 @@ function noLimits(name: string): LimitsPart {
 function noAlerts(name: string): AlertsPart {
   const { refused, delete: none, list } = absentPart(name, 'alerts')
   return { list, put: refused, delete: none }
+}
+
+function noViews(name: string): ViewsPart {
+  const add = async (): Promise<never> => {
+    throw unsupported(name, 'saved views')
+  }
+  return { list: async () => [], add, delete: async () => false }
 }
 
 const NO_METRICS: MetricsPart = {

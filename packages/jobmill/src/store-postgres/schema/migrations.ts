@@ -19,8 +19,9 @@ import { NAMES_VERSIONS } from './names.ts'
 import { NOTIFIER } from './notifier.ts'
 import { QUEUES } from './queues.ts'
 import { SCHEDULES } from './schedules.ts'
+import { VIEWS } from './views.ts'
 
-const TABLES = [QUEUES, JOBS, INSTANCES, SCHEDULES, LIMITS, ALERTS, METRICS, NOTIFIER, NAMES_VERSIONS]
+const TABLES = [QUEUES, JOBS, INSTANCES, SCHEDULES, LIMITS, ALERTS, VIEWS, METRICS, NOTIFIER, NAMES_VERSIONS]
 
 /**
  * The most frequent statements are functions, whose plans the server caches in each session, even behind a
