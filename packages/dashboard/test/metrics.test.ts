@@ -14,7 +14,7 @@ import {
   recentOf,
   successIn,
 } from '../src/pages/overview/metrics/compare.ts'
-import { workersOf } from '../src/metrics/workers.ts'
+import { workersOf, workersOn } from '../src/metrics/workers.ts'
 import { wayOut } from '../src/pages/overview/problems/way-out.ts'
 import {
   type ChartPoint,
@@ -322,6 +322,17 @@ describe('figures', () => {
       },
     )
     expect(workers).toBe(13)
+  })
+
+  test('count no workers that are not known yet, and the total of a queue until it is split', () => {
+    const queues = [queueSet('auto'), queueSet('set', { workers: 5 })]
+    const started = { instances: [instance('one', 'alive')], slots: [] }
+    expect(workersOf(undefined, started)).toBeNull()
+    expect(workersOf(queues, started)).toBe(15)
+    expect(workersOn(instance('one', 'alive'), undefined, [])).toBeNull()
+    expect(workersOn(instance('one', 'alive'), queues, [])).toBeNull()
+    const slots = [{ instance: 'one', queue: 'set', workers: 0 }]
+    expect(workersOn(instance('one', 'alive'), queues, slots)).toBe(10)
   })
 })
 

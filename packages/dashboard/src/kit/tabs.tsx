@@ -26,7 +26,7 @@ export function Tabs({
           <Radix.Trigger
             key={key}
             value={key}
-            className="-mb-px h-9 border-b-2 border-transparent px-3 whitespace-nowrap text-soft hover:text-text data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-text"
+            className="-mb-px h-9 rounded-t-md border-b-2 border-transparent px-3 whitespace-nowrap text-soft hover:text-text data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-text focus-visible:-outline-offset-2"
           >
             {name}
           </Radix.Trigger>

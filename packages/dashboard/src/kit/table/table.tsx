@@ -75,8 +75,8 @@ function SortButton({ name, column, sorting }: SortButtonProps) {
   )
 }
 
-/** For the actions of a row: stays visible when a wide table is scrolled. */
-export const PINNED = 'sticky right-0 bg-card'
+/** For the actions of a row: stays visible when a wide table is scrolled, with the background of its row. */
+export const PINNED = 'pinned'
 
 export function ActsCell({ children }: { readonly children: ReactNode }) {
   return (
@@ -113,5 +113,9 @@ export function Row({
   readonly children: ReactNode
   readonly isMarked?: boolean
 }) {
-  return <tr className={classes('hover:bg-sunk/60', isMarked && 'bg-accent-soft/60')}>{children}</tr>
+  return (
+    <tr className="row" data-marked={isMarked || undefined}>
+      {children}
+    </tr>
+  )
 }

@@ -95,5 +95,8 @@ export function ago(at: number, now: number): string {
   return ms > 0 ? `${text} ago` : `in ${text}`
 }
 
+/** A text of the server as a sentence. CSS would change only what is drawn, and only in blocks. */
+export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 /** Ids differ at their end. */
 export const shortId = (id: string): string => `…${id.slice(-8)}`

@@ -35,10 +35,14 @@ export function KindPage({ kind }: { readonly kind: string }) {
         <div className="flex min-w-0 flex-col gap-4 lg:col-span-2">
           <KindCharts kind={kind} />
           <Card flush title="Errors">
-            <DataView read={errors}>{(data) => <KindErrors kind={kind} errors={data} />}</DataView>
+            <DataView read={errors} shape="table">
+              {(data) => <KindErrors kind={kind} errors={data} />}
+            </DataView>
           </Card>
           <Card flush title="Recent jobs">
-            <DataView read={runs}>{(data) => <RecentRuns jobs={data.jobs} />}</DataView>
+            <DataView read={runs} shape="table">
+              {(data) => <RecentRuns jobs={data.jobs} />}
+            </DataView>
           </Card>
         </div>
         <KindFacts kind={kind} known={known} />

@@ -30,7 +30,7 @@ export function KindsPage() {
     <>
       <PageHead title="Kinds" note="Attempts of the last 10 minutes" />
       <Card flush>
-        <DataView read={read}>
+        <DataView read={read} shape="table">
           {({ kinds }) =>
             kinds.length === 0 ? (
               <Empty title="No kinds">Kinds appear when a process that defines them starts.</Empty>

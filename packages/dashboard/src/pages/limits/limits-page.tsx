@@ -37,7 +37,7 @@ export function LimitsPage() {
       </PageHead>
       {isCreating && <LimitDrawer close={() => setCreating(false)} />}
       <Card flush>
-        <DataView read={read}>
+        <DataView read={read} shape="table">
           {({ limits }) =>
             limits.length === 0 ? (
               <Empty title="No limits">
@@ -58,7 +58,7 @@ export function LimitsPage() {
                       turn={() => setOpen(open === limit.name ? null : limit.name)}
                     />
                     {open === limit.name && (
-                      <OpenedRow columns={LIMIT_COLUMNS.length}>
+                      <OpenedRow columns={LIMIT_COLUMNS.length} title={`Limit ${limit.name}`}>
                         <div className="flex flex-col gap-4">
                           <OverridesCard what="limit" name={limit.name} />
                           <LimitHistory limit={limit} queues={limit.queues ?? []} />

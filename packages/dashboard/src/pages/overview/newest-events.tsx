@@ -31,7 +31,7 @@ export function NewestEvents() {
         </LinkButton>
       }
     >
-      <DataView read={read}>
+      <DataView read={read} shape="list">
         {({ events }) =>
           events.length === 0 ? (
             <Empty title="No events yet">

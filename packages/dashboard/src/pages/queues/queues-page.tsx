@@ -31,7 +31,7 @@ export function QueuesPage() {
         }
       />
       <Card flush>
-        <DataView read={read}>
+        <DataView read={read} shape="table">
           {(data) => (
             <QueueTable
               queues={data.queues}
@@ -83,7 +83,7 @@ function QueueTable({ queues, unservedKinds, asOf }: Props) {
               turn={() => setOpen(isOpen ? null : name)}
             />
             {isOpen && (
-              <OpenedRow columns={QUEUE_COLUMNS.length}>
+              <OpenedRow columns={QUEUE_COLUMNS.length} title={`Queue ${name}`}>
                 <QueueDetails queue={queue} servers={servers} unservedKinds={mine} />
               </OpenedRow>
             )}

@@ -44,7 +44,7 @@ export function SchedulesPage() {
         {may('admin') && create}
       </PageHead>
       <Card flush>
-        <DataView read={read}>
+        <DataView read={read} shape="table">
           {({ schedules }) =>
             schedules.length === 0 ? (
               <Empty title="No schedules">

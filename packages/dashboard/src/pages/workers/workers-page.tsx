@@ -20,17 +20,23 @@ export function WorkersPage() {
   return (
     <>
       <PageHead title="Workers" note={read.data === undefined ? undefined : <Note {...read.data} />} />
-      <DataView read={read}>{(workers) => <Processes workers={workers} />}</DataView>
+      <DataView read={read} shape="cards">
+        {(workers) => <Processes workers={workers} />}
+      </DataView>
     </>
   )
 }
 
 function Note(workers: Workers) {
-  const queues = useQueues().data?.queues.map(({ settings }) => settings) ?? []
+  const total = workersOf(
+    useQueues().data?.queues.map(({ settings }) => settings),
+    workers,
+  )
   const alive = workers.instances.filter(({ state }) => state === 'alive')
   const quiet = alive.filter((one) => !isClaiming(one)).length
   const note = quiet === 0 ? '' : `, ${number(quiet)} quiet or stopping`
-  return `${plural(alive.length, 'worker process', 'worker processes')} with ${plural(workersOf(queues, workers), 'worker')}${note}`
+  const processes = plural(alive.length, 'worker process', 'worker processes')
+  return `${processes}${total === null ? '' : ` with ${plural(total, 'worker')}`}${note}`
 }
 
 function Processes({ workers: { here, instances, slots, duties } }: { readonly workers: Workers }) {
@@ -68,7 +74,7 @@ function Processes({ workers: { here, instances, slots, duties } }: { readonly w
               isHere={instance.id === here}
               workers={workersOn(
                 instance,
-                (queues?.queues ?? []).map(({ settings }) => settings),
+                queues?.queues.map(({ settings }) => settings),
                 slots,
               )}
               slots={slots.filter((slot) => slot.instance === instance.id)}

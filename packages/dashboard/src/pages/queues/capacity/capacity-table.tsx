@@ -69,7 +69,7 @@ export function CapacityCard() {
       <p className="px-4 pb-2 text-xs text-soft">
         Rates of the last minute, percentiles of the last 5 minutes
       </p>
-      <DataView read={read}>
+      <DataView read={read} shape="table">
         {({ queues }) =>
           queues.length === 0 ? (
             <Empty title="No queues yet" />
