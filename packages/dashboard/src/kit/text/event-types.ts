@@ -38,6 +38,10 @@ const TROUBLE: readonly string[] = EVENT_TYPES.filter((type) => eventLevel({ typ
 /** Schedules fire so often that they would hide other events. */
 export const QUIET_TYPES: readonly string[] = EVENT_TYPES.filter((type) => type !== 'schedule-fired')
 
+/** What follows from every start of a process. */
+const ROUTINE: readonly string[] = ['leading', 'led', 'rebalanced']
+export const NOTABLE_TYPES: readonly string[] = QUIET_TYPES.filter((type) => !ROUTINE.includes(type))
+
 /** By the value in the URL; empty for the default. */
 export const CHOICES = [
   { key: '', name: 'all except schedule-fired', types: QUIET_TYPES },

@@ -43,10 +43,10 @@ export const JobRow = memo(function JobRow({ job, columns, isSelected, toggle, l
           />
         </td>
       )}
-      <Cell className="w-px max-sm:px-2">
+      <Cell className="w-px">
         <StateBadge state={state} />
       </Cell>
-      <Cell className="max-sm:w-full max-sm:max-w-0 max-sm:px-2 sm:max-w-72">
+      <Cell className="max-sm:w-full max-sm:max-w-0 sm:max-w-72">
         <span className="flex items-center gap-1">
           <Link
             href={`/jobs/${id}`}

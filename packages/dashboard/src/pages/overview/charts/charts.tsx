@@ -87,7 +87,7 @@ export function Charts() {
           <Plot title={`Attempts by outcome${within}`} note="Rate of ended attempts">
             {rates(`Attempts by outcome per second${within}`, drawn.ended)}
           </Plot>
-          <Plot title="Completed jobs by queue" note="Top 8 queues, the rest combined">
+          <Plot title="Completed jobs by queue" note="Top 5 queues, the rest combined">
             {rates('Completed jobs per second, by queue', drawn.byQueue)}
           </Plot>
           <Plot title={`Failure rate${within}`} note="Share of attempts that failed">
