@@ -54,7 +54,7 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
             <Fact name="Id">
               <span className="inline-flex max-w-full items-center gap-1">
                 <span className="truncate font-mono text-xs">{id}</span>
-                <CopyButton text={id} what={`the id of ${name}`} />
+                <CopyButton className="-my-1.5" text={id} what={`the id of ${name}`} />
               </span>
             </Fact>
             <Fact name="Version">{version ?? <Soft>unknown</Soft>}</Fact>
@@ -83,7 +83,7 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
               />
             </Fact>
             <Fact name="Kinds">
-              <Names names={kinds} otherwise="none" />
+              <Names names={kinds} otherwise="none" to={(kind) => `/kinds/${encodeName(kind)}`} />
             </Fact>
             <Fact name="Leader of">
               <Names names={leads} otherwise="none" to={() => '/system'} />
