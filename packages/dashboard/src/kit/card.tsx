@@ -26,7 +26,7 @@ export function Card({ title, tools, flush = false, className, children }: Props
         className={
           flush
             ? classes(
-                '@container relative overflow-x-auto rounded-b-[calc(var(--radius-xl)-1px)] pb-1',
+                'scrolls @container relative overflow-x-auto rounded-b-[calc(var(--radius-xl)-1px)] pb-1',
                 // Otherwise a pinned cell covers the corner.
                 isBare && 'rounded-t-[calc(var(--radius-xl)-1px)]',
               )

@@ -17,7 +17,7 @@ export function Opener({ isOpen, turn, children, title }: Props) {
       aria-expanded={isOpen}
       onClick={turn}
       title={title}
-      className="flex max-w-full min-w-0 items-center gap-1 rounded text-left font-medium hover:text-accent"
+      className="flex min-h-6 max-w-full min-w-0 items-center gap-1 rounded text-left font-medium hover:text-accent"
     >
       <ChevronRight
         aria-hidden

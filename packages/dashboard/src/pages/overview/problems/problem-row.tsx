@@ -48,7 +48,7 @@ export function ProblemRow({ diagnostic, queue, asOf }: Props) {
             {message}
           </span>
         </button>
-        <span className="flex items-center gap-3 whitespace-nowrap">
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1 whitespace-nowrap">
           {way.act === 'clear' && queue !== undefined && (
             <span className="text-soft">
               Resumes in <Countdown until={asOf + queue.settings.coolingMs} />
