@@ -28,6 +28,9 @@ export function Skeleton({ shape = 'text' }: { readonly shape?: Shape | undefine
 const WIDTHS = ['w-3/5', 'w-4/5', 'w-2/5', 'w-1/2', 'w-2/3'] as const
 const many = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at)
 
+/** The note below the title of a page. */
+export const NOTE = <Bar className="my-0.5 h-4 w-48" />
+
 /** A word or a number that is loaded. */
 export function Bar({ className }: { readonly className: string }) {
   return <span className={classes('block animate-pulse rounded bg-sunk', className)} />

@@ -4,6 +4,7 @@ import { Fragment } from 'react'
 import { useQueues, useWorkers } from '../../api/reads.ts'
 import type { QueueAndCounts, UnservedKind } from '../../api/types.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
+import { NOTE } from '../../kit/skeleton.tsx'
 import { plural } from '../../kit/text/format.ts'
 import { OpenedRow } from '../../kit/table/opener.tsx'
 import { useSearchValue } from '../../kit/search.ts'
@@ -27,7 +28,7 @@ export function QueuesPage() {
         title="Queues"
         note={
           read.data === undefined
-            ? undefined
+            ? NOTE
             : `${plural(queues.length, 'queue')}${paused === 0 ? '' : `, ${paused} paused`}`
         }
       />
