@@ -43,7 +43,7 @@ export function failureLines(bins: Bins, queues: Queues): Line[] {
   return [{ name: 'failed', colour: 'dead', values }]
 }
 
-/** More colors cannot be told apart. */
+/** More colors look alike. */
 const MOST_QUEUES = 5
 
 /** One line per busy queue, and one for all the others. */
