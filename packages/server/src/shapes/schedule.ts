@@ -81,7 +81,7 @@ export const scheduleChangeShape = z
 export const newScheduleShape = z
   .strictObject({
     name: z.string(),
-    job: z.string().openapi({ description: 'kind of its jobs' }),
+    job: z.string().openapi({ description: 'job kind' }),
     when: z.string().openapi({ example: '0 6 * * 1-5' }),
     ...change,
   })

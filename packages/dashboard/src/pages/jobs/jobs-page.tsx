@@ -87,7 +87,7 @@ export function JobsPage() {
           className={read.isPlaceholderData ? 'opacity-60' : undefined}
           {...holds}
         >
-          <DataView read={read}>
+          <DataView read={read} shape="table">
             {(page) => (
               <Page
                 page={whole ?? page}

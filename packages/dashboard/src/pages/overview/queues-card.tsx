@@ -44,7 +44,7 @@ export function QueuesCard() {
         </LinkButton>
       }
     >
-      <DataView read={read}>
+      <DataView read={read} shape="table">
         {({ queues }) =>
           queues.length === 0 ? (
             <Empty title="No queues yet">

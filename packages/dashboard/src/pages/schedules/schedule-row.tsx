@@ -1,7 +1,7 @@
 /** One row of the list of schedules. */
 import type { ListedSchedule } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { number } from '../../kit/text/format.ts'
+import { number, sentence } from '../../kit/text/format.ts'
 import { ActsCell, Cell, Row } from '../../kit/table/table.tsx'
 import { Ago } from '../../kit/text/time.tsx'
 import { LastRun } from './last-run.tsx'
@@ -28,7 +28,7 @@ export function ScheduleRow({ schedule }: { readonly schedule: ListedSchedule })
       </Cell>
       <Cell className="max-w-96 min-w-52">
         <span className="line-clamp-2" title={text}>
-          {text.charAt(0).toUpperCase() + text.slice(1)}
+          {sentence(text)}
         </span>
         <span className="block truncate text-xs text-soft">
           <code className="font-mono">{when}</code> · {zone}

@@ -23,7 +23,7 @@ export function TimelineTab({ id }: { readonly id: string }) {
   const [cursor, setCursor] = useState<string | undefined>(undefined)
   const read = useTimeline({ job: id, cursor })
   return (
-    <DataView read={read}>
+    <DataView read={read} shape="table">
       {({ events, next }) =>
         events.length === 0 ? (
           <Empty title="No events">
