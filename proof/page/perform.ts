@@ -1,8 +1,9 @@
 /** Performs the tasks, each in a new browser context, and compares their acts with those of the best rival. */
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { type Effort, effortText, isWithin } from './effort.ts'
-import { operatorAt } from './operator.ts'
+import { type Operator, operatorAt } from './operator.ts'
 import type { Scene } from './scene/scene.ts'
+import { shoot } from './shot.ts'
 import type { Task, Visit } from './tasks/task.ts'
 
 export interface TaskResult {
@@ -14,11 +15,18 @@ export interface TaskResult {
   readonly ours: Effort | null
   /** From the first act until the result was in the store. */
   readonly ms: number
-  /** Why the task failed; null if it did not. */
+  /** Why the task failed, and where; null if it did not. */
   readonly problem: string | null
 }
 
-export async function perform(task: Task, scene: Scene, browser: Browser): Promise<TaskResult> {
+interface Where {
+  readonly scene: Scene
+  readonly browser: Browser
+  /** For the names of screenshots. */
+  readonly store: string
+}
+
+export async function perform(task: Task, { scene, browser, store }: Where): Promise<TaskResult> {
   const { id, name, rival, startsAt, width = 1_440 } = task
   const contexts: BrowserContext[] = []
   const newContext = async (colours: 'light' | 'dark'): Promise<BrowserContext> => {
@@ -35,23 +43,33 @@ export async function perform(task: Task, scene: Scene, browser: Browser): Promi
     return page
   }
   const result = { id, name, rival: rival.who, needs: rival.needs }
+  let op: Operator | undefined
   let began = performance.now()
   const took = (): number => Math.round(performance.now() - began)
   try {
     const address = (await startsAt?.(scene)) ?? '/'
-    const op = await operatorAt(await newContext('light'), `${scene.url}${address}`)
+    op = await operatorAt(await newContext('light'), `${scene.url}${address}`)
     began = performance.now()
     await task.perform({ scene, op, visit })
     const ms = took()
     const ours = await op.effort()
     const problem = isWithin(ours, rival.needs)
       ? null
-      : `${effortText(ours)}, and ${rival.who} needs ${effortText(rival.needs)}`
+      : `took ${effortText(ours)}, and ${rival.who} needs ${effortText(rival.needs)}: ${op.acts.join(', ')}`
     return { ...result, ours, ms, problem }
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error)
-    return { ...result, ours: null, ms: took(), problem }
+    const ms = took()
+    const shot = await shoot(contexts, `${store}-${id}`)
+    return { ...result, ours: null, ms, problem: problemOf(error, op, shot) }
   } finally {
     for (const context of contexts) await context.close()
   }
+}
+
+function problemOf(error: unknown, op: Operator | undefined, shot: string | null): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const lines = [message]
+  if (op !== undefined) lines.push(`stopped at ${op.page.url()}, after: ${op.acts.join(', ') || 'no act'}`)
+  if (shot !== null) lines.push(`screenshot: ${shot}`)
+  return lines.join('\n')
 }
