@@ -1,4 +1,5 @@
 /** Performs the tasks, each in a new browser context, and compares their acts with those of the best rival. */
+import { stripVTControlCharacters } from 'node:util'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { type Effort, effortText, isWithin } from './effort.ts'
 import { type Operator, operatorAt } from './operator.ts'
@@ -59,17 +60,17 @@ export async function perform(task: Task, { scene, browser, store }: Where): Pro
     return { ...result, ours, ms, problem }
   } catch (error) {
     const ms = took()
-    const shot = await shoot(contexts, `${store}-${id}`)
-    return { ...result, ours: null, ms, problem: problemOf(error, op, shot) }
+    const shots = await shoot(contexts, `${store}-${id}`)
+    return { ...result, ours: null, ms, problem: problemOf(error, op, shots) }
   } finally {
     for (const context of contexts) await context.close()
   }
 }
 
-function problemOf(error: unknown, op: Operator | undefined, shot: string | null): string {
-  const message = error instanceof Error ? error.message : String(error)
+function problemOf(error: unknown, op: Operator | undefined, shots: readonly string[]): string {
+  const message = stripVTControlCharacters(error instanceof Error ? error.message : String(error)).trim()
   const lines = [message]
   if (op !== undefined) lines.push(`stopped at ${op.page.url()}, after: ${op.acts.join(', ') || 'no act'}`)
-  if (shot !== null) lines.push(`screenshot: ${shot}`)
+  if (shots.length > 0) lines.push(`screenshot: ${shots.join(', ')}`)
   return lines.join('\n')
 }

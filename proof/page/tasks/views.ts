@@ -37,7 +37,7 @@ export async function viewsOf({ mill, blocking, blocked }: Scene): Promise<View[
     [`/jobs/${blocking}`],
     [`/jobs/${blocked}`],
     ['/jobs/01900000-0000-7000-8000-000000000000'],
-    ['/errors', [button(/answered 503/)], [button(/^Retry /)]],
+    ['/errors', [button(/webhook\.deliver in webhooks/)], [button(/^Retry /)]],
     ['/queues'],
     ['/queues?open=payments', [button('Edit payments')]],
     ['/kinds'],
