@@ -1,6 +1,7 @@
 /** The command-line options. Errors name the option. */
 import { parseArgs } from 'node:util'
 import { problemWith } from '../json-file.ts'
+import type { Theme } from './tasks/task.ts'
 
 export type StoreName = 'sqlite' | 'postgres'
 
@@ -13,7 +14,13 @@ export interface Options {
   /** The ids of the tasks to perform; null for all tasks and all pages. */
   readonly tasks: readonly string[] | null
   readonly json: string | null
+  /** The themes that are checked on each store. */
+  readonly themes: Readonly<Record<StoreName, readonly Theme[]>>
 }
+
+const BOTH: Options['themes'] = { sqlite: ['light', 'dark'], postgres: ['light', 'dark'] }
+/** The pages of both stores look alike, so a quick run checks each theme once. */
+const EACH_ONCE: Options['themes'] = { sqlite: ['light'], postgres: ['dark'] }
 
 export const HELP = `npm run prove:page -- [--quick] [--jobs 1000000] [--rounds 3] [--store both] [--tasks IDS] [--json FILE]
 
@@ -21,7 +28,7 @@ Opens Mission Control in Chromium on a store with many jobs, measures every page
 of an operator. Fails if a task does not reach its result, if it needs more than the best rival, if the median of a page
 is above a second, or if an idle tab costs the server more than 1 % of a core.
 
-  --quick      100,000 jobs, one round, and 10 s of an idle tab instead of 30 s
+  --quick      100,000 jobs, one round, 10 s of an idle tab instead of 30 s, and one theme on each store
   --jobs       how many jobs the store holds: at least 10,000
   --rounds     how often each page is measured
   --store      sqlite, postgres or both
@@ -61,6 +68,7 @@ export function readOptions(args: readonly string[]): Options | null {
     stores,
     tasks: values.tasks?.split(',') ?? null,
     json: values.json ?? null,
+    themes: values.quick && stores.length > 1 ? EACH_ONCE : BOTH,
   }
 }
 

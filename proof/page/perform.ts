@@ -5,7 +5,7 @@ import { type Effort, effortText, isWithin } from './effort.ts'
 import { type Operator, operatorAt } from './operator.ts'
 import type { Scene } from './scene/scene.ts'
 import { shoot } from './shot.ts'
-import type { Task, Visit } from './tasks/task.ts'
+import type { Task, Theme, Visit } from './tasks/task.ts'
 
 export interface TaskResult {
   readonly id: string
@@ -25,19 +25,26 @@ interface Where {
   readonly browser: Browser
   /** For the names of screenshots. */
   readonly store: string
+  readonly themes: readonly Theme[]
 }
 
-export async function perform(task: Task, { scene, browser, store }: Where): Promise<TaskResult> {
+export async function perform(task: Task, { scene, browser, store, themes }: Where): Promise<TaskResult> {
   const { id, name, rival, startsAt, width = 1_440 } = task
   const contexts: BrowserContext[] = []
-  const newContext = async (colours: 'light' | 'dark'): Promise<BrowserContext> => {
+  const newContext = async (colours: Theme): Promise<BrowserContext> => {
     const viewport = { width, height: width < 600 ? 844 : 900 }
     const context = await browser.newContext({ viewport, colorScheme: colours, reducedMotion: 'reduce' })
     contexts.push(context)
     return context
   }
   const visit = async (address: string, { colours = 'light' }: Visit = {}): Promise<Page> => {
-    const page = await (await newContext(colours)).newPage()
+    const context = await newContext(colours)
+    // The theme of the system reaches a new page later than its first drawing.
+    await context.addInitScript(
+      (theme) => localStorage.setItem('jobmill.theme', JSON.stringify(theme)),
+      colours,
+    )
+    const page = await context.newPage()
     await page.goto(`${scene.url}${address}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.locator(`html[data-theme=${colours}]`).waitFor({ state: 'attached' })
@@ -51,7 +58,7 @@ export async function perform(task: Task, { scene, browser, store }: Where): Pro
     const address = (await startsAt?.(scene)) ?? '/'
     op = await operatorAt(await newContext('light'), `${scene.url}${address}`)
     began = performance.now()
-    await task.perform({ scene, op, visit })
+    await task.perform({ scene, op, visit, themes })
     const ms = took()
     const ours = await op.effort()
     const problem = isWithin(ours, rival.needs)

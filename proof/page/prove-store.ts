@@ -24,7 +24,7 @@ export interface Given {
 export async function proveStore(given: Given): Promise<StoreResults> {
   const { options, place, folder, browser, closers } = given
   const name = place.store
-  const { jobs, rounds, idleSeconds, tasks: only } = options
+  const { jobs, rounds, idleSeconds, themes, tasks: only } = options
   const store = await storeAt(place)
   console.log(`${name}: writing ${jobs.toLocaleString('en')} jobs`)
   const filled = await fill(store, jobs, (done) => console.log(`  ${done.toLocaleString('en')}`))
@@ -44,7 +44,7 @@ export async function proveStore(given: Given): Promise<StoreResults> {
   if (idle !== null) console.log(idleLine(name, idle))
   const tasks: TaskResult[] = []
   for (const task of TASKS.filter(({ id }) => only?.includes(id) ?? true)) {
-    const result = await perform(task, { scene, browser, store: name })
+    const result = await perform(task, { scene, browser, store: name, themes: themes[name] })
     console.log(taskLine(name, result))
     tasks.push(result)
   }

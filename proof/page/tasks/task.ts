@@ -10,10 +10,14 @@ export interface Stage {
   readonly op: Operator
   /** Another browser at an address of Mission Control. */
   readonly visit: (address: string, options?: Visit) => Promise<Page>
+  /** The themes in which pages are checked. */
+  readonly themes: readonly Theme[]
 }
 
+export type Theme = 'light' | 'dark'
+
 export interface Visit {
-  readonly colours?: 'light' | 'dark'
+  readonly colours?: Theme
 }
 
 export interface Task {
