@@ -11,7 +11,7 @@ export interface Options {
   /** How long an idle tab is watched. */
   readonly idleSeconds: number
   readonly stores: readonly StoreName[]
-  /** The ids of the tasks to perform; null for all tasks and all pages. */
+  /** The ids of the tasks to perform, `pages` and `idle`; null for everything. */
   readonly tasks: readonly string[] | null
   readonly json: string | null
   /** The themes that are checked on each store. */
@@ -32,7 +32,7 @@ is above a second, or if an idle tab costs the server more than 1 % of a core.
   --jobs       how many jobs the store holds: at least 10,000
   --rounds     how often each page is measured
   --store      sqlite, postgres or both
-  --tasks      only these tasks, such as 3a,7d; neither pages nor the idle tab
+  --tasks      only these tasks, such as 3a,7d; also pages and idle for the measurements
   --json       write the figures to this file`
 
 const STORES: Readonly<Record<string, readonly StoreName[]>> = {

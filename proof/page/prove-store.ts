@@ -38,12 +38,13 @@ export async function proveStore(given: Given): Promise<StoreResults> {
 
   console.log(`${name}: setting the scene`)
   const scene = await setScene({ mill, url, place, folder, closers, filled })
-  const pages = only === null ? await measure(browser, url, rounds) : []
+  const isAsked = (id: string): boolean => only?.includes(id) ?? true
+  const pages = isAsked('pages') ? await measure(browser, url, rounds) : []
   for (const page of pages) console.log(pageLine(name, page))
-  const idle = only === null ? await measureIdle(browser, server, idleSeconds) : null
+  const idle = isAsked('idle') ? await measureIdle(browser, server, idleSeconds) : null
   if (idle !== null) console.log(idleLine(name, idle))
   const tasks: TaskResult[] = []
-  for (const task of TASKS.filter(({ id }) => only?.includes(id) ?? true)) {
+  for (const task of TASKS.filter(({ id }) => isAsked(id))) {
     const result = await perform(task, { scene, browser, store: name, themes: themes[name] })
     console.log(taskLine(name, result))
     tasks.push(result)
