@@ -502,7 +502,7 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
       status: 409,
     })
     expect((await call('schedules.list')).body).toMatchObject({
-      schedules: [{ name: 'hourly', lastState: null }, { name: 'nightly' }],
+      schedules: [{ name: 'hourly', lastState: null, runs: [] }, { name: 'nightly' }],
     })
     expect((await call('schedules.change', { name: 'hourly' }, { when: 'every 2h' })).body).toMatchObject({
       when: 'every 2h',
