@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 /** Task 13: on a phone, the table of queues shows which of them have dead or running jobs. */
-=======
-/** Task 13: on a phone, the table of queues tells which of them have dead or running jobs. */
->>>>>>> slice-click
 import type { Locator } from 'playwright-core'
 import { until } from '../until.ts'
 import { rival, type Task } from './task.ts'
@@ -34,17 +30,6 @@ export const phone: Task = {
   },
 }
 
-<<<<<<< HEAD
-/** The text of a row within the width of the phone, on one line. */
-async function visibleTextOf(row: Locator): Promise<string> {
-  const parts = await row.locator('a, span, p').all()
-  const texts: string[] = []
-  for (const part of parts) {
-    const box = await part.boundingBox()
-    if (box !== null && box.x >= 0 && box.x + box.width <= WIDTH) texts.push(await part.innerText())
-  }
-  return texts.join(' ').replaceAll(/\s+/g, ' ')
-=======
 /** The texts of the rows, as far as they are within the width of the phone, each on one line. */
 function visibleRows(table: Locator): Promise<string[]> {
   return table.locator('tbody tr').evaluateAll(
@@ -58,5 +43,4 @@ function visibleRows(table: Locator): Promise<string[]> {
       }),
     WIDTH,
   )
->>>>>>> slice-click
 }

@@ -58,7 +58,8 @@ export const useRecentRuns = (): Read<Answer<'workers.runs'>> =>
   useRead('workers/runs', {}, { atMostEveryMs: 15_000, isLarge: true })
 export const useLimits = (): Read<Answer<'limits.list'>> => useRead('limits')
 export const useAllOverrides = (): Read<Answer<'overrides.list'>> => useRead('overrides')
-export const useSchedules = (): Read<Answer<'schedules.list'>> => useRead('schedules', {}, { atMostEveryMs: SLOW_MS })
+export const useSchedules = (): Read<Answer<'schedules.list'>> =>
+  useRead('schedules', {}, { atMostEveryMs: SLOW_MS })
 export const useKinds = (): Read<Answer<'kinds.list'>> => useRead('kinds')
 export const useSystem = (how?: How): Read<System> =>
   useRead('system', {}, { atMostEveryMs: SLOW_MS, ...how })

@@ -38,7 +38,7 @@ const EVENT_TYPES = [
 const TROUBLE: readonly string[] = EVENT_TYPES.filter((type) => eventLevel({ type }) !== 'plain')
 /** A schedule may fire every second, and one retry may patch a million jobs: they would hide other events. */
 const FREQUENT: readonly string[] = ['schedule-fired', 'payload-patched']
-export const QUIET_TYPES: readonly string[] = EVENT_TYPES.filter((type) => !FREQUENT.includes(type))
+const QUIET_TYPES: readonly string[] = EVENT_TYPES.filter((type) => !FREQUENT.includes(type))
 
 /** What follows from every start of a process. */
 const ROUTINE: readonly string[] = ['leading', 'led', 'rebalanced']
