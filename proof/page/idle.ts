@@ -1,5 +1,5 @@
 /**
- * What an open tab costs the server while nobody touches it: the CPU time of its process with an idle
+ * What an open tab costs the server while no one uses it: the CPU time of its process with an idle
  * overview, less its CPU time without a tab.
  */
 import { setTimeout as sleep } from 'node:timers/promises'

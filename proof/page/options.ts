@@ -26,7 +26,7 @@ export const HELP = `npm run prove:page -- [--quick] [--jobs 1000000] [--rounds 
 
 Opens Mission Control in Chromium on a store with many jobs, measures every page and an idle tab, and performs the tasks
 of an operator. Fails if a task does not reach its result, if it needs more than the best rival, if the median of a page
-is above a second, or if an idle tab costs the server more than 1 % of a core.
+is above a second, or if an idle tab costs the server more than 1% of a core.
 
   --quick      100,000 jobs, one round, 10 s of an idle tab instead of 30 s, and one theme on each store
   --jobs       how many jobs the store holds: at least 10,000

@@ -51,7 +51,7 @@ export function idleLine(store: StoreName, idle: IdleCost): string {
   return `${store.padEnd(8)}  an idle tab costs the server ${percent(ofTab)} of a core (${percent(withTab)} with it, ${percent(withoutTab)} without, ${seconds} s each)${much}`
 }
 
-const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
+const percent = (share: number): string => `${(share * 100).toFixed(2)}%`
 
 const NAMES: Readonly<Record<StoreName, string>> = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
 const WIDTHS = { name: 50, effort: 21 } as const
@@ -69,10 +69,11 @@ export function report(results: readonly StoreResults[]): string {
   ].join('\n')
 }
 
+const cells = (task: string, ours: readonly string[], rival: string): string =>
+  [task.padEnd(WIDTHS.name + 5), ...ours.map((text) => text.padEnd(WIDTHS.effort)), rival].join('  ')
+
 /** A row for each task: ours on each store against the best rival. */
 function taskTable(results: readonly StoreResults[]): string[] {
-  const cells = (task: string, ours: readonly string[], rival: string): string =>
-    [task.padEnd(WIDTHS.name + 5), ...ours.map((text) => text.padEnd(WIDTHS.effort)), rival].join('  ')
   const [first] = results
   const heads = results.map(({ store }) => NAMES[store])
   return [

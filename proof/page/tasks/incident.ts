@@ -1,6 +1,6 @@
 /**
- * Task 1: since when and with which version payments fail; retry the jobs of the error, and the dead jobs of a
- * queue.
+ * Task 1: since when and with which version payments fail; retry the jobs of the error, and the dead jobs of
+ * a queue.
  */
 import type { Locator } from 'playwright-core'
 import { charge, webhook } from '../scene/kinds.ts'
@@ -46,21 +46,26 @@ export const sinceWhen: Task = {
   },
 }
 
-/** A line that is too long is cut off: the text up to there. */
+/**
+ * The text of an element up to its right edge, where a line that is too long is cut off. A text, because it
+ * runs in the browser.
+ */
+const VISIBLE_TEXT = `(element) => {
+  const text = element.firstChild
+  if (text === null) return ''
+  const edge = element.getBoundingClientRect().right
+  const range = element.ownerDocument.createRange()
+  const all = text.textContent ?? ''
+  for (let end = all.length; end > 0; end -= 1) {
+    range.setStart(text, 0)
+    range.setEnd(text, end)
+    if (range.getBoundingClientRect().right <= edge) return all.slice(0, end)
+  }
+  return ''
+}`
+
 async function visibleText(line: Locator): Promise<string> {
-  return line.first().evaluate((element) => {
-    const text = element.firstChild
-    if (text === null) return ''
-    const edge = element.getBoundingClientRect().right
-    const range = element.ownerDocument.createRange()
-    const all = text.textContent ?? ''
-    for (let end = all.length; end > 0; end -= 1) {
-      range.setStart(text, 0)
-      range.setEnd(text, end)
-      if (range.getBoundingClientRect().right <= edge) return all.slice(0, end)
-    }
-    return ''
-  })
+  return line.first().evaluate<string, unknown>(VISIBLE_TEXT, null)
 }
 
 export const retryError: Task = {

@@ -30,17 +30,18 @@ export const phone: Task = {
   },
 }
 
-/** The texts of the rows, as far as they are within the width of the phone, each on one line. */
+/**
+ * The texts of the rows, as far as they are within the width of the phone, each on one line. A text, because
+ * it runs in the browser.
+ */
+const VISIBLE_ROWS = `(rows) => rows.map((row) => {
+  const parts = [...row.querySelectorAll('a, span, p')].filter((part) => {
+    const { left, right } = part.getBoundingClientRect()
+    return left >= 0 && right > left && right <= ${WIDTH}
+  })
+  return parts.map((part) => (part.textContent ?? '').trim()).join(' ')
+})`
+
 function visibleRows(table: Locator): Promise<string[]> {
-  return table.locator('tbody tr').evaluateAll(
-    (rows, width) =>
-      rows.map((row) => {
-        const parts = [...row.querySelectorAll('a, span, p')].filter((part) => {
-          const { left, right } = part.getBoundingClientRect()
-          return left >= 0 && right > left && right <= width
-        })
-        return parts.map((part) => (part.textContent ?? '').trim()).join(' ')
-      }),
-    WIDTH,
-  )
+  return table.locator('tbody tr').evaluateAll<string[], unknown>(VISIBLE_ROWS, null)
 }

@@ -13,7 +13,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged)
 }
 
-/** The patch that was typed. Null while the server would refuse it. `problem` is null while nothing is wrong. */
+/** The typed patch. Null while the server would refuse it; `problem` then says why. */
 export function patchIn(read: JsonRead): {
   readonly patch: MergePatch | null
   readonly problem: string | null
