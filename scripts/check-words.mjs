@@ -1,11 +1,11 @@
-// Checks the language of the repository: words that prose avoids, identifiers that were renamed, the length
-// of sentences in the docs, and the width of comments. It lists place, word and suggestion. The lists are in
-// words.mjs.
+// Checks the language of the repository: words that prose avoids, labels and identifiers that were renamed,
+// the length of sentences in the docs, and the width of comments. It lists place, word and suggestion. The
+// lists are in words.mjs.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { readSource } from './read-source.mjs'
-import { AVOIDED, MOST_COLUMNS, MOST_WORDS, RENAMED } from './words.mjs'
+import { AVOIDED, MOST_COLUMNS, MOST_WORDS, OLD_LABELS, OLD_PHRASES, RENAMED } from './words.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -20,6 +20,16 @@ const oldNames = new RegExp(
   String.raw`(?<![\w$.-])(?:${Object.keys(RENAMED)
     .map((name) => name.replaceAll('.', String.raw`\.`))
     .join('|')})(?![\w$-])`,
+)
+
+/** @param {string} words a space matches a line break, too */
+const spaced = (words) =>
+  words.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(' ', String.raw`\s+`)
+
+const oldPhrases = new RegExp(OLD_PHRASES.map(([phrase]) => spaced(phrase)).join('|'), 'g')
+const oldLabels = new RegExp(
+  String.raw`(?<=['"\x60>]\s*)(?:${Object.keys(OLD_LABELS).map(spaced).join('|')})(?=\s*['"\x60<])`,
+  'g',
 )
 
 /**
@@ -37,6 +47,7 @@ export function checkWords(file, text) {
         avoided(file, words).map((problem) => `${at(line)} ${problem}`),
       ),
       ...renamed(text).map(({ line, text: problem }) => `${at(line)} ${problem}`),
+      ...oldTexts(text, oldPhrases).map(({ line, text: problem }) => `${at(line)} ${problem}`),
       ...longSentences(lines).map(({ line, text: problem }) => `${at(line)} ${problem}`),
     ]
   }
@@ -53,6 +64,10 @@ export function checkWords(file, text) {
       .split('\n')
       .flatMap((words, index) => avoided(file, words).map((problem) => `${at(index + 1)} ${problem}`)),
     ...renamed(code).map(({ line, text: problem }) => `${at(line)} ${problem}`),
+    // The texts of a test are its data.
+    ...(TESTS.test(file) ? [] : [...oldTexts(text, oldPhrases), ...oldTexts(text, oldLabels)]).map(
+      ({ line, text: problem }) => `${at(line)} ${problem}`,
+    ),
     ...wideComments(text, code).map((line) => `${at(line)} a comment is wider than ${MOST_COLUMNS} columns`),
   ]
 }
@@ -71,6 +86,15 @@ function renamed(code) {
   return code.split('\n').flatMap((words, index) => {
     const found = oldNames.exec(words)?.[0]
     return found === undefined ? [] : [{ line: index + 1, text: `${found} is now ${RENAMED[found]}` }]
+  })
+}
+
+/** @param {string} text @param {RegExp} pattern @returns {Line[]} */
+function oldTexts(text, pattern) {
+  return [...text.matchAll(pattern)].map(({ 0: found, index }) => {
+    const words = found.replaceAll(/\s+/g, ' ')
+    const suggestion = OLD_LABELS[words] ?? OLD_PHRASES.find(([phrase]) => phrase === words)?.[1]
+    return { line: text.slice(0, index).split('\n').length, text: `"${words}" (write: ${suggestion})` }
   })
 }
 

@@ -1,7 +1,7 @@
 // Tests `npm run check -- words`: it finds each kind of problem, names the place, and accepts good text.
 import { describe, expect, test } from 'vitest'
 import { checkWords } from '../scripts/check-words.mjs'
-import { AVOIDED } from '../scripts/words.mjs'
+import { AVOIDED, OLD_LABELS, OLD_PHRASES } from '../scripts/words.mjs'
 
 const LONG = `${'word '.repeat(31).trim()}.`
 
@@ -13,6 +13,13 @@ describe('a file of code', () => {
     ['a space before a percent sign', '// It costs 4 % of a core.', '"4 %" (write: 60%, without a space)'],
     ['a space before the percent sign of a template', 'say(`${share} % of it`)', '"} %"'],
     ['an identifier that was renamed', 'const doorbell = 1', 'doorbell is now notifier'],
+    [
+      'a phrase that was replaced',
+      "const title = 'Why did it die?'",
+      '"Why did it die" (write: Why it failed)',
+    ],
+    ['a phrase between tags', '<p>None of these matched.</p>', '"None of these matched"'],
+    ['a label that was replaced', '<th>Held</th>', '"Held" (write: In use)'],
     ['a wide comment', `// ${'wide '.repeat(25)}`, 'a comment is wider than 110 columns'],
   ])('%s', (_, text, problem) => {
     const problems = checkWords('src/a.ts', `const first = 1\n${text}\n`)
@@ -27,6 +34,7 @@ describe('a file of code', () => {
     ['an address in a comment', `// See https://example.com/${'x'.repeat(120)}`],
     ['a percentage', 'say(`${share}% of 100%`)'],
     ['a remainder, and a placeholder', "test.each([60 % 7])('P1 %s', run)"],
+    ['a word of a label in prose', '// Held until the attempt ends.'],
     ['plain words', '// The reaper returns the jobs of expired instances to the queue.'],
   ])('%s is no problem', (_, text) => {
     expect(checkWords('src/a.ts', `${text}\n`)).toEqual([])
@@ -65,7 +73,16 @@ describe('a page', () => {
   })
 })
 
+test('a phrase that was replaced is found over several lines', () => {
+  const problems = checkWords(
+    'src/a.tsx',
+    'const title = (\n  <p>\n    All of it has\n    to be true\n  </p>\n)\n',
+  )
+  expect(problems).toEqual(['src/a.tsx:3: "All of it has to be true" (write: Jobs must match every filter)'])
+})
+
 test('every word has a suggestion, and none contains a word to avoid', () => {
-  for (const [pattern, suggestion] of AVOIDED)
+  const all = [...AVOIDED, ...OLD_PHRASES, ...Object.entries(OLD_LABELS)] as const
+  for (const [pattern, suggestion] of all)
     expect(AVOIDED.filter(([other]) => other.test(suggestion)).map(([other]) => [pattern, other])).toEqual([])
 })

@@ -9,6 +9,7 @@ import {
   type JobState,
   type Lease,
   type NewJob,
+  type NewPayload,
   type Progress,
   type Staged,
   type Transition,
@@ -211,10 +212,10 @@ export function progress(db: Database, items: readonly Progress[]): boolean[] {
 type Did = Omit<Verdict, 'id'>
 
 /** Applies an action of an operator. The table in the comment of `Verdict` lists what each may do. */
-function each(db: Database, ids: readonly string[], act: (job: Job) => Did): Verdict[] {
-  return ids.map((id) => {
+function each(db: Database, ids: readonly string[], act: (job: Job, at: number) => Did): Verdict[] {
+  return ids.map((id, at) => {
     const job = db.jobs.get(id)
-    return { id, ...(job === undefined ? { verdict: 'unknown', state: null } : act(job)) }
+    return { id, ...(job === undefined ? { verdict: 'unknown', state: null } : act(job, at)) }
   })
 }
 
@@ -235,15 +236,23 @@ export function cancel(db: Database, now: number, ids: readonly string[], reason
   })
 }
 
-export function retry(db: Database, now: number, ids: readonly string[]): Verdict[] {
-  return each(db, ids, (job) => {
+export function retry(
+  db: Database,
+  now: number,
+  ids: readonly string[],
+  payloads: readonly NewPayload[] = [],
+): Verdict[] {
+  return each(db, ids, (job, at) => {
     if (job.state !== 'dead' && job.state !== 'cancelled') return did('refused', job.state)
+    const { payload = job.payload, entries = null, endedAt = job.endedAt } = payloads[at] ?? {}
+    if (endedAt !== job.endedAt) return did('refused', job.state)
     if (job.dedupe !== null) {
       const holder = holderOf(db, now, job.dedupe.key) ?? job.id
       if (holder !== job.id) return { ...did('refused', job.state), holder }
       db.holds.set(job.dedupe.key, { holder, until: null })
     }
-    Object.assign(job, { attempt: 0, crashes: 0, endedAt: null })
+    const tags = entries === null ? job.tags : withEntriesOf(job.tags, entries)
+    Object.assign(job, { payload, tags, attempt: 0, crashes: 0, endedAt: null })
     schedule(job, now)
     becomeDue(db, now, job)
     return did('changed', job.state)

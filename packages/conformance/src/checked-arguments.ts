@@ -63,7 +63,16 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
         ids(jobs)
         storable(reason, 'reason')
       },
-      retry: ids,
+      retry(jobs, payloads) {
+        ids(jobs)
+        if (payloads === undefined) return
+        checkWhole(payloads.length, 'payloads.length', { least: jobs.length, most: jobs.length })
+        checkWhole(new Set(jobs).size, 'unique ids', { least: jobs.length, most: jobs.length })
+        for (const { payload, endedAt } of payloads) {
+          checkJsonText(payload, 'payload', DEFAULTS.payloadLimitBytes)
+          checkWhole(endedAt, 'endedAt', COUNT)
+        }
+      },
       runNow: ids,
       delete: ids,
       get: ids,
@@ -180,6 +189,13 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
         checkWhole(revision ?? 0, 'revision', COUNT)
         for (const json of [rule, state]) checkJsonText(JSON.stringify(json), 'alert', ALERT_BYTES)
         checkWhole(state.causes.length, 'causes', { least: 0, most: BOUNDS.alertCauses })
+      },
+    }),
+    views: checked(store.views, {
+      add({ name, search, by }) {
+        checkKey(name, 'name', BOUNDS.viewNameChars)
+        storable(search, 'search', BOUNDS.viewChars)
+        checkKey(by, 'by')
       },
     }),
     metrics: checked(store.metrics, {

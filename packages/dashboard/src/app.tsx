@@ -3,7 +3,8 @@ import { Route, Router, Switch } from 'wouter'
 import { asksForToken, BASE } from './api/client.ts'
 import { useOverview } from './api/reads.ts'
 import { TextLink } from './kit/button.tsx'
-import { Empty, Failed } from './kit/data-view.tsx'
+import { PageHead } from './kit/card.tsx'
+import { Failed } from './kit/data-view.tsx'
 import { TipLayer } from './kit/overlays/tip.tsx'
 import { Toasts } from './kit/overlays/toasts.tsx'
 import { ErrorsPage } from './pages/errors/errors-page.tsx'
@@ -73,9 +74,8 @@ function Pages() {
         ))}
         {appPlaces === null && <Route path="/apps/*">{null}</Route>}
         <Route>
-          <Empty title="Page not found">
-            <TextLink to="/">Go to the overview</TextLink>
-          </Empty>
+          <PageHead title="Page not found" />
+          <TextLink to="/">Go to the overview</TextLink>
         </Route>
       </Switch>
     </Frame>

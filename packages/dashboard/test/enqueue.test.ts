@@ -87,6 +87,7 @@ mission('the enqueue drawer', (at, test) => {
       await drawer.getByLabel('Payload').fill('{"id": "{{n}}", "say": "no {{n}}"}')
       await drawer.getByRole('combobox', { name: 'Queue' }).fill('many')
       await drawer.getByLabel('Dedupe key').fill('many')
+      await drawer.getByText('Repeat').click()
       await drawer.getByLabel('Number of jobs').fill('1001')
       await drawer.getByText('Enter a number from 1 to 1000.').waitFor()
       await drawer.getByLabel('Number of jobs').fill('3')

@@ -14,7 +14,7 @@ import {
   recentOf,
   successIn,
 } from '../src/pages/overview/metrics/compare.ts'
-import { workersOf } from '../src/metrics/workers.ts'
+import { workersOf, workersOn } from '../src/metrics/workers.ts'
 import { wayOut } from '../src/pages/overview/problems/way-out.ts'
 import {
   type ChartPoint,
@@ -153,14 +153,14 @@ test('a gauge holds until the next value, and is unknown when one is overdue', (
   expect(totalOf(lists, 2)).toEqual([2, null])
 })
 
-test('the busiest eight queues have a line of their own, the others share one', () => {
+test('the busiest five queues have a line of their own, the others share one', () => {
   const bins = binsOf({ from: T, to: T + MINUTE, resolutionMs: MINUTE, now: T + DAY })
   const queues = Array.from({ length: 11 }, (_, n) => queueOf(`q${n}`, [pointAt(T, { done: 60 * n })]))
   const lines = doneByQueueLines(bins, queues)
-  expect(lines.map(({ name }) => name)).toEqual(['q10', 'q3', 'q4', 'q5', 'q6', 'q7', 'q8', 'q9', '3 others'])
-  expect(lines.at(-1)?.values).toEqual([0 + 1 + 2])
+  expect(lines.map(({ name }) => name)).toEqual(['q10', 'q6', 'q7', 'q8', 'q9', '6 others'])
+  expect(lines.at(-1)?.values).toEqual([0 + 1 + 2 + 3 + 4 + 5])
   expect(mostOf(lines, true)).toBe(55)
-  expect(mostOf(lines, false)).toBe(10)
+  expect(mostOf(lines, false)).toBe(15)
 })
 
 test('the failure rate is a share of the attempts, and unknown where there were none', () => {
@@ -322,6 +322,17 @@ describe('figures', () => {
       },
     )
     expect(workers).toBe(13)
+  })
+
+  test('count no workers that are not known yet, and the total of a queue until it is split', () => {
+    const queues = [queueSet('auto'), queueSet('set', { workers: 5 }), queueSet('paused', { paused: true })]
+    const started = { instances: [instance('one', 'alive')], slots: [] }
+    expect(workersOf(undefined, started)).toBeNull()
+    expect(workersOf(queues, started)).toBe(15)
+    expect(workersOn(instance('one', 'alive'), undefined, [])).toBeNull()
+    expect(workersOn(instance('one', 'alive'), queues, [])).toBeNull()
+    const slots = [{ instance: 'one', queue: 'set', workers: 0 }]
+    expect(workersOn(instance('one', 'alive'), queues, slots)).toBe(10)
   })
 })
 

@@ -18,16 +18,16 @@ mission('queues', (at, test) => {
       'nobodys',
       Array.from({ length: 13 }, (_, n) => ({ payload: n, queue: `many-${n + 10}` })),
     )
-    const page = await at.open('/queues#many-22', { as: 'viewer' })
+    const page = await at.open('/queues#many-22', { as: 'viewer', width: 1_440 })
     await rowOf(page, 'many-22').getByText('none', { exact: true }).waitFor()
     await expect.poll(() => rowOf(page, 'many-22').evaluate(isInSight)).toBe(true)
     await rowOf(page, 'mail').getByText('ok', { exact: true }).waitFor()
-    await rowOf(page, 'mail').getByText('× 2').waitFor()
     expect(await page.getByRole('button', { name: /^(?:Pause|Edit) / }).count()).toBe(0)
 
     await page.getByRole('button', { name: 'mail', exact: true }).click()
     const chart = page.getByRole('figure', { name: 'Attempts by outcome, mail' })
     await chart.waitFor()
+    await page.getByText('× 2').waitFor()
     await at.expectAccessible(page)
     await drawOver(page, chart.locator('.u-over'), 0.4, 0.8)
     await page.getByRole('button', { name: 'Reset zoom' }).click()

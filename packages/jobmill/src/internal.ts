@@ -52,7 +52,14 @@ export { logWarning } from './runtime/mill-logger.ts'
 export type { AuditQuery } from './runtime/operate/audit.ts'
 export type { BulkPayload } from './runtime/operate/bulk/bulk-job.ts'
 export { ALERT_KIND } from './job/alert/rule.ts'
-export { BULK_ACTS, BULK_KIND, BULK_QUEUE, isAboutActs, statesOf } from './runtime/operate/bulk/bulk.ts'
+export {
+  BULK_ACTS,
+  BULK_KIND,
+  BULK_QUEUE,
+  checkBulkPatch,
+  isAboutActs,
+  statesOf,
+} from './runtime/operate/bulk/bulk.ts'
 export type { DutyView } from './runtime/operate/duty-control.ts'
 export { ERROR_SORTS, type ErrorGroup, type ErrorReport } from './runtime/operate/errors/errors.ts'
 export type { AttemptView } from './runtime/operate/job-view.ts'

@@ -28,7 +28,7 @@ const VIEWS: readonly View[] = [
     name: 'an open group of errors',
     async reach(op) {
       await op.click(navigation(op.page, 'Errors'))
-      await op.click(op.page.getByRole('button', { name: /answered 503/ }))
+      await op.click(op.page.getByRole('button', { name: /webhook\.deliver in webhooks/ }))
     },
     seen: (page) => page.getByRole('button', { expanded: true }).allInnerTexts(),
   },

@@ -26,6 +26,7 @@ import { changeQueue, declareQueues } from './queues.ts'
 import { retain } from './retain.ts'
 import * as schedules from './schedules.ts'
 import { emptyState, type OracleState } from './state.ts'
+import { addView, deleteView, readViews } from './views.ts'
 
 /** Shared by several handles, as several connections share a database. */
 export interface OracleDatabase {
@@ -173,6 +174,7 @@ export function oracle(
       list: on(read.limits),
     },
     alerts: { list: on(readAlerts), put: on(putAlert), delete: on(deleteAlert) },
+    views: { list: on(readViews), add: on(addView), delete: on(deleteView) },
     metrics: {
       rollUp: on(rollUp),
       record: on(record),

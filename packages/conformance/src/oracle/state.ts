@@ -4,11 +4,11 @@ import type {
   AttemptRecord,
   BudgetState,
   DutyRecord,
+  InstanceRequest,
   JobState,
   LimitSettings,
   LimitSources,
   MetricData,
-  InstanceRequest,
   NewInstance,
   NewJob,
   Overrides,
@@ -20,6 +20,7 @@ import type {
   StepRecord,
   TickRecord,
   TimelineEvent,
+  ViewRecord,
 } from 'jobmill/store'
 
 export interface OracleState {
@@ -48,6 +49,7 @@ export interface OracleState {
   ticks: OracleTick[]
   readonly limits: Map<string, OracleLimit>
   readonly alerts: Map<string, AlertRecord>
+  readonly views: Map<string, ViewRecord>
   /** The last recording of each source. */
   readonly recorded: Map<string, { readonly seq: number; readonly at: number }>
   /** Metrics that are not rolled up yet. `at` is the start of their 10 s bucket. */
@@ -199,6 +201,7 @@ export function emptyState(): OracleState {
     ticks: [],
     limits: new Map(),
     alerts: new Map(),
+    views: new Map(),
     recorded: new Map(),
     openDeltas: [],
     buckets: [],

@@ -13,6 +13,7 @@ export const OPTIONAL_GROUPS = [
   'schedules',
   'limits',
   'alerts',
+  'views',
   'metrics',
   'steps',
   'notifier',

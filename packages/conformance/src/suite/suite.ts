@@ -31,6 +31,7 @@ import { readCases } from './inspect/read.ts'
 import { reapCases } from './instances/reap.ts'
 import { replaceCases } from './enqueue/replace.ts'
 import { retainCases } from './operate/retain.ts'
+import { retryPayloadCases } from './operate/retry-payload.ts'
 import { claimCases } from './claim/claim.ts'
 import { fenceCases } from './finish/fence.ts'
 import { raceCases } from './claim/races.ts'
@@ -52,6 +53,7 @@ import { versionCases } from './instances/versions.ts'
 import { parkedCases } from './steps/parked.ts'
 import { stepCases } from './steps/steps.ts'
 import { waitCases } from './steps/waits.ts'
+import { viewCases } from './operate/views.ts'
 import { tickCases } from './schedules/ticks.ts'
 import { timelineCases } from './metrics/timeline.ts'
 
@@ -69,6 +71,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
     ...forgetCases,
     ...runningCases,
     ...operateCases,
+    ...retryPayloadCases,
     ...retainCases,
     ...retainRecordCases,
     ...readCases,
@@ -100,6 +103,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
     ...queueLimitCases,
   ],
   alerts: alertCases,
+  views: viewCases,
   metrics: [...metricCases, ...timelineCases],
   steps: [...stepCases, ...waitCases, ...parkedCases],
   notifier: notificationCases,

@@ -1,4 +1,5 @@
 /** Finds the form field that a problem reported by the server belongs to, and the text to show there. */
+import { sentence } from '../kit/text/format.ts'
 
 /** The parts of a problem that are needed here. */
 interface Said {
@@ -29,6 +30,6 @@ export function atField<Name extends string>(
   const says = inside.length === 0 ? whole : `${inside.join('.')} ${whole}`
   return {
     field: at === -1 ? null : (parts[at] as Name),
-    says: says.charAt(0).toUpperCase() + says.slice(1),
+    says: sentence(says),
   }
 }

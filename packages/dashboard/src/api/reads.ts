@@ -58,7 +58,8 @@ export const useRecentRuns = (): Read<Answer<'workers.runs'>> =>
   useRead('workers/runs', {}, { atMostEveryMs: 15_000, isLarge: true })
 export const useLimits = (): Read<Answer<'limits.list'>> => useRead('limits')
 export const useAllOverrides = (): Read<Answer<'overrides.list'>> => useRead('overrides')
-export const useSchedules = (): Read<Answer<'schedules.list'>> => useRead('schedules')
+export const useSchedules = (): Read<Answer<'schedules.list'>> =>
+  useRead('schedules', {}, { atMostEveryMs: SLOW_MS })
 export const useKinds = (): Read<Answer<'kinds.list'>> => useRead('kinds')
 export const useSystem = (how?: How): Read<System> =>
   useRead('system', {}, { atMostEveryMs: SLOW_MS, ...how })
@@ -99,6 +100,7 @@ export function useSeries(range: Range, query: Query = {}, how: How = {}): Read<
 
 export const useErrors = (query: Query, how?: How): Read<Errors> =>
   useRead('errors', query, { keep: true, ...how })
+export const useViews = (): Read<Answer<'views.list'>> => useRead('views', {}, { atMostEveryMs: SLOWEST_MS })
 export const useJobs = (query: Query, how?: How): Read<JobPage> =>
   useRead('jobs', query, { keep: true, ...how })
 

@@ -35,6 +35,8 @@ export type ErrorGroup = Errors['groups'][number]
 export type Version = Answer<'versions.list'>['versions'][number]
 export type EnqueuedJob = Answer<'jobs.enqueue'>
 
+export type SavedView = Answer<'views.list'>['views'][number]
+
 export type Overview = Answer<'overview.read'>
 export type QueueAndCounts = Overview['queues'][number]
 export type Queue = QueueAndCounts['settings']

@@ -1,5 +1,5 @@
 /** Buttons and links. Dangerous actions look dangerous. */
-import type { LucideIcon } from 'lucide-react'
+import { ChevronRight, type LucideIcon } from 'lucide-react'
 import type { ButtonHTMLAttributes, ReactNode } from 'react'
 import { Link } from 'wouter'
 import { classes } from './classes.ts'
@@ -95,7 +95,7 @@ export function IconButton({
   )
 }
 
-/** A link that looks like a button. */
+/** A link that looks like a button. A quiet one looks like a link: it leads to the page behind a card. */
 export function LinkButton({
   to,
   children,
@@ -109,11 +109,19 @@ export function LinkButton({
   onFollow?: () => void
 }) {
   return (
-    <Link href={to} onClick={onFollow} className={classes(SHAPE, LOOKS[look])}>
+    <Link
+      href={to}
+      onClick={onFollow}
+      className={classes(SHAPE, look === 'quiet' ? 'text-accent hover:bg-sunk' : LOOKS[look])}
+    >
       {children}
+      {look === 'quiet' && <ChevronRight aria-hidden className="-mr-1.5 size-4 shrink-0" />}
     </Link>
   )
 }
+
+/** Links are underlined: color alone would not distinguish them from the text around them. */
+export const LINK = 'text-accent underline decoration-current/30 underline-offset-2 hover:decoration-current'
 
 /** A link in a text or a table. */
 export function TextLink({
@@ -128,11 +136,7 @@ export function TextLink({
   onFollow?: () => void
 }) {
   return (
-    <Link
-      href={to}
-      onClick={onFollow}
-      className={classes('text-accent underline-offset-2 hover:underline', className)}
-    >
+    <Link href={to} onClick={onFollow} className={classes(LINK, className)}>
       {children}
     </Link>
   )

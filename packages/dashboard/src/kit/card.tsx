@@ -13,9 +13,10 @@ interface Props {
 }
 
 export function Card({ title, tools, flush = false, className, children }: Props) {
+  const isBare = title === undefined && tools === undefined
   return (
     <section className={classes('min-w-0 rounded-xl border border-line bg-card', className)}>
-      {(title !== undefined || tools !== undefined) && (
+      {!isBare && (
         <header className="flex min-h-12 flex-wrap items-center justify-between gap-2 px-4 pt-2 pb-1">
           <h2 className="text-sm font-semibold">{title}</h2>
           {tools !== undefined && <div className="flex flex-wrap items-center gap-1.5">{tools}</div>}
@@ -24,7 +25,11 @@ export function Card({ title, tools, flush = false, className, children }: Props
       <div
         className={
           flush
-            ? '@container relative overflow-x-auto pb-1'
+            ? classes(
+                'scrolls @container relative overflow-x-auto rounded-b-[calc(var(--radius-xl)-1px)] pb-1',
+                // Otherwise a pinned cell covers the corner.
+                isBare && 'rounded-t-[calc(var(--radius-xl)-1px)]',
+              )
             : classes('px-4 pb-4', title === undefined && 'pt-4')
         }
       >

@@ -1,8 +1,9 @@
-/** Placeholders for data that is loading, empty or failed to load. An empty state says what to do next. */
+/** Placeholders for data that is empty or failed to load. An empty state says what to do next. */
 import type { ReactNode } from 'react'
 import type { Problem } from '../api/client.ts'
 import type { Read } from '../api/reads.ts'
 import { Button } from './button.tsx'
+import { type Shape, Skeleton } from './skeleton.tsx'
 
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
@@ -27,25 +28,18 @@ export function Failed({ problem, again }: { readonly problem: Problem; readonly
   )
 }
 
-export function Waiting() {
-  return (
-    <div role="status" aria-busy="true" aria-label="Loading" className="flex flex-col gap-2 p-4">
-      {[60, 85, 40].map((width) => (
-        <div key={width} className="h-4 animate-pulse rounded bg-sunk" style={{ width: `${width}%` }} />
-      ))}
-    </div>
-  )
-}
-
 /** Loading, failed, or the data. Data that was loaded before stays when a later read fails. */
 export function DataView<T>({
   read,
+  shape,
   children,
 }: {
   readonly read: Read<T>
+  /** What it looks like once it is loaded. */
+  readonly shape?: Shape
   readonly children: (data: T) => ReactNode
 }) {
   if (read.data !== undefined) return <>{children(read.data)}</>
   if (read.error !== null) return <Failed problem={read.error} again={() => void read.refetch()} />
-  return <Waiting />
+  return <Skeleton shape={shape} />
 }

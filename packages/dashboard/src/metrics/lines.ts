@@ -43,7 +43,8 @@ export function failureLines(bins: Bins, queues: Queues): Line[] {
   return [{ name: 'failed', colour: 'dead', values }]
 }
 
-const MOST_QUEUES = 8
+/** More colors look alike. */
+const MOST_QUEUES = 5
 
 /** One line per busy queue, and one for all the others. */
 export function doneByQueueLines(bins: Bins, queues: Queues): Line[] {

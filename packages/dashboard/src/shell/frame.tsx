@@ -33,7 +33,10 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       >
         Skip to content
       </a>
-      <div className="flex items-center justify-between border-b border-line bg-card px-3 py-2 lg:hidden">
+      <section
+        aria-label="Menu"
+        className="flex items-center justify-between border-b border-line bg-card px-3 py-2 lg:hidden"
+      >
         <Mark />
         <IconButton
           label={isOpen ? 'Close menu' : 'Open menu'}
@@ -41,7 +44,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
           icon={isOpen ? X : MenuIcon}
           onClick={() => setOpen(!isOpen)}
         />
-      </div>
+      </section>
       <aside
         className={classes(
           'shrink-0 flex-col gap-4 border-line bg-card p-3 lg:sticky lg:top-0 lg:flex lg:h-dvh lg:w-52 lg:border-r',

@@ -6,9 +6,11 @@ import { noteAct } from '../api/acted.ts'
 import { PACES, pace, usePace, type Pace } from '../api/live/live.ts'
 import { useOverview } from '../api/reads.ts'
 import { useMay } from '../api/user/roles.ts'
+import type { Overview } from '../api/types.ts'
 import { signOut, token } from '../api/user/session.ts'
 import { Button, IconButton } from '../kit/button.tsx'
 import { Select } from '../kit/forms/field.tsx'
+import { Bar } from '../kit/skeleton.tsx'
 import { goBackOnce } from '../kit/overlays/toasts.tsx'
 import { EnqueueDrawer } from '../pages/enqueue/enqueue-drawer.tsx'
 import { toggleTheme, useTheme } from './theme.ts'
@@ -20,6 +22,7 @@ export function TopBar() {
   const may = useMay()
   const theme = useTheme()
   const seconds = usePace()
+  const you = useOverview().data?.you
   const [isEnqueuing, setEnqueuing] = useState(false)
   const refresh = (): void => void client.invalidateQueries().then(noteAct)
   useShortcut('t', 'Toggle theme', toggleTheme)
@@ -30,7 +33,7 @@ export function TopBar() {
   })
   return (
     <header className="flex flex-wrap items-center justify-end gap-2 border-b border-line bg-card px-4 py-2">
-      <Who />
+      <Who you={you} />
       <span className="grow" />
       <Button icon={Search} onClick={openPalette} title="Search and commands">
         <span className="max-sm:sr-only">Search</span>
@@ -65,7 +68,13 @@ export function TopBar() {
       />
       {may('operator') && (
         <Button look="main" icon={Plus} onClick={() => setEnqueuing(true)}>
-          <span className="max-sm:sr-only">Enqueue</span>
+          {ENQUEUE}
+        </Button>
+      )}
+      {/* Keeps the place of the button until the role is known, so that the others do not move. */}
+      {you === undefined && (
+        <Button aria-hidden disabled icon={Plus} className="invisible">
+          {ENQUEUE}
         </Button>
       )}
       {isEnqueuing && <EnqueueDrawer close={() => setEnqueuing(false)} />}
@@ -73,10 +82,11 @@ export function TopBar() {
   )
 }
 
-function Who() {
-  const { data } = useOverview()
-  if (data === undefined) return null
-  const { name, role } = data.you
+const ENQUEUE = <span className="max-sm:sr-only">Enqueue</span>
+
+function Who({ you }: { readonly you: Overview['you'] | undefined }) {
+  if (you === undefined) return <Bar className="h-4 w-24" />
+  const { name, role } = you
   return (
     <div className="flex items-center gap-1 text-soft">
       <span>

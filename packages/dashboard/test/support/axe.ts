@@ -16,11 +16,15 @@ interface AxeViolation {
   }[]
 }
 
-/** Violations of WCAG A and AA: one line per rule, with the first elements. */
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+  .map((tag) => `'${tag}'`)
+  .join(', ')
+
+/** Violations of WCAG A and AA, and of good practice: one line per rule, with the first elements. */
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(SOURCE)
   const results = (await page.evaluate(
-    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations'] })`,
+    `axe.run(document, { runOnly: [${TAGS}], resultTypes: ['violations'] })`,
   )) as AxeViolation
   return results.violations.flatMap(({ id, help, nodes }) =>
     nodes

@@ -58,8 +58,9 @@ export interface Mission {
   readonly url: string
   readonly open: (path: string, options?: OpenOptions) => Promise<Page>
   /**
-   * Fails with every WCAG A and AA rule that the page breaks. A check keeps a core busy for half a second, so
-   * `npm test` runs only the first one of each suite. The nightly run performs all.
+   * Fails with every rule of WCAG A and AA, and of good practice, that the page breaks. A check keeps a core
+   * busy for half a second, so `npm test` runs only the first one of each suite. The nightly run performs
+   * all.
    */
   readonly expectAccessible: (page: Page) => Promise<void>
 }

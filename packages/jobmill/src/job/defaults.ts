@@ -167,6 +167,10 @@ export const BOUNDS = Object.freeze({
   alertSecretBytes: Object.freeze({ least: 24, most: 64 }),
   /** The shortest cool-down of an alert rule. A shorter one was probably meant in another unit. */
   shortestCoolDownMs: 10 * SECOND,
+  /** The number of saved views, and the length of the name and of the parameters of each. */
+  views: 200,
+  viewNameChars: 60,
+  viewChars: 4_000,
   pageLimit: 500,
   /** The JSON and logs of the jobs on one page of a list that includes payloads or results. */
   pageBytes: 4 * 1024 * 1024,

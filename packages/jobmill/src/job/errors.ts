@@ -66,6 +66,8 @@ const CATALOG = {
   TX_INVALID: [500, 'The value passed as a transaction cannot run statements'],
   TX_ROLLED_BACK: [500, 'The transaction that completed the job was not committed'],
   TX_STALE: [503, 'The transaction began before the row of the job existed; it succeeds when it runs again'],
+  VIEW_EXISTS: [409, 'A saved view with this name already exists'],
+  VIEW_UNKNOWN: [404, 'No saved view has this name'],
 } as const satisfies Readonly<Record<string, readonly [status: number, sentence: string]>>
 
 export type ErrorCode = keyof typeof CATALOG

@@ -21,7 +21,7 @@ export const COUNTERS = [
 ] as const
 export type Counter = (typeof COUNTERS)[number]
 
-/** From ready to claimed, the run of an attempt whatever its outcome, and from enqueue to done. */
+/** From ready to claimed, the run time of an attempt whatever its outcome, and from enqueue to done. */
 export const LATENCIES = ['waiting', 'running', 'total'] as const
 export type Latency = (typeof LATENCIES)[number]
 

@@ -18,6 +18,7 @@ import type { FullStore, Store, ToolStore, TxOf } from '../store/store.ts'
 import { limits as createLimits } from '../limits/limits.ts'
 import { createAlerting } from './alerts/alerting.ts'
 import { audit } from './operate/audit.ts'
+import { views } from './operate/views.ts'
 import { bulk } from './operate/bulk/bulk.ts'
 import { drift, withoutPayload } from './diagnose/config-drift.ts'
 import { engine as createEngine } from './engine.ts'
@@ -216,6 +217,7 @@ export function jobmill<
     ...listing(tools),
     ...bulk(tools),
     ...audit(tools),
+    ...views(tools),
     ...explain(tools),
     ...errors(tools),
     ...readiness(tools),

@@ -9,6 +9,7 @@ import type { EventCounts, Listener } from '../observe/event-hub.ts'
 import type { CustomMetrics } from '../observe/prometheus/custom-metrics.ts'
 import type { Alerts } from './alerts/alerts.ts'
 import type { Audit } from './operate/audit.ts'
+import type { Views } from './operate/views.ts'
 import type { Bulk } from './operate/bulk/bulk.ts'
 import type { Diagnostics } from './diagnose/diagnostics.ts'
 import type { InstanceControl } from './operate/instances.ts'
@@ -84,6 +85,8 @@ export interface Mill<Tx = unknown>
   readonly schedules: Schedules
   /** Alert rules at run time. */
   readonly alerts: Alerts
+  /** Saved views of the job list. */
+  readonly views: Views
   /** Configuration drift: where stored settings differ from the options of this process. */
   drift(): Promise<ConfigDrift[]>
   /**

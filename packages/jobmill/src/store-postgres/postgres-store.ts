@@ -63,6 +63,7 @@ import { sendEvents } from './steps/send.ts'
 import { timeline } from './metrics/timeline.ts'
 import type { Tx } from './tx.ts'
 import { unservedKinds } from './inspect/unserved-kinds.ts'
+import { addView, deleteView, views } from './views/views.ts'
 import { inSchema, openStore } from './open-store.ts'
 
 /**
@@ -203,6 +204,7 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
       list: limits,
     }),
     alerts: bind({ list: alerts, put: putAlert, delete: deleteAlert }),
+    views: bind({ list: views, add: addView, delete: deleteView }),
     metrics: {
       ...bind({ rollUp, record }),
       read: (query, how) => read((context) => metrics(context, query), how),

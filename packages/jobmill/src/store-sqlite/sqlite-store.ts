@@ -50,6 +50,7 @@ import { recordSteps, waitForSteps } from './steps/steps.ts'
 import { tick, ticks } from './schedules/tick.ts'
 import { timeline } from './metrics/timeline.ts'
 import { inUserTransaction } from './tx.ts'
+import { addView, deleteView, views } from './views/views.ts'
 import type { Look, Verb, Work } from './work.ts'
 
 const NOTHING_STAGED = { ready: 0, more: false, queues: [] }
@@ -119,7 +120,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     claim: async (request) => using((live) => claimIfReady(live, request)),
     progress: async (items) => write(items.length, (work) => progress(work, items)),
     cancel: async (ids, reason) => write(ids.length, (work) => cancel(work, ids, reason)),
-    retry: async (ids) => write(ids.length, (work) => retry(work, ids)),
+    retry: async (ids, payloads) => write(ids.length, (work) => retry(work, ids, payloads)),
     runNow: async (ids) => write(ids.length, (work) => runNow(work, ids)),
     delete: async (ids) => write(ids.length, (work) => deleteJobs(work, ids)),
     retain: async (request) => {
@@ -199,6 +200,11 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       list: async () => read(alerts),
       put: async (given) => write(1, (work) => putAlert(work, given)),
       delete: async (name) => write(1, (work) => deleteAlert(work, name)),
+    },
+    views: {
+      list: async () => read(views),
+      add: async (view) => write(1, (work) => addView(work, view)),
+      delete: async (name) => write(1, (work) => deleteView(work, name)),
     },
     metrics: {
       rollUp: async (limit) => writeIf(needsRollUp, 0, limit, (work) => rollUp(work, limit)),

@@ -5,7 +5,15 @@
 import { JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
-import type { AlertsPart, LimitsPart, MetricsPart, NotifierPart, SchedulesPart, StepsPart } from './parts.ts'
+import type {
+  AlertsPart,
+  LimitsPart,
+  MetricsPart,
+  NotifierPart,
+  SchedulesPart,
+  StepsPart,
+  ViewsPart,
+} from './parts.ts'
 import type { FullStore, Store } from './store.ts'
 import { aroundVerbs } from './verbs.ts'
 
@@ -13,14 +21,15 @@ import { aroundVerbs } from './verbs.ts'
 const completed = new WeakMap<Store<never>, FullStore<never>>()
 
 export function withAllParts(store: Store, platform: Platform): FullStore {
-  const { schedules, limits, alerts, metrics, steps, notifier } = store
-  if (schedules && limits && alerts && metrics && steps && notifier) return store as FullStore
+  const { schedules, limits, alerts, views, metrics, steps, notifier } = store
+  if (schedules && limits && alerts && views && metrics && steps && notifier) return store as FullStore
   const known = completed.get(store)
   if (known !== undefined) return known
   const parts = {
     schedules: schedules ?? noSchedules(store.name),
     limits: limits ?? noLimits(store.name),
     alerts: alerts ?? noAlerts(store.name),
+    views: views ?? noViews(store.name),
     metrics: metrics ?? NO_METRICS,
     steps: steps ?? noSteps(store.name),
     notifier: notifier ?? noNotifier(platform),
@@ -61,7 +70,7 @@ export function absentPartErrors(
   )
 }
 
-function unsupported(name: string, part: RefusedPart | 'steps'): JobmillError {
+function unsupported(name: string, part: RefusedPart | 'saved views' | 'steps'): JobmillError {
   return new JobmillError('STORE_UNSUPPORTED', `the store ${name} does not support ${part}`, {
     fix: `Remove the ${part}, or use a store that supports them`,
   })
@@ -114,6 +123,13 @@ function noSteps(name: string): StepsPart {
     read: async (ids) => ids.map(() => []),
     list: async () => [],
   }
+}
+
+function noViews(name: string): ViewsPart {
+  const add = async (): Promise<never> => {
+    throw unsupported(name, 'saved views')
+  }
+  return { list: async () => [], add, delete: async () => false }
 }
 
 const NO_METRICS: MetricsPart = {

@@ -17,6 +17,7 @@ import type {
 import type { ReadOptions } from './types/job-list.ts'
 import type { AttemptRun, JobFailure } from './types/job-record.ts'
 import type { Acquired, AcquireRequest, DeclaredLimit, LimitRecord, PermitOf } from './types/limit.ts'
+import type { NewView, ViewRecord } from './types/view.ts'
 import type { MetricQuery, MetricRecord, Recording, TimelineEvent, TimelineQuery } from './types/metrics.ts'
 import type { DeclaredQueue, QueueRecord, UnservedKind } from './types/queue-record.ts'
 import type { Reaped } from './types/replies.ts'
@@ -251,6 +252,19 @@ export interface AlertsPart {
    */
   put(write: AlertWrite): Promise<number | null>
   /** Deletes a rule and its state. Returns false if it does not exist. */
+  delete(name: string): Promise<boolean>
+}
+
+/** Saved views of the job list. There are few. */
+export interface ViewsPart {
+  /** All views, sorted by name: by its bytes in UTF-8. */
+  list(): Promise<ViewRecord[]>
+  /**
+   * Writes a new view, with the current time. Returns false and writes nothing if a different view has its
+   * name. A repeated call returns true.
+   */
+  add(view: NewView): Promise<boolean>
+  /** Returns false if the view does not exist. */
   delete(name: string): Promise<boolean>
 }
 

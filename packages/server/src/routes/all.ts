@@ -13,6 +13,7 @@ import * as overview from './observe/overview.ts'
 import * as queues from './queues.ts'
 import * as schedules from './schedules.ts'
 import * as system from './system.ts'
+import * as views from './views.ts'
 
 export const FILES = [
   overview,
@@ -23,6 +24,7 @@ export const FILES = [
   schedules,
   limits,
   alerts,
+  views,
   overrides,
   system,
   history,

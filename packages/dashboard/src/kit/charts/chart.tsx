@@ -112,7 +112,7 @@ export function Chart({
             Log scale
           </button>
         )}
-        {time !== undefined && <span className="ml-auto tabular-nums">{moment(time)}</span>}
+        {time !== undefined && <span className="ml-auto leading-6 tabular-nums">{moment(time)}</span>}
       </figcaption>
     </figure>
   )

@@ -75,12 +75,13 @@ export function Dialog({ title, close, children, isDrawer = false }: Props) {
           isDrawer ? 'h-full' : 'max-h-[calc(100dvh-4rem)] rounded-xl',
         )}
       >
-        <header className="flex items-center justify-between gap-2 border-b border-line px-4 py-2">
+        {/* Not a header: the dialog may be inside of one. */}
+        <div className="flex items-center justify-between gap-2 border-b border-line px-4 py-2">
           <h2 id={heading} className="text-base font-semibold">
             {title}
           </h2>
           <IconButton label="Close" icon={X} onClick={leave} />
-        </header>
+        </div>
         {asks && (
           <div
             role="alert"

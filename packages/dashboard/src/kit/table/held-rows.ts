@@ -32,11 +32,10 @@ export function useHeldRows<R extends Row>(list: string, rows: readonly R[]) {
   const [focused, setFocused] = useState<Element | null>(null)
   const [held, setHeld] = useState<{ readonly of: string; readonly rows: readonly R[] } | null>(null)
   const of = `${list} ${useActs()}`
-  // An empty list has no row that could move away.
-  const isEmpty = held === null ? rows.length === 0 : held.rows.length === 0
   // There is no event when a focused element is removed.
-  const isHolding = !isEmpty && (isOver || focused?.isConnected === true)
-  if (isHolding && held?.of !== of) setHeld({ of, rows })
+  const isHolding = isOver || focused?.isConnected === true
+  // An empty list has nothing to hold: its first rows must appear under the pointer, too.
+  if (isHolding && held?.of !== of && rows.length > 0) setHeld({ of, rows })
   if (!isHolding && held !== null) setHeld(null)
   const shown = held?.of === of ? holdRows(held.rows, rows) : { rows, fresh: 0 }
   return {

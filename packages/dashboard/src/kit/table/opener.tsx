@@ -17,7 +17,7 @@ export function Opener({ isOpen, turn, children, title }: Props) {
       aria-expanded={isOpen}
       onClick={turn}
       title={title}
-      className="flex max-w-full min-w-0 items-center gap-1 rounded text-left font-medium hover:text-accent"
+      className="flex min-h-6 max-w-full min-w-0 items-center gap-1 rounded text-left font-medium hover:text-accent"
     >
       <ChevronRight
         aria-hidden
@@ -28,12 +28,22 @@ export function Opener({ isOpen, turn, children, title }: Props) {
   )
 }
 
+interface OpenedProps {
+  readonly columns: number
+  /** The heading above those in the details, for screen readers. */
+  readonly title: string
+  readonly children: ReactNode
+}
+
 /** The details below a row. As wide as the card, and visible when a wide table is scrolled. */
-export function OpenedRow({ columns, children }: { readonly columns: number; readonly children: ReactNode }) {
+export function OpenedRow({ columns, title, children }: OpenedProps) {
   return (
     <tr className="bg-sunk/50">
       <td colSpan={columns} className="p-0">
-        <div className="sticky left-0 w-[100cqw] p-4">{children}</div>
+        <div className="sticky left-0 w-[100cqw] p-4">
+          <h2 className="sr-only">{title}</h2>
+          {children}
+        </div>
       </td>
     </tr>
   )

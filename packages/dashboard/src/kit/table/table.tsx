@@ -10,7 +10,12 @@ export interface Column {
   readonly right?: boolean
   readonly className?: string
   readonly key: string
+  /** The name above several neighboring columns. */
+  readonly group?: string
 }
+
+/** The first and the last column align with the title of the card. */
+export const CELL = 'px-2 py-2 first:pl-4 last:pr-4 2xl:px-3'
 
 interface Props {
   /** What the table lists, for screen readers. */
@@ -24,14 +29,16 @@ export function Table({ label, columns, sorting, children }: Props) {
   return (
     <table aria-label={label} className="w-full border-collapse text-left">
       <thead>
+        {columns.some(({ group }) => group !== undefined) && <Groups columns={columns} />}
         <tr className="border-b border-line text-xs text-soft">
-          {columns.map(({ key, name, right = false, className }) => (
+          {columns.map(({ key, name, group, right = false, className }) => (
             <th
               key={key}
               scope="col"
               aria-sort={sorting === undefined ? undefined : ariaSort(sorting, key)}
-              className={classes('px-3 py-2 font-medium whitespace-nowrap', right && 'text-right', className)}
+              className={classes(CELL, 'font-medium whitespace-nowrap', right && 'text-right', className)}
             >
+              {group !== undefined && <span className="sr-only">{group} </span>}
               {sorting?.columns.has(key) === true ? (
                 <SortButton name={name} column={key} sorting={sorting} />
               ) : (
@@ -43,6 +50,25 @@ export function Table({ label, columns, sorting, children }: Props) {
       </thead>
       <tbody className="divide-y divide-line">{children}</tbody>
     </table>
+  )
+}
+
+function Groups({ columns }: Pick<Props, 'columns'>) {
+  const spans: { key: string; group: string | undefined; columns: number }[] = []
+  for (const { key, group } of columns) {
+    const last = spans.at(-1)
+    if (last !== undefined && last.group === group) last.columns += 1
+    else spans.push({ key, group, columns: 1 })
+  }
+  return (
+    // Each heading below says its group, too.
+    <tr aria-hidden className="text-xs text-soft">
+      {spans.map(({ key, group, columns: span }) => (
+        <td key={key} colSpan={span} className="px-2">
+          {group !== undefined && <p className="border-b border-line pb-1 text-center">{group}</p>}
+        </td>
+      ))}
+    </tr>
   )
 }
 
@@ -75,12 +101,12 @@ function SortButton({ name, column, sorting }: SortButtonProps) {
   )
 }
 
-/** For the actions of a row: stays visible when a wide table is scrolled. */
-export const PINNED = 'sticky right-0 bg-card'
+/** For the actions of a row: stays visible when a wide table is scrolled, with the background of its row. */
+export const PINNED = 'pinned'
 
 export function ActsCell({ children }: { readonly children: ReactNode }) {
   return (
-    <td className={classes('w-px px-2 py-1 text-right align-middle whitespace-nowrap', PINNED)}>
+    <td className={classes('w-px px-2 py-1 text-right align-middle whitespace-nowrap last:pr-3', PINNED)}>
       {children}
     </td>
   )
@@ -96,7 +122,8 @@ export function Cell({ right = false, className, children }: CellProps) {
   return (
     <td
       className={classes(
-        'px-3 py-2 align-middle',
+        CELL,
+        'align-middle',
         right && 'text-right whitespace-nowrap tabular-nums',
         className,
       )}
@@ -113,5 +140,9 @@ export function Row({
   readonly children: ReactNode
   readonly isMarked?: boolean
 }) {
-  return <tr className={classes('hover:bg-sunk/60', isMarked && 'bg-accent-soft/60')}>{children}</tr>
+  return (
+    <tr className="row" data-marked={isMarked || undefined}>
+      {children}
+    </tr>
+  )
 }

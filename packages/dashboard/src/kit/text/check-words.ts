@@ -1,5 +1,6 @@
 /** The checks of the diagnostics in words. The compiler reports a check that is missing here. */
-import type { CheckName } from '../../api/types.ts'
+import type { CheckName, Diagnostic } from '../../api/types.ts'
+import { sentence } from './format.ts'
 
 const WORDS: Readonly<Record<CheckName, string>> = {
   failing: 'failing kinds',
@@ -23,6 +24,11 @@ const WORDS: Readonly<Record<CheckName, string>> = {
 
 /** In the order in which forms list them. */
 export const CHECKS = Object.keys(WORDS) as readonly CheckName[]
+
+/** The message as a sentence. A name at its start keeps its letters. */
+export function diagnosticText({ message, about: { name } }: Pick<Diagnostic, 'message' | 'about'>): string {
+  return name !== null && message.startsWith(name) ? message : sentence(message)
+}
 
 /** Servers of other releases have other checks. */
 export function checkWords(check: string): string {

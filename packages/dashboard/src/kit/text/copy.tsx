@@ -16,12 +16,19 @@ export async function copy(text: string, what: string): Promise<boolean> {
   }
 }
 
-export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
+interface Props {
+  readonly text: string
+  readonly what: string
+  readonly className?: string
+}
+
+export function CopyButton({ text, what, className }: Props) {
   const [isDone, setDone] = useState(false)
   return (
     <IconButton
       label={`Copy ${what}`}
       icon={isDone ? Check : Copy}
+      className={className}
       onClick={() => {
         void copy(text, what).then((isCopied) => {
           setDone(isCopied)

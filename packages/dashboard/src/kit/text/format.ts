@@ -95,5 +95,13 @@ export function ago(at: number, now: number): string {
   return ms > 0 ? `${text} ago` : `in ${text}`
 }
 
+/** 5 s ago, 12 min ago, 3 h ago: for a column of a table, whose width must not change with every second. */
+export function roughlyAgo(at: number, now: number): string {
+  return ago(at, now).replace(/^(in )?(\d+ (?:min|h|d)) \d+ \w+/, '$1$2')
+}
+
+/** A text of the server as a sentence. CSS would change only what is drawn, and only in blocks. */
+export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 /** Ids differ at their end. */
 export const shortId = (id: string): string => `…${id.slice(-8)}`

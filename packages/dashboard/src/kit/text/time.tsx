@@ -1,7 +1,7 @@
 /** Relative times, with the absolute time as a tooltip. All of them update together, once a second. */
 import { useSyncExternalStore } from 'react'
 import { serverNow } from '../../api/clock.ts'
-import { ago, instant, moment, span } from './format.ts'
+import { ago, instant, moment, roughlyAgo, span } from './format.ts'
 import { Tip } from '../overlays/tip.tsx'
 
 const listeners = new Set<() => void>()
@@ -32,6 +32,12 @@ export function Ago({ at, otherwise = '–' }: { readonly at: number | null; rea
   const time = useNow()
   if (at === null) return <span className="text-soft">{otherwise}</span>
   return <Stamp at={at} text={ago(at, time)} />
+}
+
+/** "12 min ago": without seconds, for tables. */
+export function RoughlyAgo({ at }: { readonly at: number | null }) {
+  const time = useNow()
+  return at === null ? <span className="text-soft">–</span> : <Stamp at={at} text={roughlyAgo(at, time)} />
 }
 
 /** "02:11:58" */

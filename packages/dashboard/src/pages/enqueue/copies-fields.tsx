@@ -1,4 +1,8 @@
-/** Enqueues several jobs at once: copies of one payload with a number in them, or generated examples. */
+/**
+ * Enqueues several jobs at once: copies of one payload with a number in them, or generated examples. Folded,
+ * because few use it.
+ */
+import { useState } from 'react'
 import { Field, Select, TextInput } from '../../kit/forms/field.tsx'
 import { MOST_COPIES } from './enqueue-draft.ts'
 import { exampleOf } from './example/example.ts'
@@ -12,10 +16,15 @@ export function CopiesFields({
   schema,
 }: FieldsProps & { readonly schema: Schema | null }) {
   const isMany = draft.copies.trim() !== '1' && draft.copies.trim() !== ''
+  const [isOpen, setOpen] = useState(isMany)
   return (
-    <fieldset className="rounded-lg border border-line px-3 pt-1 pb-2">
-      <legend className="px-1 text-xs font-medium">Enqueue multiple</legend>
-      <div className="grid gap-4 sm:grid-cols-2">
+    <details
+      open={isOpen || wrong.copies !== undefined || wrong.vary !== undefined}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+      className="rounded-lg border border-line"
+    >
+      <summary className="px-3 py-2 text-xs font-medium">Repeat</summary>
+      <div className="grid gap-4 px-3 pb-3 sm:grid-cols-2">
         <Field
           label="Number of jobs"
           error={wrong.copies}
@@ -41,7 +50,7 @@ export function CopiesFields({
           </Field>
         )}
       </div>
-    </fieldset>
+    </details>
   )
 }
 

@@ -7,7 +7,7 @@ import type { ErrorGroup } from '../../api/types.ts'
 import { classes } from '../../kit/classes.ts'
 import { number, span } from '../../kit/text/format.ts'
 import { Bars } from '../../kit/charts/sparkline.tsx'
-import { Ago } from '../../kit/text/time.tsx'
+import { RoughlyAgo } from '../../kit/text/time.tsx'
 import { COLUMNS } from './columns.ts'
 import { ErrorGroupDetail } from './error-group-detail.tsx'
 import { RetryGroupButton } from './retry-group.tsx'
@@ -59,10 +59,10 @@ export function ErrorGroupRow({ group, bucketMs, isOpen, turn, children }: Props
           <Count name="Dead" isBad n={group.dead} />
           <Count name="Retrying" n={group.failing} />
           <Seen name="First seen">
-            <Ago at={group.firstAt} />
+            <RoughlyAgo at={group.firstAt} />
           </Seen>
           <Seen name="Last seen">
-            <Ago at={group.lastAt} />
+            <RoughlyAgo at={group.lastAt} />
           </Seen>
           <RetryGroupButton group={group} />
         </div>

@@ -74,7 +74,7 @@ export function ErrorsPage() {
           ))}
         </Select>
       </PageHead>
-      <DataView read={read}>
+      <DataView read={read} shape="groups">
         {(errors) =>
           errors.groups.length > 0 ? (
             <ErrorGroups

@@ -22,7 +22,7 @@ export function FoldedGroups({ of, search }: Props) {
   })
   const [opened, setOpened] = useState<string | null>(null)
   return (
-    <DataView read={read}>
+    <DataView read={read} shape="table">
       {(errors) => (
         <div className="border-t border-line lg:pl-6">
           <p className="px-4 py-2 text-xs font-medium text-soft">{groupsTitle(errors, sort)}</p>

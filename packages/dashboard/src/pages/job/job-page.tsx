@@ -29,7 +29,7 @@ export function JobPage({ id }: { readonly id: string }) {
   return (
     <>
       {read.data === undefined && <PageHead title="Job" note={id} />}
-      <DataView read={read}>
+      <DataView read={read} shape="cards">
         {(data) => {
           const { job, attempts, policy, left } = data
           const tries = triesOf(job, attempts)

@@ -23,7 +23,7 @@ export function KindCharts({ kind }: { readonly kind: string }) {
   const times = useMemo(() => kindRunTimes(bins, points), [bins, points])
   return (
     <Card title="Attempts" tools={<RangeChoice ranging={ranging} />}>
-      <DataView read={read}>
+      <DataView read={read} shape="chart">
         {() => (
           <>
             {found === undefined ? (

@@ -1,23 +1,31 @@
 /** Where the jobs of a kind run, what enqueues them on a schedule, and which processes handle them. */
-import { useSchedules, useWorkers } from '../../api/reads.ts'
+import { useKinds, useSchedules, useWorkers } from '../../api/reads.ts'
 import type { Instance, Kind } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
+import { Skeleton } from '../../kit/skeleton.tsx'
 import { number, shortId } from '../../kit/text/format.ts'
 import { isClaiming } from '../../metrics/workers.ts'
 
 interface Props {
   readonly kind: string
-  /** Undefined while it loads, and for a kind that no running process knows. */
+  /** Undefined for a kind that no running process knows. */
   readonly known: Kind | undefined
 }
 
 export function KindFacts({ kind, known }: Props) {
+  const isPending = [useKinds(), useSchedules(), useWorkers()].some((read) => read.isPending)
   const schedules = (useSchedules().data?.schedules ?? []).filter((one) => one.kind === kind)
   const serving = (useWorkers().data?.instances ?? []).filter(
     (one) => isClaiming(one) && one.kinds.includes(kind),
   )
   const { queue, maxAttempts } = known ?? { queue: null, maxAttempts: null }
+  if (isPending)
+    return (
+      <Card title="Details" className="self-start">
+        <Skeleton shape="facts" />
+      </Card>
+    )
   return (
     <Card title="Details" className="self-start">
       <Facts>

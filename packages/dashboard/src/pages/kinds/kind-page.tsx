@@ -2,6 +2,7 @@
 import { useErrors, useJobs, useKinds } from '../../api/reads.ts'
 import { LinkButton } from '../../kit/button.tsx'
 import { Card, PageHead } from '../../kit/card.tsx'
+import { NOTE } from '../../kit/skeleton.tsx'
 import { DataView } from '../../kit/data-view.tsx'
 import { HealthBadge } from '../../kit/health.tsx'
 import { KindCharts } from './kind-charts.tsx'
@@ -12,7 +13,8 @@ import { RecentRuns } from './recent-runs.tsx'
 const RUNS = 10
 
 export function KindPage({ kind }: { readonly kind: string }) {
-  const known = useKinds().data?.kinds.find((one) => one.kind === kind)
+  const { data, isPending } = useKinds()
+  const known = data?.kinds.find((one) => one.kind === kind)
   const errors = useErrors({ kind })
   const runs = useJobs({ kind, limit: RUNS })
   const jobs = `/jobs?${new URLSearchParams({ kind }).toString()}`
@@ -22,7 +24,9 @@ export function KindPage({ kind }: { readonly kind: string }) {
       <PageHead
         title={<span className="break-all">{kind}</span>}
         note={
-          recent === null ? (
+          isPending ? (
+            NOTE
+          ) : recent === null ? (
             'No attempts in the last 10 minutes'
           ) : (
             <HealthBadge word={recent.health} attempts={recent.attempts} failed={recent.failed} />
@@ -35,10 +39,14 @@ export function KindPage({ kind }: { readonly kind: string }) {
         <div className="flex min-w-0 flex-col gap-4 lg:col-span-2">
           <KindCharts kind={kind} />
           <Card flush title="Errors">
-            <DataView read={errors}>{(data) => <KindErrors kind={kind} errors={data} />}</DataView>
+            <DataView read={errors} shape="table">
+              {(data) => <KindErrors kind={kind} errors={data} />}
+            </DataView>
           </Card>
           <Card flush title="Recent jobs">
-            <DataView read={runs}>{(data) => <RecentRuns jobs={data.jobs} />}</DataView>
+            <DataView read={runs} shape="table">
+              {(data) => <RecentRuns jobs={data.jobs} />}
+            </DataView>
           </Card>
         </div>
         <KindFacts kind={kind} known={known} />

@@ -9,14 +9,14 @@ import { KindLink } from '../../kit/kind-link.tsx'
 import { Cell, Row, Table } from '../../kit/table/table.tsx'
 import { number, percent, rate, span } from '../../kit/text/format.ts'
 
+const SHARES = ['p50', 'p95', 'p99'] as const
+
 const COLUMNS = [
   { key: 'kind', name: 'Kind' },
   { key: 'health', name: 'Health' },
   { key: 'success', name: 'Success rate', right: true },
   { key: 'rate', name: 'Attempts', right: true },
-  { key: 'p50', name: 'Run time p50', right: true },
-  { key: 'p95', name: 'p95', right: true },
-  { key: 'p99', name: 'p99', right: true },
+  ...SHARES.map((share) => ({ key: share, name: share, group: 'Run time', right: true })),
   { key: 'queue', name: 'Queue' },
   { key: 'processes', name: 'Processes', right: true },
 ]
@@ -30,7 +30,7 @@ export function KindsPage() {
     <>
       <PageHead title="Kinds" note="Attempts of the last 10 minutes" />
       <Card flush>
-        <DataView read={read}>
+        <DataView read={read} shape="table">
           {({ kinds }) =>
             kinds.length === 0 ? (
               <Empty title="No kinds">Kinds appear when a process that defines them starts.</Empty>
@@ -71,7 +71,7 @@ function KindRow({ kind: { kind, queue, instances, recent } }: { readonly kind: 
       </Cell>
       <Cell right>{attempts === 0 ? <None /> : percent((attempts - failed) / attempts)}</Cell>
       <Cell right>{attempts === 0 ? <None /> : rate(attempts / WINDOW_S)}</Cell>
-      {(['p50', 'p95', 'p99'] as const).map((share) => {
+      {SHARES.map((share) => {
         const ms = running?.[share] ?? null
         return (
           <Cell key={share} right>

@@ -28,7 +28,11 @@ export function RecentRuns({ jobs }: { readonly jobs: readonly JobSummary[] }) {
               {shortId(id)}
             </TextLink>
           </Cell>
-          <Cell>{queue}</Cell>
+          <Cell>
+            <TextLink to={`/queues#${encodeURIComponent(queue)}`} className="wrap-anywhere">
+              {queue}
+            </TextLink>
+          </Cell>
           <Cell right>
             {number(attempt)} of {number(maxAttempts)}
           </Cell>

@@ -7,7 +7,7 @@ export interface Draft {
   readonly type: 'rate' | 'rate per key' | 'concurrency'
   readonly amount: string
   readonly per: string
-  /** Empty: one second's worth. */
+  /** Empty: the tokens of one second. */
   readonly burst: string
   readonly most: string
 }
@@ -80,7 +80,7 @@ export function changeOf(before: Draft, draft: Draft): Record<string, unknown> {
   return Object.fromEntries(Object.entries(all).filter(([option]) => isChanged(option)))
 }
 
-/** One second's worth, at least one: the server's default. */
+/** The tokens of one second, at least one: the server's default. */
 export function burstOf({ amount, per }: Pick<Draft, 'amount' | 'per'>): number {
   return Math.max(1, Math.floor((Number(amount) * 1_000) / (parseDuration(per) ?? 1_000)))
 }

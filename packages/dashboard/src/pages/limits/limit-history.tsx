@@ -39,7 +39,7 @@ export function LimitHistory({ limit: { name, settings }, queues }: Props) {
           <RangeChoice ranging={ranging} />
         </div>
       </div>
-      <DataView read={read}>
+      <DataView read={read} shape="chart">
         {() => (
           <div className="grid items-start gap-4 lg:grid-cols-[1fr_22rem]">
             <div className="min-w-0 rounded-lg border border-line bg-card p-3">

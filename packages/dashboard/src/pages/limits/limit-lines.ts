@@ -24,5 +24,5 @@ function levelOf({ bins, resolutionMs, points }: Source, key: 'available' | 'hel
 export function limitLines(source: Source, isConcurrency: boolean): Line[] {
   const available = { name: 'available', colour: 'series-1', values: levelOf(source, 'available') }
   if (!isConcurrency) return [available]
-  return [available, { name: 'held', colour: 'series-2', values: levelOf(source, 'held') }]
+  return [available, { name: 'in use', colour: 'series-2', values: levelOf(source, 'held') }]
 }

@@ -6,6 +6,7 @@ import { useLimits } from '../../api/reads.ts'
 import { useMay } from '../../api/user/roles.ts'
 import { Button } from '../../kit/button.tsx'
 import { Card, PageHead } from '../../kit/card.tsx'
+import { NOTE } from '../../kit/skeleton.tsx'
 import { plural } from '../../kit/text/format.ts'
 import { OpenedRow } from '../../kit/table/opener.tsx'
 import { useSearchValue } from '../../kit/search.ts'
@@ -25,9 +26,7 @@ export function LimitsPage() {
     <>
       <PageHead
         title="Limits"
-        note={
-          read.data === undefined ? undefined : `${plural(read.data.limits.length, 'limit')}, cluster-wide`
-        }
+        note={read.data === undefined ? NOTE : `${plural(read.data.limits.length, 'limit')}, cluster-wide`}
       >
         {may('admin') && (
           <Button icon={Plus} onClick={() => setCreating(true)}>
@@ -37,7 +36,7 @@ export function LimitsPage() {
       </PageHead>
       {isCreating && <LimitDrawer close={() => setCreating(false)} />}
       <Card flush>
-        <DataView read={read}>
+        <DataView read={read} shape="table">
           {({ limits }) =>
             limits.length === 0 ? (
               <Empty title="No limits">
@@ -58,7 +57,7 @@ export function LimitsPage() {
                       turn={() => setOpen(open === limit.name ? null : limit.name)}
                     />
                     {open === limit.name && (
-                      <OpenedRow columns={LIMIT_COLUMNS.length}>
+                      <OpenedRow columns={LIMIT_COLUMNS.length} title={`Limit ${limit.name}`}>
                         <div className="flex flex-col gap-4">
                           <OverridesCard what="limit" name={limit.name} />
                           <LimitHistory limit={limit} queues={limit.queues ?? []} />

@@ -40,7 +40,7 @@ export function InstancesCard() {
         </LinkButton>
       }
     >
-      <DataView read={read}>
+      <DataView read={read} shape="list">
         {({ instances }) => {
           const listed = instances
             .filter(isListed)

@@ -38,7 +38,9 @@ export function LongestRunning() {
         </LinkButton>
       }
     >
-      <DataView read={read}>{({ jobs }) => <Listed jobs={jobs} />}</DataView>
+      <DataView read={read} shape="table">
+        {({ jobs }) => <Listed jobs={jobs} />}
+      </DataView>
     </Card>
   )
 }

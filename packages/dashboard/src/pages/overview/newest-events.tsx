@@ -1,4 +1,4 @@
-/** The latest lifecycle events, without the runs of schedules, which would hide the rest. */
+/** The latest lifecycle events, without those of routine, which would hide the rest. */
 import { useTimeline } from '../../api/reads.ts'
 import { useMay } from '../../api/user/roles.ts'
 import { LinkButton, TextLink } from '../../kit/button.tsx'
@@ -7,7 +7,7 @@ import { classes } from '../../kit/classes.ts'
 import { eventLevel, eventWords } from '../../kit/text/event-words.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
 import { Ago } from '../../kit/text/time.tsx'
-import { QUIET_TYPES } from '../../kit/text/event-types.ts'
+import { NOTABLE_TYPES } from '../../kit/text/event-types.ts'
 import { mergeEvents, type MergedEvent } from './merge-events.ts'
 
 const NEWEST = 8
@@ -20,7 +20,7 @@ const LEVELS = { bad: 'Failure: ', warning: 'Warning: ', plain: '' } as const
 export function NewestEvents() {
   const may = useMay()
   // Only operators may read the audit log.
-  const types = may('operator') ? [...QUIET_TYPES, 'audit'] : QUIET_TYPES
+  const types = may('operator') ? [...NOTABLE_TYPES, 'audit'] : NOTABLE_TYPES
   const read = useTimeline({ limit: READ, type: types })
   return (
     <Card
@@ -31,7 +31,7 @@ export function NewestEvents() {
         </LinkButton>
       }
     >
-      <DataView read={read}>
+      <DataView read={read} shape="list">
         {({ events }) =>
           events.length === 0 ? (
             <Empty title="No events yet">

@@ -72,7 +72,7 @@ export function QueueCharts({ queue }: { readonly queue: string }) {
           <RangeChoice ranging={ranging} />
         </div>
       </div>
-      <DataView read={read}>
+      <DataView read={read} shape="chart">
         {() => (
           <div className="grid gap-4 lg:grid-cols-2">
             {charts.map(({ title, note, ...chart }) => (

@@ -7,7 +7,7 @@ import { Overridden } from '../../kit/overrides/overridden.tsx'
 import { OverridesCard } from '../../kit/overrides/overrides-card.tsx'
 import { QueueCharts } from './queue-charts.tsx'
 import { RETAINED } from './queue-form.ts'
-import { ServedBy } from './served-by.tsx'
+import { ServerList } from './served-by.tsx'
 import type { Server } from './serving.ts'
 
 interface Props {
@@ -23,7 +23,7 @@ export function QueueDetails({ queue: { settings }, servers, unservedKinds }: Pr
       <div className="flex min-w-0 flex-col gap-4">
         <Facts>
           <Fact name="Served by">
-            <ServedBy servers={servers} isWhole />
+            <ServerList servers={servers} />
           </Fact>
           {unservedKinds.length > 0 && (
             <Fact name="No worker for">

@@ -10,7 +10,7 @@ import { QueueHealth } from '../../kit/health.tsx'
 import { Opener } from '../../kit/table/opener.tsx'
 import { Sparkline } from '../../kit/charts/sparkline.tsx'
 import type { SortValues } from '../../kit/table/sort.ts'
-import { ActsCell, Cell, Row } from '../../kit/table/table.tsx'
+import { ActsCell, Cell, type Column, Row } from '../../kit/table/table.tsx'
 import type { HourOf } from './metrics.ts'
 import { QueueActs } from './queue-acts.tsx'
 import { OverLimit } from './over-limit/over-limit.tsx'
@@ -21,18 +21,21 @@ import type { Server } from './serving.ts'
 /** On a phone, the first column has the counts. */
 const WIDE = 'max-sm:hidden'
 
-export const QUEUE_COLUMNS = [
-  { key: 'name', name: 'Queue' },
+const NAME = { key: 'name', name: 'Queue' }
+const COLUMNS = [
   { key: 'ready', name: 'Ready', right: true, className: WIDE },
   { key: 'scheduled', name: 'Scheduled', right: true, className: WIDE },
   { key: 'running', name: 'Running', right: true, className: WIDE },
   { key: 'dead', name: 'Dead', right: true, className: WIDE },
   { key: 'done', name: 'Done', right: true, className: WIDE },
-  { key: 'hour', name: 'Throughput, last hour', className: WIDE },
+  { key: 'hour', name: <span title="Last hour">Throughput</span>, className: WIDE },
   { key: 'workers', name: 'Workers', className: WIDE },
   { key: 'served', name: 'Served by', className: WIDE },
   { key: 'acts', name: <span className="sr-only">Actions</span> },
 ]
+
+export const queueColumns = (isWide: boolean): readonly Column[] =>
+  isWide ? [NAME, { key: 'health', name: 'Health' }, ...COLUMNS] : [NAME, ...COLUMNS]
 
 export const QUEUE_VALUES: SortValues<QueueAndCounts> = {
   name: ({ settings }) => settings.name,
@@ -52,10 +55,13 @@ interface Props {
   readonly unservedKinds: readonly UnservedKind[]
   readonly isMarked: boolean
   readonly isOpen: boolean
+  /** The health has a column of its own. Otherwise it is below the name, unless it is ok. */
+  readonly isWide: boolean
   readonly turn: () => void
 }
 
-export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, isOpen, turn }: Props) {
+export function QueueRow(props: Props) {
+  const { queue, asOf, hour, servers, unservedKinds, isMarked, isOpen, isWide, turn } = props
   const { settings, counts } = queue
   const { name, workers, limit } = settings
   const failures = hour?.failures ?? 0
@@ -63,12 +69,12 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
   return (
     <Row isMarked={isMarked}>
       <Cell>
-        <div id={`queue-${name}`} className="min-w-32 sm:max-w-44">
+        <div id={`queue-${name}`} className="min-w-28 sm:max-w-40 min-[90rem]:max-w-52">
           <Opener isOpen={isOpen} turn={turn} title={name}>
             {name}
           </Opener>
           <div className="pl-5 text-xs">
-            <QueueHealth queue={queue} asOf={asOf} />
+            {!isWide && queue.health.word !== 'ok' && <QueueHealth queue={queue} asOf={asOf} />}
             <NarrowCounts counts={counts} />
             {overrides.size > 0 && <p className="text-ready">{plural(overrides.size, 'override')}</p>}
             <OverLimit queue={queue} servers={servers} />
@@ -78,6 +84,11 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
           </div>
         </div>
       </Cell>
+      {isWide && (
+        <Cell>
+          <QueueHealth queue={queue} asOf={asOf} />
+        </Cell>
+      )}
       <Cell right className={WIDE}>
         <CountLink counts={counts} state="ready" />
         <Second>{counts.oldestReadyMs !== null && `oldest ${waits(counts.oldestReadyMs)}`}</Second>
@@ -109,7 +120,13 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
         </span>
       </Cell>
       <Cell className={classes('whitespace-nowrap tabular-nums', WIDE)}>
-        {workers === null ? <span className="text-soft">automatic</span> : number(workers)}
+        {workers === null ? (
+          <span className="text-soft" title="10 in each process">
+            auto
+          </span>
+        ) : (
+          number(workers)
+        )}
         {limit !== null && (
           <Second>
             <span className="block max-w-32 truncate" title={`limit ${limit}`}>

@@ -4,16 +4,18 @@ import { Fragment } from 'react'
 import { useQueues, useWorkers } from '../../api/reads.ts'
 import type { QueueAndCounts, UnservedKind } from '../../api/types.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
+import { NOTE } from '../../kit/skeleton.tsx'
 import { plural } from '../../kit/text/format.ts'
 import { OpenedRow } from '../../kit/table/opener.tsx'
 import { useSearchValue } from '../../kit/search.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
 import { SortedTable } from '../../kit/table/sorted-table.tsx'
+import { useIsWide } from '../../kit/wide.ts'
 import { useAnchor } from './anchor.ts'
 import { CapacityCard } from './capacity/capacity-table.tsx'
 import { useHour } from './metrics.ts'
 import { QueueDetails } from './queue-details.tsx'
-import { QUEUE_COLUMNS, QUEUE_VALUES, QueueRow } from './queue-row.tsx'
+import { QUEUE_VALUES, queueColumns, QueueRow } from './queue-row.tsx'
 import { serversOf, unservedIn } from './serving.ts'
 
 export function QueuesPage() {
@@ -26,12 +28,12 @@ export function QueuesPage() {
         title="Queues"
         note={
           read.data === undefined
-            ? undefined
+            ? NOTE
             : `${plural(queues.length, 'queue')}${paused === 0 ? '' : `, ${paused} paused`}`
         }
       />
       <Card flush>
-        <DataView read={read}>
+        <DataView read={read} shape="table">
           {(data) => (
             <QueueTable
               queues={data.queues}
@@ -57,6 +59,8 @@ function QueueTable({ queues, unservedKinds, asOf }: Props) {
   const workers = useWorkers()
   const [open, setOpen] = useSearchValue('open')
   const marked = useAnchor()
+  const isWide = useIsWide()
+  const columns = queueColumns(isWide)
   if (queues.length === 0)
     return (
       <Empty title="No queues yet">
@@ -64,7 +68,7 @@ function QueueTable({ queues, unservedKinds, asOf }: Props) {
       </Empty>
     )
   return (
-    <SortedTable label="Queues" columns={QUEUE_COLUMNS} rows={queues} values={QUEUE_VALUES}>
+    <SortedTable label="Queues" columns={columns} rows={queues} values={QUEUE_VALUES}>
       {(queue) => {
         const { name } = queue.settings
         const servers = serversOf(name, queue.settings.workers !== null, workers.data)
@@ -80,10 +84,11 @@ function QueueTable({ queues, unservedKinds, asOf }: Props) {
               unservedKinds={mine}
               isMarked={marked === name}
               isOpen={isOpen}
+              isWide={isWide}
               turn={() => setOpen(isOpen ? null : name)}
             />
             {isOpen && (
-              <OpenedRow columns={QUEUE_COLUMNS.length}>
+              <OpenedRow columns={columns.length} title={`Queue ${name}`}>
                 <QueueDetails queue={queue} servers={servers} unservedKinds={mine} />
               </OpenedRow>
             )}

@@ -1,19 +1,40 @@
 /**
  * The processes that serve a queue, with their workers. If there is no such process, that is highlighted as a
- * problem.
+ * problem. A row of a table has room for one name, or for their number.
  */
 import { TextLink } from '../../kit/button.tsx'
-import { number } from '../../kit/text/format.ts'
+import { Tip } from '../../kit/overlays/tip.tsx'
+import { number, plural } from '../../kit/text/format.ts'
 import { nameOf, type Server } from './serving.ts'
 
-const SHOWN = 2
+interface Props {
+  readonly servers: readonly Server[]
+}
 
-export function ServedBy({ servers, isWhole = false }: { servers: readonly Server[]; isWhole?: boolean }) {
-  if (servers.length === 0) return <span className="font-medium text-dead">none</span>
-  const shown = isWhole ? servers : servers.slice(0, SHOWN)
+export function ServedBy({ servers }: Props) {
+  const [first, ...others] = servers
+  if (first === undefined) return <None />
+  if (others.length === 0)
+    return (
+      <TextLink to="/workers" className="block max-w-36 truncate">
+        <span title={nameOf(first.instance)}>{nameOf(first.instance)}</span>
+      </TextLink>
+    )
+  return (
+    <Tip text={servers.map(textOf).join(', ')}>
+      <span className="whitespace-nowrap">
+        <TextLink to="/workers">{plural(servers.length, 'process', 'processes')}</TextLink>
+      </span>
+    </Tip>
+  )
+}
+
+/** Each with its share. */
+export function ServerList({ servers }: Props) {
+  if (servers.length === 0) return <None />
   return (
     <ul>
-      {shown.map(({ instance, workers }) => (
+      {servers.map(({ instance, workers }) => (
         <li key={instance.id} className="flex items-baseline gap-1.5 whitespace-nowrap">
           <span className="max-w-40 truncate" title={instance.label ?? instance.id}>
             <TextLink to="/workers">{nameOf(instance)}</TextLink>
@@ -21,9 +42,15 @@ export function ServedBy({ servers, isWhole = false }: { servers: readonly Serve
           {workers !== null && <span className="text-xs text-soft tabular-nums">× {number(workers)}</span>}
         </li>
       ))}
-      {servers.length > shown.length && (
-        <li className="text-xs text-soft">and {number(servers.length - shown.length)} more</li>
-      )}
     </ul>
   )
+}
+
+/** "worker-1 × 3" */
+function textOf({ instance, workers }: Server): string {
+  return `${nameOf(instance)}${workers === null ? '' : ` × ${number(workers)}`}`
+}
+
+function None() {
+  return <span className="font-medium text-dead">none</span>
 }

@@ -10,48 +10,50 @@ import { NextRuns } from './next-runs.tsx'
 import { ScheduleActs } from './schedule-acts.tsx'
 import { ScheduleFacts } from './schedule-facts.tsx'
 import { Ticks } from './ticks.tsx'
+import { sentence } from '../../kit/text/format.ts'
 
 export function SchedulePage({ name }: { readonly name: string }) {
   const read = useSchedule(name)
   if (read.error?.status === 404) return <NoSchedule name={name} />
+  const title = <span className="break-all">{name}</span>
   return (
-    <DataView read={read}>
-      {({ schedule, runs, history }) => (
-        <>
-          <PageHead
-            title={<span className="break-all">{name}</span>}
-            note={schedule.text.charAt(0).toUpperCase() + schedule.text.slice(1)}
-          >
-            <ScheduleActs schedule={schedule} />
-          </PageHead>
-          {schedule.error !== null && (
-            <p
-              role="alert"
-              className="mb-4 rounded-xl border border-dead bg-dead-soft px-4 py-3 break-words text-dead"
-            >
-              The last run failed to enqueue and is retried automatically: {schedule.error}
-            </p>
-          )}
-          <div className="grid min-w-0 grid-cols-1 gap-4 lg:grid-cols-3">
-            <div className="flex min-w-0 flex-col gap-4 lg:col-span-2">
-              <Card title="Details">
-                <ScheduleFacts schedule={schedule} />
-              </Card>
-              <Card title="Payload">
-                <Json value={schedule.payload ?? null} name="payload" />
-              </Card>
-              <OverridesCard what="schedule" name={name} />
-              <Card flush title="Run history">
-                <Ticks history={history} />
+    <>
+      {read.data === undefined && <PageHead title={title} />}
+      <DataView read={read} shape="cards">
+        {({ schedule, runs, history }) => (
+          <>
+            <PageHead title={title} note={sentence(schedule.text)}>
+              <ScheduleActs schedule={schedule} />
+            </PageHead>
+            {schedule.error !== null && (
+              <p
+                role="alert"
+                className="mb-4 rounded-xl border border-dead bg-dead-soft px-4 py-3 break-words text-dead"
+              >
+                The last run failed to enqueue and is retried automatically: {schedule.error}
+              </p>
+            )}
+            <div className="grid min-w-0 grid-cols-1 gap-4 lg:grid-cols-3">
+              <div className="flex min-w-0 flex-col gap-4 lg:col-span-2">
+                <Card title="Details">
+                  <ScheduleFacts schedule={schedule} />
+                </Card>
+                <Card title="Payload">
+                  <Json value={schedule.payload ?? null} name="payload" />
+                </Card>
+                <OverridesCard what="schedule" name={name} />
+                <Card flush title="Run history">
+                  <Ticks history={history} />
+                </Card>
+              </div>
+              <Card title="Next runs" className="self-start">
+                <NextRuns runs={runs} zone={schedule.zone} isPaused={schedule.paused} />
               </Card>
             </div>
-            <Card title="Next runs" className="self-start">
-              <NextRuns runs={runs} zone={schedule.zone} isPaused={schedule.paused} />
-            </Card>
-          </div>
-        </>
-      )}
-    </DataView>
+          </>
+        )}
+      </DataView>
+    </>
   )
 }
 

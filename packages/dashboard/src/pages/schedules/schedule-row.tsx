@@ -1,16 +1,17 @@
 /** One row of the list of schedules. */
 import type { ListedSchedule } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { number } from '../../kit/text/format.ts'
+import { number, sentence } from '../../kit/text/format.ts'
 import { ActsCell, Cell, Row } from '../../kit/table/table.tsx'
 import { Ago } from '../../kit/text/time.tsx'
 import { LastRun } from './last-run.tsx'
 import { NextRun } from './next-run.tsx'
 import { scheduleAddress } from './schedule-address.ts'
 import { ScheduleActs } from './schedule-acts.tsx'
+import { TickMarks } from './tick-strip.tsx'
 
 export function ScheduleRow({ schedule }: { readonly schedule: ListedSchedule }) {
-  const { name, kind, queue, when, zone, text, differs, missedRuns, error } = schedule
+  const { name, kind, queue, when, zone, text, differs, missedRuns, error, runs } = schedule
   return (
     <Row>
       <Cell className="max-w-72 min-w-44">
@@ -28,7 +29,7 @@ export function ScheduleRow({ schedule }: { readonly schedule: ListedSchedule })
       </Cell>
       <Cell className="max-w-96 min-w-52">
         <span className="line-clamp-2" title={text}>
-          {text.charAt(0).toUpperCase() + text.slice(1)}
+          {sentence(text)}
         </span>
         <span className="block truncate text-xs text-soft">
           <code className="font-mono">{when}</code> · {zone}
@@ -48,6 +49,7 @@ export function ScheduleRow({ schedule }: { readonly schedule: ListedSchedule })
             </span>
           </>
         )}
+        {runs.length > 0 && <TickMarks history={runs} className="mt-1 h-3" />}
         {error !== null && (
           <span className="block max-w-64 truncate text-xs text-dead" title={error}>
             Error: {error}

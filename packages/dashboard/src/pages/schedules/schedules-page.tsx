@@ -18,7 +18,7 @@ const COLUMNS = [
   { key: 'when', name: 'When' },
   { key: 'next', name: 'Next run' },
   { key: 'last', name: 'Last run' },
-  { key: 'missed', name: 'Missed runs', right: true },
+  { key: 'missed', name: <span title="Missed runs">Missed</span>, right: true },
   { key: 'acts', name: <span className="sr-only">Actions</span> },
 ]
 
@@ -44,7 +44,7 @@ export function SchedulesPage() {
         {may('admin') && create}
       </PageHead>
       <Card flush>
-        <DataView read={read}>
+        <DataView read={read} shape="table">
           {({ schedules }) =>
             schedules.length === 0 ? (
               <Empty title="No schedules">

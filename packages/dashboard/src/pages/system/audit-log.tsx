@@ -47,7 +47,7 @@ export function AuditLog() {
           )}
         </Field>
       </div>
-      <DataView read={read}>
+      <DataView read={read} shape="table">
         {({ entries, next }) => (
           <>
             <Entries entries={entries.filter((entry) => isMeant(entry, who, what))} of={entries.length} />

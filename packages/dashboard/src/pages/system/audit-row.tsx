@@ -54,10 +54,10 @@ export function AuditRow({ entry, isOpen, turn }: Props) {
         </Cell>
       </Row>
       {isOpen && (
-        <OpenedRow columns={AUDIT_COLUMNS.length}>
+        <OpenedRow columns={AUDIT_COLUMNS.length} title={`${what} ${target}`}>
           <div className="grid gap-4 lg:grid-cols-2">
-            <Side name="before" value={before} />
-            <Side name="after" value={after} />
+            <Side name="Before" value={before} />
+            <Side name="After" value={after} />
           </div>
         </OpenedRow>
       )}
@@ -68,11 +68,11 @@ export function AuditRow({ entry, isOpen, turn }: Props) {
 function Side({ name, value }: { readonly name: string; readonly value: unknown }) {
   return (
     <div className="min-w-0">
-      <h3 className="mb-1 text-xs font-semibold first-letter:uppercase">{name}</h3>
+      <h3 className="mb-1 text-xs font-semibold">{name}</h3>
       {(value ?? null) === null ? (
         <p className="text-soft">Not recorded.</p>
       ) : (
-        <Json value={value} name={name} />
+        <Json value={value} name={name.toLowerCase()} />
       )}
     </div>
   )

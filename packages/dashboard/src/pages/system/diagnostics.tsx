@@ -4,13 +4,13 @@ import { Card } from '../../kit/card.tsx'
 import { DataView } from '../../kit/data-view.tsx'
 import { LEVELS } from '../../kit/levels.ts'
 import { Badge } from '../../kit/state.tsx'
-import { checkWords } from '../../kit/text/check-words.ts'
+import { checkWords, diagnosticText } from '../../kit/text/check-words.ts'
 
 export function Diagnostics() {
   const read = useDiagnostics()
   return (
     <Card title="Diagnostics">
-      <DataView read={read}>
+      <DataView read={read} shape="list">
         {({ diagnostics }) =>
           diagnostics.length === 0 ? (
             <p className="text-soft">
@@ -28,7 +28,7 @@ export function Diagnostics() {
                     <Badge colour={LEVELS[level].text} text={level} />
                     <span className="text-xs text-soft">{checkWords(check)}</span>
                   </span>
-                  <span className="break-words first-letter:uppercase">{message}</span>
+                  <span className="break-words">{diagnosticText({ message, about })}</span>
                   <span className="break-words text-soft">{fix}</span>
                 </li>
               ))}

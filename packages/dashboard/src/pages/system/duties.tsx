@@ -10,7 +10,7 @@ import { Card } from '../../kit/card.tsx'
 import { plural, shortId, span } from '../../kit/text/format.ts'
 import type { SortValues } from '../../kit/table/sort.ts'
 import { SortedTable } from '../../kit/table/sorted-table.tsx'
-import { Cell, Row } from '../../kit/table/table.tsx'
+import { ActsCell, Cell, Row } from '../../kit/table/table.tsx'
 import { Ago } from '../../kit/text/time.tsx'
 
 const COLUMNS = [
@@ -18,7 +18,7 @@ const COLUMNS = [
   { key: 'leader', name: 'Leader' },
   { key: 'last', name: 'Last success' },
   { key: 'every', name: 'Interval' },
-  { key: 'failures', name: 'Consecutive failures', right: true },
+  { key: 'failures', name: <span title="Consecutive failures">Failures</span>, right: true },
 ]
 
 const VALUES: SortValues<System['duties'][number]> = {
@@ -66,7 +66,7 @@ export function Duties({ duties }: Pick<System, 'duties'>) {
             <Cell right className={failures > 0 ? 'font-medium text-dead' : ''}>
               {failures}
             </Cell>
-            {may('admin') && <Cell right>{everyMs !== null && <RunNow name={name} />}</Cell>}
+            {may('admin') && <ActsCell>{everyMs !== null && <RunNow name={name} />}</ActsCell>}
           </Row>
         )}
       </SortedTable>
@@ -78,6 +78,7 @@ function RunNow({ name }: { readonly name: string }) {
   const { actNow, isActing } = useAct<Answer<'duties.run'>>()
   return (
     <IconButton
+      isTight
       label={`Run now: ${name}`}
       word="Run now"
       icon={Zap}

@@ -47,7 +47,7 @@ export function Events() {
           )}
         </Field>
       </div>
-      <DataView read={read}>
+      <DataView read={read} shape="table">
         {({ events, next }) => (
           <>
             {events.length === 0 ? (

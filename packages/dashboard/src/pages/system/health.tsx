@@ -16,7 +16,7 @@ export function Health() {
     <div className="flex flex-col gap-4">
       <Diagnostics />
       <Overrides />
-      <DataView read={read}>
+      <DataView read={read} shape="cards">
         {(system) => (
           <>
             <PinningSessions sessions={system.database?.pinned ?? []} />

@@ -49,7 +49,7 @@ export function FileList({ mailbox }: { readonly mailbox: Mailbox }) {
         />
       }
     >
-      <DataView read={read}>
+      <DataView read={read} shape="table">
         {({ files, next }) =>
           files.length === 0 && paging.number === 1 ? (
             <Empty title={title}>{says}</Empty>

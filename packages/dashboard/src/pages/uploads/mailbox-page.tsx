@@ -3,7 +3,8 @@ import { useMailbox } from '../../api/reads.ts'
 import { LinkButton } from '../../kit/button.tsx'
 import { Card, Fact, Facts, PageHead } from '../../kit/card.tsx'
 import { bytes, plural } from '../../kit/text/format.ts'
-import { Empty, Failed, Waiting } from '../../kit/data-view.tsx'
+import { Empty, Failed } from '../../kit/data-view.tsx'
+import { Skeleton } from '../../kit/skeleton.tsx'
 import { Ago } from '../../kit/text/time.tsx'
 import { at } from './at.ts'
 import { FileList } from './file-list.tsx'
@@ -26,7 +27,7 @@ export function MailboxPage({ id }: { readonly id: string }) {
               {all}
             </Empty>
           ) : error === null ? (
-            <Waiting />
+            <Skeleton shape="facts" />
           ) : (
             <Failed problem={error} again={() => void refetch()} />
           )}

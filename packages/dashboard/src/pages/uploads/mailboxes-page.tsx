@@ -29,7 +29,7 @@ export function MailboxesPage() {
       </PageHead>
       <Unfetched of={read.data?.expiredUnfetched ?? []} />
       <Card flush>
-        <DataView read={read}>
+        <DataView read={read} shape="table">
           {({ mailboxes, next }) =>
             mailboxes.length > 0 ? (
               <>

@@ -19,8 +19,8 @@ interface Props {
   /** This process serves the dashboard. */
   readonly isHere: boolean
   readonly slots: readonly Slot[]
-  /** The number of jobs it can run at once. */
-  readonly workers: number
+  /** The number of jobs it can run at once. Null until its shares are assigned. */
+  readonly workers: number | null
   readonly leads: readonly string[]
   readonly running: readonly JobSummary[]
   readonly used: readonly Used[]
@@ -54,13 +54,17 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
             <Fact name="Id">
               <span className="inline-flex max-w-full items-center gap-1">
                 <span className="truncate font-mono text-xs">{id}</span>
-                <CopyButton text={id} what={`the id of ${name}`} />
+                <CopyButton className="-my-1.5" text={id} what={`the id of ${name}`} />
               </span>
             </Fact>
             <Fact name="Version">{version ?? <Soft>unknown</Soft>}</Fact>
             <Fact name="Uptime">{span(Math.floor(Math.max(0, uptime) / 1_000) * 1_000)}</Fact>
             <Fact name="Workers">
-              {requested === null ? (
+              {requested !== null ? (
+                <Soft>none: other processes take its share</Soft>
+              ) : workers === null ? (
+                <Soft>{number(running.length)} busy, shares not assigned yet</Soft>
+              ) : (
                 <Meter
                   label={`Workers of ${name}`}
                   used={running.length}
@@ -68,8 +72,6 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
                   unit="busy"
                   isBadWhenFull
                 />
-              ) : (
-                <Soft>none: other processes take its share</Soft>
               )}
             </Fact>
             <Fact name="Queues">
@@ -81,7 +83,7 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
               />
             </Fact>
             <Fact name="Kinds">
-              <Names names={kinds} otherwise="none" />
+              <Names names={kinds} otherwise="none" to={(kind) => `/kinds/${encodeName(kind)}`} />
             </Fact>
             <Fact name="Leader of">
               <Names names={leads} otherwise="none" to={() => '/system'} />

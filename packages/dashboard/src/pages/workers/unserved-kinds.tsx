@@ -3,6 +3,7 @@ import { encodeName } from '../../api/client.ts'
 import type { Instance, QueueAndCounts, UnservedKind } from '../../api/types.ts'
 import { isClaiming } from '../../metrics/workers.ts'
 import { TextLink } from '../../kit/button.tsx'
+import { KindLink } from '../../kit/kind-link.tsx'
 import { Card } from '../../kit/card.tsx'
 import { number } from '../../kit/text/format.ts'
 import { Cell, Row, Table } from '../../kit/table/table.tsx'
@@ -40,7 +41,7 @@ export function UnservedKindsCard({ unservedKinds, queues, instances }: Props) {
             </Cell>
             <Cell>
               <span className="block max-w-64 truncate font-mono text-xs" title={kind}>
-                {kind}
+                <KindLink kind={kind} />
               </span>
             </Cell>
             <Cell right>

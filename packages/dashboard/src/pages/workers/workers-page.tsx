@@ -4,6 +4,7 @@ import type { JobSummary, Workers } from '../../api/types.ts'
 import { isClaiming, workersOf, workersOn } from '../../metrics/workers.ts'
 import { classes } from '../../kit/classes.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
+import { NOTE, Skeleton } from '../../kit/skeleton.tsx'
 import { number, plural } from '../../kit/text/format.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
 import { EndedInstances } from './ended-instances.tsx'
@@ -19,28 +20,36 @@ export function WorkersPage() {
   const read = useWorkers()
   return (
     <>
-      <PageHead title="Workers" note={read.data === undefined ? undefined : <Note {...read.data} />} />
-      <DataView read={read}>{(workers) => <Processes workers={workers} />}</DataView>
+      <PageHead title="Workers" note={read.data === undefined ? NOTE : <Note {...read.data} />} />
+      <DataView read={read} shape="cards">
+        {(workers) => <Processes workers={workers} />}
+      </DataView>
     </>
   )
 }
 
 function Note(workers: Workers) {
-  const queues = useQueues().data?.queues.map(({ settings }) => settings) ?? []
+  const total = workersOf(
+    useQueues().data?.queues.map(({ settings }) => settings),
+    workers,
+  )
   const alive = workers.instances.filter(({ state }) => state === 'alive')
   const quiet = alive.filter((one) => !isClaiming(one)).length
   const note = quiet === 0 ? '' : `, ${number(quiet)} quiet or stopping`
-  return `${plural(alive.length, 'worker process', 'worker processes')} with ${plural(workersOf(queues, workers), 'worker')}${note}`
+  const processes = plural(alive.length, 'worker process', 'worker processes')
+  return `${processes}${total === null ? '' : ` with ${plural(total, 'worker')}`}${note}`
 }
 
 function Processes({ workers: { here, instances, slots, duties } }: { readonly workers: Workers }) {
   const running = useJobs({ state: 'running', limit: MOST_RUNNING }).data
-  const queues = useQueues().data
+  const { data: queues, isPending } = useQueues()
   const usage = useUsage()
   const current = instances.filter(({ endedAt }) => endedAt === null)
   const ended = instances.filter(({ endedAt }) => endedAt !== null)
   const isServed = (queue: string): boolean =>
     instances.some((one) => isClaiming(one) && one.queues.includes(queue))
+  // Jobs without a worker are above the processes.
+  if (isPending) return <Skeleton shape="cards" />
   const byInstance = Map.groupBy<string | null, JobSummary>(running?.jobs ?? [], ({ instance }) => instance)
   return (
     <>
@@ -68,7 +77,7 @@ function Processes({ workers: { here, instances, slots, duties } }: { readonly w
               isHere={instance.id === here}
               workers={workersOn(
                 instance,
-                (queues?.queues ?? []).map(({ settings }) => settings),
+                queues?.queues.map(({ settings }) => settings),
                 slots,
               )}
               slots={slots.filter((slot) => slot.instance === instance.id)}

@@ -14,7 +14,7 @@ export interface JobHandle<Result = unknown> {
   readonly id: string
   /**
    * Resolves to the return value of the handler once the job is done, in any process. Rejects with JOB_DEAD,
-   * JOB_CANCELLED, JOB_UNKNOWN if there is no such job, or RESULT_NOT_KEPT if the work is done but its result
+   * JOB_CANCELLED, JOB_UNKNOWN if no job has this id, or RESULT_NOT_KEPT if the work is done but its result
    * could not be stored.
    */
   result(options?: ResultOptions): Promise<Result>

@@ -32,8 +32,13 @@ export function isIndexable(value: string): boolean {
   return value.length <= BOUNDS.indexedChars && !value.includes('\u0000') && value.isWellFormed()
 }
 
+/** The paths of the entries among these tags. No path contains a colon. */
+export function pathsOfEntries(tags: readonly string[]): readonly string[] {
+  return tags.filter(isEntry).map((entry) => entry.slice(ENTRY_MARK.length, entry.indexOf(':')))
+}
+
 /** Entries for the strings, numbers and booleans at these paths. `payload` is JSON text. */
-function entriesOf(paths: readonly string[], payload: string): string[] {
+export function entriesOf(paths: readonly string[], payload: string): string[] {
   const root: unknown = JSON.parse(payload)
   return paths.flatMap((path) => {
     const value = valueAt(root, path.split('.'))

@@ -44,7 +44,7 @@ export interface Why {
 }
 
 export interface Explain {
-  /** Why a job is not running. Null when there is no such job. */
+  /** Why a job is not running. Null when no job has this id. */
   why(id: string): Promise<Why | null>
 }
 

@@ -76,6 +76,7 @@ index recorded.recorded_time: CREATE INDEX recorded_time ON jobmill.recorded USI
 index running.running_cancelled: CREATE INDEX running_cancelled ON jobmill.running USING btree (instance) WHERE (cancel_reason IS NOT NULL)
 index running.running_instance: CREATE INDEX running_instance ON jobmill.running USING btree (instance)
 index running.running_pkey: ALTER TABLE jobmill.running ADD CONSTRAINT running_pkey PRIMARY KEY (id)
+index saved_view.saved_view_pkey: ALTER TABLE jobmill.saved_view ADD CONSTRAINT saved_view_pkey PRIMARY KEY (name)
 index schedule.schedule_next: CREATE INDEX schedule_next ON jobmill.schedule USING btree (planned, next_at) WHERE ((NOT paused) AND (NOT deleted))
 index schedule.schedule_pkey: ALTER TABLE jobmill.schedule ADD CONSTRAINT schedule_pkey PRIMARY KEY (name)
 index slot.slot_pkey: ALTER TABLE jobmill.slot ADD CONSTRAINT slot_pkey PRIMARY KEY (instance, queue_id)
@@ -115,6 +116,7 @@ table queue: backoff_base_ms bigint NOT NULL; backoff_enabled boolean NOT NULL; 
 table ready: attempt smallint NOT NULL; crashes smallint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; ready_at bigint NOT NULL; seq bigint NOT NULL; tries integer NOT NULL
 table recorded: recorded_at bigint NOT NULL; seq bigint NOT NULL; source uuid NOT NULL
 table running: attempt smallint NOT NULL; cancel_reason text; crashes smallint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; instance uuid NOT NULL; kind_id integer NOT NULL; log text; priority smallint NOT NULL; progress json; queue_id integer NOT NULL; ready_at bigint NOT NULL; seq bigint NOT NULL; started_at bigint NOT NULL; token bigint NOT NULL; tries integer NOT NULL
+table saved_view: author text NOT NULL; created_at bigint NOT NULL; name text NOT NULL; search text NOT NULL
 table schedule: code json; created_at bigint NOT NULL; deleted boolean NOT NULL DEFAULT false; error text; last_at bigint; last_job uuid; last_outcome text; missed bigint NOT NULL DEFAULT 0; name text NOT NULL; next_at bigint; overrides json NOT NULL; paused boolean NOT NULL; planned boolean NOT NULL DEFAULT false; revision bigint NOT NULL; version bigint
 table secret: value text NOT NULL
 table settings: version bigint NOT NULL

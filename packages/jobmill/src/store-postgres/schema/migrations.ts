@@ -21,8 +21,21 @@ import { NOTIFIER } from './notifier.ts'
 import { QUEUES } from './queues.ts'
 import { SCHEDULES } from './schedules.ts'
 import { STEPS } from './steps.ts'
+import { VIEWS } from './views.ts'
 
-const TABLES = [QUEUES, JOBS, STEPS, INSTANCES, SCHEDULES, LIMITS, ALERTS, METRICS, NOTIFIER, NAMES_VERSIONS]
+const TABLES = [
+  QUEUES,
+  JOBS,
+  STEPS,
+  INSTANCES,
+  SCHEDULES,
+  LIMITS,
+  ALERTS,
+  VIEWS,
+  METRICS,
+  NOTIFIER,
+  NAMES_VERSIONS,
+]
 
 /**
  * The most frequent statements are functions, whose plans the server caches in each session, even behind a

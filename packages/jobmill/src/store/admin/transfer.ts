@@ -12,6 +12,7 @@ import type { AttemptRecord, JobRecord } from '../types/job-record.ts'
 import type { StoredSchedule } from '../stored-schedule.ts'
 import type { AlertRecord } from '../types/alert.ts'
 import type { StepRecord } from '../types/step.ts'
+import type { ViewRecord } from '../types/view.ts'
 import type { TickRecord } from '../types/schedule.ts'
 
 /** Part of `StoreTools`. The caller ensures that no process uses either database during a transfer. */
@@ -135,6 +136,7 @@ export interface TransferredRest {
   readonly versions: readonly TransferredVersion[]
   /** Including their secrets, and the problems that were sent. */
   readonly alerts: readonly AlertRecord[]
+  readonly views: readonly ViewRecord[]
   /** The last sequence number and the last lease token that were issued. */
   readonly lastPlace: number
   readonly lastToken: number

@@ -19,7 +19,7 @@ export function AuditTab({ id }: { readonly id: string }) {
   const [cursor, setCursor] = useState<string | undefined>(undefined)
   const read = useAudit({ job: id, cursor })
   return (
-    <DataView read={read}>
+    <DataView read={read} shape="table">
       {({ entries, next }) =>
         entries.length === 0 ? (
           <Empty title="No manual actions">Actions from the dashboard and the HTTP API appear here.</Empty>

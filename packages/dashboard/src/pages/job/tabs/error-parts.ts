@@ -27,7 +27,7 @@ function partOf(text: string): ErrorPart {
 
 export const firstLine = (error: string): string => error.split('\n', 1)[0] ?? ''
 
-/** `chargeCard (billing/charge.js:12)`: the application's first frame, with its line if the stack has it. */
+/** The first frame of the application, with its line if the stack has it: `chargeCard (charge.js:12)`. */
 export function placeOf(log: readonly LogLine[]): string | null {
   const frame = log.findLast(({ fields }) => typeof fields?.['frame'] === 'string')?.fields?.['frame']
   if (typeof frame !== 'string') return null

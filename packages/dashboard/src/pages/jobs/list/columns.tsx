@@ -2,8 +2,9 @@
 import type { ReactNode } from 'react'
 import type { JobSummary } from '../../../api/types.ts'
 import { TextLink } from '../../../kit/button.tsx'
+import { classes } from '../../../kit/classes.ts'
 import { number, shortId, span } from '../../../kit/text/format.ts'
-import { Ago, useNow } from '../../../kit/text/time.tsx'
+import { RoughlyAgo, useNow } from '../../../kit/text/time.tsx'
 import { Tip } from '../../../kit/overlays/tip.tsx'
 import type { OptionalColumn } from './choices.ts'
 import { toSearch } from '../filter/address.ts'
@@ -71,8 +72,8 @@ export const COLUMNS: Readonly<Record<OptionalColumn, Column>> = {
 /** Wide enough for most times, so that columns do not move while it counts. */
 function Steady({ at }: { readonly at: number | null }) {
   return (
-    <span className="inline-block min-w-28">
-      <Ago at={at} />
+    <span className="inline-block min-w-20">
+      <RoughlyAgo at={at} />
     </span>
   )
 }
@@ -120,25 +121,37 @@ function Lasted({ word, says, ms }: Last & { readonly ms: number }) {
 }
 
 const SHOWN_TAGS = 2
+/** A narrow screen has room for one. */
+const NARROW = 'min-[90rem]:hidden'
+const WIDE = 'max-[90rem]:hidden'
 
 function Tags({ tags }: { readonly tags: readonly string[] }) {
   if (tags.length === 0) return <span className="text-soft">–</span>
   return (
     <span className="flex items-center gap-1">
-      {tags.slice(0, SHOWN_TAGS).map((tag) => (
+      {tags.slice(0, SHOWN_TAGS).map((tag, at) => (
         <TextLink
           key={tag}
           to={`/jobs?${toSearch({ ...NO_FILTER, tags: [tag] })}`}
-          className="max-w-28 truncate rounded bg-sunk px-1.5 text-xs"
+          className={classes(
+            'max-w-20 truncate rounded bg-sunk px-1.5 text-xs min-[90rem]:max-w-28',
+            at > 0 && WIDE,
+          )}
         >
           <span title={tag}>{tag}</span>
         </TextLink>
       ))}
-      {tags.length > SHOWN_TAGS && (
-        <Tip text={tags.slice(SHOWN_TAGS).join(', ')}>
-          <span className="text-xs whitespace-nowrap text-soft">and {tags.length - SHOWN_TAGS} more</span>
-        </Tip>
-      )}
+      <MoreTags tags={tags.slice(1)} className={NARROW} />
+      <MoreTags tags={tags.slice(SHOWN_TAGS)} className={WIDE} />
     </span>
+  )
+}
+
+function MoreTags({ tags, className }: { readonly tags: readonly string[]; readonly className: string }) {
+  if (tags.length === 0) return null
+  return (
+    <Tip text={tags.join(', ')}>
+      <span className={classes('text-xs whitespace-nowrap text-soft', className)}>+{tags.length}</span>
+    </Tip>
   )
 }

@@ -3,6 +3,7 @@ import { ListFilter } from 'lucide-react'
 import { memo } from 'react'
 import { Link } from 'wouter'
 import type { JobSummary } from '../../../api/types.ts'
+import { LINK } from '../../../kit/button.tsx'
 import { classes } from '../../../kit/classes.ts'
 import { shortId } from '../../../kit/text/format.ts'
 import { StateBadge } from '../../../kit/state.tsx'
@@ -28,7 +29,7 @@ export const JobRow = memo(function JobRow({ job, columns, isSelected, toggle, l
   const { id, kind, queue, state, enqueuedAt } = job
   const about = `${kind} ${shortId(id)}`
   return (
-    <tr data-job={id} className={classes('hover:bg-sunk/60', isSelected && 'bg-accent-soft/60')}>
+    <tr data-job={id} data-marked={isSelected || undefined} className="row">
       {toggle !== null && (
         <td className="w-px py-2 pl-4">
           <input
@@ -42,16 +43,16 @@ export const JobRow = memo(function JobRow({ job, columns, isSelected, toggle, l
           />
         </td>
       )}
-      <Cell className="w-px max-sm:px-2">
+      <Cell className="w-px">
         <StateBadge state={state} />
       </Cell>
-      <Cell className="max-sm:w-full max-sm:max-w-0 max-sm:px-2 sm:max-w-72">
+      <Cell className="max-sm:w-full max-sm:max-w-0 sm:max-w-72">
         <span className="flex items-center gap-1">
           <Link
             href={`/jobs/${id}`}
             data-open
             title={kind}
-            className="block min-w-0 truncate font-medium underline-offset-2 hover:underline"
+            className={classes('block min-w-0 truncate font-medium', LINK)}
           >
             {kind}
           </Link>

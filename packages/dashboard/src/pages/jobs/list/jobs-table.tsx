@@ -1,5 +1,5 @@
 /** A page of the job list. */
-import { PINNED } from '../../../kit/table/table.tsx'
+import { CELL, PINNED } from '../../../kit/table/table.tsx'
 import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { useOverview } from '../../../api/reads.ts'
 import type { JobSummary } from '../../../api/types.ts'
@@ -18,7 +18,7 @@ interface Props {
   readonly selection: Selection | null
 }
 
-const HEAD = 'px-3 py-2 max-sm:px-2 font-medium whitespace-nowrap'
+const HEAD = `${CELL} font-medium whitespace-nowrap`
 
 export function JobsTable({ jobs, selection }: Props) {
   const columns = usePreference(chosenColumns)

@@ -8,7 +8,8 @@ import { Chart } from '../../../kit/charts/chart.tsx'
 import type { Line } from '../../../kit/charts/line.ts'
 import { percent, span } from '../../../kit/text/format.ts'
 import { RangeChoice } from '../../../kit/charts/range-choice.tsx'
-import { Failed, Waiting } from '../../../kit/data-view.tsx'
+import { Failed } from '../../../kit/data-view.tsx'
+import { Skeleton } from '../../../kit/skeleton.tsx'
 import {
   doneByQueueLines,
   endedLines,
@@ -73,21 +74,20 @@ export function Charts() {
           <RangeChoice ranging={ranging} />
         </div>
       </div>
-      {series === undefined && (
-        <Card>
-          {read.error === null ? (
-            <Waiting />
-          ) : (
+      {series === undefined &&
+        (read.error === null ? (
+          <Skeleton shape="charts" />
+        ) : (
+          <Card>
             <Failed problem={read.error} again={() => void read.refetch()} />
-          )}
-        </Card>
-      )}
+          </Card>
+        ))}
       {series !== undefined && (
         <div className="grid gap-4 lg:grid-cols-2 xl:grid-cols-3">
           <Plot title={`Attempts by outcome${within}`} note="Rate of ended attempts">
             {rates(`Attempts by outcome per second${within}`, drawn.ended)}
           </Plot>
-          <Plot title="Completed jobs by queue" note="Top 8 queues, the rest combined">
+          <Plot title="Completed jobs by queue" note="Top 5 queues, the rest combined">
             {rates('Completed jobs per second, by queue', drawn.byQueue)}
           </Plot>
           <Plot title={`Failure rate${within}`} note="Share of attempts that failed">

@@ -3,6 +3,7 @@ import { ArrowDown, ArrowUp, Equal } from 'lucide-react'
 import { Link } from 'wouter'
 import { classes } from '../../../kit/classes.ts'
 import { Tip } from '../../../kit/overlays/tip.tsx'
+import { Bar } from '../../../kit/skeleton.tsx'
 import type { Change } from './compare.ts'
 
 export interface MetricProps {
@@ -38,6 +39,21 @@ export function Metric({ name, value, unit, change, about, to, isBad = false }: 
         <Against change={change} />
       </Link>
     </Tip>
+  )
+}
+
+/** As high as the metric. */
+export function LoadingMetric({ name }: Pick<MetricProps, 'name'>) {
+  return (
+    <div aria-busy="true" className="flex flex-col gap-0.5 bg-card px-4 py-3">
+      <span className="text-xs text-soft">{name}</span>
+      <span className="flex h-8 items-center">
+        <Bar className="h-6 w-20" />
+      </span>
+      <span className="flex h-4 items-center">
+        <Bar className="h-3 w-28" />
+      </span>
+    </div>
   )
 }
 

@@ -11,7 +11,7 @@ import {
   recentOf,
   successIn,
 } from './compare.ts'
-import { Metric, type MetricProps } from './metric.tsx'
+import { LoadingMetric, Metric, type MetricProps } from './metric.tsx'
 import { useRecent } from './use-recent.ts'
 import { workersOf } from '../../../metrics/workers.ts'
 
@@ -21,12 +21,17 @@ const whole = (numbers: readonly number[] | null): number | null =>
 
 export function HeadlineMetrics() {
   const metrics = useMetrics()
+  const isPending = [useOverview(), useRecent()].some((read) => read.isPending)
   return (
     <section aria-label="Current metrics, compared with an hour ago">
       <div className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-3 xl:grid-cols-6">
-        {badFirst(metrics).map((metric) => (
-          <Metric key={metric.name} {...metric} />
-        ))}
+        {badFirst(metrics).map(({ name, ...metric }) =>
+          isPending ? (
+            <LoadingMetric key={name} name={name} />
+          ) : (
+            <Metric key={name} name={name} {...metric} />
+          ),
+        )}
       </div>
     </section>
   )
@@ -71,7 +76,7 @@ function useMetrics(): MetricProps[] {
     workers === undefined
       ? null
       : workersOf(
-          shown.map((queue) => queue.settings),
+          overview?.queues.map((queue) => queue.settings),
           workers,
         )
   const counted = { format: number }

@@ -7,6 +7,7 @@ import type { Diagnostic, QueueAndCounts } from '../../../api/types.ts'
 import { Button, TextLink } from '../../../kit/button.tsx'
 import { classes } from '../../../kit/classes.ts'
 import { LEVELS } from '../../../kit/levels.ts'
+import { diagnosticText } from '../../../kit/text/check-words.ts'
 import { Countdown } from '../../../kit/text/time.tsx'
 import { endCoolDown, queuePausing } from '../../queues/queue-now.ts'
 import { type WayOut, wayOut } from './way-out.ts'
@@ -23,6 +24,7 @@ export function ProblemRow({ diagnostic, queue, asOf }: Props) {
   const fix = useId()
   const way = wayOut(diagnostic, queue?.settings)
   const { word, text, bar } = LEVELS[diagnostic.level]
+  const message = diagnosticText(diagnostic)
   return (
     <li className="relative py-1 pr-2 pl-4">
       <span aria-hidden className={classes('absolute inset-y-0 left-0 w-1', bar)} />
@@ -41,12 +43,12 @@ export function ProblemRow({ diagnostic, queue, asOf }: Props) {
           <span className={classes('shrink-0 font-medium', text)}>{word}</span>
           <span
             className={classes('min-w-0', isOpen ? 'break-words' : 'max-sm:line-clamp-2 sm:truncate')}
-            title={diagnostic.message}
+            title={message}
           >
-            {diagnostic.message}
+            {message}
           </span>
         </button>
-        <span className="flex items-center gap-3 whitespace-nowrap">
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1 whitespace-nowrap">
           {way.act === 'clear' && queue !== undefined && (
             <span className="text-soft">
               Resumes in <Countdown until={asOf + queue.settings.coolingMs} />

@@ -15,8 +15,11 @@ export function Problems() {
   const read = useDiagnostics()
   if (read.data === undefined)
     return (
-      <Card title="Issues">
-        <DataView read={read}>{() => null}</DataView>
+      <Card>
+        {/* Usually, there are none, which takes a line. */}
+        <DataView read={read} shape="line">
+          {() => null}
+        </DataView>
       </Card>
     )
   const diagnostics = read.data.diagnostics

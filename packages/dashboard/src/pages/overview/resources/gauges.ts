@@ -69,7 +69,7 @@ const KINDS: readonly Kind[] = [
     note: () => 'this process',
   },
   {
-    name: 'Event loop lag',
+    name: 'Event-loop lag',
     read: ({ process }) => process.loopLagMs?.mean,
     text: milliseconds,
     note: ({ process }) => `max ${milliseconds(process.loopLagMs?.most ?? 0)}`,

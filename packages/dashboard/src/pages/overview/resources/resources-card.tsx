@@ -21,7 +21,7 @@ export function ResourcesCard() {
       <p className="-mt-2 mb-3 text-xs text-soft">
         Up to the last 15 minutes, sampled while this tab is open
       </p>
-      <DataView read={read}>
+      <DataView read={read} shape="tiles">
         {(samples) => (
           <ul className="grid grid-cols-2 gap-x-5 gap-y-4 sm:grid-cols-3 lg:grid-cols-[repeat(auto-fit,minmax(8.5rem,1fr))]">
             {gaugesOf(samples).map((gauge) => (

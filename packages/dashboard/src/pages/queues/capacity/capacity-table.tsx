@@ -28,13 +28,9 @@ const COLUMNS = [
   { key: 'net', name: 'Net', right: true },
   { key: 'oldest', name: 'Oldest', right: true },
   ...LATENCIES.flatMap(([of, name]) =>
-    SHARES.map((share, at) => ({
-      key: `${of}-${share}`,
-      name: at === 0 ? `${name} ${share}` : <Repeated name={name} share={share} />,
-      right: true,
-    })),
+    SHARES.map((share) => ({ key: `${of}-${share}`, name: share, group: name, right: true })),
   ),
-  { key: 'workers', name: 'Busy workers', right: true },
+  { key: 'workers', name: 'Busy', right: true },
 ]
 
 const VALUES: SortValues<Capacity> = {
@@ -52,16 +48,6 @@ const VALUES: SortValues<Capacity> = {
   workers: ({ busy, workers }) => (workers === 0 ? null : busy / workers),
 }
 
-/** The name of a group of columns is shown once, and read to screen readers in each. */
-function Repeated({ name, share }: { readonly name: string; readonly share: string }) {
-  return (
-    <>
-      <span className="sr-only">{name} </span>
-      {share}
-    </>
-  )
-}
-
 export function CapacityCard() {
   const read = useCapacity()
   return (
@@ -69,7 +55,7 @@ export function CapacityCard() {
       <p className="px-4 pb-2 text-xs text-soft">
         Rates of the last minute, percentiles of the last 5 minutes
       </p>
-      <DataView read={read}>
+      <DataView read={read} shape="table">
         {({ queues }) =>
           queues.length === 0 ? (
             <Empty title="No queues yet" />
@@ -96,7 +82,7 @@ function CapacityRow({ capacity }: { readonly capacity: Capacity }) {
   const net = netOf(capacity)
   return (
     <Row>
-      <Cell className="max-w-44">
+      <Cell className="max-w-40">
         <TextLink to={`/queues?open=${encodeName(queue)}`} className="block truncate font-medium">
           <span title={queue}>{queue}</span>
         </TextLink>

@@ -2,6 +2,7 @@
 import { instantOf } from '../../../kit/forms/parse-input.ts'
 import { NextRuns } from '../next-runs.tsx'
 import type { ScheduleDraft } from './schedule-draft.ts'
+import { sentence } from '../../../kit/text/format.ts'
 
 interface Props {
   readonly draft: ScheduleDraft
@@ -18,7 +19,7 @@ export function WhenPreview({ draft, zone, found }: Props) {
   const runs = found.runs.filter((at) => at >= start && at <= end)
   return (
     <div aria-live="polite" className="rounded-lg bg-sunk px-3 py-2">
-      <p className="font-medium">{found.text.charAt(0).toUpperCase() + found.text.slice(1)}</p>
+      <p className="font-medium">{sentence(found.text)}</p>
       {runs.length === 0 ? (
         <p className="text-soft">None of the next ten runs is between start and end.</p>
       ) : (

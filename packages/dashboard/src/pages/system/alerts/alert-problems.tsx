@@ -2,7 +2,7 @@
 import type { Alert } from '../../../api/types.ts'
 import { durationText } from '../../../kit/forms/duration.ts'
 import { Badge } from '../../../kit/state.tsx'
-import { checkWords } from '../../../kit/text/check-words.ts'
+import { checkWords, diagnosticText } from '../../../kit/text/check-words.ts'
 import { Ago } from '../../../kit/text/time.tsx'
 
 export function AlertProblems({
@@ -33,7 +33,7 @@ export function AlertProblems({
                   since <Ago at={since} />, sent <Ago at={sentAt} otherwise="not yet" />
                 </span>
               </span>
-              <span className="break-words first-letter:uppercase">{message}</span>
+              <span className="break-words">{diagnosticText({ message, about })}</span>
               <span className="break-words text-soft">{fix}</span>
             </li>
           ))}

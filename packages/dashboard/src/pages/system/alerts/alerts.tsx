@@ -31,7 +31,7 @@ export function Alerts() {
       }
     >
       {isCreating && <AlertDrawer close={() => setCreating(false)} />}
-      <DataView read={read}>
+      <DataView read={read} shape="list">
         {({ alerts }) =>
           alerts.length === 0 ? (
             <Empty title="No alert rules">
@@ -48,7 +48,7 @@ export function Alerts() {
                     turn={() => setOpen(open === alert.name ? null : alert.name)}
                   />
                   {open === alert.name && (
-                    <OpenedRow columns={ALERT_COLUMNS.length}>
+                    <OpenedRow columns={ALERT_COLUMNS.length} title={`Alert rule ${alert.name}`}>
                       <AlertProblems alert={alert} />
                     </OpenedRow>
                   )}

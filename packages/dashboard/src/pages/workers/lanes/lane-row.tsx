@@ -30,7 +30,10 @@ export function LaneRow({ lane: { instance: id, runs, tracks, height, failed }, 
     <li className="grid gap-x-3 gap-y-0.5 sm:grid-cols-[11rem_1fr]">
       <div className="min-w-0 text-xs">
         <p className="truncate font-medium" title={instance?.label ?? id}>
-          {name} <span className="font-normal text-soft">{instance?.version}</span>
+          {name}{' '}
+          {!name.includes(instance?.version ?? '') && (
+            <span className="font-normal text-soft">{instance?.version}</span>
+          )}
         </p>
         <p className="text-soft">
           {plural(runs.length, 'run')}

@@ -16,7 +16,7 @@ export function SwimLanes({ instances }: { readonly instances: readonly Instance
   const started = (id: string): number => known.get(id)?.startedAt ?? 0
   return (
     <Card title="Last 15 minutes" className="mb-4">
-      <DataView read={read}>
+      <DataView read={read} shape="list">
         {({ from, to, completeFrom, runs }) => {
           // The newest process first: after a deploy, the old ones are below.
           const lanes = lanesOf(runs, to).toSorted((a, b) => started(b.instance) - started(a.instance))

@@ -1,0 +1,41 @@
+/**
+ * What an open tab costs the server while no one uses it: the CPU time of its process with an idle
+ * overview, less its CPU time without a tab.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Browser } from 'playwright-core'
+import type { Server } from './scene/processes.ts'
+
+/** Shares of a core. */
+export interface IdleCost {
+  readonly seconds: number
+  readonly withoutTab: number
+  readonly withTab: number
+  readonly ofTab: number
+}
+
+/** The first requests of a tab compile code and load all data. They are no part of an idle tab. */
+const WARM_UP_MS = 5_000
+
+export async function measureIdle(browser: Browser, server: Server, seconds: number): Promise<IdleCost> {
+  const share = async (): Promise<number> => {
+    const [cpu, clock] = [await server.cpuMs(), performance.now()]
+    await sleep(seconds * 1_000)
+    return ((await server.cpuMs()) - cpu) / (performance.now() - clock)
+  }
+  const withoutTab = await share()
+  const context = await browser.newContext({ viewport: { width: 1_440, height: 900 } })
+  const page = await context.newPage()
+  let requests = 0
+  page.on('request', (request) => {
+    requests += Number(request.url().includes('/api/'))
+  })
+  await page.goto(server.url)
+  await page.getByRole('table', { name: 'Queues' }).waitFor()
+  await sleep(WARM_UP_MS)
+  const before = requests
+  const withTab = await share()
+  await context.close()
+  if (requests === before) throw new Error('the idle tab asked for nothing: its cost was not measured')
+  return { seconds, withoutTab, withTab, ofTab: withTab - withoutTab }
+}
