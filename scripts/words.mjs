@@ -14,7 +14,7 @@ export const AVOIDED = [
   [/\bstand-by offers?\b/i, 'idle worker offer'],
   [/\bsuspects?\b/i, 'quarantined job'],
   [
-    /(?<![</'])\bfigures?\b/i,
+    /(?<![</])\bfigures?\b/i,
     'metric or number',
     /^(?:test\/)?bench\/|^(?:test\/)?proof\/soak|benchmarks\.md$/,
   ],

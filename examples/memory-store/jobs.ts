@@ -171,11 +171,13 @@ function finishOne(
 }
 
 function stateAfter(transition: Transition): JobState {
+  // Without the part `steps`, no attempt is parked.
+  if (transition.to === 'parked') return 'ready'
   return transition.to === 'scheduled' && transition.delayMs === 0 ? 'ready' : transition.to
 }
 
 function move(db: Database, now: number, job: Job, transition: Transition): void {
-  if (transition.to === 'ready') return putBack(job)
+  if (transition.to === 'ready' || transition.to === 'parked') return putBack(job)
   if (transition.to === 'scheduled') {
     if (transition.delayMs === 0) makeReady(db, now, job)
     else schedule(job, now + transition.delayMs)

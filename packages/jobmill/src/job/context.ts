@@ -97,8 +97,8 @@ export interface JobContext<Payload = unknown, Tx = unknown, Result = unknown, C
   readonly attempt: number
   /**
    * Aborts when the handler should stop. Its reason is an `Interruption` with `why`: cancelled, timeout,
-   * shutdown, lease-lost or parked. Pass it to everything you call: the AbortError that they throw ends the attempt
-   * correctly.
+   * shutdown, lease-lost or parked. Pass it to everything you call: the AbortError that they throw ends the
+   * attempt correctly.
    */
   readonly signal: AbortSignal
   /** Reports progress: a percentage, or any JSON value. Stored within a second; the last value wins. */

@@ -196,7 +196,7 @@ export const stepCases: readonly Case[] = [
       const record = (name: string) => (tx: unknown) => t.store.steps.record([aStep(second, name)], { tx })
       assert.deepEqual(await t.transaction(record('undone'), 'rollback'), [true])
       assert.deepEqual(await doneSteps(t, lease.id), [])
-      // A rollback must not make attempts count anew.
+      // A rollback must not reset the count of attempts.
       await t.jobIs(lease.id, { attempt: 2 })
       assert.deepEqual(await t.transaction(record('undone'), 'commit'), [true])
       assert.deepEqual(await doneSteps(t, lease.id), ['undone'])

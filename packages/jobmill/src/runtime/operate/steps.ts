@@ -70,7 +70,7 @@ export function stepsApi({ opened, store, platform, lifecycle }: MillTools): Ste
         payload: jsonText(payload, 'payload', BOUNDS.stepBytes, RESULT_FIX),
       }
       const { tx } = options
-      // Awaits only where necessary: in a transaction on SQLite, the write must have happened when this returns.
+      // Awaits only where necessary: on SQLite, a write in a transaction must have happened when this returns.
       const opening = lifecycle.open()
       if (opening !== undefined) await opening
       const reply = tx === undefined ? await send(sent) : one(await store.steps.send([sent], { tx }))

@@ -50,8 +50,8 @@ SELECT id, ${queueName('moved.queue_id')} AS queue, CASE WHEN state = ${schedule
        CASE WHEN due > now AND due <= now + ${DEFAULTS.dueSoonMs} THEN ${queueName('moved.queue_id')} END AS look FROM moved`
 
 /**
- * Holders that cannot be replaced: they run, have steps, which belong to their payload, or their key no longer
- * belongs to a live job. Uses primary keys.
+ * Holders that cannot be replaced: they run, have steps of their payload, or their key no longer belongs to a
+ * live job. Uses primary keys.
  */
 const BEGUN = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}

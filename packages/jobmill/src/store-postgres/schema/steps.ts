@@ -29,7 +29,7 @@ CREATE TABLE jobmill.job_event (
   step text,
   PRIMARY KEY (job_id, id)
 );
--- Jobs whose waits stage should check. Whoever sends an event adds a row, and so does a job that is parked until an
+-- Jobs whose waits stage should check. The sender of an event adds a row, and so does a job that is parked until an
 -- event. Neither sees the other before both have committed, and the row of the last one is read after that.
 CREATE TABLE jobmill.wake (
   id uuid PRIMARY KEY DEFAULT gen_random_uuid(),

@@ -17,7 +17,7 @@ const INPUT = `input AS MATERIALIZED (
 )`
 
 /**
- * The lock is the fence: whoever takes the job back deletes its row first. A first recorded step marks the
+ * The lock is the fence: a process that takes the job back deletes its row first. A first recorded step marks the
  * job, and resets the number of its attempt.
  */
 const MARKED = `, marked AS (

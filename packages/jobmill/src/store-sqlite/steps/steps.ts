@@ -1,5 +1,5 @@
 /**
- * Records steps, and waits of running attempts. The fence is the pair of state and token, as for a finish. All
+ * Records steps and waits of running attempts. The fence is the pair of state and token, as for a finish. All
  * in one write transaction, so an event and the wait for it cannot miss each other.
  */
 import { NEVER_DUE, STEP_KINDS, type StepWait, type StepWrite, type Waited } from '../../store/types/step.ts'
@@ -23,7 +23,7 @@ function holdingJob({ sql }: Work, id: string, token: number): JobRow | undefine
   return job?.state === RUNNING && job.token === token ? job : undefined
 }
 
-/** `resets`: from this step on, attempts are counted anew. */
+/** `resets`: attempts are counted from this step. */
 function mark({ sql, leases }: Work, job: JobRow, resets: boolean): void {
   const attempt = resets ? 1 : job.attempt
   if ((job.flags & HAS_STEPS) !== 0 && job.attempt === attempt) return
@@ -107,7 +107,7 @@ function eventText({ name, payload }: EventRow): string {
   return `{"event":${JSON.stringify(name)},"payload":${payload}}`
 }
 
-// The open waits of one job, by primary key. A sleep whose time is over has ended, although nothing wrote that.
+// The open waits of one job, by primary key. A sleep whose time is over has ended.
 const WAITS = `
   SELECT due_at, events FROM jobmill_step
   WHERE job_pk = ? AND ended_at IS NULL AND kind IN (1, 2) AND (events IS NOT NULL OR due_at > ?)`

@@ -31,7 +31,7 @@ export interface StepTools {
 const RESULT_FIX = 'Store it elsewhere and return a reference'
 const EMPTY_RECORD = { result: null, checkpoint: null }
 
-/** What an abandoned handler gets: it must not continue, and has nobody who would handle an error. */
+/** What an abandoned handler gets: it must not continue, and no code would handle its error. */
 const never = (): Promise<never> => new Promise(() => {})
 
 export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: StepTools): Step {
@@ -106,7 +106,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
         const item = writeOf(step, 'run', ranMs(), { isDone: false, checkpoint })
         // One after another, so that the last one counts.
         saving = saving.then(() => save(item))
-        // A step that does not await it must not cause an unhandled rejection: the end of the step reports it.
+        // Without an await in the step, its end reports the error instead of an unhandled rejection.
         saving.catch(() => {})
         return saving
       },
