@@ -89,7 +89,7 @@ export interface OracleJob extends Omit<NewJob, 'payload' | 'tags' | 'dueAt' | '
 
 export type OracleStep = Writable<StepRecord>
 
-export interface OracleEvent {
+interface OracleEvent {
   readonly id: string
   readonly name: string
   readonly payload: string

@@ -65,7 +65,7 @@ export interface Step<Tx = unknown> {
   sleepUntil(name: string, instant: Date | number | string): Promise<void>
   /**
    * Waits for an event that `mill.sendEvent` sends to this job, without occupying a worker. An event that was
-   * sent earlier is received too. Returns its payload, or null after the timeout. With several names, it waits
+   * sent earlier is received too. Returns its payload, or null after the timeout. With several names, waits
    * for the first of them, and returns `{ event, payload }`.
    */
   waitForEvent<const Options extends EventOptions = object>(

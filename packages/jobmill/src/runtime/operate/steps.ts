@@ -13,14 +13,14 @@ import type { MillTools } from '../tools.ts'
 import { one } from './operate.ts'
 
 /** A job by its id, or by the dedupe key that it holds in the scope `global`. */
-export type EventTarget = string | { readonly dedupeKey: string }
+type EventTarget = string | { readonly dedupeKey: string }
 
 interface SendOptions {
   /** Your own transaction: the event is sent when it commits. */
   readonly tx?: unknown
 }
 
-export interface StepView extends Omit<StepRecord, 'result' | 'checkpoint'> {
+interface StepView extends Omit<StepRecord, 'result' | 'checkpoint'> {
   readonly kind: StepKind
   /** What the step returned, or the event that it received. Undefined if it has no result. */
   readonly result: unknown
@@ -70,7 +70,7 @@ export function stepsApi({ opened, store, platform, lifecycle }: MillTools): Ste
         payload: jsonText(payload, 'payload', BOUNDS.stepBytes, RESULT_FIX),
       }
       const { tx } = options
-      // Awaits only where necessary: on SQLite, a write in a transaction must have happened when this returns.
+      // Awaits only where necessary: in a transaction on SQLite, it must have written when it returns.
       const opening = lifecycle.open()
       if (opening !== undefined) await opening
       const reply = tx === undefined ? await send(sent) : one(await store.steps.send([sent], { tx }))

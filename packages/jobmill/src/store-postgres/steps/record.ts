@@ -17,8 +17,8 @@ const INPUT = `input AS MATERIALIZED (
 )`
 
 /**
- * The lock is the fence: a process that takes the job back deletes its row first. A first recorded step marks the
- * job, and resets the number of its attempt.
+ * The lock is the fence: a process that takes the job back deletes its row first. The first recorded step
+ * marks the job, and resets the number of its attempt.
  */
 const MARKED = `, marked AS (
   UPDATE jobmill.running AS r SET flags = r.flags | ${HAS_STEPS}, attempt = CASE WHEN m.resets THEN 1 ELSE r.attempt END

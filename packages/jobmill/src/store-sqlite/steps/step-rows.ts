@@ -76,7 +76,7 @@ function stepOf(row: StepRow): StepRecord {
   }
 }
 
-export function kindOf({ kind }: Pick<StepRow, 'kind'>): StepRecord['kind'] {
+function kindOf({ kind }: Pick<StepRow, 'kind'>): StepRecord['kind'] {
   return STEP_KINDS[kind] ?? 'run'
 }
 
