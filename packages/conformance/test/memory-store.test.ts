@@ -25,6 +25,7 @@ describe('store conformance: the memory store', () => {
         'alerts',
         'views',
         'metrics',
+        'steps',
         'notifier',
       ],
     },
