@@ -4,7 +4,7 @@ import { only } from '../../factories.ts'
 import { type Case, test } from '../case.ts'
 import { pluck } from '../looks.ts'
 
-const DEAD = { name: 'Dead mail: “é”, 50 %', search: 'queue=mail&state=dead', by: 'ada' }
+const DEAD = { name: 'Dead mail: “é”, 50% / $1', search: 'queue=mail&state=dead', by: 'ada' }
 
 export const viewCases: readonly Case[] = [
   test('a view is stored with its author and time, and every handle reads it', async (t) => {

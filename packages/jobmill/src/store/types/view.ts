@@ -3,7 +3,7 @@
 export interface NewView {
   /** Any text on one line. */
   readonly name: string
-  /** The parameters of the job list, as in its address: `queue=mail&state=dead`. A store does not interpret them. */
+  /** The parameters of the job list, as in its address: `queue=mail&state=dead`. */
   readonly search: string
   /** Who saved it. */
   readonly by: string
