@@ -34,7 +34,7 @@ export const viewCases: readonly Case[] = [
     const added = await Promise.all(
       stores.map((each, n) => each.views.add({ ...DEAD, search: `queue=q${n}` })),
     )
-    assert.deepEqual(added.toSorted(), [false, false, true])
+    assert.equal(added.filter(Boolean).length, 1)
     assert.equal(only(await t.store.views.list()).search, `queue=q${added.indexOf(true)}`)
   }),
   test('a deleted view is gone, and its name is free', async (t) => {
