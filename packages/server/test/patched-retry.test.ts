@@ -20,24 +20,24 @@ const charge = defineJob({
   },
 })
 
+const retry = (url: string, patch: unknown, more: object = {}): Promise<Answer> =>
+  request(url, 'POST', '/api/bulk', {
+    body: { act: 'retry', filter: { kind: 'charge' }, patch, ...more },
+    ...as('operator'),
+  })
+
 describe.each(subjects)('retries with a patch on $name', ({ name, store }) => {
   const test = inTurns(name, subjects)
 
   async function scene(): Promise<Bench & { readonly id: string }> {
-    let mill: Bench['mill'] | undefined
-    const acts = bulkJob(() => mill as Bench['mill'])
+    const mills: Bench['mill'][] = []
+    const acts = bulkJob(() => mills[0] as Bench['mill'])
     const made = await bench(store(), { tokens: TOKENS, mill: { jobs: [charge, acts] as never } })
-    mill = made.mill
-    const { id, result } = await made.mill.enqueue('charge', { amount: 1 })
-    await expect(result()).rejects.toMatchObject({ code: 'JOB_DEAD' })
-    return { ...made, id }
+    mills.push(made.mill)
+    const job = await made.mill.enqueue('charge', { amount: 1 })
+    await expect(job.result()).rejects.toMatchObject({ code: 'JOB_DEAD' })
+    return { ...made, id: job.id }
   }
-
-  const retry = (url: string, patch: unknown, more: object = {}): Promise<Answer> =>
-    request(url, 'POST', '/api/bulk', {
-      body: { act: 'retry', filter: { kind: 'charge' }, patch, ...more },
-      ...as('operator'),
-    })
 
   test('a patched job runs, and the audit log and its timeline say who patched it, without secrets', async () => {
     const { url, mill, id } = await scene()
@@ -65,7 +65,7 @@ describe.each(subjects)('retries with a patch on $name', ({ name, store }) => {
   test('jobs with an invalid payload are skipped, and the result says where', async () => {
     const { url, mill, id } = await scene()
     const { body } = await retry(url, { amount: '1' })
-    const invalid = { at: '/amount', jobs: 1, id, message: expect.any(String) }
+    const invalid = { at: '/amount', jobs: 1, id, message: expect.any(String) as string }
     expect(await mill.job((body as { id: string }).id).result()).toEqual({
       looked: 1,
       changed: 0,

@@ -78,7 +78,12 @@ describe.each(subjects)('retries with a patched payload on $name', ({ name, mill
     const before = await mill.get(ids[0] ?? '')
     const patch = { amount: '5', card: { token: 7 } }
     const report = await mill.bulk.run('retry', {}, { patch })
-    const invalid = { at: '/amount', jobs: 2, id: expect.any(String), message: expect.any(String) }
+    const invalid = {
+      at: '/amount',
+      jobs: 2,
+      id: expect.any(String) as string,
+      message: expect.any(String) as string,
+    }
     expect(report).toEqual({ looked: 3, changed: 1, refused: 0, skipped: 2, invalid: [invalid] })
     expect(ids).toContain(report.invalid?.[0]?.id)
     expect(await mill.get(ids[0] ?? '')).toEqual(before)

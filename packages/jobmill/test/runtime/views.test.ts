@@ -5,6 +5,7 @@ import { rejection } from '../unit/support.ts'
 import { subjects } from './stores.ts'
 
 const search = 'queue=mail&state=dead'
+const SEARCH_FIX = 'Pass the parameters of a job list, such as state=dead'
 
 describe.each(subjects)('saved views on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
@@ -18,7 +19,7 @@ describe.each(subjects)('saved views on $name', ({ name, mill: create }) => {
     )
     // Another program may encode less.
     const other = await mill.views.add({ name: 'All of ada', search: 'tag=a b&failedFrom=1d' })
-    expect(other).toMatchObject({ search: 'tag=a+b&failedFrom=1d', by: expect.any(String) })
+    expect(other).toMatchObject({ search: 'tag=a+b&failedFrom=1d', by: expect.any(String) as string })
     expect(await mill.views.list()).toEqual([other, saved])
     expect(await mill.views.delete('Dead mail: é')).toBe(true)
     expect(await mill.views.delete('Dead mail: é')).toBe(false)
@@ -48,16 +49,16 @@ describe.each(subjects)('saved views on $name', ({ name, mill: create }) => {
       [{ name: 'x'.repeat(61), search }, 'NAME_INVALID', 'name', 'Shorten it'],
       [{ name: 'a\u0000b', search }, 'NAME_INVALID', 'name', 'Use printable text'],
       [{ name: 'a\nb', search }, 'NAME_INVALID', 'name', 'Use printable text'],
-      [{ name: 'a', search: '?' }, 'OPTION_INVALID', 'search', expect.stringContaining('state=dead')],
+      [{ name: 'a', search: '?' }, 'OPTION_INVALID', 'search', SEARCH_FIX],
       [{ name: 'a', search: 1 }, 'OPTION_INVALID', 'search', 'Pass a string'],
       [{ name: 'a', search: `tag=${'x'.repeat(4_000)}` }, 'OPTION_INVALID', 'search', 'Remove some filters'],
       [{ name: 'a', search, by: 'x' }, 'OPTION_UNKNOWN', 'view.by', 'Use one of: name, search'],
-      [{ name: 'a', search: 'x=\u0000\uD800' }, null, '', ''],
     ] as const) {
-      const adding = () => mill.views.add(view as never)
-      if (code === null) await adding()
-      else expect(await rejection(adding)).toMatchObject({ code, field, fix })
+      const refused = await rejection(() => mill.views.add(view as never))
+      expect(refused).toMatchObject({ code, field, fix })
     }
+    // Stored as in an address, so any text can be.
+    await mill.views.add({ name: 'a', search: 'x=\u0000\uD800' })
     expect((await mill.views.list()).map((view) => view.search)).toEqual(['x=%00%EF%BF%BD'])
   })
 

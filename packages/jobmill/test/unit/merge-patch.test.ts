@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { checkPatch, mergePatch, partsNamedBy } from '../../src/job/payload/merge-patch.ts'
 import { rejection } from './support.ts'
 
+const reject = (given: object): Promise<unknown> =>
+  rejection(async () => checkPatch(given, 'options.patch', 100))
+
 describe('JSON merge patches', () => {
   // The examples of RFC 7396, appendix A, whose patch is an object.
   test.each([
@@ -41,16 +44,17 @@ describe('JSON merge patches', () => {
       const error = {
         code: 'OPTION_INVALID',
         field: 'options.patch',
-        fix: expect.stringContaining('currency'),
+        fix: expect.stringContaining('currency') as string,
       }
       expect(await rejection(async () => checkPatch(given, 'options.patch', 100))).toMatchObject(error)
     },
   )
 
   test('a patch has members, is JSON and fits into a payload', async () => {
-    const reject = (given: object) => rejection(async () => checkPatch(given, 'options.patch', 100))
-    expect(await reject({})).toMatchObject({ message: expect.stringContaining('has no members') })
-    expect(await reject({ a: undefined })).toMatchObject({ message: expect.stringContaining('no members') })
+    expect(await reject({})).toMatchObject({ message: expect.stringContaining('has no members') as string })
+    expect(await reject({ a: undefined })).toMatchObject({
+      message: expect.stringContaining('no members') as string,
+    })
     expect(await reject({ a: { b: 1n } })).toMatchObject({
       code: 'PAYLOAD_NOT_JSON',
       field: 'options.patch.a.b',

@@ -1,6 +1,7 @@
 /** Routes that list, save and delete views: named filters of the job list, for everyone. */
 import { z } from '@hono/zod-openapi'
-import { JobmillError, type SavedView } from 'jobmill'
+import { JobmillError } from 'jobmill'
+import type { SavedView } from 'jobmill/internal'
 import { quote } from 'jobmill/store'
 import { body, byCaller, json, note, ok, route, type Routes } from '../app.ts'
 import { instant } from '../shapes/job.ts'

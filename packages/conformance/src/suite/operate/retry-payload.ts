@@ -1,4 +1,4 @@
-/** Retries with a new payload: the payload and its index entries change, and nothing else does. */
+/** Retries with a new payload: the payload and its index entries change with the retry, nothing else does. */
 import assert from 'node:assert/strict'
 import { entryOf, type NewPayload, type Verdict } from 'jobmill/store'
 import { aJob, DEAD, only } from '../../factories.ts'

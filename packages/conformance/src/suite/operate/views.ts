@@ -4,7 +4,7 @@ import { only } from '../../factories.ts'
 import { type Case, test } from '../case.ts'
 import { pluck } from '../looks.ts'
 
-const DEAD = { name: 'Dead mail: “é”, 50%', search: 'queue=mail&state=dead', by: 'ada' }
+const DEAD = { name: 'Dead mail: “é”, 50% / $1', search: 'queue=mail&state=dead', by: 'ada' }
 
 export const viewCases: readonly Case[] = [
   test('a view is stored with its author and time, and every handle reads it', async (t) => {
@@ -34,7 +34,7 @@ export const viewCases: readonly Case[] = [
     const added = await Promise.all(
       stores.map((each, n) => each.views.add({ ...DEAD, search: `queue=q${n}` })),
     )
-    assert.deepEqual(added.filter(Boolean), [true])
+    assert.equal(added.filter(Boolean).length, 1)
     assert.equal(only(await t.store.views.list()).search, `queue=q${added.indexOf(true)}`)
   }),
   test('a deleted view is gone, and its name is free', async (t) => {

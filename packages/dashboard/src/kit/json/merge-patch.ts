@@ -13,7 +13,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged)
 }
 
-/** The typed patch. Null while the server would refuse it; `problem` then says why. */
+/** The typed patch, or null while the server would refuse it, and what is wrong with it, if known. */
 export function patchIn(read: JsonRead): {
   readonly patch: MergePatch | null
   readonly problem: string | null

@@ -95,7 +95,7 @@ async function runUntilStopped(
 function previewText(act: BulkAct, { jobs, byState, first }: BulkPreview): string {
   const states = Object.entries(byState).flatMap(([state, n]) => (n === 0 ? [] : [`${number(n)} ${state}`]))
   const counted = `${countText(jobs, 'job')} to ${act}${states.length === 0 ? '' : `: ${states.join(', ')}`}`
-  return [counted, ...(first == null ? [] : firstLines(first))].join('\n')
+  return [counted, ...(first === undefined || first === null ? [] : firstLines(first))].join('\n')
 }
 
 /** The effect of the patch on the first job. */

@@ -1,4 +1,4 @@
-/** JSON merge patches (RFC 7396): members of a patch replace those of the payload, and null removes them. */
+/** JSON merge patches (RFC 7396): members of a patch replace those of a payload, and null removes them. */
 import { invalidValue } from '../errors.ts'
 import { jsonText } from '../text/json-text.ts'
 

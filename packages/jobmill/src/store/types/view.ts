@@ -3,7 +3,7 @@
 export interface NewView {
   /** Any text on one line. */
   readonly name: string
-  /** Parameters of the job list, as in its URL: `queue=mail&state=dead`. Not interpreted by a store. */
+  /** The parameters of the job list, as in its address: `queue=mail&state=dead`. */
   readonly search: string
   /** Who saved it. */
   readonly by: string
