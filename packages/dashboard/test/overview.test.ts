@@ -118,6 +118,8 @@ mission('the overview', (at, test) => {
     await database.getByText(/(?:SQLite|PostgreSQL) [\d.]+ · \d+ [KM]iB/).waitFor()
     expect(await database.getByRole('link').getAttribute('href')).toBe('/system')
     await page.getByText('ada paused queue default').waitFor()
+    // Follows from every start of a process.
+    expect(await page.getByText(/became leader/).count()).toBe(0)
     await row.getByRole('link', { name: '1', exact: true }).last().click()
     await expect.poll(() => page.url()).toBe(`${at.url}/jobs?queue=default&state=dead`)
     await page.goBack()
