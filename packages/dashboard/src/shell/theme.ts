@@ -5,7 +5,7 @@ import { preference } from '../api/user/preference.ts'
 const CHOICES = ['system', 'light', 'dark'] as const
 type Choice = (typeof CHOICES)[number]
 
-export const themeChoice = preference<Choice>('theme', 'system', (value) => CHOICES.includes(value as Choice))
+const themeChoice = preference<Choice>('theme', 'system', (value) => CHOICES.includes(value as Choice))
 
 const isDark = matchMedia('(prefers-color-scheme: dark)')
 

@@ -36,7 +36,7 @@ const EVENT_TYPES = [
 /** Failures and warnings, without recoveries. */
 const TROUBLE: readonly string[] = EVENT_TYPES.filter((type) => eventLevel({ type }) !== 'plain')
 /** Schedules fire so often that they would hide other events. */
-export const QUIET_TYPES: readonly string[] = EVENT_TYPES.filter((type) => type !== 'schedule-fired')
+const QUIET_TYPES: readonly string[] = EVENT_TYPES.filter((type) => type !== 'schedule-fired')
 
 /** What follows from every start of a process. */
 const ROUTINE: readonly string[] = ['leading', 'led', 'rebalanced']
