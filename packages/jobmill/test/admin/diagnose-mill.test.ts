@@ -113,7 +113,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     const bid = { name: 'retain', succeededAgoMs: 20 * 60_000, failures: 0 }
     await store.instances.renew(aHeartbeat(id, { duties: [bid] }))
     expect(await troubles()).toMatchObject([
-      { check: 'duties', level: 'warning', message: 'duty "retain" has not succeeded for 20 m' },
+      { check: 'duties', level: 'warning', message: 'duty "retain" has not succeeded for 20 min' },
     ])
     // With the period from the options it is not overdue.
     expect(await troubles({ retain: { every: '10m' } })).toEqual([])
@@ -129,7 +129,7 @@ describe.each(places)('diagnostics of a mill on $name', ({ name, create }) => {
     expect(await troubles()).toEqual([])
     pass(300_000)
     await store.instances.renew(aHeartbeat(id, { duties: [{ name: 'schedule', ...how }] }))
-    expect(await troubles()).toMatchObject([{ message: 'duty "schedule" has not succeeded for 5 m' }])
+    expect(await troubles()).toMatchObject([{ message: 'duty "schedule" has not succeeded for 5 min' }])
   })
 
   test('reports a crashed process, without a reaper, and with a reaper that does not run', async () => {

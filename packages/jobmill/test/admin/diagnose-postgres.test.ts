@@ -412,11 +412,11 @@ describe('diagnose on postgres', () => {
       {
         check: 'clock',
         level: 'warning',
-        message: containing('the clock of the server is 10 m behind this machine'),
+        message: containing('the clock of the server is 10 min behind this machine'),
         fix: containing('NTP'),
       },
     ])
-    expect(await troubles(off(-600_900))).toMatchObject([{ message: containing('10 m ahead of') }])
+    expect(await troubles(off(-600_900))).toMatchObject([{ message: containing('10 min ahead of') }])
   })
 
   test('reports connections that are nearly used up', async () => {

@@ -88,7 +88,7 @@ describe('a queue', () => {
     }).map((one) => one.message)
 
   test('with an old ready job is reported, unless another diagnostic explains it or no process serves it', () => {
-    const late = ['the oldest ready job in queue "q" has waited for 6 m']
+    const late = ['the oldest ready job in queue "q" has waited for 6 min']
     expect(messages({}, 360_000)).toEqual(late)
     expect(messages({}, 300_000)).toEqual([])
     expect(messages({}, 360_000, [])).toEqual([])
@@ -125,7 +125,7 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
     for (let n = 0; n < 11; n += 1) await mill.enqueue(dies, null)
     await mill.clock.advance('3s')
     await mill.limits.drain('smtp', { retryAfter: '2m' })
-    const cooling: unknown = expect.stringMatching(/^queue "slow" is cooling down for another 1 m \d+ s$/)
+    const cooling: unknown = expect.stringMatching(/^queue "slow" is cooling down for another 1 min \d+ s$/)
     const failing: unknown = expect.stringMatching(
       /^dies: 100% of 11 attempts failed in the last 10 min, since \d\d:\d\d UTC\. Dead: no$/,
     )
@@ -135,7 +135,7 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
       ['paused', 'queue', 'held', 'queue "held" is paused, and 1 job is waiting'],
       ['workers', 'queue', 'none', 'queue "none" has 0 workers, and 2 jobs are waiting'],
       ['cooling', 'queue', 'slow', cooling],
-      ['drained', 'limit', 'smtp', 'limit "smtp" grants nothing for another 2 m'],
+      ['drained', 'limit', 'smtp', 'limit "smtp" grants nothing for another 2 min'],
     ])
   })
 

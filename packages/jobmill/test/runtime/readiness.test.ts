@@ -79,7 +79,7 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
     await other.instances.renew(request)
     expect(await mill.readiness()).toMatchObject({
       ready: true,
-      degraded: ['their-sweep last succeeded 20 m ago'],
+      degraded: ['their-sweep last succeeded 20 min ago'],
     })
   })
 })

@@ -34,13 +34,13 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     expect(await mill.why(later.id)).toEqual({
       state: 'scheduled',
       reasons: [
-        { why: 'due-later', message: 'Due in 1 m 30 s', until: mill.platform.now() + 90_000, job: null },
+        { why: 'due-later', message: 'Due in 1 min 30 s', until: mill.platform.now() + 90_000, job: null },
       ],
     })
     const failed = await mill.enqueue(job, 'throw')
     await mill.platform.settled()
     expect((await mill.why(failed.id))?.reasons[0]?.message).toBe(
-      'Due in 1 m, because the last attempt failed',
+      'Due in 1 min, because the last attempt failed',
     )
     reportedReasons.add('due-later')
   })
@@ -119,7 +119,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     expect((await mill.why(second.id))?.reasons).toEqual([
       {
         why: 'limit',
-        message: 'Limit slow is empty for another 10 m',
+        message: 'Limit slow is empty for another 10 min',
         until: mill.platform.now() + 600_000,
         job: null,
       },

@@ -64,7 +64,7 @@ function Groups({ columns }: Pick<Props, 'columns'>) {
     // Each heading below says its group, too.
     <tr aria-hidden className="text-xs text-soft">
       {spans.map(({ key, group, columns: span }) => (
-        <td key={key} colSpan={span} className="px-2">
+        <td key={key} colSpan={span} className="px-2 pt-2">
           {group !== undefined && <p className="border-b border-line pb-1 text-center">{group}</p>}
         </td>
       ))}

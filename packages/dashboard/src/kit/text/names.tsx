@@ -13,25 +13,30 @@ interface Props {
   readonly text?: (name: string) => string
 }
 
+/** A link must be 24 pixels high to be hit by a finger. */
+const CHIP = 'max-w-64 truncate rounded bg-sunk px-1.5 font-mono text-xs leading-6'
+
 export function Names({ names, otherwise, most = 6, to, text = (name) => name }: Props) {
   const [isWhole, setWhole] = useState(false)
   if (names.length === 0) return <span className="text-soft">{otherwise}</span>
   const seen = isWhole ? names : names.slice(0, most)
   return (
     <span className="flex min-w-0 flex-wrap gap-1">
-      {seen.map((name) => (
-        <span
-          key={name}
-          title={name}
-          className="max-w-64 truncate rounded bg-sunk px-1.5 py-0.5 font-mono text-xs"
-        >
-          {to === undefined ? text(name) : <TextLink to={to(name)}>{text(name)}</TextLink>}
-        </span>
-      ))}
+      {seen.map((name) =>
+        to === undefined ? (
+          <span key={name} title={name} className={CHIP}>
+            {text(name)}
+          </span>
+        ) : (
+          <TextLink key={name} to={to(name)} className={CHIP}>
+            <span title={name}>{text(name)}</span>
+          </TextLink>
+        ),
+      )}
       {names.length > seen.length && (
         <button
           type="button"
-          className="px-1 text-xs text-accent hover:underline"
+          className="min-h-6 px-1 text-xs text-accent hover:underline"
           onClick={() => setWhole(true)}
         >
           {names.length - seen.length} more

@@ -20,7 +20,10 @@ export function CopiesFields({
   return (
     <details
       open={isOpen || wrong.copies !== undefined || wrong.vary !== undefined}
-      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+      onToggle={({ currentTarget }) => {
+        setOpen(currentTarget.open)
+        if (currentTarget.open) currentTarget.scrollIntoView({ block: 'nearest' })
+      }}
       className="rounded-lg border border-line"
     >
       <summary className="px-3 py-2 text-xs font-medium">Repeat</summary>

@@ -12,7 +12,7 @@ export function InstanceName({ id }: { readonly id: string | null }) {
   const nameOf = useInstanceName()
   if (id === null) return <span className="text-soft">–</span>
   return (
-    <TextLink to={`/workers#${id}`} className="inline-block max-w-56 truncate align-bottom">
+    <TextLink to={`/workers#${id}`} className="inline-block max-w-[min(14rem,100%)] truncate align-bottom">
       {nameOf(id)}
     </TextLink>
   )

@@ -7,7 +7,7 @@ import { KindLink } from '../../kit/kind-link.tsx'
 import { number } from '../../kit/text/format.ts'
 import { Ago, Moment } from '../../kit/text/time.tsx'
 import { InstanceName } from './instance-name.tsx'
-import { PolicyFacts } from './policy-facts.tsx'
+import { AttemptFacts, BackoffFact } from './policy-facts.tsx'
 import type { Try } from './tries.ts'
 
 interface Props {
@@ -53,6 +53,7 @@ export function JobFacts({ job, policy, last }: Props) {
               <Key text={dedupeKey} />
             </Fact>
           )}
+          <AttemptFacts job={job} policy={policy} />
         </Facts>
         <Facts>
           <Fact name="Enqueued">
@@ -89,7 +90,7 @@ export function JobFacts({ job, policy, last }: Props) {
         </Facts>
         <div className="sm:col-span-2">
           <Facts>
-            <PolicyFacts job={job} policy={policy} />
+            <BackoffFact policy={policy} />
           </Facts>
         </div>
       </div>

@@ -4,8 +4,8 @@ import type { Job, Policy } from '../../api/types.ts'
 import { Fact } from '../../kit/card.tsx'
 import { number, plural, span } from '../../kit/text/format.ts'
 
-export function PolicyFacts({ job, policy }: { readonly job: Job; readonly policy: Policy }) {
-  const { timeout, maxAttempts, backoff } = policy
+export function AttemptFacts({ job, policy }: { readonly job: Job; readonly policy: Policy }) {
+  const { timeout, maxAttempts } = policy
   return (
     <>
       <Fact name="Attempts">
@@ -18,10 +18,16 @@ export function PolicyFacts({ job, policy }: { readonly job: Job; readonly polic
       <Fact name="Timeout">
         <Known source={timeout.from}>{timeoutText(timeout)}</Known>
       </Fact>
-      <Fact name="Backoff">
-        <Known source={backoff.from}>{backoffText(backoff)}</Known>
-      </Fact>
     </>
+  )
+}
+
+/** The longest one. */
+export function BackoffFact({ policy: { backoff } }: { readonly policy: Policy }) {
+  return (
+    <Fact name="Backoff">
+      <Known source={backoff.from}>{backoffText(backoff)}</Known>
+    </Fact>
   )
 }
 

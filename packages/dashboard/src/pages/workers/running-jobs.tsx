@@ -29,7 +29,11 @@ export function RunningJobs({ jobs }: { readonly jobs: readonly JobSummary[] }) 
         ))}
       </ul>
       {jobs.length > shown.length && (
-        <button type="button" className="text-xs text-accent hover:underline" onClick={() => setWhole(true)}>
+        <button
+          type="button"
+          className="min-h-6 text-xs text-accent hover:underline"
+          onClick={() => setWhole(true)}
+        >
           {number(jobs.length - shown.length)} more of {plural(jobs.length, 'running job')}
         </button>
       )}

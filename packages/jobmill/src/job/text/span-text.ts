@@ -2,11 +2,11 @@
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],
-  ['m', 60_000],
+  ['min', 60_000],
   ['s', 1_000],
 ] as const
 
-/** `3 d 4 h`, `2 m 5 s`, `12 s`, `340 ms`. */
+/** `3 d 4 h`, `2 min 5 s`, `12 s`, `340 ms`. */
 export function spanText(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
   const at = UNITS.findIndex(([, size]) => ms >= size)

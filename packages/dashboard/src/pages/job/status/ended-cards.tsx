@@ -13,8 +13,8 @@ import { SameError } from './same-error.tsx'
 import { firstLine } from '../tabs/error-parts.ts'
 import { ranMs, type Try } from '../tries.ts'
 
-/** More does not fit on a line. */
-const LONGEST_LINE = 300
+/** More does not fit into the lines. */
+const MOST_SHOWN = 600
 
 interface Props {
   readonly job: Job
@@ -72,22 +72,24 @@ export function Done({ job, last }: Props) {
           {job.error !== null && <span className="text-dead">{job.error}</span>}
         </p>
       )}
-      {job.result !== null && <ResultLine id={job.id} result={job.result} />}
+      {job.result !== null && <Result id={job.id} result={job.result} />}
       <LastLines id={job.id} last={last} />
     </Card>
   )
 }
 
-function ResultLine({ id, result }: { readonly id: string; readonly result: unknown }) {
+function Result({ id, result }: { readonly id: string; readonly result: unknown }) {
   return (
     <div className="mt-3">
       <h3 className="flex items-baseline justify-between gap-4 text-xs text-soft">
         Result
         <TextLink to={`/jobs/${id}?tab=result`}>View result</TextLink>
       </h3>
-      <p className="mt-1 truncate rounded-lg bg-sunk px-3 py-2 font-mono text-xs">
-        {JSON.stringify(result).slice(0, LONGEST_LINE)}
-      </p>
+      <div className="mt-1 rounded-lg bg-sunk px-3 py-2">
+        <pre className="line-clamp-6 font-mono text-xs break-all whitespace-pre-wrap">
+          {JSON.stringify(result, null, 2).slice(0, MOST_SHOWN)}
+        </pre>
+      </div>
     </div>
   )
 }

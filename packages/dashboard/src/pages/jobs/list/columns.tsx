@@ -33,7 +33,10 @@ export const COLUMNS: Readonly<Record<OptionalColumn, Column>> = {
   queue: {
     name: 'Queue',
     cell: ({ queue }) => (
-      <TextLink to={`/jobs?${toSearch({ ...NO_FILTER, queue })}`} className="block max-w-40 truncate">
+      <TextLink
+        to={`/jobs?${toSearch({ ...NO_FILTER, queue })}`}
+        className="block max-w-32 truncate min-[90rem]:max-w-40"
+      >
         <span title={queue}>{queue}</span>
       </TextLink>
     ),
