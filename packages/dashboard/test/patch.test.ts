@@ -73,4 +73,17 @@ mission('patches', (at, test) => {
     await page.getByRole('button', { name: 'Retry 1 job' }).click()
     await expect.poll(async () => (await at.mill.get(id))?.payload).toEqual({ n: 1, m: [true] })
   })
+
+  test('the jobs of an error are retried with a patch', async () => {
+    const { id } = await at.mill.enqueue('payments.charge', { request: 'req_1' })
+    await expect.poll(async () => (await at.mill.get(id))?.state).toBe('dead')
+    const page = await at.open('/errors?kind=payments.charge')
+    await page.getByRole('button', { name: 'Retry 1 job' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Retry dead jobs with this error?' })
+    await dialog.getByRole('button', { name: 'Patch payloads' }).click()
+    await dialog.getByLabel('Merge patch').fill('{"request": "req_2"}')
+    await dialog.getByRole('list', { name: 'First job: payments.charge diff' }).getByText('"req_2"').waitFor()
+    await dialog.getByRole('button', { name: 'Retry 1 job' }).click()
+    await expect.poll(async () => (await at.mill.get(id))?.payload).toEqual({ request: 'req_2' })
+  })
 })

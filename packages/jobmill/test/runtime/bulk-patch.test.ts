@@ -130,7 +130,7 @@ describe.each(subjects)('retries with a patched payload on $name', ({ name, mill
     expect(events).toMatchObject([
       {
         type: 'payload-patched',
-        queue: 'default',
+        queue: null,
         data: { kind: 'charge', by: 'ada', before: {}, after: patch },
       },
     ])
@@ -183,7 +183,7 @@ describe.each(subjects)('retries with a patched payload on $name', ({ name, mill
       skipped: 1,
     })
     expect(await mill.get(id)).toMatchObject({ state: 'cancelled', payload: { act: 'cancel' } })
-    for (const wrong of [1, [], {}, null])
+    for (const wrong of [1, [], {}, null, undefined])
       expect(await rejection(() => mill.bulk.run('retry', {}, { patch: wrong as never }))).toMatchObject({
         code: 'OPTION_INVALID',
         field: 'options.patch',

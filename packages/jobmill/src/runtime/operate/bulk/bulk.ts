@@ -106,8 +106,13 @@ export function bulk(tools: MillTools): { readonly bulk: Bulk } {
   let writer: TimelineWriter | undefined
   const write: TimelineWriter = (rows) => (writer ??= timelineWriter(tools))(rows)
 
-  const patchOf = (act: BulkAct, { patch }: Pick<BulkRun, 'patch'>): MergePatch | undefined =>
-    checkBulkPatch(act, patch, 'options.patch', payloadLimitBytes)
+  function patchOf(act: BulkAct, options: Pick<BulkRun, 'patch'>): MergePatch | undefined {
+    if ('patch' in options && options.patch === undefined) {
+      const fix = 'Pass a patch, or omit it to retry the jobs as they are'
+      throw invalidValue('options.patch', undefined, 'is undefined', fix)
+    }
+    return checkBulkPatch(act, options.patch, 'options.patch', payloadLimitBytes)
+  }
 
   async function upToNow(given: BulkFilter): Promise<BulkFilter> {
     const filter = checkBulkFilter(given)

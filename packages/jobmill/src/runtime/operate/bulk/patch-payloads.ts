@@ -145,8 +145,9 @@ export function payloadPatcher(patch: MergePatch, { payloadLimitBytes, definitio
 
 /** A row in the timeline of the job: who patched it, and the patched parts before and after. */
 function rowOf({ job, before, after }: Change, patch: MergePatch, by: string) {
-  const { id, kind, queue } = job
+  const { id, kind } = job
   const parts = [before, after].map((payload) => shortened(partsNamedBy(patch, payload)))
   const data = JSON.stringify({ kind, by, before: parts[0], after: parts[1] }, storable)
-  return { type: PATCHED, queue, job: id, data }
+  // Without the queue, whose timeline should show what operates it.
+  return { type: PATCHED, queue: null, job: id, data }
 }
