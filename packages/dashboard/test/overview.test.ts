@@ -116,7 +116,7 @@ mission('the overview', (at, test) => {
     await page.getByText('1 active, 0 lost').waitFor()
     const database = page.getByRole('region', { name: 'Database' })
     await database.getByText('ok', { exact: true }).waitFor()
-    await database.getByText(/(?:SQLite|PostgreSQL) [\d.]+ · \d+ [KM]iB/).waitFor()
+    await database.getByText(/(?:SQLite|PostgreSQL) [\d.]+ · [\d.]+ [KM]iB/).waitFor()
     expect(await database.getByRole('link').getAttribute('href')).toBe('/system')
     await page.getByText('ada paused queue default').waitFor()
     // Follows from every start of a process.

@@ -5,6 +5,7 @@ import { TextLink } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
 import { number, plural, span } from '../../../kit/text/format.ts'
 import { Ago } from '../../../kit/text/time.tsx'
+import { BULK_KIND } from '../bulk/bulk-kind.ts'
 import { RetryButton } from '../job-acts.tsx'
 import { Failure } from './failure.tsx'
 import { Headline } from './headline.tsx'
@@ -72,7 +73,8 @@ export function Done({ job, last }: Props) {
           {job.error !== null && <span className="text-dead">{job.error}</span>}
         </p>
       )}
-      {job.result !== null && <Result id={job.id} result={job.result} />}
+      {/* A bulk action shows its result above. */}
+      {job.result !== null && job.kind !== BULK_KIND && <Result id={job.id} result={job.result} />}
       <LastLines id={job.id} last={last} />
     </Card>
   )
