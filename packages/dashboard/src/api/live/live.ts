@@ -5,6 +5,7 @@
 import { type Query, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 import { addressOf, authHeaders } from '../client.ts'
+import { watchPresence } from './away.ts'
 import { isDue } from './pace.ts'
 import { preference } from '../user/preference.ts'
 
@@ -20,6 +21,8 @@ export function usePace(): Pace {
 
 /** Some changes are not reported, such as progress and ages, so refetch at least this often. */
 const IDLE_TICKS = 3
+/** While the user is away, the page refreshes less often, so that an open tab costs the server little. */
+const AWAY_SECONDS = 6
 
 export function useLive(): void {
   const client = useQueryClient()
@@ -30,6 +33,8 @@ export function useLive(): void {
     let isFresh = false
     let isConnected = false
     let ticks = 0
+    const presence = watchPresence()
+    const awayTicks = Math.max(1, Math.round(AWAY_SECONDS / seconds))
     void listen(ending.signal, (connected) => {
       isConnected = connected
       isFresh = false
@@ -37,6 +42,7 @@ export function useLive(): void {
     const timer = setInterval(() => {
       ticks += 1
       if (document.hidden || (isConnected && isFresh && ticks % IDLE_TICKS !== 0)) return
+      if (presence.isAway() && ticks % awayTicks !== 0) return
       isFresh = true
       const now = Date.now()
       const filters = { refetchType: 'active', predicate: (query: Query) => isDue(query, now) } as const
@@ -44,6 +50,7 @@ export function useLive(): void {
     }, seconds * 1_000)
     return () => {
       ending.abort()
+      presence.stop()
       clearInterval(timer)
     }
   }, [client, seconds])
