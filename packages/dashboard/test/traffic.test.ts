@@ -152,6 +152,7 @@ mission(
       const bytes = await watch(page)
       const refreshes = (): number => bytes.filter(({ path }) => path === 'overview').length
       await page.clock.pauseAt(Date.now() + 60_000)
+      await page.clock.runFor('00:02')
       await expect.poll(() => streams).toEqual({ opened: 1, closed: 1 })
       for (let step = 1; step <= 3; step += 1) {
         const before = refreshes()
