@@ -23,6 +23,12 @@ export const accessible: Task = {
   },
 }
 
+const TRANSITIONS_ENDED = `(async () => {
+  await new Promise((resolve) => requestAnimationFrame(resolve))
+  const transitions = document.getAnimations().filter((one) => one instanceof CSSTransition)
+  await Promise.allSettled(transitions.map(({ finished }) => finished))
+})()`
+
 /** Waits for the data, and for transitions: they end in a later frame even if they take no time. */
 async function drawn(page: Page, view: string): Promise<void> {
   await until(
@@ -30,9 +36,5 @@ async function drawn(page: Page, view: string): Promise<void> {
     () => page.locator('[aria-busy=true]').count(),
     (busy) => busy === 0,
   )
-  await page.evaluate(async () => {
-    await new Promise((resolve) => requestAnimationFrame(resolve))
-    const transitions = document.getAnimations().filter((one) => one instanceof CSSTransition)
-    await Promise.allSettled(transitions.map(({ finished }) => finished))
-  })
+  await page.evaluate(TRANSITIONS_ENDED)
 }
