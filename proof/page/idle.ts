@@ -1,6 +1,6 @@
 /**
- * What an open tab costs the server while nobody touches it: the CPU time of its process with an idle
- * overview, less its CPU time without a tab. Workers are busy, so the page has something to refresh.
+ * What an idle tab costs the server: the CPU time of its process with an open overview, less its CPU time
+ * without a tab. Workers are busy, so the page has something to refresh.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from 'playwright-core'

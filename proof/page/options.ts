@@ -26,14 +26,14 @@ export const HELP = `npm run prove:page -- [--quick] [--jobs 1000000] [--rounds 
 
 Opens Mission Control in Chromium on a store with many jobs, measures every page and an idle tab, and performs the tasks
 of an operator. Fails if a task does not reach its result, if it needs more than the best rival, if the median of a page
-is above a second, or if an idle tab costs the server more than 1 % of a core.
+is above a second, or if an idle tab costs the server more than 1% of a core.
 
   --quick      100,000 jobs, one round, 20 s of an idle tab instead of 40 s, and one theme on each store
   --jobs       how many jobs the store holds: at least 10,000
   --rounds     how often each page is measured
   --store      sqlite, postgres or both
   --tasks      only these tasks, such as 3a,7d; also pages and idle for the measurements
-  --json       write the figures to this file`
+  --json       write the results to this file`
 
 const STORES: Readonly<Record<string, readonly StoreName[]>> = {
   sqlite: ['sqlite'],

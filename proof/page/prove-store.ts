@@ -1,4 +1,4 @@
-/** The proof on one store: fills it, sets the scene, measures the pages and an idle tab, performs the tasks. */
+/** The proof on one store: fills it, sets the scene, measures pages and an idle tab, performs the tasks. */
 import type { Browser } from 'playwright-core'
 import { jobmill } from 'jobmill'
 import { type Place, storeAt } from '../cluster/places.ts'

@@ -51,7 +51,7 @@ export function idleLine(store: StoreName, idle: IdleCost): string {
   return `${store.padEnd(8)}  an idle tab costs the server ${percent(ofTab)} of a core (${percent(withTab)} in ${seconds} s with it, ${percent(withoutTab)} without)${much}`
 }
 
-const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
+const percent = (share: number): string => `${(share * 100).toFixed(2)}%`
 
 const NAMES: Readonly<Record<StoreName, string>> = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
 const WIDTHS = { name: 50, effort: 21 } as const

@@ -129,7 +129,7 @@ mission(
       // Each step waits for the answers of the previous one.
       for (let step = 1; step <= 10; step += 1) {
         const before = count('overview')
-        // Somebody is there.
+        // The user is there.
         await page.keyboard.press('Shift')
         await at.mill.enqueue('echo', step, { delay: '1h' })
         await expect
@@ -143,7 +143,7 @@ mission(
       expect(count('resolution=30s')).toBeLessThanOrEqual(count('overview') / 3)
     })
 
-    it('an open page that nobody uses refreshes every 10 s, without the event stream', async () => {
+    it('an open page whose user is away refreshes every 10 s, without the event stream', async () => {
       const page = await at.open('/', { hasClock: true })
       await page.getByRole('figure', { name: 'Queue latency' }).waitFor()
       const streams = { opened: 1, closed: 0 }

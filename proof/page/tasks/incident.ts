@@ -1,6 +1,6 @@
 /**
- * Task 1: since when and with which version payments fail; retry the jobs of the error, and the dead jobs of a
- * queue.
+ * Task 1: since when and with which version payments fail; retry the jobs of the error, and the dead jobs of
+ * a queue.
  */
 import type { Locator } from 'playwright-core'
 import { charge, webhook } from '../scene/kinds.ts'

@@ -1,4 +1,4 @@
-/** Task 13: on a phone, the table of queues tells which of them have dead or running jobs. */
+/** Task 13: on a phone, the table of queues shows their dead and running jobs. */
 import type { Locator } from 'playwright-core'
 import { until } from '../until.ts'
 import { rival, type Task } from './task.ts'
@@ -14,7 +14,7 @@ export const phone: Task = {
     const table = page.getByRole('table', { name: 'Queues' })
     await table.waitFor()
     await until(
-      'the table tells the dead and running jobs without scrolling sideways',
+      'the table shows the dead and running jobs without scrolling sideways',
       async () => {
         const [rows, counts] = [await visibleRows(table), await scene.mill.counts()]
         return rows.flatMap((row) => {

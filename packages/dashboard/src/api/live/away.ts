@@ -1,4 +1,4 @@
-/** Whether the user is away: nobody has moved the pointer or pressed a key in this tab for a while. */
+/** Whether the user is away: for a while, this tab has seen no move of a pointer and no key. */
 const AWAY_MS = 10_000
 const SIGNS = ['pointermove', 'pointerdown', 'wheel', 'keydown', 'touchstart'] as const
 

@@ -135,8 +135,8 @@ async function explainFailing(
 type Errors = ReadonlyMap<string, readonly string[]>
 
 /**
- * The latest errors of each kind. Two lists: the dead jobs of other kinds, which can be many, must not keep it
- * from the retrying ones.
+ * The latest errors of each kind. Two lists: the dead jobs of other kinds, which can be many, must not keep
+ * it from the retrying ones.
  */
 async function latestErrors(
   mill: Pick<DiagnosedMill, 'list'>,
