@@ -69,10 +69,11 @@ export function report(results: readonly StoreResults[]): string {
   ].join('\n')
 }
 
+const cells = (task: string, ours: readonly string[], rival: string): string =>
+  [task.padEnd(WIDTHS.name + 5), ...ours.map((text) => text.padEnd(WIDTHS.effort)), rival].join('  ')
+
 /** A row for each task: ours on each store against the best rival. */
 function taskTable(results: readonly StoreResults[]): string[] {
-  const cells = (task: string, ours: readonly string[], rival: string): string =>
-    [task.padEnd(WIDTHS.name + 5), ...ours.map((text) => text.padEnd(WIDTHS.effort)), rival].join('  ')
   const [first] = results
   const heads = results.map(({ store }) => NAMES[store])
   return [

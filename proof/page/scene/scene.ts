@@ -69,7 +69,7 @@ export async function setScene({ mill, url, place, folder, closers, filled }: Se
       async () => (await mill.schedules.history(SCHEDULE)).filter((tick) => tick.state === state).length,
       (found) => found >= runs,
     )
-  const many = (kind: JobKind<kinds.OfCustomer, unknown>, jobs: number) =>
+  const many = (kind: JobKind<kinds.OfCustomer>, jobs: number) =>
     mill.enqueueMany(
       kind,
       Array.from({ length: jobs }, (_, n) => ({ payload: { customer: { id: `cus_shop${n}` } } })),

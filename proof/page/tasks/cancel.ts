@@ -28,13 +28,15 @@ export const cancelFromOverview: Task = {
   },
 }
 
+const startOf = ({ startedAt }: { readonly startedAt: number | null }): number =>
+  startedAt ?? Number.POSITIVE_INFINITY
+
 export const findRunaway: Task = {
   id: '4b',
   name: 'find the job that runs the longest',
   rival: rival(REVIEWED, { clicks: 1 }),
   async perform({ scene, op: { page } }) {
     const { jobs } = await scene.mill.list({ state: 'running' }, { limit: 500 })
-    const startOf = ({ startedAt }: { readonly startedAt: number | null }): number => startedAt ?? Infinity
     const [longest] = jobs.toSorted((a, b) => startOf(a) - startOf(b))
     const first = longestRunning(page).locator('tbody tr').first()
     await until(

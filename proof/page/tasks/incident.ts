@@ -47,20 +47,20 @@ export const sinceWhen: Task = {
 }
 
 /** A line that is too long is cut off: the text up to there. */
+const VISIBLE_TEXT = `(line) => {
+  const text = line.firstChild
+  const range = document.createRange()
+  for (let end = text.textContent.length; end > 0; end -= 1) {
+    range.setStart(text, 0)
+    range.setEnd(text, end)
+    const isVisible = range.getBoundingClientRect().right <= line.getBoundingClientRect().right
+    if (isVisible) return text.textContent.slice(0, end)
+  }
+  return ''
+}`
+
 async function visibleText(line: Locator): Promise<string> {
-  return line.first().evaluate((element) => {
-    const text = element.firstChild
-    if (text === null) return ''
-    const edge = element.getBoundingClientRect().right
-    const range = element.ownerDocument.createRange()
-    const all = text.textContent ?? ''
-    for (let end = all.length; end > 0; end -= 1) {
-      range.setStart(text, 0)
-      range.setEnd(text, end)
-      if (range.getBoundingClientRect().right <= edge) return all.slice(0, end)
-    }
-    return ''
-  })
+  return String(await line.first().evaluate(VISIBLE_TEXT))
 }
 
 export const retryError: Task = {

@@ -31,16 +31,14 @@ export const phone: Task = {
 }
 
 /** The texts of the rows, as far as they are within the width of the phone, each on one line. */
-function visibleRows(table: Locator): Promise<string[]> {
-  return table.locator('tbody tr').evaluateAll(
-    (rows, width) =>
-      rows.map((row) => {
-        const parts = [...row.querySelectorAll('a, span, p')].filter((part) => {
-          const { left, right } = part.getBoundingClientRect()
-          return left >= 0 && right > left && right <= width
-        })
-        return parts.map((part) => (part.textContent ?? '').trim()).join(' ')
-      }),
-    WIDTH,
-  )
+const VISIBLE_ROWS = `(rows) => rows.map((row) => {
+  const parts = [...row.querySelectorAll('a, span, p')].filter((part) => {
+    const { left, right } = part.getBoundingClientRect()
+    return left >= 0 && right > left && right <= ${WIDTH}
+  })
+  return parts.map((part) => (part.textContent ?? '').trim()).join(' ')
+})`
+
+async function visibleRows(table: Locator): Promise<readonly string[]> {
+  return (await table.locator('tbody tr').evaluateAll(VISIBLE_ROWS)) as string[]
 }
