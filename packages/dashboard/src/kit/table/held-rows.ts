@@ -34,7 +34,8 @@ export function useHeldRows<R extends Row>(list: string, rows: readonly R[]) {
   const of = `${list} ${useActs()}`
   // There is no event when a focused element is removed.
   const isHolding = isOver || focused?.isConnected === true
-  if (isHolding && held?.of !== of) setHeld({ of, rows })
+  // The first rows of an empty list move nothing away.
+  if (isHolding && held?.of !== of && rows.length > 0) setHeld({ of, rows })
   if (!isHolding && held !== null) setHeld(null)
   const shown = held?.of === of ? holdRows(held.rows, rows) : { rows, fresh: 0 }
   return {
