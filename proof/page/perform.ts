@@ -1,4 +1,4 @@
-/** Performs each task in a new browser context, and compares its acts with those of the best rival. */
+/** Performs a task in a new browser context, and compares its acts with those of the best rival. */
 import { stripVTControlCharacters } from 'node:util'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { type Effort, effortText, isWithin } from './effort.ts'

@@ -48,7 +48,7 @@ export function pageLine(store: StoreName, page: PageTimes): string {
 export function idleLine(store: StoreName, idle: IdleCost): string {
   const { seconds, withoutTab, withTab, ofTab } = idle
   const much = isCheap(idle) ? '' : '   TOO MUCH'
-  return `${store.padEnd(8)}  an idle tab costs the server ${percent(ofTab)} of a core (${percent(withTab)} with it, ${percent(withoutTab)} without, ${seconds} s each)${much}`
+  return `${store.padEnd(8)}  an idle tab costs the server ${percent(ofTab)} of a core (${percent(withTab)} in ${seconds} s with it, ${percent(withoutTab)} without)${much}`
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)}%`

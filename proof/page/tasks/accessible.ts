@@ -23,8 +23,7 @@ export const accessible: Task = {
   },
 }
 
-/** A text, because it runs in the browser. */
-const DRAWN = `(async () => {
+const TRANSITIONS_ENDED = `(async () => {
   await new Promise((resolve) => requestAnimationFrame(resolve))
   const transitions = document.getAnimations().filter((one) => one instanceof CSSTransition)
   await Promise.allSettled(transitions.map(({ finished }) => finished))
@@ -37,5 +36,5 @@ async function drawn(page: Page, view: string): Promise<void> {
     () => page.locator('[aria-busy=true]').count(),
     (busy) => busy === 0,
   )
-  await page.evaluate(DRAWN)
+  await page.evaluate(TRANSITIONS_ENDED)
 }

@@ -28,7 +28,8 @@ export const cancelFromOverview: Task = {
   },
 }
 
-const startOf = ({ startedAt }: { readonly startedAt: number | null }): number => startedAt ?? Infinity
+const startOf = ({ startedAt }: { readonly startedAt: number | null }): number =>
+  startedAt ?? Number.POSITIVE_INFINITY
 
 export const findRunaway: Task = {
   id: '4b',

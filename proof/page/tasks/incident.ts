@@ -46,26 +46,21 @@ export const sinceWhen: Task = {
   },
 }
 
-/**
- * The text of an element up to its right edge, where a line that is too long is cut off. A text, because it
- * runs in the browser.
- */
-const VISIBLE_TEXT = `(element) => {
-  const text = element.firstChild
-  if (text === null) return ''
-  const edge = element.getBoundingClientRect().right
-  const range = element.ownerDocument.createRange()
-  const all = text.textContent ?? ''
-  for (let end = all.length; end > 0; end -= 1) {
+/** A line that is too long is cut off: the text up to there. */
+const VISIBLE_TEXT = `(line) => {
+  const text = line.firstChild
+  const range = document.createRange()
+  for (let end = text.textContent.length; end > 0; end -= 1) {
     range.setStart(text, 0)
     range.setEnd(text, end)
-    if (range.getBoundingClientRect().right <= edge) return all.slice(0, end)
+    const isVisible = range.getBoundingClientRect().right <= line.getBoundingClientRect().right
+    if (isVisible) return text.textContent.slice(0, end)
   }
   return ''
 }`
 
 async function visibleText(line: Locator): Promise<string> {
-  return line.first().evaluate<string, unknown>(VISIBLE_TEXT, null)
+  return String(await line.first().evaluate(VISIBLE_TEXT))
 }
 
 export const retryError: Task = {

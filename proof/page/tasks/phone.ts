@@ -1,4 +1,4 @@
-/** Task 13: on a phone, the table of queues shows which of them have dead or running jobs. */
+/** Task 13: on a phone, the table of queues shows their dead and running jobs. */
 import type { Locator } from 'playwright-core'
 import { until } from '../until.ts'
 import { rival, type Task } from './task.ts'
@@ -30,10 +30,7 @@ export const phone: Task = {
   },
 }
 
-/**
- * The texts of the rows, as far as they are within the width of the phone, each on one line. A text, because
- * it runs in the browser.
- */
+/** The texts of the rows, as far as they are within the width of the phone, each on one line. */
 const VISIBLE_ROWS = `(rows) => rows.map((row) => {
   const parts = [...row.querySelectorAll('a, span, p')].filter((part) => {
     const { left, right } = part.getBoundingClientRect()
@@ -42,6 +39,6 @@ const VISIBLE_ROWS = `(rows) => rows.map((row) => {
   return parts.map((part) => (part.textContent ?? '').trim()).join(' ')
 })`
 
-function visibleRows(table: Locator): Promise<string[]> {
-  return table.locator('tbody tr').evaluateAll<string[], unknown>(VISIBLE_ROWS, null)
+async function visibleRows(table: Locator): Promise<readonly string[]> {
+  return (await table.locator('tbody tr').evaluateAll(VISIBLE_ROWS)) as string[]
 }

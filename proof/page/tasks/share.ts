@@ -12,6 +12,8 @@ interface View {
   readonly seen: (page: Page) => Promise<unknown>
 }
 
+const JOB_IDS = "(rows) => rows.map((row) => row.getAttribute('data-job'))"
+
 const VIEWS: readonly View[] = [
   {
     name: 'a filtered list of jobs',
@@ -19,10 +21,7 @@ const VIEWS: readonly View[] = [
       const search = op.page.getByRole('banner').getByRole('button', { name: 'Search' })
       await op.query(search, 'queue:webhooks state:dead error:503')
     },
-    async seen(page) {
-      const rows = await page.locator('[data-job]').all()
-      return Promise.all(rows.map((row) => row.getAttribute('data-job')))
-    },
+    seen: (page) => page.locator('[data-job]').evaluateAll(JOB_IDS),
   },
   {
     name: 'an open group of errors',

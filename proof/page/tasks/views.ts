@@ -5,7 +5,7 @@ import { SCHEDULE, type Scene } from '../scene/scene.ts'
 
 export interface View {
   readonly address: string
-  /** What is clicked there, in this order. Each opens a menu, a dialog, a drawer, or a part of one. */
+  /** What is clicked there, one after the other. Each opens a menu, a dialog or a drawer. */
   readonly clicks: readonly Click[]
 }
 

@@ -29,6 +29,8 @@ interface How {
   readonly isLarge?: boolean
   /** For expensive responses that change slowly: the shortest time between two automatic fetches. */
   readonly atMostEveryMs?: number
+  /** A component that appears does not fetch again what is younger than this. */
+  readonly freshMs?: number
 }
 
 function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
@@ -37,6 +39,7 @@ function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
     queryFn: ({ signal }) => ask<T>(path, { query, signal }),
     enabled: how.enabled ?? true,
     ...(how.atMostEveryMs !== undefined && { meta: atMostEvery(how.atMostEveryMs) }),
+    ...(how.freshMs !== undefined && { staleTime: how.freshMs }),
     ...(how.keep === true && { placeholderData: keepPreviousData }),
     ...(how.isLarge === true && { structuralSharing: false }),
   })
@@ -44,15 +47,17 @@ function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
 
 /** For what changes slowly, and for what the server caches for five seconds. */
 const SLOW_MS = 5_000
-const SLOWEST_MS = 10_000
+const SLOWEST_MS = 15_000
 
-export const useOverview = (): Read<Overview> => useRead('overview')
+/** Every button asks for the role of the user, and rows with buttons come and go. */
+export const useOverview = (): Read<Overview> => useRead('overview', {}, { freshMs: 2_000 })
 export const useDiagnostics = (): Read<Answer<'diagnostics.list'>> =>
   useRead('diagnostics', {}, { atMostEveryMs: SLOWEST_MS })
 export const useQueues = (): Read<Answer<'queues.list'>> => useRead('queues')
 export const useCapacity = (): Read<Answer<'queues.capacity'>> =>
   useRead('capacity', {}, { atMostEveryMs: SLOW_MS })
-export const useWorkers = (): Read<Workers> => useRead('workers', {}, { atMostEveryMs: SLOW_MS })
+export const useWorkers = (): Read<Workers> =>
+  useRead('workers', {}, { atMostEveryMs: SLOW_MS, freshMs: SLOW_MS })
 export const useAlerts = (): Read<Answer<'alerts.list'>> => useRead('alerts')
 export const useRecentRuns = (): Read<Answer<'workers.runs'>> =>
   useRead('workers/runs', {}, { atMostEveryMs: 15_000, isLarge: true })
