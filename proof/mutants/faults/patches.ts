@@ -1,4 +1,4 @@
-/** Faults in retries with a patched payload: a job runs with a payload that nobody asked for. */
+/** Faults in retries with a patched payload: a job runs with a payload that no one asked for. */
 import type { TestedMutant } from '../mutant.ts'
 
 const RETRIED_SINCE = 'was retried since its payload was read'

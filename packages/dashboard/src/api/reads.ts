@@ -47,6 +47,10 @@ const SLOW_MS = 5_000
 const SLOWEST_MS = 10_000
 
 export const useOverview = (): Read<Overview> => useRead('overview')
+/** Larger results are shown by their size. */
+const LARGEST_RESULT = 10_000
+export const useSteps = (id: string): Read<Answer<'jobs.steps'>> =>
+  useRead(`jobs/${encodeName(id)}/steps`, { largest: LARGEST_RESULT })
 export const useDiagnostics = (): Read<Answer<'diagnostics.list'>> =>
   useRead('diagnostics', {}, { atMostEveryMs: SLOWEST_MS })
 export const useQueues = (): Read<Answer<'queues.list'>> => useRead('queues')
