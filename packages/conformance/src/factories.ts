@@ -101,7 +101,7 @@ export function rooms(of: Readonly<Record<string, number>>): ClaimRequest['queue
   return Object.entries(of).map(([queue, room]) => ({ queue, room }))
 }
 
-/** Offers more workers than any test enqueues jobs. */
+/** Offers more idle workers than any test has jobs. */
 export function aDirectDispatch(
   instance: string,
   overrides: Partial<DirectDispatchOffer> = {},

@@ -1,4 +1,4 @@
-/** All refusals by code, with their HTTP status and title. */
+/** All HTTP errors (problem details, RFC 9457) by code, with their status and title. */
 export const REFUSALS = {
   BODY_INVALID: [400, 'Invalid request body'],
   CURSOR_INVALID: [400, 'Invalid cursor'],

@@ -50,7 +50,7 @@ export interface OracleState {
   readonly limits: Map<string, OracleLimit>
   readonly alerts: Map<string, AlertRecord>
   readonly views: Map<string, ViewRecord>
-  /** The last recording of each source. */
+  /** The sequence number and time of the last metrics of each source. */
   readonly recorded: Map<string, { readonly seq: number; readonly at: number }>
   /** Metrics that are not rolled up yet. `at` is the start of their 10 s bucket. */
   openDeltas: OracleDelta[]

@@ -51,6 +51,10 @@ const SLOWEST_MS = 15_000
 
 /** Every button asks for the role of the user, and rows with buttons come and go. */
 export const useOverview = (): Read<Overview> => useRead('overview', {}, { freshMs: 2_000 })
+/** Larger results are shown by their size. */
+const LARGEST_RESULT = 10_000
+export const useSteps = (id: string): Read<Answer<'jobs.steps'>> =>
+  useRead(`jobs/${encodeName(id)}/steps`, { largest: LARGEST_RESULT })
 export const useDiagnostics = (): Read<Answer<'diagnostics.list'>> =>
   useRead('diagnostics', {}, { atMostEveryMs: SLOWEST_MS })
 export const useQueues = (): Read<Answer<'queues.list'>> => useRead('queues')

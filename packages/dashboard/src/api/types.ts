@@ -18,6 +18,7 @@ export type JobSummary = JobPage['jobs'][number]
 export type State = JobSummary['state']
 export type Inspected = Answer<'jobs.inspect'>
 export type Job = Inspected['job']
+export type Step = Answer<'jobs.steps'>['steps'][number]
 export type LogLine = Job['log'][number]
 export type Attempt = Inspected['attempts'][number]
 export type Outcome = Attempt['outcome']

@@ -12,6 +12,7 @@ import * as overrides from './overrides.ts'
 import * as overview from './observe/overview.ts'
 import * as queues from './queues.ts'
 import * as schedules from './schedules.ts'
+import * as steps from './steps.ts'
 import * as system from './system.ts'
 import * as views from './views.ts'
 
@@ -19,6 +20,7 @@ export const FILES = [
   overview,
   jobs,
   jobActs,
+  steps,
   errors,
   queues,
   schedules,

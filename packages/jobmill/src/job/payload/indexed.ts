@@ -27,7 +27,7 @@ export function withEntriesOf(tags: readonly string[], replacement: readonly str
 
 export const entryOf = (path: string, value: string): string => `${ENTRY_MARK}${path}:${value}`
 
-/** Whether a value can have an entry. */
+/** Whether the payload index can store this value. */
 export function isIndexable(value: string): boolean {
   return value.length <= BOUNDS.indexedChars && !value.includes('\u0000') && value.isWellFormed()
 }

@@ -11,7 +11,7 @@ export interface StepContext {
    * interrupted before it was recorded runs again.
    */
   readonly idempotencyKey: string
-  /** How many times this step may have been started, counted from 1. */
+  /** The number of the attempt, counted from the last recorded step. */
   readonly attempt: number
   /** Aborts when the attempt is asked to stop, or after the timeout of the step. */
   readonly signal: AbortSignal

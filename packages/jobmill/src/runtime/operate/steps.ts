@@ -103,7 +103,7 @@ function notStored(target: EventTarget, { id, state }: EventReply): JobmillError
   const what = `no job holds the dedupe key ${quote(target.dedupeKey)} in the scope global`
   return new JobmillError('JOB_UNKNOWN', what, {
     field: 'target.dedupeKey',
-    fix: 'Send to the id of the job',
+    fix: 'Pass the id of the job instead',
   })
 }
 

@@ -47,7 +47,7 @@ export function views({ opened, by }: StoreAccess): { readonly views: Views } {
 async function savedView(store: FullStore, name: string): Promise<SavedView> {
   const view = (await store.views.list()).find((one) => one.name === name)
   if (view !== undefined) return view
-  throw new JobmillError('VIEW_UNKNOWN', 'the view was deleted at once', {
+  throw new JobmillError('VIEW_UNKNOWN', 'another user deleted the view right after it was saved', {
     field: 'name',
     fix: 'Save it again',
   })

@@ -26,7 +26,13 @@ export function idempotencyKey({ id }: Lease, name: string): string {
 
 export function nameReused(name: string): JobmillError {
   const fix = 'Give each step its own name: put the item into it, such as `fetch ${id}`'
-  return invalidValue('name', name, 'this job already called a step with this name', fix, 'STEP_NAME_REUSED')
+  return invalidValue(
+    'name',
+    name,
+    'this attempt already called a step with this name',
+    fix,
+    'STEP_NAME_REUSED',
+  )
 }
 
 export function insideStep(name: string): JobmillError {
@@ -54,7 +60,7 @@ export function holdsPermit(names: readonly string[]): JobmillError {
 
 export function tooManySteps({ id }: Lease): JobmillError {
   return new JobmillError('STEPS_TOO_MANY', `job ${id} has more than ${BOUNDS.steps} steps`, {
-    fix: 'Do several items in one step, or enqueue a job for each part',
+    fix: 'Process several items in one step, or enqueue a job for each part',
   })
 }
 
@@ -72,7 +78,7 @@ export function timedOut(name: string, ms: number): JobmillError {
 }
 
 export function leaseLost({ id }: Lease): JobmillError {
-  return new JobmillError('LEASE_LOST', `this attempt no longer holds job ${id}`, {
-    fix: 'Let the error end the attempt: another process runs the job',
+  return new JobmillError('LEASE_LOST', `this attempt no longer holds the lease of job ${id}`, {
+    fix: 'Do not catch this error: another process may already be running the job',
   })
 }
