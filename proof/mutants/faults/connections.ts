@@ -115,8 +115,8 @@ export const CONNECTIONS: readonly TestedMutant[] = [
     name: 'http: an event stream of a viewer reads audit entries',
     package: 'server',
     file: 'feed.ts',
-    find: 'seesAudit ? {} : { types: WITHOUT_AUDIT }',
-    replace: '{}',
+    find: 'seesAudit ? STREAMED : WITHOUT_AUDIT',
+    replace: 'STREAMED',
     test: { file: 'packages/server/test/feed.test.ts', name: 'S1 audit entries are not read' },
   },
   {

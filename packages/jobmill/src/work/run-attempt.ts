@@ -7,7 +7,6 @@ import { errorText } from '../job/text/error-text.ts'
 import { jsonText } from '../job/text/json-text.ts'
 import { applySchema, type Schema } from '../job/payload/schema.ts'
 import { thrownOutcome } from '../job/attempt/thrown.ts'
-import type { Interruption } from '../job/attempt/interruption.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Memo } from '../store/types/step.ts'
 import { type Attempt, interrupt } from './attempt.ts'
@@ -79,7 +78,9 @@ const PARKED: Ended = { how: 'parked' }
 /** For middleware, a handler that is parked ends with an error: only its own code never continues. */
 function orParked(attempt: Attempt, running: Promise<unknown>): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    attempt.whenParked = () => reject(attempt.interruption as Interruption)
+    attempt.whenParked = () => {
+      if (attempt.interruption !== null) reject(attempt.interruption)
+    }
     running.then(resolve, reject)
   })
 }

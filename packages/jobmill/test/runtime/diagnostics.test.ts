@@ -68,6 +68,14 @@ const NOTHING: LiveScene = {
   now: 0,
 }
 
+const failing = (kind: string) =>
+  defineJob({
+    kind,
+    run() {
+      throw new Dead(`${kind} broke`)
+    },
+  })
+
 describe('a queue', () => {
   const queue = { ...DEFAULT_QUEUE_SETTINGS, name: 'q', coolingMs: 0, throttles: 0 }
   const counts = { queue: 'q', scheduled: 0, ready: 3, running: 0, done: 0, dead: 0, cancelled: 0 }
@@ -241,13 +249,6 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
   })
 
   test('the error of a failing kind is found among many dead jobs of another', async () => {
-    const failing = (kind: string) =>
-      defineJob({
-        kind,
-        run() {
-          throw new Dead(`${kind} broke`)
-        },
-      })
     const [rare, crowd] = [failing('rare'), failing('crowd')]
     const mill = await aMill({ jobs: [rare, crowd] })
     for (let n = 0; n < 12; n += 1) await mill.enqueue(rare, null)

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { runJob } from '../../src/testing/index.ts'
 
-const job = (run: (context: JobContext<unknown>) => unknown) => defineJob({ kind: 'a', run })
-const ran = (run: (context: JobContext<unknown>) => unknown, options = {}) => runJob(job(run), null, options)
+const job = (run: (context: JobContext) => unknown) => defineJob({ kind: 'a', run })
+const ran = (run: (context: JobContext) => unknown, options = {}) => runJob(job(run), null, options)
 const error = (code: string) => ({ outcome: 'failed', error: expect.objectContaining({ code }) as unknown })
 
 describe('step.run', () => {
@@ -78,6 +78,12 @@ describe('step.run', () => {
   })
 })
 
+const nested = ({ step }: JobContext) =>
+  step.run('outer', async () => {
+    await Promise.resolve()
+    return step.run('inner', () => 1)
+  })
+
 describe('misuse is refused with the fix', () => {
   test.each([
     ['an empty name', '', 'NAME_INVALID'],
@@ -98,11 +104,6 @@ describe('misuse is refused with the fix', () => {
   })
 
   test('a step inside a step, also after an await', async () => {
-    const nested = ({ step }: JobContext<unknown>) =>
-      step.run('outer', async () => {
-        await Promise.resolve()
-        return step.run('inner', () => 1)
-      })
     expect(await ran(nested)).toMatchObject(error('STEP_INVALID'))
   })
 
@@ -138,7 +139,7 @@ describe('misuse is refused with the fix', () => {
   })
 
   test('a step after the handler ended', async () => {
-    let late: JobContext<unknown>['step'] | undefined
+    let late: JobContext['step'] | undefined
     await ran(({ step }) => void (late = step))
     await expect(late?.run('a', () => 1)).rejects.toMatchObject({ code: 'ATTEMPT_ENDED' })
   })
@@ -157,7 +158,7 @@ describe('waits', () => {
 
   test('a given event is received, and checked against the schema', async () => {
     const schema = z.object({ score: z.number() })
-    const answer = ({ step }: JobContext<unknown>) => step.waitForEvent('survey', { timeout: '14d', schema })
+    const answer = ({ step }: JobContext) => step.waitForEvent('survey', { timeout: '14d', schema })
     expect(await ran(answer, { events: { survey: { score: 9 } } })).toMatchObject({ result: { score: 9 } })
     expect(await ran(answer, { events: { survey: { score: 'x' } } })).toMatchObject(error('PAYLOAD_INVALID'))
   })

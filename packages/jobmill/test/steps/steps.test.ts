@@ -139,7 +139,11 @@ describe.each(subjects)('durable steps on $name', ({ mill: create }) => {
       maxAttempts: 1,
       async run({ step, limit }) {
         const permit = await limit.acquire('one')
-        await step.sleep('wait', '1h').finally(() => permit.release())
+        try {
+          await step.sleep('wait', '1h')
+        } finally {
+          await permit.release()
+        }
       },
     })
     const mill = await create({ jobs: [job], limits: { one: { concurrency: 1 } } })

@@ -93,8 +93,9 @@ function waitFor(
   return { accepted: true, isDone, result: step.result, dueInMs }
 }
 
+const isWait = ({ kind }: OracleStep): boolean => kind === 'sleep' || kind === 'event'
+
 function openWaits(state: OracleState, job: OracleJob): OracleStep[] {
-  const isWait = ({ kind }: OracleStep): boolean => kind === 'sleep' || kind === 'event'
   return [...job.steps.values()].filter((step) => isWait(step) && endOf(state, step) === null)
 }
 

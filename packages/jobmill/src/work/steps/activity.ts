@@ -9,7 +9,7 @@ export interface PendingWait {
   readonly name: string
   /** On the monotonic clock; null if only an event ends the wait. */
   readonly untilAt: number | null
-  readonly reject: (error: unknown) => void
+  readonly reject: (error: Error) => void
   /** Stops its timer, and leaves its promise pending. */
   readonly abandon: () => void
 }
@@ -48,9 +48,9 @@ export function activity({ attempt, platform, idle }: ActivityOptions) {
 
   /** A parked handler waits forever. Any other must not wait after it was asked to stop. */
   const stopped = (): void => {
-    for (const wait of [...waits]) {
+    for (const wait of waits) {
       if (attempt.parked) wait.abandon()
-      else wait.reject(attempt.interruption)
+      else if (attempt.interruption !== null) wait.reject(attempt.interruption)
     }
     waits.clear()
   }

@@ -11,7 +11,7 @@ import type { Platform } from '../../platform/platform.ts'
 import type { Memo, StepKind, StepWait, StepWrite, Waited } from '../../store/types/step.ts'
 import { type Attempt, interrupt } from '../attempt.ts'
 import { checkLive } from '../make-context.ts'
-import { type Activity, activity, SHORT_MS } from './activity.ts'
+import { type Activity, activity, type PendingWait, SHORT_MS } from './activity.ts'
 import { asStepOf, isInsideStep } from './inside-step.ts'
 import { type CalledStep, type Memos, memosOf } from './memos.ts'
 import * as errors from './step-errors.ts'
@@ -41,9 +41,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
   const memos: Memos = memosOf(lease, stored)
   const steps: Activity = activity({ attempt, platform, idle: (waits) => void park(waits) })
 
-  async function park(
-    waits: readonly { readonly name: string; reject(error: unknown): void }[],
-  ): Promise<void> {
+  async function park(waits: readonly PendingWait[]): Promise<void> {
     const holds = await tools.holdsPermit(attempt)
     if (attempt.ended || attempt.interruption !== null) return
     if (!holds) return attempt.park(platform.monotonic())
@@ -161,7 +159,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
       const wait = {
         name,
         untilAt,
-        reject: (error: unknown) => done(() => reject(error as Error)),
+        reject: (error: Error) => done(() => reject(error)),
         abandon: () => timer?.cancel(),
       }
       steps.add(wait)
@@ -225,7 +223,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
       steps.begin()
       try {
         const made: unknown = asStepOf(lease, () => run())()
-        const awaited = asStepOf(lease, async () => (await made) as unknown)
+        const awaited = asStepOf(lease, async () => await made)
         const value = made instanceof Promise ? await awaited() : made
         const result = resultText(step.name, value)
         const ranMs = platform.monotonic() - startedAt

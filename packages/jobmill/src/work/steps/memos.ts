@@ -43,6 +43,9 @@ export function memosOf(lease: Lease, stored: readonly Memo[]) {
 
 /** A step may become a transaction, and the other way round: both have a result. */
 function kindsDiffer(a: StepKind, b: StepKind): boolean {
-  const likeRun = (kind: StepKind): StepKind => (kind === 'transaction' ? 'run' : kind)
   return likeRun(a) !== likeRun(b)
+}
+
+function likeRun(kind: StepKind): StepKind {
+  return kind === 'transaction' ? 'run' : kind
 }
