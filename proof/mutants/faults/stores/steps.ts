@@ -1,0 +1,88 @@
+/** Faults in durable steps, their waits and events, on both stores. One test must find each. */
+import type { TestedMutant } from '../../mutant.ts'
+
+const EVENTS = 'packages/jobmill/test/postgres/events.test.ts'
+const HANDLER = 'packages/jobmill/test/steps/handler.test.ts'
+const MILLS = 'packages/jobmill/test/steps/steps.test.ts'
+const SQLITE = 'packages/jobmill/test/conformance/sqlite.test.ts'
+const POSTGRES = 'packages/jobmill/test/conformance/postgres.test.ts'
+
+export const STEPS: readonly TestedMutant[] = [
+  {
+    name: 'steps: postgres: an event leaves no wake-up',
+    file: 'store-postgres/steps/send.ts',
+    find: 'SELECT f.id FROM found AS f WHERE f.state <',
+    replace: 'SELECT f.id FROM found AS f WHERE false AND f.state <',
+    test: { file: EVENTS, name: 'P18 an event that commits after the park' },
+  },
+  {
+    name: 'steps: postgres: a ready job gets no wake-up',
+    file: 'store-postgres/steps/send.ts',
+    find: 'SELECT f.id FROM found AS f WHERE f.state <',
+    replace: 'SELECT f.id FROM found AS f WHERE f.state <> 1 AND f.state <',
+    test: { file: EVENTS, name: 'P18 a job that was ready when an open transaction' },
+  },
+  {
+    name: 'steps: postgres: a park leaves no wake-up',
+    file: 'store-postgres/schema/functions/finish-each.ts',
+    find: 'FROM gone AS g WHERE g.parked AND',
+    replace: 'FROM gone AS g WHERE false AND g.parked AND',
+    test: { file: EVENTS, name: 'P18 a park that commits after the event' },
+  },
+  {
+    name: 'steps: postgres: an event is received twice',
+    file: 'store-postgres/schema/functions/wait-for.ts',
+    find: 'WHERE o.job_id = i.id AND o.step IS NULL AND o.name',
+    replace: 'WHERE o.job_id = i.id AND o.name',
+    test: { file: POSTGRES, name: 'P18 events of one name are received in their order' },
+  },
+  {
+    name: 'steps: sqlite: an event is received twice',
+    file: 'store-sqlite/steps/steps.ts',
+    find: 'WHERE job_pk = ? AND step IS NULL AND name IN',
+    replace: 'WHERE job_pk = ? AND name IN',
+    test: { file: SQLITE, name: 'P18 events of one name are received in their order' },
+  },
+  {
+    name: 'steps: sqlite: a step is recorded without the fence',
+    file: 'store-sqlite/steps/steps.ts',
+    find: 'return job?.state === RUNNING && job.token === token ? job : undefined',
+    replace: 'return token > 0 && job?.state !== RUNNING + 100 ? job : undefined',
+    test: { file: SQLITE, name: 'P2 P17 a stale token records nothing' },
+  },
+  {
+    name: 'steps: sqlite: a done step is written again',
+    file: 'store-sqlite/steps/steps.ts',
+    find: '    checkpoint = coalesce(excluded.checkpoint, checkpoint)\n  WHERE ended_at IS NULL`',
+    replace: '    checkpoint = coalesce(excluded.checkpoint, checkpoint)\n  WHERE true`',
+    test: { file: SQLITE, name: 'P17 a done step keeps its first result' },
+  },
+  {
+    name: 'steps: postgres: a done step is written again',
+    file: 'store-postgres/steps/record.ts',
+    find: '   WHERE s.ended_at IS NULL\n)',
+    replace: '   WHERE true\n)',
+    test: { file: POSTGRES, name: 'P17 a done step keeps its first result' },
+  },
+  {
+    name: 'steps: an attempt is parked while a sibling runs',
+    file: 'work/steps/activity.ts',
+    find: 'if (running > 0 || waits.size === 0',
+    replace: 'if (waits.size === 0',
+    test: { file: HANDLER, name: 'a running sibling delays the park' },
+  },
+  {
+    name: 'steps: a sleep that is over parks the job again at once',
+    file: 'store-sqlite/steps/steps.ts',
+    find: 'AND (events IS NOT NULL OR due_at > ?)',
+    replace: 'AND ? > 0',
+    test: { file: MILLS, name: 'P18 sleeps in a row' },
+  },
+  {
+    name: 'steps: retries are counted from the first attempt',
+    file: 'work/steps/attempt-steps.ts',
+    find: 'if (item.isDone) attempt.countsAs = 1',
+    replace: 'if (item.isDone) attempt.countsAs += 0',
+    test: { file: MILLS, name: 'retries are counted from the last recorded step' },
+  },
+]
