@@ -9,6 +9,7 @@ import {
   type JobState,
   type Lease,
   type NewJob,
+  type NewPayload,
   type Progress,
   type Staged,
   type Transition,
@@ -170,11 +171,13 @@ function finishOne(
 }
 
 function stateAfter(transition: Transition): JobState {
+  // Without the part `steps`, no attempt is parked.
+  if (transition.to === 'parked') return 'ready'
   return transition.to === 'scheduled' && transition.delayMs === 0 ? 'ready' : transition.to
 }
 
 function move(db: Database, now: number, job: Job, transition: Transition): void {
-  if (transition.to === 'ready') return putBack(job)
+  if (transition.to === 'ready' || transition.to === 'parked') return putBack(job)
   if (transition.to === 'scheduled') {
     if (transition.delayMs === 0) makeReady(db, now, job)
     else schedule(job, now + transition.delayMs)
@@ -211,10 +214,10 @@ export function progress(db: Database, items: readonly Progress[]): boolean[] {
 type Did = Omit<Verdict, 'id'>
 
 /** Applies an action of an operator. The table in the comment of `Verdict` lists what each may do. */
-function each(db: Database, ids: readonly string[], act: (job: Job) => Did): Verdict[] {
-  return ids.map((id) => {
+function each(db: Database, ids: readonly string[], act: (job: Job, at: number) => Did): Verdict[] {
+  return ids.map((id, at) => {
     const job = db.jobs.get(id)
-    return { id, ...(job === undefined ? { verdict: 'unknown', state: null } : act(job)) }
+    return { id, ...(job === undefined ? { verdict: 'unknown', state: null } : act(job, at)) }
   })
 }
 
@@ -235,15 +238,23 @@ export function cancel(db: Database, now: number, ids: readonly string[], reason
   })
 }
 
-export function retry(db: Database, now: number, ids: readonly string[]): Verdict[] {
-  return each(db, ids, (job) => {
+export function retry(
+  db: Database,
+  now: number,
+  ids: readonly string[],
+  payloads: readonly NewPayload[] = [],
+): Verdict[] {
+  return each(db, ids, (job, at) => {
     if (job.state !== 'dead' && job.state !== 'cancelled') return did('refused', job.state)
+    const { payload = job.payload, entries = null, endedAt = job.endedAt } = payloads[at] ?? {}
+    if (endedAt !== job.endedAt) return did('refused', job.state)
     if (job.dedupe !== null) {
       const holder = holderOf(db, now, job.dedupe.key) ?? job.id
       if (holder !== job.id) return { ...did('refused', job.state), holder }
       db.holds.set(job.dedupe.key, { holder, until: null })
     }
-    Object.assign(job, { attempt: 0, crashes: 0, endedAt: null })
+    const tags = entries === null ? job.tags : withEntriesOf(job.tags, entries)
+    Object.assign(job, { payload, tags, attempt: 0, crashes: 0, endedAt: null })
     schedule(job, now)
     becomeDue(db, now, job)
     return did('changed', job.state)

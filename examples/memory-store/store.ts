@@ -33,7 +33,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store<never> {
       jobs.finish(rehearse ? structuredClone(db()) : db(), now(), items),
     progress: async (items) => jobs.progress(db(), items),
     cancel: async (ids, reason) => jobs.cancel(db(), now(), ids, reason),
-    retry: async (ids) => jobs.retry(db(), now(), ids),
+    retry: async (ids, payloads) => jobs.retry(db(), now(), ids, payloads),
     runNow: async (ids) => jobs.runNow(db(), now(), ids),
     delete: async (ids) => jobs.remove(db(), ids),
     get: async (ids) => reads.get(db(), ids),

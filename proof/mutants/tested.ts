@@ -6,6 +6,7 @@ import { AUDIT } from './faults/audit.ts'
 import { CONNECTIONS } from './faults/connections.ts'
 import { ERROR_GROUPS } from './faults/errors.ts'
 import { OVERRIDES } from './faults/overrides.ts'
+import { PATCHES } from './faults/patches.ts'
 import { PROCESSES } from './faults/processes.ts'
 import { RUNTIME } from './faults/runtime.ts'
 import { USERS } from './faults/users.ts'
@@ -27,6 +28,7 @@ export const TESTED: readonly TestedMutant[] = [
   ...CONNECTIONS,
   ...ERROR_GROUPS,
   ...OVERRIDES,
+  ...PATCHES,
   ...PROCESSES,
   ...RUNTIME,
   ...USERS,

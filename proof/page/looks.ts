@@ -1,5 +1,7 @@
 /** Actions of an operator on a mill with very many jobs, each timed until its result is usable. */
 import type { Locator, Page } from 'playwright-core'
+import { charge, LIMIT } from './scene/kinds.ts'
+import { SCHEDULE } from './scene/scene.ts'
 
 interface Usable {
   /** The time of the click, if the action is not opening a page. */
@@ -76,8 +78,12 @@ export const LOOKS: readonly Look[] = [
   },
   opening('errors', '/errors', (page) => main(page, /the partner/)),
   opening('queues', '/queues', (page) => main(page, 'wait-5')),
-  opening('workers', '/workers', (page) => main(page, /no workers?/i)),
-  opening('schedules', '/schedules', (page) => main(page, /schedule/i)),
-  opening('limits', '/limits', (page) => main(page, /limit/i)),
+  opening('one queue', '/queues?open=payments', (page) => page.locator('canvas')),
+  opening('kinds', '/kinds', (page) => main(page, charge.kind)),
+  opening('one kind', `/kinds/${charge.kind}`, (page) => page.locator('canvas')),
+  opening('workers', '/workers', (page) => main(page, 'shop-2.15.0-a')),
+  opening('schedules', '/schedules', (page) => main(page, SCHEDULE)),
+  opening('one schedule', `/schedules/${SCHEDULE}`, (page) => main(page, 'At 03:00')),
+  opening('limits', '/limits', (page) => main(page, LIMIT)),
   opening('system', '/system', (page) => main(page, /SQLite|PostgreSQL/)),
 ]

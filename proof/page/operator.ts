@@ -18,6 +18,8 @@ export interface Operator {
   readonly startHere: () => void
   /** Throws if the page saw other acts than these. */
   readonly effort: () => Promise<Effort>
+  /** The acts in words, for the report of a failure. The last one may be under way. */
+  readonly acts: readonly string[]
 }
 
 /** What the browser sees of the acts. A click by a program has no pointer. */
@@ -48,34 +50,37 @@ export async function operatorAt(context: BrowserContext, url: string): Promise<
   page.on('pageerror', (error) => complaints.push(String(error)))
   let all = NO_EFFORT
   let start = NO_EFFORT
-  const add = (what: keyof Effort, count = 1): void => {
-    all = { ...all, [what]: all[what] + count }
+  const acts: string[] = []
+  const add = (what: keyof Effort, act: string): void => {
+    all = { ...all, [what]: all[what] + 1 }
+    acts.push(act)
   }
   await page.goto(url)
   await page.getByRole('heading', { level: 1 }).waitFor()
 
   return {
     page,
+    acts,
     async click(target) {
-      add('clicks')
+      add('clicks', `click ${nameOf(target)}`)
       await target.click()
     },
     async query(field, text) {
-      add('queries')
+      add('queries', `search ${text}`)
       await field.click()
       await page.locator('input:focus').waitFor()
       await page.keyboard.insertText(text)
       await page.keyboard.press('Enter')
     },
     async type(field, value) {
-      add('values')
+      add('values', `type ${value} into ${nameOf(field)}`)
       await field.click()
       await field.selectText()
       await page.keyboard.insertText(value)
     },
     async press(...keys) {
       for (const key of keys) {
-        add('keys')
+        add('keys', `press ${key}`)
         await page.keyboard.press(key)
       }
     },
@@ -104,4 +109,10 @@ export async function operatorAt(context: BrowserContext, url: string): Promise<
       }
     },
   }
+}
+
+/** The last part of a locator: `getByRole('button', { name: 'Pause mail' })`. */
+function nameOf(target: Locator): string {
+  const text = String(target)
+  return text.slice(Math.max(0, text.lastIndexOf('getBy')))
 }

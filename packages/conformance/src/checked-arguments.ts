@@ -18,6 +18,8 @@ import {
   JOB_STATES,
   JobmillError,
   OUTCOMES,
+  STEP_KINDS,
+  type StepWrite,
   storableText,
 } from 'jobmill/store'
 
@@ -25,7 +27,7 @@ const DURATION = { least: 0, most: BOUNDS.durationMs }
 const COUNT = { least: 0, most: Number.MAX_SAFE_INTEGER }
 const PER_PASS = { least: 1, most: 10_000 }
 const NONE_TO_PAGE = { least: 0, most: BOUNDS.pageLimit }
-const TO = ['done', 'scheduled', 'ready', 'dead', 'cancelled'] as const
+const TO = ['done', 'scheduled', 'ready', 'dead', 'cancelled', 'parked'] as const
 /** The state of a rule: every cause with its texts, and a message for each. */
 const ALERT_BYTES = 16 * 1024 * 1024
 /** Stored keys include their scope and the name of a queue or kind. */
@@ -61,7 +63,16 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
         ids(jobs)
         storable(reason, 'reason')
       },
-      retry: ids,
+      retry(jobs, payloads) {
+        ids(jobs)
+        if (payloads === undefined) return
+        checkWhole(payloads.length, 'payloads.length', { least: jobs.length, most: jobs.length })
+        checkWhole(new Set(jobs).size, 'unique ids', { least: jobs.length, most: jobs.length })
+        for (const { payload, endedAt } of payloads) {
+          checkJsonText(payload, 'payload', DEFAULTS.payloadLimitBytes)
+          checkWhole(endedAt, 'endedAt', COUNT)
+        }
+      },
       runNow: ids,
       delete: ids,
       get: ids,
@@ -180,6 +191,13 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
         checkWhole(state.causes.length, 'causes', { least: 0, most: BOUNDS.alertCauses })
       },
     }),
+    views: checked(store.views, {
+      add({ name, search, by }) {
+        checkKey(name, 'name', BOUNDS.viewNameChars)
+        storable(search, 'search', BOUNDS.viewChars)
+        checkKey(by, 'by')
+      },
+    }),
     metrics: checked(store.metrics, {
       rollUp: perPass,
       record({ source, seq, deltas, own, events }) {
@@ -198,7 +216,47 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
         if (job !== undefined) ids([job])
       },
     }),
+    steps: checked(store.steps, {
+      record: (items) => items.forEach(stepIsValid),
+      wait(items) {
+        for (const { events, waitMs, until, ...step } of items) {
+          stepKeyIsValid(step)
+          events.forEach((name) => checkKey(name, 'event', BOUNDS.stepNameChars))
+          checkWhole(waitMs ?? 0, 'waitMs', DURATION)
+          checkWhole(until ?? 0, 'until', { least: 0, most: BOUNDS.lastInstantAt })
+        }
+      },
+      read: ids,
+      list: (id) => ids([id]),
+      send(items) {
+        for (const { eventId, to, name, payload } of items) {
+          ids(typeof to === 'string' ? [eventId, to] : [eventId])
+          if (typeof to !== 'string') checkKey(to.dedupeKey, 'dedupeKey', MOST_KEY_CHARS)
+          checkKey(name, 'event', BOUNDS.stepNameChars)
+          checkJsonText(payload, 'payload', BOUNDS.stepBytes)
+        }
+      },
+    }),
   }
+}
+
+function stepKeyIsValid({
+  id,
+  token,
+  name,
+  place,
+}: Pick<StepWrite, 'id' | 'token' | 'name' | 'place'>): void {
+  ids([id])
+  checkWhole(token, 'token', COUNT)
+  checkKey(name, 'name', BOUNDS.stepNameChars)
+  checkWhole(place, 'place', { least: 0, most: BOUNDS.steps })
+}
+
+function stepIsValid({ kind, result, checkpoint, ranMs, ...step }: StepWrite): void {
+  stepKeyIsValid(step)
+  checkOneOf(kind, 'kind', STEP_KINDS)
+  for (const json of [result, checkpoint]) if (json !== null) checkJsonText(json, 'result', BOUNDS.stepBytes)
+  checkWhole(Math.round(ranMs), 'ranMs', DURATION)
 }
 
 /** Rejects like a store: it throws nothing, and awaits nothing before it calls the verb. */
@@ -228,7 +286,8 @@ function finishIsValid({
   ids([id])
   checkWhole(token, 'token', COUNT)
   checkOneOf(transition.to, 'transition.to', TO)
-  if (outcome !== null || isEnded(transition.to)) checkOneOf(outcome, 'outcome', OUTCOMES)
+  if (outcome !== null || (transition.to !== 'parked' && isEnded(transition.to)))
+    checkOneOf(outcome, 'outcome', OUTCOMES)
   if (transition.to === 'scheduled') checkWhole(transition.delayMs, 'delayMs', DURATION)
   if (transition.to === 'done' && transition.result !== null)
     checkJsonText(transition.result, 'result', DEFAULTS.payloadLimitBytes)

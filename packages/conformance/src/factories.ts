@@ -101,7 +101,7 @@ export function rooms(of: Readonly<Record<string, number>>): ClaimRequest['queue
   return Object.entries(of).map(([queue, room]) => ({ queue, room }))
 }
 
-/** Offers more workers than any test enqueues jobs. */
+/** Offers more idle workers than any test has jobs. */
 export function aDirectDispatch(
   instance: string,
   overrides: Partial<DirectDispatchOffer> = {},
@@ -182,6 +182,7 @@ const USUAL: Readonly<Record<Transition['to'], Outcome | null>> = {
   ready: null,
   dead: 'failed-permanently',
   cancelled: 'cancelled',
+  parked: 'parked',
 }
 
 export function aFinish(

@@ -57,6 +57,6 @@ describe.each(OPTIONAL_GROUPS)('a store without %s', (group) => {
 
   test('fails the report if it has it after all', async () => {
     const report = [...registered(oracleWithout([group], []))].at(-1)?.[1]
-    await expect(report?.()).rejects.toThrow(`the store has ${group}. Remove it from the option without`)
+    await expect(report?.()).rejects.toThrow(`the store has ${group}. Remove it from the option "without"`)
   })
 })

@@ -17,7 +17,17 @@ describe('store conformance: the memory store', () => {
       name: 'memory',
       fresh: async () => void (database = memoryDatabase()),
       handle: (options) => memoryStore({ database, ...options }),
-      without: ['directDispatch', 'transactions', 'schedules', 'limits', 'alerts', 'metrics', 'notifier'],
+      without: [
+        'directDispatch',
+        'transactions',
+        'schedules',
+        'limits',
+        'alerts',
+        'views',
+        'metrics',
+        'steps',
+        'notifier',
+      ],
     },
     test,
   )

@@ -74,6 +74,8 @@ mission('the overview', (at, test) => {
     const job = page.getByRole('table', { name: 'Longest-running jobs' }).getByRole('row', { name: /^holds/ })
     await job.getByText(/^slow · /).waitFor()
     expect(await job.getByRole('link', { name: 'holds' }).getAttribute('href')).toBe(`/jobs/${id}`)
+    const slow = page.getByRole('table', { name: 'Queues' }).getByRole('row', { name: /^slow/ })
+    await slow.getByText('1 running', { exact: true }).waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
     await at.expectAccessible(page)
     await job.getByRole('button', { name: 'Cancel holds' }).click()
@@ -112,7 +114,7 @@ mission('the overview', (at, test) => {
     await figure(page, 'Success rate').getByText(/\d%/).waitFor()
     await figure(page, 'Running').getByText('of 23 workers').waitFor()
     const row = page.getByRole('table', { name: 'Queues' }).getByRole('row', { name: /^default/ })
-    await row.getByText('ok', { exact: true }).waitFor()
+    await row.getByRole('cell', { name: 'ok', exact: true }).waitFor()
     await page.getByText('1 active, 0 lost').waitFor()
     const database = page.getByRole('region', { name: 'Database' })
     await database.getByText('ok', { exact: true }).waitFor()
@@ -121,6 +123,13 @@ mission('the overview', (at, test) => {
     await page.getByText('ada paused queue default').waitFor()
     // Follows from every start of a process.
     expect(await page.getByText(/became leader/).count()).toBe(0)
+    for (const [word, paused] of [
+      ['Pause', true],
+      ['Resume', false],
+    ] as const) {
+      await row.getByRole('button', { name: `${word} default` }).click()
+      await expect.poll(async () => (await queue('default'))?.paused).toBe(paused)
+    }
     await row.getByRole('link', { name: '1', exact: true }).last().click()
     await expect.poll(() => page.url()).toBe(`${at.url}/jobs?queue=default&state=dead`)
     await page.goBack()

@@ -156,6 +156,10 @@ mission('schedules', (at, test) => {
     await at.mill.schedules.pause('payroll')
     await page.getByRole('table', { name: 'Run history' }).getByText('dead').first().waitFor()
     await at.expectAccessible(page)
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Schedules' }).click()
+    const row = page.getByRole('row', { name: /^payroll/ })
+    await row.getByRole('img', { name: /^Latest runs, oldest first: .*dead/ }).waitFor()
+    await at.expectAccessible(page)
   })
 
   test.nightly(

@@ -129,6 +129,8 @@ mission(
       // Each step waits for the answers of the previous one.
       for (let step = 1; step <= 10; step += 1) {
         const before = count('overview')
+        // The user is there.
+        await page.keyboard.press('Shift')
         await at.mill.enqueue('echo', step, { delay: '1h' })
         await expect
           .poll(async () => {
@@ -139,6 +141,29 @@ mission(
       }
       expect(count('overview')).toBeGreaterThanOrEqual(10)
       expect(count('resolution=30s')).toBeLessThanOrEqual(count('overview') / 3)
+    })
+
+    it('an open page whose user is away refreshes every 10 s, without the event stream', async () => {
+      const page = await at.open('/', { hasClock: true })
+      await page.getByRole('figure', { name: 'Queue latency' }).waitFor()
+      const streams = { opened: 1, closed: 0 }
+      page.on('request', (request) => (streams.opened += Number(request.url().endsWith('/api/events'))))
+      page.on('requestfailed', (request) => (streams.closed += Number(request.url().endsWith('/api/events'))))
+      const bytes = await watch(page)
+      const refreshes = (): number => bytes.filter(({ path }) => path === 'overview').length
+      await page.clock.pauseAt(Date.now() + 60_000)
+      await page.clock.runFor('00:02')
+      await expect.poll(() => streams).toEqual({ opened: 1, closed: 1 })
+      for (let step = 1; step <= 3; step += 1) {
+        const before = refreshes()
+        await page.clock.runFor('00:10')
+        await expect.poll(refreshes).toBeGreaterThan(before)
+      }
+      // The jump of the clock may have caused one more.
+      expect(refreshes()).toBeLessThanOrEqual(4)
+      await page.mouse.move(10, 10)
+      await page.clock.runFor('00:02')
+      await expect.poll(() => streams.opened).toBe(2)
     })
   },
   options,

@@ -35,6 +35,7 @@ export type { DedupeRequest } from './job/enqueue/prepare-jobs.ts'
 export type { QueueChange } from './job/queue/queue-settings.ts'
 export type { ScheduleOptions } from './job/schedule/schedule-options.ts'
 export type { JobState } from './job/state.ts'
+export type { Step, StepContext } from './job/step/step.ts'
 export type { Tracing } from './job/tracing.ts'
 export type { Listener } from './observe/event-hub.ts'
 export type {

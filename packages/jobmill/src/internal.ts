@@ -37,7 +37,7 @@ export { safeLines } from './job/text/safe-text.ts'
 export { QUEUE_LEVELS } from './observe/gauge-sampler.ts'
 export { STORE_CLASSES } from './observe/store-timings.ts'
 export { ATTEMPT_ENDS, COUNTERS, LATENCIES } from './observe/tally.ts'
-export { AUDIT, KEPT_TYPES } from './observe/timeline.ts'
+export { AUDIT, KEPT_TYPES, PATCHED } from './observe/timeline.ts'
 export { cache, cacheBy } from './platform/cache.ts'
 export { writeOutput } from './platform/write-output.ts'
 export { boundedServer, type ServerBounds } from './probes/bounded-server.ts'
@@ -52,7 +52,14 @@ export { logWarning } from './runtime/mill-logger.ts'
 export type { AuditQuery } from './runtime/operate/audit.ts'
 export type { BulkPayload } from './runtime/operate/bulk/bulk-job.ts'
 export { ALERT_KIND } from './job/alert/rule.ts'
-export { BULK_ACTS, BULK_KIND, BULK_QUEUE, isAboutActs, statesOf } from './runtime/operate/bulk/bulk.ts'
+export {
+  BULK_ACTS,
+  BULK_KIND,
+  BULK_QUEUE,
+  checkBulkPatch,
+  isAboutActs,
+  statesOf,
+} from './runtime/operate/bulk/bulk.ts'
 export type { DutyView } from './runtime/operate/duty-control.ts'
 export { ERROR_SORTS, type ErrorGroup, type ErrorReport } from './runtime/operate/errors/errors.ts'
 export type { AttemptView } from './runtime/operate/job-view.ts'
@@ -61,6 +68,7 @@ export type { KindView } from './runtime/operate/kinds.ts'
 export type { LimitChange } from './runtime/operate/limits.ts'
 export { LISTED_STATES } from './runtime/operate/list-filter.ts'
 export { type Includable, INCLUDABLE } from './runtime/operate/list-jobs.ts'
+export type { SavedView } from './runtime/operate/views.ts'
 export type { OperateAnswer } from './runtime/operate/operate.ts'
 export type { OverrideSelection, OverrideView } from './runtime/operate/overrides.ts'
 export type { ListedSchedule, NewSchedule, TickView } from './runtime/operate/schedules.ts'

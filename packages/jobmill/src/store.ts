@@ -16,6 +16,8 @@ export type {
   QueuesPart,
   RemoteDispatch,
   SchedulesPart,
+  StepsPart,
+  ViewsPart,
 } from './store/parts.ts'
 export {
   ALL_VERBS,
@@ -63,6 +65,19 @@ export {
   type JobSummary,
   LOG_END,
 } from './store/types/job-record.ts'
+export {
+  type EventReply,
+  type Memo,
+  NEVER_DUE,
+  type SentEvent,
+  STEP_KINDS,
+  type StepKind,
+  type StepRecord,
+  type StepWait,
+  type StepWrite,
+  type Waited,
+} from './store/types/step.ts'
+export type { NewPayload } from './store/types/new-payload.ts'
 export { isOneWrite } from './store/batch/one-write.ts'
 export { entryOf, withEntriesOf } from './job/payload/indexed.ts'
 export { hasAll, type PayloadAt } from './store/payload-at.ts'
@@ -203,6 +218,9 @@ export {
   NO_STATE,
 } from './job/alert/rule.ts'
 export type { AlertRecord, AlertWrite } from './store/types/alert.ts'
+
+// Saved views.
+export type { NewView, ViewRecord } from './store/types/view.ts'
 
 // Metrics.
 export { type Gauge, type Histogram, mergeData, type MetricData } from './job/metric-data.ts'

@@ -37,6 +37,8 @@ export interface HttpApi {
 
 /** How long expensive answers are cached. */
 const CACHED_MS = 5_000
+/** The diagnostics read more than any other answer, and cover the last 10 minutes. */
+const HEALTH_CACHED_MS = 15_000
 /** A page with payloads has up to 4 MiB of JSON, which takes several times that while it is built. */
 const PAGES_AT_ONCE = 2
 const JOBS_AT_ONCE = 4
@@ -109,7 +111,7 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access) {
     recentRuns: cache(platform, CACHED_MS, () => mill.recentRuns()),
     capacity: cache(platform, CACHED_MS, () => mill.capacity()),
     system: cache(platform, CACHED_MS, () => mill.system()),
-    health: cache(platform, CACHED_MS, () => mill.health()),
+    health: cache(platform, HEALTH_CACHED_MS, () => mill.health()),
     errors: cacheBy(platform, CACHED_MS, (query) => mill.errors(query)),
     now: () => platform.monotonic(),
   }

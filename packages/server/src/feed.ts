@@ -1,6 +1,6 @@
 /** Polls the store once per second for all event streams together, and not at all while no stream is open. */
 import type { Mill, Platform } from 'jobmill'
-import { AUDIT, KEPT_TYPES, type TimelineEntry } from 'jobmill/internal'
+import { AUDIT, KEPT_TYPES, PATCHED, type TimelineEntry } from 'jobmill/internal'
 import type { QueueCounts, Timer } from 'jobmill/store'
 
 export type News =
@@ -21,7 +21,9 @@ const QUIET_POLLS = 15
 const PAGE = 100
 /** A process may have 1,000 streams, and each keeps its missed entries until its reader has received them. */
 const MOST_MISSED_BYTES = 256 * 1024
-const WITHOUT_AUDIT = KEPT_TYPES.filter((type) => type !== AUDIT)
+/** One action may patch a million jobs. Its own entry in the audit log is enough for a stream. */
+const STREAMED = KEPT_TYPES.filter((type) => type !== PATCHED)
+const WITHOUT_AUDIT = STREAMED.filter((type) => type !== AUDIT)
 /**
  * Numbers are assigned before the commit, so an entry may become visible after up to this many later ones.
  */
@@ -49,8 +51,8 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
     const key = [n, most, seesAudit].join()
     const shared = reads.get(key)
     if (shared !== undefined) return shared
-    const types = seesAudit ? {} : { types: WITHOUT_AUDIT }
-    const read = readSince(n, most, { mostBytes: MOST_MISSED_BYTES, ...types })
+    const types = seesAudit ? STREAMED : WITHOUT_AUDIT
+    const read = readSince(n, most, { mostBytes: MOST_MISSED_BYTES, types })
     const made = read.finally(() => {
       if (reads.get(key) === made) reads.delete(key)
     })
@@ -93,7 +95,7 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
       if (sent.has(entry.n)) continue
       sent.add(entry.n)
       last = Math.max(last, entry.n)
-      emit({ type: 'timeline', entry })
+      if (entry.type !== PATCHED) emit({ type: 'timeline', entry })
     }
     for (const n of sent) if (n <= last - LATE) sent.delete(n)
     const counts = await mill.counts()

@@ -72,7 +72,7 @@ function partOf(takes: RouteConfig['request'], target: string): z.ZodType | unde
   return part instanceof z.ZodType ? part : undefined
 }
 
-/** The parts of a Zod schema that are read here. Its kind follows from the properties that are present. */
+/** The parts of a Zod schema that are read here. The properties that are present show its type. */
 interface Inside {
   readonly shape?: Readonly<Record<string, Inside>>
   readonly element?: Inside

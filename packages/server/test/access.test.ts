@@ -73,6 +73,9 @@ describe('roles by route', () => {
         "jobs.list": "viewer",
         "jobs.retry": "operator",
         "jobs.run-now": "operator",
+        "jobs.send-event": "operator",
+        "jobs.send-event-by-key": "operator",
+        "jobs.steps": "viewer",
         "kinds.list": "viewer",
         "limits.change": "admin",
         "limits.create": "admin",
@@ -104,6 +107,9 @@ describe('roles by route', () => {
         "system.read": "viewer",
         "timeline.read": "viewer",
         "versions.list": "viewer",
+        "views.add": "operator",
+        "views.delete": "operator",
+        "views.list": "viewer",
         "workers.list": "viewer",
         "workers.quiet": "operator",
         "workers.resume": "operator",
@@ -225,6 +231,26 @@ describe('roles by route', () => {
         },
       },
     })
+    expect(JSON.stringify(await mill.audit.list())).not.toContain('hunter2')
+  })
+
+  test('payload searches in saved views are hidden from viewers, and in the audit log', async () => {
+    const { url, mill } = await bench(memory(), { tokens: TOKENS, work: false })
+    for (const parameter of ['payloadText', 'payloadAt', 'indexedPayload']) {
+      const search = `queue=mail&${parameter}=user.id%3Ahunter2&errorText=shown`
+      const body = { name: parameter, search }
+      const view = await request(url, 'POST', '/api/views', { body, headers: bearer('operator') })
+      expect(view.status).toBe(201)
+    }
+    await request(url, 'POST', '/api/views', {
+      body: { name: 'first', search: 'payloadText=hunter2&state=dead' },
+      headers: bearer('operator'),
+    })
+    const read = async (role: string): Promise<string> =>
+      JSON.stringify((await request(url, 'GET', '/api/views', { headers: bearer(role) })).body)
+    expect(await read('viewer')).not.toContain('hunter2')
+    expect(await read('viewer')).toContain('errorText=shown')
+    expect(await read('operator')).toContain('hunter2')
     expect(JSON.stringify(await mill.audit.list())).not.toContain('hunter2')
   })
 })

@@ -46,6 +46,27 @@ describe('the feed on sqlite', () => {
     expect(looks).toBeLessThanOrEqual(2)
   })
 
+  test('entries of patched jobs are not streamed: one action may write a million', async () => {
+    const mill = opened(sqlite(':memory:'))
+    const jobs = await mill.enqueueMany('echo', [{ payload: {} }, { payload: {} }])
+    for (const { id } of jobs) await mill.cancel(id)
+    const feed = createFeed(mill, systemPlatform)
+    onTestFinished(() => feed.stop())
+    const types: string[] = []
+    const done = nextNews(feed, (news) => {
+      if (news.type === 'timeline') types.push(news.entry.type)
+      return isAct('last')(news)
+    })
+    // The first poll only finds the place from which the feed reads on.
+    await nextNews(feed, ({ type }) => type === 'counts')
+    await mill.bulk.run('retry', {}, { patch: { a: 1 } })
+    await mill.audit.write(act('last'))
+    await done
+    expect(types).toEqual(['audit'])
+    expect((await feed.since(0, 50, true)).entries.map(({ type }) => type)).toEqual(['audit'])
+    expect((await mill.timeline()).events).toHaveLength(3)
+  })
+
   test('a reader that reconnects gets the latest entries, and is notified of a gap', async () => {
     const mill = opened(sqlite(':memory:'))
     for (let n = 0; n < 120; n += 1) await mill.audit.write(act(`act ${n}`))

@@ -332,6 +332,36 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     )
   })
 
+  test('views are saved, listed and deleted, and a name that is taken or invalid is refused', async () => {
+    const { call, mill } = await scene()
+    const search = 'queue=default&state=dead'
+    const saved = await call('views.add', {}, { name: 'Dead / ada', search })
+    expect(saved).toMatchObject({ status: 201, body: { name: 'Dead / ada', search } })
+    expect((await call('views.list')).body).toEqual({ views: [saved.body] })
+    expect(await call('views.add', {}, { name: 'Dead / ada', search: 'state=dead' })).toMatchObject({
+      status: 409,
+      body: { code: 'VIEW_EXISTS', field: 'name', fix: 'Use another name, or delete that view first' },
+    })
+    for (const name of ['', ' ', 'x'.repeat(61)])
+      expect(await call('views.add', {}, { name, search })).toMatchObject({
+        status: 400,
+        body: { code: 'NAME_INVALID', field: 'name' },
+      })
+    expect(await call('views.add', {}, { name: 'a', search: '' })).toMatchObject({
+      status: 400,
+      body: { field: 'search' },
+    })
+    expect((await call('views.delete', { name: 'Dead / ada' })).status).toBe(204)
+    expect(await call('views.delete', { name: 'Dead / ada' })).toMatchObject({
+      status: 404,
+      body: { code: 'VIEW_UNKNOWN', fix: 'Use a name from GET /api/views' },
+    })
+    expect((await mill.audit.list()).entries).toMatchObject([
+      { what: 'views.delete', target: 'Dead / ada', before: { search } },
+      { what: 'views.add', target: 'Dead / ada', after: { search } },
+    ])
+  })
+
   test('queues, limits and schedules can be read and changed', async () => {
     const { call } = await scene({ work: false })
     expect((await call('queues.list')).body).toMatchObject({ queues: [{ settings: { name: 'default' } }] })
@@ -472,7 +502,7 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
       status: 409,
     })
     expect((await call('schedules.list')).body).toMatchObject({
-      schedules: [{ name: 'hourly', lastState: null }, { name: 'nightly' }],
+      schedules: [{ name: 'hourly', lastState: null, runs: [] }, { name: 'nightly' }],
     })
     expect((await call('schedules.change', { name: 'hourly' }, { when: 'every 2h' })).body).toMatchObject({
       when: 'every 2h',

@@ -279,6 +279,7 @@ describe.each(STORES)('handlers on %s', (store) => {
 
 test('A the README names every status that makes an update dead at once', () => {
   const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  const [, statuses = ''] = /^\| ([\d, ]+) \| dead immediately, without another attempt/m.exec(page) ?? []
+  const [, statuses = ''] =
+    /^\| ([\d, ]+) \| the update is dead immediately, without another attempt/m.exec(page) ?? []
   expect(statuses.split(', ').map(Number)).toEqual([...DEAD_AT_ONCE])
 })

@@ -45,7 +45,7 @@ export interface UploadsOptions {
   readonly listenersAtOnce?: number
   /** Maximum open event streams and long polls per mailbox (default 32). */
   readonly listenersPerMailbox?: number
-  /** How long a file waits for its acknowledgement (default 24 h). */
+  /** How long a file is kept if it is not acknowledged (default 24 h). */
   readonly expireAfter?: Duration
   /** How long a file is kept after its acknowledgement (default 1 h; 0: until the next sweep). */
   readonly ackRetention?: Duration

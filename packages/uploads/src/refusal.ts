@@ -1,4 +1,4 @@
-/** All refusals by code, with their HTTP status and title. */
+/** All HTTP errors (problem details, RFC 9457) by code, with their status and title. */
 export const REFUSALS = {
   BODY_INVALID: [400, 'Invalid request body'],
   CURSOR_INVALID: [400, 'Invalid cursor'],
@@ -19,7 +19,7 @@ export const REFUSALS = {
   METHOD_WRONG: [405, 'Method not allowed'],
   TOO_SLOW: [408, 'The request took too long'],
   HASH_DIFFERS: [409, 'The SHA-256 does not match'],
-  CURSOR_GONE: [410, 'The cursor does not fit this mailbox'],
+  CURSOR_GONE: [410, 'The cursor is not valid for this mailbox'],
   ETAG_DIFFERS: [412, 'The ETag does not match'],
   FILE_TOO_LARGE: [413, 'A file is too large'],
   REQUEST_TOO_LARGE: [413, 'The request is too large'],
@@ -47,9 +47,9 @@ const FIXES: Readonly<Partial<Record<RefusalCode, string>>> = {
   FILES_MISSING: 'Send each file as a part named files, with a filename',
   KEY_INVALID: 'Pass a key such as a UUID',
   MULTIPART_BROKEN: 'Send multipart/form-data according to RFC 7578',
-  PART_UNKNOWN: 'Name every part that has a file "files"',
+  PART_UNKNOWN: 'Use the name "files" for every part that contains a file',
   TOO_SLOW: 'Retry the upload, in smaller requests if the connection is slow',
-  HASH_DIFFERS: 'Fetch it again, and acknowledge it with this hash',
+  HASH_DIFFERS: 'Fetch the file again, check its SHA-256, and acknowledge the file with this hash',
   ETAG_DIFFERS: 'Omit the header, or send this ETag',
   FILE_TOO_LARGE: 'Split the file, or raise the limit of the mailbox',
   MEDIA_TYPE_WRONG: 'Send multipart/form-data with its boundary, and each file as a part named files',

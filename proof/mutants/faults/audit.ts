@@ -93,8 +93,8 @@ export const AUDIT: readonly TestedMutant[] = [
   {
     name: 'a bulk deletion ignores when the jobs ended',
     file: 'runtime/operate/bulk/bulk-filter.ts',
-    find: 'const { ids, fingerprint, state: _states, ...listed } = filter',
-    replace: 'const { ids, fingerprint, state: _states, endedBefore: _endedBefore, ...listed } = filter',
+    find: 'const { ids, fingerprint, state: _states, ...rest } = filter',
+    replace: 'const { ids, fingerprint, state: _states, endedBefore: _endedBefore, ...rest } = filter',
     test: { file: OPERATE, name: 'A filters accept' },
   },
   {

@@ -97,7 +97,7 @@ export const USERS: readonly TestedMutant[] = [
   },
   {
     name: 'an audit entry stores values of any size',
-    file: 'runtime/operate/audit.ts',
+    file: 'runtime/operate/timeline-writer.ts',
     find: 'return stored === text ? value : { shortened: stored }',
     replace: 'return value',
     test: { file: `${TESTS}/runtime/operate.test.ts`, name: 'S1 an audit entry keeps at most' },

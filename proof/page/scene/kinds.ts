@@ -25,6 +25,9 @@ export const invoice = declared('invoice.create', 'billing')
 export const sweep = declared('session.sweep', 'sessions')
 export const sync = declared('crm.sync', 'crm')
 
+/** The limit of a queue. */
+export const LIMIT = 'crm-api'
+
 /** The workers of each queue, over all processes. */
 export const QUEUES = {
   payments: { workers: 8 },
@@ -37,5 +40,5 @@ export const QUEUES = {
   imports: { workers: 1 },
   billing: { workers: 4 },
   sessions: { workers: 2 },
-  crm: { workers: 4 },
+  crm: { workers: 4, limit: LIMIT },
 } as const

@@ -11,7 +11,7 @@ import type { Closers } from '../../closing.ts'
 import { CUSTOMER } from '../fill.ts'
 import { until } from '../until.ts'
 import * as kinds from './kinds.ts'
-import { startProcess, stopAll } from './processes.ts'
+import { startWorker, stopAll } from './processes.ts'
 
 export const SCHEDULE = 'nightly-report'
 
@@ -52,7 +52,7 @@ export async function setScene({ mill, url, place, folder, closers, filled }: Se
   const fixed = path.join(folder, `${place.store}.fixed`)
   const start = async (version: string): Promise<ChildProcess[]> => {
     const children = await Promise.all(
-      ['a', 'b'].map((one) => startProcess({ place, fixed, version, label: `shop-${version}-${one}` })),
+      ['a', 'b'].map((one) => startWorker({ place, fixed, version, label: `shop-${version}-${one}` })),
     )
     closers.add(() => stopAll(children))
     return children
@@ -69,7 +69,7 @@ export async function setScene({ mill, url, place, folder, closers, filled }: Se
       async () => (await mill.schedules.history(SCHEDULE)).filter((tick) => tick.state === state).length,
       (found) => found >= runs,
     )
-  const many = (kind: JobKind<kinds.OfCustomer, unknown>, jobs: number) =>
+  const many = (kind: JobKind<kinds.OfCustomer>, jobs: number) =>
     mill.enqueueMany(
       kind,
       Array.from({ length: jobs }, (_, n) => ({ payload: { customer: { id: `cus_shop${n}` } } })),

@@ -1,10 +1,10 @@
 /** All tasks, in their order. Later ones rely on what earlier ones changed. */
 import { accessible } from './accessible.ts'
-import { cancelFromJob, cancelFromOverview } from './cancel.ts'
+import { cancelFromJob, cancelFromOverview, findRunaway } from './cancel.ts'
 import { capacity } from './capacity.ts'
 import { database } from './database.ts'
 import { findByPayload } from './find.ts'
-import { retryError, retryQueue } from './incident.ts'
+import { retryError, retryQueue, sinceWhen } from './incident.ts'
 import { keyboard } from './keyboard.ts'
 import { phone } from './phone.ts'
 import { changeWorkers, pauseQueue, resumeQueue } from './queues.ts'
@@ -15,6 +15,8 @@ import { why } from './why.ts'
 import { quietProcess, whoRunsWhat } from './workers.ts'
 
 export const TASKS: readonly Task[] = [
+  // Before the cause is fixed.
+  sinceWhen,
   retryError,
   retryQueue,
   why,
@@ -22,6 +24,7 @@ export const TASKS: readonly Task[] = [
   changeWorkers,
   resumeQueue,
   cancelFromOverview,
+  findRunaway,
   cancelFromJob,
   findByPayload,
   capacity,

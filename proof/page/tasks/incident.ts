@@ -1,8 +1,11 @@
-/** Tasks 1 and 1b: retry the jobs of one error, and the dead jobs of one queue. */
+/**
+ * Task 1: since when and with which version payments fail; retry the jobs of the error, and the dead jobs of
+ * a queue.
+ */
 import type { Locator } from 'playwright-core'
 import { charge, webhook } from '../scene/kinds.ts'
 import { until } from '../until.ts'
-import { audited, rival, rowOf, type Stage, type Task } from './task.ts'
+import { audited, REVIEWED, rival, rowOf, type Stage, type Task } from './task.ts'
 
 /** Clicks on these, and waits until the bulk action has retried exactly so many jobs. */
 async function retryBy({ scene, op }: Stage, jobs: number, clicked: readonly Locator[]): Promise<void> {
@@ -17,6 +20,49 @@ async function retryBy({ scene, op }: Stage, jobs: number, clicked: readonly Loc
   await audited(scene, 'bulk.run')
 }
 
+const issueOf = ({ op: { page } }: Stage, kind: string): Locator =>
+  page
+    .getByRole('region', { name: /needs? attention/ })
+    .getByRole('listitem')
+    .filter({ hasText: kind })
+
+const MINUTE = 60_000
+
+export const sinceWhen: Task = {
+  id: '1b',
+  name: 'since when payments fail, and with which version',
+  rival: rival(REVIEWED, { clicks: 3 }),
+  async perform(stage) {
+    const { mill } = stage.scene
+    const { jobs } = await mill.list({ kind: charge.kind, state: 'dead' }, { limit: 500 })
+    const began = Math.min(...jobs.map(({ endedAt }) => endedAt ?? Number.POSITIVE_INFINITY))
+    const minute = new Date(began - (began % MINUTE)).toISOString().slice(11, 16)
+    const wanted = `since ${minute} UTC, first seen with 2.15.0`
+    await until(
+      `the issue of ${charge.kind} says "${wanted}" where an operator can read it`,
+      () => visibleText(issueOf(stage, charge.kind).getByText(`${charge.kind}: `)),
+      (text) => text.includes(wanted),
+    )
+  },
+}
+
+/** A line that is too long is cut off: the text up to there. */
+const VISIBLE_TEXT = `(line) => {
+  const text = line.firstChild
+  const range = document.createRange()
+  for (let end = text.textContent.length; end > 0; end -= 1) {
+    range.setStart(text, 0)
+    range.setEnd(text, end)
+    const isVisible = range.getBoundingClientRect().right <= line.getBoundingClientRect().right
+    if (isVisible) return text.textContent.slice(0, end)
+  }
+  return ''
+}`
+
+async function visibleText(line: Locator): Promise<string> {
+  return String(await line.first().evaluate(VISIBLE_TEXT))
+}
+
 export const retryError: Task = {
   id: '1',
   name: 'retry the jobs of one error',
@@ -27,10 +73,7 @@ export const retryError: Task = {
     const count = (state: 'dead' | 'done') => async () =>
       (await scene.mill.count({ kind: charge.kind, state })).jobs
     const worked = await count('done')()
-    const issue = page
-      .getByRole('region', { name: /need attention/ })
-      .getByRole('listitem')
-      .filter({ hasText: charge.kind })
+    const issue = issueOf(stage, charge.kind)
     await issue.first().waitFor()
     scene.fixCause()
     const retry = `Retry ${scene.failedPayments} jobs`
@@ -45,7 +88,7 @@ export const retryError: Task = {
 }
 
 export const retryQueue: Task = {
-  id: '1b',
+  id: '1c',
   name: 'retry all dead jobs of a queue',
   rival: rival('Bull Board', { clicks: 3 }),
   async perform(stage) {

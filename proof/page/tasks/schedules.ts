@@ -5,6 +5,8 @@ import { until } from '../until.ts'
 import { audited, navigation, rival, rowOf, type Stage, type Task } from './task.ts'
 
 const WHEN = '30 4 * * *'
+/** The runs in a row of the list. */
+const SHOWN = 10
 
 function untilSchedule(
   { mill }: Scene,
@@ -72,7 +74,7 @@ export const scheduleOutcomes: Task = {
   rival: rival('Oban, Rails Mission Control Jobs', { clicks: 1 }),
   async perform(stage) {
     const row = await rowIn(stage)
-    const history = await stage.scene.mill.schedules.history(SCHEDULE, 5)
+    const history = await stage.scene.mill.schedules.history(SCHEDULE, SHOWN)
     const states = history.map(({ state }) => state ?? 'deleted').toReversed()
     if (!states.includes('done') || !states.includes('dead'))
       throw new Error(`the runs must have both outcomes (got ${states.join(', ')})`)

@@ -12,6 +12,8 @@ interface View {
   readonly seen: (page: Page) => Promise<unknown>
 }
 
+const JOB_IDS = "(rows) => rows.map((row) => row.getAttribute('data-job'))"
+
 const VIEWS: readonly View[] = [
   {
     name: 'a filtered list of jobs',
@@ -19,14 +21,13 @@ const VIEWS: readonly View[] = [
       const search = op.page.getByRole('banner').getByRole('button', { name: 'Search' })
       await op.query(search, 'queue:webhooks state:dead error:503')
     },
-    seen: (page) =>
-      page.locator('[data-job]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-job'))),
+    seen: (page) => page.locator('[data-job]').evaluateAll(JOB_IDS),
   },
   {
     name: 'an open group of errors',
     async reach(op) {
       await op.click(navigation(op.page, 'Errors'))
-      await op.click(op.page.getByRole('button', { name: /answered 503/ }))
+      await op.click(op.page.getByRole('button', { name: /webhook\.deliver in webhooks/ }))
     },
     seen: (page) => page.getByRole('button', { expanded: true }).allInnerTexts(),
   },

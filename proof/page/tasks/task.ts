@@ -10,10 +10,14 @@ export interface Stage {
   readonly op: Operator
   /** Another browser at an address of Mission Control. */
   readonly visit: (address: string, options?: Visit) => Promise<Page>
+  /** The themes in which pages are checked. */
+  readonly themes: readonly Theme[]
 }
 
+export type Theme = 'light' | 'dark'
+
 export interface Visit {
-  readonly colours?: 'light' | 'dark'
+  readonly colours?: Theme
 }
 
 export interface Task {
@@ -33,6 +37,9 @@ export interface Rival {
   readonly who: string
   readonly needs: Effort
 }
+
+/** The review of the dashboards gives the minimum, and not whose it is. */
+export const REVIEWED = 'best reviewed'
 
 export const rival = (who: string, needs: Partial<Effort> = {}): Rival => ({ who, needs: effort(needs) })
 

@@ -38,7 +38,7 @@ export const quietProcess: Task = {
       async () => (await find())?.requested,
       (found) => found === 'quiet',
     )
-    await audited(scene, 'workers.quiet', id)
+    await audited(scene, 'workers.quiet', label)
     // The process has heard of it when its share of the workers is gone.
     await until(
       'the other process has all workers',

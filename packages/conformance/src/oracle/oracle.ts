@@ -17,6 +17,7 @@ import { enqueue, enqueueWithDirectDispatch } from './jobs/enqueue.ts'
 import { finish, progress } from './jobs/finish.ts'
 import { cancel, remove, retry, runNow } from './jobs/operate.ts'
 import { stage } from './jobs/stage.ts'
+import { listSteps, memos, recordSteps, sendEvents, waitForSteps } from './jobs/steps.ts'
 import * as limits from './limits.ts'
 import { metrics, record, rollUp, timeline } from './metrics.ts'
 import { lookBefore, Notifications, wakeUpsSince } from './notifier.ts'
@@ -25,6 +26,7 @@ import { changeQueue, declareQueues } from './queues.ts'
 import { retain } from './retain.ts'
 import * as schedules from './schedules.ts'
 import { emptyState, type OracleState } from './state.ts'
+import { addView, deleteView, readViews } from './views.ts'
 
 /** Shared by several handles, as several connections share a database. */
 export interface OracleDatabase {
@@ -172,11 +174,19 @@ export function oracle(
       list: on(read.limits),
     },
     alerts: { list: on(readAlerts), put: on(putAlert), delete: on(deleteAlert) },
+    views: { list: on(readViews), add: on(addView), delete: on(deleteView) },
     metrics: {
       rollUp: on(rollUp),
       record: on(record),
       read: on(metrics),
       timeline: on(timeline),
+    },
+    steps: {
+      record: async (items, { tx } = {}) => recordSteps(state(tx), items, tx !== undefined),
+      wait: on(waitForSteps),
+      read: on(memos),
+      list: async (id) => listSteps(state(), id),
+      send: async (items, { tx } = {}) => notify((state) => sendEvents(state, items), tx),
     },
     notifier: {
       wait: async (options) => {

@@ -56,7 +56,7 @@ export function retain(state: OracleState, request: RetainRequest): Retained {
   }
 }
 
-/** Keeps the versions of the instances that ended last. */
+/** Deletes the versions of instances that ended long ago, and all but the newest. */
 function forgetVersions({ pastInstances, now }: OracleState): void {
   const ends = [...pastInstances.values()].map(({ endedAt }) => endedAt).toSorted((a, b) => b - a)
   const last = Math.max(now - DEFAULTS.keepVersionsMs, ends[DEFAULTS.keepVersions] ?? 0)

@@ -4,11 +4,11 @@ import type {
   AttemptRecord,
   BudgetState,
   DutyRecord,
+  InstanceRequest,
   JobState,
   LimitSettings,
   LimitSources,
   MetricData,
-  InstanceRequest,
   NewInstance,
   NewJob,
   Overrides,
@@ -17,8 +17,10 @@ import type {
   ScheduleRecord,
   Slot,
   Stamp,
+  StepRecord,
   TickRecord,
   TimelineEvent,
+  ViewRecord,
 } from 'jobmill/store'
 
 export interface OracleState {
@@ -47,7 +49,8 @@ export interface OracleState {
   ticks: OracleTick[]
   readonly limits: Map<string, OracleLimit>
   readonly alerts: Map<string, AlertRecord>
-  /** The last recording of each source. */
+  readonly views: Map<string, ViewRecord>
+  /** The sequence number and time of the last metrics of each source. */
   readonly recorded: Map<string, { readonly seq: number; readonly at: number }>
   /** Metrics that are not rolled up yet. `at` is the start of their 10 s bucket. */
   openDeltas: OracleDelta[]
@@ -79,6 +82,19 @@ export interface OracleJob extends Omit<NewJob, 'payload' | 'tags' | 'dueAt' | '
   result: string | null
   endedAt: number | null
   attempts: OracleAttempt[]
+  readonly steps: Map<string, OracleStep>
+  /** In the order of arrival. */
+  readonly events: OracleEvent[]
+}
+
+export type OracleStep = Writable<StepRecord>
+
+interface OracleEvent {
+  readonly id: string
+  readonly name: string
+  readonly payload: string
+  /** The step that has taken it. */
+  step: string | null
 }
 
 export interface Run {
@@ -185,6 +201,7 @@ export function emptyState(): OracleState {
     ticks: [],
     limits: new Map(),
     alerts: new Map(),
+    views: new Map(),
     recorded: new Map(),
     openDeltas: [],
     buckets: [],

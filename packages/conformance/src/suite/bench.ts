@@ -77,7 +77,7 @@ export class Bench extends Checks {
     return store
   }
 
-  /** That many opened handles, the first one included. */
+  /** Returns `count` open stores; the first is `this.store`. */
   async handles<N extends number>(count: N): Promise<Tuple<FullStore, N>> {
     const stores = [this.store]
     while (stores.length < count) stores.push(await this.another())
@@ -206,7 +206,7 @@ export class Bench extends Checks {
 }
 
 async function noTransactions(): Promise<never> {
-  throw new Error('the subject has no transaction. Pass one, or add "transactions" to the option without')
+  throw new Error('the subject has no transaction. Pass one, or add "transactions" to its option "without"')
 }
 
 /** Opens the first handle, runs the case, and closes every handle it opened. */

@@ -13,7 +13,9 @@ export const OPTIONAL_GROUPS = [
   'schedules',
   'limits',
   'alerts',
+  'views',
   'metrics',
+  'steps',
   'notifier',
 ] as const
 export type OptionalGroup = (typeof OPTIONAL_GROUPS)[number]

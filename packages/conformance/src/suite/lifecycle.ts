@@ -16,6 +16,7 @@ import {
 } from '../factories.ts'
 import { type Case, test } from './case.ts'
 import { rejectsWith } from './looks.ts'
+import { aStep, anEvent, aWait } from './steps/step-helpers.ts'
 
 const id = '00000000-0000-7000-8000-000000000000'
 
@@ -83,9 +84,17 @@ const everyVerb: Readonly<
   'alerts.list': (store) => store.alerts.list(),
   'alerts.put': (store) => store.alerts.put(anAlert('a')),
   'alerts.delete': (store) => store.alerts.delete('a'),
+  'views.list': (store) => store.views.list(),
+  'views.add': (store) => store.views.add({ name: 'a', search: '', by: 'a' }),
+  'views.delete': (store) => store.views.delete('a'),
   'limits.list': (store) => store.limits.list(),
   'overrides.list': (store) => store.overrides.list(),
   'metrics.read': (store) => store.metrics.read({ resolution: 10_000, from: 0, before: 1 }),
+  'steps.record': (store) => store.steps.record([aStep({ id, token: 1 }, 'a')]),
+  'steps.wait': (store) => store.steps.wait([aWait({ id, token: 1 }, 'a', { waitMs: 1 })]),
+  'steps.read': (store) => store.steps.read([id]),
+  'steps.list': (store) => store.steps.list(id),
+  'steps.send': (store) => store.steps.send([anEvent(id, 'e')]),
   'metrics.timeline': (store) => store.metrics.timeline({ limit: 1 }),
 }
 

@@ -31,6 +31,7 @@ import { readCases } from './inspect/read.ts'
 import { reapCases } from './instances/reap.ts'
 import { replaceCases } from './enqueue/replace.ts'
 import { retainCases } from './operate/retain.ts'
+import { retryPayloadCases } from './operate/retry-payload.ts'
 import { claimCases } from './claim/claim.ts'
 import { fenceCases } from './finish/fence.ts'
 import { raceCases } from './claim/races.ts'
@@ -49,6 +50,10 @@ import { retainRecordCases } from './operate/retain-records.ts'
 import { scheduleCases } from './schedules/schedules.ts'
 import { slotCases } from './instances/slots.ts'
 import { versionCases } from './instances/versions.ts'
+import { parkedCases } from './steps/parked.ts'
+import { stepCases } from './steps/steps.ts'
+import { waitCases } from './steps/waits.ts'
+import { viewCases } from './operate/views.ts'
 import { tickCases } from './schedules/ticks.ts'
 import { timelineCases } from './metrics/timeline.ts'
 
@@ -66,6 +71,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
     ...forgetCases,
     ...runningCases,
     ...operateCases,
+    ...retryPayloadCases,
     ...retainCases,
     ...retainRecordCases,
     ...readCases,
@@ -97,7 +103,9 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
     ...queueLimitCases,
   ],
   alerts: alertCases,
+  views: viewCases,
   metrics: [...metricCases, ...timelineCases],
+  steps: [...stepCases, ...waitCases, ...parkedCases],
   notifier: notificationCases,
 }
 
@@ -146,7 +154,7 @@ async function mustBeAbsent(
         ? (await t.store.enqueue([aJob()], { directDispatch: aDirectDispatch(await t.worker()) }))[0]
             ?.lease !== undefined
         : (t.store as Store)[group] !== undefined
-  if (isThere) throw new Error(`the store has ${group}. Remove it from the option without`)
+  if (isThere) throw new Error(`the store has ${group}. Remove it from the option "without"`)
 }
 
 async function mustFail(pass: Promise<void>, name: string): Promise<void> {

@@ -29,6 +29,8 @@ interface How {
   readonly isLarge?: boolean
   /** For expensive responses that change slowly: the shortest time between two automatic fetches. */
   readonly atMostEveryMs?: number
+  /** A component that appears does not fetch again what is younger than this. */
+  readonly freshMs?: number
 }
 
 function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
@@ -37,6 +39,7 @@ function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
     queryFn: ({ signal }) => ask<T>(path, { query, signal }),
     enabled: how.enabled ?? true,
     ...(how.atMostEveryMs !== undefined && { meta: atMostEvery(how.atMostEveryMs) }),
+    ...(how.freshMs !== undefined && { staleTime: how.freshMs }),
     ...(how.keep === true && { placeholderData: keepPreviousData }),
     ...(how.isLarge === true && { structuralSharing: false }),
   })
@@ -44,21 +47,28 @@ function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
 
 /** For what changes slowly, and for what the server caches for five seconds. */
 const SLOW_MS = 5_000
-const SLOWEST_MS = 10_000
+const SLOWEST_MS = 15_000
 
-export const useOverview = (): Read<Overview> => useRead('overview')
+/** Every button asks for the role of the user, and rows with buttons come and go. */
+export const useOverview = (): Read<Overview> => useRead('overview', {}, { freshMs: 2_000 })
+/** Larger results are shown by their size. */
+const LARGEST_RESULT = 10_000
+export const useSteps = (id: string): Read<Answer<'jobs.steps'>> =>
+  useRead(`jobs/${encodeName(id)}/steps`, { largest: LARGEST_RESULT })
 export const useDiagnostics = (): Read<Answer<'diagnostics.list'>> =>
   useRead('diagnostics', {}, { atMostEveryMs: SLOWEST_MS })
 export const useQueues = (): Read<Answer<'queues.list'>> => useRead('queues')
 export const useCapacity = (): Read<Answer<'queues.capacity'>> =>
   useRead('capacity', {}, { atMostEveryMs: SLOW_MS })
-export const useWorkers = (): Read<Workers> => useRead('workers', {}, { atMostEveryMs: SLOW_MS })
+export const useWorkers = (): Read<Workers> =>
+  useRead('workers', {}, { atMostEveryMs: SLOW_MS, freshMs: SLOW_MS })
 export const useAlerts = (): Read<Answer<'alerts.list'>> => useRead('alerts')
 export const useRecentRuns = (): Read<Answer<'workers.runs'>> =>
   useRead('workers/runs', {}, { atMostEveryMs: 15_000, isLarge: true })
 export const useLimits = (): Read<Answer<'limits.list'>> => useRead('limits')
 export const useAllOverrides = (): Read<Answer<'overrides.list'>> => useRead('overrides')
-export const useSchedules = (): Read<Answer<'schedules.list'>> => useRead('schedules')
+export const useSchedules = (): Read<Answer<'schedules.list'>> =>
+  useRead('schedules', {}, { atMostEveryMs: SLOW_MS })
 export const useKinds = (): Read<Answer<'kinds.list'>> => useRead('kinds')
 export const useSystem = (how?: How): Read<System> =>
   useRead('system', {}, { atMostEveryMs: SLOW_MS, ...how })
@@ -99,6 +109,7 @@ export function useSeries(range: Range, query: Query = {}, how: How = {}): Read<
 
 export const useErrors = (query: Query, how?: How): Read<Errors> =>
   useRead('errors', query, { keep: true, ...how })
+export const useViews = (): Read<Answer<'views.list'>> => useRead('views', {}, { atMostEveryMs: SLOWEST_MS })
 export const useJobs = (query: Query, how?: How): Read<JobPage> =>
   useRead('jobs', query, { keep: true, ...how })
 

@@ -18,6 +18,7 @@ export type JobSummary = JobPage['jobs'][number]
 export type State = JobSummary['state']
 export type Inspected = Answer<'jobs.inspect'>
 export type Job = Inspected['job']
+export type Step = Answer<'jobs.steps'>['steps'][number]
 export type LogLine = Job['log'][number]
 export type Attempt = Inspected['attempts'][number]
 export type Outcome = Attempt['outcome']
@@ -33,6 +34,8 @@ export type Errors = Answer<'errors.list'>
 export type ErrorGroup = Errors['groups'][number]
 export type Version = Answer<'versions.list'>['versions'][number]
 export type EnqueuedJob = Answer<'jobs.enqueue'>
+
+export type SavedView = Answer<'views.list'>['views'][number]
 
 export type Overview = Answer<'overview.read'>
 export type QueueAndCounts = Overview['queues'][number]

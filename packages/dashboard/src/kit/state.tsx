@@ -21,6 +21,7 @@ const OUTCOMES: Readonly<Record<Outcome, string>> = {
   'timed-out': 'text-dead',
   'failed-permanently': 'text-dead',
   snoozed: 'text-scheduled',
+  parked: 'text-scheduled',
   throttled: 'text-ready',
   cancelled: 'text-cancelled',
   interrupted: 'text-ready',

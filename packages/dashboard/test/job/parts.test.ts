@@ -28,6 +28,10 @@ const way = (why: Reason['why'], message = '') =>
 
 const fifty = (of: () => unknown): unknown[] => Array.from({ length: 50 }, of)
 
+const failed = (fields: object) => [
+  { at: 1, level: 'error' as const, message: 'the handler failed', fields: { ...fields } },
+]
+
 describe('errors', () => {
   test('a chain as the runtime writes it is split again', () => {
     const root = new TypeError('x is not a function\nsecond line')
@@ -57,9 +61,6 @@ describe('errors', () => {
   })
 
   test('the place is the first frame of the application, with its line', () => {
-    const failed = (fields: object) => [
-      { at: 1, level: 'error' as const, message: 'the handler failed', fields: { ...fields } },
-    ]
     const stack =
       'Error: x\n    at f (/app/node_modules/x/charge.js:1:1)\n    at run (file:///app/charge.js:24:7)'
     expect(placeOf(failed({ stack, frame: 'run (billing/charge.js)' }))).toBe('run (billing/charge.js:24)')

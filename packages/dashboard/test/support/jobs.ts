@@ -54,6 +54,15 @@ const greets = defineJob({
   },
 })
 
+/** Records a step, and waits for an event. */
+const onboards = defineJob({
+  kind: 'onboards',
+  async run({ payload, step }: JobContext<{ name: string }>) {
+    await step.run('create account', () => ({ name: payload.name }))
+    return step.waitForEvent('survey', { timeout: '14d' })
+  },
+})
+
 /** Runs until it is cancelled. */
 const holds = defineJob({
   kind: 'holds',
@@ -78,4 +87,4 @@ const mail = defineJob({
   run: () => ({ sent: true }),
 })
 
-export const jobs = [echo, dies, fails, charges, greets, holds, mail]
+export const jobs = [echo, dies, fails, charges, greets, onboards, holds, mail]

@@ -15,6 +15,7 @@ import { overrides } from './commands/overrides.ts'
 import { queues } from './commands/queues.ts'
 import { schedules } from './commands/schedules.ts'
 import { start } from './commands/start.ts'
+import { steps } from './commands/steps.ts'
 import { top } from './commands/top.ts'
 import { transferCommand } from './commands/transfer.ts'
 import { versions } from './commands/versions.ts'
@@ -28,6 +29,7 @@ export const COMMANDS: readonly Command[] = [
   jobsList,
   jobsShow,
   ...jobActs,
+  ...steps,
   ...queues,
   ...schedules,
   ...limits,

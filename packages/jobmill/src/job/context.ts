@@ -3,6 +3,7 @@ import type { Duration } from './duration.ts'
 import type { EnqueuedJob, EnqueueItem, EnqueueOptions, JobHandle } from './enqueue/handle.ts'
 import type { JobKind } from './kind/job-kind.ts'
 import type { LimitInside } from './limit/limit-handle.ts'
+import type { Step } from './step/step.ts'
 
 export interface JobInfo {
   readonly id: string
@@ -96,8 +97,8 @@ export interface JobContext<Payload = unknown, Tx = unknown, Result = unknown, C
   readonly attempt: number
   /**
    * Aborts when the handler should stop. Its reason is an `Interruption` with `why`: cancelled, timeout,
-   * shutdown or lease-lost. Pass it to everything you call: the AbortError that they throw ends the attempt
-   * correctly.
+   * shutdown, lease-lost or parked. Pass it to everything you call: the AbortError that they throw ends the
+   * attempt correctly.
    */
   readonly signal: AbortSignal
   /** Reports progress: a percentage, or any JSON value. Stored within a second; the last value wins. */
@@ -108,6 +109,11 @@ export interface JobContext<Payload = unknown, Tx = unknown, Result = unknown, C
   readonly instance: InstanceInfo
   readonly enqueue: EnqueueInside
   readonly enqueueMany: EnqueueManyInside
+  /**
+   * Durable steps: `step.run` records a result once, and `step.sleep` and `step.waitForEvent` wait for days
+   * without occupying a worker.
+   */
+  readonly step: Step<Tx>
   /** Limits shared by all processes: `await limit.acquire('smtp')`. */
   readonly limit: LimitInside
   /**

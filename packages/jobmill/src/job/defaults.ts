@@ -167,6 +167,10 @@ export const BOUNDS = Object.freeze({
   alertSecretBytes: Object.freeze({ least: 24, most: 64 }),
   /** The shortest cool-down of an alert rule. A shorter one was probably meant in another unit. */
   shortestCoolDownMs: 10 * SECOND,
+  /** The number of saved views, and the length of the name and of the parameters of each. */
+  views: 200,
+  viewNameChars: 60,
+  viewChars: 4_000,
   pageLimit: 500,
   /** The JSON and logs of the jobs on one page of a list that includes payloads or results. */
   pageBytes: 4 * 1024 * 1024,
@@ -180,6 +184,14 @@ export const BOUNDS = Object.freeze({
   /** How many payload paths a kind can index, and the length of each path and of an indexed value. */
   indexedPaths: 5,
   indexedChars: 200,
+  /** The length of the name of a step or an event, which idempotency keys contain. */
+  stepNameChars: 200,
+  /** The steps of a job, and the size of each result and of all results together. */
+  steps: 10_000,
+  stepBytes: 1024 * 1024,
+  stepsBytes: 64 * 1024 * 1024,
+  /** How many events one wait can name. */
+  stepEvents: 20,
   jobsPerCall: 10_000,
   /** The jobs that one completion writes in its transaction. */
   jobsPerCompletion: 100_000,

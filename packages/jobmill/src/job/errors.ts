@@ -23,6 +23,7 @@ const CATALOG = {
   INSTANT_INVALID: [400, 'An instant is malformed or out of range'],
   JOB_CANCELLED: [409, 'The job was cancelled, so it has no result'],
   JOB_DEAD: [500, 'The job is dead, so it has no result'],
+  JOB_ENDED: [409, 'The job has ended, so it receives no events'],
   JOB_UNKNOWN: [404, 'No job has this id'],
   KIND_REPEATED: [500, 'Two jobs have the same kind'],
   LEASE_LOST: [409, 'The attempt no longer holds its lease, so its write was refused'],
@@ -51,6 +52,11 @@ const CATALOG = {
   SCHEMA_CHANGED: [503, 'An applied migration differs from the one in this release'],
   SCHEMA_NEWER: [503, 'The database was migrated by a newer release'],
   SCHEMA_OUTDATED: [503, 'The database lacks tables or migrations that this release needs'],
+  STEPS_TOO_MANY: [422, 'The job has too many steps, or their results are too large together'],
+  STEP_HOLDS_RESOURCE: [500, 'A step waits while the attempt holds a permit or a transaction'],
+  STEP_INVALID: [500, 'A step cannot be called here, or in this way'],
+  STEP_NAME_REUSED: [500, 'A job calls two steps with the same name'],
+  STEP_TIMED_OUT: [504, 'A step did not end within its timeout'],
   STORE_BUSY: [503, 'The database is busy; the same call may succeed shortly'],
   STORE_CLOSED: [503, 'The store is not open'],
   STORE_REFUSED: [503, 'The database refused the user, the password, the database name or the permission'],
@@ -60,6 +66,8 @@ const CATALOG = {
   TX_INVALID: [500, 'The value passed as a transaction cannot run statements'],
   TX_ROLLED_BACK: [500, 'The transaction that completed the job was not committed'],
   TX_STALE: [503, 'The transaction began before the row of the job existed; it succeeds when it runs again'],
+  VIEW_EXISTS: [409, 'A saved view with this name already exists'],
+  VIEW_UNKNOWN: [404, 'No saved view has this name'],
 } as const satisfies Readonly<Record<string, readonly [status: number, sentence: string]>>
 
 export type ErrorCode = keyof typeof CATALOG

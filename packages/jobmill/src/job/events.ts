@@ -73,6 +73,8 @@ export interface EventTable {
     readonly error: string
     readonly stack?: string
   }
+  /** Waits in `step.sleep` or `step.waitForEvent`, and occupies no worker until then. */
+  parked: AttemptRef & { readonly ranMs: number }
   snoozed: AttemptRef & { readonly ranMs: number; readonly delayMs: number }
   throttled: AttemptRef & { readonly ranMs: number; readonly retryAfterMs: number | null }
   /** A handler threw after its timeout; `retried`, `dead` or `cancelled` follows. */

@@ -25,6 +25,7 @@ export function holding(release: () => Promise<void>, isOwn: () => boolean) {
 
   return {
     begin,
+    isHeld: () => isGranted,
     /** Whether no code relies on what the database may have recorded for this holder. */
     mayRelease: () => open === 1 && !isGranted && isOwn(),
     granted() {

@@ -62,6 +62,12 @@ export function limits(given: LimitsTools) {
       const { limit, key } = checkDraw(name, of)
       return limitOutside(limit, key, tools)
     },
+    /** Whether an attempt holds a permit that only its release or its end frees. */
+    async holdsPermit(lease: Lease): Promise<boolean> {
+      for (const [name, holding] of held.get(lease) ?? [])
+        if (holding.isHeld() && (await known.typeOf(name)) === 'concurrency') return true
+      return false
+    },
     /**
      * The end of an attempt was written and its permits are free, so a waiter of this process can try at
      * once.

@@ -22,6 +22,7 @@ export const EVENTS: Readonly<Record<EventType, EventRule>> = {
   progress: { level: 'debug' },
   finished: { level: 'debug' },
   retried: { level: 'warn' },
+  parked: { level: 'debug' },
   snoozed: { level: 'debug' },
   throttled: { level: 'debug' },
   'timed-out': { level: 'warn' },

@@ -13,6 +13,7 @@ export const COUNTERS = [
   'dead',
   'cancelled',
   'snoozed',
+  'parked',
   'throttled',
   'timedOut',
   'interrupted',
@@ -32,6 +33,7 @@ export const ATTEMPT_ENDS = [
   'timedOut',
   'cancelled',
   'snoozed',
+  'parked',
   'throttled',
   'interrupted',
 ] as const satisfies readonly Counter[]
@@ -121,6 +123,7 @@ const COUNTED: Counted = {
   dead: (event, counting) => ended('dead', event, counting),
   cancelled: (event, counting) => ended('cancelled', event, counting),
   snoozed: (event, counting) => ended('snoozed', event, counting),
+  parked: (event, counting) => ended('parked', event, counting),
   throttled: (event, counting) => ended('throttled', event, counting),
   interrupted: (event, counting) => ended('interrupted', event, counting),
   'timed-out'({ queue, id }, counting) {

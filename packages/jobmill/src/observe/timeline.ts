@@ -20,10 +20,14 @@ export type Timeline = ReturnType<typeof timeline>
 /** Manual changes are stored in the timeline too, but are not emitted as events. */
 export const AUDIT = 'audit'
 
+/** A job that was retried with a patched payload: who patched what. Stored like manual changes. */
+export const PATCHED = 'payload-patched'
+
 /** The types of timeline entries. */
 export const KEPT_TYPES: readonly string[] = [
   ...EVENT_TYPES.filter((type) => EVENTS[type].isKept === true),
   AUDIT,
+  PATCHED,
 ]
 
 /** The maximum number of list items kept. */

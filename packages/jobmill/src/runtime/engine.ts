@@ -112,6 +112,7 @@ export function engine(given: EngineOptions) {
     settings: watch.settings,
     emit,
     enqueueFor: given.enqueueFor,
+    holdsPermit: ({ lease }) => given.limits.holdsPermit(lease),
     limitFor: (attempt) => limitFor(attempt, given.limits, watch.settings),
     freed: (queue) => post({ type: 'workerFreed', queue }),
     settled: dispatcher.settled,

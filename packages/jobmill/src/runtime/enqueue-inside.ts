@@ -51,7 +51,7 @@ export function enqueueInside(
       throw new JobmillError('PAYLOAD_TOO_LARGE', what, { field: 'withCompletion', fix })
     }
     if (seen.size + added.length > BOUNDS.jobsPerCompletion) {
-      const what = `a completion has more than ${BOUNDS.jobsPerCompletion} jobs`
+      const what = `this handler enqueued more than ${BOUNDS.jobsPerCompletion} jobs withCompletion`
       const fix = 'Enqueue some of them without withCompletion, or in another job'
       throw new JobmillError('OPTION_INVALID', what, { field: 'withCompletion', fix })
     }

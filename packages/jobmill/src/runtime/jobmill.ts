@@ -18,6 +18,7 @@ import type { FullStore, Store, ToolStore, TxOf } from '../store/store.ts'
 import { limits as createLimits } from '../limits/limits.ts'
 import { createAlerting } from './alerts/alerting.ts'
 import { audit } from './operate/audit.ts'
+import { views } from './operate/views.ts'
 import { bulk } from './operate/bulk/bulk.ts'
 import { drift, withoutPayload } from './diagnose/config-drift.ts'
 import { engine as createEngine } from './engine.ts'
@@ -45,6 +46,7 @@ import { schedulesApi } from './operate/schedules.ts'
 import { ownsSignals, raiseStopSignal } from './stop-on-signals.ts'
 import { keepStopSignal } from './stop-signal.ts'
 import { databaseResources, resources } from './report/resources.ts'
+import { stepsApi } from './operate/steps.ts'
 import { system } from './report/system.ts'
 import type { MillTools } from './tools.ts'
 import { dutyControl } from './operate/duty-control.ts'
@@ -193,6 +195,7 @@ export function jobmill<
   const { prepare: _prepare, takeUnnotified, ...enqueue } = client
   const tools: MillTools = {
     opened,
+    store,
     options,
     platform,
     emit: hub.emit,
@@ -214,6 +217,7 @@ export function jobmill<
     ...listing(tools),
     ...bulk(tools),
     ...audit(tools),
+    ...views(tools),
     ...explain(tools),
     ...errors(tools),
     ...readiness(tools),
@@ -221,6 +225,7 @@ export function jobmill<
     ...instanceControl(tools),
     ...diagnostics(tools, () => mill),
     ...kinds(tools),
+    ...stepsApi(tools),
     ...system(tools, () => mill.duties()),
     ...resources(tools, readDatabase),
     ...observation(tools),

@@ -9,6 +9,7 @@ import type { EventCounts, Listener } from '../observe/event-hub.ts'
 import type { CustomMetrics } from '../observe/prometheus/custom-metrics.ts'
 import type { Alerts } from './alerts/alerts.ts'
 import type { Audit } from './operate/audit.ts'
+import type { Views } from './operate/views.ts'
 import type { Bulk } from './operate/bulk/bulk.ts'
 import type { Diagnostics } from './diagnose/diagnostics.ts'
 import type { InstanceControl } from './operate/instances.ts'
@@ -28,6 +29,7 @@ import type { Schedules } from './operate/schedules.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
 import type { RecentRuns } from './report/recent-runs.ts'
 import type { ResourceReads } from './report/resources.ts'
+import type { StepsApi } from './operate/steps.ts'
 import type { System } from './report/system.ts'
 import type { DutyControl } from './operate/duty-control.ts'
 import type { Explain } from './diagnose/why.ts'
@@ -49,6 +51,7 @@ export interface Mill<Tx = unknown>
     Diagnostics,
     OverridesApi,
     Kinds,
+    StepsApi,
     CustomMetrics,
     System,
     ResourceReads {
@@ -82,6 +85,8 @@ export interface Mill<Tx = unknown>
   readonly schedules: Schedules
   /** Alert rules at run time. */
   readonly alerts: Alerts
+  /** Saved views of the job list. */
+  readonly views: Views
   /** Configuration drift: where stored settings differ from the options of this process. */
   drift(): Promise<ConfigDrift[]>
   /**

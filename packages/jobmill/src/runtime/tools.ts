@@ -5,11 +5,14 @@ import type { Emit } from '../job/events.ts'
 import type { Observer } from '../observe/observer.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { StoreTools } from '../store/admin/tools.ts'
+import type { FullStore } from '../store/store.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Resolved } from './options/options.ts'
 import type { StoreAccess } from './store-access.ts'
 
 export interface MillTools extends StoreAccess {
+  /** For calls that must not wait for `opened` once the store is open. */
+  readonly store: FullStore
   readonly options: Resolved
   readonly platform: Platform
   readonly emit: Emit

@@ -7,6 +7,7 @@ import { columnOf } from '../store/column-of.ts'
 import { type Connection, type Query, recordsOf, type Row } from './connection/connection.ts'
 import type { DueCursor } from './claim/due-cursor.ts'
 import type { Batches } from './claim/batches.ts'
+import type { KnownRows } from './steps/known-rows.ts'
 import type { ScanCursors } from './claim/scan-cursors.ts'
 import type { CommitWatch } from './notifier/commit-watch.ts'
 import type { PostgresNotifier } from './notifier/notifier.ts'
@@ -32,6 +33,7 @@ export interface Context {
   readonly readyCursors: ScanCursors
   readonly due: DueCursor
   readonly batches: Batches
+  readonly withSteps: KnownRows
   /** Drops notifications of these queues. Called before a claim, which finds the jobs of all earlier ones. */
   readonly forgetNotifications: (queues: readonly string[]) => void
 }

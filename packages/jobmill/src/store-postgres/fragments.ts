@@ -12,8 +12,9 @@ export const KEYED = 1
 export const ORDERED = 2
 export const HAS_ORDER_LOCK = 4
 export const HAS_PERMIT = 8
+export const HAS_STEPS = 16
 /** The flags of a job that leaves running and does not end. Its permits are released. */
-export const WITHOUT_PERMIT = `flags & ${KEYED | ORDERED | HAS_ORDER_LOCK}`
+export const WITHOUT_PERMIT = `flags & ${KEYED | ORDERED | HAS_ORDER_LOCK | HAS_STEPS}`
 
 /** `given(p, now)`: the parameter, and the database's time unless a test overrides it. */
 export const GIVEN_CTE = `given AS MATERIALIZED (

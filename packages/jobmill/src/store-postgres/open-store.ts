@@ -6,6 +6,7 @@ import type { Context } from './context.ts'
 import { createNotifier } from './notifier/notifier.ts'
 import { dueCursor } from './claim/due-cursor.ts'
 import { batches } from './claim/batches.ts'
+import { knownRows } from './steps/known-rows.ts'
 import { scanCursors } from './claim/scan-cursors.ts'
 import { migrate } from './schema/migrate.ts'
 import { namesOf } from './names/names.ts'
@@ -14,13 +15,13 @@ import { recovery } from './schema/recovery.ts'
 import type { PostgresSettings } from './options.ts'
 import { ENCODING_FIX, encodingProblem, versionProblem } from './connection/server-version.ts'
 
-const NO_SECRET = 'the table jobmill.secret is empty, so remote dispatch is off'
+const NO_SECRET = 'the table secret in the schema of the store is empty, so remote dispatch is off'
 
 async function readSecret(connection: Connection, sql: (text: string) => string): Promise<string> {
   const [row] = await connection.query(sql('SELECT value FROM jobmill.secret ORDER BY value LIMIT 1'), [])
   if (typeof row?.['value'] === 'string') return row['value']
   throw new JobmillError('STORE_UNAVAILABLE', NO_SECRET, {
-    fix: 'Insert one row with a long random text in the column "value"',
+    fix: 'Insert one row with a long random string in the column "value"',
   })
 }
 
@@ -77,6 +78,7 @@ export async function openStore(settings: PostgresSettings, connection: Connecti
     claimCursors,
     readyCursors,
     batches: batches(settings.batchFrom),
+    withSteps: knownRows(),
     due,
     notifier,
     commits: commitWatch({ connection, platform, notify: (notifications) => notifier.notify(notifications) }),

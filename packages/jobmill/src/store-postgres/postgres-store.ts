@@ -57,9 +57,13 @@ import { assign, slots } from './instances/slots.ts'
 import { stage } from './claim/stage.ts'
 import { acquire } from './limits/acquire.ts'
 import { tick, ticks } from './schedules/tick.ts'
+import { listSteps, memos } from './steps/read.ts'
+import { recordSteps, waitForSteps } from './steps/record.ts'
+import { sendEvents } from './steps/send.ts'
 import { timeline } from './metrics/timeline.ts'
 import type { Tx } from './tx.ts'
 import { unservedKinds } from './inspect/unserved-kinds.ts'
+import { addView, deleteView, views } from './views/views.ts'
 import { inSchema, openStore } from './open-store.ts'
 
 /**
@@ -200,10 +204,18 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
       list: limits,
     }),
     alerts: bind({ list: alerts, put: putAlert, delete: deleteAlert }),
+    views: bind({ list: views, add: addView, delete: deleteView }),
     metrics: {
       ...bind({ rollUp, record }),
       read: (query, how) => read((context) => metrics(context, query), how),
       timeline: (query, how) => read((context) => timeline(context, query), how),
+    },
+    steps: {
+      record: (items, how) => run((context) => recordSteps(context, items, how), how?.tx),
+      wait: (items) => run((context) => waitForSteps(context, items)),
+      read: (ids) => run((context) => memos(context, ids)),
+      list: (id, how) => read((context) => listSteps(context, id), how),
+      send: (items, how) => seen((context) => sendEvents(context, items, how), how?.tx),
     },
     notifier: {
       wait: async (how) => lifecycle.use().context.notifier.wait(how),

@@ -34,12 +34,17 @@ export interface JobRow {
   readonly tags: string | null
   readonly cancel_reason: string | null
   readonly log: string | null
-  /** 1: release its permits when it stops running. */
-  readonly permits: number
+  /** See `HAS_PERMITS` and `HAS_STEPS`. */
+  readonly flags: number
 }
 
 export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_order_queue, records, token, instance_pk, due_at,
-  started_at, hold_ms, hold_after, order_key, dedupe_key, tags, cancel_reason, log, permits`
+  started_at, hold_ms, hold_after, order_key, dedupe_key, tags, cancel_reason, log, flags`
+
+/** Flags: release its permits when it stops running; it has steps; it was sent events. */
+export const HAS_PERMITS = 1
+export const HAS_STEPS = 2
+export const HAS_EVENTS = 4
 
 // Uses jobmill_job_id. An operation reads and writes under the write lock, so the row cannot change in
 // between.

@@ -44,9 +44,13 @@ import {
   schedules,
 } from './schedules/schedules.ts'
 import { release, acquire } from './limits/acquire.ts'
+import { memos, listSteps } from './steps/step-rows.ts'
+import { sendEvents } from './steps/send.ts'
+import { recordSteps, waitForSteps } from './steps/steps.ts'
 import { tick, ticks } from './schedules/tick.ts'
 import { timeline } from './metrics/timeline.ts'
 import { inUserTransaction } from './tx.ts'
+import { addView, deleteView, views } from './views/views.ts'
 import type { Look, Verb, Work } from './work.ts'
 
 const NOTHING_STAGED = { ready: 0, more: false, queues: [] }
@@ -116,7 +120,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     claim: async (request) => using((live) => claimIfReady(live, request)),
     progress: async (items) => write(items.length, (work) => progress(work, items)),
     cancel: async (ids, reason) => write(ids.length, (work) => cancel(work, ids, reason)),
-    retry: async (ids) => write(ids.length, (work) => retry(work, ids)),
+    retry: async (ids, payloads) => write(ids.length, (work) => retry(work, ids, payloads)),
     runNow: async (ids) => write(ids.length, (work) => runNow(work, ids)),
     delete: async (ids) => write(ids.length, (work) => deleteJobs(work, ids)),
     retain: async (request) => {
@@ -197,11 +201,24 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       put: async (given) => write(1, (work) => putAlert(work, given)),
       delete: async (name) => write(1, (work) => deleteAlert(work, name)),
     },
+    views: {
+      list: async () => read(views),
+      add: async (view) => write(1, (work) => addView(work, view)),
+      delete: async (name) => write(1, (work) => deleteView(work, name)),
+    },
     metrics: {
       rollUp: async (limit) => writeIf(needsRollUp, 0, limit, (work) => rollUp(work, limit)),
       record: async (recording) => write(weightOf(recording), (work) => record(work, recording)),
       read: async (query) => read((look) => metrics(look, query)),
       timeline: async (query) => read((look) => timeline(look, query)),
+    },
+    steps: {
+      record: async (items, { tx } = {}) =>
+        withTx(tx, items.length, (work) => recordSteps(work, items, tx !== undefined)),
+      wait: async (items) => write(items.length, (work) => waitForSteps(work, items)),
+      read: async (ids) => read(({ sql, now }) => ids.map((id) => memos(sql, id, now))),
+      list: async (id) => read(({ sql, now }) => listSteps(sql, id, now)),
+      send: async (items, { tx } = {}) => withTx(tx, items.length, (work) => sendEvents(work, items)),
     },
     notifier: {
       wait: async (options) => using(({ notifier }) => notifier.wait(options)),

@@ -5,7 +5,15 @@
 import { JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
-import type { AlertsPart, LimitsPart, MetricsPart, NotifierPart, SchedulesPart } from './parts.ts'
+import type {
+  AlertsPart,
+  LimitsPart,
+  MetricsPart,
+  NotifierPart,
+  SchedulesPart,
+  StepsPart,
+  ViewsPart,
+} from './parts.ts'
 import type { FullStore, Store } from './store.ts'
 import { aroundVerbs } from './verbs.ts'
 
@@ -13,15 +21,17 @@ import { aroundVerbs } from './verbs.ts'
 const completed = new WeakMap<Store<never>, FullStore<never>>()
 
 export function withAllParts(store: Store, platform: Platform): FullStore {
-  const { schedules, limits, alerts, metrics, notifier } = store
-  if (schedules && limits && alerts && metrics && notifier) return store as FullStore
+  const { schedules, limits, alerts, views, metrics, steps, notifier } = store
+  if (schedules && limits && alerts && views && metrics && steps && notifier) return store as FullStore
   const known = completed.get(store)
   if (known !== undefined) return known
   const parts = {
     schedules: schedules ?? noSchedules(store.name),
     limits: limits ?? noLimits(store.name),
     alerts: alerts ?? noAlerts(store.name),
+    views: views ?? noViews(store.name),
     metrics: metrics ?? NO_METRICS,
+    steps: steps ?? noSteps(store.name),
     notifier: notifier ?? noNotifier(platform),
   }
   // Without wrappers. Each verb is still called on the object that has it, because a custom store may be a
@@ -60,7 +70,7 @@ export function absentPartErrors(
   )
 }
 
-function unsupported(name: string, part: RefusedPart): JobmillError {
+function unsupported(name: string, part: RefusedPart | 'saved views' | 'steps'): JobmillError {
   return new JobmillError('STORE_UNSUPPORTED', `the store ${name} does not support ${part}`, {
     fix: `Remove the ${part}, or use a store that supports them`,
   })
@@ -99,6 +109,27 @@ function noLimits(name: string): LimitsPart {
 function noAlerts(name: string): AlertsPart {
   const { refused, delete: none, list } = absentPart(name, 'alerts')
   return { list, put: refused, delete: none }
+}
+
+/** A job has no steps in such a store, so nothing is read. */
+function noSteps(name: string): StepsPart {
+  const refused = async (): Promise<never> => {
+    throw unsupported(name, 'steps')
+  }
+  return {
+    record: refused,
+    wait: refused,
+    send: refused,
+    read: async (ids) => ids.map(() => []),
+    list: async () => [],
+  }
+}
+
+function noViews(name: string): ViewsPart {
+  const add = async (): Promise<never> => {
+    throw unsupported(name, 'saved views')
+  }
+  return { list: async () => [], add, delete: async () => false }
 }
 
 const NO_METRICS: MetricsPart = {

@@ -17,9 +17,11 @@ import type {
 import type { ReadOptions } from './types/job-list.ts'
 import type { AttemptRun, JobFailure } from './types/job-record.ts'
 import type { Acquired, AcquireRequest, DeclaredLimit, LimitRecord, PermitOf } from './types/limit.ts'
+import type { NewView, ViewRecord } from './types/view.ts'
 import type { MetricQuery, MetricRecord, Recording, TimelineEvent, TimelineQuery } from './types/metrics.ts'
 import type { DeclaredQueue, QueueRecord, UnservedKind } from './types/queue-record.ts'
 import type { Reaped } from './types/replies.ts'
+import type { EventReply, Memo, SentEvent, StepRecord, StepWait, StepWrite, Waited } from './types/step.ts'
 import type { DeclaredSchedule, ScheduleRecord, Tick, Ticked, TickRecord } from './types/schedule.ts'
 import type { WakeUp } from './types/wake-up.ts'
 
@@ -214,6 +216,31 @@ export interface LimitsPart {
   list(): Promise<LimitRecord[]>
 }
 
+/** Durable steps of jobs, and the events that jobs wait for. `Tx` is the type of user transaction. */
+export interface StepsPart<Tx = unknown> {
+  /**
+   * Records steps of running attempts, and the checkpoints of steps that are not done. A done step never
+   * changes again: a repeated write of it is accepted and ignored. The first recorded step resets the number
+   * of the attempt to 1, except in a transaction. Returns true for each item whose token was current. With
+   * `tx`, the steps are recorded when the user's transaction commits.
+   */
+  record(items: readonly StepWrite[], options?: { readonly tx?: Tx | undefined }): Promise<boolean[]>
+  /**
+   * Starts or continues the waits of running attempts. A wait for events takes the oldest event with one of
+   * the names, which no other wait can take then. A wait that is over counts as a recorded step.
+   */
+  wait(items: readonly StepWait[]): Promise<Waited[]>
+  /** The steps of these jobs, by place. */
+  read(ids: readonly string[]): Promise<(readonly Memo[])[]>
+  /** The steps of a job for operators, by place. Null if the job does not exist. */
+  list(id: string, options?: ReadOptions): Promise<readonly StepRecord[] | null>
+  /**
+   * Stores events for jobs that have not ended. A job that is parked until one of them arrives becomes
+   * ready, at the latest with the next `stage`. With `tx`, when the user's transaction commits.
+   */
+  send(items: readonly SentEvent[], options?: { readonly tx?: Tx | undefined }): Promise<EventReply[]>
+}
+
 /** Alert rules with their state. There are few rules, and each is read and written as a whole. */
 export interface AlertsPart {
   /** All rules, sorted by name. */
@@ -225,6 +252,19 @@ export interface AlertsPart {
    */
   put(write: AlertWrite): Promise<number | null>
   /** Deletes a rule and its state. Returns false if it does not exist. */
+  delete(name: string): Promise<boolean>
+}
+
+/** Saved views of the job list. There are few. */
+export interface ViewsPart {
+  /** All views, sorted by name: by its bytes in UTF-8. */
+  list(): Promise<ViewRecord[]>
+  /**
+   * Writes a new view, with the current time. Returns false and writes nothing if a different view has its
+   * name. A repeated call returns true.
+   */
+  add(view: NewView): Promise<boolean>
+  /** Returns false if the view does not exist. */
   delete(name: string): Promise<boolean>
 }
 

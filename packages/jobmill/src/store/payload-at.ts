@@ -57,7 +57,7 @@ function checkOne(one: PayloadAt, field: string): PayloadAt {
 /** Validates a search text, so that every database accepts it. */
 export function checkSought(text: unknown, field: string, least = 1): string {
   if (typeof text !== 'string')
-    throw invalidValue(field, text, 'must be a string', 'Pass a string, even for a number')
+    throw invalidValue(field, text, 'must be a string', "Pass a string; for the number 42, pass '42'")
   if (text.length < least)
     throw invalidValue(field, text, 'must not be empty', 'Pass a non-empty string, or omit it')
   if (text.length > BOUNDS.soughtChars) throw tooMuch(field, text.length, BOUNDS.soughtChars, 'characters')

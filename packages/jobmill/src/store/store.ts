@@ -17,6 +17,7 @@ import type { ClaimRequest, DirectDispatchOffer, Lease } from './types/claim.ts'
 import type { Finish, Finished, Progress } from './types/finish.ts'
 import type { JobFilter, JobPage, PageRequest, ReadOptions } from './types/job-list.ts'
 import type { AttemptRecord, JobRecord, JobResult } from './types/job-record.ts'
+import type { NewPayload } from './types/new-payload.ts'
 import type {
   AlertsPart,
   InspectPart,
@@ -27,6 +28,8 @@ import type {
   OverridesPart,
   QueuesPart,
   SchedulesPart,
+  StepsPart,
+  ViewsPart,
 } from './parts.ts'
 import type { QueueCounts } from './types/queue-record.ts'
 import type { Enqueued, Retained, RetainRequest, Staged, Verdict } from './types/replies.ts'
@@ -44,7 +47,9 @@ export interface Store<Tx = unknown> extends JobStore<Tx> {
   readonly schedules?: SchedulesPart | undefined
   readonly limits?: LimitsPart | undefined
   readonly alerts?: AlertsPart | undefined
+  readonly views?: ViewsPart | undefined
   readonly metrics?: MetricsPart | undefined
+  readonly steps?: StepsPart<Tx> | undefined
   readonly notifier?: NotifierPart | undefined
 }
 
@@ -53,7 +58,9 @@ export interface FullStore<Tx = unknown> extends Store<Tx> {
   readonly schedules: SchedulesPart
   readonly limits: LimitsPart
   readonly alerts: AlertsPart
+  readonly views: ViewsPart
   readonly metrics: MetricsPart
+  readonly steps: StepsPart<Tx>
   readonly notifier: NotifierPart
 }
 
@@ -119,9 +126,9 @@ export interface JobStore<Tx> {
   cancel(ids: readonly string[], reason: string): Promise<Verdict[]>
   /**
    * Makes dead and cancelled jobs ready again. Resets their attempts and crashes to 0 and keeps their
-   * history.
+   * history. `payloads`, one for each id, are their new payloads. No id appears twice then.
    */
-  retry(ids: readonly string[]): Promise<Verdict[]>
+  retry(ids: readonly string[], payloads?: readonly NewPayload[]): Promise<Verdict[]>
   /** Makes scheduled jobs ready now. */
   runNow(ids: readonly string[]): Promise<Verdict[]>
   /** Deletes jobs that are not running, with their history. */

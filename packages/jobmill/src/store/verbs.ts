@@ -77,10 +77,18 @@ export const VERBS: Readonly<Record<Verb, VerbClass>> = {
   'alerts.list': 'read',
   'alerts.put': 'write',
   'alerts.delete': 'write',
+  'views.list': 'read',
+  'views.add': 'write',
+  'views.delete': 'write',
   'metrics.record': 'write',
   'metrics.rollUp': 'write',
   'metrics.read': 'read',
   'metrics.timeline': 'read',
+  'steps.record': 'write',
+  'steps.wait': 'write',
+  'steps.read': 'read',
+  'steps.list': 'read',
+  'steps.send': 'write',
   'notifier.wait': null,
 }
 

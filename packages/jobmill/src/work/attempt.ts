@@ -3,7 +3,9 @@ import { Interruption, type InterruptionCause } from '../job/attempt/interruptio
 import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { AttemptRef } from '../job/events.ts'
 import type { TraceIds } from '../job/tracing.ts'
+import type { Step } from '../job/step/step.ts'
 import type { Lease } from '../store/types/claim.ts'
+import type { Memo } from '../store/types/step.ts'
 import { type LogBuffer, logBuffer } from './log-buffer.ts'
 
 const NONE: readonly never[] = []
@@ -29,6 +31,16 @@ export class Attempt {
   isCompleting = false
   /** The result passed to `complete`, as JSON text. */
   completedWith: string | null | undefined = undefined
+  /** The number of this attempt, counted from the last recorded step. */
+  countsAs: number
+  /** The handler waits in a step, so the attempt ends although its handler never does. */
+  parked = false
+  /** Ends the attempt when it is parked. Set while the handler runs. */
+  whenParked: (() => void) | null = null
+  /** The steps that earlier attempts recorded. */
+  memos: readonly Memo[] = NONE
+  /** Creates `step`. */
+  stepFor: ((attempt: Attempt) => Step) | null = null
   /** The handler has ended and can write nothing more for this attempt. */
   ended = false
   /**
@@ -43,11 +55,13 @@ export class Attempt {
   #controller: AbortController | null = null
   #log: LogBuffer | null = null
   #followUps: NewJob[] | null = null
+  #step: Step | null = null
 
   constructor(lease: Lease, startedAt: number, waitedMs: number) {
     this.lease = lease
     this.startedAt = startedAt
     this.waitedMs = waitedMs
+    this.countsAs = lease.attempt
   }
 
   get log(): LogBuffer {
@@ -62,6 +76,13 @@ export class Attempt {
   follow(jobs: readonly NewJob[]): void {
     const all = (this.#followUps ??= [])
     for (const job of jobs) all.push(job)
+  }
+
+  /** Created lazily: most handlers call no step. */
+  get step(): Step {
+    const { stepFor } = this
+    if (stepFor === null) throw new Error('the attempt has no context yet')
+    return (this.#step ??= stepFor(this))
   }
 
   /** Undefined when nothing was logged. */
@@ -89,6 +110,13 @@ export class Attempt {
     return this.#controller.signal
   }
 
+  /** Ends this attempt. Its handler runs again when its wait is over. */
+  park(now: number): void {
+    this.parked = true
+    this.interrupt(new Interruption('parked', MESSAGE.parked), now)
+    this.whenParked?.()
+  }
+
   interrupt(interruption: Interruption, now: number): void {
     this.interruption = interruption
     this.interruptedAt = now
@@ -105,6 +133,7 @@ const MESSAGE: Readonly<Record<InterruptionCause, string>> = {
   timeout: 'timed out',
   shutdown: 'this process is shutting down',
   'lease-lost': 'the lease was lost: another process may run the job',
+  parked: 'the job is parked: its handler runs again when its wait is over',
 }
 
 /** Fires the signal once. Returns whether this call fired it. */

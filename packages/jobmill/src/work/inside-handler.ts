@@ -28,7 +28,7 @@ export function isInsideHandler(instance: string): boolean {
 }
 
 /** The names that V8 knows, not a text that source maps or a tool of the application may rewrite. */
-function functionsOnStack(): readonly (string | null)[] {
+export function functionsOnStack(): readonly (string | null)[] {
   const { stackTraceLimit } = Error
   // oxlint-disable-next-line typescript/unbound-method -- only stored and restored
   const { prepareStackTrace } = Error

@@ -11,6 +11,7 @@ import type { LimitInside } from '../job/limit/limit-handle.ts'
 import { type LogFields, plainErrors } from '../job/text/plain-errors.ts'
 import { withoutEntries } from '../job/payload/indexed.ts'
 import { Snooze } from '../job/attempt/thrown.ts'
+import type { Step } from '../job/step/step.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/types/claim.ts'
 import type { Attempt } from './attempt.ts'
@@ -33,6 +34,8 @@ export interface ContextTools {
   /** The error of the last ended attempt, as `get` returns it. */
   readonly previousError: (attempt: Attempt) => Promise<string | null>
   readonly complete: (attempt: Attempt, tx: unknown, result: unknown) => Promise<void>
+  /** The durable steps of this attempt. */
+  readonly stepFor: (attempt: Attempt) => Step
 }
 
 /**
@@ -41,7 +44,8 @@ export interface ContextTools {
  */
 export function makeContext(attempt: Attempt, payload: unknown, tools: ContextTools): JobContext {
   const { enqueue, enqueueMany } = tools.enqueueFor(attempt)
-  const context: Omit<JobContext, 'signal'> & Interruptible = {
+  attempt.stepFor = tools.stepFor
+  const context: Omit<JobContext, 'signal' | 'step'> & OfAttempt = {
     payload,
     context: tools.context,
     job: jobInfo(attempt.lease),
@@ -66,29 +70,44 @@ export function makeContext(attempt: Attempt, payload: unknown, tools: ContextTo
   }
   // Assigned separately: with a computed key in the literal, V8 would add its fields one by one.
   context[ATTEMPT] = attempt
-  return withSignal(context)
+  return withAccessors(context)
 }
 
 const ATTEMPT = Symbol('attempt')
 
-interface Interruptible {
+interface OfAttempt {
   [ATTEMPT]?: Attempt
 }
 
-function withSignal<T extends Interruptible>(context: T): T & Pick<JobContext, 'signal'> {
-  return Object.defineProperty(context, 'signal', SIGNAL) as T & Pick<JobContext, 'signal'>
+type Accessed = Pick<JobContext, 'signal' | 'step'>
+
+function withAccessors<T extends OfAttempt>(context: T): T & Accessed {
+  Object.defineProperty(context, 'signal', SIGNAL)
+  return Object.defineProperty(context, 'step', STEP) as T & Accessed
 }
 
 /** Created on first read. All contexts share one getter, so that they have the same hidden class. */
 const SIGNAL = {
   enumerable: true,
   configurable: true,
-  get(this: Interruptible): AbortSignal {
+  get(this: OfAttempt): AbortSignal {
     return (this[ATTEMPT] as Attempt).signal
   },
   /** A middleware may replace the signal. */
   set(this: object, value: AbortSignal): void {
     Object.defineProperty(this, 'signal', { value, enumerable: true, configurable: true, writable: true })
+  },
+}
+
+/** As `SIGNAL`. */
+const STEP = {
+  enumerable: true,
+  configurable: true,
+  get(this: OfAttempt): Step {
+    return (this[ATTEMPT] as Attempt).step
+  },
+  set(this: object, value: Step): void {
+    Object.defineProperty(this, 'step', { value, enumerable: true, configurable: true, writable: true })
   },
 }
 

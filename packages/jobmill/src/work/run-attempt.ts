@@ -7,7 +7,9 @@ import { errorText } from '../job/text/error-text.ts'
 import { jsonText } from '../job/text/json-text.ts'
 import { applySchema, type Schema } from '../job/payload/schema.ts'
 import { thrownOutcome } from '../job/attempt/thrown.ts'
+import type { Interruption } from '../job/attempt/interruption.ts'
 import type { Platform } from '../platform/platform.ts'
+import type { Memo } from '../store/types/step.ts'
 import { type Attempt, interrupt } from './attempt.ts'
 import type { Handler, Middleware } from './handler.ts'
 import { asHandlerOf } from './inside-handler.ts'
@@ -16,6 +18,8 @@ export interface RunTools {
   readonly platform: Platform
   readonly middleware: readonly Middleware[]
   readonly contextFor: (attempt: Attempt, payload: unknown) => JobContext
+  /** Reads the steps that earlier attempts of this job recorded. */
+  readonly memosOf: (attempt: Attempt) => Promise<readonly Memo[]>
 }
 
 /**
@@ -38,7 +42,13 @@ export function attemptRunner(instance: string): RunAttempt {
   return asHandlerOf(instance, async (attempt, handler, tools, end) => {
     const timer = timeoutFor(attempt, handler, tools.platform)
     let how: Ended
+    // Without middleware, nothing waits for an abandoned handler.
+    attempt.whenParked = () => {
+      timer?.cancel()
+      end(PARKED)
+    }
     try {
+      if (attempt.lease.hasSteps === true) attempt.memos = await tools.memosOf(attempt)
       // Avoids needless awaits: most jobs have neither a schema nor middleware.
       const stored: unknown = JSON.parse(attempt.lease.payload)
       const payload =
@@ -47,7 +57,7 @@ export function attemptRunner(instance: string): RunAttempt {
       const { middleware } = tools
       const returned: unknown = await (middleware.length === 0
         ? handler.run(context)
-        : through(middleware, context, () => inside(handler, context)))
+        : through(middleware, context, () => orParked(attempt, inside(handler, context))))
       const outcome = attempt.completedInTx ? rolledBack() : kept(returned, handler.result)
       how = outcome instanceof Promise ? await outcome : outcome
     } catch (error) {
@@ -57,7 +67,20 @@ export function attemptRunner(instance: string): RunAttempt {
       await Promise.resolve()
     }
     timer?.cancel()
-    end(how)
+    // Parked before, and its handler ended all the same.
+    if (attempt.parked && attempt.ended) return
+    // A middleware may have replaced the interruption.
+    end(attempt.parked ? PARKED : how)
+  })
+}
+
+const PARKED: Ended = { how: 'parked' }
+
+/** For middleware, a handler that is parked ends with an error: only its own code never continues. */
+function orParked(attempt: Attempt, running: Promise<unknown>): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    attempt.whenParked = () => reject(attempt.interruption as Interruption)
+    running.then(resolve, reject)
   })
 }
 

@@ -18,16 +18,19 @@ import { completeInTx } from './outcome/complete.ts'
 import { finisher as createFinisher } from './outcome/finisher.ts'
 import { attemptRunner } from './run-attempt.ts'
 import { runJob, type RunJobTools } from './run-job.ts'
+import { steps as createSteps } from './steps/steps.ts'
+import type { StepTools } from './steps/attempt-steps.ts'
 import { stopInStages, type StopReport } from './stop-in-stages.ts'
 
 interface WorkersOptions
   extends
-    Omit<ContextTools, 'changed' | 'previousError' | 'complete'>,
+    Omit<ContextTools, 'changed' | 'previousError' | 'complete' | 'stepFor'>,
     Pick<
       RunJobTools,
       'platform' | 'version' | 'handler' | 'middleware' | 'settings' | 'emit' | 'tracing' | 'written'
     > {
   readonly store: FullStore
+  readonly holdsPermit: StepTools['holdsPermit']
   readonly stuckAfterMs: number
   /** A handler ended, so a worker of this queue is free. */
   readonly freed: (queue: string) => void
@@ -62,10 +65,15 @@ export function workers(options: WorkersOptions) {
     // If a transaction of the user completed the job, no other instance holds it.
     stale: (attempt) => void (attempt.completedInTx || interrupt(attempt, 'lease-lost', now())),
   })
-  const inside = contextTools(options, notes.changed)
+  const steps = createSteps(options)
+  const inside: ContextTools = {
+    ...contextTools(options, notes.changed),
+    stepFor: (attempt) => steps.of(attempt, attempt.memos),
+  }
   const tools: RunJobTools = {
     ...options,
     contextFor: (attempt, payload) => makeContext(attempt, payload, inside),
+    memosOf: steps.read,
     attempts,
     runAttempt: attemptRunner(options.instance.id),
     finish: finisher.put,
@@ -137,7 +145,10 @@ export function workers(options: WorkersOptions) {
   }
 }
 
-function contextTools(options: WorkersOptions, changed: ContextTools['changed']): ContextTools {
+function contextTools(
+  options: WorkersOptions,
+  changed: ContextTools['changed'],
+): Omit<ContextTools, 'stepFor'> {
   const { store, platform, handler } = options
   const completing = {
     finish: (items: readonly Finish[], { tx }: { readonly tx: unknown }) => store.finish(items, { tx }),

@@ -34,7 +34,7 @@ describe('jobmill on sqlite', () => {
 
   test.each([
     [['wrk'], 'unknown command "wrk". Did you mean "work"?'],
-    [['--nope'], '--nope: is not an option without a command. Run jobmill --help'],
+    [['--nope'], '--nope: requires a command before it. Run jobmill --help'],
     [['start', '--queues', ''], '--queues: has an empty queue name (got "").'],
     [['work', '--queues', 'a,,b'], '--queues: has an empty queue name (got "a,,b").'],
     [['overrides', 'reset', 'nope'], 'queue|limit|schedule: is not an allowed value (got "nope").'],

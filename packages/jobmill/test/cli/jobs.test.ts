@@ -16,6 +16,8 @@ const job = defineJob({
   },
 })
 
+const free = defineJob({ kind: 'free', run: (_: JobContext) => {} })
+
 const many = (n: number, payload: string, more: object = {}) =>
   Array.from({ length: n }, () => ({ payload, ...more }))
 const LATER = { delay: '1h' }
@@ -33,6 +35,45 @@ const UNKNOWN = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'
 
 describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) => {
   const test = inTurns(name, places)
+  test('jobs retry patches payloads, and shows the first job before', async () => {
+    const place = create()
+    const mill = place.mill([free])
+    const { id } = await mill.enqueue(free, { amount: 1, to: { name: 'ada' } })
+    await mill.cancel(id)
+    const retry = ['jobs', 'retry', '--kind', 'free', '--patch', '{"currency":"EUR","to":{"name":null}}']
+    const { out } = await place.run([...retry, '--dry-run'])
+    expect(out).toBe(
+      [
+        '1 job to retry: 1 cancelled',
+        `first: free ${id}`,
+        '  before {"amount":1,"to":{"name":"ada"}}',
+        '  after  {"amount":1,"to":{},"currency":"EUR"}\n',
+      ].join('\n'),
+    )
+    expect((await place.run([...retry, '--yes'])).out).toContain('retry done: 1 job\n')
+    expect(await mill.get(id)).toMatchObject({
+      payload: { amount: 1, to: {}, currency: 'EUR' },
+      state: 'ready',
+    })
+    expect((await mill.timeline({ job: id })).events).toMatchObject([{ data: { by: 'cli' } }])
+    await mill.cancel(id)
+    // Ids need no confirmation. The size of a payload is checked in every process.
+    const named = await place.run([
+      'jobs',
+      'retry',
+      id,
+      '--patch',
+      JSON.stringify({ text: 'x'.repeat(1_048_560) }),
+    ])
+    expect([named.code, named.out]).toEqual([
+      0,
+      expect.stringContaining('retry done: 0 jobs\nskipped: 1, payload'),
+    ])
+    expect(named.out).toContain('payload invalid: exceeds 1048576 bytes as JSON')
+    const json = await place.json<object>(['jobs', 'retry', id, '--patch', '{"a":1}'])
+    expect(json).toMatchObject({ changed: 1, skipped: 0, invalid: [], first: { id, problem: null } })
+  })
+
   test('errors lists the groups that Mission Control shows, and jobs retry takes a fingerprint', async () => {
     const place = create()
     const mill = place.mill([job])
@@ -297,6 +338,10 @@ describe('jobs on sqlite', () => {
       ['list', '--payload', 'user.id'],
       '--payload: has no colon (got "user.id"). Pass a path, a colon and a value',
     ],
+    [['retry', '--all', '--patch', 'EUR'], '--patch: is not valid JSON (got "EUR")'],
+    [['retry', '--all', '--patch', '[1]'], '--patch: must be a JSON object (got an array of 1 item)'],
+    [['retry', '--all', '--patch', '{}'], '--patch: has no members'],
+    [['cancel', '--all', '--patch', '{"a":1}'], '--patch: is not an option of jobmill jobs cancel'],
     [['retry', UNKNOWN, '--error', 'x'], '--error: cannot be combined with job ids'],
     [['list', '--error', ''], '--error: must not be empty'],
   ])('%j is refused', async (args, text) => {

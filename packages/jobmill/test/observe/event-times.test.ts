@@ -24,7 +24,15 @@ async function run(
   const live = attempts({ ended() {}, settled() {} })
   const write: Finisher['put'] = (item, done) => {
     clock.advance(5)
-    done({ id: item.id, accepted: true, state: item.transition.to, followUps: [] }, item)
+    done(
+      {
+        id: item.id,
+        accepted: true,
+        state: item.transition.to === 'parked' ? 'scheduled' : item.transition.to,
+        followUps: [],
+      },
+      item,
+    )
   }
   const tools = {
     platform: clock,

@@ -132,6 +132,8 @@ const WRITES: Readonly<Record<string, (one: Case) => Promise<readonly { readonly
         state: 'ready' as const,
         result: null,
         attempts: [],
+        steps: [],
+        events: [],
       }))
       await store.tools.importItems('jobs', transferred)
     }),

@@ -136,6 +136,11 @@ describe('postgres plans', () => {
     await expectIndexes(blocker, 'order_queue_id_key', 'order_queue_pkey')
     await expectIndexes(() => store.cancel(ids, 'test'))
     await expectIndexes(() => store.retry(ids))
+    // As before: cancelled jobs. The statements find each row by its id.
+    await store.cancel(ids, 'test')
+    const ended = await store.get(ids)
+    const payloads = ended.map((job) => ({ payload: '1', entries: [], endedAt: job?.endedAt ?? 0 }))
+    await expectIndexes(() => store.retry(ids, payloads))
     await expectIndexes(() => store.runNow(ids))
     await expectIndexes(() => store.delete(ids))
     await expectIndexes(() => store.history(ids[0] ?? ''), 'attempt_pkey')

@@ -14,7 +14,7 @@ const bare = ({ now }: { readonly now: () => number }): Store<OracleTx> =>
   without(oracle(oracleDatabase(), { clock: now }))
 
 function without<Tx>(store: Store<Tx>): Store<Tx> {
-  const { schedules: _s, limits: _l, alerts: _a, metrics: _m, notifier: _n, ...rest } = store
+  const { schedules: _s, limits: _l, alerts: _a, views: _v, metrics: _m, notifier: _n, ...rest } = store
   return rest
 }
 

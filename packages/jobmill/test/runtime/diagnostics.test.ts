@@ -240,6 +240,30 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
     expect((await mill.diagnostics()).map(({ check }) => check)).toEqual(['dead'])
   })
 
+  test('the error of a failing kind is found among many dead jobs of another', async () => {
+    const failing = (kind: string) =>
+      defineJob({
+        kind,
+        run() {
+          throw new Dead(`${kind} broke`)
+        },
+      })
+    const [rare, crowd] = [failing('rare'), failing('crowd')]
+    const mill = await aMill({ jobs: [rare, crowd] })
+    for (let n = 0; n < 12; n += 1) await mill.enqueue(rare, null)
+    await mill.clock.advance('5s')
+    await mill.enqueueMany(
+      crowd,
+      Array.from({ length: 120 }, () => ({ payload: null })),
+    )
+    await mill.clock.advance('5s')
+    const found = (await mill.diagnostics()).filter(({ check }) => check === 'failing')
+    expect(found.map(({ about, message }) => [about.name, /\w+ broke/.exec(message)?.[0]])).toEqual([
+      ['crowd', 'crowd broke'],
+      ['rare', 'rare broke'],
+    ])
+  })
+
   test('every failing kind is reported, and the ten worst with the time since when they fail', async () => {
     const names = Array.from({ length: 12 }, (_, n) => `broken-${n + 10}`)
     const mill = await aMill({ jobs: names.map((kind) => defineJob({ kind, run: () => null })) })

@@ -24,6 +24,7 @@ const NONE = {
   timedOut: 0,
   cancelled: 0,
   snoozed: 0,
+  parked: 0,
   throttled: 0,
   interrupted: 0,
 }

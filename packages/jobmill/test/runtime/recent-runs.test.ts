@@ -14,6 +14,8 @@ const job = defineJob({
   },
 })
 
+const many = (count: number) => Array.from({ length: count }, () => ({ payload: 'again' }))
+
 describe.each(subjects)('recent runs on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects)
   test('have every attempt of 15 minutes, also of jobs that are retried', async () => {
@@ -61,7 +63,6 @@ describe.each(subjects)('recent runs on $name', ({ name, mill: create }) => {
 
   test('are complete at no time when more jobs wait for a retry than are listed', async () => {
     const mill = await create({ jobs: [job] })
-    const many = (count: number) => Array.from({ length: count }, () => ({ payload: 'again' }))
     await mill.enqueueMany(job, many(400))
     await mill.drain()
     expect((await mill.recentRuns()).completeFrom).toBe(null)

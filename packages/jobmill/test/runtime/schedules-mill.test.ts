@@ -96,7 +96,7 @@ describe.each(subjects.map((subject) => [subject.name, subject] as const))(
         schedules: [{ name: 'payout', job, when: '* * * * *' }],
       })
       await mill.clock.advance('30s')
-      expect((await mill.schedules.listWithStates()).map(({ lastState }) => lastState)).toEqual([null])
+      expect(await mill.schedules.listWithStates()).toMatchObject([{ lastState: null, runs: [] }])
       await mill.clock.advance('3m')
       expect((await mill.schedules.history('payout')).map(({ state }) => state)).toEqual([
         'done',
@@ -104,9 +104,15 @@ describe.each(subjects.map((subject) => [subject.name, subject] as const))(
         'done',
       ])
       const [schedule] = await mill.schedules.listWithStates()
-      expect(schedule).toMatchObject({ name: 'payout', lastState: 'done' })
+      expect(schedule).toMatchObject({
+        name: 'payout',
+        lastState: 'done',
+        runs: [{ job: schedule?.lastJob, state: 'done' }, { state: 'dead' }, { state: 'done' }],
+      })
       await mill.delete(schedule?.lastJob ?? '')
-      expect((await mill.schedules.listWithStates())[0]?.lastState).toBe(null)
+      expect(await mill.schedules.listWithStates()).toMatchObject([
+        { lastState: null, runs: [{ state: null }, { state: 'dead' }, { state: 'done' }] },
+      ])
     })
 
     test('P12 a trigger with a lost reply enqueues one job', async () => {

@@ -39,6 +39,16 @@ const GROWING =
   /^SCAN (?:jobmill_(?:job|attempt|dedupe|turn|tag|tick|permit|place|limit|recording|metric|event)|j|a|t|l|line|tagged)\b(?! USING INDEX jobmill_limit_own)/
 
 /** The statements of shared state. The jobs of this queue use limits. */
+/** Cancels the jobs first: only jobs that ended are retried. */
+async function retryWithPayloads(store: FullStore, ids: readonly string[]): Promise<void> {
+  await store.cancel(ids, 'test')
+  const ended = (await store.get(ids)).filter((job) => job !== null && job.endedAt !== null)
+  await store.retry(
+    ended.map((job) => job?.id ?? ''),
+    ended.map((job) => ({ payload: '1', entries: [entryOf('a', '2')], endedAt: job?.endedAt ?? 0 })),
+  )
+}
+
 async function clusterStatements(store: FullStore, instance: string): Promise<void> {
   await store.limits.declare([
     { name: 'rate', settings: { type: 'rate', amount: 1, perMs: 60_000, burst: 1 } },
@@ -93,6 +103,9 @@ async function clusterStatements(store: FullStore, instance: string): Promise<vo
   await store.alerts.put(anAlert('ops', { revision }))
   await store.alerts.list()
   await store.alerts.delete('ops')
+  await store.views.add({ name: 'Dead', search: 'state=dead', by: 'ada' })
+  await store.views.list()
+  await store.views.delete('Dead')
   const figure = { scope: 'queue default', agoMs: 0, data: { counters: { done: 1 } } }
   const event = { type: 'paused', agoMs: 0, queue: QUEUE, job: aJob().id, data: '{}' }
   for (const seq of [1, 2]) {
@@ -181,6 +194,7 @@ async function everyStatement(path: string): Promise<string[]> {
   await statementsForMany(store, living.id)
   const ids = leases.map(({ id }) => id)
   await store.retry(ids)
+  await retryWithPayloads(store, ids)
   await store.runNow(ids)
   await store.claim(aClaim(living.id))
   await store.cancel(ids, 'why')

@@ -81,6 +81,7 @@ export async function alerted({ store }: Words): Promise<void> {
   await store.alerts.put(anAlert('ops', { state }))
   const revision = await store.alerts.put(anAlert('paused'))
   await store.alerts.put(anAlert('paused', { revision, rule: aRule({ paused: true }) }))
+  await store.views.add({ name: 'Dead mail: “é”', search: 'queue=mail&state=dead', by: 'ada' })
 }
 
 /** Jobs of processes that died: once, twice, and too often. */

@@ -14,6 +14,7 @@ export async function lookAt(store: FullStore<never>): Promise<object> {
     limits: await store.limits.list(),
     schedules,
     alerts: await store.alerts.list(),
+    views: await store.views.list(),
     ticks: await Promise.all(schedules.map(({ name }) => store.schedules.ticks(name, 100))),
     lists: await Promise.all(
       (['ready', 'scheduled', 'done', 'dead', 'cancelled'] as const).map((state) =>

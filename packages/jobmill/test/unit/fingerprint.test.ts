@@ -238,3 +238,13 @@ describe('the shape of an error', () => {
     }
   })
 })
+
+test.each([
+  ['short', 'no 7', 5_001],
+  ['long', `the partner refused ${'order '.repeat(300)}7`, 1],
+])('a %s error has the same group after others', (_, error, others) => {
+  const first = fingerprintOf('charge', error)
+  for (let n = 0; n < others; n += 1) fingerprintOf('charge', `no ${n + 8}`)
+  expect(fingerprintOf('charge', error)).toEqual(first)
+  expect(fingerprintOf('refund', error).fingerprint).not.toBe(first.fingerprint)
+})

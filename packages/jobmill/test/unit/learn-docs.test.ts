@@ -28,6 +28,7 @@ const CONTEXT: { readonly [Property in keyof JobContext]: true } = {
   instance: true,
   enqueue: true,
   enqueueMany: true,
+  step: true,
   limit: true,
   previousError: true,
   snooze: true,

@@ -12,6 +12,7 @@ test('the codes of the outcomes never change', () => {
     'failed-permanently': 5,
     cancelled: 6,
     interrupted: 7,
+    parked: 8,
   })
 })
 
@@ -19,6 +20,6 @@ test('each code maps back to its outcome', () => {
   expect(OUTCOMES.map((outcome) => outcomeOfCode(outcomeCode(outcome)))).toEqual([...OUTCOMES])
 })
 
-test.each([-1, 8, 0.5, Number.NaN])('no outcome has the code %d', (code) => {
+test.each([-1, 9, 0.5, Number.NaN])('no outcome has the code %d', (code) => {
   expect(() => outcomeOfCode(code)).toThrow(RangeError)
 })

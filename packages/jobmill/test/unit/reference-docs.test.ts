@@ -108,6 +108,7 @@ const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTa
   progress: { ...ATTEMPT, value: true },
   finished: { ...ATTEMPT, ranMs: true, totalMs: true, notKept: true },
   retried: { ...ATTEMPT, ranMs: true, delayMs: true, error: true, stack: true },
+  parked: { ...ATTEMPT, ranMs: true },
   snoozed: { ...ATTEMPT, ranMs: true, delayMs: true },
   throttled: { ...ATTEMPT, ranMs: true, retryAfterMs: true },
   'timed-out': { ...ATTEMPT, ranMs: true },

@@ -28,7 +28,7 @@ const aFailure = (overrides: Partial<Finish> = {}): Finish =>
 const accepted = ({ id, transition }: Finish): Finished => ({
   id,
   accepted: true,
-  state: transition.to,
+  state: transition.to === 'parked' ? 'scheduled' : transition.to,
   followUps: [],
 })
 

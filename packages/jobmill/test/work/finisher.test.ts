@@ -15,7 +15,7 @@ function anItem(overrides: Partial<Finish> = {}): Finish {
 const accepted = ({ id, transition }: Finish): Finished => ({
   id,
   accepted: true,
-  state: transition.to,
+  state: transition.to === 'parked' ? 'scheduled' : transition.to,
   followUps: [],
 })
 

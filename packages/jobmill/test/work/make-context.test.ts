@@ -1,6 +1,7 @@
 // The context of an attempt: it can be destructured and spread, and its signal is created at the first read.
 import { describe, expect, test, vi } from 'vitest'
 import type { JobContext } from '../../src/job/context.ts'
+import type { Step } from '../../src/job/step/step.ts'
 import { testPlatform } from '../../src/testing/index.ts'
 import { interrupt } from '../../src/work/attempt.ts'
 import { makeContext } from '../../src/work/make-context.ts'
@@ -22,9 +23,18 @@ function bench() {
       limitFor: () => ({ acquire: vi.fn<never>(), tryAcquire: vi.fn<never>(), drain: vi.fn<never>() }),
       previousError: async () => null,
       complete: async () => {},
+      stepFor: () => STEP,
     },
   )
   return { attempt, changed, context }
+}
+
+const STEP: Step = {
+  run: vi.fn<never>(),
+  sleep: vi.fn<never>(),
+  sleepUntil: vi.fn<never>(),
+  waitForEvent: vi.fn<never>(),
+  transaction: vi.fn<never>(),
 }
 
 const KEYS = [
@@ -40,6 +50,7 @@ const KEYS = [
   'instance',
   'enqueue',
   'enqueueMany',
+  'step',
   'limit',
   'snooze',
   'complete',

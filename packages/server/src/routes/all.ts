@@ -12,17 +12,21 @@ import * as overrides from './overrides.ts'
 import * as overview from './observe/overview.ts'
 import * as queues from './queues.ts'
 import * as schedules from './schedules.ts'
+import * as steps from './steps.ts'
 import * as system from './system.ts'
+import * as views from './views.ts'
 
 export const FILES = [
   overview,
   jobs,
   jobActs,
+  steps,
   errors,
   queues,
   schedules,
   limits,
   alerts,
+  views,
   overrides,
   system,
   history,

@@ -10,15 +10,18 @@ import {
   BULK_KIND,
   BULK_QUEUE,
   type BulkPayload,
+  checkBulkPatch,
+  DEFAULTS,
   isAboutActs,
   mayDo,
+  omitUndefined,
   type OperateAnswer,
   statesOf as checkAct,
 } from 'jobmill/internal'
 import { isClaiming, quote } from 'jobmill/store'
 import { body, json, note, ok, optionalBody, route, type Routes } from '../app.ts'
 import { problem } from '../problem.ts'
-import { verdictShape } from '../shapes/enqueue.ts'
+import { optional, verdictShape } from '../shapes/enqueue.ts'
 import { bulkFilterOf, bulkQuery, filterOfBody, filterShape } from '../shapes/filter.ts'
 import { listedStateShape } from '../shapes/job.ts'
 
@@ -64,11 +67,16 @@ export const preview = route('operator', 'bulk.preview', 'get /bulk', {
   ),
 })
 
+const patchShape = optional(
+  z.record(z.string(), z.unknown()),
+  'for retry: a JSON merge patch (RFC 7396) of each payload; null removes a member; jobs whose patched payload is invalid are skipped and counted',
+)
+
 export const run = route('operator', 'bulk.run', 'post /bulk', {
   summary:
     'Run a bulk action on all jobs that match a filter; delete, and any change to bulk actions, requires admin',
   request: body(
-    z.strictObject({ act: actShape, filter: filterShape, reason }).openapi('BulkAct'),
+    z.strictObject({ act: actShape, filter: filterShape, reason, patch: patchShape }).openapi('BulkAct'),
     'The action and the filter',
   ),
   responses: {
@@ -120,7 +128,8 @@ export const routes: Routes = (api, { mill }) => {
   })
 
   api.openapi(run, async (c) => {
-    const { act, filter: given, reason } = c.req.valid('json')
+    const { act, filter: given, reason, patch: givenPatch } = c.req.valid('json')
+    const patch = checkBulkPatch(act, givenPatch, 'patch', DEFAULTS.payloadLimitBytes)
     const filter = filterOfBody(given)
     const who = c.get('who')
     // Retrying a bulk action runs it again, and it may delete jobs.
@@ -141,12 +150,13 @@ export const routes: Routes = (api, { mill }) => {
       act,
       filter: await mill.bulk.upToNow(filter),
       ...(reason !== undefined && { reason }),
+      ...(patch !== undefined && { patch, ...omitUndefined({ by: who?.name }) }),
     }
     const { id } = await mill.enqueue(BULK_KIND, payload, {
       queue: BULK_QUEUE,
       tags: [`by:${who?.name ?? ''}`],
     })
-    note(c, { target: id, job: id, after: { act, filter } })
+    note(c, { target: id, job: id, after: { act, filter, ...(patch !== undefined && { patch }) } })
     return c.json({ id }, 202)
   })
 }

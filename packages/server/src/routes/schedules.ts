@@ -23,7 +23,7 @@ const one = ok(scheduleShape, 'The schedule')
 const onOne = { request: { params: byName }, responses: one }
 
 export const list = route('viewer', 'schedules.list', 'get /schedules', {
-  summary: 'List schedules, with the state of the last job of each',
+  summary: 'List schedules, with the latest runs of each and the states of their jobs',
   responses: ok(z.object({ schedules: z.array(listedScheduleShape) }), 'The schedules'),
 })
 

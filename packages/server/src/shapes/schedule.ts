@@ -44,17 +44,20 @@ export const scheduleShape = z
 /** The current state of a job of the schedule; null if the job was deleted. */
 const jobState = z.union([stateShape, z.null()])
 
+export const tickShape = z
+  .object({ at: ms, outcome: tickOutcomeShape, job: z.string(), servedAt: ms, state: jobState })
+  .openapi('Tick') satisfies z.ZodType<TickView>
+
 export const listedScheduleShape = scheduleShape
-  .extend({ lastState: jobState.openapi({ description: 'state of lastJob; null if it was deleted' }) })
+  .extend({
+    lastState: jobState.openapi({ description: 'state of lastJob; null if it was deleted' }),
+    runs: z.array(tickShape).readonly().openapi({ description: 'the latest runs, newest first' }),
+  })
   .openapi('ListedSchedule')
 
 /** Checks at compile time that the schema has every field of the view. */
 void ((view: ScheduleView): z.infer<typeof scheduleShape> => view)
 void ((view: ListedSchedule): z.infer<typeof listedScheduleShape> => view)
-
-export const tickShape = z
-  .object({ at: ms, outcome: tickOutcomeShape, job: z.string(), servedAt: ms, state: jobState })
-  .openapi('Tick') satisfies z.ZodType<TickView>
 
 const instant = z.union([z.number(), z.string()])
 

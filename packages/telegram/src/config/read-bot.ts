@@ -174,7 +174,7 @@ export function usersOf({ value, at }: SettingValue): Set<number> | null {
 function retryOf(section: Section): BotConfig['retry'] {
   const at = section.at('backoff')
   const backoffMs = section.list('backoff')?.map((wait) => durationAt(wait, 0, at)) ?? BACKOFF_MS
-  if (backoffMs.length === 0) at.error('must not be empty', 'Write at least one wait, such as [30s]')
+  if (backoffMs.length === 0) at.error('must not be empty', 'Write at least one delay, such as [30s]')
   const retry = {
     attempts: section.whole('attempts', 5, { least: 1, most: 1_000 }),
     backoffMs,

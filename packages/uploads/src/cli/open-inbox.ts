@@ -84,6 +84,6 @@ function checkIsThere(address: string, givenAt: string | null): void {
   const what = `file ${place.file} does not exist${givenAt === null ? ' (the default)' : ''}`
   throw new JobmillError('OPTION_INVALID', what, {
     field: givenAt ?? 'database',
-    fix: 'Pass the database of the inbox with --db, or create one with jobmill-uploads start or mailboxes add',
+    fix: 'Pass the database of the inbox with --db, or create it with "jobmill-uploads start" or "jobmill-uploads mailboxes add"',
   })
 }

@@ -117,7 +117,11 @@ export function lineOf({ url, mailbox, token }: LineOptions): Line {
   if (id === null)
     throw invalid('mailbox', 'must be a UUID', 'Pass the id from "jobmill-uploads mailboxes list"')
   if (token === undefined || token === '')
-    throw invalid('token', 'is missing', 'Pass a token of the mailbox, or { file } with one')
+    throw invalid(
+      'token',
+      'is missing',
+      'Pass a token of the mailbox, or { file } with the path of a file that contains it',
+    )
   const at = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null
   if (at === null || !['http:', 'https:'].includes(at.protocol))
     throw invalid('url', 'must be an http or https URL', 'Pass a URL such as https://inbox.example')

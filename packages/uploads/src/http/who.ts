@@ -32,7 +32,7 @@ export function mustBeAllowed({ may }: Holder, to: Exclude<May, 'both'>): void {
   if (may === 'both' || may === to) return
   throw new Refusal('FORBIDDEN', {
     detail: `this token allows ${may}, not ${to}`,
-    fix: `Use a token that allows ${to} or both`,
+    fix: `Use a token with the permission "${to}" or "both"`,
   })
 }
 

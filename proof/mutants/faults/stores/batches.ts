@@ -229,8 +229,8 @@ export const BATCHES: readonly TestedMutant[] = [
   {
     name: 'postgres: an enqueue that replaces a job changes the payload of a lease',
     file: 'store-postgres/enqueue/replace.ts',
-    find: 'FROM moved AS m WHERE j.id = m.id\n  RETURNING',
-    replace: 'FROM input AS m WHERE j.id = m.id\n  RETURNING',
+    find: 'FROM moved AS m LEFT JOIN retagged AS r ON r.id = m.id WHERE j.id = m.id\n  RETURNING',
+    replace: 'FROM input AS m LEFT JOIN retagged AS r ON r.id = m.id WHERE j.id = m.id\n  RETURNING',
     test: { file: OPEN_CLAIMS, name: 'changes no payload of a lease' },
   },
   {

@@ -14,6 +14,7 @@ import {
   type JobSummary,
   type LimitRecord,
   LOG_END,
+  NEVER_DUE,
   type Outcome,
   POSITION_MOST,
   type QueueCounts,
@@ -31,11 +32,24 @@ import { queueRecord } from '../queues.ts'
 import type { OracleAttempt, OracleJob, OracleState } from '../state.ts'
 
 export function summary(state: OracleState, job: OracleJob): JobSummary {
-  const { payload, metadata, timeoutMs, dedupe, seq, readyAt, run, result, attempts, ...common } = job
+  const {
+    payload,
+    metadata,
+    timeoutMs,
+    dedupe,
+    seq,
+    readyAt,
+    run,
+    result,
+    attempts,
+    steps,
+    events,
+    ...common
+  } = job
   return {
     ...common,
     waitsForOrder: isInOrderQueue(state, job),
-    dueAt: job.state === 'scheduled' ? job.dueAt : null,
+    dueAt: job.state === 'scheduled' && job.dueAt < NEVER_DUE ? job.dueAt : null,
     startedAt: run?.startedAt ?? null,
     instance: run?.instance ?? null,
     cancelReason: run?.cancelReason ?? null,

@@ -25,8 +25,9 @@ export function leaseTo(state: OracleState, instance: string, jobs: readonly Ora
     job.run = { token, instance, startedAt: state.now, cancelReason: null, progress: null, log: null }
   }
   return jobs.map((job) => {
-    const { state: _, dedupe, dueAt, seq, run, result, endedAt, attempts, ...lease } = job
-    return { ...lease, token, waitedMs: state.now - job.readyAt }
+    const { state: _, dedupe, dueAt, seq, run, result, endedAt, attempts, steps, events, ...lease } = job
+    const waited = { ...lease, token, waitedMs: state.now - job.readyAt }
+    return steps.size === 0 ? waited : { ...waited, hasSteps: true }
   })
 }
 

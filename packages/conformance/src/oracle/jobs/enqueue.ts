@@ -38,6 +38,8 @@ function enqueueOne(state: OracleState, job: NewJob): Enqueued {
     result: null,
     endedAt: null,
     attempts: [],
+    steps: new Map(),
+    events: [],
   }
   state.jobs.set(job.id, written)
   if (written.dueAt <= state.now) becomeDue(state, written)
@@ -54,7 +56,13 @@ export function holdOf(state: OracleState, key: string): Hold | undefined {
 function collide(state: OracleState, job: NewJob, { holder: id }: Hold): Enqueued {
   const holder = state.jobs.get(id)
   const waits = holder?.state === 'scheduled' || holder?.state === 'ready'
-  if (holder === undefined || !waits || job.dedupe?.onConflict !== 'replace' || holder.kind !== job.kind)
+  if (
+    holder === undefined ||
+    !waits ||
+    job.dedupe?.onConflict !== 'replace' ||
+    holder.kind !== job.kind ||
+    holder.steps.size > 0
+  )
     return { id, outcome: 'duplicate' }
   holder.payload = job.payload
   holder.tags = withEntriesOf(holder.tags, job.tags)

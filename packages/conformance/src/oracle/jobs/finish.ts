@@ -2,6 +2,7 @@
 import type { CoolDown, Finish, Finished, JobState, Progress, Transition } from 'jobmill/store'
 import { enqueue } from './enqueue.ts'
 import { end, makeReady, putBack, record, refund, schedule } from './moves.ts'
+import { parkedUntil } from './steps.ts'
 import type { OracleJob, OracleState, Run } from '../state.ts'
 
 export function finish(state: OracleState, items: readonly Finish[]): Finished[] {
@@ -25,7 +26,8 @@ function finishOne(
   run: Run,
   curved: Set<string>,
 ): Finished {
-  const { transition, ranMs, log } = item
+  const { ranMs, log } = item
+  const transition = resolved(state, job, item.transition)
   const forced = transition.to !== 'done' && run.cancelReason !== null
   const outcome = forced ? 'cancelled' : item.outcome
   const error = forced ? run.cancelReason : (item.error ?? null)
@@ -42,20 +44,28 @@ function finishOne(
   return { id: job.id, accepted: true, state: wentTo, followUps }
 }
 
+/** How long a parked job waits is known only here. */
+function resolved(state: OracleState, job: OracleJob, transition: Transition): Resolved {
+  if (transition.to !== 'parked') return transition
+  return { to: 'scheduled', delayMs: parkedUntil(state, job) - state.now, refund: true }
+}
+
+type Resolved = Exclude<Transition, { readonly to: 'parked' }>
+
 function forgets(transition: Transition): boolean {
   return transition.to === 'done' && transition.forget === true
 }
 
-function refunds(transition: Transition): boolean {
+function refunds(transition: Resolved): boolean {
   if (transition.to === 'ready') return true
   return (transition.to === 'scheduled' || transition.to === 'dead') && transition.refund === true
 }
 
-function stateAfter(transition: Transition): JobState {
+function stateAfter(transition: Resolved): JobState {
   return transition.to === 'scheduled' && transition.delayMs === 0 ? 'ready' : transition.to
 }
 
-function move(state: OracleState, job: OracleJob, transition: Transition): void {
+function move(state: OracleState, job: OracleJob, transition: Resolved): void {
   if (transition.to === 'ready') putBack(state, job)
   else if (transition.to !== 'scheduled') {
     if (transition.to === 'done') job.result = transition.result

@@ -33,7 +33,7 @@ function stopRunning(state: OracleState, job: OracleJob): void {
 
 /**
  * Ends a job and releases what it holds: its place in the order queue, its order lock, and its dedupe key
- * (after the hold).
+ * (when its hold time is over).
  */
 export function end(state: OracleState, job: OracleJob, to: EndedState): void {
   job.state = to

@@ -1,5 +1,5 @@
 /** Cancel, retry, run now and delete, by the table in store/types/replies.ts. */
-import type { JobState, Verdict } from 'jobmill/store'
+import { type JobState, type NewPayload, type Verdict, withEntriesOf } from 'jobmill/store'
 import { becomeDue, holdOf } from './enqueue.ts'
 import { end, freeKey, record } from './moves.ts'
 import { freeOrderLock, isInOrderQueue, leaveOrderQueue } from './order-key.ts'
@@ -11,10 +11,14 @@ const changed = (state: JobState | null): Did => ({ verdict: 'changed', state })
 const unchanged = (state: JobState): Did => ({ verdict: 'unchanged', state })
 const refused = (state: JobState): Did => ({ verdict: 'refused', state })
 
-function each(state: OracleState, ids: readonly string[], act: (job: OracleJob) => Did): Verdict[] {
-  return ids.map((id) => {
+function each(
+  state: OracleState,
+  ids: readonly string[],
+  act: (job: OracleJob, at: number) => Did,
+): Verdict[] {
+  return ids.map((id, at) => {
     const job = state.jobs.get(id)
-    return job === undefined ? { id, verdict: 'unknown', state: null } : { id, ...act(job) }
+    return job === undefined ? { id, verdict: 'unknown', state: null } : { id, ...act(job, at) }
   })
 }
 
@@ -33,13 +37,23 @@ export function cancel(state: OracleState, ids: readonly string[], reason: strin
   })
 }
 
-export function retry(state: OracleState, ids: readonly string[]): Verdict[] {
-  return each(state, ids, (job) => {
+export function retry(
+  state: OracleState,
+  ids: readonly string[],
+  payloads: readonly NewPayload[] = [],
+): Verdict[] {
+  return each(state, ids, (job, at) => {
     if (job.state !== 'dead' && job.state !== 'cancelled') return refused(job.state)
+    const change = payloads[at]
+    if (change !== undefined && change.endedAt !== job.endedAt) return refused(job.state)
     if (job.dedupe !== null) {
       const holder = holdOf(state, job.dedupe.key)?.holder
       if (holder !== undefined && holder !== job.id) return { ...refused(job.state), holder }
       state.holds.set(job.dedupe.key, { holder: job.id, until: null })
+    }
+    if (change !== undefined) {
+      job.payload = change.payload
+      job.tags = withEntriesOf(job.tags, change.entries)
     }
     job.attempt = 0
     job.crashes = 0

@@ -2,7 +2,7 @@
  * stage: makes due jobs ready or adds them to their order queue, then makes the first job of each free order
  * queue ready.
  */
-import type { Staged } from 'jobmill/store'
+import { NEVER_DUE, type Staged } from 'jobmill/store'
 import { becomeDue } from './enqueue.ts'
 import { makeReady } from './moves.ts'
 import { heads, isInOrderQueue, takeOrderLock } from './order-key.ts'
@@ -33,7 +33,9 @@ export function stage(state: OracleState, limit: number): Staged {
 /** When `stage` has something to do: 0 for now, null if no job waits for it. */
 export function stageInMs(state: OracleState): number | null {
   if (heads(state).length > 0) return 0
-  const dueAts = waitingForTheirTime(state).map((job) => job.dueAt)
+  const dueAts = waitingForTheirTime(state)
+    .map((job) => job.dueAt)
+    .filter((dueAt) => dueAt < NEVER_DUE)
   return dueAts.length === 0 ? null : Math.max(0, Math.min(...dueAts) - state.now)
 }
 

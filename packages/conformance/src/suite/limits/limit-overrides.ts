@@ -203,7 +203,7 @@ export const limitOverrideCases: readonly Case[] = [
       await declareSchedule(t.store, 1)
       await t.store.schedules.create('mine', (await dailySchedule(t.store)).live, 'ops')
       await rejectsWith('OPTION_CONFLICT', () => t.store.overrides.reset('schedule', 'mine', null))
-      // The limit that code names is kept while an override hides it, so that a reset finds it.
+      // The limit from code cannot be deleted while an override hides it, because a reset restores it.
       await declare(t.store)
       await declare(t.store, TEN, 'other')
       await release(t.store, { limit: 'api' })

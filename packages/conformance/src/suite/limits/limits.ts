@@ -1,4 +1,4 @@
-/** Rate limits: never exceeded, whichever handle a request uses. Their drains, changes and deletions. */
+/** Rate limits are never exceeded, whichever store handle is used. Also draining, changing and deleting. */
 import assert from 'node:assert/strict'
 import type { AcquireRequest } from 'jobmill/store'
 import { anAcquire, HOUR } from '../../factories.ts'

@@ -32,7 +32,7 @@ export interface Charts {
 }
 
 export interface KnownCharts extends Charts {
-  /** When the newest bins were read, and when all of them were. */
+  /** `readAt`: when the newest bins were last read. `wholeAt`: when all bins were last read. */
   readonly readAt: number
   readonly wholeAt: number
 }

@@ -5,6 +5,7 @@
 import { type Query, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 import { addressOf, authHeaders } from '../client.ts'
+import { watchPresence } from './away.ts'
 import { isDue } from './pace.ts'
 import { preference } from '../user/preference.ts'
 
@@ -20,30 +21,49 @@ export function usePace(): Pace {
 
 /** Some changes are not reported, such as progress and ages, so refetch at least this often. */
 const IDLE_TICKS = 3
+/**
+ * While the user is away, the page refreshes less often, without the event stream, for which the server reads
+ * every second: an open tab must cost it little.
+ */
+const AWAY_SECONDS = 10
 
 export function useLive(): void {
   const client = useQueryClient()
   const seconds = usePace()
   useEffect(() => {
     if (seconds === 0) return undefined
-    const ending = new AbortController()
+    const presence = watchPresence()
+    const awayTicks = Math.max(1, Math.round(AWAY_SECONDS / seconds))
+    let stream: AbortController | null = null
     let isFresh = false
     let isConnected = false
     let ticks = 0
-    void listen(ending.signal, (connected) => {
-      isConnected = connected
-      isFresh = false
-    })
+    function follow(isWanted: boolean): void {
+      if (isWanted === (stream !== null)) return
+      stream?.abort()
+      stream = isWanted ? new AbortController() : null
+      isConnected = false
+      if (stream === null) return
+      void listen(stream.signal, (connected) => {
+        isConnected = connected
+        isFresh = false
+      })
+    }
+    follow(true)
     const timer = setInterval(() => {
       ticks += 1
-      if (document.hidden || (isConnected && isFresh && ticks % IDLE_TICKS !== 0)) return
+      const isAway = presence.isAway()
+      follow(!isAway)
+      if (document.hidden || (isAway && ticks % awayTicks !== 0)) return
+      if (isConnected && isFresh && ticks % IDLE_TICKS !== 0) return
       isFresh = true
       const now = Date.now()
       const filters = { refetchType: 'active', predicate: (query: Query) => isDue(query, now) } as const
       void client.invalidateQueries(filters, { cancelRefetch: false })
     }, seconds * 1_000)
     return () => {
-      ending.abort()
+      follow(false)
+      presence.stop()
       clearInterval(timer)
     }
   }, [client, seconds])

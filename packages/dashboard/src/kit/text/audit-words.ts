@@ -21,6 +21,8 @@ const DID: Readonly<Record<string, string>> = {
   'workers.quiet': 'made quiet process',
   'workers.resume': 'resumed process',
   'workers.stop': 'stopped process',
+  'views.add': 'saved view',
+  'views.delete': 'deleted view',
   'jobs.enqueue': 'enqueued job',
   'jobs.retry': 'retried job',
   'jobs.cancel': 'canceled job',

@@ -20,6 +20,7 @@ const EVENT_TYPES = [
   'queue-resumed',
   'queue-changed',
   'limit-drained',
+  'payload-patched',
   'schedule-fired',
   'schedule-missed',
   'schedule-failing',
@@ -35,8 +36,9 @@ const EVENT_TYPES = [
 
 /** Failures and warnings, without recoveries. */
 const TROUBLE: readonly string[] = EVENT_TYPES.filter((type) => eventLevel({ type }) !== 'plain')
-/** Schedules fire so often that they would hide other events. */
-const QUIET_TYPES: readonly string[] = EVENT_TYPES.filter((type) => type !== 'schedule-fired')
+/** A schedule may fire every second, and one retry may patch a million jobs: they would hide other events. */
+const FREQUENT: readonly string[] = ['schedule-fired', 'payload-patched']
+const QUIET_TYPES: readonly string[] = EVENT_TYPES.filter((type) => !FREQUENT.includes(type))
 
 /** What follows from every start of a process. */
 const ROUTINE: readonly string[] = ['leading', 'led', 'rebalanced']
@@ -44,7 +46,7 @@ export const NOTABLE_TYPES: readonly string[] = QUIET_TYPES.filter((type) => !RO
 
 /** By the value in the URL; empty for the default. */
 export const CHOICES = [
-  { key: '', name: 'all except schedule-fired', types: QUIET_TYPES },
+  { key: '', name: `all except ${FREQUENT.join(', ')}`, types: QUIET_TYPES },
   { key: 'all', name: 'everything', types: [] },
   { key: 'trouble', name: 'failures and warnings', types: TROUBLE },
   ...EVENT_TYPES.map((type) => ({ key: type, name: type, types: [type] })),

@@ -71,6 +71,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   'mill-stopping': ({ running }) => `Process stopping, ${plural(count(running), 'job')} running`,
   'mill-stopped': ({ finished, returned }) =>
     `Process stopped: ${plural(count(finished), 'job')} finished, ${count(returned)} returned to the queue`,
+  'payload-patched': ({ by }) => `Retried by ${text(by)} with a patched payload`,
   audit: auditWords,
 }
 

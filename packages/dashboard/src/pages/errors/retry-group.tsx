@@ -11,6 +11,7 @@ import { useMay } from '../../api/user/roles.ts'
 import type { Answer, ErrorGroup } from '../../api/types.ts'
 import { Button } from '../../kit/button.tsx'
 import { Confirm } from '../../kit/overlays/confirm.tsx'
+import { PatchPayloads, usePatch } from '../jobs/actions/patch/patch-payloads.tsx'
 import { compact, plural } from '../../kit/text/format.ts'
 
 export function RetryGroupButton({ group }: { readonly group: ErrorGroup }) {
@@ -38,18 +39,20 @@ function ConfirmRetry({ group, close }: { readonly group: ErrorGroup; readonly c
   const { data, error } = useBulkPreview('retry', filter)
   const { act } = useAct<Answer<'bulk.run'>>()
   const [, go] = useLocation()
+  const [patchText, setPatchText] = useState<string | null>(null)
+  const { patch, isSendable } = usePatch(patchText)
   const jobs = data?.jobs ?? 0
   return (
     <Confirm
       title="Retry dead jobs with this error?"
       verb={data === undefined ? 'Retry' : `Retry ${plural(jobs, 'job')}`}
-      isReady={jobs > 0}
+      isReady={jobs > 0 && isSendable}
       close={close}
       act={async () => {
         const { id } = await act({
           method: 'POST',
           path: 'bulk',
-          body: { act: 'retry', filter },
+          body: { act: 'retry', filter, ...(patch !== null && { patch }) },
           done: `Retry queued for ${plural(jobs, 'job')}`,
         })
         go(`/jobs/${id}`)
@@ -65,6 +68,7 @@ function ConfirmRetry({ group, close }: { readonly group: ErrorGroup; readonly c
           ? 'Counting jobs…'
           : `${plural(jobs, `dead ${kind} job`)} will be ready again, with a full set of attempts.`}
       </p>
+      <PatchPayloads text={patchText} change={setPatchText} first={group.example.id} />
       <p className="text-soft">This runs as a bulk action that shows its progress and can be cancelled.</p>
     </Confirm>
   )

@@ -11,6 +11,7 @@ import { CompareTab } from './compare/compare-tab.tsx'
 import { ErrorsTab } from './tabs/errors-tab.tsx'
 import { LogTab } from './tabs/log-tab.tsx'
 import { ProgressTab } from './tabs/progress-tab.tsx'
+import { StepsTab } from './steps/steps-tab.tsx'
 import { TimelineTab } from './tabs/timeline-tab.tsx'
 import { PayloadTab, ResultTab } from './tabs/value-tabs.tsx'
 import type { Try } from './tries.ts'
@@ -21,9 +22,15 @@ interface Props {
 }
 
 /** The tab that most often answers why the page was opened. */
-function firstTab({ state, kind }: Job): string {
+function firstTab({ state, kind }: Job, isParked: boolean): string {
+  if (isParked) return 'steps'
   if (kind === BULK_KIND) return 'payload'
   return state === 'dead' ? 'errors' : state === 'running' ? 'log' : 'payload'
+}
+
+/** It waits in a durable step. */
+function isParked({ state }: Job, tries: readonly Try[]): boolean {
+  return state === 'scheduled' && tries.at(-1)?.outcome === 'parked'
 }
 
 export function JobTabs({ read, tries }: Props) {
@@ -31,7 +38,7 @@ export function JobTabs({ read, tries }: Props) {
   const may = useMay()
   const [asked, choose] = useSearchValue('tab')
   // A job that ends while its log is read keeps the log open.
-  const [first] = useState(() => firstTab(job))
+  const [first] = useState(() => firstTab(job, isParked(job, tries)))
   const errors = tries.filter(({ error }) => error !== null)
   const lines = tries.reduce((sum, { log }) => sum + log.length, 0)
   const tabs: readonly (readonly [
@@ -42,6 +49,7 @@ export function JobTabs({ read, tries }: Props) {
   ])[] = [
     ['payload', 'Payload', null, () => <PayloadTab job={job} left={left} />],
     ['result', 'Result', null, () => <ResultTab job={job} left={left} />],
+    ['steps', 'Steps', null, () => <StepsTab job={job} />],
     ['progress', 'Progress', null, () => <ProgressTab job={job} />],
     ['log', 'Log', lines, () => <LogTab job={job} tries={tries} />],
     ['errors', 'Errors', errors.length, () => <ErrorsTab tries={errors} />],

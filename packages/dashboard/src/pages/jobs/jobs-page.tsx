@@ -25,6 +25,7 @@ import { totalOf, wholePage } from './search/search.ts'
 import { TagHint } from './search/tag-hint.tsx'
 import { useIndex } from './search/use-index.ts'
 import { useSearch } from './search/use-search.ts'
+import { ViewsMenu } from './views/views-menu.tsx'
 import { useKnown } from './filter/use-known.ts'
 import { type Place, usePlace } from './use-place.ts'
 import { type Selection, useSelection } from './actions/use-selection.ts'
@@ -65,6 +66,7 @@ export function JobsPage() {
               </Button>
             )}
             {may('operator') && <MatchingMenu filter={filter} now={now} isNone={isNone} />}
+            <ViewsMenu filter={place.filter} />
             <CopyLink filter={filter} now={now} />
             <ColumnMenu />
           </div>

@@ -1,13 +1,19 @@
-/** One queue in the table. Every count links to its jobs. */
+/** One queue in the table. Every count links to its jobs. On a phone, the first column has them. */
 import { type QueuePoints, sumOf } from '../../api/charts/charts.ts'
 import type { QueueAndCounts } from '../../api/types.ts'
+import { useMay } from '../../api/user/roles.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { number, rate, span } from '../../kit/text/format.ts'
+import { classes } from '../../kit/classes.ts'
+import { rate, span } from '../../kit/text/format.ts'
 import { Sparkline } from '../../kit/charts/sparkline.tsx'
 import { QueueHealth } from '../../kit/health.tsx'
-import { Cell, Row } from '../../kit/table/table.tsx'
+import { ActsCell, Cell, Row } from '../../kit/table/table.tsx'
 import { binsOf, ratesIn } from '../../metrics/bins.ts'
+import { QueueActs } from '../queues/queue-acts.tsx'
+import { CountLink, NarrowCounts } from '../queues/queue-counts.tsx'
 import { MINUTE, recentOf } from './metrics/compare.ts'
+
+export const WIDE = 'max-sm:hidden'
 
 interface Props {
   readonly queue: QueueAndCounts
@@ -19,6 +25,7 @@ interface Props {
 }
 
 export function QueueRow({ queue, asOf, now, points }: Props) {
+  const may = useMay()
   const { settings, counts } = queue
   const { name } = settings
   const recent = recentOf(now)
@@ -30,23 +37,29 @@ export function QueueRow({ queue, asOf, now, points }: Props) {
   const bins = binsOf({ from: now - 60 * MINUTE, to: now, resolutionMs: MINUTE, now })
   return (
     <Row>
-      <Cell className="max-w-56">
+      <Cell className="w-full max-w-0 sm:w-auto sm:max-w-56">
         <TextLink to={`/queues#${encodeURIComponent(name)}`} className="block truncate font-medium">
           <span title={name}>{name}</span>
         </TextLink>
+        <div className="sm:hidden">
+          <span className="text-xs">
+            <QueueHealth queue={queue} asOf={asOf} />
+          </span>
+          <NarrowCounts counts={counts} />
+        </div>
       </Cell>
-      <Cell>
+      <Cell className={WIDE}>
         <QueueHealth queue={queue} asOf={asOf} />
       </Cell>
       {(['ready', 'running', 'dead'] as const).map((state) => (
-        <Cell key={state} right>
-          <Count queue={name} state={state} jobs={counts[state]} />
+        <Cell key={state} right className={WIDE}>
+          <CountLink isWhole counts={counts} state={state} />
         </Cell>
       ))}
-      <Cell right className={counts.oldestReadyMs === null ? 'text-soft' : ''}>
+      <Cell right className={classes(WIDE, counts.oldestReadyMs === null && 'text-soft')}>
         {counts.oldestReadyMs === null ? '–' : span(counts.oldestReadyMs)}
       </Cell>
-      <Cell right>
+      <Cell right className={WIDE}>
         <span className="inline-flex items-center gap-3">
           {rate(perSecond)}
           <Sparkline
@@ -55,26 +68,11 @@ export function QueueRow({ queue, asOf, now, points }: Props) {
           />
         </span>
       </Cell>
+      {may('operator') && (
+        <ActsCell>
+          <QueueActs queue={queue} />
+        </ActsCell>
+      )}
     </Row>
-  )
-}
-
-function Count({
-  queue,
-  state,
-  jobs,
-}: {
-  readonly queue: string
-  readonly state: string
-  readonly jobs: number
-}) {
-  if (jobs === 0) return <span className="text-soft">0</span>
-  return (
-    <TextLink
-      to={`/jobs?queue=${encodeURIComponent(queue)}&state=${state}`}
-      className={state === 'dead' ? 'text-dead' : ''}
-    >
-      {number(jobs)}
-    </TextLink>
   )
 }

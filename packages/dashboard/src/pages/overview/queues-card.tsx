@@ -2,26 +2,29 @@
 import { serverTime } from '../../api/clock.ts'
 import { useOverview } from '../../api/reads.ts'
 import type { QueueAndCounts } from '../../api/types.ts'
+import { useMay } from '../../api/user/roles.ts'
 import { LinkButton } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
 import { plural } from '../../kit/text/format.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
+import { useHeldRows } from '../../kit/table/held-rows.ts'
 import type { SortValues } from '../../kit/table/sort.ts'
 import { SortedTable } from '../../kit/table/sorted-table.tsx'
-import { QueueRow } from './queue-row.tsx'
+import { QueueRow, WIDE } from './queue-row.tsx'
 import { useRecent } from './metrics/use-recent.ts'
 
 const MOST = 12
 
 const COLUMNS = [
   { key: 'name', name: 'Queue' },
-  { key: 'health', name: 'Health' },
-  { key: 'ready', name: 'Ready', right: true },
-  { key: 'running', name: 'Running', right: true },
-  { key: 'dead', name: 'Dead', right: true },
-  { key: 'oldest', name: 'Oldest ready job', right: true },
-  { key: 'rate', name: 'Throughput, last hour', right: true },
+  { key: 'health', name: 'Health', className: WIDE },
+  { key: 'ready', name: 'Ready', right: true, className: WIDE },
+  { key: 'running', name: 'Running', right: true, className: WIDE },
+  { key: 'dead', name: 'Dead', right: true, className: WIDE },
+  { key: 'oldest', name: 'Oldest ready job', right: true, className: WIDE },
+  { key: 'rate', name: 'Throughput, last hour', right: true, className: WIDE },
 ]
+const ACTS = { key: 'acts', name: <span className="sr-only">Actions</span> }
 
 const VALUES: SortValues<QueueAndCounts> = {
   name: ({ settings }) => settings.name,
@@ -33,7 +36,6 @@ const VALUES: SortValues<QueueAndCounts> = {
 
 export function QueuesCard() {
   const read = useOverview()
-  const { data: recent, dataUpdatedAt } = useRecent()
   return (
     <Card
       flush
@@ -51,34 +53,46 @@ export function QueuesCard() {
               A queue appears when a process serves it or a job is enqueued to it.
             </Empty>
           ) : (
-            <>
-              <SortedTable
-                label="Queues"
-                columns={COLUMNS}
-                rows={inOrder(queues)}
-                values={VALUES}
-                most={MOST}
-              >
-                {(queue) => (
-                  <QueueRow
-                    key={queue.settings.name}
-                    queue={queue}
-                    asOf={serverTime(read.dataUpdatedAt)}
-                    now={serverTime(dataUpdatedAt)}
-                    points={recent?.queues.find((one) => one.queue === queue.settings.name)?.points ?? []}
-                  />
-                )}
-              </SortedTable>
-              {queues.length > MOST && (
-                <p className="border-t border-line px-4 py-2 text-soft">
-                  {plural(queues.length - MOST, 'more queue')}
-                </p>
-              )}
-            </>
+            <Listed queues={queues} asOf={serverTime(read.dataUpdatedAt)} />
           )
         }
       </DataView>
     </Card>
+  )
+}
+
+function Listed({ queues, asOf }: { readonly queues: readonly QueueAndCounts[]; readonly asOf: number }) {
+  const may = useMay()
+  const { data: recent, dataUpdatedAt } = useRecent()
+  const { rows, holds } = useHeldRows(
+    'queues',
+    inOrder(queues).map((queue) => ({ id: queue.settings.name, ...queue })),
+  )
+  return (
+    <div {...holds}>
+      <SortedTable
+        label="Queues"
+        columns={may('operator') ? [...COLUMNS, ACTS] : COLUMNS}
+        rows={rows}
+        values={VALUES}
+        most={MOST}
+      >
+        {(queue) => (
+          <QueueRow
+            key={queue.id}
+            queue={queue}
+            asOf={asOf}
+            now={serverTime(dataUpdatedAt)}
+            points={recent?.queues.find((one) => one.queue === queue.id)?.points ?? []}
+          />
+        )}
+      </SortedTable>
+      {queues.length > MOST && (
+        <p className="border-t border-line px-4 py-2 text-soft">
+          {plural(queues.length - MOST, 'more queue')}
+        </p>
+      )}
+    </div>
   )
 }
 

@@ -2,11 +2,18 @@
 import type { Counts, State } from '../../api/types.ts'
 import { encodeName } from '../../api/client.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { compact, plural } from '../../kit/text/format.ts'
+import { compact, number, plural } from '../../kit/text/format.ts'
 
 const COLOURS: Readonly<Partial<Record<State, string>>> = { dead: 'text-dead', running: 'text-running' }
 
-export function CountLink({ counts, state }: { readonly counts: Counts; readonly state: State }) {
+interface Props {
+  readonly counts: Counts
+  readonly state: State
+  /** The whole number, where there is room for it. */
+  readonly isWhole?: boolean
+}
+
+export function CountLink({ counts, state, isWhole = false }: Props) {
   const jobs = counts[state]
   if (jobs === 0) return <span className="text-soft">0</span>
   return (
@@ -15,7 +22,7 @@ export function CountLink({ counts, state }: { readonly counts: Counts; readonly
         to={`/jobs?queue=${encodeName(counts.queue)}&state=${state}`}
         className={COLOURS[state] ?? ''}
       >
-        {compact(jobs)}
+        {isWhole ? number(jobs) : compact(jobs)}
       </TextLink>
     </span>
   )
@@ -27,7 +34,7 @@ export function NarrowCounts({ counts }: { readonly counts: Counts }) {
     <p className="flex flex-wrap gap-x-2.5 text-sm tabular-nums sm:hidden">
       {(['dead', 'running', 'ready'] as const).map((state) => (
         <span key={state} className="whitespace-nowrap">
-          <CountLink counts={counts} state={state} /> <span className="text-soft">{state}</span>
+          <CountLink isWhole counts={counts} state={state} /> <span className="text-soft">{state}</span>
         </span>
       ))}
     </p>

@@ -8,9 +8,10 @@ import { LastRun } from './last-run.tsx'
 import { NextRun } from './next-run.tsx'
 import { scheduleAddress } from './schedule-address.ts'
 import { ScheduleActs } from './schedule-acts.tsx'
+import { TickMarks } from './tick-strip.tsx'
 
 export function ScheduleRow({ schedule }: { readonly schedule: ListedSchedule }) {
-  const { name, kind, queue, when, zone, text, differs, missedRuns, error } = schedule
+  const { name, kind, queue, when, zone, text, differs, missedRuns, error, runs } = schedule
   return (
     <Row>
       <Cell className="max-w-72 min-w-44">
@@ -48,6 +49,7 @@ export function ScheduleRow({ schedule }: { readonly schedule: ListedSchedule })
             </span>
           </>
         )}
+        {runs.length > 0 && <TickMarks history={runs} className="mt-1 h-3" />}
         {error !== null && (
           <span className="block max-w-64 truncate text-xs text-dead" title={error}>
             Error: {error}

@@ -14,28 +14,43 @@ const COLOURS: Readonly<Record<State, string>> = {
   cancelled: 'bg-cancelled',
 }
 
+interface MarksProps {
+  readonly history: readonly Tick[]
+  /** The height of a tick. */
+  readonly className: string
+}
+
+/** The ticks alone. */
+export function TickMarks({ history, className }: MarksProps) {
+  const ticks = history.toReversed()
+  return (
+    <span
+      role="img"
+      aria-label={`Latest runs, oldest first: ${ticks.map(wordOf).join(', ')}`}
+      className="flex gap-0.5"
+    >
+      {ticks.map((tick) => (
+        <span
+          key={tick.at}
+          title={wordOf(tick)}
+          className={classes(
+            'w-1.5 rounded-sm',
+            className,
+            tick.outcome === 'skipped' || tick.state === null ? 'bg-line' : COLOURS[tick.state],
+          )}
+        />
+      ))}
+    </span>
+  )
+}
+
 export function TickStrip({ history }: { readonly history: readonly Tick[] }) {
   const ran = history.filter(({ outcome }) => outcome === 'enqueued')
   const last = ran.find(({ state }) => state === 'done')
   const dead = ran.filter(({ state }) => state === 'dead').length
   return (
     <div className="flex flex-wrap items-center gap-x-6 gap-y-2 px-4 pb-3">
-      <span
-        role="img"
-        aria-label={`Latest runs, oldest first: ${history.toReversed().map(wordOf).join(', ')}`}
-        className="flex gap-0.5"
-      >
-        {history.toReversed().map((tick) => (
-          <span
-            key={tick.at}
-            title={wordOf(tick)}
-            className={classes(
-              'h-5 w-1.5 rounded-sm',
-              tick.outcome === 'skipped' || tick.state === null ? 'bg-line' : COLOURS[tick.state],
-            )}
-          />
-        ))}
-      </span>
+      <TickMarks history={history} className="h-5" />
       <p>
         {last === undefined ? (
           <span className={dead > 0 ? 'text-dead' : 'text-soft'}>

@@ -1,6 +1,7 @@
 /** Builds the commands of the palette: where to go, and what to do, as far as the user's role allows. */
 import { useQueryClient } from '@tanstack/react-query'
 import {
+  Bookmark,
   CalendarClock,
   Hash,
   Keyboard,
@@ -18,11 +19,12 @@ import { useLocation } from 'wouter'
 import { noteAct } from '../../api/acted.ts'
 import { useAct } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
-import { useKinds, useOverview, useSchedules } from '../../api/reads.ts'
+import { useKinds, useOverview, useSchedules, useViews } from '../../api/reads.ts'
 import { useMay } from '../../api/user/roles.ts'
 import { shortId } from '../../kit/text/format.ts'
 import { toSearch } from '../../pages/jobs/filter/address.ts'
 import { parse } from '../../pages/jobs/filter/parse.ts'
+import { viewAddress } from '../../pages/jobs/views/view-address.ts'
 import { scheduleAddress } from '../../pages/schedules/schedule-address.ts'
 import { PLACES } from '../places.ts'
 import { toggleTheme } from '../theme.ts'
@@ -46,6 +48,7 @@ function useDestinations(): readonly Command[] {
   const overview = useOverview().data
   const kinds = useKinds().data?.kinds ?? []
   const schedules = useSchedules().data?.schedules ?? []
+  const views = useViews().data?.views ?? []
   const appPlaces = useAppPlaces() ?? []
   const to = (type: string, name: string, icon: Command['icon'], path: string): Command => ({
     id: `${type} ${name}`,
@@ -63,6 +66,7 @@ function useDestinations(): readonly Command[] {
       to('Queue', name, Layers, `/queues#${encodeName(name)}`),
     ),
     ...kinds.map(({ kind }) => to('Kind', kind, Shapes, `/kinds/${encodeName(kind)}`)),
+    ...views.map((view) => to('View', view.name, Bookmark, viewAddress(view))),
     ...schedules.map(({ name }) => to('Schedule', name, CalendarClock, scheduleAddress(name))),
     ...(overview?.instances ?? []).map(({ id, label }) => ({
       ...to('Worker', label ?? shortId(id), Server, '/workers'),

@@ -60,7 +60,10 @@ const set: Command = {
       says: 'file with the secret that signs the messages (whsec_…), or several, one per line, newest first',
     },
     for: { takes: 'DURATION', says: 'how long a problem must last before it is sent (default 0s)' },
-    'cool-down': { takes: 'DURATION', says: 'how long the same cause is not sent again (default 1h)' },
+    'cool-down': {
+      takes: 'DURATION',
+      says: 'minimum time between messages about the same cause (default 1h)',
+    },
     recovery: { takes: 'yes|no', says: 'whether to send a message when a problem ends (default yes)' },
     pause: { says: 'send nothing until the rule is resumed' },
     resume: { says: 'send messages of a paused rule again' },
@@ -158,7 +161,7 @@ const test: Command = {
 const remove: Command = {
   words: 'alerts delete',
   ...ONE_NAME,
-  says: 'delete an alert rule; a rule in code is created again at the next start',
+  says: 'delete an alert rule; a rule that is defined in code is created again at the next start',
   options: { yes: YES },
   fields: { name: 'NAME' },
   examples: ['jobmill alerts delete ops', 'jobmill alerts delete ops --yes'],

@@ -32,7 +32,7 @@ export const enqueue: Command = {
   says: 'enqueue a job; the payload defaults to null',
   options: {
     ...ENQUEUE_OPTIONS,
-    stdin: { says: 'enqueue one job for each line of JSON on standard input (same as - for JSON)' },
+    stdin: { says: 'enqueue one job for each line of JSON on standard input (same as passing - as JSON)' },
     'unknown-kind': UNKNOWN_KIND,
     wait: { says: 'wait for the job and print its result' },
   },

@@ -1,5 +1,7 @@
 /** `jobmill jobs retry`, `cancel`, `run-now` and `delete`: change jobs by id or by filter. */
+import { DEFAULTS } from '../../job/defaults.ts'
 import { omitUndefined } from '../../job/options/omit-undefined.ts'
+import { checkPatch } from '../../job/payload/merge-patch.ts'
 import type { BulkAct, BulkFilter } from '../../runtime/operate/bulk/bulk.ts'
 import type { Command, ParsedArguments, Option } from '../program/command.ts'
 import { YES } from '../output/confirm.ts'
@@ -8,6 +10,7 @@ import { actOnIds } from '../jobs/act-on-ids.ts'
 import { actOnMany } from '../jobs/act-on-many.ts'
 import { FILTERS, filterOf, JOB_FIELDS } from '../jobs/filter.ts'
 import { conflict, invalid } from '../program/invalid.ts'
+import { jsonOf } from '../program/typed-values.ts'
 import { answerWith } from '../with-mill.ts'
 
 const MOST_IDS = 1_000
@@ -29,7 +32,7 @@ function command({ act, says, options = {}, examples }: Act): Command {
       ...FILTERS,
       fingerprint: {
         takes: 'FINGERPRINT',
-        says: 'jobs whose last attempt failed with this error: see errors',
+        says: 'jobs whose last attempt failed with this error (fingerprint from "jobmill errors")',
       },
       all: { says: 'every job that the command applies to' },
       ...options,
@@ -41,17 +44,26 @@ function command({ act, says, options = {}, examples }: Act): Command {
     async run(parsed, terminal) {
       checkWhich(parsed, act)
       const reason = parsed.text('reason')
+      const patch = patchOf(parsed)
       return answerWith(parsed, terminal, (mill): Promise<Answer | number> =>
-        parsed.words.length > 0
+        parsed.words.length > 0 && patch === undefined
           ? actOnIds(mill, { act, ids: parsed.words, reason }, terminal)
-          : actOnMany(mill, { act, filter: bulkFilterOf(parsed), reason }, parsed, terminal),
+          : actOnMany(mill, { act, filter: bulkFilterOf(parsed), reason, patch }, parsed, terminal),
       )
     },
   }
 }
 
 function bulkFilterOf(parsed: ParsedArguments): BulkFilter {
+  if (parsed.words.length > 0) return { ids: parsed.words }
   return omitUndefined({ ...filterOf(parsed), fingerprint: parsed.text('fingerprint') })
+}
+
+function patchOf(parsed: ParsedArguments): Readonly<Record<string, unknown>> | undefined {
+  const text = parsed.text('patch')
+  return text === undefined
+    ? undefined
+    : checkPatch(jsonOf(text, '--patch'), '--patch', DEFAULTS.payloadLimitBytes)
 }
 
 /** Requires ids or filters, so that a forgotten filter never selects every job. */
@@ -59,7 +71,8 @@ function checkWhich(parsed: ParsedArguments, act: BulkAct): void {
   const filters = [...Object.keys(FILTERS), 'fingerprint'].filter((name) => parsed.texts(name).length > 0)
   if (parsed.has('all')) filters.push('all')
   const named = parsed.words.length > 0
-  if (named && (filters.length > 0 || parsed.has('dry-run'))) {
+  const isUseless = parsed.has('dry-run') && parsed.text('patch') === undefined
+  if (named && (filters.length > 0 || isUseless)) {
     const [one = 'dry-run'] = filters
     throw conflict(`--${one}`, 'cannot be combined with job ids', 'Omit it, or pass filters instead of ids')
   }
@@ -74,11 +87,18 @@ export const jobActs: readonly Command[] = [
   command({
     act: 'retry',
     says: 'retry dead and cancelled jobs with a full set of attempts; their history is kept',
+    options: {
+      patch: {
+        takes: 'JSON',
+        says: 'JSON merge patch of each payload: {"currency":"EUR"}; null removes a member; jobs with an invalid payload are skipped',
+      },
+    },
     examples: [
       `jobmill jobs retry ${ID}`,
       'jobmill jobs retry --state dead --queue mail --from 2h --dry-run',
       'jobmill jobs retry --state dead --queue mail --from 2h --yes',
       'jobmill jobs retry --fingerprint 3f9a1c07b2d4e586 --yes',
+      `jobmill jobs retry --kind payments.charge --failed-from 2h --patch '{"currency":"EUR"}' --dry-run`,
     ],
   }),
   command({

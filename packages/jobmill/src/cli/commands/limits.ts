@@ -105,7 +105,7 @@ function changeOf(parsed: ParsedArguments): LimitChange {
 const drain: Command = {
   words: 'limits drain',
   ...ONE_NAME,
-  says: 'empty a limit; with --for, it grants nothing for that long, for example after HTTP 429',
+  says: 'discard the accumulated budget of a limit; with --for, also grant nothing for that long, for example after HTTP 429',
   options: {
     for: {
       takes: 'DURATION',
@@ -133,7 +133,7 @@ const drain: Command = {
 const remove: Command = {
   words: 'limits delete',
   ...ONE_NAME,
-  says: 'delete a limit that no queue uses; a limit in code is created again at the next start',
+  says: 'delete a limit that no queue uses; a limit that is defined in code is created again at the next start',
   options: { yes: YES },
   fields: { limit: 'NAME' },
   examples: ['jobmill limits delete smtp', 'jobmill limits delete smtp --yes'],

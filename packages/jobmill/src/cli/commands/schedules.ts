@@ -197,7 +197,7 @@ const trigger = steer(
 const remove: Command = {
   words: 'schedules delete',
   ...ONE_NAME,
-  says: 'delete a schedule but not its jobs; one in code stays deleted until "overrides reset"',
+  says: 'delete a schedule but not its jobs; a schedule that is defined in code stays deleted until "jobmill overrides reset"',
   options: { yes: YES },
   fields: { name: 'NAME' },
   examples: ['jobmill schedules delete weekly-report', 'jobmill schedules delete weekly-report --yes'],

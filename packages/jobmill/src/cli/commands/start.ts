@@ -22,7 +22,7 @@ export const start: Command = {
   words: 'start',
   takes: '[config]',
   arguments: [0, 1],
-  says: 'run the jobs of a config, the duties and the API until SIGINT, SIGTERM or SIGHUP',
+  says: 'run workers, background duties (such as schedules and retention) and the API until SIGINT, SIGTERM or SIGHUP',
   options: {
     queues: QUEUES,
     port: { takes: 'N', says: 'port of the API (default 8787)' },
@@ -31,7 +31,10 @@ export const start: Command = {
       takes: 'FILE',
       says: 'access tokens, one "name role token" per line (or JOBMILL_TOKENS)',
     },
-    'requests-per-second': { takes: 'N', says: 'requests per second for each token name (default 1000)' },
+    'requests-per-second': {
+      takes: 'N',
+      says: 'maximum requests per second for each token name (default 1000)',
+    },
     'base-path': { takes: 'PATH', says: 'path prefix of the API and Mission Control, such as /ops/mill' },
     insecure: {
       says: 'run without authentication on any address: every caller that can reach it is an admin',

@@ -17,7 +17,7 @@ export interface FromLines {
 
 export interface LinesReport {
   readonly counts: Readonly<Record<EnqueuedJob['outcome'], number>>
-  /** No job of this line or a later one is known to be written. */
+  /** The first line whose job may not be written. The jobs of all earlier lines are. */
   readonly failure: { readonly line: number; readonly error: unknown } | null
 }
 

@@ -21,7 +21,7 @@ export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
   'dedupe-hold-for': { takes: 'DURATION', says: 'also reject duplicates this long after the job is done' },
   'dedupe-hold-after': {
     takes: 'END',
-    says: 'hold the key after the job is done (default), or also if it is dead or cancelled: ended',
+    says: 'when --dedupe-hold-for applies: done (default), or ended to include dead and cancelled jobs',
   },
   'on-conflict': {
     takes: 'HOW',

@@ -3,6 +3,7 @@
  * until done or interrupted.
  */
 import type { BulkAct, BulkFilter, BulkPreview, BulkReport } from '../../runtime/operate/bulk/bulk.ts'
+import type { PatchedJob, PayloadProblem } from '../../runtime/operate/bulk/patch-payloads.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import { EXIT, type ParsedArguments } from '../program/command.ts'
 import { confirm } from '../output/confirm.ts'
@@ -12,13 +13,21 @@ import { noteUnknownQueues } from '../queues/unknown.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { omitUndefined } from '../../job/options/omit-undefined.ts'
 import { countText, number } from '../output/wording.ts'
+import { BY_CLI } from '../with-mill.ts'
+import { cut } from '../../job/text/error-text.ts'
+import { safeLines } from '../../job/text/safe-text.ts'
 
 export interface ManyJobs {
   readonly act: BulkAct
   readonly filter: BulkFilter
   /** Used by cancel only. */
   readonly reason: string | undefined
+  /** Used by retry only. */
+  readonly patch: Readonly<Record<string, unknown>> | undefined
 }
+
+/** Of a payload in a preview. */
+const MOST_SHOWN = 2_000
 
 const UNCHANGED = 'nothing was changed'
 
@@ -31,7 +40,11 @@ export async function actOnMany(
   const { signal, end } = interruptible(() => terminal.err('stopping after this batch'))
   try {
     const preview = await withProgress('counting', terminal, (at) =>
-      mill.bulk.preview(many.act, many.filter, { signal, progress: (looked) => at(looked, null) }),
+      mill.bulk.preview(many.act, many.filter, {
+        signal,
+        progress: (looked) => at(looked, null),
+        ...omitUndefined({ patch: many.patch }),
+      }),
     )
     const isJson = parsed.has('json')
     const isLast = parsed.has('dry-run') || preview.jobs === 0
@@ -40,7 +53,9 @@ export async function actOnMany(
     if (preview.jobs === 0) await noteUnknownQueues(mill, [many.filter.queue ?? []].flat(), terminal)
     if (isLast) return EXIT.done
     const look = 'Check with --dry-run, then pass --yes'
-    if (!(await confirm('continue?', UNCHANGED, parsed, terminal, look))) return EXIT.refused
+    // Ids were chosen one by one.
+    const isChosen = many.filter.ids !== undefined
+    if (!isChosen && !(await confirm('continue?', UNCHANGED, parsed, terminal, look))) return EXIT.refused
     const { looked, report } = await runUntilStopped(mill, many, { total: preview.jobs, signal }, terminal)
     const isStopped = report === null
     if (isJson)
@@ -59,7 +74,7 @@ export async function actOnMany(
 /** `report` is null when the run was interrupted. */
 async function runUntilStopped(
   mill: Mill,
-  { act, filter, reason }: ManyJobs,
+  { act, filter, reason, patch }: ManyJobs,
   { total, signal }: { readonly total: number; readonly signal: AbortSignal },
   terminal: Terminal,
 ): Promise<{ looked: number; report: BulkReport | null }> {
@@ -67,7 +82,7 @@ async function runUntilStopped(
   try {
     const report = await withProgress(act, terminal, (at) => {
       const progress = (n: number): void => at((looked = n), total)
-      return mill.bulk.run(act, filter, { ...omitUndefined({ reason }), signal, progress })
+      return mill.bulk.run(act, filter, { ...BY_CLI, ...omitUndefined({ reason, patch }), signal, progress })
     })
     return { looked, report }
   } catch (error) {
@@ -77,14 +92,34 @@ async function runUntilStopped(
 }
 
 /** `703 jobs to retry: 700 dead, 3 cancelled` */
-function previewText(act: BulkAct, { jobs, byState }: BulkPreview): string {
+function previewText(act: BulkAct, { jobs, byState, first }: BulkPreview): string {
   const states = Object.entries(byState).flatMap(([state, n]) => (n === 0 ? [] : [`${number(n)} ${state}`]))
-  return `${countText(jobs, 'job')} to ${act}${states.length === 0 ? '' : `: ${states.join(', ')}`}`
+  const counted = `${countText(jobs, 'job')} to ${act}${states.length === 0 ? '' : `: ${states.join(', ')}`}`
+  return [counted, ...(first === undefined || first === null ? [] : firstLines(first))].join('\n')
 }
 
-function doneText(act: BulkAct, { changed, refused }: BulkReport): string {
+/** The effect of the patch on the first job. */
+function firstLines({ id, kind, before, after, problem }: PatchedJob): string[] {
+  const lines = [`first: ${kind} ${id}`, `  before ${shownJson(before)}`, `  after  ${shownJson(after)}`]
+  if (problem !== null) lines.push(`  skipped: payload invalid${placeText(problem)}`)
+  return lines
+}
+
+function shownJson(value: unknown): string {
+  return safeLines(cut(JSON.stringify(value), MOST_SHOWN))
+}
+
+/** ` at /amount: Invalid input` */
+function placeText({ at, message }: PayloadProblem): string {
+  return `${at === '' ? '' : ` at ${safeLines(at)}`}: ${safeLines(message)}`
+}
+
+function doneText(act: BulkAct, { changed, refused, invalid = [] }: BulkReport): string {
   const but = refused === 0 ? '' : `; ${number(refused)} refused: state changed, or dedupe key in use`
-  return `${act} done: ${countText(changed, 'job')}${but}`
+  const skips = invalid.map(
+    ({ jobs, ...problem }) => `skipped: ${number(jobs)}, payload invalid${placeText(problem)}`,
+  )
+  return [`${act} done: ${countText(changed, 'job')}${but}`, ...skips].join('\n')
 }
 
 function stoppedText(looked: number, total: number): string {

@@ -48,7 +48,7 @@ export const FILTERS = {
   },
   'indexed-payload': {
     takes: 'PATH:VALUE',
-    says: 'as --payload, from the index of paths that the kind declares in indexedPayload; jobs enqueued before that are not found',
+    says: 'like --payload, from the index of paths that the kind declares in indexedPayload; finds no jobs enqueued before the path was declared',
     multiple: true,
   },
   error: { takes: 'TEXT', says: 'last error contains this text (case-sensitive; never matches done jobs)' },

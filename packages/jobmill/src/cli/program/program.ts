@@ -40,7 +40,7 @@ export async function obeyProgram<C extends Shape>(
   if (command === undefined) {
     const group = commands.filter(({ words }) => meant.length > 0 && words.startsWith(`${meant.join(' ')} `))
     const option = meant.length === 0 && !asksForHelp ? args.find((arg) => arg.startsWith('-')) : undefined
-    if (option !== undefined) err(`error   ${option}: is not an option without a command. Run ${name} --help`)
+    if (option !== undefined) err(`error   ${option}: requires a command before it. Run ${name} --help`)
     else if (group.length > 0) print(helpOnGroup(group, name))
     else if (meant.length === 0) print(helpOnAll(program))
     else err(`error   ${noSuchCommand(meant, program)}`)

@@ -8,7 +8,7 @@ export function numberOf(parsed: ParsedArguments, option: string): number | unde
   const text = parsed.text(option)
   if (text === undefined) return undefined
   if (/^-?\d{1,15}$/.test(text)) return Number(text)
-  const fix = 'Use digits only, at most 15'
+  const fix = 'Use a whole number of at most 15 digits'
   throw invalid(`--${option}`, 'must be a whole number', fix, text, 'NUMBER_INVALID')
 }
 

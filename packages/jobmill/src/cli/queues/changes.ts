@@ -12,7 +12,10 @@ import { invalid } from '../program/invalid.ts'
 const ENDED = ['done', 'cancelled', 'dead'] as const
 
 export const QUEUE_OPTIONS: Readonly<Record<string, Option>> = {
-  workers: { takes: 'N', says: 'workers across all processes; unset: each process uses its own number' },
+  workers: {
+    takes: 'N',
+    says: 'target number of workers across all processes; if unset, each process uses its own number',
+  },
   backoff: { takes: 'on|off', says: 'wait before retries and after throttling' },
   'backoff-base': { takes: 'DURATION', says: 'longest delay of the first retry; doubles after each failure' },
   'backoff-max': { takes: 'DURATION', says: 'longest delay of any retry' },

@@ -73,8 +73,8 @@ async function checkBoth({ source, target }: Places): Promise<void> {
 }
 
 export async function checkNotEmpty({ name, tools }: ToolStore<never>): Promise<void> {
-  const { queues, limits, schedules, alerts } = await tools.exportRest()
-  if (queues.length + limits.length + schedules.length + alerts.length > 0) return
+  const { queues, limits, schedules, alerts, views } = await tools.exportRest()
+  if (queues.length + limits.length + schedules.length + alerts.length + views.length > 0) return
   throw refused(`${name} has nothing to transfer`, 'Check that this is the right database')
 }
 

@@ -39,6 +39,7 @@ function sameNames(rest: TransferredRest, as: TransferredRest): TransferredRest 
     limits: withNames(rest.limits, as.limits),
     schedules: withNames(rest.schedules, as.schedules),
     alerts: withNames(rest.alerts, as.alerts),
+    views: withNames(rest.views, as.views),
   }
 }
 
@@ -100,12 +101,13 @@ async function digestOf(tools: Transfer, part: Part, { limit, signal, passed }: 
   return digest.result()
 }
 
-function digestOfRest({ queues, limits, schedules, alerts }: TransferredRest): Digest {
+function digestOfRest({ queues, limits, schedules, alerts, views }: TransferredRest): Digest {
   const digest = digester()
   for (const queue of queues) digest.add({ queue })
   for (const limit of limits) digest.add({ limit })
   for (const schedule of schedules) digest.add({ schedule })
   for (const alert of alerts) digest.add({ alert })
+  for (const view of views) digest.add({ view })
   return digest.result()
 }
 

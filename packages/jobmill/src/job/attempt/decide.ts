@@ -24,6 +24,8 @@ export type Ended =
   | { readonly how: 'unfit'; readonly error: unknown }
   /** `complete` threw TX_STALE. */
   | { readonly how: 'stale'; readonly error: unknown }
+  /** The handler waits in `step.sleep` or `step.waitForEvent`, and its attempt has ended. */
+  | { readonly how: 'parked' }
 
 export interface Circumstances {
   readonly attempt: number
@@ -50,6 +52,7 @@ export interface Decision {
     | { readonly to: 'ready' }
     | { readonly to: 'dead'; readonly refund?: boolean }
     | { readonly to: 'cancelled' }
+    | { readonly to: 'parked' }
   readonly error?: string
   readonly cool?:
     | { readonly forMs: number }
@@ -77,6 +80,8 @@ export function decide(ended: Ended, circumstances: Circumstances): Decision {
     case 'stale':
       // The transaction began too early, which cannot happen to the next attempt.
       return retriedForFree(ended.error, 0)
+    case 'parked':
+      return { outcome: 'parked', transition: { to: 'parked' } }
     case 'interrupted':
       return interrupted(ended.by, ended.error, circumstances)
   }

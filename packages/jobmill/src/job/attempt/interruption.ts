@@ -3,7 +3,7 @@
  * throws.
  */
 
-export const INTERRUPTIONS = ['cancelled', 'timeout', 'shutdown', 'lease-lost'] as const
+export const INTERRUPTIONS = ['cancelled', 'timeout', 'shutdown', 'lease-lost', 'parked'] as const
 export type InterruptionCause = (typeof INTERRUPTIONS)[number]
 
 // A symbol instead of instanceof, so that two copies of the package in one process recognize each other's

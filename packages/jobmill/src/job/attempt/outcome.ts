@@ -9,6 +9,7 @@ export const OUTCOMES = [
   'failed-permanently',
   'cancelled',
   'interrupted',
+  'parked',
 ] as const
 export type Outcome = (typeof OUTCOMES)[number]
 

@@ -157,7 +157,7 @@ function prepareJob(
   const queue = request.queue === undefined ? DEFAULTS.queue : checkName(request.queue, `${at}.queue`)
   if (request.payload === undefined) {
     const fix = 'Pass null if this job has no payload'
-    throw invalidValue(`${at}.payload`, undefined, 'JSON has no undefined', fix, 'PAYLOAD_NOT_JSON')
+    throw invalidValue(`${at}.payload`, undefined, 'must not be undefined', fix, 'PAYLOAD_NOT_JSON')
   }
   const { priority = DEFAULTS.priority, maxAttempts = DEFAULTS.maxAttempts } = request
   return {

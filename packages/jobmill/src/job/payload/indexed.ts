@@ -27,13 +27,18 @@ export function withEntriesOf(tags: readonly string[], replacement: readonly str
 
 export const entryOf = (path: string, value: string): string => `${ENTRY_MARK}${path}:${value}`
 
-/** Whether a value can have an entry. */
+/** Whether the payload index can store this value. */
 export function isIndexable(value: string): boolean {
   return value.length <= BOUNDS.indexedChars && !value.includes('\u0000') && value.isWellFormed()
 }
 
+/** The paths of the entries among these tags. No path contains a colon. */
+export function pathsOfEntries(tags: readonly string[]): readonly string[] {
+  return tags.filter(isEntry).map((entry) => entry.slice(ENTRY_MARK.length, entry.indexOf(':')))
+}
+
 /** Entries for the strings, numbers and booleans at these paths. `payload` is JSON text. */
-function entriesOf(paths: readonly string[], payload: string): string[] {
+export function entriesOf(paths: readonly string[], payload: string): string[] {
   const root: unknown = JSON.parse(payload)
   return paths.flatMap((path) => {
     const value = valueAt(root, path.split('.'))

@@ -55,6 +55,19 @@ export function applySchema(
     : valueOf(verdict, field, index, fix)
 }
 
+/** The first place that the schema refuses, as a JSON pointer such as `/items/0/amount`. Null for none. */
+export async function firstIssue(
+  schema: Schema,
+  value: unknown,
+): Promise<{ readonly at: string; readonly message: string } | null> {
+  const { issues } = await schema['~standard'].validate(value)
+  const [first] = issues ?? []
+  if (first === undefined) return null
+  const keys = (first.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part))
+  const at = keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  return { at, message: first.message }
+}
+
 function valueOf(
   verdict: StandardSchemaV1.Result<unknown>,
   field: string,

@@ -71,7 +71,7 @@ export function zoneClock(zone: string) {
   // Caches the range around the last wall time, because most calls continue from there.
   let steady = { from: 0, until: 0, offset: 0 }
 
-  /** Added to an instant to get its wall time. */
+  /** The UTC offset at an instant, in milliseconds: wall time minus instant. */
   function offsetAt(at: number): number {
     const [, sign, hours = 0, minutes = 0, seconds = 0] = OFFSET.exec(formatter.format(at)) ?? []
     const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * SECOND

@@ -28,6 +28,7 @@ const LINES: Lines = {
   progress: (event) => `${attemptOf(event)} reported progress: ${JSON.stringify(event.value)}`,
   finished: (event) => `${attemptOf(event)} completed in ${ms(event.ranMs)}${resultNote(event.notKept)}`,
   retried: (event) => `${attemptOf(event)} failed, retrying in ${ms(event.delayMs)}: ${event.error}`,
+  parked: (event) => `${attemptOf(event)} was parked: it waits in a step`,
   snoozed: (event) => `${attemptOf(event)} was snoozed for ${ms(event.delayMs)}`,
   throttled: (event) => `${attemptOf(event)} was throttled`,
   'timed-out': (event) => `${attemptOf(event)} timed out after ${ms(event.ranMs)}`,

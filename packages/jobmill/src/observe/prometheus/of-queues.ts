@@ -9,6 +9,7 @@ const OUTCOMES: Readonly<Record<AttemptEnd, string>> = {
   dead: 'dead',
   cancelled: 'cancelled',
   snoozed: 'snoozed',
+  parked: 'parked',
   throttled: 'throttled',
   timedOut: 'timed_out',
   interrupted: 'interrupted',

@@ -3,6 +3,7 @@
  * db doctor` runs all.
  */
 import type { CheckName } from '../../job/alert/check-names.ts'
+import { cache } from '../../platform/cache.ts'
 import { spanText } from '../../job/text/span-text.ts'
 import {
   broken,
@@ -33,12 +34,16 @@ export interface Diagnostics {
   health(): Promise<Health>
 }
 
-export function diagnostics({ options, storeTools }: MillTools, mill: () => LiveMill): Diagnostics {
+/** The checks of the database open a connection, and read what changes within minutes. */
+const DATABASE_EVERY_MS = 60_000
+
+export function diagnostics({ options, storeTools, platform }: MillTools, mill: () => LiveMill): Diagnostics {
+  const ofDatabase = cache(platform, DATABASE_EVERY_MS, () => database(storeTools))
   const health: Diagnostics['health'] = async () => {
     const scene = await liveScene(mill(), options)
     const found = runChecks<typeof scene>([...CHECKS, ...LIVE_CHECKS], scene)
     return {
-      diagnostics: worstFirst([...(await database(storeTools)), ...found]),
+      diagnostics: worstFirst([...(await ofDatabase()), ...found]),
       queues: queueHealth(scene),
       kinds: kindHealth(scene),
     }

@@ -38,8 +38,10 @@ export interface LiveMill extends DiagnosedMill, Pick<Operate, 'counts'>, Pick<L
 export const SOME_PERIOD_MS = 8 * 60 * 60_000
 /** At most this many failing kinds are explained. */
 const MOST_EXPLAINED = 10
-/** The number of dead and of retrying jobs whose errors are read to find the most frequent one. */
+/** The number of dead and of retrying jobs of a kind whose errors are read to find the most frequent one. */
 const ERRORS_LOOKED = 20
+/** The number of jobs that are listed for all failing kinds together. */
+const ERRORS_TOGETHER = 100
 
 type Options = Pick<Resolved, 'retain' | 'duties' | 'platform'>
 
@@ -108,40 +110,69 @@ async function explainFailing(
   const failing = failingKinds(series, now)
   const worst = failing.slice(0, MOST_EXPLAINED)
   if (worst.length === 0) return []
-  const [{ kinds, from }, known] = await Promise.all([
+  const ofWorst = worst.flatMap((one) => series.find(({ kind }) => kind === one.kind) ?? [])
+  const [{ kinds, from }, known, errors] = await Promise.all([
     mill.metrics({
       kinds: worst.map(({ kind }) => kind),
       from: Math.max(0, now - SINCE_MS),
       resolution: '1m',
     }),
     mill.versions(),
+    latestErrors(mill, ofWorst, now),
   ])
   const versions = known.map(({ version }) => version)
-  return Promise.all(
-    failing.map(async (one, at) => {
-      if (at >= worst.length) return { ...one, explanation: null }
-      const points = kinds.find(({ kind }) => kind === one.kind)?.points ?? []
-      const share = one.failed / one.attempts
-      const sinceAt = failingSince(points, share, from)
-      const error = mostFrequent(one.kind, await latestErrors(mill, one.kind, now))
-      const version = firstSeenWith(points, { share, sinceAt, versions })
-      return { ...one, explanation: { sinceAt, firstSeenWith: version, error } }
-    }),
-  )
+  return failing.map((one, at) => {
+    if (at >= worst.length) return { ...one, explanation: null }
+    const points = kinds.find(({ kind }) => kind === one.kind)?.points ?? []
+    const share = one.failed / one.attempts
+    const sinceAt = failingSince(points, share, from)
+    const error = mostFrequent(one.kind, errors.get(one.kind) ?? [])
+    const version = firstSeenWith(points, { share, sinceAt, versions })
+    return { ...one, explanation: { sinceAt, firstSeenWith: version, error } }
+  })
 }
 
-/** Two lists: the dead jobs of other kinds, which can be many, must not keep it from the retrying ones. */
+type Errors = ReadonlyMap<string, readonly string[]>
+
+/**
+ * The latest errors of each kind. Two lists: the dead jobs of other kinds, which can be many, must not keep
+ * it from the retrying ones.
+ */
 async function latestErrors(
   mill: Pick<DiagnosedMill, 'list'>,
-  kind: string,
+  series: readonly KindSeries[],
   now: number,
-): Promise<readonly string[]> {
-  const page = { limit: ERRORS_LOOKED }
+): Promise<Errors> {
+  const kindsWith = (end: 'dead' | 'retried'): string[] =>
+    series.flatMap(({ kind, all: { ended } }) => (ended[end] + ended.timedOut > 0 ? kind : []))
   const lists = await Promise.all([
-    mill.list({ kind, state: 'dead', endedFrom: Math.max(0, now - FAILING_MS) }, page),
-    mill.list({ kind, state: 'retrying' }, page),
+    errorsOf(mill, kindsWith('dead'), { state: 'dead', endedFrom: Math.max(0, now - FAILING_MS) }),
+    errorsOf(mill, kindsWith('retried'), { state: 'retrying' }),
   ])
-  return lists.flatMap(({ jobs }) => jobs.flatMap(({ error }) => error ?? []))
+  return new Map(series.map(({ kind }) => [kind, lists.flatMap((list) => list.get(kind) ?? [])]))
+}
+
+/**
+ * One list for all kinds usually has errors of each. A kind that others crowd out gets a list of its own,
+ * which may read many jobs to find its few.
+ */
+async function errorsOf(
+  mill: Pick<DiagnosedMill, 'list'>,
+  kinds: readonly string[],
+  filter: Parameters<DiagnosedMill['list']>[0],
+): Promise<Errors> {
+  if (kinds.length === 0) return new Map()
+  const read = async (kind: readonly string[], limit: number) =>
+    Map.groupBy((await mill.list({ ...filter, kind }, { limit })).jobs, (job) => job.kind)
+  const found = await read(kinds, ERRORS_TOGETHER)
+  for (const kind of kinds)
+    if (!found.has(kind)) for (const entry of await read([kind], ERRORS_LOOKED)) found.set(...entry)
+  return new Map(
+    [...found].map(([kind, jobs]) => [
+      kind,
+      jobs.slice(0, ERRORS_LOOKED).flatMap(({ error }) => error ?? []),
+    ]),
+  )
 }
 
 /** The latest error of the largest group. Errors are grouped as on the Errors page. */

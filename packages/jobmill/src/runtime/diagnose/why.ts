@@ -7,11 +7,13 @@ import { spanText } from '../../job/text/span-text.ts'
 import type { FullStore } from '../../store/store.ts'
 import { isClaiming } from '../../store/types/instance.ts'
 import type { AttemptRecord, JobRecord, JobResult } from '../../store/types/job-record.ts'
+import type { StepRecord } from '../../store/types/step.ts'
 import { POSITION_MOST } from '../../store/types/queue-record.ts'
 import { queueWorkers } from '../report/queue-workers.ts'
 import type { MillTools } from '../tools.ts'
 
 export const REASONS = [
+  'step',
   'due-later',
   'order',
   'paused',
@@ -89,7 +91,19 @@ async function sceneOf(store: FullStore, job: JobRecord) {
     /** The assigned shares of its queue, if the queue has a worker total. */
     slots: slots.filter((slot) => slot.queue === job.queue),
     blocker: job.waitsForOrder ? await blockerOf(store, job.id) : null,
+    waits: await openWaits(store, job, attempts.at(-1)),
   }
+}
+
+/** The waits of a parked job that are not over. */
+async function openWaits(
+  store: FullStore,
+  job: JobRecord,
+  last: AttemptRecord | undefined,
+): Promise<readonly StepRecord[]> {
+  if (job.state !== 'scheduled' || last?.outcome !== 'parked') return []
+  const steps = (await store.steps.list(job.id)) ?? []
+  return steps.filter(({ kind, endedAt }) => endedAt === null && (kind === 'sleep' || kind === 'event'))
 }
 
 /** The job that must end before this one gets its order lock. Null if it has just ended. */
@@ -116,16 +130,25 @@ function reason(why: ReasonName, message: string, until: number | null = null): 
   return { why, message, until, job: null }
 }
 
-/** Its due time, or its order key. */
-function* waiting({ job, now, last, blocker }: Scene): Generator<Reason> {
+/** Its due time, its order key, or the waits of its steps. */
+function* waiting({ job, now, last, blocker, waits }: Scene): Generator<Reason> {
   if (blocker !== null) {
     const { id, state } = blocker
     const message = `Blocked by job ${id}, which has the same order key ${JSON.stringify(job.orderKey)} and is ${state}`
     yield { ...reason('order', message), job: id }
   }
-  if (job.waitsForOrder || job.dueAt === null) return
+  for (const step of waits) yield reason('step', waitText(step, now), step.dueAt)
+  if (waits.length > 0 || job.waitsForOrder || job.dueAt === null) return
   const left = spanText(job.dueAt - now)
   yield reason('due-later', `Due in ${left}${last === undefined ? '' : afterAttempt(last)}`, job.dueAt)
+}
+
+function waitText({ name, events, dueAt }: StepRecord, now: number): string {
+  const left = dueAt === null ? null : spanText(dueAt - now)
+  if (events.length === 0) return `Step ${JSON.stringify(name)} sleeps for another ${left ?? ''}`
+  const wanted = events.map((event) => JSON.stringify(event)).join(' or ')
+  const until = left === null ? '' : `, for at most another ${left}`
+  return `Step ${JSON.stringify(name)} waits for the event ${wanted}${until}`
 }
 
 /** A snooze may say why: an empty limit, or what the handler passed to `Snooze`. */

@@ -1,18 +1,14 @@
-/**
- * The audit log: one timeline row for each manual change. Concurrent changes share a statement, and each row
- * is committed before the call that made it returns.
- */
-import { isJobmillError } from '../../job/errors.ts'
+/** The audit log: one timeline row for each manual change. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import { checkId, checkSoughtName, checkString } from '../../job/names.ts'
 import { checkJsonText } from '../../job/text/json-text.ts'
-import { errorText, storableText } from '../../job/text/error-text.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { AUDIT } from '../../observe/timeline.ts'
 import { MAY_LAG } from '../../store/types/job-list.ts'
-import type { NewTimelineEvent, TimelineEvent } from '../../store/types/metrics.ts'
+import type { TimelineEvent } from '../../store/types/metrics.ts'
 import { nextPosition, timelineQuery } from '../report/observation.ts'
 import type { MillTools } from '../tools.ts'
+import { shortened, storable, timelineWriter } from './timeline-writer.ts'
 
 interface AuditEntry {
   readonly who: string
@@ -60,32 +56,8 @@ export interface Audit {
 const ENTRY_KEYS = ['who', 'role', 'what', 'target', 'queue', 'job', 'before', 'after']
 const QUERY_KEYS = ['queue', 'job', 'from', 'to', 'limit', 'cursor']
 
-export function audit({ opened, platform }: MillTools): { readonly audit: Audit } {
-  const source = platform.id()
-  let seq = 0
-  let waiting: NewTimelineEvent[] = []
-  let next: Promise<void> | null = null
-  let writing: Promise<void> = Promise.resolve()
-
-  /** Runs one statement at a time. Entries that arrive during a statement go into the next one. */
-  function writeSoon(): Promise<void> {
-    next ??= writing.then(async () => {
-      const events = waiting
-      waiting = []
-      next = null
-      seq += 1
-      const recording = { source, seq, deltas: [], own: [], events }
-      const store = await opened()
-      await store.metrics.record(recording).catch((error: unknown) => {
-        // The recording has a sequence number, so a resend after a lost reply is not written twice.
-        if (isJobmillError(error) && error.retryable) return store.metrics.record(recording)
-        throw error
-      })
-    })
-    const mine = next
-    writing = mine.catch(() => {})
-    return mine
-  }
+export function audit(tools: Pick<MillTools, 'opened' | 'platform'>): { readonly audit: Audit } {
+  const write = timelineWriter(tools)
 
   return {
     audit: {
@@ -96,49 +68,20 @@ export function audit({ opened, platform }: MillTools): { readonly audit: Audit 
         const entry = { ...whole, before: shortened(whole.before), after: shortened(whole.after) }
         const data = JSON.stringify(entry, storable)
         checkJsonText(data, 'entry', DEFAULTS.payloadLimitBytes)
-        waiting.push({
-          type: AUDIT,
-          agoMs: 0,
+        const about = {
           queue: queue === null ? null : checkSoughtName(queue, 'entry.queue'),
           job: job === null ? null : checkId(job, 'entry.job'),
-          data,
-        })
-        return writeSoon()
+        }
+        return write([{ type: AUDIT, ...about, data }])
       },
       async list(query = {}) {
         checkObjectKeys(query, 'query', QUERY_KEYS)
         const asked = timelineQuery({ ...query, types: [AUDIT] })
-        const events = await (await opened()).metrics.timeline(asked, MAY_LAG)
+        const events = await (await tools.opened()).metrics.timeline(asked, MAY_LAG)
         return { entries: events.map(recordOf), next: nextPosition(events, asked) }
       },
     },
   }
-}
-
-/** Every event stream and the timeline read entries, and a payload in one can have a megabyte. */
-function shortened(value: unknown): unknown {
-  try {
-    // Undefined for undefined and functions, which JSON omits.
-    const text = JSON.stringify(value, storable) as string | undefined
-    const stored = text === undefined ? undefined : storableText(text)
-    return stored === text ? value : { shortened: stored }
-  } catch (error) {
-    // A change is recorded whatever its values are.
-    return { shortened: `not JSON: ${errorText(error)}` }
-  }
-}
-
-/** One text that a database refuses would lose the entries of all changes in the same statement. */
-function storable(_key: string, value: unknown): unknown {
-  if (typeof value === 'string') return cleanText(value)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const entries = Object.entries(value)
-  if (entries.every(([key]) => cleanText(key) === key)) return value
-  return Object.fromEntries(entries.map(([key, one]) => [cleanText(key), one]))
-}
-
-function cleanText(text: string): string {
-  return storableText(text, Number.POSITIVE_INFINITY)
 }
 
 function recordOf({ at, queue, job, data }: TimelineEvent): AuditRecord {

@@ -39,7 +39,7 @@ export type NewSchedule<Input> = Omit<ScheduleFields<Input>, 'version'> & Requir
 export interface Schedules {
   /** Sorted by name. */
   list(): Promise<ScheduleView[]>
-  /** Like `list`, with the state of the last job of each schedule: null if it was deleted, or never ran. */
+  /** Like `list`, with the latest runs of each schedule and the states of their jobs. */
   listWithStates(): Promise<ListedSchedule[]>
   get(name: string): Promise<ScheduleView | null>
   /**
@@ -76,7 +76,10 @@ export interface Schedules {
 }
 
 export interface ListedSchedule extends ScheduleView {
+  /** Null if the job was deleted, or if the schedule never ran. */
   readonly lastState: JobState | null
+  /** The latest served ticks, newest first. */
+  readonly runs: readonly TickView[]
 }
 
 /** A served tick. `state` is the current state of its job; null if the job was deleted. */
@@ -85,6 +88,10 @@ export interface TickView extends TickRecord {
 }
 
 const LISTED = 20
+/** The runs of each schedule in a list. */
+const LISTED_RUNS = 10
+/** A list of many schedules must not occupy all connections. */
+const SCHEDULES_AT_ONCE = 10
 /** The store returns states with results, which can be large. */
 const STATES_AT_ONCE = 50
 const MOST_RUNS = 1_000
@@ -138,11 +145,19 @@ export function schedulesApi(
     list,
     async listWithStates() {
       const all = await list()
-      const jobs = [...new Set(all.flatMap(({ lastJob }) => lastJob ?? []))]
-      const states = await statesOf(await opened(), jobs)
-      return all.map((one) => ({
+      const store = await opened()
+      const ticks = await ticksOf(
+        store,
+        all.map(({ name }) => name),
+      )
+      const jobs = [...all.flatMap(({ lastJob }) => lastJob ?? []), ...ticks.flat().map(({ job }) => job)]
+      const states = await statesById(store, [...new Set(jobs)])
+      const stateOf = (job: string | null): JobState | null =>
+        job === null ? null : (states.get(job) ?? null)
+      return all.map((one, at) => ({
         ...one,
-        lastState: one.lastJob === null ? null : (states[jobs.indexOf(one.lastJob)] ?? null),
+        lastState: stateOf(one.lastJob),
+        runs: (ticks[at] ?? []).map((tick) => ({ ...tick, state: stateOf(tick.job) })),
       }))
     },
     async get(name) {
@@ -192,21 +207,30 @@ export function schedulesApi(
       const served = await (await opened()).schedules.ticks(name, limit)
       // Served ticks stay on record for a while after a schedule is deleted.
       if (served.length === 0) await requireSchedule(name)
-      const states = await statesOf(
+      const states = await statesById(
         await opened(),
         served.map(({ job }) => job),
       )
-      return served.map((tick, at) => ({ ...tick, state: states[at] ?? null }))
+      return served.map((tick) => ({ ...tick, state: states.get(tick.job) ?? null }))
     },
   }
 }
 
-/** Null for a job that was deleted. */
-async function statesOf(store: FullStore, jobs: readonly string[]): Promise<(JobState | null)[]> {
-  const states: (JobState | null)[] = []
-  for (let from = 0; from < jobs.length; from += STATES_AT_ONCE) {
-    const results = await store.results(jobs.slice(from, from + STATES_AT_ONCE), MAY_LAG)
-    states.push(...results.map((result) => result?.state ?? null))
+/** The latest served ticks of each schedule. */
+async function ticksOf(store: FullStore, names: readonly string[]): Promise<TickRecord[][]> {
+  const ticks: TickRecord[][] = []
+  for (let from = 0; from < names.length; from += SCHEDULES_AT_ONCE) {
+    const some = names.slice(from, from + SCHEDULES_AT_ONCE)
+    ticks.push(...(await Promise.all(some.map((name) => store.schedules.ticks(name, LISTED_RUNS)))))
   }
+  return ticks
+}
+
+/** Omits jobs that were deleted. */
+async function statesById(store: FullStore, jobs: readonly string[]): Promise<Map<string, JobState>> {
+  const states = new Map<string, JobState>()
+  for (let from = 0; from < jobs.length; from += STATES_AT_ONCE)
+    for (const result of await store.results(jobs.slice(from, from + STATES_AT_ONCE), MAY_LAG))
+      if (result !== null) states.set(result.id, result.state)
   return states
 }

@@ -18,7 +18,7 @@ import type { DatabaseResources } from '../../store/admin/resources.ts'
 import type { MillTools } from '../tools.ts'
 import type { ReadDatabaseResources } from './resources.ts'
 
-interface PrometheusTools extends MillTools {
+interface PrometheusTools extends Omit<MillTools, 'store'> {
   readonly events: EventCounts
   /** Metrics that the application registered. */
   readonly own: Pick<CustomMetricTools, 'families'>

@@ -8,12 +8,12 @@ import { nameOf, type Parts } from '../../store/admin/drift.ts'
 export const EXPECTED = `
 function add_names_version(): f1b1858f42b121644dc9380cf9256b06
 function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 3fa4ba7859e589b40b95ab2b9a9b6455
-function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean): 6c4a6ee921d60f0dc7a8dd3a29149a14
+function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean): 2efc8c79e352ae8f7aafb550e49c5dcf
 function enqueue(bigint, boolean, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[], text, text, integer): f33fe92131bab4f4138b4f0f60ee03e1
-function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): f0f1ea24145c7152c652f72b8bc29bfb
-function finish_each(bigint, json, integer, bigint[], bigint[]): 5c3dc8548f0690427c6c0ae7b0a9a4bd
+function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): 17e6cefcaa141d094ecdef416fef18a1
+function finish_each(bigint, json, integer, bigint[], bigint[]): 6688af5e689633ebcbbcb923d84e3dbf
 function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 5b7d596207b188f31955af41dbff9892
-function heartbeat(text): f7575e327ee36477773f9f6478c8b054
+function heartbeat(text): 27eee12e0579a724568a4700f68c91d5
 function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): f0d61975714d437dbe6daaf6712b453f
 function limited(integer[], integer[]): 78a3b249f5706961db56d50a0adee5a8
 function names_added(): a7887f882958b34851e23dab238dcf7a
@@ -22,6 +22,7 @@ function names_unknown(): 327e2cf02a43ee3504db8109e33c378c
 function next_due(bigint): 81b14d333632aaad4fcc4610f9a07ba1
 function permits_freed(uuid[]): 95b0504453c1c12b981309a9e7c62c84
 function unpack(bigint[], uuid[], uuid[]): 9da7d4212885139cdb0e6c2202423364
+function wait_for(bigint, json): fc4276e2e5297abbe46a5b3a29dfafe2
 index alert.alert_pkey: ALTER TABLE jobmill.alert ADD CONSTRAINT alert_pkey PRIMARY KEY (name)
 index attempt.attempt_ended: CREATE INDEX attempt_ended ON jobmill.attempt USING btree (queue_id, ended_as, ended_at, job_id) WHERE (ended_as IS NOT NULL)
 index attempt.attempt_pkey: ALTER TABLE jobmill.attempt ADD CONSTRAINT attempt_pkey PRIMARY KEY (job_id, token)
@@ -39,6 +40,7 @@ index instance.instance_ended: CREATE INDEX instance_ended ON jobmill.instance U
 index instance.instance_expiry: CREATE INDEX instance_expiry ON jobmill.instance USING btree (expires_at) WHERE (ended_at IS NULL)
 index instance.instance_pkey: ALTER TABLE jobmill.instance ADD CONSTRAINT instance_pkey PRIMARY KEY (id)
 index job.job_pkey: ALTER TABLE jobmill.job ADD CONSTRAINT job_pkey PRIMARY KEY (id)
+index job_event.job_event_pkey: ALTER TABLE jobmill.job_event ADD CONSTRAINT job_event_pkey PRIMARY KEY (job_id, id)
 index job_tag.job_tag_pkey: ALTER TABLE jobmill.job_tag ADD CONSTRAINT job_tag_pkey PRIMARY KEY (tag, job_id)
 index kind.kind_name_key: ALTER TABLE jobmill.kind ADD CONSTRAINT kind_name_key UNIQUE (name)
 index kind.kind_pkey: ALTER TABLE jobmill.kind ADD CONSTRAINT kind_pkey PRIMARY KEY (id)
@@ -76,12 +78,15 @@ index recorded.recorded_time: CREATE INDEX recorded_time ON jobmill.recorded USI
 index running.running_cancelled: CREATE INDEX running_cancelled ON jobmill.running USING btree (instance) WHERE (cancel_reason IS NOT NULL)
 index running.running_instance: CREATE INDEX running_instance ON jobmill.running USING btree (instance)
 index running.running_pkey: ALTER TABLE jobmill.running ADD CONSTRAINT running_pkey PRIMARY KEY (id)
+index saved_view.saved_view_pkey: ALTER TABLE jobmill.saved_view ADD CONSTRAINT saved_view_pkey PRIMARY KEY (name)
 index schedule.schedule_next: CREATE INDEX schedule_next ON jobmill.schedule USING btree (planned, next_at) WHERE ((NOT paused) AND (NOT deleted))
 index schedule.schedule_pkey: ALTER TABLE jobmill.schedule ADD CONSTRAINT schedule_pkey PRIMARY KEY (name)
 index slot.slot_pkey: ALTER TABLE jobmill.slot ADD CONSTRAINT slot_pkey PRIMARY KEY (instance, queue_id)
+index step.step_pkey: ALTER TABLE jobmill.step ADD CONSTRAINT step_pkey PRIMARY KEY (job_id, name)
 index tick.tick_pkey: ALTER TABLE jobmill.tick ADD CONSTRAINT tick_pkey PRIMARY KEY (schedule, at)
 index tick.tick_served: CREATE INDEX tick_served ON jobmill.tick USING btree (served_at)
 index total.total_pkey: ALTER TABLE jobmill.total ADD CONSTRAINT total_pkey PRIMARY KEY (queue_id, state)
+index wake.wake_pkey: ALTER TABLE jobmill.wake ADD CONSTRAINT wake_pkey PRIMARY KEY (id)
 sequence kind_ids: integer
 sequence last_claim: bigint
 sequence queue_ids: integer
@@ -95,6 +100,7 @@ table duty: expires_at bigint; failures bigint NOT NULL; last_success_at bigint;
 table event: at bigint NOT NULL; data json NOT NULL; job_id uuid; n bigint NOT NULL GENERATED ALWAYS AS IDENTITY; queue text; source uuid NOT NULL; type text NOT NULL
 table instance: capacity integer NOT NULL; ended_at bigint; expires_at bigint NOT NULL; id uuid NOT NULL; kinds text[] NOT NULL; label text; lost boolean; on_dead text[] NOT NULL DEFAULT '{}'::text[]; queues text[] NOT NULL; renewed_at bigint NOT NULL; requested text; requested_at bigint; requested_by text; started_at bigint NOT NULL; version text
 table job: dedupe_key text; enqueued_at bigint NOT NULL; hold_after text; hold_ms bigint; id uuid NOT NULL; kind_id integer NOT NULL; max_attempts smallint NOT NULL; metadata json; order_key text; payload json NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tags text[]; timeout_ms bigint
+table job_event: id uuid NOT NULL; job_id uuid NOT NULL; name text NOT NULL; payload text NOT NULL; sent_at bigint NOT NULL; step text
 table job_tag: job_id uuid NOT NULL; tag text NOT NULL
 table kind: id integer NOT NULL DEFAULT nextval('jobmill.kind_ids'::regclass); name text NOT NULL
 table later: attempt smallint NOT NULL; crashes smallint NOT NULL; due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
@@ -115,13 +121,16 @@ table queue: backoff_base_ms bigint NOT NULL; backoff_enabled boolean NOT NULL; 
 table ready: attempt smallint NOT NULL; crashes smallint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; ready_at bigint NOT NULL; seq bigint NOT NULL; tries integer NOT NULL
 table recorded: recorded_at bigint NOT NULL; seq bigint NOT NULL; source uuid NOT NULL
 table running: attempt smallint NOT NULL; cancel_reason text; crashes smallint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; instance uuid NOT NULL; kind_id integer NOT NULL; log text; priority smallint NOT NULL; progress json; queue_id integer NOT NULL; ready_at bigint NOT NULL; seq bigint NOT NULL; started_at bigint NOT NULL; token bigint NOT NULL; tries integer NOT NULL
+table saved_view: author text NOT NULL; created_at bigint NOT NULL; name text NOT NULL; search text NOT NULL
 table schedule: code json; created_at bigint NOT NULL; deleted boolean NOT NULL DEFAULT false; error text; last_at bigint; last_job uuid; last_outcome text; missed bigint NOT NULL DEFAULT 0; name text NOT NULL; next_at bigint; overrides json NOT NULL; paused boolean NOT NULL; planned boolean NOT NULL DEFAULT false; revision bigint NOT NULL; version bigint
 table secret: value text NOT NULL
 table settings: version bigint NOT NULL
 table slot: instance uuid NOT NULL; queue_id integer NOT NULL; workers integer NOT NULL
+table step: checkpoint text; due_at bigint; ended_at bigint; events text[]; job_id uuid NOT NULL; kind smallint NOT NULL; name text NOT NULL; place integer NOT NULL; result text; started_at bigint NOT NULL
 table tally: from_state smallint; n bigint NOT NULL; queue_id integer NOT NULL; to_state smallint
 table tick: at bigint NOT NULL; job_id uuid NOT NULL; outcome text NOT NULL; schedule text NOT NULL; served_at bigint NOT NULL
 table total: n bigint NOT NULL; queue_id integer NOT NULL; state smallint NOT NULL
+table wake: id uuid NOT NULL DEFAULT gen_random_uuid(); job_id uuid NOT NULL
 trigger kind.names_added: CREATE TRIGGER names_added AFTER INSERT ON jobmill.kind REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION jobmill.names_added()
 trigger kind.names_altered: CREATE TRIGGER names_altered AFTER DELETE OR UPDATE OF id, name OR TRUNCATE ON jobmill.kind FOR EACH STATEMENT EXECUTE FUNCTION jobmill.names_altered()
 trigger queue.names_added: CREATE TRIGGER names_added AFTER INSERT ON jobmill.queue REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION jobmill.names_added()

@@ -24,6 +24,8 @@ interface Rare {
   readonly tags: readonly string[] | null
   readonly metadata: string | null
   readonly order_key: string | null
+  /** Absent in a lease of direct dispatch. */
+  readonly has_steps?: boolean
 }
 
 /** `token` and `now` are shared by all rows of a reply. */
@@ -51,5 +53,6 @@ export function leaseOfRow(
     enqueuedAt: enqueuedAt ?? readyAt,
     readyAt,
     waitedMs: now - readyAt,
+    ...(rare?.has_steps === true && { hasSteps: true as const }),
   }
 }

@@ -6,6 +6,7 @@ import { ask, type Context } from '../context.ts'
 import { FIRST_DUE } from './due-cursor.ts'
 import { dueMoved, GIVEN_CTE, HAS_ORDER_LOCK, NEEDS_ORDER_LOCK, NOW, queueName } from '../fragments.ts'
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
+import { parkedMs } from '../schema/functions/wait-for.ts'
 
 const { scheduled, ready } = STATE_CODE
 
@@ -21,9 +22,37 @@ WITH ${GIVEN_CTE}, due AS (
      WHERE due_at >= (SELECT (p ->> 'since')::int8 FROM given) AND due_at <= ${NOW} ORDER BY due_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
   RETURNING *
 ), ${dueMoved('due_at, id')}
-SELECT d.*, ${queueName('d.queue_id')} AS queue, g.now, extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 AS ms FROM given AS g LEFT JOIN (
+SELECT d.*, ${queueName('d.queue_id')} AS queue, g.now, extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 AS ms,
+       EXISTS (SELECT FROM jobmill.wake) AS is_woken FROM given AS g LEFT JOIN (
   SELECT queue_id, max(due_at) AS last_due, count(*)::int4 AS found, (count(*) FILTER (WHERE NOT (${NEEDS_ORDER_LOCK})))::int4 AS ready
     FROM due GROUP BY 1) AS d ON true`
+
+/** The maximum number of parked jobs per pass. */
+const MOST_WAKES = 1_000
+
+/**
+ * Makes parked jobs ready for which an event has arrived. A job that is locked, for example by a cancel,
+ * keeps its row in `wake`. All others lose it: who parks a job, or sends an event, after this snapshot adds
+ * another.
+ */
+const stageWoken = `
+WITH ${GIVEN_CTE}, call AS MATERIALIZED (
+  SELECT w.id, w.job_id FROM jobmill.wake AS w LIMIT ${MOST_WAKES} FOR UPDATE SKIP LOCKED
+), parked AS MATERIALIZED (
+  SELECT w.id FROM jobmill.later AS w WHERE w.id = ANY (ARRAY(SELECT job_id FROM call)) AND w.due_at > ${NOW}
+), woken AS MATERIALIZED (
+  SELECT w.id, w.ctid FROM jobmill.later AS w WHERE w.id = ANY (ARRAY(SELECT id FROM parked)) ORDER BY w.id FOR UPDATE SKIP LOCKED
+), due AS (
+  DELETE FROM jobmill.later AS l WHERE l.ctid = ANY (ARRAY(
+    SELECT w.ctid FROM woken AS w WHERE ${parkedMs('w.id', NOW)} = 0))
+  RETURNING l.*
+), ${dueMoved('due_at, id')}, used AS (
+  DELETE FROM jobmill.wake AS w USING call
+   WHERE w.id = call.id AND (NOT EXISTS (SELECT FROM parked AS p WHERE p.id = call.job_id) OR EXISTS (SELECT FROM woken AS v WHERE v.id = call.job_id))
+)
+SELECT ${queueName('d.queue_id')} AS queue, coalesce(d.ready, 0)::int4 AS ready, c.calls::int4
+  FROM (SELECT count(*) AS calls FROM call) AS c
+  LEFT JOIN (SELECT queue_id, count(*) FILTER (WHERE NOT (${NEEDS_ORDER_LOCK})) AS ready FROM due GROUP BY 1) AS d ON true`
 
 /** The maximum number of order checks per pass. Includes checks of busy or empty order queues. */
 const MOST_CALLS = 1_000
@@ -72,22 +101,31 @@ SELECT ${queueName('p.queue_id')} AS queue, coalesce(p.ready, 0)::int4 AS ready,
   LEFT JOIN (SELECT queue_id, count(*) AS ready FROM promoted GROUP BY 1) AS p ON true`
 
 export async function stage(context: Context, limit: number): Promise<Staged> {
-  const due = await stageDueJobs(context, limit)
+  const { due, isWoken } = await stageDueJobs(context, limit)
+  const woken = isWoken ? await ask(context, stageWoken) : []
   const orderQueues = await ask(context, stageOrderQueues(limit))
   const promoted = sum(orderQueues, 'ready')
   const counts = readyCounts()
-  for (const { queue, ready } of [...due, ...orderQueues]) if (ready !== 0) counts.add(queue, Number(ready))
+  for (const { queue, ready } of [...due, ...woken, ...orderQueues])
+    if (ready !== 0) counts.add(queue, Number(ready))
   notifyFor(context, counts)
   const allCallsSeen = Number(orderQueues[0]?.['calls'] ?? 0) < MOST_CALLS
   return {
-    ready: sum(due, 'ready') + promoted,
-    more: sum(due, 'found') >= limit || promoted >= limit || !allCallsSeen,
+    ready: sum(due, 'ready') + sum(woken, 'ready') + promoted,
+    more:
+      sum(due, 'found') >= limit ||
+      Number(woken[0]?.['calls'] ?? 0) >= MOST_WAKES ||
+      promoted >= limit ||
+      !allCallsSeen,
     queues: [...counts.byQueue.keys()].toSorted(),
   }
 }
 
-/** Returns one row per queue with due jobs. */
-async function stageDueJobs(context: Context, limit: number): Promise<readonly Row[]> {
+/** One row per queue with due jobs, and whether stage should check the waits of parked jobs. */
+async function stageDueJobs(
+  context: Context,
+  limit: number,
+): Promise<{ readonly due: readonly Row[]; readonly isWoken: boolean }> {
   const now = context.platform.monotonic()
   const from = context.due.from(now)
   const rows = await ask(context, stageDue(limit), { since: from ?? FIRST_DUE })
@@ -95,7 +133,7 @@ async function stageDueJobs(context: Context, limit: number): Promise<readonly R
   const isAll = sum(due, 'found') < limit
   const upTo = isAll ? Number(rows[0]?.['now']) : Math.max(...due.map((row) => Number(row['last_due'])))
   context.due.record({ from, upTo, ms: Number(rows[0]?.['ms']), now })
-  return due
+  return { due, isWoken: rows[0]?.['is_woken'] === true }
 }
 
 function sum(rows: readonly Row[], column: string): number {

@@ -19,6 +19,7 @@ const REPLACE = `
 WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   SELECT x.n, x.id, x.payload, coalesce(x.entries, '{}') AS entries, coalesce(x.due_at, g.now + x.delay_ms) AS due, g.now
     FROM given AS g, json_to_recordset(g.p -> 'jobs') AS x(n int4, id uuid, payload json, entries text[], due_at int8, delay_ms int8)
+   WHERE NOT EXISTS (SELECT FROM jobmill.step AS s WHERE s.job_id = x.id)
 ), ${TAKEN_CTE}, moved AS (
   SELECT t.*, i.n, i.due, i.now, i.payload, i.entries FROM taken AS t JOIN input AS i ON i.id = t.id ORDER BY i.n
 ), ${retagged('moved')}, changed AS (
@@ -48,11 +49,15 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
 SELECT id, ${queueName('moved.queue_id')} AS queue, CASE WHEN state = ${scheduled} AND due <= now THEN (NOT (${NEEDS_ORDER_LOCK}))::int4 END AS ready,
        CASE WHEN due > now AND due <= now + ${DEFAULTS.dueSoonMs} THEN ${queueName('moved.queue_id')} END AS look FROM moved`
 
-/** Holders that no longer wait: they run, or their key no longer belongs to a live job. Uses primary keys. */
+/**
+ * Holders that cannot be replaced: they run, have steps of their payload, or their key no longer belongs to a
+ * live job. Uses primary keys.
+ */
 const BEGUN = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT input.id FROM input
  WHERE EXISTS (SELECT FROM jobmill.running AS r WHERE r.id = input.id)
+    OR EXISTS (SELECT FROM jobmill.step AS s WHERE s.job_id = input.id)
     OR NOT EXISTS (SELECT FROM jobmill.job AS j JOIN jobmill.dedupe AS d ON d.key = j.dedupe_key
                     WHERE j.id = input.id AND d.job_id = j.id AND d.expires_at IS NULL)`
 

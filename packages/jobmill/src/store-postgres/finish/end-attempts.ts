@@ -154,7 +154,8 @@ function rareText(item: Finish, n: number): string {
     n,
     id,
     token,
-    to_state: STATE_CODE[transition.to],
+    to_state: STATE_CODE[transition.to === 'parked' ? 'scheduled' : transition.to],
+    parked: transition.to === 'parked' ? true : undefined,
     delay_ms: transition.to === 'scheduled' ? transition.delayMs : undefined,
     refund: refunds(transition) ? 1 : undefined,
     outcome: outcome === null ? null : outcomeCode(outcome),
@@ -168,6 +169,6 @@ function rareText(item: Finish, n: number): string {
 }
 
 function refunds(transition: Transition): boolean {
-  if (transition.to === 'ready') return true
+  if (transition.to === 'ready' || transition.to === 'parked') return true
   return (transition.to === 'scheduled' || transition.to === 'dead') && transition.refund === true
 }

@@ -208,6 +208,7 @@ function earlierReply(item: Finish, row: Row): Finished {
 }
 
 function requestedState({ transition }: Finish): JobState {
+  if (transition.to === 'parked') return 'scheduled'
   return transition.to === 'scheduled' && transition.delayMs === 0 ? 'ready' : transition.to
 }
 

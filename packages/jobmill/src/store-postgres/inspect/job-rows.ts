@@ -1,5 +1,6 @@
 /** The columns of a job summary, and what rows with a state have in common. */
 import { type JobState, STATE_CODE, stateOfCode } from '../../job/state.ts'
+import { NEVER_DUE } from '../../store/types/step.ts'
 import { kindName, queueName } from '../fragments.ts'
 
 /** OFFSET 0 prevents the planner from turning lookups by id into a scan of the whole table. */
@@ -41,7 +42,7 @@ export const SUMMARY_COLUMNS = `j.id, ${nameOrId('kind')} AS kind, ${nameOrId('q
   ${STATE} AS state,
   CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.attempt, re.attempt, la.attempt, a.spent, 1) END AS attempt,
   CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.crashes, re.crashes, la.crashes, a.crashes, 0) END AS crashes,
-  li.id IS NOT NULL AS "waitsForOrder", coalesce(la.due_at, li.due_at) AS "dueAt", coalesce(ru.started_at, ba.started_at) AS "startedAt",
+  li.id IS NOT NULL AS "waitsForOrder", coalesce(nullif(la.due_at, ${NEVER_DUE}), li.due_at) AS "dueAt", coalesce(ru.started_at, ba.started_at) AS "startedAt",
   CASE WHEN a.ended_as IS NOT NULL THEN a.ended_at END AS "endedAt", coalesce(ru.instance, ba.instance) AS instance, ru.cancel_reason AS "cancelReason"`
 
 const isIn = (table: string): string => `EXISTS (SELECT FROM jobmill.${table} AS t WHERE t.id = w.id)`

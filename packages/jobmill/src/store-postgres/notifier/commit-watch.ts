@@ -27,7 +27,7 @@ const FIRST_LOOK_MS = 5
 const LAST_LOOK_MS = 60_000
 /** The interval at which an instance with work polls. */
 const LONGEST_PAUSE_MS = DEFAULTS.heartbeatEveryMs
-/** The maximum number of transactions. Instances find the jobs of further ones by polling. */
+/** The maximum number of watched transactions. Instances find the jobs of others by polling. */
 const MOST_PENDING = 10_000
 
 export type CommitWatch = ReturnType<typeof commitWatch>
@@ -101,9 +101,8 @@ export function commitWatch({ connection, platform, notify }: CommitWatchOptions
 }
 
 /**
- * Notices the commit of a short transaction within its own duration or 15 ms, whichever is longer. For one of
- * up to 2 s, that takes at most 100 ms, and for a longer one a twentieth of its duration. Never pauses longer
- * than LONGEST_PAUSE_MS.
+ * The pause before the next check of a transaction of this age. Up to 2 s, it is as long as the age, but at
+ * least 15 ms and at most 100 ms. After that, it is a twentieth of the age, up to LONGEST_PAUSE_MS.
  */
 function pauseAfter(ageMs: number): number {
   return Math.min(Math.max(15, ageMs), Math.max(100, ageMs / 20), LONGEST_PAUSE_MS)

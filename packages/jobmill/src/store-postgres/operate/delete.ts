@@ -22,6 +22,10 @@ export const REMOVED = `left_batch AS (
 ), attempts_removed AS (
   DELETE FROM jobmill.attempt AS a
    WHERE (SELECT count(*) FROM left_batch) >= 0 AND a.job_id = ANY (ARRAY(SELECT id FROM doomed))
+), steps_removed AS (
+  DELETE FROM jobmill.step AS s WHERE s.job_id = ANY (ARRAY(SELECT id FROM doomed))
+), events_removed AS (
+  DELETE FROM jobmill.job_event AS e WHERE e.job_id = ANY (ARRAY(SELECT id FROM doomed))
 ), jobs_removed AS (
   DELETE FROM jobmill.job AS j WHERE j.id = ANY (ARRAY(SELECT id FROM doomed)) RETURNING j.id, j.tags
 ), tags_removed AS (

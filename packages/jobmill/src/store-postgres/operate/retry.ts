@@ -1,8 +1,13 @@
-/** Retries dead and cancelled jobs, keeping their history, unless another job holds the dedupe key. */
+/**
+ * Retries dead and cancelled jobs, keeping their history, unless another job holds the dedupe key. A new
+ * payload is written by the statement that revives the job.
+ */
 import { type JobState, STATE_CODE, stateOfCode } from '../../job/state.ts'
+import type { NewPayload } from '../../store/types/new-payload.ts'
 import type { Verdict } from '../../store/types/replies.ts'
 import { ask, type Context, inTransaction } from '../context.ts'
-import { GIVEN_CTE, INPUT_IDS, KEYED, NOW, ORDERED, queueName } from '../fragments.ts'
+import { GIVEN_CTE, HAS_STEPS, INPUT_IDS, KEYED, NOW, ORDERED, queueName } from '../fragments.ts'
+import { NEW_TAGS, retagged } from '../enqueue/entries.ts'
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
 import { type Moved, movedVerdict, operate } from './states.ts'
 
@@ -12,7 +17,7 @@ const RETRYABLE = `a.ended_as IN (${dead}, ${cancelled})`
 /** Locks the attempts that ended the jobs against retention and delete. */
 const LOCK = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}
-SELECT a.job_id AS id, a.ended_as AS state, j.dedupe_key IS NOT NULL AS keyed
+SELECT a.job_id AS id, a.ended_as AS state, a.ended_at, j.dedupe_key IS NOT NULL AS keyed
   FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id JOIN jobmill.job AS j ON j.id = a.job_id
  WHERE ${RETRYABLE} ORDER BY a.job_id FOR UPDATE OF a`
 
@@ -38,15 +43,16 @@ const HOLDERS = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT j.id, d.job_id AS holder FROM input JOIN jobmill.job AS j ON j.id = input.id JOIN jobmill.dedupe AS d ON d.key = j.dedupe_key`
 
-const REVIVE = `
-WITH ${GIVEN_CTE}, ${INPUT_IDS}, was AS (
+const reviveStatement = (inputs: string): string => `
+WITH ${GIVEN_CTE}, ${inputs}, was AS (
   SELECT a.job_id, a.token, a.ended_as AS state, a.tries FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id
    WHERE a.ended_as IS NOT NULL
 ), reopened AS (
   UPDATE jobmill.attempt AS a SET ended_as = NULL FROM was WHERE a.job_id = was.job_id AND a.token = was.token
 ), revived AS (
   SELECT j.*, was.state, was.tries, input.n, ((CASE WHEN j.dedupe_key IS NULL THEN 0 ELSE ${KEYED} END)
-         + (CASE WHEN j.order_key IS NULL THEN 0 ELSE ${ORDERED} END))::int2 AS flags
+         + (CASE WHEN j.order_key IS NULL THEN 0 ELSE ${ORDERED} END)
+         + (CASE WHEN EXISTS (SELECT FROM jobmill.step AS s WHERE s.job_id = j.id) THEN ${HAS_STEPS} ELSE 0 END))::int2 AS flags
     FROM input JOIN jobmill.job AS j ON j.id = input.id JOIN was ON was.job_id = j.id
 ), to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
@@ -65,11 +71,31 @@ WITH ${GIVEN_CTE}, ${INPUT_IDS}, was AS (
 )
 SELECT id, ${queueName('revived.queue_id')} AS queue, order_key IS NOT NULL AS in_order_queue FROM revived`
 
-export async function retry(context: Context, ids: readonly string[]): Promise<Verdict[]> {
+const REVIVE = reviveStatement(INPUT_IDS)
+
+/** The attempts are locked, so no other statement changes these job rows. */
+const REVIVE_WITH_PAYLOAD = reviveStatement(`input AS MATERIALIZED (
+  SELECT x.n, x.id, x.payload, x.entries
+    FROM given AS g, json_to_recordset(g.p -> 'jobs') AS x(n int4, id uuid, payload json, entries text[])
+), ${retagged('input')}, replaced AS (
+  UPDATE jobmill.job AS j SET payload = coalesce(i.payload, 'null'::json), tags = ${NEW_TAGS}
+    FROM input AS i LEFT JOIN retagged AS r ON r.id = i.id WHERE j.id = i.id
+)`)
+
+/** By job id. */
+type Payloads = ReadonlyMap<string, NewPayload>
+const NO_PAYLOADS: Payloads = new Map()
+
+export async function retry(
+  context: Context,
+  ids: readonly string[],
+  given?: readonly NewPayload[],
+): Promise<Verdict[]> {
   const counts = readyCounts()
+  const payloads: Payloads = new Map(given?.map((payload, n) => [ids[n] ?? '', payload]))
   const verdicts = await operate(context, ids, {
     async look(open) {
-      const { refused, revived } = await inTransaction(context, (inside) => revive(inside, open))
+      const { refused, revived } = await inTransaction(context, (inside) => revive(inside, open, payloads))
       for (const { queue, in_order_queue: waits } of revived) counts.add(queue, waits ? 0 : 1)
       return new Map([...refused, ...revived.map(movedVerdict)].map((verdict) => [verdict.id, verdict]))
     },
@@ -83,17 +109,42 @@ export async function retry(context: Context, ids: readonly string[]): Promise<V
 export async function revive(
   inside: Context,
   ids: readonly string[],
+  payloads = NO_PAYLOADS,
 ): Promise<{ refused: Verdict[]; revived: Moved[] }> {
-  const locked = await ask<{ id: string; state: number; keyed: boolean }>(inside, LOCK, { ids })
+  const ended = await ask<Ended>(inside, LOCK, { ids })
+  const isStale = ({ id, ended_at: at }: Ended): boolean => (payloads.get(id)?.endedAt ?? at) !== at
+  const stale = ended.filter(isStale)
+  const locked = ended.filter((one) => !isStale(one))
   const states = new Map(locked.map(({ id, state }) => [id, stateOfCode(state)]))
   const lost = new Set(locked.flatMap(({ id, keyed }) => (keyed ? id : [])))
   const won = lost.size === 0 ? [] : await ask<{ id: string }>(inside, TAKE_KEYS, { ids: [...lost] })
   for (const { id } of won) lost.delete(id)
   const order = ids.filter((id) => states.has(id) && !lost.has(id))
+  const refused = stale.map(({ id, state }): Verdict => ({
+    id,
+    verdict: 'refused',
+    state: stateOfCode(state),
+  }))
   return {
-    refused: lost.size === 0 ? [] : await refusedBy(inside, lost, states),
-    revived: order.length === 0 ? [] : await ask<Moved>(inside, REVIVE, { ids: order }),
+    refused: [...refused, ...(lost.size === 0 ? [] : await refusedBy(inside, lost, states))],
+    revived: order.length === 0 ? [] : await reviveLocked(inside, order, payloads),
   }
+}
+
+interface Ended {
+  readonly id: string
+  readonly state: number
+  readonly ended_at: number
+  readonly keyed: boolean
+}
+
+function reviveLocked(inside: Context, ids: readonly string[], payloads: Payloads): Promise<Moved[]> {
+  if (payloads.size === 0) return ask<Moved>(inside, REVIVE, { ids })
+  const jobs = ids.map((id, n) => {
+    const { payload = 'null', entries = [] } = payloads.get(id) ?? {}
+    return `{"n":${n},"id":"${id}","payload":${payload},"entries":${JSON.stringify(entries)}}`
+  })
+  return ask<Moved>(inside, REVIVE_WITH_PAYLOAD, `"jobs":[${jobs.join(',')}]`)
 }
 
 /**

@@ -37,7 +37,8 @@ CREATE TABLE jobmill.job_tag (
   PRIMARY KEY (tag, job_id)
 );
 
--- flags: 1 has a dedupe key, 2 has an order key, 4 has its order lock, 8 (running only) has had a permit.
+-- flags: 1 has a dedupe key, 2 has an order key, 4 has its order lock, 8 (running only) has had a permit,
+-- 16 has steps.
 CREATE TABLE jobmill.later (
   due_at int8 NOT NULL,
   id uuid NOT NULL UNIQUE,

@@ -10,6 +10,7 @@ import { FINISH } from './functions/finish.ts'
 import { FINISH_EACH } from './functions/finish-each.ts'
 import { UNPACK } from './functions/unpack.ts'
 import { HEARTBEAT } from './functions/heartbeat.ts'
+import { WAIT_FOR } from './functions/wait-for.ts'
 import { LIMITED } from './functions/limited.ts'
 import { INSTANCES } from './instances.ts'
 import { JOBS } from './jobs.ts'
@@ -19,8 +20,22 @@ import { NAMES_VERSIONS } from './names.ts'
 import { NOTIFIER } from './notifier.ts'
 import { QUEUES } from './queues.ts'
 import { SCHEDULES } from './schedules.ts'
+import { STEPS } from './steps.ts'
+import { VIEWS } from './views.ts'
 
-const TABLES = [QUEUES, JOBS, INSTANCES, SCHEDULES, LIMITS, ALERTS, METRICS, NOTIFIER, NAMES_VERSIONS]
+const TABLES = [
+  QUEUES,
+  JOBS,
+  STEPS,
+  INSTANCES,
+  SCHEDULES,
+  LIMITS,
+  ALERTS,
+  VIEWS,
+  METRICS,
+  NOTIFIER,
+  NAMES_VERSIONS,
+]
 
 /**
  * The most frequent statements are functions, whose plans the server caches in each session, even behind a
@@ -38,6 +53,7 @@ const FUNCTIONS = [
   FINISH,
   FINISH_EACH,
   UNPACK,
+  WAIT_FOR,
   HEARTBEAT,
 ]
 

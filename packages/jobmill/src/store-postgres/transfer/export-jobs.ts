@@ -2,11 +2,13 @@
 import { outcomeOfCode } from '../../job/attempt/outcome.ts'
 import {
   type TransferredAttempt,
+  type TransferredEvent,
   type TransferredJob,
   fitting,
   type Page,
 } from '../../store/admin/transfer.ts'
 import type { JobSummary } from '../../store/types/job-record.ts'
+import { STEP_KINDS, type StepRecord } from '../../store/types/step.ts'
 import { ask, type Context, listOf } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
 import { type Coded, decode, SUMMARY_COLUMNS, SUMMARY_JOINS } from '../inspect/job-rows.ts'
@@ -27,17 +29,24 @@ SELECT ${columns} FROM jobmill.job AS j
 /** Reads attempts by their primary key. */
 const SIZED = `j.id, octet_length(j.payload::text) + coalesce((
     SELECT sum(coalesce(octet_length(a.log), 0) + coalesce(octet_length(a.error), 0) + coalesce(octet_length(a.result::text), 0))
-      FROM jobmill.attempt AS a WHERE a.job_id = j.id), 0)::int8 AS bytes`
+      FROM jobmill.attempt AS a WHERE a.job_id = j.id), 0)::int8 + coalesce((
+    SELECT sum(coalesce(octet_length(s.result), 0) + coalesce(octet_length(s.checkpoint), 0))
+      FROM jobmill.step AS s WHERE s.job_id = j.id), 0)::int8 AS bytes`
 
 /** All lookups use an index on the id of the job. */
 const JOBS = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}
-SELECT ${SUMMARY_COLUMNS}, j.payload, j.metadata, j.timeout_ms AS "timeoutMs", j.dedupe_key AS "dedupeKey",
+SELECT ${SUMMARY_COLUMNS}, coalesce(la.due_at, li.due_at) AS "rawDueAt", j.payload, j.metadata, j.timeout_ms AS "timeoutMs", j.dedupe_key AS "dedupeKey",
        j.hold_ms AS "holdMs", j.hold_after AS "holdAfter", re.ready_at AS "readyAt", coalesce(re.seq, li.pos) AS place, CASE WHEN a.ended_as IS NOT NULL THEN a.result END AS result,
        EXISTS (SELECT FROM jobmill.order_lock AS t WHERE t.job_id = w.id) AS "hasOrderLock",
        (SELECT json_agg(json_build_object('attempt', h.attempt, 'token', h.token, 'instance', h.instance, 'startedAt', h.started_at,
                  'endedAt', h.ended_at, 'outcome', h.outcome, 'error', h.error, 'log', h.log, 'takenBack', h.taken_back) ORDER BY h.token)
-          FROM jobmill.attempt AS h WHERE h.job_id = w.id) AS attempts
+          FROM jobmill.attempt AS h WHERE h.job_id = w.id) AS attempts,
+       (SELECT json_agg(json_build_object('name', s.name, 'place', s.place, 'kind', s.kind, 'startedAt', s.started_at, 'endedAt', s.ended_at,
+                 'dueAt', s.due_at, 'events', coalesce(s.events, '{}'), 'result', s.result, 'checkpoint', s.checkpoint) ORDER BY s.place)
+          FROM jobmill.step AS s WHERE s.job_id = w.id) AS steps,
+       (SELECT json_agg(json_build_object('id', e.id, 'name', e.name, 'payload', e.payload, 'sentAt', e.sent_at, 'step', e.step) ORDER BY e.sent_at, e.id)
+          FROM jobmill.job_event AS e WHERE e.job_id = w.id) AS events
   FROM input AS w ${SUMMARY_JOINS}
  WHERE ru.id IS NULL ORDER BY w.id`
 
@@ -52,13 +61,19 @@ export async function jobsOut(context: Context, page: Page<'jobs'>): Promise<Tra
   return ids.length === 0 ? [] : (await ask<JobRow>(context, JOBS, { ids })).map(transferredOf)
 }
 
-type JobRow = Coded<JobSummary & TransferredJob> & { readonly attempts: unknown }
+type JobRow = Coded<JobSummary & TransferredJob> &
+  Readonly<Record<'attempts' | 'steps' | 'events', unknown>> & { readonly rawDueAt: number | null }
+type StepRow = Omit<StepRecord, 'kind'> & { readonly kind: number }
 type AttemptRow = Omit<TransferredAttempt, 'outcome'> & { readonly outcome: number }
 
 function transferredOf(row: JobRow): TransferredJob {
-  const { startedAt: _, instance: __, cancelReason: ___, state, attempts, ...job } = decode(row)
+  const { startedAt: _, instance: __, cancelReason: ___, rawDueAt: dueAt, ...rest } = decode(row)
+  const { state, attempts, steps, events, ...job } = rest
   return {
     ...job,
+    dueAt,
+    steps: listOf<StepRow>(steps).map((step) => ({ ...step, kind: STEP_KINDS[step.kind] ?? 'run' })),
+    events: listOf<TransferredEvent>(events),
     state: state as TransferredJob['state'],
     attempts: listOf<AttemptRow>(attempts).map((attempt) => ({
       ...attempt,

@@ -2,9 +2,10 @@
 import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { isEnded, STATE_CODE } from '../../job/state.ts'
 import type { TransferredAttempt, TransferredJob } from '../../store/admin/transfer.ts'
+import { STEP_KINDS, type StepRecord } from '../../store/types/step.ts'
 import { askOne, columnsOf, type Context } from '../context.ts'
 import { ensureNames } from '../enqueue/enqueue.ts'
-import { GIVEN_CTE, HAS_ORDER_LOCK, KEYED, NAMES_TRUE, ORDERED } from '../fragments.ts'
+import { GIVEN_CTE, HAS_ORDER_LOCK, HAS_STEPS, KEYED, NAMES_TRUE, ORDERED } from '../fragments.ts'
 import { JOB_COLUMNS } from '../schema/functions/enqueue.ts'
 import type { NameMap } from '../names/name-map.ts'
 import { NamesChanged } from '../names/names-changed.ts'
@@ -13,9 +14,11 @@ const { scheduled, ready } = STATE_CODE
 
 const TYPED = `id uuid, queue_id int4, kind_id int4, priority int2, max_attempts int2, payload text, enqueued_at int8, timeout_ms int8,
   tags text[], metadata text, dedupe_key text, hold_ms int8, hold_after text, order_key text, state int2, place int8, due_at int8, ready_at int8,
-  in_order_queue bool, has_order_lock bool, attempt int2, crashes int2, tries int4, flags int2, result text, attempts json`
+  in_order_queue bool, has_order_lock bool, attempt int2, crashes int2, tries int4, flags int2, result text, attempts json, steps json, events json`
 const ATTEMPT_TYPED = `n int4, attempt int2, token int8, instance uuid, started_at int8, ended_at int8, outcome int2, ended_as int2,
   taken_back bool, error text, log text`
+const STEP_TYPED = `name text, place int4, kind int2, started_at int8, ended_at int8, due_at int8, events text[], result text, checkpoint text`
+const EVENT_TYPED = `id uuid, name text, payload text, sent_at int8, step text`
 
 /**
  * One statement: all or nothing. Existing jobs (by the primary key of `job`) are not modified. JSON is passed
@@ -54,6 +57,14 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
          CASE WHEN a.ended_as IS NULL THEN 0 ELSE f.crashes END, a.outcome, a.ended_as, a.n, a.taken_back, a.error,
          CASE WHEN a.ended_as IS NOT NULL THEN f.result::json END, a.log
     FROM fresh AS f CROSS JOIN LATERAL json_to_recordset(f.attempts) AS a(${ATTEMPT_TYPED})
+), stepped AS (
+  INSERT INTO jobmill.step (job_id, name, place, kind, started_at, ended_at, due_at, events, result, checkpoint)
+  SELECT f.id, s.name, s.place, s.kind, s.started_at, s.ended_at, s.due_at, s.events, s.result, s.checkpoint
+    FROM fresh AS f CROSS JOIN LATERAL json_to_recordset(f.steps) AS s(${STEP_TYPED})
+), sent AS (
+  INSERT INTO jobmill.job_event (job_id, id, name, payload, sent_at, step)
+  SELECT f.id, e.id, e.name, e.payload, e.sent_at, e.step
+    FROM fresh AS f CROSS JOIN LATERAL json_to_recordset(f.events) AS e(${EVENT_TYPED})
 ), tagged AS (
   INSERT INTO jobmill.job_tag (tag, job_id) SELECT unnest(tags), id FROM fresh ON CONFLICT DO NOTHING
 ), tallied AS (
@@ -72,7 +83,16 @@ export async function jobsIn(context: Context, jobs: readonly TransferredJob[]):
 }
 
 function rowOf(map: NameMap, job: TransferredJob): object {
-  const { dedupeKey, orderKey, waitsForOrder: in_order_queue, hasOrderLock, tags, attempts } = job
+  const {
+    dedupeKey,
+    orderKey,
+    waitsForOrder: in_order_queue,
+    hasOrderLock,
+    tags,
+    attempts,
+    steps,
+    events,
+  } = job
   return {
     ...columnsOf(job),
     queue_id: map.queues.id(job.queue),
@@ -85,9 +105,17 @@ function rowOf(map: NameMap, job: TransferredJob): object {
     flags:
       (dedupeKey === null ? 0 : KEYED) +
       (orderKey === null ? 0 : ORDERED) +
-      (hasOrderLock ? HAS_ORDER_LOCK : 0),
+      (hasOrderLock ? HAS_ORDER_LOCK : 0) +
+      (steps.length > 0 ? HAS_STEPS : 0),
+    steps: steps.map(stepRow),
+    events: events.map(columnsOf),
     attempts: attempts.map((attempt, at) => attemptRow(job, attempt, at + 1)),
   }
+}
+
+function stepRow(step: StepRecord): object {
+  const { kind, events } = step
+  return { ...columnsOf(step), kind: STEP_KINDS.indexOf(kind), events: events.length === 0 ? null : events }
 }
 
 /** The last attempt of an ended job records its final state. */

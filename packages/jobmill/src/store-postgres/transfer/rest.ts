@@ -1,4 +1,4 @@
-/** Exports and imports queues, limits, schedules, versions, alerts and sequences. */
+/** Exports and imports queues, limits, schedules, versions, alerts, views and sequences. */
 import type { TransferredRest } from '../../store/admin/transfer.ts'
 import { alerts as allAlerts, replaceAlerts } from '../alerts/alerts.ts'
 import { ask, askWith, columnsOf, type Context, inTransaction } from '../context.ts'
@@ -8,6 +8,7 @@ import { deleteKeysOf } from '../limits/limit-keys.ts'
 import { LIMIT_COLUMNS, limitOf, settingsColumns } from '../limits/limit-rows.ts'
 import { COLUMNS, columns, settingsOf, sourcesOf, TYPED } from '../queues/queue-rows.ts'
 import { createRows, saveRows, storedOf } from '../schedules/schedule-row.ts'
+import { replaceViews, views as allViews } from '../views/views.ts'
 
 const QUEUE_COLUMNS = [...COLUMNS, 'code', 'overrides', 'cool_until', 'throttles']
 const excluded = (names: readonly string[]): string =>
@@ -78,6 +79,7 @@ export async function restOut(context: Context): Promise<TransferredRest> {
     schedules: schedules.map(storedOf),
     versions: await versionsOut(context),
     alerts: await allAlerts(context),
+    views: await allViews(context),
     lastPlace: Number(counters?.['place']),
     lastToken: Number(counters?.['token']),
   }
@@ -103,6 +105,7 @@ export async function restIn(context: Context, rest: TransferredRest): Promise<v
     await saveRows(inside, rest.schedules)
     await versionsIn(inside, rest.versions)
     await replaceAlerts(inside, rest.alerts)
+    await replaceViews(inside, rest.views)
     await askWith(inside, raise('seq'), [rest.lastPlace])
     await askWith(inside, raise('token'), [rest.lastToken])
     await askWith(inside, SETTINGS_CHANGED)

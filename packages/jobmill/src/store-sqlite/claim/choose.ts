@@ -13,16 +13,17 @@ import type { Look, Work } from '../work.ts'
 
 /** Everything that a lease contains, so that nothing is read again later. */
 const READY_COLUMNS = `pk, id, queue_id, kind_id, priority, seq, attempt, max_attempts AS maxAttempts, crashes, payload,
-  timeout_ms AS timeoutMs, tags, metadata, order_key AS orderKey, dedupe_key, enqueued_at AS enqueuedAt, ready_at AS readyAt`
+  timeout_ms AS timeoutMs, tags, metadata, order_key AS orderKey, dedupe_key, enqueued_at AS enqueuedAt, ready_at AS readyAt, flags`
 
 /** `attempt` is that before the claim. */
-export interface ReadyRow extends Omit<Lease, 'token' | 'kind' | 'queue' | 'tags' | 'waitedMs'> {
+export interface ReadyRow extends Omit<Lease, 'token' | 'kind' | 'queue' | 'tags' | 'waitedMs' | 'hasSteps'> {
   readonly pk: number
   readonly queue_id: number
   readonly kind_id: number
   readonly seq: number
   readonly tags: string | null
   readonly dedupe_key: string | null
+  readonly flags: number
 }
 
 interface ClaimQueue {

@@ -3,7 +3,7 @@ import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import type { Live } from '../live.ts'
 import { notificationsOf } from '../notifier.ts'
 import { byClaimOrder, chooseJobs, type ReadyRow } from './choose.ts'
-import { READY, RUNNING, tagsIn } from '../job-row.ts'
+import { HAS_PERMITS, HAS_STEPS, READY, RUNNING, tagsIn } from '../job-row.ts'
 import { claimingInstance } from '../instances/liveness.ts'
 import { readyWork } from './open-queues.ts'
 import { sweep, sweepOf } from '../connection/runs.ts'
@@ -15,7 +15,7 @@ const TAKE = sweepOf(
   (rows) => `
   UPDATE OR FAIL jobmill_job NOT INDEXED
   SET state = 2, attempt = attempt + 1, token = ?, instance_pk = ?, started_at = ?, cancel_reason = NULL, progress = NULL,
-    log = NULL, permits = ?
+    log = NULL, flags = (flags & 6) | ?
   WHERE ${rows}`,
 )
 
@@ -54,7 +54,7 @@ function claim(work: Work, request: ClaimRequest): Lease[] {
   if (plain.length + permitted.length === 0) return []
   const token = work.counters.takeToken(work.now)
   takeAll(work, plain, token, instancePk, 0)
-  takeAll(work, permitted, token, instancePk, 1)
+  takeAll(work, permitted, token, instancePk, HAS_PERMITS)
   for (const row of plain) remember(work, row, token, request.instance)
   const rows = permitted.length === 0 ? plain : [...plain, ...permitted]
   return rows.toSorted(byClaimOrder).map((row) => leaseOf(work, row, token))
@@ -65,17 +65,17 @@ function takeAll(
   rows: readonly ReadyRow[],
   token: number,
   instancePk: number,
-  permits: 0 | 1,
+  flags: number,
 ): void {
   for (const [queueId, { length }] of Map.groupBy(rows, (row) => row.queue_id))
     moves.move(queueId, READY, RUNNING, length)
   const pks = rows.map(({ pk }) => pk)
-  sweep(sql, TAKE, [token, instancePk, now, permits], pks)
+  sweep(sql, TAKE, [token, instancePk, now, flags], pks)
 }
 
 /** Caches the lease for the finish. Jobs whose finish affects other rows are not cached. */
 function remember({ leases, now }: Work, row: ReadyRow, token: number, instance: string): void {
-  if (row.orderKey !== null || row.dedupe_key !== null) return
+  if (row.orderKey !== null || row.dedupe_key !== null || row.flags !== 0) return
   const { pk, queue_id: queueId, tags } = row
   const [attempt, tagged] = [row.attempt + 1, tags !== null]
   leases.give(row.id, { pk, queueId, token, attempt, startedAt: now, instance, tagged })
@@ -107,5 +107,6 @@ function leaseOf({ now, names }: Look, row: ReadyRow, token: number): Lease {
     enqueuedAt: row.enqueuedAt,
     readyAt: row.readyAt,
     waitedMs: now - row.readyAt,
+    ...((row.flags & HAS_STEPS) !== 0 && { hasSteps: true as const }),
   }
 }

@@ -3,6 +3,7 @@
  * it to its first job.
  */
 import type { Staged } from '../../store/types/replies.ts'
+import { NEVER_DUE } from '../../store/types/step.ts'
 import type { JobRow } from '../job-row.ts'
 import { giveOrderLock, joinOrderQueue, makeReady, mayRun } from '../enqueue/order-queue.ts'
 import type { Look, Work } from '../work.ts'
@@ -14,7 +15,7 @@ const DUE = `
   WHERE state = 0 AND in_order_queue = 0 AND due_at <= ? ORDER BY due_at, id LIMIT ?`
 const NEXT_DUE = `
   SELECT due_at FROM jobmill_job INDEXED BY jobmill_job_due
-  WHERE state = 0 AND in_order_queue = 0 ORDER BY due_at LIMIT 1`
+  WHERE state = 0 AND in_order_queue = 0 AND due_at < ${NEVER_DUE} ORDER BY due_at LIMIT 1`
 
 // Reads the front of jobmill_order_due_place: the longest waiting order queue comes first.
 const ORDER_QUEUES = `SELECT queue_id, order_key FROM jobmill_order_due INDEXED BY jobmill_order_due_place ORDER BY place LIMIT ?`

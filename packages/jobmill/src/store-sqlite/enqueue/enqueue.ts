@@ -5,7 +5,7 @@
 import { FIRST_PLACES, type NewJob } from '../../job/enqueue/new-job.ts'
 import type { DirectDispatchOffer } from '../../store/types/claim.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
-import { findJob, type JobRow, READY, SCHEDULED } from '../job-row.ts'
+import { findJob, HAS_STEPS, type JobRow, READY, SCHEDULED } from '../job-row.ts'
 import type { Verb, Work } from '../work.ts'
 import { keyHolder, takeKey } from './dedupe.ts'
 import { enqueueAlike, isPlain } from './enqueue-alike.ts'
@@ -123,13 +123,15 @@ const PAYLOAD = `UPDATE jobmill_job SET payload = ?, due_at = ?, enqueued_at = ?
 const LATER = `UPDATE jobmill_job SET state = 0, in_order_queue = 0 WHERE pk = ?`
 
 /**
- * `place` is the sequence number of the new job. False when the holder is running, has ended, is gone, or has
- * another kind: the payload must not reach the handler of another kind.
+ * `place` is the sequence number of the new job. False when the holder is running, has steps, has ended, is
+ * gone, or has another kind: the payload must not reach the handler of another kind.
  */
 function replaceWaiting(work: Work, holderId: string, job: NewJob, place: number): boolean {
   const holder = findJob(work.sql, holderId)
   if (holder === undefined || (holder.state !== SCHEDULED && holder.state !== READY)) return false
   if (work.names.kindName(holder.kind_id) !== job.kind) return false
+  // Its steps belong to its payload.
+  if ((holder.flags & HAS_STEPS) !== 0) return false
   const dueAt = dueTime(job, work.now)
   work.sql(PAYLOAD).run(job.payload, dueAt, work.now, holder.pk)
   replaceEntries(work.sql, holder, job.tags)

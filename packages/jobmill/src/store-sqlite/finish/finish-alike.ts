@@ -11,10 +11,10 @@ import { type KnownLease, LeaseOutdated } from '../claim/leases.ts'
 import { sweep, sweepOf } from '../connection/runs.ts'
 import type { Work } from '../work.ts'
 
-// All use the primary key, whatever the statistics say. Jobs with permits, a log or a long history are
-// finished individually. OR FAIL avoids the page copies that SQLite needs to undo a single statement. They
-// are not needed, because a failure rolls back the whole transaction.
-const FENCE = `state = 2 AND token = ? AND permits = 0 AND log IS NULL`
+// All use the primary key, whatever the statistics say. Jobs with permits, steps, events, a log or a long
+// history are finished individually. OR FAIL avoids the page copies that SQLite needs to undo a single
+// statement. They are not needed, because a failure rolls back the whole transaction.
+const FENCE = `state = 2 AND token = ? AND flags = 0 AND log IS NULL`
 const SHORT = `records < ${DEFAULTS.historyPerJob}`
 const END = sweepOf(
   (rows) => `

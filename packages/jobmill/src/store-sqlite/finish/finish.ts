@@ -9,6 +9,7 @@ import { enqueue } from '../enqueue/enqueue.ts'
 import { leaveOrder, makeReady } from '../enqueue/order-queue.ts'
 import { CANCELLED, DONE, findJob, findJobs, type JobRow, READY, RUNNING, SCHEDULED } from '../job-row.ts'
 import { freeHolder } from '../limits/permits.ts'
+import { parkedUntil } from '../steps/steps.ts'
 import type { Work } from '../work.ts'
 import { type Ending, finishedBefore, instanceId, recordAttempts, type RecordedAttempt } from './attempts.ts'
 import { finishAlike, LONGEST_RESULT } from './finish-alike.ts'
@@ -84,7 +85,7 @@ function writeOut({ work, attempts, done }: Call): void {
 
 function accepted(call: Call, item: Finish, job: JobRow): Finished {
   const { work, curved } = call
-  const { transition } = item
+  const transition = resolved(work, job, item.transition)
   // Only `done` takes precedence over a requested cancel, because the work is complete.
   const cancelReason = transition.to === 'done' ? null : job.cancel_reason
   const to = cancelReason === null ? target(transition) : CANCELLED
@@ -94,6 +95,12 @@ function accepted(call: Call, item: Finish, job: JobRow): Finished {
   if (item.cool !== undefined) coolQueue(work, job.queue_id, item.cool, curved)
   const followUps = to === target(transition) ? enqueue(work, item.followUps ?? []) : []
   return { id: item.id, accepted: true, state: stateOfCode(to), followUps }
+}
+
+/** When a parked job must run again is known only under the write lock. */
+function resolved(work: Work, job: JobRow, transition: Transition): Transition {
+  if (transition.to !== 'parked') return transition
+  return { to: 'scheduled', delayMs: parkedUntil(work, job.pk) - work.now, refund: true }
 }
 
 /** A retried finish, or a stale one. A missing job with `forget` was finished before. */
@@ -109,6 +116,7 @@ function notCurrent(work: Work, item: Finish, job: JobRow | undefined): Finished
 }
 
 function target(transition: Transition): number {
+  if (transition.to === 'parked') return SCHEDULED
   if (transition.to === 'scheduled') return transition.delayMs > 0 ? SCHEDULED : READY
   return STATE_CODE[transition.to]
 }

@@ -1,7 +1,8 @@
 /** Transitions out of running and waiting that several operations share, and the removal of jobs. */
 import { holdKey } from '../enqueue/dedupe.ts'
-import { DONE, type JobRow, READY, RUNNING, tagsIn } from '../job-row.ts'
+import { DONE, HAS_EVENTS, HAS_PERMITS, HAS_STEPS, type JobRow, READY, RUNNING, tagsIn } from '../job-row.ts'
 import { dropAttempts } from './attempts.ts'
+import { dropSteps } from '../steps/step-rows.ts'
 import { leaveOrder } from '../enqueue/order-queue.ts'
 import { removeTags } from '../enqueue/tags.ts'
 import { freeHolder } from '../limits/permits.ts'
@@ -22,7 +23,7 @@ export type Counters = Pick<JobRow, 'attempt' | 'crashes' | 'records'>
 /** Counts the change of state, and releases the permits of a job that was running. */
 export function leave(work: Work, job: JobRow, to: number): void {
   work.moves.move(job.queue_id, job.state, to)
-  if (job.state === RUNNING && job.permits === 1) freeHolder(work, job.id)
+  if (job.state === RUNNING && (job.flags & HAS_PERMITS) !== 0) freeHolder(work, job.id)
 }
 
 /**
@@ -47,7 +48,7 @@ export function refundAttempt(attempt: number): number {
 
 /** Removes a done job at once; only the hold on its dedupe key stays. */
 export function forgetJob(work: Work, job: JobRow): void {
-  if (job.permits === 1) freeHolder(work, job.id)
+  if ((job.flags & HAS_PERMITS) !== 0) freeHolder(work, job.id)
   removeJob(work, job)
   holdKey(work.sql, job, DONE, work.now)
   leaveOrder(work, job)
@@ -55,10 +56,11 @@ export function forgetJob(work: Work, job: JobRow): void {
 
 export function removeJob(
   { sql, moves }: Work,
-  job: Pick<JobRow, 'pk' | 'id' | 'queue_id' | 'state' | 'tags'>,
+  job: Pick<JobRow, 'pk' | 'id' | 'queue_id' | 'state' | 'tags' | 'flags'>,
 ): void {
   sql(DELETE).run(job.pk)
   dropAttempts(sql, job.pk)
+  if ((job.flags & (HAS_STEPS | HAS_EVENTS)) !== 0) dropSteps(sql, job.pk)
   removeTags(sql, job.id, tagsIn(job.tags))
   moves.move(job.queue_id, job.state, null)
 }

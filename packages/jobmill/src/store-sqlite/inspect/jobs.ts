@@ -10,13 +10,14 @@ import {
   type JobSummary,
   LOG_END,
 } from '../../store/types/job-record.ts'
+import { NEVER_DUE } from '../../store/types/step.ts'
 import { versionOf } from '../instances/versions.ts'
 import { DEAD, DONE, tagsIn } from '../job-row.ts'
 import type { Look } from '../work.ts'
 
 // Columns that are meaningless in the state of the job are null.
 export const SUMMARY = `j.id, j.kind_id, j.queue_id, j.state, j.priority, j.attempt, j.max_attempts AS maxAttempts, j.crashes, j.tags,
-  j.order_key AS orderKey, j.in_order_queue AS waitsForOrder, j.enqueued_at AS enqueuedAt, iif(j.state = 0, j.due_at, NULL) AS dueAt,
+  j.order_key AS orderKey, j.in_order_queue AS waitsForOrder, j.enqueued_at AS enqueuedAt, iif(j.state = 0 AND j.due_at < ${NEVER_DUE}, j.due_at, NULL) AS dueAt,
   iif(j.state = 2, j.started_at, NULL) AS startedAt, iif(j.state >= 3, j.ended_at, NULL) AS endedAt,
   iif(j.state = 2, j.cancel_reason, NULL) AS cancelReason,
   CASE j.state WHEN 2 THEN (SELECT i.id FROM jobmill_instance AS i WHERE i.pk = j.instance_pk) END AS instance`

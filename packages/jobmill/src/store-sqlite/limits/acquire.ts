@@ -13,7 +13,7 @@ import type { Work } from '../work.ts'
 const PLACE = `SELECT 1 FROM jobmill_limit_waiter WHERE limit_id = ? AND holder = ?`
 const TAKE_PLACE = `INSERT OR REPLACE INTO jobmill_limit_waiter (limit_id, holder, since) VALUES (?, ?, ?)`
 const LEAVE = `DELETE FROM jobmill_limit_waiter WHERE limit_id = ? AND holder = ?`
-const MARK = `UPDATE jobmill_job SET permits = 1 WHERE pk = ?`
+const MARK = `UPDATE jobmill_job SET flags = flags | 1 WHERE pk = ?`
 
 // Uses jobmill_job_id; state and token are the fence.
 const RUNNING = `SELECT pk, instance_pk FROM jobmill_job WHERE id = ? AND state = 2 AND token = ?`

@@ -3,9 +3,11 @@
  * the ids; a duplicated id is handled twice.
  */
 import { stateOfCode } from '../../job/state.ts'
+import type { NewPayload } from '../../store/types/new-payload.ts'
 import type { Verdict } from '../../store/types/replies.ts'
 import { freeKey, keyHolder, takeKey } from '../enqueue/dedupe.ts'
 import { joinOrderQueue, leaveOrder, makeReady, mayRun } from '../enqueue/order-queue.ts'
+import { replaceEntries } from '../enqueue/tags.ts'
 import { recordAttempt } from '../finish/attempts.ts'
 import { endJob, removeJob } from '../finish/leave-running.ts'
 import { CANCELLED, DEAD, findJob, type JobRow, READY, RUNNING, SCHEDULED } from '../job-row.ts'
@@ -14,6 +16,8 @@ import type { Work } from '../work.ts'
 // Uses the primary key, after the row was read under the same write lock.
 const ASK = `UPDATE jobmill_job SET cancel_reason = ? WHERE pk = ?`
 const RENEW = `UPDATE jobmill_job SET attempt = 0, crashes = 0, ended_at = NULL, due_at = ? WHERE pk = ?`
+const ENDED_AT = `SELECT ended_at FROM jobmill_job WHERE pk = ?`
+const PAYLOAD = `UPDATE jobmill_job SET payload = ? WHERE pk = ?`
 
 type Did = Omit<Verdict, 'id'>
 
@@ -22,10 +26,10 @@ function left(verdict: 'unchanged' | 'refused', job: JobRow): Did {
   return { verdict, state: stateOfCode(job.state) }
 }
 
-function forEachJob(work: Work, ids: readonly string[], act: (job: JobRow) => Did): Verdict[] {
-  return ids.map((id) => {
+function forEachJob(work: Work, ids: readonly string[], act: (job: JobRow, at: number) => Did): Verdict[] {
+  return ids.map((id, at) => {
     const job = findJob(work.sql, id)
-    return job === undefined ? { id, verdict: 'unknown', state: null } : { id, ...act(job) }
+    return job === undefined ? { id, verdict: 'unknown', state: null } : { id, ...act(job, at) }
   })
 }
 
@@ -61,10 +65,22 @@ function ask({ sql }: Work, job: JobRow, reason: string): Did {
 }
 
 /** Makes jobs as if they were new, but with their history. */
-export function retry(work: Work, ids: readonly string[]): Verdict[] {
-  return forEachJob(work, ids, (job) =>
-    job.state === DEAD || job.state === CANCELLED ? revive(work, job) : left('refused', job),
-  )
+export function retry(work: Work, ids: readonly string[], payloads?: readonly NewPayload[]): Verdict[] {
+  return forEachJob(work, ids, (job, at) => {
+    if (job.state !== DEAD && job.state !== CANCELLED) return left('refused', job)
+    const change = payloads?.[at]
+    return change === undefined ? revive(work, job) : reviveWith(work, job, change)
+  })
+}
+
+function reviveWith(work: Work, job: JobRow, { payload, entries, endedAt }: NewPayload): Did {
+  const row = work.sql(ENDED_AT).get(job.pk) as { readonly ended_at: number | null }
+  if (row.ended_at !== endedAt) return left('refused', job)
+  const did = revive(work, job)
+  if (did.verdict !== 'changed') return did
+  work.sql(PAYLOAD).run(payload, job.pk)
+  replaceEntries(work.sql, job, entries)
+  return did
 }
 
 export function revive(work: Work, job: JobRow): Did {

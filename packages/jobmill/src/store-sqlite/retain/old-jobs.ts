@@ -13,11 +13,13 @@ const COUNT = `SELECT n FROM jobmill_count WHERE queue_id = ? AND state = ?`
 
 // Reads the front of one (queue, state) range of jobmill_job_ended, so it reads only rows to delete.
 const OLD = `
-  SELECT pk, id, queue_id, state, tags, ended_at FROM jobmill_job INDEXED BY jobmill_job_ended
+  SELECT pk, id, queue_id, state, tags, flags, ended_at FROM jobmill_job INDEXED BY jobmill_job_ended
   WHERE queue_id = ? AND state >= 3 AND state = ? AND ended_at <= ? AND (ended_at, id) > (?, ?)
   ORDER BY ended_at, id LIMIT ?`
 
-export type OldJob = Pick<JobRow, 'pk' | 'id' | 'queue_id' | 'state' | 'tags'> & { readonly ended_at: number }
+export type OldJob = Pick<JobRow, 'pk' | 'id' | 'queue_id' | 'state' | 'tags' | 'flags'> & {
+  readonly ended_at: number
+}
 
 /**
  * One lane per queue (of these, or of all) and state with a retention. `unwritten` has the counts that the

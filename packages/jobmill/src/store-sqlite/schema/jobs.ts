@@ -20,7 +20,7 @@ CREATE TABLE jobmill_job (
   records INTEGER NOT NULL,         -- attempts ever recorded; jobmill_attempt has the newest 32
   token INTEGER NOT NULL,           -- of the last claim
   instance_pk INTEGER,              -- the instance of the last claim
-  permits INTEGER NOT NULL DEFAULT 0, -- 1: release its permits when it stops running
+  flags INTEGER NOT NULL DEFAULT 0, -- 1: release its permits when it stops running; 2: it has steps; 4: it was sent events
   enqueued_at INTEGER NOT NULL,
   due_at INTEGER NOT NULL,
   ready_at INTEGER,

@@ -10,7 +10,9 @@ import { LIMITS } from './limits.ts'
 import { METRICS } from './metrics.ts'
 import { QUEUES } from './queues.ts'
 import { SCHEDULES } from './schedules.ts'
+import { STEPS } from './steps.ts'
+import { VIEWS } from './views.ts'
 
-const SCHEMA = [QUEUES, JOBS, INSTANCES, SCHEDULES, LIMITS, ALERTS, METRICS]
+const SCHEMA = [QUEUES, JOBS, STEPS, INSTANCES, SCHEDULES, LIMITS, ALERTS, VIEWS, METRICS]
 
 export const MIGRATIONS: readonly Migration[] = [migration(1, '0.1.0', SCHEMA.join('\n'))]

@@ -15,7 +15,8 @@ import { orderQueueChanged } from '../enqueue/order-queue.ts'
 import { addTags, tagsText } from '../enqueue/tags.ts'
 import { recordAttempts } from '../finish/attempts.ts'
 import { ATTEMPT, type AttemptRow, type Coded, decode } from '../inspect/jobs.ts'
-import { CANCELLED, DEAD, SCHEDULED } from '../job-row.ts'
+import { CANCELLED, DEAD, HAS_EVENTS, HAS_STEPS, SCHEDULED } from '../job-row.ts'
+import { stepsIn, stepsOut } from '../steps/step-rows.ts'
 import type { Look, Work } from '../work.ts'
 
 // All three use jobmill_job_id, in its order, and the primary key for the rows of a job. Sizes are read
@@ -24,11 +25,13 @@ const IDS = `SELECT id FROM jobmill_job WHERE id > ? AND state <> 2 ORDER BY id 
 const SIZES = `
   SELECT j.id, octet_length(j.payload) + coalesce(octet_length(j.result), 0) + coalesce((
       SELECT sum(coalesce(octet_length(a.log), 0) + coalesce(octet_length(a.error), 0))
-      FROM jobmill_attempt AS a WHERE a.job_pk = j.pk), 0) AS bytes
+      FROM jobmill_attempt AS a WHERE a.job_pk = j.pk), 0) + iif(j.flags & ${HAS_STEPS}, coalesce((
+      SELECT sum(coalesce(octet_length(s.result), 0) + coalesce(octet_length(s.checkpoint), 0))
+      FROM jobmill_step AS s WHERE s.job_pk = j.pk), 0), 0) AS bytes
   FROM jobmill_job AS j WHERE j.id > ? AND j.state <> 2 ORDER BY j.id LIMIT ?`
 // Columns that are meaningless in the state of the job are null.
 const JOB = `
-  SELECT j.pk, j.id, j.queue_id, j.kind_id, j.state, j.priority, j.attempt, j.max_attempts AS maxAttempts, j.crashes,
+  SELECT j.pk, j.flags, j.id, j.queue_id, j.kind_id, j.state, j.priority, j.attempt, j.max_attempts AS maxAttempts, j.crashes,
     j.in_order_queue AS waitsForOrder, iif(j.state = 1 OR j.in_order_queue = 1, j.seq, NULL) AS place,
     j.enqueued_at AS enqueuedAt, iif(j.state = 0, j.due_at, NULL) AS dueAt, iif(j.state = 1, j.ready_at, NULL) AS readyAt,
     iif(j.state >= 3, j.ended_at, NULL) AS endedAt, j.timeout_ms AS timeoutMs, j.hold_ms AS holdMs, j.hold_after AS holdAfter,
@@ -40,8 +43,11 @@ const JOB = `
 const ATTEMPTS = `SELECT ${ATTEMPT}, a.went_to FROM jobmill_attempt AS a WHERE a.job_pk = ? ORDER BY a.token`
 
 type StoredAttempt = AttemptRow & { readonly went_to: number | null }
-type Row = Omit<TransferredJob, 'kind' | 'queue' | 'attempts' | 'hasOrderLock' | keyof Coded> &
-  Coded & { readonly pk: number; readonly hasOrderLock: number }
+type Row = Omit<
+  TransferredJob,
+  'kind' | 'queue' | 'attempts' | 'hasOrderLock' | 'steps' | 'events' | keyof Coded
+> &
+  Coded & { readonly pk: number; readonly flags: number; readonly hasOrderLock: number }
 
 export function idsOut({ sql }: Look, { after, limit }: Page<'jobs'>): string[] {
   return (sql(IDS).all(after?.id ?? '', limit) as { id: string }[]).map(({ id }) => id)
@@ -52,12 +58,13 @@ export function jobsOut(look: Look, { after, limit }: Page<'jobs'>): Transferred
   return fitting(sizes).map((id) => transferredOf(look, look.sql(JOB).get(id) as Row))
 }
 
-function transferredOf(look: Look, { pk, hasOrderLock, ...row }: Row): TransferredJob {
+function transferredOf(look: Look, { pk, flags, hasOrderLock, ...row }: Row): TransferredJob {
   const job = decode(look, row)
   return {
     ...job,
     state: job.state as TransferredJob['state'],
     hasOrderLock: hasOrderLock === 1,
+    ...stepsOut(look.sql, { pk, flags }),
     attempts: (look.sql(ATTEMPTS).all(pk) as StoredAttempt[]).map(attemptOf),
   }
 }
@@ -72,8 +79,8 @@ function attemptOf({ outcome, went_to: wentTo, ...attempt }: StoredAttempt): Tra
 const INSERT = `
   INSERT INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_order_queue, records, token,
     enqueued_at, due_at, ready_at, ended_at, timeout_ms, hold_ms, hold_after, order_key, dedupe_key, tags, result, metadata,
-    payload)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    payload, flags)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO NOTHING`
 const ORDER_LOCK = `INSERT INTO jobmill_order_lock (queue_id, order_key, job_pk) VALUES (?, ?, ?)`
 
@@ -113,6 +120,7 @@ function jobIn(work: Work, job: TransferredJob): boolean {
     job.result,
     job.metadata,
     job.payload,
+    (job.steps.length > 0 ? HAS_STEPS : 0) | (job.events.length > 0 ? HAS_EVENTS : 0),
   )
   if (changes === 0) return false
   const pk = Number(lastInsertRowid)
@@ -123,6 +131,7 @@ function jobIn(work: Work, job: TransferredJob): boolean {
       ending: { ...attempt, wentTo: wentTo(job, attempt) },
     })),
   )
+  stepsIn(work, pk, job)
   addTags(sql, job.id, tags)
   moves.move(queueId, null, STATE_CODE[job.state])
   if (job.orderKey === null) return true

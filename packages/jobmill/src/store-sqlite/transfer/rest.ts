@@ -1,4 +1,4 @@
-/** Exports and imports queues, limits, schedules, versions, alerts and counters. */
+/** Exports and imports queues, limits, schedules, versions, alerts, views and counters. */
 import type { TransferredQueue, TransferredRest } from '../../store/admin/transfer.ts'
 import { alerts as allAlerts, saveAlert } from '../alerts/alerts.ts'
 import { latest } from '../connection/counter.ts'
@@ -9,6 +9,7 @@ import { allQueues, saveQueue } from '../queues/queues.ts'
 import { settingsOf } from '../queues/setting-columns.ts'
 import { sourcesOf } from '../queues/sources.ts'
 import { allStored, saveSchedule } from '../schedules/schedules.ts'
+import { saveView, views as allViews } from '../views/views.ts'
 import type { Look, Work } from '../work.ts'
 
 // Uses the primary key.
@@ -34,6 +35,7 @@ export function restOut(look: Look): TransferredRest {
     schedules: allStored(sql),
     versions: versionsOut(sql),
     alerts: allAlerts(look),
+    views: allViews(look),
     lastPlace: latest(sql, 'seq'),
     lastToken: latest(sql, 'token'),
   }
@@ -41,7 +43,7 @@ export function restOut(look: Look): TransferredRest {
 
 export function restIn(
   work: Work,
-  { queues, limits, schedules, versions, alerts, lastPlace, lastToken }: TransferredRest,
+  { queues, limits, schedules, versions, alerts, views, lastPlace, lastToken }: TransferredRest,
 ): void {
   const { sql, counters } = work
   // Before the queues that use them.
@@ -57,6 +59,7 @@ export function restIn(
   for (const schedule of schedules) saveSchedule(sql, schedule)
   versionsIn(sql, versions)
   for (const alert of alerts) saveAlert(work, alert)
+  for (const view of views) saveView(work, view)
   counters.raise('seq', lastPlace)
   counters.raise('token', lastToken)
   counters.take('settings')

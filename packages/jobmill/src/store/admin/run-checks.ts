@@ -27,7 +27,7 @@ export async function runChecks(
         warning(
           name,
           `the check could not run: ${why}`,
-          fix ?? 'Run it as a user with the required privileges',
+          fix ?? 'Run the doctor as a database user with the required privileges',
         ),
       )
     }

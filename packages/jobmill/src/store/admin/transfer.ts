@@ -11,6 +11,8 @@ import type { JobState } from '../../job/state.ts'
 import type { AttemptRecord, JobRecord } from '../types/job-record.ts'
 import type { StoredSchedule } from '../stored-schedule.ts'
 import type { AlertRecord } from '../types/alert.ts'
+import type { StepRecord } from '../types/step.ts'
+import type { ViewRecord } from '../types/view.ts'
 import type { TickRecord } from '../types/schedule.ts'
 
 /** Part of `StoreTools`. The caller ensures that no process uses either database during a transfer. */
@@ -91,6 +93,18 @@ export interface TransferredJob extends Kept {
   readonly hasOrderLock: boolean
   /** Oldest first. */
   readonly attempts: readonly TransferredAttempt[]
+  /** Its durable steps, by place, and the events that it was sent, oldest first. Nearly always empty. */
+  readonly steps: readonly StepRecord[]
+  readonly events: readonly TransferredEvent[]
+}
+
+export interface TransferredEvent {
+  readonly id: string
+  readonly name: string
+  readonly payload: string
+  readonly sentAt: number
+  /** The step that has taken it, or null. */
+  readonly step: string | null
 }
 
 /** `token` is the stored one, even for a cancel that needed no lease. */
@@ -122,6 +136,7 @@ export interface TransferredRest {
   readonly versions: readonly TransferredVersion[]
   /** Including their secrets, and the problems that were sent. */
   readonly alerts: readonly AlertRecord[]
+  readonly views: readonly ViewRecord[]
   /** The last sequence number and the last lease token that were issued. */
   readonly lastPlace: number
   readonly lastToken: number

@@ -60,6 +60,8 @@ export interface Lease extends Omit<NewJob, 'dueAt' | 'delayMs' | 'dedupe' | 'fi
   readonly readyAt: number
   /** How long the job was ready before this claim, measured by the database's clock. */
   readonly waitedMs: number
+  /** The job may have recorded steps. Omitted for jobs without steps. */
+  readonly hasSteps?: true
 }
 
 export interface Held extends Pick<Lease, 'id' | 'token'> {

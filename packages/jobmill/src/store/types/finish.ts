@@ -45,6 +45,11 @@ export type Transition =
   /** `refund` is for a job that dies before its handler ran: the attempt of this claim does not count. */
   | { readonly to: 'dead'; readonly refund?: boolean }
   | { readonly to: 'cancelled' }
+  /**
+   * Scheduled until the first of its open waits is over, with the attempt refunded. Ready at once if it has
+   * none, or if an event that it waits for has arrived.
+   */
+  | { readonly to: 'parked' }
 
 export type CoolDown =
   /** The pause that the upstream service asked for. Never shortens a longer cool-down. */

@@ -18,7 +18,7 @@ export interface JobSummary {
   /** Due, but an earlier job with the same order key has not ended. */
   readonly waitsForOrder: boolean
   readonly enqueuedAt: number
-  /** When it is due; null unless scheduled. */
+  /** When it is due; null unless scheduled, and for a job that is parked until an event arrives. */
   readonly dueAt: number | null
   /** When it was claimed; null unless running. */
   readonly startedAt: number | null

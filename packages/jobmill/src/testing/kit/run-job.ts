@@ -19,8 +19,9 @@ import { type LogLine, readLog } from '../../work/log-buffer.ts'
 import { makeContext } from '../../work/make-context.ts'
 import { attemptRunner, kept } from '../../work/run-attempt.ts'
 import { type EnqueuedInside, enqueueNowhere } from './enqueue-nowhere.ts'
+import { type GivenSteps, type StepRun, stepsInMemory } from './steps-in-memory.ts'
 
-export interface RunJobOptions<Context = unknown> {
+export interface RunJobOptions<Context = unknown> extends GivenSteps {
   /** What the handler gets as `context`, such as `{ db }`. */
   readonly context?: Context
   /** The attempt number (default 1). */
@@ -47,6 +48,8 @@ export interface JobRun<Result = unknown> {
   readonly log: readonly LogLine[]
   /** Jobs enqueued with the completion are included only if the handler returned. */
   readonly enqueued: readonly EnqueuedInside[]
+  /** Durable steps that ran, in order. Given steps are not included. */
+  readonly steps: readonly StepRun[]
 }
 
 const INSTANCE: InstanceInfo = Object.freeze({
@@ -65,10 +68,19 @@ export async function runJob<Input, Result, Context = unknown>(
     ? [options?: RunJobOptions<Context>]
     : [options: RunJobOptions<Context> & { readonly context: Context }]
 ): Promise<JobRun<Result>> {
-  checkObjectKeys(options, 'options', ['context', 'attempt', 'previousError', 'signal', 'job'])
+  checkObjectKeys(options, 'options', [
+    'context',
+    'attempt',
+    'previousError',
+    'signal',
+    'job',
+    'steps',
+    'events',
+  ])
   const handler: Handler = { ...definition, followsDeaths: false }
   const attempt = newAttempt(leaseFor(definition, payload, options), systemPlatform.monotonic())
   const nowhere = enqueueNowhere(attempt)
+  const steps = stepsInMemory(options, systemPlatform)
   const progress: unknown[] = []
   let completed: Ended | undefined
   const contextFor = (_: Attempt, fitted: unknown) =>
@@ -79,6 +91,7 @@ export async function runJob<Input, Result, Context = unknown>(
       forwardLog: null,
       enqueueFor: () => nowhere,
       limitFor: () => BOUNDLESS,
+      stepFor: steps.of,
       previousError: async () => options.previousError ?? null,
       changed() {
         if (attempt.progress !== undefined) progress.push(JSON.parse(attempt.progress))
@@ -88,7 +101,7 @@ export async function runJob<Input, Result, Context = unknown>(
     })
   const stop = obey(options.signal, attempt)
   await definition.service?.start()
-  const tools = { platform: systemPlatform, middleware: [], contextFor }
+  const tools = { platform: systemPlatform, middleware: [], contextFor, memosOf: async () => [] }
   const runAttempt = attemptRunner(INSTANCE.id)
   const ran = await new Promise<Ended>((resolve) => void runAttempt(attempt, handler, tools, resolve))
   attempt.ended = true
@@ -100,6 +113,7 @@ export async function runJob<Input, Result, Context = unknown>(
     progress,
     log: readLog(attempt.log.text() ?? null),
     enqueued: nowhere.enqueued(ended.how === 'returned'),
+    steps: steps.ran,
   }
 }
 
@@ -172,6 +186,7 @@ function reportOf<Result>(
     queue,
     random: 0,
   })
+  if (ended.how === 'parked') return { outcome }
   if (ended.how !== 'returned') return { outcome, error: 'thrown' in ended ? ended.thrown : ended.error }
   if (ended.notKept !== undefined) return { outcome, error: ended.notKept }
   return ended.result === null ? { outcome } : { outcome, result: JSON.parse(ended.result) as Result }

@@ -69,7 +69,7 @@ async function write(
     if (isJobmillError(error) && error.code === 'TX_STALE') attempt.stale = error
     throw error
   }
-  throw new JobmillError('LEASE_LOST', `this attempt no longer holds job ${attempt.lease.id}`, {
+  throw new JobmillError('LEASE_LOST', `this attempt no longer holds the lease of job ${attempt.lease.id}`, {
     fix: 'Roll back the transaction',
   })
 }

@@ -48,7 +48,8 @@ function emitContinued(
 ): void {
   const { transition, error = '' } = decision
   const delayMs = transition.to === 'scheduled' ? transition.delayMs : 0
-  if (ended.how === 'snoozed') emit('snoozed', { ...ref, ranMs, delayMs })
+  if (ended.how === 'parked') emit('parked', { ...ref, ranMs })
+  else if (ended.how === 'snoozed') emit('snoozed', { ...ref, ranMs, delayMs })
   else if (ended.how === 'throttled')
     emit('throttled', { ...ref, ranMs, retryAfterMs: ended.thrown.retryAfterMs })
   else if (decision.outcome === 'interrupted')

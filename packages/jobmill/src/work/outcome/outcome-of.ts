@@ -45,10 +45,15 @@ function namingProcess(ended: Ended, { version }: DecideTools): Ended {
   return { how: 'unfit', error: new JobmillError('PAYLOAD_INVALID', what, { fix, cause: ended.error }) }
 }
 
-function circumstances(ended: Ended, { lease, waitedMs }: Attempt, handler: Handler, tools: DecideTools) {
+function circumstances(
+  ended: Ended,
+  { lease, waitedMs, countsAs }: Attempt,
+  handler: Handler,
+  tools: DecideTools,
+) {
   return {
     ageMs: lease.readyAt - lease.enqueuedAt + waitedMs,
-    attempt: lease.attempt,
+    attempt: countsAs,
     maxAttempts: lease.maxAttempts,
     backoff: handler.backoff,
     mayRetry: mayRetry(ended, lease, handler),

@@ -1,5 +1,6 @@
 // The actions of an operator on jobs and queues.
 import * as fc from 'fast-check'
+import { entryOf } from '../../../src/job/payload/indexed.ts'
 import type { QueuePatch } from '../../../src/job/queue/queue-settings.ts'
 import type { Verdict } from '../../../src/store/types/replies.ts'
 import type { FullStore } from '../../../src/store/store.ts'
@@ -26,6 +27,18 @@ function operate(
       (verdicts) => verdicts.map(({ id, verdict, state, holder }) => ({ id, verdict, state, holder })),
     )
   })
+}
+
+/** Every third job has a payload that was made from an outdated read. */
+async function retryPatched(store: FullStore, given: string[]): Promise<Verdict[]> {
+  const ids = [...new Set(given)]
+  const jobs = await store.get(ids)
+  const payloads = jobs.map((job, n) => ({
+    payload: JSON.stringify({ patched: n }),
+    entries: [entryOf('patched', String(n))],
+    endedAt: (job?.endedAt ?? 0) + (n % 3 === 2 ? 1 : 0),
+  }))
+  return store.retry(ids, payloads)
 }
 
 const settings = fc.record(
@@ -62,6 +75,7 @@ async function changeQueue(world: World, name: string, patch: QueuePatch): Promi
 export const operateSteps: readonly Weighted[] = [
   operate(3, 'cancel', (store, ids) => store.cancel(ids, 'not needed')),
   operate(2, 'retry', (store, ids) => store.retry(ids)),
+  operate(2, 'retry with a payload', retryPatched),
   operate(1, 'run now', (store, ids) => store.runNow(ids)),
   operate(1, 'delete', (store, ids) => store.delete(ids)),
   stepOf(

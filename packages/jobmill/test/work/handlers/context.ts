@@ -41,6 +41,13 @@ export function aContext(payload: unknown, { signal, job, onLog }: ContextOption
     snooze: notHere,
     previousError: notHere,
     complete: notHere,
+    step: {
+      run: notHere,
+      sleep: notHere,
+      sleepUntil: notHere,
+      waitForEvent: notHere,
+      transaction: notHere,
+    },
     limit: { acquire: notHere, tryAcquire: notHere, drain: notHere },
     lines,
   }

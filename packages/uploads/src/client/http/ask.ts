@@ -98,7 +98,7 @@ export async function jsonOf(response: Response): Promise<Record<string, unknown
 
 export function badAnswer(what: string): ClientError {
   return new ClientError('ANSWER_BAD', `the response ${what}`, {
-    fix: 'Check that the URL is that of an inbox, and check the proxies in between',
+    fix: 'Check that the URL is that of an inbox, and check the proxies between this machine and the inbox',
   })
 }
 

@@ -40,7 +40,7 @@ export async function readLimits(line: Line, signal: AbortSignal): Promise<Serve
   const question = { timeoutMs: ANSWER_MS, signal }
   const { maxFiles, maxFileBytes, maxRequestBytes } = await ask(line, '/limits', question, jsonOf)
   for (const value of [maxFiles, maxFileBytes, maxRequestBytes])
-    if (!Number.isSafeInteger(value)) throw badAnswer('has no limits')
+    if (!Number.isSafeInteger(value)) throw badAnswer('does not contain the limits of the inbox')
   return { maxFiles, maxFileBytes, maxRequestBytes } as ServerLimits
 }
 

@@ -33,7 +33,7 @@ export async function usages(db: Kysely<Schema>): Promise<ReadonlyMap<string, Us
   return new Map(rows.map(({ mailbox, files, bytes }) => [mailbox, { files, bytes }]))
 }
 
-const ROOM = 'Wait until files are acknowledged and swept, or raise the quota'
+const ROOM = 'Wait until acknowledged files have been deleted, or raise the quota'
 
 /** `more` is the additional usage. */
 export function checkQuota(

@@ -31,7 +31,7 @@ export function roomOf(tables: Pick<Tables<never>, 'type'>, { reserve }: BlobSto
       if (await keep()) return
       throw new Refusal('DISK_FULL', {
         detail: 'the disk is almost full',
-        fix: 'Free some space, or try again when files are acknowledged and swept',
+        fix: 'Free some space, or try again when acknowledged files have been deleted',
         retryAfter: 60,
       })
     },

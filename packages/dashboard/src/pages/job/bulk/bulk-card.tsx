@@ -3,7 +3,8 @@ import type { ReactNode } from 'react'
 import type { Job } from '../../../api/types.ts'
 import { TextLink } from '../../../kit/button.tsx'
 import { Card, Fact, Facts } from '../../../kit/card.tsx'
-import { number, plural } from '../../../kit/text/format.ts'
+import { Json } from '../../../kit/json/json.tsx'
+import { number, plural, shortId } from '../../../kit/text/format.ts'
 import { bulkOf, type BulkReport } from './bulk.ts'
 import { ProgressBar } from '../progress-bar.tsx'
 
@@ -20,6 +21,11 @@ export function BulkCard({ job }: { readonly job: Job }) {
               <span className="break-all">{value}</span>
             </Fact>
           ))}
+          {bulk.patch !== null && (
+            <Fact name="Patch">
+              <Json value={bulk.patch} name="patch" />
+            </Fact>
+          )}
           {bulk.reason !== null && <Fact name="Reason">{bulk.reason}</Fact>}
           <Fact name="Requested by">{bulk.by ?? <span className="text-soft">unknown</span>}</Fact>
         </Facts>
@@ -39,11 +45,23 @@ export function BulkCard({ job }: { readonly job: Job }) {
 function HowFar({ job, report }: { readonly job: Job; readonly report: BulkReport | null }): ReactNode {
   if (report !== null)
     return (
-      <dl aria-label="Result" className="grid grid-cols-3 gap-4">
-        <Metric name="Scanned" value={report.looked} />
-        <Metric name="Changed" value={report.changed} />
-        <Metric name="Skipped" value={report.refused} />
-      </dl>
+      <>
+        <dl aria-label="Result" className="grid grid-cols-3 gap-4">
+          <Metric name="Scanned" value={report.looked} />
+          <Metric name="Changed" value={report.changed} />
+          <Metric name="Skipped" value={report.refused + report.skipped} />
+        </dl>
+        {report.invalid.length > 0 && (
+          <ul aria-label="Skipped jobs" className="mt-2 flex flex-col gap-1">
+            {report.invalid.map(({ at, jobs, message, id }) => (
+              <li key={at} className="break-words">
+                <b className="font-semibold tabular-nums">{number(jobs)}</b>, payload invalid
+                {at !== '' && ` at ${at}`}: {message} (<TextLink to={`/jobs/${id}`}>{shortId(id)}</TextLink>)
+              </li>
+            ))}
+          </ul>
+        )}
+      </>
     )
   if (job.state === 'running')
     return job.progress === null ? (

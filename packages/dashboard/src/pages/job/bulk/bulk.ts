@@ -3,6 +3,8 @@ import type { Job } from '../../../api/types.ts'
 import { instant, plural } from '../../../kit/text/format.ts'
 import { actPhrase } from '../../jobs/actions/acts.ts'
 
+type Fields = Readonly<Record<string, unknown>>
+
 interface FilterWord {
   readonly name: string
   readonly value: string
@@ -12,12 +14,26 @@ export interface BulkReport {
   readonly looked: number
   readonly changed: number
   readonly refused: number
+  /** With a patch: jobs that were left as they were, and where their payloads would be invalid. */
+  readonly skipped: number
+  readonly invalid: readonly InvalidPayloads[]
+}
+
+interface InvalidPayloads {
+  /** A JSON pointer; empty for the whole payload. */
+  readonly at: string
+  readonly jobs: number
+  readonly message: string
+  /** The first of these jobs. */
+  readonly id: string
 }
 
 export interface Bulk {
   readonly message: string
   readonly filter: readonly FilterWord[]
   readonly reason: string | null
+  /** The merge patch of a retry; null without one. */
+  readonly patch: Fields | null
   readonly by: string | null
   readonly report: BulkReport | null
   /** The job list with this filter; null when the Jobs page cannot express the filter. */
@@ -31,14 +47,12 @@ const VERBS: Readonly<Record<string, string>> = {
   delete: 'Delete',
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export function bulkOf({ payload, result, tags }: Pick<Job, 'payload' | 'result' | 'tags'>): Bulk | null {
   if (!isFields(payload) || !isFields(payload['filter'])) return null
-  const { act, reason, filter } = payload
+  const { act, reason, filter, patch } = payload
   const given = Object.entries(filter).filter(([, value]) => value !== undefined && value !== null)
   // Every bulk action has this bound: jobs enqueued after the request are excluded.
   const isAll = given.every(([key]) => key === 'enqueuedBefore')
@@ -48,6 +62,7 @@ export function bulkOf({ payload, result, tags }: Pick<Job, 'payload' | 'result'
       ? actPhrase(verb, 'every job')
       : actPhrase(verb, 'ids' in filter ? 'selected jobs' : 'matching jobs'),
     filter: given.map(wordOf),
+    patch: isFields(patch) ? patch : null,
     reason: typeof reason === 'string' ? reason : null,
     by: tags.find((tag) => tag.startsWith('by:'))?.slice('by:'.length) ?? null,
     report: reportOf(result),
@@ -82,9 +97,15 @@ function textOf(key: string, value: unknown): string {
 
 function reportOf(result: unknown): BulkReport | null {
   if (!isFields(result)) return null
-  const { looked, changed, refused } = result
+  const { looked, changed, refused, skipped, invalid } = result
   if (typeof looked !== 'number' || typeof changed !== 'number' || typeof refused !== 'number') return null
-  return { looked, changed, refused }
+  return {
+    looked,
+    changed,
+    refused,
+    skipped: typeof skipped === 'number' ? skipped : 0,
+    invalid: Array.isArray(invalid) ? (invalid as InvalidPayloads[]) : [],
+  }
 }
 
 const IN_ADDRESS = new Set([

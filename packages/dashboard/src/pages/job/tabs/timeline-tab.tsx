@@ -16,6 +16,9 @@ const COLUMNS = [
   { key: 'data', name: 'Details' },
 ]
 
+/** Changes by users, which no process reports. */
+const MANUAL: readonly string[] = ['audit', 'payload-patched']
+
 export function TimelineTab({ id }: { readonly id: string }) {
   const [cursor, setCursor] = useState<string | undefined>(undefined)
   const read = useTimeline({ job: id, cursor })
@@ -36,7 +39,7 @@ export function TimelineTab({ id }: { readonly id: string }) {
                   </Cell>
                   <Cell className="min-w-64 break-words">{eventWords(event)}</Cell>
                   <Cell>
-                    <InstanceName id={event.instance} />
+                    <InstanceName id={MANUAL.includes(event.type) ? null : event.instance} />
                   </Cell>
                   <Cell className="min-w-64">
                     {Object.keys(event.data).length > 0 && <Json value={event.data} name="details" />}

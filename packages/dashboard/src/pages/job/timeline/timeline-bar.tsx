@@ -16,6 +16,7 @@ const COLOURS: Readonly<Record<Try['outcome'], string>> = {
   'timed-out': 'bg-dead',
   'failed-permanently': 'bg-dead',
   snoozed: 'bg-scheduled',
+  parked: 'bg-scheduled',
   throttled: 'bg-ready',
   cancelled: 'bg-cancelled',
   interrupted: 'bg-ready',

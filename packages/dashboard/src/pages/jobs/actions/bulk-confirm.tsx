@@ -13,6 +13,8 @@ import { DataView } from '../../../kit/data-view.tsx'
 import { StateBadge } from '../../../kit/state.tsx'
 import { type ActInfo, actPhrase } from './acts.ts'
 import { chipsOf } from '../filter/chips.ts'
+import { PatchPayloads, usePatch } from './patch/patch-payloads.tsx'
+import { useFirstJob } from './patch/use-first-job.ts'
 import { ReasonField } from './reason-field.tsx'
 import { bodyOf, type BulkTarget, usePreview } from './use-preview.ts'
 
@@ -28,6 +30,9 @@ export function BulkConfirm({ info, meant, close, onEnqueued }: Props) {
   const { act, name, isDangerous, means } = info
   const [reason, setReason] = useState('')
   const [, go] = useLocation()
+  const [patchText, setPatchText] = useState<string | null>(null)
+  const { patch, isSendable } = usePatch(patchText)
+  const first = useFirstJob(meant, patchText !== null)
   const acting = useAct<Answer<'bulk.run'>>()
   const preview = usePreview(act, meant)
   const jobs = preview.data?.jobs ?? 0
@@ -39,6 +44,7 @@ export function BulkConfirm({ info, meant, close, onEnqueued }: Props) {
       body: {
         act,
         filter: bodyOf(meant),
+        ...(patch !== null && { patch }),
         ...(act === 'cancel' && reason.trim() !== '' && { reason: reason.trim() }),
       },
       done: `${name} queued for ${plural(jobs, 'job')}`,
@@ -55,13 +61,14 @@ export function BulkConfirm({ info, meant, close, onEnqueued }: Props) {
       {...(act === 'cancel' && { dismiss: 'Keep jobs' })}
       verb={jobs === 0 ? name : actPhrase(name, plural(jobs, 'job'))}
       isDangerous={isDangerous}
-      isReady={jobs > 0}
+      isReady={jobs > 0 && isSendable}
       act={begin}
       close={close}
     >
       <Which meant={meant} />
       <DataView read={preview}>{(found) => <Found found={found} meant={meant} info={info} />}</DataView>
       {jobs > 0 && <p className="text-soft">{means}</p>}
+      {act === 'retry' && jobs > 0 && <PatchPayloads text={patchText} change={setPatchText} first={first} />}
       {act === 'cancel' && jobs > 0 && <ReasonField reason={reason} change={setReason} />}
     </Confirm>
   )

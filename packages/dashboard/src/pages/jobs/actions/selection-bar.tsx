@@ -1,5 +1,6 @@
 /** Actions on the selected jobs; shown while some are selected. */
 import { useState } from 'react'
+import type { State } from '../../../api/types.ts'
 import { useMay } from '../../../api/user/roles.ts'
 import { Button } from '../../../kit/button.tsx'
 import { plural } from '../../../kit/text/format.ts'
@@ -47,11 +48,17 @@ export function SelectionBar({ selection: { jobs, clear }, elsewhere }: Props) {
       {asked !== null && (
         <BulkConfirm
           info={asked}
-          meant={{ ids: [...jobs.keys()] }}
+          meant={{ ids: idsFor(asked, jobs) }}
           close={() => setAsked(null)}
           onEnqueued={clear}
         />
       )}
     </div>
   )
+}
+
+/** The jobs that the action changes come first: the preview of a patch shows the first one. */
+function idsFor({ states }: ActInfo, jobs: Selection['jobs']): readonly string[] {
+  const fits = ([, state]: readonly [string, State]): number => Number(states.includes(state))
+  return [...jobs].toSorted((a, b) => fits(b) - fits(a)).map(([id]) => id)
 }

@@ -48,7 +48,7 @@ const AGO: Readonly<Record<string, string>> = {
   '7d': '7 days',
 }
 
-/** failed at or after, failed before */
+/** Describes a key of the filter, such as `failed at or after`. */
 function noteOf(key: string): string {
   if (!isTimeKey(key)) return NOTES[key] ?? ''
   const { label, side } = TIMES[key]

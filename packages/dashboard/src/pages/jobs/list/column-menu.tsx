@@ -1,6 +1,6 @@
 /** Chooses the columns of the job list. */
 import { Columns3 } from 'lucide-react'
-import { Button } from '../../../kit/button.tsx'
+import { IconButton } from '../../../kit/button.tsx'
 import { Menu, MenuCheck } from '../../../kit/overlays/menu.tsx'
 import { chosenColumns, OPTIONAL_COLUMNS, usePreference } from './choices.ts'
 import { COLUMNS } from './columns.tsx'
@@ -10,9 +10,7 @@ export function ColumnMenu() {
   return (
     <Menu
       trigger={
-        <Button look="quiet" icon={Columns3} className="max-sm:hidden">
-          Columns
-        </Button>
+        <IconButton label="Columns" word="Columns" isTight icon={Columns3} className="max-sm:hidden" />
       }
     >
       {OPTIONAL_COLUMNS.map((column) => (

@@ -41,7 +41,7 @@ export function tracksOf(
   })
 }
 
-/** The index after a key: the neighbor, or the first or last run. Undefined for other keys. */
+/** The run that an arrow key, Home or End moves the focus to. Undefined for other keys. */
 export function nextRun(at: number, key: string, count: number): number | undefined {
   const last = count - 1
   const moved = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[key]

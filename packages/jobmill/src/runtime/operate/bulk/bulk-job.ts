@@ -1,6 +1,7 @@
 /** Runs a bulk action as a job: durable, with progress, and cancellable. */
 import { type AnyJob, defineJob } from '../../../job/kind/definition.ts'
 import type { JobContext } from '../../../job/context.ts'
+import { omitUndefined } from '../../../job/options/omit-undefined.ts'
 import { checkFunction } from '../../../job/numbers.ts'
 import { BULK_KIND, BULK_QUEUE, type BulkAct, type BulkFilter, type BulkReport } from './bulk.ts'
 import type { Mill } from '../../mill.ts'
@@ -9,6 +10,9 @@ export interface BulkPayload {
   readonly act: BulkAct
   readonly filter: BulkFilter
   readonly reason?: string
+  /** Used by retry: the merge patch of each payload, and who asked for it. */
+  readonly patch?: Readonly<Record<string, unknown>>
+  readonly by?: string
 }
 
 /** `mill` is a function because the mill does not exist yet when its jobs are defined. */
@@ -20,7 +24,7 @@ export function bulkJob(mill: () => Pick<Mill, 'bulk'>): AnyJob {
     // Each attempt starts over: jobs that were already changed no longer match.
     maxAttempts: 3,
     async run({ payload, signal, progress }: JobContext<BulkPayload>): Promise<BulkReport> {
-      const { act, filter, reason } = payload
+      const { act, filter, reason, patch, by } = payload
       const { bulk } = mill()
       // Count first, so that progress can be reported as a share.
       const { jobs } = await bulk.preview(act, filter, { signal })
@@ -28,7 +32,7 @@ export function bulkJob(mill: () => Pick<Mill, 'bulk'>): AnyJob {
       return bulk.run(act, filter, {
         signal,
         progress: (looked) => progress({ looked, jobs }),
-        ...(reason !== undefined && { reason }),
+        ...omitUndefined({ reason, patch, by }),
       })
     },
   })

@@ -16,7 +16,7 @@ export interface Gathered {
   readonly fingerprint: string
   readonly kind: string
   shape: string
-  /** Parts of a shape that all errors contain, longest first. */
+  /** The constant parts of the shape that all errors of the group contain, longest first. */
   literals: readonly string[]
   readonly queues: Set<string>
   /** When each job of the group failed. */

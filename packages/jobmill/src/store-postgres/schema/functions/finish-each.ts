@@ -3,6 +3,7 @@ import { outcomeCode } from '../../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../../job/state.ts'
 import { FREED, freedFor, NOW, PERMITS_FREED, queueName, WITHOUT_PERMIT } from '../../fragments.ts'
 import { FORGET } from './pieces.ts'
+import { parkedMs, waitsForEvent } from './wait-for.ts'
 
 const { scheduled, ready, running, done, cancelled } = STATE_CODE
 
@@ -49,17 +50,18 @@ BEGIN
   WITH given AS MATERIALIZED (
     SELECT at AS now
   ), input AS MATERIALIZED (
-    SELECT * FROM json_to_recordset(items) AS x(
+    SELECT x.*, CASE WHEN x.parked THEN ${parkedMs('x.id', 'at')} ELSE x.delay_ms END AS due_in_ms
+      FROM json_to_recordset(items) AS x(
       n int4, id uuid, token int8, to_state int2, delay_ms int8, refund int2, outcome int2, error text, ran_ms int8, log text,
-      has_result bool, result json, forget bool)
+      has_result bool, result json, forget bool, parked bool)
   ), gone AS (
     DELETE FROM jobmill.running AS r USING input AS i WHERE r.id = ANY (ARRAY(SELECT id FROM input)) AND r.id = i.id AND r.token = i.token
-    RETURNING r.*, i.n, i.delay_ms, greatest(r.attempt - coalesce(i.refund, 0), 0) AS spent, i.outcome, i.error, i.ran_ms, i.log AS last_log,
+    RETURNING r.*, i.n, i.due_in_ms, i.parked, greatest(r.attempt - coalesce(i.refund, 0), 0) AS spent, i.outcome, i.error, i.ran_ms, i.log AS last_log,
       i.forget IS TRUE AS forgotten,
       CASE WHEN i.has_result THEN coalesce(i.result, 'null'::json) END AS result,
       (r.cancel_reason IS NOT NULL AND i.to_state <> ${done}) AS forced,
       CASE WHEN r.cancel_reason IS NOT NULL AND i.to_state <> ${done} THEN ${cancelled}
-           WHEN i.to_state = ${scheduled} AND i.delay_ms = 0 THEN ${ready}
+           WHEN i.to_state = ${scheduled} AND i.due_in_ms = 0 THEN ${ready}
            ELSE i.to_state END AS state,
       i.to_state = ${ready} AS returned
   ), to_ready AS (
@@ -69,8 +71,10 @@ BEGIN
       FROM (SELECT * FROM gone WHERE state = ${ready} ORDER BY n) AS g
   ), to_later AS (
     INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
-    SELECT ${NOW} + delay_ms, id, queue_id, kind_id, tries, priority, spent, crashes, ${WITHOUT_PERMIT}
+    SELECT ${NOW} + due_in_ms, id, queue_id, kind_id, tries, priority, spent, crashes, ${WITHOUT_PERMIT}
       FROM gone WHERE state = ${scheduled}
+  ), to_wake AS (
+    INSERT INTO jobmill.wake (job_id) SELECT g.id FROM gone AS g WHERE g.parked AND g.state = ${scheduled} AND ${waitsForEvent('g.id')}
   ), recorded AS (
     INSERT INTO jobmill.attempt (job_id, token, instance, started_at, ended_at, queue_id, attempt, spent, crashes,
                                  outcome, ended_as, tries, error, result, log)

@@ -2,6 +2,7 @@
  * The heartbeat, which an idle process sends continuously. A function, because parsing and planning each call
  * took longer than running it.
  */
+import { NEVER_DUE } from '../../../store/types/step.ts'
 import { PLANNED_ONCE } from './pieces.ts'
 
 const KIND_IDS = `ARRAY(SELECT k.id FROM given, json_array_elements_text(p -> 'kinds') AS v(name), jobmill.kind AS k WHERE k.name = v.name)`
@@ -86,8 +87,8 @@ SELECT g.now, me.alive,
           ORDER BY r.priority, r.seq LIMIT 1) AS r WHERE o.limit_name IS NULL),
        CASE WHEN EXISTS (SELECT FROM open WHERE limit_name IS NOT NULL)
             THEN jobmill.limited(ARRAY(SELECT queue_id FROM open WHERE limit_name IS NOT NULL), ${KIND_IDS}) END,
-       CASE WHEN EXISTS (SELECT FROM jobmill.order_check) THEN 0
-            WHEN next_due.due_at IS NOT NULL THEN greatest(next_due.due_at - g.now, 0) END,
+       CASE WHEN EXISTS (SELECT FROM jobmill.order_check) OR EXISTS (SELECT FROM jobmill.wake) THEN 0
+            WHEN next_due.due_at < ${NEVER_DUE} THEN greatest(next_due.due_at - g.now, 0) END,
        next_due.due_at, next_due.ms,
        (SELECT CASE WHEN NOT s.planned THEN 0 WHEN s.next_at IS NOT NULL THEN greatest(s.next_at - g.now, 0) END
           FROM jobmill.schedule AS s WHERE NOT s.paused AND NOT s.deleted ORDER BY s.planned, s.next_at LIMIT 1),

@@ -33,7 +33,7 @@ export const MS_SINCE_BEGUN = `extract(epoch FROM clock_timestamp() - began) * 1
 export const LIST = (name: string): string => `unnest(string_to_array(${name}, E'\\x1e', ''))`
 /**
  * Deletes these jobs, with the attempts of those that were `tried`. Needs the variables tagged and
- * their_tags. Looks for tags and attempts only for jobs that can have them.
+ * their_tags. Looks for tags, attempts and steps only for jobs that can have them.
  */
 export const FORGET = (jobs: string, tried: string): string => `WITH removed AS (
       DELETE FROM jobmill.job AS j WHERE j.id = ANY (${jobs}) RETURNING j.id, j.tags
@@ -43,8 +43,10 @@ export const FORGET = (jobs: string, tried: string): string => `WITH removed AS 
     IF tagged IS NOT NULL THEN
       DELETE FROM jobmill.job_tag AS t WHERE t.tag = ANY (their_tags) AND t.job_id = ANY (tagged);
     END IF;
+    DELETE FROM jobmill.job_event AS e WHERE e.job_id = ANY (${jobs});
     IF ${tried} IS NOT NULL THEN
       DELETE FROM jobmill.attempt AS a WHERE a.job_id = ANY (${tried});
+      DELETE FROM jobmill.step AS s WHERE s.job_id = ANY (${tried});
     END IF;`
 /**
  * Deletes those of the given batches that all jobs have left: each is in `gone` or has an attempt.

@@ -6,6 +6,7 @@ const ENDS = [
   'finished',
   'retried',
   'snoozed',
+  'parked',
   'throttled',
   'cancelled',
   'dead',

@@ -1,0 +1,151 @@
+/** Durable steps: what running attempts record and wait for, and the events that end waits. */
+import {
+  type EventReply,
+  isEnded,
+  type Memo,
+  NEVER_DUE,
+  type SentEvent,
+  type StepRecord,
+  type StepWait,
+  type StepWrite,
+  type Waited,
+} from 'jobmill/store'
+import type { OracleJob, OracleState, OracleStep } from '../state.ts'
+import { holdOf } from './enqueue.ts'
+import { makeReady } from './moves.ts'
+import { isInOrderQueue } from './order-key.ts'
+
+const REFUSED: Waited = { accepted: false, isDone: false, result: null, dueInMs: null }
+
+function holdingJob(
+  state: OracleState,
+  { id, token }: Pick<StepWrite, 'id' | 'token'>,
+): OracleJob | undefined {
+  const job = state.jobs.get(id)
+  return job?.run?.token === token ? job : undefined
+}
+
+export function recordSteps(state: OracleState, items: readonly StepWrite[], inTx: boolean): boolean[] {
+  return items.map((item) => {
+    const job = holdingJob(state, item)
+    if (job === undefined) return false
+    const { name, place, kind, isDone, result, checkpoint, ranMs } = item
+    if (isDone && !inTx) job.attempt = 1
+    const known = job.steps.get(name)
+    if (known !== undefined && known.endedAt !== null) return true
+    const endedAt = isDone ? state.now : null
+    if (known === undefined) {
+      const startedAt = state.now - Math.round(ranMs)
+      job.steps.set(name, {
+        name,
+        place,
+        kind,
+        startedAt,
+        endedAt,
+        dueAt: null,
+        events: [],
+        result,
+        checkpoint,
+      })
+    } else Object.assign(known, { endedAt, result, checkpoint: checkpoint ?? known.checkpoint })
+    return true
+  })
+}
+
+export function waitForSteps(state: OracleState, items: readonly StepWait[]): Waited[] {
+  return items.map((item) => {
+    const job = holdingJob(state, item)
+    return job === undefined ? REFUSED : waitFor(state, job, item)
+  })
+}
+
+function waitFor(
+  { now }: OracleState,
+  job: OracleJob,
+  { name, place, events, waitMs, until }: StepWait,
+): Waited {
+  const known = job.steps.get(name)
+  const step: OracleStep = known ?? {
+    name,
+    place,
+    kind: events.length === 0 ? 'sleep' : 'event',
+    startedAt: now,
+    endedAt: null,
+    dueAt: waitMs === null ? until : now + waitMs,
+    events,
+    result: null,
+    checkpoint: null,
+  }
+  job.steps.set(name, step)
+  if (step.endedAt === null) {
+    const event = job.events.find((one) => one.step === null && events.includes(one.name))
+    if (event !== undefined) {
+      event.step = name
+      step.result = `{"event":${JSON.stringify(event.name)},"payload":${event.payload}}`
+    }
+    if (event !== undefined || (step.dueAt !== null && step.dueAt <= now)) {
+      step.endedAt = now
+      job.attempt = 1
+    }
+  }
+  const isDone = step.endedAt !== null
+  const dueInMs = isDone || step.dueAt === null ? null : step.dueAt - now
+  return { accepted: true, isDone, result: step.result, dueInMs }
+}
+
+function openWaits(state: OracleState, job: OracleJob): OracleStep[] {
+  const isWait = ({ kind }: OracleStep): boolean => kind === 'sleep' || kind === 'event'
+  return [...job.steps.values()].filter((step) => isWait(step) && endOf(state, step) === null)
+}
+
+function hasArrived(state: OracleState, job: OracleJob): boolean {
+  return openWaits(state, job).some(({ events }) =>
+    job.events.some(({ step, name }) => step === null && events.includes(name)),
+  )
+}
+
+/** When a parked job must run again: now, if it has no open wait or an event has arrived. */
+export function parkedUntil(state: OracleState, job: OracleJob): number {
+  const { now } = state
+  const waits = openWaits(state, job)
+  if (waits.length === 0 || hasArrived(state, job)) return now
+  return Math.max(now, Math.min(...waits.map(({ dueAt }) => dueAt ?? NEVER_DUE)))
+}
+
+export function sendEvents(state: OracleState, items: readonly SentEvent[]): EventReply[] {
+  return items.map(({ eventId, to, name, payload }) => {
+    const id = typeof to === 'string' ? to : holdOf(state, to.dedupeKey)?.holder
+    const job = id === undefined ? undefined : state.jobs.get(id)
+    if (job === undefined) return { id: null, state: null, isStored: false }
+    if (job.events.some((event) => event.id === eventId))
+      return { id: job.id, state: job.state, isStored: true }
+    if (isEnded(job.state)) return { id: job.id, state: job.state, isStored: false }
+    job.events.push({ id: eventId, name, payload, step: null })
+    if (job.state === 'scheduled' && !isInOrderQueue(state, job) && hasArrived(state, job))
+      makeReady(state, job)
+    return { id: job.id, state: job.state, isStored: true }
+  })
+}
+
+/** A sleep whose time is over has ended, although nothing wrote that. */
+function endOf({ now }: OracleState, { kind, endedAt, dueAt }: OracleStep): number | null {
+  return endedAt === null && kind === 'sleep' && dueAt !== null && dueAt <= now ? dueAt : endedAt
+}
+
+export function memos(state: OracleState, ids: readonly string[]): Memo[][] {
+  return ids.map((id) =>
+    inPlace(state.jobs.get(id)).map((step) => {
+      const { name, place, kind, result, checkpoint } = step
+      return { name, place, kind, isDone: endOf(state, step) !== null, result, checkpoint }
+    }),
+  )
+}
+
+export function listSteps(state: OracleState, id: string): StepRecord[] | null {
+  const job = state.jobs.get(id)
+  return job === undefined ? null : inPlace(job).map((step) => ({ ...step, endedAt: endOf(state, step) }))
+}
+
+function inPlace(job: OracleJob | undefined): OracleStep[] {
+  return [...(job?.steps.values() ?? [])].toSorted((a, b) => a.place - b.place)
+}

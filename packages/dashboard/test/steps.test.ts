@@ -1,0 +1,41 @@
+/** The steps of a job: what ran, what it waits for, and an event that continues it. */
+import { expect } from 'vitest'
+import { mission } from './support/mission.ts'
+
+mission('steps', (at, test) => {
+  test('the page of a parked job opens on its steps, and sends the event that it waits for', async () => {
+    const job = await at.mill.enqueue('onboards', { name: 'Ada' })
+    const outcomes = async () => (await at.mill.history(job.id)).map(({ outcome }) => outcome)
+    await expect.poll(outcomes, { timeout: 10_000 }).toEqual(['parked'])
+    const page = await at.open(`/jobs/${job.id}`, { as: 'operator' })
+    const steps = page.getByRole('table', { name: 'Steps' })
+    await steps
+      .getByRole('row', { name: /^create account/ })
+      .getByText('Recorded')
+      .waitFor()
+    const survey = steps.getByRole('row', { name: /^survey/ })
+    await survey.getByText(/^Waiting for survey, /).waitFor()
+    await page.getByText(/^Step "survey" waits for the event "survey"/).waitFor()
+    await at.expectAccessible(page)
+
+    await page.getByRole('button', { name: 'Send event' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Send event' })
+    expect(await dialog.getByLabel('Event').inputValue()).toBe('survey')
+    await dialog.getByLabel('Payload').fill('{"score": 9}')
+    await at.expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Send event' }).click()
+    await page.getByText('Sent survey').waitFor()
+    expect(await job.result()).toEqual({ score: 9 })
+    await survey.getByText('Received').waitFor()
+    const { entries } = await at.mill.audit.list({ limit: 1 })
+    expect(entries).toMatchObject([{ who: 'olga', what: 'jobs.send-event', job: job.id }])
+  })
+
+  test('a job without steps says so, and an ended one takes no event', async () => {
+    const job = await at.mill.enqueue('echo', 1)
+    await job.result()
+    const page = await at.open(`/jobs/${job.id}?tab=steps`)
+    await page.getByText('No steps').waitFor()
+    expect(await page.getByRole('button', { name: 'Send event' }).count()).toBe(0)
+  })
+})

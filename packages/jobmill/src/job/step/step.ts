@@ -1,0 +1,88 @@
+/** `step` of a handler: durable steps, sleeps and waits for events. */
+import type { Duration } from '../duration.ts'
+import type { Schema } from '../payload/schema.ts'
+import type { Stored } from '../payload/stored.ts'
+
+/** What a step gets while it runs. */
+export interface StepContext {
+  readonly name: string
+  /**
+   * The same in every attempt. Pass it to services that recognize repeated requests, because a step that was
+   * interrupted before it was recorded runs again.
+   */
+  readonly idempotencyKey: string
+  /** The number of the attempt, counted from the last recorded step. */
+  readonly attempt: number
+  /** Aborts when the attempt is asked to stop, or after the timeout of the step. */
+  readonly signal: AbortSignal
+  /** What `saveCheckpoint` stored last, in this or an earlier attempt. Undefined if there is none. */
+  readonly checkpoint: unknown
+  /** Stores the position of a long loop, for the next attempt. Resolves after the commit. */
+  readonly saveCheckpoint: (value: unknown) => Promise<void>
+}
+
+export interface StepOptions {
+  /** The step fails with STEP_TIMED_OUT if it takes longer. */
+  readonly timeout?: Duration
+}
+
+export interface EventOptions {
+  /** How long to wait at most. The wait then returns null. */
+  readonly timeout?: Duration
+  /** Validates the payload of the event. */
+  readonly schema?: Schema
+  /** The name of the step. Default: the name of the event, or the names joined by `or`. */
+  readonly name?: string
+}
+
+type PayloadOf<Options> = Options extends { readonly schema: Schema<infer _Input, infer Output> }
+  ? Output
+  : unknown
+type OrTimeout<Options> = Options extends { readonly timeout: Duration } ? null : never
+
+export interface ReceivedEvent<Payload = unknown> {
+  readonly event: string
+  readonly payload: Payload
+}
+
+/**
+ * Once a step is recorded, no attempt of the job runs it again, and every attempt gets its stored result. The
+ * name identifies a step within the job.
+ */
+export interface Step<Tx = unknown> {
+  /** Runs a function and records its result. */
+  run<Result>(
+    name: string,
+    run: (step: StepContext) => Result | Promise<Result>,
+    options?: StepOptions,
+  ): Promise<Stored<Awaited<Result>>>
+  /**
+   * Waits without occupying a worker: the attempt ends as `parked`, and the handler runs again from its start
+   * when the time is over. Hold nothing open across a wait.
+   */
+  sleep(name: string, time: Duration): Promise<void>
+  /** As `sleep`, until a Date, milliseconds since the epoch, or ISO 8601 text with a time zone. */
+  sleepUntil(name: string, instant: Date | number | string): Promise<void>
+  /**
+   * Waits for an event that `mill.sendEvent` sends to this job, without occupying a worker. An event that was
+   * sent earlier is received too. Returns its payload, or null after the timeout. With several names, waits
+   * for the first of them, and returns `{ event, payload }`.
+   */
+  waitForEvent<const Options extends EventOptions = object>(
+    event: string,
+    options?: Options,
+  ): Promise<PayloadOf<Options> | OrTimeout<Options>>
+  waitForEvent<const Options extends EventOptions = object>(
+    events: readonly string[],
+    options?: Options,
+  ): Promise<ReceivedEvent<PayloadOf<Options>> | OrTimeout<Options>>
+  /**
+   * Runs a function and records its result in your own transaction: both are committed together. On SQLite,
+   * the function must not be async if it runs in `db.transaction()`.
+   */
+  transaction<Result>(
+    tx: Tx,
+    name: string,
+    run: () => Result | Promise<Result>,
+  ): Promise<Stored<Awaited<Result>>>
+}

@@ -1,0 +1,81 @@
+/** wait_for starts or continues the waits of running attempts. */
+import { NEVER_DUE, STEP_KINDS } from '../../../store/types/step.ts'
+import { HAS_STEPS } from '../../fragments.ts'
+import { NOW, PLANNED_ONCE } from './pieces.ts'
+
+const [SLEEP, EVENT] = [STEP_KINDS.indexOf('sleep'), STEP_KINDS.indexOf('event')]
+
+/** An event of the job that one of the open waits `s` ends with. */
+const ARRIVED = `EXISTS (SELECT FROM jobmill.job_event AS e WHERE e.job_id = s.job_id AND e.step IS NULL AND e.name = ANY (s.events))`
+
+/**
+ * How long a job with this id stays parked, in milliseconds: 0 if it has no open wait, or if an event has
+ * arrived. A sleep whose time is over has ended, although nothing wrote that.
+ */
+export const parkedMs = (id: string, at: string): string => `(
+  SELECT CASE WHEN count(*) = 0 OR bool_or(${ARRIVED}) THEN 0
+              ELSE greatest(0, min(coalesce(s.due_at, ${NEVER_DUE})) - ${at}) END
+    FROM jobmill.step AS s WHERE s.job_id = ${id} AND s.ended_at IS NULL AND s.kind IN (${SLEEP}, ${EVENT})
+     AND (s.events IS NOT NULL OR s.due_at > ${at}))`
+
+/** Whether the job has an open wait for an event. */
+export const waitsForEvent = (id: string): string =>
+  `EXISTS (SELECT FROM jobmill.step AS s WHERE s.job_id = ${id} AND s.ended_at IS NULL AND s.events IS NOT NULL)`
+
+/**
+ * The lock of the row in `running` is the fence. It also makes a call that is sent twice wait for the first
+ * one: each statement of the function sees what was committed before it, so the second call finds the event
+ * that the first one took. Returns a JSON list with an entry for each item.
+ */
+export const WAIT_FOR = `
+CREATE FUNCTION jobmill.wait_for(given_now int8, items json) RETURNS text
+LANGUAGE plpgsql VOLATILE ${PLANNED_ONCE} AS $$
+DECLARE
+  at int8 := ${NOW};
+  told json[] := '{}';
+  i record;
+  held record;
+  known record;
+  due int8;
+  taken record;
+  is_over bool;
+  received text;
+BEGIN
+  FOR i IN
+    SELECT x.* FROM json_to_recordset(items) AS x(id uuid, token int8, name text, place int4, events text[], wait_ms int8, until int8)
+  LOOP
+    SELECT r.flags, r.attempt INTO held FROM jobmill.running AS r WHERE r.id = i.id AND r.token = i.token FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+      told := told || json_build_object('accepted', false);
+      CONTINUE;
+    END IF;
+    SELECT s.ended_at, s.due_at, s.result INTO known FROM jobmill.step AS s WHERE s.job_id = i.id AND s.name = i.name;
+    IF FOUND AND known.ended_at IS NOT NULL THEN
+      told := told || json_build_object('accepted', true, 'done', true, 'result', known.result);
+      CONTINUE;
+    END IF;
+    due := CASE WHEN FOUND THEN known.due_at WHEN i.wait_ms IS NULL THEN i.until ELSE at + i.wait_ms END;
+    received := NULL;
+    IF i.events <> '{}' THEN
+      UPDATE jobmill.job_event AS e SET step = i.name
+       WHERE e.job_id = i.id AND e.id = (
+         SELECT o.id FROM jobmill.job_event AS o WHERE o.job_id = i.id AND o.step IS NULL AND o.name = ANY (i.events)
+          ORDER BY o.sent_at, o.id LIMIT 1)
+      RETURNING e.name, e.payload INTO taken;
+      IF FOUND THEN
+        -- The payload is JSON text and is embedded unchanged.
+        received := concat('{"event":', to_json(taken.name), ',"payload":', taken.payload, '}');
+      END IF;
+    END IF;
+    is_over := received IS NOT NULL OR coalesce(due <= at, false);
+    IF held.flags & ${HAS_STEPS} = 0 OR (is_over AND held.attempt <> 1) THEN
+      UPDATE jobmill.running AS r SET flags = r.flags | ${HAS_STEPS}, attempt = CASE WHEN is_over THEN 1 ELSE r.attempt END WHERE r.id = i.id;
+    END IF;
+    INSERT INTO jobmill.step AS s (job_id, name, place, kind, started_at, ended_at, due_at, events, result)
+    VALUES (i.id, i.name, i.place, CASE WHEN i.events = '{}' THEN ${SLEEP} ELSE ${EVENT} END, at, CASE WHEN is_over THEN at END, due,
+            nullif(i.events, '{}'), received)
+    ON CONFLICT (job_id, name) DO UPDATE SET ended_at = excluded.ended_at, result = excluded.result WHERE s.ended_at IS NULL;
+    told := told || json_build_object('accepted', true, 'done', is_over, 'result', received, 'due_in_ms', CASE WHEN NOT is_over THEN due - at END);
+  END LOOP;
+  RETURN to_json(told);
+END $$;`

@@ -1,0 +1,161 @@
+/** Records steps of running attempts, fenced by the row in `running`. */
+import { JobmillError } from '../../job/errors.ts'
+import { STEP_KINDS, type StepWait, type StepWrite, type Waited } from '../../store/types/step.ts'
+import { unpack, unpackMissing } from '../claim/unpack.ts'
+import type { Query, Row } from '../connection/connection.ts'
+import { askWith, type Context, listOf, run } from '../context.ts'
+import { GIVEN_CTE, HAS_STEPS, NOW } from '../fragments.ts'
+import { notRun, type Tx, txQuery } from '../tx.ts'
+
+const INPUT = `input AS MATERIALIZED (
+  SELECT x.* FROM given, json_to_recordset(p -> 'steps') AS x(
+    n int4, id uuid, token int8, name text, place int4, kind int2, done bool, result text, checkpoint text, ran_ms int8)
+), held AS MATERIALIZED (
+  SELECT r.id, r.token, r.flags, r.attempt FROM jobmill.running AS r
+   WHERE r.id = ANY (ARRAY(SELECT id FROM input)) AND EXISTS (SELECT FROM input AS i WHERE i.id = r.id AND i.token = r.token)
+   ORDER BY r.id FOR KEY SHARE
+)`
+
+/**
+ * The lock is the fence: a process that takes the job back deletes its row first. The first recorded step
+ * marks the job, and resets the number of its attempt.
+ */
+const MARKED = `, marked AS (
+  UPDATE jobmill.running AS r SET flags = r.flags | ${HAS_STEPS}, attempt = CASE WHEN m.resets THEN 1 ELSE r.attempt END
+    FROM (SELECT h.id, bool_or(i.done) AS resets FROM held AS h JOIN input AS i ON i.id = h.id AND i.token = h.token
+           GROUP BY h.id, h.flags, h.attempt HAVING h.flags & ${HAS_STEPS} = 0 OR (bool_or(i.done) AND h.attempt <> 1)) AS m
+   WHERE r.id = m.id
+)`
+
+/** A done step never changes. */
+const WRITTEN = `, written AS (
+  INSERT INTO jobmill.step AS s (job_id, name, place, kind, started_at, ended_at, result, checkpoint)
+  SELECT i.id, i.name, i.place, i.kind, ${NOW} - i.ran_ms, CASE WHEN i.done THEN ${NOW} END, i.result, i.checkpoint
+    FROM input AS i JOIN held AS h ON h.id = i.id AND h.token = i.token
+  ON CONFLICT (job_id, name) DO UPDATE
+     SET ended_at = excluded.ended_at, result = excluded.result, checkpoint = coalesce(excluded.checkpoint, s.checkpoint)
+   WHERE s.ended_at IS NULL
+)
+SELECT i.n FROM input AS i JOIN held AS h ON h.id = i.id AND h.token = i.token`
+
+const RECORD = `WITH ${GIVEN_CTE}, ${INPUT}${MARKED}${WRITTEN}`
+/** In a user's transaction, which must not change the row in `running`: a rollback would undo the mark. */
+const RECORD_IN_TX = `WITH ${GIVEN_CTE}, ${INPUT}${WRITTEN} UNION ALL SELECT -1`
+
+/** Marks jobs as having steps, without a change of their attempts. */
+const MARK = `
+UPDATE jobmill.running AS r SET flags = r.flags | ${HAS_STEPS}
+  FROM unnest($1::uuid[], $2::int8[]) AS i(id, token)
+ WHERE r.id = ANY ($1::uuid[]) AND r.id = i.id AND r.token = i.token
+RETURNING r.id`
+
+const WAIT_FOR = `SELECT jobmill.wait_for($1, $2) AS told`
+
+type Keyed = Pick<StepWrite, 'id' | 'token'>
+
+const keyOf = ({ id, token }: Keyed): string => `${id} ${token}`
+
+/**
+ * Runs `write` for all items, and again for those that it does not find, once they have their own rows.
+ * Returns the answer for each item, or undefined if its token is stale.
+ */
+async function withRows<Item extends Keyed, Answer>(
+  context: Context,
+  items: readonly Item[],
+  write: (items: readonly Item[]) => Promise<readonly (Answer | undefined)[]>,
+): Promise<(Answer | undefined)[]> {
+  const { query } = context.connection
+  await unpackBatched(context, query, items)
+  const answers = [...(await write(items))]
+  const missing = items.filter((_, at) => answers[at] === undefined)
+  if (await unpackMissing(context, query, missing)) {
+    const again = [...(await write(missing))].values()
+    return answers.map((answer) => answer ?? again.next().value)
+  }
+  return answers
+}
+
+/** Once for each attempt: its next step finds its row. */
+async function unpackBatched(context: Context, query: Query, items: readonly Keyed[]): Promise<void> {
+  const { batches, withSteps } = context
+  const fresh = items.filter((item) => !withSteps.has(keyOf(item)))
+  const tokens = batches.tokensOf(fresh)
+  if (tokens.length > 0) await unpack(context, query, { tokens, ids: fresh.map(({ id }) => id) })
+  for (const item of fresh) withSteps.add(keyOf(item))
+}
+
+export async function recordSteps(
+  context: Context,
+  items: readonly StepWrite[],
+  { tx }: { readonly tx?: Tx | undefined } = {},
+): Promise<boolean[]> {
+  if (items.length === 0) return []
+  if (tx !== undefined) return recordInTx(context, items, tx)
+  const found = await withRows(context, items, async (some) => {
+    const rows = await run(context, context.connection.query, RECORD, stepsField(some))
+    return foundIn(some, rows)
+  })
+  return found.map((one) => one === true)
+}
+
+/** The rows of the jobs must exist before the transaction of the handler begins. See TX_STALE. */
+async function recordInTx(context: Context, items: readonly StepWrite[], tx: Tx): Promise<boolean[]> {
+  const { query } = context.connection
+  const avoided = context.batches.avoid()
+  if (avoided.length > 0) await unpack(context, query, { tokens: avoided })
+  await unpackBatched(context, query, items)
+  const leases = [items.map(({ id }) => id), items.map(({ token }) => token)]
+  const marked = await askWith<{ id: string }>(context, MARK, leases)
+  const rows = await run(context, txQuery(tx), RECORD_IN_TX, stepsField(items))
+  if (!rows.some((row) => row['n'] === -1)) throw notRun()
+  const found = foundIn(items, rows)
+  const isUnseen = items.some(({ id }, at) => found[at] === undefined && marked.some((row) => row.id === id))
+  if (!isUnseen) return found.map((one) => one === true)
+  throw new JobmillError('TX_STALE', 'the transaction does not see the row of its job yet', {
+    fix: 'Roll back and run the transaction again',
+  })
+}
+
+function foundIn(items: readonly Keyed[], rows: readonly Row[]): (true | undefined)[] {
+  const found = new Set(rows.map((row) => Number(row['n'])))
+  return items.map((_, n) => (found.has(n) ? true : undefined))
+}
+
+function stepsField(items: readonly StepWrite[]): object {
+  return {
+    steps: items.map(({ id, token, name, place, kind, isDone, result, checkpoint, ranMs }, n) => ({
+      n,
+      id,
+      token,
+      name,
+      place,
+      kind: STEP_KINDS.indexOf(kind),
+      done: isDone,
+      result,
+      checkpoint,
+      ran_ms: Math.round(ranMs),
+    })),
+  }
+}
+
+interface Told {
+  readonly accepted: boolean
+  readonly done?: boolean
+  readonly result?: string | null
+  readonly due_in_ms?: number | null
+}
+
+export async function waitForSteps(context: Context, items: readonly StepWait[]): Promise<Waited[]> {
+  if (items.length === 0) return []
+  const waited = await withRows(context, items, async (some) => {
+    const list = some.map(({ waitMs, ...item }) => ({ ...item, wait_ms: waitMs }))
+    const [row] = await askWith(context, WAIT_FOR, [context.clock?.() ?? null, JSON.stringify(list)])
+    return listOf<Told>(row?.['told']).map((told) => (told.accepted ? told : undefined))
+  })
+  return waited.map((told) => ({
+    accepted: told !== undefined,
+    isDone: told?.done === true,
+    result: told?.result ?? null,
+    dueInMs: told?.due_in_ms ?? null,
+  }))
+}

@@ -1,0 +1,28 @@
+/** Durable steps, and the events for jobs that wait in one. */
+export const STEPS = `
+CREATE TABLE jobmill_step (
+  job_pk INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  kind INTEGER NOT NULL,            -- the index in STEP_KINDS
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,                 -- NULL while it runs or waits
+  due_at INTEGER,                   -- when a wait ends without an event
+  events TEXT,                      -- JSON array: the events that a wait ends with; NULL for a sleep
+  result TEXT,
+  checkpoint TEXT,
+  PRIMARY KEY (job_pk, name)
+) STRICT, WITHOUT ROWID;
+
+-- Kept after a step has taken the event, so that an event that is sent twice is stored once.
+CREATE TABLE jobmill_job_event (
+  job_pk INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  sent_at INTEGER NOT NULL,
+  step TEXT,                        -- the step that has taken it
+  PRIMARY KEY (job_pk, id)
+) STRICT, WITHOUT ROWID;
+`

@@ -1,0 +1,42 @@
+/** Stores events for jobs, and makes jobs ready that are parked until one of them arrives. */
+import { isEnded, stateOfCode } from '../../job/state.ts'
+import type { EventReply, SentEvent } from '../../store/types/step.ts'
+import { keyHolder } from '../enqueue/dedupe.ts'
+import { makeReady } from '../enqueue/order-queue.ts'
+import { findJob, HAS_EVENTS, type JobRow, SCHEDULED } from '../job-row.ts'
+import type { Look, Work } from '../work.ts'
+import { hasArrived } from './steps.ts'
+
+// Each uses the primary key.
+const KNOWN = `SELECT 1 FROM jobmill_job_event WHERE job_pk = ? AND id = ?`
+const ADD = `INSERT INTO jobmill_job_event (job_pk, id, place, name, payload, sent_at) VALUES (?, ?, ?, ?, ?, ?)`
+const MARK = `UPDATE jobmill_job SET flags = flags | ${HAS_EVENTS} WHERE pk = ?`
+
+export function sendEvents(work: Work, items: readonly SentEvent[]): EventReply[] {
+  return items.map((item) => {
+    const job = receiverOf(work, item)
+    if (job === undefined) return { id: null, state: null, isStored: false }
+    return { id: job.id, ...store(work, job, item) }
+  })
+}
+
+function receiverOf({ sql, now }: Look, { to }: SentEvent): JobRow | undefined {
+  const id = typeof to === 'string' ? to : keyHolder(sql, to.dedupeKey, now)
+  return id === undefined ? undefined : findJob(sql, id)
+}
+
+function store(work: Work, job: JobRow, { eventId, name, payload }: SentEvent): Omit<EventReply, 'id'> {
+  const { sql, now, counters, leases } = work
+  const state = stateOfCode(job.state)
+  if (sql(KNOWN).get(job.pk, eventId) !== undefined) return { state, isStored: true }
+  if (isEnded(state)) return { state, isStored: false }
+  sql(ADD).run(job.pk, eventId, counters.take('event'), name, payload, now)
+  // The job then keeps this flag, so that its events are deleted with it.
+  if ((job.flags & HAS_EVENTS) === 0) {
+    leases.drop(job.id)
+    sql(MARK).run(job.pk)
+  }
+  const isWoken = job.state === SCHEDULED && job.in_order_queue === 0 && hasArrived(sql, job.pk)
+  if (isWoken) makeReady(work, job)
+  return { state: isWoken ? 'ready' : state, isStored: true }
+}

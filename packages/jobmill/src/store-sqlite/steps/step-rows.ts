@@ -1,0 +1,110 @@
+/** The rows of steps and events. All statements use the primary keys, whose first column is the job. */
+import type { TransferredEvent } from '../../store/admin/transfer.ts'
+import { type Memo, STEP_KINDS, type StepRecord } from '../../store/types/step.ts'
+import type { Sql } from '../connection/handle.ts'
+import { findJob, HAS_EVENTS, HAS_STEPS, type JobRow } from '../job-row.ts'
+import type { Work } from '../work.ts'
+
+export interface StepRow {
+  readonly name: string
+  readonly place: number
+  readonly kind: number
+  readonly started_at: number
+  readonly ended_at: number | null
+  readonly due_at: number | null
+  readonly events: string | null
+  readonly result: string | null
+  readonly checkpoint: string | null
+}
+
+const COLUMNS = 'name, place, kind, started_at, ended_at, due_at, events, result, checkpoint'
+const ALL = `SELECT ${COLUMNS} FROM jobmill_step WHERE job_pk = ? ORDER BY place`
+const ONE = `SELECT ${COLUMNS} FROM jobmill_step WHERE job_pk = ? AND name = ?`
+const DROP = `DELETE FROM jobmill_step WHERE job_pk = ?`
+const DROP_EVENTS = `DELETE FROM jobmill_job_event WHERE job_pk = ?`
+
+export function stepRow(sql: Sql, jobPk: number, name: string): StepRow | undefined {
+  return sql(ONE).get(jobPk, name) as StepRow | undefined
+}
+
+/** Only for jobs that have some. */
+export function dropSteps(sql: Sql, jobPk: number): void {
+  sql(DROP).run(jobPk)
+  sql(DROP_EVENTS).run(jobPk)
+}
+
+function stepRows(sql: Sql, job: Pick<JobRow, 'pk' | 'flags'> | undefined): StepRow[] {
+  if (job === undefined || (job.flags & HAS_STEPS) === 0) return []
+  return sql(ALL).all(job.pk) as StepRow[]
+}
+
+/** A sleep whose time is over has ended, although nothing wrote that. */
+function endOf({ ended_at: endedAt, due_at: dueAt, events }: StepRow, now: number): number | null {
+  if (endedAt !== null || events !== null || dueAt === null) return endedAt
+  return dueAt <= now ? dueAt : null
+}
+
+export function memos(sql: Sql, id: string, now: number): Memo[] {
+  return stepRows(sql, findJob(sql, id)).map((row) => ({
+    name: row.name,
+    place: row.place,
+    kind: kindOf(row),
+    isDone: endOf(row, now) !== null,
+    result: row.result,
+    checkpoint: row.checkpoint,
+  }))
+}
+
+/** Null if the job does not exist. */
+export function listSteps(sql: Sql, id: string, now: number): StepRecord[] | null {
+  const job = findJob(sql, id)
+  if (job === undefined) return null
+  return stepRows(sql, job).map((row) => ({ ...stepOf(row), endedAt: endOf(row, now) }))
+}
+
+function stepOf(row: StepRow): StepRecord {
+  return {
+    name: row.name,
+    place: row.place,
+    kind: kindOf(row),
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    dueAt: row.due_at,
+    events: row.events === null ? [] : (JSON.parse(row.events) as string[]),
+    result: row.result,
+    checkpoint: row.checkpoint,
+  }
+}
+
+function kindOf({ kind }: Pick<StepRow, 'kind'>): StepRecord['kind'] {
+  return STEP_KINDS[kind] ?? 'run'
+}
+
+const EVENTS = `
+  SELECT id, name, payload, sent_at AS sentAt, step FROM jobmill_job_event WHERE job_pk = ? ORDER BY place`
+const ADD = `
+  INSERT INTO jobmill_step (job_pk, name, place, kind, started_at, ended_at, due_at, events, result, checkpoint)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const ADD_EVENT = `
+  INSERT INTO jobmill_job_event (job_pk, id, place, name, payload, sent_at, step) VALUES (?, ?, ?, ?, ?, ?, ?)`
+
+interface Stored {
+  readonly steps: readonly StepRecord[]
+  readonly events: readonly TransferredEvent[]
+}
+
+/** The rows as they are, for a transfer. */
+export function stepsOut(sql: Sql, job: Pick<JobRow, 'pk' | 'flags'>): Stored {
+  if ((job.flags & (HAS_STEPS | HAS_EVENTS)) === 0) return { steps: [], events: [] }
+  return { steps: stepRows(sql, job).map(stepOf), events: sql(EVENTS).all(job.pk) as TransferredEvent[] }
+}
+
+export function stepsIn({ sql, counters }: Work, jobPk: number, { steps, events }: Stored): void {
+  for (const { name, place, kind, startedAt, endedAt, dueAt, events: names, result, checkpoint } of steps) {
+    const list = names.length === 0 ? null : JSON.stringify(names)
+    const code = STEP_KINDS.indexOf(kind)
+    sql(ADD).run(jobPk, name, place, code, startedAt, endedAt, dueAt, list, result, checkpoint)
+  }
+  for (const { id, name, payload, sentAt, step } of events)
+    sql(ADD_EVENT).run(jobPk, id, counters.take('event'), name, payload, sentAt, step)
+}

@@ -1,0 +1,129 @@
+/**
+ * Records steps and waits of running attempts. The fence is the pair of state and token, as for a finish. All
+ * in one write transaction, so an event and the wait for it cannot miss each other.
+ */
+import { NEVER_DUE, STEP_KINDS, type StepWait, type StepWrite, type Waited } from '../../store/types/step.ts'
+import type { Sql } from '../connection/handle.ts'
+import { findJob, HAS_STEPS, type JobRow, RUNNING } from '../job-row.ts'
+import type { Work } from '../work.ts'
+import { type StepRow, stepRow } from './step-rows.ts'
+
+// Each uses the primary key. A done step never changes.
+const WRITE = `
+  INSERT INTO jobmill_step (job_pk, name, place, kind, started_at, ended_at, due_at, events, result, checkpoint)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (job_pk, name) DO UPDATE SET ended_at = excluded.ended_at, result = excluded.result,
+    checkpoint = coalesce(excluded.checkpoint, checkpoint)
+  WHERE ended_at IS NULL`
+const MARK = `UPDATE jobmill_job SET flags = flags | ${HAS_STEPS}, attempt = ? WHERE pk = ?`
+
+/** The job of a running attempt; undefined if its token is stale. */
+function holdingJob({ sql }: Work, id: string, token: number): JobRow | undefined {
+  const job = findJob(sql, id)
+  return job?.state === RUNNING && job.token === token ? job : undefined
+}
+
+/** `resets`: attempts are counted from this step. */
+function mark({ sql, leases }: Work, job: JobRow, resets: boolean): void {
+  const attempt = resets ? 1 : job.attempt
+  if ((job.flags & HAS_STEPS) !== 0 && job.attempt === attempt) return
+  // A cached lease stands for a job without steps.
+  leases.drop(job.id)
+  sql(MARK).run(attempt, job.pk)
+}
+
+/** `inTx`: in a user's transaction, which may be rolled back. */
+export function recordSteps(work: Work, items: readonly StepWrite[], inTx: boolean): boolean[] {
+  const { sql, now } = work
+  return items.map((item) => {
+    const job = holdingJob(work, item.id, item.token)
+    if (job === undefined) return false
+    mark(work, job, item.isDone && !inTx)
+    const { name, place, kind, isDone, result, checkpoint } = item
+    const startedAt = now - Math.round(item.ranMs)
+    const code = STEP_KINDS.indexOf(kind)
+    sql(WRITE).run(job.pk, name, place, code, startedAt, isDone ? now : null, null, null, result, checkpoint)
+    return true
+  })
+}
+
+export function waitForSteps(work: Work, items: readonly StepWait[]): Waited[] {
+  return items.map((item) => {
+    const job = holdingJob(work, item.id, item.token)
+    return job === undefined ? REFUSED : waitFor(work, job, item)
+  })
+}
+
+const REFUSED: Waited = { accepted: false, isDone: false, result: null, dueInMs: null }
+
+function waitFor(work: Work, job: JobRow, item: StepWait): Waited {
+  const { sql, now } = work
+  const known = stepRow(sql, job.pk, item.name)
+  if (known !== undefined && known.ended_at !== null) return done(known.result)
+  const dueAt = known === undefined ? dueOf(item, now) : known.due_at
+  const event = takeEvent(sql, job.pk, item)
+  const isOver = event !== undefined || (dueAt !== null && dueAt <= now)
+  const result = event === undefined ? null : eventText(event)
+  mark(work, job, isOver)
+  const { name, place, events } = item
+  const isSleep = events.length === 0
+  const names = isSleep ? null : JSON.stringify(events)
+  const code = STEP_KINDS.indexOf(isSleep ? 'sleep' : 'event')
+  sql(WRITE).run(job.pk, name, place, code, now, isOver ? now : null, dueAt, names, result, null)
+  return isOver
+    ? done(result)
+    : { accepted: true, isDone: false, result: null, dueInMs: dueAt === null ? null : dueAt - now }
+}
+
+function done(result: string | null): Waited {
+  return { accepted: true, isDone: true, result, dueInMs: null }
+}
+
+function dueOf({ waitMs, until }: StepWait, now: number): number | null {
+  return waitMs === null ? until : now + waitMs
+}
+
+interface EventRow {
+  readonly id: string
+  readonly name: string
+  readonly payload: string
+}
+
+// The events of one job, by primary key: at most a few.
+const EVENT = `
+  SELECT id, name, payload FROM jobmill_job_event
+  WHERE job_pk = ? AND step IS NULL AND name IN (SELECT value FROM json_each(?)) ORDER BY place LIMIT 1`
+const TAKE = `UPDATE jobmill_job_event SET step = ? WHERE job_pk = ? AND id = ?`
+
+function takeEvent(sql: Sql, jobPk: number, { name, events }: StepWait): EventRow | undefined {
+  if (events.length === 0) return undefined
+  const event = sql(EVENT).get(jobPk, JSON.stringify(events)) as EventRow | undefined
+  if (event !== undefined) sql(TAKE).run(name, jobPk, event.id)
+  return event
+}
+
+/** The payload is JSON text and is embedded unchanged. */
+function eventText({ name, payload }: EventRow): string {
+  return `{"event":${JSON.stringify(name)},"payload":${payload}}`
+}
+
+// The open waits of one job, by primary key. A sleep whose time is over has ended.
+const WAITS = `
+  SELECT due_at, events FROM jobmill_step
+  WHERE job_pk = ? AND ended_at IS NULL AND kind IN (1, 2) AND (events IS NOT NULL OR due_at > ?)`
+const HAS_ARRIVED = `
+  SELECT 1 FROM jobmill_job_event AS e WHERE e.job_pk = ? AND e.step IS NULL AND EXISTS (
+    SELECT 1 FROM jobmill_step AS s, json_each(s.events) AS w
+    WHERE s.job_pk = e.job_pk AND s.ended_at IS NULL AND s.events IS NOT NULL AND w.value = e.name) LIMIT 1`
+
+/** When a job that is parked must run again: now, if it has no open wait or an event has arrived. */
+export function parkedUntil({ sql, now }: Work, jobPk: number): number {
+  const waits = sql(WAITS).all(jobPk, now) as Pick<StepRow, 'due_at' | 'events'>[]
+  if (waits.length === 0 || hasArrived(sql, jobPk)) return now
+  return Math.min(...waits.map(({ due_at: dueAt }) => dueAt ?? NEVER_DUE))
+}
+
+/** Whether an event has arrived that an open wait of the job ends with. */
+export function hasArrived(sql: Sql, jobPk: number): boolean {
+  return sql(HAS_ARRIVED).get(jobPk) !== undefined
+}

@@ -1,0 +1,86 @@
+/** Durable steps of a job: what its handler recorded, what it waits for, and the events that it was sent. */
+import type { JobState } from '../../job/state.ts'
+
+/** Stored in rows by their index: never renumber. */
+export const STEP_KINDS = ['run', 'sleep', 'event', 'transaction'] as const
+export type StepKind = (typeof STEP_KINDS)[number]
+
+/** The due time of a job that is parked until an event: later than every other one. Shown as null. */
+export const NEVER_DUE = 253_402_300_799_999
+
+/** A step of a running attempt. Its name is unique within the job. */
+interface StepOf {
+  /** The id of the job, and the token of the attempt. */
+  readonly id: string
+  readonly token: number
+  readonly name: string
+  /** Its position among the steps of the job, from 0. Kept from the first write of the step. */
+  readonly place: number
+}
+
+export interface StepWrite extends StepOf {
+  readonly kind: StepKind
+  /** False while the step is running: only its checkpoint is stored. */
+  readonly isDone: boolean
+  /** The result as JSON text; null for none. */
+  readonly result: string | null
+  /** JSON text; null for none. */
+  readonly checkpoint: string | null
+  /** How long the step has been running. */
+  readonly ranMs: number
+}
+
+export interface StepWait extends StepOf {
+  /** The names of the events, of which the first to arrive ends the wait. Empty for a sleep. */
+  readonly events: readonly string[]
+  /** How long to wait at most, from the first call for this step. Null for no timeout, or with `until`. */
+  readonly waitMs: number | null
+  /** The instant at which the wait ends, or null. */
+  readonly until: number | null
+}
+
+export interface Waited {
+  /** False if the token was stale and nothing was written. */
+  readonly accepted: boolean
+  /** The wait is over: an event arrived, or the time has passed. */
+  readonly isDone: boolean
+  /** The event that ended the wait, as JSON text `{"event": …, "payload": …}`; null after a timeout. */
+  readonly result: string | null
+  /** The time until the wait ends without an event; null if it does not. */
+  readonly dueInMs: number | null
+}
+
+/** A stored step, as the next attempt of its job reads it. */
+export interface Memo extends Pick<
+  StepWrite,
+  'name' | 'place' | 'kind' | 'isDone' | 'result' | 'checkpoint'
+> {}
+
+/** A stored step, as operators see it. */
+export interface StepRecord extends Omit<Memo, 'isDone'> {
+  readonly startedAt: number
+  /** Null while the step is running or waiting. */
+  readonly endedAt: number | null
+  /** When a wait ends without an event; null for a wait without timeout, and for other steps. */
+  readonly dueAt: number | null
+  /** The events that it waits for, or waited for. */
+  readonly events: readonly string[]
+}
+
+export interface SentEvent {
+  /** Created by the sender, so that an event that is sent twice is stored once. */
+  readonly eventId: string
+  /** The id of a job, or the dedupe key that it holds, with its scope. */
+  readonly to: string | { readonly dedupeKey: string }
+  readonly name: string
+  /** JSON text. */
+  readonly payload: string
+}
+
+export interface EventReply {
+  /** The job; null if none has this id, or none holds this key. */
+  readonly id: string | null
+  readonly state: JobState | null
+  /** False if the job is unknown or has ended: nothing was stored. */
+  readonly isStored: boolean
+}

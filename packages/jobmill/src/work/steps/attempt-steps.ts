@@ -1,0 +1,253 @@
+/** `step` of one attempt: looks up what is recorded, runs the rest, and parks the attempt while it waits. */
+import { BOUNDS } from '../../job/defaults.ts'
+import { durationMs, instantAt, timeoutMs } from '../../job/duration.ts'
+import { checkObjectKeys } from '../../job/options/known-keys.ts'
+import { applySchema } from '../../job/payload/schema.ts'
+import type { EventOptions, ReceivedEvent, Step, StepContext, StepOptions } from '../../job/step/step.ts'
+import { JobmillError } from '../../job/errors.ts'
+import { checkFunction } from '../../job/numbers.ts'
+import { jsonText } from '../../job/text/json-text.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { Memo, StepKind, StepWait, StepWrite, Waited } from '../../store/types/step.ts'
+import { type Attempt, interrupt } from '../attempt.ts'
+import { checkLive } from '../make-context.ts'
+import { type Activity, activity, SHORT_MS } from './activity.ts'
+import { asStepOf, isInsideStep } from './inside-step.ts'
+import { type CalledStep, type Memos, memosOf } from './memos.ts'
+import * as errors from './step-errors.ts'
+import { withTimeout } from './with-timeout.ts'
+
+export interface StepTools {
+  readonly platform: Platform
+  /** Resolves after the commit; false if the lease was lost. */
+  readonly record: (item: StepWrite, attempt: Attempt) => Promise<boolean>
+  /** On SQLite, has written when it returns. */
+  readonly recordInTx: (item: StepWrite, tx: unknown) => Promise<boolean>
+  readonly wait: (item: StepWait, attempt: Attempt) => Promise<Waited>
+  /** Whether the attempt holds a permit of a concurrency limit. */
+  readonly holdsPermit: (attempt: Attempt) => Promise<boolean>
+}
+
+const RESULT_FIX = 'Store it elsewhere and return a reference'
+const EMPTY_RECORD = { result: null, checkpoint: null }
+
+/** What an abandoned handler gets: it must not continue, and no code would handle its error. */
+const never = (): Promise<never> => new Promise(() => {})
+
+export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: StepTools): Step {
+  const { lease } = attempt
+  const { platform } = tools
+  const { id, token } = lease
+  const memos: Memos = memosOf(lease, stored)
+  const steps: Activity = activity({ attempt, platform, idle: (waits) => void park(waits) })
+
+  async function park(
+    waits: readonly { readonly name: string; reject(error: unknown): void }[],
+  ): Promise<void> {
+    const holds = await tools.holdsPermit(attempt)
+    if (attempt.ended || attempt.interruption !== null) return
+    if (!holds) return attempt.park(platform.monotonic())
+    const error = errors.holdsPermit(waits.map(({ name }) => name))
+    for (const wait of waits) wait.reject(error)
+  }
+
+  /** Undefined for an abandoned handler. */
+  function call(given: unknown, kind: StepKind): CalledStep | undefined {
+    if (attempt.parked) return undefined
+    checkLive(attempt)
+    const name = errors.checkStepName(given)
+    if (steps.running > 0 && isInsideStep(lease)) throw errors.insideStep(name)
+    if (attempt.completedInTx) throw errors.afterComplete(name)
+    return memos.call(name, kind)
+  }
+
+  const writeOf = (
+    { name, place }: CalledStep,
+    kind: StepKind,
+    ranMs: number,
+    rest: Partial<StepWrite>,
+  ): StepWrite => ({ id, token, name, place, kind, ranMs, isDone: true, ...EMPTY_RECORD, ...rest })
+
+  function accept(isAccepted: boolean): void {
+    if (isAccepted) return
+    interrupt(attempt, 'lease-lost', platform.monotonic())
+    throw errors.leaseLost(lease)
+  }
+
+  async function save(item: StepWrite): Promise<void> {
+    accept(await tools.record(item, attempt))
+    if (item.isDone) attempt.countsAs = 1
+  }
+
+  /** The JSON text of a result; null for undefined. */
+  function resultText(name: string, value: unknown): string | null {
+    if (value === undefined) return null
+    const text = jsonText(value, `the result of step "${name}"`, BOUNDS.stepBytes, RESULT_FIX)
+    memos.add(text)
+    return text
+  }
+
+  async function runStep(
+    step: CalledStep,
+    run: (context: StepContext) => unknown,
+    timeout: number | undefined,
+  ): Promise<unknown> {
+    const startedAt = platform.monotonic()
+    const ranMs = (): number => platform.monotonic() - startedAt
+    const { name, memo } = step
+    let saving = Promise.resolve()
+    const context: Omit<StepContext, 'signal'> = {
+      name,
+      idempotencyKey: errors.idempotencyKey(lease, name),
+      attempt: attempt.countsAs,
+      checkpoint: parsed(memo?.checkpoint ?? null),
+      saveCheckpoint(value) {
+        const checkpoint = jsonText(value, `the checkpoint of step "${name}"`, BOUNDS.stepBytes, RESULT_FIX)
+        const item = writeOf(step, 'run', ranMs(), { isDone: false, checkpoint })
+        // One after another, so that the last one counts.
+        saving = saving.then(() => save(item))
+        // Without an await in the step, its end reports the error instead of an unhandled rejection.
+        saving.catch(() => {})
+        return saving
+      },
+    }
+    const inStep = asStepOf(
+      lease,
+      async (signal: () => AbortSignal) => await run(withSignal(context, signal)),
+    )
+    const value = await withTimeout(inStep, {
+      attempt,
+      platform,
+      timeout,
+      error: errors.timedOut.bind(null, name),
+    })
+    await saving
+    const result = resultText(name, value)
+    await save(writeOf(step, 'run', ranMs(), { result }))
+    return parsed(result)
+  }
+
+  /** Waits in the process for a short time, or until the attempt is parked. */
+  async function waitFor(
+    step: CalledStep,
+    wait: Pick<StepWait, 'events' | 'waitMs' | 'until'>,
+  ): Promise<string | null> {
+    const { name, place } = step
+    if (attempt.interruption !== null) throw attempt.interruption
+    if (await tools.holdsPermit(attempt)) throw errors.holdsPermit([name])
+    const item = { id, token, name, place, ...wait }
+    for (;;) {
+      const waited = await steps.during(() => tools.wait(item, attempt))
+      accept(waited.accepted)
+      if (waited.isDone) {
+        memos.add(waited.result)
+        attempt.countsAs = 1
+        return waited.result
+      }
+      await pending(name, waited.dueInMs)
+    }
+  }
+
+  function pending(name: string, dueInMs: number | null): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = (then: () => void): void => {
+        timer?.cancel()
+        steps.remove(wait)
+        then()
+      }
+      const untilAt = dueInMs === null ? null : platform.monotonic() + dueInMs
+      const timer =
+        dueInMs === null ? undefined : platform.timer(dueInMs, () => done(resolve), { unref: true })
+      const wait = {
+        name,
+        untilAt,
+        reject: (error: unknown) => done(() => reject(error as Error)),
+        abandon: () => timer?.cancel(),
+      }
+      steps.add(wait)
+    })
+  }
+
+  /** A short sleep is recorded once, when it is over. */
+  async function shortSleep(step: CalledStep, ms: number): Promise<void> {
+    await pending(step.name, ms)
+    await steps.during(() => save(writeOf(step, 'sleep', ms, {})))
+  }
+
+  return {
+    async run(given, run, options: StepOptions = {}) {
+      const step = call(given, 'run')
+      if (step === undefined) return never()
+      checkFunction(run, 'run', 'Pass a function, such as () => charge(order)')
+      checkObjectKeys(options, 'options', ['timeout'])
+      const timeout =
+        options.timeout === undefined ? undefined : timeoutMs(options.timeout, 'options.timeout')
+      if (step.memo?.isDone === true) return parsed(step.memo.result) as never
+      return steps.during(() => runStep(step, run, timeout)) as Promise<never>
+    },
+    async sleep(given, time) {
+      const step = call(given, 'sleep')
+      if (step === undefined) return never()
+      const waitMs = durationMs(time, 'time')
+      if (step.memo?.isDone === true) return
+      if (step.memo === undefined && waitMs <= SHORT_MS) await shortSleep(step, waitMs)
+      else await waitFor(step, { events: [], waitMs, until: null })
+    },
+    async sleepUntil(given, instant) {
+      const step = call(given, 'sleep')
+      if (step === undefined) return never()
+      const until = instantAt(instant, 'instant')
+      if (step.memo?.isDone !== true) await waitFor(step, { events: [], waitMs: null, until })
+    },
+    async waitForEvent(given: string | readonly string[], options: EventOptions = {}): Promise<never> {
+      const events = errors.checkEventNames(given)
+      checkObjectKeys(options, 'options', ['timeout', 'schema', 'name'])
+      const step = call(options.name ?? events.join(' or '), 'event')
+      if (step === undefined) return never()
+      const waitMs = options.timeout === undefined ? null : durationMs(options.timeout, 'options.timeout')
+      const result =
+        step.memo?.isDone === true ? step.memo.result : await waitFor(step, { events, waitMs, until: null })
+      const received = parsed(result) as ReceivedEvent | undefined
+      if (received === undefined) return null as never
+      const { schema } = options
+      const payload =
+        schema === undefined ? received.payload : await applySchema(schema, received.payload, 'event.payload')
+      return (typeof given === 'string' ? payload : { event: received.event, payload }) as never
+    },
+    /** Awaits nothing unnecessary: on SQLite, the write must have happened when this function returns. */
+    async transaction(tx, given, run) {
+      const step = call(given, 'transaction')
+      if (step === undefined) return never()
+      if (tx === undefined || tx === null) throw txMissing()
+      checkFunction(run, 'run', 'Pass a function, such as () => book(tx, order)')
+      if (step.memo?.isDone === true) return parsed(step.memo.result) as never
+      const startedAt = platform.monotonic()
+      steps.begin()
+      try {
+        const made: unknown = asStepOf(lease, () => run())()
+        const awaited = asStepOf(lease, async () => (await made) as unknown)
+        const value = made instanceof Promise ? await awaited() : made
+        const result = resultText(step.name, value)
+        const ranMs = platform.monotonic() - startedAt
+        accept(await tools.recordInTx(writeOf(step, 'transaction', ranMs, { result }), tx))
+        return parsed(result) as never
+      } finally {
+        steps.end()
+      }
+    },
+  }
+}
+
+function withSignal(context: Omit<StepContext, 'signal'>, signal: () => AbortSignal): StepContext {
+  return Object.defineProperty(context, 'signal', { get: signal, enumerable: true }) as StepContext
+}
+
+/** Undefined for a step without a result. */
+function parsed(text: string | null): unknown {
+  return text === null ? undefined : JSON.parse(text)
+}
+
+function txMissing(): JobmillError {
+  const fix = 'Pass the transaction that the step writes in, or use step.run'
+  return new JobmillError('TX_INVALID', 'is missing', { field: 'tx', fix })
+}

@@ -1,0 +1,48 @@
+/** The steps that a job has recorded, as one attempt knows them. */
+import { BOUNDS } from '../../job/defaults.ts'
+import type { Lease } from '../../store/types/claim.ts'
+import type { Memo, StepKind } from '../../store/types/step.ts'
+import { nameReused, otherKind, tooManyBytes, tooManySteps } from './step-errors.ts'
+
+/** A step that this attempt has called. */
+export interface CalledStep {
+  readonly name: string
+  readonly place: number
+  /** What earlier attempts stored. */
+  readonly memo: Memo | undefined
+}
+
+export type Memos = ReturnType<typeof memosOf>
+
+export function memosOf(lease: Lease, stored: readonly Memo[]) {
+  const byName = new Map(stored.map((memo) => [memo.name, memo]))
+  const called = new Set<string>()
+  let places = stored.reduce((most, { place }) => Math.max(most, place + 1), 0)
+  let steps = stored.length
+  let chars = stored.reduce((sum, { result }) => sum + (result?.length ?? 0), 0)
+  return {
+    /** Reserves the name of a step for this call. */
+    call(name: string, kind: StepKind): CalledStep {
+      if (called.has(name)) throw nameReused(name)
+      const memo = byName.get(name)
+      if (memo !== undefined && kindsDiffer(memo.kind, kind)) throw otherKind(name, memo.kind, kind)
+      if (memo === undefined && steps >= BOUNDS.steps) throw tooManySteps(lease)
+      called.add(name)
+      if (memo !== undefined) return { name, place: memo.place, memo }
+      steps += 1
+      places += 1
+      return { name, place: places - 1, memo: undefined }
+    },
+    /** Checks that a result fits, and counts it. */
+    add(result: string | null): void {
+      chars += result?.length ?? 0
+      if (chars > BOUNDS.stepsBytes) throw tooManyBytes(lease)
+    },
+  }
+}
+
+/** A step may become a transaction, and the other way round: both have a result. */
+function kindsDiffer(a: StepKind, b: StepKind): boolean {
+  const likeRun = (kind: StepKind): StepKind => (kind === 'transaction' ? 'run' : kind)
+  return likeRun(a) !== likeRun(b)
+}
