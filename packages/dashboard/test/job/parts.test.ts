@@ -24,7 +24,8 @@ const compared = (before: string, after: string): string[] =>
 const bulk = (payload: unknown, result: unknown = null) => bulkOf({ payload, result, tags: ['by:ada'] })
 
 const way = (why: Reason['why'], message = '') =>
-  wayOutOf({ why, message, until: null, job: why === 'order' ? 'j' : null }, { queue: 'a b' })?.to ?? null
+  wayOutOf({ why, message, until: null, job: why === 'order' ? 'j' : null }, { id: 'i', queue: 'a b' })?.to ??
+  null
 
 const fifty = (of: () => unknown): unknown[] => Array.from({ length: 50 }, of)
 
@@ -190,6 +191,7 @@ test('every reason links to the page that explains it', () => {
   expect(
     Object.fromEntries(REASONS.map((why) => [why, way(why, 'Limit smtp is empty for another 3s')])),
   ).toEqual({
+    step: '/jobs/i?tab=steps',
     'due-later': null,
     order: '/jobs/j',
     paused: '/queues#a%20b',

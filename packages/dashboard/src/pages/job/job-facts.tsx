@@ -23,7 +23,7 @@ export function JobFacts({ job, policy, last }: Props) {
   const instance = job.instance ?? last?.instance ?? null
   return (
     <Card title="Details">
-      <div className="grid content-start items-start gap-x-6 gap-y-1.5 sm:grid-cols-[1fr_1.1fr] [&_dt]:min-w-18 max-sm:[&_dt]:min-w-24">
+      <div className="grid content-start items-start gap-x-4 gap-y-1.5 sm:grid-cols-[1.05fr_1fr] [&_dt]:min-w-18 max-sm:[&_dt]:min-w-24">
         <Facts>
           <Fact name="Kind">
             <KindLink kind={job.kind} />

@@ -59,7 +59,7 @@ export function JobsPage() {
         <FilterField filter={filter} choose={choose} known={useKnown(rows)} wrong={wrong} />
         <div className="flex flex-wrap items-center justify-between gap-2">
           <StateTabs filter={filter} />
-          <div className="flex items-center gap-1">
+          <div className="flex flex-wrap items-center gap-1">
             {fresh > 0 && (
               <Button look="quiet" onClick={release}>
                 {fresh === newest.length ? `${fresh}+` : fresh} new

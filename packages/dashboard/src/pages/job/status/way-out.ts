@@ -6,7 +6,10 @@ export interface WayOut {
   readonly text: string
 }
 
-export function wayOutOf({ why, message, job }: Reason, { queue }: Pick<Job, 'queue'>): WayOut | null {
+export function wayOutOf(
+  { why, message, job }: Reason,
+  { id, queue }: Pick<Job, 'id' | 'queue'>,
+): WayOut | null {
   const named = encodeURIComponent(queue)
   switch (why) {
     case 'paused':
@@ -29,6 +32,8 @@ export function wayOutOf({ why, message, job }: Reason, { queue }: Pick<Job, 'qu
       return { to: `/jobs?state=running&queue=${named}`, text: 'View running jobs' }
     case 'behind':
       return { to: `/jobs?state=ready&queue=${named}`, text: 'View jobs ahead' }
+    case 'step':
+      return { to: `/jobs/${id}?tab=steps`, text: 'View steps' }
     case 'order':
       return job === null ? null : { to: `/jobs/${job}`, text: 'Open blocking job' }
     default:
