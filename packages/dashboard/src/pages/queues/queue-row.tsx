@@ -92,7 +92,7 @@ export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, 
         <Second>
           {counts.cancelled > 0 && (
             <>
-              <CountLink counts={counts} state="cancelled" /> cancelled
+              <CountLink isInText counts={counts} state="cancelled" /> cancelled
             </>
           )}
         </Second>
