@@ -18,6 +18,13 @@ const dies = defineJob({
     throw new Dead('no')
   },
 })
+const failing = (kind: string) =>
+  defineJob({
+    kind,
+    run() {
+      throw new Dead(`${kind} broke`)
+    },
+  })
 const throttled = defineJob({
   kind: 'throttled',
   queue: 'slow',
@@ -241,13 +248,6 @@ describe.each(subjects)('diagnostics on $name', ({ name, mill: aMill }) => {
   })
 
   test('the error of a failing kind is found among many dead jobs of another', async () => {
-    const failing = (kind: string) =>
-      defineJob({
-        kind,
-        run() {
-          throw new Dead(`${kind} broke`)
-        },
-      })
     const [rare, crowd] = [failing('rare'), failing('crowd')]
     const mill = await aMill({ jobs: [rare, crowd] })
     for (let n = 0; n < 12; n += 1) await mill.enqueue(rare, null)
