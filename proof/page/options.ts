@@ -28,7 +28,7 @@ Opens Mission Control in Chromium on a store with many jobs, measures every page
 of an operator. Fails if a task does not reach its result, if it needs more than the best rival, if the median of a page
 is above a second, or if an idle tab costs the server more than 1% of a core.
 
-  --quick      100,000 jobs, one round, 20 s of an idle tab instead of 40 s, and one theme on each store
+  --quick      50,000 jobs, one round, 20 s of an idle tab instead of 40 s, and one theme on each store
   --jobs       how many jobs the store holds: at least 10,000
   --rounds     how often each page is measured
   --store      sqlite, postgres or both
@@ -62,7 +62,7 @@ export function readOptions(args: readonly string[]): Options | null {
   const problem = problemWith(values.json)
   if (problem !== null) throw new Error(problem)
   return {
-    jobs: whole('--jobs', values.jobs ?? (values.quick ? '100000' : '1000000'), 10_000),
+    jobs: whole('--jobs', values.jobs ?? (values.quick ? '50000' : '1000000'), 10_000),
     rounds: whole('--rounds', values.rounds ?? (values.quick ? '1' : '3'), 1),
     // The page refreshes all of its data within 20 s.
     idleSeconds: values.quick ? 20 : 40,

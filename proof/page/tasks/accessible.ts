@@ -15,7 +15,7 @@ export const accessible: Task = {
       const page = await visit('/', { colours })
       for (const view of await viewsOf(scene)) {
         await openView(page, scene.url, view)
-        await drawn(page, viewText(view))
+        await loaded(page, viewText(view))
         broken.push(...(await violations(page)).map((one) => `${viewText(view)}, ${colours}: ${one}`))
       }
     }
@@ -23,18 +23,10 @@ export const accessible: Task = {
   },
 }
 
-const TRANSITIONS_ENDED = `(async () => {
-  await new Promise((resolve) => requestAnimationFrame(resolve))
-  const transitions = document.getAnimations().filter((one) => one instanceof CSSTransition)
-  await Promise.allSettled(transitions.map(({ finished }) => finished))
-})()`
-
-/** Waits for the data, and for transitions: they end in a later frame even if they take no time. */
-async function drawn(page: Page, view: string): Promise<void> {
+async function loaded(page: Page, view: string): Promise<void> {
   await until(
     `${view} is loaded`,
     () => page.locator('[aria-busy=true]').count(),
     (busy) => busy === 0,
   )
-  await page.evaluate(TRANSITIONS_ENDED)
 }

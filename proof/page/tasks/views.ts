@@ -5,6 +5,7 @@ import { SCHEDULE, type Scene } from '../scene/scene.ts'
 
 export interface View {
   readonly address: string
+  readonly isPhone: boolean
   /** What is clicked there, one after the other. Each opens a menu, a dialog or a drawer. */
   readonly clicks: readonly Click[]
 }
@@ -54,13 +55,22 @@ export async function viewsOf({ mill, blocking, blocked }: Scene): Promise<View[
     ['/system?tab=timeline'],
     ['/no-such-page'],
   ]
-  return views.flatMap(([address, ...opened]) => [
-    { address, clicks: [] },
-    ...opened.map((clicks) => ({ address, clicks })),
-  ])
+  const onPhone = ['/', '/queues', '/jobs', dead].map((address) => ({ address, isPhone: true, clicks: [] }))
+  return [
+    ...views.flatMap(([address, ...opened]) => [
+      { address, isPhone: false, clicks: [] },
+      ...opened.map((clicks) => ({ address, isPhone: false, clicks })),
+    ]),
+    ...onPhone,
+  ]
 }
 
-export async function openView(page: Page, url: string, { address, clicks }: View): Promise<void> {
+const WIDE = { width: 1_440, height: 900 }
+const PHONE = { width: 390, height: 844 }
+
+export async function openView(page: Page, url: string, view: View): Promise<void> {
+  const { address, isPhone, clicks } = view
+  await page.setViewportSize(isPhone ? PHONE : WIDE)
   await page.goto(`${url}${address}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   for (const [role, name] of clicks) {
@@ -71,5 +81,5 @@ export async function openView(page: Page, url: string, { address, clicks }: Vie
   }
 }
 
-export const viewText = ({ address, clicks }: View): string =>
-  [address, ...clicks.map(([, name]) => String(name))].join(' › ')
+export const viewText = ({ address, isPhone, clicks }: View): string =>
+  [`${address}${isPhone ? ' on a phone' : ''}`, ...clicks.map(([, name]) => String(name))].join(' › ')

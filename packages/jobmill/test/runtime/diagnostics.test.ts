@@ -18,6 +18,13 @@ const dies = defineJob({
     throw new Dead('no')
   },
 })
+const failing = (kind: string) =>
+  defineJob({
+    kind,
+    run() {
+      throw new Dead(`${kind} broke`)
+    },
+  })
 const throttled = defineJob({
   kind: 'throttled',
   queue: 'slow',

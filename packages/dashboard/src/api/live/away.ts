@@ -1,5 +1,5 @@
 /** Whether the user is away: for a while, this tab has seen no move of a pointer and no key. */
-const AWAY_MS = 10_000
+const AWAY_MS = 30_000
 const SIGNS = ['pointermove', 'pointerdown', 'wheel', 'keydown', 'touchstart'] as const
 
 export interface Presence {

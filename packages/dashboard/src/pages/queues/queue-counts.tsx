@@ -2,6 +2,7 @@
 import type { Counts, State } from '../../api/types.ts'
 import { encodeName } from '../../api/client.ts'
 import { TextLink } from '../../kit/button.tsx'
+import { classes } from '../../kit/classes.ts'
 import { compact, number, plural } from '../../kit/text/format.ts'
 
 const COLOURS: Readonly<Partial<Record<State, string>>> = { dead: 'text-dead', running: 'text-running' }
@@ -11,16 +12,18 @@ interface Props {
   readonly state: State
   /** The whole number, where there is room for it. */
   readonly isWhole?: boolean
+  /** Next to other text, a link must not differ by its color alone. */
+  readonly isInText?: boolean
 }
 
-export function CountLink({ counts, state, isWhole = false }: Props) {
+export function CountLink({ counts, state, isWhole = false, isInText = false }: Props) {
   const jobs = counts[state]
   if (jobs === 0) return <span className="text-soft">0</span>
   return (
     <span title={plural(jobs, `${state} job`)}>
       <TextLink
         to={`/jobs?queue=${encodeName(counts.queue)}&state=${state}`}
-        className={COLOURS[state] ?? ''}
+        className={classes(COLOURS[state], isInText && 'underline')}
       >
         {isWhole ? number(jobs) : compact(jobs)}
       </TextLink>
@@ -34,7 +37,8 @@ export function NarrowCounts({ counts }: { readonly counts: Counts }) {
     <p className="flex flex-wrap gap-x-2.5 text-sm tabular-nums sm:hidden">
       {(['dead', 'running', 'ready'] as const).map((state) => (
         <span key={state} className="whitespace-nowrap">
-          <CountLink isWhole counts={counts} state={state} /> <span className="text-soft">{state}</span>
+          <CountLink isWhole isInText counts={counts} state={state} />{' '}
+          <span className="text-soft">{state}</span>
         </span>
       ))}
     </p>

@@ -103,7 +103,7 @@ export function QueueRow(props: Props) {
         <Second>
           {counts.cancelled > 0 && (
             <>
-              <CountLink counts={counts} state="cancelled" /> cancelled
+              <CountLink isInText counts={counts} state="cancelled" /> cancelled
             </>
           )}
         </Second>
