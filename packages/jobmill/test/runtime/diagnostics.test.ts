@@ -75,14 +75,6 @@ const NOTHING: LiveScene = {
   now: 0,
 }
 
-const failing = (kind: string) =>
-  defineJob({
-    kind,
-    run() {
-      throw new Dead(`${kind} broke`)
-    },
-  })
-
 describe('a queue', () => {
   const queue = { ...DEFAULT_QUEUE_SETTINGS, name: 'q', coolingMs: 0, throttles: 0 }
   const counts = { queue: 'q', scheduled: 0, ready: 3, running: 0, done: 0, dead: 0, cancelled: 0 }
