@@ -211,7 +211,7 @@ describe('calls of the store', () => {
     for (const path of REFRESH) await ask(path)
     for (const key of Object.keys(calls)) delete calls[key]
     for (const path of REFRESH) await ask(path)
-    // The server caches diagnostics and kinds without a worker for five seconds. The overview and the workers
+    // The server caches the diagnostics, and kinds without a worker. The overview and the workers
     // are two requests.
     expect(calls).toEqual({
       counts: 1,

@@ -3,6 +3,7 @@
  * a queue.
  */
 import type { Locator } from 'playwright-core'
+import type { PageElement } from '../elements.ts'
 import { charge, webhook } from '../scene/kinds.ts'
 import { until } from '../until.ts'
 import { audited, REVIEWED, rival, rowOf, type Stage, type Task } from './task.ts'
@@ -47,20 +48,20 @@ export const sinceWhen: Task = {
 }
 
 /** A line that is too long is cut off: the text up to there. */
-const VISIBLE_TEXT = `(line) => {
-  const text = line.firstChild
-  const range = document.createRange()
-  for (let end = text.textContent.length; end > 0; end -= 1) {
-    range.setStart(text, 0)
-    range.setEnd(text, end)
-    const isVisible = range.getBoundingClientRect().right <= line.getBoundingClientRect().right
-    if (isVisible) return text.textContent.slice(0, end)
-  }
-  return ''
-}`
-
 async function visibleText(line: Locator): Promise<string> {
-  return String(await line.first().evaluate(VISIBLE_TEXT))
+  return line.first().evaluate((element: PageElement) => {
+    const text = element.firstChild
+    if (text === null) return ''
+    const all = text.textContent ?? ''
+    const range = element.ownerDocument.createRange()
+    const edge = element.getBoundingClientRect().right
+    for (let end = all.length; end > 0; end -= 1) {
+      range.setStart(text, 0)
+      range.setEnd(text, end)
+      if (range.getBoundingClientRect().right <= edge) return all.slice(0, end)
+    }
+    return ''
+  })
 }
 
 export const retryError: Task = {

@@ -1,5 +1,6 @@
 /** Task 13: on a phone, the table of queues shows their dead and running jobs. */
 import type { Locator } from 'playwright-core'
+import type { PageElement } from '../elements.ts'
 import { until } from '../until.ts'
 import { rival, type Task } from './task.ts'
 
@@ -31,14 +32,16 @@ export const phone: Task = {
 }
 
 /** The texts of the rows, as far as they are within the width of the phone, each on one line. */
-const VISIBLE_ROWS = `(rows) => rows.map((row) => {
-  const parts = [...row.querySelectorAll('a, span, p')].filter((part) => {
-    const { left, right } = part.getBoundingClientRect()
-    return left >= 0 && right > left && right <= ${WIDTH}
-  })
-  return parts.map((part) => (part.textContent ?? '').trim()).join(' ')
-})`
-
 async function visibleRows(table: Locator): Promise<readonly string[]> {
-  return (await table.locator('tbody tr').evaluateAll(VISIBLE_ROWS)) as string[]
+  return table.locator('tbody tr').evaluateAll(
+    (rows: readonly PageElement[], width) =>
+      rows.map((row) => {
+        const parts = [...row.querySelectorAll('a, span, p')].filter((part) => {
+          const { left, right } = part.getBoundingClientRect()
+          return left >= 0 && right > left && right <= width
+        })
+        return parts.map((part) => (part.textContent ?? '').trim()).join(' ')
+      }),
+    WIDTH,
+  )
 }

@@ -1,5 +1,6 @@
 /** Task 10: a colleague who gets the address sees the same. */
 import type { Page } from 'playwright-core'
+import type { PageElement } from '../elements.ts'
 import type { Operator } from '../operator.ts'
 import { until } from '../until.ts'
 import { navigation, rival, rowOf, type Task } from './task.ts'
@@ -12,7 +13,7 @@ interface View {
   readonly seen: (page: Page) => Promise<unknown>
 }
 
-const JOB_IDS = "(rows) => rows.map((row) => row.getAttribute('data-job'))"
+const jobIds = (rows: readonly PageElement[]) => rows.map((row) => row.getAttribute('data-job'))
 
 const VIEWS: readonly View[] = [
   {
@@ -21,7 +22,7 @@ const VIEWS: readonly View[] = [
       const search = op.page.getByRole('banner').getByRole('button', { name: 'Search' })
       await op.query(search, 'queue:webhooks state:dead error:503')
     },
-    seen: (page) => page.locator('[data-job]').evaluateAll(JOB_IDS),
+    seen: (page) => page.locator('[data-job]').evaluateAll(jobIds),
   },
   {
     name: 'an open group of errors',

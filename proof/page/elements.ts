@@ -1,0 +1,20 @@
+/** What functions that run in the page use of its elements: the types of the browser are not loaded here. */
+interface Box {
+  readonly left: number
+  readonly right: number
+}
+
+export interface PageElement {
+  readonly textContent: string | null
+  readonly firstChild: PageElement | null
+  readonly ownerDocument: { readonly createRange: () => PageRange }
+  readonly getAttribute: (name: string) => string | null
+  readonly getBoundingClientRect: () => Box
+  readonly querySelectorAll: (selector: string) => Iterable<PageElement>
+}
+
+interface PageRange {
+  readonly setStart: (node: PageElement, at: number) => void
+  readonly setEnd: (node: PageElement, at: number) => void
+  readonly getBoundingClientRect: () => Box
+}
