@@ -108,7 +108,7 @@ mission(
       await page.locator('header select').selectOption('off')
       await page.waitForLoadState('load')
       expect(await at.mill.queues()).toHaveLength(11)
-      expect(await at.mill.kinds()).toHaveLength(13)
+      expect(await at.mill.kinds()).toHaveLength(14)
       const bytes = await watch(page)
       await page.keyboard.press('r')
       const seen = () => bytes.map(({ path }) => path.replace(/\?.*/, '')).toSorted()

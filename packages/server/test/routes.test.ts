@@ -145,6 +145,15 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     expect((await call('jobs.inspect', { id })).body).toMatchObject({ job: { id, payload: 1 } })
   })
 
+  test('events continue a job that waits in a step, by id and by dedupe key', async () => {
+    const { call, mill } = await scene()
+    const job = await mill.enqueue('echo', 1, { delay: '1h', dedupeKey: 'waits' })
+    expect((await call('jobs.send-event', { id: job.id }, { event: 'paid' })).body).toEqual({ id: job.id })
+    const byKey = await call('jobs.send-event-by-key', {}, { dedupeKey: 'waits', event: 'paid', payload: 1 })
+    expect(byKey.body).toEqual({ id: job.id })
+    expect((await call('jobs.steps', { id: job.id })).body).toEqual({ steps: [] })
+  })
+
   test('one or many jobs can be retried, run now and cancelled', async () => {
     const { call, mill } = await scene()
     const dead = await mill.enqueue('dies', null)
