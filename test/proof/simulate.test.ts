@@ -105,8 +105,8 @@ describe('simulated histories', () => {
     }
   }, 300_000)
 
-  test('P5 D6 seed 1920: two outages, each too short to notice, dropped two heartbeats of one process', async () => {
-    expect(describeViolations(await simulateOutages(1_920))).toEqual([])
+  test('P5 D6 seed 126: outages, each too short to notice, dropped two heartbeats of one process', async () => {
+    expect(describeViolations(await simulateOutages(126))).toEqual([])
   }, 60_000)
 
   test('are equal for equal seeds, and different for others', async () => {

@@ -20,7 +20,7 @@ export const PROCESSES: readonly TestedMutant[] = [
     file: 'work/heartbeat/contact.ts',
     find: 'failed: () => void (since = null),',
     replace: 'failed() {},',
-    test: { file: 'test/proof/simulate.test.ts', name: 'seed 1920' },
+    test: { file: 'test/proof/simulate.test.ts', name: 'seed 126:' },
   },
   {
     name: 'a command ends when the processes that it knows are gone, without another scan',

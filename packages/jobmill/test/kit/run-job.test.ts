@@ -17,7 +17,7 @@ const throwing = (error: unknown) =>
 describe('runJob', () => {
   test('returns the value of the handler, as result() would', async () => {
     const run = await runJob(echo, { n: 4 })
-    expect(run).toEqual({ outcome: 'returned', result: 4, progress: [], log: [], enqueued: [] })
+    expect(run).toEqual({ outcome: 'returned', result: 4, progress: [], log: [], enqueued: [], steps: [] })
     expectTypeOf(run.result).toEqualTypeOf<number | undefined>()
     const dated = defineJob({ kind: 'dated', run: () => ({ at: new Date(0) }) })
     expect((await runJob(dated, null)).result).toEqual({ at: '1970-01-01T00:00:00.000Z' })

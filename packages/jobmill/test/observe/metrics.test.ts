@@ -25,6 +25,7 @@ const COUNTED: readonly (readonly [AnyEvent, MetricData])[] = [
     ['retried', { ...q, ranMs: 3, delayMs: 9, error: 'x' }],
     { counters: { retried: 1 }, histograms: { running: histogramOf([3]) } },
   ],
+  [['parked', { ...q, ranMs: 3 }], { counters: { parked: 1 }, histograms: { running: histogramOf([3]) } }],
   [
     ['snoozed', { ...q, ranMs: 3, delayMs: 9 }],
     { counters: { snoozed: 1 }, histograms: { running: histogramOf([3]) } },

@@ -123,6 +123,13 @@ const METHODS: Readonly<Record<string, Method>> = {
   'limits.create': method(['text', 'object', 'object'], ['l', { concurrency: 1 }, {}]),
   'limits.change': method(['text', 'object', 'object'], ['smtp', {}, {}]),
   'limits.delete': method(['text'], ['l']),
+  sendEvent: method(['text', 'text', null, 'object'], [ID, 'paid', 1, {}]),
+  'sendEvent.dedupeKey': method(['text'], ['key'], (mill, dedupeKey) =>
+    mill.sendEvent({ dedupeKey }, 'paid'),
+  ),
+  steps: method(['text'], [ID]),
+  'views.add': method(['object'], [{ name: 'a', search: 'queue=a' }]),
+  'views.delete': method(['text'], ['a']),
   'alerts.set': method(['text', 'object'], ['a', {}]),
   'alerts.delete': method(['text'], ['a']),
   'alerts.test': method(['text'], ['a']),
@@ -187,6 +194,7 @@ const WITHOUT_ARGUMENTS = [
   'recover',
   'retain',
   'alerts.list',
+  'views.list',
   'limits.list',
   'schedules.list',
   'schedules.listWithStates',
@@ -242,7 +250,7 @@ describe('arguments', () => {
     const mill = await testMill({ serve: ['default'] })
     const members = (of: object, prefix = ''): string[] =>
       Object.entries(of).flatMap(([key, value]) =>
-        ['alerts', 'bulk', 'audit', 'limits', 'schedules'].includes(key)
+        ['alerts', 'bulk', 'audit', 'limits', 'schedules', 'views'].includes(key)
           ? members(value as object, `${key}.`)
           : [prefix + key],
       )

@@ -45,6 +45,28 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     reportedReasons.add('due-later')
   })
 
+  test('it waits in a step: for a time, for an event, or for either', async () => {
+    const waits = defineJob({
+      kind: 'waits',
+      run: ({ step }) =>
+        Promise.all([step.sleep('nap', '1h'), step.waitForEvent(['paid', 'refused'], { timeout: '1d' })]),
+    })
+    const mill = await create({ jobs: [waits] })
+    const { id } = await mill.enqueue(waits, null)
+    await mill.platform.settled()
+    const now = mill.platform.now()
+    expect((await mill.why(id))?.reasons).toEqual([
+      { why: 'step', message: 'Step "nap" sleeps for another 1 h', until: now + 3_600_000, job: null },
+      {
+        why: 'step',
+        message: 'Step "paid or refused" waits for the event "paid" or "refused", for at most another 1 d',
+        until: now + 86_400_000,
+        job: null,
+      },
+    ])
+    expect(await reasons(mill, id)).toEqual(['step', 'step'])
+  })
+
   test('the job that holds its order lock has not ended, and run now says so', async () => {
     const mill = await create({ jobs: [job] })
     const first = await mill.enqueue(job, 'hold', { orderKey: 'k' })
