@@ -87,7 +87,10 @@ export interface OracleJob extends Omit<NewJob, 'payload' | 'tags' | 'dueAt' | '
   readonly events: OracleEvent[]
 }
 
-export type OracleStep = Writable<StepRecord>
+export interface OracleStep extends Writable<StepRecord> {
+  /** Of the attempt that last wrote it. */
+  token: number
+}
 
 interface OracleEvent {
   readonly id: string

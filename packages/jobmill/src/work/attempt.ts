@@ -37,6 +37,10 @@ export class Attempt {
   parked = false
   /** Ends the attempt when it is parked. Set while the handler runs. */
   whenParked: (() => void) | null = null
+  /** The code of the handler has ended, even if middleware is still running. */
+  isSettled = false
+  /** Stops what the steps of the attempt left behind. */
+  whenEnded: (() => void) | null = null
   /** The steps that earlier attempts recorded. */
   memos: readonly Memo[] = NONE
   /** Creates `step`. */

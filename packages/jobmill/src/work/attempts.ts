@@ -31,6 +31,7 @@ export function attempts(options: AttemptsOptions) {
     end(attempt: Attempt) {
       if (attempt.ended) return
       attempt.ended = true
+      attempt.whenEnded?.()
       running -= 1
       options.ended(attempt)
       if (running > 0) return

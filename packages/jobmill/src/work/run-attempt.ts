@@ -57,9 +57,11 @@ export function attemptRunner(instance: string): RunAttempt {
       const returned: unknown = await (middleware.length === 0
         ? handler.run(context)
         : through(middleware, context, () => orParked(attempt, inside(handler, context))))
+      attempt.isSettled = true
       const outcome = attempt.completedInTx ? rolledBack() : kept(returned, handler.result)
       how = outcome instanceof Promise ? await outcome : outcome
     } catch (error) {
+      attempt.isSettled = true
       how = ended(attempt, error)
       // Defers even a handler that throws synchronously: the caller counts free workers and must finish
       // before one becomes free.
@@ -81,7 +83,11 @@ function orParked(attempt: Attempt, running: Promise<unknown>): Promise<unknown>
     attempt.whenParked = () => {
       if (attempt.interruption !== null) reject(attempt.interruption)
     }
-    running.then(resolve, reject)
+    running
+      .finally(() => {
+        attempt.isSettled = true
+      })
+      .then(resolve, reject)
   })
 }
 

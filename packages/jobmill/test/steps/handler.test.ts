@@ -214,3 +214,26 @@ describe('waits', () => {
     expect(thrown).toMatchObject({ field: expect.stringMatching(/^event/) as unknown })
   })
 })
+
+const fails = (): never => {
+  throw new Error('no')
+}
+
+describe('step.transaction', () => {
+  test('runs a query builder that starts when it is awaited', async () => {
+    let isRun = false
+    // oxlint-disable-next-line unicorn/no-thenable -- this is what such a library returns
+    const query = { then: (resolve: (rows: unknown) => void) => resolve({ rows: Number((isRun = true)) }) }
+    const { result } = await ran(({ step }) => step.transaction({}, 'book', () => query as never))
+    expect([isRun, result]).toEqual([true, { rows: 1 }])
+  })
+
+  test('throws synchronously what a synchronous function throws, and can be run again after a rollback', async () => {
+    const { result, steps } = await ran(({ step }) => {
+      expect(() => step.transaction({}, 'book', fails)).toThrow('no')
+      return step.transaction({}, 'book', () => 'booked')
+    })
+    expect(result).toBe('booked')
+    expect(steps).toEqual([{ name: 'book', kind: 'transaction', result: 'booked' }])
+  })
+})

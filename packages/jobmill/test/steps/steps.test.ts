@@ -5,6 +5,14 @@ import { attempts, happened, subjects } from '../runtime/stores.ts'
 
 const MINUTE = 60_000
 
+const cleanUp = async (_: JobContext, next: () => Promise<unknown>): Promise<unknown> => {
+  try {
+    return await next()
+  } finally {
+    await new Promise((resolve) => void setImmediate(() => setImmediate(resolve)))
+  }
+}
+
 describe.each(subjects)('durable steps on $name', ({ mill: create }) => {
   test('P17 a failed attempt continues after the last recorded step, with the stored results', async () => {
     const ran: string[] = []
@@ -172,6 +180,36 @@ describe.each(subjects)('durable steps on $name', ({ mill: create }) => {
     await mill.drain()
     expect((await mill.get(parked.id))?.state).toBe('scheduled')
     expect(await mill.cancel(parked.id)).toMatchObject({ verdict: 'changed', state: 'cancelled' })
+  })
+
+  test('a failed step fails the attempt although another one waits', async () => {
+    const job = defineJob({
+      kind: 'a',
+      maxAttempts: 1,
+      run: ({ step }) =>
+        Promise.all([step.run('fails', () => Promise.reject(new Error('no'))), step.waitForEvent('e')]),
+    })
+    const mill = await create({ jobs: [job], middleware: [cleanUp] })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain()
+    expect(await attempts(mill, id)).toEqual([['failed', 'Error: no']])
+  })
+
+  test('steps that a handler does not await do nothing after its end', async () => {
+    const job = defineJob({
+      kind: 'a',
+      async run({ step }) {
+        void step.sleep('deadline', '10s')
+        void step.waitForEvent('never')
+        return step.run('work', () => 1)
+      },
+    })
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain()
+    await mill.clock.advance('20s')
+    expect(await mill.get(id)).toMatchObject({ state: 'done', result: 1 })
+    expect(happened(mill, id)).toEqual(['enqueued', 'started', 'finished'])
   })
 
   test('a checkpoint reaches the next attempt, and a retried dead job keeps its steps', async () => {

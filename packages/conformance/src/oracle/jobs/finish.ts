@@ -33,7 +33,8 @@ function finishOne(
   const error = forced ? run.cancelReason : (item.error ?? null)
   const wentTo = forced ? 'cancelled' : stateAfter(transition)
   if (outcome !== null) record(state, job, run, { outcome, error, ranMs, log, wentTo })
-  if (refunds(transition)) refund(job)
+  if (item.transition.to === 'parked') job.attempt = 0
+  else if (refunds(transition)) refund(job)
   if (forced) end(state, job, 'cancelled')
   else move(state, job, transition)
   // Its dedupe key may outlive the job.

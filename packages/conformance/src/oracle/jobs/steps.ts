@@ -38,6 +38,7 @@ export function recordSteps(state: OracleState, items: readonly StepWrite[], inT
       const startedAt = state.now - Math.round(ranMs)
       job.steps.set(name, {
         name,
+        token: item.token,
         place,
         kind,
         startedAt,
@@ -62,11 +63,12 @@ export function waitForSteps(state: OracleState, items: readonly StepWait[]): Wa
 function waitFor(
   { now }: OracleState,
   job: OracleJob,
-  { name, place, events, waitMs, until }: StepWait,
+  { name, token, place, events, waitMs, until }: StepWait,
 ): Waited {
   const known = job.steps.get(name)
   const step: OracleStep = known ?? {
     name,
+    token,
     place,
     kind: events.length === 0 ? 'sleep' : 'event',
     startedAt: now,
@@ -77,6 +79,7 @@ function waitFor(
     checkpoint: null,
   }
   job.steps.set(name, step)
+  step.token = token
   if (step.endedAt === null) {
     const event = job.events.find((one) => one.step === null && events.includes(one.name))
     if (event !== undefined) {
@@ -95,8 +98,12 @@ function waitFor(
 
 const isWait = ({ kind }: OracleStep): boolean => kind === 'sleep' || kind === 'event'
 
+/** Earlier attempts may have been of code that waited for something else. */
 function openWaits(state: OracleState, job: OracleJob): OracleStep[] {
-  return [...job.steps.values()].filter((step) => isWait(step) && endOf(state, step) === null)
+  const token = job.run?.token ?? job.attempts.at(-1)?.token
+  return [...job.steps.values()].filter(
+    (step) => isWait(step) && step.token === token && endOf(state, step) === null,
+  )
 }
 
 function hasArrived(state: OracleState, job: OracleJob): boolean {
@@ -122,10 +129,14 @@ export function sendEvents(state: OracleState, items: readonly SentEvent[]): Eve
       return { id: job.id, state: job.state, isStored: true }
     if (isEnded(job.state)) return { id: job.id, state: job.state, isStored: false }
     job.events.push({ id: eventId, name, payload, step: null })
-    if (job.state === 'scheduled' && !isInOrderQueue(state, job) && hasArrived(state, job))
-      makeReady(state, job)
+    if (isParked(state, job) && hasArrived(state, job)) makeReady(state, job)
     return { id: job.id, state: job.state, isStored: true }
   })
+}
+
+/** A job that is scheduled for another reason, such as its backoff, does not wait for an event. */
+function isParked(state: OracleState, job: OracleJob): boolean {
+  return job.state === 'scheduled' && !isInOrderQueue(state, job) && job.attempts.at(-1)?.outcome === 'parked'
 }
 
 /** A sleep whose time is over has ended, although nothing wrote that. */
@@ -144,7 +155,12 @@ export function memos(state: OracleState, ids: readonly string[]): Memo[][] {
 
 export function listSteps(state: OracleState, id: string): StepRecord[] | null {
   const job = state.jobs.get(id)
-  return job === undefined ? null : inPlace(job).map((step) => ({ ...step, endedAt: endOf(state, step) }))
+  return job === undefined
+    ? null
+    : inPlace(job).map((step) => {
+        const { token: _, ...record } = step
+        return { ...record, endedAt: endOf(state, step) }
+      })
 }
 
 function inPlace(job: OracleJob | undefined): OracleStep[] {

@@ -1,7 +1,7 @@
 /** P18: a parked job holds nothing, and runs again when one of its waits is over. */
 import assert from 'node:assert/strict'
 import type { Finished } from 'jobmill/store'
-import { aFinish, DONE, HOUR, only } from '../../factories.ts'
+import { aFinish, DONE, HOUR, later, only } from '../../factories.ts'
 import type { Bench, HeldLease } from '../bench.ts'
 import { type Case, test } from '../case.ts'
 import { anEvent, aStep, aWait, PARKED, received, send, waitForEvent, waiting } from './step-helpers.ts'
@@ -67,6 +67,51 @@ export const parkedCases: readonly Case[] = [
     assert.deepEqual(await waitForEvent(t, await t.claimAgain(lease), 'e'), received('e'))
     await t.countsAreExact()
   }),
+  test('P18 an event does not start a job that waits for something else: its delay, its backoff, its snooze', async (t) => {
+    const delayed = await t.enqueue({ delay: HOUR })
+    const [failed, snoozed] = await t.runningJobs(2)
+    for (const lease of [failed, snoozed]) await waitForEvent(t, lease, 'e')
+    await t.finish(failed, later(HOUR))
+    await t.finish(snoozed, later(HOUR, { refund: true }), { outcome: 'snoozed' })
+    for (const id of [delayed, failed.id, snoozed.id]) {
+      await send(t, id, 'e')
+      await t.store.stage(10)
+      await t.jobIs(id, { state: 'scheduled' })
+    }
+    t.clock.advance(HOUR)
+    assert.equal((await t.store.stage(10)).ready, 3)
+    assert.deepEqual(await waitForEvent(t, await t.claimAgain(failed), 'e'), received('e'))
+  }),
+  test('P18 a wait that the last attempt did not ask for neither wakes the job nor keeps it parked', async (t) => {
+    // The code of the first attempt waited for an event. That of the second one sleeps.
+    const lease = await waitingFor(t, 'survey', HOUR)
+    await t.store.runNow([lease.id])
+    const next = await t.claimAgain(lease)
+    await t.store.steps.wait([aWait(next, 'nap', { waitMs: 5 * HOUR, place: 1 })])
+    assert.equal((await park(t, next)).state, 'scheduled')
+    await t.jobIs(lease.id, { dueAt: t.clock.now() + 5 * HOUR })
+    await send(t, lease.id, 'survey')
+    t.clock.advance(2 * HOUR)
+    assert.equal((await t.store.stage(10)).ready, 0)
+    await t.jobIs(lease.id, { state: 'scheduled' })
+    t.clock.advance(3 * HOUR)
+    assert.equal((await t.store.stage(10)).ready, 1)
+    // A later attempt that asks again still receives the event.
+    assert.deepEqual(await waitForEvent(t, await t.claimAgain(lease), 'survey', HOUR), received('survey'))
+  }),
+  test('a park resets the number of the attempt: a wait counts as a recorded step', async (t) => {
+    const lease = await t.running({ maxAttempts: 9 })
+    await t.finish(lease, later(0))
+    const second = await t.claimAgain(lease)
+    await t.finish(second, later(0))
+    const third = await t.claimAgain(lease)
+    assert.equal(third.attempt, 3)
+    await t.store.steps.wait([aWait(third, 'nap', { waitMs: 1 })])
+    await park(t, third)
+    t.clock.advance(1)
+    await t.store.stage(10)
+    assert.equal((await t.claimAgain(lease)).attempt, 1)
+  }),
   test('P18 an event between the wait and the park makes the job ready at once', async (t) => {
     const lease = await t.running()
     assert.deepEqual(await waitForEvent(t, lease, 'e'), waiting(null))
@@ -123,6 +168,10 @@ export const parkedCases: readonly Case[] = [
     t.clock.advance(HOUR)
     assert.equal((await t.store.stage(10)).ready, 1)
     const next = await t.claimAgain(lease)
+    await t.store.steps.wait([
+      aWait(next, 'long', { waitMs: 9 * HOUR }),
+      aWait(next, 'e', { events: ['e'], place: 2 }),
+    ])
     await park(t, next)
     await t.jobIs(lease.id, { state: 'scheduled', dueAt: t.clock.now() + 4 * HOUR })
   }),

@@ -11,7 +11,7 @@ function any_ready(integer[], integer[], integer[], integer[], bigint[], integer
 function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean): 2efc8c79e352ae8f7aafb550e49c5dcf
 function enqueue(bigint, boolean, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[], text, text, integer): f33fe92131bab4f4138b4f0f60ee03e1
 function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): 17e6cefcaa141d094ecdef416fef18a1
-function finish_each(bigint, json, integer, bigint[], bigint[]): 6688af5e689633ebcbbcb923d84e3dbf
+function finish_each(bigint, json, integer, bigint[], bigint[]): bbbec9a3416093f75035a75f26780b03
 function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 5b7d596207b188f31955af41dbff9892
 function heartbeat(text): 27eee12e0579a724568a4700f68c91d5
 function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): f0d61975714d437dbe6daaf6712b453f
@@ -22,7 +22,7 @@ function names_unknown(): 327e2cf02a43ee3504db8109e33c378c
 function next_due(bigint): 81b14d333632aaad4fcc4610f9a07ba1
 function permits_freed(uuid[]): 95b0504453c1c12b981309a9e7c62c84
 function unpack(bigint[], uuid[], uuid[]): 9da7d4212885139cdb0e6c2202423364
-function wait_for(bigint, json): fc4276e2e5297abbe46a5b3a29dfafe2
+function wait_for(bigint, json): 348cafbbc768444d6541881990c84067
 index alert.alert_pkey: ALTER TABLE jobmill.alert ADD CONSTRAINT alert_pkey PRIMARY KEY (name)
 index attempt.attempt_ended: CREATE INDEX attempt_ended ON jobmill.attempt USING btree (queue_id, ended_as, ended_at, job_id) WHERE (ended_as IS NOT NULL)
 index attempt.attempt_pkey: ALTER TABLE jobmill.attempt ADD CONSTRAINT attempt_pkey PRIMARY KEY (job_id, token)
@@ -126,7 +126,7 @@ table schedule: code json; created_at bigint NOT NULL; deleted boolean NOT NULL 
 table secret: value text NOT NULL
 table settings: version bigint NOT NULL
 table slot: instance uuid NOT NULL; queue_id integer NOT NULL; workers integer NOT NULL
-table step: checkpoint text; due_at bigint; ended_at bigint; events text[]; job_id uuid NOT NULL; kind smallint NOT NULL; name text NOT NULL; place integer NOT NULL; result text; started_at bigint NOT NULL
+table step: checkpoint text; due_at bigint; ended_at bigint; events text[]; job_id uuid NOT NULL; kind smallint NOT NULL; name text NOT NULL; place integer NOT NULL; result text; started_at bigint NOT NULL; token bigint NOT NULL
 table tally: from_state smallint; n bigint NOT NULL; queue_id integer NOT NULL; to_state smallint
 table tick: at bigint NOT NULL; job_id uuid NOT NULL; outcome text NOT NULL; schedule text NOT NULL; served_at bigint NOT NULL
 table total: n bigint NOT NULL; queue_id integer NOT NULL; state smallint NOT NULL

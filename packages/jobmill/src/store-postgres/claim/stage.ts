@@ -1,4 +1,5 @@
 /** Moves scheduled jobs to ready: first jobs that are due, then jobs whose order lock is free. */
+import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import type { Staged } from '../../store/types/replies.ts'
 import type { Row } from '../connection/connection.ts'
@@ -6,7 +7,7 @@ import { ask, type Context } from '../context.ts'
 import { FIRST_DUE } from './due-cursor.ts'
 import { dueMoved, GIVEN_CTE, HAS_ORDER_LOCK, NEEDS_ORDER_LOCK, NOW, queueName } from '../fragments.ts'
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
-import { parkedMs } from '../schema/functions/wait-for.ts'
+import { hasArrived } from '../schema/functions/wait-for.ts'
 
 const { scheduled, ready } = STATE_CODE
 
@@ -31,9 +32,9 @@ SELECT d.*, ${queueName('d.queue_id')} AS queue, g.now, extract(epoch FROM clock
 const MOST_WAKES = 1_000
 
 /**
- * Makes parked jobs ready for which an event has arrived. A job that is locked, for example by a cancel,
- * keeps its row in `wake`. All others lose it: who parks a job, or sends an event, after this snapshot adds
- * another.
+ * Makes parked jobs ready for which an event has arrived, and deletes events that were committed after their
+ * job was deleted. A job that is locked, for example by a cancel, keeps its row in `wake`. All others lose
+ * it: who parks a job, or sends an event, after this snapshot adds another.
  */
 const stageWoken = `
 WITH ${GIVEN_CTE}, call AS MATERIALIZED (
@@ -44,11 +45,16 @@ WITH ${GIVEN_CTE}, call AS MATERIALIZED (
   SELECT w.id, w.ctid FROM jobmill.later AS w WHERE w.id = ANY (ARRAY(SELECT id FROM parked)) ORDER BY w.id FOR UPDATE SKIP LOCKED
 ), due AS (
   DELETE FROM jobmill.later AS l WHERE l.ctid = ANY (ARRAY(
-    SELECT w.ctid FROM woken AS w WHERE ${parkedMs('w.id', NOW)} = 0))
+    SELECT w.ctid FROM woken AS w CROSS JOIN LATERAL (
+        SELECT a.token, a.outcome FROM jobmill.attempt AS a WHERE a.job_id = w.id ORDER BY a.token DESC LIMIT 1) AS a
+     WHERE a.outcome = ${outcomeCode('parked')} AND ${hasArrived('w.id', 'a.token')}))
   RETURNING l.*
 ), ${dueMoved('due_at, id')}, used AS (
   DELETE FROM jobmill.wake AS w USING call
    WHERE w.id = call.id AND (NOT EXISTS (SELECT FROM parked AS p WHERE p.id = call.job_id) OR EXISTS (SELECT FROM woken AS v WHERE v.id = call.job_id))
+), orphaned AS (
+  DELETE FROM jobmill.job_event AS e
+   WHERE e.job_id = ANY (ARRAY(SELECT c.job_id FROM call AS c WHERE NOT EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = c.job_id)))
 )
 SELECT ${queueName('d.queue_id')} AS queue, coalesce(d.ready, 0)::int4 AS ready, c.calls::int4
   FROM (SELECT count(*) AS calls FROM call) AS c

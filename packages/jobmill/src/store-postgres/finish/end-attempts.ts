@@ -1,6 +1,6 @@
 /** Calls the function `finish`, which ends attempts, and reads its reply. */
 import { outcomeCode } from '../../job/attempt/outcome.ts'
-import { DEFAULTS } from '../../job/defaults.ts'
+import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import { JobmillError } from '../../job/errors.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import type { Finish, Transition } from '../../store/types/finish.ts'
@@ -147,6 +147,8 @@ function resultOf(transition: Transition): string | null {
   return transition.to === 'done' ? transition.result : null
 }
 
+const ALL_ATTEMPTS = BOUNDS.maxAttempts.most
+
 /** An item of `rare`. The result is JSON text and is embedded unchanged. */
 function rareText(item: Finish, n: number): string {
   const { id, token, transition, outcome, error, log, ranMs } = item
@@ -157,7 +159,8 @@ function rareText(item: Finish, n: number): string {
     to_state: STATE_CODE[transition.to === 'parked' ? 'scheduled' : transition.to],
     parked: transition.to === 'parked' ? true : undefined,
     delay_ms: transition.to === 'scheduled' ? transition.delayMs : undefined,
-    refund: refunds(transition) ? 1 : undefined,
+    // A wait counts as a recorded step, so attempts are counted from there.
+    refund: transition.to === 'parked' ? ALL_ATTEMPTS : refunds(transition) ? 1 : undefined,
     outcome: outcome === null ? null : outcomeCode(outcome),
     error,
     ran_ms: ranMs === undefined ? undefined : Math.round(ranMs),

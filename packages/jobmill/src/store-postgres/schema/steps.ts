@@ -6,6 +6,8 @@ CREATE TABLE jobmill.step (
   place int4 NOT NULL,
   -- the index in STEP_KINDS
   kind int2 NOT NULL,
+  -- of the attempt that last wrote it
+  token int8 NOT NULL,
   started_at int8 NOT NULL,
   -- null while it runs or waits
   ended_at int8,

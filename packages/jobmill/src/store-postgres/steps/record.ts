@@ -29,8 +29,8 @@ const MARKED = `, marked AS (
 
 /** A done step never changes. */
 const WRITTEN = `, written AS (
-  INSERT INTO jobmill.step AS s (job_id, name, place, kind, started_at, ended_at, result, checkpoint)
-  SELECT i.id, i.name, i.place, i.kind, ${NOW} - i.ran_ms, CASE WHEN i.done THEN ${NOW} END, i.result, i.checkpoint
+  INSERT INTO jobmill.step AS s (job_id, name, place, kind, token, started_at, ended_at, result, checkpoint)
+  SELECT i.id, i.name, i.place, i.kind, i.token, ${NOW} - i.ran_ms, CASE WHEN i.done THEN ${NOW} END, i.result, i.checkpoint
     FROM input AS i JOIN held AS h ON h.id = i.id AND h.token = i.token
   ON CONFLICT (job_id, name) DO UPDATE
      SET ended_at = excluded.ended_at, result = excluded.result, checkpoint = coalesce(excluded.checkpoint, s.checkpoint)

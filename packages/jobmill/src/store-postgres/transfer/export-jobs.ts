@@ -3,12 +3,13 @@ import { outcomeOfCode } from '../../job/attempt/outcome.ts'
 import {
   type TransferredAttempt,
   type TransferredEvent,
+  type TransferredStep,
   type TransferredJob,
   fitting,
   type Page,
 } from '../../store/admin/transfer.ts'
 import type { JobSummary } from '../../store/types/job-record.ts'
-import { STEP_KINDS, type StepRecord } from '../../store/types/step.ts'
+import { STEP_KINDS } from '../../store/types/step.ts'
 import { ask, type Context, listOf } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
 import { type Coded, decode, SUMMARY_COLUMNS, SUMMARY_JOINS } from '../inspect/job-rows.ts'
@@ -42,7 +43,7 @@ SELECT ${SUMMARY_COLUMNS}, coalesce(la.due_at, li.due_at) AS "rawDueAt", j.paylo
        (SELECT json_agg(json_build_object('attempt', h.attempt, 'token', h.token, 'instance', h.instance, 'startedAt', h.started_at,
                  'endedAt', h.ended_at, 'outcome', h.outcome, 'error', h.error, 'log', h.log, 'takenBack', h.taken_back) ORDER BY h.token)
           FROM jobmill.attempt AS h WHERE h.job_id = w.id) AS attempts,
-       (SELECT json_agg(json_build_object('name', s.name, 'place', s.place, 'kind', s.kind, 'startedAt', s.started_at, 'endedAt', s.ended_at,
+       (SELECT json_agg(json_build_object('name', s.name, 'place', s.place, 'kind', s.kind, 'token', s.token, 'startedAt', s.started_at, 'endedAt', s.ended_at,
                  'dueAt', s.due_at, 'events', coalesce(s.events, '{}'), 'result', s.result, 'checkpoint', s.checkpoint) ORDER BY s.place)
           FROM jobmill.step AS s WHERE s.job_id = w.id) AS steps,
        (SELECT json_agg(json_build_object('id', e.id, 'name', e.name, 'payload', e.payload, 'sentAt', e.sent_at, 'step', e.step) ORDER BY e.sent_at, e.id)
@@ -63,7 +64,7 @@ export async function jobsOut(context: Context, page: Page<'jobs'>): Promise<Tra
 
 type JobRow = Coded<JobSummary & TransferredJob> &
   Readonly<Record<'attempts' | 'steps' | 'events', unknown>> & { readonly rawDueAt: number | null }
-type StepRow = Omit<StepRecord, 'kind'> & { readonly kind: number }
+type StepRow = Omit<TransferredStep, 'kind'> & { readonly kind: number }
 type AttemptRow = Omit<TransferredAttempt, 'outcome'> & { readonly outcome: number }
 
 function transferredOf(row: JobRow): TransferredJob {

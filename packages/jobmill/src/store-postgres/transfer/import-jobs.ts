@@ -1,8 +1,8 @@
 /** Imports jobs. Each row is written as if the job had always been in this database. */
 import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { isEnded, STATE_CODE } from '../../job/state.ts'
-import type { TransferredAttempt, TransferredJob } from '../../store/admin/transfer.ts'
-import { STEP_KINDS, type StepRecord } from '../../store/types/step.ts'
+import type { TransferredAttempt, TransferredJob, TransferredStep } from '../../store/admin/transfer.ts'
+import { STEP_KINDS } from '../../store/types/step.ts'
 import { askOne, columnsOf, type Context } from '../context.ts'
 import { ensureNames } from '../enqueue/enqueue.ts'
 import { GIVEN_CTE, HAS_ORDER_LOCK, HAS_STEPS, KEYED, NAMES_TRUE, ORDERED } from '../fragments.ts'
@@ -17,7 +17,7 @@ const TYPED = `id uuid, queue_id int4, kind_id int4, priority int2, max_attempts
   in_order_queue bool, has_order_lock bool, attempt int2, crashes int2, tries int4, flags int2, result text, attempts json, steps json, events json`
 const ATTEMPT_TYPED = `n int4, attempt int2, token int8, instance uuid, started_at int8, ended_at int8, outcome int2, ended_as int2,
   taken_back bool, error text, log text`
-const STEP_TYPED = `name text, place int4, kind int2, started_at int8, ended_at int8, due_at int8, events text[], result text, checkpoint text`
+const STEP_TYPED = `name text, place int4, kind int2, token int8, started_at int8, ended_at int8, due_at int8, events text[], result text, checkpoint text`
 const EVENT_TYPED = `id uuid, name text, payload text, sent_at int8, step text`
 
 /**
@@ -58,13 +58,15 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
          CASE WHEN a.ended_as IS NOT NULL THEN f.result::json END, a.log
     FROM fresh AS f CROSS JOIN LATERAL json_to_recordset(f.attempts) AS a(${ATTEMPT_TYPED})
 ), stepped AS (
-  INSERT INTO jobmill.step (job_id, name, place, kind, started_at, ended_at, due_at, events, result, checkpoint)
-  SELECT f.id, s.name, s.place, s.kind, s.started_at, s.ended_at, s.due_at, s.events, s.result, s.checkpoint
+  INSERT INTO jobmill.step (job_id, name, place, kind, token, started_at, ended_at, due_at, events, result, checkpoint)
+  SELECT f.id, s.name, s.place, s.kind, s.token, s.started_at, s.ended_at, s.due_at, s.events, s.result, s.checkpoint
     FROM fresh AS f CROSS JOIN LATERAL json_to_recordset(f.steps) AS s(${STEP_TYPED})
 ), sent AS (
   INSERT INTO jobmill.job_event (job_id, id, name, payload, sent_at, step)
   SELECT f.id, e.id, e.name, e.payload, e.sent_at, e.step
     FROM fresh AS f CROSS JOIN LATERAL json_to_recordset(f.events) AS e(${EVENT_TYPED})
+), called_events AS (
+  INSERT INTO jobmill.wake (job_id) SELECT id FROM fresh WHERE json_array_length(events) > 0 AND state = ${scheduled}
 ), tagged AS (
   INSERT INTO jobmill.job_tag (tag, job_id) SELECT unnest(tags), id FROM fresh ON CONFLICT DO NOTHING
 ), tallied AS (
@@ -113,7 +115,7 @@ function rowOf(map: NameMap, job: TransferredJob): object {
   }
 }
 
-function stepRow(step: StepRecord): object {
+function stepRow(step: TransferredStep): object {
   const { kind, events } = step
   return { ...columnsOf(step), kind: STEP_KINDS.indexOf(kind), events: events.length === 0 ? null : events }
 }

@@ -90,17 +90,23 @@ function accepted(call: Call, item: Finish, job: JobRow): Finished {
   const cancelReason = transition.to === 'done' ? null : job.cancel_reason
   const to = cancelReason === null ? target(transition) : CANCELLED
   const recorded = forgets(transition) ? 0 : record(call, item, job, to, cancelReason)
-  const attempt = refunds(transition) ? refundAttempt(job.attempt) : job.attempt
+  const attempt = attemptAfter(item.transition, job.attempt)
   move(call, job, transition, to, { attempt, crashes: job.crashes, records: job.records + recorded })
   if (item.cool !== undefined) coolQueue(work, job.queue_id, item.cool, curved)
   const followUps = to === target(transition) ? enqueue(work, item.followUps ?? []) : []
   return { id: item.id, accepted: true, state: stateOfCode(to), followUps }
 }
 
+/** A wait counts as a recorded step, so attempts are counted from there. */
+function attemptAfter(transition: Transition, attempt: number): number {
+  if (transition.to === 'parked') return 0
+  return refunds(transition) ? refundAttempt(attempt) : attempt
+}
+
 /** When a parked job must run again is known only under the write lock. */
 function resolved(work: Work, job: JobRow, transition: Transition): Transition {
   if (transition.to !== 'parked') return transition
-  return { to: 'scheduled', delayMs: parkedUntil(work, job.pk) - work.now, refund: true }
+  return { to: 'scheduled', delayMs: parkedUntil(work, job) - work.now, refund: true }
 }
 
 /** A retried finish, or a stale one. A missing job with `forget` was finished before. */

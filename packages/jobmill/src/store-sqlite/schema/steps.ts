@@ -5,6 +5,7 @@ CREATE TABLE jobmill_step (
   name TEXT NOT NULL,
   place INTEGER NOT NULL,
   kind INTEGER NOT NULL,            -- the index in STEP_KINDS
+  token INTEGER NOT NULL,           -- of the attempt that last wrote it
   started_at INTEGER NOT NULL,
   ended_at INTEGER,                 -- NULL while it runs or waits
   due_at INTEGER,                   -- when a wait ends without an event

@@ -1,6 +1,8 @@
 /** Stores events for jobs, and makes jobs ready that are parked until one of them arrives. */
+import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { isEnded, stateOfCode } from '../../job/state.ts'
 import type { EventReply, SentEvent } from '../../store/types/step.ts'
+import type { Sql } from '../connection/handle.ts'
 import { keyHolder } from '../enqueue/dedupe.ts'
 import { makeReady } from '../enqueue/order-queue.ts'
 import { findJob, HAS_EVENTS, type JobRow, SCHEDULED } from '../job-row.ts'
@@ -11,6 +13,15 @@ import { hasArrived } from './steps.ts'
 const KNOWN = `SELECT 1 FROM jobmill_job_event WHERE job_pk = ? AND id = ?`
 const ADD = `INSERT INTO jobmill_job_event (job_pk, id, place, name, payload, sent_at) VALUES (?, ?, ?, ?, ?, ?)`
 const MARK = `UPDATE jobmill_job SET flags = flags | ${HAS_EVENTS} WHERE pk = ?`
+
+// The newest attempt, by primary key.
+const LAST = `SELECT outcome FROM jobmill_attempt WHERE job_pk = ? ORDER BY token DESC LIMIT 1`
+
+/** A job that is scheduled for another reason, such as its backoff, does not wait for an event. */
+function isParked(sql: Sql, { pk }: JobRow): boolean {
+  const last = sql(LAST).get(pk) as { readonly outcome: number } | undefined
+  return last?.outcome === outcomeCode('parked')
+}
 
 export function sendEvents(work: Work, items: readonly SentEvent[]): EventReply[] {
   return items.map((item) => {
@@ -25,6 +36,15 @@ function receiverOf({ sql, now }: Look, { to }: SentEvent): JobRow | undefined {
   return id === undefined ? undefined : findJob(sql, id)
 }
 
+/** Makes a parked job ready if an event has arrived that it waits for. */
+export function wakeIfArrived(work: Work, id: string): boolean {
+  const job = findJob(work.sql, id)
+  if (job === undefined || job.state !== SCHEDULED || job.in_order_queue === 1) return false
+  if (!isParked(work.sql, job) || !hasArrived(work.sql, job)) return false
+  makeReady(work, job)
+  return true
+}
+
 function store(work: Work, job: JobRow, { eventId, name, payload }: SentEvent): Omit<EventReply, 'id'> {
   const { sql, now, counters, leases } = work
   const state = stateOfCode(job.state)
@@ -36,7 +56,6 @@ function store(work: Work, job: JobRow, { eventId, name, payload }: SentEvent): 
     leases.drop(job.id)
     sql(MARK).run(job.pk)
   }
-  const isWoken = job.state === SCHEDULED && job.in_order_queue === 0 && hasArrived(sql, job.pk)
-  if (isWoken) makeReady(work, job)
+  const isWoken = wakeIfArrived(work, job.id)
   return { state: isWoken ? 'ready' : state, isStored: true }
 }

@@ -1,5 +1,5 @@
 /** The rows of steps and events. All statements use the primary keys, whose first column is the job. */
-import type { TransferredEvent } from '../../store/admin/transfer.ts'
+import type { TransferredEvent, TransferredStep } from '../../store/admin/transfer.ts'
 import { type Memo, STEP_KINDS, type StepRecord } from '../../store/types/step.ts'
 import type { Sql } from '../connection/handle.ts'
 import { findJob, HAS_EVENTS, HAS_STEPS, type JobRow } from '../job-row.ts'
@@ -9,6 +9,7 @@ export interface StepRow {
   readonly name: string
   readonly place: number
   readonly kind: number
+  readonly token: number
   readonly started_at: number
   readonly ended_at: number | null
   readonly due_at: number | null
@@ -17,7 +18,7 @@ export interface StepRow {
   readonly checkpoint: string | null
 }
 
-const COLUMNS = 'name, place, kind, started_at, ended_at, due_at, events, result, checkpoint'
+const COLUMNS = 'name, place, kind, token, started_at, ended_at, due_at, events, result, checkpoint'
 const ALL = `SELECT ${COLUMNS} FROM jobmill_step WHERE job_pk = ? ORDER BY place`
 const ONE = `SELECT ${COLUMNS} FROM jobmill_step WHERE job_pk = ? AND name = ?`
 const DROP = `DELETE FROM jobmill_step WHERE job_pk = ?`
@@ -83,27 +84,41 @@ function kindOf({ kind }: Pick<StepRow, 'kind'>): StepRecord['kind'] {
 const EVENTS = `
   SELECT id, name, payload, sent_at AS sentAt, step FROM jobmill_job_event WHERE job_pk = ? ORDER BY place`
 const ADD = `
-  INSERT INTO jobmill_step (job_pk, name, place, kind, started_at, ended_at, due_at, events, result, checkpoint)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  INSERT INTO jobmill_step (job_pk, name, place, kind, token, started_at, ended_at, due_at, events, result, checkpoint)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const ADD_EVENT = `
   INSERT INTO jobmill_job_event (job_pk, id, place, name, payload, sent_at, step) VALUES (?, ?, ?, ?, ?, ?, ?)`
 
 interface Stored {
-  readonly steps: readonly StepRecord[]
+  readonly steps: readonly TransferredStep[]
   readonly events: readonly TransferredEvent[]
 }
 
 /** The rows as they are, for a transfer. */
 export function stepsOut(sql: Sql, job: Pick<JobRow, 'pk' | 'flags'>): Stored {
   if ((job.flags & (HAS_STEPS | HAS_EVENTS)) === 0) return { steps: [], events: [] }
-  return { steps: stepRows(sql, job).map(stepOf), events: sql(EVENTS).all(job.pk) as TransferredEvent[] }
+  return {
+    steps: stepRows(sql, job).map((row) => ({ ...stepOf(row), token: row.token })),
+    events: sql(EVENTS).all(job.pk) as TransferredEvent[],
+  }
 }
 
 export function stepsIn({ sql, counters }: Work, jobPk: number, { steps, events }: Stored): void {
-  for (const { name, place, kind, startedAt, endedAt, dueAt, events: names, result, checkpoint } of steps) {
+  for (const {
+    name,
+    place,
+    kind,
+    token,
+    startedAt,
+    endedAt,
+    dueAt,
+    events: names,
+    result,
+    checkpoint,
+  } of steps) {
     const list = names.length === 0 ? null : JSON.stringify(names)
     const code = STEP_KINDS.indexOf(kind)
-    sql(ADD).run(jobPk, name, place, code, startedAt, endedAt, dueAt, list, result, checkpoint)
+    sql(ADD).run(jobPk, name, place, code, token, startedAt, endedAt, dueAt, list, result, checkpoint)
   }
   for (const { id, name, payload, sentAt, step } of events)
     sql(ADD_EVENT).run(jobPk, id, counters.take('event'), name, payload, sentAt, step)

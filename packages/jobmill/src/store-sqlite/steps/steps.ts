@@ -10,9 +10,9 @@ import { type StepRow, stepRow } from './step-rows.ts'
 
 // Each uses the primary key. A done step never changes.
 const WRITE = `
-  INSERT INTO jobmill_step (job_pk, name, place, kind, started_at, ended_at, due_at, events, result, checkpoint)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (job_pk, name) DO UPDATE SET ended_at = excluded.ended_at, result = excluded.result,
+  INSERT INTO jobmill_step (job_pk, name, place, kind, token, started_at, ended_at, due_at, events, result, checkpoint)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (job_pk, name) DO UPDATE SET token = excluded.token, ended_at = excluded.ended_at, result = excluded.result,
     checkpoint = coalesce(excluded.checkpoint, checkpoint)
   WHERE ended_at IS NULL`
 const MARK = `UPDATE jobmill_job SET flags = flags | ${HAS_STEPS}, attempt = ? WHERE pk = ?`
@@ -42,7 +42,19 @@ export function recordSteps(work: Work, items: readonly StepWrite[], inTx: boole
     const { name, place, kind, isDone, result, checkpoint } = item
     const startedAt = now - Math.round(item.ranMs)
     const code = STEP_KINDS.indexOf(kind)
-    sql(WRITE).run(job.pk, name, place, code, startedAt, isDone ? now : null, null, null, result, checkpoint)
+    sql(WRITE).run(
+      job.pk,
+      name,
+      place,
+      code,
+      item.token,
+      startedAt,
+      isDone ? now : null,
+      null,
+      null,
+      result,
+      checkpoint,
+    )
     return true
   })
 }
@@ -69,7 +81,7 @@ function waitFor(work: Work, job: JobRow, item: StepWait): Waited {
   const isSleep = events.length === 0
   const names = isSleep ? null : JSON.stringify(events)
   const code = STEP_KINDS.indexOf(isSleep ? 'sleep' : 'event')
-  sql(WRITE).run(job.pk, name, place, code, now, isOver ? now : null, dueAt, names, result, null)
+  sql(WRITE).run(job.pk, name, place, code, item.token, now, isOver ? now : null, dueAt, names, result, null)
   return isOver
     ? done(result)
     : { accepted: true, isDone: false, result: null, dueInMs: dueAt === null ? null : dueAt - now }
@@ -107,23 +119,24 @@ function eventText({ name, payload }: EventRow): string {
   return `{"event":${JSON.stringify(name)},"payload":${payload}}`
 }
 
-// The open waits of one job, by primary key. A sleep whose time is over has ended.
+// The open waits of the last attempt, by primary key. The code of an earlier one may have had other waits. A
+// sleep whose time is over has ended.
 const WAITS = `
   SELECT due_at, events FROM jobmill_step
-  WHERE job_pk = ? AND ended_at IS NULL AND kind IN (1, 2) AND (events IS NOT NULL OR due_at > ?)`
+  WHERE job_pk = ? AND token = ? AND ended_at IS NULL AND kind IN (1, 2) AND (events IS NOT NULL OR due_at > ?)`
 const HAS_ARRIVED = `
   SELECT 1 FROM jobmill_job_event AS e WHERE e.job_pk = ? AND e.step IS NULL AND EXISTS (
     SELECT 1 FROM jobmill_step AS s, json_each(s.events) AS w
-    WHERE s.job_pk = e.job_pk AND s.ended_at IS NULL AND s.events IS NOT NULL AND w.value = e.name) LIMIT 1`
+    WHERE s.job_pk = e.job_pk AND s.token = ? AND s.ended_at IS NULL AND s.events IS NOT NULL AND w.value = e.name) LIMIT 1`
 
 /** When a job that is parked must run again: now, if it has no open wait or an event has arrived. */
-export function parkedUntil({ sql, now }: Work, jobPk: number): number {
-  const waits = sql(WAITS).all(jobPk, now) as Pick<StepRow, 'due_at' | 'events'>[]
-  if (waits.length === 0 || hasArrived(sql, jobPk)) return now
+export function parkedUntil({ sql, now }: Work, job: Pick<JobRow, 'pk' | 'token'>): number {
+  const waits = sql(WAITS).all(job.pk, job.token, now) as Pick<StepRow, 'due_at' | 'events'>[]
+  if (waits.length === 0 || hasArrived(sql, job)) return now
   return Math.min(...waits.map(({ due_at: dueAt }) => dueAt ?? NEVER_DUE))
 }
 
 /** Whether an event has arrived that an open wait of the job ends with. */
-export function hasArrived(sql: Sql, jobPk: number): boolean {
-  return sql(HAS_ARRIVED).get(jobPk) !== undefined
+export function hasArrived(sql: Sql, { pk, token }: Pick<JobRow, 'pk' | 'token'>): boolean {
+  return sql(HAS_ARRIVED).get(pk, token) !== undefined
 }

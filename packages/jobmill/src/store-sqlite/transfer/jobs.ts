@@ -16,6 +16,7 @@ import { addTags, tagsText } from '../enqueue/tags.ts'
 import { recordAttempts } from '../finish/attempts.ts'
 import { ATTEMPT, type AttemptRow, type Coded, decode } from '../inspect/jobs.ts'
 import { CANCELLED, DEAD, HAS_EVENTS, HAS_STEPS, SCHEDULED } from '../job-row.ts'
+import { wakeIfArrived } from '../steps/send.ts'
 import { stepsIn, stepsOut } from '../steps/step-rows.ts'
 import type { Look, Work } from '../work.ts'
 
@@ -134,6 +135,7 @@ function jobIn(work: Work, job: TransferredJob): boolean {
   stepsIn(work, pk, job)
   addTags(sql, job.id, tags)
   moves.move(queueId, null, STATE_CODE[job.state])
+  wakeIfArrived(work, job.id)
   if (job.orderKey === null) return true
   if (hasOrderLock) sql(ORDER_LOCK).run(queueId, job.orderKey, pk)
   // Jobs arrive by id, so the first of an order queue may arrive last.

@@ -94,8 +94,13 @@ export interface TransferredJob extends Kept {
   /** Oldest first. */
   readonly attempts: readonly TransferredAttempt[]
   /** Its durable steps, by place, and the events that it was sent, oldest first. Nearly always empty. */
-  readonly steps: readonly StepRecord[]
+  readonly steps: readonly TransferredStep[]
   readonly events: readonly TransferredEvent[]
+}
+
+export interface TransferredStep extends StepRecord {
+  /** Of the attempt that last wrote it. */
+  readonly token: number
 }
 
 export interface TransferredEvent {

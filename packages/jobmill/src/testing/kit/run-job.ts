@@ -105,6 +105,7 @@ export async function runJob<Input, Result, Context = unknown>(
   const runAttempt = attemptRunner(INSTANCE.id)
   const ran = await new Promise<Ended>((resolve) => void runAttempt(attempt, handler, tools, resolve))
   attempt.ended = true
+  attempt.whenEnded?.()
   stop()
   await definition.service?.stop()
   const ended = ran.how === 'returned' ? (completed ?? ran) : ran

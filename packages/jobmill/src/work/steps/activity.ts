@@ -2,7 +2,7 @@
  * What the steps of an attempt are doing, and when it can be parked: no step is running, and every pending
  * wait takes longer than a second.
  */
-import type { Platform } from '../../platform/platform.ts'
+import type { Platform, Timer } from '../../platform/platform.ts'
 import type { Attempt } from '../attempt.ts'
 
 export interface PendingWait {
@@ -16,6 +16,8 @@ export interface PendingWait {
 
 /** A shorter wait keeps its worker: parking and claiming again would take as long. */
 export const SHORT_MS = 1_000
+/** After a step has failed, its error mostly ends the handler. Until then, the attempt is not parked. */
+const FAILED_MS = 5_000
 
 interface ActivityOptions {
   readonly attempt: Attempt
@@ -30,10 +32,22 @@ export function activity({ attempt, platform, idle }: ActivityOptions) {
   const waits = new Set<PendingWait>()
   let running = 0
   let isChecking = false
+  let failedAt: number | null = null
+  let timer: Timer | undefined
+
+  /** Also called right before the attempt is parked. */
+  const mayPark = (): boolean =>
+    running === 0 && waits.size > 0 && !attempt.isSettled && !attempt.ended && attempt.interruption === null
 
   function check(): void {
     isChecking = false
-    if (running > 0 || waits.size === 0 || attempt.ended || attempt.interruption !== null) return
+    if (!mayPark()) return
+    const failedMs = failedAt === null ? FAILED_MS : platform.monotonic() - failedAt
+    if (failedMs < FAILED_MS) {
+      timer?.cancel()
+      timer = platform.timer(FAILED_MS - failedMs, check, { unref: true })
+      return
+    }
     const soon = platform.monotonic() + SHORT_MS
     const all = [...waits]
     if (all.every(({ untilAt }) => untilAt === null || untilAt > soon)) idle(all)
@@ -55,14 +69,30 @@ export function activity({ attempt, platform, idle }: ActivityOptions) {
     waits.clear()
   }
 
+  /** The handler has ended: the waits that it left behind must do nothing more. */
+  attempt.whenEnded = () => {
+    timer?.cancel()
+    for (const wait of waits) wait.abandon()
+    if (waits.size > 0) attempt.signal.removeEventListener('abort', stopped)
+    waits.clear()
+  }
+
   return {
+    mayPark,
     get running() {
       return running
+    },
+    /** The handler calls another step, so it has survived the failure of an earlier one. */
+    called() {
+      failedAt = null
     },
     async during<T>(work: () => Promise<T>): Promise<T> {
       running += 1
       try {
         return await work()
+      } catch (error) {
+        failedAt = platform.monotonic()
+        throw error
       } finally {
         running -= 1
         checkSoon()
@@ -77,6 +107,7 @@ export function activity({ attempt, platform, idle }: ActivityOptions) {
       checkSoon()
     },
     add(wait: PendingWait) {
+      if (attempt.interruption !== null && !attempt.parked) return wait.reject(attempt.interruption)
       if (waits.size === 0) attempt.signal.addEventListener('abort', stopped, { once: true })
       waits.add(wait)
       checkSoon()

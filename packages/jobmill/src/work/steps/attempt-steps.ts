@@ -4,7 +4,7 @@ import { durationMs, instantAt, timeoutMs } from '../../job/duration.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { applySchema } from '../../job/payload/schema.ts'
 import type { EventOptions, ReceivedEvent, Step, StepContext, StepOptions } from '../../job/step/step.ts'
-import { JobmillError } from '../../job/errors.ts'
+import { isJobmillError, JobmillError } from '../../job/errors.ts'
 import { checkFunction } from '../../job/numbers.ts'
 import { jsonText } from '../../job/text/json-text.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -43,7 +43,8 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
 
   async function park(waits: readonly PendingWait[]): Promise<void> {
     const holds = await tools.holdsPermit(attempt)
-    if (attempt.ended || attempt.interruption !== null) return
+    // Another step may have begun since.
+    if (!steps.mayPark()) return
     if (!holds) return attempt.park(platform.monotonic())
     const error = errors.holdsPermit(waits.map(({ name }) => name))
     for (const wait of waits) wait.reject(error)
@@ -56,6 +57,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
     const name = errors.checkStepName(given)
     if (steps.running > 0 && isInsideStep(lease)) throw errors.insideStep(name)
     if (attempt.completedInTx) throw errors.afterComplete(name)
+    steps.called()
     return memos.call(name, kind)
   }
 
@@ -125,16 +127,28 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
     return parsed(result)
   }
 
+  /** The next attempt sees the row, so this one is not spent. */
+  function noteStale(error: unknown): never {
+    if (isJobmillError(error) && error.code === 'TX_STALE') attempt.stale = error
+    throw error
+  }
+
+  /** A handler that was asked to stop must not wait. */
+  function mustGoOn(): void {
+    if (attempt.interruption !== null) throw attempt.interruption
+  }
+
   /** Waits in the process for a short time, or until the attempt is parked. */
   async function waitFor(
     step: CalledStep,
     wait: Pick<StepWait, 'events' | 'waitMs' | 'until'>,
   ): Promise<string | null> {
     const { name, place } = step
-    if (attempt.interruption !== null) throw attempt.interruption
+    mustGoOn()
     if (await tools.holdsPermit(attempt)) throw errors.holdsPermit([name])
     const item = { id, token, name, place, ...wait }
     for (;;) {
+      mustGoOn()
       const waited = await steps.during(() => tools.wait(item, attempt))
       accept(waited.accepted)
       if (waited.isDone) {
@@ -172,7 +186,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
     await steps.during(() => save(writeOf(step, 'sleep', ms, {})))
   }
 
-  return {
+  return handled({
     async run(given, run, options: StepOptions = {}) {
       const step = call(given, 'run')
       if (step === undefined) return never()
@@ -212,28 +226,63 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
         schema === undefined ? received.payload : await applySchema(schema, received.payload, 'event.payload')
       return (typeof given === 'string' ? payload : { event: received.event, payload }) as never
     },
-    /** Awaits nothing unnecessary: on SQLite, the write must have happened when this function returns. */
-    async transaction(tx, given, run) {
+    /**
+     * Throws what a synchronous function throws, so that `db.transaction()` of better-sqlite3 rolls back.
+     * Awaits nothing unnecessary: on SQLite, the write must have happened when this returns.
+     */
+    transaction(tx, given, run) {
       const step = call(given, 'transaction')
       if (step === undefined) return never()
       if (tx === undefined || tx === null) throw txMissing()
       checkFunction(run, 'run', 'Pass a function, such as () => book(tx, order)')
-      if (step.memo?.isDone === true) return parsed(step.memo.result) as never
+      if (step.memo?.isDone === true) return Promise.resolve(parsed(step.memo.result) as never)
       const startedAt = platform.monotonic()
-      steps.begin()
-      try {
-        const made: unknown = asStepOf(lease, () => run())()
-        const awaited = asStepOf(lease, async () => await made)
-        const value = made instanceof Promise ? await awaited() : made
+      const recorded = async (value: unknown): Promise<never> => {
         const result = resultText(step.name, value)
         const ranMs = platform.monotonic() - startedAt
-        accept(await tools.recordInTx(writeOf(step, 'transaction', ranMs, { result }), tx))
+        const item = writeOf(step, 'transaction', ranMs, { result })
+        accept(await tools.recordInTx(item, tx).catch(noteStale))
         return parsed(result) as never
-      } finally {
+      }
+      steps.begin()
+      const ended = (): void => {
         steps.end()
+        // After a rollback, the same transaction may be run again.
+        memos.release(step.name)
+      }
+      try {
+        const made: unknown = asStepOf(lease, () => run())()
+        if (!isThenable(made)) return recorded(made).finally(ended)
+        const awaited = asStepOf(lease, async () => recorded(await made))
+        return awaited().finally(ended)
+      } catch (error) {
+        ended()
+        throw error
       }
     },
-  }
+  })
+}
+
+/**
+ * A step that its handler does not await must not end the process with an unhandled rejection. A caller that
+ * awaits it still gets the error.
+ */
+function handled(step: Step): Step {
+  const members = Object.entries(step) as [string, (...given: unknown[]) => Promise<unknown>][]
+  const wrapped = members.map(([name, member]) => [
+    name,
+    (...given: unknown[]) => {
+      const promise = member(...given)
+      promise.catch(() => {})
+      return promise
+    },
+  ])
+  return Object.fromEntries(wrapped) as Step
+}
+
+/** Query builders such as Drizzle and Knex run a query when it is awaited. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }
 
 function withSignal(context: Omit<StepContext, 'signal'>, signal: () => AbortSignal): StepContext {

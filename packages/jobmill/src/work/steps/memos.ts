@@ -33,6 +33,10 @@ export function memosOf(lease: Lease, stored: readonly Memo[]) {
       places += 1
       return { name, place: places - 1, memo: undefined }
     },
+    /** The name may be called again. */
+    release(name: string): void {
+      called.delete(name)
+    },
     /** Checks that a result fits, and counts it. */
     add(result: string | null): void {
       chars += result?.length ?? 0

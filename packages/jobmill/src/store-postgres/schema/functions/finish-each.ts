@@ -50,7 +50,7 @@ BEGIN
   WITH given AS MATERIALIZED (
     SELECT at AS now
   ), input AS MATERIALIZED (
-    SELECT x.*, CASE WHEN x.parked THEN ${parkedMs('x.id', 'at')} ELSE x.delay_ms END AS due_in_ms
+    SELECT x.*, CASE WHEN x.parked THEN ${parkedMs('x.id', 'x.token', 'at')} ELSE x.delay_ms END AS due_in_ms
       FROM json_to_recordset(items) AS x(
       n int4, id uuid, token int8, to_state int2, delay_ms int8, refund int2, outcome int2, error text, ran_ms int8, log text,
       has_result bool, result json, forget bool, parked bool)
@@ -74,7 +74,7 @@ BEGIN
     SELECT ${NOW} + due_in_ms, id, queue_id, kind_id, tries, priority, spent, crashes, ${WITHOUT_PERMIT}
       FROM gone WHERE state = ${scheduled}
   ), to_wake AS (
-    INSERT INTO jobmill.wake (job_id) SELECT g.id FROM gone AS g WHERE g.parked AND g.state = ${scheduled} AND ${waitsForEvent('g.id')}
+    INSERT INTO jobmill.wake (job_id) SELECT g.id FROM gone AS g WHERE g.parked AND g.state = ${scheduled} AND ${waitsForEvent('g.id', 'g.token')}
   ), recorded AS (
     INSERT INTO jobmill.attempt (job_id, token, instance, started_at, ended_at, queue_id, attempt, spent, crashes,
                                  outcome, ended_as, tries, error, result, log)

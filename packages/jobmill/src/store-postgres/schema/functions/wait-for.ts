@@ -8,19 +8,26 @@ const [SLEEP, EVENT] = [STEP_KINDS.indexOf('sleep'), STEP_KINDS.indexOf('event')
 /** An event of the job that one of the open waits `s` ends with. */
 const ARRIVED = `EXISTS (SELECT FROM jobmill.job_event AS e WHERE e.job_id = s.job_id AND e.step IS NULL AND e.name = ANY (s.events))`
 
+/** The open waits `s` of an attempt. The code of an earlier one may have waited for something else. */
+const openWaits = (id: string, token: string): string =>
+  `jobmill.step AS s WHERE s.job_id = ${id} AND s.token = ${token} AND s.ended_at IS NULL AND s.kind IN (${SLEEP}, ${EVENT})`
+
 /**
- * How long a job with this id stays parked, in milliseconds: 0 if it has no open wait, or if an event has
- * arrived. A sleep whose time is over has ended, although nothing wrote that.
+ * How long a job stays parked by its attempt with this token, in milliseconds: 0 if it has no open wait, or
+ * if an event has arrived. A sleep whose time is over has ended, although nothing wrote that.
  */
-export const parkedMs = (id: string, at: string): string => `(
+export const parkedMs = (id: string, token: string, at: string): string => `(
   SELECT CASE WHEN count(*) = 0 OR bool_or(${ARRIVED}) THEN 0
               ELSE greatest(0, min(coalesce(s.due_at, ${NEVER_DUE})) - ${at}) END
-    FROM jobmill.step AS s WHERE s.job_id = ${id} AND s.ended_at IS NULL AND s.kind IN (${SLEEP}, ${EVENT})
-     AND (s.events IS NOT NULL OR s.due_at > ${at}))`
+    FROM ${openWaits(id, token)} AND (s.events IS NOT NULL OR s.due_at > ${at}))`
 
-/** Whether the job has an open wait for an event. */
-export const waitsForEvent = (id: string): string =>
-  `EXISTS (SELECT FROM jobmill.step AS s WHERE s.job_id = ${id} AND s.ended_at IS NULL AND s.events IS NOT NULL)`
+/** Whether the attempt has an open wait for an event. */
+export const waitsForEvent = (id: string, token: string): string =>
+  `EXISTS (SELECT FROM ${openWaits(id, token)} AND s.events IS NOT NULL)`
+
+/** Whether an event has arrived that an open wait of the attempt ends with. */
+export const hasArrived = (id: string, token: string): string =>
+  `EXISTS (SELECT FROM ${openWaits(id, token)} AND ${ARRIVED})`
 
 /**
  * The lock of the row in `running` is the fence. It also makes a call that is sent twice wait for the first
@@ -71,10 +78,10 @@ BEGIN
     IF held.flags & ${HAS_STEPS} = 0 OR (is_over AND held.attempt <> 1) THEN
       UPDATE jobmill.running AS r SET flags = r.flags | ${HAS_STEPS}, attempt = CASE WHEN is_over THEN 1 ELSE r.attempt END WHERE r.id = i.id;
     END IF;
-    INSERT INTO jobmill.step AS s (job_id, name, place, kind, started_at, ended_at, due_at, events, result)
-    VALUES (i.id, i.name, i.place, CASE WHEN i.events = '{}' THEN ${SLEEP} ELSE ${EVENT} END, at, CASE WHEN is_over THEN at END, due,
+    INSERT INTO jobmill.step AS s (job_id, name, place, kind, token, started_at, ended_at, due_at, events, result)
+    VALUES (i.id, i.name, i.place, CASE WHEN i.events = '{}' THEN ${SLEEP} ELSE ${EVENT} END, i.token, at, CASE WHEN is_over THEN at END, due,
             nullif(i.events, '{}'), received)
-    ON CONFLICT (job_id, name) DO UPDATE SET ended_at = excluded.ended_at, result = excluded.result WHERE s.ended_at IS NULL;
+    ON CONFLICT (job_id, name) DO UPDATE SET token = excluded.token, ended_at = excluded.ended_at, result = excluded.result WHERE s.ended_at IS NULL;
     told := told || json_build_object('accepted', true, 'done', is_over, 'result', received, 'due_in_ms', CASE WHEN NOT is_over THEN due - at END);
   END LOOP;
   RETURN to_json(told);
