@@ -5,7 +5,6 @@
  */
 import {
   BOUNDS,
-  checkId,
   checkJsonText,
   checkKey,
   checkName,
@@ -18,26 +17,16 @@ import {
   JOB_STATES,
   JobmillError,
   OUTCOMES,
-  STEP_KINDS,
-  type StepWrite,
   storableText,
 } from 'jobmill/store'
+import { type Checks, COUNT, DURATION, ids, MOST_KEY_CHARS } from './argument-rules.ts'
+import { STEP_CHECKS } from './checked-steps.ts'
 
-const DURATION = { least: 0, most: BOUNDS.durationMs }
-const COUNT = { least: 0, most: Number.MAX_SAFE_INTEGER }
 const PER_PASS = { least: 1, most: 10_000 }
 const NONE_TO_PAGE = { least: 0, most: BOUNDS.pageLimit }
 const TO = ['done', 'scheduled', 'ready', 'dead', 'cancelled', 'parked'] as const
 /** The state of a rule: every cause with its texts, and a message for each. */
 const ALERT_BYTES = 16 * 1024 * 1024
-/** Stored keys include their scope and the name of a queue or kind. */
-const MOST_KEY_CHARS = 2 * BOUNDS.keyChars
-
-type Checks<Part> = {
-  readonly [Verb in keyof Part]?: Part[Verb] extends (...args: infer Args) => unknown
-    ? (...args: Args) => void
-    : never
-}
 
 export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
   return {
@@ -216,47 +205,8 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
         if (job !== undefined) ids([job])
       },
     }),
-    steps: checked(store.steps, {
-      record: (items) => items.forEach(stepIsValid),
-      wait(items) {
-        for (const { events, waitMs, until, ...step } of items) {
-          stepKeyIsValid(step)
-          events.forEach((name) => checkKey(name, 'event', BOUNDS.stepNameChars))
-          checkWhole(waitMs ?? 0, 'waitMs', DURATION)
-          checkWhole(until ?? 0, 'until', { least: 0, most: BOUNDS.lastInstantAt })
-        }
-      },
-      read: ids,
-      list: (id) => ids([id]),
-      send(items) {
-        for (const { eventId, to, name, payload } of items) {
-          ids(typeof to === 'string' ? [eventId, to] : [eventId])
-          if (typeof to !== 'string') checkKey(to.dedupeKey, 'dedupeKey', MOST_KEY_CHARS)
-          checkKey(name, 'event', BOUNDS.stepNameChars)
-          checkJsonText(payload, 'payload', BOUNDS.stepBytes)
-        }
-      },
-    }),
+    steps: checked(store.steps, STEP_CHECKS),
   }
-}
-
-function stepKeyIsValid({
-  id,
-  token,
-  name,
-  place,
-}: Pick<StepWrite, 'id' | 'token' | 'name' | 'place'>): void {
-  ids([id])
-  checkWhole(token, 'token', COUNT)
-  checkKey(name, 'name', BOUNDS.stepNameChars)
-  checkWhole(place, 'place', { least: 0, most: BOUNDS.steps })
-}
-
-function stepIsValid({ kind, result, checkpoint, ranMs, ...step }: StepWrite): void {
-  stepKeyIsValid(step)
-  checkOneOf(kind, 'kind', STEP_KINDS)
-  for (const json of [result, checkpoint]) if (json !== null) checkJsonText(json, 'result', BOUNDS.stepBytes)
-  checkWhole(Math.round(ranMs), 'ranMs', DURATION)
 }
 
 /** Rejects like a store: it throws nothing, and awaits nothing before it calls the verb. */
@@ -300,12 +250,6 @@ function finishIsValid({
 function rooms({ instance, queues }: DirectDispatchOffer): void {
   ids([instance])
   for (const { room } of queues) checkWhole(room, 'room', BOUNDS.workers)
-}
-
-/** Ids are compared as text, so a store gets them in lower case. */
-function ids(all: readonly string[]): void {
-  for (const id of all)
-    if (checkId(id, 'id') !== id) throw new JobmillError('ID_INVALID', 'must be in lower case', { value: id })
 }
 
 function storable(text: string, field: string, limit?: number): void {

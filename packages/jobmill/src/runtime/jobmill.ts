@@ -53,10 +53,7 @@ import { dutyControl } from './operate/duty-control.ts'
 import { explain } from './diagnose/why.ts'
 import type { Mill } from './mill.ts'
 
-/**
- * The leader of this duty samples queue and limit gauges for the cluster, because it aggregates metrics
- * anyway.
- */
+/** The leader of this duty samples the gauges of queues and limits, because it aggregates metrics anyway. */
 const SAMPLING = 'roll-up'
 
 /** Returns all errors and warnings in the options without creating a mill. */
