@@ -67,8 +67,8 @@ export const STEPS: readonly TestedMutant[] = [
   {
     name: 'an attempt is parked while another step runs',
     file: 'work/steps/activity.ts',
-    find: 'if (running > 0 || waits.size === 0',
-    replace: 'if (waits.size === 0',
+    find: 'running === 0 && waits.size > 0',
+    replace: 'waits.size > 0',
     test: { file: HANDLER, name: 'a running sibling delays the park' },
   },
   {

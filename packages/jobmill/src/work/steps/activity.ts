@@ -107,6 +107,8 @@ export function activity({ attempt, platform, idle }: ActivityOptions) {
       checkSoon()
     },
     add(wait: PendingWait) {
+      // The handler ended, or was asked to stop, while the wait was written.
+      if (attempt.ended) return wait.abandon()
       if (attempt.interruption !== null && !attempt.parked) return wait.reject(attempt.interruption)
       if (waits.size === 0) attempt.signal.addEventListener('abort', stopped, { once: true })
       waits.add(wait)
