@@ -1,9 +1,10 @@
 /** A merge patch for the payloads of the retried jobs, with the first job before and after. */
+import type { MergePatch } from 'jobmill/internal'
 import { Braces, X } from 'lucide-react'
 import { useDeferredValue } from 'react'
 import { Button } from '../../../../kit/button.tsx'
 import { JsonEditor, useJson } from '../../../../kit/json/json-editor.tsx'
-import { type MergePatch, patchIn } from '../../../../kit/json/merge-patch.ts'
+import { patchIn } from '../../../../kit/json/patch-in.ts'
 import { PatchPreview } from './patch-preview.tsx'
 
 interface Props {

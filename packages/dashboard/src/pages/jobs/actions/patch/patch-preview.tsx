@@ -1,9 +1,9 @@
 /** The payload of one job before and after the patch, checked against the schema of its kind. */
+import { mergePatch, type MergePatch } from 'jobmill/internal'
 import { useMemo } from 'react'
 import { useJob, useKinds } from '../../../../api/reads.ts'
 import type { Job } from '../../../../api/types.ts'
 import { DataView } from '../../../../kit/data-view.tsx'
-import { mergePatch, type MergePatch } from '../../../../kit/json/merge-patch.ts'
 import { problemsOf } from '../../../enqueue/validate/validate.ts'
 import { Diff } from '../../../job/compare/diff.tsx'
 import { jsonLines } from '../../../job/compare/json-lines.ts'

@@ -1,17 +1,6 @@
-/** JSON merge patches (RFC 7396), as the server applies them to payloads. */
+/** The JSON merge patch (RFC 7396) that a user types. */
+import type { MergePatch } from 'jobmill/internal'
 import type { JsonRead } from './json-problem.ts'
-
-export type MergePatch = Readonly<Record<string, unknown>>
-
-export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch
-  const merged = new Map(isObject(target) ? Object.entries(target) : [])
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) merged.delete(key)
-    else merged.set(key, mergePatch(merged.get(key), value))
-  }
-  return Object.fromEntries(merged)
-}
 
 /** The typed patch, or null while the server would refuse it, and what is wrong with it, if known. */
 export function patchIn(read: JsonRead): {
