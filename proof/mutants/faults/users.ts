@@ -72,7 +72,7 @@ export const USERS: readonly TestedMutant[] = [
     file: 'cli/run-mill.ts',
     find: 'Promise.race([begun, ended])',
     replace: 'Promise.race([begun])',
-    test: { file: `${TESTS}/cli/start.test.ts`, name: 'D9 P6 ends at the second signal' },
+    test: { file: `${TESTS}/cli/start.test.ts`, name: 'though its store never opens' },
   },
   {
     name: 'runJob does not record the options of an enqueue',

@@ -15,6 +15,10 @@ const QUICK = `export default { store, jobs: [
   defineJob({ kind: 'slow', run: () => new Promise((resolve) => setTimeout(resolve, 200)) }),
 ] }`
 
+const NEVER_OPENS = `export default { store: { ...store, open: () => new Promise(() => { console.error('opening') }) }, jobs: [
+  defineJob({ kind: 'echo', run: () => {} }),
+] }`
+
 /** Ends when its signal is aborted. */
 const HELD = `export default { store, jobs: [defineJob({ kind: 'hold', run: () => new Promise((resolve) => {
   console.log('holding')
@@ -85,6 +89,16 @@ describe('jobmill start on postgres that does not answer', () => {
     expect(await child.ended).toBe(0)
     // It did not wait for the connection timeout, which would be reported.
     expect(child.output.err).toBe('')
+  })
+
+  test('D9 P6 ends at the second signal, though its store never opens', async () => {
+    const { folder } = config(NEVER_OPENS)
+    const child = run(folder, ['work'])
+    await child.says('opening')
+    child.child.kill('SIGTERM')
+    child.child.kill('SIGINT')
+    expect(await child.ended).toBe(0)
+    expect(child.output.err).toBe('opening\n')
   })
 })
 

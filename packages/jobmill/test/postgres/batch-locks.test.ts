@@ -56,9 +56,10 @@ describe('postgres: locks of batches', () => {
   ])(
     'P10 jobs are finished while one that a transaction completes has %s before the commit',
     async (_, transition) => {
-      const { store, leases, tx, accepted, waiting } = await inTx(`before-${_}`)
+      const { store, leases, tx, accepted, waiting, opened } = await inTx(`before-${_}`)
       const [first, second, ...rest] = leases as [Lease, Lease, ...Lease[]]
-      await store.finish([finish(first)], { tx })
+      // Through another handle, because this one then unpacks its batches.
+      await (await opened()).finish([finish(first)], { tx })
       const waits = accepted([finish(first, transition)])
       await waiting(1)
       expect(await accepted([finish(second)])).toEqual([true])
@@ -69,9 +70,9 @@ describe('postgres: locks of batches', () => {
   )
 
   test('P10 failed jobs of a batch wait for a transaction before they lock it', async () => {
-    const { store, leases, tx, accepted, waiting } = await inTx('mixed')
+    const { leases, tx, accepted, waiting, opened } = await inTx('mixed')
     const [first, second, third] = leases as [Lease, Lease, Lease]
-    await store.finish([finish(first)], { tx })
+    await (await opened()).finish([finish(first)], { tx })
     const waits = accepted([finish(second, FAILED), finish(first, FAILED)])
     await waiting(1)
     expect(await accepted([finish(third)])).toEqual([true])

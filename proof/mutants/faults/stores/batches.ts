@@ -149,8 +149,8 @@ export const BATCHES: readonly TestedMutant[] = [
   {
     name: 'postgres: a finish with follow-ups locks the batch of its job',
     file: 'store-postgres/finish/finish.ts',
-    find: 'write(context, callOf(items, false))',
-    replace: 'write(context, callOf(items, true))',
+    find: '  await unpackKnown(context, query, items)\n  const replies = await write(context, callOf(items, false))',
+    replace: '  const replies = await write(context, callOf(items, true))',
     test: { file: LOCKS, name: 'while the finish of another one waits' },
   },
   {
