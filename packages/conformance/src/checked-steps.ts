@@ -21,7 +21,18 @@ export const STEP_CHECKS: Checks<StepsPart> = {
       checkWhole(until ?? 0, 'until', { least: 0, most: BOUNDS.lastInstantAt })
     }
   },
+  start(items) {
+    for (const step of items) stepKeyIsValid(step)
+  },
   read: ids,
+  children: (id, of) => {
+    ids([id])
+    if ('step' in of) checkKey(of.step, 'step', BOUNDS.stepNameChars)
+    else checkWhole(of.limit, 'limit', COUNT)
+  },
+  parents: ids,
+  rewind: (id, place) => placeIsValid(id, place),
+  fork: (id, place) => placeIsValid(id, place),
   list: (id) => ids([id]),
   send(items) {
     for (const { eventId, to, name, payload } of items) {
@@ -42,6 +53,11 @@ function stepKeyIsValid({
   ids([id])
   checkWhole(token, 'token', COUNT)
   checkKey(name, 'name', BOUNDS.stepNameChars)
+  checkWhole(place, 'place', { least: 0, most: BOUNDS.steps })
+}
+
+function placeIsValid(id: string, place: number): void {
+  ids([id])
   checkWhole(place, 'place', { least: 0, most: BOUNDS.steps })
 }
 

@@ -15,9 +15,19 @@ import { claim } from './jobs/claim.ts'
 import { blocker } from './jobs/order-key.ts'
 import { enqueue, enqueueWithDirectDispatch } from './jobs/enqueue.ts'
 import { finish, progress } from './jobs/finish.ts'
-import { cancel, remove, retry, runNow } from './jobs/operate.ts'
+import { cancel, remove, retry, rewind, runNow } from './jobs/operate.ts'
 import { stage } from './jobs/stage.ts'
-import { listSteps, memos, recordSteps, sendEvents, waitForSteps } from './jobs/steps.ts'
+import {
+  children,
+  fork,
+  listSteps,
+  memos,
+  parents,
+  recordSteps,
+  sendEvents,
+  startChildren,
+  waitForSteps,
+} from './jobs/steps.ts'
 import * as limits from './limits.ts'
 import { metrics, record, rollUp, timeline } from './metrics.ts'
 import { lookBefore, Notifications, wakeUpsSince } from './notifier.ts'
@@ -183,7 +193,12 @@ export function oracle(
     },
     steps: {
       record: async (items, { tx } = {}) => recordSteps(state(tx), items, tx !== undefined),
+      start: notifying(startChildren),
       wait: on(waitForSteps),
+      rewind: notifying(rewind),
+      fork: notifying(fork),
+      children: on(children),
+      parents: on(parents),
       read: on(memos),
       list: async (id) => listSteps(state(), id),
       send: async (items, { tx } = {}) => notify((state) => sendEvents(state, items), tx),

@@ -3,6 +3,7 @@ import type {
   AlertRecord,
   AttemptRecord,
   BudgetState,
+  ChildRecord,
   DutyRecord,
   InstanceRequest,
   JobState,
@@ -85,7 +86,11 @@ export interface OracleJob extends Omit<NewJob, 'payload' | 'tags' | 'dueAt' | '
   readonly steps: Map<string, OracleStep>
   /** In the order of arrival. */
   readonly events: OracleEvent[]
+  /** Of its steps, in the order of their start. */
+  children: OracleChild[]
 }
+
+export type OracleChild = Writable<ChildRecord>
 
 export interface OracleStep extends Writable<StepRecord> {
   /** Of the attempt that last wrote it. */

@@ -50,7 +50,9 @@ import { retainRecordCases } from './operate/retain-records.ts'
 import { scheduleCases } from './schedules/schedules.ts'
 import { slotCases } from './instances/slots.ts'
 import { versionCases } from './instances/versions.ts'
+import { childCases } from './steps/children.ts'
 import { parkedCases } from './steps/parked.ts'
+import { rewindCases } from './steps/rewind.ts'
 import { stepCases } from './steps/steps.ts'
 import { waitCases } from './steps/waits.ts'
 import { viewCases } from './operate/views.ts'
@@ -105,7 +107,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
   alerts: alertCases,
   views: viewCases,
   metrics: [...metricCases, ...timelineCases],
-  steps: [...stepCases, ...waitCases, ...parkedCases],
+  steps: [...stepCases, ...waitCases, ...parkedCases, ...childCases, ...rewindCases],
   notifier: notificationCases,
 }
 

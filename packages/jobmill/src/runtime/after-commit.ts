@@ -4,6 +4,7 @@
 import type { Emit } from '../job/events.ts'
 import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { QueueSettings } from '../job/queue/queue-settings.ts'
+import { isEnded } from '../job/state.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Lease } from '../store/types/claim.ts'
 import type { Finish, Finished } from '../store/types/finish.ts'
@@ -25,7 +26,7 @@ export interface AfterCommitOptions {
   readonly jobFinished: (lease: Lease, ranMs: number | undefined) => void
   /** The attempt throttled its queue. */
   readonly settingsChanged: () => void
-  /** The order lock of the job is free. */
+  /** The order lock of the job is free, or its parent may be woken. */
   readonly stageSoon: () => void
   readonly wake: (queues: readonly string[]) => void
   readonly emit: Emit
@@ -58,13 +59,14 @@ export function afterCommit(
   }
 
   return (attempt, item, finished) => {
-    const { id, queue, orderKey } = attempt.lease
+    const { id, queue, orderKey, isChild = false } = attempt.lease
     const { transition, error = null } = item
     if (finished.state === 'done' && transition.to === 'done')
       options.jobEnded({ id, state: 'done', result: transition.result, error }, isKept(settings(queue)))
     if (finished.state === 'dead') options.jobEnded({ id, state: 'dead', result: null, error }, true)
     if (item.cool !== undefined) options.settingsChanged()
-    if (orderKey !== null) options.stageSoon()
+    if (orderKey !== null || (isChild && finished.state !== null && isEnded(finished.state)))
+      options.stageSoon()
     permitsFreed(attempt)
     options.jobFinished(attempt.lease, item.ranMs)
     if (item.followUps !== undefined && finished.state === transition.to)

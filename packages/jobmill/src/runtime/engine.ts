@@ -18,6 +18,7 @@ import { listen } from '../work/heartbeat/listen.ts'
 import type { ContextTools } from '../work/make-context.ts'
 import { heartbeatService } from '../work/heartbeat/heartbeat.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
+import type { PrepareJobs } from '../work/steps/child-steps.ts'
 import { workers as createWorkers } from '../work/workers.ts'
 import type { Limits } from '../limits/limits.ts'
 import { ALERT_QUEUE } from './alerts/alert-job.ts'
@@ -37,6 +38,7 @@ interface EngineOptions {
   readonly version: string | null
   readonly emit: Emit
   readonly enqueueFor: ContextTools['enqueueFor']
+  readonly prepareJobs: PrepareJobs
   /** A job ended in this process, so callers that await it need no query. */
   readonly jobEnded: (result: JobResult, isKept: boolean) => void
   readonly flush: UpkeepOptions['flush']
@@ -112,6 +114,7 @@ export function engine(given: EngineOptions) {
     settings: watch.settings,
     emit,
     enqueueFor: given.enqueueFor,
+    prepareJobs: given.prepareJobs,
     holdsPermit: ({ lease }) => given.limits.holdsPermit(lease),
     limitFor: (attempt) => limitFor(attempt, given.limits, watch.settings),
     freed: (queue) => post({ type: 'workerFreed', queue }),

@@ -47,6 +47,7 @@ import { ownsSignals, raiseStopSignal } from './stop-on-signals.ts'
 import { keepStopSignal } from './stop-signal.ts'
 import { databaseResources, resources } from './report/resources.ts'
 import { stepsApi } from './operate/steps.ts'
+import { prepareChildren } from './prepare-children.ts'
 import { system } from './report/system.ts'
 import type { MillTools } from './tools.ts'
 import { dutyControl } from './operate/duty-control.ts'
@@ -174,6 +175,11 @@ export function jobmill<
         version: options.instance.version,
         emit: hub.emit,
         enqueueFor: (attempt) => enqueueInside(attempt, client, lateHandle, store.callLimitBytes),
+        prepareJobs: prepareChildren(
+          client.prepare,
+          (kind) => definitions.has(kind),
+          () => store,
+        ),
         jobEnded: results.ended,
         flush: observer,
         alert: alerting.pass,
@@ -222,7 +228,7 @@ export function jobmill<
     ...instanceControl(tools),
     ...diagnostics(tools, () => mill),
     ...kinds(tools),
-    ...stepsApi(tools),
+    ...stepsApi(tools, { prepareJobs: client.prepare, handle: lateHandle }),
     ...system(tools, () => mill.duties()),
     ...resources(tools, readDatabase),
     ...observation(tools),

@@ -7,14 +7,15 @@
  */
 import { STATE_CODE } from '../job/state.ts'
 
-const { scheduled, ready, done } = STATE_CODE
+const { scheduled, ready, done, cancelled } = STATE_CODE
 export const KEYED = 1
 export const ORDERED = 2
 export const HAS_ORDER_LOCK = 4
 export const HAS_PERMIT = 8
 export const HAS_STEPS = 16
+export const IS_CHILD = 32
 /** The flags of a job that leaves running and does not end. Its permits are released. */
-export const WITHOUT_PERMIT = `flags & ${KEYED | ORDERED | HAS_ORDER_LOCK | HAS_STEPS}`
+export const WITHOUT_PERMIT = `flags & ${KEYED | ORDERED | HAS_ORDER_LOCK | HAS_STEPS | IS_CHILD}`
 
 /** `given(p, now)`: the parameter, and the database's time unless a test overrides it. */
 export const GIVEN_CTE = `given AS MATERIALIZED (
@@ -85,7 +86,8 @@ export const TAKEN_CTE = `from_later AS (
 )`
 
 /**
- * Releases the dedupe keys and order locks of `ended(id, state, flags)`. A key with a hold time stays held
+ * Releases the dedupe keys and order locks of `ended(id, state, flags, result, error)`, and wakes the parents
+ * of children. A key with a hold time stays held
  * after done, or after any end, but not if the job is deleted while it waits. Uses `= ANY (ARRAY(…))` instead
  * of a join: for a join with a set of unknown size, the planner reads the whole table; for an array, it
  * probes the index. The set is almost always empty.
@@ -108,6 +110,17 @@ export const FREED = `keyed AS (
   RETURNING t.queue_id, t.order_key
 ), called AS (
   INSERT INTO jobmill.order_check (queue_id, order_key) SELECT queue_id, order_key FROM turn_freed
+), child_ended AS (
+  UPDATE jobmill.child AS c SET ended_as = CASE WHEN e.state < ${done} THEN ${cancelled} ELSE e.state END, result = e.result::text, error = e.error
+    FROM ended AS e
+   WHERE c.id = ANY (ARRAY(SELECT d.id FROM ended AS d WHERE d.flags & ${IS_CHILD} <> 0)) AND c.id = e.id
+  RETURNING c.parent_id
+), parents_called AS (
+  INSERT INTO jobmill.wake (job_id)
+  SELECT parent_id FROM child_ended UNION
+  SELECT c.parent_id FROM jobmill.child AS c
+   WHERE c.ended_as IS NULL AND c.parent_id = ANY (ARRAY(
+     SELECT e.id FROM ended AS e WHERE e.state = ${cancelled} AND e.flags & ${HAS_STEPS} <> 0))
 )`
 
 /** The queue of a row of `taken` that has an order key: the next job of the key may be free to run. */

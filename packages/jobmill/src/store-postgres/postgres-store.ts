@@ -57,8 +57,10 @@ import { assign, slots } from './instances/slots.ts'
 import { stage } from './claim/stage.ts'
 import { acquire } from './limits/acquire.ts'
 import { tick, ticks } from './schedules/tick.ts'
+import { children, parents, startChildren } from './steps/children.ts'
 import { listSteps, memos } from './steps/read.ts'
 import { recordSteps, waitForSteps } from './steps/record.ts'
+import { fork, rewind } from './steps/rewind.ts'
 import { sendEvents } from './steps/send.ts'
 import { timeline } from './metrics/timeline.ts'
 import type { Tx } from './tx.ts'
@@ -213,6 +215,7 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
     steps: {
       record: (items, how) => run((context) => recordSteps(context, items, how), how?.tx),
       wait: (items) => run((context) => waitForSteps(context, items)),
+      ...bind({ start: startChildren, rewind, fork, children, parents }),
       read: (ids) => run((context) => memos(context, ids)),
       list: (id, how) => read((context) => listSteps(context, id), how),
       send: (items, how) => seen((context) => sendEvents(context, items, how), how?.tx),

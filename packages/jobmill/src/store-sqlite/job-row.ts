@@ -41,10 +41,11 @@ export interface JobRow {
 export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_order_queue, records, token, instance_pk, due_at,
   started_at, hold_ms, hold_after, order_key, dedupe_key, tags, cancel_reason, log, flags`
 
-/** Flags: release its permits when it stops running; it has steps; it was sent events. */
+/** Flags: release its permits when it stops running; it has steps; it was sent events; a step waits for it. */
 export const HAS_PERMITS = 1
 export const HAS_STEPS = 2
 export const HAS_EVENTS = 4
+export const IS_CHILD = 8
 
 // Uses jobmill_job_id. An operation reads and writes under the write lock, so the row cannot change in
 // between.

@@ -7,6 +7,7 @@ import type { Recording } from '../store/types/metrics.ts'
 import { slicesOf } from '../store/batch/slices.ts'
 import type { ToolStore } from '../store/store.ts'
 import { NOTHING_RETAINED } from '../store/types/replies.ts'
+import type { ChildrenStart } from '../store/types/step.ts'
 import { alerts, deleteAlert, putAlert } from './alerts/alerts.ts'
 import { counts, position, unservedKinds } from './inspect/counts.ts'
 import { cancel, deleteJobs, retry, runNow } from './operate/actions.ts'
@@ -44,6 +45,9 @@ import {
   schedules,
 } from './schedules/schedules.ts'
 import { release, acquire } from './limits/acquire.ts'
+import { children, parents } from './steps/child-rows.ts'
+import { startChildren } from './steps/children.ts'
+import { fork, rewind } from './steps/rewind.ts'
 import { memos, listSteps } from './steps/step-rows.ts'
 import { sendEvents } from './steps/send.ts'
 import { recordSteps, waitForSteps } from './steps/steps.ts'
@@ -215,7 +219,12 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     steps: {
       record: async (items, { tx } = {}) =>
         withTx(tx, items.length, (work) => recordSteps(work, items, tx !== undefined)),
+      start: async (items) => write(weightOfChildren(items), (work) => startChildren(work, items)),
       wait: async (items) => write(items.length, (work) => waitForSteps(work, items)),
+      rewind: async (id, place) => write(1, (work) => rewind(work, id, place)),
+      fork: async (id, place, job) => write(1, (work) => fork(work, id, place, job)),
+      children: async (id, of) => read(({ sql }) => children(sql, id, of)),
+      parents: async (ids) => read(({ sql }) => parents(sql, ids)),
       read: async (ids) => read(({ sql, now }) => ids.map((id) => memos(sql, id, now))),
       list: async (id) => read(({ sql, now }) => listSteps(sql, id, now)),
       send: async (items, { tx } = {}) => withTx(tx, items.length, (work) => sendEvents(work, items)),
@@ -229,6 +238,9 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     tools: { ...admin(settings), ...transfer(settings.path, read, write) },
   }
 }
+
+const weightOfChildren = (items: readonly ChildrenStart[]): number =>
+  items.reduce((sum, { jobs }) => sum + jobs.length, 0)
 
 /** Roughly how many rows it writes. */
 function weightOf({ deltas, own, events }: Recording): number {

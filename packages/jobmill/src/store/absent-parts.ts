@@ -118,9 +118,14 @@ function noSteps(name: string): StepsPart {
   }
   return {
     record: refused,
+    start: refused,
     wait: refused,
+    rewind: refused,
+    fork: refused,
     send: refused,
     read: async (ids) => ids.map(() => []),
+    children: async () => [],
+    parents: async (ids) => ids.map(() => null),
     list: async () => [],
   }
 }

@@ -1,6 +1,19 @@
 /** The part of a store for durable steps and events. The rules in store.ts apply to every verb. */
 import type { ReadOptions } from './types/job-list.ts'
-import type { EventReply, Memo, SentEvent, StepRecord, StepWait, StepWrite, Waited } from './types/step.ts'
+import type { NewJob } from '../job/enqueue/new-job.ts'
+import type { Verdict } from './types/replies.ts'
+import type {
+  ChildRecord,
+  ChildrenStart,
+  EventReply,
+  Memo,
+  ParentRecord,
+  SentEvent,
+  StepRecord,
+  StepWait,
+  StepWrite,
+  Waited,
+} from './types/step.ts'
 
 /** Durable steps of jobs, and the events that jobs wait for. `Tx` is the type of user transaction. */
 export interface StepsPart<Tx = unknown> {
@@ -12,12 +25,33 @@ export interface StepsPart<Tx = unknown> {
    */
   record(items: readonly StepWrite[], options?: { readonly tx?: Tx | undefined }): Promise<boolean[]>
   /**
+   * Starts steps that wait for child jobs: writes the step and its jobs together, unless the step was started
+   * before. When the parent ends as cancelled, its children are cancelled too. Returns true for each item
+   * whose token was current.
+   */
+  start(items: readonly ChildrenStart[]): Promise<boolean[]>
+  /**
    * Starts or continues the waits of running attempts. A wait for events takes the oldest event with one of
-   * the names, which no other wait can take then. A wait that is over counts as a recorded step.
+   * the names, which no other wait can take then. It then counts as a recorded step. A wait for children is
+   * over when all of them have ended, and its step stays open until it is recorded.
    */
   wait(items: readonly StepWait[]): Promise<Waited[]>
   /** The steps of these jobs, by place. */
   read(ids: readonly string[]): Promise<(readonly Memo[])[]>
+  /** The children of a job, by step and place: of one step, or the first `limit` of all. */
+  children(id: string, of: { readonly step: string } | { readonly limit: number }): Promise<ChildRecord[]>
+  /** The parents of these jobs; null for a job that is no child, or whose parent was deleted. */
+  parents(ids: readonly string[]): Promise<(ParentRecord | null)[]>
+  /**
+   * Makes an ended job ready again, as `retry` does, without its steps from this place on. The events that
+   * these steps took can be received again, and their children that have not ended are cancelled.
+   */
+  rewind(id: string, place: number): Promise<Verdict>
+  /**
+   * Enqueues a new job with the recorded steps of this one before `place`. Returns false if the job does not
+   * exist. A job that exists with the id of the new one is left as it is.
+   */
+  fork(id: string, place: number, job: NewJob): Promise<boolean>
   /** The steps of a job for operators, by place. Null if the job does not exist. */
   list(id: string, options?: ReadOptions): Promise<readonly StepRecord[] | null>
   /**

@@ -31,6 +31,7 @@ interface WorkersOptions
     > {
   readonly store: FullStore
   readonly holdsPermit: StepTools['holdsPermit']
+  readonly prepareJobs: StepTools['prepareJobs']
   readonly stuckAfterMs: number
   /** A handler ended, so a worker of this queue is free. */
   readonly freed: (queue: string) => void

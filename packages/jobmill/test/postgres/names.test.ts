@@ -134,6 +134,8 @@ const WRITES: Readonly<Record<string, (one: Case) => Promise<readonly { readonly
         attempts: [],
         steps: [],
         events: [],
+        children: [],
+        isChild: false,
       }))
       await store.tools.importItems('jobs', transferred)
     }),

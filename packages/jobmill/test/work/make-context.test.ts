@@ -34,6 +34,8 @@ const STEP: Step = {
   sleep: vi.fn<never>(),
   sleepUntil: vi.fn<never>(),
   waitForEvent: vi.fn<never>(),
+  child: vi.fn<never>(),
+  children: vi.fn<never>(),
   transaction: vi.fn<never>(),
 }
 

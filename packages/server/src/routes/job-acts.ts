@@ -161,7 +161,7 @@ export const routes: Routes = (api, { mill }) => {
   })
 }
 
-function conflict({ state, hint }: OperateAnswer): Response {
+export function conflict({ state, hint }: OperateAnswer): Response {
   return problem('STATE_WRONG', { detail: `the job is ${state ?? 'gone'}`, fix: hint })
 }
 

@@ -2,7 +2,8 @@
 import { z } from '@hono/zod-openapi'
 import { body, note, ok, route, type Routes } from '../app.ts'
 import { stepShape } from '../shapes/step.ts'
-import { jobUnknown } from './job-acts.ts'
+import { verdictShape } from '../shapes/enqueue.ts'
+import { conflict, jobUnknown } from './job-acts.ts'
 
 const byId = z.object({ id: z.string() })
 const event = z.string().openapi({ description: 'the name of the event, as the handler waits for it' })
@@ -19,7 +20,16 @@ export const list = route('viewer', 'jobs.steps', 'get /jobs/{id}/steps', {
       }),
     }),
   },
-  responses: ok(z.object({ steps: z.array(stepShape) }), 'The steps, in their order'),
+  responses: ok(
+    z.object({
+      steps: z.array(stepShape),
+      parent: z
+        .object({ id: z.uuid(), step: z.string() })
+        .nullable()
+        .openapi({ description: 'the job whose step waits for this one; null for none' }),
+    }),
+    'The steps, in their order',
+  ),
 })
 
 export const sendEvent = route('operator', 'jobs.send-event', 'post /jobs/{id}/events', {
@@ -37,25 +47,74 @@ export const sendByKey = route('operator', 'jobs.send-event-by-key', 'post /jobs
   responses: sent,
 })
 
+const from = z.string().openapi({ description: 'the name of the first step that runs again' })
+
+export const rewind = route('operator', 'jobs.rewind', 'post /jobs/{id}/rewind', {
+  summary: 'Run an ended job again from one of its steps; earlier steps keep their results',
+  request: { params: byId, ...body(z.strictObject({ from }).openapi('Rewind'), 'The step') },
+  responses: ok(verdictShape, 'Whether the job runs again'),
+})
+
+export const fork = route('operator', 'jobs.fork', 'post /jobs/{id}/fork', {
+  summary: 'Enqueue a copy of a job with its recorded steps before one of them',
+  request: {
+    params: byId,
+    ...body(
+      z
+        .strictObject({
+          from,
+          payload: z
+            .unknown()
+            .optional()
+            .openapi({ description: 'the payload of the new job (default: the same)' }),
+        })
+        .openapi('Fork'),
+      'The step, and the payload',
+    ),
+  },
+  responses: ok(z.object({ id: z.uuid() }).openapi('ForkedJob'), 'The new job'),
+})
+
 export const routes: Routes = (api, { mill, redactFor, jobReads }) => {
   api.openapi(list, (c) =>
     jobReads(c, async () => {
       const { id } = c.req.valid('param')
       const { largest = Number.POSITIVE_INFINITY } = c.req.valid('query')
-      const steps = await mill.steps(id)
+      const [steps, parent] = await Promise.all([mill.steps(id), mill.parentOf(id)])
       if (steps === null) throw jobUnknown(id)
       const who = c.get('who')
-      const seen = steps.map(({ result, checkpoint, ...step }) => {
+      const seen = steps.map(({ result, checkpoint, children, ...step }) => {
         const sizes = { result: sizeOf(result), checkpoint: sizeOf(checkpoint) }
         const kept = {
           result: sizes.result > largest ? null : (result ?? null),
           checkpoint: sizes.checkpoint > largest ? null : (checkpoint ?? null),
         }
-        return { ...step, ...redactFor(who, kept), bytes: sizes.result + sizes.checkpoint }
+        const bytes = sizes.result + sizes.checkpoint
+        const ends = children.map(({ error, ...child }) => ({ ...child, ...redactFor(who, { error }) }))
+        return { ...step, ...redactFor(who, kept), children: ends, bytes }
       })
-      return c.json({ steps: seen }, 200)
+      return c.json({ steps: seen, parent }, 200)
     }),
   )
+
+  api.openapi(rewind, async (c) => {
+    const { id } = c.req.valid('param')
+    const before = await mill.get(id)
+    const answer = await mill.rewind(id, c.req.valid('json'))
+    if (answer.verdict === 'unknown') throw jobUnknown(id)
+    if (answer.verdict === 'refused') return conflict(answer) as never
+    const { from } = c.req.valid('json')
+    note(c, { target: id, job: id, before: { state: before?.state }, after: { state: answer.state, from } })
+    return c.json(answer, 200)
+  })
+
+  api.openapi(fork, async (c) => {
+    const { id } = c.req.valid('param')
+    const { from, payload: given } = c.req.valid('json')
+    const job = await mill.fork(id, { from, ...(given !== undefined && { payload: given }) })
+    note(c, { target: id, job: id, after: { from, forked: job.id } })
+    return c.json({ id: job.id }, 200)
+  })
 
   api.openapi(sendEvent, async (c) => {
     const { id } = c.req.valid('param')

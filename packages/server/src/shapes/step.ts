@@ -14,6 +14,19 @@ export const stepShape = z
     events: z.array(z.string()).readonly().openapi({ description: 'the events that the step waits for' }),
     result: z.unknown().openapi({ description: 'null for none, and if it is larger than largest' }),
     checkpoint: z.unknown().openapi({ description: 'null for none, and if it is larger than largest' }),
+    children: z
+      .array(
+        z.object({
+          id: z.uuid(),
+          endedAs: z
+            .enum(['done', 'dead', 'cancelled'])
+            .nullable()
+            .openapi({ description: 'null while it waits or runs' }),
+          error: z.string().nullable(),
+        }),
+      )
+      .readonly()
+      .openapi({ description: 'the jobs that the step waits for; at most 1,000 of all steps' }),
     bytes: z.int().openapi({ description: 'size of result and checkpoint as JSON' }),
   })
   .openapi('Step')

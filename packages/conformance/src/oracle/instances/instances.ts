@@ -23,6 +23,7 @@ import {
 import { budgetInMs, claimable } from '../jobs/claim.ts'
 import { enqueue } from '../jobs/enqueue.ts'
 import { end, putBack, record, refund } from '../jobs/moves.ts'
+import { cancelChildren } from '../jobs/operate.ts'
 import { retry } from '../jobs/operate.ts'
 import { stageInMs } from '../jobs/stage.ts'
 import { dropPermits } from '../limits.ts'
@@ -132,7 +133,10 @@ export function deregister(state: OracleState, id: string): number {
     }
     refund(job)
     if (run.cancelReason === null) putBack(state, job)
-    else end(state, job, 'cancelled')
+    else {
+      end(state, job, 'cancelled', run.cancelReason)
+      cancelChildren(state, job)
+    }
   }
   return jobs.length
 }
@@ -172,7 +176,8 @@ function takeBack(state: OracleState, job: OracleJob, run: Run, crashesUntilDead
     state.lostJobs.set(run.instance, [...lost, { id: job.id, token: run.token }])
   }
   if (to === 'ready') putBack(state, job)
-  else end(state, job, to)
+  else end(state, job, to, error)
+  if (to === 'cancelled') cancelChildren(state, job)
   return { id: job.id, queue: job.queue, kind: job.kind, crashes: job.crashes, state: to }
 }
 

@@ -2,6 +2,7 @@
 import { type ClaimRequest, DEFAULTS, type Lease } from 'jobmill/store'
 import { liveLimit, spend } from '../limits.ts'
 import { isClaiming } from '../instances/liveness.ts'
+import { parentOf } from './child-ends.ts'
 import type { OracleJob, OracleState } from '../state.ts'
 
 export function claim(state: OracleState, request: ClaimRequest): Lease[] {
@@ -25,9 +26,26 @@ export function leaseTo(state: OracleState, instance: string, jobs: readonly Ora
     job.run = { token, instance, startedAt: state.now, cancelReason: null, progress: null, log: null }
   }
   return jobs.map((job) => {
-    const { state: _, dedupe, dueAt, seq, run, result, endedAt, attempts, steps, events, ...lease } = job
+    const {
+      state: _,
+      dedupe,
+      dueAt,
+      seq,
+      run,
+      result,
+      endedAt,
+      attempts,
+      steps,
+      events,
+      children: __,
+      ...lease
+    } = job
     const waited = { ...lease, token, waitedMs: state.now - job.readyAt }
-    return steps.size === 0 ? waited : { ...waited, hasSteps: true }
+    return {
+      ...waited,
+      ...(steps.size > 0 && { hasSteps: true as const }),
+      ...(parentOf(state, job) !== null && { isChild: true as const }),
+    }
   })
 }
 

@@ -40,6 +40,7 @@ function enqueueOne(state: OracleState, job: NewJob): Enqueued {
     attempts: [],
     steps: new Map(),
     events: [],
+    children: [],
   }
   state.jobs.set(job.id, written)
   if (written.dueAt <= state.now) becomeDue(state, written)

@@ -2,6 +2,7 @@
 import type { CoolDown, Finish, Finished, JobState, Progress, Transition } from 'jobmill/store'
 import { enqueue } from './enqueue.ts'
 import { end, makeReady, putBack, record, refund, schedule } from './moves.ts'
+import { cancelChildren } from './operate.ts'
 import { parkedUntil } from './steps.ts'
 import type { OracleJob, OracleState, Run } from '../state.ts'
 
@@ -35,8 +36,9 @@ function finishOne(
   if (outcome !== null) record(state, job, run, { outcome, error, ranMs, log, wentTo })
   if (item.transition.to === 'parked') job.attempt = 0
   else if (refunds(transition)) refund(job)
-  if (forced) end(state, job, 'cancelled')
-  else move(state, job, transition)
+  if (forced) end(state, job, 'cancelled', error)
+  else move(state, job, transition, error)
+  if (wentTo === 'cancelled') cancelChildren(state, job)
   // Its dedupe key may outlive the job.
   if (forgets(transition)) state.jobs.delete(job.id)
   if (item.cool !== undefined) cool(state, job.queue, item.cool, curved)
@@ -66,11 +68,11 @@ function stateAfter(transition: Resolved): JobState {
   return transition.to === 'scheduled' && transition.delayMs === 0 ? 'ready' : transition.to
 }
 
-function move(state: OracleState, job: OracleJob, transition: Resolved): void {
+function move(state: OracleState, job: OracleJob, transition: Resolved, error: string | null): void {
   if (transition.to === 'ready') putBack(state, job)
   else if (transition.to !== 'scheduled') {
     if (transition.to === 'done') job.result = transition.result
-    end(state, job, transition.to)
+    end(state, job, transition.to, error)
   } else if (transition.delayMs === 0) makeReady(state, job)
   else schedule(state, job, state.now + transition.delayMs)
 }

@@ -1,5 +1,6 @@
 /** The state transitions of a job that several verbs share. */
 import { DEFAULTS, type EndedState, type Outcome } from 'jobmill/store'
+import { childEnded } from './child-ends.ts'
 import { freeOrderLock, leaveOrderQueue } from './order-key.ts'
 import { dropPermits } from '../limits.ts'
 import type { OracleAttempt, OracleJob, OracleState, Run } from '../state.ts'
@@ -35,7 +36,7 @@ function stopRunning(state: OracleState, job: OracleJob): void {
  * Ends a job and releases what it holds: its place in the order queue, its order lock, and its dedupe key
  * (when its hold time is over).
  */
-export function end(state: OracleState, job: OracleJob, to: EndedState): void {
+export function end(state: OracleState, job: OracleJob, to: EndedState, error: string | null): void {
   job.state = to
   job.endedAt = state.now
   stopRunning(state, job)
@@ -43,6 +44,7 @@ export function end(state: OracleState, job: OracleJob, to: EndedState): void {
   freeOrderLock(state, job)
   if (to === 'done' || job.dedupe?.holdAfter === 'ended') holdOn(state, job)
   else freeKey(state, job)
+  childEnded(state, job, to, to === 'done' ? { result: job.result } : { error })
 }
 
 function holdOn(state: OracleState, { id, dedupe }: OracleJob): void {

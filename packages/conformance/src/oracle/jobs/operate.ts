@@ -1,5 +1,15 @@
 /** Cancel, retry, run now and delete, by the table in store/types/replies.ts. */
-import { type JobState, type NewPayload, type Verdict, withEntriesOf } from 'jobmill/store'
+import {
+  CHILD_DELETED,
+  isEnded,
+  type JobState,
+  type NewPayload,
+  PARENT_CANCELLED,
+  STEPS_REWOUND,
+  type Verdict,
+  withEntriesOf,
+} from 'jobmill/store'
+import { childEnded, childReopened } from './child-ends.ts'
 import { becomeDue, holdOf } from './enqueue.ts'
 import { end, freeKey, record } from './moves.ts'
 import { freeOrderLock, isInOrderQueue, leaveOrderQueue } from './order-key.ts'
@@ -32,9 +42,20 @@ export function cancel(state: OracleState, ids: readonly string[], reason: strin
       return changed('running')
     }
     record(state, job, null, { outcome: 'cancelled', error: reason, wentTo: null })
-    end(state, job, 'cancelled')
+    end(state, job, 'cancelled', reason)
+    cancelChildren(state, job)
     return changed('cancelled')
   })
+}
+
+/** For a job that was cancelled. */
+export function cancelChildren(state: OracleState, job: OracleJob): void {
+  const open = job.children.filter(({ endedAs }) => endedAs === null)
+  cancel(
+    state,
+    open.map(({ id }) => id),
+    PARENT_CANCELLED,
+  )
 }
 
 export function retry(
@@ -46,23 +67,51 @@ export function retry(
     if (job.state !== 'dead' && job.state !== 'cancelled') return refused(job.state)
     const change = payloads[at]
     if (change !== undefined && change.endedAt !== job.endedAt) return refused(job.state)
-    if (job.dedupe !== null) {
-      const holder = holdOf(state, job.dedupe.key)?.holder
-      if (holder !== undefined && holder !== job.id) return { ...refused(job.state), holder }
-      state.holds.set(job.dedupe.key, { holder: job.id, until: null })
-    }
-    if (change !== undefined) {
+    const did = revive(state, job)
+    if (change !== undefined && did.verdict === 'changed') {
       job.payload = change.payload
       job.tags = withEntriesOf(job.tags, change.entries)
     }
-    job.attempt = 0
-    job.crashes = 0
-    job.endedAt = null
-    job.state = 'scheduled'
-    job.dueAt = state.now
-    becomeDue(state, job)
-    return changed(job.state)
+    return did
   })
+}
+
+function revive(state: OracleState, job: OracleJob): Did {
+  if (job.dedupe !== null) {
+    const holder = holdOf(state, job.dedupe.key)?.holder
+    if (holder !== undefined && holder !== job.id) return { ...refused(job.state), holder }
+    state.holds.set(job.dedupe.key, { holder: job.id, until: null })
+  }
+  job.attempt = 0
+  job.crashes = 0
+  job.endedAt = null
+  job.state = 'scheduled'
+  job.dueAt = state.now
+  childReopened(state, job)
+  becomeDue(state, job)
+  return changed(job.state)
+}
+
+/** Without the steps from this place on, and what belongs to them. */
+export function rewind(state: OracleState, id: string, place: number): Verdict {
+  const job = state.jobs.get(id)
+  if (job === undefined) return { id, verdict: 'unknown', state: null }
+  if (!isEnded(job.state)) return { id, ...refused(job.state) }
+  const did = revive(state, job)
+  if (did.verdict !== 'changed') return { id, ...did }
+  job.result = null
+  const removed = new Set([...job.steps.values()].flatMap((step) => (step.place >= place ? step.name : [])))
+  const isOpen = ({ step, endedAs }: OracleJob['children'][number]): boolean =>
+    removed.has(step) && endedAs === null
+  cancel(
+    state,
+    job.children.filter(isOpen).map((child) => child.id),
+    STEPS_REWOUND,
+  )
+  for (const event of job.events) if (event.step !== null && removed.has(event.step)) event.step = null
+  job.children = job.children.filter(({ step }) => !removed.has(step))
+  for (const name of removed) job.steps.delete(name)
+  return { id, ...did }
 }
 
 export function runNow(state: OracleState, ids: readonly string[]): Verdict[] {
@@ -82,7 +131,10 @@ export function remove(state: OracleState, ids: readonly string[]): Verdict[] {
     leaveOrderQueue(state, job)
     freeOrderLock(state, job)
     // The hold of an ended job outlives its deletion.
-    if (job.endedAt === null) freeKey(state, job)
+    if (job.endedAt === null) {
+      freeKey(state, job)
+      childEnded(state, job, 'cancelled', { error: CHILD_DELETED })
+    }
     state.jobs.delete(job.id)
     return changed(null)
   })

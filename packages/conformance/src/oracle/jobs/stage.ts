@@ -1,11 +1,12 @@
 /**
- * stage: makes due jobs ready or adds them to their order queue, then makes the first job of each free order
- * queue ready.
+ * stage: makes due jobs ready or adds them to their order queue, wakes parents whose last child has ended,
+ * then makes the first job of each free order queue ready.
  */
 import { NEVER_DUE, type Staged } from 'jobmill/store'
 import { becomeDue } from './enqueue.ts'
 import { makeReady } from './moves.ts'
 import { heads, isInOrderQueue, takeOrderLock } from './order-key.ts'
+import { hasArrived, isParked } from './steps.ts'
 import type { OracleJob, OracleState } from '../state.ts'
 
 export function stage(state: OracleState, limit: number): Staged {
@@ -15,6 +16,9 @@ export function stage(state: OracleState, limit: number): Staged {
     .slice(0, limit)
   for (const job of due) becomeDue(state, job)
 
+  const woken = waitingForTheirTime(state).filter((job) => isParked(state, job) && hasArrived(state, job))
+  for (const job of woken) makeReady(state, job)
+
   const next = heads(state).slice(0, limit)
   for (const job of next) {
     takeOrderLock(state, job)
@@ -22,7 +26,7 @@ export function stage(state: OracleState, limit: number): Staged {
   }
 
   // A set, because a job that joined its order queue in this pass can be in both lists.
-  const ready = new Set([...due, ...next].filter((job) => job.state === 'ready'))
+  const ready = new Set([...due, ...woken, ...next].filter((job) => job.state === 'ready'))
   return {
     ready: ready.size,
     more: due.length === limit || next.length === limit,

@@ -1,17 +1,23 @@
 /** Durable steps: what running attempts record and wait for, and the events that end waits. */
 import {
+  type ChildrenStart,
+  type ChildRecord,
   type EventReply,
   isEnded,
   type Memo,
   NEVER_DUE,
+  type NewJob,
+  type ParentRecord,
   type SentEvent,
+  type StepKind,
   type StepRecord,
   type StepWait,
   type StepWrite,
   type Waited,
 } from 'jobmill/store'
 import type { OracleJob, OracleState, OracleStep } from '../state.ts'
-import { holdOf } from './enqueue.ts'
+import { parentOf } from './child-ends.ts'
+import { enqueue, holdOf } from './enqueue.ts'
 import { makeReady } from './moves.ts'
 import { isInOrderQueue } from './order-key.ts'
 
@@ -53,6 +59,58 @@ export function recordSteps(state: OracleState, items: readonly StepWrite[], inT
   })
 }
 
+export function startChildren(state: OracleState, items: readonly ChildrenStart[]): boolean[] {
+  return items.map(({ id, token, name, place, jobs }) => {
+    const parent = holdingJob(state, { id, token })
+    if (parent === undefined) return false
+    if (parent.steps.has(name)) return true
+    const open = {
+      startedAt: state.now,
+      endedAt: null,
+      dueAt: null,
+      events: [],
+      result: null,
+      checkpoint: null,
+    }
+    parent.steps.set(name, { name, token, place, kind: 'child', ...open })
+    enqueue(state, jobs)
+    const entries = jobs.map((job, at) => ({ id: job.id, step: name, place: at }))
+    parent.children.push(...entries.map((entry) => ({ ...entry, endedAs: null, result: null, error: null })))
+    return true
+  })
+}
+
+export function children(
+  state: OracleState,
+  id: string,
+  of: { readonly step: string } | { readonly limit: number },
+): ChildRecord[] {
+  const all = (state.jobs.get(id)?.children ?? []).toSorted((a, b) =>
+    a.step < b.step ? -1 : a.step > b.step ? 1 : a.place - b.place,
+  )
+  return structuredClone('step' in of ? all.filter(({ step }) => step === of.step) : all.slice(0, of.limit))
+}
+
+export function parents(state: OracleState, ids: readonly string[]): (ParentRecord | null)[] {
+  return ids.map((id) => {
+    const job = state.jobs.get(id)
+    return job === undefined ? null : parentOf(state, job)
+  })
+}
+
+export function fork(state: OracleState, id: string, place: number, job: NewJob): boolean {
+  const origin = state.jobs.get(id)
+  if (origin === undefined) return false
+  if (state.jobs.has(job.id)) return true
+  enqueue(state, [job])
+  const made = state.jobs.get(job.id)
+  for (const step of origin.steps.values()) {
+    const endedAt = endOf(state, step)
+    if (step.place < place && endedAt !== null) made?.steps.set(step.name, { ...step, token: 0, endedAt })
+  }
+  return true
+}
+
 export function waitForSteps(state: OracleState, items: readonly StepWait[]): Waited[] {
   return items.map((item) => {
     const job = holdingJob(state, item)
@@ -63,9 +121,15 @@ export function waitForSteps(state: OracleState, items: readonly StepWait[]): Wa
 function waitFor(
   { now }: OracleState,
   job: OracleJob,
-  { name, token, place, events, waitMs, until }: StepWait,
+  { name, token, place, events, waitMs, until, forChildren }: StepWait,
 ): Waited {
   const known = job.steps.get(name)
+  if (known?.endedAt === null && forChildren === true) {
+    const isOver = hasNoOpenChild(job, name)
+    // Without a token, the step is no wait of the attempt.
+    known.token = isOver ? 0 : token
+    return { accepted: true, isDone: isOver, result: null, dueInMs: null }
+  }
   const step: OracleStep = known ?? {
     name,
     token,
@@ -96,7 +160,11 @@ function waitFor(
   return { accepted: true, isDone, result: step.result, dueInMs }
 }
 
-const isWait = ({ kind }: OracleStep): boolean => kind === 'sleep' || kind === 'event'
+const WAITS: readonly StepKind[] = ['sleep', 'event', 'child']
+const isWait = ({ kind }: OracleStep): boolean => WAITS.includes(kind)
+
+const hasNoOpenChild = ({ children }: OracleJob, name: string): boolean =>
+  children.every(({ step, endedAs }) => step !== name || endedAs !== null)
 
 /** Earlier attempts may have been of code that waited for something else. */
 function openWaits(state: OracleState, job: OracleJob): OracleStep[] {
@@ -106,9 +174,11 @@ function openWaits(state: OracleState, job: OracleJob): OracleStep[] {
   )
 }
 
-function hasArrived(state: OracleState, job: OracleJob): boolean {
-  return openWaits(state, job).some(({ events }) =>
-    job.events.some(({ step, name }) => step === null && events.includes(name)),
+export function hasArrived(state: OracleState, job: OracleJob): boolean {
+  return openWaits(state, job).some(({ name: wait, kind, events }) =>
+    kind === 'child'
+      ? hasNoOpenChild(job, wait)
+      : job.events.some(({ step, name }) => step === null && events.includes(name)),
   )
 }
 
@@ -135,7 +205,7 @@ export function sendEvents(state: OracleState, items: readonly SentEvent[]): Eve
 }
 
 /** A job that is scheduled for another reason, such as its backoff, does not wait for an event. */
-function isParked(state: OracleState, job: OracleJob): boolean {
+export function isParked(state: OracleState, job: OracleJob): boolean {
   return job.state === 'scheduled' && !isInOrderQueue(state, job) && job.attempts.at(-1)?.outcome === 'parked'
 }
 

@@ -1,4 +1,7 @@
-/** `jobmill jobs steps`: the durable steps of a job. `jobmill events send`: an event for a job that waits. */
+/**
+ * `jobmill jobs steps`: the durable steps of a job. `jobs rewind` and `jobs fork`: run it again from one of them.
+ * `jobmill events send`: an event for a job that waits.
+ */
 import { safeText } from '../../job/text/safe-text.ts'
 import { spanText } from '../../job/text/span-text.ts'
 import { systemPlatform } from '../../platform/platform.ts'
@@ -36,6 +39,57 @@ const jobsSteps: Command = {
       const text =
         rows.length === 0 ? 'no steps' : table(['step', 'status', 'duration', 'result'], rows, '', terminal)
       return { json: { steps }, text }
+    }),
+}
+
+const FROM = { from: { takes: 'STEP', says: 'the first step that runs again' } }
+
+function fromOf(parsed: ParsedArguments): string {
+  const from = parsed.text('from')
+  if (from !== undefined) return from
+  throw invalid(
+    '--from',
+    'is missing',
+    'Pass the name of the first step that runs again',
+    undefined,
+    'NAME_INVALID',
+  )
+}
+
+const jobsRewind: Command = {
+  words: 'jobs rewind',
+  takes: 'ID',
+  arguments: [1, 1],
+  says: 'run an ended job again from one of its steps; earlier steps keep their results',
+  options: FROM,
+  fields: { id: 'ID', 'options.from': '--from' },
+  examples: ['jobmill jobs rewind 0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e --from report'],
+  run: (parsed, terminal) =>
+    answerWith(parsed, terminal, async (mill) => {
+      const [id = ''] = parsed.words
+      const answer = await mill.rewind(id, { from: fromOf(parsed) })
+      const { verdict, state, hint = '' } = answer
+      if (verdict !== 'changed') throw invalid('ID', 'cannot be rewound', hint, id, 'JOB_NOT_ENDED')
+      return { json: answer, text: `rewound ${id}: it is ${state ?? 'unknown'}` }
+    }),
+}
+
+const jobsFork: Command = {
+  words: 'jobs fork',
+  takes: 'ID [JSON]',
+  arguments: [1, 2],
+  says: 'enqueue a copy of a job with its steps before one of them; JSON is a new payload',
+  options: FROM,
+  fields: { id: 'ID', 'options.from': '--from', payload: 'JSON' },
+  examples: [
+    `jobmill jobs fork 0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e --from report '{"email":"ada@example.com"}'`,
+  ],
+  run: (parsed, terminal) =>
+    answerWith(parsed, terminal, async (mill) => {
+      const [id = '', json] = parsed.words
+      const payload = json === undefined ? {} : { payload: jsonOf(json, 'payload') }
+      const job = await mill.fork(id, { from: fromOf(parsed), ...payload })
+      return { json: { id: job.id }, text: `enqueued ${job.id}` }
     }),
 }
 
@@ -84,10 +138,12 @@ function payloadOf(json: string | undefined): unknown {
   return json === undefined ? null : jsonOf(json, 'payload')
 }
 
-function statusOf({ kind, endedAt, dueAt, events, result }: Step, now: number): string {
+function statusOf({ kind, endedAt, dueAt, events, result, children }: Step, now: number): string {
   const left = dueAt === null || dueAt <= now ? '' : `, ${spanText(dueAt - now)} left`
   if (endedAt === null) {
     if (kind === 'sleep') return `sleeping${left}`
+    if (kind === 'child')
+      return `waiting for ${children.filter((child) => child.endedAs === null).length} of ${children.length} children`
     return kind === 'event' ? safeText(`waiting for ${events.join(' or ')}${left}`) : 'not recorded yet'
   }
   if (kind === 'sleep') return 'slept'
@@ -108,4 +164,4 @@ function resultOf({ result, checkpoint }: Step): string {
   return text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text
 }
 
-export const steps: readonly Command[] = [jobsSteps, eventsSend]
+export const steps: readonly Command[] = [jobsSteps, jobsRewind, jobsFork, eventsSend]

@@ -28,6 +28,8 @@ export interface NewJob {
    * the waiting jobs with the same key.
    */
   readonly first?: boolean
+  /** The job that waits for this one in a step, and the position among the children of the step. */
+  readonly parent?: { readonly id: string; readonly step: string; readonly place: number }
 }
 
 /** How much the job adds to the size of a call, in bytes of UTF-8. */

@@ -1,5 +1,7 @@
-/** `step` of a handler: durable steps, sleeps and waits for events. */
+/** `step` of a handler: durable steps, sleeps, and waits for events and child jobs. */
 import type { Duration } from '../duration.ts'
+import type { EnqueueOptions } from '../enqueue/handle.ts'
+import type { JobKind } from '../kind/job-kind.ts'
 import type { Schema } from '../payload/schema.ts'
 import type { Stored } from '../payload/stored.ts'
 
@@ -34,6 +36,9 @@ export interface EventOptions {
   /** The name of the step. Default: the name of the event, or the names joined by `or`. */
   readonly name?: string
 }
+
+/** As of `enqueue`. The name of the step keeps a child from being enqueued twice, so it has no dedupe key. */
+export type ChildOptions = Omit<EnqueueOptions, 'id' | 'dedupe' | 'dedupeKey'>
 
 type PayloadOf<Options> = Options extends { readonly schema: Schema<never, infer Output> } ? Output : unknown
 type OrTimeout<Options> = Options extends { readonly timeout: Duration } ? null : never
@@ -74,6 +79,31 @@ export interface Step<Tx = unknown> {
     events: readonly string[],
     options?: Options,
   ): Promise<ReceivedEvent<PayloadOf<Options>> | OrTimeout<Options>>
+  /**
+   * Enqueues a job and waits for its result, without occupying a worker. Throws ChildFailed if the job is dead
+   * or cancelled. When this job is cancelled, its children are cancelled too.
+   */
+  child<Result>(name: string, job: JobKind<null, Result>): Promise<Result>
+  child(name: string, kind: string, payload: unknown, options?: ChildOptions): Promise<unknown>
+  child<Input, Result>(
+    name: string,
+    job: JobKind<Input, Result>,
+    payload: Input,
+    options?: ChildOptions,
+  ): Promise<Result>
+  /** As `child`, for one job per payload. Returns the results in the order of the payloads. */
+  children(
+    name: string,
+    kind: string,
+    payloads: readonly unknown[],
+    options?: ChildOptions,
+  ): Promise<unknown[]>
+  children<Input, Result>(
+    name: string,
+    job: JobKind<Input, Result>,
+    payloads: readonly Input[],
+    options?: ChildOptions,
+  ): Promise<Result[]>
   /**
    * Runs a function and records its result in your own transaction: both are committed together. On SQLite,
    * the function must not be async if it runs in `db.transaction()`.

@@ -8,13 +8,13 @@ import { nameOf, type Parts } from '../../store/admin/drift.ts'
 export const EXPECTED = `
 function add_names_version(): f1b1858f42b121644dc9380cf9256b06
 function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 3fa4ba7859e589b40b95ab2b9a9b6455
-function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean): 2efc8c79e352ae8f7aafb550e49c5dcf
+function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean): 89cc8131f00b767f14667b5212388145
 function enqueue(bigint, boolean, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[], text, text, integer): f33fe92131bab4f4138b4f0f60ee03e1
-function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): 17e6cefcaa141d094ecdef416fef18a1
-function finish_each(bigint, json, integer, bigint[], bigint[]): bbbec9a3416093f75035a75f26780b03
+function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): a563d7f419acb5a6e6601743cd39da87
+function finish_each(bigint, json, integer, bigint[], bigint[]): a6835c4a84d06fbf1708f104a013cf1e
 function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 5b7d596207b188f31955af41dbff9892
 function heartbeat(text): 27eee12e0579a724568a4700f68c91d5
-function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): f0d61975714d437dbe6daaf6712b453f
+function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): 4bfe241af0e81cdf5865679a85864458
 function limited(integer[], integer[]): 78a3b249f5706961db56d50a0adee5a8
 function names_added(): a7887f882958b34851e23dab238dcf7a
 function names_altered(): 16fe5b6cc3357604415018f1c50427d0
@@ -22,12 +22,15 @@ function names_unknown(): 327e2cf02a43ee3504db8109e33c378c
 function next_due(bigint): 81b14d333632aaad4fcc4610f9a07ba1
 function permits_freed(uuid[]): 95b0504453c1c12b981309a9e7c62c84
 function unpack(bigint[], uuid[], uuid[]): 9da7d4212885139cdb0e6c2202423364
-function wait_for(bigint, json): 348cafbbc768444d6541881990c84067
+function wait_for(bigint, json): 77143020024072543a9d90d84a59abf5
 index alert.alert_pkey: ALTER TABLE jobmill.alert ADD CONSTRAINT alert_pkey PRIMARY KEY (name)
 index attempt.attempt_ended: CREATE INDEX attempt_ended ON jobmill.attempt USING btree (queue_id, ended_as, ended_at, job_id) WHERE (ended_as IS NOT NULL)
 index attempt.attempt_pkey: ALTER TABLE jobmill.attempt ADD CONSTRAINT attempt_pkey PRIMARY KEY (job_id, token)
 index batch.batch_instance: CREATE INDEX batch_instance ON jobmill.batch USING btree (instance)
 index batch.batch_pkey: ALTER TABLE jobmill.batch ADD CONSTRAINT batch_pkey PRIMARY KEY (token, queue_id)
+index child.child_open: CREATE INDEX child_open ON jobmill.child USING btree (parent_id, step) WHERE (ended_as IS NULL)
+index child.child_parent: CREATE INDEX child_parent ON jobmill.child USING btree (parent_id, step, place)
+index child.child_pkey: ALTER TABLE jobmill.child ADD CONSTRAINT child_pkey PRIMARY KEY (id)
 index dedupe.dedupe_expiry: CREATE INDEX dedupe_expiry ON jobmill.dedupe USING btree (expires_at) WHERE (expires_at IS NOT NULL)
 index dedupe.dedupe_pkey: ALTER TABLE jobmill.dedupe ADD CONSTRAINT dedupe_pkey PRIMARY KEY (key)
 index duty.duty_pkey: ALTER TABLE jobmill.duty ADD CONSTRAINT duty_pkey PRIMARY KEY (name)
@@ -95,6 +98,7 @@ sequence token: bigint
 table alert: name text NOT NULL; revision bigint NOT NULL; rule json NOT NULL; state json NOT NULL
 table attempt: attempt smallint NOT NULL; crashes smallint NOT NULL; ended_as smallint; ended_at bigint NOT NULL; error text; instance uuid; job_id uuid NOT NULL; log text; outcome smallint NOT NULL; queue_id integer NOT NULL; result json; spent smallint NOT NULL; started_at bigint; taken_back boolean NOT NULL DEFAULT false; token bigint NOT NULL; tries integer NOT NULL
 table batch: gone uuid[] NOT NULL DEFAULT '{}'::uuid[]; ids uuid[] NOT NULL; instance uuid NOT NULL; queue_id integer NOT NULL; ready_ats bigint[] NOT NULL; seqs bigint[] NOT NULL; started_at bigint NOT NULL; token bigint NOT NULL
+table child: ended_as smallint; error text; id uuid NOT NULL; parent_id uuid NOT NULL; place integer NOT NULL; result text; step text NOT NULL
 table dedupe: expires_at bigint; job_id uuid NOT NULL; key text NOT NULL
 table duty: expires_at bigint; failures bigint NOT NULL; last_success_at bigint; leader uuid; name text NOT NULL
 table event: at bigint NOT NULL; data json NOT NULL; job_id uuid; n bigint NOT NULL GENERATED ALWAYS AS IDENTITY; queue text; source uuid NOT NULL; type text NOT NULL

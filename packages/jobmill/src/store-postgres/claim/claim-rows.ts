@@ -26,6 +26,7 @@ interface Rare {
   readonly order_key: string | null
   /** Absent in a lease of direct dispatch. */
   readonly has_steps?: boolean
+  readonly is_child?: boolean
 }
 
 /** `token` and `now` are shared by all rows of a reply. */
@@ -54,5 +55,6 @@ export function leaseOfRow(
     readyAt,
     waitedMs: now - readyAt,
     ...(rare?.has_steps === true && { hasSteps: true as const }),
+    ...(rare?.is_child === true && { isChild: true as const }),
   }
 }

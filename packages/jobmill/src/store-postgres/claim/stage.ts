@@ -2,14 +2,16 @@
 import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import type { Staged } from '../../store/types/replies.ts'
+import { PARENT_CANCELLED } from '../../store/types/step.ts'
 import type { Row } from '../connection/connection.ts'
-import { ask, type Context } from '../context.ts'
+import { ask, type Context, listOf } from '../context.ts'
+import { cancel } from '../operate/cancel.ts'
 import { FIRST_DUE } from './due-cursor.ts'
 import { dueMoved, GIVEN_CTE, HAS_ORDER_LOCK, NEEDS_ORDER_LOCK, NOW, queueName } from '../fragments.ts'
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
 import { hasArrived } from '../schema/functions/wait-for.ts'
 
-const { scheduled, ready } = STATE_CODE
+const { scheduled, ready, cancelled } = STATE_CODE
 
 /**
  * Reads the primary key of `later` from its start or its scan cursor, so jobs that are not due cost nothing.
@@ -32,13 +34,14 @@ SELECT d.*, ${queueName('d.queue_id')} AS queue, g.now, extract(epoch FROM clock
 const MOST_WAKES = 1_000
 
 /**
- * Makes parked jobs ready for which an event has arrived, and deletes events that were committed after their
- * job was deleted. A job that is locked, for example by a cancel, keeps its row in `wake`. All others lose
- * it: who parks a job, or sends an event, after this snapshot adds another.
+ * Makes parked jobs ready of which a wait is over, and deletes events that were committed after their job was
+ * deleted. A job that is locked, for example by a cancel, keeps its row in `wake`, and so does a cancelled job
+ * until its children were asked to stop. All others lose it: who parks a job, sends an event, or ends a child
+ * after this snapshot adds another.
  */
 const stageWoken = `
 WITH ${GIVEN_CTE}, call AS MATERIALIZED (
-  SELECT w.id, w.job_id FROM jobmill.wake AS w LIMIT ${MOST_WAKES} FOR UPDATE SKIP LOCKED
+  SELECT w.id, w.job_id FROM jobmill.wake AS w ORDER BY w.id LIMIT ${MOST_WAKES} FOR UPDATE SKIP LOCKED
 ), parked AS MATERIALIZED (
   SELECT w.id FROM jobmill.later AS w WHERE w.id = ANY (ARRAY(SELECT job_id FROM call)) AND w.due_at > ${NOW}
 ), woken AS MATERIALIZED (
@@ -49,15 +52,22 @@ WITH ${GIVEN_CTE}, call AS MATERIALIZED (
         SELECT a.token, a.outcome FROM jobmill.attempt AS a WHERE a.job_id = w.id ORDER BY a.token DESC LIMIT 1) AS a
      WHERE a.outcome = ${outcomeCode('parked')} AND ${hasArrived('w.id', 'a.token')}))
   RETURNING l.*
+), abandoned AS MATERIALIZED (
+  SELECT c.id, c.parent_id FROM jobmill.child AS c
+   WHERE c.ended_as IS NULL AND c.parent_id = ANY (ARRAY(
+     SELECT a.job_id FROM jobmill.attempt AS a WHERE a.job_id = ANY (ARRAY(SELECT job_id FROM call)) AND a.ended_as = ${cancelled}))
+     AND NOT EXISTS (SELECT FROM jobmill.running AS r WHERE r.id = c.id AND r.cancel_reason IS NOT NULL)
+   LIMIT ${MOST_WAKES}
 ), ${dueMoved('due_at, id')}, used AS (
   DELETE FROM jobmill.wake AS w USING call
    WHERE w.id = call.id AND (NOT EXISTS (SELECT FROM parked AS p WHERE p.id = call.job_id) OR EXISTS (SELECT FROM woken AS v WHERE v.id = call.job_id))
+     AND NOT EXISTS (SELECT FROM abandoned AS b WHERE b.parent_id = call.job_id)
 ), orphaned AS (
   DELETE FROM jobmill.job_event AS e
    WHERE e.job_id = ANY (ARRAY(SELECT c.job_id FROM call AS c WHERE NOT EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = c.job_id)))
 )
-SELECT ${queueName('d.queue_id')} AS queue, coalesce(d.ready, 0)::int4 AS ready, c.calls::int4
-  FROM (SELECT count(*) AS calls FROM call) AS c
+SELECT ${queueName('d.queue_id')} AS queue, coalesce(d.ready, 0)::int4 AS ready, c.calls::int4, c.abandoned
+  FROM (SELECT (SELECT count(*) FROM call) AS calls, (SELECT json_agg(b.id)::text FROM abandoned AS b) AS abandoned) AS c
   LEFT JOIN (SELECT queue_id, count(*) FILTER (WHERE NOT (${NEEDS_ORDER_LOCK})) AS ready FROM due GROUP BY 1) AS d ON true`
 
 /** The maximum number of order checks per pass. Includes checks of busy or empty order queues. */
@@ -109,6 +119,8 @@ SELECT ${queueName('p.queue_id')} AS queue, coalesce(p.ready, 0)::int4 AS ready,
 export async function stage(context: Context, limit: number): Promise<Staged> {
   const { due, isWoken } = await stageDueJobs(context, limit)
   const woken = isWoken ? await ask(context, stageWoken) : []
+  const abandoned = listOf<string>(woken[0]?.['abandoned'])
+  if (abandoned.length > 0) await cancel(context, abandoned, PARENT_CANCELLED)
   const orderQueues = await ask(context, stageOrderQueues(limit))
   const promoted = sum(orderQueues, 'ready')
   const counts = readyCounts()
@@ -121,6 +133,7 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
     more:
       sum(due, 'found') >= limit ||
       Number(woken[0]?.['calls'] ?? 0) >= MOST_WAKES ||
+      abandoned.length > 0 ||
       promoted >= limit ||
       !allCallsSeen,
     queues: [...counts.byQueue.keys()].toSorted(),

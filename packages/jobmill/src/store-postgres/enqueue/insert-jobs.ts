@@ -187,7 +187,8 @@ function rareOf(jobs: readonly NewJob[]): string | null {
         ? ''
         : `,"dedupe_key":${JSON.stringify(dedupe.key)},"hold_ms":${dedupe.holdMs},"hold_after":"${dedupe.holdAfter}"`) +
       (orderKey === null ? '' : `,"order_key":${JSON.stringify(orderKey)}`) +
-      (job.first === true ? ',"first":true' : '')
+      (job.first === true ? ',"first":true' : '') +
+      (job.parent === undefined ? '' : `,"parent":${JSON.stringify(job.parent)}`)
     return fields === '' ? [] : `{"n":${n + 1}${fields}}`
   })
   return items.length === 0 ? null : `[${items.join(',')}]`

@@ -9,6 +9,8 @@ import { FREED, NOW, PERMITS_FREED, WITHOUT_PERMIT } from '../fragments.ts'
 
 const { ready, running, cancelled, done } = STATE_CODE
 
+const ERROR = `CASE WHEN state = ${cancelled} THEN cancel_reason ELSE ${crashErrorSql('crashes_now')} END`
+
 /** The jobs keep their place in the order, and the attempt is refunded. */
 export const RETURN_JOBS = `to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
@@ -19,10 +21,10 @@ export const RETURN_JOBS = `to_ready AS (
                                outcome, ended_as, tries, taken_back, error, log)
   SELECT id, token, instance, started_at, ${NOW}, queue_id, attempt, greatest(attempt - 1, 0), crashes_now, outcome,
          CASE WHEN state >= ${done} THEN state END, tries, true,
-         CASE WHEN state = ${cancelled} THEN cancel_reason ELSE ${crashErrorSql('crashes_now')} END, log
+         ${ERROR}, log
     FROM recorded
 ), ended AS (
-  SELECT id, state, flags FROM gone WHERE state >= ${done}
+  SELECT id, state, flags, NULL::json AS result, ${ERROR} AS error FROM gone WHERE state >= ${done}
 ), ${FREED}, ${PERMITS_FREED}, tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
   SELECT queue_id, ${running}, state, count(*) FROM gone GROUP BY 1, 3

@@ -19,7 +19,7 @@ WITH ${GIVEN_CTE}, ${INPUT_IDS}, ${TAKEN_CTE}, recorded AS (
          ${STATE_CODE[state]}, tries + 1, (SELECT p ->> 'reason' FROM given)
     FROM taken
 ), ended AS (
-  SELECT id, ${STATE_CODE[state]} AS state, flags FROM taken
+  SELECT id, ${STATE_CODE[state]} AS state, flags, NULL::json AS result, (SELECT p ->> 'reason' FROM given) AS error FROM taken
 ), ${FREED}, tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
   SELECT queue_id, state, ${STATE_CODE[state]}, count(*) FROM taken GROUP BY 1, 2

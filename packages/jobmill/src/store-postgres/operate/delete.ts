@@ -6,7 +6,10 @@ import type { Verdict } from '../../store/types/replies.ts'
 import { ask, type Context } from '../context.ts'
 import { notifyFor, readyCounts } from '../enqueue/ready-counts.ts'
 import { FREED, GIVEN_CTE, INPUT_IDS, ORDERED_QUEUE, TAKEN_CTE } from '../fragments.ts'
+import { CHILD_DELETED, STEP_KINDS } from '../../store/types/step.ts'
 import { operate } from './states.ts'
+
+const CHILD = STEP_KINDS.indexOf('child')
 
 /**
  * Removes all rows of `doomed(id, queue_id, state, token)` and subtracts them from the counts. Used by delete
@@ -23,7 +26,9 @@ export const REMOVED = `left_batch AS (
   DELETE FROM jobmill.attempt AS a
    WHERE (SELECT count(*) FROM left_batch) >= 0 AND a.job_id = ANY (ARRAY(SELECT id FROM doomed))
 ), steps_removed AS (
-  DELETE FROM jobmill.step AS s WHERE s.job_id = ANY (ARRAY(SELECT id FROM doomed))
+  DELETE FROM jobmill.step AS s WHERE s.job_id = ANY (ARRAY(SELECT id FROM doomed)) RETURNING s.job_id, s.kind
+), children_removed AS (
+  DELETE FROM jobmill.child AS c WHERE c.parent_id = ANY (ARRAY(SELECT s.job_id FROM steps_removed AS s WHERE s.kind = ${CHILD}))
 ), events_removed AS (
   DELETE FROM jobmill.job_event AS e WHERE e.job_id = ANY (ARRAY(SELECT id FROM doomed))
 ), jobs_removed AS (
@@ -38,7 +43,7 @@ export const REMOVED = `left_batch AS (
 
 const DELETE_WAITING = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}, ${TAKEN_CTE}, ended AS (
-  SELECT id, state, flags FROM taken
+  SELECT id, state, flags, NULL::json AS result, '${CHILD_DELETED}' AS error FROM taken
 ), ${FREED}, doomed AS (
   SELECT id, queue_id, state, NULL::int8 AS token FROM taken
 ), ${REMOVED}

@@ -6,20 +6,21 @@ import { type JobState, STATE_CODE, stateOfCode } from '../../job/state.ts'
 import type { NewPayload } from '../../store/types/new-payload.ts'
 import type { Verdict } from '../../store/types/replies.ts'
 import { ask, type Context, inTransaction } from '../context.ts'
-import { GIVEN_CTE, HAS_STEPS, INPUT_IDS, KEYED, NOW, ORDERED, queueName } from '../fragments.ts'
+import { GIVEN_CTE, HAS_STEPS, INPUT_IDS, IS_CHILD, KEYED, NOW, ORDERED, queueName } from '../fragments.ts'
 import { NEW_TAGS, retagged } from '../enqueue/entries.ts'
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
 import { type Moved, movedVerdict, operate } from './states.ts'
 
 const { scheduled, dead, cancelled } = STATE_CODE
 const RETRYABLE = `a.ended_as IN (${dead}, ${cancelled})`
+const ENDED = 'a.ended_as IS NOT NULL'
 
 /** Locks the attempts that ended the jobs against retention and delete. */
-const LOCK = `
+const lock = (which: string): string => `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT a.job_id AS id, a.ended_as AS state, a.ended_at, j.dedupe_key IS NOT NULL AS keyed
   FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id JOIN jobmill.job AS j ON j.id = a.job_id
- WHERE ${RETRYABLE} ORDER BY a.job_id FOR UPDATE OF a`
+ WHERE ${which} ORDER BY a.job_id FOR UPDATE OF a`
 
 /**
  * Takes keys like an enqueue does, without locking keys of other jobs. A key that is still held for the job
@@ -52,8 +53,12 @@ WITH ${GIVEN_CTE}, ${inputs}, was AS (
 ), revived AS (
   SELECT j.*, was.state, was.tries, input.n, ((CASE WHEN j.dedupe_key IS NULL THEN 0 ELSE ${KEYED} END)
          + (CASE WHEN j.order_key IS NULL THEN 0 ELSE ${ORDERED} END)
-         + (CASE WHEN EXISTS (SELECT FROM jobmill.step AS s WHERE s.job_id = j.id) THEN ${HAS_STEPS} ELSE 0 END))::int2 AS flags
+         + (CASE WHEN EXISTS (SELECT FROM jobmill.step AS s WHERE s.job_id = j.id) THEN ${HAS_STEPS} ELSE 0 END)
+         + (CASE WHEN EXISTS (SELECT FROM jobmill.child AS c WHERE c.id = j.id) THEN ${IS_CHILD} ELSE 0 END))::int2 AS flags
     FROM input JOIN jobmill.job AS j ON j.id = input.id JOIN was ON was.job_id = j.id
+), children_reopened AS (
+  UPDATE jobmill.child AS c SET ended_as = NULL, result = NULL, error = NULL
+   WHERE c.id = ANY (ARRAY(SELECT r.id FROM revived AS r WHERE r.flags & ${IS_CHILD} <> 0))
 ), to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
   SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, 0, 0, flags
@@ -95,7 +100,9 @@ export async function retry(
   const payloads: Payloads = new Map(given?.map((payload, n) => [ids[n] ?? '', payload]))
   const verdicts = await operate(context, ids, {
     async look(open) {
-      const { refused, revived } = await inTransaction(context, (inside) => revive(inside, open, payloads))
+      const { refused, revived } = await inTransaction(context, (inside) =>
+        revive(inside, open, { payloads }),
+      )
       for (const { queue, in_order_queue: waits } of revived) counts.add(queue, waits ? 0 : 1)
       return new Map([...refused, ...revived.map(movedVerdict)].map((verdict) => [verdict.id, verdict]))
     },
@@ -109,9 +116,12 @@ export async function retry(
 export async function revive(
   inside: Context,
   ids: readonly string[],
-  payloads = NO_PAYLOADS,
+  {
+    payloads = NO_PAYLOADS,
+    alsoDone = false,
+  }: { readonly payloads?: Payloads; readonly alsoDone?: boolean } = {},
 ): Promise<{ refused: Verdict[]; revived: Moved[] }> {
-  const ended = await ask<Ended>(inside, LOCK, { ids })
+  const ended = await ask<Ended>(inside, lock(alsoDone ? ENDED : RETRYABLE), { ids })
   const isStale = ({ id, ended_at: at }: Ended): boolean => (payloads.get(id)?.endedAt ?? at) !== at
   const stale = ended.filter(isStale)
   const locked = ended.filter((one) => !isStale(one))

@@ -38,7 +38,7 @@ CREATE TABLE jobmill.job_tag (
 );
 
 -- flags: 1 has a dedupe key, 2 has an order key, 4 has its order lock, 8 (running only) has had a permit,
--- 16 has steps.
+-- 16 has steps, 32 is a child.
 CREATE TABLE jobmill.later (
   due_at int8 NOT NULL,
   id uuid NOT NULL UNIQUE,

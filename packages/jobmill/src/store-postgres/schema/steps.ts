@@ -1,4 +1,4 @@
-/** Durable steps, and the events for jobs that wait in one. Jobs without steps have no rows here. */
+/** Durable steps, and the events and child jobs that jobs wait for in one. Jobs without steps have no rows here. */
 export const STEPS = `
 CREATE TABLE jobmill.step (
   job_id uuid NOT NULL,
@@ -31,8 +31,23 @@ CREATE TABLE jobmill.job_event (
   step text,
   PRIMARY KEY (job_id, id)
 );
--- Jobs whose waits stage should check. The sender of an event adds a row, and so does a job that is parked until an
--- event. Neither sees the other before both have committed, and the row of the last one is read after that.
+-- A row stays until the parent is deleted, with the result of a child that was deleted before.
+CREATE TABLE jobmill.child (
+  id uuid PRIMARY KEY,
+  parent_id uuid NOT NULL,
+  step text NOT NULL,
+  place int4 NOT NULL,
+  -- null while the child is waiting or running
+  ended_as int2,
+  -- JSON text
+  result text,
+  error text
+);
+CREATE INDEX child_parent ON jobmill.child (parent_id, step, place);
+CREATE INDEX child_open ON jobmill.child (parent_id, step) WHERE ended_as IS NULL;
+-- Jobs that stage should look at: their waits, and the children of cancelled ones. The sender of an event and the end
+-- of a child add a row, and so does a job that is parked. Neither sees the other before both have committed, and the
+-- row of the last one is read after that.
 CREATE TABLE jobmill.wake (
   id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
   job_id uuid NOT NULL

@@ -59,7 +59,7 @@ const keyOf = ({ id, token }: Keyed): string => `${id} ${token}`
  * Runs `write` for all items, and again for those that it does not find, once they have their own rows.
  * Returns the answer for each item, or undefined if its token is stale.
  */
-async function withRows<Item extends Keyed, Answer>(
+export async function withRows<Item extends Keyed, Answer>(
   context: Context,
   items: readonly Item[],
   write: (items: readonly Item[]) => Promise<readonly (Answer | undefined)[]>,
@@ -148,7 +148,11 @@ interface Told {
 export async function waitForSteps(context: Context, items: readonly StepWait[]): Promise<Waited[]> {
   if (items.length === 0) return []
   const waited = await withRows(context, items, async (some) => {
-    const list = some.map(({ waitMs, ...item }) => ({ ...item, wait_ms: waitMs }))
+    const list = some.map(({ waitMs, forChildren: children, ...item }) => ({
+      ...item,
+      wait_ms: waitMs,
+      children,
+    }))
     const [row] = await askWith(context, WAIT_FOR, [context.clock?.() ?? null, JSON.stringify(list)])
     return listOf<Told>(row?.['told']).map((told) => (told.accepted ? told : undefined))
   })

@@ -11,6 +11,7 @@ import {
 import type { JobSummary } from '../../store/types/job-record.ts'
 import { STEP_KINDS } from '../../store/types/step.ts'
 import { ask, type Context, listOf } from '../context.ts'
+import { childOf, type ChildRow } from '../steps/children.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
 import { type Coded, decode, SUMMARY_COLUMNS, SUMMARY_JOINS } from '../inspect/job-rows.ts'
 
@@ -47,7 +48,11 @@ SELECT ${SUMMARY_COLUMNS}, coalesce(la.due_at, li.due_at) AS "rawDueAt", j.paylo
                  'dueAt', s.due_at, 'events', coalesce(s.events, '{}'), 'result', s.result, 'checkpoint', s.checkpoint) ORDER BY s.place)
           FROM jobmill.step AS s WHERE s.job_id = w.id) AS steps,
        (SELECT json_agg(json_build_object('id', e.id, 'name', e.name, 'payload', e.payload, 'sentAt', e.sent_at, 'step', e.step) ORDER BY e.sent_at, e.id)
-          FROM jobmill.job_event AS e WHERE e.job_id = w.id) AS events
+          FROM jobmill.job_event AS e WHERE e.job_id = w.id) AS events,
+       (SELECT json_agg(json_build_object('id', c.id, 'step', c.step, 'place', c.place, 'endedAs', c.ended_as, 'result', c.result, 'error', c.error)
+                        ORDER BY c.step COLLATE "C", c.place)
+          FROM jobmill.child AS c WHERE c.parent_id = w.id) AS children,
+       EXISTS (SELECT FROM jobmill.child AS c WHERE c.id = w.id) AS "isChild"
   FROM input AS w ${SUMMARY_JOINS}
  WHERE ru.id IS NULL ORDER BY w.id`
 
@@ -63,18 +68,21 @@ export async function jobsOut(context: Context, page: Page<'jobs'>): Promise<Tra
 }
 
 type JobRow = Coded<JobSummary & TransferredJob> &
-  Readonly<Record<'attempts' | 'steps' | 'events', unknown>> & { readonly rawDueAt: number | null }
+  Readonly<Record<'attempts' | 'steps' | 'events' | 'children', unknown>> & {
+    readonly rawDueAt: number | null
+  }
 type StepRow = Omit<TransferredStep, 'kind'> & { readonly kind: number }
 type AttemptRow = Omit<TransferredAttempt, 'outcome'> & { readonly outcome: number }
 
 function transferredOf(row: JobRow): TransferredJob {
   const { startedAt: _, instance: __, cancelReason: ___, rawDueAt: dueAt, ...rest } = decode(row)
-  const { state, attempts, steps, events, ...job } = rest
+  const { state, attempts, steps, events, children, ...job } = rest
   return {
     ...job,
     dueAt,
     steps: listOf<StepRow>(steps).map((step) => ({ ...step, kind: STEP_KINDS[step.kind] ?? 'run' })),
     events: listOf<TransferredEvent>(events),
+    children: listOf<ChildRow>(children).map(childOf),
     state: state as TransferredJob['state'],
     attempts: listOf<AttemptRow>(attempts).map((attempt) => ({
       ...attempt,

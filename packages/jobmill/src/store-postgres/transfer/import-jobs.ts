@@ -2,10 +2,10 @@
 import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { isEnded, STATE_CODE } from '../../job/state.ts'
 import type { TransferredAttempt, TransferredJob, TransferredStep } from '../../store/admin/transfer.ts'
-import { STEP_KINDS } from '../../store/types/step.ts'
+import { type ChildRecord, STEP_KINDS } from '../../store/types/step.ts'
 import { askOne, columnsOf, type Context } from '../context.ts'
 import { ensureNames } from '../enqueue/enqueue.ts'
-import { GIVEN_CTE, HAS_ORDER_LOCK, HAS_STEPS, KEYED, NAMES_TRUE, ORDERED } from '../fragments.ts'
+import { GIVEN_CTE, HAS_ORDER_LOCK, HAS_STEPS, IS_CHILD, KEYED, NAMES_TRUE, ORDERED } from '../fragments.ts'
 import { JOB_COLUMNS } from '../schema/functions/enqueue.ts'
 import type { NameMap } from '../names/name-map.ts'
 import { NamesChanged } from '../names/names-changed.ts'
@@ -14,10 +14,11 @@ const { scheduled, ready } = STATE_CODE
 
 const TYPED = `id uuid, queue_id int4, kind_id int4, priority int2, max_attempts int2, payload text, enqueued_at int8, timeout_ms int8,
   tags text[], metadata text, dedupe_key text, hold_ms int8, hold_after text, order_key text, state int2, place int8, due_at int8, ready_at int8,
-  in_order_queue bool, has_order_lock bool, attempt int2, crashes int2, tries int4, flags int2, result text, attempts json, steps json, events json`
+  in_order_queue bool, has_order_lock bool, attempt int2, crashes int2, tries int4, flags int2, result text, attempts json, steps json, events json, children json`
 const ATTEMPT_TYPED = `n int4, attempt int2, token int8, instance uuid, started_at int8, ended_at int8, outcome int2, ended_as int2,
   taken_back bool, error text, log text`
 const STEP_TYPED = `name text, place int4, kind int2, token int8, started_at int8, ended_at int8, due_at int8, events text[], result text, checkpoint text`
+const CHILD_TYPED = `id uuid, step text, place int4, ended_as int2, result text, error text`
 const EVENT_TYPED = `id uuid, name text, payload text, sent_at int8, step text`
 
 /**
@@ -65,8 +66,13 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   INSERT INTO jobmill.job_event (job_id, id, name, payload, sent_at, step)
   SELECT f.id, e.id, e.name, e.payload, e.sent_at, e.step
     FROM fresh AS f CROSS JOIN LATERAL json_to_recordset(f.events) AS e(${EVENT_TYPED})
-), called_events AS (
-  INSERT INTO jobmill.wake (job_id) SELECT id FROM fresh WHERE json_array_length(events) > 0 AND state = ${scheduled}
+), parented AS (
+  INSERT INTO jobmill.child (id, parent_id, step, place, ended_as, result, error)
+  SELECT c.id, f.id, c.step, c.place, c.ended_as, c.result, c.error
+    FROM fresh AS f CROSS JOIN LATERAL json_to_recordset(f.children) AS c(${CHILD_TYPED})
+), called_waits AS (
+  INSERT INTO jobmill.wake (job_id)
+  SELECT id FROM fresh WHERE json_array_length(events) + json_array_length(children) > 0 AND state = ${scheduled}
 ), tagged AS (
   INSERT INTO jobmill.job_tag (tag, job_id) SELECT unnest(tags), id FROM fresh ON CONFLICT DO NOTHING
 ), tallied AS (
@@ -94,6 +100,8 @@ function rowOf(map: NameMap, job: TransferredJob): object {
     attempts,
     steps,
     events,
+    children,
+    isChild,
   } = job
   return {
     ...columnsOf(job),
@@ -108,9 +116,11 @@ function rowOf(map: NameMap, job: TransferredJob): object {
       (dedupeKey === null ? 0 : KEYED) +
       (orderKey === null ? 0 : ORDERED) +
       (hasOrderLock ? HAS_ORDER_LOCK : 0) +
-      (steps.length > 0 ? HAS_STEPS : 0),
+      (steps.length > 0 ? HAS_STEPS : 0) +
+      (isChild ? IS_CHILD : 0),
     steps: steps.map(stepRow),
     events: events.map(columnsOf),
+    children: children.map(childRow),
     attempts: attempts.map((attempt, at) => attemptRow(job, attempt, at + 1)),
   }
 }
@@ -118,6 +128,10 @@ function rowOf(map: NameMap, job: TransferredJob): object {
 function stepRow(step: TransferredStep): object {
   const { kind, events } = step
   return { ...columnsOf(step), kind: STEP_KINDS.indexOf(kind), events: events.length === 0 ? null : events }
+}
+
+function childRow(child: ChildRecord): object {
+  return { ...columnsOf(child), ended_as: child.endedAs === null ? null : STATE_CODE[child.endedAs] }
 }
 
 /** The last attempt of an ended job records its final state. */

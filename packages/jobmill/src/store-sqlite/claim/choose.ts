@@ -16,7 +16,10 @@ const READY_COLUMNS = `pk, id, queue_id, kind_id, priority, seq, attempt, max_at
   timeout_ms AS timeoutMs, tags, metadata, order_key AS orderKey, dedupe_key, enqueued_at AS enqueuedAt, ready_at AS readyAt, flags`
 
 /** `attempt` is that before the claim. */
-export interface ReadyRow extends Omit<Lease, 'token' | 'kind' | 'queue' | 'tags' | 'waitedMs' | 'hasSteps'> {
+export interface ReadyRow extends Omit<
+  Lease,
+  'token' | 'kind' | 'queue' | 'tags' | 'waitedMs' | 'hasSteps' | 'isChild'
+> {
   readonly pk: number
   readonly queue_id: number
   readonly kind_id: number

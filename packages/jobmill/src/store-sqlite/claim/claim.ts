@@ -3,7 +3,7 @@ import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import type { Live } from '../live.ts'
 import { notificationsOf } from '../notifier.ts'
 import { byClaimOrder, chooseJobs, type ReadyRow } from './choose.ts'
-import { HAS_PERMITS, HAS_STEPS, READY, RUNNING, tagsIn } from '../job-row.ts'
+import { HAS_PERMITS, HAS_STEPS, IS_CHILD, READY, RUNNING, tagsIn } from '../job-row.ts'
 import { claimingInstance } from '../instances/liveness.ts'
 import { readyWork } from './open-queues.ts'
 import { sweep, sweepOf } from '../connection/runs.ts'
@@ -15,7 +15,7 @@ const TAKE = sweepOf(
   (rows) => `
   UPDATE OR FAIL jobmill_job NOT INDEXED
   SET state = 2, attempt = attempt + 1, token = ?, instance_pk = ?, started_at = ?, cancel_reason = NULL, progress = NULL,
-    log = NULL, flags = (flags & 6) | ?
+    log = NULL, flags = (flags & 14) | ?
   WHERE ${rows}`,
 )
 
@@ -108,5 +108,6 @@ function leaseOf({ now, names }: Look, row: ReadyRow, token: number): Lease {
     readyAt: row.readyAt,
     waitedMs: now - row.readyAt,
     ...((row.flags & HAS_STEPS) !== 0 && { hasSteps: true as const }),
+    ...((row.flags & IS_CHILD) !== 0 && { isChild: true as const }),
   }
 }

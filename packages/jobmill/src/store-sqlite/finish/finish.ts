@@ -7,8 +7,20 @@ import type { CoolDown, Finish, Finished, Progress, Transition } from '../../sto
 import { holdKey } from '../enqueue/dedupe.ts'
 import { enqueue } from '../enqueue/enqueue.ts'
 import { leaveOrder, makeReady } from '../enqueue/order-queue.ts'
-import { CANCELLED, DONE, findJob, findJobs, type JobRow, READY, RUNNING, SCHEDULED } from '../job-row.ts'
+import {
+  CANCELLED,
+  DONE,
+  findJob,
+  findJobs,
+  IS_CHILD,
+  type JobRow,
+  READY,
+  RUNNING,
+  SCHEDULED,
+} from '../job-row.ts'
 import { freeHolder } from '../limits/permits.ts'
+import { cancelChildren } from '../operate/actions.ts'
+import { childEnded } from '../steps/child-ends.ts'
 import { parkedUntil } from '../steps/steps.ts'
 import type { Work } from '../work.ts'
 import { type Ending, finishedBefore, instanceId, recordAttempts, type RecordedAttempt } from './attempts.ts'
@@ -67,7 +79,10 @@ function finishEach(work: Work, items: readonly Finish[]): Finished[] {
     // A second item for the same job must see the effect of the first.
     rows.delete(item.id)
     const current = job !== undefined && job.state === RUNNING && job.token === item.token
-    return current ? accepted(call, item, job) : notCurrent(work, item, job)
+    const reply = current ? accepted(call, item, job) : notCurrent(work, item, job)
+    // Its children may have been asked to stop.
+    if (reply.state === 'cancelled') rows.clear()
+    return reply
   })
   writeOut(call)
   return replies
@@ -91,7 +106,11 @@ function accepted(call: Call, item: Finish, job: JobRow): Finished {
   const to = cancelReason === null ? target(transition) : CANCELLED
   const recorded = forgets(transition) ? 0 : record(call, item, job, to, cancelReason)
   const attempt = attemptAfter(item.transition, job.attempt)
-  move(call, job, transition, to, { attempt, crashes: job.crashes, records: job.records + recorded })
+  const error = cancelReason ?? item.error ?? null
+  // Its parent, which may have been parked by the same call, is read again.
+  if ((job.flags & IS_CHILD) !== 0) writeOut(call)
+  move(call, job, transition, to, { attempt, crashes: job.crashes, records: job.records + recorded, error })
+  if (to === CANCELLED) cancelChildren(work, job)
   if (item.cool !== undefined) coolQueue(work, job.queue_id, item.cool, curved)
   const followUps = to === target(transition) ? enqueue(work, item.followUps ?? []) : []
   return { id: item.id, accepted: true, state: stateOfCode(to), followUps }
@@ -136,14 +155,21 @@ function forgets(transition: Transition): boolean {
   return transition.to === 'done' && transition.forget === true
 }
 
-function move(call: Call, job: JobRow, transition: Transition, to: number, counters: Counters): void {
+function move(
+  call: Call,
+  job: JobRow,
+  transition: Transition,
+  to: number,
+  counters: Counters & { readonly error: string | null },
+): void {
   const { work } = call
-  if (forgets(transition)) forgetJob(work, job)
+  if (transition.to === 'done' && transition.forget === true) forgetJob(work, job, transition.result)
   else if (transition.to === 'done') {
     call.done.push({ pk: job.pk, result: transition.result, records: counters.records })
     leave(work, job, DONE)
     holdKey(work.sql, job, DONE, work.now)
     leaveOrder(work, job)
+    childEnded(work, job, DONE, { result: transition.result })
   } else if (isEnded(stateOfCode(to))) endJob(work, job, to, counters)
   else if (transition.to === 'ready') putBack(work, job, counters)
   else if (transition.to === 'scheduled') scheduleRetry(work, job, transition.delayMs, counters)

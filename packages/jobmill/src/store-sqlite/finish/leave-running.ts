@@ -2,6 +2,7 @@
 import { holdKey } from '../enqueue/dedupe.ts'
 import { DONE, HAS_EVENTS, HAS_PERMITS, HAS_STEPS, type JobRow, READY, RUNNING, tagsIn } from '../job-row.ts'
 import { dropAttempts } from './attempts.ts'
+import { childEnded } from '../steps/child-ends.ts'
 import { dropSteps } from '../steps/step-rows.ts'
 import { leaveOrder } from '../enqueue/order-queue.ts'
 import { removeTags } from '../enqueue/tags.ts'
@@ -30,11 +31,17 @@ export function leave(work: Work, job: JobRow, to: number): void {
  * Ends a job as dead or cancelled: frees the dedupe key, unless it stays held after every end, and passes the
  * order lock to the next job.
  */
-export function endJob(work: Work, job: JobRow, to: number, counters: Counters): void {
+export function endJob(
+  work: Work,
+  job: JobRow,
+  to: number,
+  { error, ...counters }: Counters & { readonly error: string | null },
+): void {
   work.sql(END).run(to, work.now, counters.attempt, counters.crashes, counters.records, job.pk)
   leave(work, job, to)
   holdKey(work.sql, job, to, work.now)
   leaveOrder(work, job)
+  childEnded(work, job, to, { error })
 }
 
 export function putBack(work: Work, job: JobRow, counters: Counters): void {
@@ -47,11 +54,12 @@ export function refundAttempt(attempt: number): number {
 }
 
 /** Removes a done job at once; only the hold on its dedupe key stays. */
-export function forgetJob(work: Work, job: JobRow): void {
+export function forgetJob(work: Work, job: JobRow, result: string | null): void {
   if ((job.flags & HAS_PERMITS) !== 0) freeHolder(work, job.id)
   removeJob(work, job)
   holdKey(work.sql, job, DONE, work.now)
   leaveOrder(work, job)
+  childEnded(work, job, DONE, { result })
 }
 
 export function removeJob(

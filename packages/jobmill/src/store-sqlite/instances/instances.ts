@@ -9,6 +9,7 @@ import { CANCELLED, type JobRow, ROW } from '../job-row.ts'
 import { endJob, putBack, refundAttempt } from '../finish/leave-running.ts'
 import { takeCrashesBack } from './lost-jobs.ts'
 import { freeInstance } from '../limits/permits.ts'
+import { cancelChildren } from '../operate/actions.ts'
 import type { Look, Work } from '../work.ts'
 
 /** Stored in rows: never renumber. `expired` is not stored: it follows from the clock. */
@@ -87,7 +88,9 @@ function handBack(work: Work, job: JobRow): void {
   const attempt = refundAttempt(job.attempt)
   if (job.cancel_reason === null) return putBack(work, job, { ...job, attempt })
   recordRevoked(work.sql, job, { outcome: 'cancelled', error: job.cancel_reason, endedAt: work.now })
-  endJob(work, job, CANCELLED, { attempt, crashes: job.crashes, records: job.records + 1 })
+  const { crashes, records, cancel_reason: error } = job
+  endJob(work, job, CANCELLED, { attempt, crashes, records: records + 1, error })
+  cancelChildren(work, job)
 }
 
 /** Releases everything that the instance holds except its jobs, which the caller moves. */

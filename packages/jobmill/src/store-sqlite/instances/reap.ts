@@ -13,6 +13,7 @@ import { endInstance, LOST, runningUnder } from './instances.ts'
 import { CANCELLED, DEAD, type JobRow, READY } from '../job-row.ts'
 import { endJob, putBack, refundAttempt } from '../finish/leave-running.ts'
 import { noteLost } from './lost-jobs.ts'
+import { cancelChildren } from '../operate/actions.ts'
 import type { Look, Work } from '../work.ts'
 
 // Reads the front of jobmill_instance_expiry.
@@ -72,7 +73,8 @@ function takeBack(work: Work, job: JobRow, crashesUntilDead: number): ReapedJob 
   const to = job.cancel_reason !== null ? CANCELLED : crashes >= crashesUntilDead ? DEAD : READY
   if (to !== CANCELLED) noteLost(work, job)
   if (to === READY) putBack(work, job, counters)
-  else endJob(work, job, to, counters)
+  else endJob(work, job, to, { ...counters, error })
+  if (to === CANCELLED) cancelChildren(work, job)
   return {
     id: job.id,
     queue: work.names.queueName(job.queue_id),

@@ -4,12 +4,14 @@
  */
 import { stateOfCode } from '../../job/state.ts'
 import type { NewPayload } from '../../store/types/new-payload.ts'
+import { CHILD_DELETED, PARENT_CANCELLED } from '../../store/types/step.ts'
 import type { Verdict } from '../../store/types/replies.ts'
 import { freeKey, keyHolder, takeKey } from '../enqueue/dedupe.ts'
 import { joinOrderQueue, leaveOrder, makeReady, mayRun } from '../enqueue/order-queue.ts'
 import { replaceEntries } from '../enqueue/tags.ts'
 import { recordAttempt } from '../finish/attempts.ts'
 import { endJob, removeJob } from '../finish/leave-running.ts'
+import { childEnded, childReopened, openChildren } from '../steps/child-ends.ts'
 import { CANCELLED, DEAD, findJob, type JobRow, READY, RUNNING, SCHEDULED } from '../job-row.ts'
 import type { Work } from '../work.ts'
 
@@ -54,8 +56,15 @@ function cancelWaiting(work: Work, job: JobRow, reason: string): Did {
     error: reason,
     log: null,
   })
-  endJob(work, job, CANCELLED, { attempt: job.attempt, crashes: job.crashes, records: job.records + 1 })
+  const { attempt, crashes, records } = job
+  endJob(work, job, CANCELLED, { attempt, crashes, records: records + 1, error: reason })
+  cancelChildren(work, job)
   return { verdict: 'changed', state: 'cancelled' }
+}
+
+/** For a job that was cancelled. */
+export function cancelChildren(work: Work, job: JobRow): void {
+  cancel(work, openChildren(work.sql, job), PARENT_CANCELLED)
 }
 
 function ask({ sql }: Work, job: JobRow, reason: string): Did {
@@ -91,6 +100,7 @@ export function revive(work: Work, job: JobRow): Did {
     takeKey(work.sql, job.dedupe_key, job.id)
   }
   work.sql(RENEW).run(work.now, job.pk)
+  childReopened(work, job)
   if (job.order_key !== null) {
     joinOrderQueue(work, job, work.now)
     return { verdict: 'changed', state: 'scheduled' }
@@ -122,6 +132,7 @@ export function deleteJobs(work: Work, ids: readonly string[]): Verdict[] {
     if (job.state === SCHEDULED || job.state === READY) {
       freeKey(work.sql, job)
       leaveOrder(work, job)
+      childEnded(work, job, CANCELLED, { error: CHILD_DELETED })
     }
     return { verdict: 'changed', state: null }
   })

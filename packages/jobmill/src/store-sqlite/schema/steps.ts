@@ -1,4 +1,4 @@
-/** Durable steps, and the events for jobs that wait in one. */
+/** Durable steps, and the events and child jobs that jobs wait for in one. */
 export const STEPS = `
 CREATE TABLE jobmill_step (
   job_pk INTEGER NOT NULL,
@@ -26,4 +26,19 @@ CREATE TABLE jobmill_job_event (
   step TEXT,                        -- the step that has taken it
   PRIMARY KEY (job_pk, id)
 ) STRICT, WITHOUT ROWID;
+
+-- The row stays until the parent is deleted, with the result of a child that was deleted before.
+CREATE TABLE jobmill_child (
+  parent_pk INTEGER NOT NULL,
+  step TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  ended_as INTEGER,                 -- NULL while the child is waiting or running
+  result TEXT,
+  error TEXT,
+  PRIMARY KEY (parent_pk, step, place)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX jobmill_child_id ON jobmill_child (id);
+CREATE INDEX jobmill_child_open ON jobmill_child (parent_pk, step) WHERE ended_as IS NULL;
 `

@@ -36,7 +36,7 @@ function receiverOf({ sql, now }: Look, { to }: SentEvent): JobRow | undefined {
   return id === undefined ? undefined : findJob(sql, id)
 }
 
-/** Makes a parked job ready if an event has arrived that it waits for. */
+/** Makes a parked job ready if an event or the last child has arrived that it waits for. */
 export function wakeIfArrived(work: Work, id: string): boolean {
   const job = findJob(work.sql, id)
   if (job === undefined || job.state !== SCHEDULED || job.in_order_queue === 1) return false

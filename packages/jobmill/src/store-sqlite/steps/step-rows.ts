@@ -1,9 +1,11 @@
 /** The rows of steps and events. All statements use the primary keys, whose first column is the job. */
-import type { TransferredEvent, TransferredStep } from '../../store/admin/transfer.ts'
+import { STATE_CODE } from '../../job/state.ts'
+import type { TransferredEvent, TransferredJob } from '../../store/admin/transfer.ts'
 import { type Memo, STEP_KINDS, type StepRecord } from '../../store/types/step.ts'
 import type { Sql } from '../connection/handle.ts'
 import { findJob, HAS_EVENTS, HAS_STEPS, type JobRow } from '../job-row.ts'
 import type { Work } from '../work.ts'
+import { childOf, type ChildRow, CHILDREN } from './child-rows.ts'
 
 export interface StepRow {
   readonly name: string
@@ -23,6 +25,7 @@ const ALL = `SELECT ${COLUMNS} FROM jobmill_step WHERE job_pk = ? ORDER BY place
 const ONE = `SELECT ${COLUMNS} FROM jobmill_step WHERE job_pk = ? AND name = ?`
 const DROP = `DELETE FROM jobmill_step WHERE job_pk = ?`
 const DROP_EVENTS = `DELETE FROM jobmill_job_event WHERE job_pk = ?`
+const DROP_CHILDREN = `DELETE FROM jobmill_child WHERE parent_pk = ?`
 
 export function stepRow(sql: Sql, jobPk: number, name: string): StepRow | undefined {
   return sql(ONE).get(jobPk, name) as StepRow | undefined
@@ -32,6 +35,7 @@ export function stepRow(sql: Sql, jobPk: number, name: string): StepRow | undefi
 export function dropSteps(sql: Sql, jobPk: number): void {
   sql(DROP).run(jobPk)
   sql(DROP_EVENTS).run(jobPk)
+  sql(DROP_CHILDREN).run(jobPk)
 }
 
 function stepRows(sql: Sql, job: Pick<JobRow, 'pk' | 'flags'> | undefined): StepRow[] {
@@ -89,21 +93,22 @@ const ADD = `
 const ADD_EVENT = `
   INSERT INTO jobmill_job_event (job_pk, id, place, name, payload, sent_at, step) VALUES (?, ?, ?, ?, ?, ?, ?)`
 
-interface Stored {
-  readonly steps: readonly TransferredStep[]
-  readonly events: readonly TransferredEvent[]
-}
+const ADD_CHILD = `
+  INSERT INTO jobmill_child (parent_pk, step, place, id, ended_as, result, error) VALUES (?, ?, ?, ?, ?, ?, ?)`
+
+type Stored = Pick<TransferredJob, 'steps' | 'events' | 'children'>
 
 /** The rows as they are, for a transfer. */
 export function stepsOut(sql: Sql, job: Pick<JobRow, 'pk' | 'flags'>): Stored {
-  if ((job.flags & (HAS_STEPS | HAS_EVENTS)) === 0) return { steps: [], events: [] }
+  if ((job.flags & (HAS_STEPS | HAS_EVENTS)) === 0) return { steps: [], events: [], children: [] }
   return {
     steps: stepRows(sql, job).map((row) => ({ ...stepOf(row), token: row.token })),
     events: sql(EVENTS).all(job.pk) as TransferredEvent[],
+    children: (sql(CHILDREN).all(job.pk) as ChildRow[]).map(childOf),
   }
 }
 
-export function stepsIn({ sql, counters }: Work, jobPk: number, { steps, events }: Stored): void {
+export function stepsIn({ sql, counters }: Work, jobPk: number, { steps, events, children }: Stored): void {
   for (const {
     name,
     place,
@@ -122,4 +127,6 @@ export function stepsIn({ sql, counters }: Work, jobPk: number, { steps, events 
   }
   for (const { id, name, payload, sentAt, step } of events)
     sql(ADD_EVENT).run(jobPk, id, counters.take('event'), name, payload, sentAt, step)
+  for (const { step, place, id, endedAs, result, error } of children)
+    sql(ADD_CHILD).run(jobPk, step, place, id, endedAs === null ? null : STATE_CODE[endedAs], result, error)
 }

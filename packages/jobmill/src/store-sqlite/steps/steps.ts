@@ -18,13 +18,13 @@ const WRITE = `
 const MARK = `UPDATE jobmill_job SET flags = flags | ${HAS_STEPS}, attempt = ? WHERE pk = ?`
 
 /** The job of a running attempt; undefined if its token is stale. */
-function holdingJob({ sql }: Work, id: string, token: number): JobRow | undefined {
+export function holdingJob({ sql }: Work, id: string, token: number): JobRow | undefined {
   const job = findJob(sql, id)
   return job?.state === RUNNING && job.token === token ? job : undefined
 }
 
 /** `resets`: attempts are counted from this step. */
-function mark({ sql, leases }: Work, job: JobRow, resets: boolean): void {
+export function mark({ sql, leases }: Work, job: JobRow, resets: boolean): void {
   const attempt = resets ? 1 : job.attempt
   if ((job.flags & HAS_STEPS) !== 0 && job.attempt === attempt) return
   // A cached lease stands for a job without steps.
@@ -72,6 +72,7 @@ function waitFor(work: Work, job: JobRow, item: StepWait): Waited {
   const { sql, now } = work
   const known = stepRow(sql, job.pk, item.name)
   if (known !== undefined && known.ended_at !== null) return done(known.result)
+  if (item.forChildren === true) return waitForChildren(work, job, item)
   const dueAt = known === undefined ? dueOf(item, now) : known.due_at
   const event = takeEvent(sql, job.pk, item)
   const isOver = event !== undefined || (dueAt !== null && dueAt <= now)
@@ -85,6 +86,15 @@ function waitFor(work: Work, job: JobRow, item: StepWait): Waited {
   return isOver
     ? done(result)
     : { accepted: true, isDone: false, result: null, dueInMs: dueAt === null ? null : dueAt - now }
+}
+
+// By the primary key. Without a token, the step is no wait of the attempt.
+const HOLD = `UPDATE jobmill_step SET token = ? WHERE job_pk = ? AND name = ?`
+
+function waitForChildren({ sql }: Work, { pk }: JobRow, { name, token }: StepWait): Waited {
+  const isOver = sql(OPEN_CHILD).get(pk, name) === undefined
+  sql(HOLD).run(isOver ? 0 : token, pk, name)
+  return { accepted: true, isDone: isOver, result: null, dueInMs: null }
 }
 
 function done(result: string | null): Waited {
@@ -119,24 +129,30 @@ function eventText({ name, payload }: EventRow): string {
   return `{"event":${JSON.stringify(name)},"payload":${payload}}`
 }
 
+// Uses jobmill_child_open.
+const openChild = (job: string, step: string): string =>
+  `SELECT 1 FROM jobmill_child AS c WHERE c.parent_pk = ${job} AND c.step = ${step} AND c.ended_as IS NULL`
+const OPEN_CHILD = `${openChild('?', '?')} LIMIT 1`
 // The open waits of the last attempt, by primary key. The code of an earlier one may have had other waits. A
 // sleep whose time is over has ended.
 const WAITS = `
-  SELECT due_at, events FROM jobmill_step
-  WHERE job_pk = ? AND token = ? AND ended_at IS NULL AND kind IN (1, 2) AND (events IS NOT NULL OR due_at > ?)`
+  SELECT due_at FROM jobmill_step
+  WHERE job_pk = ? AND token = ? AND ended_at IS NULL AND (kind IN (2, 4) OR kind = 1 AND due_at > ?)`
 const HAS_ARRIVED = `
-  SELECT 1 FROM jobmill_job_event AS e WHERE e.job_pk = ? AND e.step IS NULL AND EXISTS (
-    SELECT 1 FROM jobmill_step AS s, json_each(s.events) AS w
-    WHERE s.job_pk = e.job_pk AND s.token = ? AND s.ended_at IS NULL AND s.events IS NOT NULL AND w.value = e.name) LIMIT 1`
+  SELECT 1 FROM jobmill_step AS s WHERE s.job_pk = ? AND s.token = ? AND s.ended_at IS NULL AND (
+    s.kind = 4 AND NOT EXISTS (${openChild('s.job_pk', 's.name')})
+    OR s.kind = 2 AND EXISTS (
+      SELECT 1 FROM jobmill_job_event AS e, json_each(s.events) AS w
+      WHERE e.job_pk = s.job_pk AND e.step IS NULL AND e.name = w.value)) LIMIT 1`
 
-/** When a job that is parked must run again: now, if it has no open wait or an event has arrived. */
+/** When a job that is parked must run again: now, if it has no open wait or one of them is over. */
 export function parkedUntil({ sql, now }: Work, job: Pick<JobRow, 'pk' | 'token'>): number {
-  const waits = sql(WAITS).all(job.pk, job.token, now) as Pick<StepRow, 'due_at' | 'events'>[]
+  const waits = sql(WAITS).all(job.pk, job.token, now) as Pick<StepRow, 'due_at'>[]
   if (waits.length === 0 || hasArrived(sql, job)) return now
   return Math.min(...waits.map(({ due_at: dueAt }) => dueAt ?? NEVER_DUE))
 }
 
-/** Whether an event has arrived that an open wait of the job ends with. */
+/** Whether an event or the last child has arrived that an open wait of the job ends with. */
 export function hasArrived(sql: Sql, { pk, token }: Pick<JobRow, 'pk' | 'token'>): boolean {
   return sql(HAS_ARRIVED).get(pk, token) !== undefined
 }

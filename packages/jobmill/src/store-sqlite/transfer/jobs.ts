@@ -15,7 +15,7 @@ import { orderQueueChanged } from '../enqueue/order-queue.ts'
 import { addTags, tagsText } from '../enqueue/tags.ts'
 import { recordAttempts } from '../finish/attempts.ts'
 import { ATTEMPT, type AttemptRow, type Coded, decode } from '../inspect/jobs.ts'
-import { CANCELLED, DEAD, HAS_EVENTS, HAS_STEPS, SCHEDULED } from '../job-row.ts'
+import { CANCELLED, DEAD, HAS_EVENTS, HAS_STEPS, IS_CHILD, SCHEDULED } from '../job-row.ts'
 import { wakeIfArrived } from '../steps/send.ts'
 import { stepsIn, stepsOut } from '../steps/step-rows.ts'
 import type { Look, Work } from '../work.ts'
@@ -46,7 +46,7 @@ const ATTEMPTS = `SELECT ${ATTEMPT}, a.went_to FROM jobmill_attempt AS a WHERE a
 type StoredAttempt = AttemptRow & { readonly went_to: number | null }
 type Row = Omit<
   TransferredJob,
-  'kind' | 'queue' | 'attempts' | 'hasOrderLock' | 'steps' | 'events' | keyof Coded
+  'kind' | 'queue' | 'attempts' | 'hasOrderLock' | 'steps' | 'events' | 'children' | 'isChild' | keyof Coded
 > &
   Coded & { readonly pk: number; readonly flags: number; readonly hasOrderLock: number }
 
@@ -66,6 +66,7 @@ function transferredOf(look: Look, { pk, flags, hasOrderLock, ...row }: Row): Tr
     state: job.state as TransferredJob['state'],
     hasOrderLock: hasOrderLock === 1,
     ...stepsOut(look.sql, { pk, flags }),
+    isChild: (flags & IS_CHILD) !== 0,
     attempts: (look.sql(ATTEMPTS).all(pk) as StoredAttempt[]).map(attemptOf),
   }
 }
@@ -121,7 +122,9 @@ function jobIn(work: Work, job: TransferredJob): boolean {
     job.result,
     job.metadata,
     job.payload,
-    (job.steps.length > 0 ? HAS_STEPS : 0) | (job.events.length > 0 ? HAS_EVENTS : 0),
+    (job.steps.length > 0 ? HAS_STEPS : 0) |
+      (job.events.length > 0 ? HAS_EVENTS : 0) |
+      (job.isChild ? IS_CHILD : 0),
   )
   if (changes === 0) return false
   const pk = Number(lastInsertRowid)

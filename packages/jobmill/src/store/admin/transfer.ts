@@ -11,7 +11,7 @@ import type { JobState } from '../../job/state.ts'
 import type { AttemptRecord, JobRecord } from '../types/job-record.ts'
 import type { StoredSchedule } from '../stored-schedule.ts'
 import type { AlertRecord } from '../types/alert.ts'
-import type { StepRecord } from '../types/step.ts'
+import type { ChildRecord, StepRecord } from '../types/step.ts'
 import type { ViewRecord } from '../types/view.ts'
 import type { TickRecord } from '../types/schedule.ts'
 
@@ -96,6 +96,10 @@ export interface TransferredJob extends Kept {
   /** Its durable steps, by place, and the events that it was sent, oldest first. Nearly always empty. */
   readonly steps: readonly TransferredStep[]
   readonly events: readonly TransferredEvent[]
+  /** The child jobs of its steps. */
+  readonly children: readonly ChildRecord[]
+  /** Whether a step of another job waits for it. */
+  readonly isChild: boolean
 }
 
 export interface TransferredStep extends StepRecord {

@@ -62,6 +62,8 @@ export interface Lease extends Omit<NewJob, 'dueAt' | 'delayMs' | 'dedupe' | 'fi
   readonly waitedMs: number
   /** The job may have recorded steps. Omitted for jobs without steps. */
   readonly hasSteps?: true
+  /** A step of another job waits for it. */
+  readonly isChild?: true
 }
 
 export interface Held extends Pick<Lease, 'id' | 'token'> {

@@ -1,11 +1,12 @@
 /** Durable steps of a job: what its handler recorded, what it waits for, and the events that it was sent. */
-import type { JobState } from '../../job/state.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
+import type { EndedState, JobState } from '../../job/state.ts'
 
 /** Stored in rows by their index: never renumber. */
-export const STEP_KINDS = ['run', 'sleep', 'event', 'transaction'] as const
+export const STEP_KINDS = ['run', 'sleep', 'event', 'transaction', 'child'] as const
 export type StepKind = (typeof STEP_KINDS)[number]
 
-/** The due time of a job that is parked until an event: later than every other one. Shown as null. */
+/** The due time of a job that is parked without a timeout: later than every other one. Shown as null. */
 export const NEVER_DUE = 253_402_300_799_999
 
 /** A step of a running attempt. Its name is unique within the job. */
@@ -30,7 +31,15 @@ export interface StepWrite extends StepOf {
   readonly ranMs: number
 }
 
+/** A step that enqueues child jobs and then waits until all of them have ended. */
+export interface ChildrenStart extends StepOf {
+  /** New jobs without dedupe keys. */
+  readonly jobs: readonly NewJob[]
+}
+
 export interface StepWait extends StepOf {
+  /** Waits for the child jobs of the step, which was started before. */
+  readonly forChildren?: boolean
   /** The names of the events, of which the first to arrive ends the wait. Empty for a sleep. */
   readonly events: readonly string[]
   /** How long to wait at most, from the first call for this step. Null for no timeout, or with `until`. */
@@ -48,6 +57,31 @@ export interface Waited {
   readonly result: string | null
   /** The time until the wait ends without an event; null if it does not. */
   readonly dueInMs: number | null
+}
+
+export interface ChildRecord {
+  readonly id: string
+  readonly step: string
+  /** Its position among the children of the step, from 0. */
+  readonly place: number
+  /** Null while the child is waiting or running. What follows is kept when the child is deleted. */
+  readonly endedAs: EndedState | null
+  /** JSON text; null for none. */
+  readonly result: string | null
+  readonly error: string | null
+}
+
+/** The reason with which the children of a cancelled job are cancelled. */
+export const PARENT_CANCELLED = 'its parent job was cancelled'
+/** The reason with which the children of steps are cancelled that a rewind removes. */
+export const STEPS_REWOUND = 'its parent job was rewound to an earlier step'
+/** The error of a child that was deleted before it ended. */
+export const CHILD_DELETED = 'the job was deleted'
+
+/** The job whose step enqueued a child. */
+export interface ParentRecord {
+  readonly id: string
+  readonly step: string
 }
 
 /** A stored step, as the next attempt of its job reads it. */

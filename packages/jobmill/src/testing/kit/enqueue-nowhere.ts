@@ -11,6 +11,7 @@ import type { NewJob } from '../../job/enqueue/new-job.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { enqueueInside, type Inside } from '../../runtime/enqueue-inside.ts'
 import type { Attempt } from '../../work/attempt.ts'
+import type { PrepareJobs } from '../../work/steps/child-steps.ts'
 import { type RecordedJob, recordedJob } from './recorded-job.ts'
 
 export interface EnqueuedInside extends RecordedJob {
@@ -18,9 +19,14 @@ export interface EnqueuedInside extends RecordedJob {
   readonly withCompletion: boolean
 }
 
-export function enqueueNowhere(
-  attempt: Attempt,
-): Inside & { readonly enqueued: (isDone: boolean) => EnqueuedInside[] } {
+interface Nowhere {
+  readonly enqueued: (isDone: boolean) => EnqueuedInside[]
+  /** For the children of steps. */
+  readonly prepare: PrepareJobs
+  readonly add: (jobs: readonly NewJob[]) => void
+}
+
+export function enqueueNowhere(attempt: Attempt): Inside & Nowhere {
   const written: NewJob[] = []
   const write = async (jobs: readonly NewJob[]) => {
     written.push(...jobs)
@@ -45,6 +51,8 @@ export function enqueueNowhere(
     jobHandle(id, { results: noResults, platform: systemPlatform }, true)
   return {
     ...enqueueInside(attempt, client, handle),
+    prepare: client.prepare,
+    add: (jobs) => void written.push(...jobs),
     enqueued: (isDone) => [
       ...written.map((job) => ({ ...recordedJob(job), withCompletion: false })),
       ...(isDone ? attempt.followUps : []).map((job) => ({ ...recordedJob(job), withCompletion: true })),

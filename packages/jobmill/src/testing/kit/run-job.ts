@@ -80,7 +80,7 @@ export async function runJob<Input, Result, Context = unknown>(
   const handler: Handler = { ...definition, followsDeaths: false }
   const attempt = newAttempt(leaseFor(definition, payload, options), systemPlatform.monotonic())
   const nowhere = enqueueNowhere(attempt)
-  const steps = stepsInMemory(options, systemPlatform)
+  const steps = stepsInMemory(options, systemPlatform, { prepare: nowhere.prepare, enqueue: nowhere.add })
   const progress: unknown[] = []
   let completed: Ended | undefined
   const contextFor = (_: Attempt, fitted: unknown) =>

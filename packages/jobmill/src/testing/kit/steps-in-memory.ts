@@ -4,10 +4,12 @@
  */
 import { BOUNDS } from '../../job/defaults.ts'
 import { jsonText } from '../../job/text/json-text.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Memo, StepKind, StepWait, StepWrite, Waited } from '../../store/types/step.ts'
 import type { Attempt } from '../../work/attempt.ts'
 import { attemptSteps } from '../../work/steps/attempt-steps.ts'
+import type { PrepareJobs } from '../../work/steps/child-steps.ts'
 import { checkStepName } from '../../work/steps/step-errors.ts'
 
 /** A step that the handler ran. */
@@ -24,7 +26,12 @@ export interface GivenSteps {
   readonly events?: Readonly<Record<string, unknown>>
 }
 
-export function stepsInMemory({ steps = {}, events = {} }: GivenSteps, platform: Platform) {
+/** `enqueue` records the child jobs, which never run. */
+export function stepsInMemory(
+  { steps = {}, events = {} }: GivenSteps,
+  platform: Platform,
+  children: { readonly prepare: PrepareJobs; readonly enqueue: (jobs: readonly NewJob[]) => void },
+) {
   const ran: StepRun[] = []
   const waited = new Set<string>()
   const arrived = new Map(Object.entries(events).map(([name, value]) => [name, textOf(value) ?? 'null']))
@@ -34,7 +41,8 @@ export function stepsInMemory({ steps = {}, events = {} }: GivenSteps, platform:
     return true
   }
 
-  function wait({ name, events: names, waitMs }: StepWait): Waited {
+  function wait({ name, events: names, waitMs, forChildren }: StepWait): Waited {
+    if (forChildren === true) return { accepted: true, isDone: false, result: null, dueInMs: null }
     const isSleep = names.length === 0
     const event = names.find((one) => arrived.has(one))
     const payload = event === undefined ? undefined : arrived.get(event)
@@ -64,6 +72,12 @@ export function stepsInMemory({ steps = {}, events = {} }: GivenSteps, platform:
         record: async (item) => record(item),
         recordInTx: async (item) => record(item),
         wait: async (item) => wait(item),
+        start: async ({ jobs }) => {
+          children.enqueue(jobs)
+          return true
+        },
+        children: async () => [],
+        prepareJobs: children.prepare,
         holdsPermit: async () => false,
       }),
   }

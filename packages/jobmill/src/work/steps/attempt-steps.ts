@@ -3,19 +3,29 @@ import { BOUNDS } from '../../job/defaults.ts'
 import { durationMs, instantAt, timeoutMs } from '../../job/duration.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { applySchema } from '../../job/payload/schema.ts'
-import type { EventOptions, ReceivedEvent, Step, StepContext, StepOptions } from '../../job/step/step.ts'
+import type { EventOptions, ReceivedEvent, Step, StepOptions } from '../../job/step/step.ts'
 import { isJobmillError, JobmillError } from '../../job/errors.ts'
 import { checkFunction } from '../../job/numbers.ts'
 import { jsonText } from '../../job/text/json-text.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { Memo, StepKind, StepWait, StepWrite, Waited } from '../../store/types/step.ts'
+import type {
+  ChildRecord,
+  ChildrenStart,
+  Memo,
+  StepKind,
+  StepWait,
+  StepWrite,
+  Waited,
+} from '../../store/types/step.ts'
 import { type Attempt, interrupt } from '../attempt.ts'
 import { checkLive } from '../make-context.ts'
 import { type Activity, activity, type PendingWait, SHORT_MS } from './activity.ts'
+import { childSteps, type PrepareJobs } from './child-steps.ts'
 import { asStepOf, isInsideStep } from './inside-step.ts'
 import { type CalledStep, type Memos, memosOf } from './memos.ts'
 import * as errors from './step-errors.ts'
-import { withTimeout } from './with-timeout.ts'
+import { handled } from './handled.ts'
+import { parsed, RESULT_FIX, stepRunner } from './run-step.ts'
 
 export interface StepTools {
   readonly platform: Platform
@@ -24,11 +34,14 @@ export interface StepTools {
   /** On SQLite, has written when it returns. */
   readonly recordInTx: (item: StepWrite, tx: unknown) => Promise<boolean>
   readonly wait: (item: StepWait, attempt: Attempt) => Promise<Waited>
+  readonly start: (item: ChildrenStart, attempt: Attempt) => Promise<boolean>
+  /** The children of a step of this attempt. */
+  readonly children: (step: string, attempt: Attempt) => Promise<readonly ChildRecord[]>
+  readonly prepareJobs: PrepareJobs
   /** Whether the attempt holds a permit of a concurrency limit. */
   readonly holdsPermit: (attempt: Attempt) => Promise<boolean>
 }
 
-const RESULT_FIX = 'Store it elsewhere and return a reference'
 const EMPTY_RECORD = { result: null, checkpoint: null }
 
 /** What an abandoned handler gets: it must not continue, and no code would handle its error. */
@@ -87,45 +100,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
     return text
   }
 
-  async function runStep(
-    step: CalledStep,
-    run: (context: StepContext) => unknown,
-    timeout: number | undefined,
-  ): Promise<unknown> {
-    const startedAt = platform.monotonic()
-    const ranMs = (): number => platform.monotonic() - startedAt
-    const { name, memo } = step
-    let saving = Promise.resolve()
-    const context: Omit<StepContext, 'signal'> = {
-      name,
-      idempotencyKey: errors.idempotencyKey(lease, name),
-      attempt: attempt.countsAs,
-      checkpoint: parsed(memo?.checkpoint ?? null),
-      saveCheckpoint(value) {
-        const checkpoint = jsonText(value, `the checkpoint of step "${name}"`, BOUNDS.stepBytes, RESULT_FIX)
-        const item = writeOf(step, 'run', ranMs(), { isDone: false, checkpoint })
-        // One after another, so that the last one counts.
-        saving = saving.then(() => save(item))
-        // Without an await in the step, its end reports the error instead of an unhandled rejection.
-        saving.catch(() => {})
-        return saving
-      },
-    }
-    const inStep = asStepOf(
-      lease,
-      async (signal: () => AbortSignal) => await run(withSignal(context, signal)),
-    )
-    const value = await withTimeout(inStep, {
-      attempt,
-      platform,
-      timeout,
-      error: errors.timedOut.bind(null, name),
-    })
-    await saving
-    const result = resultText(name, value)
-    await save(writeOf(step, 'run', ranMs(), { result }))
-    return parsed(result)
-  }
+  const runStep = stepRunner({ attempt, platform, save, writeOf, resultText })
 
   /** The next attempt sees the row, so this one is not spent. */
   function noteStale(error: unknown): never {
@@ -138,14 +113,18 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
     if (attempt.interruption !== null) throw attempt.interruption
   }
 
+  async function mayWait(name: string): Promise<void> {
+    mustGoOn()
+    if (await tools.holdsPermit(attempt)) throw errors.holdsPermit([name])
+  }
+
   /** Waits in the process for a short time, or until the attempt is parked. */
   async function waitFor(
     step: CalledStep,
-    wait: Pick<StepWait, 'events' | 'waitMs' | 'until'>,
+    wait: Pick<StepWait, 'events' | 'waitMs' | 'until' | 'forChildren'>,
   ): Promise<string | null> {
     const { name, place } = step
-    mustGoOn()
-    if (await tools.holdsPermit(attempt)) throw errors.holdsPermit([name])
+    await mayWait(name)
     const item = { id, token, name, place, ...wait }
     for (;;) {
       mustGoOn()
@@ -186,7 +165,26 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
     await steps.during(() => save(writeOf(step, 'sleep', ms, {})))
   }
 
+  const children = childSteps({
+    call: (name) => call(name, 'child'),
+    prepareJobs: tools.prepareJobs,
+    async start({ name, place }, jobs) {
+      await mayWait(name)
+      accept(await steps.during(() => tools.start({ id, token, name, place, jobs }, attempt)))
+    },
+    wait: waitFor,
+    read: ({ name }) => steps.during(() => tools.children(name, attempt)),
+    async record(step, text) {
+      const result = text === null ? null : resultText(step.name, JSON.parse(text))
+      await steps.during(() => save(writeOf(step, 'child', 0, { result })))
+      return parsed(result)
+    },
+    stored: ({ memo }) => parsed(memo?.result ?? null),
+    never,
+  })
+
   return handled({
+    ...children,
     async run(given, run, options: StepOptions = {}) {
       const step = call(given, 'run')
       if (step === undefined) return never()
@@ -263,35 +261,9 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
   })
 }
 
-/**
- * A step that its handler does not await must not end the process with an unhandled rejection. A caller that
- * awaits it still gets the error.
- */
-function handled(step: Step): Step {
-  const members = Object.entries(step) as [string, (...given: unknown[]) => Promise<unknown>][]
-  const wrapped = members.map(([name, member]) => [
-    name,
-    (...given: unknown[]) => {
-      const promise = member(...given)
-      promise.catch(() => {})
-      return promise
-    },
-  ])
-  return Object.fromEntries(wrapped) as Step
-}
-
 /** Query builders such as Drizzle and Knex run a query when it is awaited. */
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
-}
-
-function withSignal(context: Omit<StepContext, 'signal'>, signal: () => AbortSignal): StepContext {
-  return Object.defineProperty(context, 'signal', { get: signal, enumerable: true }) as StepContext
-}
-
-/** Undefined for a step without a result. */
-function parsed(text: string | null): unknown {
-  return text === null ? undefined : JSON.parse(text)
 }
 
 function txMissing(): JobmillError {

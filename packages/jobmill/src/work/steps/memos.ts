@@ -25,7 +25,7 @@ export function memosOf(lease: Lease, stored: readonly Memo[]) {
     call(name: string, kind: StepKind): CalledStep {
       if (called.has(name)) throw nameReused(name)
       const memo = byName.get(name)
-      if (memo !== undefined && kindsDiffer(memo.kind, kind)) throw otherKind(name, memo.kind, kind)
+      if (memo !== undefined && kindsDiffer(memo, kind)) throw otherKind(name, memo.kind, kind)
       if (memo === undefined && steps >= BOUNDS.steps) throw tooManySteps(lease)
       called.add(name)
       if (memo !== undefined) return { name, place: memo.place, memo }
@@ -45,11 +45,11 @@ export function memosOf(lease: Lease, stored: readonly Memo[]) {
   }
 }
 
-/** A step may become a transaction, and the other way round: both have a result. */
-function kindsDiffer(a: StepKind, b: StepKind): boolean {
-  return likeRun(a) !== likeRun(b)
-}
+const WITH_RESULT: readonly StepKind[] = ['run', 'transaction', 'child']
 
-function likeRun(kind: StepKind): StepKind {
-  return kind === 'transaction' ? 'run' : kind
+/** A recorded step may become a transaction or a child, and the other way round: all have a result. */
+function kindsDiffer({ kind: was, isDone }: Memo, is: StepKind): boolean {
+  const isAlike = WITH_RESULT.includes(was) && WITH_RESULT.includes(is)
+  const needsChildren = !isDone && (was === 'child') !== (is === 'child')
+  return was !== is && (!isAlike || needsChildren)
 }

@@ -77,6 +77,13 @@ export function timedOut(name: string, ms: number): JobmillError {
   })
 }
 
+export function childWithKey(name: string): JobmillError {
+  const what = `the children of the step ${quote(name)} have a dedupe key`
+  return new JobmillError('STEP_INVALID', what, {
+    fix: 'Enqueue the job with enqueue, or use a kind without a dedupe key: the step is enqueued once anyway',
+  })
+}
+
 export function leaseLost({ id }: Lease): JobmillError {
   return new JobmillError('LEASE_LOST', `this attempt no longer holds the lease of job ${id}`, {
     fix: 'Do not catch this error: another process may already be running the job',

@@ -6,7 +6,7 @@ import { pauses } from '../../platform/pauses.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { isDataError } from '../../job/errors.ts'
 import type { FullStore } from '../../store/store.ts'
-import type { Memo, StepWait, StepWrite, Waited } from '../../store/types/step.ts'
+import type { ChildrenStart, Memo, StepWait, StepWrite, Waited } from '../../store/types/step.ts'
 import type { Attempt } from '../attempt.ts'
 import { attemptSteps, type StepTools } from './attempt-steps.ts'
 import { coalesce } from './coalesce.ts'
@@ -16,9 +16,10 @@ interface StepsOptions {
   readonly platform: Platform
   readonly emit: Emit
   readonly holdsPermit: StepTools['holdsPermit']
+  readonly prepareJobs: StepTools['prepareJobs']
 }
 
-export function steps({ store, platform, emit, holdsPermit }: StepsOptions) {
+export function steps({ store, platform, emit, holdsPermit, prepareJobs }: StepsOptions) {
   const recording = { platform, ...trouble('steps', emit) }
   const record = coalesce<StepWrite, boolean>({
     ...recording,
@@ -30,20 +31,27 @@ export function steps({ store, platform, emit, holdsPermit }: StepsOptions) {
     send: (items) => store.steps.wait(items),
     charsOf: () => 0,
   })
+  const start = coalesce<ChildrenStart, boolean>({
+    ...recording,
+    send: (items) => store.steps.start(items),
+    charsOf: ({ jobs }) => jobs.reduce((sum, { payload }) => sum + payload.length, 0),
+  })
   const tools: StepTools = {
     platform,
     record,
+    start,
     wait,
+    children: (step, attempt) => untilRead(attempt, () => store.steps.children(attempt.lease.id, { step })),
+    prepareJobs,
     holdsPermit,
     recordInTx: async (item, tx) => (await store.steps.record([item], { tx }))[0] === true,
   }
 
-  async function read(attempt: Attempt): Promise<readonly Memo[]> {
+  async function untilRead<T>(attempt: Attempt, read: () => Promise<T>): Promise<T> {
     const pause = pauses(platform, { firstMs: 50, longestMs: 2_000 })
     for (;;) {
       try {
-        const [memos = []] = await store.steps.read([attempt.lease.id])
-        return memos
+        return await read()
       } catch (error) {
         if (isDataError(error) || attempt.interruption !== null) throw error
         recording.failing(error)
@@ -56,6 +64,7 @@ export function steps({ store, platform, emit, holdsPermit }: StepsOptions) {
     /** `step` of an attempt. `memos` are what earlier attempts recorded. */
     of: (attempt: Attempt, memos: readonly Memo[]): Step => attemptSteps(attempt, memos, tools),
     /** Read before the handler runs, and only for jobs that may have some. */
-    read,
+    read: (attempt: Attempt): Promise<readonly Memo[]> =>
+      untilRead(attempt, async () => (await store.steps.read([attempt.lease.id]))[0] ?? []),
   }
 }

@@ -46,6 +46,8 @@ export function aContext(payload: unknown, { signal, job, onLog }: ContextOption
       sleep: notHere,
       sleepUntil: notHere,
       waitForEvent: notHere,
+      child: notHere,
+      children: notHere,
       transaction: notHere,
     },
     limit: { acquire: notHere, tryAcquire: notHere, drain: notHere },

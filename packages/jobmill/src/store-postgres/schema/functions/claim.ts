@@ -1,5 +1,5 @@
 /** claim moves jobs from ready to running. any_ready and next_due are the checks of a heartbeat. */
-import { HAS_STEPS } from '../../fragments.ts'
+import { HAS_STEPS, IS_CHILD } from '../../fragments.ts'
 import { LAST_SEQ, MS_SINCE_BEGUN, NEXT_TOKEN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
 
 /** The condition that all jobs of a batch meet. */
@@ -140,9 +140,9 @@ BEGIN
     RETURN QUERY
     SELECT r.id, r.queue_id, r.kind_id, nullif(r.priority, 0::int2), r.seq, nullif(r.attempt + 1, 1), j.max_attempts, nullif(r.crashes, 0::int2),
            r.ready_at, nullif(j.enqueued_at, r.ready_at), j.payload,
-           CASE WHEN j.timeout_ms IS NOT NULL OR j.tags IS NOT NULL OR j.metadata IS NOT NULL OR j.order_key IS NOT NULL OR r.flags & ${HAS_STEPS} <> 0
+           CASE WHEN j.timeout_ms IS NOT NULL OR j.tags IS NOT NULL OR j.metadata IS NOT NULL OR j.order_key IS NOT NULL OR r.flags & ${HAS_STEPS | IS_CHILD} <> 0
                 THEN json_build_object('timeout_ms', j.timeout_ms, 'tags', j.tags, 'metadata', j.metadata::text, 'order_key', j.order_key,
-                                       'has_steps', r.flags & ${HAS_STEPS} <> 0) END
+                                       'has_steps', r.flags & ${HAS_STEPS} <> 0, 'is_child', r.flags & ${IS_CHILD} <> 0) END
       FROM jobmill.ready AS r CROSS JOIN LATERAL (SELECT * FROM jobmill.job WHERE job.id = r.id LIMIT 1) AS j
      WHERE r.ctid = ANY (places) ORDER BY r.priority, r.seq;
     DELETE FROM jobmill.ready AS r WHERE r.ctid = ANY (places);

@@ -1,6 +1,6 @@
 /** enqueue inserts new jobs. first_ready and insert_jobs are parts of it. */
 import { FIRST_PLACES } from '../../../job/enqueue/new-job.ts'
-import { KEYED, ORDERED } from '../../fragments.ts'
+import { IS_CHILD, KEYED, ORDERED } from '../../fragments.ts'
 import {
   HASHED_ONCE,
   LAST_SEQ,
@@ -92,13 +92,14 @@ BEGIN
     SELECT j.n::int4, j.id, coalesce(j.queue_id, queue_ids[1]) AS queue_id, coalesce(j.kind_id, kind_ids[1]) AS kind_id,
            coalesce(j.priority, priorities[1]) AS priority, coalesce(j.max_attempts, attempts[1]) AS max_attempts,
            coalesce(j.timeout_ms, CASE WHEN cardinality(timeouts) = 1 THEN timeouts[1] END) AS timeout_ms, j.payload::json AS payload,
-           j.tags::text[] AS tags, j.metadata::json AS metadata, x.dedupe_key, x.hold_ms, x.hold_after, x.order_key, x.first, coalesce(x.due_at, at + coalesce(x.delay_ms, 0)) AS due,
-           (CASE WHEN x.dedupe_key IS NULL THEN 0 ELSE ${KEYED} END + CASE WHEN x.order_key IS NULL THEN 0 ELSE ${ORDERED} END)::int2 AS flags
+           j.tags::text[] AS tags, j.metadata::json AS metadata, x.dedupe_key, x.hold_ms, x.hold_after, x.order_key, x.first, x.parent, coalesce(x.due_at, at + coalesce(x.delay_ms, 0)) AS due,
+           (CASE WHEN x.dedupe_key IS NULL THEN 0 ELSE ${KEYED} END + CASE WHEN x.order_key IS NULL THEN 0 ELSE ${ORDERED} END
+             + CASE WHEN x.parent IS NULL THEN 0 ELSE ${IS_CHILD} END)::int2 AS flags
       FROM ROWS FROM (unnest(ids), unnest(queue_ids), unnest(kind_ids), unnest(priorities), unnest(attempts), unnest(timeouts), ${LIST('payloads')},
                       unnest(tag_lists), ${LIST('metadatas')})
         WITH ORDINALITY AS j(id, queue_id, kind_id, priority, max_attempts, timeout_ms, payload, tags, metadata, n)
       LEFT JOIN json_to_recordset(rare::json) AS x(
-        n int4, due_at int8, delay_ms int8, dedupe_key text, hold_ms int8, hold_after text, order_key text, first bool) ON x.n = j.n
+        n int4, due_at int8, delay_ms int8, dedupe_key text, hold_ms int8, hold_after text, order_key text, first bool, parent json) ON x.n = j.n
   ), known AS MATERIALIZED (
     SELECT j.id FROM jobmill.job AS j WHERE (may_repeat OR keys <> '{}') AND j.id = ANY (ids)
   ), taken_over AS (
@@ -148,6 +149,9 @@ BEGIN
     RETURNING queue_id, order_key
   ), checked AS (
     INSERT INTO jobmill.order_check (queue_id, order_key) SELECT DISTINCT o.queue_id, o.order_key FROM to_order_queue AS o
+  ), linked AS (
+    INSERT INTO jobmill.child (id, parent_id, step, place)
+    SELECT f.id, (f.parent ->> 'id')::uuid, f.parent ->> 'step', (f.parent ->> 'place')::int4 FROM fresh AS f WHERE f.parent IS NOT NULL
   ), tagged AS (
     INSERT INTO jobmill.job_tag (tag, job_id) SELECT unnest(f.tags), f.id FROM fresh AS f WHERE f.tags IS NOT NULL
   ), tallied AS (

@@ -3,7 +3,7 @@ import { outcomeCode } from '../../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../../job/state.ts'
 import { FREED, freedFor, NOW, PERMITS_FREED, queueName, WITHOUT_PERMIT } from '../../fragments.ts'
 import { FORGET } from './pieces.ts'
-import { parkedMs, waitsForEvent } from './wait-for.ts'
+import { parkedMs, waitsForOthers } from './wait-for.ts'
 
 const { scheduled, ready, running, done, cancelled } = STATE_CODE
 
@@ -74,7 +74,7 @@ BEGIN
     SELECT ${NOW} + due_in_ms, id, queue_id, kind_id, tries, priority, spent, crashes, ${WITHOUT_PERMIT}
       FROM gone WHERE state = ${scheduled}
   ), to_wake AS (
-    INSERT INTO jobmill.wake (job_id) SELECT g.id FROM gone AS g WHERE g.parked AND g.state = ${scheduled} AND ${waitsForEvent('g.id', 'g.token')}
+    INSERT INTO jobmill.wake (job_id) SELECT g.id FROM gone AS g WHERE g.parked AND g.state = ${scheduled} AND ${waitsForOthers('g.id', 'g.token')}
   ), recorded AS (
     INSERT INTO jobmill.attempt (job_id, token, instance, started_at, ended_at, queue_id, attempt, spent, crashes,
                                  outcome, ended_as, tries, error, result, log)
@@ -84,7 +84,8 @@ BEGIN
            coalesce(last_log, log)
       FROM gone WHERE (outcome IS NOT NULL OR forced) AND NOT forgotten
   ), ended AS (
-    SELECT id, state, flags FROM gone WHERE state >= ${done}
+    SELECT id, state, flags, CASE WHEN state = ${done} THEN result END AS result, CASE WHEN forced THEN cancel_reason ELSE error END AS error
+      FROM gone WHERE state >= ${done}
   ), ${FREED}, ${PERMITS_FREED}, tallied AS (
     INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
     SELECT queue_id, ${running}, CASE WHEN NOT forgotten THEN state END, count(*) FROM gone GROUP BY 1, 3

@@ -43,10 +43,13 @@ export const FORGET = (jobs: string, tried: string): string => `WITH removed AS 
     IF tagged IS NOT NULL THEN
       DELETE FROM jobmill.job_tag AS t WHERE t.tag = ANY (their_tags) AND t.job_id = ANY (tagged);
     END IF;
-    DELETE FROM jobmill.job_event AS e WHERE e.job_id = ANY (${jobs});
+    IF EXISTS (SELECT FROM jobmill.job_event) THEN
+      DELETE FROM jobmill.job_event AS e WHERE e.job_id = ANY (${jobs});
+    END IF;
     IF ${tried} IS NOT NULL THEN
       DELETE FROM jobmill.attempt AS a WHERE a.job_id = ANY (${tried});
       DELETE FROM jobmill.step AS s WHERE s.job_id = ANY (${tried});
+      DELETE FROM jobmill.child AS c WHERE c.parent_id = ANY (${tried});
     END IF;`
 /**
  * Deletes those of the given batches that all jobs have left: each is in `gone` or has an attempt.

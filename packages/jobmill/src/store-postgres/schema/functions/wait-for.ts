@@ -1,31 +1,37 @@
-/** wait_for starts or continues the waits of running attempts. */
+/** wait_for starts or continues the waits of running attempts: for a time, an event, or child jobs. */
 import { NEVER_DUE, STEP_KINDS } from '../../../store/types/step.ts'
 import { HAS_STEPS } from '../../fragments.ts'
 import { NOW, PLANNED_ONCE } from './pieces.ts'
 
-const [SLEEP, EVENT] = [STEP_KINDS.indexOf('sleep'), STEP_KINDS.indexOf('event')]
+const SLEEP = STEP_KINDS.indexOf('sleep')
+const EVENT = STEP_KINDS.indexOf('event')
+const CHILD = STEP_KINDS.indexOf('child')
 
-/** An event of the job that one of the open waits `s` ends with. */
-const ARRIVED = `EXISTS (SELECT FROM jobmill.job_event AS e WHERE e.job_id = s.job_id AND e.step IS NULL AND e.name = ANY (s.events))`
+const openChild = (job: string, step: string): string =>
+  `EXISTS (SELECT FROM jobmill.child AS c WHERE c.parent_id = ${job} AND c.step = ${step} AND c.ended_as IS NULL)`
+
+/** Whether the open wait `s` is over: its last child has ended, or an event of the job has one of its names. */
+const ARRIVED = `CASE WHEN s.kind = ${CHILD} THEN NOT ${openChild('s.job_id', 's.name')} ELSE
+  EXISTS (SELECT FROM jobmill.job_event AS e WHERE e.job_id = s.job_id AND e.step IS NULL AND e.name = ANY (s.events)) END`
 
 /** The open waits `s` of an attempt. The code of an earlier one may have waited for something else. */
 const openWaits = (id: string, token: string): string =>
-  `jobmill.step AS s WHERE s.job_id = ${id} AND s.token = ${token} AND s.ended_at IS NULL AND s.kind IN (${SLEEP}, ${EVENT})`
+  `jobmill.step AS s WHERE s.job_id = ${id} AND s.token = ${token} AND s.ended_at IS NULL AND s.kind IN (${SLEEP}, ${EVENT}, ${CHILD})`
 
 /**
  * How long a job stays parked by its attempt with this token, in milliseconds: 0 if it has no open wait, or
- * if an event has arrived. A sleep whose time is over has ended, although nothing wrote that.
+ * if one is over. A sleep whose time is over has ended, although nothing wrote that.
  */
 export const parkedMs = (id: string, token: string, at: string): string => `(
   SELECT CASE WHEN count(*) = 0 OR bool_or(${ARRIVED}) THEN 0
               ELSE greatest(0, min(coalesce(s.due_at, ${NEVER_DUE})) - ${at}) END
-    FROM ${openWaits(id, token)} AND (s.events IS NOT NULL OR s.due_at > ${at}))`
+    FROM ${openWaits(id, token)} AND (s.kind <> ${SLEEP} OR s.due_at > ${at}))`
 
-/** Whether the attempt has an open wait for an event. */
-export const waitsForEvent = (id: string, token: string): string =>
-  `EXISTS (SELECT FROM ${openWaits(id, token)} AND s.events IS NOT NULL)`
+/** Whether the attempt has an open wait that another process can end. */
+export const waitsForOthers = (id: string, token: string): string =>
+  `EXISTS (SELECT FROM ${openWaits(id, token)} AND s.kind <> ${SLEEP})`
 
-/** Whether an event has arrived that an open wait of the attempt ends with. */
+/** Whether one of the open waits of the attempt is over. */
 export const hasArrived = (id: string, token: string): string =>
   `EXISTS (SELECT FROM ${openWaits(id, token)} AND ${ARRIVED})`
 
@@ -49,7 +55,7 @@ DECLARE
   received text;
 BEGIN
   FOR i IN
-    SELECT x.* FROM json_to_recordset(items) AS x(id uuid, token int8, name text, place int4, events text[], wait_ms int8, until int8)
+    SELECT x.* FROM json_to_recordset(items) AS x(id uuid, token int8, name text, place int4, events text[], wait_ms int8, until int8, children bool)
   LOOP
     SELECT r.flags, r.attempt INTO held FROM jobmill.running AS r WHERE r.id = i.id AND r.token = i.token FOR NO KEY UPDATE;
     IF NOT FOUND THEN
@@ -59,6 +65,13 @@ BEGIN
     SELECT s.ended_at, s.due_at, s.result INTO known FROM jobmill.step AS s WHERE s.job_id = i.id AND s.name = i.name;
     IF FOUND AND known.ended_at IS NOT NULL THEN
       told := told || json_build_object('accepted', true, 'done', true, 'result', known.result);
+      CONTINUE;
+    END IF;
+    IF i.children THEN
+      is_over := NOT ${openChild('i.id', 'i.name')};
+      -- Without a token, the step is no wait of the attempt. It stays open until it is recorded.
+      UPDATE jobmill.step AS s SET token = CASE WHEN is_over THEN 0 ELSE i.token END WHERE s.job_id = i.id AND s.name = i.name;
+      told := told || json_build_object('accepted', true, 'done', is_over);
       CONTINUE;
     END IF;
     due := CASE WHEN FOUND THEN known.due_at WHEN i.wait_ms IS NULL THEN i.until ELSE at + i.wait_ms END;

@@ -1,0 +1,74 @@
+/** Runs the function of `step.run`, with its checkpoints, its signal and its timeout. */
+import { BOUNDS } from '../../job/defaults.ts'
+import type { StepContext } from '../../job/step/step.ts'
+import { jsonText } from '../../job/text/json-text.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { StepKind, StepWrite } from '../../store/types/step.ts'
+import type { Attempt } from '../attempt.ts'
+import { asStepOf } from './inside-step.ts'
+import type { CalledStep } from './memos.ts'
+import { idempotencyKey, timedOut } from './step-errors.ts'
+import { withTimeout } from './with-timeout.ts'
+
+export const RESULT_FIX = 'Store it elsewhere and return a reference'
+
+interface StepRunner {
+  readonly attempt: Attempt
+  readonly platform: Platform
+  readonly save: (item: StepWrite) => Promise<void>
+  readonly writeOf: (step: CalledStep, kind: StepKind, ranMs: number, rest: Partial<StepWrite>) => StepWrite
+  /** The JSON text of a result; null for undefined. */
+  readonly resultText: (name: string, value: unknown) => string | null
+}
+
+export function stepRunner({ attempt, platform, save, writeOf, resultText }: StepRunner) {
+  const { lease } = attempt
+  return async function runStep(
+    step: CalledStep,
+    run: (context: StepContext) => unknown,
+    timeout: number | undefined,
+  ): Promise<unknown> {
+    const startedAt = platform.monotonic()
+    const ranMs = (): number => platform.monotonic() - startedAt
+    const { name, memo } = step
+    let saving = Promise.resolve()
+    const context: Omit<StepContext, 'signal'> = {
+      name,
+      idempotencyKey: idempotencyKey(lease, name),
+      attempt: attempt.countsAs,
+      checkpoint: parsed(memo?.checkpoint ?? null),
+      saveCheckpoint(value) {
+        const checkpoint = jsonText(value, `the checkpoint of step "${name}"`, BOUNDS.stepBytes, RESULT_FIX)
+        const item = writeOf(step, 'run', ranMs(), { isDone: false, checkpoint })
+        // One after another, so that the last one counts.
+        saving = saving.then(() => save(item))
+        // Without an await in the step, its end reports the error instead of an unhandled rejection.
+        saving.catch(() => {})
+        return saving
+      },
+    }
+    const inStep = asStepOf(
+      lease,
+      async (signal: () => AbortSignal) => await run(withSignal(context, signal)),
+    )
+    const value = await withTimeout(inStep, {
+      attempt,
+      platform,
+      timeout,
+      error: timedOut.bind(null, name),
+    })
+    await saving
+    const result = resultText(name, value)
+    await save(writeOf(step, 'run', ranMs(), { result }))
+    return parsed(result)
+  }
+}
+
+function withSignal(context: Omit<StepContext, 'signal'>, signal: () => AbortSignal): StepContext {
+  return Object.defineProperty(context, 'signal', { get: signal, enumerable: true }) as StepContext
+}
+
+/** Undefined for a step without a result. */
+export function parsed(text: string | null): unknown {
+  return text === null ? undefined : JSON.parse(text)
+}
