@@ -20,6 +20,7 @@ const echo = defineJob({
   kind: 'echo',
   run: ({ payload, log }: JobContext) => (log('seen', { apiKey: 'k' }), payload),
 })
+const counts = defineJob({ kind: 'counts', run: ({ step }) => step.run('count', () => 1) })
 const dies = defineJob({
   kind: 'dies',
   run() {
@@ -65,7 +66,7 @@ export async function bench(
 ): Promise<Bench> {
   const mill: Mill<never> = jobmill({
     store,
-    jobs: [echo, dies, holds, bulkJob(() => mill)],
+    jobs: [echo, counts, dies, holds, bulkJob(() => mill)],
     queues: { default: {} },
     limits: { smtp: { rate: 5, per: '1h' } },
     // This schedule never fires during the tests.

@@ -151,7 +151,24 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     expect((await call('jobs.send-event', { id: job.id }, { event: 'paid' })).body).toEqual({ id: job.id })
     const byKey = await call('jobs.send-event-by-key', {}, { dedupeKey: 'waits', event: 'paid', payload: 1 })
     expect(byKey.body).toEqual({ id: job.id })
-    expect((await call('jobs.steps', { id: job.id })).body).toEqual({ steps: [] })
+    expect((await call('jobs.steps', { id: job.id })).body).toEqual({ steps: [], parent: null })
+  })
+
+  test('a job runs again from one of its steps, or as a copy', async () => {
+    const { call, mill } = await scene()
+    const job = await mill.enqueue('counts', null)
+    await job.result()
+    const rewound = await call('jobs.rewind', { id: job.id }, { from: 'count' })
+    expect(rewound.body).toMatchObject({ id: job.id, verdict: 'changed', state: 'ready' })
+    const forked = await call('jobs.fork', { id: job.id }, { from: 'count', payload: 2 })
+    const { id } = forked.body as { id: string }
+    expect(await mill.get(id)).toMatchObject({ kind: 'counts', payload: 2 })
+    const unknown = await call('jobs.fork', { id: job.id }, { from: 'none' })
+    expect(unknown.body).toMatchObject({ code: 'STEP_UNKNOWN', field: 'from' })
+    const later = await mill.enqueue('echo', 1, { delay: '1h' })
+    expect((await call('jobs.rewind', { id: later.id }, { from: 'a' })).body).toMatchObject({
+      code: 'STEP_UNKNOWN',
+    })
   })
 
   test('one or many jobs can be retried, run now and cancelled', async () => {
@@ -599,6 +616,7 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     expect((await call('diagnostics.list')).body).toEqual({ diagnostics: [] })
     expect((await call('kinds.list')).body).toMatchObject({
       kinds: [
+        { kind: 'counts', recent: null },
         { kind: 'dies', recent: null },
         { kind: 'echo', queue: 'default', instances: 1, recent: { health: 'ok', attempts: 1, failed: 0 } },
         { kind: 'holds' },

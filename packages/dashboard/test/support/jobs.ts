@@ -54,11 +54,12 @@ const greets = defineJob({
   },
 })
 
-/** Records a step, and waits for an event. */
+/** Records a step, enqueues children if the payload has pages, and waits for an event. */
 const onboards = defineJob({
   kind: 'onboards',
-  async run({ payload, step }: JobContext<{ name: string }>) {
-    await step.run('create account', () => ({ name: payload.name }))
+  async run({ payload: { name, pages }, step }: JobContext<{ name: string; pages?: readonly number[] }>) {
+    await step.run('create account', () => ({ name }))
+    if (pages !== undefined) await step.children('pages', echo, pages)
     return step.waitForEvent('survey', { timeout: '14d' })
   },
 })

@@ -41,7 +41,7 @@ export interface JobRow {
 export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_order_queue, records, token, instance_pk, due_at,
   started_at, hold_ms, hold_after, order_key, dedupe_key, tags, cancel_reason, log, flags`
 
-/** Flags: release its permits when it stops running; it has steps; it was sent events; a step waits for it. */
+/** Flags: has permits to release when it stops running; has steps; was sent events; is a child. */
 export const HAS_PERMITS = 1
 export const HAS_STEPS = 2
 export const HAS_EVENTS = 4

@@ -4,21 +4,21 @@ import { z } from 'zod'
 import { defineJob } from '../../src/index.ts'
 import { subjects } from '../runtime/stores.ts'
 
-describe.each(subjects)('rewind and fork on $name', ({ mill: create }) => {
-  const counted = () => {
-    const ran: string[] = []
-    const job = defineJob({
-      kind: 'report',
-      payload: z.object({ to: z.string() }),
-      async run({ payload, step }) {
-        const data = await step.run('fetch', () => (ran.push('fetch'), ran.length))
-        const text = await step.run('render', () => (ran.push('render'), `${data} for ${payload.to}`))
-        return step.run('send', () => (ran.push('send'), text))
-      },
-    })
-    return { ran, job }
-  }
+const counted = () => {
+  const ran: string[] = []
+  const job = defineJob({
+    kind: 'report',
+    payload: z.object({ to: z.string() }),
+    async run({ payload, step }) {
+      const data = await step.run('fetch', () => (ran.push('fetch'), ran.length))
+      const text = await step.run('render', () => (ran.push('render'), `${data} for ${payload.to}`))
+      return step.run('send', () => (ran.push('send'), text))
+    },
+  })
+  return { ran, job }
+}
 
+describe.each(subjects)('rewind and fork on $name', ({ mill: create }) => {
   test('P17 an ended job runs again from a step, with the results of those before it', async () => {
     const { ran, job } = counted()
     const mill = await create({ jobs: [job] })

@@ -44,6 +44,7 @@ export function summary(state: OracleState, job: OracleJob): JobSummary {
     attempts,
     steps,
     events,
+    children: _,
     ...common
   } = job
   return {

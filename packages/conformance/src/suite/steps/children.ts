@@ -198,7 +198,7 @@ export const childCases: readonly Case[] = [
     await t.store.stage(10)
     await t.jobIs(only(jobs).id, { state: 'cancelled' })
   }),
-  test('P18 the children of a job that is done, dead or deleted go on', async (t) => {
+  test('P18 the children of a job that is done, dead or deleted continue', async (t) => {
     for (const transition of [DONE, DEAD, FORGET] as const) {
       const parent = await t.running()
       const jobs = childJobs(1)

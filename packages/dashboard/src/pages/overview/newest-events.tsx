@@ -63,7 +63,9 @@ function Event({ event, processes }: MergedEvent) {
         {event.job === null ? (
           words
         ) : (
-          <TextLink to={`/jobs/${encodeURIComponent(event.job)}`}>{words}</TextLink>
+          <TextLink to={`/jobs/${encodeURIComponent(event.job)}`} className="block truncate leading-6">
+            {words}
+          </TextLink>
         )}
       </span>
       <span className="shrink-0 text-xs text-soft">

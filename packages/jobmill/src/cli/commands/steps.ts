@@ -1,6 +1,6 @@
 /**
- * `jobmill jobs steps`: the durable steps of a job. `jobs rewind` and `jobs fork`: run it again from one of them.
- * `jobmill events send`: an event for a job that waits.
+ * `jobmill jobs steps`: the durable steps of a job. `jobs rewind` and `jobs fork`: run it again from one of
+ * them. `jobmill events send`: an event for a job that waits.
  */
 import { safeText } from '../../job/text/safe-text.ts'
 import { spanText } from '../../job/text/span-text.ts'

@@ -13,8 +13,8 @@ export interface FailedChild {
 const NAMED = 3
 
 /**
- * Another attempt would find the same children, so the parent is dead at once unless its handler catches this.
- * Retry the children, and then the parent: it waits for them again.
+ * Another attempt would find the same children, so the parent is dead at once unless its handler catches
+ * this. Retry the children, and then the parent: it waits for them again.
  */
 export class ChildFailed extends Dead {
   readonly code = 'CHILD_FAILED'

@@ -80,8 +80,8 @@ export interface Step<Tx = unknown> {
     options?: Options,
   ): Promise<ReceivedEvent<PayloadOf<Options>> | OrTimeout<Options>>
   /**
-   * Enqueues a job and waits for its result, without occupying a worker. Throws ChildFailed if the job is dead
-   * or cancelled. When this job is cancelled, its children are cancelled too.
+   * Enqueues a job and waits for its result, without occupying a worker. Throws ChildFailed if the job is
+   * dead or cancelled. When this job is cancelled, its children are cancelled too.
    */
   child<Result>(name: string, job: JobKind<null, Result>): Promise<Result>
   child(name: string, kind: string, payload: unknown, options?: ChildOptions): Promise<unknown>

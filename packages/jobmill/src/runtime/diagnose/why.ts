@@ -7,7 +7,7 @@ import { spanText } from '../../job/text/span-text.ts'
 import type { FullStore } from '../../store/store.ts'
 import { isClaiming } from '../../store/types/instance.ts'
 import type { AttemptRecord, JobRecord, JobResult } from '../../store/types/job-record.ts'
-import type { StepRecord } from '../../store/types/step.ts'
+import type { StepKind, StepRecord } from '../../store/types/step.ts'
 import { POSITION_MOST } from '../../store/types/queue-record.ts'
 import { queueWorkers } from '../report/queue-workers.ts'
 import type { MillTools } from '../tools.ts'
@@ -35,7 +35,10 @@ interface Reason {
   readonly message: string
   /** When the reason ends, if known. */
   readonly until: number | null
-  /** The job in question: for `order`, the one that must end first. Null for the other reasons. */
+  /**
+   * The job in question: for `order`, the one that must end first; for `step`, a child that has not ended.
+   * Null for the other reasons.
+   */
   readonly job: string | null
 }
 
@@ -95,15 +98,37 @@ async function sceneOf(store: FullStore, job: JobRecord) {
   }
 }
 
-/** The waits of a parked job that are not over. */
+/**
+ * A wait of a parked job that is not over. For child jobs, with the number of those that have not ended, and
+ * the first of them.
+ */
+type OpenWait = StepRecord & {
+  readonly children?: { readonly open: number; readonly of: number; readonly first: string }
+}
+
+const WAITS: readonly StepKind[] = ['sleep', 'event', 'child']
+
 async function openWaits(
   store: FullStore,
   job: JobRecord,
   last: AttemptRecord | undefined,
-): Promise<readonly StepRecord[]> {
+): Promise<readonly OpenWait[]> {
   if (job.state !== 'scheduled' || last?.outcome !== 'parked') return []
   const steps = (await store.steps.list(job.id)) ?? []
-  return steps.filter(({ kind, endedAt }) => endedAt === null && (kind === 'sleep' || kind === 'event'))
+  const waits: OpenWait[] = []
+  for (const step of steps) {
+    if (step.endedAt !== null || !WAITS.includes(step.kind)) continue
+    if (step.kind !== 'child') {
+      waits.push(step)
+      continue
+    }
+    const children = await store.steps.children(job.id, { step: step.name })
+    const open = children.filter(({ endedAs }) => endedAs === null)
+    const [first] = open
+    if (first !== undefined)
+      waits.push({ ...step, children: { open: open.length, of: children.length, first: first.id } })
+  }
+  return waits
 }
 
 /** The job that must end before this one gets its order lock. Null if it has just ended. */
@@ -137,13 +162,19 @@ function* waiting({ job, now, last, blocker, waits }: Scene): Generator<Reason> 
     const message = `Blocked by job ${id}, which has the same order key ${JSON.stringify(job.orderKey)} and is ${state}`
     yield { ...reason('order', message), job: id }
   }
-  for (const step of waits) yield reason('step', waitText(step, now), step.dueAt)
+  for (const step of waits)
+    yield { ...reason('step', waitText(step, now), step.dueAt), job: step.children?.first ?? null }
   if (waits.length > 0 || job.waitsForOrder || job.dueAt === null) return
   const left = spanText(job.dueAt - now)
   yield reason('due-later', `Due in ${left}${last === undefined ? '' : afterAttempt(last)}`, job.dueAt)
 }
 
-function waitText({ name, events, dueAt }: StepRecord, now: number): string {
+function waitText({ name, events, dueAt, children }: OpenWait, now: number): string {
+  if (children !== undefined) {
+    const { open, of, first } = children
+    const which = of === 1 ? `its child job ${first}` : `${open} of its ${of} child jobs, such as ${first}`
+    return `Step ${JSON.stringify(name)} waits for ${which}`
+  }
   const left = dueAt === null ? null : spanText(dueAt - now)
   if (events.length === 0) return `Step ${JSON.stringify(name)} sleeps for another ${left ?? ''}`
   const wanted = events.map((event) => JSON.stringify(event)).join(' or ')

@@ -1,4 +1,4 @@
-/** What the steps of a job recorded, events for jobs that wait in a step, and running a job again from one. */
+/** What the steps of a job recorded, events for jobs that wait in one, and running a job again from one. */
 import { BOUNDS } from '../../job/defaults.ts'
 import { isJobmillError, invalidValue, JobmillError, quote } from '../../job/errors.ts'
 import type { JobHandle } from '../../job/enqueue/handle.ts'

@@ -34,10 +34,10 @@ SELECT d.*, ${queueName('d.queue_id')} AS queue, g.now, extract(epoch FROM clock
 const MOST_WAKES = 1_000
 
 /**
- * Makes parked jobs ready of which a wait is over, and deletes events that were committed after their job was
- * deleted. A job that is locked, for example by a cancel, keeps its row in `wake`, and so does a cancelled job
- * until its children were asked to stop. All others lose it: who parks a job, sends an event, or ends a child
- * after this snapshot adds another.
+ * Makes parked jobs ready of which a wait is over, and deletes events that were committed after their job
+ * was deleted. A job that is locked, for example by a cancel, keeps its row in `wake`, and so does a
+ * cancelled job until its children were asked to stop. All others lose it: who parks a job, sends an event,
+ * or ends a child after this snapshot adds another.
  */
 const stageWoken = `
 WITH ${GIVEN_CTE}, call AS MATERIALIZED (

@@ -1,4 +1,4 @@
-/** Durable steps, and the events and child jobs that jobs wait for in one. Jobs without steps have no rows here. */
+/** Durable steps, and the events and child jobs that jobs wait for. Jobs without steps have no rows here. */
 export const STEPS = `
 CREATE TABLE jobmill.step (
   job_id uuid NOT NULL,

@@ -11,7 +11,7 @@ import { cancel } from '../operate/cancel.ts'
 import { revive } from '../operate/retry.ts'
 import { movedVerdict, operate } from '../operate/states.ts'
 
-/** Uses the primary keys of `step` and `job_event`, and the index child_parent. Returns children to cancel. */
+/** Uses primary keys, and the index child_parent. Returns the children to cancel. */
 const REMOVE_STEPS = `
 WITH ${GIVEN_CTE}, removed AS (
   DELETE FROM jobmill.step AS s USING given WHERE s.job_id = (p ->> 'id')::uuid AND s.place >= (p ->> 'place')::int4 RETURNING s.job_id, s.name
@@ -50,7 +50,10 @@ WITH ${GIVEN_CTE}
 SELECT EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = (p ->> 'id')::uuid) AS is_there,
        EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = (p ->> 'as')::uuid) AS is_forked FROM given`
 
-/** A sleep whose time is over has ended, although nothing wrote that. Other sessions do not see the new job yet. */
+/**
+ * A sleep whose time is over has ended, although nothing wrote that. Other sessions do not see the new job
+ * yet.
+ */
 const COPY = `
 WITH ${GIVEN_CTE}, copied AS (
   INSERT INTO jobmill.step (job_id, name, place, kind, token, started_at, ended_at, due_at, events, result, checkpoint)

@@ -11,7 +11,7 @@ import type { ChildRecord, ChildrenStart, StepWait } from '../../store/types/ste
 import type { CalledStep } from './memos.ts'
 import { childWithKey } from './step-errors.ts'
 
-type Target = string | JobKind<never>
+type Target = string | JobKind
 
 /** Validates jobs and completes them from their definition, without writing them. */
 export type PrepareJobs = (

@@ -3,12 +3,14 @@ import { useState } from 'react'
 import { useSteps } from '../../../api/reads.ts'
 import { useMay } from '../../../api/user/roles.ts'
 import type { Job, Step } from '../../../api/types.ts'
-import { Button } from '../../../kit/button.tsx'
+import { Button, TextLink } from '../../../kit/button.tsx'
 import { DataView, Empty } from '../../../kit/data-view.tsx'
 import { Json } from '../../../kit/json/json.tsx'
 import { Cell, Row, Table } from '../../../kit/table/table.tsx'
 import { bytes, span } from '../../../kit/text/format.ts'
 import { useNow } from '../../../kit/text/time.tsx'
+import { ChildLinks } from './child-links.tsx'
+import { RunFrom } from './run-from.tsx'
 import { SendEvent } from './send-event.tsx'
 import { statusOf } from './status-of.ts'
 import { StepBar } from './step-bar.tsx'
@@ -20,6 +22,8 @@ const COLUMNS = [
   { key: 'took', name: 'Duration', right: true },
 ]
 
+const ACTIONS = { key: 'actions', name: <span className="sr-only">Actions</span>, right: true }
+
 export function StepsTab({ job }: { readonly job: Job }) {
   const read = useSteps(job.id)
   const may = useMay()
@@ -28,13 +32,18 @@ export function StepsTab({ job }: { readonly job: Job }) {
   return (
     <div className="flex flex-col gap-3">
       <DataView read={read}>
-        {({ steps }) =>
-          steps.length === 0 ? (
-            <Empty title="No steps">A handler records steps with step.run, and waits with step.sleep.</Empty>
-          ) : (
-            <Listed steps={steps} />
-          )
-        }
+        {({ steps, parent }) => (
+          <>
+            {parent !== null && <Parent {...parent} />}
+            {steps.length === 0 ? (
+              <Empty title="No steps">
+                A handler records steps with step.run, and waits with step.sleep.
+              </Empty>
+            ) : (
+              <Listed job={job} steps={steps} />
+            )}
+          </>
+        )}
       </DataView>
       {takesEvents && (
         <Button className="self-start" onClick={() => setSending(true)}>
@@ -53,27 +62,39 @@ function awaited(steps: readonly Step[]): readonly string[] {
   return [...new Set(steps.flatMap(({ endedAt, events }) => (endedAt === null ? events : [])))]
 }
 
-function Listed({ steps }: { readonly steps: readonly Step[] }) {
+/** The job whose step waits for this one. */
+function Parent({ id, step }: { readonly id: string; readonly step: string }) {
+  return (
+    <p>
+      Child of <TextLink to={`/jobs/${id}`}>{id}</TextLink>, step {step}
+    </p>
+  )
+}
+
+function Listed({ job, steps }: { readonly job: Job; readonly steps: readonly Step[] }) {
   const now = useNow()
+  const mayAct = useMay()('operator')
   const from = Math.min(...steps.map(({ startedAt }) => startedAt))
   const to = Math.max(now, ...steps.map(({ endedAt }) => endedAt ?? 0))
   return (
-    <Table label="Steps" columns={COLUMNS}>
+    <Table label="Steps" columns={mayAct ? [...COLUMNS, ACTIONS] : COLUMNS}>
       {steps.map((step) => (
-        <StepRow key={step.name} step={step} now={now} range={{ from, to }} />
+        <StepRow key={step.name} job={mayAct ? job : null} step={step} now={now} range={{ from, to }} />
       ))}
     </Table>
   )
 }
 
 interface Props {
+  /** Null for a user who may not act on it. */
+  readonly job: Job | null
   readonly step: Step
   readonly now: number
   readonly range: { readonly from: number; readonly to: number }
 }
 
-function StepRow({ step, now, range }: Props) {
-  const { name, startedAt, endedAt, result, checkpoint, bytes: size } = step
+function StepRow({ job, step, now, range }: Props) {
+  const { name, startedAt, endedAt, result, checkpoint, children, bytes: size } = step
   const shown = result ?? checkpoint
   return (
     <Row>
@@ -89,6 +110,7 @@ function StepRow({ step, now, range }: Props) {
             <Json value={shown} name={result === null ? 'checkpoint' : 'result'} />
           </details>
         )}
+        {children.length > 0 && <ChildLinks jobs={children} />}
         {shown === null && size > 0 && (
           <span className="block text-xs text-soft">{bytes(size)}, not loaded</span>
         )}
@@ -98,6 +120,11 @@ function StepRow({ step, now, range }: Props) {
         <StepBar step={step} now={now} range={range} />
       </Cell>
       <Cell right>{span((endedAt ?? now) - startedAt)}</Cell>
+      {job !== null && (
+        <Cell right>
+          <RunFrom job={job} step={step} />
+        </Cell>
+      )}
     </Row>
   )
 }

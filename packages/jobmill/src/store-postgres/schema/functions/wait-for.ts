@@ -10,7 +10,7 @@ const CHILD = STEP_KINDS.indexOf('child')
 const openChild = (job: string, step: string): string =>
   `EXISTS (SELECT FROM jobmill.child AS c WHERE c.parent_id = ${job} AND c.step = ${step} AND c.ended_as IS NULL)`
 
-/** Whether the open wait `s` is over: its last child has ended, or an event of the job has one of its names. */
+/** Whether the open wait `s` is over: its last child has ended, or an event with one of its names is there. */
 const ARRIVED = `CASE WHEN s.kind = ${CHILD} THEN NOT ${openChild('s.job_id', 's.name')} ELSE
   EXISTS (SELECT FROM jobmill.job_event AS e WHERE e.job_id = s.job_id AND e.step IS NULL AND e.name = ANY (s.events)) END`
 

@@ -1,0 +1,86 @@
+/** Runs an ended job again from a step, or a copy of any job. */
+import { CopyPlus, RotateCcw } from 'lucide-react'
+import { useState } from 'react'
+import { useAct } from '../../../api/acts.ts'
+import { encodeName } from '../../../api/client.ts'
+import type { Answer, Job, Step } from '../../../api/types.ts'
+import { JsonEditor, useJson } from '../../../kit/json/json-editor.tsx'
+import { ActionsMenu } from '../../../kit/overlays/actions-menu.tsx'
+import { Confirm } from '../../../kit/overlays/confirm.tsx'
+import { MenuItem } from '../../../kit/overlays/menu.tsx'
+import { useLocation } from 'wouter'
+
+interface Props {
+  readonly job: Job
+  readonly step: Step
+}
+
+export function RunFrom({ job, step }: Props) {
+  const [open, setOpen] = useState<'rewind' | 'fork' | null>(null)
+  const close = (): void => setOpen(null)
+  return (
+    <>
+      <ActionsMenu name={step.name}>
+        {job.endedAt !== null && (
+          <MenuItem icon={RotateCcw} select={() => setOpen('rewind')}>
+            Rewind…
+          </MenuItem>
+        )}
+        <MenuItem icon={CopyPlus} select={() => setOpen('fork')}>
+          Fork…
+        </MenuItem>
+      </ActionsMenu>
+      {open === 'rewind' && <Rewind job={job} step={step} close={close} />}
+      {open === 'fork' && <Fork job={job} step={step} close={close} />}
+    </>
+  )
+}
+
+interface Dialog extends Props {
+  readonly close: () => void
+}
+
+function Rewind({ job, step, close }: Dialog) {
+  const { act } = useAct()
+  const rewind = () =>
+    act({
+      method: 'POST',
+      path: `jobs/${encodeName(job.id)}/rewind`,
+      body: { from: step.name },
+      done: `Rewound to ${step.name}`,
+    })
+  return (
+    <Confirm title="Rewind job" verb="Rewind" close={close} act={rewind}>
+      <p>
+        Runs this job again from step <b>{step.name}</b>. Earlier steps keep their results. This step and all
+        later ones run again.
+      </p>
+    </Confirm>
+  )
+}
+
+function Fork({ job, step, close }: Dialog) {
+  const { act } = useAct<Answer<'jobs.fork'>>()
+  const [, go] = useLocation()
+  const [text, setText] = useState(JSON.stringify(job.payload, null, 2))
+  const read = useJson(text)
+  const fork = async (): Promise<void> => {
+    const payload = 'value' in read ? read.value : null
+    const { id } = await act({
+      method: 'POST',
+      path: `jobs/${encodeName(job.id)}/fork`,
+      body: { from: step.name, payload },
+      done: 'Enqueued a fork',
+    })
+    go(`/jobs/${id}`)
+  }
+  return (
+    <Confirm title="Fork job" verb="Fork" close={close} act={fork} isReady={'value' in read}>
+      <p>
+        Enqueues a copy of this job that starts at step <b>{step.name}</b>, with the results of the steps
+        before it.
+      </p>
+      <JsonEditor label="Payload" text={text} change={setText} />
+    </Confirm>
+  )
+}
