@@ -155,4 +155,58 @@ export const SIMULATED: readonly Mutant[] = [
     find: 'if (starts > 0) instance = newInstance()',
     replace: 'if (starts < 0) instance = newInstance()',
   },
+  {
+    name: 'a stale attempt records a step',
+    file: 'store-sqlite/steps/steps.ts',
+    find: 'return job?.state === RUNNING && job.token === token ? job : undefined',
+    replace: 'return job?.state === RUNNING && token > 0 ? job : undefined',
+  },
+  {
+    name: 'the next attempt does not read the recorded steps',
+    file: 'work/run-attempt.ts',
+    find: 'if (attempt.lease.hasSteps === true) attempt.memos = await tools.memosOf(attempt)',
+    replace: '',
+  },
+  {
+    name: 'a step returns before its result is recorded',
+    file: 'work/steps/attempt-steps.ts',
+    find: 'accept(await tools.record(item, attempt))',
+    replace: 'void tools.record(item, attempt).then(accept, () => {})',
+  },
+  {
+    name: 'a park forgets the wait of a concurrent step',
+    file: 'store-sqlite/steps/steps.ts',
+    find: 'return Math.min(...waits.map(',
+    replace: 'return Math.max(...waits.map(',
+  },
+  {
+    name: 'a park does not look for events that have arrived',
+    file: 'store-sqlite/steps/steps.ts',
+    find: 'if (waits.length === 0 || hasArrived(sql, job)) return now',
+    replace: 'if (waits.length === 0) return now',
+  },
+  {
+    name: 'an event does not make its parked job ready',
+    file: 'store-sqlite/steps/send.ts',
+    find: 'const isWoken = wakeIfArrived(work, job.id)',
+    replace: 'const isWoken = job.pk < 0 && wakeIfArrived(work, job.id)',
+  },
+  {
+    name: 'an event ends two waits',
+    file: 'store-sqlite/steps/steps.ts',
+    find: 'WHERE job_pk = ? AND step IS NULL AND name IN',
+    replace: 'WHERE job_pk = ? AND name IN',
+  },
+  {
+    name: 'an event that is sent twice is stored twice',
+    file: 'store-sqlite/steps/send.ts',
+    find: 'if (sql(KNOWN).get(job.pk, eventId) !== undefined) return { state, isStored: true }',
+    replace: 'if (sql(KNOWN).get(job.pk, eventId) !== undefined) eventId = crypto.randomUUID()',
+  },
+  {
+    name: 'a timeout ends a wait although its event has arrived',
+    file: 'store-sqlite/steps/steps.ts',
+    find: 'const event = takeEvent(sql, job.pk, item)',
+    replace: 'const event = dueAt !== null && dueAt <= now ? undefined : takeEvent(sql, job.pk, item)',
+  },
 ]
