@@ -171,7 +171,7 @@ export const SIMULATED: readonly Mutant[] = [
     name: 'a step returns before its result is recorded',
     file: 'work/steps/attempt-steps.ts',
     find: 'accept(await tools.record(item, attempt))',
-    replace: 'void tools.record(item, attempt).then(accept, () => {})',
+    replace: 'void tools.record(item, attempt).then(accept).catch(() => {})',
   },
   {
     name: 'a park forgets the wait of a concurrent step',

@@ -39,6 +39,11 @@ const ABOUT = [
   'effect',
   'ended',
   'handed off',
+  'step ran',
+  'step recorded',
+  'step waits',
+  'event stored',
+  'event acknowledged',
   'kills',
   'stills',
   'stops',
@@ -81,7 +86,7 @@ function realCrashes(history: Simulated['history']): number {
 
 describe('simulated histories', () => {
   // Each seed takes a fifth of a second of CPU time. Every night 5,000 run, and longer ones.
-  test(`P2 P3 P4 P12 P13 every guarantee holds, with ${SEEDS} seeds`, async () => {
+  test(`P2 P3 P4 P12 P13 P17 P18 every guarantee holds, with ${SEEDS} seeds`, async () => {
     const { happened, ...summary } = await simulateMany(SEEDS)
     expect(summary).toMatchObject({ seeds: SEEDS, violations: 0 })
     expect(ABOUT.filter((what) => (happened[what] ?? 0) < SEEDS / 4)).toEqual([])
