@@ -180,6 +180,12 @@ export const SIMULATED: readonly Mutant[] = [
     replace: 'return Math.max(...waits.map(',
   },
   {
+    name: 'a park forgets a wait that ended just before it',
+    file: 'store-sqlite/steps/steps.ts',
+    find: '({ due_at: dueAt }) => dueAt ?? NEVER_DUE',
+    replace: '({ due_at: dueAt }) => (dueAt === null || dueAt <= now ? NEVER_DUE : dueAt)',
+  },
+  {
     name: 'a park does not look for events that have arrived',
     file: 'store-sqlite/steps/steps.ts',
     find: 'if (waits.length === 0 || hasArrived(sql, job)) return now',

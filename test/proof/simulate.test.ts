@@ -22,6 +22,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const BUG_SEEDS: readonly (readonly [number, string])[] = [
   [171, 'the rollback of a failed start arrived late and took the jobs of the next start'],
   [98, 'a process resumed long after its lease, received the reply to a claim, and started its jobs'],
+  [112, 'a process was frozen between a sleep and the park, and the job never ran again'],
 ]
 
 const SEEDS = inFull(200, 3)

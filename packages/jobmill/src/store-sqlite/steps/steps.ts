@@ -119,21 +119,23 @@ function eventText({ name, payload }: EventRow): string {
   return `{"event":${JSON.stringify(name)},"payload":${payload}}`
 }
 
-// The open waits of the last attempt, by primary key. The code of an earlier one may have had other waits. A
-// sleep whose time is over has ended.
+// The open waits of the last attempt, by primary key. The code of an earlier one may have had other waits. The
+// handler has not seen the end of one whose time is over.
 const WAITS = `
-  SELECT due_at, events FROM jobmill_step
-  WHERE job_pk = ? AND token = ? AND ended_at IS NULL AND kind IN (1, 2) AND (events IS NOT NULL OR due_at > ?)`
+  SELECT due_at FROM jobmill_step WHERE job_pk = ? AND token = ? AND ended_at IS NULL AND kind IN (1, 2)`
 const HAS_ARRIVED = `
   SELECT 1 FROM jobmill_job_event AS e WHERE e.job_pk = ? AND e.step IS NULL AND EXISTS (
     SELECT 1 FROM jobmill_step AS s, json_each(s.events) AS w
     WHERE s.job_pk = e.job_pk AND s.token = ? AND s.ended_at IS NULL AND s.events IS NOT NULL AND w.value = e.name) LIMIT 1`
 
-/** When a job that is parked must run again: now, if it has no open wait or an event has arrived. */
+/**
+ * When a job that is parked must run again: now, if it has no open wait, if the time of one is over, or if an
+ * event has arrived.
+ */
 export function parkedUntil({ sql, now }: Work, job: Pick<JobRow, 'pk' | 'token'>): number {
-  const waits = sql(WAITS).all(job.pk, job.token, now) as Pick<StepRow, 'due_at' | 'events'>[]
+  const waits = sql(WAITS).all(job.pk, job.token) as Pick<StepRow, 'due_at'>[]
   if (waits.length === 0 || hasArrived(sql, job)) return now
-  return Math.min(...waits.map(({ due_at: dueAt }) => dueAt ?? NEVER_DUE))
+  return Math.max(now, Math.min(...waits.map(({ due_at: dueAt }) => dueAt ?? NEVER_DUE)))
 }
 
 /** Whether an event has arrived that an open wait of the job ends with. */

@@ -13,13 +13,13 @@ const openWaits = (id: string, token: string): string =>
   `jobmill.step AS s WHERE s.job_id = ${id} AND s.token = ${token} AND s.ended_at IS NULL AND s.kind IN (${SLEEP}, ${EVENT})`
 
 /**
- * How long a job stays parked by its attempt with this token, in milliseconds: 0 if it has no open wait, or
- * if an event has arrived. A sleep whose time is over has ended, although nothing wrote that.
+ * How long a job stays parked by its attempt with this token, in milliseconds: 0 if it has no open wait, if
+ * the time of one is over, or if an event has arrived.
  */
 export const parkedMs = (id: string, token: string, at: string): string => `(
   SELECT CASE WHEN count(*) = 0 OR bool_or(${ARRIVED}) THEN 0
               ELSE greatest(0, min(coalesce(s.due_at, ${NEVER_DUE})) - ${at}) END
-    FROM ${openWaits(id, token)} AND (s.events IS NOT NULL OR s.due_at > ${at}))`
+    FROM ${openWaits(id, token)})`
 
 /** Whether the attempt has an open wait for an event. */
 export const waitsForEvent = (id: string, token: string): string =>
