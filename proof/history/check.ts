@@ -9,10 +9,13 @@ import { keysHeld } from './rules/keys.ts'
 import { leases } from './rules/leases.ts'
 import { limits } from './rules/limits.ts'
 import { oneAtATimePerOrderKey } from './rules/order-key.ts'
+import { eventsReceivedOnce } from './rules/events.ts'
 import { nothingForgotten } from './rules/forgotten.ts'
 import { nothingLost } from './rules/lost.ts'
 import { orderKept } from './rules/order.ts'
 import { notRepeated } from './rules/repeated.ts'
+import { parkedIsOver } from './rules/parked.ts'
+import { stepsRecordedOnce } from './rules/steps.ts'
 import { ticks } from './rules/ticks.ts'
 import type { Violation } from './violation.ts'
 
@@ -33,6 +36,9 @@ const RULES = [
   keysHeld,
   limits,
   ticks,
+  stepsRecordedOnce,
+  eventsReceivedOnce,
+  parkedIsOver,
 ]
 
 export function checkHistory(history: readonly Entry[]): Violation[] {

@@ -7,6 +7,7 @@
  */
 import type { JobState } from 'jobmill'
 import type { HoldAfter } from 'jobmill/store'
+import type { StepEntry } from './step-entries.ts'
 
 export type Entry = { readonly at: number } & (
   | Written
@@ -37,6 +38,7 @@ export type Entry = { readonly at: number } & (
   | Released
   | Planned
   | Ticked
+  | StepEntry
 )
 
 /** The store committed a new job. */
@@ -153,6 +155,8 @@ interface Finished {
   readonly again?: boolean
   /** Returned to the queue as if it had never started. */
   readonly released?: boolean
+  /** The handler waits in a step. */
+  readonly parked?: true
 }
 
 /** The store granted an instance a lease until then; 0 after a graceful stop. */

@@ -27,6 +27,13 @@ export interface Violation {
     | 'limit'
     | 'tick missing'
     | 'tick twice'
+    | 'stale step'
+    | 'step repeated'
+    | 'step result'
+    | 'short sleep'
+    | 'event lost'
+    | 'event twice'
+    | 'parked'
   /** What happened, in a sentence. */
   readonly message: string
   /** The index in the history. */

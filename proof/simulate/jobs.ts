@@ -4,8 +4,9 @@
  */
 import { type AnyJob, Dead, defineJob, type JobContext, Snooze, Throttled } from 'jobmill'
 import type { Chance } from './chance.ts'
-import type { Recorder } from './recorder.ts'
+import { pause } from './process/pause.ts'
 import type { SimulatedProcess } from './process/process.ts'
+import type { Recorder } from './recorder.ts'
 
 /** So short that most early jobs are deleted at the end. */
 export const KEEP_DONE_MS = 4_000
@@ -42,22 +43,10 @@ export function simulatedJobs(
   recorder: Recorder,
   chance: Chance,
 ): readonly AnyJob[] {
-  const wait = (ms: number, signal: AbortSignal): Promise<void> =>
-    new Promise((resolve, reject) => {
-      // The signal may have fired between two waits.
-      signal.throwIfAborted()
-      const timer = platform.timer(ms, resolve)
-      signal.addEventListener('abort', () => {
-        timer.cancel()
-        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- it is an interruption
-        reject(signal.reason as Error)
-      })
-    })
-
   async function work({ payload, job, signal }: JobContext<Payload>): Promise<void> {
     const attempt = { job: job.id, token: job.token, instance: owner.name }
     for (let part = 0; part < 2; part += 1) {
-      await wait(payload.ms / 2, signal)
+      await pause(platform, payload.ms / 2, signal)
       recorder.note({ what: 'effect', ...attempt, awakeMs: platform.awakeMs() })
     }
   }

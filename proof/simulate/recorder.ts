@@ -11,6 +11,7 @@ import {
 } from 'jobmill/store'
 import type { Verb } from '../../packages/jobmill/src/store/verbs.ts'
 import type { Entry } from '../history/entry.ts'
+import { stepNotes } from './steps/note-steps.ts'
 
 /** Each kind of entry without its time. */
 type What = Entry extends infer E ? (E extends Entry ? Omit<E, 'at'> : never) : never
@@ -21,6 +22,8 @@ export interface Recorder {
   readonly open: ReadonlySet<string>
   /** Adds an observation from elsewhere. */
   readonly note: (what: What) => void
+  /** Calls `seen` with each new entry. */
+  readonly watch: (seen: (entry: Entry) => void) => void
   /** Called when a call arrives at the store; the returned function gets the reply. */
   readonly arrived: (verb: Verb, args: readonly unknown[]) => (reply: unknown) => void
   /**
@@ -76,10 +79,13 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
   /** The permits of jobs: a repeated request is the same permit. */
   const permits = new Map<string, Set<string>>()
   const done: Done[] = []
+  const watchers: ((entry: Entry) => void)[] = []
   let arrivals = 0
 
   function note(what: What, at = now()): void {
-    history.push({ ...what, at })
+    const entry = { ...what, at }
+    history.push(entry)
+    for (const seen of watchers) seen(entry)
   }
 
   function written({ id, queue, kind, priority, delayMs, dueAt, orderKey, dedupe }: NewJob): void {
@@ -152,7 +158,16 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
       const { accepted: isAccepted, state } = reply
       const { id: job, token } = item
       const released = item.outcome === null
-      note({ what: 'finished', job, token, accepted: isAccepted, state, again, released })
+      note({
+        what: 'finished',
+        job,
+        token,
+        accepted: isAccepted,
+        state,
+        again,
+        released,
+        ...(item.transition.to === 'parked' && { parked: true }),
+      })
       if (!isAccepted || again) return
       accepted.add(key)
       went(item.id, state)
@@ -163,7 +178,12 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
     })
   }
 
+  const steps = stepNotes(note, now)
+
   const verbs: Notes = {
+    'steps.record': ([items], reply) => steps.recorded(items, reply),
+    'steps.wait': ([items], reply) => steps.waited(items, reply),
+    'steps.send': ([items], reply) => steps.sent(items, reply),
     enqueue([jobs, how], reply) {
       leasing = how?.directDispatch?.instance ?? ''
       enqueued(jobs, reply)
@@ -251,6 +271,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
     history,
     open,
     note: (what) => note(what),
+    watch: (seen) => void watchers.push(seen),
     arrived(verb, args) {
       arrivals += 1
       const number = arrivals

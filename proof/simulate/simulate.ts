@@ -16,6 +16,8 @@ import { requests } from './faults/requests.ts'
 import { type SimulatedProcess, simulatedProcess } from './process/process.ts'
 import { recorder as createRecorder, type Recorder } from './recorder.ts'
 import { clockOf, openStore, through } from './process/store.ts'
+import { stepCallers } from './steps/step-callers.ts'
+import { stepJob } from './steps/step-job.ts'
 import { FAIR, trouble, type Troubles, weatherFor } from './faults/trouble.ts'
 import { world as createWorld, type World } from './world.ts'
 
@@ -78,21 +80,25 @@ export async function simulate(
     gone: ({ mill }) => recorder.note({ what: 'gone', instance: mill.instance.id }),
     start: (name) => startWithRetries(world, start(name)),
   })
-  // Drawn last, so that it changes nothing in a seed without requests.
+  // Drawn last, so that they change nothing in a seed without requests or steps.
   const endRequests = requests({ ...scene, workers, chance: chance.fork() })
+  const stepping = stepCallers({ ...scene, client, workers, chance: chance.fork() })
   await world.run(actMs)
 
   endRequests()
   troubles.end()
   calling.stop()
+  stepping.stop()
   endPauses()
   Object.assign(weather, FAIR)
   // The faults may leave work to recover, and the schedule has to catch up.
   await world.run(actMs + CATCH_UP_MS)
   const plannedUntil = await caughtUp(scene, clock)
   void store.schedules.change('beat', { paused: true })
-  await world.run(END_MS, () => calling.isOver() && recorder.open.size === 0)
+  const isOver = (): boolean => calling.isOver() && stepping.isOver() && recorder.open.size === 0
+  await world.run(END_MS, isOver)
   calling.check()
+  stepping.check()
   await lastLook(scene, plannedUntil)
   await through(world, store.close())
   const { history } = recorder
@@ -139,7 +145,13 @@ function startProcesses(
       chance: own,
       weather,
       name,
-      jobs: (process) => (name === 'client' ? [] : simulatedJobs(process, scene.recorder, own.fork())),
+      jobs: (process) =>
+        name === 'client'
+          ? []
+          : [
+              ...simulatedJobs(process, scene.recorder, own.fork()),
+              stepJob(process, scene.recorder, own.fork()),
+            ],
       settings:
         name === 'client'
           ? {}

@@ -74,9 +74,16 @@ export const STEPS: readonly TestedMutant[] = [
   {
     name: 'sqlite: a sleep that is over ends every later park at once',
     file: 'store-sqlite/steps/steps.ts',
-    find: 'AND (events IS NOT NULL OR due_at > ?)',
-    replace: 'AND ? > 0',
-    test: { file: MILLS, name: 'P18 sleeps in a row' },
+    find: 'WHERE job_pk = ? AND token = ? AND ended_at IS NULL AND kind IN (1, 2)`',
+    replace: 'WHERE job_pk = ? AND token <= ? AND ended_at IS NULL AND kind IN (1, 2)`',
+    test: { file: SQLITE, name: 'P18 a wait that ends before its attempt is parked' },
+  },
+  {
+    name: 'postgres: a park forgets a wait that ended just before it',
+    file: 'store-postgres/schema/functions/wait-for.ts',
+    find: 'min(coalesce(s.due_at, ${NEVER_DUE}))',
+    replace: 'min(CASE WHEN s.due_at > ${at} THEN s.due_at ELSE ${NEVER_DUE} END)',
+    test: { file: POSTGRES, name: 'P18 a wait that ends before its attempt is parked' },
   },
   {
     name: 'retries ignore recorded steps',

@@ -16,7 +16,7 @@ export function stage(state: OracleState, limit: number): Staged {
     .slice(0, limit)
   for (const job of due) becomeDue(state, job)
 
-  const woken = waitingForTheirTime(state).filter((job) => isParked(state, job) && hasArrived(state, job))
+  const woken = waitingForTheirTime(state).filter((job) => isParked(state, job) && hasArrived(job))
   for (const job of woken) makeReady(state, job)
 
   const next = heads(state).slice(0, limit)

@@ -167,26 +167,28 @@ const hasNoOpenChild = ({ children }: OracleJob, name: string): boolean =>
   children.every(({ step, endedAs }) => step !== name || endedAs !== null)
 
 /** Earlier attempts may have been of code that waited for something else. */
-function openWaits(state: OracleState, job: OracleJob): OracleStep[] {
+function openWaits(job: OracleJob): OracleStep[] {
   const token = job.run?.token ?? job.attempts.at(-1)?.token
   return [...job.steps.values()].filter(
-    (step) => isWait(step) && step.token === token && endOf(state, step) === null,
+    (step) => isWait(step) && step.token === token && step.endedAt === null,
   )
 }
 
-export function hasArrived(state: OracleState, job: OracleJob): boolean {
-  return openWaits(state, job).some(({ name: wait, kind, events }) =>
+export function hasArrived(job: OracleJob): boolean {
+  return openWaits(job).some(({ name: wait, kind, events }) =>
     kind === 'child'
       ? hasNoOpenChild(job, wait)
       : job.events.some(({ step, name }) => step === null && events.includes(name)),
   )
 }
 
-/** When a parked job must run again: now, if it has no open wait or an event has arrived. */
-export function parkedUntil(state: OracleState, job: OracleJob): number {
-  const { now } = state
-  const waits = openWaits(state, job)
-  if (waits.length === 0 || hasArrived(state, job)) return now
+/**
+ * When a parked job must run again: now, if it has no open wait, if the time of one is over, or if an event
+ * has arrived.
+ */
+export function parkedUntil({ now }: OracleState, job: OracleJob): number {
+  const waits = openWaits(job)
+  if (waits.length === 0 || hasArrived(job)) return now
   return Math.max(now, Math.min(...waits.map(({ dueAt }) => dueAt ?? NEVER_DUE)))
 }
 
@@ -199,7 +201,7 @@ export function sendEvents(state: OracleState, items: readonly SentEvent[]): Eve
       return { id: job.id, state: job.state, isStored: true }
     if (isEnded(job.state)) return { id: job.id, state: job.state, isStored: false }
     job.events.push({ id: eventId, name, payload, step: null })
-    if (isParked(state, job) && hasArrived(state, job)) makeReady(state, job)
+    if (isParked(state, job) && hasArrived(job)) makeReady(state, job)
     return { id: job.id, state: job.state, isStored: true }
   })
 }

@@ -175,6 +175,19 @@ export const parkedCases: readonly Case[] = [
     await park(t, next)
     await t.jobIs(lease.id, { state: 'scheduled', dueAt: t.clock.now() + 4 * HOUR })
   }),
+  test('P18 a wait that ends before its attempt is parked makes the job ready, once', async (t) => {
+    for (const ends of [{ waitMs: 5 }, { waitMs: 5, events: ['other'] }]) {
+      const lease = await t.running()
+      const other = { events: ['e'], place: 1 }
+      await t.store.steps.wait([aWait(lease, 'ends', ends), aWait(lease, 'e', other)])
+      t.clock.advance(6)
+      assert.equal((await park(t, lease)).state, 'ready')
+      const next = await t.claimAgain(lease)
+      assert.equal((await waitForEvent(t, next, 'e')).isDone, false)
+      assert.equal((await park(t, next)).state, 'scheduled')
+      await t.jobIs(lease.id, { state: 'scheduled', dueAt: null })
+    }
+  }),
   test('a park without an open wait makes the job ready', async (t) => {
     const lease = await t.running()
     await t.store.steps.record([aStep(lease, 'a'), aStep(lease, 'b', { place: 1, isDone: false })])

@@ -133,11 +133,10 @@ function eventText({ name, payload }: EventRow): string {
 const openChild = (job: string, step: string): string =>
   `SELECT 1 FROM jobmill_child AS c WHERE c.parent_pk = ${job} AND c.step = ${step} AND c.ended_as IS NULL`
 const OPEN_CHILD = `${openChild('?', '?')} LIMIT 1`
-// The open waits of the last attempt, by primary key. The code of an earlier one may have had other waits. A
-// sleep whose time is over has ended.
+// The open waits of the last attempt, by primary key. The code of an earlier one may have had other waits.
+// The handler has not seen the end of one whose time is over.
 const WAITS = `
-  SELECT due_at FROM jobmill_step
-  WHERE job_pk = ? AND token = ? AND ended_at IS NULL AND (kind IN (2, 4) OR kind = 1 AND due_at > ?)`
+  SELECT due_at FROM jobmill_step WHERE job_pk = ? AND token = ? AND ended_at IS NULL AND kind IN (1, 2, 4)`
 const HAS_ARRIVED = `
   SELECT 1 FROM jobmill_step AS s WHERE s.job_pk = ? AND s.token = ? AND s.ended_at IS NULL AND (
     s.kind = 4 AND NOT EXISTS (${openChild('s.job_pk', 's.name')})
@@ -145,11 +144,11 @@ const HAS_ARRIVED = `
       SELECT 1 FROM jobmill_job_event AS e, json_each(s.events) AS w
       WHERE e.job_pk = s.job_pk AND e.step IS NULL AND e.name = w.value)) LIMIT 1`
 
-/** When a job that is parked must run again: now, if it has no open wait or one of them is over. */
+/** When a parked job must run again: now, if it has no open wait, or if one is over, also by its time. */
 export function parkedUntil({ sql, now }: Work, job: Pick<JobRow, 'pk' | 'token'>): number {
-  const waits = sql(WAITS).all(job.pk, job.token, now) as Pick<StepRow, 'due_at'>[]
+  const waits = sql(WAITS).all(job.pk, job.token) as Pick<StepRow, 'due_at'>[]
   if (waits.length === 0 || hasArrived(sql, job)) return now
-  return Math.min(...waits.map(({ due_at: dueAt }) => dueAt ?? NEVER_DUE))
+  return Math.max(now, Math.min(...waits.map(({ due_at: dueAt }) => dueAt ?? NEVER_DUE)))
 }
 
 /** Whether an event or the last child has arrived that an open wait of the job ends with. */

@@ -10,7 +10,7 @@ const CHILD = STEP_KINDS.indexOf('child')
 const openChild = (job: string, step: string): string =>
   `EXISTS (SELECT FROM jobmill.child AS c WHERE c.parent_id = ${job} AND c.step = ${step} AND c.ended_as IS NULL)`
 
-/** Whether the open wait `s` is over: its last child has ended, or an event with one of its names is there. */
+/** Whether the open wait `s` is over: its last child has ended, or an event with one of its names came. */
 const ARRIVED = `CASE WHEN s.kind = ${CHILD} THEN NOT ${openChild('s.job_id', 's.name')} ELSE
   EXISTS (SELECT FROM jobmill.job_event AS e WHERE e.job_id = s.job_id AND e.step IS NULL AND e.name = ANY (s.events)) END`
 
@@ -20,12 +20,12 @@ const openWaits = (id: string, token: string): string =>
 
 /**
  * How long a job stays parked by its attempt with this token, in milliseconds: 0 if it has no open wait, or
- * if one is over. A sleep whose time is over has ended, although nothing wrote that.
+ * if one is over, also by its time.
  */
 export const parkedMs = (id: string, token: string, at: string): string => `(
   SELECT CASE WHEN count(*) = 0 OR bool_or(${ARRIVED}) THEN 0
               ELSE greatest(0, min(coalesce(s.due_at, ${NEVER_DUE})) - ${at}) END
-    FROM ${openWaits(id, token)} AND (s.kind <> ${SLEEP} OR s.due_at > ${at}))`
+    FROM ${openWaits(id, token)})`
 
 /** Whether the attempt has an open wait that another process can end. */
 export const waitsForOthers = (id: string, token: string): string =>
