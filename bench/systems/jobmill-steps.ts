@@ -1,0 +1,83 @@
+// Jobs with durable steps on Jobmill, through its public API alone: a mill without options, except for as many
+// workers as jobs are in flight.
+import { defineJob, jobmill, type JobContext } from 'jobmill'
+import { postgres } from 'jobmill/postgres'
+import { sqlite } from 'jobmill/sqlite'
+import { until } from '../cell/until.ts'
+import type { Place, StepRunner, StepWork } from '../system.ts'
+
+/** As many as jobs are in flight. */
+const WORKERS = 64
+
+interface Payload {
+  readonly n: number
+  readonly steps: number
+  readonly waits: boolean
+}
+
+export async function openSteps(place: Place): Promise<StepRunner> {
+  let ran: StepWork['ran'] = () => {}
+  let resumed: () => void = () => {}
+  let runs = 0
+  const stepping = defineJob({
+    kind: 'stepping',
+    async run({ payload, step }: JobContext<Payload>) {
+      for (let at = 0; at < payload.steps; at += 1) {
+        await step.run(`step ${at}`, () => {
+          ran(payload.n, at)
+          return { ok: true }
+        })
+      }
+      if (payload.waits) await step.waitForEvent('continue')
+      resumed()
+      runs += 1
+      return { ok: true }
+    },
+  })
+  const mill = jobmill({
+    store: place.store === 'sqlite' ? sqlite(place.url) : postgres(place.url),
+    jobs: [stepping],
+    queues: { default: { workers: WORKERS } },
+  })
+  await mill.start()
+  // Jobmill emits this event once the outcome is in the database.
+  const allWritten = (): Promise<void> => until(() => (mill.eventCounts.emitted.finished ?? 0) >= runs)
+  return {
+    async run(work) {
+      const ended = runs + work.jobs
+      let steps = work.jobs * work.steps
+      const { promise: allRan, resolve } = Promise.withResolvers<void>()
+      ran = (job, step) => {
+        work.ran(job, step)
+        steps -= 1
+        if (steps === 0) resolve()
+      }
+      const items = Array.from({ length: work.jobs }, (_, n) => ({
+        payload: { n, steps: work.steps, waits: false },
+      }))
+      await mill.enqueueMany(stepping, items)
+      await allRan
+      await until(() => runs === ended)
+      await allWritten()
+    },
+    async resume(steps) {
+      ran = () => {}
+      const parked = new Promise<void>((resolve) => {
+        const off = mill.on('parked', () => {
+          off()
+          resolve()
+        })
+      })
+      const job = await mill.enqueue(stepping, { n: 0, steps, waits: true })
+      await parked
+      const continued = new Promise<void>((resolve) => void (resumed = resolve))
+      const beganAt = performance.now()
+      await mill.sendEvent(job.id, 'continue')
+      await continued
+      const ms = performance.now() - beganAt
+      await allWritten()
+      return ms
+    },
+    stop: () => mill.stop(),
+  }
+}
