@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { stepCounter } from '../../examples/agent/step-counter.ts'
 import { killAtEnd } from '../support/programs/kill-at-end.ts'
 import { inFull } from '../support/suite/in-full.ts'
 import { bundled, withJobmill } from '../support/programs/programs.ts'
@@ -133,6 +134,28 @@ const EXAMPLES: readonly Example[] = [
     ],
   },
   {
+    file: 'saga.ts',
+    on: ['sqlite', 'postgres'],
+    shows: [
+      'done     {"shipped":"lamp"}',
+      'reserve  a piano\ncharge   3900 EUR\nfailed   JobmillError: job ',
+      'a piano is too heavy',
+      'undo     shipment ',
+      'undo     payment ',
+      'undo     reservation ',
+    ],
+  },
+  {
+    file: 'human-in-the-loop.ts',
+    on: ['sqlite', 'postgres'],
+    shows: ['done     {"paid":true}', 'done     {"paid":false,"why":"no receipt"}', '"why":"expired"}'],
+  },
+  {
+    file: 'webhook.ts',
+    on: ['sqlite', 'postgres'],
+    shows: ['done     {"status":"paid"}', 'again    204', 'forged   401'],
+  },
+  {
     file: 'worker-pool.ts',
     on: ['sqlite'],
     shows: [
@@ -234,6 +257,39 @@ test(
   async () => expectToShow(await run('memory-store/try.ts', 'sqlite'), ['42']),
   TIMEOUT_MS,
 )
+
+test.each(inFull<Place>(['sqlite', 'postgres'], ['sqlite']))(
+  'npm run start:agent on %s: the agent finishes after kill -9, and no recorded step runs again',
+  async (place) =>
+    expectToShow(await run('agent/main.ts', place), [
+      'runs     model 1\n',
+      'runs     model 2\nruns     book_flight call_3\nkilled   the worker, with -9',
+      'runs     book_flight call_3\nruns     model 3\n',
+      'agent    Booked XY 447 as B-1. The forecast is 24 °C in Lisbon.',
+      'counted  6 steps in 3 turns ran 7 times in 2 attempts; 1 flight is booked',
+      'passed   no step ran again after it was recorded',
+    ]),
+  TIMEOUT_MS,
+)
+
+test('start:agent finds a step that runs again after it was recorded, and one that is not recorded', async () => {
+  const counter = stepCounter(async () => [
+    { name: 'model 1', endedAt: 1 },
+    { name: 'book', endedAt: null },
+    { name: 'model 2', endedAt: 2 },
+  ])
+  await counter.ran('model 1')
+  await counter.ran('book')
+  expect([...counter.runs()]).toEqual([
+    ['model 1', 1],
+    ['book', 1],
+  ])
+  expect(await counter.violations()).toEqual([
+    'step "model 1" ran again after it was recorded',
+    'step "book" ran, and is not recorded',
+    'step "model 2" is recorded, and never ran',
+  ])
+})
 
 // test/upgrades/databases.test.ts opens databases of other releases.
 test.each(inFull(EXAMPLES.slice(0, 1), []))(
