@@ -35,5 +35,7 @@ const mill = jobmill({
   renewEvery: '1s',
   log: 'silent',
 })
+// The parent process is gone.
+process.on('disconnect', () => process.exit(1))
 stopOnSignals(mill, { stopped: () => process.exit() })
 await mill.start()

@@ -1,24 +1,17 @@
 // Every example runs to its end as a separate program in its own folder, and prints what it demonstrates.
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { stepCounter } from '../../examples/agent/step-counter.ts'
-import { killAtEnd } from '../support/programs/kill-at-end.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { inFull } from '../support/suite/in-full.ts'
-import { bundled, withJobmill } from '../support/programs/programs.ts'
+import { bundled } from '../support/programs/programs.ts'
+import { exampleRunner, expectToShow, freshFolder, type Place, TIMEOUT_MS } from './run-example.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const examples = join(root, 'examples')
-const TIMEOUT_MS = 180_000
-
-type Place = 'sqlite' | 'postgres'
 
 interface Example {
   readonly file: string
@@ -167,78 +160,7 @@ const EXAMPLES: readonly Example[] = [
   },
 ]
 
-/** An example uses fixed names for tables and schema, so it gets its own database. */
-const database = `examples_${randomBytes(6).toString('hex')}`
-const server = inject('postgresUrl')
-
-async function onServer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
-}
-
-beforeAll(() => onServer(`create database ${database}`))
-afterAll(() => onServer(`drop database ${database} with (force)`))
-
-function databaseUrl(): string {
-  const url = new URL(server)
-  url.pathname = `/${database}`
-  return url.href
-}
-
-function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'jobmill-example-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  /** Its whole output, for error messages. */
-  readonly output: string
-}
-
-async function run(
-  file: string,
-  place: Place,
-  env: Record<string, string> = {},
-  cwd = freshFolder(),
-  args: readonly string[] = [],
-): Promise<Ended> {
-  const { DATABASE_URL: _outer, ...inherited } = process.env
-  const node = withJobmill()
-  const child = spawn(process.execPath, [...node.args, resolve(examples, file), ...args], {
-    cwd,
-    env: {
-      ...inherited,
-      ...node.env,
-      ...(place === 'postgres' ? { DATABASE_URL: databaseUrl() } : {}),
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  killAtEnd(child)
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit') as Promise<[number | null]>,
-  ])
-  return { code, stdout, output: `${stdout}\n${stderr}` }
-}
-
-function expectToShow({ code, stdout, output }: Ended, shows: readonly string[]): void {
-  expect({ code, output }).toMatchObject({ code: 0 })
-  let rest = stdout
-  for (const line of shows) {
-    expect(rest).toContain(line)
-    rest = rest.slice(rest.indexOf(line) + line.length)
-  }
-}
+const run = exampleRunner()
 
 const cases = EXAMPLES.flatMap((example, nth) => {
   // An example for both stores alternates between them; every night it runs on both.
@@ -257,39 +179,6 @@ test(
   async () => expectToShow(await run('memory-store/try.ts', 'sqlite'), ['42']),
   TIMEOUT_MS,
 )
-
-test.each(inFull<Place>(['sqlite', 'postgres'], ['sqlite']))(
-  'npm run start:agent on %s: the agent finishes after kill -9, and no recorded step runs again',
-  async (place) =>
-    expectToShow(await run('agent/main.ts', place), [
-      'runs     model 1\n',
-      'runs     model 2\nruns     book_flight call_3\nkilled   the worker, with -9',
-      'runs     book_flight call_3\nruns     model 3\n',
-      'agent    Booked XY 447 as B-1. The forecast is 24 °C in Lisbon.',
-      'counted  6 steps in 3 turns ran 7 times in 2 attempts; 1 flight is booked',
-      'passed   no step ran again after it was recorded',
-    ]),
-  TIMEOUT_MS,
-)
-
-test('start:agent finds a step that runs again after it was recorded, and one that is not recorded', async () => {
-  const counter = stepCounter(async () => [
-    { name: 'model 1', endedAt: 1 },
-    { name: 'book', endedAt: null },
-    { name: 'model 2', endedAt: 2 },
-  ])
-  await counter.ran('model 1')
-  await counter.ran('book')
-  expect([...counter.runs()]).toEqual([
-    ['model 1', 1],
-    ['book', 1],
-  ])
-  expect(await counter.violations()).toEqual([
-    'step "model 1" ran again after it was recorded',
-    'step "book" ran, and is not recorded',
-    'step "model 2" is recorded, and never ran',
-  ])
-})
 
 // test/upgrades/databases.test.ts opens databases of other releases.
 test.each(inFull(EXAMPLES.slice(0, 1), []))(
