@@ -31,7 +31,7 @@ const mill = jobmill({
   store: storeAt(place),
   jobs: [agent],
   // Shorter than the default, so that the killed job runs again after seconds.
-  lease: '3s',
+  lease: '5s',
   renewEvery: '1s',
   log: 'silent',
 })
