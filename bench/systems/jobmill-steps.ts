@@ -3,7 +3,6 @@
 import { defineJob, jobmill, type JobContext } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
-import { until } from '../cell/until.ts'
 import type { Place, StepRunner, StepWork } from '../system.ts'
 
 /** As many as jobs are in flight. */
@@ -18,7 +17,8 @@ interface Payload {
 export async function openSteps(place: Place): Promise<StepRunner> {
   let ran: StepWork['ran'] = () => {}
   let resumed: () => void = () => {}
-  let runs = 0
+  let allWritten: () => void = () => {}
+  let left = 0
   const stepping = defineJob({
     kind: 'stepping',
     async run({ payload, step }: JobContext<Payload>) {
@@ -30,7 +30,6 @@ export async function openSteps(place: Place): Promise<StepRunner> {
       }
       if (payload.waits) await step.waitForEvent('continue')
       resumed()
-      runs += 1
       return { ok: true }
     },
   })
@@ -40,28 +39,28 @@ export async function openSteps(place: Place): Promise<StepRunner> {
     queues: { default: { workers: WORKERS } },
   })
   await mill.start()
-  // Jobmill emits this event once the outcome is in the database.
-  const allWritten = (): Promise<void> => until(() => (mill.eventCounts.emitted.finished ?? 0) >= runs)
+  // Emitted once the outcome is in the database.
+  mill.on('finished', () => {
+    left -= 1
+    if (left === 0) allWritten()
+  })
+  const written = (jobs: number): Promise<void> => {
+    left = jobs
+    return new Promise((resolve) => void (allWritten = resolve))
+  }
   return {
     async run(work) {
-      const ended = runs + work.jobs
-      let steps = work.jobs * work.steps
-      const { promise: allRan, resolve } = Promise.withResolvers<void>()
-      ran = (job, step) => {
-        work.ran(job, step)
-        steps -= 1
-        if (steps === 0) resolve()
-      }
+      const all = written(work.jobs)
+      ran = work.ran
       const items = Array.from({ length: work.jobs }, (_, n) => ({
         payload: { n, steps: work.steps, waits: false },
       }))
       await mill.enqueueMany(stepping, items)
-      await allRan
-      await until(() => runs === ended)
-      await allWritten()
+      await all
     },
     async resume(steps) {
       ran = () => {}
+      const ended = written(1)
       const parked = new Promise<void>((resolve) => {
         const off = mill.on('parked', () => {
           off()
@@ -75,7 +74,7 @@ export async function openSteps(place: Place): Promise<StepRunner> {
       await mill.sendEvent(job.id, 'continue')
       await continued
       const ms = performance.now() - beganAt
-      await allWritten()
+      await ended
       return ms
     },
     stop: () => mill.stop(),
