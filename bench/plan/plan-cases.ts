@@ -169,9 +169,7 @@ export const PLAN: readonly CasePlan[] = [
   {
     case: 'steps',
     compared: OURS,
-    against:
-      'dbos/postgres/default dbos/postgres/best openworkflow/postgres/default openworkflow/postgres/best ' +
-      'openworkflow/sqlite/default',
+    against: 'dbos/postgres/default openworkflow/postgres/default openworkflow/sqlite/default',
     others: 'restate/restate/default',
     jobs: [64, 64],
     seconds: [5, 5],
