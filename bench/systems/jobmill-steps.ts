@@ -77,6 +77,8 @@ export async function openSteps(place: Place): Promise<StepRunner> {
       await ended
       return ms
     },
-    stop: () => mill.stop(),
+    async stop() {
+      await mill.stop()
+    },
   }
 }

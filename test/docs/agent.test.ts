@@ -6,7 +6,7 @@ import { exampleRunner, expectToShow, type Place, TIMEOUT_MS } from './run-examp
 
 const run = exampleRunner()
 
-test.each(inFull<Place>(['sqlite', 'postgres'], ['sqlite']))(
+test.each(inFull<readonly Place[]>(['sqlite', 'postgres'], ['sqlite']))(
   'on %s, the agent finishes after kill -9, and no recorded step runs again',
   async (place) =>
     expectToShow(await run('agent/main.ts', place), [
