@@ -63,8 +63,8 @@ export interface Queue {
 /** Runs jobs with durable steps, in this process. */
 export interface StepRunner {
   /**
-   * Starts all jobs at once, and resolves when the outcome of each is written. The steps of a job run one after
-   * the other, call `ran` and return { ok: true }.
+   * Starts all jobs at once, and resolves when the outcome of each is written. The steps of a job run one
+   * after the other, call `ran` and return { ok: true }.
    */
   run(work: StepWork): Promise<void>
   /**

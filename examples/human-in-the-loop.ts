@@ -1,6 +1,6 @@
 /**
- * Human in the loop: an expense waits until its manager approves or rejects it, and expires if nobody answers.
- * Uses a SQLite file, or PostgreSQL if DATABASE_URL is set.
+ * Human in the loop: an expense waits until its manager approves or rejects it, and expires without an
+ * answer. Uses a SQLite file, or PostgreSQL if DATABASE_URL is set.
  */
 import { defineJob, type JobContext, jobmill } from 'jobmill'
 import { postgres } from 'jobmill/postgres'

@@ -63,7 +63,7 @@ function ship({ item }: Order) {
   console.log(`ship     a ${item}`)
 }
 
-/** The services find what to undo by the idempotency key of the step. If there is nothing, they do nothing. */
+/** The services find what to undo by the idempotency key of the step, and ignore an unknown key. */
 function releaseStock(idempotencyKey: string) {
   console.log(`undo     reservation ${idempotencyKey}`)
 }

@@ -1,6 +1,6 @@
 // OpenWorkflow on PostgreSQL and on SQLite. Its worker polls, up to once a second. So it starts here when the
-// jobs of a wave are enqueued, claims them at once, and stops after the wave. On PostgreSQL, pools of 5, 20 and
-// 40 connections were not faster than its default of 10.
+// jobs of a wave are enqueued, claims them at once, and stops after the wave. On PostgreSQL, pools of 5, 20
+// and 40 connections were not faster than its default of 10.
 import { OpenWorkflow } from 'openworkflow'
 import { BackendPostgres } from 'openworkflow/postgres'
 import { BackendSqlite } from 'openworkflow/sqlite'

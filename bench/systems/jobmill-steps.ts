@@ -1,5 +1,5 @@
-// Jobs with durable steps on Jobmill, through its public API alone: a mill without options, except for as many
-// workers as jobs are in flight.
+// Jobs with durable steps on Jobmill, through its public API alone: a mill without options, except for as
+// many workers as jobs are in flight.
 import { defineJob, jobmill, type JobContext } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'

@@ -19,7 +19,7 @@ export interface ChatCompletion {
   readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number }
 }
 
-/** What the model is told about the tools, with the parameters as JSON Schema. */
+/** Describes the tools to the model, with their parameters as JSON Schema. */
 export const TOOLS = [
   tool('search_flights', 'Finds flights to a city', 'city'),
   tool('get_weather', 'Returns the weather forecast of a city', 'city'),

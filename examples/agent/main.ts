@@ -1,7 +1,8 @@
 /**
- * `npm run start:agent`: an AI agent as a durable job. It books a flight with a fake model and fake tools. Its
- * process is killed with -9 while the booking runs, and started again. Exits with 0 only if the agent finished
- * and no step ran again after it was recorded. Uses a SQLite file, or PostgreSQL if DATABASE_URL is set.
+ * `npm run start:agent`: an AI agent as a durable job. It books a flight with a fake model and fake tools.
+ * This program kills its process with -9 while the booking runs, and starts it again. Exits with 0 only if
+ * the agent finished and no step ran again after it was recorded. Uses a SQLite file, or PostgreSQL if
+ * DATABASE_URL is set.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

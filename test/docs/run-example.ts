@@ -40,8 +40,8 @@ export function freshFolder(): string {
 }
 
 /**
- * Call it once per test file. An example uses fixed names for tables and schema, so the examples of a file get
- * their own database.
+ * Call it once per test file. An example uses fixed names for tables and schema, so the examples of a file
+ * get their own database.
  */
 export function exampleRunner(): Run {
   const database = `examples_${randomBytes(6).toString('hex')}`
