@@ -65,12 +65,12 @@ async function measure({ options, planned, servers, folder }: Setup): Promise<Re
 }
 
 function aboutServers({ postgres, redis, restate }: RunningServers): AboutServer[] {
-  const about = (name: string, server: Server | undefined): AboutServer => ({
-    name,
-    version: server?.version ?? 'not running',
-    settings: server?.settings ?? 'its systems were skipped',
-  })
-  return [about('PostgreSQL', postgres), about('Redis', redis), about('Restate', restate)]
+  return [aboutServer('PostgreSQL', postgres), aboutServer('Redis', redis), aboutServer('Restate', restate)]
+}
+
+function aboutServer(name: string, server: Server | undefined): AboutServer {
+  const { version = 'not running', settings = 'its systems were skipped' } = server ?? {}
+  return { name, version, settings }
 }
 
 /** Checks before the run, which takes an hour, that its results can be written. */

@@ -11,6 +11,8 @@ import type { Place, StepRunner, StepWork, StoreName, System } from '../system.t
 /** As many as jobs are in flight. */
 const CONCURRENCY = 64
 
+const nothing = (): void => {}
+
 interface Input {
   readonly job: number
   readonly steps: number
@@ -21,7 +23,7 @@ async function openSteps({ store, url }: Place): Promise<StepRunner> {
   const client = new OpenWorkflow({ backend })
   let work: StepWork | undefined
   let left = 0
-  let allRan: () => void = () => {}
+  let allRan = nothing
   let stopped = Promise.resolve()
   const stepping = client.defineWorkflow<Input, { ok: boolean }>(
     { name: 'stepping' },

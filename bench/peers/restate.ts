@@ -8,6 +8,8 @@ import type { AddressInfo } from 'node:net'
 import { versionOf } from '../measure/versions.ts'
 import type { Place, StepRunner, StepWork, System } from '../system.ts'
 
+const silent = (): void => {}
+
 interface Input {
   readonly job: number
   readonly steps: number
@@ -30,7 +32,7 @@ async function openSteps({ url: admin }: Place): Promise<StepRunner> {
       },
     },
   })
-  const endpoint = createServer(restate.createEndpointHandler({ services: [stepping], logger: () => {} }))
+  const endpoint = createServer(restate.createEndpointHandler({ services: [stepping], logger: silent }))
   endpoint.listen(0, '127.0.0.1')
   await once(endpoint, 'listening')
   const { port } = endpoint.address() as AddressInfo

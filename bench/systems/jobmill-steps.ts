@@ -14,10 +14,12 @@ interface Payload {
   readonly waits: boolean
 }
 
+const nothing = (): void => {}
+
 export async function openSteps(place: Place): Promise<StepRunner> {
-  let ran: StepWork['ran'] = () => {}
-  let resumed: () => void = () => {}
-  let allWritten: () => void = () => {}
+  let ran: StepWork['ran'] = nothing
+  let resumed = nothing
+  let allWritten = nothing
   let left = 0
   const stepping = defineJob({
     kind: 'stepping',
@@ -59,7 +61,7 @@ export async function openSteps(place: Place): Promise<StepRunner> {
       await all
     },
     async resume(steps) {
-      ran = () => {}
+      ran = nothing
       const ended = written(1)
       const parked = new Promise<void>((resolve) => {
         const off = mill.on('parked', () => {

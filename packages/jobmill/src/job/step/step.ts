@@ -35,7 +35,9 @@ export interface EventOptions {
   readonly name?: string
 }
 
-type PayloadOf<Options> = Options extends { readonly schema: Schema<unknown, infer Output> } ? Output : unknown
+type PayloadOf<Options> = Options extends { readonly schema: Schema<unknown, infer Output> }
+  ? Output
+  : unknown
 type OrTimeout<Options> = Options extends { readonly timeout: Duration } ? null : never
 
 export interface ReceivedEvent<Payload = unknown> {
