@@ -1,7 +1,7 @@
 // The interface of a benchmark case. A case gets a cell (one system, one fresh place, one process) and
 // returns figures. plan.ts decides which cases run with which systems, how often and how large.
 import type pg from 'pg'
-import type { Load, Opening, Place, Queue, System } from './system.ts'
+import type { Load, Opening, Place, Queue, StepRunner, System } from './system.ts'
 
 /** One number measured in one cell. The report takes the median of all rounds. */
 export interface Figure {
@@ -46,12 +46,14 @@ export interface Cell {
    */
   readonly warmUp: number
   readonly warmUpSeconds: number
-  /** How long a case runs that is measured by time (k, l). */
+  /** How long a case runs that is measured by time (k, l, steps). */
   readonly seconds: number
   /** The server of this place; undefined on SQLite. */
   readonly server: ServerInfo | undefined
   /** Opens the system at this place; the cell stops it at its end. `keep` defaults to true. */
   open(how?: Opening): Promise<Queue>
+  /** As `open`, for jobs with durable steps. */
+  openSteps(): Promise<StepRunner>
   /** Opens another connection to the cell's PostgreSQL database; the cell closes it at its end. */
   admin(): Promise<pg.Client>
   /** Starts another process with the same system at the same place; the cell stops it at its end. */

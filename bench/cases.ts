@@ -15,6 +15,8 @@ const openLoad = async (): Promise<Case> => (await import('./cases/open-load.ts'
 const slowCommits = async (): Promise<Case> => (await import('./cases/slow-commits.ts')).slowCommitsCase
 const growth = async (): Promise<Case> => (await import('./cases/growth.ts')).growthCase
 const idle = async (): Promise<Case> => (await import('./cases/idle.ts')).idleCase
+const steps = async (): Promise<Case> => (await import('./cases/steps.ts')).stepsCase
+const stepsLong = async (): Promise<Case> => (await import('./cases/steps-long.ts')).stepsLongCase
 const memory = async (): Promise<Case> => (await import('./cases/memory.ts')).memoryCase
 
 const CASES: Readonly<Record<string, () => Promise<Case>>> = {
@@ -46,6 +48,8 @@ const CASES: Readonly<Record<string, () => Promise<Case>>> = {
   k: growth,
   'k-kept': growth,
   l: idle,
+  steps,
+  'steps-long': stepsLong,
   memory,
 }
 

@@ -9,7 +9,7 @@ import { collector } from './cell/collector.ts'
 import { noiseMeter } from './measure/cpu.ts'
 import { describeMachine, loadNow } from './measure/machine.ts'
 import { HELP, OptionError, type Options, readOptions } from './options.ts'
-import { CASE_NAMES, planCells } from './plan/plan.ts'
+import { CASE_NAMES, planCells, type PlannedCell } from './plan/plan.ts'
 import { progress } from './progress.ts'
 import { TARGETS } from './report/targets.ts'
 import { toJson } from './report/json.ts'
@@ -18,20 +18,29 @@ import { type AboutServer, type Report, reportOf } from './report/report.ts'
 import { runCell } from './cell/run-cell.ts'
 import { type Server, startPostgresServer } from './servers/postgres.ts'
 import { startRedisServer } from './servers/redis.ts'
+import { startRestateServer } from './servers/restate.ts'
 import { PAYLOAD_VARIABLE } from './system.ts'
 import { SYSTEM_NAMES } from './systems.ts'
 
 interface RunningServers {
   readonly postgres: Server
   readonly redis: Server | undefined
+  readonly restate: Server | undefined
 }
 
-async function measure(options: Options, servers: RunningServers, folder: string): Promise<Report> {
+interface Setup {
+  readonly options: Options
+  readonly planned: readonly PlannedCell[]
+  readonly servers: RunningServers
+  readonly folder: string
+}
+
+async function measure({ options, planned, servers, folder }: Setup): Promise<Report> {
   const startedAt = new Date()
   const machine = describeMachine()
-  const cells = planCells(options).filter(({ store }) => store !== 'redis' || servers.redis !== undefined)
+  const cells = planned.filter(({ store }) => store === 'sqlite' || servers[store] !== undefined)
   if (cells.length === 0)
-    throw new OptionError('no requested case has these systems, or Redis is not installed')
+    throw new OptionError('no requested case has these systems, or their server is not installed')
   const show = progress(cells)
   const collected = collector()
   const noise = noiseMeter()
@@ -55,16 +64,13 @@ async function measure(options: Options, servers: RunningServers, folder: string
   })
 }
 
-function aboutServers({ postgres, redis }: RunningServers): AboutServer[] {
-  const missing = { version: 'not installed', settings: 'its systems were skipped' }
-  return [
-    { name: 'PostgreSQL', version: postgres.version, settings: postgres.settings },
-    {
-      name: 'Redis',
-      version: redis?.version ?? missing.version,
-      settings: redis?.settings ?? missing.settings,
-    },
-  ]
+function aboutServers({ postgres, redis, restate }: RunningServers): AboutServer[] {
+  return [aboutServer('PostgreSQL', postgres), aboutServer('Redis', redis), aboutServer('Restate', restate)]
+}
+
+function aboutServer(name: string, server: Server | undefined): AboutServer {
+  const { version = 'not running', settings = 'its systems were skipped' } = server ?? {}
+  return { name, version, settings }
 }
 
 /** Checks before the run, which takes an hour, that its results can be written. */
@@ -106,9 +112,15 @@ async function run(options: Options): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-bench-'))
   // The guardian removes the folder even when this process is killed.
   const guardian = guard(folder, path.join(folder, 'no-server'))
-  const servers = { postgres: await startPostgresServer(), redis: await startRedisServer() }
+  const planned = planCells(options)
+  const hasRestate = planned.some(({ store }) => store === 'restate')
+  const servers = {
+    postgres: await startPostgresServer(),
+    redis: await startRedisServer(),
+    restate: hasRestate ? await startRestateServer() : undefined,
+  }
   try {
-    const report = await measure(options, servers, folder)
+    const report = await measure({ options, planned, servers, folder })
     conclude(report)
     write(options.json, toJson(report))
     write(options.markdown, toMarkdown(report))
@@ -117,6 +129,7 @@ async function run(options: Options): Promise<void> {
   } finally {
     await servers.postgres.stop()
     await servers.redis?.stop()
+    await servers.restate?.stop()
     await guardian.release()
   }
 }

@@ -3,10 +3,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export type StoreName = 'postgres' | 'sqlite' | 'redis'
+export type StoreName = 'postgres' | 'sqlite' | 'redis' | 'restate'
 export type Setting = 'best' | 'default'
 
-/** Where a cell works: a fresh database, a fresh folder, or an emptied Redis. */
+/** Where a cell works: a fresh database, a fresh folder, an emptied Redis, or the Restate server. */
 export interface Place {
   readonly store: StoreName
   /** The URL of the database; on SQLite the path of a file that does not exist yet. */
@@ -24,8 +24,10 @@ export interface System {
   readonly version: string
   /** What the system keeps of a finished job, and what an acknowledgement guarantees; for the table. */
   readonly keeps: string
-  /** Also creates the schema, which is not measured. */
-  open(place: Place, how: Opening): Promise<Queue>
+  /** Also creates the schema, which is not measured. Omitted by a system that is measured only with steps. */
+  open?(place: Place, how: Opening): Promise<Queue>
+  /** As `open`, for jobs with durable steps. Omitted by a system without them. */
+  openSteps?(place: Place): Promise<StepRunner>
 }
 
 export interface Opening {
@@ -56,6 +58,29 @@ export interface Queue {
    */
   settled?(): Promise<void>
   stop(): Promise<void>
+}
+
+/** Runs jobs with durable steps, in this process. */
+export interface StepRunner {
+  /**
+   * Starts all jobs at once, and resolves when the outcome of each is written. The steps of a job run one
+   * after the other, call `ran` and return { ok: true }.
+   */
+  run(work: StepWork): Promise<void>
+  /**
+   * Runs a job with so many steps that then waits, and wakes it. Returns the time from the wake-up until the
+   * handler, which has passed all recorded steps again, continues after the wait.
+   */
+  resume?(steps: number): Promise<number>
+  stop(): Promise<void>
+}
+
+export interface StepWork {
+  readonly jobs: number
+  /** Of each job. */
+  readonly steps: number
+  /** Both from 0. */
+  readonly ran: (job: number, step: number) => void
 }
 
 /** The exports of a file in systems/ or peers/. */

@@ -14,6 +14,10 @@ const FILES: Readonly<Record<string, string>> = {
   'bee-queue/redis': 'peers/bee-queue.ts',
   'plainjob/sqlite': 'peers/plainjob.ts',
   'liteque/sqlite': 'peers/liteque.ts',
+  'dbos/postgres': 'peers/dbos.ts',
+  'openworkflow/postgres': 'peers/openworkflow.ts',
+  'openworkflow/sqlite': 'peers/openworkflow.ts',
+  'restate/restate': 'peers/restate.ts',
 }
 
 export const SYSTEM_NAMES: readonly string[] = [

@@ -42,6 +42,7 @@ export function alarm(seconds: number): () => boolean {
  */
 async function checkDelivery(cell: Cell, jobs: number): Promise<void> {
   const best = await loadSystem(cell.system.name, cell.place.store, 'best')
+  if (best.open === undefined) throw new Error(`${best.name} is measured only with steps`)
   const queue = await best.open(cell.place, { keep: true })
   const delivered = deliveries(jobs)
   try {

@@ -4,7 +4,7 @@
 import pg from 'pg'
 import { loadCase } from '../cases.ts'
 import type { Cell, Figure, ServerInfo } from '../case.ts'
-import type { Place, Queue, Setting, System } from '../system.ts'
+import type { Place, Setting, System } from '../system.ts'
 import { loadSystem } from '../systems.ts'
 import { startWorkerProcess } from './worker-process.ts'
 
@@ -36,15 +36,22 @@ type Close = () => Promise<unknown>
 
 function cellOf(spec: CellSpec, system: System, notes: string[], closing: Close[]): Cell {
   const { place } = spec
+  const closedAtEnd = <Opened extends { stop(): Promise<void> }>(opened: Opened): Opened => {
+    let stopped: Promise<void> | undefined
+    const once = { ...opened, stop: () => (stopped ??= opened.stop()) }
+    closing.push(() => once.stop())
+    return once
+  }
   return {
     ...spec,
     system,
     async open(how = { keep: true }) {
-      const queue = await system.open(place, how)
-      let stopped: Promise<void> | undefined
-      const once: Queue = { ...queue, stop: () => (stopped ??= queue.stop()) }
-      closing.push(() => once.stop())
-      return once
+      if (system.open === undefined) throw new Error(`${system.name} is measured only with steps`)
+      return closedAtEnd(await system.open(place, how))
+    },
+    async openSteps() {
+      if (system.openSteps === undefined) throw new Error(`${system.name} has no durable steps`)
+      return closedAtEnd(await system.openSteps(place))
     },
     async admin() {
       const client = new pg.Client({ connectionString: place.url })

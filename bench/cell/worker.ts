@@ -14,6 +14,7 @@ export type Request = 'open' | 'work' | 'count' | 'settle' | 'stop'
 
 const spec = JSON.parse(process.argv[2] ?? '{}') as WorkerSpec
 const system = await loadSystem(spec.system, spec.place.store, spec.setting)
+if (system.open === undefined) throw new Error(`${spec.system} is measured only with steps`)
 const queue = await system.open(spec.place, spec)
 const ran: number[] = []
 const at: number[] = []

@@ -49,18 +49,23 @@ async function walReader(cell: Cell): Promise<() => Promise<number | undefined>>
   }
 }
 
-/** The cost of one job. `name` is the name of the case. */
-export function usageFigures(name: string, jobs: number, usage: Omit<Usage, 'seconds' | 'noise'>): Figure[] {
+/** The cost of one job, or of one step. `name` is the name of the case. */
+export function usageFigures(
+  name: string,
+  count: number,
+  usage: Omit<Usage, 'seconds' | 'noise'>,
+  per: 'job' | 'step' = 'job',
+): Figure[] {
   const { client, server, wal } = usage
   const figure = (part: string, unit: string, value: number): Figure => ({
     case: `${name}-${part}`,
-    unit,
-    value: value / jobs,
+    unit: `${unit}/${per}`,
+    value: value / count,
   })
   return [
-    figure('cpu', 'µs/job', client + server),
-    figure('cpu-client', 'µs/job', client),
-    figure('cpu-server', 'µs/job', server),
-    ...(wal === undefined ? [] : [figure('wal', 'bytes/job', wal)]),
+    figure('cpu', 'µs', client + server),
+    figure('cpu-client', 'µs', client),
+    figure('cpu-server', 'µs', server),
+    ...(wal === undefined ? [] : [figure('wal', 'bytes', wal)]),
   ]
 }

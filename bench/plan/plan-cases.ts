@@ -166,6 +166,23 @@ export const PLAN: readonly CasePlan[] = [
     seconds: [8, 8],
     isOnlyFull: true,
   },
+  {
+    case: 'steps',
+    compared: OURS,
+    against: 'dbos/postgres/default openworkflow/postgres/default openworkflow/sqlite/default',
+    others: 'restate/restate/default',
+    jobs: [64, 64],
+    seconds: [5, 5],
+    isOnlyFull: true,
+  },
+  {
+    case: 'steps-long',
+    compared: OURS,
+    others:
+      'dbos/postgres/default openworkflow/postgres/default openworkflow/sqlite/default restate/restate/default',
+    jobs: [5, 5],
+    isOnlyFull: true,
+  },
   { case: 'k', others: `${OURS} graphile-worker/postgres/best`, seconds: [600, 2], rounds: [1, 1] },
   { case: 'k-kept', others: OURS, seconds: [120, 2], rounds: [1, 1], isOnlyFull: true },
   {

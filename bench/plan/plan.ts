@@ -61,6 +61,8 @@ const WARM_UP: Readonly<Record<string, number>> = {
 }
 /** Several processes, and the vacuum of what they leave, take longer to reach their speed. */
 const SCALE_WARM_UP = 6
+/** Jobs with durable steps: jobs of the long case, seconds of the other. */
+const STEPS_WARM_UP = { warmUp: 1, warmUpSeconds: 1 }
 const CLOCKED = 'abce'
 const WARM_UP_PICKUPS = 0.2
 
@@ -126,6 +128,7 @@ function sizesOf(plan: CasePlan, key: string, quick: boolean): Sizes {
   const jobs = jobsOf(plan, key, quick)
   const letter = plan.case.charAt(0)
   if (plan.case.startsWith('scale-')) return { jobs, warmUp: 0, warmUpSeconds: SCALE_WARM_UP }
+  if (plan.case.startsWith('steps')) return { jobs, ...STEPS_WARM_UP }
   const seconds = WARM_UP[letter] ?? 0
   if (CLOCKED.includes(letter)) return { jobs, warmUp: 0, warmUpSeconds: seconds }
   // A statement count is the same from the first job on.

@@ -84,7 +84,7 @@ function columnOf({ case: name, unit }: Summary): string {
 /** Best first: the highest rate, or the lowest value of any other unit. */
 function byFirst(a: Summary | undefined, b: Summary | undefined): number {
   const difference = (a?.median ?? 0) - (b?.median ?? 0)
-  return a?.unit === 'jobs/s' ? -difference : difference
+  return a?.unit === 'jobs/s' || a?.unit === 'steps/s' ? -difference : difference
 }
 
 function cellText(figure: Summary | undefined): string {

@@ -42,6 +42,8 @@ const graphileBest: Other = { ...graphile, setting: 'best' }
 const boss: Other = { system: 'pg-boss' }
 const plainjob: Other = { system: 'plainjob' }
 const bare: Other = { system: 'bare' }
+const dbos: Other = { system: 'dbos' }
+const openworkflow: Other = { system: 'openworkflow' }
 const own = (name: string): Other => ({ system: 'jobmill', setting: 'default', case: name })
 
 type Shape = Pick<Rule, 'case' | 'store' | 'way'>
@@ -142,6 +144,13 @@ const RULES: readonly Rule[] = [
   }),
   { ...pgAtLeast('i'), against: 'the same unpinned', others: [own('i-unpinned')], target: 0.9 },
   { ...liteAtLeast('i'), against: 'the same without a reader', others: [own('i-unpinned')], target: 0.9 },
+  { ...pgAtLeast('steps'), against: 'dbos', others: [dbos], target: 10 },
+  { ...pgAtLeast('steps'), against: 'openworkflow', others: [openworkflow], target: 8 },
+  { ...liteAtLeast('steps'), against: 'openworkflow', others: [openworkflow], target: 10 },
+  ...[pgAtMost, liteAtMost].flatMap((atMost): Rule[] => [
+    { ...atMost('steps-long-ratio'), against: 'the first 100 of 1,000 steps', others: [], target: 1.2 },
+    { ...atMost('steps-long-resume'), against: 'milliseconds', others: [], target: 50 },
+  ]),
   { ...liteAtMost('i-wal'), against: 'megabytes, 10 s after the reader', others: [], target: 64 },
 ]
 

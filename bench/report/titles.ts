@@ -31,6 +31,8 @@ const TITLES: Readonly<Record<string, string>> = {
   k: 'enqueue and process for a long time, nothing kept: the rate of the last tenth',
   'k-kept': 'enqueue and process 2,000 jobs/s for a long time, everything kept: the rate of the last tenth',
   l: 'statements of an idle system',
+  steps: '64 jobs in flight with 10 durable steps each',
+  'steps-long': 'one job with 1,000 durable steps, one after the other',
   memory: 'peak memory of a process that drains a full queue',
 }
 

@@ -13,6 +13,7 @@ import {
   type System,
 } from '../system.ts'
 import { until } from '../cell/until.ts'
+import { openSteps } from './jobmill-steps.ts'
 
 const WORKERS = 100
 
@@ -65,12 +66,14 @@ function system(store: 'postgres' | 'sqlite', setting: Setting): System {
     name: 'jobmill',
     store,
     setting,
-    settings: setting === 'best' ? `${WORKERS} workers` : 'none: no options at all, 10 workers',
+    settings:
+      setting === 'best' ? `${WORKERS} workers` : 'none: no options at all, 10 workers (in steps: 64)',
     version: versionOf('jobmill'),
     keeps:
       'job, payload, result and each attempt for 7 days (nothing in d-nothing-kept and k); ' +
       'an acknowledged job survives a power cut',
     open: (place, how) => open(place, setting, how),
+    openSteps,
   }
 }
 

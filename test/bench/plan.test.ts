@@ -37,7 +37,7 @@ const casesOf = (quick: boolean, only?: string[]): Set<string> =>
 
 describe('cases of a full run only', () => {
   test('are in a full run, alone or among all, and never in a quick one', () => {
-    for (const name of ['slow-commits', 'e-nothing-kept']) {
+    for (const name of ['slow-commits', 'e-nothing-kept', 'steps-long']) {
       expect(casesOf(false)).toContain(name)
       expect(casesOf(false, [name])).toEqual(new Set([name]))
       expect(casesOf(true)).not.toContain(name)

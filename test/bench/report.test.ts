@@ -158,6 +158,24 @@ describe('targets', () => {
     ])
   })
 
+  test('steps: the better setting of a peer counts, and growth and resume are plain numbers', () => {
+    const steps = { unit: 'steps/s' }
+    const targets = targetsFor(
+      raw('steps', 'jobmill', 9_000, { ...ours, ...steps }),
+      raw('steps', 'dbos', 1_000, steps),
+      raw('steps', 'openworkflow', 500, { ...ours, ...steps }),
+      raw('steps', 'openworkflow', 1_000, steps),
+      raw('steps-long-ratio', 'jobmill', 1.3, { ...ours, unit: 'ratio' }),
+      raw('steps-long-resume', 'jobmill', 20, { ...ours, unit: 'ms' }),
+    )
+    expect(targets.map(({ against, ratio, met }) => [against, ratio, met])).toEqual([
+      ['dbos', 9, false],
+      ['openworkflow', 9, true],
+      ['the first 100 of 1,000 steps', 1.3, false],
+      ['milliseconds', 20, true],
+    ])
+  })
+
   test('a case that was not measured has no target, and our best setting does not count', () => {
     expect(targetsFor(raw('d', 'jobmill', 1), raw('d', 'graphile-worker', 1))).toEqual([])
     expect(targetsFor(raw('d', 'jobmill', 1, ours))).toEqual([])

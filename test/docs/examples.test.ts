@@ -1,23 +1,17 @@
 // Every example runs to its end as a separate program in its own folder, and prints what it demonstrates.
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { killAtEnd } from '../support/programs/kill-at-end.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { inFull } from '../support/suite/in-full.ts'
-import { bundled, withJobmill } from '../support/programs/programs.ts'
+import { bundled } from '../support/programs/programs.ts'
+import { exampleRunner, expectToShow, freshFolder, type Place, TIMEOUT_MS } from './run-example.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const examples = join(root, 'examples')
-const TIMEOUT_MS = 180_000
-
-type Place = 'sqlite' | 'postgres'
 
 interface Example {
   readonly file: string
@@ -133,6 +127,28 @@ const EXAMPLES: readonly Example[] = [
     ],
   },
   {
+    file: 'saga.ts',
+    on: ['sqlite', 'postgres'],
+    shows: [
+      'done     {"shipped":"lamp"}',
+      'reserve  a piano\ncharge   3900 EUR\nfailed   JobmillError: job ',
+      'a piano is too heavy',
+      'undo     shipment ',
+      'undo     payment ',
+      'undo     reservation ',
+    ],
+  },
+  {
+    file: 'human-in-the-loop.ts',
+    on: ['sqlite', 'postgres'],
+    shows: ['done     {"paid":true}', 'done     {"paid":false,"why":"no receipt"}', '"why":"expired"}'],
+  },
+  {
+    file: 'webhook.ts',
+    on: ['sqlite', 'postgres'],
+    shows: ['done     {"status":"paid"}', 'again    204', 'forged   401'],
+  },
+  {
     file: 'worker-pool.ts',
     on: ['sqlite'],
     shows: [
@@ -144,78 +160,7 @@ const EXAMPLES: readonly Example[] = [
   },
 ]
 
-/** An example uses fixed names for tables and schema, so it gets its own database. */
-const database = `examples_${randomBytes(6).toString('hex')}`
-const server = inject('postgresUrl')
-
-async function onServer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
-}
-
-beforeAll(() => onServer(`create database ${database}`))
-afterAll(() => onServer(`drop database ${database} with (force)`))
-
-function databaseUrl(): string {
-  const url = new URL(server)
-  url.pathname = `/${database}`
-  return url.href
-}
-
-function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'jobmill-example-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  /** Its whole output, for error messages. */
-  readonly output: string
-}
-
-async function run(
-  file: string,
-  place: Place,
-  env: Record<string, string> = {},
-  cwd = freshFolder(),
-  args: readonly string[] = [],
-): Promise<Ended> {
-  const { DATABASE_URL: _outer, ...inherited } = process.env
-  const node = withJobmill()
-  const child = spawn(process.execPath, [...node.args, resolve(examples, file), ...args], {
-    cwd,
-    env: {
-      ...inherited,
-      ...node.env,
-      ...(place === 'postgres' ? { DATABASE_URL: databaseUrl() } : {}),
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  killAtEnd(child)
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit') as Promise<[number | null]>,
-  ])
-  return { code, stdout, output: `${stdout}\n${stderr}` }
-}
-
-function expectToShow({ code, stdout, output }: Ended, shows: readonly string[]): void {
-  expect({ code, output }).toMatchObject({ code: 0 })
-  let rest = stdout
-  for (const line of shows) {
-    expect(rest).toContain(line)
-    rest = rest.slice(rest.indexOf(line) + line.length)
-  }
-}
+const run = exampleRunner()
 
 const cases = EXAMPLES.flatMap((example, nth) => {
   // An example for both stores alternates between them; every night it runs on both.

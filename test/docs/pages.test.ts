@@ -107,6 +107,19 @@ test(
   },
 )
 
+/** Their first block is an example, which examples.test.ts runs. */
+const RECIPES = [
+  ['ai-agents', 'agent/agent.ts'],
+  ['human-in-the-loop', 'human-in-the-loop.ts'],
+  ['sagas', 'saga.ts'],
+  ['webhooks', 'webhook.ts'],
+]
+
+test.each(RECIPES)('the program of the recipe %s is examples/%s', (page, example) => {
+  const [, program] = /^```ts\n([^]*?)^```$/m.exec(read(`docs/learn/${page}.md`)) ?? []
+  expect(program).toBe(read(`examples/${example}`).replace(/^\/\*\*[^]*?\*\/\n/, ''))
+})
+
 /** The anchors that GitHub generates for headings, and those that a page sets to keep old links working. */
 function anchorsOf(page: string): string[] {
   const text = read(page)

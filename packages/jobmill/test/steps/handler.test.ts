@@ -1,5 +1,5 @@
 /** `step` of a handler without a store: results, waits, errors of misuse. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { runJob } from '../../src/testing/index.ts'
@@ -154,6 +154,20 @@ describe('waits', () => {
     })
     expect(outcome).toBe('returned')
     expect(steps.map(({ name }) => name)).toEqual(['short', 'long', 'date'])
+  })
+
+  test('the schema types the payload of the event', async () => {
+    const schema = z.object({ at: z.iso.datetime().transform((text) => new Date(text)) })
+    const run = async ({ step }: JobContext) => {
+      const answer = await step.waitForEvent('survey', { schema })
+      expectTypeOf(answer).toEqualTypeOf<{ at: Date }>()
+      const first = await step.waitForEvent(['paid', 'refused'], { schema, timeout: '1d' })
+      expectTypeOf(first).toEqualTypeOf<{ readonly event: string; readonly payload: { at: Date } } | null>()
+      return [answer.at.getTime(), first?.payload.at.getTime()]
+    }
+    const at = '1970-01-01T00:00:01.000Z'
+    const { result } = await ran(run, { events: { survey: { at }, paid: { at } } })
+    expect(result).toEqual([1_000, 1_000])
   })
 
   test('a given event is received, and checked against the schema', async () => {

@@ -40,7 +40,9 @@ export interface EventOptions {
 /** As of `enqueue`. The name of the step keeps a child from being enqueued twice, so it has no dedupe key. */
 export type ChildOptions = Omit<EnqueueOptions, 'id' | 'dedupe' | 'dedupeKey'>
 
-type PayloadOf<Options> = Options extends { readonly schema: Schema<never, infer Output> } ? Output : unknown
+type PayloadOf<Options> = Options extends { readonly schema: Schema<unknown, infer Output> }
+  ? Output
+  : unknown
 type OrTimeout<Options> = Options extends { readonly timeout: Duration } ? null : never
 
 export interface ReceivedEvent<Payload = unknown> {
