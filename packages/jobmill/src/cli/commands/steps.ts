@@ -69,7 +69,7 @@ const jobsRewind: Command = {
       const [id = ''] = parsed.words
       const answer = await mill.rewind(id, { from: fromOf(parsed) })
       const { verdict, state, hint = '' } = answer
-      if (verdict !== 'changed') throw invalid('ID', 'cannot be rewound', hint, id, 'JOB_NOT_ENDED')
+      if (verdict !== 'changed') throw invalid('ID', 'the job cannot be rewound', hint, id, 'OPTION_INVALID')
       return { json: answer, text: `rewound ${id}: it is ${state ?? 'unknown'}` }
     }),
 }
