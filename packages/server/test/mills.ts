@@ -86,6 +86,7 @@ export async function bench(
 }
 
 export const TOKENS = `# who may come in
+pia producer producer-token-0123456789
 vera viewer viewer-token-0123456789
 olga operator operator-token-0123456789
 adam admin admin-token-0123456789`

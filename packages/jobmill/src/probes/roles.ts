@@ -1,5 +1,5 @@
-/** Roles. Each role includes the permissions of those before it. */
-export const ROLES = ['viewer', 'operator', 'admin'] as const
+/** Roles. A producer enqueues jobs and sends events, and reads nothing. A viewer only reads. */
+export const ROLES = ['producer', 'viewer', 'operator', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
 export function isRole(value: unknown): value is Role {
@@ -13,6 +13,14 @@ export interface Who {
   readonly role: Role
 }
 
+/** What each role includes. */
+const INCLUDES: Readonly<Record<Role, readonly Role[]>> = {
+  producer: ['producer'],
+  viewer: ['viewer'],
+  operator: ['producer', 'viewer', 'operator'],
+  admin: ROLES,
+}
+
 export function mayDo(who: Who, needed: Role): boolean {
-  return ROLES.indexOf(who.role) >= ROLES.indexOf(needed)
+  return INCLUDES[who.role].includes(needed)
 }

@@ -70,7 +70,7 @@ export const inspect = route('viewer', 'jobs.inspect', 'get /jobs/{id}', {
   ),
 })
 
-export const enqueue = route('operator', 'jobs.enqueue', 'post /jobs', {
+export const enqueue = route('producer', 'jobs.enqueue', 'post /jobs', {
   summary: 'Enqueue a job',
   request: body(enqueueShape, 'The job'),
   responses: {
@@ -79,7 +79,7 @@ export const enqueue = route('operator', 'jobs.enqueue', 'post /jobs', {
   },
 })
 
-export const enqueueMany = route('operator', 'jobs.enqueue-many', 'post /jobs/many', {
+export const enqueueMany = route('producer', 'jobs.enqueue-many', 'post /jobs/many', {
   summary: 'Enqueue up to 1,000 jobs of a kind atomically',
   request: body(
     z

@@ -32,13 +32,13 @@ export const list = route('viewer', 'jobs.steps', 'get /jobs/{id}/steps', {
   ),
 })
 
-export const sendEvent = route('operator', 'jobs.send-event', 'post /jobs/{id}/events', {
+export const sendEvent = route('producer', 'jobs.send-event', 'post /jobs/{id}/events', {
   summary: 'Send an event to a job; it is kept until the handler waits for it',
   request: { params: byId, ...body(z.strictObject({ event, payload }).openapi('NewEvent'), 'The event') },
   responses: sent,
 })
 
-export const sendByKey = route('operator', 'jobs.send-event-by-key', 'post /jobs/events', {
+export const sendByKey = route('producer', 'jobs.send-event-by-key', 'post /jobs/events', {
   summary: 'Send an event to the job that holds a dedupe key in the scope global',
   request: body(
     z.strictObject({ dedupeKey: z.string(), event, payload }).openapi('NewEventByKey'),

@@ -4,7 +4,7 @@ import type { Overview } from '../types.ts'
 
 export type Role = Overview['you']['role']
 
-const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, admin: 2 }
+const RANK: Readonly<Record<Role, number>> = { producer: -1, viewer: 0, operator: 1, admin: 2 }
 
 export function useMay(): (role: Role) => boolean {
   const role = useOverview().data?.you.role
