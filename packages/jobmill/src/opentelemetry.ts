@@ -8,7 +8,7 @@ import { checkObjectKeys } from './job/options/known-keys.ts'
 import type { Tracing } from './job/tracing.ts'
 import { tracingWith } from './observe/opentelemetry/tracing.ts'
 
-export type { AttemptTrace, TracedJob, TraceIds, Tracing } from './job/tracing.ts'
+export type { AttemptTrace, StepTrace, TracedJob, TraceIds, Tracing } from './job/tracing.ts'
 
 export interface OpenTelemetryOptions {
   /** The tracer provider (default: the global one, even if it is registered later). */

@@ -32,11 +32,21 @@ export interface Tracing {
   attempt(job: TracedJob, now: number): AttemptTrace
 }
 
+/** One run of the function of a step. */
+export interface StepTrace {
+  /** Calls `work` synchronously; everything it does belongs to this step. */
+  run<T>(work: () => T): T
+  /** The step was recorded, or failed with this error. */
+  ended(error?: unknown): void
+}
+
 export interface AttemptTrace {
   /** The ids for log lines of this attempt; null when it is not traced. */
   readonly ids: TraceIds | null
   /** Calls `work` synchronously; everything it does belongs to this attempt. */
   run<T>(work: () => T): T
+  /** A step of the handler starts. Optional, so that a tracer of your own may omit it. */
+  step?(name: string): StepTrace
   /** The handler has ended. `error` is the error that it threw, if any. */
   ended(outcome: Outcome, error: unknown): void
   /** Wraps the write of the outcome. Null: the write was abandoned. */

@@ -18,6 +18,8 @@ export const COUNTERS = [
   'timedOut',
   'interrupted',
   'reaped',
+  'stepsRecorded',
+  'stepsFailed',
 ] as const
 export type Counter = (typeof COUNTERS)[number]
 
@@ -119,6 +121,8 @@ const COUNTED: Counted = {
     sums.total = (sums.total ?? 0) + Math.max(0, totalMs)
   },
   duplicate: ({ queue }, { of }) => add(of(queue).counters, 'duplicate'),
+  'step-recorded': ({ queue }, { of }) => add(of(queue).counters, 'stepsRecorded'),
+  'step-failed': ({ queue }, { of }) => add(of(queue).counters, 'stepsFailed'),
   retried: (event, counting) => ended('retried', event, counting),
   dead: (event, counting) => ended('dead', event, counting),
   cancelled: (event, counting) => ended('cancelled', event, counting),

@@ -2,13 +2,14 @@
 import { Interruption, type InterruptionCause } from '../job/attempt/interruption.ts'
 import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { AttemptRef } from '../job/events.ts'
-import type { TraceIds } from '../job/tracing.ts'
+import type { AttemptTrace, TraceIds } from '../job/tracing.ts'
 import type { Step } from '../job/step/step.ts'
 import type { Lease } from '../store/types/claim.ts'
 import type { Memo } from '../store/types/step.ts'
 import { type LogBuffer, logBuffer } from './log-buffer.ts'
 
 const NONE: readonly never[] = []
+const NO_NAMES: ReadonlySet<string> = new Set()
 
 /** A class, because there is one for every job: parts that few attempts need are created lazily. */
 export class Attempt {
@@ -43,6 +44,8 @@ export class Attempt {
   whenEnded: (() => void) | null = null
   /** The steps that earlier attempts recorded. */
   memos: readonly Memo[] = NONE
+  /** The names of the steps that this attempt has called. */
+  calledSteps: ReadonlySet<string> = NO_NAMES
   /** Creates `step`. */
   stepFor: ((attempt: Attempt) => Step) | null = null
   /** The handler has ended and can write nothing more for this attempt. */
@@ -52,6 +55,8 @@ export class Attempt {
    * ignored.
    */
   abandoned = false
+  /** Traces steps, if the attempt is traced. */
+  tracing: AttemptTrace | null = null
   /** Trace ids for events, if the attempt is traced. */
   trace: TraceIds | null = null
   /** Its index in the list of attempts. */

@@ -52,6 +52,7 @@ function startRun(attempt: Attempt, tools: RunJobTools): void {
   const handler = tools.handler(lease.kind)
   const trace = tools.tracing?.attempt({ ...lease, waitedMs }, tools.platform.now())
   attempt.trace = trace?.ids ?? null
+  attempt.tracing = trace ?? null
   tools.emit('started', startedEvent(attempt))
   const end = (ended: Ended): void =>
     handlerEnded({ attempt, handler, trace, ended, decision: null, ranMs: 0 }, tools)

@@ -25,6 +25,8 @@ const COUNTED: readonly (readonly [AnyEvent, MetricData])[] = [
     ['retried', { ...q, ranMs: 3, delayMs: 9, error: 'x' }],
     { counters: { retried: 1 }, histograms: { running: histogramOf([3]) } },
   ],
+  [['step-recorded', { ...q, step: 's', ranMs: 3 }], { counters: { stepsRecorded: 1 } }],
+  [['step-failed', { ...q, step: 's', ranMs: 3, error: 'x' }], { counters: { stepsFailed: 1 } }],
   [['parked', { ...q, ranMs: 3 }], { counters: { parked: 1 }, histograms: { running: histogramOf([3]) } }],
   [
     ['snoozed', { ...q, ranMs: 3, delayMs: 9 }],

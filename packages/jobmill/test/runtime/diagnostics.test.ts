@@ -66,6 +66,7 @@ const NOTHING: LiveScene = {
   drift: [],
   periods: new Map(),
   hidesPayloads: true,
+  unusedSteps: [],
   counts: [],
   limits: [],
   schedules: [],

@@ -209,7 +209,7 @@ describe.each(subjects)('durable steps on $name', ({ mill: create }) => {
     await mill.drain()
     await mill.clock.advance('20s')
     expect(await mill.get(id)).toMatchObject({ state: 'done', result: 1 })
-    expect(happened(mill, id).toSorted()).toEqual(['enqueued', 'finished', 'started'])
+    expect(happened(mill, id).toSorted()).toEqual(['enqueued', 'finished', 'started', 'step-recorded'])
   })
 
   test('a checkpoint reaches the next attempt, and a retried dead job keeps its steps', async () => {

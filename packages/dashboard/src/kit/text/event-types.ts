@@ -14,6 +14,7 @@ const EVENT_TYPES = [
   'leases-found',
   'lease-lost',
   'stuck',
+  'steps-unused',
   'kind-unknown',
   'queue-unknown',
   'queue-cooling',

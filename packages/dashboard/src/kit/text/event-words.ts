@@ -50,6 +50,8 @@ const WORDS: Readonly<Record<string, Words>> = {
     `Schedule ${text(schedule)} failed to enqueue: ${firstLine(error)}`,
   reaped: ({ jobs, instances }) =>
     `Reclaimed ${plural(many(jobs), 'job')} from ${plural(many(instances), 'unresponsive process', 'unresponsive processes')}`,
+  'steps-unused': ({ kind, steps }) =>
+    `Job of kind ${text(kind)} completed without recorded steps${Array.isArray(steps) ? `: ${steps.map(text).join(', ')}` : ''}`,
   'leases-found': ({ jobs }) => `Returned ${plural(many(jobs), 'job')} whose claim got no response`,
   'instance-lost': ({ jobs, blocked }) =>
     `Process ${blocked === true ? 'stalled' : 'could not renew its leases in time'}; asked ${plural(many(jobs), 'running job')} to stop`,
@@ -92,6 +94,7 @@ const WARNINGS = new Set([
   'schedule-missed',
   'reaped',
   'leases-found',
+  'steps-unused',
 ])
 
 export function eventLevel({ type }: Pick<TimelineEntry, 'type'>): 'bad' | 'warning' | 'plain' {

@@ -14,6 +14,7 @@ const SUBJECTS = {
   paused: ['queue'],
   settings: ['queue', 'limit', 'schedule'],
   dead: ['queue'],
+  steps: ['kind'],
   workers: ['queue'],
   cooling: ['queue'],
   waiting: ['queue'],

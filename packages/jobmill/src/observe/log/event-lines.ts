@@ -28,6 +28,11 @@ const LINES: Lines = {
   progress: (event) => `${attemptOf(event)} reported progress: ${JSON.stringify(event.value)}`,
   finished: (event) => `${attemptOf(event)} completed in ${ms(event.ranMs)}${resultNote(event.notKept)}`,
   retried: (event) => `${attemptOf(event)} failed, retrying in ${ms(event.delayMs)}: ${event.error}`,
+  'step-recorded': (event) => `${attemptOf(event)} recorded step ${JSON.stringify(event.step)}`,
+  'step-failed': (event) =>
+    `${attemptOf(event)} failed in step ${JSON.stringify(event.step)}: ${event.error}`,
+  'steps-unused': ({ id, kind, steps }) =>
+    `job ${id} (${kind}) is done, but its handler no longer calls recorded steps: ${steps.map((step) => JSON.stringify(step)).join(', ')}. Was a step renamed?`,
   parked: (event) => `${attemptOf(event)} was parked: it waits in a step`,
   snoozed: (event) => `${attemptOf(event)} was snoozed for ${ms(event.delayMs)}`,
   throttled: (event) => `${attemptOf(event)} was throttled`,

@@ -4,6 +4,7 @@
  */
 import {
   type Attributes,
+  type Context,
   context,
   createTraceState,
   isSpanContextValid,
@@ -16,7 +17,7 @@ import {
 import type { Outcome } from '../../job/attempt/outcome.ts'
 import { BOUNDS } from '../../job/defaults.ts'
 import type { NewJob } from '../../job/enqueue/new-job.ts'
-import type { AttemptTrace, TracedJob, Tracing } from '../../job/tracing.ts'
+import type { AttemptTrace, StepTrace, TracedJob, Tracing } from '../../job/tracing.ts'
 import { ending, quietly, recordError, startSpan } from './safe-span.ts'
 
 /** The other outcomes are not errors. */
@@ -67,6 +68,7 @@ function attemptTrace(tracer: Tracer, job: TracedJob, now: number): AttemptTrace
   return {
     ids: isSpanContextValid(ids) ? { traceId: ids.traceId, spanId: ids.spanId } : null,
     run: (work) => context.with(inside, work),
+    step: (name) => stepTrace(tracer, job, name, inside),
     ended(outcome, error) {
       quietly(() => span.setAttribute('jobmill.outcome', outcome))
       if (FAILURES.has(outcome)) recordError(span, error, outcome)
@@ -84,13 +86,26 @@ function attemptTrace(tracer: Tracer, job: TracedJob, now: number): AttemptTrace
   }
 }
 
+/** The name of a step may have the item of a loop, so it is an attribute and not the name of the span. */
+function stepTrace(tracer: Tracer, job: TracedJob, name: string, inside: Context): StepTrace {
+  const attributes = { ...attemptAttributes('step', job), 'jobmill.step': name }
+  const span = startSpan(tracer, `step ${job.kind}`, { attributes }, inside)
+  return {
+    run: (work) => context.with(trace.setSpan(inside, span), work),
+    ended(...[error]) {
+      if (error !== undefined) recordError(span, error, 'failed')
+      quietly(() => span.end())
+    },
+  }
+}
+
 function linkTo({ metadata }: { readonly metadata: string | null }) {
   const found = contextIn(metadata)
   return found === null ? [] : [{ context: found }]
 }
 
 /** The operation types of the OpenTelemetry conventions, which have none for waiting. */
-const TYPE_OF = { enqueue: 'send', wait: null, run: 'process', finish: 'settle' } as const
+const TYPE_OF = { enqueue: 'send', wait: null, run: 'process', step: null, finish: 'settle' } as const
 type Operation = keyof typeof TYPE_OF
 
 function attemptAttributes(operation: Operation, { id, kind, queue, attempt }: TracedJob): Attributes {

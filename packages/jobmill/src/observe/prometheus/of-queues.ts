@@ -50,6 +50,8 @@ export function queueFamilies(queues: ReadonlyMap<string, Tally>): Family[] {
       'Jobs that failed permanently in this process: after an attempt, or found by its reaper.',
       count('dead'),
     ),
+    counter('steps_recorded_total', 'Durable steps recorded by this process.', count('stepsRecorded')),
+    counter('steps_failed_total', 'Runs of durable steps that failed in this process.', count('stepsFailed')),
     counter('reaped_jobs_total', 'Jobs that this process reclaimed from dead processes.', reaped),
     histogram(
       'job_wait_seconds',

@@ -140,6 +140,22 @@ export const LIVE_CHECKS: readonly Check<LiveScene>[] = [
       }),
   },
   {
+    check: 'steps',
+    about: 'kind',
+    find: ({ unusedSteps }) =>
+      [...Map.groupBy(unusedSteps, ({ data }) => data['kind'] as string)].map(([kind, events]) => {
+        const names = new Set(events.flatMap(({ data }) => data['steps'] as readonly string[]))
+        const steps = [...names].slice(0, 3).map(quote).join(', ')
+        const jobs = countText(events.length, 'job')
+        return {
+          name: kind,
+          level: 'notice',
+          message: `${jobs} of kind ${quote(kind)} completed without steps that were recorded before: ${steps}`,
+          fix: 'Check whether a step was renamed: under its new name it ran again',
+        }
+      }),
+  },
+  {
     // An operator paused the queue on purpose, and may have forgotten it.
     check: 'paused',
     about: 'queue',

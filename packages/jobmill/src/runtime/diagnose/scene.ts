@@ -30,7 +30,8 @@ export interface DiagnosedMill
   drift(): Promise<ConfigDrift[]>
 }
 
-export interface LiveMill extends DiagnosedMill, Pick<Operate, 'counts'>, Pick<Limiting, 'limits'> {
+export interface LiveMill
+  extends DiagnosedMill, Pick<Operate, 'counts'>, Pick<Limiting, 'limits'>, Pick<Observation, 'timeline'> {
   readonly schedules: Pick<Schedules, 'list'>
 }
 
@@ -38,6 +39,9 @@ export interface LiveMill extends DiagnosedMill, Pick<Operate, 'counts'>, Pick<L
 export const SOME_PERIOD_MS = 8 * 60 * 60_000
 /** At most this many failing kinds are explained. */
 const MOST_EXPLAINED = 10
+/** How long recorded steps that no handler calls any longer are reported. */
+const UNUSED_MS = 60 * 60_000
+const MOST_UNUSED = 100
 /** The number of dead and of retrying jobs of a kind whose errors are read to find the most frequent one. */
 const ERRORS_LOOKED = 20
 /** The number of jobs that are listed for all failing kinds together. */
@@ -92,13 +96,15 @@ export async function sceneOf(mill: DiagnosedMill, options: Options, hidesPayloa
 }
 
 export async function liveScene(mill: LiveMill, options: Options) {
-  const [scene, counts, limits, schedules] = await Promise.all([
+  const from = Math.max(0, options.platform.now() - UNUSED_MS)
+  const [scene, counts, limits, schedules, unused] = await Promise.all([
     sceneOf(mill, options, true),
     mill.counts(),
     mill.limits.list(),
     mill.schedules.list(),
+    mill.timeline({ types: ['steps-unused'], from, limit: MOST_UNUSED }),
   ])
-  return { ...scene, counts, limits, schedules }
+  return { ...scene, counts, limits, schedules, unusedSteps: unused.events }
 }
 
 /** Reads more about the worst of the failing kinds: since when they fail, on which version, and why. */

@@ -69,6 +69,7 @@ export function stepsInMemory(
     of: (attempt: Attempt) =>
       attemptSteps(attempt, memos, {
         platform,
+        emit: () => {},
         record: async (item) => record(item),
         recordInTx: async (item) => record(item),
         wait: async (item) => wait(item),

@@ -30,7 +30,9 @@ export function emitOutcome(emit: Emit, attempt: Attempt, outcome: WrittenOutcom
       // Named fields instead of a spread, because this runs for every job.
       const { id, kind, queue, attempt: number, maxAttempts } = attempt.lease
       const event = { id, kind, queue, attempt: number, maxAttempts, ranMs, totalMs, notKept }
-      return emit('finished', attempt.trace === null ? event : { ...event, trace: attempt.trace })
+      emit('finished', attempt.trace === null ? event : { ...event, trace: attempt.trace })
+      if (attempt.memos.length > 0) emitUnused(emit, attempt)
+      return
     }
     case 'dead':
       return emit('dead', { ...attempt.ref, ranMs, error, ...stackIn(ended) })
@@ -40,6 +42,14 @@ export function emitOutcome(emit: Emit, attempt: Attempt, outcome: WrittenOutcom
       emitContinued(emit, attempt, outcome)
   }
 }
+
+/** Steps that earlier attempts recorded, and that the handler no longer calls. */
+function emitUnused(emit: Emit, { memos, calledSteps, ref }: Attempt): void {
+  const steps = memos.flatMap(({ name, isDone }) => (isDone && !calledSteps.has(name) ? name : []))
+  if (steps.length > 0) emit('steps-unused', { ...ref, steps: steps.slice(0, MOST_UNUSED) })
+}
+
+const MOST_UNUSED = 10
 
 function emitContinued(
   emit: Emit,

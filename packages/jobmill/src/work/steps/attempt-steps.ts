@@ -5,6 +5,7 @@ import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { applySchema } from '../../job/payload/schema.ts'
 import type { EventOptions, ReceivedEvent, Step, StepOptions } from '../../job/step/step.ts'
 import { isJobmillError, JobmillError } from '../../job/errors.ts'
+import type { Emit } from '../../job/events.ts'
 import { checkFunction } from '../../job/numbers.ts'
 import { jsonText } from '../../job/text/json-text.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -29,6 +30,7 @@ import { parsed, RESULT_FIX, stepRunner } from './run-step.ts'
 
 export interface StepTools {
   readonly platform: Platform
+  readonly emit: Emit
   /** Resolves after the commit; false if the lease was lost. */
   readonly record: (item: StepWrite, attempt: Attempt) => Promise<boolean>
   /** On SQLite, has written when it returns. */
@@ -52,6 +54,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
   const { platform } = tools
   const { id, token } = lease
   const memos: Memos = memosOf(lease, stored)
+  attempt.calledSteps = memos.called
   const steps: Activity = activity({ attempt, platform, idle: (waits) => void park(waits) })
 
   async function park(waits: readonly PendingWait[]): Promise<void> {
@@ -100,7 +103,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
     return text
   }
 
-  const runStep = stepRunner({ attempt, platform, save, writeOf, resultText })
+  const runStep = stepRunner({ attempt, platform, save, writeOf, resultText, emit: tools.emit })
 
   /** The next attempt sees the row, so this one is not spent. */
   function noteStale(error: unknown): never {

@@ -21,6 +21,7 @@ export function memosOf(lease: Lease, stored: readonly Memo[]) {
   let steps = stored.length
   let chars = stored.reduce((sum, { result }) => sum + (result?.length ?? 0), 0)
   return {
+    called,
     /** Reserves the name of a step for this call. */
     call(name: string, kind: StepKind): CalledStep {
       if (called.has(name)) throw nameReused(name)

@@ -1,6 +1,8 @@
 /** Runs the function of `step.run`, with its checkpoints, its signal and its timeout. */
 import { BOUNDS } from '../../job/defaults.ts'
+import type { Emit } from '../../job/events.ts'
 import type { StepContext } from '../../job/step/step.ts'
+import { errorText } from '../../job/text/error-text.ts'
 import { jsonText } from '../../job/text/json-text.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { StepKind, StepWrite } from '../../store/types/step.ts'
@@ -19,10 +21,15 @@ interface StepRunner {
   readonly writeOf: (step: CalledStep, kind: StepKind, ranMs: number, rest: Partial<StepWrite>) => StepWrite
   /** The JSON text of a result; null for undefined. */
   readonly resultText: (name: string, value: unknown) => string | null
+  readonly emit: Emit
 }
 
-export function stepRunner({ attempt, platform, save, writeOf, resultText }: StepRunner) {
+export function stepRunner({ attempt, platform, save, writeOf, resultText, emit }: StepRunner) {
   const { lease } = attempt
+  /** Nothing is said about an attempt after its end. */
+  const tell: Emit = (type, event) => {
+    if (!attempt.ended) emit(type, event)
+  }
   return async function runStep(
     step: CalledStep,
     run: (context: StepContext) => unknown,
@@ -51,16 +58,22 @@ export function stepRunner({ attempt, platform, save, writeOf, resultText }: Ste
       lease,
       async (signal: () => AbortSignal) => await run(withSignal(context, signal)),
     )
-    const value = await withTimeout(inStep, {
-      attempt,
-      platform,
-      timeout,
-      error: timedOut.bind(null, name),
-    })
-    await saving
-    const result = resultText(name, value)
-    await save(writeOf(step, 'run', ranMs(), { result }))
-    return parsed(result)
+    const options = { attempt, platform, timeout, error: timedOut.bind(null, name) }
+    const trace = attempt.tracing?.step?.(name)
+    try {
+      const running = () => withTimeout(inStep, options)
+      const value = await (trace === undefined ? running() : trace.run(running))
+      await saving
+      const result = resultText(name, value)
+      await save(writeOf(step, 'run', ranMs(), { result }))
+      trace?.ended()
+      tell('step-recorded', { ...attempt.ref, step: name, ranMs: ranMs() })
+      return parsed(result)
+    } catch (error) {
+      trace?.ended(error)
+      tell('step-failed', { ...attempt.ref, step: name, ranMs: ranMs(), error: errorText(error) })
+      throw error
+    }
   }
 }
 

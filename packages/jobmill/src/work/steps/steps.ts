@@ -38,6 +38,7 @@ export function steps({ store, platform, emit, holdsPermit, prepareJobs }: Steps
   })
   const tools: StepTools = {
     platform,
+    emit,
     record,
     start,
     wait,
