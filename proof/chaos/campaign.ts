@@ -13,6 +13,7 @@ import {
   RESTORED_BACKUP,
   ROLLING_DEPLOY,
   START_STORM,
+  STEPS,
   strikes,
 } from './nemeses/all.ts'
 import type { Options } from './options.ts'
@@ -22,6 +23,7 @@ import { rollingDeploy } from './rounds/rolling-deploy.ts'
 import { round, type RoundResult } from './rounds/round.ts'
 import type { Nemesis, StoreName } from './scene.ts'
 import { startStorm } from './rounds/start-storm.ts'
+import { FULL_STEPS, QUICK_STEPS, steps } from './rounds/steps.ts'
 import { laggingStandby, restoredDatabase, restoredFile, synchronousStandby } from './rounds/time-machines.ts'
 import { timeTravel } from './rounds/time-travel.ts'
 
@@ -87,6 +89,9 @@ export async function campaign({
         await add(() => powerCut(of('power'), chance.fork()))
       const times = options.minutes === 0 ? QUICK_OUTAGES : LONG_OUTAGES
       await addScene(ROLLING_DEPLOY, store, rollingDeploy, of(ROLLING_DEPLOY))
+      // Once in full, because that takes minutes.
+      const amounts = options.minutes > 0 && n === 1 ? FULL_STEPS : QUICK_STEPS
+      await addScene(STEPS, store, (scene) => steps({ ...scene, chance: chance.fork() }, amounts), of(STEPS))
       await addScene(OUTAGES, store, (scene) => outages(scene, times), of(OUTAGES))
       await addScene(RESTORED_BACKUP, store, restoredBackup, of(RESTORED_BACKUP))
       await addScene(ASYNC_FAILOVER, store, asyncFailover, of(ASYNC_FAILOVER))

@@ -17,7 +17,7 @@ export interface Options {
 class OptionError extends Error {}
 
 export const USAGE = `npm run chaos -- [options]
-  --quick            each nemesis once on each store, in about 6 minutes (the default)
+  --quick            each nemesis once on each store, in about 8 minutes (the default)
   --minutes 30       run rounds in random order for this many minutes
   --seed 7           seed of the order (default: random, and printed)
   --store postgres   use one store only: postgres or sqlite

@@ -164,8 +164,14 @@ export const SIMULATED: readonly Mutant[] = [
   {
     name: 'the next attempt does not read the recorded steps',
     file: 'work/run-attempt.ts',
-    find: 'if (attempt.lease.hasSteps === true) attempt.memos = await tools.memosOf(attempt)',
-    replace: '',
+    find: 'if (attempt.lease.hasSteps === true)',
+    replace: 'if (attempt.lease.token < 0)',
+  },
+  {
+    name: 'an attempt that was asked to stop while its steps are read starts its handler',
+    file: 'work/run-attempt.ts',
+    find: 'attempt.memos = await orAborted(tools.memosOf(attempt), attempt.signal)',
+    replace: 'attempt.memos = await tools.memosOf(attempt)',
   },
   {
     name: 'a step returns before its result is recorded',

@@ -91,11 +91,12 @@ describe('chaos', () => {
         'restored-backup',
         'outages',
         'rolling-deploy',
+        'steps',
       ].toSorted(),
     )
     const onSqlite = NEMESES.filter(({ stores }) => stores.includes('sqlite')).map(({ name }) => name)
     expect(onSqlite).toEqual(['kill', 'stop-cont', 'term', 'clock-step', 'disk-full'])
-    const withScenes = ['restored-backup', 'rolling-deploy', 'power-cut', 'start-storm']
+    const withScenes = ['restored-backup', 'rolling-deploy', 'power-cut', 'start-storm', 'steps']
     expect(withScenes.every((name) => strikes(name, 'sqlite'))).toBe(true)
     expect(
       ['outages', 'async-failover', 'failover-sync', 'odd-errors'].some((name) => strikes(name, 'sqlite')),

@@ -23,6 +23,7 @@ const BUG_SEEDS: readonly (readonly [number, string])[] = [
   [171, 'the rollback of a failed start arrived late and took the jobs of the next start'],
   [98, 'a process resumed long after its lease, received the reply to a claim, and started its jobs'],
   [112, 'a process was frozen between a sleep and the park, and the job never ran again'],
+  [128, 'a process was stopped while it read the steps of a job, and started its handler afterwards'],
 ]
 
 const SEEDS = inFull(200, 3)

@@ -1,9 +1,9 @@
 /** Worker processes of a scene with its own kinds, managed by the process that starts them. */
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Place } from '../../cluster/places.ts'
+import { processes } from './processes.ts'
 import type { CrewKind, CrewLine, CrewTask } from './worker.ts'
 
 export interface Crew {
@@ -17,37 +17,15 @@ export interface Crew {
 }
 
 export function crew(folder: string, place: Place, lease: string): Crew {
-  const all: { readonly child: ChildProcess; readonly ledger: string; readonly exited: Promise<unknown> }[] =
-    []
-
+  const { start, retire, ledgers, destroy } = processes<CrewTask>(
+    folder,
+    path.join(import.meta.dirname, 'worker.ts'),
+  )
   return {
-    async start(kinds) {
-      const number = all.length + 1
-      const file = (suffix: string): string => path.join(folder, `crew-${number}.${suffix}`)
-      const task: CrewTask = { place, ledger: file('ledger'), kinds, lease }
-      const output = openSync(file('log'), 'a')
-      const child = fork(path.join(import.meta.dirname, 'worker.ts'), [JSON.stringify(task)], {
-        stdio: ['ignore', output, output, 'ipc'],
-      })
-      closeSync(output)
-      const exited = once(child, 'exit')
-      all.push({ child, ledger: task.ledger, exited })
-      const failed = exited.then(() => {
-        throw new Error(`worker ${number} did not start. It said:\n${readFileSync(file('log'), 'utf8')}`)
-      })
-      await Promise.race([once(child, 'message'), failed])
-      failed.catch(() => {})
-      return child
-    },
-    async retire(worker) {
-      worker.kill('SIGTERM')
-      await all.find(({ child }) => child === worker)?.exited
-    },
-    lines: () => all.flatMap(({ ledger }) => linesIn(ledger)),
-    async destroy() {
-      for (const { child } of all) child.kill('SIGKILL')
-      await Promise.all(all.map(({ exited }) => exited))
-    },
+    start: (kinds) => start((ledger) => ({ place, ledger, kinds, lease })),
+    retire,
+    lines: () => ledgers().flatMap(linesIn),
+    destroy,
   }
 }
 

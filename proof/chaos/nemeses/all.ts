@@ -31,6 +31,7 @@ export const FAILOVER_SYNC = 'failover-sync'
 export const RESTORED_BACKUP = 'restored-backup'
 export const OUTAGES = 'outages'
 export const ROLLING_DEPLOY = 'rolling-deploy'
+export const STEPS = 'steps'
 
 /** The nemeses with their own scene, and their stores. */
 const SCENES: Readonly<Record<string, readonly StoreName[]>> = {
@@ -41,6 +42,7 @@ const SCENES: Readonly<Record<string, readonly StoreName[]>> = {
   [RESTORED_BACKUP]: ['postgres', 'sqlite'],
   [OUTAGES]: ['postgres'],
   [ROLLING_DEPLOY]: ['postgres', 'sqlite'],
+  [STEPS]: ['postgres', 'sqlite'],
 }
 
 /** Whether a nemesis applies to a store. */

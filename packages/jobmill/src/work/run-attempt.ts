@@ -47,7 +47,8 @@ export function attemptRunner(instance: string): RunAttempt {
       end(PARKED)
     }
     try {
-      if (attempt.lease.hasSteps === true) attempt.memos = await tools.memosOf(attempt)
+      if (attempt.lease.hasSteps === true)
+        attempt.memos = await orAborted(tools.memosOf(attempt), attempt.signal)
       // Avoids needless awaits: most jobs have neither a schema nor middleware.
       const stored: unknown = JSON.parse(attempt.lease.payload)
       const payload =
@@ -106,6 +107,7 @@ async function validated(stored: unknown, schema: Schema, attempt: Attempt): Pro
   }
 }
 
+/** The handler must not start after the attempt was asked to stop, and the worker must be free by then. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error)

@@ -122,3 +122,43 @@ test('P2 P17 a step is not recorded while a reap takes its job back, and the rea
   await store.instances.reap({ crashesUntilDead: 3, limit: 10 })
   expect(await store.steps.record([aStep(lease, 'late', { place: 2 })])).toEqual([false])
 })
+
+test('P3 an event that commits after its job was deleted is deleted too', async () => {
+  const job = only(someJobs([{ queue: 'gone' }]))
+  await store.enqueue([job])
+  const sender = await openTransaction()
+  await store.steps.send([anEvent(job.id, 'e', '"personal data"')], { tx: sender })
+  await store.cancel([job.id], 'not needed')
+  await store.delete([job.id])
+  await sender.query('COMMIT')
+  await stages(2)
+  const { rows } = await sender.query(`SELECT FROM ${schema}.job_event WHERE job_id = $1`, [job.id])
+  expect(rows).toEqual([])
+})
+
+test('P18 jobs that an open transaction holds do not keep the events of others from being seen', async () => {
+  const HELD = 1_000
+  const queue = 'many'
+  const me = anInstance({ leaseMs: 3_600_000, queues: [queue] })
+  await store.instances.register(me)
+  await store.enqueue(someJobs(Array.from({ length: HELD + 1 }, () => ({ queue }))))
+  const leases: Lease[] = []
+  while (leases.length <= HELD)
+    leases.push(...(await store.claim(aClaim(me.id, { queues: [{ queue, room: HELD + 1 }] }))))
+  await store.steps.wait(leases.map((lease) => aWait(lease, 'e', { events: ['e'] })))
+  await store.finish(leases.map((lease) => aFinish(lease, PARKED)))
+  await stages(3)
+  const [free, ...held] = leases.toReversed() as [Lease, ...Lease[]]
+  const holder = await openTransaction()
+  await holder.query(`SELECT FROM ${schema}.later WHERE id = ANY ($1::uuid[]) FOR UPDATE`, [
+    held.map(({ id }) => id),
+  ])
+  await store.steps.send(held.map(({ id }) => anEvent(id, 'e')))
+  await store.steps.send([anEvent(free.id, 'e')])
+  await stages(20)
+  expect(await stateOf(free)).toBe('ready')
+  await holder.query('ROLLBACK')
+  await stages(20)
+  const states = new Set((await store.get(held.map(({ id }) => id))).map((job) => job?.state))
+  expect([...states]).toEqual(['ready'])
+})

@@ -37,11 +37,18 @@ const MOST_WAKES = 1_000
  * Makes parked jobs ready of which a wait is over, and deletes events that were committed after their job
  * was deleted. A job that is locked, for example by a cancel, keeps its row in `wake`, and so does a
  * cancelled job until its children were asked to stop. All others lose it: who parks a job, sends an event,
- * or ends a child after this snapshot adds another.
+ * or ends a child after this snapshot adds another. The ids are random, and each pass begins at another one,
+ * so that the rows of locked jobs do not hold up the rest.
  */
 const stageWoken = `
-WITH ${GIVEN_CTE}, call AS MATERIALIZED (
-  SELECT w.id, w.job_id FROM jobmill.wake AS w ORDER BY w.id LIMIT ${MOST_WAKES} FOR UPDATE SKIP LOCKED
+WITH ${GIVEN_CTE}, start AS MATERIALIZED (
+  SELECT gen_random_uuid() AS id
+), call AS MATERIALIZED (
+  SELECT w.id, w.job_id FROM jobmill.wake AS w WHERE w.id = ANY (ARRAY(
+    (SELECT a.id FROM jobmill.wake AS a WHERE a.id >= (SELECT id FROM start) ORDER BY a.id LIMIT ${MOST_WAKES})
+    UNION ALL
+    (SELECT b.id FROM jobmill.wake AS b WHERE b.id < (SELECT id FROM start) ORDER BY b.id LIMIT ${MOST_WAKES})
+    LIMIT ${MOST_WAKES})) FOR UPDATE SKIP LOCKED
 ), parked AS MATERIALIZED (
   SELECT w.id FROM jobmill.later AS w WHERE w.id = ANY (ARRAY(SELECT job_id FROM call)) AND w.due_at > ${NOW}
 ), woken AS MATERIALIZED (
@@ -62,12 +69,13 @@ WITH ${GIVEN_CTE}, call AS MATERIALIZED (
   DELETE FROM jobmill.wake AS w USING call
    WHERE w.id = call.id AND (NOT EXISTS (SELECT FROM parked AS p WHERE p.id = call.job_id) OR EXISTS (SELECT FROM woken AS v WHERE v.id = call.job_id))
      AND NOT EXISTS (SELECT FROM abandoned AS b WHERE b.parent_id = call.job_id)
+  RETURNING w.id
 ), orphaned AS (
   DELETE FROM jobmill.job_event AS e
    WHERE e.job_id = ANY (ARRAY(SELECT c.job_id FROM call AS c WHERE NOT EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = c.job_id)))
 )
-SELECT ${queueName('d.queue_id')} AS queue, coalesce(d.ready, 0)::int4 AS ready, c.calls::int4, c.abandoned
-  FROM (SELECT (SELECT count(*) FROM call) AS calls, (SELECT json_agg(b.id)::text FROM abandoned AS b) AS abandoned) AS c
+SELECT ${queueName('d.queue_id')} AS queue, coalesce(d.ready, 0)::int4 AS ready, c.calls::int4, c.used::int4, c.abandoned
+  FROM (SELECT (SELECT count(*) FROM call) AS calls, (SELECT count(*) FROM used) AS used, (SELECT json_agg(b.id)::text FROM abandoned AS b) AS abandoned) AS c
   LEFT JOIN (SELECT queue_id, count(*) FILTER (WHERE NOT (${NEEDS_ORDER_LOCK})) AS ready FROM due GROUP BY 1) AS d ON true`
 
 /** The maximum number of order checks per pass. Includes checks of busy or empty order queues. */
@@ -132,7 +140,7 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
     ready: sum(due, 'ready') + sum(woken, 'ready') + promoted,
     more:
       sum(due, 'found') >= limit ||
-      Number(woken[0]?.['calls'] ?? 0) >= MOST_WAKES ||
+      (Number(woken[0]?.['calls'] ?? 0) >= MOST_WAKES && Number(woken[0]?.['used'] ?? 0) > 0) ||
       abandoned.length > 0 ||
       promoted >= limit ||
       !allCallsSeen,

@@ -7,13 +7,14 @@ import { askWith, type Context, listOf, run } from '../context.ts'
 import { GIVEN_CTE, HAS_STEPS, NOW } from '../fragments.ts'
 import { notRun, type Tx, txQuery } from '../tx.ts'
 
-const INPUT = `input AS MATERIALIZED (
+/** `lock`: in the order of the ids, so that no two calls wait for each other. */
+const inputFor = (lock: string): string => `input AS MATERIALIZED (
   SELECT x.* FROM given, json_to_recordset(p -> 'steps') AS x(
     n int4, id uuid, token int8, name text, place int4, kind int2, done bool, result text, checkpoint text, ran_ms int8)
 ), held AS MATERIALIZED (
   SELECT r.id, r.token, r.flags, r.attempt FROM jobmill.running AS r
    WHERE r.id = ANY (ARRAY(SELECT id FROM input)) AND EXISTS (SELECT FROM input AS i WHERE i.id = r.id AND i.token = r.token)
-   ORDER BY r.id FOR KEY SHARE
+   ORDER BY r.id ${lock}
 )`
 
 /**
@@ -38,9 +39,9 @@ const WRITTEN = `, written AS (
 )
 SELECT i.n FROM input AS i JOIN held AS h ON h.id = i.id AND h.token = i.token`
 
-const RECORD = `WITH ${GIVEN_CTE}, ${INPUT}${MARKED}${WRITTEN}`
+const RECORD = `WITH ${GIVEN_CTE}, ${inputFor('FOR NO KEY UPDATE')}${MARKED}${WRITTEN}`
 /** In a user's transaction, which must not change the row in `running`: a rollback would undo the mark. */
-const RECORD_IN_TX = `WITH ${GIVEN_CTE}, ${INPUT}${WRITTEN} UNION ALL SELECT -1`
+const RECORD_IN_TX = `WITH ${GIVEN_CTE}, ${inputFor('FOR KEY SHARE')}${WRITTEN} UNION ALL SELECT -1`
 
 /** Marks jobs as having steps, without a change of their attempts. */
 const MARK = `
@@ -148,13 +149,17 @@ interface Told {
 export async function waitForSteps(context: Context, items: readonly StepWait[]): Promise<Waited[]> {
   if (items.length === 0) return []
   const waited = await withRows(context, items, async (some) => {
-    const list = some.map(({ waitMs, forChildren: children, ...item }) => ({
+    // The function locks the jobs one after another, in the order of their ids like `recordSteps`.
+    const inOrder = some.toSorted((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)))
+    const list = inOrder.map(({ waitMs, forChildren: children, ...item }) => ({
       ...item,
       wait_ms: waitMs,
       children,
     }))
     const [row] = await askWith(context, WAIT_FOR, [context.clock?.() ?? null, JSON.stringify(list)])
-    return listOf<Told>(row?.['told']).map((told) => (told.accepted ? told : undefined))
+    const told = listOf<Told>(row?.['told'])
+    const replies = new Map(inOrder.map((item, at) => [item, told[at]]))
+    return some.map((item) => (replies.get(item)?.accepted === true ? replies.get(item) : undefined))
   })
   return waited.map((told) => ({
     accepted: told !== undefined,

@@ -134,7 +134,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
       const waited = await steps.during(() => tools.wait(item, attempt))
       accept(waited.accepted)
       if (waited.isDone) {
-        memos.add(waited.result)
+        memos.count(waited.result)
         attempt.countsAs = 1
         return waited.result
       }

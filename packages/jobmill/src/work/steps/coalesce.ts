@@ -7,6 +7,7 @@ import { isDataError, isJobmillError } from '../../job/errors.ts'
 import { pauses } from '../../platform/pauses.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Attempt } from '../attempt.ts'
+import { endedAfterComplete } from './step-errors.ts'
 
 const MOST_ITEMS = 500
 const MOST_CHARS = 4 * 1024 * 1024
@@ -55,7 +56,7 @@ export function coalesce<Item extends { readonly id: string; readonly name: stri
 
   async function sendAll(batch: readonly Waiting<Item, Reply>[]): Promise<void> {
     const pause = pauses(platform, { firstMs: 50, longestMs: 2_000 })
-    let left = batch
+    let left = notCompleted(batch)
     while (left.length > 0) {
       try {
         const replies = await send(left.map(({ item }) => item))
@@ -96,6 +97,20 @@ export function coalesce<Item extends { readonly id: string; readonly name: stri
       isSending = true
       void pump()
     })
+}
+
+/**
+ * Rejects the items of attempts that were completed in a transaction, which may stay open. The write would
+ * wait for its end, and the steps of all other attempts with it.
+ */
+function notCompleted<Item extends { readonly name: string }, Reply>(
+  batch: readonly Waiting<Item, Reply>[],
+): readonly Waiting<Item, Reply>[] {
+  return batch.filter(({ attempt, item, reject }) => {
+    if (!attempt.completedInTx) return true
+    reject(endedAfterComplete(item.name))
+    return false
+  })
 }
 
 /** Rejects the items of attempts that were asked to stop, because their handlers wait for this write. */

@@ -43,6 +43,10 @@ export function memosOf(lease: Lease, stored: readonly Memo[]) {
       chars += result?.length ?? 0
       if (chars > BOUNDS.stepsBytes) throw tooManyBytes(lease)
     },
+    /** Counts an event that is already recorded: the next attempt would receive it without this check. */
+    count(event: string | null): void {
+      chars += event?.length ?? 0
+    },
   }
 }
 

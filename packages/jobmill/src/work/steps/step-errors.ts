@@ -51,6 +51,11 @@ export function afterComplete(name: string): JobmillError {
   return invalidValue('name', name, 'this step is called after complete(tx)', fix, 'STEP_INVALID')
 }
 
+export function endedAfterComplete(name: string): JobmillError {
+  const fix = 'Await all steps before complete(tx)'
+  return invalidValue('name', name, 'this step ended after complete(tx)', fix, 'STEP_INVALID')
+}
+
 export function holdsPermit(names: readonly string[]): JobmillError {
   const waits = names.map((name) => quote(name)).join(', ')
   const what = `the step ${waits} waits while the attempt holds a permit of a concurrency limit`
