@@ -63,8 +63,8 @@ export interface Queue {
 /** Runs jobs with durable steps, in this process. */
 export interface StepRunner {
   /**
-   * Starts all jobs at once, and resolves when the outcome of each is written. The steps of a job run one
-   * after the other, call `ran` and return { ok: true }.
+   * Starts all jobs at once, and resolves when the outcome of each is written. A job awaits `started`, and runs
+   * its steps one after the other. Each calls `ran` and returns { ok: true }.
    */
   run(work: StepWork): Promise<void>
   /**
@@ -79,6 +79,7 @@ export interface StepWork {
   readonly jobs: number
   /** Of each job. */
   readonly steps: number
+  readonly started: () => Promise<void>
   /** Both from 0. */
   readonly ran: (job: number, step: number) => void
 }

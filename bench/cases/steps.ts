@@ -1,7 +1,6 @@
-// Case steps: 64 jobs in flight with 10 durable no-op steps each, in waves: all jobs of a wave start at once,
-// and the next wave starts when every outcome of the last one is written. A wave is measured from its first
-// step, so that the figure contains the steps and the outcomes, and not the pickup: some peers poll once a
-// second. The costs contain all.
+// Case steps: 64 jobs in flight with 10 durable no-op steps each, in waves. A wave is measured from the moment
+// when all its jobs run until every outcome is written: the rate contains the steps and the outcomes, but
+// neither enqueue nor pickup, because some peers poll once a second. The costs contain all.
 import type { Case, Figure } from '../case.ts'
 import { deliveries } from '../cell/deliveries.ts'
 import { measureUsage, usageFigures } from '../measure/usage.ts'
@@ -46,16 +45,23 @@ async function waves(
 
 async function wave(runner: StepRunner, jobs: number): Promise<number> {
   const delivered = deliveries(jobs * STEPS)
-  let beganAt: number | undefined
+  const { promise: allRun, resolve: begin } = Promise.withResolvers<void>()
+  let started = 0
+  let beganAt = Number.NaN
   await runner.run({
     jobs,
     steps: STEPS,
-    ran(job, step) {
-      beganAt ??= performance.now()
-      delivered.ran(job * STEPS + step)
+    started() {
+      started += 1
+      if (started === jobs) {
+        beganAt = performance.now()
+        begin()
+      }
+      return allRun
     },
+    ran: (job, step) => delivered.ran(job * STEPS + step),
   })
   const endedAt = performance.now()
   delivered.check()
-  return endedAt - (beganAt ?? Number.NaN)
+  return endedAt - beganAt
 }

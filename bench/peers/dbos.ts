@@ -14,6 +14,7 @@ async function openSteps({ url }: Place): Promise<StepRunner> {
   })
   const stepping = DBOS.registerWorkflow(
     async (job: number, steps: number) => {
+      await work?.started()
       for (let step = 0; step < steps; step += 1) {
         const run = async (): Promise<{ ok: boolean }> => {
           work?.ran(job, step)

@@ -28,6 +28,7 @@ async function openSteps({ store, url }: Place): Promise<StepRunner> {
   const stepping = client.defineWorkflow<Input, { ok: boolean }>(
     { name: 'stepping' },
     async ({ input, step }) => {
+      await work?.started()
       for (let at = 0; at < input.steps; at += 1) {
         await step.run({ name: `step ${at}` }, () => {
           work?.ran(input.job, at)

@@ -22,6 +22,7 @@ async function openSteps({ url: admin }: Place): Promise<StepRunner> {
     name: `stepping${process.pid}`,
     handlers: {
       async run(ctx: restate.Context, { job, steps }: Input): Promise<{ ok: boolean }> {
+        await work?.started()
         for (let step = 0; step < steps; step += 1) {
           await ctx.run(`step ${step}`, () => {
             work?.ran(job, step)

@@ -17,16 +17,17 @@ interface Payload {
 const nothing = (): void => {}
 
 export async function openSteps(place: Place): Promise<StepRunner> {
-  let ran: StepWork['ran'] = nothing
+  let work: StepWork | undefined
   let resumed = nothing
   let allWritten = nothing
   let left = 0
   const stepping = defineJob({
     kind: 'stepping',
     async run({ payload, step }: JobContext<Payload>) {
+      await work?.started()
       for (let at = 0; at < payload.steps; at += 1) {
         await step.run(`step ${at}`, () => {
-          ran(payload.n, at)
+          work?.ran(payload.n, at)
           return { ok: true }
         })
       }
@@ -51,17 +52,16 @@ export async function openSteps(place: Place): Promise<StepRunner> {
     return new Promise((resolve) => void (allWritten = resolve))
   }
   return {
-    async run(work) {
-      const all = written(work.jobs)
-      ran = work.ran
-      const items = Array.from({ length: work.jobs }, (_, n) => ({
-        payload: { n, steps: work.steps, waits: false },
-      }))
+    async run(given) {
+      const { jobs, steps } = given
+      const all = written(jobs)
+      work = given
+      const items = Array.from({ length: jobs }, (_, n) => ({ payload: { n, steps, waits: false } }))
       await mill.enqueueMany(stepping, items)
       await all
     },
     async resume(steps) {
-      ran = nothing
+      work = undefined
       const ended = written(1)
       const parked = new Promise<void>((resolve) => {
         const off = mill.on('parked', () => {
