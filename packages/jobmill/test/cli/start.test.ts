@@ -15,7 +15,10 @@ const QUICK = `export default { store, jobs: [
   defineJob({ kind: 'slow', run: () => new Promise((resolve) => setTimeout(resolve, 200)) }),
 ] }`
 
-const NEVER_OPENS = `export default { store: { ...store, open: () => new Promise(() => { console.error('opening') }) }, jobs: [
+const NEVER_OPENS = `export default { store: { ...store, open: () => new Promise(() => {
+  console.error('opening')
+  setInterval(() => {}, 1_000)
+}) }, jobs: [
   defineJob({ kind: 'echo', run: () => {} }),
 ] }`
 
