@@ -18,6 +18,7 @@ import { FILES } from './faults/stores/files.ts'
 import { LEASES } from './faults/stores/leases.ts'
 import { OUTCOMES } from './faults/stores/outcomes.ts'
 import { REPLACED } from './faults/stores/replaced.ts'
+import { CHILDREN } from './faults/stores/children.ts'
 import { STEPS } from './faults/stores/steps.ts'
 import type { TestedMutant } from './mutant.ts'
 
@@ -42,4 +43,5 @@ export const TESTED: readonly TestedMutant[] = [
   ...OUTCOMES,
   ...REPLACED,
   ...STEPS,
+  ...CHILDREN,
 ]

@@ -74,8 +74,8 @@ export const STEPS: readonly TestedMutant[] = [
   {
     name: 'sqlite: a sleep that is over ends every later park at once',
     file: 'store-sqlite/steps/steps.ts',
-    find: 'WHERE job_pk = ? AND token = ? AND ended_at IS NULL AND kind IN (1, 2)`',
-    replace: 'WHERE job_pk = ? AND token <= ? AND ended_at IS NULL AND kind IN (1, 2)`',
+    find: 'WHERE job_pk = ? AND token = ? AND ended_at IS NULL AND kind IN (1, 2, 4)`',
+    replace: 'WHERE job_pk = ? AND token <= ? AND ended_at IS NULL AND kind IN (1, 2, 4)`',
     test: { file: SQLITE, name: 'P18 a wait that ends before its attempt is parked' },
   },
   {
