@@ -17,7 +17,11 @@ test('the result that exceeds 64 MiB is refused, before it is recorded', async (
 
 test('P18 an event that exceeds it is received, because it is recorded by then, and the next result is refused', async () => {
   const events = { e: 'y'.repeat(MEBIBYTE - 2) }
-  const received = await ran(async ({ step }) => (await step.waitForEvent('e')) === events.e, full(64), events)
+  const received = await ran(
+    async ({ step }) => (await step.waitForEvent('e')) === events.e,
+    full(64),
+    events,
+  )
   expect(received).toMatchObject({ outcome: 'returned', result: true })
   const run = await ran(
     async ({ step }) => {

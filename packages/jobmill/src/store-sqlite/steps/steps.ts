@@ -119,8 +119,8 @@ function eventText({ name, payload }: EventRow): string {
   return `{"event":${JSON.stringify(name)},"payload":${payload}}`
 }
 
-// The open waits of the last attempt, by primary key. The code of an earlier one may have had other waits. The
-// handler has not seen the end of one whose time is over.
+// The open waits of the last attempt, by primary key. The code of an earlier one may have had other waits.
+// The handler has not seen the end of one whose time is over.
 const WAITS = `
   SELECT due_at FROM jobmill_step WHERE job_pk = ? AND token = ? AND ended_at IS NULL AND kind IN (1, 2)`
 const HAS_ARRIVED = `
