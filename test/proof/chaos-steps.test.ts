@@ -1,4 +1,4 @@
-/** Tests the verdict of the chaos scene `steps`: it finds each violation that is planted into good records. */
+/** Tests the verdict of the chaos scene `steps`: it finds each violation in otherwise good records. */
 import { expect, test } from 'vitest'
 import type { StepLine } from '../../proof/chaos/steps/kinds.ts'
 import { type StepObservations, stepsBroken } from '../../proof/chaos/steps/verdict.ts'

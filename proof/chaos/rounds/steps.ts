@@ -98,7 +98,7 @@ export async function steps(
   }
 }
 
-/** Reads the ledgers all the time, and tells the senders when a wait begins. */
+/** Reads the ledgers all the time, and informs the senders when a wait begins. */
 function watch(crew: Processes<StepTask>, sending: Senders) {
   const ledgers = createLedgers()
   const look = (): void => {

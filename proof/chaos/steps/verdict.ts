@@ -9,9 +9,10 @@ export interface StepObservations {
   readonly sent: readonly SentEvent[]
 }
 
+const stepKey = ({ job, step }: StepLine): string => `${job} ${step}`
+
 /** A sentence for each violated guarantee. */
 export function stepsBroken({ lines, recorded, sent }: StepObservations): string[] {
-  const stepKey = ({ job, step }: StepLine): string => `${job} ${step}`
   const inOrder = lines.toSorted((a, b) => a.at - b.at)
   const saws = inOrder.filter(({ what }) => what === 'saw')
   /** The first handler that got the result of a step: from then on, it must not run again. */

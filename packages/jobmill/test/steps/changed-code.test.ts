@@ -1,7 +1,7 @@
 /** A new release of a handler runs while its jobs are parked: waits were removed, added and reordered. */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/suite/in-turns.ts'
-import { defineJob, type JobContext } from '../../src/index.ts'
+import { defineJob } from '../../src/index.ts'
 import { attempts, subjects } from '../runtime/stores.ts'
 
 describe.each(subjects)('durable steps on $name, after a deploy', ({ name, mill: create }) => {
@@ -34,18 +34,14 @@ describe.each(subjects)('durable steps on $name, after a deploy', ({ name, mill:
   test('P17 recorded steps are found by their names: in another order, with a new one, without an old one', async () => {
     let isNew = false
     const ran: string[] = []
-    const work = (step: JobContext['step'], names: readonly string[]) => async (): Promise<string[]> => {
-      const results: string[] = []
-      for (const one of names)
-        results.push(await step.run(one, () => (ran.push(one), `${one} ${ran.length}`)))
-      return results
-    }
     const job = defineJob({
       kind: 'a',
       async run({ step }) {
-        if (isNew) return work(step, ['two', 'new', 'one'])()
-        await work(step, ['one', 'two', 'old'])()
-        await step.sleep('wait', '10s')
+        const results: string[] = []
+        for (const one of isNew ? ['two', 'new', 'one'] : ['one', 'two', 'old'])
+          results.push(await step.run(one, () => (ran.push(one), `${one} ${ran.length}`)))
+        if (!isNew) await step.sleep('wait', '10s')
+        return results
       },
     })
     const mill = await create({ jobs: [job] })

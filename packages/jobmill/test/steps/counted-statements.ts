@@ -20,7 +20,7 @@ export function countStatements(): CountedStatements {
     const [first] = values
     texts.push(typeof first === 'string' ? first : (first as { readonly text: string }).text)
     return query.apply(this, values)
-  } as never)
+  })
   const prepare = Object.getOwnPropertyDescriptor(Database.prototype, 'prepare')?.value as (
     text: string,
   ) => Database.Statement

@@ -1,4 +1,4 @@
-/** Steps and waits of an attempt that is asked to stop, or that has ended: no handler hangs, no error is lost. */
+/** Steps and waits of an attempt that is asked to stop, or that has ended: no handler hangs. */
 import { describe, expect, onTestFinished } from 'vitest'
 import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { defineJob, type FullStore } from '../../src/index.ts'
