@@ -1,7 +1,7 @@
 /** The children of a cancelled job, when a pass of `stage` cannot cancel all of them. */
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
-import { aClaim, anInstance, someJobs } from '../../../conformance/src/factories.ts'
+import { aClaim, anInstance, only, someJobs } from '../../../conformance/src/factories.ts'
 import { postgres } from '../../src/postgres.ts'
 
 test('P8 more children than one pass cancels are cancelled by the next ones', async () => {
@@ -13,9 +13,7 @@ test('P8 more children than one pass cancels are cancelled by the next ones', as
   const me = anInstance({ kinds: parents })
   await store.instances.register(me)
   await store.enqueue(someJobs([{ kind: 'parent' }]))
-  const [parent] = await store.claim(aClaim(me.id, { kinds: parents }))
-  if (parent === undefined) return expect.unreachable()
-  const { id, token } = parent
+  const { id, token } = only(await store.claim(aClaim(me.id, { kinds: parents })))
   const jobs = someJobs(Array.from({ length: 2_500 }, () => ({ kind: 'child' })))
   await store.steps.start([{ id, token, name: 'fan', place: 0, jobs }])
   await store.cancel([id], 'stop')
