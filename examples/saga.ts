@@ -2,7 +2,7 @@
  * A saga: an order in three steps with different services. If the order fails for good, `onDead` undoes what
  * its steps did, newest first. Uses a SQLite file, or PostgreSQL if DATABASE_URL is set.
  */
-import { Dead, defineJob, type JobContext, jobmill, type Mill } from 'jobmill'
+import { Dead, defineJob, type JobContext, jobmill } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
 
@@ -20,18 +20,16 @@ const placeOrder = defineJob({
     return { shipped: payload.item }
   },
   // A job of its own, which is retried too. Its steps make sure that each undo is recorded once.
-  async onDead({ dead, step }) {
-    const recorded = (await mill.steps(dead.id)) ?? []
-    const done = SAGA.filter(({ name }) => recorded.some((one) => one.name === name && one.endedAt !== null))
+  async onDead({ dead, steps, step }) {
     // The step that failed may have had its effect, so it is undone too.
-    for (const { name, undo } of SAGA.slice(0, done.length + 1).toReversed())
+    for (const { name, undo } of SAGA.slice(0, steps.length + 1).toReversed())
       await step.run(`undo ${name}`, () => undo(`${dead.id}:${name}`))
   },
 })
 
 const url = process.env['DATABASE_URL']
 const store = url === undefined ? sqlite('saga.db') : postgres(url)
-const mill: Mill = jobmill({ store, jobs: [placeOrder], log: 'silent' })
+const mill = jobmill({ store, jobs: [placeOrder], log: 'silent' })
 await mill.start()
 const undone = new Promise((resolve) =>
   mill.on('finished', ({ kind }) => kind === 'order.place:dead' && resolve(kind)),

@@ -146,4 +146,12 @@ export interface DeadContext<Payload = unknown, Context = unknown> extends Omit<
   readonly dead: Pick<JobInfo, 'id' | 'kind' | 'queue' | 'attempt' | 'crashes' | 'tags' | 'metadata'>
   /** The error of its last attempt, with its causes. */
   readonly error: string
+  /** The recorded steps of the dead job, newest first, to undo what they did. */
+  readonly steps: readonly RecordedStep[]
+}
+
+export interface RecordedStep {
+  readonly name: string
+  /** As stored. Undefined if the step has no result. */
+  readonly result: unknown
 }

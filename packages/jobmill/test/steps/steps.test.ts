@@ -1,6 +1,6 @@
 /** Durable steps through a mill, on both stores: P17 and P18. */
 import { describe, expect, test } from 'vitest'
-import { defineJob, type JobContext } from '../../src/index.ts'
+import { Dead, defineJob, type JobContext } from '../../src/index.ts'
 import { attempts, happened, subjects } from '../runtime/stores.ts'
 
 const MINUTE = 60_000
@@ -42,6 +42,26 @@ describe.each(subjects)('durable steps on $name', ({ mill: create }) => {
     expect(await mill.steps(id)).toMatchObject([
       { name: 'account', kind: 'run', place: 0, result: { id: 1 }, endedAt: expect.any(Number) as unknown },
       { name: 'mail', kind: 'run', place: 1, result: 'sent' },
+    ])
+  })
+
+  test('onDead gets the recorded steps, newest first', async () => {
+    const undone: unknown[] = []
+    const job = defineJob({
+      kind: 'saga',
+      async run({ step }) {
+        await step.run('reserve', () => ({ id: 7 }))
+        await step.run('charge', () => {})
+        await step.run('ship', () => Promise.reject(new Dead('no')))
+      },
+      onDead: ({ steps }) => void undone.push(...steps),
+    })
+    const mill = await create({ jobs: [job] })
+    await mill.enqueue(job, null)
+    await mill.drain()
+    expect(undone).toEqual([
+      { name: 'charge', result: undefined },
+      { name: 'reserve', result: { id: 7 } },
     ])
   })
 
