@@ -63,8 +63,8 @@ export interface Queue {
 /** Runs jobs with durable steps, in this process. */
 export interface StepRunner {
   /**
-   * Starts all jobs at once, and resolves when the outcome of each is written. A job awaits `started`, and runs
-   * its steps one after the other. Each calls `ran` and returns { ok: true }.
+   * Starts all jobs at once, and resolves when the outcome of each is written. A job awaits `started`, and
+   * runs its steps one after the other. Each calls `ran` and returns { ok: true }.
    */
   run(work: StepWork): Promise<void>
   /**

@@ -1,6 +1,6 @@
-// Case steps: 64 jobs in flight with 10 durable no-op steps each, in waves. A wave is measured from the moment
-// when all its jobs run until every outcome is written: the rate contains the steps and the outcomes, but
-// neither enqueue nor pickup, because some peers poll once a second. The costs contain all.
+// Case steps: 64 jobs in flight with 10 durable no-op steps each, in waves. A wave is measured from the
+// moment when all its jobs run until every outcome is written: the rate contains the steps and the outcomes,
+// but neither enqueue nor pickup, because some peers poll once a second. The costs contain all.
 import type { Case, Figure } from '../case.ts'
 import { deliveries } from '../cell/deliveries.ts'
 import { measureUsage, usageFigures } from '../measure/usage.ts'
