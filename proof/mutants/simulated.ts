@@ -182,8 +182,8 @@ export const SIMULATED: readonly Mutant[] = [
   {
     name: 'a park forgets the wait of a concurrent step',
     file: 'store-sqlite/steps/steps.ts',
-    find: 'Math.max(now, Math.min(...waits.map(',
-    replace: 'Math.max(now, Math.max(...waits.map(',
+    find: 'Math.min(...waits.map(',
+    replace: 'Math.max(...waits.map(',
   },
   {
     name: 'a park forgets a wait that ended just before it',

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { places } from '../runtime/places.ts'
 
+const LATE_MS = 5_000
 const POSTGRES = places.filter(({ name }) => name === 'postgres')
 
 describe.each(POSTGRES)('an open transaction on $name', ({ create }) => {
@@ -55,6 +56,9 @@ describe.each(POSTGRES)('an open transaction on $name', ({ create }) => {
     const user = await at.connect()
     const opened = Promise.withResolvers<void>()
     const gate = Promise.withResolvers<void>()
+    let isOpen = true
+    // A step that waits for the commit ends the test late, instead of never.
+    const late = setTimeout(gate.resolve, LATE_MS)
     const opens = defineJob({
       kind: 'opens',
       async run({ complete, step }: JobContext) {
@@ -62,9 +66,10 @@ describe.each(POSTGRES)('an open transaction on $name', ({ create }) => {
         await user.begin()
         await complete(user.tx, 'slow')
         opened.resolve()
-        await expect(slow).rejects.toMatchObject({ code: 'STEP_INVALID' })
         await gate.promise
+        isOpen = false
         await user.commit()
+        await expect(slow).rejects.toMatchObject({ code: 'STEP_INVALID' })
       },
     })
     const steps = defineJob({ kind: 'steps', run: ({ step }: JobContext) => step.run('one', () => 'done') })
@@ -72,7 +77,8 @@ describe.each(POSTGRES)('an open transaction on $name', ({ create }) => {
     const slow = await mill.enqueue(opens, null)
     await opened.promise
     const other = await mill.enqueue(steps, null)
-    expect(await other.result()).toBe('done')
+    expect([await other.result(), isOpen]).toEqual(['done', true])
+    clearTimeout(late)
     gate.resolve()
     await mill.drain()
     expect(await mill.get(slow.id)).toMatchObject({ state: 'done', result: 'slow' })

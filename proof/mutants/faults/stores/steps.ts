@@ -4,6 +4,9 @@ import type { TestedMutant } from '../../mutant.ts'
 const EVENTS = 'packages/jobmill/test/postgres/events.test.ts'
 const HANDLER = 'packages/jobmill/test/steps/handler.test.ts'
 const MILLS = 'packages/jobmill/test/steps/steps.test.ts'
+const LOCKS = 'packages/jobmill/test/postgres/step-locks.test.ts'
+const OPEN = 'packages/jobmill/test/steps/open-transaction.test.ts'
+const LIMITS = 'packages/jobmill/test/steps/limits.test.ts'
 const SQLITE = 'packages/jobmill/test/conformance/sqlite.test.ts'
 const POSTGRES = 'packages/jobmill/test/conformance/postgres.test.ts'
 
@@ -91,5 +94,26 @@ export const STEPS: readonly TestedMutant[] = [
     find: 'if (item.isDone) attempt.countsAs = 1',
     replace: 'if (item.isDone) attempt.countsAs += 0',
     test: { file: MILLS, name: 'retries are counted from the last recorded step' },
+  },
+  {
+    name: 'postgres: waits lock their jobs in the order of the call',
+    file: 'store-postgres/steps/record.ts',
+    find: 'some.toSorted((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)))',
+    replace: 'some',
+    test: { file: LOCKS, name: 'do not deadlock' },
+  },
+  {
+    name: 'a step is written while a transaction that completes its job is open',
+    file: 'work/steps/coalesce.ts',
+    find: 'let left = notCompleted(batch)',
+    replace: 'let left = batch',
+    test: { file: OPEN, name: 'P17 a step that still runs when its job is completed' },
+  },
+  {
+    name: 'an event that exceeds the limit of a job is received only by the next attempt',
+    file: 'work/steps/attempt-steps.ts',
+    find: 'memos.count(waited.result)',
+    replace: 'memos.add(waited.result)',
+    test: { file: LIMITS, name: 'P18 an event that exceeds it' },
   },
 ]
