@@ -69,7 +69,7 @@ export const CHILDREN: readonly TestedMutant[] = [
     replace: 'WHERE false AND b.parent_id = call.job_id',
     test: {
       file: 'packages/jobmill/test/postgres/abandoned.test.ts',
-      name: 'P8 more children than one pass cancels',
+      name: 'P4 P8 children are cancelled although a process stops',
     },
   },
   {
