@@ -21,6 +21,7 @@ function names_altered(): 16fe5b6cc3357604415018f1c50427d0
 function names_unknown(): 327e2cf02a43ee3504db8109e33c378c
 function next_due(bigint): 81b14d333632aaad4fcc4610f9a07ba1
 function permits_freed(uuid[]): 95b0504453c1c12b981309a9e7c62c84
+function record_steps(text): f97e977b8a82ad5868577e7afa58271c
 function unpack(bigint[], uuid[], uuid[]): 9da7d4212885139cdb0e6c2202423364
 function wait_for(bigint, json): 77143020024072543a9d90d84a59abf5
 index alert.alert_pkey: ALTER TABLE jobmill.alert ADD CONSTRAINT alert_pkey PRIMARY KEY (name)

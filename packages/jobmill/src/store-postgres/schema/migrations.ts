@@ -9,6 +9,7 @@ import { ENQUEUE, FIRST_READY, INSERT_JOBS } from './functions/enqueue.ts'
 import { FINISH } from './functions/finish.ts'
 import { FINISH_EACH } from './functions/finish-each.ts'
 import { UNPACK } from './functions/unpack.ts'
+import { RECORD_STEPS } from './functions/record-steps.ts'
 import { HEARTBEAT } from './functions/heartbeat.ts'
 import { WAIT_FOR } from './functions/wait-for.ts'
 import { LIMITED } from './functions/limited.ts'
@@ -54,6 +55,7 @@ const FUNCTIONS = [
   FINISH_EACH,
   UNPACK,
   WAIT_FOR,
+  RECORD_STEPS,
   HEARTBEAT,
 ]
 

@@ -4,42 +4,11 @@ import { STEP_KINDS, type StepWait, type StepWrite, type Waited } from '../../st
 import { unpack, unpackMissing } from '../claim/unpack.ts'
 import type { Query, Row } from '../connection/connection.ts'
 import { askWith, type Context, listOf, run } from '../context.ts'
-import { GIVEN_CTE, HAS_STEPS, NOW } from '../fragments.ts'
+import { GIVEN_CTE, HAS_STEPS } from '../fragments.ts'
+import { inputFor, WRITTEN } from '../schema/functions/record-steps.ts'
 import { notRun, type Tx, txQuery } from '../tx.ts'
 
-/** `lock`: in the order of the ids, so that no two calls wait for each other. */
-const inputFor = (lock: string): string => `input AS MATERIALIZED (
-  SELECT x.* FROM given, json_to_recordset(p -> 'steps') AS x(
-    n int4, id uuid, token int8, name text, place int4, kind int2, done bool, result text, checkpoint text, ran_ms int8)
-), held AS MATERIALIZED (
-  SELECT r.id, r.token, r.flags, r.attempt FROM jobmill.running AS r
-   WHERE r.id = ANY (ARRAY(SELECT id FROM input)) AND EXISTS (SELECT FROM input AS i WHERE i.id = r.id AND i.token = r.token)
-   ORDER BY r.id ${lock}
-)`
-
-/**
- * The lock is the fence: a process that takes the job back deletes its row first. The first recorded step
- * marks the job, and resets the number of its attempt.
- */
-const MARKED = `, marked AS (
-  UPDATE jobmill.running AS r SET flags = r.flags | ${HAS_STEPS}, attempt = CASE WHEN m.resets THEN 1 ELSE r.attempt END
-    FROM (SELECT h.id, bool_or(i.done) AS resets FROM held AS h JOIN input AS i ON i.id = h.id AND i.token = h.token
-           GROUP BY h.id, h.flags, h.attempt HAVING h.flags & ${HAS_STEPS} = 0 OR (bool_or(i.done) AND h.attempt <> 1)) AS m
-   WHERE r.id = m.id
-)`
-
-/** A done step never changes. */
-const WRITTEN = `, written AS (
-  INSERT INTO jobmill.step AS s (job_id, name, place, kind, token, started_at, ended_at, result, checkpoint)
-  SELECT i.id, i.name, i.place, i.kind, i.token, ${NOW} - i.ran_ms, CASE WHEN i.done THEN ${NOW} END, i.result, i.checkpoint
-    FROM input AS i JOIN held AS h ON h.id = i.id AND h.token = i.token
-  ON CONFLICT (job_id, name) DO UPDATE
-     SET ended_at = excluded.ended_at, result = excluded.result, checkpoint = coalesce(excluded.checkpoint, s.checkpoint)
-   WHERE s.ended_at IS NULL
-)
-SELECT i.n FROM input AS i JOIN held AS h ON h.id = i.id AND h.token = i.token`
-
-const RECORD = `WITH ${GIVEN_CTE}, ${inputFor('FOR NO KEY UPDATE')}${MARKED}${WRITTEN}`
+const RECORD = 'SELECT n FROM jobmill.record_steps($1) AS n'
 /** In a user's transaction, which must not change the row in `running`: a rollback would undo the mark. */
 const RECORD_IN_TX = `WITH ${GIVEN_CTE}, ${inputFor('FOR KEY SHARE')}${WRITTEN} UNION ALL SELECT -1`
 
