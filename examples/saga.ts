@@ -1,6 +1,6 @@
 /**
- * A saga: an order in three steps with different services. If the order fails for good, `onDead` undoes what
- * its steps did, newest first. Uses a SQLite file, or PostgreSQL if DATABASE_URL is set.
+ * A saga: an order in three steps with different services. If the order fails permanently, `onDead` undoes
+ * its steps, newest first. Uses a SQLite file, or PostgreSQL if DATABASE_URL is set.
  */
 import { Dead, defineJob, type JobContext, jobmill } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
@@ -19,9 +19,9 @@ const placeOrder = defineJob({
       await step.run(name, ({ idempotencyKey }) => run(payload, idempotencyKey))
     return { shipped: payload.item }
   },
-  // A job of its own, which is retried too. Its steps make sure that each undo is recorded once.
+  // Runs as a separate job with its own retries. A retry skips each undo that is already recorded.
   async onDead({ dead, steps, step }) {
-    // The step that failed may have had its effect, so it is undone too.
+    // The failed step may have taken effect, so undo it too.
     for (const { name, undo } of SAGA.slice(0, steps.length + 1).toReversed())
       await step.run(`undo ${name}`, () => undo(`${dead.id}:${name}`))
   },

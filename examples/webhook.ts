@@ -71,7 +71,7 @@ console.log(`forged   ${await callBack(`/webhooks/payments/${job.id}`, { status:
 await mill.stop()
 server.close()
 
-/** In place of a request to the provider, which calls back soon, perhaps before the job waits. */
+/** Simulates a request to the provider, which calls back soon, perhaps before the job waits. */
 function startPayment(cents: number, callback: string, idempotencyKey: string) {
   void callBack(callback, { status: 'paid' }).then((status) => console.log(`webhook  ${status}`))
   return { cents, key: idempotencyKey }
