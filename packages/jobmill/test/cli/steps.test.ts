@@ -1,4 +1,4 @@
-/** `jobmill jobs steps` and `jobmill events send`. */
+/** `jobmill jobs steps`, `jobs rewind`, `jobs fork` and `events send`. */
 import { describe, expect, test } from 'vitest'
 import { places } from './run.ts'
 import { defineJob } from '../../src/index.ts'
@@ -49,5 +49,22 @@ describe.each(places)('durable steps on $name', { timeout: 60_000 }, ({ create }
     expect(await job.result()).toEqual({ amount: 5 })
     const late = await place.run(['events', 'send', job.id, 'paid'])
     expect(late.err).toContain('is done, so it receives no events')
+
+    expect(await place.run(['jobs', 'rewind', job.id])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--from: is missing') as unknown,
+    })
+    const unknown = await place.run(['jobs', 'rewind', job.id, '--from', 'acount'])
+    expect(unknown.err).toContain(
+      '--from: the job has no step with this name (got "acount"). Did you mean "account"?',
+    )
+    const { id } = await place.json<{ id: string }>(['jobs', 'fork', job.id, '--from', 'paid', '{"n":2}'])
+    expect(await mill.get(id)).toMatchObject({ kind: 'order', payload: { n: 2 } })
+    expect(await place.run(['jobs', 'rewind', job.id, '--from', 'paid'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`rewound ${job.id}`) as unknown,
+    })
+    // The event is received again.
+    await expect.poll(async () => (await mill.get(job.id))?.state, { timeout: 10_000 }).toBe('done')
   })
 })

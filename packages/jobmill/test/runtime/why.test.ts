@@ -45,6 +45,21 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     reportedReasons.add('due-later')
   })
 
+  test('it waits for child jobs', async () => {
+    const page = defineJob({ kind: 'page', run: () => null })
+    const book = defineJob({
+      kind: 'book',
+      run: ({ step }) => step.children('pages', page, [null, null], { delay: '1h' }),
+    })
+    const mill = await create({ jobs: [book, page] })
+    const { id } = await mill.enqueue(book, null)
+    await mill.platform.settled()
+    const [step] = (await mill.steps(id)) ?? []
+    const first = step?.children[0]?.id ?? ''
+    const message = `Step "pages" waits for 2 of its 2 child jobs, such as ${first}`
+    expect((await mill.why(id))?.reasons).toEqual([{ why: 'step', message, until: null, job: first }])
+  })
+
   test('it waits in a step: for a time, for an event, or for either', async () => {
     const waits = defineJob({
       kind: 'waits',

@@ -49,7 +49,7 @@ export function JobTabs({ read, tries }: Props) {
   ])[] = [
     ['payload', 'Payload', null, () => <PayloadTab job={job} left={left} />],
     ['result', 'Result', null, () => <ResultTab job={job} left={left} />],
-    ['steps', 'Steps', null, () => <StepsTab job={job} />],
+    ['steps', 'Steps', null, () => <StepsTab job={job} left={left} />],
     ['progress', 'Progress', null, () => <ProgressTab job={job} />],
     ['log', 'Log', lines, () => <LogTab job={job} tries={tries} />],
     ['errors', 'Errors', errors.length, () => <ErrorsTab tries={errors} />],

@@ -1,23 +1,27 @@
 /** Runs an ended job again from a step, or a copy of any job. */
 import { CopyPlus, RotateCcw } from 'lucide-react'
 import { useState } from 'react'
+import { useLocation } from 'wouter'
 import { useAct } from '../../../api/acts.ts'
 import { encodeName } from '../../../api/client.ts'
-import type { Answer, Job, Step } from '../../../api/types.ts'
+import type { Answer, Inspected, Job, Step } from '../../../api/types.ts'
 import { JsonEditor, useJson } from '../../../kit/json/json-editor.tsx'
 import { ActionsMenu } from '../../../kit/overlays/actions-menu.tsx'
 import { Confirm } from '../../../kit/overlays/confirm.tsx'
 import { MenuItem } from '../../../kit/overlays/menu.tsx'
-import { useLocation } from 'wouter'
+import { sayIfProblem, wholePayload } from '../whole.ts'
 
 interface Props {
   readonly job: Job
   readonly step: Step
 }
 
-export function RunFrom({ job, step }: Props) {
-  const [open, setOpen] = useState<'rewind' | 'fork' | null>(null)
+type Open = 'rewind' | { readonly fork: unknown } | null
+
+export function RunFrom({ job, step, left }: Props & { readonly left: Inspected['left'] }) {
+  const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
+  const fork = (): Promise<void> => sayIfProblem(async () => setOpen({ fork: await wholePayload(job, left) }))
   return (
     <>
       <ActionsMenu name={step.name}>
@@ -26,12 +30,14 @@ export function RunFrom({ job, step }: Props) {
             Rewind…
           </MenuItem>
         )}
-        <MenuItem icon={CopyPlus} select={() => setOpen('fork')}>
+        <MenuItem icon={CopyPlus} select={() => void fork()}>
           Fork…
         </MenuItem>
       </ActionsMenu>
       {open === 'rewind' && <Rewind job={job} step={step} close={close} />}
-      {open === 'fork' && <Fork job={job} step={step} close={close} />}
+      {open !== null && typeof open === 'object' && (
+        <Fork job={job} step={step} payload={open.fork} close={close} />
+      )}
     </>
   )
 }
@@ -59,10 +65,10 @@ function Rewind({ job, step, close }: Dialog) {
   )
 }
 
-function Fork({ job, step, close }: Dialog) {
+function Fork({ job, step, payload: before, close }: Dialog & { readonly payload: unknown }) {
   const { act } = useAct<Answer<'jobs.fork'>>()
   const [, go] = useLocation()
-  const [text, setText] = useState(JSON.stringify(job.payload, null, 2))
+  const [text, setText] = useState(JSON.stringify(before, null, 2))
   const read = useJson(text)
   const fork = async (): Promise<void> => {
     const payload = 'value' in read ? read.value : null

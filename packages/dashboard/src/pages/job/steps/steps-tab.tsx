@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { useSteps } from '../../../api/reads.ts'
 import { useMay } from '../../../api/user/roles.ts'
-import type { Job, Step } from '../../../api/types.ts'
+import type { Inspected, Job, Step } from '../../../api/types.ts'
 import { Button, TextLink } from '../../../kit/button.tsx'
 import { DataView, Empty } from '../../../kit/data-view.tsx'
 import { Json } from '../../../kit/json/json.tsx'
@@ -22,9 +22,14 @@ const COLUMNS = [
   { key: 'took', name: 'Duration', right: true },
 ]
 
+interface Shown {
+  readonly job: Job
+  readonly left: Inspected['left']
+}
+
 const ACTIONS = { key: 'actions', name: <span className="sr-only">Actions</span>, right: true }
 
-export function StepsTab({ job }: { readonly job: Job }) {
+export function StepsTab({ job, left }: Shown) {
   const read = useSteps(job.id)
   const may = useMay()
   const [isSending, setSending] = useState(false)
@@ -40,7 +45,7 @@ export function StepsTab({ job }: { readonly job: Job }) {
                 A handler records steps with step.run, and waits with step.sleep.
               </Empty>
             ) : (
-              <Listed job={job} steps={steps} />
+              <Listed job={job} left={left} steps={steps} />
             )}
           </>
         )}
@@ -71,7 +76,7 @@ function Parent({ id, step }: { readonly id: string; readonly step: string }) {
   )
 }
 
-function Listed({ job, steps }: { readonly job: Job; readonly steps: readonly Step[] }) {
+function Listed({ job, left, steps }: Shown & { readonly steps: readonly Step[] }) {
   const now = useNow()
   const mayAct = useMay()('operator')
   const from = Math.min(...steps.map(({ startedAt }) => startedAt))
@@ -79,7 +84,13 @@ function Listed({ job, steps }: { readonly job: Job; readonly steps: readonly St
   return (
     <Table label="Steps" columns={mayAct ? [...COLUMNS, ACTIONS] : COLUMNS}>
       {steps.map((step) => (
-        <StepRow key={step.name} job={mayAct ? job : null} step={step} now={now} range={{ from, to }} />
+        <StepRow
+          key={step.name}
+          on={mayAct ? { job, left } : null}
+          step={step}
+          now={now}
+          range={{ from, to }}
+        />
       ))}
     </Table>
   )
@@ -87,13 +98,13 @@ function Listed({ job, steps }: { readonly job: Job; readonly steps: readonly St
 
 interface Props {
   /** Null for a user who may not act on it. */
-  readonly job: Job | null
+  readonly on: Shown | null
   readonly step: Step
   readonly now: number
   readonly range: { readonly from: number; readonly to: number }
 }
 
-function StepRow({ job, step, now, range }: Props) {
+function StepRow({ on, step, now, range }: Props) {
   const { name, startedAt, endedAt, result, checkpoint, children, bytes: size } = step
   const shown = result ?? checkpoint
   return (
@@ -120,9 +131,9 @@ function StepRow({ job, step, now, range }: Props) {
         <StepBar step={step} now={now} range={range} />
       </Cell>
       <Cell right>{span((endedAt ?? now) - startedAt)}</Cell>
-      {job !== null && (
+      {on !== null && (
         <Cell right>
-          <RunFrom job={job} step={step} />
+          <RunFrom {...on} step={step} />
         </Cell>
       )}
     </Row>
