@@ -446,7 +446,7 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
       fix: 'Use DELETE /api/overrides/queue/default/retain.done',
     })
     expect((await call('overrides.reset-all', {}, undefined, '?queue=default')).body).toMatchObject({
-      fix: 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. Without them, all overrides are reset',
+      fix: 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. DELETE /api/overrides without parameters resets all overrides',
     })
     // S low: an empty body could mean "reset nothing".
     for (const empty of [{}, [], null, '', 0, false])

@@ -44,7 +44,7 @@ export function checkSoughtName(value: unknown, field: string): string {
   const name = checkString(value, field)
   if (!name.includes('\u0000') && name.isWellFormed()) return name
   const what = name.includes('\u0000') ? 'the character U+0000' : 'a lone surrogate'
-  const fix = 'Remove this character: no name contains it'
+  const fix = 'Remove this character: names cannot contain it'
   throw invalidValue(field, name, `contains ${what}`, fix, 'NAME_INVALID')
 }
 

@@ -257,6 +257,6 @@ function refusedInside(): Promise<never> {
 function nothingToServe(): JobmillError {
   return new JobmillError('QUEUES_MISSING', 'no queue to serve', {
     field: 'serve',
-    fix: "Pass jobs: [ … ] to jobmill(), or name queues with serve: ['default'] or JOBMILL_QUEUES=default. A process that only enqueues needs no start(); one that only runs duties and schedules needs a queue too",
+    fix: "Pass jobs: [ … ] to jobmill(), or name queues with serve: ['default'] or JOBMILL_QUEUES=default. Remove start() if the process only enqueues. A process that only runs duties and schedules needs a queue too",
   })
 }

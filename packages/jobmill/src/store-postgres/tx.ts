@@ -41,7 +41,7 @@ async function answerOf(send: () => PromiseLike<unknown>): Promise<unknown> {
     return await send()
   } catch (error) {
     if (codeOf(error) !== ABORTED) throw error
-    const fix = 'Roll back, and repeat the transaction. Look for the first error in it'
+    const fix = 'Find and fix the first error in the transaction, roll back, and run it again'
     throw invalid('was aborted by an earlier error', fix, { cause: error })
   }
 }

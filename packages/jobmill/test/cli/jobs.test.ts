@@ -332,7 +332,7 @@ describe('jobs on sqlite', () => {
     [['list', '--limit', '0'], '--limit: is out of bounds'],
     [
       ['list', '--indexed-payload', 'user id:1'],
-      '--indexed-payload.path: is not a path that can be indexed (got "user id"). Use letters, digits',
+      '--indexed-payload.path: is not a valid payload path (got "user id"). Use letters, digits',
     ],
     [
       ['list', '--payload', 'user.id'],

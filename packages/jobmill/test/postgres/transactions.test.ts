@@ -194,7 +194,7 @@ describe('an invalid transaction', () => {
     await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: client })).rejects.toMatchObject({
       code: 'TX_INVALID',
       message:
-        'tx: was aborted by an earlier error. Roll back, and repeat the transaction. Look for the first error in it.',
+        'tx: was aborted by an earlier error. Find and fix the first error in the transaction, roll back, and run it again.',
     })
     await client.query('ROLLBACK')
   })

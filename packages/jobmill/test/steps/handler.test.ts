@@ -100,7 +100,7 @@ describe('misuse is refused with the fix', () => {
       await step.run('a', () => 2)
     })
     expect(twice).toMatchObject(error('STEP_NAME_REUSED'))
-    expect(String(twice.error)).toContain('put the item into it')
+    expect(String(twice.error)).toContain('in a loop, include the item')
   })
 
   test('a step inside a step, also after an await', async () => {

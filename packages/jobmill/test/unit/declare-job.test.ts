@@ -132,7 +132,7 @@ it.each(['a b', 'a..b', '.a', 'a:b', String.raw`a\.b`, 'a\u0001'])(
   'N15 refuses the indexed path %j',
   (path) => {
     expect(() => declareJob({ kind: 'x', indexedPayload: ['größe.$id-1_a', path] })).toThrow(
-      'job x.indexedPayload[1]: is not a path that can be indexed',
+      'job x.indexedPayload[1]: is not a valid payload path',
     )
   },
 )

@@ -41,7 +41,7 @@ export const resetAll = route(
 /** The route that resets one thing, for the fix: a request without a name would reset everything. */
 function byPath({ what, name, option }: Readonly<Record<string, unknown>>): string {
   if (OVERRIDABLE.every((known) => known !== what) || typeof name !== 'string' || name === '')
-    return 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. Without them, all overrides are reset'
+    return 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. DELETE /api/overrides without parameters resets all overrides'
   const parts = [String(what), name, ...(typeof option === 'string' && option !== '' ? [option] : [])]
   return `Use DELETE /api/overrides/${parts.map(encodeURIComponent).join('/')}`
 }

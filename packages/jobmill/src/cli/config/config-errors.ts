@@ -51,7 +51,7 @@ function problemOf(error: Error, code: unknown, file: string): Problem | null {
       : { what: 'is not a module', fix: 'Write the config as jobmill.config.ts or jobmill.config.mjs' }
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
     return {
-      what: `Node only strips types: ${line}`,
+      what: `uses TypeScript syntax that Node cannot strip: ${line}`,
       fix: `Remove enums, namespaces and parameter properties, or ${WITH_TSX}`,
     }
   if (code === 'ERR_MODULE_NOT_FOUND' && source !== null)

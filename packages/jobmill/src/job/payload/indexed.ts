@@ -74,7 +74,7 @@ export function checkIndexedPath(path: unknown, field: string): string {
     throw invalidValue(field, path, 'must be a non-empty string', "Pass a path such as 'customer.id'")
   if (!PATH.test(path)) {
     const fix = 'Use letters, digits, _ $ - in each part, and a dot between parts'
-    throw invalidValue(field, path, 'is not a path that can be indexed', fix)
+    throw invalidValue(field, path, 'is not a valid payload path', fix)
   }
   const parts = path.split('.').length
   if (path.length <= BOUNDS.indexedChars && parts <= BOUNDS.soughtParts) return path

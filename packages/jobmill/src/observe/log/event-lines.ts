@@ -32,7 +32,7 @@ const LINES: Lines = {
   'step-failed': (event) =>
     `${attemptOf(event)} failed in step ${JSON.stringify(event.step)}: ${event.error}`,
   'steps-unused': ({ id, kind, steps }) =>
-    `job ${id} (${kind}) is done, but its handler no longer calls recorded steps: ${steps.map((step) => JSON.stringify(step)).join(', ')}. Was a step renamed?`,
+    `job ${id} (${kind}) is done, but its last attempt did not call recorded steps: ${steps.map((step) => JSON.stringify(step)).join(', ')}. Check whether a step was renamed`,
   parked: (event) => `${attemptOf(event)} was parked: it waits in a step`,
   snoozed: (event) => `${attemptOf(event)} was snoozed for ${ms(event.delayMs)}`,
   throttled: (event) => `${attemptOf(event)} was throttled`,

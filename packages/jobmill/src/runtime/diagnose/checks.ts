@@ -151,7 +151,7 @@ export const LIVE_CHECKS: readonly Check<LiveScene>[] = [
           name: kind,
           level: 'notice',
           message: `${jobs} of kind ${quote(kind)} completed without steps that were recorded before: ${steps}`,
-          fix: 'Check whether a step was renamed: under its new name it ran again',
+          fix: 'Check whether a step was renamed: a renamed step runs again',
         }
       }),
   },

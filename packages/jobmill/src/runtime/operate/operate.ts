@@ -189,7 +189,7 @@ export function one<T>([answer]: readonly T[]): T {
 function hinted(verb: 'cancel' | 'retry' | 'runNow' | 'delete', answer: Verdict): OperateAnswer {
   if (answer.verdict !== 'refused') return answer
   if (answer.holder !== undefined)
-    return { ...answer, hint: `Job ${answer.holder} holds its dedupe key: wait for it, or cancel it` }
+    return { ...answer, hint: `Job ${answer.holder} holds the dedupe key: wait for it, or cancel it` }
   if (verb === 'cancel') return { ...answer, hint: 'The job has ended: delete it if it is no longer needed' }
   if (verb === 'delete') return { ...answer, hint: 'The job is running: cancel it first' }
   if (answer.state === 'done') return { ...answer, hint: 'The job is done: enqueue a copy to run it again' }

@@ -228,7 +228,7 @@ function stepUnknown(name: string, names: readonly string[]): JobmillError {
   const close = nearest(name, names)
   const fix =
     names.length === 0
-      ? 'The job has no steps. Retry it, or enqueue a copy'
+      ? 'Retry the job, or enqueue a copy: it has no steps'
       : close === undefined
         ? `Pass one of its steps: ${names.slice(0, 5).map(quote).join(', ')}`
         : `Did you mean ${quote(close)}?`
@@ -238,7 +238,7 @@ function stepUnknown(name: string, names: readonly string[]): JobmillError {
 function rewindHint(answer: Verdict): OperateAnswer {
   if (answer.verdict !== 'refused') return answer
   if (answer.holder !== undefined)
-    return { ...answer, hint: `Job ${answer.holder} holds its dedupe key: wait for it, or cancel it` }
+    return { ...answer, hint: `Job ${answer.holder} holds the dedupe key: wait for it, or cancel it` }
   return { ...answer, hint: `The job is ${answer.state ?? 'deleted'}: cancel it first, or fork it` }
 }
 

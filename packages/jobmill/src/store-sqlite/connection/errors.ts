@@ -161,7 +161,7 @@ export function userHandleError(error: unknown): unknown {
     new JobmillError('TX_INVALID', what, { field: 'tx', fix, cause: error })
   if (isSnapshotStale(error))
     return invalid(
-      'has an outdated snapshot: another connection has written since it first read, so it cannot write',
+      'cannot write: another connection wrote after the first read of this transaction',
       BEGIN_AGAIN,
     )
   // SQLite reports this at once in a transaction that has read, because waiting could deadlock.

@@ -25,7 +25,7 @@ export function idempotencyKey({ id }: Lease, name: string): string {
 }
 
 export function nameReused(name: string): JobmillError {
-  const fix = 'Give each step its own name: put the item into it, such as `fetch ${id}`'
+  const fix = 'Use each name once; in a loop, include the item, such as `fetch ${id}`'
   return invalidValue(
     'name',
     name,
@@ -85,7 +85,7 @@ export function timedOut(name: string, ms: number): JobmillError {
 export function childWithKey(name: string): JobmillError {
   const what = `the children of the step ${quote(name)} have a dedupe key`
   return new JobmillError('STEP_INVALID', what, {
-    fix: 'Enqueue the job with enqueue, or use a kind without a dedupe key: the step is enqueued once anyway',
+    fix: 'Use a kind without a dedupe key, because a step enqueues its children only once, or call enqueue',
   })
 }
 

@@ -108,7 +108,7 @@ export function bulk(tools: MillTools): { readonly bulk: Bulk } {
 
   function patchOf(act: BulkAct, options: Pick<BulkRun, 'patch'>): MergePatch | undefined {
     if ('patch' in options && options.patch === undefined) {
-      const fix = 'Pass a patch, or omit it to retry the jobs as they are'
+      const fix = 'Pass a patch, or omit it to retry the jobs unchanged'
       throw invalidValue('options.patch', undefined, 'is undefined', fix)
     }
     return checkBulkPatch(act, options.patch, 'options.patch', payloadLimitBytes)
