@@ -133,7 +133,7 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
   const { due, isWoken } = await stageDueJobs(context, limit)
   const woken = isWoken ? await ask(context, stageWoken) : []
   const abandoned = listOf<string>(woken[0]?.['abandoned'])
-  if (abandoned.length > 0) await cancel(context, abandoned, PARENT_CANCELLED)
+  const cancelled = await cancel(context, abandoned, PARENT_CANCELLED, { skipLocked: true })
   const orderQueues = await ask(context, stageOrderQueues(limit))
   const promoted = sum(orderQueues, 'ready')
   const counts = readyCounts()
@@ -146,7 +146,7 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
     more:
       sum(due, 'found') >= limit ||
       (Number(woken[0]?.['calls'] ?? 0) >= MOST_WAKES && Number(woken[0]?.['used'] ?? 0) > 0) ||
-      abandoned.length > 0 ||
+      cancelled.some(({ verdict }) => verdict === 'changed') ||
       promoted >= limit ||
       !allCallsSeen,
     queues: [...counts.byQueue.keys()].toSorted(),
