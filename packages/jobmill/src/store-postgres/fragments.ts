@@ -87,7 +87,8 @@ export const TAKEN_CTE = `from_later AS (
 
 /**
  * Releases the dedupe keys and order locks of `ended(id, state, flags, result, error)`, and wakes the parents
- * of children. A key with a hold time stays held
+ * of children. Also wakes every cancelled job that may have children, without a look at them: this statement may
+ * have waited for one that enqueued some, which its snapshot does not contain. A key with a hold time stays held
  * after done, or after any end, but not if the job is deleted while it waits. Uses `= ANY (ARRAY(…))` instead
  * of a join: for a join with a set of unknown size, the planner reads the whole table; for an array, it
  * probes the index. The set is almost always empty.
@@ -118,9 +119,7 @@ export const FREED = `keyed AS (
 ), parents_called AS (
   INSERT INTO jobmill.wake (job_id)
   SELECT parent_id FROM child_ended UNION
-  SELECT c.parent_id FROM jobmill.child AS c
-   WHERE c.ended_as IS NULL AND c.parent_id = ANY (ARRAY(
-     SELECT e.id FROM ended AS e WHERE e.state = ${cancelled} AND e.flags & ${HAS_STEPS} <> 0))
+  SELECT e.id FROM ended AS e WHERE e.state = ${cancelled} AND e.flags & ${HAS_STEPS} <> 0
 )`
 
 /** The queue of a row of `taken` that has an order key: the next job of the key may be free to run. */

@@ -11,7 +11,7 @@ import { dueMoved, GIVEN_CTE, HAS_ORDER_LOCK, NEEDS_ORDER_LOCK, NOW, queueName }
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
 import { hasArrived } from '../schema/functions/wait-for.ts'
 
-const { scheduled, ready, cancelled } = STATE_CODE
+const { scheduled, ready } = STATE_CODE
 
 /**
  * Reads the primary key of `later` from its start or its scan cursor, so jobs that are not due cost nothing.
@@ -36,7 +36,7 @@ const MOST_WAKES = 1_000
 /**
  * Makes parked jobs ready of which a wait is over, and deletes events that were committed after their job
  * was deleted. A job that is locked, for example by a cancel, keeps its row in `wake`, and so does a
- * cancelled job until its children were asked to stop. All others lose it: who parks a job, sends an event,
+ * cancelled job until its children were asked to stop, also if it was deleted since. All others lose it: who parks a job, sends an event,
  * or ends a child after this snapshot adds another. The ids are random, and each pass begins at another one,
  * so that the rows of locked jobs do not hold up the rest.
  */
@@ -49,6 +49,8 @@ WITH ${GIVEN_CTE}, start AS MATERIALIZED (
     UNION ALL
     (SELECT b.id FROM jobmill.wake AS b WHERE b.id < (SELECT id FROM start) ORDER BY b.id LIMIT ${MOST_WAKES})
     LIMIT ${MOST_WAKES})) FOR UPDATE SKIP LOCKED
+), missing AS MATERIALIZED (
+  SELECT c.job_id FROM call AS c WHERE NOT EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = c.job_id)
 ), parked AS MATERIALIZED (
   SELECT w.id FROM jobmill.later AS w WHERE w.id = ANY (ARRAY(SELECT job_id FROM call)) AND w.due_at > ${NOW}
 ), woken AS MATERIALIZED (
@@ -62,7 +64,8 @@ WITH ${GIVEN_CTE}, start AS MATERIALIZED (
 ), abandoned AS MATERIALIZED (
   SELECT c.id, c.parent_id FROM jobmill.child AS c
    WHERE c.ended_as IS NULL AND c.parent_id = ANY (ARRAY(
-     SELECT a.job_id FROM jobmill.attempt AS a WHERE a.job_id = ANY (ARRAY(SELECT job_id FROM call)) AND a.ended_as = ${cancelled}))
+     SELECT a.job_id FROM jobmill.attempt AS a WHERE a.job_id = ANY (ARRAY(SELECT job_id FROM call)) AND a.ended_as = ${STATE_CODE.cancelled}
+     UNION ALL SELECT m.job_id FROM missing AS m))
      AND NOT EXISTS (SELECT FROM jobmill.running AS r WHERE r.id = c.id AND r.cancel_reason IS NOT NULL)
    LIMIT ${MOST_WAKES}
 ), ${dueMoved('due_at, id')}, used AS (
@@ -72,7 +75,9 @@ WITH ${GIVEN_CTE}, start AS MATERIALIZED (
   RETURNING w.id
 ), orphaned AS (
   DELETE FROM jobmill.job_event AS e
-   WHERE e.job_id = ANY (ARRAY(SELECT c.job_id FROM call AS c WHERE NOT EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = c.job_id)))
+   WHERE e.job_id = ANY (ARRAY(SELECT job_id FROM missing))
+), orphans_ended AS (
+  DELETE FROM jobmill.child AS c WHERE c.ended_as IS NOT NULL AND c.parent_id = ANY (ARRAY(SELECT job_id FROM missing))
 )
 SELECT ${queueName('d.queue_id')} AS queue, coalesce(d.ready, 0)::int4 AS ready, c.calls::int4, c.used::int4, c.abandoned
   FROM (SELECT (SELECT count(*) FROM call) AS calls, (SELECT count(*) FROM used) AS used, (SELECT json_agg(b.id)::text FROM abandoned AS b) AS abandoned) AS c
@@ -128,7 +133,7 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
   const { due, isWoken } = await stageDueJobs(context, limit)
   const woken = isWoken ? await ask(context, stageWoken) : []
   const abandoned = listOf<string>(woken[0]?.['abandoned'])
-  if (abandoned.length > 0) await cancel(context, abandoned, PARENT_CANCELLED)
+  const cancelled = await cancel(context, abandoned, PARENT_CANCELLED, { skipLocked: true })
   const orderQueues = await ask(context, stageOrderQueues(limit))
   const promoted = sum(orderQueues, 'ready')
   const counts = readyCounts()
@@ -141,7 +146,7 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
     more:
       sum(due, 'found') >= limit ||
       (Number(woken[0]?.['calls'] ?? 0) >= MOST_WAKES && Number(woken[0]?.['used'] ?? 0) > 0) ||
-      abandoned.length > 0 ||
+      cancelled.some(({ verdict }) => verdict === 'changed') ||
       promoted >= limit ||
       !allCallsSeen,
     queues: [...counts.byQueue.keys()].toSorted(),

@@ -29,17 +29,30 @@ SELECT id, tries, ${ORDERED_QUEUE} AS ordered${more} FROM taken`
 const CANCEL_WAITING = endWaiting('cancelled', 'cancelled')
 
 /** The first reason is kept. The finish, deregister or reap that ends the attempt reads it. */
-const REQUEST = `
+const request = (rows: string): string => `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}, asked AS (
   UPDATE jobmill.running AS r SET cancel_reason = (SELECT p ->> 'reason' FROM given)
-    FROM input WHERE r.id = input.id AND r.cancel_reason IS NULL
+    ${rows} AND r.cancel_reason IS NULL
   RETURNING r.id
 )
 SELECT id, true AS now FROM asked
 UNION ALL
 SELECT r.id, false FROM jobmill.running AS r JOIN input ON input.id = r.id WHERE r.cancel_reason IS NOT NULL`
+const REQUEST = request('FROM input WHERE r.id = input.id')
+const REQUEST_UNLOCKED = request(`WHERE r.id = ANY (ARRAY(
+      SELECT h.id FROM jobmill.running AS h WHERE h.id = ANY (ARRAY(SELECT id FROM input)) FOR UPDATE SKIP LOCKED))`)
 
-export async function cancel(context: Context, ids: readonly string[], reason: string): Promise<Verdict[]> {
+interface CancelOptions {
+  /** Leaves running jobs alone that another transaction has locked, which may stay open for long. */
+  readonly skipLocked?: boolean
+}
+
+export async function cancel(
+  context: Context,
+  ids: readonly string[],
+  reason: string,
+  { skipLocked = false }: CancelOptions = {},
+): Promise<Verdict[]> {
   const { query } = context.connection
   const counts = readyCounts()
   const verdicts = await operate(context, ids, {
@@ -59,7 +72,7 @@ export async function cancel(context: Context, ids: readonly string[], reason: s
       )
       const rest = open.filter((id) => !verdicts.has(id))
       if (rest.length > 0) await unpack(context, query, { ids: rest })
-      for (const row of await run(context, query, REQUEST, field)) {
+      for (const row of await run(context, query, skipLocked ? REQUEST_UNLOCKED : REQUEST, field)) {
         const id = String(row['id'])
         verdicts.set(id, { id, verdict: row['now'] === true ? 'changed' : 'unchanged', state: 'running' })
       }
@@ -68,6 +81,7 @@ export async function cancel(context: Context, ids: readonly string[], reason: s
     rest(id, state) {
       if (state === 'done' || state === 'dead') return { id, verdict: 'refused', state }
       if (state === 'cancelled') return { id, verdict: 'unchanged', state }
+      if (skipLocked && state === 'running') return { id, verdict: 'unchanged', state }
       // The job was claimed or staged concurrently. Look again, or the request would be lost.
       return undefined
     },

@@ -2,6 +2,7 @@
  * Deletes jobs that are not running, with their attempts and tags. The dedupe key of an ended job stays held
  * until its hold time is over.
  */
+import { STATE_CODE } from '../../job/state.ts'
 import type { Verdict } from '../../store/types/replies.ts'
 import { ask, type Context } from '../context.ts'
 import { notifyFor, readyCounts } from '../enqueue/ready-counts.ts'
@@ -16,6 +17,8 @@ const CHILD = STEP_KINDS.indexOf('child')
  * and by retention. `token` is that of the attempt that ended the job. If a batch has this token, the job
  * leaves it: without its attempt it would run again. The batch is changed before the attempt is deleted, so
  * that a finish that is sent again waits for the batch.
+ *
+ * The open children of a cancelled job keep their records, for a stage that has not cancelled them yet.
  */
 export const REMOVED = `left_batch AS (
   UPDATE jobmill.batch AS b SET gone = b.gone || d.ids
@@ -29,6 +32,7 @@ export const REMOVED = `left_batch AS (
   DELETE FROM jobmill.step AS s WHERE s.job_id = ANY (ARRAY(SELECT id FROM doomed)) RETURNING s.job_id, s.kind
 ), children_removed AS (
   DELETE FROM jobmill.child AS c WHERE c.parent_id = ANY (ARRAY(SELECT s.job_id FROM steps_removed AS s WHERE s.kind = ${CHILD}))
+     AND (c.ended_as IS NOT NULL OR NOT c.parent_id = ANY (ARRAY(SELECT id FROM doomed WHERE state = ${STATE_CODE.cancelled})))
 ), events_removed AS (
   DELETE FROM jobmill.job_event AS e WHERE e.job_id = ANY (ARRAY(SELECT id FROM doomed))
 ), jobs_removed AS (

@@ -11,7 +11,13 @@ import { cancel } from '../operate/cancel.ts'
 import { revive } from '../operate/retry.ts'
 import { movedVerdict, operate } from '../operate/states.ts'
 
-/** Uses primary keys, and the index child_parent. Returns the children to cancel. */
+/** Uses the primary key of `step`, and the index child_open. */
+const OPEN_CHILDREN = `
+WITH ${GIVEN_CTE}
+SELECT c.id FROM given, jobmill.step AS s JOIN jobmill.child AS c ON c.parent_id = s.job_id AND c.step = s.name AND c.ended_as IS NULL
+ WHERE s.job_id = (p ->> 'id')::uuid AND s.place >= (p ->> 'place')::int4`
+
+/** Uses primary keys, and the index child_parent. */
 const REMOVE_STEPS = `
 WITH ${GIVEN_CTE}, removed AS (
   DELETE FROM jobmill.step AS s USING given WHERE s.job_id = (p ->> 'id')::uuid AND s.place >= (p ->> 'place')::int4 RETURNING s.job_id, s.name
@@ -21,9 +27,9 @@ WITH ${GIVEN_CTE}, removed AS (
 ), children_removed AS (
   DELETE FROM jobmill.child AS c
    WHERE c.parent_id = ANY (ARRAY(SELECT job_id FROM removed)) AND c.step = ANY (ARRAY(SELECT name FROM removed))
-  RETURNING c.id, c.ended_as
+  RETURNING c.id
 )
-SELECT id FROM children_removed WHERE ended_as IS NULL`
+SELECT count(*) FROM children_removed`
 
 export async function rewind(context: Context, id: string, place: number): Promise<Verdict> {
   const counts = readyCounts()
@@ -32,9 +38,11 @@ export async function rewind(context: Context, id: string, place: number): Promi
       inTransaction(context, async (inside) => {
         const { refused, revived } = await revive(inside, ids, { alsoDone: true })
         if (revived.length > 0) {
-          const open = await ask<{ id: string }>(inside, REMOVE_STEPS, { id, place })
+          const open = await ask<{ id: string }>(inside, OPEN_CHILDREN, { id, place })
           const children = open.map((child) => child.id)
+          // Before the records, like the finish of a child, so that the two cannot deadlock.
           if (children.length > 0) await cancel(inside, children, STEPS_REWOUND)
+          await ask(inside, REMOVE_STEPS, { id, place })
         }
         for (const { queue, in_order_queue: waits } of revived) counts.add(queue, waits ? 0 : 1)
         return new Map([...refused, ...revived.map(movedVerdict)].map((one) => [one.id, one]))
