@@ -11,7 +11,7 @@ function any_ready(integer[], integer[], integer[], integer[], bigint[], integer
 function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean): 89cc8131f00b767f14667b5212388145
 function enqueue(bigint, boolean, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[], text, text, integer): f33fe92131bab4f4138b4f0f60ee03e1
 function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): a563d7f419acb5a6e6601743cd39da87
-function finish_each(bigint, json, integer, bigint[], bigint[]): 55f88da3f35d34b7f33966e2d6e20967
+function finish_each(bigint, json, integer, bigint[], bigint[]): b4dd7222c9f407f8186fa9346d7dce5b
 function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 5b7d596207b188f31955af41dbff9892
 function heartbeat(text): 27eee12e0579a724568a4700f68c91d5
 function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): 4bfe241af0e81cdf5865679a85864458
