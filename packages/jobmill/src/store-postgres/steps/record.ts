@@ -7,7 +7,7 @@ import { askWith, type Context, listOf, run } from '../context.ts'
 import { GIVEN_CTE, HAS_STEPS, NOW } from '../fragments.ts'
 import { notRun, type Tx, txQuery } from '../tx.ts'
 
-/** `lock`: in the order of the ids, so that no two calls wait for each other. */
+/** Locks the jobs in the order of their ids, so that two calls cannot deadlock. */
 const inputFor = (lock: string): string => `input AS MATERIALIZED (
   SELECT x.* FROM given, json_to_recordset(p -> 'steps') AS x(
     n int4, id uuid, token int8, name text, place int4, kind int2, done bool, result text, checkpoint text, ran_ms int8)
@@ -18,8 +18,8 @@ const inputFor = (lock: string): string => `input AS MATERIALIZED (
 )`
 
 /**
- * The lock is the fence: a process that takes the job back deletes its row first. The first recorded step
- * marks the job, and resets the number of its attempt.
+ * The lock is the fence: a process that returns the job to its queue deletes this row first. The first
+ * recorded step marks the job, and resets the number of its attempt.
  */
 const MARKED = `, marked AS (
   UPDATE jobmill.running AS r SET flags = r.flags | ${HAS_STEPS}, attempt = CASE WHEN m.resets THEN 1 ELSE r.attempt END
@@ -40,10 +40,10 @@ const WRITTEN = `, written AS (
 SELECT i.n FROM input AS i JOIN held AS h ON h.id = i.id AND h.token = i.token`
 
 const RECORD = `WITH ${GIVEN_CTE}, ${inputFor('FOR NO KEY UPDATE')}${MARKED}${WRITTEN}`
-/** In a user's transaction, which must not change the row in `running`: a rollback would undo the mark. */
+/** Does not change the row in `running`: a rollback of the user's transaction would undo the mark. */
 const RECORD_IN_TX = `WITH ${GIVEN_CTE}, ${inputFor('FOR KEY SHARE')}${WRITTEN} UNION ALL SELECT -1`
 
-/** Marks jobs as having steps, without a change of their attempts. */
+/** Marks jobs as having steps, without changing their attempts. */
 const MARK = `
 UPDATE jobmill.running AS r SET flags = r.flags | ${HAS_STEPS}
   FROM unnest($1::uuid[], $2::int8[]) AS i(id, token)
@@ -57,7 +57,7 @@ type Keyed = Pick<StepWrite, 'id' | 'token'>
 const keyOf = ({ id, token }: Keyed): string => `${id} ${token}`
 
 /**
- * Runs `write` for all items, and again for those that it does not find, once they have their own rows.
+ * Runs `write` for all items. For those that it does not find, creates their own rows and runs it again.
  * Returns the answer for each item, or undefined if its token is stale.
  */
 export async function withRows<Item extends Keyed, Answer>(
@@ -76,7 +76,7 @@ export async function withRows<Item extends Keyed, Answer>(
   return answers
 }
 
-/** Once for each attempt: its next step finds its row. */
+/** Needed once for each attempt: its next step finds the row. */
 async function unpackBatched(context: Context, query: Query, items: readonly Keyed[]): Promise<void> {
   const { batches, withSteps } = context
   const fresh = items.filter((item) => !withSteps.has(keyOf(item)))
