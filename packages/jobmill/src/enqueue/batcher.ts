@@ -36,7 +36,7 @@ export interface BatcherOptions {
 }
 
 const NONE: readonly string[] = []
-/** Enough to find three calls among a thousand. */
+/** The maximum number of refused writes in a search: enough to find three bad calls among a thousand. */
 const MOST_REFUSALS = 32
 
 const jobsOf = (batch: readonly Call[]): NewJob[] => batch.flatMap((call) => call.jobs)

@@ -73,11 +73,11 @@ export interface EventTable {
     readonly error: string
     readonly stack?: string
   }
-  /** A step of the running attempt was recorded. */
+  /** The result of a `step.run` was recorded. */
   'step-recorded': AttemptRef & { readonly step: string; readonly ranMs: number }
-  /** A step threw, or could not be recorded. */
+  /** The function of a `step.run` threw, or its result could not be recorded. */
   'step-failed': AttemptRef & { readonly step: string; readonly ranMs: number; readonly error: string }
-  /** The job is done, but its handler no longer calls these recorded steps. They may have been renamed. */
+  /** The job is done, but its last attempt did not call these recorded steps. They may have been renamed. */
   'steps-unused': AttemptRef & { readonly steps: readonly string[] }
   /** Waits in `step.sleep` or `step.waitForEvent`, and occupies no worker until then. */
   parked: AttemptRef & { readonly ranMs: number }

@@ -53,7 +53,7 @@ export type Engine = ReturnType<typeof engine>
 export function engine(given: EngineOptions) {
   const { store, options, handlers, instance, emit } = given
   const { platform, leaseMs, renewEveryMs } = options
-  // A process runs jobs that send alerts only once it leads the duty `alert` and there is a rule.
+  // A process runs the jobs that send alerts only while it leads the duty `alert` and there is a rule.
   const kinds = [...handlers.keys()].filter((kind) => kind !== ALERT_KIND)
   const served = [...options.serve]
 

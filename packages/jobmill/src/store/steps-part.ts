@@ -32,8 +32,8 @@ export interface StepsPart<Tx = unknown> {
   start(items: readonly ChildrenStart[]): Promise<boolean[]>
   /**
    * Starts or continues the waits of running attempts. A wait for events takes the oldest event with one of
-   * the names, which no other wait can take then. It then counts as a recorded step. A wait for children is
-   * over when all of them have ended, and its step stays open until it is recorded.
+   * its names, so that no other wait receives it, and then counts as a recorded step. A wait for children is
+   * over when all of them have ended. Its step stays open until it is recorded.
    */
   wait(items: readonly StepWait[]): Promise<Waited[]>
   /** The steps of these jobs, by place. */
@@ -43,13 +43,13 @@ export interface StepsPart<Tx = unknown> {
   /** The parents of these jobs; null for a job that is no child, or whose parent was deleted. */
   parents(ids: readonly string[]): Promise<(ParentRecord | null)[]>
   /**
-   * Makes an ended job ready again, as `retry` does, without its steps from this place on. The events that
-   * these steps took can be received again, and their children that have not ended are cancelled.
+   * Makes an ended job ready again, as `retry` does, and removes its steps from this place on. The events
+   * that these steps took can be received again, and their children that have not ended are cancelled.
    */
   rewind(id: string, place: number): Promise<Verdict>
   /**
-   * Enqueues a new job with the recorded steps of this one before `place`. Returns false if the job does not
-   * exist. A job that exists with the id of the new one is left as it is.
+   * Enqueues a new job with the recorded steps of this one before `place`. Returns false if this job does not
+   * exist. Changes nothing if a job with the id of the new one exists.
    */
   fork(id: string, place: number, job: NewJob): Promise<boolean>
   /** The steps of a job for operators, by place. Null if the job does not exist. */

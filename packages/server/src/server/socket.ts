@@ -96,8 +96,8 @@ export async function listenOn(options: SocketOptions) {
     onClose?.()
     const closed = once(server, 'close')
     server.close()
-    // Requests in flight are answered, then their connections are closed. Callers that do not read their
-    // response are not waited for.
+    // Answers requests in flight, then closes their connections. Does not wait for callers that do not read
+    // their response.
     const endIdle = (): void => {
       server.closeIdleConnections()
       idle = platform.timer(IDLE_MS, endIdle)

@@ -58,8 +58,8 @@ export const CHILDREN: readonly TestedMutant[] = [
   {
     name: 'postgres: the children of a cancelled job continue',
     file: 'store-postgres/claim/stage.ts',
-    find: 'if (abandoned.length > 0) await cancel',
-    replace: 'if (abandoned.length < 0) await cancel',
+    find: 'await cancel(context, abandoned, PARENT_CANCELLED, { skipLocked: true })',
+    replace: 'await cancel(context, abandoned.slice(0, 0), PARENT_CANCELLED, { skipLocked: true })',
     test: { file: POSTGRES, name: 'P8 P18 the children of a cancelled job' },
   },
   {

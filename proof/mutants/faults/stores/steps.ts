@@ -62,7 +62,7 @@ export const STEPS: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a done step is written again',
-    file: 'store-postgres/steps/record.ts',
+    file: 'store-postgres/schema/functions/record-steps.ts',
     find: '   WHERE s.ended_at IS NULL\n)',
     replace: '   WHERE true\n)',
     test: { file: POSTGRES, name: 'P17 a done step keeps its first result' },

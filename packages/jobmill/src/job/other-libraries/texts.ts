@@ -37,8 +37,8 @@ export function queueText(queue: string, setting: string): string {
 }
 
 /**
- * `{ max: 50, duration: 60_000 }` in our words. A period that is too short here becomes a longer one with
- * the same rate.
+ * `{ max: 50, duration: 60_000 }` as an option of Jobmill. A period that is too short for Jobmill becomes a
+ * longer one with the same rate.
  */
 export function rateText(options: Given): string {
   const { max, limit = max, rate = limit, duration, interval = duration, window = interval } = options
@@ -50,7 +50,7 @@ export function rateText(options: Given): string {
   return `{ rate: ${(positive(rate) ?? 50) * times}, per: '${durationText(ms * times)}'${burst} }`
 }
 
-/** `{ type: 'fixed', delay: 5_000 }` in our words. */
+/** `{ type: 'fixed', delay: 5_000 }` as an option of Jobmill. */
 export function backoffText({ type, delay }: Given, of: 'kind' | 'queue'): string {
   const length = lengthText(delay) ?? '5s'
   if (type !== 'fixed') return `{ base: '${length}' }, which doubles after each failure`
@@ -72,7 +72,7 @@ export function retainText(options: Given, state: 'done' | 'dead'): string {
   return `retain: { ${state}: { ${length === null ? '' : `for: '${length}', `}most: ${most} } }`
 }
 
-/** `{ id, ttl: 5_000, replace: true }` in our words. A hold starts later than a ttl: when the job is done. */
+/** `{ id, ttl: 5_000, replace: true }` as options of Jobmill. A hold starts when the job is done. */
 export function dedupeText({ ttl, replace }: Given): string {
   const length = lengthText(ttl)
   const hold = length === null ? '' : `, holdFor: '${length}'`

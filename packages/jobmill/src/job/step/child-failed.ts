@@ -9,12 +9,12 @@ export interface FailedChild {
   readonly error: string | null
 }
 
-/** The children with the most telling errors are mostly the first ones. */
+/** How many failed children the message names. */
 const NAMED = 3
 
 /**
- * Another attempt would find the same children, so the parent is dead at once unless its handler catches
- * this. Retry the children, and then the parent: it waits for them again.
+ * Another attempt would find the same children, so the parent is dead at once unless its handler catches this
+ * error. Retry the children first, then the parent: it waits for them again.
  */
 export class ChildFailed extends Dead {
   readonly code = 'CHILD_FAILED'

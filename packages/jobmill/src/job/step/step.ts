@@ -17,7 +17,7 @@ export interface StepContext {
   readonly attempt: number
   /** Aborts when the attempt is asked to stop, or after the timeout of the step. */
   readonly signal: AbortSignal
-  /** What `saveCheckpoint` stored last, in this or an earlier attempt. Undefined if there is none. */
+  /** What earlier attempts stored last with `saveCheckpoint`. Undefined if there is none. */
   readonly checkpoint: unknown
   /** Stores the position of a long loop, for the next attempt. Resolves after the commit. */
   readonly saveCheckpoint: (value: unknown) => Promise<void>
@@ -37,7 +37,7 @@ export interface EventOptions {
   readonly name?: string
 }
 
-/** As of `enqueue`. The name of the step keeps a child from being enqueued twice, so it has no dedupe key. */
+/** The options of `enqueue`, without dedupe keys: a step enqueues its children only once anyway. */
 export type ChildOptions = Omit<EnqueueOptions, 'id' | 'dedupe' | 'dedupeKey'>
 
 type PayloadOf<Options> = Options extends { readonly schema: Schema<unknown, infer Output> }
@@ -63,7 +63,7 @@ export interface Step<Tx = unknown> {
   ): Promise<Stored<Awaited<Result>>>
   /**
    * Waits without occupying a worker: the attempt ends as `parked`, and the handler runs again from its start
-   * when the time is over. Hold nothing open across a wait.
+   * after the wait. Hold nothing open across a wait.
    */
   sleep(name: string, time: Duration): Promise<void>
   /** As `sleep`, until a Date, milliseconds since the epoch, or ISO 8601 text with a time zone. */

@@ -7,8 +7,8 @@ import type { KindSeries } from '../report/series.ts'
 type Points = KindSeries['points']
 
 /**
- * Attempts prove that a kind worked only if, at the current share, at least this many would have failed.
- * Fewer attempts may have succeeded by chance.
+ * A period proves that a kind worked only if, at the current failure rate, at least this many of its attempts
+ * would have failed. Fewer attempts may have succeeded by chance.
  */
 const EXPECTED_FAILURES = 5
 

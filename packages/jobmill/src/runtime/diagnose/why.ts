@@ -98,10 +98,7 @@ async function sceneOf(store: FullStore, job: JobRecord) {
   }
 }
 
-/**
- * A wait of a parked job that is not over. For child jobs, with the number of those that have not ended, and
- * the first of them.
- */
+/** An open wait of a parked job. `children` counts the child jobs that it waits for, and names one. */
 type OpenWait = StepRecord & {
   readonly children?: { readonly open: number; readonly of: number; readonly first: string }
 }

@@ -37,8 +37,8 @@ export interface OperateAnswer extends Verdict {
 export interface Operate {
   get(id: string): Promise<JobView | null>
   /**
-   * The timeout, max attempts and backoff that count for a job, and where each comes from. What its kind says
-   * is known only in a process that defines the kind.
+   * The timeout, max attempts and backoff that apply to a job, and where each comes from. Only a process that
+   * defines the kind knows the options of the kind.
    */
   policy(job: PolicyJob & Pick<JobView, 'kind' | 'queue'>): Promise<PolicyView>
   /**

@@ -1,4 +1,4 @@
-/** What the steps of a job recorded, events for jobs that wait in one, and running a job again from one. */
+/** The steps of a job: lists them, sends events to their waits, and runs a job again from a step. */
 import { BOUNDS } from '../../job/defaults.ts'
 import { isJobmillError, invalidValue, JobmillError, quote } from '../../job/errors.ts'
 import type { JobHandle } from '../../job/enqueue/handle.ts'
@@ -71,16 +71,15 @@ export interface StepsApi {
     options?: SendOptions,
   ): Promise<{ readonly id: string }>
   /**
-   * The durable steps of a job: what ran, its results, and what it waits for. With at most 1,000 children of
-   * all steps. Null if the job is unknown.
+   * The durable steps of a job, with their results and what the job waits for. Includes at most 1,000
+   * children in total. Null if the job is unknown.
    */
   steps(id: string): Promise<StepView[] | null>
-  /** The job whose step enqueued this one and waits for it. Null for a job that is no child. */
+  /** The job whose step enqueued this one and waits for it. Null if the job is not a child. */
   parentOf(id: string): Promise<ParentRecord | null>
   /**
-   * Runs an ended job again from one of its steps. Earlier steps keep their results. The events that the
-   * removed steps received can be received again, and their children that have not ended are cancelled.
-   * Fails with STEP_UNKNOWN.
+   * Runs an ended job again from one of its steps. Earlier steps keep their results. Later steps can receive
+   * their events again, and their children that have not ended are cancelled. Fails with STEP_UNKNOWN.
    */
   rewind(id: string, options: RewindOptions): Promise<OperateAnswer>
   /**
@@ -91,7 +90,7 @@ export interface StepsApi {
 }
 
 const RESULT_FIX = 'Store it elsewhere and send a reference'
-/** The event has an id, so sending it again stores it once. */
+/** The event has an id, so the database stores it only once. */
 const RESEND_AFTER_MS = [0, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800]
 
 const MOST_CHILDREN = 1_000

@@ -34,11 +34,10 @@ SELECT d.*, ${queueName('d.queue_id')} AS queue, g.now, extract(epoch FROM clock
 const MOST_WAKES = 1_000
 
 /**
- * Makes parked jobs ready of which a wait is over, and deletes events that were committed after their job
- * was deleted. A job that is locked, for example by a cancel, keeps its row in `wake`, and so does a
- * cancelled job until its children were asked to stop, also if it was deleted since. All others lose it: who parks a job, sends an event,
- * or ends a child after this snapshot adds another. The ids are random, and each pass begins at another one,
- * so that the rows of locked jobs do not hold up the rest.
+ * Makes parked jobs ready when a wait is over, and deletes events that were committed after their job was
+ * deleted. Deletes the handled rows of `wake`: each park, event or end of a child after this snapshot adds
+ * another row. Keeps the rows of locked jobs, and of cancelled jobs until their children were asked to stop.
+ * Each pass starts at a random id, so that the rows of locked jobs do not delay the rest.
  */
 const stageWoken = `
 WITH ${GIVEN_CTE}, start AS MATERIALIZED (

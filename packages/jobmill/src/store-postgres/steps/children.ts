@@ -1,4 +1,4 @@
-/** Enqueues child jobs, for which a step of their parent waits, and reads them. */
+/** Enqueues and reads the child jobs of steps. */
 import { stateOfCode } from '../../job/state.ts'
 import { slicesOf } from '../../store/batch/slices.ts'
 import {

@@ -1,4 +1,4 @@
-/** The leases whose jobs have their own rows in `running`, as far as this handle knows: the newest ones. */
+/** Remembers the newest leases whose jobs have their own rows in `running`. */
 const MOST = 10_000
 
 export interface KnownRows {

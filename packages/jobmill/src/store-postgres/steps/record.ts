@@ -9,10 +9,10 @@ import { inputFor, WRITTEN } from '../schema/functions/record-steps.ts'
 import { notRun, type Tx, txQuery } from '../tx.ts'
 
 const RECORD = 'SELECT n FROM jobmill.record_steps($1) AS n'
-/** In a user's transaction, which must not change the row in `running`: a rollback would undo the mark. */
+/** Does not change the row in `running`: a rollback of the user's transaction would undo the mark. */
 const RECORD_IN_TX = `WITH ${GIVEN_CTE}, ${inputFor('FOR KEY SHARE')}${WRITTEN} UNION ALL SELECT -1`
 
-/** Marks jobs as having steps, without a change of their attempts. */
+/** Marks jobs as having steps, without changing their attempts. */
 const MARK = `
 UPDATE jobmill.running AS r SET flags = r.flags | ${HAS_STEPS}
   FROM unnest($1::uuid[], $2::int8[]) AS i(id, token)
@@ -26,7 +26,7 @@ type Keyed = Pick<StepWrite, 'id' | 'token'>
 const keyOf = ({ id, token }: Keyed): string => `${id} ${token}`
 
 /**
- * Runs `write` for all items, and again for those that it does not find, once they have their own rows.
+ * Runs `write` for all items. For those that it does not find, creates their own rows and runs it again.
  * Returns the answer for each item, or undefined if its token is stale.
  */
 export async function withRows<Item extends Keyed, Answer>(
@@ -45,7 +45,7 @@ export async function withRows<Item extends Keyed, Answer>(
   return answers
 }
 
-/** Once for each attempt: its next step finds its row. */
+/** Needed once for each attempt: its next step finds the row. */
 async function unpackBatched(context: Context, query: Query, items: readonly Keyed[]): Promise<void> {
   const { batches, withSteps } = context
   const fresh = items.filter((item) => !withSteps.has(keyOf(item)))

@@ -1,4 +1,4 @@
-/** Rewind and fork: an ended job runs again from one of its steps, or a new job does. */
+/** Rewind runs an ended job again from one of its steps. Fork does so with a copy of a job. */
 import type { NewJob } from '../../job/enqueue/new-job.ts'
 import { isEnded } from '../../job/state.ts'
 import type { Verdict } from '../../store/types/replies.ts'
@@ -58,10 +58,7 @@ WITH ${GIVEN_CTE}
 SELECT EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = (p ->> 'id')::uuid) AS is_there,
        EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = (p ->> 'as')::uuid) AS is_forked FROM given`
 
-/**
- * A sleep whose time is over has ended, although nothing wrote that. Other sessions do not see the new job
- * yet.
- */
+/** A sleep ends when its time is over, without a write. Other sessions do not see the new job yet. */
 const COPY = `
 WITH ${GIVEN_CTE}, copied AS (
   INSERT INTO jobmill.step (job_id, name, place, kind, token, started_at, ended_at, due_at, events, result, checkpoint)

@@ -1,4 +1,4 @@
-/** Stores events for jobs that have not ended, and asks stage to check the waits of these jobs. */
+/** Stores events for jobs that have not ended, and adds rows to `wake`, so that stage checks their waits. */
 import { STATE_CODE, stateOfCode } from '../../job/state.ts'
 import type { EventReply, SentEvent } from '../../store/types/step.ts'
 import { type Context, run } from '../context.ts'

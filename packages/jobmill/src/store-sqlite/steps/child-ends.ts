@@ -1,4 +1,4 @@
-/** What the end of a child job changes, and the children of a job that is cancelled. */
+/** Records the ends of child jobs, wakes their parents, and finds the open children of a cancelled job. */
 import type { Sql } from '../connection/handle.ts'
 import { HAS_STEPS, IS_CHILD, type JobRow } from '../job-row.ts'
 import type { Work } from '../work.ts'
@@ -16,7 +16,7 @@ const REOPEN = `UPDATE jobmill_child SET ended_as = NULL, result = NULL, error =
 // Uses the primary key.
 const ID = `SELECT id FROM jobmill_job WHERE pk = ?`
 
-/** Wakes the parent, if it is parked and this was the last child of a step. */
+/** Records the end, and wakes the parent if it is parked and this was the last child of a step. */
 export function childEnded(work: Work, job: Pick<JobRow, 'id' | 'flags'>, to: number, end: ChildEnd): void {
   if ((job.flags & IS_CHILD) === 0) return
   const { result = null, error = null } = end

@@ -1,4 +1,4 @@
-/** Enqueues child jobs, for which a step of their parent waits. */
+/** Enqueues the child jobs of steps. */
 import { type ChildrenStart, STEP_KINDS } from '../../store/types/step.ts'
 import { enqueue } from '../enqueue/enqueue.ts'
 import { IS_CHILD } from '../job-row.ts'
@@ -23,7 +23,7 @@ export function startChildren(work: Work, items: readonly ChildrenStart[]): bool
     const parent = holdingJob(work, id, token)
     if (parent === undefined) return false
     mark(work, parent, false)
-    // Sent again, or by an attempt that ended before it read the step.
+    // The call was repeated, or an earlier attempt started the step.
     if (stepRow(sql, parent.pk, name) !== undefined) return true
     sql(ADD_STEP).run(parent.pk, name, place, token, now)
     enqueue(work, jobs)

@@ -1,4 +1,4 @@
-/** Rewind and fork: an ended job runs again from one of its steps, or a new job does. */
+/** Rewind runs an ended job again from one of its steps. Fork does so with a copy of a job. */
 import { isEnded, stateOfCode } from '../../job/state.ts'
 import type { NewJob } from '../../job/enqueue/new-job.ts'
 import type { Verdict } from '../../store/types/replies.ts'
@@ -38,7 +38,7 @@ export function rewind(work: Work, id: string, place: number): Verdict {
 }
 
 const MARK = `UPDATE jobmill_job SET flags = flags | ${HAS_STEPS} WHERE pk = ?`
-// A sleep whose time is over has ended, although nothing wrote that.
+// A sleep ends when its time is over, without a write.
 const COPY = `
   INSERT INTO jobmill_step (job_pk, name, place, kind, token, started_at, ended_at, due_at, events, result, checkpoint)
   SELECT ?, name, place, kind, 0, started_at, coalesce(ended_at, due_at), due_at, events, result, checkpoint

@@ -1,4 +1,4 @@
-/** Stores events for jobs, and makes jobs ready that are parked until one of them arrives. */
+/** Stores events for jobs, and makes parked jobs ready that wait for them. */
 import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { isEnded, stateOfCode } from '../../job/state.ts'
 import type { EventReply, SentEvent } from '../../store/types/step.ts'
@@ -36,7 +36,7 @@ function receiverOf({ sql, now }: Look, { to }: SentEvent): JobRow | undefined {
   return id === undefined ? undefined : findJob(sql, id)
 }
 
-/** Makes a parked job ready if an event or the last child has arrived that it waits for. */
+/** Makes a parked job ready if its event has arrived, or the last child of a step has ended. */
 export function wakeIfArrived(work: Work, id: string): boolean {
   const job = findJob(work.sql, id)
   if (job === undefined || job.state !== SCHEDULED || job.in_order_queue === 1) return false
@@ -51,7 +51,7 @@ function store(work: Work, job: JobRow, { eventId, name, payload }: SentEvent): 
   if (sql(KNOWN).get(job.pk, eventId) !== undefined) return { state, isStored: true }
   if (isEnded(state)) return { state, isStored: false }
   sql(ADD).run(job.pk, eventId, counters.take('event'), name, payload, now)
-  // The job then keeps this flag, so that its events are deleted with it.
+  // With this flag, the events are deleted together with the job.
   if ((job.flags & HAS_EVENTS) === 0) {
     leases.drop(job.id)
     sql(MARK).run(job.pk)

@@ -31,7 +31,7 @@ export function stepRow(sql: Sql, jobPk: number, name: string): StepRow | undefi
   return sql(ONE).get(jobPk, name) as StepRow | undefined
 }
 
-/** Only for jobs that have some. */
+/** Called only for jobs that have steps or events. */
 export function dropSteps(sql: Sql, jobPk: number): void {
   sql(DROP).run(jobPk)
   sql(DROP_EVENTS).run(jobPk)
@@ -43,7 +43,7 @@ function stepRows(sql: Sql, job: Pick<JobRow, 'pk' | 'flags'> | undefined): Step
   return sql(ALL).all(job.pk) as StepRow[]
 }
 
-/** A sleep whose time is over has ended, although nothing wrote that. */
+/** A sleep ends when its time is over, without a write. */
 function endOf({ ended_at: endedAt, due_at: dueAt, events }: StepRow, now: number): number | null {
   if (endedAt !== null || events !== null || dueAt === null) return endedAt
   return dueAt <= now ? dueAt : null
@@ -98,7 +98,7 @@ const ADD_CHILD = `
 
 type Stored = Pick<TransferredJob, 'steps' | 'events' | 'children'>
 
-/** The rows as they are, for a transfer. */
+/** The unchanged rows, for a transfer. */
 export function stepsOut(sql: Sql, job: Pick<JobRow, 'pk' | 'flags'>): Stored {
   if ((job.flags & (HAS_STEPS | HAS_EVENTS)) === 0) return { steps: [], events: [], children: [] }
   return {

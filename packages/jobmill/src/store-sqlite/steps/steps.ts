@@ -1,6 +1,6 @@
 /**
- * Records steps and waits of running attempts. The fence is the pair of state and token, as for a finish. All
- * in one write transaction, so an event and the wait for it cannot miss each other.
+ * Records steps and waits of running attempts. State and token are the fence, as for a finish. Each call is
+ * one write transaction, so an event and the wait for it cannot miss each other.
  */
 import { NEVER_DUE, STEP_KINDS, type StepWait, type StepWrite, type Waited } from '../../store/types/step.ts'
 import type { Sql } from '../connection/handle.ts'
@@ -23,11 +23,11 @@ export function holdingJob({ sql }: Work, id: string, token: number): JobRow | u
   return job?.state === RUNNING && job.token === token ? job : undefined
 }
 
-/** `resets`: attempts are counted from this step. */
+/** `resets`: counts the attempts from this step on. */
 export function mark({ sql, leases }: Work, job: JobRow, resets: boolean): void {
   const attempt = resets ? 1 : job.attempt
   if ((job.flags & HAS_STEPS) !== 0 && job.attempt === attempt) return
-  // A cached lease stands for a job without steps.
+  // A finish with a cached lease assumes that the job has no steps.
   leases.drop(job.id)
   sql(MARK).run(attempt, job.pk)
 }
@@ -88,7 +88,7 @@ function waitFor(work: Work, job: JobRow, item: StepWait): Waited {
     : { accepted: true, isDone: false, result: null, dueInMs: dueAt === null ? null : dueAt - now }
 }
 
-// By the primary key. Without a token, the step is no wait of the attempt.
+// Uses the primary key. With token 0, the step no longer counts as a wait of the attempt.
 const HOLD = `UPDATE jobmill_step SET token = ? WHERE job_pk = ? AND name = ?`
 
 function waitForChildren({ sql }: Work, { pk }: JobRow, { name, token }: StepWait): Waited {
@@ -133,8 +133,8 @@ function eventText({ name, payload }: EventRow): string {
 const openChild = (job: string, step: string): string =>
   `SELECT 1 FROM jobmill_child AS c WHERE c.parent_pk = ${job} AND c.step = ${step} AND c.ended_as IS NULL`
 const OPEN_CHILD = `${openChild('?', '?')} LIMIT 1`
-// The open waits of the last attempt, by primary key. The code of an earlier one may have had other waits.
-// The handler has not seen the end of one whose time is over.
+// The open waits of the last attempt, by primary key: earlier attempts may have had other waits. Includes
+// waits whose time is over, because the handler does not know that yet.
 const WAITS = `
   SELECT due_at FROM jobmill_step WHERE job_pk = ? AND token = ? AND ended_at IS NULL AND kind IN (1, 2, 4)`
 const HAS_ARRIVED = `
@@ -144,14 +144,14 @@ const HAS_ARRIVED = `
       SELECT 1 FROM jobmill_job_event AS e, json_each(s.events) AS w
       WHERE e.job_pk = s.job_pk AND e.step IS NULL AND e.name = w.value)) LIMIT 1`
 
-/** When a parked job must run again: now, if it has no open wait, or if one is over, also by its time. */
+/** When a parked job must run again: now, if it has no open wait or one of them is over. */
 export function parkedUntil({ sql, now }: Work, job: Pick<JobRow, 'pk' | 'token'>): number {
   const waits = sql(WAITS).all(job.pk, job.token) as Pick<StepRow, 'due_at'>[]
   if (waits.length === 0 || hasArrived(sql, job)) return now
   return Math.max(now, Math.min(...waits.map(({ due_at: dueAt }) => dueAt ?? NEVER_DUE)))
 }
 
-/** Whether an event or the last child has arrived that an open wait of the job ends with. */
+/** Whether an event has arrived, or the last child has ended, for an open wait of the job. */
 export function hasArrived(sql: Sql, { pk, token }: Pick<JobRow, 'pk' | 'token'>): boolean {
   return sql(HAS_ARRIVED).get(pk, token) !== undefined
 }

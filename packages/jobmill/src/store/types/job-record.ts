@@ -39,7 +39,7 @@ export interface JobRecord extends JobSummary {
   readonly progress: string | null
   /** Log of the running attempt so far; null unless running. `history` has the logs of earlier attempts. */
   readonly log: string | null
-  /** Error of the last attempt. For a done job, only the reason why its result could not be stored. */
+  /** The error of the last attempt. For a done job: why its result could not be stored, or null. */
   readonly error: string | null
   readonly timeoutMs: number | null
   /** Includes the scope as a prefix. */

@@ -6,7 +6,7 @@ import type { EndedState, JobState } from '../../job/state.ts'
 export const STEP_KINDS = ['run', 'sleep', 'event', 'transaction', 'child'] as const
 export type StepKind = (typeof STEP_KINDS)[number]
 
-/** The due time of a job that is parked without a timeout: later than every other one. Shown as null. */
+/** The due time of a job that is parked without a timeout: later than any real one. Shown as null. */
 export const NEVER_DUE = 253_402_300_799_999
 
 /** A step of a running attempt. Its name is unique within the job. */
@@ -40,9 +40,9 @@ export interface ChildrenStart extends StepOf {
 export interface StepWait extends StepOf {
   /** Waits for the child jobs of the step, which was started before. */
   readonly forChildren?: boolean
-  /** The names of the events, of which the first to arrive ends the wait. Empty for a sleep. */
+  /** The names of events. The first event to arrive ends the wait. Empty for a sleep. */
   readonly events: readonly string[]
-  /** How long to wait at most, from the first call for this step. Null for no timeout, or with `until`. */
+  /** The maximum wait, from the first call for this step. Null for no timeout, or with `until`. */
   readonly waitMs: number | null
   /** The instant at which the wait ends, or null. */
   readonly until: number | null
@@ -64,16 +64,16 @@ export interface ChildRecord {
   readonly step: string
   /** Its position among the children of the step, from 0. */
   readonly place: number
-  /** Null while the child is waiting or running. What follows is kept when the child is deleted. */
+  /** Null while the child is waiting or running. Like the fields below, it outlives the child. */
   readonly endedAs: EndedState | null
   /** JSON text; null for none. */
   readonly result: string | null
   readonly error: string | null
 }
 
-/** The reason with which the children of a cancelled job are cancelled. */
+/** The cancel reason of children whose parent was cancelled. */
 export const PARENT_CANCELLED = 'its parent job was cancelled'
-/** The reason with which the children of steps are cancelled that a rewind removes. */
+/** The cancel reason of children whose step a rewind removed. */
 export const STEPS_REWOUND = 'its parent job was rewound to an earlier step'
 /** The error of a child that was deleted before it ended. */
 export const CHILD_DELETED = 'the job was deleted'

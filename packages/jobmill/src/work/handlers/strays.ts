@@ -39,8 +39,8 @@ export class Strays {
   readonly #leader: Stat | null
   readonly #mark: string
   /**
-   * Pids with their start. Remembered, because once a parent in between has ended only the mark leads to
-   * them.
+   * Pids with their start. Kept, because after a parent in between has ended, only the mark leads to its
+   * children.
    */
   readonly #known = new Map<number, number>()
   /** Processes that had ended by the last scan, but were not reaped. */

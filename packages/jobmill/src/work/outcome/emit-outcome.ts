@@ -43,7 +43,7 @@ export function emitOutcome(emit: Emit, attempt: Attempt, outcome: WrittenOutcom
   }
 }
 
-/** Steps that earlier attempts recorded, and that the handler no longer calls. */
+/** Reports steps that earlier attempts recorded and this attempt did not call. */
 function emitUnused(emit: Emit, { memos, calledSteps, ref }: Attempt): void {
   const steps = memos.flatMap(({ name, isDone }) => (isDone && !calledSteps.has(name) ? name : []))
   if (steps.length > 0) emit('steps-unused', { ...ref, steps: steps.slice(0, MOST_UNUSED) })

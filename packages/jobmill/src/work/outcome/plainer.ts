@@ -67,7 +67,7 @@ function trimmed(item: Finish, reason: string): Finish[] {
     if ((log ?? ranMs) !== undefined) errors.unshift(withNote(error, `\n  ${note}: ${reason}`))
     return errors.map((text) => ({ ...rest, error: text }))
   }
-  // In the log, because an error of a job that is done means that its result is missing.
+  // Written to the log, because the error of a done job means that its result is missing.
   const logs = log === undefined ? [] : [`${note}: ${reason}`, note].map((text) => lineLike(log, text))
   if ((log ?? ranMs) === undefined) return []
   return [...logs, undefined].map((text) => ({ ...rest, log: text }))

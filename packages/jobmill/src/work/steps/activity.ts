@@ -14,15 +14,15 @@ export interface PendingWait {
   readonly abandon: () => void
 }
 
-/** A shorter wait keeps its worker: parking and claiming again would take as long. */
+/** A shorter wait keeps its worker, because parking and claiming again would take as long. */
 export const SHORT_MS = 1_000
-/** After a step has failed, its error mostly ends the handler. Until then, the attempt is not parked. */
+/** The error of a failed step usually ends the handler. For this time, the attempt is not parked. */
 const FAILED_MS = 5_000
 
 interface ActivityOptions {
   readonly attempt: Attempt
   readonly platform: Platform
-  /** Nothing but these waits is left to do. */
+  /** Called when only these waits are left. */
   readonly idle: (waits: readonly PendingWait[]) => void
 }
 
@@ -60,7 +60,7 @@ export function activity({ attempt, platform, idle }: ActivityOptions) {
     platform.nextTurn(check)
   }
 
-  /** A parked handler waits forever. Any other must not wait after it was asked to stop. */
+  /** Leaves the waits of a parked handler pending, and rejects those of a handler that was asked to stop. */
   const stopped = (): void => {
     for (const wait of waits) {
       if (attempt.parked) wait.abandon()
@@ -69,7 +69,7 @@ export function activity({ attempt, platform, idle }: ActivityOptions) {
     waits.clear()
   }
 
-  /** The handler has ended: the waits that it left behind must do nothing more. */
+  /** Abandons the waits that the handler did not await. */
   attempt.whenEnded = () => {
     timer?.cancel()
     for (const wait of waits) wait.abandon()
@@ -98,7 +98,7 @@ export function activity({ attempt, platform, idle }: ActivityOptions) {
         checkSoon()
       }
     },
-    /** The same for work that must begin, and may end, before this returns. */
+    /** Like `during`, for work that must start, and may end, before the call returns. */
     begin() {
       running += 1
     },

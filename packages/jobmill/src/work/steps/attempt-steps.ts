@@ -33,7 +33,7 @@ export interface StepTools {
   readonly emit: Emit
   /** Resolves after the commit; false if the lease was lost. */
   readonly record: (item: StepWrite, attempt: Attempt) => Promise<boolean>
-  /** On SQLite, has written when it returns. */
+  /** On SQLite, the write has happened when the call returns. */
   readonly recordInTx: (item: StepWrite, tx: unknown) => Promise<boolean>
   readonly wait: (item: StepWait, attempt: Attempt) => Promise<Waited>
   readonly start: (item: ChildrenStart, attempt: Attempt) => Promise<boolean>
@@ -46,7 +46,7 @@ export interface StepTools {
 
 const EMPTY_RECORD = { result: null, checkpoint: null }
 
-/** What an abandoned handler gets: it must not continue, and no code would handle its error. */
+/** Returned to an abandoned handler: it must not continue, and no code would handle its error. */
 const never = (): Promise<never> => new Promise(() => {})
 
 export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: StepTools): Step {
@@ -59,7 +59,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
 
   async function park(waits: readonly PendingWait[]): Promise<void> {
     const holds = await tools.holdsPermit(attempt)
-    // Another step may have begun since.
+    // Another step may have started during the read.
     if (!steps.mayPark()) return
     if (!holds) return attempt.park(platform.monotonic())
     const error = errors.holdsPermit(waits.map(({ name }) => name))
@@ -112,16 +112,16 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
   }
 
   /** A handler that was asked to stop must not wait. */
-  function mustGoOn(): void {
+  function throwIfInterrupted(): void {
     if (attempt.interruption !== null) throw attempt.interruption
   }
 
   async function mayWait(name: string): Promise<void> {
-    mustGoOn()
+    throwIfInterrupted()
     if (await tools.holdsPermit(attempt)) throw errors.holdsPermit([name])
   }
 
-  /** Waits in the process for a short time, or until the attempt is parked. */
+  /** Waits in this process until the wait is over or the attempt is parked. */
   async function waitFor(
     step: CalledStep,
     wait: Pick<StepWait, 'events' | 'waitMs' | 'until' | 'forChildren'>,
@@ -130,7 +130,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
     await mayWait(name)
     const item = { id, token, name, place, ...wait }
     for (;;) {
-      mustGoOn()
+      throwIfInterrupted()
       const waited = await steps.during(() => tools.wait(item, attempt))
       accept(waited.accepted)
       if (waited.isDone) {
@@ -162,7 +162,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
     })
   }
 
-  /** A short sleep is recorded once, when it is over. */
+  /** Records a short sleep only when it is over. */
   async function shortSleep(step: CalledStep, ms: number): Promise<void> {
     await pending(step.name, ms)
     await steps.during(() => save(writeOf(step, 'sleep', ms, {})))

@@ -1,4 +1,4 @@
-/** Keeps steps that their handler does not await from ending the process. */
+/** Prevents unhandled rejections of steps. */
 import type { Step } from '../../job/step/step.ts'
 
 /**

@@ -34,7 +34,7 @@ export function memosOf(lease: Lease, stored: readonly Memo[]) {
       places += 1
       return { name, place: places - 1, memo: undefined }
     },
-    /** The name may be called again. */
+    /** Allows another call with this name. */
     release(name: string): void {
       called.delete(name)
     },
@@ -43,7 +43,7 @@ export function memosOf(lease: Lease, stored: readonly Memo[]) {
       chars += result?.length ?? 0
       if (chars > BOUNDS.stepsBytes) throw tooManyBytes(lease)
     },
-    /** Counts an event that is already recorded: the next attempt would receive it without this check. */
+    /** Counts an event without a check: it is already recorded, and the next attempt would receive it. */
     count(event: string | null): void {
       chars += event?.length ?? 0
     },
@@ -52,7 +52,7 @@ export function memosOf(lease: Lease, stored: readonly Memo[]) {
 
 const WITH_RESULT: readonly StepKind[] = ['run', 'transaction', 'child']
 
-/** A recorded step may become a transaction or a child, and the other way round: all have a result. */
+/** New code may replace a step by one of another kind if both have a result. */
 function kindsDiffer({ kind: was, isDone }: Memo, is: StepKind): boolean {
   const isAlike = WITH_RESULT.includes(was) && WITH_RESULT.includes(is)
   const needsChildren = !isDone && (was === 'child') !== (is === 'child')

@@ -26,8 +26,8 @@ interface StepRunner {
 
 export function stepRunner({ attempt, platform, save, writeOf, resultText, emit }: StepRunner) {
   const { lease } = attempt
-  /** Nothing is said about an attempt after its end. */
-  const tell: Emit = (type, event) => {
+  /** Emits nothing after the end of the attempt. */
+  const emitWhileRunning: Emit = (type, event) => {
     if (!attempt.ended) emit(type, event)
   }
   return async function runStep(
@@ -47,9 +47,9 @@ export function stepRunner({ attempt, platform, save, writeOf, resultText, emit 
       saveCheckpoint(value) {
         const checkpoint = jsonText(value, `the checkpoint of step "${name}"`, BOUNDS.stepBytes, RESULT_FIX)
         const item = writeOf(step, 'run', ranMs(), { isDone: false, checkpoint })
-        // One after another, so that the last one counts.
+        // Saves in order, so that the last checkpoint wins.
         saving = saving.then(() => save(item))
-        // Without an await in the step, its end reports the error instead of an unhandled rejection.
+        // If the step does not await this promise, the end of the step reports the error.
         saving.catch(() => {})
         return saving
       },
@@ -67,11 +67,12 @@ export function stepRunner({ attempt, platform, save, writeOf, resultText, emit 
       const result = resultText(name, value)
       await save(writeOf(step, 'run', ranMs(), { result }))
       trace?.ended()
-      tell('step-recorded', { ...attempt.ref, step: name, ranMs: ranMs() })
+      emitWhileRunning('step-recorded', { ...attempt.ref, step: name, ranMs: ranMs() })
       return parsed(result)
     } catch (error) {
       trace?.ended(error)
-      tell('step-failed', { ...attempt.ref, step: name, ranMs: ranMs(), error: errorText(error) })
+      const failure = { ...attempt.ref, step: name, ranMs: ranMs(), error: errorText(error) }
+      emitWhileRunning('step-failed', failure)
       throw error
     }
   }

@@ -64,7 +64,7 @@ export function steps({ store, platform, emit, holdsPermit, prepareJobs }: Steps
   return {
     /** `step` of an attempt. `memos` are what earlier attempts recorded. */
     of: (attempt: Attempt, memos: readonly Memo[]): Step => attemptSteps(attempt, memos, tools),
-    /** Read before the handler runs, and only for jobs that may have some. */
+    /** Called before the handler runs, and only for jobs that may have recorded steps. */
     read: (attempt: Attempt): Promise<readonly Memo[]> =>
       untilRead(attempt, async () => (await store.steps.read([attempt.lease.id]))[0] ?? []),
   }

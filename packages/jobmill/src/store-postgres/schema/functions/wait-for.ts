@@ -10,17 +10,17 @@ const CHILD = STEP_KINDS.indexOf('child')
 const openChild = (job: string, step: string): string =>
   `EXISTS (SELECT FROM jobmill.child AS c WHERE c.parent_id = ${job} AND c.step = ${step} AND c.ended_as IS NULL)`
 
-/** Whether the open wait `s` is over: its last child has ended, or an event with one of its names came. */
+/** Whether the open wait `s` is over: its last child has ended, or one of its events has arrived. */
 const ARRIVED = `CASE WHEN s.kind = ${CHILD} THEN NOT ${openChild('s.job_id', 's.name')} ELSE
   EXISTS (SELECT FROM jobmill.job_event AS e WHERE e.job_id = s.job_id AND e.step IS NULL AND e.name = ANY (s.events)) END`
 
-/** The open waits `s` of an attempt. The code of an earlier one may have waited for something else. */
+/** The open waits `s` of this attempt only: an earlier one may have waited for something else. */
 const openWaits = (id: string, token: string): string =>
   `jobmill.step AS s WHERE s.job_id = ${id} AND s.token = ${token} AND s.ended_at IS NULL AND s.kind IN (${SLEEP}, ${EVENT}, ${CHILD})`
 
 /**
  * How long a job stays parked by its attempt with this token, in milliseconds: 0 if it has no open wait, or
- * if one is over, also by its time.
+ * one of them is over.
  */
 export const parkedMs = (id: string, token: string, at: string): string => `(
   SELECT CASE WHEN count(*) = 0 OR bool_or(${ARRIVED}) THEN 0
@@ -36,8 +36,8 @@ export const hasArrived = (id: string, token: string): string =>
   `EXISTS (SELECT FROM ${openWaits(id, token)} AND ${ARRIVED})`
 
 /**
- * The lock of the row in `running` is the fence. It also makes a call that is sent twice wait for the first
- * one: each statement of the function sees what was committed before it, so the second call finds the event
+ * The lock of the row in `running` is the fence. A repeated call waits for this lock until the first one has
+ * committed. Each statement of the function has its own snapshot, so the repeated call then finds the event
  * that the first one took. Returns a JSON list with an entry for each item.
  */
 export const WAIT_FOR = `
