@@ -101,6 +101,12 @@ export const childCases: readonly Case[] = [
       ['done', '1', null],
       ['done', '0', null],
     ])
+    const ends = [
+      ...(await t.store.steps.children(parent.id, { step: 'fan', results: false })),
+      ...(await t.store.steps.children(parent.id, { limit: 10 })),
+    ]
+    assert.equal(ends.length, 6)
+    for (const { endedAs, result } of ends) assert.deepEqual([endedAs, result], ['done', null])
     const next = await t.claimAgain(parent)
     assert.deepEqual(await waitForChildren(t, next), OVER)
     // The step is open until its result is recorded.
