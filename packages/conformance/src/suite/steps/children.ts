@@ -204,6 +204,21 @@ export const childCases: readonly Case[] = [
     await t.store.stage(10)
     await t.jobIs(only(jobs).id, { state: 'cancelled' })
   }),
+  test('P8 the children of a cancelled job are cancelled that its own instance runs when it ends', async (t) => {
+    for (const end of ['crash', 'deregister'] as const) {
+      const parent = await t.running()
+      const jobs = childJobs(2)
+      await t.store.steps.start([startOf(parent, jobs)])
+      await t.claim(parent.instance, { kinds: [CHILD] })
+      await t.store.cancel([parent.id], 'stop')
+      if (end === 'crash') await t.crash(99)
+      else await t.store.instances.deregister(parent.instance)
+      await t.store.stage(10)
+      await t.jobIs(parent.id, { state: 'cancelled' })
+      for (const { id } of jobs) await t.jobIs(id, { state: 'cancelled', error: PARENT_CANCELLED })
+      await t.countsAreExact()
+    }
+  }),
   test('P18 the children of a job that is done, dead or deleted continue', async (t) => {
     for (const transition of [DONE, DEAD, FORGET] as const) {
       const parent = await t.running()
