@@ -1,6 +1,6 @@
 /**
- * Plans of steps, events and children at 100,000 rows and more in each of their tables: no statement may scan one,
- * neither those of steps nor those that end, retry or delete other jobs.
+ * Plans of steps, events and children at 100,000 rows and more in each of their tables: no statement may scan
+ * one, neither those of steps nor those that end, retry or delete other jobs.
  */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, inject, test } from 'vitest'

@@ -36,9 +36,9 @@ const MOST_WAKES = 1_000
 /**
  * Makes parked jobs ready of which a wait is over, and deletes events that were committed after their job
  * was deleted. A job that is locked, for example by a cancel, keeps its row in `wake`, and so does a
- * cancelled job until its children were asked to stop, also if it was deleted since. All others lose it: who parks a job, sends an event,
- * or ends a child after this snapshot adds another. The ids are random, and each pass begins at another one,
- * so that the rows of locked jobs do not hold up the rest.
+ * cancelled job until its children were asked to stop, also if it was deleted since. All others lose it: who
+ * parks a job, sends an event, or ends a child after this snapshot adds another. The ids are random, and each
+ * pass begins at another one, so that the rows of locked jobs do not hold up the rest.
  */
 const stageWoken = `
 WITH ${GIVEN_CTE}, start AS MATERIALIZED (

@@ -52,7 +52,7 @@ function cancelOne(work: Work, job: JobRow, reason: string): Did {
   return job.state === CANCELLED ? left('unchanged', job) : left('refused', job)
 }
 
-/** For a job that was cancelled. A loop, because a recursion would overflow the stack for a chain of children. */
+/** For a job that was cancelled. A loop: a chain of children is deeper than the stack. */
 export function cancelChildren(work: Work, job: JobRow): void {
   const parents = [job]
   for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
