@@ -54,7 +54,7 @@ const TOGETHER = [
  * step, and the metrics of the oracle, which the tests of both stores cover.
  */
 const NIGHTLY = [
-  'packages/jobmill/test/postgres/plans{,-cluster}.test.ts',
+  'packages/jobmill/test/postgres/plans{,-cluster,-steps}.test.ts',
   'packages/uploads/test/cut-off.test.ts',
   'packages/jobmill/test/observe/exact-oracle.test.ts',
 ]

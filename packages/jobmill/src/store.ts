@@ -68,6 +68,7 @@ export {
 export {
   CHILD_DELETED,
   type ChildRecord,
+  type ChildrenOf,
   type ChildrenStart,
   type EventReply,
   type Memo,

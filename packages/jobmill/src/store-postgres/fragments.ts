@@ -87,10 +87,12 @@ export const TAKEN_CTE = `from_later AS (
 
 /**
  * Releases the dedupe keys and order locks of `ended(id, state, flags, result, error)`, and wakes the parents
- * of children. A cancelled job with steps is woken too, because its children may have to be cancelled. A key
- * with a hold time stays held after done, or after any end, but not if the job is deleted while it waits.
- * Uses `= ANY (ARRAY(…))` instead of a join: for a join with a set of unknown size, the planner reads the
- * whole table; for an array, it probes the index. The set is almost always empty.
+ * of children. Also wakes every cancelled job that may have children, without a look at them: this statement
+ * may have waited for one that enqueued some, which its snapshot does not contain.
+ *
+ * A key with a hold time stays held after done, or after any end, but not if the job is deleted while it
+ * waits. Uses `= ANY (ARRAY(…))` instead of a join: for a join with a set of unknown size, the planner reads
+ * the whole table; for an array, it probes the index. The set is almost always empty.
  */
 export const FREED = `keyed AS (
   SELECT j.dedupe_key, j.id, j.hold_ms,

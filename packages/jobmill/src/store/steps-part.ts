@@ -4,6 +4,7 @@ import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { Verdict } from './types/replies.ts'
 import type {
   ChildRecord,
+  ChildrenOf,
   ChildrenStart,
   EventReply,
   Memo,
@@ -38,8 +39,8 @@ export interface StepsPart<Tx = unknown> {
   wait(items: readonly StepWait[]): Promise<Waited[]>
   /** The steps of these jobs, by place. */
   read(ids: readonly string[]): Promise<(readonly Memo[])[]>
-  /** The children of a job, by step and place: of one step, or the first `limit` of all. */
-  children(id: string, of: { readonly step: string } | { readonly limit: number }): Promise<ChildRecord[]>
+  /** The children of a job, by step and place. */
+  children(id: string, of: ChildrenOf): Promise<ChildRecord[]>
   /** The parents of these jobs; null for a job that is no child, or whose parent was deleted. */
   parents(ids: readonly string[]): Promise<(ParentRecord | null)[]>
   /**

@@ -100,7 +100,7 @@ export async function explaining(url: string, schema: string): Promise<Explained
  * EXPLAIN does not look into functions, so their reads are counted instead, in a transaction that is rolled
  * back.
  */
-const OUR_FUNCTION = /\.(?:claim|any_ready|enqueue|finish|heartbeat)\(/
+const OUR_FUNCTION = /\.(?:claim|any_ready|enqueue|finish|heartbeat|wait_for)\(/
 
 interface Answer {
   readonly rows: readonly Readonly<Record<string, unknown>>[]

@@ -2,6 +2,7 @@
 import {
   type ChildrenStart,
   type ChildRecord,
+  type ChildrenOf,
   type EventReply,
   isEnded,
   type Memo,
@@ -80,15 +81,13 @@ export function startChildren(state: OracleState, items: readonly ChildrenStart[
   })
 }
 
-export function children(
-  state: OracleState,
-  id: string,
-  of: { readonly step: string } | { readonly limit: number },
-): ChildRecord[] {
+export function children(state: OracleState, id: string, of: ChildrenOf): ChildRecord[] {
   const all = (state.jobs.get(id)?.children ?? []).toSorted((a, b) =>
     a.step < b.step ? -1 : a.step > b.step ? 1 : a.place - b.place,
   )
-  return structuredClone('step' in of ? all.filter(({ step }) => step === of.step) : all.slice(0, of.limit))
+  const found = 'step' in of ? all.filter(({ step }) => step === of.step) : all.slice(0, of.limit)
+  const hasResults = 'step' in of && of.results !== false
+  return found.map((child) => ({ ...child, result: hasResults ? child.result : null }))
 }
 
 export function parents(state: OracleState, ids: readonly string[]): (ParentRecord | null)[] {

@@ -101,6 +101,12 @@ export const childCases: readonly Case[] = [
       ['done', '1', null],
       ['done', '0', null],
     ])
+    const ends = [
+      ...(await t.store.steps.children(parent.id, { step: 'fan', results: false })),
+      ...(await t.store.steps.children(parent.id, { limit: 10 })),
+    ]
+    assert.equal(ends.length, 6)
+    for (const { endedAs, result } of ends) assert.deepEqual([endedAs, result], ['done', null])
     const next = await t.claimAgain(parent)
     assert.deepEqual(await waitForChildren(t, next), OVER)
     // The step is open until its result is recorded.
@@ -197,6 +203,21 @@ export const childCases: readonly Case[] = [
     await t.finish(parent, CANCELLED, { outcome: 'cancelled', error: 'stop' })
     await t.store.stage(10)
     await t.jobIs(only(jobs).id, { state: 'cancelled' })
+  }),
+  test('P8 the children of a cancelled job are cancelled that its own instance runs when it ends', async (t) => {
+    for (const end of ['crash', 'deregister'] as const) {
+      const parent = await t.running()
+      const jobs = childJobs(2)
+      await t.store.steps.start([startOf(parent, jobs)])
+      await t.claim(parent.instance, { kinds: [CHILD] })
+      await t.store.cancel([parent.id], 'stop')
+      if (end === 'crash') await t.crash(99)
+      else await t.store.instances.deregister(parent.instance)
+      await t.store.stage(10)
+      await t.jobIs(parent.id, { state: 'cancelled' })
+      for (const { id } of jobs) await t.jobIs(id, { state: 'cancelled', error: PARENT_CANCELLED })
+      await t.countsAreExact()
+    }
   }),
   test('P18 the children of a job that is done, dead or deleted continue', async (t) => {
     for (const transition of [DONE, DEAD, FORGET] as const) {

@@ -119,7 +119,7 @@ async function openWaits(
       waits.push(step)
       continue
     }
-    const children = await store.steps.children(job.id, { step: step.name })
+    const children = await store.steps.children(job.id, { step: step.name, results: false })
     const open = children.filter(({ endedAs }) => endedAs === null)
     const [first] = open
     if (first !== undefined)

@@ -3,6 +3,7 @@ import { stateOfCode } from '../../job/state.ts'
 import { slicesOf } from '../../store/batch/slices.ts'
 import {
   type ChildRecord,
+  type ChildrenOf,
   type ChildrenStart,
   type ParentRecord,
   STEP_KINDS,
@@ -59,21 +60,26 @@ async function start(
   return isHeld ? true : undefined
 }
 
-const COLUMNS = `c.id, c.step, c.place, c.ended_as AS "endedAs", c.result, c.error`
+const COLUMNS = `c.id, c.step, c.place, c.ended_as AS "endedAs", c.error`
+const NO_RESULT = `${COLUMNS}, NULL AS result`
+/** After a delete, the records of some children stay until they have ended. See REMOVED. */
+const PARENT = `(SELECT j.id FROM given JOIN jobmill.job AS j ON j.id = (p ->> 'id')::uuid)`
 
-/** Both use the index child_parent. */
-const OF_STEP = `
+/** All use the index child_parent. */
+const ofStep = (columns: string): string => `
 WITH ${GIVEN_CTE}
-SELECT ${COLUMNS} FROM jobmill.child AS c
- WHERE c.parent_id = (SELECT (p ->> 'id')::uuid FROM given) AND c.step = (SELECT p ->> 'step' FROM given) ORDER BY c.place`
+SELECT ${columns} FROM jobmill.child AS c
+ WHERE c.parent_id = ${PARENT} AND c.step = (SELECT p ->> 'step' FROM given) ORDER BY c.place`
+const OF_STEP = ofStep(`${COLUMNS}, c.result`)
+const ENDS_OF_STEP = ofStep(NO_RESULT)
 const ofJob = (limit: number): string => `
 WITH ${GIVEN_CTE}
-SELECT ${COLUMNS} FROM jobmill.child AS c
- WHERE c.parent_id = (SELECT (p ->> 'id')::uuid FROM given) ORDER BY c.step COLLATE "C", c.place LIMIT ${limit}`
+SELECT ${NO_RESULT} FROM jobmill.child AS c WHERE c.parent_id = ${PARENT} ORDER BY c.step COLLATE "C", c.place LIMIT ${limit}`
 
 const PARENTS = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}
-SELECT c.id AS child, c.parent_id AS id, c.step FROM jobmill.child AS c WHERE c.id = ANY (ARRAY(SELECT id FROM input))`
+SELECT c.id AS child, c.parent_id AS id, c.step FROM jobmill.child AS c
+ WHERE c.id = ANY (ARRAY(SELECT id FROM input)) AND EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = c.parent_id)`
 
 /** `endedAs` is the code of the state. */
 export type ChildRow = Omit<ChildRecord, 'endedAs'> & { readonly endedAs: number | null }
@@ -83,14 +89,10 @@ export function childOf(row: ChildRow): ChildRecord {
   return { ...row, endedAs: endedAs === null ? null : (stateOfCode(endedAs) as ChildRecord['endedAs']) }
 }
 
-export async function children(
-  context: Context,
-  id: string,
-  of: { readonly step: string } | { readonly limit: number },
-): Promise<ChildRecord[]> {
+export async function children(context: Context, id: string, of: ChildrenOf): Promise<ChildRecord[]> {
   const rows =
     'step' in of
-      ? await ask<ChildRow>(context, OF_STEP, { id, step: of.step })
+      ? await ask<ChildRow>(context, of.results === false ? ENDS_OF_STEP : OF_STEP, { id, step: of.step })
       : await ask<ChildRow>(context, ofJob(of.limit), { id })
   return rows.map(childOf)
 }

@@ -81,6 +81,8 @@ export function deregister(work: Work, id: string): number {
   else takeCrashesBack(work, instance.pk)
   const jobs = runningUnder(work.sql, instance.pk)
   for (const job of jobs) handBack(work, job)
+  // After all rows were handed back: the children may be among them.
+  for (const job of jobs) if (job.cancel_reason !== null) cancelChildren(work, job)
   return jobs.length
 }
 
@@ -90,7 +92,6 @@ function handBack(work: Work, job: JobRow): void {
   recordRevoked(work.sql, job, { outcome: 'cancelled', error: job.cancel_reason, endedAt: work.now })
   const { crashes, records, cancel_reason: error } = job
   endJob(work, job, CANCELLED, { attempt, crashes, records: records + 1, error })
-  cancelChildren(work, job)
 }
 
 /** Releases everything that the instance holds except its jobs, which the caller moves. */

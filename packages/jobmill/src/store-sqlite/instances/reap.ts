@@ -39,10 +39,12 @@ interface Holder {
 export function reap(work: Work, { crashesUntilDead, limit }: ReapOptions): Reaped {
   const expired = work.sql(EXPIRED).all(work.now, limit) as (Holder & { id: string })[]
   const deaths: Death[] = []
+  const cancelled: JobRow[] = []
   const takeAll = ({ pk, on_dead }: Holder): ReapedJob[] => {
     const followed = JSON.parse(on_dead) as string[]
     return runningUnder(work.sql, pk).map((row) => {
       const job = takeBack(work, row, crashesUntilDead)
+      if (job.state === 'cancelled') cancelled.push(row)
       if (job.state === 'dead' && followed.includes(job.kind))
         deaths.push({ ...job, orderKey: row.order_key, error: crashError(job.crashes), at: work.now })
       return job
@@ -53,6 +55,8 @@ export function reap(work: Work, { crashesUntilDead, limit }: ReapOptions): Reap
     return takeAll(instance)
   })
   const late = (work.sql(ENDED_AND_HOLDING).all(limit) as Holder[]).flatMap(takeAll)
+  // After all rows were taken back: the children may be among them.
+  for (const job of cancelled) cancelChildren(work, job)
   // Under the same write lock, so once per death. Sorted, so that the order does not depend on which instance
   // comes first.
   const inOrder = deaths.toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -74,7 +78,6 @@ function takeBack(work: Work, job: JobRow, crashesUntilDead: number): ReapedJob 
   if (to !== CANCELLED) noteLost(work, job)
   if (to === READY) putBack(work, job, counters)
   else endJob(work, job, to, { ...counters, error })
-  if (to === CANCELLED) cancelChildren(work, job)
   return {
     id: job.id,
     queue: work.names.queueName(job.queue_id),

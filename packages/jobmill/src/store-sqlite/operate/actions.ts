@@ -38,10 +38,29 @@ function forEachJob(work: Work, ids: readonly string[], act: (job: JobRow, at: n
 /** The instance of a running job sees the request in its heartbeat. */
 export function cancel(work: Work, ids: readonly string[], reason: string): Verdict[] {
   return forEachJob(work, ids, (job) => {
-    if (job.state === SCHEDULED || job.state === READY) return cancelWaiting(work, job, reason)
-    if (job.state === RUNNING) return ask(work, job, reason)
-    return job.state === CANCELLED ? left('unchanged', job) : left('refused', job)
+    const did = cancelOne(work, job, reason)
+    if (isCancelled(did)) cancelChildren(work, job)
+    return did
   })
+}
+
+const isCancelled = ({ verdict, state }: Did): boolean => verdict === 'changed' && state === 'cancelled'
+
+function cancelOne(work: Work, job: JobRow, reason: string): Did {
+  if (job.state === SCHEDULED || job.state === READY) return cancelWaiting(work, job, reason)
+  if (job.state === RUNNING) return ask(work, job, reason)
+  return job.state === CANCELLED ? left('unchanged', job) : left('refused', job)
+}
+
+/** For a job that was cancelled. A loop: a chain of children is deeper than the stack. */
+export function cancelChildren(work: Work, job: JobRow): void {
+  const parents = [job]
+  for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
+    for (const id of openChildren(work.sql, parent)) {
+      const child = findJob(work.sql, id)
+      if (child !== undefined && isCancelled(cancelOne(work, child, PARENT_CANCELLED))) parents.push(child)
+    }
+  }
 }
 
 function cancelWaiting(work: Work, job: JobRow, reason: string): Did {
@@ -58,13 +77,7 @@ function cancelWaiting(work: Work, job: JobRow, reason: string): Did {
   })
   const { attempt, crashes, records } = job
   endJob(work, job, CANCELLED, { attempt, crashes, records: records + 1, error: reason })
-  cancelChildren(work, job)
   return { verdict: 'changed', state: 'cancelled' }
-}
-
-/** For a job that was cancelled. */
-export function cancelChildren(work: Work, job: JobRow): void {
-  cancel(work, openChildren(work.sql, job), PARENT_CANCELLED)
 }
 
 function ask({ sql }: Work, job: JobRow, reason: string): Did {

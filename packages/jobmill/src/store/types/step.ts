@@ -71,6 +71,12 @@ export interface ChildRecord {
   readonly error: string | null
 }
 
+/**
+ * Which children of a job to read: those of a step, or the first `limit` of all. With `limit`, and with
+ * `results: false`, their results are null: those of 10,000 children can be larger than the memory.
+ */
+export type ChildrenOf = { readonly step: string; readonly results?: boolean } | { readonly limit: number }
+
 /** The cancel reason of children whose parent was cancelled. */
 export const PARENT_CANCELLED = 'its parent job was cancelled'
 /** The cancel reason of children whose step a rewind removed. */
