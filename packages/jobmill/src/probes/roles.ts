@@ -1,4 +1,4 @@
-/** Roles. A producer enqueues jobs and sends events, and reads nothing. A viewer only reads. */
+/** Roles. A producer enqueues jobs and sends events, and reads no data. A viewer only reads. */
 export const ROLES = ['producer', 'viewer', 'operator', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 

@@ -89,6 +89,21 @@ describe.each(subjects)('children of steps on $name', ({ mill: create }) => {
     expect((await mill.get(dead.id))?.state).toBe('dead')
   })
 
+  test('results that are too large together make the parent dead at once', async () => {
+    const large = defineJob({ kind: 'large', run: () => 'x'.repeat(700_000) })
+    const parent = defineJob({ kind: 'parent', run: ({ step }) => step.children('all', large, [null, null]) })
+    const mill = await create({ jobs: [parent, large] })
+    const { id } = await mill.enqueue(parent, null)
+    await mill.drain()
+    expect(await mill.get(id)).toMatchObject({
+      state: 'dead',
+      error: expect.stringContaining(
+        'the results of the 2 children of step "all" exceed 1 MiB together',
+      ) as unknown,
+    })
+    expect(await mill.history(id)).toHaveLength(2)
+  })
+
   test('P8 a cancel of the parent reaches its children', async () => {
     const slow = defineJob({
       kind: 'slow',

@@ -6,7 +6,7 @@ const WORDS: Readonly<Record<CheckName, string>> = {
   failing: 'failing kinds',
   dead: 'dead jobs',
   served: 'no workers',
-  steps: 'renamed steps',
+  steps: 'unused steps',
   waiting: 'queue latency',
   paused: 'paused queues',
   workers: 'queues without workers',

@@ -1,5 +1,6 @@
 /** `step.child` and `step.children`: enqueue jobs once, and wait for their results. */
 import { ChildFailed } from '../../job/step/child-failed.ts'
+import { BOUNDS } from '../../job/defaults.ts'
 import { checkArray } from '../../job/numbers.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { ENQUEUE_OPTIONS } from '../../job/enqueue/prepare-jobs.ts'
@@ -9,7 +10,7 @@ import type { JobKind } from '../../job/kind/job-kind.ts'
 import type { ChildOptions, Step } from '../../job/step/step.ts'
 import type { ChildRecord, ChildrenStart, StepWait } from '../../store/types/step.ts'
 import type { CalledStep } from './memos.ts'
-import { childWithKey } from './step-errors.ts'
+import { childWithKey, resultsTooLarge } from './step-errors.ts'
 
 type Target = string | JobKind
 
@@ -57,6 +58,8 @@ export function childSteps(tools: ChildTools): Pick<Step, 'child' | 'children'> 
     const children = await tools.read(step)
     const failed = children.filter(({ endedAs }) => endedAs !== 'done')
     if (failed.length > 0) throw new ChildFailed(step.name, failed, children.length)
+    const chars = children.reduce((sum, { result }) => sum + (result?.length ?? 0), 0)
+    if (chars > BOUNDS.stepBytes) throw resultsTooLarge(step.name, children.length)
     return children.map(({ result }) => result)
   }
 

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { BOUNDS } from '../../job/defaults.ts'
 import { invalidValue, JobmillError, quote } from '../../job/errors.ts'
+import { Dead } from '../../job/attempt/thrown.ts'
 import { checkKey } from '../../job/names.ts'
 import type { Lease } from '../../store/types/claim.ts'
 
@@ -80,6 +81,13 @@ export function timedOut(name: string, ms: number): JobmillError {
   return new JobmillError('STEP_TIMED_OUT', `the step ${quote(name)} took longer than ${ms} ms`, {
     fix: 'Raise its timeout, or stop the work when the signal of the step aborts',
   })
+}
+
+/** Another attempt would read the same results. */
+export function resultsTooLarge(name: string, children: number): Dead {
+  const most = `${BOUNDS.stepBytes / 2 ** 20} MiB`
+  const what = `the results of the ${children} children of step ${quote(name)} exceed ${most} together`
+  return new Dead(`${what}. Return references to large results from the children`)
 }
 
 export function childWithKey(name: string): JobmillError {
