@@ -75,8 +75,8 @@ export const CHILDREN: readonly TestedMutant[] = [
   {
     name: 'sqlite: the children of a job that is cancelled while it waits continue',
     file: 'store-sqlite/operate/actions.ts',
-    find: '  cancelChildren(work, job)\n  return',
-    replace: '  return',
+    find: 'if (isCancelled(did)) cancelChildren(work, job)',
+    replace: '',
     test: { file: SQLITE, name: 'P8 P18 the children of a cancelled job' },
   },
   {
