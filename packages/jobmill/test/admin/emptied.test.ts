@@ -22,7 +22,7 @@ async function scene(sites: TestSites): Promise<Scene> {
   const { store } = site
   await store.open()
   await store.limits.declare([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
-  const instance = anInstance()
+  const instance = anInstance({ leaseMs: 3_600_000 })
   await store.instances.register(instance)
   await store.enqueue([aJob({ orderKey: 'o' }), aJob({ orderKey: 'o' })])
   await store.enqueue([aJob({ dedupe: { key: 'daily' }, delay: '1h' })])
