@@ -62,7 +62,7 @@ describe.each(places)('queues on $name', { timeout: 60_000 }, ({ create }) => {
     ])
     const list = await place.run(['queues', 'list'])
     expect(list.out).toMatch(
-      /^mail +no worker +1 +0 +1 +0 +0 +0 +\d\S* \w+ +0 +0 +(?:steady|grows \S+) +4 +off +1d,5\/2d,6\/90d,7 +smtp$/m,
+      /^mail +no worker +1 +0 +1 +0 +0 +0 +\d\S* \w+ +[\d.]+ +[\d.]+ +(?:steady|grows \S+) +4 +off +1d,5\/2d,6\/90d,7 +smtp$/m,
     )
     expect(list.out).toMatch(/^reports +paused +1 /m)
     expect(list.out).toContain('mail: no worker serves this queue (1 ready job)')
