@@ -20,6 +20,20 @@ export function jobHandle<Result>(id: string, tools: HandleTools, mayAppear = fa
   return { id: checked, result: (options) => resultOf<Result>(checked, options, tools, mayAppear) }
 }
 
+/** A handle whose first use opens the store. */
+export function openingHandle<Result>(
+  handle: JobHandle<Result>,
+  open: () => Promise<void> | undefined,
+): JobHandle<Result> {
+  return {
+    id: handle.id,
+    async result(how) {
+      await open()
+      return handle.result(how)
+    },
+  }
+}
+
 /** The handle of a job that was just enqueued. Its id needs no check. */
 export function enqueuedJob(
   id: string,

@@ -44,7 +44,6 @@ interface EngineOptions {
   readonly flush: UpkeepOptions['flush']
   readonly alert: UpkeepOptions['alert']
   readonly limits: Limits
-  /** An operator asked this process to stop. */
   readonly stopRequested: (by: string) => void
 }
 
@@ -158,10 +157,8 @@ export function engine(given: EngineOptions) {
   })
 
   async function register(stoodStill = false): Promise<void> {
-    const { id, label } = instance
     await store.instances.register({
-      id,
-      label,
+      ...instance,
       version: given.version,
       queues: served,
       kinds,

@@ -1,12 +1,11 @@
 /** `jobmill(options)`: creates the mill. */
 import { client as createClient } from '../enqueue/client.ts'
 import { enqueuer as createEnqueuer } from '../enqueue/enqueuer.ts'
-import { jobHandle } from '../enqueue/job-handle.ts'
+import { jobHandle, openingHandle } from '../enqueue/job-handle.ts'
 import { runApi } from '../enqueue/run.ts'
 import { results as createResults } from '../enqueue/results.ts'
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
-import type { JobHandle } from '../job/enqueue/handle.ts'
 import type { JobKind } from '../job/kind/job-kind.ts'
 import { checkName } from '../job/names.ts'
 import { eventHub } from '../observe/event-hub.ts'
@@ -175,11 +174,7 @@ export function jobmill<
         version: options.instance.version,
         emit: hub.emit,
         enqueueFor: (attempt) => enqueueInside(attempt, client, lateHandle, store.callLimitBytes),
-        prepareJobs: prepareChildren(
-          client.prepare,
-          (kind) => definitions.has(kind),
-          () => store,
-        ),
+        prepareJobs: prepareChildren(client.prepare, definitions, store),
         jobEnded: results.ended,
         flush: observer,
         alert: alerting.pass,
@@ -263,7 +258,9 @@ export function jobmill<
     },
     stop: lifecycle.stop,
     job: (target: JobKind | string, job?: string) =>
-      opening(jobHandle<never>(typeof target === 'string' ? target : (job ?? ''), handles)),
+      openingHandle(jobHandle(typeof target === 'string' ? target : (job ?? ''), handles), () =>
+        lifecycle.open(),
+      ),
     async serve(queue, settings) {
       const found = problems()
       const [declared] = queueSettings(
@@ -289,16 +286,6 @@ export function jobmill<
     storeName: plain.name,
     warnings: options.problems,
     eventCounts: hub.counts,
-  }
-  /** A handle whose first use opens the store. */
-  function opening(handle: JobHandle<never>): JobHandle<never> {
-    return {
-      id: handle.id,
-      async result(how) {
-        await lifecycle.open()
-        return handle.result(how)
-      },
-    }
   }
   keepLogger(mill, options.logger)
   keepStopSignal(mill, lifecycle)

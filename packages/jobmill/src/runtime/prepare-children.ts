@@ -7,15 +7,15 @@ import type { PrepareJobs } from '../work/steps/child-steps.ts'
 
 export function prepareChildren(
   prepare: PrepareJobs,
-  isDefined: (kind: string) => boolean,
-  store: () => Pick<FullStore, 'instances'>,
+  definitions: ReadonlyMap<string, unknown>,
+  store: Pick<FullStore, 'instances'>,
 ): PrepareJobs {
   return async (target, items, many) => {
     const jobs = await prepare(target, items, many)
     // A definition may be run by processes that are not started yet. A text is more likely a mistake.
-    const [kind] = typeof target === 'string' && !isDefined(target) ? jobs.map((job) => job.kind) : []
+    const [kind] = typeof target === 'string' && !definitions.has(target) ? jobs.map((job) => job.kind) : []
     if (kind === undefined) return jobs
-    const served = (await store().instances.list()).filter(isClaiming).flatMap(({ kinds }) => kinds)
+    const served = (await store.instances.list()).filter(isClaiming).flatMap(({ kinds }) => kinds)
     if (served.includes(kind)) return jobs
     const close = nearest(kind, served)
     const fix =
