@@ -5,6 +5,7 @@ import { freshSchema } from '../../../../test/support/databases.ts'
 import { aClaim, anInstance, only, someJobs } from '../../../conformance/src/factories.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { FullStore } from '../../src/store/store.ts'
+import { untilWaiting, WAITING } from './waiting-sessions.ts'
 
 const url = inject('postgresUrl')
 
@@ -55,15 +56,10 @@ test('P4 P8 children are cancelled although a process stops in the middle', asyn
   await user.query('BEGIN')
   await user.query(`SELECT FROM ${schema}.ready FOR UPDATE`)
   const stopped = store.stage(100).catch((error: unknown) => (error as { code: string }).code)
-  const waiting = `SELECT count(*)::int4 AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${schema}%'`
-  await expect
-    .poll(async () => (await user.query<{ n: number }>(waiting)).rows[0]?.n, { timeout: 20_000 })
-    .toBe(1)
+  await untilWaiting(user, schema, 1)
   await Promise.all([
     store.close(),
-    user.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${schema}%'`,
-    ),
+    user.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${WAITING}`, [`%${schema}%`]),
   ])
   expect(await stopped).not.toMatchObject({ more: true })
   await user.query('ROLLBACK')

@@ -9,6 +9,7 @@ import { PARENT_CANCELLED } from '../../src/store/types/step.ts'
 import type { FullStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, only, someJobs } from '../../../conformance/src/factories.ts'
 import { aWait } from '../../../conformance/src/suite/steps/step-helpers.ts'
+import { untilWaiting } from './waiting-sessions.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'races')
@@ -26,18 +27,6 @@ async function connect(): Promise<pg.Client> {
     await client.end()
   })
   return client
-}
-
-/** Resolves when that many sessions wait for a lock. */
-async function untilWaiting(client: pg.Client, sessions: number): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query<{ n: number }>(
-      `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1`,
-      [`%${schema}%`],
-    )
-    if ((rows[0]?.n ?? 0) >= sessions) return
-    await new Promise((resolve) => void setTimeout(resolve, 5))
-  }
 }
 
 let queues = 0
@@ -88,9 +77,9 @@ test('P8 P18 children that are enqueued while their parent is cancelled are canc
   ])
   const { id, token } = parent
   const starting = store.steps.start([{ id, token, name: 'fan', place: 0, jobs: [child] }])
-  await untilWaiting(watcher, 1)
+  await untilWaiting(watcher, schema, 1)
   const finishing = store.finish([finishOf(parent, { to: 'cancelled' }, 'cancelled')])
-  await untilWaiting(watcher, 2)
+  await untilWaiting(watcher, schema, 2)
   await blocker.query('ROLLBACK')
   expect(await starting).toEqual([true])
   expect(await finishing).toMatchObject([{ state: 'cancelled' }])
@@ -151,9 +140,9 @@ test('P17 a rewind and the end of a child do not wait for each other', async () 
   await blocker.query('BEGIN')
   await blocker.query(`SELECT FROM ${schema}.running WHERE id = $1 FOR UPDATE`, [child.id])
   const finishing = store.finish([done(child)])
-  await untilWaiting(watcher, 1)
+  await untilWaiting(watcher, schema, 1)
   const rewinding = store.steps.rewind(parent.id, 0)
-  await untilWaiting(watcher, 2)
+  await untilWaiting(watcher, schema, 2)
   await blocker.query('COMMIT')
   expect(await finishing).toMatchObject([{ state: 'done' }])
   expect(await rewinding).toMatchObject({ verdict: 'changed', state: 'ready' })

@@ -6,6 +6,7 @@ import { postgres } from '../../src/postgres.ts'
 import type { Lease } from '../../src/store/types/claim.ts'
 import { aClaim, anInstance, someJobs } from '../../../conformance/src/factories.ts'
 import { aStep, aWait } from '../../../conformance/src/suite/steps/step-helpers.ts'
+import { untilWaiting } from './waiting-sessions.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'locks')
@@ -34,18 +35,6 @@ async function connect(): Promise<pg.Client> {
   return client
 }
 
-/** Resolves when that many sessions wait for a lock. */
-async function untilWaiting(client: pg.Client, sessions: number): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query<{ n: number }>(
-      `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1`,
-      [`%${schema}%`],
-    )
-    if ((rows[0]?.n ?? 0) >= sessions) return
-    await new Promise((resolve) => void setTimeout(resolve, 5))
-  }
-}
-
 const WAYS = [0, 1].flatMap((locked) =>
   ['asc', 'desc'].flatMap((order) => ['wait', 'record'].map((first) => [locked, order, first] as const)),
 )
@@ -63,9 +52,9 @@ test.each(WAYS)(
       wait: () => store.steps.wait(inOrder.map((lease) => aWait(lease, 'w', { events: ['e'], place: 1 }))),
     }
     const early = first === 'wait' ? calls.wait() : calls.record()
-    await untilWaiting(watcher, 1)
+    await untilWaiting(watcher, schema, 1)
     const late = first === 'wait' ? calls.record() : calls.wait()
-    await untilWaiting(watcher, 2)
+    await untilWaiting(watcher, schema, 2)
     await blocker.query('COMMIT')
     const replies = await Promise.all([early, late])
     expect(replies.flat()).toHaveLength(4)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { places } from '../runtime/places.ts'
 
-const LATE_MS = 5_000
+const LATE_MS = 60_000
 const POSTGRES = places.filter(({ name }) => name === 'postgres')
 
 describe.each(POSTGRES)('an open transaction on $name', ({ create }) => {

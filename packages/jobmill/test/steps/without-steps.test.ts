@@ -50,7 +50,7 @@ test.each(ACTS)('P15 on sqlite: jobs with %s', async (act, touches) => {
   await store.open()
   texts.length = 0
   await lifeOfJobs(store, act)
-  expect(texts.some((text) => /jobmill_(?:step|job_event)/.test(text))).toBe(touches)
+  expect(texts.some((text) => /jobmill_(?:step|job_event|child)/.test(text))).toBe(touches)
 })
 
 test.each(ACTS)('P15 on postgres: jobs with %s', async (act, touches) => {
@@ -61,7 +61,7 @@ test.each(ACTS)('P15 on postgres: jobs with %s', async (act, touches) => {
   onTestFinished(() => client.end())
   const TOUCHED = `
     SELECT coalesce(sum(coalesce(seq_tup_read, 0) + coalesce(idx_scan, 0) + n_tup_ins), 0)::int AS n
-      FROM pg_stat_user_tables WHERE schemaname = $1 AND relname IN ('step', 'job_event', 'wake')`
+      FROM pg_stat_user_tables WHERE schemaname = $1 AND relname IN ('step', 'job_event', 'wake', 'child')`
   const touched = async (): Promise<number> =>
     (await client.query<{ n: number }>(TOUCHED, [schema])).rows[0]?.n ?? -1
   const store = postgres(url, { schema, notifier: false, connections: 2 })
@@ -76,6 +76,6 @@ test.each(ACTS)('P15 on postgres: jobs with %s', async (act, touches) => {
         [`%${schema}%`],
       )
     ).rowCount ?? 0
-  while ((await sessions()) > 0) await new Promise((resolve) => void setTimeout(resolve, 5))
+  await expect.poll(sessions).toBe(0)
   expect((await touched()) > 0).toBe(touches)
 })
