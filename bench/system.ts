@@ -68,8 +68,8 @@ export interface StepRunner {
    */
   run(work: StepWork): Promise<void>
   /**
-   * Runs a job with so many steps that then waits, and wakes it. Returns the time from the wake-up until the
-   * handler, which has passed all recorded steps again, continues after the wait.
+   * Runs a job with this many steps that then waits, and wakes it. Returns the time from the wake-up until
+   * the handler, which has passed all recorded steps again, continues after the wait.
    */
   resume?(steps: number): Promise<number>
   stop(): Promise<void>
@@ -77,7 +77,7 @@ export interface StepRunner {
 
 export interface StepWork {
   readonly jobs: number
-  /** Of each job. */
+  /** The steps of each job. */
   readonly steps: number
   readonly started: () => Promise<void>
   /** Both from 0. */

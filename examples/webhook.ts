@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { defineJob, isJobmillError, type JobContext, jobmill } from 'jobmill'
+import { defineJob, isJobmillError, jobmill } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
 import { z } from 'zod'
@@ -17,12 +17,14 @@ const Payment = z.object({ status: z.enum(['paid', 'failed']) })
 
 const collect = defineJob({
   kind: 'payment.collect',
-  async run({ payload, job, step }: JobContext<{ cents: number }>) {
+  payload: z.object({ cents: z.int() }),
+  events: { payment: Payment },
+  async run({ payload, job, step }) {
     const callback = `/webhooks/payments/${job.id}`
     await step.run('start the payment', ({ idempotencyKey }) =>
       startPayment(payload.cents, callback, idempotencyKey),
     )
-    const payment = await step.waitForEvent('payment', { timeout: '3d', schema: Payment })
+    const payment = await step.waitForEvent('payment', { timeout: '3d' })
     return { status: payment?.status ?? 'no answer' }
   },
 })
@@ -38,13 +40,14 @@ async function receive(request: IncomingMessage): Promise<number> {
   if (!isSigned(body, String(request.headers['x-signature']))) return 401
   const id = request.url?.split('/').at(-1) ?? ''
   try {
-    await mill.sendEvent(id, 'payment', JSON.parse(body))
+    // Refused unless it matches the schema of the event.
+    await mill.sendEvent(collect, id, 'payment', JSON.parse(body) as z.input<typeof Payment>)
     return 204
   } catch (error) {
     // A repeated webhook may arrive after the job has ended.
     if (isJobmillError(error) && error.code === 'JOB_ENDED') return 204
-    if (isJobmillError(error) && error.code === 'JOB_UNKNOWN') return 404
-    return 500
+    // 404 for an unknown job, and 422 for an event that does not match its schema.
+    return isJobmillError(error) ? error.statusCode : 500
   }
 }
 
@@ -68,6 +71,7 @@ const job = await mill.enqueue(collect, { cents: 4_200 })
 console.log(`done     ${JSON.stringify(await job.result())}`)
 console.log(`again    ${await callBack(`/webhooks/payments/${job.id}`, { status: 'paid' })}`)
 console.log(`forged   ${await callBack(`/webhooks/payments/${job.id}`, { status: 'paid' }, 'a guess')}`)
+console.log(`invalid  ${await callBack(`/webhooks/payments/${job.id}`, { status: 'refunded' })}`)
 await mill.stop()
 server.close()
 
@@ -77,7 +81,7 @@ function startPayment(cents: number, callback: string, idempotencyKey: string) {
   return { cents, key: idempotencyKey }
 }
 
-async function callBack(path: string, payment: z.input<typeof Payment>, signature?: string): Promise<number> {
+async function callBack(path: string, payment: { status: string }, signature?: string): Promise<number> {
   const body = JSON.stringify(payment)
   const headers = { 'x-signature': signature ?? sign(body) }
   const { status } = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body })

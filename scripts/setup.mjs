@@ -2,6 +2,7 @@
 // up to date, and prints only what it does. Runs on Node 20, before anything is installed.
 //
 //   node scripts/setup.mjs [--install-only] [--build] [PACKAGE …]   (--build compiles even without changes)
+import { dropDeclarations } from './drop-declarations.mjs'
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -102,6 +103,7 @@ function build(pack, node, always) {
     `${folder}/tsconfig.json`,
     'tsconfig.base.json',
     'package-lock.json',
+    'scripts/drop-declarations.mjs',
   ])
   if (!always && isStamped(stamp, hash)) return
   console.log(`setup: compiling ${folder}`)
@@ -125,6 +127,7 @@ function build(pack, node, always) {
       : [node, join(root, 'node_modules/typescript/bin/tsc'), '-p', folder, '--outDir', fresh],
   )
   mkdirSync(fresh, { recursive: true })
+  if (!isPage) dropDeclarations(fresh, manifestOf(pack))
   writeFileSync(join(fresh, '.stamp'), hash)
   rmSync(dist, { recursive: true, force: true })
   renameSync(fresh, dist)
@@ -136,6 +139,7 @@ function build(pack, node, always) {
  * @property {Record<string, string>} [dependencies]
  * @property {Record<string, string>} [peerDependencies]
  * @property {Record<string, object>} [peerDependenciesMeta]  the optional ones
+ * @property {unknown} [exports]
  */
 
 /** @param {string} pack a folder under packages/ */

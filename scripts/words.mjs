@@ -59,6 +59,8 @@ export const AVOIDED = [
   [/(?:\d|\}) %(?![a-z])/, '60%, without a space'],
   // An event of the dispatcher has this name.
   [/\benqueueing\b/i, 'enqueuing', /\/dispatch\//],
+  [/\bthe role (?:producer|viewer|operator|admin)\b/i, 'the operator role'],
+  [/\bthe order of time\b/i, 'chronological order'],
 ]
 
 /**

@@ -86,7 +86,7 @@ export const drainCase: Case = {
   async run(cell) {
     const { case: name, jobs } = cell
     const keep = name === 'd'
-    // The jobs of the warm-up are there already.
+    // The queue already has the jobs of the warm-up.
     const before = await readDisk(cell, { vacuum: true })
     const filled = await fillApart(cell, { keep })
     const queue = await cell.open({ keep })

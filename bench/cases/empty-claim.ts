@@ -32,7 +32,7 @@ interface Situation {
   readonly paused: boolean
   /** The kind that the claimer has a handler for. The jobs in front are of the kind `known`. */
   readonly kind: string
-  /** By the names of their figures. */
+  /** Keyed by the name of the figure. */
   readonly verbs: Readonly<Record<string, Verb>>
 }
 

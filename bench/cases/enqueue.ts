@@ -37,7 +37,7 @@ export function alarm(seconds: number): () => boolean {
 }
 
 /**
- * Drains the queue afterwards, unmeasured, to check that each acknowledged job is there once. Uses the best
+ * Drains the queue afterwards, unmeasured, to check that each acknowledged job exists once. Uses the best
  * setting, since some systems would take hours with their default.
  */
 async function checkDelivery(cell: Cell, jobs: number): Promise<void> {

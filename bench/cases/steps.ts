@@ -28,7 +28,7 @@ export const stepsCase: Case = {
   },
 }
 
-/** Runs waves until they have taken so many seconds together. */
+/** Runs waves until they have taken this many seconds in total. */
 async function waves(
   runner: StepRunner,
   jobs: number,

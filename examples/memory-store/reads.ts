@@ -50,6 +50,7 @@ function summary(job: Job): JobSummary {
   const common = { id, kind, queue, state, priority, attempt, maxAttempts, crashes, tags, orderKey }
   return {
     ...common,
+    minVersion: null,
     waitsForOrder: job.place !== null,
     enqueuedAt: job.enqueuedAt,
     dueAt: state === 'scheduled' ? job.dueAt : null,
@@ -236,7 +237,7 @@ export function unservedKinds(db: Database, now: number): UnservedKind[] {
   return byName(Map.groupBy(inClaimOrder(db), ({ queue }) => queue)).flatMap(([queue, ready]) => {
     const waiting = ready.slice(0, UNSERVED_ROWS).filter((job) => !isServed(job))
     const byKind = byName(Map.groupBy(waiting, ({ kind }) => kind))
-    return byKind.map(([kind, jobs]) => ({ queue, kind, jobs: jobs.length }))
+    return byKind.map(([kind, jobs]) => ({ queue, kind, minVersion: null, jobs: jobs.length }))
   })
 }
 

@@ -89,7 +89,7 @@ export async function campaign({
         await add(() => powerCut(of('power'), chance.fork()))
       const times = options.minutes === 0 ? QUICK_OUTAGES : LONG_OUTAGES
       await addScene(ROLLING_DEPLOY, store, rollingDeploy, of(ROLLING_DEPLOY))
-      // Once in full, because that takes minutes.
+      // In full only once, because that takes minutes.
       const amounts = options.minutes > 0 && n === 1 ? FULL_STEPS : QUICK_STEPS
       await addScene(STEPS, store, (scene) => steps({ ...scene, chance: chance.fork() }, amounts), of(STEPS))
       await addScene(OUTAGES, store, (scene) => outages(scene, times), of(OUTAGES))
@@ -125,7 +125,7 @@ async function asyncFailover(scene: SceneOptions): Promise<RoundResult> {
   return timeTravel({ ...scene, machine: await laggingStandby(scene.closing), countedAs: 'unreplicated' })
 }
 
-/** Nothing is lost by definition: every acknowledged job must be there. */
+/** Nothing is lost by definition: every acknowledged job must still exist. */
 async function failoverSync(scene: SceneOptions): Promise<RoundResult> {
   return timeTravel({ ...scene, machine: await synchronousStandby(scene.closing), countedAs: null })
 }

@@ -6,7 +6,7 @@
 import type { JobState, Mill } from 'jobmill'
 import type { Stored } from '../cluster/verdict/judge.ts'
 import type { Run } from '../cluster/ledger.ts'
-import type { Stillness } from '../cluster/verdict/repeats.ts'
+import { AWAKENING_MS, type Stillness } from '../cluster/verdict/repeats.ts'
 import type { Sent } from '../cluster/stream.ts'
 import type { Entry } from '../history/entry.ts'
 import { beatJobs, ticks } from './beats.ts'
@@ -81,9 +81,6 @@ export async function historyOf(observations: Observations): Promise<Entry[]> {
     { what: 'look', jobs, isLast: true, at: endAt },
   ]
 }
-
-/** How long a process on a busy machine takes to notice that it was resumed. */
-const AWAKENING_MS = 1_000
 
 /** How long a worker may have been frozen when it started a job, after it checked its lease. */
 function heldUpFor(stillnesses: readonly Stillness[], worker: number, at: number): number {

@@ -17,7 +17,7 @@ export interface Sent {
   readonly sentAt: number
   answeredAt: number | null
   answer: Answer
-  /** Of an acknowledged job. */
+  /** Null unless the job was acknowledged. */
   id: string | null
 }
 

@@ -42,7 +42,7 @@ export async function failingWithoutFault(
 }
 
 async function failureOf(file: string, names: readonly string[], url: string): Promise<string | null> {
-  const report = await withCopy(null, (folder) => reportOf(folder, file, names.join('|'), url))
+  const report = await withCopy(null, (folder) => reportOf(folder, { file, names: names.join('|'), url }))
   // One test may have several of the names.
   const missing = names.filter((name) => !hasPassed(report, name))
   if (report.numFailedTests === 0 && missing.length === 0) return null
@@ -70,15 +70,23 @@ function failuresIn({ testResults }: Report): string {
 export async function tested(mutant: TestedMutant, url: string): Promise<string | null> {
   const { file, name } = mutant.test
   const { numFailedTests, numPassedTests, output } = await withCopy(mutant, (folder) =>
-    reportOf(folder, file, name, url),
+    reportOf(folder, { file, names: name, url, more: ['--bail', '1'] }),
   )
   if (numFailedTests + numPassedTests === 0) throw new Error(`${mutant.name}: no test ran.\n${output}`)
   return numFailedTests === 0 ? null : `${file}, "${name}"`
 }
 
-async function reportOf(folder: string, file: string, names: string, url: string): Promise<Report> {
+interface Tests {
+  readonly file: string
+  /** A pattern. */
+  readonly names: string
+  readonly url: string
+  readonly more?: readonly string[]
+}
+
+async function reportOf(folder: string, { file, names, url, more = [] }: Tests): Promise<Report> {
   const json = path.join(folder, 'report.json')
-  const args = ['node_modules/vitest/vitest.mjs', 'run', file, '-t', names, '--reporter', 'json']
+  const args = ['node_modules/vitest/vitest.mjs', 'run', file, '-t', names, '--reporter', 'json', ...more]
   // One server is enough: these faults do not depend on its version. `JOBMILL_LONG=all` runs every test, in
   // full and on both stores.
   const servers = { TEST_DATABASE_URL: url, TEST_DATABASE_URL_OLD: url, JOBMILL_LONG: 'all' }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 
 export interface Ran {
   readonly code: number | null
-  /** Of both streams. */
+  /** The output of both streams. */
   readonly output: string
 }
 

@@ -19,6 +19,7 @@ import { LEASES } from './faults/stores/leases.ts'
 import { OUTCOMES } from './faults/stores/outcomes.ts'
 import { REPLACED } from './faults/stores/replaced.ts'
 import { CHILDREN } from './faults/stores/children.ts'
+import { VERSIONS } from './faults/stores/versions.ts'
 import { STEPS } from './faults/stores/steps.ts'
 import type { TestedMutant } from './mutant.ts'
 
@@ -44,4 +45,5 @@ export const TESTED: readonly TestedMutant[] = [
   ...REPLACED,
   ...STEPS,
   ...CHILDREN,
+  ...VERSIONS,
 ]

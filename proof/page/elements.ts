@@ -1,4 +1,6 @@
-/** What functions that run in the page use of its elements: the types of the browser are not loaded here. */
+/**
+ * The members of DOM elements that functions in the page use. The browser's own types are not loaded here.
+ */
 interface Box {
   readonly left: number
   readonly right: number

@@ -14,11 +14,11 @@ export interface IdleCost {
   readonly ofTab: number
 }
 
-/** The first requests, which load everything, are no part of the cost. */
+/** The first requests load everything. They are not part of the cost. */
 const WARM_UP_MS = 3_000
 /** After this time, the page considers its user away. */
 const AWAY = '01:00'
-/** Without a tab, the process does the same all the time. */
+/** Short, because without a tab the load of the process is constant. */
 const BASELINE_SECONDS = 10
 
 export async function measureIdle(browser: Browser, server: Server, seconds: number): Promise<IdleCost> {

@@ -23,7 +23,7 @@ async function proveAll(options: Options, all: Closers): Promise<boolean> {
   all.add(() => browser.close())
   const results: StoreResults[] = []
   for (const store of options.stores) {
-    // Closed before the next store, which it would slow down.
+    // Closed before the next store starts, because it would slow that down.
     const own = closers('page')
     all.add(own.close)
     const place = { store, at: await locationOf(store, folder, own) }

@@ -1,6 +1,6 @@
 /**
- * An operator at a page. Every act is counted here, and the browser counts the acts too: an act that goes
- * past the operator fails the task.
+ * An operator at a page. Every act is counted here, and the browser counts the acts too: an act that bypasses
+ * the operator fails the task.
  */
 import type { BrowserContext, Locator, Page } from 'playwright-core'
 import { type Effort, NO_EFFORT } from './effort.ts'
@@ -9,7 +9,7 @@ export interface Operator {
   /** For reading, scrolling and waiting. */
   readonly page: Page
   readonly click: (target: Locator) => Promise<void>
-  /** Clicks on what leads to a search field, types the text and presses Enter. */
+  /** Clicks the control that leads to a search field, types the text and presses Enter. */
   readonly query: (field: Locator, text: string) => Promise<void>
   /** Replaces the text of a field. */
   readonly type: (field: Locator, value: string) => Promise<void>

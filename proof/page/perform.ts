@@ -39,7 +39,7 @@ export async function perform(task: Task, { scene, browser, store, themes }: Whe
   }
   const visit = async (address: string, { colours = 'light' }: Visit = {}): Promise<Page> => {
     const context = await newContext(colours)
-    // The theme of the system reaches a new page later than its first drawing.
+    // A new page is drawn once before the color scheme of the system reaches it, so store the theme.
     await context.addInitScript(
       (theme) => localStorage.setItem('jobmill.theme', JSON.stringify(theme)),
       colours,

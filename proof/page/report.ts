@@ -14,7 +14,7 @@ export interface StoreResults {
 }
 
 const MOST_MS = 1_000
-/** Of a core. */
+/** As a share of a core. */
 const MOST_IDLE = 0.01
 
 const isFast = ({ medianMs }: PageTimes): boolean => medianMs <= MOST_MS
@@ -25,7 +25,7 @@ export function isProved({ pages, idle, tasks }: StoreResults): boolean {
   return pages.every(isFast) && isCheap(idle) && tasks.every(isDone)
 }
 
-/** While the proof runs. */
+/** The line that is printed when a task has ended. */
 export function taskLine(store: StoreName, { id, name, ours, ms, problem }: TaskResult): string {
   const figures = [
     store.padEnd(8),

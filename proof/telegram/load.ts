@@ -191,7 +191,7 @@ async function call(fake: FakeTelegram, method: string, payload: object): Promis
   if (!answer.ok) throw new Error(`${method} was answered with ${answer.status}`)
 }
 
-/** Of the webhooks accepted so far. */
+/** The pace of the webhooks accepted so far. */
 function pace(fake: FakeTelegram, ms: number): Pace {
   const times = fake.deliveries.flatMap((one) => (one.status === 200 ? one.ms : [])).toSorted((a, b) => a - b)
   const quantile = (q: number): number =>
@@ -245,7 +245,7 @@ function reportOf(
     outOfOrder,
     lost,
     // Running updates plus unwritten outcomes: a process claims no more once twice its workers are unwritten
-    // (mayTake in claiming.ts).
+    // (mayAccept in dispatch/capacity.ts).
     mostAgain: (CONCURRENCY + 2 * (CONCURRENCY + SENDERS)) * TROUBLES,
   }
 }

@@ -15,13 +15,13 @@ export interface LoadReport {
   readonly mailboxes: number
   readonly gigabytes: number
   readonly seconds: number
-  /** Of requests, which have one to four files. */
+  /** The pace of requests, which have one to four files. */
   readonly upload: Pace
   readonly fetch: Pace
   readonly ack: Pace
   /** Resident memory of the server: the median and the maximum. Null if the system does not report it. */
   readonly memory: { readonly medianMb: number; readonly mostMb: number } | null
-  /** Of the machine during the run, because other programs may be running. */
+  /** The load average of the machine during the run, because other programs may be running. */
   readonly loadAverage: number
   readonly wrong: readonly string[]
 }

@@ -195,7 +195,7 @@ describe.each([RUNTIME, ...PUBLIC_APPS])('the image $target', ({ target, folder,
   const image = imageOf(stages, target)
   const copies = image.instructions.flatMap(({ name, text }) => (name === 'COPY' ? [text] : []))
 
-  test('runs as an unprivileged user, with tini as process 1', () => {
+  test('S low runs as an unprivileged user, with tini as process 1', () => {
     expect(last(image, 'USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/)
     expect(image.instructions.findLastIndex(({ name }) => name === 'RUN')).toBeLessThan(
       image.instructions.findIndex(({ name }) => name === 'USER'),
@@ -399,7 +399,7 @@ function expectHardened(one: z.infer<typeof service>): void {
 
 const COMPOSE_FILES = ['compose.yaml', 'compose.gateway.yaml', 'compose.inbox.yaml']
 
-test.each(COMPOSE_FILES)('%s builds existing targets, and pins base images by digest', (file) => {
+test.each(COMPOSE_FILES)('S low %s builds existing targets, and pins base images by digest', (file) => {
   const pins = { NODE_IMAGE: `${NODE}@sha256:${'0'.repeat(64)}`, POSTGRES_IMAGE: 'postgres@sha256:1' }
   const imagesWith = (env: Record<string, string>) => {
     const all = Object.values(readCompose(interpolate(read(file), { ...SECRETS, ...env })).services)
@@ -847,7 +847,7 @@ describe('the guide', () => {
     for (const text of all) expect(typeof parse(text)).toBe('object')
   })
 
-  test('says how base images are pinned by digest', () => {
+  test('S low says how base images are pinned by digest', () => {
     for (const image of [NODE, 'postgres:18'])
       expect(page).toContain(`docker buildx imagetools inspect ${image}`)
     expect(page).toContain(`--build-arg NODE=${NODE}@sha256:DIGEST`)

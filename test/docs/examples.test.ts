@@ -146,7 +146,7 @@ const EXAMPLES: readonly Example[] = [
   {
     file: 'webhook.ts',
     on: ['sqlite', 'postgres'],
-    shows: ['done     {"status":"paid"}', 'again    204', 'forged   401'],
+    shows: ['done     {"status":"paid"}', 'again    204', 'forged   401', 'invalid  422'],
   },
   {
     file: 'worker-pool.ts',

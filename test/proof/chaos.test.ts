@@ -103,6 +103,19 @@ describe('chaos', () => {
     ).toBe(false)
   })
 
+  test('docs/internals/reliability.md says for each nemesis what is lost', () => {
+    const page = readFileSync(path.join(import.meta.dirname, '../../docs/internals/reliability.md'), 'utf8')
+    const [, section = ''] = page.split('| nemesis | what happens |')
+    const rows = (section.split('\n\n')[0] ?? '').split('\n').slice(2)
+    const listed = rows.map((row) => row.split('|').map((cell) => cell.trim()))
+    expect(new Set(listed.map(([, name]) => name))).toEqual(new Set(NAMES))
+    for (const [, name, what, struck, lost] of listed)
+      expect([name, what, struck, lost]).toEqual([
+        name,
+        ...Array<unknown>(3).fill(expect.stringMatching(/\w/)),
+      ])
+  })
+
   test('sums up rounds: how often each nemesis struck, its slowest recovery, and every broken guarantee', () => {
     const kill = { name: 'kill', store: 'sqlite', injected: 1 } as const
     const summary = summaryOf(7, [
@@ -143,6 +156,11 @@ describe('chaos', () => {
     expect(why([{ worker: 2, from: 200, to: 13_000 }])).toBe('no reason')
     expect(why([{ worker: 1, from: 10_001, to: 13_000 }])).toBe('no reason')
     expect(why([])).toBe('no reason')
+    // The worker was frozen between its look at the lease and the start, and starts the job when it wakes up.
+    const late = [run(1, 13_200, 13_300, 1), run(2, 10_000, 10_100, 2)]
+    const whyLate = (to: number): string | undefined =>
+      repeats(late, { ...trouble, stillnesses: [{ worker: 1, from: 200, to }] })[0]?.why
+    expect([12_300, 12_100].map(whyLate)).toEqual(['stood still', 'no reason'])
   })
 
   test('writes the clock of its workers in the format of libfaketime', () => {

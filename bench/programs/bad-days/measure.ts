@@ -11,7 +11,7 @@ import { progress } from './progress.ts'
 
 /**
  * How long to measure: at least `LAST_MS`, and long enough for several full scans, of which one is allowed
- * after twenty times the duration of the one before.
+ * after twenty times the duration of the previous one.
  */
 const LAST_MS = 5_000
 const SLOWEST_TIMES = 60

@@ -5,7 +5,7 @@
  *
  *   npm run bench:sqlite-parts -- [--jobs 500] [--apart 20] [--drain 100000]
  *
- * `--apart 0` enqueues each job when the one before has ended, after 6,000 others.
+ * `--apart 0` enqueues each job when the previous one has ended, after 6,000 others.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

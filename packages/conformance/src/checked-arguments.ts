@@ -17,6 +17,7 @@ import {
   JOB_STATES,
   JobmillError,
   OUTCOMES,
+  parseKind,
   storableText,
 } from 'jobmill/store'
 import { type Checks, COUNT, DURATION, ids, MOST_KEY_CHARS } from './argument-rules.ts'
@@ -83,13 +84,14 @@ export function withCheckedArguments<Tx>(store: FullStore<Tx>): FullStore<Tx> {
       change: (name, _patch, by) => byAndName(name, by),
     }),
     instances: checked(store.instances, {
-      register({ id, label, version, queues, kinds, onDead, capacity, leaseMs }) {
+      register({ id, label, version, queues, kinds, onDead, onCancelled = [], capacity, leaseMs }) {
         ids([id])
         checkWhole(capacity, 'capacity', BOUNDS.workers)
         checkWhole(leaseMs, 'leaseMs', DURATION)
         for (const text of [label, version]) if (text !== null) storable(text, 'label')
-        for (const name of [...queues, ...kinds]) checkName(name, 'name')
+        for (const name of [...queues, ...kinds]) checkName(parseKind(name).kind, 'name')
         for (const kind of onDead) checkOneOf(kind, 'onDead', kinds)
+        for (const kind of onCancelled) checkOneOf(kind, 'onCancelled', kinds)
       },
       renew({ instance, leaseMs, renewEveryMs, duties }) {
         ids([instance])

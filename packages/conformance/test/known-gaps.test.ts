@@ -31,6 +31,6 @@ test('a known gap that passes is an error', async () => {
 
 test('a known gap that does not exist is an error', async () => {
   await expect(registered(['nothing']).get('known gap: nothing')?.()).rejects.toThrow(
-    'no case that runs is called',
+    'no active case is named',
   )
 })

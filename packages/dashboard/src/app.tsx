@@ -75,7 +75,7 @@ function Pages() {
         {appPlaces === null && <Route path="/apps/*">{null}</Route>}
         <Route>
           <PageHead title="Page not found" />
-          <TextLink to="/">Go to the overview</TextLink>
+          <TextLink to="/">Go to overview</TextLink>
         </Route>
       </Switch>
     </Frame>

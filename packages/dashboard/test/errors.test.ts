@@ -86,7 +86,8 @@ mission('errors', (at, test) => {
       'greet',
       texts.map((text) => ({ payload: { text }, queue: 'mail' })),
     )
-    await expect.poll(async () => (await at.mill.count({ kind: 'greet', state: 'dead' })).jobs).toBe(230)
+    const elsewhere = await at.mill.enqueue('greet', { text: texts[0] }, { queue: 'slow' })
+    await expect.poll(async () => (await at.mill.count({ kind: 'greet', state: 'dead' })).jobs).toBe(231)
     const page = await at.open('/errors?queue=mail&kind=greet&sort=lastAt')
     await page.getByRole('heading', { name: '1 error group, 230 jobs' }).waitFor()
     const rows = page
@@ -103,10 +104,13 @@ mission('errors', (at, test) => {
     await page.getByRole('button', { name: 'Retry 1 job' }).waitFor()
     await page.getByLabel('Search errors').fill('')
     await page.getByRole('button', { name: 'Retry 230 jobs' }).click()
+    await page.getByRole('dialog').getByText('230 dead greet jobs in mail will be ready again').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Retry 230 jobs' }).click()
     await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
     const bulk = page.url().split('/').at(-1) ?? ''
     await expect.poll(async () => (await at.mill.get(bulk))?.result).toMatchObject({ changed: 230 })
+    // The page was filtered by the queue, and so was the retry.
+    expect(await at.mill.history(elsewhere.id)).toHaveLength(1)
   })
 
   test.nightly('is readable for viewers, and has an empty state for a kind without errors', async () => {

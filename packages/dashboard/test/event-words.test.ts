@@ -1,6 +1,9 @@
-/** Every stored lifecycle event has a description. */
+/** Every stored lifecycle event, and every change of the API in the audit log, has a description. */
 import { expect, test } from 'vitest'
 import { KEPT_TYPES } from '../../jobmill/src/observe/timeline.ts'
+import { operationsOf } from '../../server/test/calls.ts'
+import { apiDocument } from '../../server/test/document.ts'
+import { auditWords } from '../src/kit/text/audit-words.ts'
 import { eventLevel, eventWords } from '../src/kit/text/event-words.ts'
 
 const entry = (type: string, data: Record<string, unknown> = {}, queue: string | null = null) => ({
@@ -46,4 +49,33 @@ test('descriptions have names, counts and units', () => {
     'warning',
     'plain',
   ])
+})
+
+test('every change of the API has a description in the audit log', async () => {
+  const changes = operationsOf(await apiDocument()).filter(({ method }) => method !== 'GET')
+  expect(changes.length).toBeGreaterThan(30)
+  const undescribed = changes.filter(({ name }) =>
+    auditWords({ who: 'ada', what: name, target: 'x', before: null, after: null }).includes(name),
+  )
+  expect(undescribed.map(({ name }) => name)).toEqual([])
+})
+
+const said = (what: string, target: string, before: unknown, after: unknown): string =>
+  auditWords({ who: 'ada', what, target, before, after })
+
+test('descriptions of changes say what changed', () => {
+  expect(said('queues.change', 'mail', { workers: 2 }, { workers: 7 })).toBe(
+    'ada changed queue mail: workers 2 → 7',
+  )
+  expect(said('bulk.run', 'x', null, { act: 'retry', filter: {} })).toBe('ada started a bulk retry')
+  expect(said('jobs.enqueue-many', 'x', null, { kind: 'mail.send', jobs: 40 })).toBe(
+    'ada enqueued 40 jobs of kind mail.send',
+  )
+  expect([said('alerts.set', 'ops', null, {}), said('alerts.set', 'ops', {}, {})]).toEqual([
+    'ada created alert rule ops',
+    'ada changed alert rule ops',
+  ])
+  expect(said('overrides.reset-option', 'mail', [{ option: 'workers' }], [])).toBe(
+    'ada reset workers of mail',
+  )
 })

@@ -80,7 +80,7 @@ mission(
       await tab(page, /^Audit/)
       await page.getByRole('table', { name: 'Manual actions' }).getByText('jobs.run-now').waitFor()
 
-      // One click, at once; the toast has the way back.
+      // One click, at once; the toast offers to undo it.
       await page.getByRole('button', { name: 'Cancel fails' }).click()
       // The toast says it, too.
       await page.getByText('It will not run unless it is retried.').first().waitFor()

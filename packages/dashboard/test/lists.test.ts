@@ -148,6 +148,25 @@ mission(
       await page.locator(`[data-job="${id}"]`).getByText('cancelled').waitFor()
       expect(continuations).toBe(searched)
     })
+
+    test('the page of a kind does not say that it has no jobs before all were searched', async () => {
+      const waits = { queue: 'hay', delay: '1h' } as const
+      await at.mill.enqueue('greet', { text: 'old' }, waits)
+      await at.mill.enqueueMany(
+        'echo',
+        Array.from({ length: 30 }, (_, n) => ({ payload: n, ...waits })),
+      )
+      lookMs = 600
+      onTestFinished(() => {
+        lookMs = 0
+      })
+      const page = await at.open('/kinds/greet')
+      await page.getByText(/^Searched the newest 1\d jobs\./).waitFor()
+      expect(await page.getByText('No jobs of this kind').count()).toBe(0)
+      lookMs = 0
+      await page.getByRole('link', { name: 'Keep searching' }).click()
+      await page.getByRole('row', { name: /greet/ }).waitFor()
+    })
   },
   { platform },
 )

@@ -99,6 +99,20 @@ mission('queues', (at, test) => {
     await at.mill.delete(id)
   })
 
+  test('loads the charts of an open queue while the queues load', async () => {
+    const page = await at.open('/')
+    const held = Promise.withResolvers<void>()
+    await page.route('**/api/queues', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    const charts = page.waitForRequest((request) => /\/api\/charts\?.*queue=mail/.test(request.url()))
+    await page.goto(`${at.url}/queues?open=mail`)
+    await charts
+    held.resolve()
+    await page.getByRole('figure', { name: 'Queue latency, mail' }).waitFor()
+  })
+
   test('changes settings, and shows problems at their fields', async () => {
     const page = await at.open('/queues')
     await button(page, 'Edit mail').click()
@@ -114,8 +128,8 @@ mission('queues', (at, test) => {
     await drawer.getByLabel('Initial backoff').fill('2h')
     await drawer.getByText('The initial backoff is longer than the maximum.').waitFor()
     await drawer.getByLabel('Initial backoff').fill('90s')
-    await drawer.getByLabel('Keep done jobs for').fill('forever')
-    await drawer.getByLabel('Keep dead jobs for').fill('30d')
+    await drawer.getByLabel('Retain done jobs').fill('forever')
+    await drawer.getByLabel('Retain dead jobs').fill('30d')
     await drawer.getByLabel('Max dead jobs').fill('1000')
     await save.click()
     await page.getByText('Updated mail').waitFor()
@@ -134,7 +148,7 @@ mission('queues', (at, test) => {
     await drawer.getByText('Value in code: 2.').waitFor()
     await drawer.getByLabel('Workers').fill('')
     await drawer.getByLabel('Limit').selectOption('none')
-    await drawer.getByLabel('Back off after failures and throttling').uncheck()
+    await drawer.getByLabel('Enable backoff').uncheck()
     await drawer.getByLabel('Max dead jobs').fill('')
     await save.click()
     await drawer.waitFor({ state: 'detached' })

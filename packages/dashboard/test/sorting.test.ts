@@ -9,11 +9,18 @@ mission('sorted tables', (at, test) => {
       [1, 2, 3].map((payload) => ({ payload, queue: 'mail' })),
     )
     await at.mill.enqueue('dies', 1)
+    await at.mill.changeQueue('slow', { workers: 4 }, { by: 'ci' })
+    const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+    await at.mill.alerts.set('ops', { url: 'https://example.com/hook', secret })
     const tables = [
       ['/', 'Queues', 'Ready', 'sort', '-ready'],
       ['/queues', 'Queues', 'Ready', 'sort', '-ready'],
       ['/schedules', '1 schedule', 'Next run', 'sort', '-next'],
       ['/limits', 'Limits', 'Limit', 'sort', 'name'],
+      ['/kinds', 'Kinds', 'Processes', 'sort', '-processes'],
+      ['/workers', 'Jobs without a worker', 'Jobs', 'waiting', '-jobs'],
+      ['/system', 'Overrides', 'Option', 'overrides', 'option'],
+      ['/system?tab=alerts', 'Alert rules', 'Cool-down', 'sort', '-cool'],
       ['/system', 'Duties', 'Duty', 'duties', 'name'],
       ['/system', 'Tables', 'Table', 'tables', 'name'],
       ['/system', 'Database latency', 'p95', 'latency', '-p95'],

@@ -16,6 +16,7 @@ mission('steps', (at, test) => {
     const survey = steps.getByRole('row', { name: /^survey/ })
     await survey.getByText(/^Waiting for survey, /).waitFor()
     await page.getByText(/^Step "survey" waits for the event "survey"/).waitFor()
+    await page.getByText('Handler version').locator('xpath=..').getByText('2 or later').waitFor()
     await at.expectAccessible(page)
 
     await page.getByRole('button', { name: 'Send event' }).click()

@@ -32,6 +32,8 @@ mission('workers and the system', (at, test) => {
       .getByRole('list', { name: 'Diagnostics' })
       .getByText('of kind "strange" in queue "mail" has no worker')
       .waitFor()
+    const ways = page.getByRole('list', { name: 'Diagnostics' }).getByRole('link', { name: 'View workers' })
+    expect(await ways.first().getAttribute('href')).toBe('/workers')
     await page.getByRole('table', { name: 'Database latency' }).getByText('read').waitFor()
     await page.getByRole('table', { name: 'Tables' }).waitFor()
     await page.getByText('applied').first().waitFor()
@@ -115,7 +117,7 @@ mission('workers and the system', (at, test) => {
     await drawer.getByRole('combobox', { name: 'Queue' }).fill('mail')
     await drawer.getByRole('button', { name: 'Save changes' }).click()
     // The check "no workers" is about kinds, so it would never find anything.
-    await drawer.getByText(/is never about a queue \(got "served"\)/).waitFor()
+    await drawer.getByText(/does not apply to a queue \(got "served"\)/).waitFor()
     await drawer.getByRole('checkbox', { name: 'no workers' }).uncheck()
     await drawer.getByLabel('Cool-down').fill('4h')
     await drawer.getByRole('button', { name: 'Save changes' }).click()
@@ -124,7 +126,7 @@ mission('workers and the system', (at, test) => {
       { checks: ['dead'], queue: 'mail', coolDownMs: 14_400_000 },
     ])
     await row.getByRole('button', { name: 'ops', exact: true }).click()
-    await page.getByText(/^Sent at once, with a message when it is over/).waitFor()
+    await page.getByText(/^Sent immediately, with a message when it is over/).waitFor()
 
     const viewer = await at.open('/system?tab=alerts', { as: 'viewer' })
     await viewer.getByRole('row', { name: /^ops / }).getByText('http://127.0.0.1:1/…').waitFor()

@@ -56,7 +56,7 @@ mission('requests to workers', (at, test) => {
     // Disabled, and says why.
     const quiet = page.getByRole('button', { name: 'Quiet web-1' })
     await quiet.hover()
-    await page.getByRole('tooltip').getByText('web-1 is stopping, which cannot be withdrawn.').waitFor()
+    await page.getByRole('tooltip').getByText('web-1 is stopping. This cannot be undone.').waitFor()
     expect(await quiet.isDisabled()).toBe(true)
     const record = (await at.mill.instances()).find(({ id }) => id === other.id)
     expect(record).toMatchObject({ requested: 'stop', requestedBy: 'olga' })

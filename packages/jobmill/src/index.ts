@@ -8,7 +8,7 @@ export type { Backoff } from './job/attempt/backoff.ts'
 export { Interruption, isInterruption } from './job/attempt/interruption.ts'
 export type { Outcome } from './job/attempt/outcome.ts'
 export { Dead, Snooze, Throttled } from './job/attempt/thrown.ts'
-export type { DeadContext, JobContext, JobInfo, LogLevel } from './job/context.ts'
+export type { CancelledContext, DeadContext, JobContext, JobInfo } from './job/context.ts'
 export { declareJob, type JobDeclaration } from './job/kind/declaration.ts'
 export {
   type AnyJob,

@@ -134,6 +134,13 @@ export {
 
 // Instances.
 export { crashError, KEY_TAKEN, NO_CRASH, STOOD_STILL } from './job/attempt/crash.ts'
+export { kindsOfVersion, parseKind, storedKind } from './job/kind/kind-name.ts'
+export {
+  type Cancellation,
+  ON_CANCELLED_QUEUE,
+  onCancelledJob,
+  onCancelledKind,
+} from './job/attempt/on-cancelled.ts'
 export { type Death, ON_DEAD_QUEUE, onDeadJob, onDeadKind } from './job/attempt/on-dead.ts'
 export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/types/duty.ts'
 export {
@@ -271,6 +278,7 @@ export {
   limitUnknown,
   notInCode,
   perKeyFixed,
+  perKeyInCode,
   perKeyOnQueue,
   scheduleExists,
   scheduleUnknown,

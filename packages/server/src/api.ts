@@ -1,6 +1,6 @@
 /** The HTTP API as a fetch handler: for our own server, or mounted into yours. */
 import type { Mill } from 'jobmill'
-import { cache, cacheBy, VERSION } from 'jobmill/internal'
+import { cache, cacheBy, renewed, VERSION } from 'jobmill/internal'
 import { systemPlatform } from 'jobmill/store'
 import { HTTPException } from 'hono/http-exception'
 import { newApi, type RouteTools, seesAll } from './app.ts'
@@ -37,8 +37,11 @@ export interface HttpApi {
 
 /** How long expensive answers are cached. */
 const CACHED_MS = 5_000
-/** The diagnostics read more than any other answer, and cover the last 10 minutes. */
-const HEALTH_CACHED_MS = 15_000
+/**
+ * The diagnostics read more than any other request, and cover the last 10 minutes. Most answers contain a
+ * part of them, so only the first caller after a while waits for them.
+ */
+const HEALTH_CACHED = { forMs: 15_000, staleMs: 15_000 }
 /** A page with payloads has up to 4 MiB of JSON, which takes several times that while it is built. */
 const PAGES_AT_ONCE = 2
 const JOBS_AT_ONCE = 4
@@ -111,7 +114,7 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access) {
     recentRuns: cache(platform, CACHED_MS, () => mill.recentRuns()),
     capacity: cache(platform, CACHED_MS, () => mill.capacity()),
     system: cache(platform, CACHED_MS, () => mill.system()),
-    health: cache(platform, HEALTH_CACHED_MS, () => mill.health()),
+    health: renewed(platform, HEALTH_CACHED, () => mill.health()),
     errors: cacheBy(platform, CACHED_MS, (query) => mill.errors(query)),
     now: () => platform.monotonic(),
   }

@@ -10,7 +10,7 @@ export interface HttpApp {
   readonly fetch: (request: Request, who: Who) => Response | Promise<Response>
 }
 
-/** By name: lower-case letters, digits and dashes. */
+/** Keyed by name: lower-case letters, digits and dashes. */
 export type HttpApps = Readonly<Record<string, HttpApp>>
 
 const NAME = /^[a-z][a-z0-9-]{0,49}$/

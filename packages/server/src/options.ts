@@ -39,7 +39,7 @@ export interface HttpOptions {
    */
   readonly frameAncestors?: readonly string[]
   /**
-   * Applications by name, served at `/api/apps/<name>/…`. Reads require the role viewer, everything else
+   * Applications by name, served at `/api/apps/<name>/…`. Reads require the viewer role, everything else
    * operator.
    */
   readonly apps?: HttpApps

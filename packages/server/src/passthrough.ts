@@ -30,7 +30,7 @@ export async function answerPassthrough(
   try {
     const response = await passthrough(request, { address: incoming?.socket.remoteAddress ?? '' })
     if (response === null || isAnswer(response)) return response
-    throw new Error('the passthrough routes returned neither a Response nor null')
+    throw new Error('the passthrough routes returned neither a Response nor null. Return one of them')
   } catch (error) {
     failed(error, `${request.method} passthrough`)
     return problem('INTERNAL')

@@ -130,7 +130,7 @@ function wrongValue(issue: Issue, sent: SentValue): { readonly detail: string; r
 interface Asked {
   readonly verb: 'be' | 'have'
   readonly what: string
-  /** Only if it differs from passing `what`. */
+  /** Omitted if the fix is to pass `what`. */
   readonly fix?: string
 }
 

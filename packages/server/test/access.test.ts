@@ -198,7 +198,7 @@ describe('roles by route', () => {
     const body = { act: 'delete', filter: {} }
     expect(await request(url, 'POST', '/api/bulk', { body, headers: bearer('operator') })).toMatchObject({
       status: 403,
-      body: { field: 'act', detail: 'delete requires the role admin' },
+      body: { field: 'act', detail: 'delete requires the admin role' },
     })
     expect((await request(url, 'POST', '/api/bulk', { body, headers: bearer('admin') })).status).toBe(202)
     for (const field of ['payloadText', 'payloadAt', 'indexedPayload']) {

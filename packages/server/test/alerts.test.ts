@@ -92,7 +92,8 @@ describe.each(subjects)('alerts over HTTP on $name', ({ store }) => {
     expect(await set({ ...hook, check: 'deaad' })).toMatchObject({ code: 'OPTION_INVALID', field: 'check' })
     expect(await set({ ...hook, check: 'dead', kind: 'echo' })).toMatchObject({
       code: 'OPTION_CONFLICT',
-      detail: 'check: is never about a kind (got "dead"). Use one of failing, served, steps, or omit kind.',
+      detail:
+        'check: does not apply to a kind (got "dead"). Use one of failing, served, steps, or omit kind.',
     })
     const refused = JSON.stringify([
       await set({ ...hook, url: 'ftp://token-in-url' }),

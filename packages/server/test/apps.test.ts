@@ -112,7 +112,10 @@ describe('a mounted application', () => {
     }
     expect(faults).toEqual([
       ['GET /api/apps/uploads/fails', 'Error: the path of a disk'],
-      ['GET /api/apps/uploads/nothing', 'Error: the application uploads did not return a Response'],
+      [
+        'GET /api/apps/uploads/nothing',
+        'Error: the application uploads did not return a Response. Return one, or throw an Error',
+      ],
     ])
   })
 

@@ -1,7 +1,5 @@
 /** Without authentication only direct requests from this machine are answered, tested over a real socket. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import type { Server } from 'node:http'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { anyCharacter } from '../../../test/support/any-character.ts'
@@ -532,24 +530,20 @@ test('S headers that never end are cut off soon after their time limit', { timeo
   expect(socket.closed).toBe(true)
 })
 
-test('S2 a header of a proxy is read after any number of headers of the client', async () => {
+test('S1 S2 a header of a proxy is read after all headers of the client, and 1,000 headers are refused', async () => {
   const { url } = await bench(memory(), { work: false })
-  const counts: unknown[] = []
-  const hear = (message: unknown): void => {
-    counts.push((message as { readonly server: Server }).server.maxHeadersCount)
-  }
-  subscribe('http.server.request.start', hear)
-  onTestFinished(() => void unsubscribe('http.server.request.start', hear))
-  const { status, text } = await exchange(url, [
-    'GET /api/overview HTTP/1.1',
-    `Host: ${new URL(url).host}`,
-    'Connection: close',
-    ...Array.from({ length: 2_100 }, () => 'te:'),
-    'X-Forwarded-For: 203.0.113.7',
-  ])
+  const exchangeWith = (headers: number) =>
+    exchange(url, [
+      'GET /api/overview HTTP/1.1',
+      `Host: ${new URL(url).host}`,
+      'Connection: close',
+      ...Array.from({ length: headers - 3 }, () => 'te:'),
+      'X-Forwarded-For: 203.0.113.7',
+    ])
+  const { status, text } = await exchangeWith(999)
   expect([status, text]).toEqual([403, expect.stringContaining('"field":"x-forwarded-for"')])
-  // Null means Node's own limit, which depends on its version. 0 means none.
-  expect(counts).toEqual([0])
+  // Node drops headers beyond its limit, so a client could hide the last ones.
+  for (const headers of [1_000, 1_001, 1_050, 2_100]) expect((await exchangeWith(headers)).status).toBe(431)
 })
 
 describe('S event streams', () => {

@@ -91,7 +91,7 @@ function tableOf(rows: readonly Row[], document: Document): string {
     ].join(' | '),
   )
   return [
-    '| field | in | type | needed | what it is |',
+    '| field | in | type | required | description |',
     '|---|---|---|---|---|',
     ...lines.map((line) => `| ${line} |`),
   ].join('\n')

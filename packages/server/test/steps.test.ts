@@ -73,3 +73,27 @@ describe.each(subjects)('durable steps over HTTP on $name', ({ store }) => {
     )
   })
 })
+
+describe.each(subjects)('S6 steps whose name is that of a secret, on $name', ({ store }) => {
+  const mint = defineJob({
+    kind: 'mint',
+    async run({ step }) {
+      await step.run('api-key', () => 'tr0ub4dor')
+      await step.run('tokens', () => 12)
+      await step.run('report', () => ({ name: 'api-key', total: 7 }))
+    },
+  })
+
+  test('S6 the result of a step is hidden from viewers if the name of the step is a secret key', async () => {
+    const { url, mill } = await bench(store(), { tokens: TOKENS, mill: { jobs: [mint] as never } })
+    const job = await mill.enqueue('mint', null)
+    await job.result({ timeout: '10s' })
+    const resultsFor = async (who: 'viewer' | 'operator') => {
+      const { body } = await request(url, 'GET', `/api/jobs/${job.id}/steps`, as(who))
+      return (body as { steps: { name: string; result: unknown }[] }).steps.map(({ result }) => result)
+    }
+    const report = { name: 'api-key', total: 7 }
+    expect(await resultsFor('operator')).toEqual(['tr0ub4dor', 12, report])
+    expect(await resultsFor('viewer')).toEqual(['(hidden)', 12, report])
+  })
+})

@@ -55,7 +55,7 @@ function guard(
       return await client.query(text, [...values])
     } catch (error) {
       if (error instanceof Error && error.message === TIMED_OUT) {
-        lost = new JobmillError('OUTCOME_UNKNOWN', `the database did not answer within ${deadlineMs} ms`, {
+        lost = new JobmillError('OUTCOME_UNKNOWN', `the database did not respond within ${deadlineMs} ms`, {
           fix: 'Check whether the write was applied before you retry; look for an open transaction that holds a lock',
           cause: error,
         })

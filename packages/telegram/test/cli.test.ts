@@ -317,7 +317,7 @@ test('D9 a second signal ends the gateway while webhooks wait for a silent datab
   expect([code, out]).toEqual([0, expect.stringMatching(/stopping immediately: [^]*\nstopped\n$/)])
   // It did not wait for the deadline of their statements, which would be reported.
   expect(await Promise.all(answers)).toEqual(['cut off', 'cut off', 'cut off'])
-  expect(err).not.toContain('did not answer within')
+  expect(err).not.toContain('did not respond within')
 })
 
 test('the README has every command, with its own options', () => {

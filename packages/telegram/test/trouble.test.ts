@@ -12,7 +12,7 @@ const of = (error: unknown): string => troubleWith({ slug: 'echo' }, error).what
 test('names what went wrong between a bot and Telegram', () => {
   expect(of(refusal(401))).toBe('Telegram rejected the token: check BOT_ECHO_TOKEN')
   expect(of(refusal(404))).toBe('Telegram rejected the token: check BOT_ECHO_TOKEN')
-  expect(of(refusal(400))).toBe('Telegram answered with an error')
+  expect(of(refusal(400))).toBe('Telegram returned an error')
   expect(of(new HttpError('no route', new Error('ECONNREFUSED')))).toBe('Telegram is unreachable')
   expect(of(new Error('database is locked'))).toBe('bot could not be set up')
 })

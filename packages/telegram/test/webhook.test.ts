@@ -1,8 +1,7 @@
 /** The webhook endpoint: access, responses and repeats. On both stores, over a socket. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { request, type Server } from 'node:http'
-import { type AddressInfo, createConnection } from 'node:net'
+import { request } from 'node:http'
+import { createConnection } from 'node:net'
 import { Snooze } from 'jobmill'
 import { systemPlatform } from 'jobmill/internal'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -466,37 +465,32 @@ describe('sources of webhooks', () => {
     }
   }
 
-  test('S low the secret is read after any number of other headers', async () => {
+  test('S low the secret is read after many other headers, and 1,000 headers are refused', async () => {
     const at = await scene({ store: 'none', bots })
     onTestFinished(() => at.stop())
     const { hostname, port } = new URL(at.gateway.url)
-    const counts: unknown[] = []
-    const hear = (message: unknown): void => {
-      const { server } = message as { readonly server: Server }
-      if ((server.address() as AddressInfo).port === Number(port)) counts.push(server.maxHeadersCount)
-    }
-    subscribe('http.server.request.start', hear)
-    onTestFinished(() => void unsubscribe('http.server.request.start', hear))
     const body = JSON.stringify(anUpdate('behind'))
-    const socket = createConnection(Number(port), hostname)
-    socket.write(
-      [
-        'POST /telegram/direct HTTP/1.1',
-        `Host: ${hostname}:${port}`,
-        'Connection: close',
-        'Content-Type: application/json',
-        `Content-Length: ${Buffer.byteLength(body)}`,
-        ...Array.from({ length: 2_100 }, () => 'te:'),
-        `X-Telegram-Bot-Api-Secret-Token: ${SECRET}`,
-        '',
-        body,
-      ].join('\r\n'),
-    )
-    let answer = ''
-    for await (const chunk of socket) answer += String(chunk)
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
-    // Null means Node's own limit, which depends on its version. 0 means none.
-    expect(counts).toEqual([0])
+    const answerWith = async (headers: number): Promise<string> => {
+      const socket = createConnection(Number(port), hostname)
+      socket.write(
+        [
+          'POST /telegram/direct HTTP/1.1',
+          `Host: ${hostname}:${port}`,
+          'Connection: close',
+          'Content-Type: application/json',
+          `Content-Length: ${Buffer.byteLength(body)}`,
+          ...Array.from({ length: headers - 5 }, () => 'te:'),
+          `X-Telegram-Bot-Api-Secret-Token: ${SECRET}`,
+          '',
+          body,
+        ].join('\r\n'),
+      )
+      let answer = ''
+      for await (const chunk of socket) answer += String(chunk)
+      return answer
+    }
+    expect(await answerWith(999)).toMatch(/^HTTP\/1\.1 200 /)
+    expect(await answerWith(2_100)).toMatch(/^HTTP\/1\.1 431 /)
   })
 
   test('E31 updates are accepted only from the configured networks, by connection or by the last address from the proxy', async () => {

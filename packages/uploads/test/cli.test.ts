@@ -58,7 +58,10 @@ test('a typo gets a suggestion and exit code 2', async () => {
       ['start', '--admin-bind', '0.0.0.0'],
       /^error {3}--admin-bind: refusing to serve Mission Control without authentication .*; or bind to 127\.0\.0\.1/,
     ],
-    [['start', '--admin-port', '8788'], /^error {3}--admin-port: port 8788 is already used by the mailboxes/],
+    [
+      ['start', '--admin-port', '8788'],
+      /^error {3}--admin-port: port 8788 is already used by the mailbox API/,
+    ],
     [['check', '--db', 'mysql://me:hidden@h/x'], /^(?!.*hidden).*must be a PostgreSQL URL or a SQLite file/],
     [
       ['mailboxes', 'add', 'x', '--quota-bytes', 'lots'],
@@ -375,5 +378,5 @@ test('D9 a second signal ends the inbox while uploads wait for a silent database
   expect([await ended, output.out]).toEqual([0, expect.stringMatching(/\nstopped\n$/)])
   // It did not wait for the deadline of their statements, which would be reported.
   expect(await Promise.all(answers)).toEqual(['cut off', 'cut off', 'cut off'])
-  expect(output.err).not.toContain('did not answer within')
+  expect(output.err).not.toContain('did not respond within')
 })

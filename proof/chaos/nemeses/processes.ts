@@ -93,7 +93,7 @@ export const clockStep: Nemesis = {
       if (seconds !== 0) injected += count
     }
     const overAt = nowMs()
-    // By the database clock, all leases have expired; workers learn it with their next heartbeat.
+    // By the database clock, all leases have expired; workers notice with their next heartbeat.
     if (scene.store === 'sqlite')
       for (const { number: worker } of workers.all)
         stillnesses.push({ worker, from, to: overAt + RENEWED_WITHIN_MS })

@@ -25,7 +25,7 @@ export interface TimeMachine {
 export interface TimeTravel extends Omit<RoundOptions, 'nemeses' | 'chance' | 'rate'> {
   readonly name: string
   readonly machine: TimeMachine
-  /** What the jobs are counted as that are gone by definition. Null if none may be gone. */
+  /** How the verdict counts the jobs that are gone by definition. Null if none may be gone. */
   readonly countedAs: 'unreplicated' | 'rolledBack' | null
 }
 
@@ -175,7 +175,7 @@ async function judged(travelled: Travelled): Promise<RoundResult> {
   }
 }
 
-/** By the number of the call; missing jobs are omitted. */
+/** Keyed by the number of the call. Missing jobs are omitted. */
 async function statesOf(mill: Mill, sentCalls: readonly Call[]): Promise<Map<number, string>> {
   const states = new Map<number, string>()
   for (const { n, id } of sentCalls) {

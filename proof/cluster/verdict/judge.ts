@@ -29,7 +29,7 @@ export interface Facts extends Trouble {
 export interface Figures {
   readonly sent: number
   readonly answers: Readonly<Record<Answer, number>>
-  /** Of the calls with an unknown answer. */
+  /** How many calls with an unknown answer had written their job. */
   readonly unknownWritten: number
   readonly done: number
   readonly dead: number
@@ -132,13 +132,37 @@ function figuresOf({ sent, stored, runs, deaths, outages }: Facts, problems: Pro
   }
 }
 
-function sentences({ missing, unseen, waiting, dead, twice, early, copies, unasked }: Problems): string[] {
+/** Describes both runs of the first job, in milliseconds after the start of the first run. */
+function repeatsOf(again: readonly Repeat[]): string {
+  const repeat = again.find(({ why }) => why === 'no reason')
+  if (repeat === undefined) return ''
+  const { first, next } = repeat
+  const after = (at: number | null): string =>
+    at === null ? 'never' : `${Math.round(at - first.startedAt)} ms`
+  const runText = (run: Run): string =>
+    `worker ${run.worker} with token ${run.token} (started ${after(run.startedAt)}, ended ${after(run.endedAt)}, ${run.how ?? 'cut off'}, reported ${after(run.reportedAt)})`
+  return `${runText(first)}, then ${runText(next)}.`
+}
+
+function sentences({
+  missing,
+  unseen,
+  waiting,
+  dead,
+  again,
+  twice,
+  early,
+  copies,
+  unasked,
+}: Problems): string[] {
   return [
     ...describeJobs(missing, 'lost', 'acknowledged and not in the store'),
     ...describeJobs(unseen, 'lost', 'done according to the store, and never run to the end by a handler'),
     ...describeJobs(waiting, 'not ended', 'still waiting or running'),
     ...describeJobs(dead, 'dead', 'dead or cancelled, although no handler fails permanently'),
-    ...describeJobs(twice, 'run twice', 'run again although the process lived and kept its lease'),
+    ...describeJobs(twice, 'run twice', 'run again although the process lived and kept its lease').map(
+      (sentence) => `${sentence} The first: ${repeatsOf(again)}`,
+    ),
     ...describeJobs(early, 'order broken', 'run before an earlier job of the order queue had ended'),
     ...describeJobs(copies, 'enqueued twice', 'in the store a second time for one call'),
     ...describeJobs(

@@ -33,6 +33,12 @@ export interface Repeat {
   readonly why: 'planned' | 'process died' | 'lease lost' | 'stood still' | 'no reason'
 }
 
+/**
+ * How long a process on a busy machine takes to notice that it was resumed. Until then, it may start a job
+ * whose lease it checked just before it was frozen.
+ */
+export const AWAKENING_MS = 1_000
+
 /** The default lease: a lease lost this long after an outage was lost because of it. */
 const LEASE_MS = 10_000
 
@@ -59,7 +65,7 @@ function reason(first: Run, next: Run, { deaths, losses, stillnesses, outages }:
   const stoodStill = stillnesses.some(
     ({ worker, from, to }) =>
       worker === first.worker &&
-      first.startedAt <= to &&
+      first.startedAt <= to + AWAKENING_MS &&
       (first.endedAt ?? to) >= from &&
       next.startedAt >= from,
   )

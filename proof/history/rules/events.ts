@@ -14,7 +14,7 @@ interface Stored {
 }
 
 interface Mailbox {
-  /** By payload. */
+  /** Keyed by payload. */
   readonly events: Map<string, Stored>
   readonly ended: Set<string>
   /** When each sleep is over. */

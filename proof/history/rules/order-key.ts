@@ -1,5 +1,5 @@
 /**
- * Jobs of a queue with the same order key run one at a time: the next is leased when the one before has
+ * Jobs of a queue with the same order key run one at a time: the next is leased when the previous one has
  * ended.
  */
 import type { Entry } from '../entry.ts'

@@ -7,7 +7,9 @@ import { retentionTracker } from '../retention-tracker.ts'
 import type { Violation } from '../violation.ts'
 
 interface Recorded {
-  /** Of the attempt that recorded it. An older one may still run it, but cannot record it. */
+  /**
+   * The token of the attempt that recorded it. An older attempt may still run the step, but cannot record it.
+   */
   readonly token: number
   readonly value: string | null
 }

@@ -59,4 +59,31 @@ export const OVERRIDES: readonly TestedMutant[] = [
     replace: '(isApplied(code, option, one) && !isOther(option))',
     test: { file: CONTRACT, name: 'an override that waits for a rollback survives' },
   },
+  {
+    name: 'a process that declares what is missing leaves out a queue that a job created',
+    file: 'runtime/declare.ts',
+    find: '({ ...queue, unlessDeclared: true })',
+    replace: '({ ...queue, settings: null })',
+    test: {
+      file: 'packages/jobmill/test/runtime/overrides.test.ts',
+      name: 'N1 D2 a process that only adds missing queues',
+    },
+  },
+  {
+    name: 'sqlite: a limit that only the code of a queue uses becomes a limit per key',
+    file: 'store-sqlite/limits/limits.ts',
+    find: 'if (inCode !== undefined) throw perKeyInCode(name, inCode)',
+    replace: "if (inCode === '') throw perKeyInCode(name, inCode)",
+    test: { file: 'packages/jobmill/test/conformance/sqlite.test.ts', name: 'cannot become a limit per key' },
+  },
+  {
+    name: 'postgres: a limit that only the code of a queue uses becomes a limit per key',
+    file: 'store-postgres/limits/limit-settings.ts',
+    find: 'if (inCode !== undefined) throw perKeyInCode(name, inCode)',
+    replace: "if (inCode === '') throw perKeyInCode(name, inCode)",
+    test: {
+      file: 'packages/jobmill/test/conformance/postgres.test.ts',
+      name: 'cannot become a limit per key',
+    },
+  },
 ]

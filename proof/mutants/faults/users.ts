@@ -182,7 +182,7 @@ export const USERS: readonly TestedMutant[] = [
   },
   {
     name: 'the error for a Date in a payload does not name the fix',
-    file: 'enqueue/requests.ts',
+    file: 'job/payload/check-stored.ts',
     find: 'hasDate(refused) ? DATES : undefined',
     replace: 'hasDate(null) ? DATES : undefined',
     test: { file: `${TESTS}/enqueue/requests.test.ts`, name: 'N9' },

@@ -69,7 +69,7 @@ const jobs = [
   implement(transcode, untilStopped),
   // Shipping waits for the warehouse, and the next shipment of the customer waits for it.
   implement(ship, untilStopped),
-  // Slower than they come.
+  // Slower than jobs are enqueued, so that the backlog grows.
   implement(importing, ({ signal }) => sleep(1_000, null, { signal })),
   ...[mail, resize, confirm, index, invoice, sweep, sync].map((kind) =>
     implement(kind, () => ({ ok: true })),

@@ -8,7 +8,7 @@ import { charge, webhook } from '../scene/kinds.ts'
 import { until } from '../until.ts'
 import { audited, REVIEWED, rival, rowOf, type Stage, type Task } from './task.ts'
 
-/** Clicks on these, and waits until the bulk action has retried exactly so many jobs. */
+/** Clicks these, and waits until the bulk action has retried exactly this many jobs. */
 async function retryBy({ scene, op }: Stage, jobs: number, clicked: readonly Locator[]): Promise<void> {
   for (const target of clicked) await op.click(target)
   await op.page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)

@@ -9,7 +9,7 @@ interface View {
   readonly name: string
   /** Leads from the overview to the view. */
   readonly reach: (op: Operator) => Promise<void>
-  /** What is there to see, without what changes with time. */
+  /** What the view shows, without the parts that change with time. */
   readonly seen: (page: Page) => Promise<unknown>
 }
 

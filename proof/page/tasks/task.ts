@@ -38,7 +38,7 @@ export interface Rival {
   readonly needs: Effort
 }
 
-/** The review of the dashboards gives the minimum, and not whose it is. */
+/** The review of the dashboards names the lowest effort, but not the product. */
 export const REVIEWED = 'best reviewed'
 
 export const rival = (who: string, needs: Partial<Effort> = {}): Rival => ({ who, needs: effort(needs) })

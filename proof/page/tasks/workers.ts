@@ -39,7 +39,7 @@ export const quietProcess: Task = {
       (found) => found === 'quiet',
     )
     await audited(scene, 'workers.quiet', label)
-    // The process has heard of it when its share of the workers is gone.
+    // The process has read the request once its share of the workers is gone.
     await until(
       'the other process has all workers',
       async () => (await mill.slots()).filter((slot) => slot.instance === id && slot.workers > 0),

@@ -14,7 +14,7 @@ export interface RequestsOptions {
   readonly workers: readonly SimulatedProcess[]
 }
 
-/** Some seeds have no requests, so that they stay the histories that they were. */
+/** Only this share of the seeds has requests. The histories of the other seeds are as before. */
 const SHARE = 0.25
 const LONGEST_MS = 4_000
 /** Longer than a process may be frozen or cut off. */

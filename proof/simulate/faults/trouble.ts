@@ -73,8 +73,8 @@ export function trouble({ world, chance, workers, gone, start }: TroubleOptions)
     },
     stills(_, one) {
       const { owner } = one
-      // To all others it is gone, and its crashes count: it cannot be distinguished from a process with a
-      // blocked event loop.
+      // To the other processes it is gone, and its crashes count: it cannot be distinguished from a process
+      // with a blocked event loop.
       gone(one)
       world.holdStill(owner)
       // The lease is 10 s: some processes resume in time, and some have lost it.
@@ -114,7 +114,7 @@ export function trouble({ world, chance, workers, gone, start }: TroubleOptions)
         line.cut = false
         world.goOn(owner)
       }
-      // At least one process must be there to recover.
+      // At least one process must run, so that work can recover.
       workers.forEach(({ owner }, at) => owner.state === 'dead' && replace(at))
     },
   }

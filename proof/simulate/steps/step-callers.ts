@@ -5,7 +5,7 @@ import type { Owner } from '../world.ts'
 import { senders } from './senders.ts'
 import { STEP_KIND, type StepPayload } from './step-job.ts'
 
-/** The other seeds have no jobs with steps, so that they stay the histories that they were. */
+/** Only this share of the seeds has jobs with steps. The histories of the other seeds are as before. */
 const SHARE = 0.25
 const OPERATED = 0.25
 

@@ -1,7 +1,7 @@
 /** The observed metrics, and their tolerated growth. */
 import type { Tolerance } from './flatness.ts'
 
-/** Of the mill's process, after garbage collection. */
+/** A sample of the mill's process, after garbage collection. */
 export interface ProcessSample {
   /** In bytes, without compiled code. */
   readonly heap: number
@@ -15,7 +15,7 @@ export interface ProcessSample {
   readonly listeners: number
 }
 
-/** Of the database. */
+/** A sample of the database. */
 export interface DatabaseSample {
   readonly rows: number
   /** In bytes. */

@@ -31,7 +31,7 @@ const FRAMES = 12
 /** An abort listener is added by the code that is responsible for it, and tests add thousands. */
 const LISTENER_FRAMES = 5
 
-/** Timers of one test with a stack trace. A test with more would spend its time on them. */
+/** How many timers of one test get a stack trace. A test with more would spend its time on traces. */
 const TRACED_TIMERS = 50
 
 /** From this number on, ended resources are forgotten: a test may set a million timers. */

@@ -14,7 +14,7 @@ const OMITTED = /^(.*) (?:Default|Omitted|If omitted): ((?:(?!because|so that)[^
 
 const HEAD = ['| option | type | default | bounds | what it does |', '|---|---|---|---|---|']
 
-/** What the page needs of the sources. */
+/** What the page needs from the sources. */
 export interface Facts {
   readonly sections: readonly { readonly section: Section; readonly options: readonly Option[] }[]
   /** The defaults that `values.ts` takes from a file, by the key of the option. */

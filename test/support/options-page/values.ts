@@ -173,6 +173,7 @@ export const VALUES: Readonly<Record<string, Value>> = {
   'WithSchema.result': { default: NONE },
   'WithSchema.queue': { bounds: NAME },
   'WithSchema.priority': priority,
+  'JobHandler.version': { bounds: range(BOUNDS.version) },
   'WithSchema.maxAttempts': maxAttempts,
   'WithSchema.timeout': timeout,
   'WithSchema.backoff': { default: OF_QUEUE },

@@ -108,7 +108,7 @@ interface PoolOfSessions {
 function poolOfSessions(serverUrl: string, { keepsStatements, socket = null }: KeptOptions): PoolOfSessions {
   const { hostname: host, port } = new URL(serverUrl)
   const address = socket === null ? { host, port: Number(port), noDelay: true } : { path: socket }
-  /** By their startup message: user, database and application name. */
+  /** Keyed by the startup message of the session: user, database and application name. */
   const kept = new Map<string, Session[]>()
   const streams = new Set<Duplex>()
 

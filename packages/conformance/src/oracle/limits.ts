@@ -27,6 +27,7 @@ import {
   notInCode,
   overrideLimit,
   perKeyFixed,
+  perKeyInCode,
   perKeyOnQueue,
   type PermitOf,
   resetLimit,
@@ -43,11 +44,17 @@ export function declareLimits(state: OracleState, limits: readonly DeclaredLimit
     if (known === undefined) addLimit(state, name, { code, overrides: NO_OVERRIDES })
     else {
       const sources = { ...known.sources, code }
-      const isNamed = [...state.queues.values()].some((queue) => queue.settings.limit === name)
-      if (isNamed && isPerKey(effectiveLimit(sources))) throw perKeyOnQueue(name)
+      if (isPerKey(effectiveLimit(sources))) checkNoQueue(state, name)
       write(state, name, sources)
     }
   }
+}
+
+function checkNoQueue(state: OracleState, name: string): void {
+  const queues = [...state.queues]
+  if (queues.some(([, { settings }]) => settings.limit === name)) throw perKeyOnQueue(name)
+  const inCode = queues.find(([, { sources }]) => sources.code?.limit === name)
+  if (inCode !== undefined) throw perKeyInCode(name, inCode[0])
 }
 
 export function createLimit(state: OracleState, name: string, parts: LimitParts, by?: string): LimitRecord {
@@ -138,7 +145,7 @@ function acquireOne(state: OracleState, item: AcquireRequest): Acquired {
   const { state: budget, answers } = answer(limit.settings, limit.budget, [ask], usage(state, limit))
   limit.budget = budget
   const [decision] = answers
-  if (decision === undefined) throw new Error('one request has one answer')
+  if (decision === undefined) throw new Error('the limit returned no answer for the request')
   if (decision.outcome === 'never') return decision
   if (decision.outcome === 'later') {
     if (decision.takesPlace) limit.places.set(item.holder, state.now)

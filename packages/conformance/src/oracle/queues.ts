@@ -18,7 +18,11 @@ import { ensureQueue } from './jobs/enqueue.ts'
 import { limitOf } from './limits.ts'
 import { type OracleQueue, type OracleState, stampOf } from './state.ts'
 
-export function declareQueues(state: OracleState, queues: readonly DeclaredQueue[]): void {
+export function declareQueues(state: OracleState, given: readonly DeclaredQueue[]): void {
+  const queues = given.filter(
+    ({ name, unlessDeclared }) =>
+      unlessDeclared !== true || (state.queues.get(name)?.sources.code ?? null) === null,
+  )
   // All queues are checked before anything is written.
   for (const { settings } of queues) checkLimitOf(state, settings ?? {})
   for (const { name, settings: code } of queues) {

@@ -28,7 +28,7 @@ export interface OracleState {
   /** The time of the current call, by the clock of its handle. */
   now: number
   readonly jobs: Map<string, OracleJob>
-  /** By dedupe key. Separate from the jobs, because a hold outlives a deleted job. */
+  /** Keyed by dedupe key. Separate from the jobs, because a hold outlives a deleted job. */
   readonly holds: Map<string, Hold>
   /** Jobs that wait for the order lock of their key, in the order of joining, all keys together. */
   orderQueue: string[]
@@ -42,7 +42,9 @@ export interface OracleState {
   readonly pastInstances: Map<string, PastInstance>
   /** Jobs that the reaper reclaimed, by instance: the crash counts to revert if it registers again. */
   readonly lostJobs: Map<string, { readonly id: string; readonly token: number }[]>
-  /** By name, with the last leader. */
+  /** The kinds whose cancelled jobs get a follow-up. */
+  readonly followed: Set<string>
+  /** Keyed by name, with the last leader. */
   readonly duties: Map<string, Writable<DutyRecord>>
   slots: Slot[]
   readonly schedules: Map<string, OracleSchedule>
@@ -66,7 +68,9 @@ export interface OracleState {
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
-export interface OracleJob extends Omit<NewJob, 'payload' | 'tags' | 'dueAt' | 'delayMs'> {
+export interface OracleJob extends Omit<NewJob, 'kind' | 'payload' | 'tags' | 'dueAt' | 'delayMs'> {
+  /** With the version that its first step recorded, as `storedKind` writes it. */
+  kind: string
   enqueuedAt: number
   payload: string
   tags: readonly string[]
@@ -86,14 +90,14 @@ export interface OracleJob extends Omit<NewJob, 'payload' | 'tags' | 'dueAt' | '
   readonly steps: Map<string, OracleStep>
   /** In the order of arrival. */
   readonly events: OracleEvent[]
-  /** Of its steps, in the order of their start. */
+  /** The children of its steps, in the order of their start. */
   children: OracleChild[]
 }
 
 export type OracleChild = Writable<ChildRecord>
 
 export interface OracleStep extends Writable<StepRecord> {
-  /** Of the attempt that last wrote it. */
+  /** The token of the attempt that last wrote it. */
   token: number
 }
 
@@ -169,7 +173,7 @@ export interface OracleLimit {
   budget: BudgetState
   /** Holders that were refused, with the time. They are served before new holders. */
   places: Map<string, number>
-  /** By holder. */
+  /** Keyed by holder. */
   readonly permits: Map<string, Permit>
   /** The budgets of its keys, for a limit per key. */
   readonly keys: Map<string, OracleLimit>
@@ -203,6 +207,7 @@ export function emptyState(): OracleState {
     instances: new Map(),
     pastInstances: new Map(),
     lostJobs: new Map(),
+    followed: new Set(),
     duties: new Map(),
     slots: [],
     schedules: new Map(),

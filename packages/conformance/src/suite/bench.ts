@@ -34,7 +34,7 @@ import {
 import { Checks } from './checks.ts'
 import type { ConformanceSubject } from './subject.ts'
 
-/** That many items, so that each can be named. */
+/** A tuple of N items, so that each can be named. */
 type Tuple<T, N extends number, Items extends T[] = []> = number extends N
   ? T[]
   : Items['length'] extends N
@@ -128,7 +128,7 @@ export class Bench extends Checks {
     return lease
   }
 
-  /** That many new jobs, each of its own kind and running on its own instance. */
+  /** Several new jobs, each of its own kind and running on its own instance. */
   async runningJobs<N extends number>(count: N): Promise<Tuple<HeldLease, N>> {
     const leases: HeldLease[] = []
     while (leases.length < count) leases.push(await this.running())
@@ -187,7 +187,7 @@ export class Bench extends Checks {
     return this.reap(crashesUntilDead)
   }
 
-  /** Lets the job of this kind crash that often, each time with a new instance. */
+  /** Makes the job of this kind crash this many times, each time on a new instance. */
   async crashTimes(kind: string, times: number): Promise<void> {
     for (let n = 0; n < times; n += 1) {
       await this.claimOne(await this.worker(), { kinds: [kind], quarantined: n < 2 ? 'skip' : 'only' })

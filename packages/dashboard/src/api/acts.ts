@@ -1,6 +1,6 @@
 /**
  * Sends changes to the API: each action shows its result as a toast and refreshes everything on screen. An
- * action that can be undone needs no confirmation: it acts at once, and its toast offers the way back.
+ * action that can be undone needs no confirmation: it acts at once, and its toast offers to undo it.
  */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { noteAct } from './acted.ts'
@@ -12,7 +12,7 @@ interface Done {
   readonly text: string
   /** The consequence, such as "15 scheduled jobs wait until you resume it." */
   readonly note?: string
-  /** The way back, which is an action itself. */
+  /** The action that undoes this one. */
   readonly back?: { readonly verb: string; readonly act: () => Act<never> }
 }
 
@@ -27,7 +27,7 @@ export interface Act<T = unknown> {
 export interface Acting<T> {
   /** Rejects with the problem after showing it as a toast; forms that show it themselves pass `quiet`. */
   readonly act: (act: Act<T>) => Promise<T>
-  /** For a button that acts at once: the toast is all that shows a problem. */
+  /** For a button that acts at once: a problem is shown only as a toast. */
   readonly actNow: (act: Act<never>) => void
   readonly isActing: boolean
 }

@@ -16,7 +16,7 @@ export class Problem extends Error {
   readonly retryAfter: number | undefined
 
   constructor(status: number, said: Partial<ProblemBody>, retryAfter?: number) {
-    super(said.detail ?? said.title ?? `The server answered with status ${status}`)
+    super(said.detail ?? said.title ?? `The server responded with status ${status}`)
     this.name = 'Problem'
     this.status = status
     this.code = said.code ?? 'UNKNOWN'

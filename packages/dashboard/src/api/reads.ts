@@ -29,7 +29,7 @@ interface How {
   readonly isLarge?: boolean
   /** For expensive responses that change slowly: the shortest time between two automatic fetches. */
   readonly atMostEveryMs?: number
-  /** A component that appears does not fetch again what is younger than this. */
+  /** A component that is mounted does not fetch again what is younger than this. */
   readonly freshMs?: number
 }
 
@@ -49,9 +49,9 @@ function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
 const SLOW_MS = 5_000
 const SLOWEST_MS = 15_000
 
-/** Every button asks for the role of the user, and rows with buttons come and go. */
+/** Every button reads the user's role from it, so a new row with buttons must not fetch it again. */
 export const useOverview = (): Read<Overview> => useRead('overview', {}, { freshMs: 2_000 })
-/** Larger results are shown by their size. */
+/** Of a larger result, only the size is shown. */
 const LARGEST_RESULT = 10_000
 export const useSteps = (id: string): Read<Answer<'jobs.steps'>> =>
   useRead(`jobs/${encodeName(id)}/steps`, { largest: LARGEST_RESULT })
@@ -108,7 +108,7 @@ export function useSeries(range: Range, query: Query = {}, how: How = {}): Read<
 }
 
 export const useErrors = (query: Query, how?: How): Read<Errors> =>
-  useRead('errors', query, { keep: true, ...how })
+  useRead('errors', query, { keep: true, atMostEveryMs: SLOW_MS, ...how })
 export const useViews = (): Read<Answer<'views.list'>> => useRead('views', {}, { atMostEveryMs: SLOWEST_MS })
 export const useJobs = (query: Query, how?: How): Read<JobPage> =>
   useRead('jobs', query, { keep: true, ...how })

@@ -1,6 +1,6 @@
 /**
- * The JSON of the API, inferred from the schemas of the server. Types only: nothing of the server is in the
- * bundle. Times are milliseconds since 1970.
+ * The JSON of the API, inferred from the schemas of the server. Types only: the bundle contains no code of
+ * the server. Times are milliseconds since 1970.
  */
 import type { ApiBodies, ApiProblem, ApiResponses } from 'jobmill-server'
 

@@ -1,6 +1,7 @@
 /**
- * A button that acts at once: with its word at the top of a page, with little room in a row. The second click
- * of a double click does nothing: it would act again, or on the row that has moved under the pointer.
+ * A button that acts at once. At the top of a page it shows its word; in a row, only where there is room. The
+ * second click of a double click does nothing: it would act again, or on the row that has moved under the
+ * pointer.
  */
 import type { LucideIcon } from 'lucide-react'
 import { Button, IconButton } from './button.tsx'
@@ -12,7 +13,7 @@ interface Props {
   readonly label: string
   readonly icon: LucideIcon
   readonly isRow: boolean
-  /** A row of many columns. */
+  /** For a row of many columns, which needs a wider window to show the word. */
   readonly isTight?: boolean
   readonly disabled?: boolean
   readonly disabledBecause?: string | undefined

@@ -60,7 +60,7 @@ interface IconProps extends CommonProps {
   readonly icon: LucideIcon
   /** The part of the label that is shown where there is room. */
   readonly word?: string
-  /** There is less room than elsewhere. */
+  /** Needs a wider window to show the word. */
   readonly isTight?: boolean
 }
 

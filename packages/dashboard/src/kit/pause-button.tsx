@@ -7,7 +7,7 @@ interface Props {
   readonly name: string
   readonly isPaused: boolean
   readonly pausing: Pausing
-  /** What pausing is called here. */
+  /** The word for pausing (default `Pause`). */
   readonly verb?: string
   readonly isRow?: boolean
   readonly isTight?: boolean

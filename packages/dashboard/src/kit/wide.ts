@@ -1,4 +1,4 @@
-/** Whether the window has room for more columns, as the breakpoint of 90rem in classes. */
+/** Whether the window has room for more columns: from 90rem on, like the breakpoint in class names. */
 import { useSyncExternalStore } from 'react'
 
 const wide = matchMedia('(min-width: 90rem)')

@@ -28,7 +28,7 @@ const STORED = [
   { bucketMs: 10 * SECOND, keptMs: 6 * HOUR },
 ] as const
 
-/** Of all queues together. The server reads and merges them in a few dozen milliseconds. */
+/** The most buckets of all queues together. The server reads and merges them in a few dozen milliseconds. */
 const MOST_BUCKETS = 20_000
 
 interface Asked {

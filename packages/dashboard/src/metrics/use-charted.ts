@@ -16,7 +16,7 @@ interface Charted<T> {
   readonly bins: Bins
 }
 
-/** Of one queue, or of all. `queues` is their number, undefined while it is unknown. */
+/** The charts of one queue, or of all. `queues` is the number of queues, undefined while it is unknown. */
 export function useQueueCharts(range: Range, queues: number | undefined, queue?: string): Charted<Charts> {
   const { wider, resolution, atMostEveryMs } = useAsked(range, queues ?? 0)
   const query = { resolution, ...(queue !== undefined && { queue }) }

@@ -12,9 +12,9 @@ const WORKERS_UNSET = 10
 type Sizes = readonly Pick<Queue, 'name' | 'workers' | 'paused'>[]
 
 /**
- * In one process. A process with its own capacity may run fewer, because capacity only weighs its share of
- * the workers. Null until the queues are known and their workers are split: a leader does that within seconds
- * after a process starts.
+ * How many jobs can run at once in one process. A process with its own capacity may run fewer, because
+ * capacity only weighs its share of the workers. Null until the queues are known and their workers are split:
+ * a leader does that within seconds after a process starts.
  */
 export function workersOn(
   { id, queues: served }: Pick<Instance, 'id' | 'queues'>,

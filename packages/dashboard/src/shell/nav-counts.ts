@@ -9,7 +9,7 @@ export interface NavCount {
   readonly isBad: boolean
 }
 
-/** By path. Entries without a count are left out. */
+/** Keyed by path. Entries without a count are left out. */
 export function navCounts(overview: Counted | undefined): ReadonlyMap<string, NavCount> {
   return new Map(overview === undefined ? [] : countsOf(overview).filter(([, { n }]) => n > 0))
 }

@@ -52,11 +52,7 @@ export function SignIn() {
             />
           )}
         </Field>
-        <Check
-          label="Stay signed in on this device"
-          checked={stay}
-          onChange={(event) => setStay(event.target.checked)}
-        />
+        <Check label="Stay signed in" checked={stay} onChange={(event) => setStay(event.target.checked)} />
         <Button type="submit" look="main" disabled={given.trim() === ''}>
           Sign in
         </Button>

@@ -115,7 +115,7 @@ describe('geometry', () => {
   })
 })
 
-const wish = (key: string, middle: number) => ({
+const request = (key: string, middle: number) => ({
   key,
   middle,
   texts: [`#${key} failed, 1.2 s`, `#${key} failed`, `#${key}`],
@@ -123,16 +123,16 @@ const wish = (key: string, middle: number) => ({
 
 describe('labels', () => {
   test('each gets a short one before any gets a long one', () => {
-    const labels = placeLabels([wish('3', 300), wish('1', 20), wish('2', 60)], 400)
+    const labels = placeLabels([request('3', 300), request('1', 20), request('2', 60)], 400)
     expect(labels.map(({ text }) => text)).toEqual(['#3 failed, 1.2 s', '#1', '#2'])
   })
 
   test('never touch, never leave the line', () => {
-    const wishes = fc
+    const requests = fc
       .array(fc.nat(1_000), { maxLength: 50 })
-      .map((middles) => middles.map((middle, at) => wish(String(at), middle)))
+      .map((middles) => middles.map((middle, at) => request(String(at), middle)))
     fc.assert(
-      fc.property(wishes, fc.nat(1_000), (input, width) => {
+      fc.property(requests, fc.nat(1_000), (input, width) => {
         const labels = placeLabels(input, width).toSorted((a, b) => a.left - b.left)
         for (const [at, { left, width: own }] of labels.entries()) {
           expect(left).toBeGreaterThanOrEqual(0)

@@ -57,6 +57,7 @@ const greets = defineJob({
 /** Records a step, enqueues children if the payload has pages, and waits for an event. */
 const onboards = defineJob({
   kind: 'onboards',
+  version: 2,
   async run({ payload: { name, pages }, step }: JobContext<{ name: string; pages?: readonly number[] }>) {
     await step.run('create account', () => ({ name }))
     if (pages !== undefined) await step.children('pages', echo, pages)

@@ -1,7 +1,7 @@
 /** Swim lanes: how runs are placed in tracks, and what the arrow keys do. */
 import { expect, test } from 'vitest'
 import type { RecentRun } from '../../src/api/types.ts'
-import { lanesOf, MOST_TRACKS, nextRun, tracksOf } from '../../src/pages/workers/lanes/lane.ts'
+import { lanesOf, MOST_TRACKS, nextRun, peakOf, tracksOf } from '../../src/pages/workers/lanes/lane.ts'
 
 const run = (instance: string, startedAt: number, endedAt: number | null, outcome: RecentRun['outcome']) => ({
   job: `${startedAt}`,
@@ -25,6 +25,9 @@ test('runs at the same time have tracks of their own, and a track is used again'
   expect(tracksOf(spans, 100)).toEqual([0, 1, 0, 0, 1])
   const many = Array.from({ length: 40 }, () => ({ startedAt: 0, endedAt: 10 }))
   expect(Math.max(...tracksOf(many, 10))).toBe(MOST_TRACKS - 1)
+  // The tracks are limited. The number that is shown is not.
+  expect([peakOf(many, 10), peakOf(spans, 100), peakOf([], 10)]).toEqual([40, 2, 0])
+  expect(peakOf([{ startedAt: 5, endedAt: 5 }], 10)).toBe(1)
 })
 
 test('each process has a lane with its failures', () => {

@@ -23,12 +23,12 @@ export interface RunOptions {
   readonly works: boolean
   /** Null to serve no API. */
   readonly api: ApiOptions | null
-  /** Serves only probes and metrics, when there is no API. */
+  /** Used when there is no API: serves only probes and metrics. */
   readonly probes?: ProbeOptions | null
   readonly terminal: Terminal
 }
 
-/** Uncaught errors beyond these are not reported: the report of each may cause the next one. */
+/** Further uncaught errors are not reported, because reporting one may cause the next. */
 const MOST_REPORTED = 100
 
 /** Resolves with the exit code: 0 after a clean stop. */
@@ -46,8 +46,7 @@ export async function runMill(run: RunOptions): Promise<number> {
   try {
     const begun = works ? mill.start() : mill.open()
     const early = await Promise.race([begun, ended])
-    // Two signals stopped the process while the database did not answer. The stop does not wait for the
-    // start.
+    // Two signals stopped the process while the database did not answer. Do not wait for the start.
     if (early !== undefined) {
       begun.catch(() => {})
       return early
@@ -65,7 +64,7 @@ export async function runMill(run: RunOptions): Promise<number> {
 /** Adds the job kind that runs bulk actions, and its queue, so that every worker can run them. */
 function withBulk(options: MillOptions, mill: () => Mill<never>): MillOptions {
   const { jobs = [], serve, env = process.env } = options
-  // The mill refuses these with their names.
+  // The mill refuses a value that is not an array, and names the option.
   const isList = [jobs, serve ?? []].every((given) => Array.isArray(given))
   if (!isList) return options
   const named = env['JOBMILL_QUEUES']?.trim() ?? ''

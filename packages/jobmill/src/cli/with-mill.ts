@@ -63,7 +63,7 @@ export async function withMill<T>(
   }
 }
 
-/** The same, for a command that prints one answer. A number is the exit code of one without an answer. */
+/** Like `withMill`, for a command that prints one answer, or returns only an exit code. */
 export function answerWith(
   parsed: ParsedArguments,
   output: Terminal,

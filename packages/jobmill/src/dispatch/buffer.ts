@@ -20,7 +20,10 @@ export interface Buffered {
 
 interface Lane {
   readonly queue: string
-  /** Entries before `started` have left. They are removed in batches: each removal moves all later ones. */
+  /**
+   * Entries before this index were taken. They are removed in batches, because each removal moves all later
+   * ones.
+   */
   entries: Buffered[]
   started: number
   /** The number of workers when the last entry was added. */

@@ -60,7 +60,7 @@ export function directDispatch({ state, post, inFlight, kinds, platform }: Direc
     }
   }
 
-  /** Undefined when there is nothing to offer. A promise while a claim in flight decides that. */
+  /** Undefined when there is nothing to offer. A promise if it first has to wait for a claim in flight. */
   return (jobs: readonly NewJob[]) => waitForClaim(jobs)?.then(() => offer(jobs)) ?? offer(jobs)
 }
 

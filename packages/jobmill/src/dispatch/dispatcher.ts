@@ -113,10 +113,11 @@ export function dispatcher({ store, instance, kinds, capacity, emit, platform }:
     if (at >= timerAt) return
     timer?.cancel()
     timerAt = at
-    timer = platform.timer(Math.max(0, Math.ceil(at - platform.monotonic())), () => {
+    const fire = (): void => {
       timerAt = Number.POSITIVE_INFINITY
       tick()
-    })
+    }
+    timer = platform.timer(Math.max(0, Math.ceil(at - platform.monotonic())), fire, { recurring: true })
   }
 
   async function claim(request: Omit<ClaimRequest, 'instance' | 'kinds'>): Promise<void> {

@@ -67,8 +67,7 @@ export function endOffer(
   now: number,
 ): Effects {
   const offer = withdraw(state, number)
-  // A comparison may already have released leases of this age as lost, or will release them before they
-  // start.
+  // A comparison may have released leases of this age as lost, or may release them before they start.
   const isLate = offer === undefined || now - offer.sentAt >= LOST_AFTER_MS - STARTED_WITHIN_MS
   return leases.length === 0 ? NOTHING : accept(state, leases, isLate ? undefined : offer.term, now)
 }

@@ -36,7 +36,11 @@ export interface ClientTools<Tx> extends RequestTools {
 }
 
 type WriteOptions<Tx> = EnqueueOptions & {
-  /** Your open transaction: the job exists once you commit it. */
+  /**
+   * Your open transaction: the job exists once you commit it. Then call `mill.wake()`, so that the workers of
+   * this process start it at once. Other processes notice the commit on their own, within 100 ms if the
+   * transaction took at most 2 s.
+   */
   readonly tx?: Tx
 }
 

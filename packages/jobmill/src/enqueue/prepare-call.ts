@@ -19,8 +19,8 @@ const MOST_ITEMS = 1_000
 
 /**
  * Prepares everything synchronously: on SQLite, an enqueue in a transaction must write before the call
- * returns. Encodes each payload once. Its schema then validates what the text contains. Without `to`,
- * prepares all items up to the last one.
+ * returns. Encodes each payload once. Its schema then validates the parsed text. Without `to`, prepares all
+ * items up to the last one.
  */
 export function prepareAtOnce(
   target: Target,

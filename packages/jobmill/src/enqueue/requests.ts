@@ -11,8 +11,9 @@ import type { JobKind } from '../job/kind/job-kind.ts'
 import { checkArray } from '../job/numbers.ts'
 import { checkObjectKeys } from '../job/options/known-keys.ts'
 import { ITEM_OPTIONS, type JobRequest } from '../job/enqueue/prepare-jobs.ts'
+import { checkStored } from '../job/payload/check-stored.ts'
 import { indexedJob } from '../job/payload/indexed.ts'
-import { applySchema, expectedPayload, missingPayload, type Schema } from '../job/payload/schema.ts'
+import { expectedPayload, missingPayload, type Schema } from '../job/payload/schema.ts'
 
 export interface RequestTools {
   /** The definition of a kind in this process, if there is one. */
@@ -47,10 +48,7 @@ export function requestsFor(
   return requests
 }
 
-/**
- * Validates each payload as the handler will read it: after a round trip through JSON. Returns a promise only
- * when the schema does, because on SQLite an enqueue in a transaction must write before it returns.
- */
+/** Validates each payload. Returns a promise only when the schema does: see `checkStored`. */
 export function checkPayloads(
   target: Target,
   jobs: readonly NewJob[],
@@ -63,10 +61,8 @@ export function checkPayloads(
   if (schema === undefined) return undefined
   const late = jobs.flatMap((job, at) => {
     const index = from + at
-    const hint = (): string | undefined => hintFor(schema, requests[at]?.payload)
-    const stored: unknown = JSON.parse(job.payload)
-    const checked = applySchema(schema, stored, `${placeOf(index)}.payload`, index, hint)
-    return checked instanceof Promise ? [checked] : []
+    const given = { text: job.payload, payload: requests[at]?.payload }
+    return checkStored(schema, given, `${placeOf(index)}.payload`, index) ?? []
   })
   return late.length === 0 ? undefined : Promise.all(late)
 }
@@ -100,7 +96,7 @@ function requestFor(
   const own = 'dedupeKey' in item ? withDedupe(item, at) : item
   // Null is refused later, like any other value that is not a name.
   const queue = own.queue === undefined ? (definition?.queue ?? queueOf(kind)) : own.queue
-  // Most kinds have no defaults, so one copy is enough.
+  // Most kinds have no defaults, and then copying the options once is enough.
   if (definition?.priority === undefined && definition?.maxAttempts === undefined)
     return { ...own, queue, kind }
   const { priority = DEFAULTS.priority, maxAttempts = DEFAULTS.maxAttempts } = definition
@@ -120,19 +116,4 @@ function withDedupe(item: EnqueueItem<unknown>, at: string): EnqueueItem<unknown
   if (own.dedupe === undefined) return { ...own, dedupe: { key: dedupeKey } }
   const fix = 'Pass dedupe with its key, or dedupeKey alone'
   throw invalidValue(`${at}.dedupeKey`, dedupeKey, 'cannot be combined with dedupe', fix, 'OPTION_CONFLICT')
-}
-
-const DATES =
-  'Use z.iso.datetime() or z.coerce.date() in the schema instead of z.date(): a payload is stored as JSON, where a Date is a string'
-
-function hintFor(schema: Schema, refused: unknown): string | undefined {
-  const expected = refused === null ? expectedPayload(schema) : null
-  if (expected !== null) return `Pass ${expected}`
-  return hasDate(refused) ? DATES : undefined
-}
-
-/** Called only for a refused payload that was encoded as JSON before, so it has no cycles. */
-function hasDate(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return value instanceof Date || Object.values(value).some(hasDate)
 }

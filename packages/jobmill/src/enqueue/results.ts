@@ -17,6 +17,14 @@ interface Waiter {
   fail(error: unknown): void
 }
 
+/** What becomes of a job that has ended. */
+export interface Ending {
+  /** The database retains the job for a while. */
+  readonly isKept: boolean
+  /** It has steps, so any process may rewind it. Its result would then no longer be the latest. */
+  readonly mayRunAgain: boolean
+}
+
 export type Results = ReturnType<typeof results>
 
 const MOST_RECENT = 1_000
@@ -42,7 +50,7 @@ export function results(
   function arm(): void {
     if (timer !== null || isAsking || waiters.size === 0) return
     const inMs = Math.max(0, askedAt + everyMs - platform.monotonic())
-    timer = platform.timer(inMs, () => void ask())
+    timer = platform.timer(inMs, () => void ask(), { recurring: true })
   }
 
   async function ask(): Promise<void> {
@@ -88,7 +96,7 @@ export function results(
   }
 
   function remember(result: JobResult): void {
-    // Only `done` is final, and caching a large result would cost more memory than reading it costs time.
+    // Other ends can be retried. Caching a large result would cost more memory than reading it costs time.
     if (result.state !== 'done' || (result.result ?? '').length > LARGEST_RECENT) return
     recent.set(result.id, result)
     // Drops the older half at once: a Map is slow to find its oldest entry after many deletions.
@@ -111,12 +119,9 @@ export function results(
       arm()
       return () => remove(id, waiter)
     },
-    /**
-     * Called when this process has written the end of a job. `isKept`: the database retains the job for a
-     * while.
-     */
-    ended: (result: JobResult, isKept: boolean) => {
-      if (wasAwaited || !isKept) remember(result)
+    /** Called when this process has written the end of a job. */
+    ended: (result: JobResult, { isKept, mayRunAgain }: Ending) => {
+      if (!isKept || (wasAwaited && !mayRunAgain)) remember(result)
       if (waiters.size > 0) settleWaiters(result.id, result)
     },
     /** Drops cached results of ids that may have been deleted or reused. */

@@ -40,7 +40,7 @@ export function runApi({ client, cancel }: RunTools): Run {
       checkObject(options, 'options', "{ timeout: '10s' }, or omit it")
       if ('tx' in options) throw noTransaction()
       const { timeout, signal, cancelOnTimeout = false, ...own } = options
-      // Before the job is written.
+      // Checked before the job is written.
       if (timeout !== undefined) durationMs(timeout, 'options.timeout')
       checkBoolean(cancelOnTimeout, 'options.cancelOnTimeout')
       checkSignal(signal, 'options.signal')

@@ -1,6 +1,7 @@
 /** The context object that a handler receives. */
 import type { Duration } from './duration.ts'
 import type { EnqueuedJob, EnqueueItem, EnqueueOptions, JobHandle } from './enqueue/handle.ts'
+import type { EventSchemas } from './kind/event-schemas.ts'
 import type { JobKind } from './kind/job-kind.ts'
 import type { LimitInside } from './limit/limit-handle.ts'
 import type { Step } from './step/step.ts'
@@ -87,8 +88,17 @@ interface WithCompletion extends EnqueueOptions {
   readonly withCompletion: true
 }
 
-/** `Tx` and `Result` type `complete`: `JobContext<Order, PoolClient, Receipt>`. */
-export interface JobContext<Payload = unknown, Tx = unknown, Result = unknown, Context = unknown> {
+/**
+ * `Tx` and `Result` type `complete`: `JobContext<Order, PoolClient, Receipt>`. `Events` types `step`: it is
+ * `typeof events` for the option `events` of the job.
+ */
+export interface JobContext<
+  Payload = unknown,
+  Tx = unknown,
+  Result = unknown,
+  Context = unknown,
+  Events extends EventSchemas = EventSchemas,
+> {
   readonly payload: Payload
   /** The option `context` of the mill, such as `{ db }`. Type it with `withContext`. */
   readonly context: Context
@@ -113,7 +123,7 @@ export interface JobContext<Payload = unknown, Tx = unknown, Result = unknown, C
    * Durable steps: `step.run` records a result once, and `step.sleep` and `step.waitForEvent` wait for days
    * without occupying a worker.
    */
-  readonly step: Step<Tx>
+  readonly step: Step<Tx, Events>
   /** Limits shared by all processes: `await limit.acquire('smtp')`. */
   readonly limit: LimitInside
   /**
@@ -133,8 +143,8 @@ export interface JobContext<Payload = unknown, Tx = unknown, Result = unknown, C
   readonly complete: (tx: Tx, result?: Result) => Promise<void>
 }
 
-/** The context of `onDead`: that of a handler, plus the dead job. */
-export interface DeadContext<Payload = unknown, Context = unknown> extends Omit<
+/** What the contexts of `onDead` and `onCancelled` share: that of a handler, without `complete`. */
+interface FollowUpContext<Payload, Context> extends Omit<
   JobContext<Payload, unknown, unknown, Context>,
   'payload' | 'complete'
 > {
@@ -142,13 +152,30 @@ export interface DeadContext<Payload = unknown, Context = unknown> extends Omit<
    * The payload as stored, not validated against the schema: a mismatch may be the reason why the job died.
    */
   readonly payload: Payload
-  /** The dead job; `job` is the one that runs `onDead`. */
-  readonly dead: Pick<JobInfo, 'id' | 'kind' | 'queue' | 'attempt' | 'crashes' | 'tags' | 'metadata'>
-  /** The error of its last attempt, with its causes. */
-  readonly error: string
-  /** The recorded steps of the dead job, newest first, to undo what they did. */
+  /** The recorded steps of the job, newest first, to undo what they did. */
   readonly steps: readonly RecordedStep[]
 }
+
+/** The context of `onDead`: that of a handler, plus the dead job. */
+export interface DeadContext<Payload = unknown, Context = unknown> extends FollowUpContext<Payload, Context> {
+  /** The dead job; `job` is the one that runs `onDead`. */
+  readonly dead: EndedJobInfo
+  /** The error of its last attempt, with its causes. */
+  readonly error: string
+}
+
+/** The context of `onCancelled`: that of a handler, plus the cancelled job. */
+export interface CancelledContext<Payload = unknown, Context = unknown> extends FollowUpContext<
+  Payload,
+  Context
+> {
+  /** The cancelled job; `job` is the one that runs `onCancelled`. */
+  readonly cancelled: EndedJobInfo
+  /** The reason that was passed to `cancel`. */
+  readonly reason: string
+}
+
+type EndedJobInfo = Pick<JobInfo, 'id' | 'kind' | 'queue' | 'attempt' | 'crashes' | 'tags' | 'metadata'>
 
 export interface RecordedStep {
   readonly name: string

@@ -16,7 +16,7 @@ export const DEFAULTS = Object.freeze({
   backoffMaxMs: 30 * MINUTE,
   /** How long an upstream must accept calls before its throttle count resets. */
   throttleQuietMs: 2 * MINUTE,
-  /** How long a throttled queue cools down when its backoff is off and the upstream named no time. */
+  /** How long a throttled queue cools down if its backoff is off and the upstream gave no duration. */
   throttleFlatMs: MINUTE,
   retainDoneMs: 7 * DAY,
   retainCancelledMs: 7 * DAY,
@@ -98,7 +98,7 @@ export const DEFAULTS = Object.freeze({
   gaugeEveryMs: 10 * SECOND,
   /** How often the leader compares the diagnostics with the alert rules, when there are any. */
   alertEveryMs: 15 * SECOND,
-  /** How long the same cause is not sent again. */
+  /** The minimum time between messages about the same cause. */
   alertCoolDownMs: HOUR,
   /** How long a webhook may take to answer. */
   alertTimeoutMs: 10 * SECOND,
@@ -133,6 +133,8 @@ export const BOUNDS = Object.freeze({
   jsonDepth: 500,
   priority: Object.freeze({ least: -32_768, most: 32_767 }),
   maxAttempts: Object.freeze({ least: 1, most: 10_000 }),
+  /** The version of a definition. An instance registers each version that it handles. */
+  version: Object.freeze({ least: 1, most: 100 }),
   workers: Object.freeze({ least: 0, most: 10_000 }),
   capacity: Object.freeze({ least: 1, most: 10_000 }),
   crashesUntilDead: Object.freeze({ least: 1, most: 1_000 }),

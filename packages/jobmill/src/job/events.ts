@@ -79,7 +79,7 @@ export interface EventTable {
   'step-failed': AttemptRef & { readonly step: string; readonly ranMs: number; readonly error: string }
   /** The job is done, but its last attempt did not call these recorded steps. They may have been renamed. */
   'steps-unused': AttemptRef & { readonly steps: readonly string[] }
-  /** Waits in `step.sleep` or `step.waitForEvent`, and occupies no worker until then. */
+  /** The attempt ended because its handler waits in a step. The job occupies no worker while it waits. */
   parked: AttemptRef & { readonly ranMs: number }
   snoozed: AttemptRef & { readonly ranMs: number; readonly delayMs: number }
   throttled: AttemptRef & { readonly ranMs: number; readonly retryAfterMs: number | null }
@@ -186,7 +186,7 @@ export interface EventTable {
   }
   /** An operator (`by`) made this process quiet: it claims no more jobs. No claim is in flight. */
   'mill-quiet': { readonly instance: string; readonly by: string; readonly running: number }
-  /** It claims again. */
+  /** This process claims jobs again. */
   'mill-resumed': { readonly instance: string; readonly running: number }
   /**
    * An operator asked this process to stop. `endsProcess`: `stopOnSignals` ends the process. Otherwise only

@@ -1,9 +1,10 @@
 /**
  * Sends acquire and release requests in shared statements, and resends a request whose answer was lost. A
- * lost answer never counts as a grant: what it granted is lost.
+ * lost answer never counts as a grant: its tokens are wasted.
  */
 import { isJobmillError } from '../job/errors.ts'
 import { noReply } from '../job/no-reply.ts'
+import { orAborted } from '../platform/or-aborted.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { FullStore } from '../store/store.ts'
@@ -86,15 +87,6 @@ export function asks({ opened, platform }: AskTools) {
 async function releaseUnwanted(asked: Promise<Asked>, release: () => unknown): Promise<void> {
   const { acquired } = await asked.catch(() => ({ acquired: null }))
   if (acquired?.outcome === 'granted') release()
-}
-
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }
 
 const MOST_ITEMS = 500

@@ -1,7 +1,4 @@
-/**
- * Drains a limit because an upstream refused calls: it grants nothing until the time that the upstream named
- * is over.
- */
+/** Drains a limit because an upstream refused calls: it grants nothing for as long as the upstream asked. */
 import { retryAfterMs } from '../job/duration.ts'
 import { invalidValue, isJobmillError, type JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'

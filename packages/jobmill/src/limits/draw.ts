@@ -24,7 +24,7 @@ export type Draw = (request: AcquireRequest, options: AskOptions) => Promise<num
 
 /** A waiter that wakes this much later than its instant would collide with the next one. */
 const LATE_MS = 100
-/** If an answer took this long, it may have arrived too late by up to that time. */
+/** After an answer that took longer than this, the granted instant may have passed. */
 const SLOW_MS = DEFAULTS.limitWaitMs
 /** A process that is late this often in a row wastes tokens. */
 const MOST_WASTED = 3
@@ -48,7 +48,7 @@ export function draw({ ask, known, timesDrained, platform }: DrawTools): Draw {
     }
     const isLate = platform.monotonic() - dueAt > LATE_MS || asked.tookMs > SLOW_MS
     if (!isLate && timesDrained(request.limit, request.key) === asked.drained) return true
-    // A permit cannot be late, because it is not granted for a certain time.
+    // A permit cannot be late, because it is not granted for an instant.
     return asked.waitMs === 0 && (await known.typeOf(request.limit)) !== 'rate'
   }
 

@@ -31,7 +31,7 @@ export function holding(release: () => Promise<void>, isOwn: () => boolean) {
     granted() {
       isGranted = true
     },
-    /** Counts one request less: it was released or refused. */
+    /** Ends one request: it was released or refused. */
     async end() {
       open -= 1
       if (open > 0 || !isGranted || !isOwn()) return

@@ -32,7 +32,7 @@ export function limits(given: LimitsTools) {
   const known = knownLimits(async () => (await opened()).limits.list(), platform)
   const seats = createSeats(platform)
   const stopping = new AbortController()
-  /** By lease, weakly: an attempt whose end is never reported leaves nothing behind. */
+  /** Keyed by lease, weakly: an attempt whose end is never reported leaves nothing behind. */
   const held = new WeakMap<Lease, Map<string, Holding>>()
   const { drain, timesOf: timesDrained } = drains({ opened, platform, emit }, known)
   const tools = {

@@ -22,7 +22,7 @@ export function seats(platform: Platform) {
     const me: Waiter = { isWoken: false, wake: () => {} }
     line.push(me)
 
-    /** Waits until woken, aborted, or the time is over; without a time, there is no timeout. */
+    /** Waits until woken or aborted, or until the time is up. Without a time, there is no timeout. */
     function rest(signal: AbortSignal, ms?: number): Promise<void> {
       return new Promise((resolve) => {
         const end = (): void => {
@@ -43,7 +43,7 @@ export function seats(platform: Platform) {
       async first(signal: AbortSignal) {
         while (line[0] !== me && !signal.aborted) await rest(signal)
       },
-      /** Waits until something may be free, the time is over, or the signal aborted. */
+      /** Waits until something may be free, the time is up, or the signal aborted. */
       async pause(ms: number, signal: AbortSignal) {
         if (!me.isWoken) await rest(signal, ms)
         me.isWoken = false

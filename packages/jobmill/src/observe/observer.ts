@@ -76,7 +76,7 @@ export function observer(options: ObserverOptions) {
    */
   function passSoon(): void {
     if (lifecycle !== 'waiting' || timer !== null || !isOpen() || !flush.needed()) return
-    timer = platform.timer(DEFAULTS.flushEveryMs, passNow, { unref: true })
+    timer = platform.timer(DEFAULTS.flushEveryMs, passNow, { unref: true, recurring: true })
   }
 
   function passNow(): void {

@@ -6,7 +6,7 @@ import type { FullStore } from '../store/store.ts'
 import { ALL_VERBS, aroundVerbs, type Verb, VERBS } from '../store/verbs.ts'
 
 export interface StoreTotals {
-  /** By verb, only those that were called. */
+  /** Keyed by verb. Contains only verbs that were called. */
   readonly verbs: ReadonlyMap<string, VerbTimes>
   readonly failures: number
 }

@@ -10,6 +10,16 @@ export interface Timer {
   cancel(): void
 }
 
+export interface TimerOptions {
+  /** A pending timer does not keep the process alive. */
+  readonly unref?: boolean
+  /**
+   * Its task only looks for work, and sets the timer again. The clock of `testMill` may fire it late while
+   * there is none.
+   */
+  readonly recurring?: boolean
+}
+
 export interface Platform {
   /** Wall clock in milliseconds since the epoch. Processes may disagree on it. */
   now(): number
@@ -22,8 +32,8 @@ export interface Platform {
    * than 10 s.
    */
   id(): string
-  /** Runs `task` once after `ms`. With `unref`, a pending timer does not keep the process alive. */
-  timer(ms: number, task: () => void, options?: { readonly unref?: boolean }): Timer
+  /** Runs `task` once after `ms`. */
+  timer(ms: number, task: () => void, options?: TimerOptions): Timer
   /** Runs `task` after the current turn of the event loop. */
   nextTurn(task: () => void): void
   /** Starts to measure the resource usage of this process. */
@@ -38,7 +48,7 @@ export const systemPlatform: Platform = Object.freeze({
   monotonic: () => performance.now(),
   random: () => randomInt(2 ** 47) / 2 ** 47,
   id: mintIds(() => Date.now()),
-  timer(ms: number, task: () => void, options?: { readonly unref?: boolean }): Timer {
+  timer(ms: number, task: () => void, options?: TimerOptions): Timer {
     let handle: NodeJS.Timeout
     const wait = (leftMs: number): void => {
       const stepMs = Math.min(leftMs, LONGEST_TIMEOUT_MS)

@@ -2,6 +2,6 @@
 export interface Service {
   /** Resolves once it is running. Idempotent. */
   start(): Promise<void>
-  /** Resolves once nothing of it is running. Idempotent, and safe before start. */
+  /** Resolves once no part of it is running. Idempotent, and safe before start. */
   stop(): Promise<void>
 }

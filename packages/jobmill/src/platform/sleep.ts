@@ -1,8 +1,13 @@
 /** A sleep that a signal can end early. */
-import type { Platform } from './platform.ts'
+import type { Platform, TimerOptions } from './platform.ts'
 
 /** Resolves after `ms`, or at once when the signal aborts. Never rejects: check the signal afterwards. */
-export function sleep(platform: Platform, ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(
+  platform: Platform,
+  ms: number,
+  signal?: AbortSignal,
+  options?: TimerOptions,
+): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve()
   return new Promise((resolve) => {
     const wake = (): void => {
@@ -10,7 +15,7 @@ export function sleep(platform: Platform, ms: number, signal?: AbortSignal): Pro
       signal?.removeEventListener('abort', wake)
       resolve()
     }
-    const timer = platform.timer(ms, wake)
+    const timer = platform.timer(ms, wake, options)
     signal?.addEventListener('abort', wake, { once: true })
   })
 }

@@ -1,5 +1,5 @@
 /** A Node HTTP server that limits the time and the memory that clients can take. It does not listen yet. */
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { inTurn, type RequestListener } from './in-turn.ts'
 import { unsentResponses } from './unsent.ts'
@@ -24,12 +24,25 @@ const HOLD_BYTES = 16 * 1_024
 const UNREAD_MS = 30_000
 const WAITING_BYTES = 64 * 1_024 * 1_024
 const UNSENT_BYTES = 64 * 1_024 * 1_024
+/**
+ * A request with this many headers is refused. Node limits only their characters: 15,000 short ones would
+ * take 350 KiB of memory for each connection, even while the request is incomplete.
+ */
+const MOST_HEADERS = 1_000
 
 export function boundedServer(answer: RequestListener, bounds: ServerBounds): Server {
   const unsent = unsentResponses(bounds.unsentBytes ?? UNSENT_BYTES)
-  const { ServerResponse, attach, isBusy } = inTurn(bounds.waitingBytes ?? WAITING_BYTES, unsent)
-  const options = { highWaterMark: HOLD_BYTES, connectionsCheckingInterval: CHECK_MS, ServerResponse }
-  const server = createServer(options, answer)
+  const { ServerResponse: Response, attach, isBusy } = inTurn(bounds.waitingBytes ?? WAITING_BYTES, unsent)
+  const options = {
+    highWaterMark: HOLD_BYTES,
+    connectionsCheckingInterval: CHECK_MS,
+    ServerResponse: Response,
+  }
+  // Node silently drops headers beyond its limit, so a client could hide those that a proxy appends. Such a
+  // request is therefore not answered at all.
+  const server = createServer(options, (incoming, outgoing) =>
+    incoming.rawHeaders.length < 2 * MOST_HEADERS ? answer(incoming, outgoing) : refuseHeaders(outgoing),
+  )
   attach(server)
   server.requestTimeout = bounds.requestMs
   server.headersTimeout = bounds.headersMs
@@ -40,8 +53,11 @@ export function boundedServer(answer: RequestListener, bounds: ServerBounds): Se
     'timeout',
     (socket: Socket) => void ((isBusy(socket) && socket.writableLength === 0) || socket.destroy()),
   )
-  // No limit: older versions of Node silently drop all headers after the first 1,000, so a client could hide
-  // the headers that a proxy appends. Their total size is still limited.
-  server.maxHeadersCount = 0
+  server.maxHeadersCount = MOST_HEADERS
   return server
+}
+
+function refuseHeaders(outgoing: ServerResponse): void {
+  outgoing.writeHead(431, { connection: 'close', 'content-type': 'text/plain' })
+  outgoing.end(`too many headers (must be fewer than ${MOST_HEADERS})\n`)
 }

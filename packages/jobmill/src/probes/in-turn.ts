@@ -26,7 +26,7 @@ interface Connection {
   pieces: Pieces | null
   /** The last bytes that were parsed, if they can be the start of END. */
   tail: string
-  /** Whether it waits for the next turn of the event loop. Node may resume the socket before. */
+  /** Whether parsing waits for the next turn of the event loop. Node may resume the socket earlier. */
   isResting: boolean
   /** How many bytes wait for the end of the response. */
   waiting: number
@@ -37,7 +37,7 @@ export function inTurn(mostBytes: number, unsent: Unsent) {
   const connections = new WeakMap<Socket, Connection>()
   let total = 0
 
-  /** Node creates one for each request that it parses, even for those that it refuses itself. */
+  /** Node creates a response for each request that it parses, even for those that it refuses itself. */
   class Response<Request extends IncomingMessage> extends ServerResponse<Request> {
     constructor(incoming: Request, ...options: []) {
       super(incoming, ...options)

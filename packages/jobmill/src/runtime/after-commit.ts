@@ -1,6 +1,7 @@
 /**
  * Runs in this process after an outcome is committed: wakes the callers and queues that depend on the job.
  */
+import type { Ending } from '../enqueue/results.ts'
 import type { Emit } from '../job/events.ts'
 import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { QueueSettings } from '../job/queue/queue-settings.ts'
@@ -22,7 +23,7 @@ export interface AfterCommitOptions {
    * A job ended in this process. Callers that await it get the result without a query, even if the row is not
    * kept.
    */
-  readonly jobEnded: (result: JobResult, isKept: boolean) => void
+  readonly jobEnded: (result: JobResult, ending: Ending) => void
   readonly jobFinished: (lease: Lease, ranMs: number | undefined) => void
   /** The attempt throttled its queue. */
   readonly settingsChanged: () => void
@@ -35,6 +36,10 @@ export interface AfterCommitOptions {
 /** Whether the job stays in the database for a while, so that callers can query it. */
 function isKept({ retainDoneMs, keepDone }: QueueSettings): boolean {
   return keepDone === null && (retainDoneMs === null || retainDoneMs > A_WHILE_MS)
+}
+
+function hasSteps({ lease, calledSteps }: Attempt): boolean {
+  return lease.hasSteps === true || calledSteps.size > 0
 }
 
 export function afterCommit(
@@ -62,8 +67,12 @@ export function afterCommit(
     const { id, queue, orderKey, isChild = false } = attempt.lease
     const { transition, error = null } = item
     if (finished.state === 'done' && transition.to === 'done')
-      options.jobEnded({ id, state: 'done', result: transition.result, error }, isKept(settings(queue)))
-    if (finished.state === 'dead') options.jobEnded({ id, state: 'dead', result: null, error }, true)
+      options.jobEnded(
+        { id, state: 'done', result: transition.result, error },
+        { isKept: isKept(settings(queue)), mayRunAgain: hasSteps(attempt) },
+      )
+    if (finished.state === 'dead')
+      options.jobEnded({ id, state: 'dead', result: null, error }, { isKept: true, mayRunAgain: true })
     if (item.cool !== undefined) options.settingsChanged()
     if (orderKey !== null || (isChild && finished.state !== null && isEnded(finished.state)))
       options.stageSoon()

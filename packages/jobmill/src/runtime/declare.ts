@@ -15,9 +15,9 @@ type Declared = Pick<Resolved, 'limits' | 'declared' | 'schedules' | 'alerts'>
 export type Declares = 'all' | 'missing'
 
 /**
- * Runs when the store is opened, so that a process that never starts can change settings. A refused start
- * changes nothing: the payloads of schedules are checked first, then one call writes limits and queues, which
- * refer to each other, and no store refuses what follows.
+ * Runs when the store is opened, so that even a process that never starts can change settings. A refused
+ * start changes nothing: the payloads of schedules are checked first, then one call writes limits and queues,
+ * which refer to each other. No store refuses the later calls.
  */
 export async function declare(store: FullStore, options: Declared, which: Declares): Promise<void> {
   const { limits, declared, schedules, alerts } = which === 'all' ? options : await missing(store, options)
@@ -107,7 +107,8 @@ export async function declareServed(store: FullStore, served: readonly string[])
 async function missing(store: FullStore, options: Declared): Promise<Declared> {
   return {
     limits: without(options.limits, await store.limits.list()),
-    declared: without(options.declared, await store.queues.list()),
+    // A job that was enqueued since has created its queue, but without the settings from code.
+    declared: options.declared.map((queue) => ({ ...queue, unlessDeclared: true })),
     schedules: options.schedules.length === 0 ? [] : without(options.schedules, await storedSchedules(store)),
     alerts: options.alerts.length === 0 ? [] : without(options.alerts, await store.alerts.list()),
   }

@@ -10,7 +10,6 @@ import type { Emit } from '../job/events.ts'
 import type { QueueSettings } from '../job/queue/queue-settings.ts'
 import { trouble } from '../job/attempt/trouble.ts'
 import type { Heartbeat, InstanceRequest } from '../store/types/instance.ts'
-import type { JobResult } from '../store/types/job-record.ts'
 import type { FullStore } from '../store/store.ts'
 import type { Grace } from '../work/grace.ts'
 import type { Handler } from '../work/handler.ts'
@@ -23,12 +22,12 @@ import { workers as createWorkers } from '../work/workers.ts'
 import type { Limits } from '../limits/limits.ts'
 import { ALERT_QUEUE } from './alerts/alert-job.ts'
 import { declare, declareServed } from './declare.ts'
-import { handlerFor } from './handlers.ts'
+import { followedKinds, handlerFor, storedKinds } from './handlers.ts'
 import { limitFor } from './operate/limits.ts'
 import type { Resolved } from './options/options.ts'
 import { queueWatch } from './queue-watch.ts'
 import { upkeep as createUpkeep, type UpkeepOptions } from './upkeep.ts'
-import { afterCommit } from './after-commit.ts'
+import { afterCommit, type AfterCommitOptions } from './after-commit.ts'
 
 interface EngineOptions {
   readonly store: FullStore
@@ -40,7 +39,7 @@ interface EngineOptions {
   readonly enqueueFor: ContextTools['enqueueFor']
   readonly prepareJobs: PrepareJobs
   /** A job ended in this process, so callers that await it need no query. */
-  readonly jobEnded: (result: JobResult, isKept: boolean) => void
+  readonly jobEnded: AfterCommitOptions['jobEnded']
   readonly flush: UpkeepOptions['flush']
   readonly alert: UpkeepOptions['alert']
   readonly limits: Limits
@@ -53,7 +52,7 @@ export function engine(given: EngineOptions) {
   const { store, options, handlers, instance, emit } = given
   const { platform, leaseMs, renewEveryMs } = options
   // A process runs the jobs that send alerts only while it leads the duty `alert` and there is a rule.
-  const kinds = [...handlers.keys()].filter((kind) => kind !== ALERT_KIND)
+  const kinds = storedKinds(handlers).filter((kind) => kind !== ALERT_KIND)
   const served = [...options.serve]
 
   const dispatcher = createDispatcher({
@@ -162,7 +161,7 @@ export function engine(given: EngineOptions) {
       version: given.version,
       queues: served,
       kinds,
-      onDead: [...handlers.values()].filter((handler) => handler.followsDeaths).map(({ kind }) => kind),
+      ...followedKinds(handlers),
       capacity: options.capacity ?? DEFAULTS.capacity,
       leaseMs,
       ...(stoodStill && { stoodStill }),

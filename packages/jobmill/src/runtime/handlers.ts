@@ -1,9 +1,12 @@
-/** The handlers of a mill: one for every job, and one for every `onDead`. */
-import type { DeadContext, JobContext, RecordedStep } from '../job/context.ts'
+/** The handlers of a mill: one for every job, and one for every `onDead` and `onCancelled`. */
+import type { CancelledContext, DeadContext, JobContext, RecordedStep } from '../job/context.ts'
 import { type AnyJob, defineJob, type JobDefinition } from '../job/kind/definition.ts'
 import { invalidValue } from '../job/errors.ts'
+import { onCancelledKind } from '../job/attempt/on-cancelled.ts'
 import { onDeadKind } from '../job/attempt/on-dead.ts'
 import { Dead } from '../job/attempt/thrown.ts'
+import { kindsOfVersion } from '../job/kind/kind-name.ts'
+import type { NewInstance } from '../store/types/instance.ts'
 import type { FullStore } from '../store/store.ts'
 import type { Handler } from '../work/handler.ts'
 import { jobView } from './operate/job-view.ts'
@@ -17,10 +20,35 @@ export function handlersOf(
   store: HandlerStore,
 ): ReadonlyMap<string, Handler> {
   const all = [...jobs, ...ours].flatMap((job) => {
-    const own: Handler = { ...job, followsDeaths: job.onDead !== undefined }
-    return job.onDead === undefined ? [own] : [own, onDeadHandler(job.kind, job.onDead, store)]
+    const { kind, onDead, onCancelled } = job
+    const own: Handler = {
+      ...job,
+      followsDeaths: onDead !== undefined,
+      followsCancels: onCancelled !== undefined,
+    }
+    return [
+      own,
+      ...(onDead === undefined ? [] : [onDeadHandler(kind, onDead, store)]),
+      ...(onCancelled === undefined ? [] : [onCancelledHandler(kind, onCancelled, store)]),
+    ]
   })
   return new Map(all.map((handler) => [handler.kind, handler]))
+}
+
+/** Under which names stores keep the jobs that these handlers run. */
+export function storedKinds(handlers: ReadonlyMap<string, Handler>): string[] {
+  return [...handlers.values()].flatMap(({ kind, version }) => kindsOfVersion(kind, version))
+}
+
+/** The kinds whose dead or cancelled jobs get a follow-up. */
+export function followedKinds(
+  handlers: ReadonlyMap<string, Handler>,
+): Required<Pick<NewInstance, 'onDead' | 'onCancelled'>> {
+  const all = [...handlers.values()]
+  return {
+    onDead: all.flatMap(({ kind, followsDeaths }) => (followsDeaths ? kind : [])),
+    onCancelled: all.flatMap(({ kind, followsCancels }) => (followsCancels ? kind : [])),
+  }
 }
 
 export function handlerFor(handlers: ReadonlyMap<string, Handler>, kind: string): Handler {
@@ -30,7 +58,11 @@ export function handlerFor(handlers: ReadonlyMap<string, Handler>, kind: string)
   throw invalidValue('kind', kind, 'has no handler in this process', fix)
 }
 
-/** Runs as an ordinary job: retried when it fails, and enqueued once for each dead job. */
+interface Ended {
+  readonly id: string
+}
+
+/** Run as ordinary jobs: retried when they fail, and enqueued once for each job that is dead or cancelled. */
 function onDeadHandler(
   kind: string,
   onDead: (context: DeadContext) => unknown,
@@ -38,18 +70,40 @@ function onDeadHandler(
 ): Handler {
   const job: JobDefinition = defineJob({
     kind: onDeadKind(kind),
-    async run(context: JobContext<{ readonly id: string; readonly error: string }>) {
-      const { id, error } = context.payload
-      const [record] = await store.get([id])
-      if (record === undefined || record === null) throw new Dead(`dead job ${id} no longer exists`)
-      const { complete: _complete, ...rest } = context
-      const steps = await recordedSteps(store, id)
-      const { payload, queue, attempt, crashes, tags, metadata } = jobView(record)
-      const dead = { id, kind, queue, attempt, crashes, tags, metadata }
-      return onDead({ ...rest, payload, error, dead, steps })
+    async run(context: JobContext<Ended & { readonly error: string }>) {
+      const { ended: dead, ...rest } = await followUpOf(context, store)
+      return onDead({ ...rest, dead, error: context.payload.error })
     },
   })
-  return { ...job, followsDeaths: false }
+  return { ...job, ...FOLLOWS_NOTHING }
+}
+
+function onCancelledHandler(
+  kind: string,
+  onCancelled: (context: CancelledContext) => unknown,
+  store: HandlerStore,
+): Handler {
+  const job: JobDefinition = defineJob({
+    kind: onCancelledKind(kind),
+    async run(context: JobContext<Ended & { readonly reason: string }>) {
+      const { ended: cancelled, ...rest } = await followUpOf(context, store)
+      return onCancelled({ ...rest, cancelled, reason: context.payload.reason })
+    },
+  })
+  return { ...job, ...FOLLOWS_NOTHING }
+}
+
+const FOLLOWS_NOTHING = { followsDeaths: false, followsCancels: false }
+
+/** The context of a follow-up, with the job that it follows and the recorded steps of this job. */
+async function followUpOf(context: JobContext<Ended>, store: HandlerStore) {
+  const { id } = context.payload
+  const [record] = await store.get([id])
+  if (record === undefined || record === null) throw new Dead(`job ${id} no longer exists`)
+  const { complete: _complete, ...rest } = context
+  const steps = await recordedSteps(store, id)
+  const { payload, kind, queue, attempt, crashes, tags, metadata } = jobView(record)
+  return { ...rest, payload, steps, ended: { id, kind, queue, attempt, crashes, tags, metadata } }
 }
 
 async function recordedSteps({ steps }: HandlerStore, id: string): Promise<readonly RecordedStep[]> {

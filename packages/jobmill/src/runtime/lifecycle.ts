@@ -165,8 +165,8 @@ export function createLifecycle(given: LifecycleOptions) {
   }
 
   async function end(limits: Grace, beforeClose: StopOptions['beforeClose']): Promise<StopReport> {
-    // Let a start in progress finish first, so that nothing of it is left behind. The grace period bounds
-    // this wait. Closing the store then ends a start that is still waiting for the database.
+    // Let a start in progress finish first, so that it leaves nothing behind. The grace period bounds this
+    // wait. Closing the store then ends a start that is still waiting for the database.
     const begun = Promise.allSettled([starting, opening])
     await Promise.race([begun, limits.over])
     const beganAt = platform.monotonic()
@@ -248,7 +248,8 @@ export function createLifecycle(given: LifecycleOptions) {
  */
 function refusedInside(): Promise<never> {
   const what = 'must not be awaited inside a handler, because it waits for running handlers to end'
-  const fix = 'Call void mill.stop() and return from the handler. The mill is already stopping'
+  const fix =
+    'Use void mill.stop() instead of await, and return from the handler. The mill is already stopping'
   const refused = Promise.reject(new JobmillError('HANDLER_INVALID', what, { field: 'stop', fix }))
   refused.catch(() => {})
   return refused

@@ -1,5 +1,6 @@
 /** Prepares the child jobs of a step, and refuses kinds that no process runs: the step would wait forever. */
 import { invalidValue, quote } from '../job/errors.ts'
+import { kindsOf } from '../job/kind/kind-name.ts'
 import { nearest } from '../job/options/known-keys.ts'
 import type { FullStore } from '../store/store.ts'
 import { isClaiming } from '../store/types/instance.ts'
@@ -15,7 +16,7 @@ export function prepareChildren(
     // A definition may be run by processes that are not started yet. A text is more likely a mistake.
     const [kind] = typeof target === 'string' && !definitions.has(target) ? jobs.map((job) => job.kind) : []
     if (kind === undefined) return jobs
-    const served = (await store.instances.list()).filter(isClaiming).flatMap(({ kinds }) => kinds)
+    const served = (await store.instances.list()).filter(isClaiming).flatMap(({ kinds }) => kindsOf(kinds))
     if (served.includes(kind)) return jobs
     const close = nearest(kind, served)
     const fix =

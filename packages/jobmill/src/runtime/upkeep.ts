@@ -40,7 +40,15 @@ export function upkeep(given: UpkeepOptions) {
     options.jobs.find((job) => job.kind === kind)?.indexedPayload
   const last = { unrolled: true, movedAt: Infinity, versions: '' }
   const make = (own: Partial<DutyOptions> & Pick<DutyOptions, 'name' | 'pass'>): Duty =>
-    duty({ everyMs: null, deadlineMs: DEFAULTS.dutyDeadlineMs, forAll: false, platform, emit, ...own })
+    duty({
+      everyMs: null,
+      deadlineMs: DEFAULTS.dutyDeadlineMs,
+      forAll: false,
+      recurring: true,
+      platform,
+      emit,
+      ...own,
+    })
 
   const reap = make({
     name: 'reap',
@@ -84,6 +92,7 @@ export function upkeep(given: UpkeepOptions) {
     name: 'alert',
     everyMs: DEFAULTS.alertEveryMs,
     forAll: true,
+    recurring: options.alerts.length === 0,
     pass: given.alert,
   })
   const duties: readonly Duty[] = [
@@ -112,7 +121,8 @@ export function upkeep(given: UpkeepOptions) {
     alert,
     make({ name: 'flush', everyMs: DEFAULTS.flushEveryMs, ...given.flush }),
     make({ name: 'listen', deadlineMs: null, longestPauseMs: 10_000, pass: given.listen }),
-    ...options.duties.map(make),
+    // A process has no way to know what they do.
+    ...options.duties.map((own) => make({ ...own, recurring: false })),
   ]
   const forAll = duties.filter((one) => one.forAll)
 

@@ -30,7 +30,7 @@ export const NOW_AGAIN = `coalesce((given.p ->> 'now')::int8, floor(extract(epoc
 export const queueName = (id: string): string =>
   `(SELECT named.name FROM jobmill.queue AS named WHERE named.id = ${id})`
 export const kindName = (id: string): string =>
-  `(SELECT named.name FROM jobmill.kind AS named WHERE named.id = ${id})`
+  `(SELECT split_part(named.name, '@', 1) FROM jobmill.kind AS named WHERE named.id = ${id})`
 
 /**
  * Whether the ids in the parameter belong to this database: `names` is the version under which they were
@@ -87,8 +87,8 @@ export const TAKEN_CTE = `from_later AS (
 
 /**
  * Releases the dedupe keys and order locks of `ended(id, state, flags, result, error)`, and wakes the parents
- * of children. Also wakes every cancelled job that may have children, without a look at them: this statement
- * may have waited for one that enqueued some, which its snapshot does not contain.
+ * of children. Also wakes every cancelled job that needs a follow-up or may have children, without reading
+ * them: this statement may have waited for one that enqueued some, which its snapshot does not contain.
  *
  * A key with a hold time stays held after done, or after any end, but not if the job is deleted while it
  * waits. Uses `= ANY (ARRAY(…))` instead of a join: for a join with a set of unknown size, the planner reads
@@ -118,9 +118,11 @@ export const FREED = `keyed AS (
    WHERE c.id = ANY (ARRAY(SELECT d.id FROM ended AS d WHERE d.flags & ${IS_CHILD} <> 0)) AND c.id = e.id
   RETURNING c.parent_id
 ), parents_called AS (
-  INSERT INTO jobmill.wake (job_id)
-  SELECT parent_id FROM child_ended UNION
-  SELECT e.id FROM ended AS e WHERE e.state = ${cancelled} AND e.flags & ${HAS_STEPS} <> 0
+  INSERT INTO jobmill.wake (job_id, cancelled)
+  SELECT parent_id, false FROM child_ended UNION
+  SELECT e.id, true FROM ended AS e
+   WHERE e.state = ${cancelled} AND (e.flags & ${HAS_STEPS} <> 0 OR (
+     SELECT k.on_cancelled FROM jobmill.job AS j JOIN jobmill.kind AS k ON k.id = j.kind_id WHERE j.id = e.id))
 )`
 
 /** The queue of a row of `taken` that has an order key: the next job of the key may be free to run. */

@@ -102,7 +102,10 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
       recovery.run(() => withTrueNames(context.names, () => verb(context)), tx !== undefined),
     )
 
-  /** A program may list what it wrote or read here, even if the reply was lost. So a replica must have it. */
+  /**
+   * A caller may read back what it wrote or read here, even if the reply was lost. From now on, a replica
+   * must have it.
+   */
   const seen = <T>(verb: (context: Context) => Promise<T>, tx?: Tx): Promise<T> => {
     const replica = lifecycle.opened?.replica ?? null
     const reply = run(verb, tx)

@@ -2,6 +2,7 @@
  * Maps queue and kind names to the ids that rows contain. A store caches the pairs, which never change. A
  * pair is cached only after its transaction commits: a rolled back id may go to another name.
  */
+import { parseKind } from '../job/kind/kind-name.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../job/queue/queue-settings.ts'
 import type { Sql, Value } from './connection/handle.ts'
 import { COLUMNS, settingValues } from './queues/setting-columns.ts'
@@ -9,6 +10,9 @@ import { COLUMNS, settingValues } from './queues/setting-columns.ts'
 const NEW_KIND = `INSERT INTO jobmill_kind (name) VALUES (?)`
 const NEW_QUEUE = `
   INSERT INTO jobmill_queue (name, ${COLUMNS.join(', ')}) VALUES (?, ${COLUMNS.map(() => '?').join(', ')})`
+
+// Versions of a kind are named `kind@version`. Scans that range of the unique index: 'A' follows '@'.
+const VERSIONS = `SELECT id FROM jobmill_kind WHERE name = ? OR (name > ? || '@' AND name < ? || 'A')`
 
 class Pairs {
   readonly ids = new Map<string, number>()
@@ -48,11 +52,18 @@ export function namesOn(sql: Sql, cache: NameCache) {
     /** Undefined when the name does not exist. */
     findQueue: queues.find,
     findKind: kinds.find,
+    /** The ids of a kind and of its versions. None for the name of a version. */
+    findVersions: (kind: string): number[] =>
+      parseKind(kind).kind === kind
+        ? (sql(VERSIONS).all(kind, kind, kind) as { id: number }[]).map(({ id }) => id)
+        : [],
     /** Creates it if necessary. */
     needQueue: queues.need,
     needKind: kinds.need,
     queueName: queues.nameOf,
-    kindName: kinds.nameOf,
+    /** With the version, as `storedKind` writes it. */
+    storedKind: kinds.nameOf,
+    kindName: (id: number): string => parseKind(kinds.nameOf(id)).kind,
     /** Adds the learned pairs to the cache. Call it after the commit, or if nothing was written. */
     updateCache(): void {
       cache.queues.addAll(queues.learned)

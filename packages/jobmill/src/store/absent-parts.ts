@@ -63,16 +63,23 @@ type RefusedPart = (typeof REFUSED)[number]
  */
 export function absentPartErrors(
   store: Store<never>,
-  used: Readonly<Record<RefusedPart, readonly unknown[]>>,
-): readonly (readonly [part: RefusedPart, error: JobmillError])[] {
-  return REFUSED.filter((part) => store[part] === undefined && used[part].length > 0).map(
-    (part) => [part, unsupported(store.name, part)] as const,
-  )
+  used: Readonly<Record<Used, readonly unknown[]>>,
+): readonly (readonly [option: Used, error: JobmillError])[] {
+  const lacks = (one: Used): boolean => store[one === 'onCancelled' ? 'steps' : one] === undefined
+  return ([...REFUSED, 'onCancelled'] as const)
+    .filter((one) => lacks(one) && used[one].length > 0)
+    .map((one) => [one, unsupported(store.name, one)] as const)
 }
 
-function unsupported(name: string, part: RefusedPart | 'saved views' | 'steps'): JobmillError {
+/** The store itself enqueues the follow-ups of `onCancelled`, if it has the part `steps`. */
+type Used = RefusedPart | 'onCancelled'
+
+function unsupported(name: string, part: Used | 'saved views' | 'steps'): JobmillError {
   return new JobmillError('STORE_UNSUPPORTED', `the store ${name} does not support ${part}`, {
-    fix: `Remove the ${part}, or use a store that supports them`,
+    fix:
+      part === 'onCancelled'
+        ? 'Remove onCancelled, or use a store that supports steps'
+        : `Remove the ${part}, or use a store that supports them`,
   })
 }
 

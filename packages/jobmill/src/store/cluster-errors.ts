@@ -8,7 +8,7 @@ export function scheduleExists(name: string): JobmillError {
 }
 
 export function scheduleUnknown(name: string): JobmillError {
-  const fix = 'Use the name of an existing schedule, or define it in code or create it first'
+  const fix = 'Use the name of an existing schedule, or create this one first'
   return invalidValue('schedule', name, 'no schedule has this name', fix, 'SCHEDULE_UNKNOWN')
 }
 
@@ -38,7 +38,15 @@ export function perKeyOnQueue(
   field = 'limit',
   fix = 'Use another limit for the queue, and acquire this one in the handler',
 ): JobmillError {
-  return invalidValue(field, name, 'has a budget per key, but a claim has no key', fix, 'OPTION_CONFLICT')
+  return invalidValue(field, name, 'has a budget per key, so a queue cannot use it', fix, 'OPTION_CONFLICT')
+}
+
+/**
+ * The code of the queue uses the limit, but an override hides that. The next start with that code would fail.
+ */
+export function perKeyInCode(name: string, queue: string): JobmillError {
+  const fix = `Deploy a release first in which queue ${quote(queue)} does not use this limit, or keep the limit without perKey`
+  return perKeyOnQueue(name, `queues.${queue}.limit`, fix)
 }
 
 export function limitInUse(name: string, queue: string): JobmillError {

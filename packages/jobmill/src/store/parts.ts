@@ -30,7 +30,8 @@ export interface QueuesPart {
   /**
    * Stores the queue settings from code and creates missing queues. A setting from code applies unless it is
    * overridden; a setting that code no longer names returns to its default. `settings: null` only creates the
-   * queue. If a queue is declared twice, the last declaration wins. Fails with LIMIT_UNKNOWN and
+   * queue. `unlessDeclared` leaves a queue unchanged that has settings from code, unlike one that a job
+   * created. If a queue is declared twice, the last declaration wins. Fails with LIMIT_UNKNOWN and
    * OPTION_CONFLICT like `change`.
    */
   declare(queues: readonly DeclaredQueue[]): Promise<void>

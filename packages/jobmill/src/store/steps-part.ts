@@ -41,7 +41,10 @@ export interface StepsPart<Tx = unknown> {
   read(ids: readonly string[]): Promise<(readonly Memo[])[]>
   /** The children of a job, by step and place. */
   children(id: string, of: ChildrenOf): Promise<ChildRecord[]>
-  /** The parents of these jobs; null for a job that is no child, or whose parent was deleted. */
+  /**
+   * The parents of these jobs, which may be deleted. Null for a job that is not a child, or whose parent was
+   * deleted.
+   */
   parents(ids: readonly string[]): Promise<(ParentRecord | null)[]>
   /**
    * Makes an ended job ready again, as `retry` does, and removes its steps from this place on. The events

@@ -21,7 +21,7 @@ export function waiters(platform: Platform, changed: (waiting: number) => void =
       if (signal?.aborted === true) return Promise.resolve([])
       return new Promise((resolve) => {
         const stop = (): void => waiter.end([])
-        const timer = platform.timer(timeoutMs, stop)
+        const timer = platform.timer(timeoutMs, stop, { recurring: true })
         const waiter: Waiter = {
           queues: new Set(queues),
           end(wakeUps) {

@@ -26,6 +26,8 @@ export interface DutyOptions {
   readonly pass: (signal: AbortSignal, works: () => void, again: () => void) => Promise<Counts | void>
   /** Whether one instance performs it for the whole cluster. */
   readonly forAll: boolean
+  /** Whether a pass may be late on a test clock (default false). See `TimerOptions`. */
+  readonly recurring?: boolean
   /** False: a pass would find nothing to do, and is skipped, except for the first and requested ones. */
   readonly needed?: () => boolean
   /** The longest pause after failures (default: the period, or 30 s). */
@@ -41,7 +43,7 @@ export function duty(options: DutyOptions) {
   const longestMs = Math.max(1_000, options.longestPauseMs ?? everyMs ?? 30_000)
   const pause = pauses(platform, { firstMs: 1_000, longestMs })
   const log = dutyLog(name, platform, emit)
-  const rest = rester(platform)
+  const rest = rester(platform, options.recurring ?? false)
   let stopping: AbortController | null = null
   let loop: Promise<void> = Promise.resolve()
   // Aborted when leadership is lost, because the new leader starts its own pass.
@@ -155,13 +157,13 @@ export function duty(options: DutyOptions) {
   }
 }
 
-function rester(platform: Platform) {
+function rester(platform: Platform, recurring: boolean) {
   let woken = new AbortController()
   return {
     /** Null: until a wake-up. */
     async until(ms: number | null, signal: AbortSignal) {
       const either = AbortSignal.any([signal, woken.signal])
-      if (ms !== null) await sleep(platform, ms, either)
+      if (ms !== null) await sleep(platform, ms, either, { recurring })
       else if (!either.aborted)
         await new Promise<void>((resolve) =>
           either.addEventListener('abort', () => resolve(), { once: true }),

@@ -2,6 +2,7 @@
 import { Interruption, type InterruptionCause } from '../job/attempt/interruption.ts'
 import type { NewJob } from '../job/enqueue/new-job.ts'
 import type { AttemptRef } from '../job/events.ts'
+import type { EventSchemas } from '../job/kind/event-schemas.ts'
 import type { AttemptTrace, TraceIds } from '../job/tracing.ts'
 import type { Step } from '../job/step/step.ts'
 import type { Lease } from '../store/types/claim.ts'
@@ -46,6 +47,8 @@ export class Attempt {
   memos: readonly Memo[] = NONE
   /** The names of the steps that this attempt has called. */
   calledSteps: ReadonlySet<string> = NO_NAMES
+  /** The schemas of its events, if its kind declares them. */
+  events: EventSchemas | undefined = undefined
   /** Creates `step`. */
   stepFor: ((attempt: Attempt) => Step) | null = null
   /** The handler has ended and can write nothing more for this attempt. */

@@ -16,7 +16,7 @@ export function attempts(options: AttemptsOptions) {
    * old tables behind that the garbage collector keeps alive with their contents.
    */
   const all: Attempt[] = []
-  /** By job id. Built on demand, which is rare, and valid until the next change. */
+  /** Keyed by job id. Built on demand, which is rare, and valid until the next change. */
   let byId: Map<string, Attempt[]> | null = null
   let running = 0
   let awaited: (() => void)[] = []

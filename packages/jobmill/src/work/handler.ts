@@ -4,10 +4,21 @@ import type { JobDefinition } from '../job/kind/definition.ts'
 
 export interface Handler extends Pick<
   JobDefinition,
-  'kind' | 'payload' | 'result' | 'timeoutMs' | 'backoff' | 'retryIf' | 'run' | 'hasOwnTimeout'
+  | 'kind'
+  | 'payload'
+  | 'result'
+  | 'events'
+  | 'timeoutMs'
+  | 'backoff'
+  | 'retryIf'
+  | 'run'
+  | 'hasOwnTimeout'
+  | 'version'
 > {
   /** Whether a job runs `onDead` after a permanent failure. */
   readonly followsDeaths: boolean
+  /** Whether a job runs `onCancelled` after a cancel. */
+  readonly followsCancels: boolean
 }
 
 /**

@@ -7,6 +7,7 @@ import { errorText } from '../job/text/error-text.ts'
 import { jsonText } from '../job/text/json-text.ts'
 import { applySchema, type Schema } from '../job/payload/schema.ts'
 import { thrownOutcome } from '../job/attempt/thrown.ts'
+import { orAborted } from '../platform/or-aborted.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Memo } from '../store/types/step.ts'
 import { type Attempt, interrupt } from './attempt.ts'
@@ -47,12 +48,14 @@ export function attemptRunner(instance: string): RunAttempt {
       end(PARKED)
     }
     try {
+      // The handler must not start after the attempt was asked to stop, and the worker must be free by then.
       if (attempt.lease.hasSteps === true)
         attempt.memos = await orAborted(tools.memosOf(attempt), attempt.signal)
       // Avoids needless awaits: most jobs have neither a schema nor middleware.
       const stored: unknown = JSON.parse(attempt.lease.payload)
       const payload =
         handler.payload === undefined ? stored : await validated(stored, handler.payload, attempt)
+      if (handler.events !== undefined) attempt.events = handler.events
       const context = tools.contextFor(attempt, payload)
       const { middleware } = tools
       const returned: unknown = await (middleware.length === 0
@@ -69,7 +72,7 @@ export function attemptRunner(instance: string): RunAttempt {
       await Promise.resolve()
     }
     timer?.cancel()
-    // Parked before, and its handler ended all the same.
+    // The attempt was parked before, and its handler has ended nevertheless.
     if (attempt.parked && attempt.ended) return
     // A middleware may have replaced the interruption.
     end(attempt.parked ? PARKED : how)
@@ -105,16 +108,6 @@ async function validated(stored: unknown, schema: Schema, attempt: Attempt): Pro
     if (isJobmillError(error) && error.code === 'PAYLOAD_INVALID') throw new Unfit('', { cause: error })
     throw error
   }
-}
-
-/** The handler must not start after the attempt was asked to stop, and the worker must be free by then. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }
 
 /** The timeout counts from the start of the attempt, not from the claim. */

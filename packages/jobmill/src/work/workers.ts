@@ -69,7 +69,8 @@ export function workers(options: WorkersOptions) {
   const steps = createSteps(options)
   const inside: ContextTools = {
     ...contextTools(options, notes.changed),
-    stepFor: (attempt) => steps.of(attempt, attempt.memos),
+    stepFor: (attempt) =>
+      steps.of(attempt, { memos: attempt.memos, version: options.handler(attempt.lease.kind).version }),
   }
   const tools: RunJobTools = {
     ...options,

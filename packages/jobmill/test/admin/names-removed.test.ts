@@ -3,6 +3,8 @@
  * never run under another name.
  */
 import { describe, expect, test } from 'vitest'
+import { ON_CANCELLED_QUEUE, onCancelledKind } from '../../src/job/attempt/on-cancelled.ts'
+import { storedKind } from '../../src/job/kind/kind-name.ts'
 import type { Diagnostic } from '../../src/store/admin/admin.ts'
 import type { ToolStore } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, aRetain } from '../../../conformance/src/factories.ts'
@@ -106,5 +108,28 @@ describe('D2 the tables of names in postgres are emptied with triggers off', () 
     process.off('warning', note)
     expect(warned).toEqual(['KINDS_RESTORED'])
     expect(await store.get([young.id])).toMatchObject([YOUNG])
+  })
+
+  test('P3 a restored kind keeps the follow-ups of its cancels', async () => {
+    const { store, run } = postgresSite()
+    await store.open()
+    const [order, follower] = [storedKind({ kind: 'order', minVersion: 1 }), onCancelledKind('order')]
+    const kinds = ['order', order, 'other', follower]
+    await store.instances.register(
+      anInstance({ kinds, queues: [ON_CANCELLED_QUEUE], onCancelled: ['order'] }),
+    )
+    const jobs = ['order', order, 'other'].map((kind) => ({ ...aJob(), kind }))
+    await store.enqueue(jobs)
+    await run(`BEGIN; SET LOCAL session_replication_role = replica; DELETE FROM TABLE:kind; COMMIT`)
+    const restored = warning('KINDS_RESTORED')
+    await store.retain(aRetain())
+    await restored
+    await store.cancel(
+      jobs.map(({ id }) => id),
+      'stop',
+    )
+    await store.stage(10)
+    const { jobs: found } = await store.list({ queue: ON_CANCELLED_QUEUE }, { limit: 10 })
+    expect(found.map(({ kind }) => kind)).toEqual([follower, follower])
   })
 })

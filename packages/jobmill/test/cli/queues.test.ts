@@ -80,7 +80,7 @@ describe('queues on sqlite', () => {
         name: 'default',
         workers: 4,
         counts: { ready: 1, scheduled: 1 },
-        unservedKinds: [{ kind: 'email.send', jobs: 1 }],
+        unservedKinds: [{ kind: 'email.send', minVersion: null, jobs: 1 }],
       },
     ])
     const set = await call(

@@ -178,6 +178,7 @@ describe('untrusted text of jobs', () => {
     const job = jobView({
       ...record,
       ...nothing,
+      minVersion: null,
       waitsForOrder: false,
       attempt: 0,
       maxAttempts: 5,
@@ -197,9 +198,12 @@ describe('untrusted text of jobs', () => {
     expect(text).toContain(
       'state     ready\nwhy       the queue is paused\n          no process serves it\nattempt ',
     )
+    expect(text).toMatch(/^kind +k$/m)
+    const pinned = jobText({ ...details, job: { ...job, minVersion: 3 }, why: null }, bare)
+    expect(pinned).toMatch(/^kind +k in version 3 or later$/m)
     expect(text).toMatch(/^attempt +0 of 5 \(default\), crashed 2 times$/m)
     expect(text).toMatch(/^timeout +1s \(from the kind\)$/m)
-    expect(text).toMatch(/^backoff +10s, doubled up to 30m, random between 0 and that \(from the queue\)$/m)
+    expect(text).toMatch(/^backoff +10s, doubled up to 30m, with jitter \(from the queue\)$/m)
     expect(jobText({ ...details, why: null }, bare)).not.toContain('why')
   })
 })

@@ -124,6 +124,26 @@ async function halfWay(
   }
 }
 
+test('P3 P18 follow-ups and children of jobs that were cancelled last are not left behind', async () => {
+  const [source, target] = [await aSchema(), await aFile()]
+  const { store } = source
+  const instance = anInstance({ kinds: ['order', 'work'], onCancelled: ['order'], leaseMs: 60_000 })
+  await store.instances.register(instance)
+  const [parent, child] = [aJob({ kind: 'work' }), aJob({ kind: 'order' })]
+  await store.enqueue([parent])
+  const [lease] = await store.claim(aClaim(instance.id, { kinds: ['work'] }))
+  await store.steps.start([{ id: parent.id, token: lease?.token ?? 0, name: 'fan', place: 0, jobs: [child] }])
+  await store.cancel([parent.id], 'stop')
+  await store.instances.deregister(instance.id)
+  expect(await run('--from', source.url, '--to', target.url).ended).toBe(0)
+  expect((await target.store.get([parent.id, child.id])).map((job) => job?.state)).toEqual([
+    'cancelled',
+    'cancelled',
+  ])
+  const { jobs } = await target.store.list({ kind: 'order:cancelled' }, { limit: 10 })
+  expect(jobs).toMatchObject([{ state: 'ready' }])
+})
+
 describe('jobmill transfer between sqlite and postgres', () => {
   const ways: readonly [string, () => Promise<Database>, () => Promise<Database>][] = [
     ['sqlite to postgres', aFile, aSchema],

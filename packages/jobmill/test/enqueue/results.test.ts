@@ -8,6 +8,8 @@ import { testPlatform } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
 import { unavailable } from '../work/leases.ts'
 
+const KEPT = { isKept: true, mayRunAgain: false }
+const GONE = { isKept: false, mayRunAgain: false }
 const id = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
 const done = (n: number, result: string | null = null): JobResult => ({
   id: id(n),
@@ -86,33 +88,35 @@ describe('results', () => {
   test('of jobs that end in this process are returned without a read', async () => {
     const { platform, reads, results, wait } = bench()
     const result = wait(1).result({ timeout: '1h' })
-    results.ended(done(1, '"here"'), true)
+    results.ended(done(1, '"here"'), KEPT)
     expect(await result).toBe('here')
     await platform.settled()
     expect([reads.length, platform.pendingTimers]).toEqual([0, 0])
-    results.ended(done(2), true)
+    results.ended(done(2), KEPT)
   })
 
   test('of jobs that were just done here are returned without a read, and others are not', async () => {
     const { platform, reads, known, results, wait } = bench()
     // Results are not cached before a caller awaits a job for the first time.
-    results.ended(done(4, '"unknown"'), true)
-    results.ended(done(5, '"gone soon"'), false)
+    results.ended(done(4, '"unknown"'), KEPT)
+    results.ended(done(5, '"gone soon"'), GONE)
     known.set(id(4), done(4, '"asked"'))
     expect(await wait(4).result()).toBe('asked')
     reads.length = 0
     expect(await wait(5).result()).toBe('gone soon')
-    results.ended(done(1, '"kept"'), true)
-    results.ended({ id: id(2), state: 'dead', result: null, error: 'no' }, true)
-    results.ended(done(3, JSON.stringify('x'.repeat(5_000))), true)
+    results.ended(done(1, '"kept"'), KEPT)
+    results.ended({ id: id(2), state: 'dead', result: null, error: 'no' }, KEPT)
+    results.ended(done(3, JSON.stringify('x'.repeat(5_000))), KEPT)
     expect(await wait(1).result()).toBe('kept')
     expect(reads).toEqual([])
-    // A dead job may have been retried since, and large results are not cached.
-    for (const n of [2, 3]) known.set(id(n), done(n, '"asked"'))
-    const asked = Promise.all([wait(2).result(), wait(3).result()])
+    results.ended(done(6, '"rewound"'), { isKept: true, mayRunAgain: true })
+    // A dead job may have been retried since, one with steps may have been rewound, and large results are not
+    // cached.
+    for (const n of [2, 3, 6]) known.set(id(n), done(n, '"asked"'))
+    const asked = Promise.all([2, 3, 6].map((n) => wait(n).result()))
     await platform.advance(200)
-    expect(await asked).toEqual(['asked', 'asked'])
-    for (let n = 100; n < 20_000; n += 1) results.ended(done(n), true)
+    expect(await asked).toEqual(['asked', 'asked', 'asked'])
+    for (let n = 100; n < 20_000; n += 1) results.ended(done(n), KEPT)
     known.set(id(1), done(1, '"asked"'))
     const late = wait(1).result()
     await platform.advance(200)

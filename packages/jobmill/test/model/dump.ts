@@ -4,6 +4,7 @@ import { JOB_STATES } from '../../src/job/state.ts'
 import type { JobFilter } from '../../src/store/types/job-list.ts'
 import type { JobSummary } from '../../src/store/types/job-record.ts'
 import { RESOLUTIONS } from '../../src/store/types/metrics.ts'
+import { stepsOf } from './durable/check.ts'
 import { plainHeld, plainInstances, plainJob, plainSummary } from './plain.ts'
 import { QUEUES, SCHEDULES, TAGS } from './steps/names.ts'
 import type { System } from './systems.ts'
@@ -19,7 +20,7 @@ export async function compareAll(world: World): Promise<void> {
   )
 }
 
-async function dump({ ids, instances }: World, system: System): Promise<object> {
+async function dump({ ids, instances, durable }: World, system: System): Promise<object> {
   const { store } = system
   const [jobs, histories, helds] = await Promise.all([
     store.get(ids),
@@ -28,6 +29,7 @@ async function dump({ ids, instances }: World, system: System): Promise<object> 
   ])
   return {
     jobs: jobs.map((job, n) => plainJob(system, job, histories[n] ?? [])),
+    steps: await stepsOf(system, [...durable.jobs.keys()]),
     held: helds.map((held) => plainHeld(system, held)),
     results: await store.results(ids),
     failures: await store.inspect.failures(ids.slice(-500)),

@@ -10,7 +10,8 @@ function byId<T extends { readonly id: string }>(items: readonly T[]): T[] {
   return items.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-export function plainLease({ token: _, tags, ...lease }: Lease): object {
+/** Without `isChild`: a store may set it for a child whose parent was deleted. */
+export function plainLease({ token: _, tags, isChild: __, ...lease }: Lease): object {
   return { ...lease, tags: tags.toSorted() }
 }
 

@@ -2,14 +2,20 @@
 import * as fc from 'fast-check'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
 import type { ConformanceSubject } from '../../../conformance/src/suite/subject.ts'
+import { checkDurable } from './durable/check.ts'
 import { compareAll } from './dump.ts'
+import { attemptSteps, openingSteps } from './steps/durable/attempts.ts'
+import { eventSteps } from './steps/durable/events.ts'
+import { durableJobSteps } from './steps/durable/jobs.ts'
+import { parkSteps } from './steps/durable/parks.ts'
+import { writeSteps } from './steps/durable/writes.ts'
 import { dutySteps } from './steps/duties.ts'
 import { enqueueSteps } from './steps/enqueue.ts'
 import { metricSteps } from './steps/metrics.ts'
 import { directDispatchSteps } from './steps/direct-dispatch.ts'
 import { instanceSteps, newWorker, register } from './steps/instances.ts'
 import { FIRST_LIMITS, limitSteps } from './steps/limits.ts'
-import { QUEUES } from './steps/names.ts'
+import { QUEUES, type Weighted } from './steps/names.ts'
 import { operateSteps } from './steps/operate.ts'
 import { FIRST_SCHEDULES, scheduleSteps } from './steps/schedules.ts'
 import { slotSteps } from './steps/slots.ts'
@@ -32,8 +38,30 @@ const oneStep: fc.Arbitrary<Step> = fc.oneof(
   ...metricSteps,
 )
 
+/** Mostly jobs with durable steps, and everything that can happen to a job. */
+const oneDurableStep: fc.Arbitrary<Step> = fc.oneof(
+  ...[...durableJobSteps, ...attemptSteps, ...writeSteps, ...parkSteps, ...eventSteps].map(fourfold),
+  ...enqueueSteps,
+  ...workSteps,
+  ...operateSteps,
+  ...instanceSteps,
+  ...dutySteps,
+  ...limitSteps,
+)
+
+function fourfold({ weight, arbitrary }: Weighted): Weighted {
+  return { weight: weight * 4, arbitrary }
+}
+
 export function someSteps(most: number): fc.Arbitrary<Step[]> {
   return fc.array(oneStep, { minLength: 1, maxLength: most, size: 'max' })
+}
+
+/** They begin with running jobs, because little can happen to others. */
+export function someDurableSteps(most: number): fc.Arbitrary<Step[]> {
+  const opening = fc.tuple(...openingSteps.map(({ arbitrary }) => arbitrary))
+  const rest = fc.array(oneDurableStep, { minLength: Math.ceil(most / 2), maxLength: most, size: 'max' })
+  return fc.tuple(opening, rest).map((parts) => parts.flat())
 }
 
 /** Adds the steps so far to an error. */
@@ -76,6 +104,7 @@ export async function run(
       const isTimeToLook = n % LOOK_EVERY === LOOK_EVERY - 1 || n === steps.length - 1
       await withStepsInError(steps.slice(0, n + 1), async () => {
         await step.run(world)
+        await checkDurable(world)
         if (isTimeToLook) await compareAll(world)
       })
     }

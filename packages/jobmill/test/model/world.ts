@@ -3,25 +3,15 @@
 import assert from 'node:assert/strict'
 import type { toStringMethod } from 'fast-check'
 import type { NewJob } from '../../src/job/enqueue/new-job.ts'
-import type { Finish } from '../../src/store/types/finish.ts'
 import { isJobmillError } from '../../src/job/errors.ts'
 import type { Tick } from '../../src/store/types/schedule.ts'
 import type { ConformanceSubject } from '../../../conformance/src/suite/subject.ts'
 import { testClock, type TestClock } from '../../src/testing/test-clock.ts'
 import { difference } from './difference.ts'
+import { type DurableNotes, durableNotes } from './durable/notes.ts'
+import type { LeaseName, NamedFinish } from './lease-name.ts'
 import { type System, openSystems } from './systems.ts'
 import type { FullStore } from '../../src/store/store.ts'
-
-/** A lease, named alike in every system: the id of its job, and the number of the claim. */
-export interface LeaseName {
-  readonly id: string
-  readonly claim: number
-}
-
-/** A finish before the token of its claim in each system is known. */
-export interface NamedFinish extends Omit<Finish, 'token'> {
-  readonly claim: number
-}
 
 export interface Worker {
   /** New after every start. */
@@ -47,6 +37,8 @@ export interface World {
   readonly holders: string[]
   /** Processes that record metrics, with the number of their last recording. */
   readonly sources: Map<string, number>
+  /** Of the jobs with durable steps. */
+  readonly durable: DurableNotes
   /** How many claims were made. */
   claims: number
   /** How many ids were created. */
@@ -73,6 +65,7 @@ export async function openWorld(subjects: readonly ConformanceSubject<FullStore>
     sentTicks: [],
     holders: [],
     sources: new Map(),
+    durable: durableNotes(),
     claims: 0,
     minted: 0,
   }
@@ -95,11 +88,12 @@ export function mintId(world: World): string {
  * it.
  */
 export async function ask<Reply, Plain>(
-  { systems }: World,
+  { systems, durable }: World,
   what: string,
   send: (system: System) => Promise<Reply>,
   plain: (reply: Reply, system: System) => Plain,
 ): Promise<Plain> {
+  durable.isStaged = false
   const replies = await Promise.all(systems.map(async (system) => plain(await send(system), system)))
   const [expected, ...others] = replies
   assert.ok(expected !== undefined)

@@ -455,7 +455,7 @@ describe('postgres: connection settings', () => {
     onTestFinished(() => store.close())
     const error = await rejection(() => store.open())
     expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE', field: 'password', retryable: true })
-    expect(error.message).toContain('password: the password function did not answer within 1000 ms')
+    expect(error.message).toContain('password: the password function did not respond within 1000 ms')
   })
 
   test('S low without TLS on the server, the error names the option ssl', async () => {

@@ -128,6 +128,7 @@ const WRITES: Readonly<Record<string, (one: Case) => Promise<readonly { readonly
         ...job,
         ...kept,
         ...rest,
+        minVersion: null,
         place,
         state: 'ready' as const,
         result: null,

@@ -138,7 +138,7 @@ describe('postgres: one connection is enough', () => {
     const wakeUps = single.notifier.wait({ queues: [ON_DEAD_QUEUE], timeoutMs: 15_000 })
     await single.instances.reap({ crashesUntilDead: 1, limit: 100 })
     expect(await wakeUps).toMatchObject([{ queue: ON_DEAD_QUEUE, jobs: 1 }])
-    const error = 'lost with its instance (crash 1)'
+    const error = 'its process crashed or stopped responding (crash 1)'
     const followUp = onDeadJob({ id: job.id, kind, queue, orderKey: null, error, at })
     expect(await single.get([followUp.id])).toMatchObject([{ kind: onDeadKind(kind), state: 'ready' }])
   })

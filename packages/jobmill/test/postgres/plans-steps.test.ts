@@ -118,6 +118,7 @@ describe('postgres plans of steps', () => {
     await expectIndexes(() => store.steps.parents([lease.id, only(jobs).id]))
     await expectIndexes(() => store.steps.read([lease.id]))
     await expectIndexes(() => store.steps.send([anEvent(lease.id, 'x')]))
+    await expectIndexes(() => store.steps.send([{ ...anEvent(lease.id, 'y'), kind: 'another' }]))
     await expectIndexes(() => finish(lease, { to: 'parked' }, 'parked'))
   })
 

@@ -8,6 +8,7 @@ import { freshSchema } from '../../../../test/support/databases.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import { postgres } from '../../src/postgres.ts'
 import { pool, type Pool, type PoolOptions } from '../../src/store-postgres/connection/pool.ts'
+import { testPlatform } from '../../src/testing/kit/test-platform.ts'
 import { aJob } from '../../../conformance/src/factories.ts'
 
 const url = inject('postgresUrl')
@@ -66,6 +67,20 @@ describe('postgres pool', () => {
     clients.give(first, true)
     await Promise.all(waiting)
     expect(got).toEqual([1, 2, 3])
+  })
+
+  test('reports that all connections stay in use, and does not blame the server', async () => {
+    const platform = testPlatform()
+    const clients = aPool({ most: 1, platform })
+    const inUse = await clients.take()
+    const late = Promise.resolve(clients.take()).then(() => 'got one', messageOf)
+    await platform.advance('10s')
+    const said = await late
+    clients.give(inUse, true)
+    expect(said).toBe(
+      'no connection was free within 10000 ms. ' +
+        'Retry. If the error persists, end long transactions, or raise the option connections.',
+    )
   })
 
   test('P16 opens another connection for one that was returned in an unknown state, or dropped by the server', async () => {

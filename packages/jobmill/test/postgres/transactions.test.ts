@@ -214,7 +214,7 @@ describe('an invalid transaction', () => {
       'jobId',
     ],
   ])(
-    'a function that turns the names of columns into %s is refused, because it would pass for a busy database',
+    'D low: a function that turns the names of columns into %s is refused, because it would pass for a busy database',
     async (_name, rename, message) => {
       const { enqueue } = enqueuer(store)
       const client = await pool.connect()

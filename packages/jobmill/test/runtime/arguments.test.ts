@@ -3,6 +3,7 @@
  * the field, never with a plain TypeError.
  */
 import { describe, expect, test } from 'vitest'
+import { declareJob } from '../../src/index.ts'
 import { isJobmillError, quote } from '../../src/job/errors.ts'
 import { type TestMill, testMill } from '../../src/testing/index.ts'
 
@@ -38,6 +39,7 @@ function method(
   return { types, right, call }
 }
 
+const ORDER = declareJob({ kind: 'order' })
 const FILTER = { queue: 'q' }
 const NEVER = new AbortController().signal
 const ENTRY = { who: 'ada', role: 'admin', what: 'queues.pause', target: 'mail', before: null, after: null }
@@ -57,6 +59,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   'list.kind': method(['names'], ['q'], (mill, kind) => mill.list({ kind })),
   count: method(['object', 'object'], [{}, {}]),
   'list.include': method(['list'], [[]], (mill, include) => mill.list({}, { include })),
+  'list.mostScanned': method(['count'], [7], (mill, mostScanned) => mill.list({}, { mostScanned })),
   'list.endedFrom': method(['instant'], [7], (mill, endedFrom) => mill.list({ endedFrom })),
   'list.failedFrom': method(['instant'], [7], (mill, failedFrom) => mill.list({ failedFrom })),
   'list.startedBefore': method(['instant'], [7], (mill, startedBefore) => mill.list({ startedBefore })),
@@ -127,6 +130,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   'sendEvent.dedupeKey': method(['text'], ['key'], (mill, dedupeKey) =>
     mill.sendEvent({ dedupeKey }, 'paid'),
   ),
+  'sendEvent.job': method(['text'], [ID], (mill, id) => mill.sendEvent(ORDER, id, 'paid')),
   steps: method(['text'], [ID]),
   parentOf: method(['text'], [ID]),
   rewind: method(['text', 'object'], [ID, { from: 'a' }]),

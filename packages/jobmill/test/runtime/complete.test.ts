@@ -150,7 +150,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
     expect([await user.names(), await outcomes(mill, id)]).toEqual([['Ada'], ['returned']])
   })
 
-  test('P10 a second completion with another result is refused, and the first one counts', async () => {
+  test('P10 D low a second completion with another result is refused, and the first one counts', async () => {
     const { mill, job } = await scene(at, async ({ complete }, { tx, ...client }) => {
       await client.begin()
       await complete(tx, 'A')

@@ -74,7 +74,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     expect(mill.platform.pendingTimers).toBe(0)
   })
 
-  test('P6 a handler that awaits the stop of its own mill gets an error with the fix, and the mill stops', async () => {
+  test('P6 D low a handler that awaits the stop of its own mill gets an error with the fix, and the mill stops', async () => {
     const refused = Promise.withResolvers<unknown>()
     const inner = { stop: (): Promise<unknown> => Promise.resolve() }
     const job = defineJob({
@@ -89,7 +89,7 @@ describe.each(subjects)('the lifecycle of a mill on $name', ({ name, mill: creat
     await mill.enqueue(job, null)
     const error = await refused.promise
     expect(error).toMatchObject({ code: 'HANDLER_INVALID', field: 'stop' })
-    expect(String(error)).toContain('Call void mill.stop() and return from the handler')
+    expect(String(error)).toContain('Use void mill.stop() instead of await, and return from the handler')
     expect(await mill.stop()).toMatchObject({ interrupted: 0 })
   })
 

@@ -108,7 +108,7 @@ describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
     await mill.start()
     await mill.drain()
     expect(deaths.map(({ dead, error }) => [dead.id, dead.crashes, error])).toEqual([
-      [id, 3, 'lost with its instance (crash 3)'],
+      [id, 3, 'its process crashed or stopped responding (crash 3)'],
     ])
   })
 

@@ -86,9 +86,11 @@ describe('the options of a mill', () => {
     expect(() => jobmill(input as unknown as MillOptions)).toThrow(/options/)
   })
 
-  it('a kind that clashes with the onDead kind of another is a repeated kind', () => {
+  it('a kind that clashes with the onDead or onCancelled kind of another is a repeated kind', () => {
     const dying = defineJob({ kind: 'a', run: () => null, onDead: () => null })
     expect(problemsOf({ jobs: [dying, job('a:dead')] })).toEqual(['error KIND_REPEATED jobs[1]'])
+    const undone = defineJob({ kind: 'a', run: () => null, onCancelled: () => null })
+    expect(problemsOf({ jobs: [undone, job('a:cancelled')] })).toEqual(['error KIND_REPEATED jobs[1]'])
   })
 
   it('a lease of exactly two renewals is accepted', () => {
@@ -101,6 +103,11 @@ describe('defineJob', () => {
     [{ kind: 'a' }, 'HANDLER_INVALID', 'job a.run'],
     [{ kind: 'a', run: 'x' }, 'HANDLER_INVALID', 'job a.run'],
     [{ kind: 'a', run() {}, onDead: 1 }, 'HANDLER_INVALID', 'job a.onDead'],
+    [{ kind: 'a', run() {}, onCancelled: 1 }, 'HANDLER_INVALID', 'job a.onCancelled'],
+    [{ kind: 'a', run() {}, version: 0 }, 'NUMBER_INVALID', 'job a.version'],
+    [{ kind: 'a', run() {}, version: 1.5 }, 'NUMBER_INVALID', 'job a.version'],
+    [{ kind: 'a', run() {}, version: '3' }, 'NUMBER_INVALID', 'job a.version'],
+    [{ kind: 'a', run() {}, version: 101 }, 'NUMBER_INVALID', 'job a.version'],
     [{ kind: 'a', run() {}, retryIf: 1 }, 'HANDLER_INVALID', 'job a.retryIf'],
     [{ kind: 'a b', run() {} }, 'NAME_INVALID', 'job.kind'],
     [

@@ -283,6 +283,29 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
     expect(await store.schedules.get('often')).toMatchObject({ when: 'every 10s' })
   })
 
+  test('N1 D2 a process that only adds missing queues sets up one that a job has created, and keeps declared ones', async () => {
+    const store = await create({ jobs: [quick] })
+    await store.enqueue(quick, null, { queue: 'mail' })
+    const addMissing = (workers: number): Promise<void> =>
+      declare(
+        store.store,
+        resolveOptions({
+          store: store.store,
+          jobs: [quick],
+          limits: { smtp: { rate: 5 } },
+          queues: { mail: { workers, limit: 'smtp' } },
+        }),
+        'missing',
+      )
+    for (const workers of [2, 3]) {
+      await addMissing(workers)
+      expect((await store.queues()).find(({ name }) => name === 'mail')).toMatchObject({
+        workers: 2,
+        limit: 'smtp',
+      })
+    }
+  })
+
   test('N1 of two releases side by side the last started one applies, and the other reports it', async () => {
     const store = await create({ jobs: [quick] })
     const at = { store, platform: store.platform }

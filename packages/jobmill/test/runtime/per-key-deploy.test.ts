@@ -44,6 +44,24 @@ describe.each(subjects)(
       await deploy(at, code(true))
     })
 
+    test('N1 names the queue whose code uses the limit, even if an override hides that', async () => {
+      const store = await create({ jobs: [quick] })
+      const at = { store, platform: store.platform }
+      await deploy(at, code(false, 'smtp'))
+      await store.changeQueue('mail', { limit: null }, { by: 'ana' })
+      // Of an application that does not declare the queue.
+      const other = { limits: { smtp: { rate: 10, perKey: true } } }
+      expect(await rejection(() => deploy(at, other))).toMatchObject({
+        code: 'OPTION_CONFLICT',
+        field: 'queues.mail.limit',
+        value: '"smtp"',
+        fix: 'Deploy a release first in which queue "mail" does not use this limit, or keep the limit without perKey',
+      })
+      // The first application restarts, and the override can be reset.
+      await deploy(at, code(false, 'smtp'))
+      expect(await store.resetOverrides({ what: 'queue', name: 'mail' })).toHaveLength(1)
+    })
+
     test('N1 names the queue in code that uses a limit per key of another process', async () => {
       const store = await create({ jobs: [quick] })
       const at = { store, platform: store.platform }

@@ -120,7 +120,7 @@ describe.each(places)('an instance that cannot renew, on $name', ({ name, create
     expect(await mill.get(next.id)).toMatchObject({ state: 'done', result: 'too late' })
   })
 
-  test('P7 handlers that continue after the lease was lost keep their workers, and no more run than there are workers', async () => {
+  test('P7 D low handlers that continue after the lease was lost keep their workers, and no more run than there are workers', async () => {
     const end = Promise.withResolvers<void>()
     let [running, most] = [0, 0]
     const stubborn = defineJob({

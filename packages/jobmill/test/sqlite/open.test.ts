@@ -166,7 +166,7 @@ describe('opening sqlite', () => {
     assert.deepEqual(jobsIn(path), [`${job.id} ${job.kind} ${job.queue}`])
   })
 
-  test('a new file and its logs are private to the owner; an existing file keeps its mode', async () => {
+  test('S low a new file and its logs are private to the owner; an existing file keeps its mode', async () => {
     const before = process.umask(0o022)
     onTestFinished(() => void process.umask(before))
     const path = freshFile()

@@ -121,6 +121,18 @@ describe.each(subjects)('children of steps on $name', ({ mill: create }) => {
     expect((await mill.list({ kind: 'slow' })).jobs).toMatchObject([{ state: 'cancelled' }])
   })
 
+  test('an unknown kind is refused with the nearest kind, without its versions', async () => {
+    const page = defineJob({ kind: 'page', version: 2, run: () => null })
+    const parent = defineJob({
+      kind: 'parent',
+      run: ({ step }) => step.child('first', 'page-1', null).catch(String),
+    })
+    const mill = await create({ jobs: [parent, page] })
+    const { id } = await mill.enqueue(parent, null)
+    await mill.drain()
+    expect((await mill.get(id))?.result).toContain('Did you mean "page"?')
+  })
+
   test('bad calls are refused, and enqueue nothing', async () => {
     const keyed = defineJob({ kind: 'keyed', run: () => 1 })
     const errors: unknown[] = []

@@ -177,6 +177,48 @@ describe('waits', () => {
     expect(await ran(answer, { events: { survey: { score: 'x' } } })).toMatchObject(error('PAYLOAD_INVALID'))
   })
 
+  test('declared events have their schema, unless the call passes one', async () => {
+    const events = { survey: z.object({ score: z.number() }), closed: z.null() }
+    const both = defineJob({
+      kind: 'both',
+      events,
+      run: async ({ step }) => [
+        await step.waitForEvent('survey', {
+          schema: z.unknown().transform((given) => JSON.stringify(given)),
+        }),
+        await step.waitForEvent(['survey', 'closed'], { name: 'second' }),
+      ],
+    })
+    const given = { survey: { score: 9 }, closed: null }
+    expect((await runJob(both, null, { events: given })).result).toEqual([
+      '{"score":9}',
+      { event: 'closed', payload: null },
+    ])
+    const one = defineJob({ kind: 'one', events, run: ({ step }) => step.waitForEvent('survey') })
+    const unfit = await runJob(one, null, { events: { survey: { score: 'x' } as never } })
+    expect(unfit).toMatchObject(error('PAYLOAD_INVALID'))
+    expect(unfit.error).toMatchObject({ field: 'event.payload.score' })
+  })
+
+  test('an event that is not declared is refused, also in the options of runJob', async () => {
+    const events = { survey: z.null(), closed: z.null() }
+    const waits = (names: string | string[]) =>
+      defineJob({ kind: 'a', events, run: ({ step }) => step.waitForEvent(names as 'survey') })
+    const typo = await runJob(waits('surveys'), null)
+    expect(typo).toMatchObject(error('NAME_INVALID'))
+    expect(String(typo.error)).toContain(
+      'event: is none of the events of kind "a": "survey", "closed" (got "surveys"). Did you mean "survey"?',
+    )
+    const second = await runJob(waits(['survey', 'paid']), null)
+    expect(String(second.error)).toContain('event[1]: is none of')
+    expect(String(second.error)).toContain('Add it to the option events of the job')
+    const none = defineJob({ kind: 'a', events: {}, run: ({ step }) => step.waitForEvent('x' as never) })
+    expect(String((await runJob(none, null)).error)).toContain('kind "a" declares no events')
+    await expect(runJob(waits('survey'), null, { events: { paid: 1 } as never })).rejects.toMatchObject({
+      field: 'options.events',
+    })
+  })
+
   test('the first of several events says which it was', async () => {
     const { result } = await ran(({ step }) => step.waitForEvent(['paid', 'refused']), {
       events: { refused: 1 },

@@ -30,6 +30,33 @@ describe.each(subjects)('rewind and fork on $name', ({ mill: create }) => {
     expect(await mill.get(id)).toMatchObject({ state: 'done', result: '1 for ada' })
   })
 
+  test('result() of a job that is rewound waits for its new end, in every process', async () => {
+    let fails = false
+    const job = defineJob({
+      kind: 'report',
+      maxAttempts: 1,
+      run: ({ step }) =>
+        step.run('render', () => {
+          if (fails) throw new Error('no paper')
+          return 'first'
+        }),
+    })
+    const mill = await create({ jobs: [job] })
+    const handle = await mill.enqueue(job, null)
+    await mill.drain()
+    expect(await handle.result()).toBe('first')
+    const again = await mill.enqueue(job, null)
+    const ended = again.result()
+    await mill.drain()
+    expect(await ended).toBe('first')
+    fails = true
+    for (const { id } of [handle, again]) {
+      await mill.rewind(id, { from: 'render' })
+      const result = mill.job(job, id).result()
+      await Promise.all([expect(result).rejects.toMatchObject({ code: 'JOB_DEAD' }), mill.drain()])
+    }
+  })
+
   test('P17 a fork runs with another payload, and leaves the job as it is', async () => {
     const { ran, job } = counted()
     const mill = await create({ jobs: [job] })

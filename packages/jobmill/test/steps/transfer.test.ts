@@ -1,7 +1,8 @@
 /** A transfer of parked jobs from one store to the other. */
 import { expect, test } from 'vitest'
-import { aClaim, aFinish, anInstance, only, someJobs } from '../../../conformance/src/factories.ts'
-import { anEvent, aWait, PARKED, received } from '../../../conformance/src/suite/steps/step-helpers.ts'
+import { aClaim, aFinish, anInstance, DEAD, only, someJobs } from '../../../conformance/src/factories.ts'
+import { kindsOfVersion, storedKind } from '../../src/job/kind/kind-name.ts'
+import { anEvent, aStep, aWait, PARKED, received } from '../../../conformance/src/suite/steps/step-helpers.ts'
 import { freshPlace, type Sort, transferredTo } from '../transfer/places.ts'
 
 const WAYS = ['postgres', 'sqlite'].flatMap((from) =>
@@ -30,3 +31,26 @@ test.each(WAYS)(
     expect(await store.steps.wait([aWait(next, 'e', { events: ['e'] })])).toEqual([received('e')])
   },
 )
+
+test.each(WAYS)('P14 a job keeps its version in a transfer: %s to %s', async (from, to) => {
+  const source = await freshPlace(from)
+  const me = anInstance({ leaseMs: 3_600_000, kinds: kindsOfVersion('order', 3) })
+  await source.store.instances.register(me)
+  await source.store.enqueue(someJobs([{ kind: 'order' }, { kind: 'order' }]))
+  const leases = await source.store.claim(aClaim(me.id, { kinds: ['order'] }))
+  const versionedKind = storedKind({ kind: 'order', minVersion: 3 })
+  await source.store.steps.record(leases.map((lease) => ({ ...aStep(lease, 's'), versionedKind })))
+  await source.store.finish(leases.map((lease, n) => aFinish(lease, n === 0 ? { to: 'ready' } : DEAD)))
+  await source.store.instances.deregister(me.id)
+  const { store } = await transferredTo(to, source)
+  await store.retry(leases.map(({ id }) => id))
+  for (const version of [undefined, 2]) {
+    const kinds = kindsOfVersion('order', version)
+    const old = anInstance({ leaseMs: 3_600_000, kinds })
+    await store.instances.register(old)
+    expect(await store.claim(aClaim(old.id, { kinds }))).toEqual([])
+  }
+  const there = anInstance({ leaseMs: 3_600_000, kinds: kindsOfVersion('order', 4) })
+  await store.instances.register(there)
+  expect(await store.claim(aClaim(there.id, { kinds: kindsOfVersion('order', 4) }))).toHaveLength(2)
+})

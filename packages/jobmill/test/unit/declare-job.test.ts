@@ -117,6 +117,36 @@ describe('N15 declareJob', () => {
       () => declareJob({ kind: 'x', indexedPayload: 'a' as never }),
       'job x.indexedPayload: must be an array',
     ],
+    [
+      'events that are a list',
+      () => declareJob({ kind: 'x', events: ['paid'] as never }),
+      'job x.events: must be an object (got an array of 1 item). Pass a schema for each event',
+    ],
+    [
+      'an event without a schema',
+      () => defineJob({ kind: 'x', events: { paid: undefined as never }, run() {} }),
+      'job x.events.paid: must be a schema (got undefined). Pass a Standard Schema, such as z.object',
+    ],
+    [
+      'an event with a type instead of a schema',
+      () => declareJob({ kind: 'x', events: { paid: 'number' as never } }),
+      'job x.events.paid: must be a schema (got "number")',
+    ],
+    [
+      'an event without a name',
+      () => declareJob({ kind: 'x', events: { '': z.null() } }),
+      'job x.events[""]: must be a non-empty string (got "")',
+    ],
+    [
+      'an event with a name that is not printable',
+      () => declareJob({ kind: 'x', events: { 'a\nb': z.null() } }),
+      'has a control character or a lone surrogate',
+    ],
+    [
+      'events of an implementation',
+      () => implement(charge, { run() {}, events: {} } as never),
+      'job payments.charge.events: is not an option',
+    ],
     ['an unknown key', () => implement(charge, { run() {}, ondead() {} } as never), 'Did you mean "onDead"'],
     [
       'a declaration among the jobs',

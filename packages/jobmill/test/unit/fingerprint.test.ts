@@ -248,3 +248,9 @@ test.each([
   expect(fingerprintOf('charge', error)).toEqual(first)
   expect(fingerprintOf('refund', error).fingerprint).not.toBe(first.fingerprint)
 })
+
+test('the errors that one report reads are remembered until the next', () => {
+  const errors = Array.from({ length: 11_500 }, (_, n) => `Error: order ${n} was refused`)
+  const first = errors.map((error) => fingerprintOf('a', error))
+  expect(errors.filter((error, n) => fingerprintOf('a', error) !== first[n])).toEqual([])
+})

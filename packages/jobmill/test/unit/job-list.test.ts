@@ -13,6 +13,7 @@ import { fakePlatform, rejection } from './support.ts'
 const job = (at: number): JobSummary => ({
   id: `id-${at}`,
   kind: 'k',
+  minVersion: null,
   queue: 'q',
   state: 'ready',
   priority: 0,
@@ -117,6 +118,17 @@ describe('the budget', () => {
     const second = await page(1, first.next ?? '')
     expect(reads[0]?.from).toEqual([DEFAULTS.listScanRows - 1, `id-${DEFAULTS.listScanRows - 1}`])
     expect(idsOf(second.jobs)).toEqual([`id-${needle}`])
+  })
+
+  test('in rows can be smaller for one page', async () => {
+    const { read, reads } = listOf(1_000_000, (at) => at === 900)
+    const first = await listWithinBudget(fakePlatform(), {}, { limit: 10, mostScanned: 25 }, read)
+    expect(first).toMatchObject({ jobs: [], scanned: 25, complete: false })
+    expect(reads.map(({ rows }) => rows)).toEqual([10, 15])
+    for (const mostScanned of [0, DEFAULTS.listScanRows + 1])
+      expect(
+        await rejection(() => listWithinBudget(fakePlatform(), {}, { limit: 1, mostScanned }, read)),
+      ).toMatchObject({ field: 'mostScanned' })
   })
 
   test('in time stops a scan after the read that exceeded it', async () => {

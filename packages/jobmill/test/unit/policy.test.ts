@@ -1,4 +1,4 @@
-/** The timeout, max attempts and backoff that count for a job, and where each comes from. */
+/** The timeout, max attempts and backoff that apply to a job, and where each comes from. */
 import { describe, expect, test } from 'vitest'
 import { commandJob, defineJob } from '../../src/index.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue/queue-settings.ts'
@@ -12,7 +12,7 @@ const all = (job: Partial<PolicyJob>, of: ReturnType<typeof kind> | undefined) =
   policyOf({ ...plain, ...job }, of)
 
 describe('the policy of a job', () => {
-  test('timeout: of the job, else of its kind, else none', () => {
+  test('N14 timeout: of the job, else of its kind, else none', () => {
     const slow = kind({ timeout: '1s' })
     expect(all({ timeoutMs: 9 }, slow).timeout).toEqual({ ms: 9, from: 'job' })
     expect(all({}, slow).timeout).toEqual({ ms: 1_000, from: 'kind' })

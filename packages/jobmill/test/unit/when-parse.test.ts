@@ -53,7 +53,10 @@ describe('fields', () => {
 
   test('A docs/learn/schedules.md says how weekday numbers, both day fields and years differ from other crons', () => {
     const page = readFileSync(new URL('../../../../docs/learn/schedules.md', import.meta.url), 'utf8')
-    const [, list = ''] = /^Coming from another cron, check three things:\n\n([^]*?)\n\n/m.exec(page) ?? []
+    const [, list = ''] =
+      /^If your expressions come from another cron implementation, check three things:\n\n([^]*?)\n\n/m.exec(
+        page,
+      ) ?? []
     const said = new Map(
       list
         .replaceAll(/\n {2}/g, ' ')
@@ -63,9 +66,9 @@ describe('fields', () => {
     expect([...said.keys()]).toEqual(['Weekday numbers', 'Both day fields set', 'Years'])
     expect(said.get('Weekday numbers')).toMatch(/^Sunday is 0 or 7, .* the Rust crate `cron`, Sunday is 1\./)
     for (const sunday of ['0', '7', 'SUN']) expect(calendar(`0 0 * * ${sunday}`).weekday.values).toEqual([0])
-    expect(said.get('Both day fields set')).toMatch(/^Either is enough, .* `cron`, both must match\.$/)
+    expect(said.get('Both day fields set')).toMatch(/^One match is enough, .* `cron`, both must match\.$/)
     expect(calendar('0 0 13 * FRI').eitherDay).toBe(true)
-    expect(said.get('Years')).toMatch(/^A seventh field is refused\./)
+    expect(said.get('Years')).toMatch(/^Jobmill rejects a seventh field\./)
     expect(refused('0 0 9 * * MON 2027')).toContain('has a seventh field')
   })
 
@@ -156,9 +159,9 @@ describe('refused', () => {
     ['* * * * * * *', 13, 'has a seventh field, the year', 'Omit it'],
     ['* * * * * * * *', 13, 'has 8 fields instead of 5 or 6', ''],
     ['  ', 1, 'is empty', 'Pass five fields'],
-    ['0 0 31 2 *', 5, 'none of its months has such a day', 'L for the last day'],
-    ['0 0 30,31 FEB ?', 5, 'none of its months has such a day', ''],
-    ['0 0 0 31 4,6,9,11 *', 7, 'none of its months has such a day', ''],
+    ['0 0 31 2 *', 5, 'no selected month has this day', 'L for the last day'],
+    ['0 0 30,31 FEB ?', 5, 'no selected month has this day', ''],
+    ['0 0 0 31 4,6,9,11 *', 7, 'no selected month has this day', ''],
     ['@dayly', 1, '"@dayly" is not a known nickname', 'Did you mean @daily?'],
     ['@reboot', 1, '"@reboot" is not a known nickname', 'Use one of: @yearly'],
     ['@every 5m', 1, '"@every" is not a known nickname', 'Use "every 5m"'],

@@ -14,9 +14,7 @@ import { isRead } from './reads.ts'
 /** The time in which a request must arrive completely. */
 export const ARRIVES_WITHIN_MS = 30_000
 
-/**
- * Of larger bodies, one is parsed in each turn of the event loop, so that they do not delay other requests.
- */
+/** Larger bodies are parsed one per turn of the event loop, so that they do not delay other requests. */
 const LARGE_CHARS = 65_536
 
 /**

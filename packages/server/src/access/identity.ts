@@ -55,7 +55,7 @@ async function askHost(
   } catch (thrown) {
     failed(asError(thrown, 'authenticate'), 'authenticate')
     return problem('INTERNAL', {
-      detail: 'authenticate of the host application threw, or returned an invalid value',
+      detail: 'the authenticate function of the host application threw or returned an invalid value',
       fix: 'Check the log of this process',
     })
   }

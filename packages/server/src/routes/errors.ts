@@ -7,9 +7,7 @@ import { instant } from '../shapes/job.ts'
 
 const errorGroupShape = z
   .object({
-    fingerprint: z
-      .string()
-      .openapi({ description: 'fingerprint of kind, words and codes, for bulk actions' }),
+    fingerprint: z.string().openapi({ description: 'identifies the group in filters and bulk actions' }),
     kind: z.string(),
     shape: z
       .string()
@@ -22,12 +20,13 @@ const errorGroupShape = z
     firstAt: instant,
     lastAt: instant,
     queues: z.array(z.string()).readonly(),
-    frame: z
-      .string()
-      .nullable()
-      .openapi({ description: 'function and file of the application that threw the latest error' }),
+    frame: z.string().nullable().openapi({
+      description:
+        'function and file of your application that threw the latest error; null if the stack names none',
+    }),
     folded: z.int().openapi({
-      description: 'how many groups with the same class and start, or frame, this one combines; else 0',
+      description:
+        'number of similar groups that this one combines (same error class and first words, or same frame); 0 if it combines none',
     }),
     example: z.object({ id: z.uuid(), error: z.string() }).openapi({ description: 'the latest failed job' }),
     versions: z
@@ -35,7 +34,8 @@ const errorGroupShape = z
       .readonly()
       .openapi({ description: 'failures by version, latest first; null: unknown version' }),
     newIn: z.string().nullable().openapi({
-      description: 'version in which this error is new; versions has the one before it, with 0 jobs',
+      description:
+        'version that introduced this error; versions then also lists the previous version, with 0 jobs; null if unknown',
     }),
     over: z.array(z.object({ at: instant, jobs: z.int() })).readonly(),
   })
@@ -47,7 +47,7 @@ const errorsShape = z
       .array(errorGroupShape)
       .readonly()
       .openapi({ description: 'the first 200 in the order of sort' }),
-    total: z.int().openapi({ description: 'number of groups that were found' }),
+    total: z.int().openapi({ description: 'number of groups, including those that are not listed' }),
     looked: z.int(),
     complete: z.boolean().openapi({ description: 'false when more jobs exist than were scanned' }),
     from: instant
@@ -63,9 +63,9 @@ export const list = route('viewer', 'errors.list', 'get /errors', {
     query: z.strictObject({
       queue: z.string().optional(),
       kind: z.string().optional(),
-      text: optional(z.string(), 'text that an error of the group contains, in any case'),
+      text: optional(z.string(), 'text that an error of the group contains (case-insensitive)'),
       sort: optional(z.enum(ERROR_SORTS), 'largest, latest or newest group first'),
-      fingerprint: optional(z.string(), 'lists the groups in a folded group one by one'),
+      fingerprint: optional(z.string(), 'fingerprint of a folded group, to list the groups that it combines'),
     }),
   },
   responses: ok(errorsShape, 'The errors'),

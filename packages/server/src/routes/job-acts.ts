@@ -100,7 +100,7 @@ export const routes: Routes = (api, { mill }) => {
       // Retrying a bulk action runs it again, and it may delete jobs.
       if (job?.kind === BULK_KIND && c.get('who')?.role !== 'admin')
         return problem('FORBIDDEN', {
-          detail: 'retrying, running or deleting a bulk action requires the role admin',
+          detail: 'retrying, running or deleting a bulk action requires the admin role',
         }) as never
       const answer = await mill[verb](id)
       if (answer.verdict === 'unknown') throw jobUnknown(id)
@@ -137,8 +137,8 @@ export const routes: Routes = (api, { mill }) => {
       return problem(
         'FORBIDDEN',
         act === 'delete'
-          ? { detail: 'delete requires the role admin', field: 'act' }
-          : { detail: 'changing bulk actions requires the role admin', field: 'filter' },
+          ? { detail: 'delete requires the admin role', field: 'act' }
+          : { detail: 'changing bulk actions requires the admin role', field: 'filter' },
       ) as never
     const instances = await mill.instances()
     if (!instances.some((one) => isClaiming(one) && one.kinds.includes(BULK_KIND)))
@@ -162,7 +162,7 @@ export const routes: Routes = (api, { mill }) => {
 }
 
 export function conflict({ state, hint }: OperateAnswer): Response {
-  return problem('STATE_WRONG', { detail: `the job is ${state ?? 'gone'}`, fix: hint })
+  return problem('STATE_WRONG', { detail: `the job is ${state ?? 'deleted'}`, fix: hint })
 }
 
 export function jobUnknown(id: string): JobmillError {

@@ -50,7 +50,8 @@ export const inspect = route('viewer', 'jobs.inspect', 'get /jobs/{id}', {
     params: z.object({ id: z.string() }),
     query: z.strictObject({
       largest: z.coerce.number().int().min(0).optional().openapi({
-        description: 'omit a payload or result whose JSON is larger, in bytes (default: no limit)',
+        description:
+          'maximum size of a payload or result, in bytes of JSON; larger ones are omitted (default: no limit)',
       }),
     }),
   },
@@ -186,7 +187,7 @@ function scansPayloads(query: object): boolean {
 function refuseSearch(query: object, who: Who | null): Response | null {
   const field = searchOf(query)
   if (field === undefined || seesAll(who)) return null
-  return problem('FORBIDDEN', { detail: 'searching payloads requires the role operator', field })
+  return problem('FORBIDDEN', { detail: 'searching payloads requires the operator role', field })
 }
 
 /** Sets missing fields to null, so that every field is present. */

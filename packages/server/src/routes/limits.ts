@@ -43,7 +43,7 @@ export const change = route('admin', 'limits.change', 'patch /limits/{name}', {
 })
 
 export const drain = route('operator', 'limits.drain', 'post /limits/{name}/drain', {
-  summary: 'Drain a limit: it grants nothing for a while',
+  summary: 'Drain a limit: discard its budget, and grant nothing for the given duration',
   request: {
     params: byName,
     ...optionalBody(

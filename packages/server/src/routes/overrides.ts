@@ -57,7 +57,8 @@ export const resetOption = route(
   'overrides.reset-option',
   'delete /overrides/{what}/{name}/{option}',
   {
-    summary: 'Reset one option, such as workers or retain.done; backoff and retain reset all of theirs',
+    summary:
+      'Reset one option, such as workers or retain.done; backoff or retain resets every option under it',
     request: { params: z.object({ ...thing, option: z.string() }) },
     responses: gone,
   },

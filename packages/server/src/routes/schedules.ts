@@ -15,7 +15,7 @@ import {
   tickShape,
 } from '../shapes/schedule.ts'
 
-/** The history of the page shows one tick for each. */
+/** How many ticks the history on the page of a schedule shows. */
 const RUNS = 30
 
 const byName = z.object({ name: z.string() })
@@ -69,7 +69,7 @@ export const pause = route('operator', 'schedules.pause', 'post /schedules/{name
 })
 
 export const resume = route('operator', 'schedules.resume', 'post /schedules/{name}/resume', {
-  summary: 'Resume a schedule from now on',
+  summary: 'Resume a schedule; ticks during the pause are skipped',
   ...onOne,
 })
 
@@ -79,14 +79,15 @@ export const trigger = route('operator', 'schedules.trigger', 'post /schedules/{
     params: byName,
     ...optionalBody(
       z.strictObject({ delay: duration.optional() }).openapi('Trigger'),
-      'With a delay the job starts later, so that a cancel in time undoes the trigger',
+      'With a delay, the job starts later; cancel it before then to undo the trigger',
     ),
   },
   responses: ok(z.object({ outcome: tickOutcomeShape, job: z.string() }), 'The job'),
 })
 
 export const remove = route('admin', 'schedules.delete', 'delete /schedules/{name}', {
-  summary: 'Delete a schedule but not its jobs; one in code stays deleted until that override is reset',
+  summary:
+    'Delete a schedule but not its jobs; a schedule defined in code stays deleted until its override is reset',
   request: { params: byName },
   responses: { 204: { description: 'Deleted' } },
 })

@@ -6,7 +6,7 @@ import { verdictShape } from '../shapes/enqueue.ts'
 import { conflict, jobUnknown } from './job-acts.ts'
 
 const byId = z.object({ id: z.string() })
-const event = z.string().openapi({ description: 'the name of the event, as the handler waits for it' })
+const event = z.string().openapi({ description: 'the name of the event that the handler waits for' })
 const payload = z.unknown().optional().openapi({ description: 'any JSON value (default null)' })
 const sent = ok(z.object({ id: z.uuid() }).openapi('SentEvent'), 'The job that receives the event')
 
@@ -16,7 +16,8 @@ export const list = route('viewer', 'jobs.steps', 'get /jobs/{id}/steps', {
     params: byId,
     query: z.strictObject({
       largest: z.coerce.number().int().min(0).optional().openapi({
-        description: 'omit a result or checkpoint whose JSON is larger, in bytes (default: no limit)',
+        description:
+          'maximum size of a result or checkpoint, in bytes of JSON; larger ones are omitted (default: no limit)',
       }),
     }),
   },
@@ -26,7 +27,7 @@ export const list = route('viewer', 'jobs.steps', 'get /jobs/{id}/steps', {
       parent: z
         .object({ id: z.uuid(), step: z.string() })
         .nullable()
-        .openapi({ description: 'the job whose step waits for this one; null for none' }),
+        .openapi({ description: 'the job whose step waits for this one; null if there is none' }),
     }),
     'The steps, in their order',
   ),
@@ -56,7 +57,7 @@ export const rewind = route('operator', 'jobs.rewind', 'post /jobs/{id}/rewind',
 })
 
 export const fork = route('operator', 'jobs.fork', 'post /jobs/{id}/fork', {
-  summary: 'Enqueue a copy of a job with its recorded steps before one of them',
+  summary: 'Enqueue a copy of a job that starts at one of its steps, with the results of earlier steps',
   request: {
     params: byId,
     ...body(
@@ -91,7 +92,10 @@ export const routes: Routes = (api, { mill, redactFor, jobReads }) => {
         }
         const bytes = sizes.result + sizes.checkpoint
         const ends = children.map(({ error, ...child }) => ({ ...child, ...redactFor(who, { error }) }))
-        return { ...step, ...redactFor(who, kept), children: ends, bytes }
+        // The name of the step is the key of its values: the result of a step "api-key" is a secret.
+        const seenUnder = (value: unknown) => redactFor(who, { [step.name]: value })[step.name] ?? null
+        const values = { result: seenUnder(kept.result), checkpoint: seenUnder(kept.checkpoint) }
+        return { ...step, ...values, children: ends, bytes }
       })
       return c.json({ steps: seen, parent }, 200)
     }),

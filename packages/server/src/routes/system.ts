@@ -23,7 +23,7 @@ export const workers = route(
     summary: 'List worker processes (instances), their share of workers, and the duties',
     responses: ok(
       z.object({
-        here: z.uuid().openapi({ description: 'id of the answering instance' }),
+        here: z.uuid().openapi({ description: 'id of the instance that serves the request' }),
         instances: z.array(instanceShape),
         slots: z.array(slotShape),
         duties: z.array(dutyShape),
@@ -66,7 +66,7 @@ export const recentRuns = route(
 )
 
 export const runDuty = route('admin', 'duties.run', 'post /duties/{name}/run', {
-  summary: 'Run a duty once, in the answering process',
+  summary: 'Run a duty once, in the process that serves the request',
   request: { params: z.object({ name: z.string() }) },
   responses: ok(z.object({ counts: z.record(z.string(), z.number()) }), 'What the duty did'),
 })

@@ -8,7 +8,7 @@ import { instant } from '../shapes/job.ts'
 
 const name = z.string().openapi({ description: 'any text on one line, at most 60 characters' })
 const search = z.string().openapi({
-  description: 'the parameters of the job list, as in the address of the Jobs page',
+  description: 'the query string of the Jobs page, such as state=dead&queue=mail',
   example: 'queue=mail&state=dead',
 })
 
@@ -22,7 +22,7 @@ export const list = route('viewer', 'views.list', 'get /views', {
 })
 
 export const add = route('operator', 'views.add', 'post /views', {
-  summary: 'Save a filter of the job list under a name, for everyone',
+  summary: 'Save a filter of the job list under a name, for all users',
   request: body(z.strictObject({ name, search }).openapi('NewView'), 'The view'),
   responses: { 201: json(viewShape, 'The view') },
 })

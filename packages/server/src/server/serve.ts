@@ -1,6 +1,6 @@
 /**
- * Serves the API on its own port. On a loopback address it works at once; on any other it requires
- * authentication.
+ * Serves the API on its own port. On a loopback address, authentication is optional. On any other, it
+ * is required unless `insecure` is set.
  */
 import { JobmillError, type Mill } from 'jobmill'
 import { logWarning, stopSignalOf } from 'jobmill/internal'

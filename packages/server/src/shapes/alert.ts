@@ -18,8 +18,11 @@ export const alertShape = z
     kind: z.string().nullable(),
     url: z
       .string()
-      .openapi({ description: 'without user name, password and query; for admins, with its path' }),
-    secretHints: z.array(z.string()).readonly().openapi({ description: 'the end of each secret' }),
+      .openapi({ description: 'without user name, password and query; only admins see its path' }),
+    secretHints: z
+      .array(z.string())
+      .readonly()
+      .openapi({ description: 'the last characters of each secret' }),
     forMs: ms,
     coolDownMs: ms,
     recovery: z.boolean(),

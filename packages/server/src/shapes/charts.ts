@@ -1,6 +1,6 @@
 /**
- * The metrics of queues as the charts of Mission Control draw them. In columns and with rounded numbers, so
- * that a response takes a tenth of the same part of a series.
+ * The metrics of queues as the charts of Mission Control draw them: in columns and with rounded numbers, so
+ * that a response is a tenth as long as the same part of a series.
  */
 import { z } from '@hono/zod-openapi'
 import { type Metrics, QUEUE_LEVELS } from 'jobmill/internal'

@@ -24,7 +24,7 @@ const dedupeShape = z.strictObject({
   ),
   onConflict: optional(
     z.enum(['keep', 'replace']),
-    'keep the existing job (default), or replace its payload',
+    'keep the existing job (default), or replace its payload and due time',
   ),
 })
 
@@ -43,7 +43,7 @@ export const enqueueShape = z
   .strictObject({
     kind: z.string().openapi({ description: 'kind of the job, which selects its handler' }),
     payload: optional(z.unknown(), 'payload (default null)'),
-    id: optional(z.string(), 'UUID; enqueuing the same id again changes nothing, and the answer is the same'),
+    id: optional(z.string(), 'UUID; enqueuing the same id again is a no-op with the same response'),
     queue: optional(z.string(), 'queue (default: the queue of its kind)'),
     priority: optional(z.int(), 'a lower number runs first'),
     maxAttempts: optional(z.int(), 'attempts before the job is dead'),

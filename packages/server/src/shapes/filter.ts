@@ -22,14 +22,10 @@ const SEVERAL = 'one or more: repeated or comma-separated'
 const fingerprint = optional(z.string(), 'fingerprint of an error group, from errors.list')
 const number = z.coerce.number().int().optional()
 
-const WHEN = {
-  started: 'the last attempt started at or after this instant; before startedBefore',
-  failed: 'the last failed attempt ended at or after this instant; before failedBefore',
-}
 const KEYS = { order: 'order key', dedupe: 'dedupe key, with or without its scope' }
 
 const INDEXED =
-  'as payloadAt, from the index of the paths that the kind declares in indexedPayload; lists the newest id first, and does not find jobs enqueued before the declaration'
+  'like payloadAt, from the index of the paths that the kind declares in indexedPayload; lists the newest id first, and does not find jobs enqueued before the declaration'
 
 /** The filter as URL parameters. */
 export const filterQuery = {
@@ -42,12 +38,12 @@ export const filterQuery = {
   tag: severalTimes.openapi({ description: 'tag; repeat to require several' }),
   enqueuedFrom: number,
   enqueuedBefore: number,
-  startedFrom: number.openapi({ description: WHEN.started }),
-  startedBefore: number,
+  startedFrom: number.openapi({ description: 'the last attempt started at or after this instant' }),
+  startedBefore: number.openapi({ description: 'the last attempt started before this instant' }),
   endedFrom: number,
   endedBefore: number,
-  failedFrom: number.openapi({ description: WHEN.failed }),
-  failedBefore: number,
+  failedFrom: number.openapi({ description: 'the last failed attempt ended at or after this instant' }),
+  failedBefore: number.openapi({ description: 'the last failed attempt ended before this instant' }),
   orderKey: optional(z.string(), KEYS.order),
   dedupeKey: optional(z.string(), KEYS.dedupe),
   errorText: optional(

@@ -17,10 +17,17 @@ export const stateShape = z.enum(JOB_STATES).openapi('JobState')
 
 export const listedStateShape = z.enum(LISTED_STATES).openapi('ListedState')
 
+/** Null unless the job recorded a step in this version of its definition. */
+export const minVersionShape = z
+  .int()
+  .nullable()
+  .openapi({ description: 'the lowest version of the definition that may run it; null for any' })
+
 const jobSummaryShape = z
   .object({
     id: z.uuid(),
     kind: z.string(),
+    minVersion: minVersionShape,
     queue: z.string(),
     state: stateShape,
     priority: z.int(),
@@ -80,7 +87,7 @@ export const jobShape = jobSummaryShape
 
 const policySource = z
   .enum(POLICY_SOURCES)
-  .openapi({ description: 'unknown: the process that answers does not define the kind' })
+  .openapi({ description: 'unknown: the process that serves the request does not define the kind' })
 
 export const policyShape = z
   .object({

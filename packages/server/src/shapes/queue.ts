@@ -1,6 +1,7 @@
 /** The schemas of queues, limits and instances. */
 import { z } from '@hono/zod-openapi'
 import type { Forecast, QueueCapacity } from 'jobmill/internal'
+import { minVersionShape } from './job.ts'
 import { percentilesShape } from './series.ts'
 import type {
   InstanceRecord,
@@ -48,7 +49,7 @@ export const countsShape = z
   .openapi('QueueCounts') satisfies z.ZodType<QueueCounts>
 
 export const unservedKindShape = z
-  .object({ queue: z.string(), kind: z.string(), jobs: count })
+  .object({ queue: z.string(), kind: z.string(), minVersion: minVersionShape, jobs: count })
   .openapi('UnservedKind') satisfies z.ZodType<UnservedKind>
 
 const forecastShape = z

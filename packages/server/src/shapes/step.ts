@@ -12,8 +12,8 @@ export const stepShape = z
     endedAt: instant.nullable().openapi({ description: 'null while the step runs or waits' }),
     dueAt: instant.nullable().openapi({ description: 'when a wait ends without an event' }),
     events: z.array(z.string()).readonly().openapi({ description: 'the events that the step waits for' }),
-    result: z.unknown().openapi({ description: 'null for none, and if it is larger than largest' }),
-    checkpoint: z.unknown().openapi({ description: 'null for none, and if it is larger than largest' }),
+    result: z.unknown().openapi({ description: 'null if there is none, or if it exceeds largest' }),
+    checkpoint: z.unknown().openapi({ description: 'null if there is none, or if it exceeds largest' }),
     children: z
       .array(
         z.object({

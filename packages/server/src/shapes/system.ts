@@ -133,7 +133,10 @@ const kindShape = z
       .readonly()
       .nullable()
       .openapi({ description: 'JSON Schema (draft 2020-12) of the payload' }),
-    indexedPayload: z.array(z.string()).readonly().openapi({ description: 'paths for indexedPayload' }),
+    indexedPayload: z
+      .array(z.string())
+      .readonly()
+      .openapi({ description: 'payload paths that the filter indexedPayload accepts' }),
   })
   .openapi('Kind') satisfies z.ZodType<KindView>
 
@@ -144,14 +147,14 @@ export const queueHealthShape = z
     word: z.enum(HEALTHS),
     ...attempts,
   })
-  .openapi('QueueHealth', { description: 'its state, and its attempts of the last 10 minutes' })
+  .openapi('QueueHealth', { description: 'state of the queue, and its attempts of the last 10 minutes' })
 
 export const listedKindShape = kindShape
   .extend({
     recent: z
       .object({ health: z.enum(['failing', 'degraded', 'ok']), ...attempts, running: percentilesShape })
       .nullable()
-      .openapi({ description: 'attempts of the last 10 minutes; null without one' }),
+      .openapi({ description: 'attempts of the last 10 minutes; null if there were none' }),
   })
   .openapi('ListedKind') satisfies z.ZodType<
   KindView & { readonly recent: Omit<Health['kinds'][number], 'kind'> | null }
@@ -161,10 +164,9 @@ export const runsShape = z
   .object({
     from: z.number(),
     to: z.number(),
-    completeFrom: z
-      .number()
-      .nullable()
-      .openapi({ description: 'runs that ended before it may be missing; null if none is missing' }),
+    completeFrom: z.number().nullable().openapi({
+      description: 'runs that ended before this instant may be missing; null if none is missing',
+    }),
     runs: z.array(
       z.object({
         job: z.uuid(),

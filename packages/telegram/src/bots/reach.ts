@@ -26,7 +26,7 @@ export async function reach(bot: Bot, inside: Inside, receive: Receive): Promise
       if (mode === 'polling') await bot.api.deleteWebhook()
       else if (publicUrl !== null) {
         const done = await pointWebhook(bot, `${publicUrl}${WEBHOOK_PATH}${bot.slug}`, tables)
-        if (done === 'set') log('info', 'webhook set at Telegram', { bot: bot.slug })
+        if (done === 'set') log('info', 'webhook registered with Telegram', { bot: bot.slug })
       }
       bot.trouble = null
       break

@@ -11,7 +11,7 @@ export function troubleWith({ slug }: { readonly slug: string }, error: unknown)
     return { isRefused, what: `Telegram rejected the token: check ${botVariable(slug, 'TOKEN')}` }
   const isAway = error instanceof HttpError
   const what = isAway ? 'Telegram is unreachable' : 'bot could not be set up'
-  return { isRefused, what: isTelegram ? 'Telegram answered with an error' : what }
+  return { isRefused, what: isTelegram ? 'Telegram returned an error' : what }
 }
 
 /**

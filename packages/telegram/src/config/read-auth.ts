@@ -38,7 +38,7 @@ export function authOf(section: Section, bots: readonly BotConfig[]): AuthConfig
     secretAt.warn('is short', 'Use 16 or more random characters')
   if (bots.some(({ requireAuth }) => requireAuth) && !hasLogin)
     botsAt.warn(
-      'some require a login, but no bot has the handler auth, which opens sessions',
+      'include bots that require a login, but none with the handler auth, which opens sessions',
       'Add a bot with handler: auth, or write requireAuth: false',
     )
   return secret === undefined ? null : { secret, ttlMs, scope }

@@ -61,7 +61,7 @@ export function lanes(
     return posted
   }
 
-  /** Never resolves when the webhook is stopped before. */
+  /** Never resolves if the webhook is stopped first. */
   function rest(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {

@@ -7,7 +7,7 @@ export interface Posted {
   readonly status: number | null
   /** The error in the words of getWebhookInfo; null for 200–299. */
   readonly error: string | null
-  /** 0 if the response named no wait. */
+  /** 0 if the response did not ask for a wait. */
   readonly retryAfterS: number
 }
 

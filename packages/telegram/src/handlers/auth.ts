@@ -45,7 +45,7 @@ const COMMAND = /^\/([a-z]+)(?:@(\w+))?(?:\s+([\s\S]*))?$/i
 const WORDS = ['start', 'help', 'auth', 'login', 'whoami', 'logout']
 /** Replaces a text that may contain a code, and is not a command. */
 const HIDDEN = '…'
-/** Replaces the name of another bot, because it may be a code too. */
+/** Replaces the name of another bot, because a user may have typed a code there. */
 const OTHER = '@_'
 
 /**

@@ -30,7 +30,7 @@ export function http({ url, timeoutMs, secret }: HttpTarget): Handler {
       })
     } catch (error) {
       context.signal.throwIfAborted()
-      if (deadline.aborted) throw new Error(`${at} did not answer within ${timeoutMs} ms`, { cause: error })
+      if (deadline.aborted) throw new Error(`${at} did not respond within ${timeoutMs} ms`, { cause: error })
       throw new Error(`${at} cannot be reached`, { cause: error })
     }
   }
@@ -42,13 +42,14 @@ export function http({ url, timeoutMs, secret }: HttpTarget): Handler {
     const quoted = (query === '' ? text : text.replaceAll(query, '…')).slice(0, 200)
     if (response.status === 429 || (response.status === 503 && response.headers.has('retry-after'))) {
       const waitMs = retryAfterMs(response.headers)
-      if (waitMs !== null) throw new Snooze(waitMs, `${at} answered ${response.status}`)
+      if (waitMs !== null) throw new Snooze(waitMs, `${at} responded with ${response.status}`)
     }
-    if (DEAD_AT_ONCE.has(response.status)) throw new Dead(`${at} answered ${response.status}: ${quoted}`)
-    if (!response.ok) throw new Error(`${at} answered ${response.status}: ${quoted}`)
+    if (DEAD_AT_ONCE.has(response.status))
+      throw new Dead(`${at} responded with ${response.status}: ${quoted}`)
+    if (!response.ok) throw new Error(`${at} responded with ${response.status}: ${quoted}`)
     if (text.trim() === '') return
     const value = parsed(text)
-    if (value === null) throw new Error(`${at} did not answer with a JSON object: ${quoted}`)
+    if (value === null) throw new Error(`${at} did not respond with a JSON object: ${quoted}`)
     answer(value, at, context)
   }
 }
@@ -96,7 +97,7 @@ async function textOf(response: Response, at: string): Promise<string> {
   const decoder = new TextDecoder()
   for await (const chunk of response.body ?? []) {
     text += decoder.decode(chunk as Uint8Array, { stream: true })
-    if (text.length > MOST_BYTES) throw new Dead(`${at} answered with more than ${MOST_BYTES} bytes`)
+    if (text.length > MOST_BYTES) throw new Dead(`${at} responded with more than ${MOST_BYTES} bytes`)
   }
   return text
 }
@@ -110,7 +111,7 @@ function answer(value: Record<string, unknown>, at: string, { reply, call }: Han
     if (typeof item?.['text'] === 'string') reply(item['text'])
     else if (typeof item?.['method'] === 'string')
       call(item['method'], (item['payload'] ?? {}) as Record<string, unknown>)
-    else throw new Dead(`${at} answered with a reply that has neither text nor method`)
+    else throw new Dead(`${at} responded with a reply that has neither text nor method`)
   }
 }
 

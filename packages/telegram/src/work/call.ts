@@ -58,7 +58,7 @@ function isMethod({ description }: GrammyError): boolean {
   return /method/i.test(description)
 }
 
-/** The wait that Telegram asked for; null if it named none. */
+/** The wait that Telegram asked for; null if it asked for none. */
 export function retryAfterMs(error: unknown): number | null {
   const seconds = error instanceof GrammyError ? error.parameters.retry_after : undefined
   return seconds === undefined ? null : Math.min(LONGEST_WAIT_MS, seconds * 1_000)

@@ -8,20 +8,23 @@ export const FAULT_POINTS = [
   // A polled update: before it is received, and before it is acknowledged.
   'poll.received',
   'poll.taken',
-  // An update job: begun; its login prompt or its replies are known but not written; the job for the notice
-  // of a dead update has begun.
+  // An update job has begun.
   'update.begun',
+  // Its login prompt is known but not written.
   'update.prompted',
+  // Its replies are known but not written.
   'update.handled',
+  // The job that reports a dead update has begun.
   'dead.begun',
-  // A login: the code is used or counted but no session is open; the session is open but the user has no
-  // reply.
+  // A login code is used or counted, but no session is open.
   'login.tried',
+  // The session is open, but the user has no reply.
   'login.opened',
-  // A reply: before the call; after the call but before its outcome is written; its chat has moved, but that
-  // is not written.
+  // A reply: before the call to Telegram.
   'send.begun',
+  // After the call, but before its outcome is written.
   'send.accepted',
+  // The chat has moved, but that is not written.
   'send.moved',
 ] as const
 

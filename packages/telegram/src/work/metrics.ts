@@ -51,12 +51,12 @@ function registerWebhookGauges(mill: Counting, states: States): void {
     })
   register(
     'jobmill_telegram_webhook_pending',
-    'Updates that wait at Telegram for delivery.',
+    'Updates that Telegram has not delivered yet.',
     ({ pending }) => pending,
   )
   register(
     'jobmill_telegram_webhook_last_error_timestamp_seconds',
-    'Unix time of the last failed delivery by Telegram; 0 for never.',
+    'Unix time of the last failed delivery by Telegram; 0 if none failed.',
     ({ lastErrorAt }) => (lastErrorAt ?? 0) / 1_000,
   )
 }

@@ -63,7 +63,7 @@ async function otherOwner(folder: string, address: string, isThere: boolean): Pr
   return belongsTo(folder, owner).message.replace(/^blobs: /, '')
 }
 
-/** Mission Control needs its own port, so that a proxy in front of the mailboxes does not expose it. */
+/** Mission Control needs its own port, so that a proxy in front of the mailbox API does not expose it. */
 export function addressProblems({ config, placeOf: givenAt }: ReadConfig): ConfigProblem[] {
   const { port = DEFAULT_PORT, adminPort = DEFAULT_ADMIN_PORT } = config
   const { bind = LOOPBACK, adminBind = LOOPBACK } = config
@@ -76,7 +76,7 @@ export function addressProblems({ config, placeOf: givenAt }: ReadConfig): Confi
   if (adminPort !== 0 && adminPort === port && adminBind === bind)
     problems.push({
       place: givenAt('adminPort') ?? givenAt('port') ?? 'adminPort',
-      message: `port ${port} is already used by the mailboxes. Pass another port with --admin-port`,
+      message: `port ${port} is already used by the mailbox API. Pass another port with --admin-port`,
     })
   return problems
 }

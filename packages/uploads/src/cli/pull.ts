@@ -54,6 +54,6 @@ function optionsFrom(given: CommandInput): PullOptions {
     ...omitUndefined({ keepFor: text('keep'), concurrency: numberOf(given, 'concurrency') }),
     ...(has('listen') && { by: 'events' as const }),
     onFile: (file: PulledFile) => out(has('json') ? JSON.stringify(file) : oneLine(`file    ${file.path}`)),
-    onTrouble: (trouble) => err(`trouble ${troubleText(trouble)}`),
+    onTrouble: (trouble) => err(`problem ${troubleText(trouble)}`),
   }
 }

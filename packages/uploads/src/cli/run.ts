@@ -19,7 +19,7 @@ const INTRODUCTION = `jobmill-uploads: a file upload inbox for consumers behind 
 The inbox reads jobmill-uploads.yaml in this folder, if it exists. Environment variables override it.`
 
 /** The README has the same text. */
-const REFUSED = 'refused (no such mailbox, a wrong token, a file that is too large, a mailbox that is full)'
+const REFUSED = 'refused (unknown mailbox, wrong token, file too large, or mailbox full)'
 
 /** Resolves to the exit code. */
 export function run(args: readonly string[], io: Io): Promise<number> {

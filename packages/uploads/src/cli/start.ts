@@ -14,8 +14,8 @@ export const start: Command = {
   words: 'start',
   says: 'run the inbox until a signal stops it (a second signal stops it immediately)',
   options: {
-    port: { takes: 'PORT', says: `port of the mailboxes (default ${DEFAULT_PORT})` },
-    bind: { takes: 'ADDRESS', says: `address of the mailboxes (default ${LOOPBACK})` },
+    port: { takes: 'PORT', says: `port of the mailbox API (default ${DEFAULT_PORT})` },
+    bind: { takes: 'ADDRESS', says: `address of the mailbox API (default ${LOOPBACK})` },
     'admin-port': {
       takes: 'PORT',
       says: `port of Mission Control, its API and the metrics (default ${DEFAULT_ADMIN_PORT})`,
@@ -72,7 +72,7 @@ async function listen({ inbox }: Opened, mill: Mill<never>, settings: Config) {
   }
 }
 
-/** Errors name our admin options instead of those of the mailboxes. */
+/** Errors name our admin options instead of those of the mailbox API. */
 function ofAdmin(error: unknown): never {
   if (!isJobmillError(error) || (error.field !== 'port' && error.field !== 'bind')) throw error
   throw rephrase(error, {

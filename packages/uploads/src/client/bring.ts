@@ -3,7 +3,7 @@
  * every outcome is a value.
  */
 import path from 'node:path'
-import { ask, jsonOf } from './http/ask.ts'
+import { ask, badAnswer, jsonOf } from './http/ask.ts'
 import { systemCodeOf } from '../files.ts'
 import { ClientError, textOf } from './http/client-error.ts'
 import type { Entry, FileIndex } from './folder/file-index.ts'
@@ -109,8 +109,7 @@ async function acknowledge({ settings, signal }: BringTools, { id, sha256 }: Lis
   }
   try {
     const { acked } = await ask(settings.line, `/uploads/${id}/ack`, question, jsonOf)
-    if (acked !== true)
-      throw new ClientError('ANSWER_BAD', 'the response does not confirm the acknowledgement')
+    if (acked !== true) throw badAnswer('does not confirm the acknowledgement')
   } catch (error) {
     // The inbox no longer has the file, and it is stored here: nothing is left to do.
     if (error instanceof ClientError && error.status === 404) return

@@ -97,7 +97,10 @@ export async function upload(options: UploadOptions): Promise<SentFile[]> {
 
 async function sizedOf({ path: at, name = path.basename(at), type }: FileToSend): Promise<Sized> {
   const found = await stat(at).catch((error: unknown) => {
-    throw new ClientError('FILE_UNREADABLE', `${at} cannot be read: ${textOf(error)}`, { cause: error })
+    throw new ClientError('FILE_UNREADABLE', `${at} cannot be read: ${textOf(error)}`, {
+      cause: error,
+      fix: 'Check the path and its permissions',
+    })
   })
   if (!found.isFile())
     throw new ClientError('FILE_UNREADABLE', `${at} is not a file`, { fix: 'Pass files only' })
@@ -126,7 +129,9 @@ function grouped(
     const size = file.size + overheadOf(file)
     const most = Math.min(maxFileBytes, maxRequestBytes - overheadOf(file))
     if (file.size > most)
-      throw new ClientError('FILE_TOO_LARGE', `${file.path} is too large: ${file.size} bytes (max ${most})`)
+      throw new ClientError('FILE_TOO_LARGE', `${file.path} is too large: ${file.size} bytes (max ${most})`, {
+        fix: 'Split the file, or raise the limit of the mailbox',
+      })
     const last = groups.at(-1)
     if (last !== undefined && last.length < maxFiles && bytes + size <= maxRequestBytes) {
       last.push(file)

@@ -1,6 +1,6 @@
 /**
- * Passes the files that the multipart parser finds to a reader with its own pace: in order, then the end or a
- * failure.
+ * Passes the files that the multipart parser finds to a reader that has its own pace: in order, then the end
+ * or a failure.
  */
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -173,7 +173,7 @@ function tooMany(max: number): Refusal {
   return new Refusal('FILES_TOO_MANY', {
     detail: `more than ${max} files`,
     field: PART,
-    fix: 'Split the files into several requests',
+    fix: 'Send the files in several requests',
     max,
   })
 }

@@ -46,7 +46,7 @@ const first: Step = async (db, { type, table }) => {
       answer text NOT NULL,
       created_at bigint NOT NULL
     )`,
-    // The first of two requests with one key to commit is the upload.
+    // Of two requests with one key, the first to commit is the upload.
     sql`CREATE UNIQUE INDEX uploads_upload_key ON ${table('uploads_upload')} (mailbox, idempotency_key)
       WHERE idempotency_key IS NOT NULL`,
     sql`CREATE INDEX uploads_upload_created ON ${table('uploads_upload')} (created_at)`,

@@ -16,8 +16,8 @@ export const CHILDREN: readonly TestedMutant[] = [
   {
     name: 'postgres: the end of a child does not wake its parent',
     file: 'store-postgres/fragments.ts',
-    find: 'SELECT parent_id FROM child_ended UNION',
-    replace: 'SELECT parent_id FROM child_ended WHERE false UNION',
+    find: 'SELECT parent_id, false FROM child_ended UNION',
+    replace: 'SELECT parent_id, false FROM child_ended WHERE false UNION',
     test: { file: POSTGRES, name: 'P18 a parent is woken by the last' },
   },
   {

@@ -19,6 +19,13 @@ export const FILES: readonly TestedMutant[] = [
     test: { file: REPLACED, name: 'D6 P1 a store that opens the backup loses no acknowledged job to a call' },
   },
   {
+    name: 'sqlite: writes continue on a file that was replaced',
+    file: 'store-sqlite/file/same-file.ts',
+    find: 'if (isInMemory || (found !== undefined && isSame)) return null',
+    replace: 'if (isInMemory || found !== undefined || isSame) return null',
+    test: { file: OPEN, name: 'D3 P1 a backup is moved into place, under a process that only enqueues' },
+  },
+  {
     name: 'sqlite: an idle process keeps a replaced file open',
     file: 'store-sqlite/file/reopen.ts',
     find: 'if (retiredFor === null && live.files.isReplaced()) release()',

@@ -6,6 +6,8 @@ const HANDLER = 'packages/jobmill/test/steps/handler.test.ts'
 const MILLS = 'packages/jobmill/test/steps/steps.test.ts'
 const LOCKS = 'packages/jobmill/test/postgres/step-locks.test.ts'
 const OPEN = 'packages/jobmill/test/steps/open-transaction.test.ts'
+const DECLARED = 'packages/jobmill/test/steps/declared-events.test.ts'
+const MODEL = 'packages/jobmill/test/model/durable.test.ts'
 const LIMITS = 'packages/jobmill/test/steps/limits.test.ts'
 const SQLITE = 'packages/jobmill/test/conformance/sqlite.test.ts'
 const POSTGRES = 'packages/jobmill/test/conformance/postgres.test.ts'
@@ -14,15 +16,15 @@ export const STEPS: readonly TestedMutant[] = [
   {
     name: 'postgres: an event leaves no wake-up for its job',
     file: 'store-postgres/steps/send.ts',
-    find: 'SELECT f.id FROM found AS f WHERE f.state <',
-    replace: 'SELECT f.id FROM found AS f WHERE false AND f.state <',
+    find: 'SELECT DISTINCT s.id FROM sent AS s WHERE',
+    replace: 'SELECT DISTINCT s.id FROM sent AS s WHERE false AND',
     test: { file: EVENTS, name: 'P18 an event that commits after the park' },
   },
   {
     name: 'postgres: an event for a ready job leaves no wake-up',
     file: 'store-postgres/steps/send.ts',
-    find: 'SELECT f.id FROM found AS f WHERE f.state <',
-    replace: 'SELECT f.id FROM found AS f WHERE f.state <> 1 AND f.state <',
+    find: 'SELECT DISTINCT s.id FROM sent AS s WHERE',
+    replace: 'SELECT DISTINCT s.id FROM sent AS s WHERE s.state <> 1 AND',
     test: { file: EVENTS, name: 'P18 a job that was ready when an open transaction' },
   },
   {
@@ -115,5 +117,48 @@ export const STEPS: readonly TestedMutant[] = [
     find: 'memos.count(waited.result)',
     replace: 'memos.add(waited.result)',
     test: { file: LIMITS, name: 'P18 an event that exceeds it' },
+  },
+  {
+    name: 'sqlite: an event for one kind is stored for a job of another',
+    file: 'store-sqlite/steps/send.ts',
+    find: 'return own === kind ? undefined : own',
+    replace: 'return own.length > 0 ? undefined : own',
+    test: { file: SQLITE, name: 'an event for one kind is not stored' },
+  },
+  {
+    name: 'postgres: an event for one kind is stored for a job of another',
+    file: 'store-postgres/steps/send.ts',
+    find: '} AND s.other_kind IS NULL`',
+    replace: '}`',
+    test: { file: POSTGRES, name: 'an event for one kind is not stored' },
+  },
+  {
+    name: 'sendEvent stores an event before its schema has accepted it',
+    file: 'runtime/operate/send-event.ts',
+    find: 'if (checking !== undefined) await checking',
+    replace: 'checking?.catch(() => {})',
+    test: { file: DECLARED, name: 'an asynchronous schema is awaited' },
+  },
+  {
+    name: 'a wait ignores the declared schema of its event',
+    file: 'work/steps/attempt-steps.ts',
+    find: "const { schema = schemaOfEvent(declared, received.event, 'event') } = options",
+    replace: 'const { schema } = options',
+    test: { file: DECLARED, name: 'an event that was sent without the definition' },
+  },
+  {
+    name: 'sqlite: a wait is written without the fence',
+    file: 'store-sqlite/steps/steps.ts',
+    find: 'return job === undefined ? REFUSED : waitFor(work, job, item)',
+    replace:
+      'const any = job ?? findJob(work.sql, item.id)\n    return any === undefined ? REFUSED : waitFor(work, any, item)',
+    test: { file: MODEL, name: 'P17 P18 sqlite, postgres with batches' },
+  },
+  {
+    name: 'sqlite: the last child wakes its parent only if it is done',
+    file: 'store-sqlite/steps/child-ends.ts',
+    find: 'if (parent !== undefined) wakeIfArrived(work, parent.id)',
+    replace: 'if (parent !== undefined && end.error === null) wakeIfArrived(work, parent.id)',
+    test: { file: MODEL, name: 'P17 P18 sqlite, postgres with batches' },
   },
 ]

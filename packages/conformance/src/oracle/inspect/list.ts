@@ -13,6 +13,7 @@ import {
   type PageRequest,
   type Position,
   systemPlatform,
+  parseKind,
 } from 'jobmill/store'
 import { lastError, lastFailed, lastFailure, summary } from './read.ts'
 import { versionOf } from '../instances/versions.ts'
@@ -80,7 +81,7 @@ function matches(state: OracleState, job: OracleJob, filter: JobFilter): boolean
   const last = job.run ?? job.attempts.at(-1)
   return (
     (namesOf(filter.queue)?.includes(job.queue) ?? true) &&
-    (namesOf(filter.kind)?.includes(job.kind) ?? true) &&
+    (namesOf(filter.kind)?.includes(parseKind(job.kind).kind) ?? true) &&
     (retrying !== true || lastFailed(job)) &&
     (endedFrom === undefined || (isEnded(job.state) && (job.endedAt ?? 0) >= endedFrom)) &&
     (endedBefore === undefined || (isEnded(job.state) && (job.endedAt ?? 0) < endedBefore)) &&

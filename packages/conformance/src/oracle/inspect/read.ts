@@ -21,6 +21,7 @@ import {
   type QueueRecord,
   UNSERVED_ROWS,
   type UnservedKind,
+  parseKind,
 } from 'jobmill/store'
 import { inClaimOrder } from '../jobs/claim.ts'
 import { holdOf } from '../jobs/enqueue.ts'
@@ -49,6 +50,7 @@ export function summary(state: OracleState, job: OracleJob): JobSummary {
   } = job
   return {
     ...common,
+    ...parseKind(job.kind),
     waitsForOrder: isInOrderQueue(state, job),
     dueAt: job.state === 'scheduled' && job.dueAt < NEVER_DUE ? job.dueAt : null,
     startedAt: run?.startedAt ?? null,
@@ -196,7 +198,7 @@ export function unservedKinds(state: OracleState): UnservedKind[] {
     const waiting = jobs.slice(0, UNSERVED_ROWS).filter((job) => !isServed(job))
     return byName(Map.groupBy(waiting, ({ kind }) => kind)).map(([kind, alike]) => ({
       queue,
-      kind,
+      ...parseKind(kind),
       jobs: alike.length,
     }))
   })

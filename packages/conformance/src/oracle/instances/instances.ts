@@ -19,11 +19,12 @@ import {
   type Reaped,
   type ReapedJob,
   STOOD_STILL,
+  parseKind,
 } from 'jobmill/store'
 import { budgetInMs, claimable } from '../jobs/claim.ts'
 import { enqueue } from '../jobs/enqueue.ts'
 import { end, putBack, record, refund } from '../jobs/moves.ts'
-import { cancelChildren } from '../jobs/operate.ts'
+import { wasCancelled } from '../jobs/operate.ts'
 import { retry } from '../jobs/operate.ts'
 import { stageInMs } from '../jobs/stage.ts'
 import { dropPermits } from '../limits.ts'
@@ -33,7 +34,11 @@ import { leadDuties, releaseDuties } from './duties.ts'
 import { instanceRecord, instanceState, runningUnder } from './liveness.ts'
 import { dropSlots, readSlots } from './slots.ts'
 
-export function register(state: OracleState, { leaseMs, stoodStill, ...instance }: NewInstance): void {
+export function register(
+  state: OracleState,
+  { leaseMs, stoodStill, onCancelled = [], ...instance }: NewInstance,
+): void {
+  if (!state.instances.has(instance.id)) followCancels(state, { kinds: instance.kinds, onCancelled })
   const { requested = null, requestedBy = null, requestedAt = null } = state.instances.get(instance.id) ?? {}
   state.instances.set(instance.id, {
     ...instance,
@@ -48,6 +53,15 @@ export function register(state: OracleState, { leaseMs, stoodStill, ...instance 
   })
   state.membersVersion += 1
   takeCrashesBack(state, instance.id, stoodStill)
+}
+
+function followCancels(
+  { followed }: OracleState,
+  { kinds, onCancelled = [] }: Pick<NewInstance, 'kinds' | 'onCancelled'>,
+): void {
+  for (const kind of kinds.map((name) => parseKind(name).kind))
+    if (onCancelled.includes(kind)) followed.add(kind)
+    else followed.delete(kind)
 }
 
 export function renew(state: OracleState, request: HeartbeatRequest): Heartbeat {
@@ -135,7 +149,7 @@ export function deregister(state: OracleState, id: string): number {
     if (run.cancelReason === null) putBack(state, job)
     else {
       end(state, job, 'cancelled', run.cancelReason)
-      cancelChildren(state, job)
+      wasCancelled(state, job, run.cancelReason)
     }
   }
   return jobs.length
@@ -155,7 +169,7 @@ export function reap(
     endInstance(state, instance, 'lost')
     return runningUnder(state, instance.id).map(({ job, run }) => {
       const reaped = takeBack(state, job, run, crashesUntilDead)
-      if (reaped.state === 'dead' && instance.onDead.includes(job.kind))
+      if (reaped.state === 'dead' && instance.onDead.includes(reaped.kind))
         deaths.push({ ...reaped, orderKey: job.orderKey, error: crashError(job.crashes), at: state.now })
       return reaped
     })
@@ -177,8 +191,8 @@ function takeBack(state: OracleState, job: OracleJob, run: Run, crashesUntilDead
   }
   if (to === 'ready') putBack(state, job)
   else end(state, job, to, error)
-  if (to === 'cancelled') cancelChildren(state, job)
-  return { id: job.id, queue: job.queue, kind: job.kind, crashes: job.crashes, state: to }
+  if (to === 'cancelled') wasCancelled(state, job, error)
+  return { id: job.id, queue: job.queue, kind: parseKind(job.kind).kind, crashes: job.crashes, state: to }
 }
 
 /** Reverts the crash counts of an instance that was reaped although its process is alive. */

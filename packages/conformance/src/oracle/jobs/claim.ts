@@ -1,5 +1,5 @@
 /** claim: leases the best ready jobs that the request allows, under one new token. */
-import { type ClaimRequest, DEFAULTS, type Lease } from 'jobmill/store'
+import { type ClaimRequest, DEFAULTS, type Lease, parseKind } from 'jobmill/store'
 import { liveLimit, spend } from '../limits.ts'
 import { isClaiming } from '../instances/liveness.ts'
 import { parentOf } from './child-ends.ts'
@@ -40,7 +40,7 @@ export function leaseTo(state: OracleState, instance: string, jobs: readonly Ora
       children: __,
       ...lease
     } = job
-    const waited = { ...lease, token, waitedMs: state.now - job.readyAt }
+    const waited = { ...lease, kind: parseKind(job.kind).kind, token, waitedMs: state.now - job.readyAt }
     return {
       ...waited,
       ...(steps.size > 0 && { hasSteps: true as const }),

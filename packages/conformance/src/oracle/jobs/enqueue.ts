@@ -7,6 +7,7 @@ import {
   type NewJob,
   UNDECLARED,
   withEntriesOf,
+  parseKind,
 } from 'jobmill/store'
 import { isClaiming } from '../instances/liveness.ts'
 import { inClaimOrder, isOpen, leaseTo, limitNameOf, take } from './claim.ts'
@@ -61,7 +62,7 @@ function collide(state: OracleState, job: NewJob, { holder: id }: Hold): Enqueue
     holder === undefined ||
     !waits ||
     job.dedupe?.onConflict !== 'replace' ||
-    holder.kind !== job.kind ||
+    parseKind(holder.kind).kind !== job.kind ||
     holder.steps.size > 0
   )
     return { id, outcome: 'duplicate' }

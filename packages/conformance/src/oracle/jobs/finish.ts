@@ -2,7 +2,7 @@
 import type { CoolDown, Finish, Finished, JobState, Progress, Transition } from 'jobmill/store'
 import { enqueue } from './enqueue.ts'
 import { end, makeReady, putBack, record, refund, schedule } from './moves.ts'
-import { cancelChildren } from './operate.ts'
+import { wasCancelled } from './operate.ts'
 import { parkedUntil } from './steps.ts'
 import type { OracleJob, OracleState, Run } from '../state.ts'
 
@@ -38,7 +38,7 @@ function finishOne(
   else if (refunds(transition)) refund(job)
   if (forced) end(state, job, 'cancelled', error)
   else move(state, job, transition, error)
-  if (wentTo === 'cancelled') cancelChildren(state, job)
+  if (wentTo === 'cancelled') wasCancelled(state, job, error ?? '')
   // Its dedupe key may outlive the job.
   if (forgets(transition)) state.jobs.delete(job.id)
   if (item.cool !== undefined) cool(state, job.queue, item.cool, curved)

@@ -44,7 +44,7 @@ export function end(state: OracleState, job: OracleJob, to: EndedState, error: s
   freeOrderLock(state, job)
   if (to === 'done' || job.dedupe?.holdAfter === 'ended') holdOn(state, job)
   else freeKey(state, job)
-  childEnded(state, job, to, to === 'done' ? { result: job.result } : { error })
+  childEnded(state, job, to, { result: to === 'done' ? job.result : null, error })
 }
 
 function holdOn(state: OracleState, { id, dedupe }: OracleJob): void {

@@ -4,13 +4,15 @@ import {
   isEnded,
   type JobState,
   type NewPayload,
+  onCancelledJob,
   PARENT_CANCELLED,
+  parseKind,
   STEPS_REWOUND,
   type Verdict,
   withEntriesOf,
 } from 'jobmill/store'
 import { childEnded, childReopened } from './child-ends.ts'
-import { becomeDue, holdOf } from './enqueue.ts'
+import { becomeDue, enqueue, holdOf } from './enqueue.ts'
 import { end, freeKey, record } from './moves.ts'
 import { freeOrderLock, isInOrderQueue, leaveOrderQueue } from './order-key.ts'
 import type { OracleJob, OracleState } from '../state.ts'
@@ -43,13 +45,21 @@ export function cancel(state: OracleState, ids: readonly string[], reason: strin
     }
     record(state, job, null, { outcome: 'cancelled', error: reason, wentTo: null })
     end(state, job, 'cancelled', reason)
-    cancelChildren(state, job)
+    wasCancelled(state, job, reason)
     return changed('cancelled')
   })
 }
 
-/** For a job that was cancelled. */
-export function cancelChildren(state: OracleState, job: OracleJob): void {
+/** Cancels its open children, and enqueues its follow-up. */
+export function wasCancelled(state: OracleState, job: OracleJob, reason: string): void {
+  const { kind } = parseKind(job.kind)
+  cancelChildren(state, job)
+  state.lastToken += 1
+  if (state.followed.has(kind))
+    enqueue(state, [onCancelledJob({ ...job, kind, reason, token: state.lastToken })])
+}
+
+function cancelChildren(state: OracleState, job: OracleJob): void {
   const open = job.children.filter(({ endedAs }) => endedAs === null)
   cancel(
     state,
@@ -92,7 +102,7 @@ function revive(state: OracleState, job: OracleJob): Did {
   return changed(job.state)
 }
 
-/** Without the steps from this place on, and what belongs to them. */
+/** Removes the steps from this place on, with everything that belongs to them. */
 export function rewind(state: OracleState, id: string, place: number): Verdict {
   const job = state.jobs.get(id)
   if (job === undefined) return { id, verdict: 'unknown', state: null }

@@ -9,6 +9,7 @@ import {
   NEVER_DUE,
   type NewJob,
   type ParentRecord,
+  parseKind,
   type SentEvent,
   type StepKind,
   type StepRecord,
@@ -32,10 +33,16 @@ function holdingJob(
   return job?.run?.token === token ? job : undefined
 }
 
+/** The first step decides which versions of the definition may run the job. */
+function keepVersion(job: OracleJob, { versionedKind }: Pick<StepWrite, 'versionedKind'>): void {
+  if (job.steps.size === 0) job.kind = versionedKind ?? job.kind
+}
+
 export function recordSteps(state: OracleState, items: readonly StepWrite[], inTx: boolean): boolean[] {
   return items.map((item) => {
     const job = holdingJob(state, item)
     if (job === undefined) return false
+    keepVersion(job, item)
     const { name, place, kind, isDone, result, checkpoint, ranMs } = item
     if (isDone && !inTx) job.attempt = 1
     const known = job.steps.get(name)
@@ -61,9 +68,11 @@ export function recordSteps(state: OracleState, items: readonly StepWrite[], inT
 }
 
 export function startChildren(state: OracleState, items: readonly ChildrenStart[]): boolean[] {
-  return items.map(({ id, token, name, place, jobs }) => {
-    const parent = holdingJob(state, { id, token })
+  return items.map((item) => {
+    const { token, name, place, jobs } = item
+    const parent = holdingJob(state, item)
     if (parent === undefined) return false
+    keepVersion(parent, item)
     if (parent.steps.has(name)) return true
     const open = {
       startedAt: state.now,
@@ -91,10 +100,8 @@ export function children(state: OracleState, id: string, of: ChildrenOf): ChildR
 }
 
 export function parents(state: OracleState, ids: readonly string[]): (ParentRecord | null)[] {
-  return ids.map((id) => {
-    const job = state.jobs.get(id)
-    return job === undefined ? null : parentOf(state, job)
-  })
+  // Also of a child that was deleted, as its end is kept too.
+  return ids.map((id) => parentOf(state, { id }))
 }
 
 export function fork(state: OracleState, id: string, place: number, job: NewJob): boolean {
@@ -113,7 +120,9 @@ export function fork(state: OracleState, id: string, place: number, job: NewJob)
 export function waitForSteps(state: OracleState, items: readonly StepWait[]): Waited[] {
   return items.map((item) => {
     const job = holdingJob(state, item)
-    return job === undefined ? REFUSED : waitFor(state, job, item)
+    if (job === undefined) return REFUSED
+    keepVersion(job, item)
+    return waitFor(state, job, item)
   })
 }
 
@@ -125,7 +134,7 @@ function waitFor(
   const known = job.steps.get(name)
   if (known?.endedAt === null && forChildren === true) {
     const isOver = hasNoOpenChild(job, name)
-    // Without a token, the step is no wait of the attempt.
+    // Without a token, the step does not count as a wait of the attempt.
     known.token = isOver ? 0 : token
     return { accepted: true, isDone: isOver, result: null, dueInMs: null }
   }
@@ -192,10 +201,13 @@ export function parkedUntil({ now }: OracleState, job: OracleJob): number {
 }
 
 export function sendEvents(state: OracleState, items: readonly SentEvent[]): EventReply[] {
-  return items.map(({ eventId, to, name, payload }) => {
+  return items.map(({ eventId, to, name, payload, kind }) => {
     const id = typeof to === 'string' ? to : holdOf(state, to.dedupeKey)?.holder
     const job = id === undefined ? undefined : state.jobs.get(id)
     if (job === undefined) return { id: null, state: null, isStored: false }
+    const own = parseKind(job.kind).kind
+    if (kind !== undefined && kind !== own)
+      return { id: job.id, state: job.state, isStored: false, otherKind: own }
     if (job.events.some((event) => event.id === eventId))
       return { id: job.id, state: job.state, isStored: true }
     if (isEnded(job.state)) return { id: job.id, state: job.state, isStored: false }
@@ -210,7 +222,7 @@ export function isParked(state: OracleState, job: OracleJob): boolean {
   return job.state === 'scheduled' && !isInOrderQueue(state, job) && job.attempts.at(-1)?.outcome === 'parked'
 }
 
-/** A sleep whose time is over has ended, although nothing wrote that. */
+/** A sleep whose time is up has ended, although nothing was written. */
 function endOf({ now }: OracleState, { kind, endedAt, dueAt }: OracleStep): number | null {
   return endedAt === null && kind === 'sleep' && dueAt !== null && dueAt <= now ? dueAt : endedAt
 }

@@ -56,7 +56,7 @@ export const enqueueCases: readonly Case[] = [
     const { tags, ...read } = await t.job(id)
     assert.deepEqual(tags.toSorted(), ['blue', 'red'])
     const common = { id, kind: 'email.send', queue: 'mail', priority: -3, maxAttempts: 9, orderKey: 'o' }
-    const fresh = { state: 'scheduled', attempt: 0, crashes: 0, waitsForOrder: false }
+    const fresh = { minVersion: null, state: 'scheduled', attempt: 0, crashes: 0, waitsForOrder: false }
     const times = { enqueuedAt: t.clock.now(), dueAt: t.clock.now() + 5_000, startedAt: null, endedAt: null }
     const summary = { ...common, ...fresh, ...times, instance: null, cancelReason: null }
     const data = { payload: '{"b":[1,2.5,null],"a":"x"}', metadata: '{"trace":"abc"}', result: null }

@@ -22,7 +22,12 @@ export const inspectCases: readonly Case[] = [
       await t.enqueue({ queue, kind })
     }
     await areUnserved(t, 'Z z 1', 'a x 1', 'a y 2', 'b x 1', 'b y 1')
-    assert.deepEqual((await t.store.inspect.unservedKinds())[0], { queue: 'Z', kind: 'z', jobs: 1 })
+    assert.deepEqual((await t.store.inspect.unservedKinds())[0], {
+      queue: 'Z',
+      kind: 'z',
+      minVersion: null,
+      jobs: 1,
+    })
     await t.worker({ queues: ['a'], kinds: ['x'] })
     await t.worker({ queues: ['b', 'c'], kinds: ['y', 'z'] })
     await areUnserved(t, 'Z z 1', 'a y 2', 'b x 1')

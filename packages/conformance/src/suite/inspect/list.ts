@@ -146,6 +146,26 @@ export const listCases: readonly Case[] = [
     await t.lists({ tags: ['rare'] }, rare.toSorted().toReversed(), [10, 2])
     await t.lists({ state: 'ready', tags: ['rare'] }, rare, [10, 2])
   }),
+  test('a page reads at most mostScanned rows, and the next one continues there', async (t) => {
+    const rare = await t.enqueue({ kind: 'rare' })
+    await t.store.enqueue(someJobs(repeat({ kind: 'common' }, 30)))
+    let [pages, cursor]: [number, string | undefined] = [0, undefined]
+    for (;;) {
+      const page = await t.store.list({ kind: 'rare' }, { limit: 5, mostScanned: 12, cursor })
+      pages += 1
+      assert.ok(page.scanned <= 12)
+      if (page.jobs.length > 0) {
+        assert.deepEqual(pluck(page.jobs, 'id'), [rare])
+        break
+      }
+      hasFields(page, { complete: false })
+      cursor = page.next ?? undefined
+      assert.ok(cursor !== undefined)
+    }
+    assert.equal(pages, 3)
+    for (const mostScanned of [0, 50_001])
+      await rejectsWith('NUMBER_INVALID', () => t.store.list({}, { limit: 1, mostScanned }))
+  }),
   test('byTag lists the newest id first in every state, and finds only that state', async (t) => {
     const ids: string[] = []
     for (const state of [...JOB_STATES, ...JOB_STATES]) {

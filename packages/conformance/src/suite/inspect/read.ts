@@ -153,6 +153,10 @@ export const readCases: readonly Case[] = [
     ])
     await t.crash(1)
     await t.store.retry([crashed.id])
-    assert.deepEqual((await same()).at(-1), ['ready', null, 'lost with its instance (crash 1)'])
+    assert.deepEqual((await same()).at(-1), [
+      'ready',
+      null,
+      'its process crashed or stopped responding (crash 1)',
+    ])
   }),
 ]

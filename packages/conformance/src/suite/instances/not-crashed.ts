@@ -43,7 +43,7 @@ export const notCrashedCases: readonly Case[] = [
     assert.equal(await crashesOf(t, id), 1)
     await t.historyIs(id, [
       ['interrupted', NO_CRASH],
-      ['interrupted', 'lost with its instance (crash 2)'],
+      ['interrupted', 'its process crashed or stopped responding (crash 2)'],
     ])
     await t.jobIs(id, { attempt: 0 })
   }),
@@ -99,7 +99,7 @@ export const notCrashedCases: readonly Case[] = [
     const id = await t.enqueue({ kind: 'taken', dedupe })
     const [first, second, third] = [await lose(t, 'taken'), await lose(t, 'taken'), await lose(t, 'taken', 3)]
     await t.enqueue({ kind: 'later', dedupe })
-    const lost = `lost with its instance (crash 3)${KEY_TAKEN}`
+    const lost = `its process crashed or stopped responding (crash 3)${KEY_TAKEN}`
     await first()
     await t.jobIs(id, { state: 'dead', crashes: 2, error: lost })
     await second()
@@ -148,7 +148,7 @@ export const notCrashedCases: readonly Case[] = [
     // Only once: later crashes are not reverted.
     await lost()
     assert.equal(await crashesOf(t, id), 1)
-    const error = `lost with its instance (crash 1)${STOOD_STILL}`
+    const error = `its process crashed or stopped responding (crash 1)${STOOD_STILL}`
     assert.equal(only(await t.store.history(id)).error, error)
     await t.jobIs(dead, { state: 'dead', crashes: 1, error })
   }),

@@ -10,7 +10,7 @@ import { type Case, test } from '../case.ts'
 import { hasFields, pluck } from '../looks.ts'
 
 const FATAL = { crashesUntilDead: 1, limit: 100 }
-const ERROR = 'lost with its instance (crash 1)'
+const ERROR = 'its process crashed or stopped responding (crash 1)'
 
 /** A job of this kind that dies with an instance that requests `onDead`. Returns its id. */
 async function dying(t: Bench, kind: string, queue = 'default'): Promise<string> {
@@ -96,7 +96,7 @@ export const reapCases: readonly Case[] = [
     await t.claimOne(await t.worker(), { quarantined: 'only' })
     const { jobs } = await t.crash()
     assert.deepEqual(jobs, [{ id, queue: 'default', kind: 'work', crashes: 3, state: 'dead' }])
-    const error = 'lost with its instance (crash 3)'
+    const error = 'its process crashed or stopped responding (crash 3)'
     await t.jobIs(id, { state: 'dead', crashes: 3, attempt: 0, endedAt: t.clock.now(), error })
     assert.equal((await t.store.history(id)).length, 3)
     await t.countsAre({ dead: 1 })

@@ -45,7 +45,7 @@ export async function draw(store: FullStore, overrides: Partial<AcquireRequest> 
   return only(await store.limits.acquire([anAcquire('api', overrides)]))
 }
 
-/** A request that would wait, but not long enough: it gets a place in the wait list. */
+/** A request that is refused, because it would wait at most 1 ms, but gets a place in the wait list. */
 export function patientRequest(overrides: Partial<AcquireRequest> = {}): AcquireRequest {
   return anAcquire('api', { waitUpToMs: 1, ...overrides })
 }

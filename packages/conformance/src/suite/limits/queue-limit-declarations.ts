@@ -81,6 +81,20 @@ export const queueLimitDeclarationCases: readonly Case[] = [
       assert.deepEqual([limits.includes(own), queues.includes(queue)], [isNamed, isNamed])
     }
   }),
+  test('N1 a declaration of missing settings sets up a queue that a job created, and keeps those of other code', async (t) => {
+    await t.enqueue({ queue: 'mail' })
+    const missing = (workers: number) =>
+      t.store.queues.declare([{ name: 'mail', settings: { workers }, unlessDeclared: true }])
+    const workers = async () => pluck(await t.store.queues.list(), 'workers')
+    await missing(2)
+    assert.deepEqual(await workers(), [2])
+    await missing(3)
+    assert.deepEqual(await workers(), [2])
+    // The limit of a queue that stays unchanged is not checked.
+    await t.store.queues.declare([{ name: 'mail', settings: { limit: 'none' }, unlessDeclared: true }])
+    await t.store.queues.declare([{ name: 'mail', settings: { workers: 4 } }])
+    assert.deepEqual(await workers(), [4])
+  }),
   test('a limit that a queue uses cannot be deleted, until no queue does', async (t) => {
     await setUpLimitedQueues(t, BURST_OF_3)
     await rejectsWith('LIMIT_IN_USE', () => t.store.limits.delete('api'))
@@ -98,5 +112,21 @@ export const queueLimitDeclarationCases: readonly Case[] = [
     await t.store.queues.declare([code])
     await t.store.queues.declare([{ name: 'mail', settings: {} }])
     assert.equal(await t.store.limits.delete('api'), true)
+  }),
+  test('N1 a limit that the code of a queue names cannot become a limit per key, even while an override hides it', async (t) => {
+    await declare(t.store, BURST_OF_3)
+    const code = { name: 'mail', settings: { limit: 'api' } }
+    await t.store.queues.declare([code])
+    await t.setQueue('mail', { limit: null })
+    const per = [{ name: 'api', settings: { ...BURST_OF_3, perKey: true as const } }]
+    const before = await t.store.limits.list()
+    await rejectsWith('OPTION_CONFLICT', () => t.store.limits.declare(per))
+    assert.deepEqual(pluck(await t.store.limits.list(), 'settings'), pluck(before, 'settings'))
+    // The same code starts again, and the override can be reset.
+    await t.store.queues.declare([code])
+    await t.store.overrides.reset('queue', 'mail', null)
+    assert.deepEqual(pluck(await t.store.queues.list(), 'limit'), ['api'])
+    await t.store.queues.declare([{ name: 'mail', settings: {} }])
+    await t.store.limits.declare(per)
   }),
 ]

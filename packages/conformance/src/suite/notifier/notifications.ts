@@ -1,6 +1,6 @@
 /**
- * The notifier: waits, and which queue, how many jobs, and which receivers. Best effort, so each case repeats
- * until a notification is received.
+ * The notifier: when a wait ends, for which queue, how many jobs and which receivers. Notifications are best
+ * effort, so each case repeats until one is received.
  */
 import assert from 'node:assert/strict'
 import { systemPlatform, type WakeUp } from 'jobmill/store'

@@ -130,7 +130,7 @@ export const childCases: readonly Case[] = [
     await t.finish(dead, DEAD, { outcome: 'failed', error: 'boom' })
     await t.store.cancel([cancelled.id], 'not needed')
     await t.finish(cancelled, CANCELLED, { outcome: 'cancelled', error: 'not needed' })
-    await t.finish(forgotten, { ...FORGET, result: '7' })
+    await t.finish(forgotten, { ...FORGET, result: '7' }, { error: 'too large' })
     await t.finish(
       deleted,
       { to: 'scheduled', delayMs: HOUR, refund: false },
@@ -142,9 +142,11 @@ export const childCases: readonly Case[] = [
     assert.deepEqual(await endsOf(t, parent.id), [
       ['dead', null, 'boom'],
       ['cancelled', null, 'not needed'],
-      ['done', '7', null],
+      ['done', '7', 'too large'],
       ['cancelled', null, CHILD_DELETED],
     ])
+    const step = { id: parent.id, step: 'fan' }
+    assert.deepEqual(await t.store.steps.parents([forgotten.id, deleted.id]), [step, step])
   }),
   test('P4 P18 children that crash too often end the wait of their parent', async (t) => {
     const { parent } = await parkedWith(t, 1)
@@ -191,6 +193,18 @@ export const childCases: readonly Case[] = [
     await t.jobIs(between.id, { state: 'cancelled', error: PARENT_CANCELLED })
     for (const { id } of grandchildren) await t.jobIs(id, { state: 'cancelled', error: PARENT_CANCELLED })
     await t.jobIs(running.id, { state: 'running', cancelReason: PARENT_CANCELLED })
+    await t.countsAreExact()
+  }),
+  test('P8 a child that is retried after its parent was cancelled runs, whatever its siblings do', async (t) => {
+    const { parent, children } = await parkedWith(t, 2)
+    const [sibling, retried] = children as [HeldLease, HeldLease]
+    await t.store.cancel([parent.id], 'stop')
+    while ((await t.store.stage(10)).more) continue
+    await t.finish(retried, CANCELLED, { outcome: 'cancelled', error: PARENT_CANCELLED })
+    await t.store.retry([retried.id])
+    await t.finish(sibling, CANCELLED, { outcome: 'cancelled', error: PARENT_CANCELLED })
+    for (let passes = 0; passes < 2; passes += 1) await t.store.stage(10)
+    await t.jobIs(retried.id, { state: 'ready' })
     await t.countsAreExact()
   }),
   test('P8 P18 the children of a running job are cancelled when its attempt ends as cancelled', async (t) => {

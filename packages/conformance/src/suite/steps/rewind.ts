@@ -146,6 +146,25 @@ export const rewindCases: readonly Case[] = [
       ],
     )
   }),
+  test('P11 P17 a job that is rewound to its first step has no steps, until it records one again', async (t) => {
+    const replacing = { dedupe: { key: 'k', onConflict: 'replace' } } as const
+    const lease = await t.running(replacing)
+    await t.store.steps.record([aStep(lease, 'a'), aStep(lease, 'b', { place: 1 })])
+    await t.finish(lease, DEAD)
+    await t.store.steps.rewind(lease.id, 1)
+    const [kept] = await t.store.enqueue([aJob({ ...replacing, kind: lease.kind })])
+    assert.equal(kept?.outcome, 'duplicate')
+    await t.finish(await t.claimAgain(lease), DEAD)
+    await t.store.steps.rewind(lease.id, 0)
+    const [replaced] = await t.store.enqueue([aJob({ ...replacing, kind: lease.kind })])
+    assert.equal(replaced?.outcome, 'replaced')
+    const next = await t.claimAgain(lease)
+    assert.equal(next.hasSteps, undefined)
+    await t.store.steps.record([aStep(next, 'a')])
+    await t.finish(next, DEAD)
+    await t.store.retry([lease.id])
+    assert.equal((await t.claimAgain(lease)).hasSteps, true)
+  }),
   test('a wait is open again in a job that is rewound to it', async (t) => {
     const lease = await t.running()
     await t.store.steps.wait([aWait(lease, 'nap', { waitMs: HOUR })])

@@ -166,7 +166,7 @@ export const stepCases: readonly Case[] = [
     assert.equal((await t.retain()).jobs, 1)
     for (const { id } of [deleted, forgotten, retained]) {
       assert.equal(await t.store.steps.list(id), null)
-      // The same id is a new job, which knows nothing of it.
+      // A new job with the same id has no steps or events of the old one.
       await t.store.enqueue([aJob({ id, kind: 'again' })])
       const lease = only(await t.claim(await t.worker(), { kinds: ['again'] }))
       assert.equal(lease.hasSteps, undefined)

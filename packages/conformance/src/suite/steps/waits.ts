@@ -24,7 +24,7 @@ export const waitCases: readonly Case[] = [
     assert.deepEqual(await t.store.steps.wait([{ ...nap, waitMs: 5 * HOUR }]), [waiting(1)])
     assert.deepEqual(await doneSteps(t, lease.id), [])
     t.clock.advance(1)
-    // Nothing has to be written for it.
+    // The sleep has ended, although nothing was written.
     assert.deepEqual(await doneSteps(t, lease.id), ['nap'])
     assert.deepEqual(await t.store.steps.wait([nap]), [TIMED_OUT])
   }),
@@ -156,6 +156,25 @@ export const waitCases: readonly Case[] = [
     })
     await t.finish(lease, DONE)
     assert.deepEqual(await send(t, to, 'e'), { id: null, state: null, isStored: false })
+  }),
+  test('an event for one kind is not stored for a job of another', async (t) => {
+    const order = await t.running({ kind: 'order', dedupe: { key: 'order 8' } })
+    const sent = (kind: string) => ({ ...anEvent(order.id, 'e', `"${kind}"`), kind })
+    const byKey = { ...anEvent({ dedupeKey: 'global order 8' }, 'e'), kind: 'mail' }
+    const refused = { id: order.id, state: 'running', isStored: false, otherKind: 'order' }
+    assert.deepEqual(await t.store.steps.send([sent('mail'), sent('order'), byKey]), [
+      refused,
+      { id: order.id, state: 'running', isStored: true },
+      refused,
+    ])
+    assert.deepEqual(await waitForEvent(t, order, 'e', HOUR), received('e', '"order"'))
+    const second = aWait(order, 'second', { events: ['e'], place: 1, waitMs: HOUR })
+    assert.deepEqual(await t.store.steps.wait([second]), [waiting(HOUR)])
+    await t.finish(order, DONE)
+    assert.deepEqual(await t.store.steps.send([sent('mail'), sent('order')]), [
+      { ...refused, state: 'done' },
+      { id: order.id, state: 'done', isStored: false },
+    ])
   }),
   {
     name: 'P10 P18 an event in a transaction arrives when it commits, and not at all after a rollback',

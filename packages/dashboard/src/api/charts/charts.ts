@@ -64,9 +64,9 @@ function rowOf<Key extends string, Value>(
   ) as Record<Key, Value>
 }
 
-/** Processes write their metrics every 2 s. After trouble with the database, they write late. */
+/** Processes write their metrics every 2 s. After database errors, they write late. */
 const LATE_MS = 30_000
-/** Finds what was written even later. */
+/** How often all bins are read again, to find metrics that were written even later. */
 const WHOLE_EVERY_MS = 10 * 60_000
 
 /** Where the next read starts: at the newest bins that may have changed, or at the start of the range. */
@@ -88,7 +88,7 @@ export function withNewer(known: Charts, newer: Charts, from: number): Charts {
   return { ...newer, from: first, queues: queues.filter(({ points }) => points.length > 0) }
 }
 
-/** How often a counter counted in all points. */
+/** The sum of a counter over all points. */
 export function sumOf(points: readonly ChartPoint[], counter: ChartCounter): number {
   return points.reduce((sum, { counters }) => sum + counters[counter], 0)
 }

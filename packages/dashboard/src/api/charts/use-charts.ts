@@ -10,7 +10,7 @@ import type { Answer } from '../types.ts'
 
 export interface ChartsHow {
   readonly enabled?: boolean
-  /** Bins of minutes need not be read at the pace of the page. */
+  /** Wide bins need not be read as often as the page is refreshed. */
   readonly atMostEveryMs: number
 }
 

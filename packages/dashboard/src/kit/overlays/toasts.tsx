@@ -1,6 +1,6 @@
 /**
- * Short messages about the result of an action, also announced to screen readers. A message can offer the way
- * back, such as Undo.
+ * Short messages about the result of an action, also announced to screen readers. A message can offer to undo
+ * the action.
  */
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { X } from 'lucide-react'
@@ -13,7 +13,7 @@ export interface Message {
   readonly text: string
   /** The consequence, or the fix of a problem. */
   readonly note?: string | undefined
-  /** The way back: the label of its button, and what it does. */
+  /** Undoes the action: the label of the button, and what it does. */
   readonly back?: { readonly verb: string; readonly go: () => void } | undefined
 }
 
@@ -23,7 +23,7 @@ interface Toast extends Message {
 }
 
 const STAYS_MS = 6_000
-/** Time to read the consequence, and to go back. */
+/** Time to read the consequence, and to undo the action. */
 const BACK_STAYS_MS = 12_000
 const BAD_STAYS_MS = 15_000
 
@@ -52,12 +52,12 @@ export function sayProblem({ message, field, fix }: Problem): void {
 }
 
 function goBack({ key, back }: Toast): void {
-  // Removed first: the message of the way back takes its place.
+  // Removed first: the message about the undo takes its place.
   remove(key)
   back?.go()
 }
 
-/** For the keyboard: the way back of the latest message that offers one. */
+/** For the keyboard: undoes the latest action whose message offers that. */
 export function goBackOnce(): void {
   const last = toasts.findLast(({ back }) => back !== undefined)
   if (last !== undefined) goBack(last)
@@ -86,7 +86,7 @@ export function Toasts() {
 
 function ShownToast({ toast }: { readonly toast: Toast }) {
   const { key, text, note, back, isBad } = toast
-  // It stays while it is read or used.
+  // The toast stays while the pointer or the focus is on it.
   const [isHeld, setHeld] = useState(false)
   const staysMs = isBad ? BAD_STAYS_MS : back === undefined ? STAYS_MS : BACK_STAYS_MS
   useEffect(() => {

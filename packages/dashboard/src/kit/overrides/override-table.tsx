@@ -6,7 +6,9 @@ import { useMay } from '../../api/user/roles.ts'
 import type { Override } from '../../api/types.ts'
 import { Button, TextLink } from '../button.tsx'
 import { settingText } from './setting-text.ts'
-import { ActsCell, Cell, Row, Table } from '../table/table.tsx'
+import type { SortValues } from '../table/sort.ts'
+import { SortedTable } from '../table/sorted-table.tsx'
+import { ActsCell, Cell, Row } from '../table/table.tsx'
 import { Ago } from '../text/time.tsx'
 
 const COLUMNS = [
@@ -21,6 +23,14 @@ const OF_WHAT = [
   { key: 'what', name: 'Type' },
   { key: 'name', name: 'Name' },
 ]
+
+const VALUES: SortValues<Override> = {
+  what: ({ what }) => what,
+  name: ({ name }) => name,
+  option: ({ option }) => option,
+  by: ({ by }) => by,
+  at: ({ at }) => at,
+}
 
 const placeOf = ({ what, name }: Override): string => {
   if (what === 'queue') return `/queues#${encodeName(name)}`
@@ -43,8 +53,14 @@ export function OverrideTable({ overrides, isOfAll = false }: Props) {
       done: `Reset ${option} of ${name}`,
     })
   return (
-    <Table label="Overrides" columns={isOfAll ? [...OF_WHAT, ...COLUMNS] : COLUMNS}>
-      {overrides.map((one) => (
+    <SortedTable
+      label="Overrides"
+      columns={isOfAll ? [...OF_WHAT, ...COLUMNS] : COLUMNS}
+      rows={overrides}
+      values={VALUES}
+      sort="overrides"
+    >
+      {(one) => (
         <Row key={`${one.what} ${one.name} ${one.option}`}>
           {isOfAll && (
             <>
@@ -82,8 +98,8 @@ export function OverrideTable({ overrides, isOfAll = false }: Props) {
             )}
           </ActsCell>
         </Row>
-      ))}
-    </Table>
+      )}
+    </SortedTable>
   )
 }
 

@@ -30,7 +30,7 @@ export function Opener({ isOpen, turn, children, title }: Props) {
 
 interface OpenedProps {
   readonly columns: number
-  /** The heading above those in the details, for screen readers. */
+  /** For screen readers: a heading above those in the details. */
   readonly title: string
   readonly children: ReactNode
 }

@@ -10,7 +10,7 @@ export interface Paging {
   readonly newer: () => void
 }
 
-/** Another `of` is another list, and starts at its first page. */
+/** `of` identifies the list: a different value starts at the first page. */
 export function usePaging(of: string): Paging {
   const [at, setAt] = useState<{ readonly of: string; readonly cursors: readonly string[] }>({
     of,

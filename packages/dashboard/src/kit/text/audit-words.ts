@@ -18,26 +18,50 @@ const DID: Readonly<Record<string, string>> = {
   'limits.drain': 'drained limit',
   'limits.delete': 'deleted limit',
   'duties.run': 'ran duty',
-  'workers.quiet': 'made quiet process',
+  'workers.quiet': 'quieted process',
   'workers.resume': 'resumed process',
   'workers.stop': 'stopped process',
   'views.add': 'saved view',
   'views.delete': 'deleted view',
   'jobs.enqueue': 'enqueued job',
   'jobs.retry': 'retried job',
-  'jobs.cancel': 'canceled job',
+  'jobs.cancel': 'cancelled job',
   'jobs.run-now': 'ran job now',
   'jobs.delete': 'deleted job',
+  'jobs.rewind': 'rewound job',
+  'jobs.fork': 'forked job',
+  'jobs.send-event': 'sent an event to job',
+  'jobs.send-event-by-key': 'sent an event to job',
+  'alerts.delete': 'deleted alert rule',
+  'alerts.test': 'sent a test of alert rule',
+  'overrides.reset': 'reset overrides of',
+}
+
+/** Actions of which the target alone says too little. */
+const SAID: Readonly<Record<string, (data: Data) => string>> = {
+  'bulk.run': ({ after }) => `started a bulk ${text(fieldOf(after, 'act'))}`,
+  'jobs.enqueue-many': ({ after }) =>
+    `enqueued ${text(fieldOf(after, 'jobs'))} jobs of kind ${text(fieldOf(after, 'kind'))}`,
+  'alerts.set': ({ target, before }) =>
+    `${isObject(before) ? 'changed' : 'created'} alert rule ${text(target)}`,
+  'overrides.reset-all': () => 'reset all overrides',
+  'overrides.reset-option': ({ target, before }) => {
+    const options = Array.isArray(before) ? before.map((one) => text(fieldOf(one, 'option'))) : []
+    return `reset ${options.length === 0 ? 'an override' : options.join(', ')} of ${text(target)}`
+  },
 }
 
 const MOST_CHANGES = 3
 const MOST_CHARS = 40
 
-export function auditWords({ who, what, target, before, after }: Data): string {
+export function auditWords(entry: Data): string {
+  const { who, what, target, before, after } = entry
+  const said = SAID[text(what)]
+  if (said !== undefined) return `${text(who)} ${said(entry)}`
   const did = DID[text(what)]
   if (did === undefined) return `${text(who)}: ${text(what)} on ${text(target)}`
-  const said = text(what).endsWith('.change') ? changesText(before, after) : ''
-  return `${text(who)} ${did} ${text(target)}${said === '' ? '' : `: ${said}`}`
+  const changes = text(what).endsWith('.change') ? changesText(before, after) : ''
+  return `${text(who)} ${did} ${text(target)}${changes === '' ? '' : `: ${changes}`}`
 }
 
 /** `workers 2 → 7, limit none → smtp, 2 more`; empty when nothing is known to differ. */
@@ -59,6 +83,8 @@ function shown(value: unknown): string {
   const words = value === null ? 'none' : text(value)
   return words.length > MOST_CHARS ? `${words.slice(0, MOST_CHARS - 1)}…` : words
 }
+
+const fieldOf = (value: unknown, key: string): unknown => (isObject(value) ? value[key] : undefined)
 
 function isObject(value: unknown): value is Data {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

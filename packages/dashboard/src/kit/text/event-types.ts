@@ -41,11 +41,11 @@ const TROUBLE: readonly string[] = EVENT_TYPES.filter((type) => eventLevel({ typ
 const FREQUENT: readonly string[] = ['schedule-fired', 'payload-patched']
 const QUIET_TYPES: readonly string[] = EVENT_TYPES.filter((type) => !FREQUENT.includes(type))
 
-/** What follows from every start of a process. */
+/** Events that every start of a process causes. */
 const ROUTINE: readonly string[] = ['leading', 'led', 'rebalanced']
 export const NOTABLE_TYPES: readonly string[] = QUIET_TYPES.filter((type) => !ROUTINE.includes(type))
 
-/** By the value in the URL; empty for the default. */
+/** The choices of the filter. `key` is its value in the URL; empty for the default. */
 export const CHOICES = [
   { key: '', name: `all except ${FREQUENT.join(', ')}`, types: QUIET_TYPES },
   { key: 'all', name: 'everything', types: [] },

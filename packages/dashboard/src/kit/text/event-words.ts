@@ -22,7 +22,7 @@ function processName(label: unknown, version: unknown): string {
 
 const WORDS: Readonly<Record<string, Words>> = {
   'kind-unknown': ({ kind, near }) =>
-    `A ${text(kind)} job was enqueued, but the process that enqueued it has no such kind. Did you mean ${text(near)}?`,
+    `A ${text(kind)} job was enqueued, but the process that enqueued it has no handler for this kind. Did you mean ${text(near)}?`,
   'queue-unknown': ({ near }, { queue }) =>
     `A job was enqueued to ${text(queue)}, but the process that enqueued it has no such queue. Did you mean ${text(near)}?`,
   'lease-lost': ({ kind }) => `A ${text(kind)} job lost its lease; its outcome was not saved`,
@@ -69,7 +69,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   'mill-quiet': ({ running, by }) =>
     `Process is quiet (requested by ${text(by)}), ${plural(count(running), 'job')} running`,
   'mill-resumed': () => 'Quiet process claims jobs again',
-  'stop-requested': ({ by }) => `Stop of a process requested by ${text(by)}`,
+  'stop-requested': ({ by }) => `Process stop requested by ${text(by)}`,
   'mill-stopping': ({ running }) => `Process stopping, ${plural(count(running), 'job')} running`,
   'mill-stopped': ({ finished, returned }) =>
     `Process stopped: ${plural(count(finished), 'job')} finished, ${count(returned)} returned to the queue`,

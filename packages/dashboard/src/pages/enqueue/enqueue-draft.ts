@@ -14,7 +14,7 @@ import { numberCopies } from './counted.ts'
 import { exampleOf } from './example/example.ts'
 import type { Schema } from './validate/checking.ts'
 
-/** By the server's field names. */
+/** The names that the server uses. */
 export const FIELDS = [
   'kind',
   'payload',

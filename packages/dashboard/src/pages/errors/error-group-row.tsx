@@ -16,13 +16,15 @@ import { ShapeText } from './shape-text.tsx'
 interface Props {
   readonly group: ErrorGroup
   readonly bucketMs: number
+  /** The queue that the page is filtered by, or an empty text. */
+  readonly queue: string
   readonly isOpen: boolean
   readonly turn: () => void
   /** Below the details of an expanded group. */
   readonly children?: ReactNode
 }
 
-export function ErrorGroupRow({ group, bucketMs, isOpen, turn, children }: Props) {
+export function ErrorGroupRow({ group, bucketMs, queue, isOpen, turn, children }: Props) {
   const detail = useId()
   const over = group.over.map(({ jobs }) => jobs)
   return (
@@ -64,7 +66,7 @@ export function ErrorGroupRow({ group, bucketMs, isOpen, turn, children }: Props
           <Seen name="Last seen">
             <RoughlyAgo at={group.lastAt} />
           </Seen>
-          <RetryGroupButton group={group} />
+          <RetryGroupButton group={group} queue={queue} />
         </div>
       </div>
       <div id={detail} hidden={!isOpen}>

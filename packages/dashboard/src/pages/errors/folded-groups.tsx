@@ -32,6 +32,7 @@ export function FoldedGroups({ of, search }: Props) {
                 key={group.fingerprint}
                 group={group}
                 bucketMs={errors.bucketMs}
+                queue={queue}
                 isOpen={group.fingerprint === opened}
                 turn={() => setOpened(group.fingerprint === opened ? null : group.fingerprint)}
               />

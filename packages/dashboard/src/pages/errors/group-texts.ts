@@ -34,7 +34,7 @@ export function isSameGroup(
   return opened !== null && opened.split(',').some((key) => keys.includes(key))
 }
 
-/** How to see more, if there is a choice left. */
+/** How to narrow the list down, unless both a queue and a kind are chosen. */
 export function scanNote({ queue, kind }: Pick<ErrorSearch, 'queue' | 'kind'>): string {
   if (queue !== '' && kind !== '') return ''
   const left = queue === '' && kind === '' ? 'a queue or a kind' : queue === '' ? 'a queue' : 'a kind'

@@ -14,10 +14,16 @@ import { Confirm } from '../../kit/overlays/confirm.tsx'
 import { PatchPayloads, usePatch } from '../jobs/actions/patch/patch-payloads.tsx'
 import { compact, plural } from '../../kit/text/format.ts'
 
-export function RetryGroupButton({ group }: { readonly group: ErrorGroup }) {
+interface Props {
+  readonly group: ErrorGroup
+  /** The queue that the page is filtered by, or an empty text. Jobs of others are not retried. */
+  readonly queue: string
+}
+
+export function RetryGroupButton({ group, queue }: Props) {
   const may = useMay()
   const [isAsking, setAsking] = useState(false)
-  // The cell of the grid stays.
+  // Keeps the cell of the grid.
   if (!may('operator') || group.dead === 0) return <span />
   return (
     <span className="lg:text-right">
@@ -28,14 +34,15 @@ export function RetryGroupButton({ group }: { readonly group: ErrorGroup }) {
       >
         Retry {compact(group.dead)}
       </Button>
-      {isAsking && <ConfirmRetry group={group} close={() => setAsking(false)} />}
+      {isAsking && <ConfirmRetry group={group} queue={queue} close={() => setAsking(false)} />}
     </span>
   )
 }
 
-function ConfirmRetry({ group, close }: { readonly group: ErrorGroup; readonly close: () => void }) {
+function ConfirmRetry({ group, queue, close }: Props & { readonly close: () => void }) {
   const { fingerprint, kind } = group
-  const filter = { fingerprint, state: 'dead' }
+  // All jobs of a group have one kind. Errors of other kinds need not be read.
+  const filter = { fingerprint, kind, state: 'dead', ...(queue !== '' && { queue }) }
   const { data, error } = useBulkPreview('retry', filter)
   const { act } = useAct<Answer<'bulk.run'>>()
   const [, go] = useLocation()
@@ -66,7 +73,7 @@ function ConfirmRetry({ group, close }: { readonly group: ErrorGroup; readonly c
       <p aria-live="polite">
         {data === undefined
           ? 'Counting jobs…'
-          : `${plural(jobs, `dead ${kind} job`)} will be ready again, with a full set of attempts.`}
+          : `${plural(jobs, `dead ${kind} job`)}${queue === '' ? '' : ` in ${queue}`} will be ready again, with a full set of attempts.`}
       </p>
       <PatchPayloads text={patchText} change={setPatchText} first={group.example.id} />
       <p className="text-soft">This runs as a bulk action that shows its progress and can be cancelled.</p>

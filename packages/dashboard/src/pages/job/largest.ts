@@ -1,2 +1,2 @@
-/** Larger payloads and results are loaded on demand, in bytes. */
+/** Payloads and results of more bytes are loaded on demand. */
 export const LARGEST = 262_144

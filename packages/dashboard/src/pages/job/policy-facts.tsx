@@ -1,4 +1,4 @@
-/** The timeout, max attempts and backoff that count for a job, and where each comes from. */
+/** The timeout, max attempts and backoff that apply to a job, and where each comes from. */
 import type { ReactNode } from 'react'
 import type { Job, Policy } from '../../api/types.ts'
 import { Fact } from '../../kit/card.tsx'
@@ -18,11 +18,12 @@ export function AttemptFacts({ job, policy }: { readonly job: Job; readonly poli
       <Fact name="Timeout">
         <Known source={timeout.from}>{timeoutText(timeout)}</Known>
       </Fact>
+      {job.minVersion !== null && <Fact name="Handler version">{job.minVersion} or later</Fact>}
     </>
   )
 }
 
-/** The longest one. */
+/** Separate, because its text is the longest of the facts. */
 export function BackoffFact({ policy: { backoff } }: { readonly policy: Policy }) {
   return (
     <Fact name="Backoff">
@@ -49,7 +50,7 @@ function From({ source }: { readonly source: Source }) {
 function Known({ source, children }: { readonly source: Source; readonly children: ReactNode }) {
   if (source === 'unknown')
     return (
-      <span className="text-soft" title="The process that serves this page does not define this kind">
+      <span className="text-soft" title="The process that serves this dashboard does not define this kind">
         kind default
       </span>
     )
@@ -67,7 +68,7 @@ function timeoutText({ ms, from }: Policy['timeout']): string {
 }
 
 function backoffText({ type, baseMs, maxMs, isRandom }: Policy['backoff']): string {
-  if (type === 'off') return 'off, retries at once'
+  if (type === 'off') return 'off, retries immediately'
   if (baseMs === null) return 'computed'
   const doubled = maxMs === null ? '' : `, doubled up to ${span(maxMs)}`
   return `${span(baseMs)}${doubled}${isRandom ? ', with jitter' : ''}`

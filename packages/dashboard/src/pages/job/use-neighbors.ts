@@ -12,6 +12,6 @@ export function useNeighbors(id: string): void {
     const neighbor = neighborOf(id, step)
     if (neighbor !== undefined) go(`/jobs/${neighbor}`, { replace: true })
   }
-  useShortcut('[', 'Previous job of the list', () => open(-1))
-  useShortcut(']', 'Next job of the list', () => open(1))
+  useShortcut('[', 'Previous job in the list', () => open(-1))
+  useShortcut(']', 'Next job in the list', () => open(1))
 }

@@ -11,12 +11,14 @@ import { KindFacts } from './kind-facts.tsx'
 import { RecentRuns } from './recent-runs.tsx'
 
 const RUNS = 10
+/** No index leads to the jobs of a kind: the server may have to read 50,000 jobs. */
+const RUNS_EVERY_MS = 15_000
 
 export function KindPage({ kind }: { readonly kind: string }) {
   const { data, isPending } = useKinds()
   const known = data?.kinds.find((one) => one.kind === kind)
   const errors = useErrors({ kind })
-  const runs = useJobs({ kind, limit: RUNS })
+  const runs = useJobs({ kind, limit: RUNS }, { atMostEveryMs: RUNS_EVERY_MS })
   const jobs = `/jobs?${new URLSearchParams({ kind }).toString()}`
   const recent = known?.recent ?? null
   return (
@@ -45,7 +47,7 @@ export function KindPage({ kind }: { readonly kind: string }) {
           </Card>
           <Card flush title="Recent jobs">
             <DataView read={runs} shape="table">
-              {(data) => <RecentRuns jobs={data.jobs} />}
+              {(page) => <RecentRuns kind={kind} page={page} />}
             </DataView>
           </Card>
         </div>

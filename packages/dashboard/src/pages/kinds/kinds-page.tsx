@@ -6,7 +6,9 @@ import { Card, PageHead } from '../../kit/card.tsx'
 import { Empty, DataView } from '../../kit/data-view.tsx'
 import { HealthBadge } from '../../kit/health.tsx'
 import { KindLink } from '../../kit/kind-link.tsx'
-import { Cell, Row, Table } from '../../kit/table/table.tsx'
+import type { SortValues } from '../../kit/table/sort.ts'
+import { SortedTable } from '../../kit/table/sorted-table.tsx'
+import { Cell, Row } from '../../kit/table/table.tsx'
 import { number, percent, rate, span } from '../../kit/text/format.ts'
 
 const SHARES = ['p50', 'p95', 'p99'] as const
@@ -20,6 +22,20 @@ const COLUMNS = [
   { key: 'queue', name: 'Queue' },
   { key: 'processes', name: 'Processes', right: true },
 ]
+
+const successOf = ({ recent }: Kind): number | null =>
+  recent === null || recent.attempts === 0 ? null : (recent.attempts - recent.failed) / recent.attempts
+
+const VALUES: SortValues<Kind> = {
+  kind: ({ kind }) => kind,
+  success: successOf,
+  rate: ({ recent }) => recent?.attempts ?? null,
+  p50: ({ recent }) => recent?.running.p50 ?? null,
+  p95: ({ recent }) => recent?.running.p95 ?? null,
+  p99: ({ recent }) => recent?.running.p99 ?? null,
+  queue: ({ queue }) => queue,
+  processes: ({ instances }) => instances,
+}
 
 const WINDOW_S = 600
 const RANK = { failing: 0, degraded: 1, ok: 2 } as const
@@ -35,11 +51,9 @@ export function KindsPage() {
             kinds.length === 0 ? (
               <Empty title="No kinds">Kinds appear when a process that defines them starts.</Empty>
             ) : (
-              <Table label="Kinds" columns={COLUMNS}>
-                {kinds.toSorted(worstFirst).map((kind) => (
-                  <KindRow key={kind.kind} kind={kind} />
-                ))}
-              </Table>
+              <SortedTable label="Kinds" columns={COLUMNS} rows={kinds.toSorted(worstFirst)} values={VALUES}>
+                {(kind) => <KindRow key={kind.kind} kind={kind} />}
+              </SortedTable>
             )
           }
         </DataView>
@@ -55,8 +69,10 @@ function worstFirst(a: Kind, b: Kind): number {
   return rankOf(a) - rankOf(b) || a.kind.localeCompare(b.kind, 'en')
 }
 
-function KindRow({ kind: { kind, queue, instances, recent } }: { readonly kind: Kind }) {
+function KindRow({ kind: one }: { readonly kind: Kind }) {
+  const { kind, queue, instances, recent } = one
   const { attempts = 0, failed = 0, running } = recent ?? {}
+  const success = successOf(one)
   return (
     <Row>
       <Cell className="min-w-40">
@@ -69,7 +85,7 @@ function KindRow({ kind: { kind, queue, instances, recent } }: { readonly kind: 
           <HealthBadge word={recent.health} attempts={attempts} failed={failed} />
         )}
       </Cell>
-      <Cell right>{attempts === 0 ? <None /> : percent((attempts - failed) / attempts)}</Cell>
+      <Cell right>{success === null ? <None /> : percent(success)}</Cell>
       <Cell right>{attempts === 0 ? <None /> : rate(attempts / WINDOW_S)}</Cell>
       {SHARES.map((share) => {
         const ms = running?.[share] ?? null

@@ -1,5 +1,5 @@
 /** The newest jobs of a kind. */
-import type { JobSummary } from '../../api/types.ts'
+import type { JobPage } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { StateBadge } from '../../kit/state.tsx'
 import { Cell, Row, Table } from '../../kit/table/table.tsx'
@@ -14,8 +14,27 @@ const COLUMNS = [
   { key: 'enqueued', name: 'Enqueued', right: true },
 ]
 
-export function RecentRuns({ jobs }: { readonly jobs: readonly JobSummary[] }) {
-  if (jobs.length === 0) return <p className="px-4 pb-3 text-soft">No jobs of this kind.</p>
+interface Props {
+  readonly kind: string
+  readonly page: JobPage
+}
+
+export function RecentRuns({ kind, page: { jobs, scanned, complete } }: Props) {
+  if (jobs.length === 0 && complete) return <p className="px-4 pb-3 text-soft">No jobs of this kind.</p>
+  return (
+    <>
+      {jobs.length > 0 && <Runs jobs={jobs} />}
+      {!complete && (
+        <p className="px-4 py-2 text-soft">
+          Searched the newest {number(scanned)} jobs.{' '}
+          <TextLink to={`/jobs?${new URLSearchParams({ kind }).toString()}`}>Keep searching</TextLink>
+        </p>
+      )}
+    </>
+  )
+}
+
+function Runs({ jobs }: Pick<JobPage, 'jobs'>) {
   return (
     <Table label="Recent jobs" columns={COLUMNS}>
       {jobs.map(({ id, state, queue, attempt, maxAttempts, enqueuedAt }) => (

@@ -4,9 +4,29 @@ import type { LimitMetrics } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { compact, number } from '../../kit/text/format.ts'
 import { Names } from '../../kit/text/names.tsx'
-import { Cell, Row, Table } from '../../kit/table/table.tsx'
+import type { SortValues } from '../../kit/table/sort.ts'
+import { SortedTable } from '../../kit/table/sorted-table.tsx'
+import { Cell, Row } from '../../kit/table/table.tsx'
 
 const SHOWN = 12
+
+const COLUMNS = [
+  { key: 'kind', name: 'Kind' },
+  { key: 'granted', name: 'Granted', right: true },
+  { key: 'refused', name: 'Denied', right: true },
+]
+
+interface Usage {
+  readonly kind: string
+  readonly granted: number
+  readonly refused: number
+}
+
+const VALUES: SortValues<Usage> = {
+  kind: ({ kind }) => kind,
+  granted: ({ granted }) => granted,
+  refused: ({ refused }) => refused,
+}
 
 interface Props {
   readonly queues: readonly string[]
@@ -14,9 +34,9 @@ interface Props {
 }
 
 export function Drawers({ queues, all }: Props) {
-  const kinds = Object.entries(all?.byKind ?? {}).toSorted(
-    ([, a], [, b]) => b.granted + b.refused - (a.granted + a.refused),
-  )
+  const kinds = Object.entries(all?.byKind ?? {})
+    .map(([kind, used]): Usage => ({ kind, ...used }))
+    .toSorted((a, b) => b.granted + b.refused - (a.granted + a.refused))
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <div>
@@ -32,15 +52,14 @@ export function Drawers({ queues, all }: Props) {
         {kinds.length === 0 ? (
           <p className="px-4 pt-1 pb-3 text-soft">No usage in this range.</p>
         ) : (
-          <Table
+          <SortedTable
             label="Usage by kind"
-            columns={[
-              { key: 'kind', name: 'Kind' },
-              { key: 'granted', name: 'Granted', right: true },
-              { key: 'refused', name: 'Denied', right: true },
-            ]}
+            columns={COLUMNS}
+            rows={kinds.slice(0, SHOWN)}
+            values={VALUES}
+            sort="usage"
           >
-            {kinds.slice(0, SHOWN).map(([kind, { granted, refused }]) => (
+            {({ kind, granted, refused }) => (
               <Row key={kind}>
                 <Cell>
                   <span className="block max-w-40 truncate" title={kind}>
@@ -50,8 +69,8 @@ export function Drawers({ queues, all }: Props) {
                 <Cell right>{compact(granted)}</Cell>
                 <Cell right>{compact(refused)}</Cell>
               </Row>
-            ))}
-          </Table>
+            )}
+          </SortedTable>
         )}
         {kinds.length > SHOWN && (
           <p className="px-4 py-2 text-soft">and {number(kinds.length - SHOWN)} more kinds with less usage</p>

@@ -62,7 +62,7 @@ export function LimitRow({ limit, queues, asOf, isOpen, turn }: Props) {
           <span className="whitespace-nowrap">{keysWords(keys ?? 0)}</span>
         ) : (
           <Meter
-            label={`Available of ${name}`}
+            label={`Availability of ${name}`}
             used={available}
             of={mostOf(settings)}
             unit={mostOf(settings) === 1 ? unitOf(settings) : `${unitOf(settings)}s`}

@@ -14,7 +14,7 @@ import { InstanceName } from '../job/instance-name.tsx'
 import { CancelButton } from '../jobs/actions/cancel-button.tsx'
 
 const MOST = 5
-/** Shorter ones come and go. */
+/** Jobs that have run for less than this are left out: they come and go too fast to read. */
 const LEAST_MS = 1_000
 const EVERY_MS = 5_000
 

@@ -1,4 +1,4 @@
-/** The latest lifecycle events, without those of routine, which would hide the rest. */
+/** The latest lifecycle events, without routine ones, which would hide the rest. */
 import { useTimeline } from '../../api/reads.ts'
 import { useMay } from '../../api/user/roles.ts'
 import { LinkButton, TextLink } from '../../kit/button.tsx'

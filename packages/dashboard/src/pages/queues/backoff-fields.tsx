@@ -27,7 +27,7 @@ export function BackoffFields({ draft, wrong, overrides, set }: Props) {
       <legend className="mb-2 font-semibold">Backoff</legend>
       <div>
         <Check
-          label="Back off after failures and throttling"
+          label="Enable backoff"
           checked={draft.backoffEnabled}
           onChange={(event) => set({ backoffEnabled: event.target.checked })}
         />

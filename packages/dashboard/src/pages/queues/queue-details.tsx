@@ -27,9 +27,10 @@ export function QueueDetails({ queue: { settings }, servers, unservedKinds }: Pr
           </Fact>
           {unservedKinds.length > 0 && (
             <Fact name="No worker for">
-              {unservedKinds.map(({ kind, jobs }) => (
-                <p key={kind} className="text-dead">
-                  <span className="font-mono text-xs break-all">{kind}</span>, {plural(jobs, 'job')}
+              {unservedKinds.map(({ kind, minVersion, jobs }) => (
+                <p key={`${kind} ${minVersion}`} className="text-dead">
+                  <span className="font-mono text-xs break-all">{kind}</span>
+                  {minVersion !== null && ` (version ${minVersion} or later)`}, {plural(jobs, 'job')}
                 </p>
               ))}
             </Fact>

@@ -42,6 +42,6 @@ function waitingText(ready: number, scheduled: number): string {
 
 function resumedNote({ ready, scheduled }: Counts): string {
   if (ready > 0) return `${plural(ready, 'ready job')} can start.`
-  if (scheduled === 0) return 'New jobs start at once.'
+  if (scheduled === 0) return 'New jobs start immediately.'
   return `${plural(scheduled, 'scheduled job')} will start when due.`
 }

@@ -1,6 +1,7 @@
 /** Queues page: state, workers and live settings of each queue. */
 import { serverTime } from '../../api/clock.ts'
 import { Fragment } from 'react'
+import { useRange } from '../../api/range.ts'
 import { useQueues, useWorkers } from '../../api/reads.ts'
 import type { QueueAndCounts, UnservedKind } from '../../api/types.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
@@ -11,6 +12,7 @@ import { useSearchValue } from '../../kit/search.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
 import { SortedTable } from '../../kit/table/sorted-table.tsx'
 import { useIsWide } from '../../kit/wide.ts'
+import { useQueueCharts } from '../../metrics/use-charted.ts'
 import { useAnchor } from './anchor.ts'
 import { CapacityCard } from './capacity/capacity-table.tsx'
 import { useHour } from './metrics.ts'
@@ -20,10 +22,12 @@ import { serversOf, unservedIn } from './serving.ts'
 
 export function QueuesPage() {
   const read = useQueues()
+  const [open] = useSearchValue('open')
   const queues = read.data?.queues ?? []
   const paused = queues.filter(({ settings }) => settings.paused).length
   return (
     <>
+      {open !== null && <LoadCharts queue={open} />}
       <PageHead
         title="Queues"
         note={
@@ -46,6 +50,12 @@ export function QueuesPage() {
       <CapacityCard />
     </>
   )
+}
+
+/** Loads the charts of an open queue together with the queues, not after them. */
+function LoadCharts({ queue }: { readonly queue: string }) {
+  useQueueCharts(useRange().range, 1, queue)
+  return null
 }
 
 interface Props {

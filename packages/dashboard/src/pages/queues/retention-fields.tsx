@@ -18,7 +18,7 @@ export function RetentionFields({ draft, wrong, overrides, set }: Props) {
       {RETAINED.map(([state, age, number]) => (
         <div key={state} className="grid gap-4 sm:grid-cols-2">
           <Field
-            label={`Keep ${state} jobs for`}
+            label={`Retain ${state} jobs`}
             error={wrong[age]}
             hint={<Overridden override={overrides.get(`retain.${state}`)}>e.g. 7d, or forever</Overridden>}
           >

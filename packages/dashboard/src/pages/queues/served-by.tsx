@@ -29,7 +29,7 @@ export function ServedBy({ servers }: Props) {
   )
 }
 
-/** Each with its share. */
+/** Each process with its share of the queue's workers, if it has one. */
 export function ServerList({ servers }: Props) {
   if (servers.length === 0) return <None />
   return (

@@ -1,6 +1,6 @@
 /**
  * An extra run of a schedule. The job may charge or send something a second time, so it is enqueued with a
- * short delay, in which a cancel undoes the run.
+ * short delay, during which a cancel undoes the run.
  */
 import type { Act } from '../../api/acts.ts'
 import { encodeName } from '../../api/client.ts'
@@ -18,9 +18,9 @@ export function runNow({ name, kind }: Schedule): Act<Answer<'schedules.trigger'
       outcome === 'enqueued'
         ? {
             text: `Enqueued a run of ${name}`,
-            note: `Its ${kind} job starts in ${DELAY_S} s. The planned runs are unchanged.`,
+            note: `Its ${kind} job starts in ${DELAY_S} s. The scheduled runs are unchanged.`,
             back: { verb: 'Undo', act: () => cancelAct({ id: job, kind }) },
           }
-        : { text: `Skipped ${name}`, note: 'Its previous job still waits or runs.' },
+        : { text: `Skipped ${name}`, note: 'Its previous job is still waiting or running.' },
   }
 }

@@ -76,8 +76,8 @@ function schedulePausing(name: string): Pausing {
       paused
         ? {
             text: `Paused ${name}`,
-            note: 'It enqueues nothing until you resume it. Missed runs are not made up for.',
+            note: 'It enqueues nothing until you resume it. Runs missed during the pause are skipped.',
           }
-        : { text: `Resumed ${name}`, note: 'It runs at its next planned time.' },
+        : { text: `Resumed ${name}`, note: 'It runs at its next scheduled time.' },
   }
 }

@@ -26,7 +26,7 @@ export function ScheduleFacts({ schedule }: { readonly schedule: Schedule }) {
         <Fact name="Missed runs">{missedText(schedule)}</Fact>
         <Fact name="Missed total">{plural(missedRuns, 'run')}</Fact>
         <Fact name="Overlap">
-          {schedule.overlap === 'allow' ? 'allowed' : 'skip while the previous job waits or runs'}
+          {schedule.overlap === 'allow' ? 'allowed' : 'skip while the previous job is waiting or running'}
         </Fact>
       </Facts>
       <Facts>

@@ -20,7 +20,7 @@ interface MarksProps {
   readonly className: string
 }
 
-/** The ticks alone. */
+/** The ticks without the text next to them. */
 export function TickMarks({ history, className }: MarksProps) {
   const ticks = history.toReversed()
   return (

@@ -16,7 +16,7 @@ const COLUMNS = [
 
 export function Ticks({ history }: { readonly history: readonly Tick[] }) {
   if (history.length === 0)
-    return <Empty title="No runs yet">Runs appear here. Use “Run now” to enqueue a job at once.</Empty>
+    return <Empty title="No runs yet">Runs appear here. Use “Run now” to enqueue a job now.</Empty>
   return (
     <>
       <TickStrip history={history} />

@@ -1,10 +1,13 @@
 /** All diagnostics, worst first. */
 import { useDiagnostics } from '../../api/reads.ts'
+import type { Diagnostic } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
+import { TextLink } from '../../kit/button.tsx'
 import { DataView } from '../../kit/data-view.tsx'
 import { LEVELS } from '../../kit/levels.ts'
 import { Badge } from '../../kit/state.tsx'
 import { checkWords, diagnosticText } from '../../kit/text/check-words.ts'
+import { wayOut } from '../overview/problems/way-out.ts'
 
 export function Diagnostics() {
   const read = useDiagnostics()
@@ -29,7 +32,10 @@ export function Diagnostics() {
                     <span className="text-xs text-soft">{checkWords(check)}</span>
                   </span>
                   <span className="break-words">{diagnosticText({ message, about })}</span>
-                  <span className="break-words text-soft">{fix}</span>
+                  <span className="flex flex-wrap gap-x-4">
+                    <span className="min-w-0 break-words text-soft">{fix}</span>
+                    <Way diagnostic={{ check, about }} />
+                  </span>
                 </li>
               ))}
             </ul>
@@ -38,4 +44,10 @@ export function Diagnostics() {
       </DataView>
     </Card>
   )
+}
+
+/** The page that explains it, unless that is this one. */
+function Way({ diagnostic }: { readonly diagnostic: Pick<Diagnostic, 'check' | 'about'> }) {
+  const { to, text } = wayOut(diagnostic, undefined)
+  return to === '/system' ? null : <TextLink to={to}>{text}</TextLink>
 }

@@ -32,7 +32,7 @@ export function Overrides() {
           act={() => act({ method: 'DELETE', path: 'overrides', done: `Reset ${plural(many, 'override')}` })}
         >
           <p>
-            Returns {plural(many, 'option')} to the values in code, at once and in every process. Paused
+            Returns {plural(many, 'option')} to the values in code, immediately and in every process. Paused
             queues and schedules resume, and deleted schedules run again.
           </p>
         </Confirm>
@@ -44,7 +44,7 @@ export function Overrides() {
           ) : (
             <>
               <p className="px-4 pb-2 text-soft">
-                Options set by an operator. They take precedence over the code, also after a deploy, until
+                Options set by an operator. They take precedence over the code, even after a deploy, until
                 they are reset.
               </p>
               <OverrideTable overrides={overrides} isOfAll />

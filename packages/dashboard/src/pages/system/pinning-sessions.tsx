@@ -28,8 +28,8 @@ export function PinningSessions({ sessions }: { readonly sessions: Sessions }) {
   return (
     <Card flush title="Sessions holding back vacuum" className="border-dead!">
       <p className="px-4 pb-2 text-soft">
-        These sessions hold back the xmin horizon, so dead rows pile up and claims get slower. End them with{' '}
-        <code className="font-mono">SELECT pg_terminate_backend(process)</code>.
+        These sessions hold back the xmin horizon: vacuum cannot remove dead rows, and claims get slower. End
+        them with <code className="font-mono">SELECT pg_terminate_backend(process)</code>.
       </p>
       <SortedTable
         label="Sessions holding back vacuum"

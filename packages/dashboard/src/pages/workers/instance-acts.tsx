@@ -21,7 +21,7 @@ export function InstanceActs({ instance: { id, label, requested, endedAt }, runn
   const [isAsking, setAsking] = useState(false)
   const name = label ?? shortId(id)
   if (!may('operator') || endedAt !== null) return null
-  const disabledBecause = requested === 'stop' ? `${name} is stopping, which cannot be withdrawn.` : undefined
+  const disabledBecause = requested === 'stop' ? `${name} is stopping. This cannot be undone.` : undefined
   return (
     <>
       <PauseButton

@@ -20,7 +20,7 @@ export function StopInstance({ id, name, running, close }: Props) {
       isDangerous
       close={close}
       act={() =>
-        act({ method: 'POST', path: `workers/${encodeName(id)}/stop`, done: `Requested the stop of ${name}` })
+        act({ method: 'POST', path: `workers/${encodeName(id)}/stop`, done: `Stop requested for ${name}` })
       }
     >
       <p>

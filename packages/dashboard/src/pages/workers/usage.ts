@@ -22,7 +22,7 @@ const MEASURES: readonly [Measured, string, string, keyof Gauge, (value: number)
   ['loopLagMs', 'Event-loop lag', 'timer delay, max', 'most', span],
 ]
 
-/** Their ids are part of an address. */
+/** The ids of the instances are part of a URL. */
 const MOST = 100
 
 const RECENT = rangeOf(new URLSearchParams(), '15m')

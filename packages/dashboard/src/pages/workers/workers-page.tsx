@@ -48,7 +48,7 @@ function Processes({ workers: { here, instances, slots, duties } }: { readonly w
   const ended = instances.filter(({ endedAt }) => endedAt !== null)
   const isServed = (queue: string): boolean =>
     instances.some((one) => isClaiming(one) && one.queues.includes(queue))
-  // Jobs without a worker are above the processes.
+  // The kinds without a worker appear above the processes. Wait for them, so that nothing moves down later.
   if (isPending) return <Skeleton shape="cards" />
   const byInstance = Map.groupBy<string | null, JobSummary>(running?.jobs ?? [], ({ instance }) => instance)
   return (

@@ -66,7 +66,7 @@ const set: Command = {
     },
     recovery: { takes: 'yes|no', says: 'whether to send a message when a problem ends (default yes)' },
     pause: { says: 'send nothing until the rule is resumed' },
-    resume: { says: 'send messages of a paused rule again' },
+    resume: { says: 'resume a paused rule' },
   },
   fields: {
     name: 'NAME',
@@ -132,7 +132,7 @@ function yesOrNo(parsed: ParsedArguments, option: string): boolean | undefined {
   throw invalid(`--${option}`, 'must be yes or no', 'Use yes or no', text)
 }
 
-/** From a file, because other users of the machine can read the arguments of a program. */
+/** Reads secrets from a file, because other users of the machine can read the arguments of a program. */
 function secretsIn(path: string | undefined): string[] | undefined {
   if (path === undefined) return undefined
   try {

@@ -143,7 +143,7 @@ function printReport(
       : `Stopped: line ${line} and all lines after it were not enqueued.`
   terminal.err(`error   ${safeLine(error.message)} ${stopped}`)
   const code = exitCodeOf(error)
-  // Exit code 2 would mean that nothing was changed.
+  // Some jobs were written, and exit code 2 means that nothing was changed.
   return code === EXIT.usage && enqueued + duplicate + replaced > 0 ? EXIT.failed : code
 }
 
@@ -176,7 +176,7 @@ async function noteKind(mill: Mill, { parsed, options }: Asked, terminal: Termin
   }
 }
 
-/** The defaults that a kind may set in code and that no option set here. */
+/** The defaults that no option replaces here. The kind may still replace them in code. */
 function defaultSettings(parsed: ParsedArguments): string[] {
   return [
     ...(parsed.text('queue') === undefined ? [`the queue ${DEFAULTS.queue}`] : []),

@@ -19,12 +19,12 @@ export const errors: Command = {
   options: {
     queue: { takes: 'NAMES', says: 'jobs of these queues: mail,reports', multiple: true },
     kind: { takes: 'NAMES', says: 'jobs of these kinds: a.send,b.send', multiple: true },
-    text: { takes: 'TEXT', says: 'groups with an error that contains this text, in any case' },
+    text: { takes: 'TEXT', says: 'groups with an error that contains this text (case-insensitive)' },
     sort: {
       takes: SORT_NAMES.join('|'),
-      says: 'most jobs (default), latest failure, or latest first failure',
+      says: 'most jobs (default), last seen most recently, or first seen most recently',
     },
-    fingerprint: { takes: 'FINGERPRINT', says: 'list the groups in a folded group one by one' },
+    fingerprint: { takes: 'FINGERPRINT', says: 'list the groups that a folded group combines' },
   },
   fields: {
     'query.queue': '--queue',
@@ -79,7 +79,7 @@ function columnsAt(now: number): Columns<ErrorGroup> {
 function notes({ groups, total, looked, complete }: ErrorReport): string[] {
   return [
     ...(total > groups.length ? [`the first ${groups.length} of ${number(total)} groups`] : []),
-    ...(complete ? [] : [`based on the latest ${number(looked)} jobs: there are more`]),
+    ...(complete ? [] : [`based on the latest ${number(looked)} jobs; totals may be higher`]),
   ]
 }
 

@@ -45,14 +45,14 @@ function limitText(settings: LimitSettings): string {
 }
 
 const SETTINGS = {
-  rate: { takes: 'N', says: 'maximum in each period of --per' },
+  rate: { takes: 'N', says: 'maximum per period (see --per)' },
   per: { takes: 'DURATION', says: 'period of the rate (default 1s)' },
   burst: {
     takes: 'N',
     says: 'how many may be acquired at once after an idle period (default: one second of the rate, at least 1)',
   },
   'per-key': { says: 'apply the rate to each key separately; only for a new limit' },
-  concurrency: { takes: 'N', says: 'maximum at the same time, instead of a rate' },
+  concurrency: { takes: 'N', says: 'maximum concurrency, instead of a rate' },
 }
 
 /** Creates a limit, or changes one at run time. */
@@ -109,7 +109,7 @@ const drain: Command = {
   options: {
     for: {
       takes: 'DURATION',
-      says: 'grant nothing for this long; without it, only the accumulated burst is dropped',
+      says: 'grant nothing for this long; without it, only the accumulated budget is discarded',
     },
     key: { takes: 'KEY', says: 'key to drain, for a limit per key' },
   },
@@ -125,7 +125,7 @@ const drain: Command = {
       const options = omitUndefined({ retryAfter: lengthOf(parsed, 'for'), key })
       const limit = await mill.limits.drain(parsed.words[0] ?? '', options)
       const { name, drainedMs } = limit
-      const how = drainedMs === 0 ? 'burst dropped' : `blocked for ${remainingText(drainedMs)}`
+      const how = drainedMs === 0 ? 'budget discarded' : `blocked for ${remainingText(drainedMs)}`
       return { json: limit, text: `drained ${key === undefined ? name : `${name} ${key}`}: ${how}` }
     }),
 }

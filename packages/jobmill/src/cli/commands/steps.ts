@@ -78,7 +78,7 @@ const jobsFork: Command = {
   words: 'jobs fork',
   takes: 'ID [JSON]',
   arguments: [1, 2],
-  says: 'enqueue a copy of a job with its steps before one of them; JSON is a new payload',
+  says: 'enqueue a copy of a job that starts at one of its steps, with the results of earlier steps; JSON is a new payload',
   options: FROM,
   fields: { id: 'ID', 'options.from': '--from', payload: 'JSON' },
   examples: [

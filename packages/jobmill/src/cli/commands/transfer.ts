@@ -13,6 +13,7 @@ import {
   checkIdle,
   checkNoneStarted,
   checkQuiet,
+  finishCancels,
   knownInstances,
   returnAbandonedJobs,
 } from '../transfer/quiet.ts'
@@ -106,6 +107,7 @@ async function transfer(places: Places, asked: Asked): Promise<TransferReport> {
 
 async function bring(places: Places, asked: Asked): Promise<TransferSummary> {
   const takenBack = await returnAbandonedJobs(places.source)
+  await finishCancels(places)
   const place = await findPlace(places)
   const { there, total } = place
   const transferred = await withJobProgress('transferring', there, total, asked, (way) =>

@@ -141,7 +141,7 @@ interface SyntaxPlace {
  */
 const PLACE = /^(file:.+|\/.+|[A-Za-z]:\\.+):(\d+)$/
 const MESSAGE = /^SyntaxError[^:]*: (.*)$/
-/** How many lines of source, carets and blanks may separate the two. */
+/** How many lines may be between the place and the message: source, carets and blank lines. */
 const MOST_BETWEEN = 5
 const DEADLINE_MS = 10_000
 

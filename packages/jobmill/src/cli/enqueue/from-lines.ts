@@ -9,7 +9,7 @@ import type { Line } from './lines.ts'
 
 export interface FromLines {
   readonly lines: AsyncIterable<Line>
-  /** Writes all of them or none. */
+  /** Writes the jobs of all these payloads, or none. */
   readonly write: (payloads: readonly unknown[]) => Promise<readonly EnqueuedJob[]>
   /** Called with the number of jobs sent and the bytes read so far. */
   readonly onProgress: (jobs: number, bytes: number) => void
@@ -17,7 +17,10 @@ export interface FromLines {
 
 export interface LinesReport {
   readonly counts: Readonly<Record<EnqueuedJob['outcome'], number>>
-  /** The first line whose job may not be written. The jobs of all earlier lines are. */
+  /**
+   * The first line whose job was not written, or may not have been. The jobs of all earlier lines were
+   * written.
+   */
   readonly failure: { readonly line: number; readonly error: unknown } | null
 }
 

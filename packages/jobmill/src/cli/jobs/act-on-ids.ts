@@ -38,7 +38,7 @@ const APPLY: Readonly<
 > = {
   retry: (mill, id) => mill.retry(id),
   'run-now': (mill, id) => mill.runNow(id),
-  cancel: (mill, id, reason) => mill.cancel(id, reason),
+  cancel: (mill, id, reason) => mill.cancel(id, reason ?? 'cancelled on the command line'),
   delete: (mill, id) => mill.delete(id),
 }
 
@@ -68,7 +68,7 @@ function rowOf(act: BulkAct, answer: OperateAnswer): Cell[] {
   if (isBlocked(act, state)) return [id, { text: 'blocked', style }, hint]
   const text = {
     changed: DONE[act],
-    unchanged: `already ${state ?? 'gone'}`,
+    unchanged: `already ${state ?? 'deleted'}`,
     refused: 'refused',
     unknown: 'unknown',
   }

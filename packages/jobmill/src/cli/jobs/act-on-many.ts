@@ -26,7 +26,7 @@ export interface ManyJobs {
   readonly patch: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Of a payload in a preview. */
+/** The maximum number of characters of a payload in a preview. */
 const MOST_SHOWN = 2_000
 
 const UNCHANGED = 'nothing was changed'
@@ -53,7 +53,7 @@ export async function actOnMany(
     if (preview.jobs === 0) await noteUnknownQueues(mill, [many.filter.queue ?? []].flat(), terminal)
     if (isLast) return EXIT.done
     const look = 'Check with --dry-run, then pass --yes'
-    // Ids were chosen one by one.
+    // Ids need no confirmation: the user chose each job.
     const isChosen = many.filter.ids !== undefined
     if (!isChosen && !(await confirm('continue?', UNCHANGED, parsed, terminal, look))) return EXIT.refused
     const { looked, report } = await runUntilStopped(mill, many, { total: preview.jobs, signal }, terminal)

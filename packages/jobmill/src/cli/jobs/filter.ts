@@ -33,7 +33,7 @@ export const FILTERS = {
   },
   'failed-from': {
     takes: 'WHEN',
-    says: 'last failed attempt ended at or after: an instant, a duration before now, or 02:13 for the last time it was 02:13 here',
+    says: 'last failed attempt ended at or after: an instant, a duration before now, or 02:13 for the most recent 02:13 local time',
   },
   'failed-before': { takes: 'WHEN', says: 'last failed attempt ended before: as with --failed-from' },
   'ended-from': { takes: 'WHEN', says: 'ended at or after: an instant, or a duration before now' },

@@ -2,6 +2,7 @@
 import type { AttemptView, JobView } from '../../runtime/operate/job-view.ts'
 import type { Why } from '../../runtime/diagnose/why.ts'
 import type { PolicySource, PolicyView } from '../../runtime/operate/policy.ts'
+import { versionText } from '../../job/kind/kind-name.ts'
 import { safeLine, safeText } from '../../job/text/safe-text.ts'
 import { listing } from '../output/table.ts'
 import type { Terminal } from '../output/terminal.ts'
@@ -27,9 +28,12 @@ export function jobText({ job, history, why, policy, now }: JobDetails, terminal
   const facts = listing(
     [
       ['id', job.id],
-      ['kind', job.kind],
+      ['kind', `${job.kind}${versionText(job)}`],
       ['queue', job.queue],
-      ['state', terminal.paint(STATE_STYLE[state], job.waitsForOrder ? `${state}, order key busy` : state)],
+      [
+        'state',
+        terminal.paint(STATE_STYLE[state], job.waitsForOrder ? `${state}, blocked by order key` : state),
+      ],
       ['why', whyText(why)],
       ['cancel', job.cancelReason === null ? null : `requested: ${safeLine(job.cancelReason)}`],
       [
@@ -78,13 +82,13 @@ function timeoutText({ ms, from }: PolicyView['timeout']): string {
 
 function backoffText({ type, baseMs, maxMs, isRandom, from }: PolicyView['backoff']): string {
   const delays = {
-    off: 'off, retries at once',
+    off: 'off, retries immediately',
     function: 'computed by a function',
     unknown: UNKNOWN,
     fixed: optionText(baseMs),
     exponential: `${optionText(baseMs)}, doubled up to ${optionText(maxMs)}`,
   }
-  return `${delays[type]}${isRandom ? ', random between 0 and that' : ''}${FROM[from]}`
+  return `${delays[type]}${isRandom ? ', with jitter' : ''}${FROM[from]}`
 }
 
 function attemptsText(history: readonly AttemptView[], now: number, terminal: Paint): string {

@@ -2,7 +2,7 @@
 import type { Mill } from '../../runtime/mill.ts'
 import { pagesOf } from './pages.ts'
 
-/** By id of the instance. Processes without running jobs are not in it. */
+/** By instance id. Omits processes without running jobs. */
 export async function runningJobs(
   mill: Pick<Mill, 'list'>,
   counted: (jobs: number) => void = () => {},

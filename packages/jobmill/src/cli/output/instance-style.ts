@@ -9,7 +9,7 @@ const STYLES: Readonly<Record<InstanceRecord['state'], Style>> = {
   stopped: 'gray',
 }
 
-/** What an operator requested of a live instance comes before `alive`. */
+/** Shows the request of an operator instead of `alive`. */
 export function instanceState({ state, requested }: Pick<InstanceRecord, 'state' | 'requested'>): {
   readonly text: string
   readonly style: Style

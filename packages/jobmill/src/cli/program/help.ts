@@ -31,7 +31,7 @@ const DURATIONS = 'DURATION is a number with a unit: 500ms, 90s, 10m, 1h30m or 7
 
 function exitCodes({
   reaches,
-  refused = 'not found or not allowed in its state',
+  refused = 'not found or not allowed in the current state',
 }: Pick<ProgramInfo<never>, 'reaches' | 'refused'>): string {
   const far = reaches === undefined ? 'the database' : `the database or ${reaches}`
   return `Exit codes: 0 success, 1 failure, 2 invalid usage, 3 ${refused},

@@ -43,8 +43,8 @@ export function jsonOf(text: string, field: string, fix: string = QUOTED): unkno
 }
 
 /**
- * Parses an instant with a time zone, a duration before now, or a time of day: the last time that the clock
- * of this machine showed it.
+ * Parses an instant with a time zone, a duration before now, or a time of day: the most recent one on the
+ * clock of this machine.
  */
 export function momentOf(parsed: ParsedArguments, option: string, now: number): number | undefined {
   const text = parsed.text(option)
@@ -54,7 +54,7 @@ export function momentOf(parsed: ParsedArguments, option: string, now: number): 
   if (/[a-z]$/.test(text)) return now - durationMs(text, field)
   const clock = /^(\d{1,2}):([0-5]\d)(?::([0-5]\d))?$/.exec(text)
   if (clock !== null && Number(clock[1]) < 24) return lastTimeOf(clock.slice(1).map(Number), now)
-  const fix = 'Use 2027-01-31T09:00:00Z, 2h for two hours ago, or 02:13 for the last time it was 02:13'
+  const fix = 'Use 2027-01-31T09:00:00Z, 2h for two hours ago, or 02:13 for the most recent 02:13 local time'
   throw invalid(field, 'must be an instant or a duration', fix, text, 'INSTANT_INVALID')
 }
 

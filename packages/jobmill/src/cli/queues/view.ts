@@ -1,4 +1,5 @@
 /** Combines the settings, counts and workers of each queue. */
+import { versionText } from '../../job/kind/kind-name.ts'
 import type { HealthWord } from '../../runtime/diagnose/health.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { QueueCapacity } from '../../runtime/report/capacity.ts'
@@ -48,7 +49,9 @@ export async function queueViews(mill: Mill) {
   return countedQueues(queues, counts, instances, (name) => ({
     health: health.queues.find(({ queue }) => queue === name)?.health ?? 'ok',
     /** Kinds with ready jobs that no live instance runs from this queue. */
-    unservedKinds: unservedKinds.flatMap(({ queue, kind, jobs }) => (queue === name ? [{ kind, jobs }] : [])),
+    unservedKinds: unservedKinds.flatMap(({ queue, kind, minVersion, jobs }) =>
+      queue === name ? [{ kind, minVersion, jobs }] : [],
+    ),
     capacity: capacityIn(capacity, name),
   }))
 }
@@ -71,7 +74,9 @@ export function unservedText({ name, counts, isServed, unservedKinds }: QueueVie
   if (hasNoWorker(counts, isServed))
     return `${name}: no worker serves this queue (${countText(counts.ready, 'ready job')})`
   if (unservedKinds.length === 0) return null
-  const kinds = unservedKinds.map(({ kind, jobs }) => `${countText(jobs, 'job')} of kind ${kind}`)
+  const kinds = unservedKinds.map(
+    ({ kind, minVersion, jobs }) => `${countText(jobs, 'job')} of kind ${kind}${versionText({ minVersion })}`,
+  )
   return `${name}: no worker for ${kinds.join(', ')}`
 }
 

@@ -26,7 +26,7 @@ export const SCHEDULE_OPTIONS: Readonly<Record<string, Option>> = {
   overlap: { takes: 'HOW', says: `${OVERLAPS.join(' or ')}: skip a tick while an earlier job has not ended` },
   missed: {
     takes: 'HOW',
-    says: `ticks missed during downtime: ${MISSED.join(', ')}, or a duration such as 6h: all ticks of the last 6 hours`,
+    says: `how to handle ticks missed during downtime: ${MISSED.join(', ')}, or a duration (6h: all ticks of the last 6 hours)`,
   },
   paused: { says: 'create the schedule paused' },
   'unknown-kind': UNKNOWN_KIND,

@@ -77,7 +77,7 @@ export async function runLive(
         const read = await Promise.race([viewOf(mill, placeOf(state), store), left])
         if (read === null) break
         trouble = null
-        // The user may have moved to another screen during the read; it is read again at once.
+        // The user may have moved to another screen during the read. That screen is then read at once.
         if (isOf(read, placeOf(state))) view = read
       } catch (error) {
         showFailure('retrying', error)

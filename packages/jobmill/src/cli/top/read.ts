@@ -48,7 +48,7 @@ export interface OneJob {
   readonly job: JobView | null
   readonly history: readonly AttemptView[]
   readonly why: Why | null
-  /** Null like the job. */
+  /** Null when the job no longer exists. */
   readonly policy: PolicyView | null
 }
 

@@ -8,7 +8,7 @@ import type { Size } from './pieces.ts'
 interface ScreenEvents {
   readonly typed: (bytes: string) => void
   readonly resized: () => void
-  /** The input was closed. */
+  /** Called when the input is closed. */
   readonly gone: () => void
 }
 

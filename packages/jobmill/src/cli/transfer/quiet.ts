@@ -66,6 +66,15 @@ export async function returnAbandonedJobs(source: Store<never>): Promise<number>
   )
 }
 
+/**
+ * Enqueues the follow-ups of cancelled jobs and cancels their children, as the next stage of a process would.
+ * Only before the first job is copied, because due jobs become ready and would differ from their copies.
+ */
+export async function finishCancels({ source, target }: Places): Promise<void> {
+  if ((await target.tools.exportIds({ after: null, limit: 1 })).length > 0) return
+  while ((await source.stage(AT_ONCE)).more);
+}
+
 async function runningOn(store: Store<never>): Promise<number> {
   return (await store.counts()).reduce((sum, { running }) => sum + running, 0)
 }

@@ -10,15 +10,15 @@ import type { AlertRule } from './rule.ts'
 
 export interface AlertOptions {
   /**
-   * The check of `mill.diagnostics()` whose findings are sent, or several. Omitted: the errors and warnings
+   * The check of `mill.diagnostics()` whose problems are sent, or several. Omitted: the errors and warnings
    * of every check.
    */
   readonly check?: CheckName | readonly CheckName[]
-  /** Only findings about this queue. Combined with `kind`: about this queue or this kind. */
+  /** Only problems of this queue. Combined with `kind`: of this queue or this kind. */
   readonly queue?: string
-  /** Only findings about this kind. */
+  /** Only problems of this kind. */
   readonly kind?: string
-  /** Where the messages are sent to: an http or https URL. */
+  /** The http or https URL that receives the messages. */
   readonly url: string
   /**
    * Signs the messages: `whsec_` and 24 to 64 bytes in base64. An array signs with each of up to three, for a
@@ -27,9 +27,9 @@ export interface AlertOptions {
   readonly secret: string | readonly string[]
   /** How long a problem must last before it is sent (default 0). */
   readonly for?: Duration
-  /** How long the same cause is not sent again, even while it lasts (default 1 h). */
+  /** The minimum time between messages about the same cause, even while it lasts (default 1 h). */
   readonly coolFor?: Duration
-  /** Whether to send a message when a problem that was sent is over (default true). */
+  /** Whether to send a message when a reported problem ends (default true). */
   readonly recovery?: boolean
 }
 
@@ -110,7 +110,7 @@ function fits(rule: AlertRule, field: string): AlertRule {
   throw invalidValue(
     `${field}.check`,
     useless,
-    `is never about a ${subjects.join(' or a ')}`,
+    `does not apply to a ${subjects.join(' or a ')}`,
     `Use one of ${able.join(', ')}, or omit ${subjects.join(' and ')}`,
     'OPTION_CONFLICT',
   )
@@ -178,7 +178,7 @@ function secretsOf(given: unknown, field: string): string[] {
   })
 }
 
-/** The bytes of a secret; null for a text that is none. */
+/** The bytes of a secret; null for a text that is not a secret. */
 export function keyOf(secret: string): Buffer | null {
   const [, text = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? []
   const key = Buffer.from(text, 'base64')

@@ -1,4 +1,4 @@
-/** Alert rules as plain data: which findings are sent to which webhook, and how often. */
+/** Alert rules as plain data: which problems are sent to which webhook, and how often. */
 import type { CheckName, Subject } from './check-names.ts'
 
 /** The kind of the jobs that send messages. */
@@ -7,7 +7,7 @@ export const ALERT_KIND = 'jobmill.alert'
 export interface AlertRule {
   /** Null: the errors and warnings of every check. A check that is named also sends its notices. */
   readonly checks: readonly CheckName[] | null
-  /** Only findings about this queue. With `kind` too, findings about either. */
+  /** Only problems of this queue. With `kind` too, problems of either. */
   readonly queue: string | null
   readonly kind: string | null
   readonly url: string
@@ -53,7 +53,7 @@ export interface AlertCause extends FoundProblem {
   readonly since: number
   /** Null while it lasts. */
   readonly endedAt: number | null
-  /** How many messages about this occurrence were decided on. 0: none yet. */
+  /** How many messages about this occurrence were sent, or are in the outbox. */
   readonly sent: number
   /** The time and the level of the last message, even of one about an earlier occurrence. */
   readonly sentAt: number | null

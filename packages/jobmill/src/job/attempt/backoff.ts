@@ -62,7 +62,7 @@ function jitterOf(jitter: Jitter | undefined, otherwise: Jitter, field: string):
 
 type Curve = Pick<QueueSettings, 'backoffEnabled' | 'backoffBaseMs' | 'backoffMaxMs'>
 
-/** The backoff that counts: that of the kind, completed by that of its queue. */
+/** The backoff that applies to a job: that of its kind, completed by that of its queue. */
 export type EffectiveBackoff =
   | { readonly type: 'off' }
   | { readonly type: 'function'; readonly delayOf: (failure: Failure) => Duration }

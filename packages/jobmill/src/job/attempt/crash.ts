@@ -12,9 +12,9 @@ export const KEY_TAKEN =
  * loop.
  */
 export const STOOD_STILL =
-  ': its process was unresponsive for longer than its lease, because a handler blocked the event loop or the process was suspended'
+  ': it was unresponsive for longer than its lease, because a handler blocked the event loop or the process was suspended'
 
-const BEFORE = 'lost with its instance (crash '
+const BEFORE = 'its process crashed or stopped responding (crash '
 const AFTER = ')'
 
 export function crashError(crashes: number): string {

@@ -33,7 +33,7 @@ export interface Circumstances {
   readonly backoff: BackoffPlan | undefined
   /** Since the job was enqueued, by the database clock. */
   readonly ageMs: number
-  /** The answer of the kind's `retryIf` for this error. */
+  /** What the kind's `retryIf` returned for this error. */
   readonly mayRetry: boolean
   readonly queue: Pick<
     QueueSettings,

@@ -2,9 +2,9 @@
  * The follow-up job that runs `onDead` of a kind. It is enqueued in the transaction that marks the job dead,
  * by the instance that ran it or by the reaper.
  */
-import { DEFAULTS } from '../defaults.ts'
 import { derivedId } from '../enqueue/derived-id.ts'
 import type { NewJob } from '../enqueue/new-job.ts'
+import { followUpJob } from './follow-up.ts'
 
 const ENDING = ':dead'
 
@@ -36,20 +36,12 @@ export interface Death {
  * keys count within a queue, and runs before the waiting jobs with that key.
  */
 export function onDeadJob({ id, kind, queue, orderKey, error, at }: Death): NewJob {
-  return {
+  return followUpJob({
     id: derivedId(`${id} ${at}`),
     kind: onDeadKind(kind),
     queue: orderKey === null ? ON_DEAD_QUEUE : queue,
     payload: JSON.stringify({ id, kind, queue, error }),
-    priority: DEFAULTS.priority,
-    maxAttempts: DEFAULTS.maxAttempts,
-    dueAt: null,
-    delayMs: 0,
-    timeoutMs: null,
-    tags: [],
-    metadata: null,
-    dedupe: null,
     orderKey,
     first: orderKey !== null,
-  }
+  })
 }

@@ -22,7 +22,7 @@ const NUMBERED = /\b(AADSTS|ORA-|SQLSTATE\W{0,2})(\d{4,7}|[0-9A-Z]{5})\b/
 const REDIS =
   /\b(?:READONLY|OOM|NOAUTH|WRONGTYPE|NOSCRIPT|BUSYGROUP|NOGROUP|MISCONF|LOADING|CLUSTERDOWN|MASTERDOWN|CROSSSLOT|MOVED|ASK|TRYAGAIN|EXECABORT)(?= [A-Za-z])/
 
-/** What the system says about an error number. */
+/** System messages, each with its code. */
 const SAID = new Map([
   ['No space left on device', 'enospc'],
   ['No such file or directory', 'enoent'],
@@ -35,7 +35,7 @@ const SAID = new Map([
   ['heap out of memory', 'heap out of memory'],
 ])
 const SENTENCE = new RegExp([...SAID.keys()].join('|'))
-/** Releases of Node.js say it in different words. */
+/** The text differs between releases of Node.js. */
 const JSON_TOKEN = /\bUnexpected token .{1,80}(?:in JSON at|is not valid JSON)/s
 
 /** `econnrefused`, `550 5.1.1`, `curl 28`. Null if no such code says what happened. */

@@ -17,7 +17,11 @@ interface Grouped {
  * rare, and would take much memory.
  */
 const recent = new Map<string, Grouped>()
-const MOST_RECENT = 5_000
+/**
+ * More than one report reads: the last errors of 5,000 jobs, their first errors, and 1,500 from before
+ * deploys. If it were less, each error would be forgotten before the next report reads it.
+ */
+const MOST_RECENT = 12_000
 const MOST_CHARS = 1_000
 
 export function fingerprintOf(kind: string, error: string | null): Grouped {
@@ -27,21 +31,27 @@ export function fingerprintOf(kind: string, error: string | null): Grouped {
   if (known !== undefined) return known
   const shape = shapeOf(text)
   const grouped = { fingerprint: hashOf([kind, keyOf(text, shape)]), shape }
-  if (asked.length > MOST_CHARS) return grouped
-  recent.set(asked, grouped)
-  if (recent.size > MOST_RECENT) forgetOldest()
+  if (asked.length <= MOST_CHARS) remember(recent, asked, grouped, MOST_RECENT)
   return grouped
 }
 
-function forgetOldest(): void {
-  for (const oldest of recent.keys()) {
-    recent.delete(oldest)
-    return
-  }
+function remember<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+  map.set(key, value)
+  const [oldest] = map.keys()
+  if (map.size > most && oldest !== undefined) map.delete(oldest)
 }
 
+/** A report hashes three texts for each failure, and most failures have the same ones. */
+const hashes = new Map<string, string>()
+const MOST_HASHES = 1_000
+
 export function hashOf(parts: readonly string[]): string {
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, HASH_DIGITS)
+  const text = parts.join('\n')
+  const known = hashes.get(text)
+  if (known !== undefined) return known
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, HASH_DIGITS)
+  if (text.length <= MOST_CHARS) remember(hashes, text, hash, MOST_HASHES)
+  return hash
 }
 
 /** The constant parts of the shape that occur in the error, longest first. */

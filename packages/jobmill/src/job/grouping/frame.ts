@@ -5,7 +5,9 @@
  */
 import { maskIds } from './ids.ts'
 
-/** Frames of one error. The frames of its causes come after these. */
+/**
+ * How many lines of the stack are read: the frames of one error. The frames of its causes come after these.
+ */
 const MOST_LINES = 200
 const MOST_LINE_CHARS = 1_000
 const MOST_FRAME_CHARS = 120
@@ -58,8 +60,8 @@ function stable(part: string): string {
 }
 
 /**
- * The frame in the end of an attempt's log. The line of a failure has it as its last field, so that reports
- * find it without reading the whole log. Null if the last line is another.
+ * The frame at the end of an attempt's log. The line that logs a failure ends with the frame, so that reports
+ * find it without reading the whole log. Null if the last line is a different one.
  */
 export function frameIn(logEnd: string | null): string | null {
   return /"frame":"([^"\\]{1,120})"\}\}$/.exec(logEnd ?? '')?.[1] ?? null

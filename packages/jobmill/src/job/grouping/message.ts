@@ -30,7 +30,10 @@ export function messageOf(error: string): string {
   return text.replaceAll(NOTE, '').replaceAll(/\s+/g, ' ').trim()
 }
 
-/** Between the first line and the last paragraph of Prisma is an excerpt of code; programs print progress. */
+/**
+ * Finds the reason in an error of several lines. Prisma puts an excerpt of code between the first line and
+ * the last paragraph, and programs print progress before the reason.
+ */
 function reasonOf(given: string): string {
   const message = given.includes('\n→') ? given.replaceAll(EXCERPT, '') : given
   const [first = ''] = message.split('\n', 1)
@@ -55,11 +58,11 @@ function plainJson(text: string): string {
     return text
   }
   const said = saidBy(value, 0)
-  // If no field says what happened, the JSON only has details of the text before it.
+  // If no field says what happened, the JSON only adds details to the text before it.
   return said === '' && from < LEAST_BEFORE ? text : `${text.slice(0, from)}${said}`
 }
 
-/** Whether the first line of several has the reason, after the name of the program and its exit code. */
+/** Whether the first line already has the reason, after the name of the program and its exit code. */
 function saysEnough(first: string): boolean {
   if (/^(?:\w+: )?Command failed/.test(first)) return false
   const [, reason = ''] = /^(?:\w+: )?[^:]*: (.*)$/.exec(first) ?? []

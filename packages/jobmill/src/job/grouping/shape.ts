@@ -141,7 +141,7 @@ function chunkShape(chunk: string): string {
   return masked === '<id>' || isRandom(chunk) ? '<id>' : withoutNumbers(masked)
 }
 
-/** Without the database or schema of a table, which may be that of a tenant. */
+/** The name of a table without its database or schema, which may be that of a tenant. */
 function unqualified(name: string): string {
   return /^\w+\.\w+$/.test(name) ? name.replace(/^\w+/, '<text>') : name
 }

@@ -87,7 +87,10 @@ class Reader {
     if (/^[\w$.()[\]-]+$/.test(name)) this.words.push(name.toLowerCase())
   }
 
-  /** A status or error code: the shape has no other numbers. The first word may be the status of a reply. */
+  /**
+   * A status or error code, because the shape has no other numbers. A number before all words may be the
+   * status of a reply, and does not count.
+   */
   number(number: string, at: number): void {
     if (this.words.length > 0 && !EXIT_CODE.test(this.#text.slice(0, at))) this.words.push(number)
   }
@@ -127,7 +130,7 @@ class Reader {
     return followsNoun(this.#text, at, word)
   }
 
-  /** The rest of an id, or the unit of a number. */
+  /** Whether the word is the rest of an id, or the unit of a number. */
   #isRest(word: string, at: number): boolean {
     const text = this.#text
     if ((text[at - 1] === '>' || text[at + word.length] === '<') && !CJK.test(word)) return true

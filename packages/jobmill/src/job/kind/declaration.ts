@@ -4,6 +4,7 @@ import { type Backoff, type BackoffPlan, backoffPlan } from '../attempt/backoff.
 import { BOUNDS } from '../defaults.ts'
 import { type Duration, timeoutMs } from '../duration.ts'
 import { invalidValue } from '../errors.ts'
+import { checkEventSchemas, type EventSchemas, type EventsMustBeJson } from './event-schemas.ts'
 import { JOB_KIND, type JobKind } from './job-kind.ts'
 import { checkName } from '../names.ts'
 import { checkWhole } from '../numbers.ts'
@@ -11,7 +12,7 @@ import { checkObjectKeys } from '../options/known-keys.ts'
 import type { MustBeJson } from '../payload/json-payload.ts'
 import { checkIndexedPayload } from '../payload/indexed.ts'
 import type { PayloadPath } from '../payload/payload-path.ts'
-import { isSchema, type Schema } from '../payload/schema.ts'
+import { checkSchema, type Schema } from '../payload/schema.ts'
 import type { Stored } from '../payload/stored.ts'
 
 /** The options of a kind that apply to all of its jobs. A single job may override the first four. */
@@ -32,13 +33,14 @@ declare const HANDLER: unique symbol
 
 /**
  * `Input` and `Result` are those of `JobKind`. `Payload` is what the handler gets, and `Returned` what it
- * must return.
+ * must return. `Events` has a schema for each event.
  */
 export interface JobDeclaration<
   in Input = never,
   out Result = unknown,
   out Payload = unknown,
   in Returned = never,
+  out Events extends EventSchemas = EventSchemas,
 > extends JobKind<Input, Result> {
   readonly queue: string | undefined
   readonly payload: Schema | undefined
@@ -48,14 +50,23 @@ export interface JobDeclaration<
   readonly timeoutMs: number | undefined
   readonly backoff: BackoffPlan | undefined
   readonly indexedPayload: readonly string[] | undefined
-  /** Types only. */
+  /** Undefined if the kind declares none: then its jobs can receive any event. */
+  readonly events: Events | undefined
+  /** Exists only in the types. */
   readonly [HANDLER]?: { readonly gets: () => Payload; readonly returns: (value: Returned) => void }
 }
 
-interface WithSchema<PayloadSchema extends StandardSchemaV1, Returned, Kept> extends JobPolicy {
+interface WithSchema<
+  PayloadSchema extends StandardSchemaV1,
+  Returned,
+  Kept,
+  Events extends EventSchemas,
+> extends JobPolicy {
   /** The name of the kind, such as `email.send`. Jobs in the database refer to it. */
   readonly kind: string
-  /** A Standard Schema, such as of zod, that validates payloads when jobs are enqueued and when they run. */
+  /**
+   * A Standard Schema, for example of zod, that validates payloads when jobs are enqueued and when they run.
+   */
   readonly payload: PayloadSchema
   /**
    * A Standard Schema that validates the result. Without it, `defineJob` infers the type from the handler;
@@ -63,32 +74,51 @@ interface WithSchema<PayloadSchema extends StandardSchemaV1, Returned, Kept> ext
    */
   readonly result?: StandardSchemaV1<Returned, Kept>
   /**
-   * Paths to values in the payload by which jobs can be found at once, such as `customer.id`: up to 5. Each
+   * Paths in the payload to index, such as `customer.id`: up to 5. Filters by their values need no scan. Each
    * adds a row per job, for a string, number or boolean of at most 200 characters. Default: none.
    */
   readonly indexedPayload?: readonly PayloadPath<StandardSchemaV1.InferInput<PayloadSchema>>[]
+  /**
+   * A Standard Schema for each event that its jobs receive. Types and validates `step.waitForEvent` of the
+   * handler, and `mill.sendEvent` with this job. Default: any event, with any payload.
+   */
+  readonly events?: Events
 }
 
-interface Plain<Payload, Returned, Kept> extends JobPolicy {
+interface Plain<Payload, Returned, Kept, Events extends EventSchemas> extends JobPolicy {
   readonly kind: string
   readonly payload?: undefined
   readonly result?: StandardSchemaV1<Returned, Kept>
   readonly indexedPayload?: readonly PayloadPath<NoInfer<Payload>>[]
+  readonly events?: Events
 }
 
 /** With schemas, the types of payload and result follow from them. */
-export function declareJob<PayloadSchema extends StandardSchemaV1, Returned = unknown, Kept = Returned>(
-  options: WithSchema<PayloadSchema, Returned, Kept> & MustBeJson<StandardSchemaV1.InferInput<PayloadSchema>>,
+export function declareJob<
+  PayloadSchema extends StandardSchemaV1,
+  Returned = unknown,
+  Kept = Returned,
+  Events extends EventSchemas = EventSchemas,
+>(
+  options: WithSchema<PayloadSchema, Returned, Kept, Events> &
+    MustBeJson<StandardSchemaV1.InferInput<PayloadSchema>> &
+    EventsMustBeJson<Events>,
 ): JobDeclaration<
   StandardSchemaV1.InferInput<PayloadSchema>,
   Stored<Kept>,
   StandardSchemaV1.InferOutput<PayloadSchema>,
-  Returned
+  Returned,
+  Events
 >
 /** Without schemas, pass the types: `declareJob<{ to: string }, Receipt>({ kind: 'email.send' })`. */
-export function declareJob<Payload = unknown, Returned = unknown, Kept = Returned>(
-  options: Plain<Payload, Returned, Kept> & MustBeJson<Payload>,
-): JobDeclaration<Payload, Stored<Kept>, Payload, Returned>
+export function declareJob<
+  Payload = unknown,
+  Returned = unknown,
+  Kept = Returned,
+  Events extends EventSchemas = EventSchemas,
+>(
+  options: Plain<Payload, Returned, Kept, Events> & MustBeJson<Payload> & EventsMustBeJson<Events>,
+): JobDeclaration<Payload, Stored<Kept>, Payload, Returned, Events>
 export function declareJob(options: unknown): JobDeclaration {
   checkObjectKeys(options, 'job', DECLARATION_KEYS)
   return Object.freeze(checkDeclaration(options as JobPolicy & { readonly kind: string }))
@@ -104,6 +134,7 @@ export const DECLARATION_KEYS = [
   'timeout',
   'backoff',
   'indexedPayload',
+  'events',
 ]
 
 /** Checks the options that a declaration and a definition share. Ignores other keys. */
@@ -113,6 +144,7 @@ export function checkDeclaration(
     readonly payload?: unknown
     readonly result?: unknown
     readonly indexedPayload?: unknown
+    readonly events?: unknown
   },
 ): JobDeclaration {
   const kind = checkName(options.kind, 'job.kind')
@@ -120,13 +152,14 @@ export function checkDeclaration(
   return {
     kind,
     queue: options.queue === undefined ? undefined : checkName(options.queue, `${at}.queue`),
-    payload: checkSchema(options.payload, `${at}.payload`),
-    result: checkSchema(options.result, `${at}.result`),
+    payload: schemaOf(options.payload, `${at}.payload`),
+    result: schemaOf(options.result, `${at}.result`),
     priority: whole(options.priority, `${at}.priority`, BOUNDS.priority),
     maxAttempts: whole(options.maxAttempts, `${at}.maxAttempts`, BOUNDS.maxAttempts),
     timeoutMs: options.timeout === undefined ? undefined : timeoutMs(options.timeout, `${at}.timeout`),
     backoff: options.backoff === undefined ? undefined : backoffPlan(options.backoff, `${at}.backoff`),
     indexedPayload: pathsOf(options.indexedPayload, `${at}.indexedPayload`),
+    events: checkEventSchemas(options.events, `${at}.events`),
     [JOB_KIND]: { takes: () => {}, gives: () => undefined },
   }
 }
@@ -143,10 +176,8 @@ export function checkTarget(value: unknown, field: string): JobDeclaration {
   throw invalidValue(field, value, 'must be a job or the name of a kind', fix)
 }
 
-function checkSchema(schema: unknown, field: string): Schema | undefined {
-  if (schema === undefined || isSchema(schema)) return schema
-  const fix = 'Pass a Standard Schema, such as z.object({ … }) from Zod 4 or v.object({ … }) from Valibot 1'
-  throw invalidValue(field, schema, 'must be a schema', fix)
+function schemaOf(schema: unknown, field: string): Schema | undefined {
+  return schema === undefined ? undefined : checkSchema(schema, field)
 }
 
 /** An empty list indexes nothing, as if it was omitted. */

@@ -1,8 +1,9 @@
 /** `defineJob` and `implement`: a kind with the handler that runs its jobs. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Service } from '../../platform/service.ts'
+import { onCancelledKind } from '../attempt/on-cancelled.ts'
 import { onDeadKind } from '../attempt/on-dead.ts'
-import type { DeadContext, JobContext, JobInfo } from '../context.ts'
+import type { CancelledContext, DeadContext, JobContext, JobInfo } from '../context.ts'
 import {
   checkDeclaration,
   DECLARATION_KEYS,
@@ -10,9 +11,11 @@ import {
   type JobDeclaration,
   type JobPolicy,
 } from './declaration.ts'
+import { BOUNDS } from '../defaults.ts'
 import { invalidValue } from '../errors.ts'
+import type { EventSchemas, EventsMustBeJson } from './event-schemas.ts'
 import { checkName } from '../names.ts'
-import { checkFunction } from '../numbers.ts'
+import { checkFunction, checkWhole } from '../numbers.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
 import type { MustBeJson } from '../payload/json-payload.ts'
 import type { PayloadPath } from '../payload/payload-path.ts'
@@ -24,16 +27,19 @@ type AnyContext = any
 
 /**
  * `Input` is the payload type of `enqueue`, `Result` the type that `result()` resolves to. `Context` is what
- * its handler needs of the option `context`.
+ * its handler needs from the option `context`, and `Events` has a schema for each event.
  */
 export interface JobDefinition<
   in Input = never,
   out Result = unknown,
   in Context = AnyContext,
-> extends JobDeclaration<Input, Result> {
+  out Events extends EventSchemas = EventSchemas,
+> extends JobDeclaration<Input, Result, unknown, never, Events> {
   readonly retryIf: RetryIf | undefined
   readonly run: (context: JobContext<unknown, unknown, unknown, Context>) => unknown
   readonly onDead: ((context: DeadContext<unknown, Context>) => unknown) | undefined
+  readonly onCancelled: ((context: CancelledContext<unknown, Context>) => unknown) | undefined
+  readonly version: number | undefined
   /** Something the handler needs while jobs run, such as child processes. */
   readonly service: Service | undefined
   /** Whether the handler enforces a timeout that this payload names. If so, `timeoutMs` does not apply. */
@@ -47,17 +53,31 @@ type RetryIf = (error: unknown, job: JobInfo) => boolean
 
 /**
  * What runs the jobs of a kind. `StoredPayload` is the type of the payload as it was enqueued, `Completed`
- * the type of the result that `complete` takes.
+ * the type of the result that `complete` takes. `Events` has the schemas of the events that it waits for.
  */
-export interface JobHandler<Payload, Returned, StoredPayload, Context, Completed = unknown> {
+export interface JobHandler<
+  Payload,
+  Returned,
+  StoredPayload,
+  Context,
+  Completed = unknown,
+  Events extends EventSchemas = EventSchemas,
+> {
   /** Runs one attempt of a job. Its return value is the result, and an error makes the attempt fail. */
-  readonly run: (context: JobContext<Payload, unknown, Completed, Context>) => Returned
+  readonly run: (context: JobContext<Payload, unknown, Completed, Context, Events>) => Returned
   /** Runs as a job of its own, once each time a job becomes dead. */
   readonly onDead?: (context: DeadContext<NoInfer<StoredPayload>, NoInfer<Context>>) => unknown
-  /** Returns false to make the job dead at once for this error. */
+  /** Runs as a job of its own, once each time a job is cancelled. */
+  readonly onCancelled?: (context: CancelledContext<NoInfer<StoredPayload>, NoInfer<Context>>) => unknown
+  /** Returns false to make the job dead without further retries. */
   readonly retryIf?: RetryIf
-  /** A part that the handler needs, such as child processes. The mill starts and stops it. */
+  /** A resource that the handler needs, such as child processes. The mill starts and stops it. */
   readonly service?: Service
+  /**
+   * Increase it (1 to 100) when new code cannot continue the steps of old code, or old code those of new
+   * code. A job that recorded its first step in a version runs only in that version and later ones.
+   */
+  readonly version?: number
 }
 
 /** Without a schema of the result, the handler decides the type of the result. */
@@ -71,27 +91,39 @@ type ResultOf<Schema, Returned> = Stored<
   Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : Awaited<Returned>
 >
 
-interface WithSchema<PayloadSchema extends StandardSchemaV1, Returned, Result extends ResultSchema, Context>
+interface WithSchema<
+  PayloadSchema extends StandardSchemaV1,
+  Returned,
+  Result extends ResultSchema,
+  Context,
+  Events extends EventSchemas,
+>
   extends
     JobPolicy,
     JobHandler<
       StandardSchemaV1.InferOutput<PayloadSchema>,
       Returns<Result, Returned>,
       StandardSchemaV1.InferInput<PayloadSchema>,
-      Context
+      Context,
+      unknown,
+      NoInfer<Events>
     > {
   readonly kind: string
   readonly payload: PayloadSchema
   readonly result?: Result
   readonly indexedPayload?: readonly PayloadPath<StandardSchemaV1.InferInput<PayloadSchema>>[]
+  readonly events?: Events
 }
 
-interface Plain<Payload, Returned, Result extends ResultSchema, Context>
-  extends JobPolicy, JobHandler<Payload, Returns<Result, Returned>, Payload, Context> {
+interface Plain<Payload, Returned, Result extends ResultSchema, Context, Events extends EventSchemas>
+  extends
+    JobPolicy,
+    JobHandler<Payload, Returns<Result, Returned>, Payload, Context, unknown, NoInfer<Events>> {
   readonly kind: string
   readonly payload?: undefined
   readonly result?: Result
   readonly indexedPayload?: readonly PayloadPath<NoInfer<Payload>>[]
+  readonly events?: Events
 }
 
 /**
@@ -110,14 +142,26 @@ export interface DefineJob<Context = unknown> {
    */
   <Payload>(options: AnnotateTheHandler<Payload>): JobDefinition<Payload>
   /** With a schema, the types of payload and result follow from it. */
-  <PayloadSchema extends StandardSchemaV1, Returned, Result extends ResultSchema = undefined>(
-    options: WithSchema<PayloadSchema, Returned, Result, Context> &
-      MustBeJson<StandardSchemaV1.InferInput<PayloadSchema>>,
-  ): JobDefinition<StandardSchemaV1.InferInput<PayloadSchema>, ResultOf<Result, Returned>, Context>
+  <
+    PayloadSchema extends StandardSchemaV1,
+    Returned,
+    Result extends ResultSchema = undefined,
+    Events extends EventSchemas = EventSchemas,
+  >(
+    options: WithSchema<PayloadSchema, Returned, Result, Context, Events> &
+      MustBeJson<StandardSchemaV1.InferInput<PayloadSchema>> &
+      EventsMustBeJson<Events>,
+  ): JobDefinition<StandardSchemaV1.InferInput<PayloadSchema>, ResultOf<Result, Returned>, Context, Events>
   /** Without a schema, annotate the handler: `run({ payload }: JobContext<{ to: string }>)`. */
-  <Payload, Returned, Result extends ResultSchema = undefined, Own = Context>(
-    options: Plain<Payload, Returned, Result, Own> & MustBeJson<Payload>,
-  ): JobDefinition<Payload, ResultOf<Result, Returned>, Own>
+  <
+    Payload,
+    Returned,
+    Result extends ResultSchema = undefined,
+    Own = Context,
+    Events extends EventSchemas = EventSchemas,
+  >(
+    options: Plain<Payload, Returned, Result, Own, Events> & MustBeJson<Payload> & EventsMustBeJson<Events>,
+  ): JobDefinition<Payload, ResultOf<Result, Returned>, Own, Events>
 }
 
 export interface Implement<Context = unknown> {
@@ -125,25 +169,25 @@ export interface Implement<Context = unknown> {
    * The definition of a declared kind: `implement(sendEmail, async ({ payload }) => …)`, or
    * `{ run, onDead, retryIf }` instead of the function.
    */
-  <Input, Result, Payload, Returned, Own = Context>(
-    declaration: JobDeclaration<Input, Result, Payload, Returned>,
+  <Input, Result, Payload, Returned, Own = Context, Events extends EventSchemas = EventSchemas>(
+    declaration: JobDeclaration<Input, Result, Payload, Returned, Events>,
     handler:
-      | JobHandler<Payload, Returned | Promise<Returned>, Input, Own, Returned>['run']
-      | JobHandler<Payload, Returned | Promise<Returned>, Input, Own, Returned>,
-  ): JobDefinition<Input, Result, Own>
+      | JobHandler<Payload, Returned | Promise<Returned>, Input, Own, Returned, NoInfer<Events>>['run']
+      | JobHandler<Payload, Returned | Promise<Returned>, Input, Own, Returned, NoInfer<Events>>,
+  ): JobDefinition<Input, Result, Own, Events>
   /** For a handler whose annotation leaves the result of `complete` open: `JobContext<Payload>`. */
-  <Input, Result, Payload, Returned, Own = Context>(
-    declaration: JobDeclaration<Input, Result, Payload, Returned>,
+  <Input, Result, Payload, Returned, Own = Context, Events extends EventSchemas = EventSchemas>(
+    declaration: JobDeclaration<Input, Result, Payload, Returned, Events>,
     handler:
-      | JobHandler<Payload, Returned | Promise<Returned>, Input, Own>['run']
-      | JobHandler<Payload, Returned | Promise<Returned>, Input, Own>,
-  ): JobDefinition<Input, Result, Own>
+      | JobHandler<Payload, Returned | Promise<Returned>, Input, Own, unknown, NoInfer<Events>>['run']
+      | JobHandler<Payload, Returned | Promise<Returned>, Input, Own, unknown, NoInfer<Events>>,
+  ): JobDefinition<Input, Result, Own, Events>
 }
 
 /** A kind with its handler in one place: the short form of `declareJob` and `implement`. */
 export const defineJob: DefineJob = (options: unknown): never => {
   checkObjectKeys(options, 'job', [...DECLARATION_KEYS, ...HANDLER_KEYS])
-  const given = options as Plain<never, unknown, undefined, never>
+  const given = options as Plain<never, unknown, undefined, never, EventSchemas>
   return definition(checkDeclaration(given), given) as never
 }
 
@@ -171,7 +215,7 @@ export function withContext<Context extends object>(): {
 
 const HANDLER = 'Pass a function that takes a context'
 const RETRY_IF = 'Pass a function that takes the error and returns whether to retry'
-const HANDLER_KEYS = ['run', 'onDead', 'retryIf', 'service']
+const HANDLER_KEYS = ['run', 'onDead', 'onCancelled', 'retryIf', 'service', 'version']
 
 function definition(
   declaration: JobDeclaration,
@@ -180,11 +224,15 @@ function definition(
   const at = `job ${declaration.kind}`
   const run: unknown = handler.run
   checkFunction(run, `${at}.run`, HANDLER)
-  const { onDead, retryIf } = handler
+  const { onDead, onCancelled, retryIf } = handler
   if (onDead !== undefined) {
     checkFunction(onDead, `${at}.onDead`, HANDLER)
     // The kind that runs onDead is a few characters longer.
     checkName(onDeadKind(declaration.kind), `${at}.kind with onDead`)
+  }
+  if (onCancelled !== undefined) {
+    checkFunction(onCancelled, `${at}.onCancelled`, HANDLER)
+    checkName(onCancelledKind(declaration.kind), `${at}.kind with onCancelled`)
   }
   if (retryIf !== undefined) checkFunction(retryIf, `${at}.retryIf`, RETRY_IF)
   return Object.freeze({
@@ -193,7 +241,12 @@ function definition(
     // Only the caller knows the types of payload and result. From here on they are opaque.
     run: run.bind(handler) as JobDefinition['run'],
     onDead: onDead?.bind(handler) as JobDefinition['onDead'],
+    onCancelled: onCancelled?.bind(handler) as JobDefinition['onCancelled'],
     service: handler.service,
+    version:
+      handler.version === undefined
+        ? undefined
+        : checkWhole(handler.version, `${at}.version`, BOUNDS.version),
   })
 }
 

@@ -41,8 +41,8 @@ export function effectiveLimit(sources: LimitSources): LimitSettings {
 }
 
 /**
- * The number of a rate means nothing for a concurrency, and vice versa. So an override applies if code has
- * its type, or still has the type that the operator saw.
+ * The number of a rate means nothing for a concurrency limit, and vice versa. So an override applies if code
+ * has its type, or still has the type that the operator saw.
  */
 function isApplied(code: LimitParts | null, option: string, { codeType }: Override): boolean {
   if (code === null) return true
@@ -61,8 +61,9 @@ export function createdLimit(parts: LimitParts, stamp: Stamp): LimitSources {
 }
 
 /**
- * A rate replaces a concurrency that an operator set before and that applies, and vice versa. What does not
- * apply ends, except options of the other type: they apply again after a rollback of the code.
+ * Replaces the overrides of the other type that apply: setting a rate replaces a concurrency, and vice versa.
+ * Overrides of the other type that do not apply are kept, because they apply again after a rollback of the
+ * code. Those of the same type that do not apply are dropped.
  */
 export function overrideLimit(sources: LimitSources, parts: LimitParts, stamp: Stamp): LimitSources {
   const { perKey: _, ...options } = optionsOf(parts)

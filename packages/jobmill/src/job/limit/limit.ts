@@ -123,7 +123,7 @@ function concurrencyPerKey(field: string): JobmillError {
   })
 }
 
-/** The amount of one second, and at least one. */
+/** The tokens of one second, at least one. */
 export function defaultBurst(amount: number, perMs: number): number {
   return Math.max(1, Math.floor((amount * 1_000) / perMs))
 }

@@ -180,7 +180,15 @@ const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
     removeOnFail: inMill('dead'),
   },
   kind: KIND,
-  declaration: { ...KIND, run: IN_HANDLER, onDead: IN_HANDLER, retryIf: IN_HANDLER, service: IN_HANDLER },
+  declaration: {
+    ...KIND,
+    run: IN_HANDLER,
+    onDead: IN_HANDLER,
+    onCancelled: IN_HANDLER,
+    retryIf: IN_HANDLER,
+    service: IN_HANDLER,
+    version: IN_HANDLER,
+  },
   job: {
     backoff: BACKOFF_OF_JOB,
     children: FLOW,

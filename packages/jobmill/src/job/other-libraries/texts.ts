@@ -45,7 +45,7 @@ export function rateText(options: Given): string {
   const { per = window } = options
   const ms = lengthMs(per) ?? 60_000
   const times = Math.max(1, Math.ceil(BOUNDS.shortestPerMs / ms))
-  // BullMQ starts all of them at once.
+  // In BullMQ, that many can start at once.
   const burst = positive(max) === null ? '' : `, burst: ${positive(max)}`
   return `{ rate: ${(positive(rate) ?? 50) * times}, per: '${durationText(ms * times)}'${burst} }`
 }

@@ -18,7 +18,7 @@ export function checkPatch(given: unknown, field: string, limitBytes: number): M
   return patch
 }
 
-/** Both are plain JSON, which is not changed. */
+/** Both arguments are plain JSON. Neither is changed. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
   const merged = new Map(isObject(target) ? Object.entries(target) : [])

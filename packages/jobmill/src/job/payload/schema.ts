@@ -3,7 +3,7 @@
  * expects.
  */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
-import { JobmillError, OTHER, pathOf } from '../errors.ts'
+import { invalidValue, JobmillError, OTHER, pathOf } from '../errors.ts'
 
 export type Schema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Output>
 
@@ -13,10 +13,16 @@ type Fix = () => string | undefined
 /** How many problems an error lists at most. */
 const MOST_LISTED = 5
 
-export function isSchema(value: unknown): value is Schema {
+function isSchema(value: unknown): value is Schema {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
   const standard: unknown = Reflect.get(value, '~standard')
   return typeof standard === 'object' && standard !== null && 'validate' in standard
+}
+
+export function checkSchema(value: unknown, field: string): Schema {
+  if (isSchema(value)) return value
+  const fix = 'Pass a Standard Schema, such as z.object({ … }) from Zod 4 or v.object({ … }) from Valibot 1'
+  throw invalidValue(field, value, 'must be a schema', fix)
 }
 
 /**

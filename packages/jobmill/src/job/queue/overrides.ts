@@ -8,7 +8,7 @@
 export const OVERRIDABLE = ['queue', 'limit', 'schedule'] as const
 export type Overridable = (typeof OVERRIDABLE)[number]
 
-/** Who set an override, if the caller named someone, and when by the database clock. */
+/** Who set an override, if known, and when, by the database clock. */
 export interface Stamp {
   readonly by: string | null
   readonly at: number
@@ -20,7 +20,7 @@ export interface Override extends Stamp {
   readonly codeType?: 'rate' | 'concurrency' | null
 }
 
-/** By option, under its store name. */
+/** Keyed by the store name of the option. */
 export type Overrides = Readonly<Record<string, Override>>
 
 /** An override as stores list it. */
@@ -38,7 +38,10 @@ export interface OverrideRecord extends Omit<Override, 'codeType'> {
 
 export const NO_OVERRIDES: Overrides = Object.freeze({})
 
-/** As stores list them, sorted by option. `about` says what depends on the code. */
+/**
+ * The overrides in the form in which stores list them, sorted by option. `about` returns the fields that
+ * depend on the code.
+ */
 export function overrideRecords(
   what: Overridable,
   name: string,

@@ -50,11 +50,11 @@ export interface QueueChange {
   readonly paused?: boolean
   /** The exponential backoff of failed jobs, unless their kind sets its own. */
   readonly backoff?: {
-    /** False: failed jobs are retried at once (default true). */
+    /** False: failed jobs are retried immediately (default true). */
     readonly enabled?: boolean
     /** The longest delay before the first retry, doubled for each further one (default 10 s). */
     readonly base?: Duration
-    /** The upper bound of the doubling (default 30 min). */
+    /** The longest delay before any retry (default 30 min). */
     readonly max?: Duration
   }
   /**
@@ -75,7 +75,9 @@ export interface QueueChange {
   readonly coolFor?: Duration
 }
 
-/** A duration or `'forever'`. With `most`, only that many of the newest jobs are kept; null removes it. */
+/**
+ * A duration or `'forever'`. With `most`, at most that many of the newest jobs are kept; null for no maximum.
+ */
 export type Retention =
   | Duration
   | {

@@ -38,7 +38,7 @@ function combined({ code, overrides }: QueueSources): QueueSettings {
 
 /**
  * Code alone cannot set a base above its max. When one comes from code and the other from an override or a
- * default, the max counts for both.
+ * default, the max limits the base.
  */
 function fitting(settings: QueueSettings): QueueSettings {
   const { backoffBaseMs: base, backoffMaxMs: max } = settings

@@ -1,6 +1,7 @@
 /** `step` of a handler: durable steps, sleeps, and waits for events and child jobs. */
 import type { Duration } from '../duration.ts'
 import type { EnqueueOptions } from '../enqueue/handle.ts'
+import type { EventName, EventSchemas, ReceivedPayload } from '../kind/event-schemas.ts'
 import type { JobKind } from '../kind/job-kind.ts'
 import type { Schema } from '../payload/schema.ts'
 import type { Stored } from '../payload/stored.ts'
@@ -31,7 +32,7 @@ export interface StepOptions {
 export interface EventOptions {
   /** How long to wait at most. The wait then returns null. */
   readonly timeout?: Duration
-  /** Validates the payload of the event. */
+  /** Validates the payload of the event. Default: its schema in the option `events` of the job, if any. */
   readonly schema?: Schema
   /** The name of the step. Default: the name of the event, or the names joined by `or`. */
   readonly name?: string
@@ -40,21 +41,34 @@ export interface EventOptions {
 /** The options of `enqueue`, without dedupe keys: a step enqueues its children only once anyway. */
 export type ChildOptions = Omit<EnqueueOptions, 'id' | 'dedupe' | 'dedupeKey'>
 
-type PayloadOf<Options> = Options extends { readonly schema: Schema<unknown, infer Output> }
+/** The schema of the options, if they have one, decides the type. */
+type PayloadOf<Options, Declared> = Options extends { readonly schema: Schema<unknown, infer Output> }
   ? Output
-  : unknown
+  : 'schema' extends keyof Options
+    ? unknown
+    : Declared
 type OrTimeout<Options> = Options extends { readonly timeout: Duration } ? null : never
 
-export interface ReceivedEvent<Payload = unknown> {
-  readonly event: string
+export interface ReceivedEvent<Payload = unknown, Name = string> {
+  readonly event: Name
   readonly payload: Payload
 }
+
+/** One of several events: with declared events, the name says which payload it has. */
+type AnyOf<Events, Name extends EventName<Events>, Options> =
+  string extends EventName<Events>
+    ? ReceivedEvent<PayloadOf<Options, unknown>>
+    : { [One in Name]: ReceivedEvent<PayloadOf<Options, ReceivedPayload<Events, One>>, One> }[Name]
+
+declare const EVENTS: unique symbol
 
 /**
  * Once a step is recorded, no attempt of the job runs it again, and every attempt gets its stored result. The
  * name identifies a step within the job.
  */
-export interface Step<Tx = unknown> {
+export interface Step<Tx = unknown, Events extends EventSchemas = EventSchemas> {
+  /** Types only: a handler for declared events does not fit a job that does not declare them. */
+  readonly [EVENTS]?: Events
   /** Runs a function and records its result. */
   run<Result>(
     name: string,
@@ -71,16 +85,22 @@ export interface Step<Tx = unknown> {
   /**
    * Waits for an event that `mill.sendEvent` sends to this job, without occupying a worker. An event that was
    * sent earlier is received too. Returns its payload, or null after the timeout. With several names, waits
-   * for the first of them, and returns `{ event, payload }`.
+   * for the first of them, and returns `{ event, payload }`. The option `events` of the job types both.
    */
-  waitForEvent<const Options extends EventOptions = object>(
-    event: string,
+  waitForEvent<
+    const Options extends EventOptions = object,
+    Name extends EventName<Events> = EventName<Events>,
+  >(
+    event: Name,
     options?: Options,
-  ): Promise<PayloadOf<Options> | OrTimeout<Options>>
-  waitForEvent<const Options extends EventOptions = object>(
-    events: readonly string[],
+  ): Promise<PayloadOf<Options, ReceivedPayload<Events, Name>> | OrTimeout<Options>>
+  waitForEvent<
+    const Options extends EventOptions = object,
+    Name extends EventName<Events> = EventName<Events>,
+  >(
+    events: readonly Name[],
     options?: Options,
-  ): Promise<ReceivedEvent<PayloadOf<Options>> | OrTimeout<Options>>
+  ): Promise<AnyOf<Events, Name, Options> | OrTimeout<Options>>
   /**
    * Enqueues a job and waits for its result, without occupying a worker. Throws ChildFailed if the job is
    * dead or cancelled. When this job is cancelled, its children are cancelled too.

@@ -59,7 +59,8 @@ function wallTimes(calendar: Calendar): (after: number) => number | null {
 }
 
 function patternOf(field: Field): string {
-  // A full list that is written out still restricts, as in cron: `0 0 L * 0-6` is every day.
+  // Only a star leaves a field unrestricted, as in cron. So `0 0 L * 0-6` runs every day: one match is
+  // enough.
   if (field.isFull && field.hasStar) return '*'
   return [...field.values, ...(field.last ? ['L'] : [])].join(',')
 }

@@ -23,6 +23,6 @@ export function checkTiming(timing: Timing, field: string): void {
   }
   if (instantsOf(timing, startAt).after(startAt - 1) !== null) return
   const fix = `Change when, start, or end (${end.toISOString()})`
-  const what = 'has no instant between start and end'
+  const what = 'never runs between start and end'
   throw invalidValue(`${field}.when`, timing.when, what, fix, 'SCHEDULE_INVALID')
 }

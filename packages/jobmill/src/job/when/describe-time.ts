@@ -43,7 +43,7 @@ function throughHours({ hours, hour, minute, second }: Calendar): string | null 
   return `every ${many(step, 'hour')}${offset}${s === 0 ? '' : `${offset === '' ? ' at' : ' and'} second ${s}`}`
 }
 
-/** How often within the hours. */
+/** How often it runs within the hours. */
 function rate({ hours, minute, second }: Calendar): string {
   const everyHour = hours === 'every' ? 'every hour ' : ''
   if (isZero(second)) return often(minute, 'minute', everyHour)

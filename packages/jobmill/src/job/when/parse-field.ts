@@ -71,7 +71,7 @@ function splitRange(
   { from, to, step }: Pick<Part, 'from' | 'to' | 'step'>,
   { least, most }: FieldRule,
 ): string {
-  // 7 is Sunday, which a range can start with only as 0.
+  // Sunday can be written as 7, but at the start of a range only as 0.
   if (from > most) return `Use ${least}-${second}${step === 1 ? '' : `/${step}`}`
   if (step === 1) return `Use two ranges: ${first}-${most},${least}-${second}`
   const span = most - least + 1

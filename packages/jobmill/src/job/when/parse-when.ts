@@ -131,7 +131,7 @@ function calendar(words: readonly Word[], refuse: Refuse): Calendar {
   const eitherDay = !fields.day.hasStar && !fields.weekday.hasStar
   if (!eitherDay && neverIs(fields)) {
     const { at } = placed.find(({ name }) => name === 'day') ?? { at: 1 }
-    refuse(at, 'none of its months has such a day', 'Use a day that exists, or L for the last day')
+    refuse(at, 'no selected month has this day', 'Use a day that exists, or L for the last day')
   }
   return { type: 'calendar', ...fields, hours: hoursOf(fields.hour), eitherDay }
 }

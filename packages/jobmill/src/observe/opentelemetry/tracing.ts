@@ -86,7 +86,7 @@ function attemptTrace(tracer: Tracer, job: TracedJob, now: number): AttemptTrace
   }
 }
 
-/** The name of a step may have the item of a loop, so it is an attribute and not the name of the span. */
+/** The name of a step may contain the item of a loop, so it is an attribute and not the name of the span. */
 function stepTrace(tracer: Tracer, job: TracedJob, name: string, inside: Context): StepTrace {
   const attributes = { ...attemptAttributes('step', job), 'jobmill.step': name }
   const span = startSpan(tracer, `step ${job.kind}`, { attributes }, inside)

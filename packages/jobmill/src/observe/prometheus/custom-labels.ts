@@ -4,7 +4,7 @@ import { checkString } from '../../job/names.ts'
 import { checkObject, checkObjectKeys } from '../../job/options/known-keys.ts'
 import type { Labels } from './text.ts'
 
-/** By name: all possible values, or `true` when they are not known in advance. */
+/** For each name, all possible values, or `true` when they are not known in advance. */
 export type CustomMetricLabels = Readonly<Record<string, readonly string[] | true>>
 
 export type CustomMetricLabelValues<L extends CustomMetricLabels> = {

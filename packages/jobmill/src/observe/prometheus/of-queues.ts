@@ -47,7 +47,7 @@ export function queueFamilies(queues: ReadonlyMap<string, Tally>): Family[] {
     ),
     counter(
       'jobs_dead_total',
-      'Jobs that failed permanently in this process: after an attempt, or found by its reaper.',
+      'Jobs that failed permanently in this process, after an attempt or when its reaper reclaimed them.',
       count('dead'),
     ),
     counter('steps_recorded_total', 'Durable steps recorded by this process.', count('stepsRecorded')),

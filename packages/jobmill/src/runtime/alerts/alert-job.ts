@@ -54,7 +54,7 @@ export function alertJob({ opened, platform }: AlertJobTools): JobDefinition<Ale
       const headers = signedHeaders({ id, at: platform.now(), body: text }, secrets)
       const status = await post(platform, url, { headers, body: text, signal })
       if (status >= 200 && status < 300) return { sent: true, answer: status }
-      const what = `the webhook ${hostOf(url)} answered ${status}`
+      const what = `the webhook ${hostOf(url)} responded with ${status}`
       if (status < 400) throw new Dead(`${what}. Redirects are not followed: set the final URL`)
       if (status < 500 && !TEMPORARY.has(status)) throw new Dead(what)
       throw new Error(what)
@@ -96,7 +96,7 @@ async function post(platform: Platform, url: string, { headers, body, signal }: 
     return response.status
   } catch (error) {
     signal.throwIfAborted()
-    const why = late.signal.aborted ? `no answer within ${DEFAULTS.alertTimeoutMs} ms` : reasonOf(error)
+    const why = late.signal.aborted ? `no response within ${DEFAULTS.alertTimeoutMs} ms` : reasonOf(error)
     // oxlint-disable-next-line preserve-caught-error -- a cause is stored too, and may quote the whole URL
     throw new Error(`the webhook ${target.host} cannot be reached: ${why}`)
   } finally {

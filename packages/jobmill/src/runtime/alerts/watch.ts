@@ -53,7 +53,7 @@ export async function watchAlerts(tools: WatchTools, signal: AbortSignal): Promi
   }
   return { rules: records.length, sent }
 
-  /** Skips a rule that another process has changed, and sends nothing of it: the next pass decides again. */
+  /** Skips a rule that another process has changed, and sends nothing for it: the next pass decides again. */
   async function write({ name, revision, rule, state }: AlertRecord, next: AlertState): Promise<number> {
     if (isSameValue(state, next)) return 0
     const written = await store.alerts.put({ name, revision, rule, state: next })

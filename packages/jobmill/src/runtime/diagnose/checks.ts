@@ -5,6 +5,7 @@
 import { DEFAULTS } from '../../job/defaults.ts'
 import { quote } from '../../job/errors.ts'
 import type { ConfigDrift } from '../../job/events.ts'
+import { versionText } from '../../job/kind/kind-name.ts'
 import { countText } from '../../job/text/count-text.ts'
 import { spanText } from '../../job/text/span-text.ts'
 import type { InstanceRecord } from '../../store/types/instance.ts'
@@ -61,15 +62,16 @@ export const CHECKS: readonly Check<Scene>[] = [
     about: 'kind',
     find({ unservedKinds, instances }) {
       if (unservedKinds.length === 0) return [{ message: 'every kind with waiting jobs has a worker' }]
-      return unservedKinds.map(({ queue, kind, jobs }) => {
+      return unservedKinds.map(({ queue, kind, minVersion, jobs }) => {
         // The store stops counting at this number.
         const many = jobs >= UNSERVED_ROWS ? `${countText(jobs, 'job')} or more` : countText(jobs, 'job')
-        const which = `${many} of kind ${quote(kind)} in queue ${quote(queue)}`
+        const what = `${quote(kind)}${versionText({ minVersion })}`
+        const which = `${many} of kind ${what} in queue ${quote(queue)}`
         return {
           name: kind,
           message: `${which} ${jobs === 1 ? 'has' : 'have'} no worker`,
           fix: instances.some(isAlive)
-            ? `Start a worker that handles ${quote(kind)} on queue ${quote(queue)}, or cancel the jobs`
+            ? `Start a worker that handles ${what} on queue ${quote(queue)}, or cancel the jobs`
             : 'Start a worker: jobmill work',
         }
       })

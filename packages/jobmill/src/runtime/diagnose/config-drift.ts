@@ -32,7 +32,7 @@ export async function drift(
       const code = queueBase({ code: named })
       const stored = queues.find((one) => one.name === name) ?? code
       const set = overridesOf('queue', name, overrides)
-      // A shorter max of an operator also lowers the base from code. That is no drift of the base.
+      // A shorter max of an operator also lowers the base from code. That is not drift of the base.
       const follows = effectiveQueue({ code: named, overrides: set })
       const options = Object.keys(code).filter((key) => key in set || !isSame(follows, stored, key))
       return compare({ what: 'queue', name, named, code, stored, overrides }, options)
@@ -42,7 +42,7 @@ export async function drift(
       const stored = known.find((one) => one.name === name)?.settings ?? code
       const set = overridesOf('limit', name, overrides)
       const follows = effectiveLimit({ code: named, overrides: set })
-      // An overridden rate also changes the default burst. That is no drift of the burst.
+      // An overridden rate also changes the default burst. That is not drift of the burst.
       const options = Object.keys({ ...code, ...stored }).filter(
         (key) => key !== 'type' && (key in set || !isSame(follows, stored, key)),
       )

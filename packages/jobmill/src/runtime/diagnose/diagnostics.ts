@@ -34,7 +34,7 @@ export interface Diagnostics {
   health(): Promise<Health>
 }
 
-/** The checks of the database open a connection, and read what changes within minutes. */
+/** The checks of the database need a connection of their own, and their results change within minutes. */
 const DATABASE_EVERY_MS = 60_000
 
 export function diagnostics({ options, storeTools, platform }: MillTools, mill: () => LiveMill): Diagnostics {

@@ -8,7 +8,7 @@ import type { KindSeries } from '../report/series.ts'
 export const FAILING_MS = 10 * 60_000
 /** How far back the start of the failures is searched. */
 export const SINCE_MS = 6 * 60 * 60_000
-/** Fewer attempts than this are too few to judge: a single job with five attempts is no incident. */
+/** Fewer attempts than this are too few to judge: a single job with five attempts is not an incident. */
 const LEAST_ATTEMPTS = 10
 /** With at least this share of failed attempts, a kind or a queue is failing. */
 const FAILING_SHARE = 0.5

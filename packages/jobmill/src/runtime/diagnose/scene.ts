@@ -39,13 +39,15 @@ export interface LiveMill
 export const SOME_PERIOD_MS = 8 * 60 * 60_000
 /** At most this many failing kinds are explained. */
 const MOST_EXPLAINED = 10
-/** How long recorded steps that no handler calls any longer are reported. */
+/** Recorded steps that the handler no longer calls are reported for this long. */
 const UNUSED_MS = 60 * 60_000
 const MOST_UNUSED = 100
-/** The number of dead and of retrying jobs of a kind whose errors are read to find the most frequent one. */
-const ERRORS_LOOKED = 20
+/** To find the most frequent error of a kind, reads at most this many dead and this many retrying jobs. */
+const ERRORS_PER_KIND = 20
 /** The number of jobs that are listed for all failing kinds together. */
 const ERRORS_TOGETHER = 100
+/** The rows in which they are searched. Of another kind, a hundred thousand jobs may have just died. */
+const ERRORS_SCANNED = 5_000
 
 type Options = Pick<Resolved, 'retain' | 'duties' | 'platform'>
 
@@ -141,8 +143,8 @@ async function explainFailing(
 type Errors = ReadonlyMap<string, readonly string[]>
 
 /**
- * The latest errors of each kind. Two lists: the dead jobs of other kinds, which can be many, must not keep
- * it from the retrying ones.
+ * The latest errors of each kind. Two lists, so that dead jobs of other kinds, which can be many, do not
+ * crowd out the retrying jobs of a kind.
  */
 async function latestErrors(
   mill: Pick<DiagnosedMill, 'list'>,
@@ -169,14 +171,17 @@ async function errorsOf(
 ): Promise<Errors> {
   if (kinds.length === 0) return new Map()
   const read = async (kind: readonly string[], limit: number) =>
-    Map.groupBy((await mill.list({ ...filter, kind }, { limit })).jobs, (job) => job.kind)
+    Map.groupBy(
+      (await mill.list({ ...filter, kind }, { limit, mostScanned: ERRORS_SCANNED })).jobs,
+      (job) => job.kind,
+    )
   const found = await read(kinds, ERRORS_TOGETHER)
   for (const kind of kinds)
-    if (!found.has(kind)) for (const entry of await read([kind], ERRORS_LOOKED)) found.set(...entry)
+    if (!found.has(kind)) for (const entry of await read([kind], ERRORS_PER_KIND)) found.set(...entry)
   return new Map(
     [...found].map(([kind, jobs]) => [
       kind,
-      jobs.slice(0, ERRORS_LOOKED).flatMap(({ error }) => error ?? []),
+      jobs.slice(0, ERRORS_PER_KIND).flatMap(({ error }) => error ?? []),
     ]),
   )
 }

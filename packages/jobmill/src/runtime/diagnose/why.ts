@@ -1,5 +1,6 @@
 /** `mill.why()`: everything that blocks a job, in a fixed order, each with a sentence. */
 import { DEFAULTS } from '../../job/defaults.ts'
+import { storedKind, versionText } from '../../job/kind/kind-name.ts'
 import { checkId } from '../../job/names.ts'
 import { isEnded, type JobState } from '../../job/state.ts'
 import { countText } from '../../job/text/count-text.ts'
@@ -205,10 +206,10 @@ function* queueBlocked({ queue, now }: Scene): Generator<Reason> {
 function* unservedKinds({ job, serving }: Scene): Generator<Reason> {
   if (serving.length === 0)
     yield reason('queue-without-worker', `No running process serves queue ${job.queue}`)
-  else if (!serving.some(({ kinds }) => kinds.includes(job.kind)))
+  else if (!serving.some(({ kinds }) => kinds.includes(storedKind(job))))
     yield reason(
       'kind-without-worker',
-      `No running process that serves queue ${job.queue} handles kind ${job.kind}`,
+      `No running process that serves queue ${job.queue} handles kind ${job.kind}${versionText(job)}`,
     )
 }
 

@@ -1,6 +1,8 @@
 /** The kinds of all running processes and of this one. Only those of this process have payload schemas. */
 import { DEFAULTS } from '../../job/defaults.ts'
+import { ON_CANCELLED_QUEUE, onCancelledKind } from '../../job/attempt/on-cancelled.ts'
 import { onDeadKind } from '../../job/attempt/on-dead.ts'
+import { kindsOf } from '../../job/kind/kind-name.ts'
 import { jsonSchemaOf } from '../../job/payload/schema.ts'
 import { isClaiming } from '../../store/types/instance.ts'
 import type { MillTools } from '../tools.ts'
@@ -30,9 +32,17 @@ export interface Kinds {
 export function kinds({ opened, options: { jobs, queueOf } }: MillTools): Kinds {
   return {
     async kinds() {
-      const alive = (await (await opened()).instances.list()).filter(isClaiming)
+      const records = (await (await opened()).instances.list()).filter(isClaiming)
+      const alive = records.map((one) => ({ ...one, kinds: kindsOf(one.kinds) }))
       const own = new Map(jobs.map((job) => [job.kind, job]))
-      const ours = new Set([ALERT_KIND, BULK_KIND, ...alive.flatMap(({ onDead }) => onDead.map(onDeadKind))])
+      const followUps = [
+        ...alive.flatMap(({ onDead }) => onDead.map(onDeadKind)),
+        // The record of an instance does not list its kinds with `onCancelled`.
+        ...alive
+          .filter(({ queues }) => queues.includes(ON_CANCELLED_QUEUE))
+          .flatMap(({ kinds: all }) => all.map(onCancelledKind)),
+      ]
+      const ours = new Set([ALERT_KIND, BULK_KIND, ...followUps.filter((kind) => !own.has(kind))])
       const names = new Set([...own.keys(), ...alive.flatMap((one) => one.kinds)])
       return [...names]
         .filter((kind) => !ours.has(kind))

@@ -147,7 +147,7 @@ export function limitFor(
   }
 }
 
-/** Identifies what the attempt holds by its lease, however often this is called. */
+/** Each call may return a new object, because what the attempt holds is tracked by its lease. */
 function drawingFor(
   attempt: Attempt,
   limits: Limits,

@@ -124,7 +124,7 @@ function checkTags(given: readonly string[]): void {
   }
   tags.forEach((tag, at) => {
     const sought = checkSought(tag, `filter.tags[${at}]`)
-    // The role for tags is lower than that for payloads.
+    // Index entries are tags too, but searching payloads requires a higher role than filtering by tags.
     if (isEntry(sought))
       throw invalidValue(`filter.tags[${at}]`, tag, 'has a control character', 'Use printable text')
   })

@@ -2,7 +2,7 @@
  * `mill.list` and `mill.count`: jobs of one or several states, with their errors and, on request, payloads
  * and results.
  */
-import { BOUNDS } from '../../job/defaults.ts'
+import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import { withoutEntries } from '../../job/payload/indexed.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkArray, checkOneOf, checkSignal, checkWhole } from '../../job/numbers.ts'
@@ -72,16 +72,18 @@ const LISTED = 50
 export function listing({ opened }: MillTools): Listing {
   return {
     async list(given = {}, page = {}) {
-      checkObjectKeys(page, 'page', ['limit', 'cursor', 'include'])
-      const { include = [], limit = LISTED, cursor } = page
+      checkObjectKeys(page, 'page', ['limit', 'cursor', 'mostScanned', 'include'])
+      const { include = [], limit = LISTED, ...rest } = page
       checkArray(include, 'page.include').forEach((one, at) =>
         checkOneOf(one, `page.include[${at}]`, INCLUDABLE),
       )
       checkWhole(limit, 'page.limit', { least: 1, most: BOUNDS.pageLimit })
+      if (rest.mostScanned !== undefined)
+        checkWhole(rest.mostScanned, 'page.mostScanned', { least: 1, most: DEFAULTS.listScanRows })
       const { filter, states } = splitFilter(given)
       const store = await opened()
       const listed = async (most: number): Promise<JobPage> =>
-        withOwnTags(await pageOf(store, filter, states, { limit: most, cursor }))
+        withOwnTags(await pageOf(store, filter, states, { ...rest, limit: most }))
       if (include.length > 0) return withIncluded(store, listed, limit, include)
       const found = await listed(limit)
       return { ...found, jobs: await withErrors(store, found.jobs) }
@@ -138,7 +140,8 @@ async function pageOfStates(
   const rest = states.slice(from === null ? 0 : states.indexOf(from.state))
   for (const [at, state] of rest.entries()) {
     const limit = page.limit - jobs.length
-    const found = await store.list({ ...filter, ...inState(state) }, { limit, cursor }, MAY_LAG)
+    const mostScanned = Math.max(1, (page.mostScanned ?? DEFAULTS.listScanRows) - scanned)
+    const found = await store.list({ ...filter, ...inState(state) }, { limit, cursor, mostScanned }, MAY_LAG)
     jobs.push(...found.jobs)
     scanned += found.scanned
     cursor = undefined

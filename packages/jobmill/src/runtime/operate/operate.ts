@@ -1,6 +1,7 @@
 /** What operators can see and do, from any process. */
 import { isJobmillError, type JobmillError, rephrase } from '../../job/errors.ts'
 import { storableText } from '../../job/text/error-text.ts'
+import { kindsOf } from '../../job/kind/kind-name.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
 import { checkId, checkKey, checkSoughtName, checkString } from '../../job/names.ts'
 import { scopedKey } from '../../job/enqueue/new-job.ts'
@@ -159,7 +160,8 @@ export function operate(tools: MillTools): Operate {
     },
     queues: async () => (await opened()).queues.list(),
     counts: async () => (await opened()).counts(MAY_LAG),
-    instances: async () => (await opened()).instances.list(),
+    instances: async () =>
+      (await (await opened()).instances.list()).map((one) => ({ ...one, kinds: kindsOf(one.kinds) })),
     versions: async () => (await opened()).instances.versions(MAY_LAG),
     unservedKinds: async () => (await opened()).inspect.unservedKinds(MAY_LAG),
     pause: (queue, how) => changeQueue(queue, { paused: true }, how),

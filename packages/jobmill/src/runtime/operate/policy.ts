@@ -1,4 +1,4 @@
-/** The timeout, max attempts and backoff that count for a job, and where each comes from. */
+/** The timeout, max attempts and backoff that apply to a job, and where each comes from. */
 import { effectiveBackoff } from '../../job/attempt/backoff.ts'
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import { durationMs } from '../../job/duration.ts'
@@ -19,7 +19,7 @@ export type PolicySource = (typeof POLICY_SOURCES)[number]
 export const BACKOFF_TYPES = ['exponential', 'fixed', 'function', 'off', 'unknown'] as const
 
 export interface PolicyView {
-  /** Of one attempt. Null: none, or not known. */
+  /** The timeout of one attempt. Null: none, or not known. */
   readonly timeout: { readonly ms: number | null; readonly from: PolicySource }
   readonly maxAttempts: { readonly attempts: number; readonly from: PolicySource }
   readonly backoff: {
@@ -66,7 +66,7 @@ function timeoutOf({ timeoutMs, payload }: PolicyJob, kind: AnyJob | undefined):
   return kind.timeoutMs === undefined ? { ms: null, from: 'default' } : { ms: kind.timeoutMs, from: 'kind' }
 }
 
-/** A job stores its number when it is enqueued, and not where it came from. */
+/** A job stores the number when it is enqueued, but not where it came from. */
 function attemptsFrom({ maxAttempts }: PolicyJob, kind: AnyJob | undefined): PolicySource {
   if (kind === undefined) return 'unknown'
   if (maxAttempts !== (kind.maxAttempts ?? DEFAULTS.maxAttempts)) return 'job'
@@ -75,7 +75,7 @@ function attemptsFrom({ maxAttempts }: PolicyJob, kind: AnyJob | undefined): Pol
 
 function backoffOf(kind: AnyJob | undefined, queue: QueueSettings): PolicyView['backoff'] {
   const none = { baseMs: null, maxMs: null, isRandom: false }
-  // The queue decides this one alone.
+  // Without the kind, only a queue with disabled backoff gives an answer.
   if (kind === undefined && queue.backoffEnabled) return { type: 'unknown', ...none, from: 'unknown' }
   const backoff = effectiveBackoff(kind?.backoff, queue)
   const from = kind?.backoff === undefined || backoff.type === 'off' ? 'queue' : 'kind'

@@ -49,7 +49,7 @@ export interface Schedules {
   create<Input>(options: NewSchedule<Input>, how?: ByOption): Promise<ScheduleView>
   /** Overrides the definition in code. A deploy does not undo it. */
   change(name: string, change: ScheduleChange, how?: ByOption): Promise<ScheduleView>
-  /** Stops planning ticks. Ticks missed during the pause are not made up for. */
+  /** Stops planning ticks. Ticks missed during the pause are skipped. */
   pause(name: string, how?: ByOption): Promise<ScheduleView>
   resume(name: string, how?: ByOption): Promise<ScheduleView>
   /**

@@ -1,36 +1,21 @@
-/** The steps of a job: lists them, sends events to their waits, and runs a job again from a step. */
+/** The steps of a job: lists them, and runs a job again from a step. */
 import { BOUNDS } from '../../job/defaults.ts'
-import { isJobmillError, invalidValue, JobmillError, quote } from '../../job/errors.ts'
+import { invalidValue, type JobmillError, quote } from '../../job/errors.ts'
 import type { JobHandle } from '../../job/enqueue/handle.ts'
-import { type NewJob, scopedKey } from '../../job/enqueue/new-job.ts'
+import type { NewJob } from '../../job/enqueue/new-job.ts'
+import { storedKind } from '../../job/kind/kind-name.ts'
 import { checkId, checkKey } from '../../job/names.ts'
-import { checkObject, checkObjectKeys, nearest } from '../../job/options/known-keys.ts'
+import { checkObjectKeys, nearest } from '../../job/options/known-keys.ts'
 import { withoutEntries } from '../../job/payload/indexed.ts'
-import { type EndedState, isEnded } from '../../job/state.ts'
-import { jsonText } from '../../job/text/json-text.ts'
-import { sleep } from '../../platform/sleep.ts'
+import type { EndedState } from '../../job/state.ts'
 import { MAY_LAG } from '../../store/types/job-list.ts'
 import type { JobRecord } from '../../store/types/job-record.ts'
 import type { Verdict } from '../../store/types/replies.ts'
-import type {
-  ChildRecord,
-  EventReply,
-  ParentRecord,
-  SentEvent,
-  StepKind,
-  StepRecord,
-} from '../../store/types/step.ts'
+import type { ChildRecord, ParentRecord, StepKind, StepRecord } from '../../store/types/step.ts'
 import type { PrepareJobs } from '../../work/steps/child-steps.ts'
 import type { MillTools } from '../tools.ts'
 import { one, type OperateAnswer } from './operate.ts'
-
-/** A job by its id, or by the dedupe key that it holds in the scope `global`. */
-type EventTarget = string | { readonly dedupeKey: string }
-
-interface SendOptions {
-  /** Your own transaction: the event is sent when it commits. */
-  readonly tx?: unknown
-}
+import { type SendEventApi, sendEventApi } from './send-event.ts'
 
 interface StepView extends Omit<StepRecord, 'result' | 'checkpoint'> {
   readonly kind: StepKind
@@ -59,17 +44,7 @@ interface ForkOptions extends RewindOptions {
   readonly payload?: unknown
 }
 
-export interface StepsApi {
-  /**
-   * Sends an event to a job that has not ended. The event is kept until the handler waits for it with
-   * `step.waitForEvent`. Fails with JOB_UNKNOWN, and with JOB_ENDED. Resolves to the id of the job.
-   */
-  sendEvent(
-    target: EventTarget,
-    event: string,
-    payload?: unknown,
-    options?: SendOptions,
-  ): Promise<{ readonly id: string }>
+export interface StepsApi extends SendEventApi {
   /**
    * The durable steps of a job, with their results and what the job waits for. Includes at most 1,000
    * children in total. Null if the job is unknown.
@@ -89,28 +64,13 @@ export interface StepsApi {
   fork(id: string, options: ForkOptions): Promise<JobHandle>
 }
 
-const RESULT_FIX = 'Store it elsewhere and send a reference'
-/** The event has an id, so the database stores it only once. */
-const RESEND_AFTER_MS = [0, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800]
-
 const MOST_CHILDREN = 1_000
 
 export function stepsApi(
-  { opened, store, platform, lifecycle }: MillTools,
+  tools: MillTools,
   { prepareJobs, handle }: { readonly prepareJobs: PrepareJobs; readonly handle: (id: string) => JobHandle },
 ): StepsApi {
-  async function send(event: SentEvent): Promise<EventReply> {
-    for (let sends = 0; ; sends += 1) {
-      try {
-        return one(await store.steps.send([event]))
-      } catch (error) {
-        const waitMs = RESEND_AFTER_MS[sends]
-        if (waitMs === undefined || !isJobmillError(error) || !error.retryable) throw error
-        await sleep(platform, waitMs)
-      }
-    }
-  }
-
+  const { opened, store, lifecycle } = tools
   /** The place of a step of a job. */
   async function placeOf(id: string, name: unknown): Promise<number> {
     const from = checkKey(name, 'options.from', BOUNDS.stepNameChars)
@@ -124,7 +84,7 @@ export function stepsApi(
 
   /** With the options of the job, but without its dedupe key, which the job may still hold. */
   async function copyOf(record: JobRecord, { payload }: ForkOptions): Promise<NewJob> {
-    const { kind, queue, priority, maxAttempts, timeoutMs, metadata, orderKey } = record
+    const { kind, minVersion, queue, priority, maxAttempts, timeoutMs, metadata, orderKey } = record
     const item = {
       payload: payload === undefined ? (JSON.parse(record.payload) as unknown) : payload,
       queue,
@@ -136,27 +96,12 @@ export function stepsApi(
       ...(orderKey !== null && { orderKey }),
     }
     const job = one(await prepareJobs(kind, [item], false))
-    return { ...job, dedupe: null }
+    // The steps that it copies need the same versions.
+    return { ...job, kind: storedKind({ kind, minVersion }), dedupe: null }
   }
 
   return {
-    async sendEvent(target, event, payload = null, options = {}) {
-      checkObjectKeys(options, 'options', ['tx'])
-      const sent: SentEvent = {
-        eventId: platform.id(),
-        to: targetOf(target),
-        name: checkKey(event, 'event', BOUNDS.stepNameChars),
-        payload: jsonText(payload, 'payload', BOUNDS.stepBytes, RESULT_FIX),
-      }
-      const { tx } = options
-      // Awaits only where necessary: in a transaction on SQLite, it must have written when it returns.
-      const opening = lifecycle.open()
-      if (opening !== undefined) await opening
-      const reply = tx === undefined ? await send(sent) : one(await store.steps.send([sent], { tx }))
-      if (!reply.isStored) throw notStored(target, reply)
-      lifecycle.engine?.stageSoon()
-      return { id: reply.id ?? '' }
-    },
+    ...sendEventApi(tools),
     async steps(id) {
       const { steps } = await opened()
       const records = await steps.list(checkId(id, 'id'), MAY_LAG)
@@ -185,28 +130,6 @@ export function stepsApi(
       return handle(job.id)
     },
   }
-}
-
-function targetOf(target: EventTarget): SentEvent['to'] {
-  if (typeof target === 'string') return checkId(target, 'target')
-  checkObject(target, 'target', "the id of a job, or { dedupeKey: 'order-42' }")
-  checkObjectKeys(target, 'target', ['dedupeKey'])
-  const key = checkKey(target.dedupeKey, 'target.dedupeKey')
-  return { dedupeKey: scopedKey('global', key, { queue: '', kind: '' }) }
-}
-
-function notStored(target: EventTarget, { id, state }: EventReply): JobmillError {
-  if (state !== null && isEnded(state)) {
-    const fix = 'Send events only to jobs that have not ended'
-    return new JobmillError('JOB_ENDED', `job ${id ?? ''} is ${state}, so it receives no events`, { fix })
-  }
-  if (typeof target === 'string')
-    return invalidValue('target', target, 'no job has this id', 'Check the id', 'JOB_UNKNOWN')
-  const what = `no job holds the dedupe key ${quote(target.dedupeKey)} in the scope global`
-  return new JobmillError('JOB_UNKNOWN', what, {
-    field: 'target.dedupeKey',
-    fix: 'Pass the id of the job instead',
-  })
 }
 
 function viewOf({ result, checkpoint, ...record }: StepRecord, children: readonly ChildRecord[]): StepView {

@@ -39,8 +39,8 @@ export function timelineWriter({ opened, platform }: Pick<MillTools, 'opened' | 
 }
 
 /**
- * The value, or the start of its JSON if that has more than 4,096 characters: every event stream and the
- * timeline read rows, and a payload in one can have a megabyte.
+ * The value, or the start of its JSON if that has more than 4,096 characters: a payload can have a megabyte,
+ * and event streams and the timeline read whole rows.
  */
 export function shortened(value: unknown): unknown {
   try {

@@ -2,6 +2,7 @@
 import { isDeclaration } from '../../job/kind/declaration.ts'
 import { type AnyJob, isDefinition } from '../../job/kind/definition.ts'
 import { invalidValue } from '../../job/errors.ts'
+import { onCancelledKind } from '../../job/attempt/on-cancelled.ts'
 import { onDeadKind } from '../../job/attempt/on-dead.ts'
 import { absentPartErrors, absentPartWarnings } from '../../store/absent-parts.ts'
 import type { Tracing } from '../../job/tracing.ts'
@@ -54,6 +55,7 @@ export function checkJobs(jobs: readonly unknown[], found: Problems): AnyJob[] {
     }
     unique(job.kind, option)
     if (job.onDead !== undefined) unique(onDeadKind(job.kind), option)
+    if (job.onCancelled !== undefined) unique(onCancelledKind(job.kind), option)
     return [job]
   })
 }

@@ -5,6 +5,7 @@ import type { AnyJob, JobDefinition } from '../../job/kind/definition.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
 import type { LimitOptions } from '../../job/limit/limit.ts'
 import { checkWhole } from '../../job/numbers.ts'
+import { ON_CANCELLED_QUEUE } from '../../job/attempt/on-cancelled.ts'
 import { ON_DEAD_QUEUE } from '../../job/attempt/on-dead.ts'
 import type { QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { PreparedSchedule, ScheduleOptions } from '../../job/schedule/schedule-options.ts'
@@ -74,8 +75,8 @@ export interface MillOptions<
    */
   readonly schedules?: { readonly [At in keyof Inputs]: ScheduleOptions<Inputs[At]> }
   /**
-   * Alert rules: which findings of `mill.diagnostics()` are sent to a webhook. They apply when this process
-   * opens the store.
+   * Alert rules: which problems that `mill.diagnostics()` finds are sent to a webhook. They apply when this
+   * process opens the store.
    */
   readonly alerts?: Readonly<Record<string, AlertOptions>>
   /** The queues that this process works on. Default: JOBMILL_QUEUES, else the queues of its kinds. */
@@ -202,7 +203,7 @@ export function resolveOptions(given: MillOptions): Resolved {
   const queueOf = router(options.route, jobs, found)
   const goesTo = routed(jobs, queueOf, found)
   const named = servedQueues(options.serve, env['JOBMILL_QUEUES'], goesTo, found)
-  const serve = withDeaths(named, jobs)
+  const serve = withFollowUps(named, jobs)
   const declared = queueSettings(options.queues ?? {}, found)
   const limits = declaredLimits(options.limits ?? {}, found)
   const payloadLimitBytes = found.option(
@@ -213,7 +214,8 @@ export function resolveOptions(given: MillOptions): Resolved {
   )
   const schedules = declaredSchedules(options.schedules ?? [], { jobs, queueOf, payloadLimitBytes }, found)
   const alerts = declaredAlerts(options.alerts ?? {}, found)
-  checkParts(options.store, { schedules, limits, alerts }, found)
+  const onCancelled = jobs.filter((job) => job.onCancelled !== undefined)
+  checkParts(options.store, { schedules, limits, alerts, onCancelled }, found)
   const used = [...serve, ...goesTo, ...schedules.map(({ definition }) => definition.queue)]
   warnOfStrays(declared, used, found)
   checkQueueLimits(declared, limits, found)
@@ -253,7 +255,7 @@ export function resolveOptions(given: MillOptions): Resolved {
   })
 }
 
-const OURS: readonly string[] = [DEFAULTS.queue, BULK_QUEUE, ON_DEAD_QUEUE]
+const OURS: readonly string[] = [DEFAULTS.queue, BULK_QUEUE, ON_DEAD_QUEUE, ON_CANCELLED_QUEUE]
 
 /** The queues of a table of routes. What a function returns is not known in advance. */
 function routes(route: Route | undefined): string[] {
@@ -282,8 +284,13 @@ function leaseTimes(options: MillOptions, found: Problems): { leaseMs: number; r
   return { leaseMs, renewEveryMs }
 }
 
-/** A process that defines `onDead` also serves the queue where it runs, unless the process only enqueues. */
-function withDeaths(serve: readonly string[], jobs: readonly AnyJob[]): readonly string[] {
-  const isNeeded = serve.length > 0 && jobs.some(({ onDead }) => onDead !== undefined)
-  return isNeeded ? [...new Set([...serve, ON_DEAD_QUEUE])] : serve
+/**
+ * A process that defines `onDead` or `onCancelled` also serves the queue where it runs, unless the process
+ * only enqueues.
+ */
+function withFollowUps(serve: readonly string[], jobs: readonly AnyJob[]): readonly string[] {
+  if (serve.length === 0) return serve
+  const dead = jobs.some(({ onDead }) => onDead !== undefined) ? [ON_DEAD_QUEUE] : []
+  const cancelled = jobs.some(({ onCancelled }) => onCancelled !== undefined) ? [ON_CANCELLED_QUEUE] : []
+  return [...new Set([...serve, ...dead, ...cancelled])]
 }

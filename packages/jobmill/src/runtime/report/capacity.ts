@@ -17,7 +17,7 @@ export interface QueueCapacity {
   readonly ready: number
   /** How long the oldest ready job has been ready. Null when no job is ready. */
   readonly oldestReadyMs: number | null
-  /** Of the last five minutes: from ready to started, and the run time. */
+  /** Over the last five minutes: the time from ready to started, and the run time. */
   readonly waiting: Percentiles
   readonly running: Percentiles
   /** Running jobs, and how many can run at once in all live processes. */

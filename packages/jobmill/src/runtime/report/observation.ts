@@ -26,7 +26,7 @@ type Instant = Date | number | string
 export interface MetricsQuery {
   /** Only these queues. If any of the four filters is given, only what the filters name is read. */
   readonly queues?: readonly string[]
-  /** By id. */
+  /** Ids of instances. */
   readonly instances?: readonly string[]
   readonly limits?: readonly string[]
   /** Metrics of kinds are read only for kinds that are named here. */

@@ -21,9 +21,11 @@ interface RecentRun {
 export interface RecentRunsView {
   readonly from: number
   readonly to: number
-  /** Runs that ended before this instant may be missing, because there were too many. Null if none is. */
+  /**
+   * Runs that ended before this instant may be missing, because there were too many. Null if none is missing.
+   */
   readonly completeFrom: number | null
-  /** By their start. */
+  /** Sorted by start. */
   readonly runs: readonly RecentRun[]
 }
 
@@ -86,7 +88,7 @@ async function newest(
   return { jobs, isCut: cursor !== undefined }
 }
 
-/** By their end. */
+/** Sorted by end. */
 async function endedRuns(
   store: Pick<FullStore, 'inspect'>,
   jobs: ReadonlyMap<string, JobSummary>,

@@ -136,7 +136,7 @@ export function mergeAll(records: readonly MetricRecord[]): MetricData {
   return records.reduce<MetricData>((sum, { data }) => mergeData(sum, data), {})
 }
 
-/** Sorted by time. A store may return records that are not rolled up yet separately. */
+/** Sorted by time. Merges records of the same time: a store may return one that is not rolled up yet. */
 function pointsOf(records: readonly MetricRecord[]): [number, MetricData][] {
   const points = new Map<number, MetricData>()
   for (const { at, data } of records) points.set(at, mergeData(points.get(at) ?? {}, data))

@@ -55,7 +55,7 @@ export async function bloat({ query, schema, sql }: Look): Promise<Diagnostic[]>
     : [ok('bloat', `the tables take ${sizeText(bytes)}, without bloat`)]
 }
 
-/** Null if there are few. */
+/** Null if the table has few dead rows. */
 function deadRows({ live, dead, cleaned_ago: ago }: TableRow, name: string): Diagnostic | null {
   if (dead <= MOST_DEAD || dead <= live * MOST_DEAD_PER_LIVE) return null
   const last = ago === null ? 'It was never vacuumed' : `It was last vacuumed ${spanText(ago)} ago`
@@ -66,7 +66,7 @@ function deadRows({ live, dead, cleaned_ago: ago }: TableRow, name: string): Dia
   )
 }
 
-/** Null if it is not. */
+/** Null if the table is not too large. */
 function tooLarge({ name, live, bytes }: TableRow, shown: string): Diagnostic | null {
   if (!HOT.includes(name) || bytes <= MOST_BYTES || bytes <= live * BYTES_PER_ROW * MOST_SHARE) return null
   return warning(

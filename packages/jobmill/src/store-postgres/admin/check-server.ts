@@ -41,7 +41,7 @@ export async function clock({ query, settings }: Look): Promise<Diagnostic> {
   const [direction, effect] = there > answeredAt ? ['ahead of', 'early'] : ['behind', 'late']
   return warning(
     'clock',
-    `the clock of the server is ${spanText(skewMs)} ${direction} this machine: jobs with a due time set here start that much too ${effect}`,
+    `the clock of the server is ${spanText(skewMs)} ${direction} this machine: jobs enqueued here with runAt start ${spanText(skewMs)} ${effect}`,
     'Synchronize both with NTP. Leases and delays are not affected, because the server measures them',
   )
 }

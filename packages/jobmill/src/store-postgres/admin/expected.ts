@@ -11,7 +11,7 @@ function any_ready(integer[], integer[], integer[], integer[], bigint[], integer
 function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean): 89cc8131f00b767f14667b5212388145
 function enqueue(bigint, boolean, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[], text, text, integer): f33fe92131bab4f4138b4f0f60ee03e1
 function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): a563d7f419acb5a6e6601743cd39da87
-function finish_each(bigint, json, integer, bigint[], bigint[]): b4dd7222c9f407f8186fa9346d7dce5b
+function finish_each(bigint, json, integer, bigint[], bigint[]): 94c163aae299e80d949bb5879af49301
 function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 5b7d596207b188f31955af41dbff9892
 function heartbeat(text): 27eee12e0579a724568a4700f68c91d5
 function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): 4bfe241af0e81cdf5865679a85864458
@@ -107,7 +107,7 @@ table instance: capacity integer NOT NULL; ended_at bigint; expires_at bigint NO
 table job: dedupe_key text; enqueued_at bigint NOT NULL; hold_after text; hold_ms bigint; id uuid NOT NULL; kind_id integer NOT NULL; max_attempts smallint NOT NULL; metadata json; order_key text; payload json NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tags text[]; timeout_ms bigint
 table job_event: id uuid NOT NULL; job_id uuid NOT NULL; name text NOT NULL; payload text NOT NULL; sent_at bigint NOT NULL; step text
 table job_tag: job_id uuid NOT NULL; tag text NOT NULL
-table kind: id integer NOT NULL DEFAULT nextval('jobmill.kind_ids'::regclass); name text NOT NULL
+table kind: id integer NOT NULL DEFAULT nextval('jobmill.kind_ids'::regclass); name text NOT NULL; on_cancelled boolean NOT NULL DEFAULT false
 table later: attempt smallint NOT NULL; crashes smallint NOT NULL; due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
 table limit: amount integer; burst integer; code json; drained_until double precision NOT NULL DEFAULT 0; key text NOT NULL DEFAULT ''::text; look_at bigint NOT NULL DEFAULT 0; most integer; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paid_at double precision NOT NULL DEFAULT 0; per_key boolean NOT NULL DEFAULT false; per_ms bigint; reserved_until double precision NOT NULL DEFAULT 0
 table limit_waiter: holder uuid NOT NULL; key text NOT NULL; limit_name text NOT NULL; taken_at bigint NOT NULL
@@ -135,7 +135,7 @@ table step: checkpoint text; due_at bigint; ended_at bigint; events text[]; job_
 table tally: from_state smallint; n bigint NOT NULL; queue_id integer NOT NULL; to_state smallint
 table tick: at bigint NOT NULL; job_id uuid NOT NULL; outcome text NOT NULL; schedule text NOT NULL; served_at bigint NOT NULL
 table total: n bigint NOT NULL; queue_id integer NOT NULL; state smallint NOT NULL
-table wake: id uuid NOT NULL DEFAULT gen_random_uuid(); job_id uuid NOT NULL
+table wake: cancelled boolean NOT NULL DEFAULT false; id uuid NOT NULL DEFAULT gen_random_uuid(); job_id uuid NOT NULL
 trigger kind.names_added: CREATE TRIGGER names_added AFTER INSERT ON jobmill.kind REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION jobmill.names_added()
 trigger kind.names_altered: CREATE TRIGGER names_altered AFTER DELETE OR UPDATE OF id, name OR TRUNCATE ON jobmill.kind FOR EACH STATEMENT EXECUTE FUNCTION jobmill.names_altered()
 trigger queue.names_added: CREATE TRIGGER names_added AFTER INSERT ON jobmill.queue REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION jobmill.names_added()

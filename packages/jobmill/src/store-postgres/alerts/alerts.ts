@@ -27,7 +27,7 @@ const DELETE = `
 WITH ${GIVEN_CTE}
 DELETE FROM jobmill.alert AS a USING given WHERE a.name = p ->> 'name' RETURNING 1`
 
-/** For a transfer: replaces what is there. */
+/** For a transfer: replaces an existing rule. */
 const REPLACE = `
 WITH ${GIVEN_CTE}
 INSERT INTO jobmill.alert (name, revision, rule, state)

@@ -1,4 +1,5 @@
 /** Converts the rows of jobmill.claim to leases. */
+import { parseKind } from '../../job/kind/kind-name.ts'
 import type { Lease } from '../../store/types/claim.ts'
 import type { NameMap } from '../names/name-map.ts'
 
@@ -40,7 +41,7 @@ export function leaseOfRow(
   return {
     id,
     token,
-    kind: map.kinds.name(kindId),
+    kind: parseKind(map.kinds.name(kindId)).kind,
     queue: map.queues.name(queueId),
     priority: priority ?? 0,
     attempt: attempt ?? 1,

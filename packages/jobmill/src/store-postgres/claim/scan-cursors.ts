@@ -18,7 +18,7 @@ interface Range {
 /** The results of one scan of a queue. */
 export interface ScanResult {
   readonly wasFull: boolean
-  /** By priority, the seq up to which everything was read. Default: none. */
+  /** For each priority, the seq up to which everything was read. Default: none. */
   readonly upTo?: ReadonlyMap<number, number>
   /**
    * For a scan that reached the end: the last sequence number, valid for all known priorities and those in

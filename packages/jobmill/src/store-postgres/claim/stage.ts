@@ -6,8 +6,17 @@ import { PARENT_CANCELLED } from '../../store/types/step.ts'
 import type { Row } from '../connection/connection.ts'
 import { ask, type Context, listOf } from '../context.ts'
 import { cancel } from '../operate/cancel.ts'
+import { type Followed, followCancels } from './follow-cancels.ts'
 import { FIRST_DUE } from './due-cursor.ts'
-import { dueMoved, GIVEN_CTE, HAS_ORDER_LOCK, NEEDS_ORDER_LOCK, NOW, queueName } from '../fragments.ts'
+import {
+  dueMoved,
+  GIVEN_CTE,
+  HAS_ORDER_LOCK,
+  kindName,
+  NEEDS_ORDER_LOCK,
+  NOW,
+  queueName,
+} from '../fragments.ts'
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
 import { hasArrived } from '../schema/functions/wait-for.ts'
 
@@ -36,14 +45,15 @@ const MOST_WAKES = 1_000
 /**
  * Makes parked jobs ready when a wait is over, and deletes events that were committed after their job was
  * deleted. Deletes the handled rows of `wake`: each park, event or end of a child after this snapshot adds
- * another row. Keeps the rows of locked jobs, and of cancelled jobs until their children were asked to stop.
+ * another row. Keeps the rows of locked jobs, and of cancelled jobs until their children were asked to stop
+ * and their follow-ups are enqueued.
  * Each pass starts at a random id, so that the rows of locked jobs do not delay the rest.
  */
 const stageWoken = `
 WITH ${GIVEN_CTE}, start AS MATERIALIZED (
   SELECT gen_random_uuid() AS id
 ), call AS MATERIALIZED (
-  SELECT w.id, w.job_id FROM jobmill.wake AS w WHERE w.id = ANY (ARRAY(
+  SELECT w.id, w.job_id, w.cancelled FROM jobmill.wake AS w WHERE w.id = ANY (ARRAY(
     (SELECT a.id FROM jobmill.wake AS a WHERE a.id >= (SELECT id FROM start) ORDER BY a.id LIMIT ${MOST_WAKES})
     UNION ALL
     (SELECT b.id FROM jobmill.wake AS b WHERE b.id < (SELECT id FROM start) ORDER BY b.id LIMIT ${MOST_WAKES})
@@ -63,14 +73,22 @@ WITH ${GIVEN_CTE}, start AS MATERIALIZED (
 ), abandoned AS MATERIALIZED (
   SELECT c.id, c.parent_id FROM jobmill.child AS c
    WHERE c.ended_as IS NULL AND c.parent_id = ANY (ARRAY(
-     SELECT a.job_id FROM jobmill.attempt AS a WHERE a.job_id = ANY (ARRAY(SELECT job_id FROM call)) AND a.ended_as = ${STATE_CODE.cancelled}
+     SELECT a.job_id FROM jobmill.attempt AS a WHERE a.job_id = ANY (ARRAY(SELECT job_id FROM call WHERE cancelled)) AND a.ended_as = ${STATE_CODE.cancelled}
      UNION ALL SELECT m.job_id FROM missing AS m))
      AND NOT EXISTS (SELECT FROM jobmill.running AS r WHERE r.id = c.id AND r.cancel_reason IS NOT NULL)
    LIMIT ${MOST_WAKES}
+), to_follow AS MATERIALIZED (
+  SELECT c.id AS wake, j.id, ${kindName('j.kind_id')} AS kind, ${queueName('j.queue_id')} AS queue, a.error AS reason, a.token
+    FROM call AS c
+   CROSS JOIN LATERAL (SELECT t.* FROM jobmill.job AS t WHERE t.id = c.job_id OFFSET 0) AS j
+   CROSS JOIN LATERAL (SELECT t.* FROM jobmill.attempt AS t WHERE t.job_id = c.job_id ORDER BY t.token DESC LIMIT 1) AS a
+   WHERE c.cancelled AND a.ended_as = ${STATE_CODE.cancelled} AND NOT EXISTS (SELECT FROM abandoned AS b WHERE b.parent_id = c.job_id)
+     AND (SELECT k.on_cancelled FROM jobmill.kind AS k WHERE k.id = j.kind_id)
 ), ${dueMoved('due_at, id')}, used AS (
   DELETE FROM jobmill.wake AS w USING call
    WHERE w.id = call.id AND (NOT EXISTS (SELECT FROM parked AS p WHERE p.id = call.job_id) OR EXISTS (SELECT FROM woken AS v WHERE v.id = call.job_id))
      AND NOT EXISTS (SELECT FROM abandoned AS b WHERE b.parent_id = call.job_id)
+     AND NOT EXISTS (SELECT FROM to_follow AS f WHERE f.wake = call.id)
   RETURNING w.id
 ), orphaned AS (
   DELETE FROM jobmill.job_event AS e
@@ -78,8 +96,9 @@ WITH ${GIVEN_CTE}, start AS MATERIALIZED (
 ), orphans_ended AS (
   DELETE FROM jobmill.child AS c WHERE c.ended_as IS NOT NULL AND c.parent_id = ANY (ARRAY(SELECT job_id FROM missing))
 )
-SELECT ${queueName('d.queue_id')} AS queue, coalesce(d.ready, 0)::int4 AS ready, c.calls::int4, c.used::int4, c.abandoned
-  FROM (SELECT (SELECT count(*) FROM call) AS calls, (SELECT count(*) FROM used) AS used, (SELECT json_agg(b.id)::text FROM abandoned AS b) AS abandoned) AS c
+SELECT ${queueName('d.queue_id')} AS queue, coalesce(d.ready, 0)::int4 AS ready, c.calls::int4, c.used::int4, c.abandoned, c.to_follow
+  FROM (SELECT (SELECT count(*) FROM call) AS calls, (SELECT count(*) FROM used) AS used, (SELECT json_agg(b.id)::text FROM abandoned AS b) AS abandoned,
+               (SELECT json_agg(f)::text FROM to_follow AS f) AS to_follow) AS c
   LEFT JOIN (SELECT queue_id, count(*) FILTER (WHERE NOT (${NEEDS_ORDER_LOCK})) AS ready FROM due GROUP BY 1) AS d ON true`
 
 /** The maximum number of order checks per pass. Includes checks of busy or empty order queues. */
@@ -133,6 +152,8 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
   const woken = isWoken ? await ask(context, stageWoken) : []
   const abandoned = listOf<string>(woken[0]?.['abandoned'])
   const cancelled = await cancel(context, abandoned, PARENT_CANCELLED, { skipLocked: true })
+  const followed = listOf<Followed>(woken[0]?.['to_follow'])
+  await followCancels(context, followed)
   const orderQueues = await ask(context, stageOrderQueues(limit))
   const promoted = sum(orderQueues, 'ready')
   const counts = readyCounts()
@@ -144,7 +165,8 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
     ready: sum(due, 'ready') + sum(woken, 'ready') + promoted,
     more:
       sum(due, 'found') >= limit ||
-      (Number(woken[0]?.['calls'] ?? 0) >= MOST_WAKES && Number(woken[0]?.['used'] ?? 0) > 0) ||
+      (Number(woken[0]?.['calls'] ?? 0) >= MOST_WAKES &&
+        Number(woken[0]?.['used'] ?? 0) + followed.length > 0) ||
       cancelled.some(({ verdict }) => verdict === 'changed') ||
       promoted >= limit ||
       !allCallsSeen,

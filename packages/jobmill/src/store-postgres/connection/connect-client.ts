@@ -31,7 +31,7 @@ export function asksForPassword(client: pg.Client): boolean {
 
 /** The error for a caller whose own deadline ends before that of the password function. */
 export function passwordLate(waitMs: number): JobmillError {
-  return passwordError(`the password function did not answer within ${waitMs} ms`, {})
+  return passwordError(`the password function did not respond within ${waitMs} ms`, {})
 }
 
 async function passwordFrom(ask: () => unknown, { platform, waitMs }: ConnectOptions): Promise<string> {
@@ -56,7 +56,7 @@ function passwordError(
 ): JobmillError {
   return new JobmillError('STORE_UNAVAILABLE', what, {
     field: 'password',
-    fix: 'Fix what the function calls, such as the secret store. The next connection calls the function again',
+    fix: 'Check what the function calls, such as the secret store. The next connection calls the function again',
     ...details,
   })
 }

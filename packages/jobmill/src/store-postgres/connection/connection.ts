@@ -215,7 +215,7 @@ function send<R>(
   return new Promise((resolve, reject) => {
     const timer = platform.timer(deadlineMs, () => {
       reject(
-        new JobmillError('OUTCOME_UNKNOWN', `the database did not answer within ${deadlineMs} ms`, {
+        new JobmillError('OUTCOME_UNKNOWN', `the database did not respond within ${deadlineMs} ms`, {
           fix: 'Check whether the write was applied before you retry, or retry with the same job ids',
         }),
       )

@@ -3,6 +3,7 @@
  * lets thousands of jobs end before the next claim is sent, because the tick waits for all pending promises.
  */
 import type pg from 'pg'
+import { JobmillError } from '../../job/errors.ts'
 import type { Platform, Timer } from '../../platform/platform.ts'
 import type { PoolUsage } from '../../store/admin/resources.ts'
 import { asksForPassword, connectClient, passwordLate } from './connect-client.ts'
@@ -138,7 +139,10 @@ export function pool({ url, most, waitMs, platform }: PoolOptions) {
   }
 
   function lateError(): Error {
-    if (open.size > 0) return new Error(`no connection was free within ${waitMs} ms`)
+    if (open.size > 0)
+      return new JobmillError('STORE_UNAVAILABLE', `no connection was free within ${waitMs} ms`, {
+        fix: 'Retry. If the error persists, end long transactions, or raise the option connections',
+      })
     const isAsking = [...coming.values()].some((client) => client !== null && asksForPassword(client))
     return isAsking ? passwordLate(waitMs) : new Error(`no connection was opened within ${waitMs} ms`)
   }

@@ -128,8 +128,8 @@ export function replicaReads({ primary, replica, sql, platform }: ReplicaOptions
       }
     },
     /**
-     * Call this when this process has written to the primary or read from it: its later reads must see the
-     * same.
+     * Call this when this process has written to the primary or read from it: its later reads must see at
+     * least that state.
      */
     saw: () => void (sawAt = platform.monotonic()),
     async close(): Promise<void> {

@@ -207,13 +207,13 @@ function hasTls(url: string | undefined): url is string {
 /** Does not show a value that may be a URL with a password, a connection string or a key. */
 export function invalid(field: string, what: string, fix: string, value?: unknown): JobmillError {
   const shown = value === undefined ? '' : quote(value)
-  // A quoted text may be shortened.
+  // Checks the whole text, because a quoted one may be shortened.
   const text = typeof value === 'string' ? value : shown
   const isShown = shown !== '' && !/@|:\/|password|-----BEGIN/i.test(text)
   return new JobmillError('OPTION_INVALID', what, { field, fix, ...(isShown && { value: shown }) })
 }
 
-/** The same server, with the database that every server has. */
+/** The same server, with its maintenance database `postgres`. */
 export function inMaintenanceDatabase(address: Address): Address {
   const settings = settingsOf(address)
   if (settings.connectionString === undefined) return { ...settings, database: 'postgres' }

@@ -90,7 +90,7 @@ async function withoutWorkersHere(context: Context, jobs: readonly NewJob[]): Pr
   }
 }
 
-/** With ids that may exist, a key may have to be returned. */
+/** If ids may exist already, a key may have to be released again. */
 function needsTransaction(jobs: readonly NewJob[], mayRepeat: boolean): boolean {
   return !isOneWrite(jobs) || (mayRepeat && jobs.some(({ dedupe }) => dedupe !== null))
 }

@@ -5,8 +5,8 @@ const isMarked = (tag: string): string => `starts_with(${tag}, E'\\x01')`
 
 /**
  * For rows `from(id, entries)`: `retagged(id, tags)` has the jobs that have entries before or after, with all
- * their tags. Others cost nothing. Rows of `job_tag` are found by their primary key; a row that stays is not
- * touched, because one statement cannot delete and insert it.
+ * their tags. Jobs without entries cost nothing. Rows of `job_tag` are found by their primary key. A row that
+ * stays is not touched, because one statement cannot delete and insert it.
  */
 export const retagged = (from: string): string => `retagged AS MATERIALIZED (
   SELECT j.id, j.tags AS before, ARRAY(SELECT t.tag FROM unnest(j.tags) AS t(tag) WHERE NOT ${isMarked('t.tag')}) || f.entries AS tags

@@ -8,14 +8,14 @@ import { inRounds } from '../../store/batch/rounds.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
-import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
+import { GIVEN_CTE, INPUT_IDS, kindName } from '../fragments.ts'
 import { keptChanging, lookAgain } from '../look-again.ts'
 import { insertJobs, type InsertOptions } from './insert-jobs.ts'
 import { replaceHolders } from './replace.ts'
 
 /**
- * The job already existed when its key was taken, because the same id was sent twice concurrently. The key is
- * released.
+ * Releases the keys of jobs that already existed when they took them: the same id was sent twice
+ * concurrently.
  */
 const RETURN_KEYS = `
 WITH ${GIVEN_CTE}
@@ -25,7 +25,7 @@ DELETE FROM jobmill.dedupe AS d USING given, json_to_recordset(p -> 'keys') AS v
 /** Reads the primary keys in one snapshot without locks. */
 const HOLDERS = `
 WITH ${GIVEN_CTE}
-SELECT d.key, d.job_id AS id, d.expires_at IS NULL AS live, j.kind_id
+SELECT d.key, d.job_id AS id, d.expires_at IS NULL AS live, ${kindName('j.kind_id')} AS kind_name
   FROM given, json_array_elements_text(p -> 'keys') AS v(key), jobmill.dedupe AS d LEFT JOIN jobmill.job AS j ON j.id = d.job_id
  WHERE d.key = v.key AND (d.expires_at IS NULL OR d.expires_at > given.now)`
 
@@ -36,7 +36,8 @@ SELECT j.id FROM input JOIN jobmill.job AS j ON j.id = input.id`
 interface Holder {
   readonly id: string
   readonly live: boolean
-  readonly kindId: number
+  /** Null if the job was deleted. */
+  readonly kind: string | null
 }
 
 /** The jobs that hold these dedupe keys, by key. */
@@ -50,7 +51,7 @@ export async function holdersOf(
   return new Map(
     rows.map((row) => [
       String(row['key']),
-      { id: String(row['id']), live: row['live'] === true, kindId: Number(row['kind_id']) },
+      { id: String(row['id']), live: row['live'] === true, kind: row['kind_name'] as string | null },
     ]),
   )
 }
@@ -77,7 +78,7 @@ export async function enqueueKeyed(
   return jobs.map(({ id }) => replies.get(id) ?? { id, outcome: 'enqueued' })
 }
 
-/** A job without a key shares its key with no other job. */
+/** The dedupe key. For a job without one, its id, which no other job shares. */
 function keyOf({ id, dedupe }: NewJob): string {
   return dedupe === null ? `id ${id}` : `key ${dedupe.key}`
 }
@@ -142,6 +143,11 @@ async function oneLook(
   return lost.size === 0 ? [] : settleLost(context, query, inserted.lost, { replies, counts: options.counts })
 }
 
+/** A payload must not reach the handler of another kind. */
+function mayReplace(job: NewJob, { live, kind }: Holder): boolean {
+  return live && job.dedupe?.onConflict === 'replace' && kind === job.kind
+}
+
 async function settleLost(
   context: Context,
   query: Query,
@@ -150,9 +156,6 @@ async function settleLost(
 ): Promise<NewJob[]> {
   const keys = lost.flatMap(({ dedupe }) => dedupe?.key ?? [])
   const holders = await holdersOf(context, query, keys)
-  // A payload must not reach the handler of another kind.
-  const mayReplace = (job: NewJob, { live, kindId }: Holder): boolean =>
-    live && job.dedupe?.onConflict === 'replace' && kindId === context.names.current.kinds.id(job.kind)
   const toReplace: { job: NewJob; holder: string }[] = []
   const open: NewJob[] = []
   for (const job of lost) {

@@ -12,7 +12,7 @@ import type { RemoteDispatch } from '../notifier/remote-dispatch.ts'
 
 export interface Workers {
   readonly instance: string
-  /** By queue. */
+  /** Keyed by queue. */
   readonly rooms: ReadonlyMap<string, number>
   readonly kinds: readonly string[]
   /** The scan ranges for the first ready job of each queue. */

@@ -133,7 +133,7 @@ function columnsOf(
   ]
 }
 
-/** Whether the attempt returned, and nothing but its result has to be written. */
+/** Whether the handler returned, and only its result has to be written. */
 function isPlain({ transition, outcome, error, log, cool }: Finish): boolean {
   if (transition.to !== 'done' || outcome !== 'returned') return false
   return error === undefined && log === undefined && cool === undefined

@@ -33,17 +33,28 @@ const nameOrId = (table: 'queue' | 'kind'): string => {
   return `coalesce(${table === 'kind' ? kindName(id) : queueName(id)}, concat('(deleted ${table} ', ${id}, ')'))`
 }
 
+const MIN_VERSION = `(SELECT nullif(split_part(k.name, '@', 2), '')::int4 FROM jobmill.kind AS k WHERE k.id = j.kind_id)`
+
 /** With SUMMARY_JOINS. */
 export const STATE = `CASE WHEN ru.id IS NOT NULL THEN ${STATE_CODE.running} WHEN re.id IS NOT NULL THEN ${STATE_CODE.ready}
        WHEN la.id IS NOT NULL OR li.id IS NOT NULL THEN ${STATE_CODE.scheduled} ELSE coalesce(a.ended_as, ${STATE_CODE.running}) END`
 
-export const SUMMARY_COLUMNS = `j.id, ${nameOrId('kind')} AS kind, ${nameOrId('queue')} AS queue, j.priority, j.max_attempts AS "maxAttempts",
-  coalesce(j.tags, '{}') AS tags, j.order_key AS "orderKey", j.enqueued_at AS "enqueuedAt",
+const JOB_COLUMNS = `j.id, ${nameOrId('kind')} AS kind, ${MIN_VERSION} AS "minVersion", ${nameOrId('queue')} AS queue, j.priority, j.max_attempts AS "maxAttempts",
+  coalesce(j.tags, '{}') AS tags, j.order_key AS "orderKey", j.enqueued_at AS "enqueuedAt"`
+
+export const SUMMARY_COLUMNS = `${JOB_COLUMNS},
   ${STATE} AS state,
   CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.attempt, re.attempt, la.attempt, a.spent, 1) END AS attempt,
   CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.crashes, re.crashes, la.crashes, a.crashes, 0) END AS crashes,
   li.id IS NOT NULL AS "waitsForOrder", coalesce(nullif(la.due_at, ${NEVER_DUE}), li.due_at) AS "dueAt", coalesce(ru.started_at, ba.started_at) AS "startedAt",
   CASE WHEN a.ended_as IS NOT NULL THEN a.ended_at END AS "endedAt", coalesce(ru.instance, ba.instance) AS instance, ru.cancel_reason AS "cancelReason"`
+
+/** For rows `w(id)` of jobs that have ended, which are in none of the other tables. */
+export const ENDED_JOINS = JOB_JOIN + LAST_ATTEMPT_JOIN
+
+/** With ENDED_JOINS. */
+export const ENDED_COLUMNS = `${JOB_COLUMNS}, a.ended_as AS state, coalesce(a.spent, 1) AS attempt, coalesce(a.crashes, 0) AS crashes,
+  false AS "waitsForOrder", NULL::int8 AS "dueAt", NULL::int8 AS "startedAt", a.ended_at AS "endedAt", NULL::uuid AS instance, NULL::text AS "cancelReason"`
 
 const isIn = (table: string): string => `EXISTS (SELECT FROM jobmill.${table} AS t WHERE t.id = w.id)`
 
@@ -62,7 +73,7 @@ SELECT s.id, s.state${columns}
          WHEN ${isIn('job')} THEN ${STATE_CODE.running} END AS state) AS s
  WHERE s.state IS NOT NULL`
 
-/** A record as its row has it. */
+/** A record with the code of its state, as its row has it. */
 export type Coded<T> = Omit<T, 'state'> & { readonly state: number }
 
 export function decode<T extends { readonly state: number }>(row: T): Omit<T, 'state'> & { state: JobState } {

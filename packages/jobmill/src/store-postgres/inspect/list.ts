@@ -7,6 +7,7 @@ import {
   type JobFilter,
   type JobPage,
   listWithinBudget,
+  orderOf,
   namesOf,
   type PageRequest,
   type Position,
@@ -23,6 +24,8 @@ import { walkOf } from './list-orders.ts'
 import {
   type Coded,
   decode,
+  ENDED_COLUMNS,
+  ENDED_JOINS,
   JOB_JOIN,
   LAST_ATTEMPT_JOIN,
   STATE,
@@ -33,9 +36,19 @@ import { collectValues, type Values } from './values.ts'
 
 const { dead, done } = STATE_CODE
 
+/**
+ * A read does not block the process. Planning takes several milliseconds, and tens of them on a busy server,
+ * so small reads would cost more than they save.
+ */
+const READS = { longReadMs: 250 }
+
 export function list(context: Context, filter: JobFilter, page: PageRequest): Promise<JobPage> {
-  return listWithinBudget(context.platform, filter, page, (from, rows) =>
-    readChunk(context, filter, from, rows),
+  return listWithinBudget(
+    context.platform,
+    filter,
+    page,
+    (from, rows) => readChunk(context, filter, from, rows),
+    READS,
   )
 }
 
@@ -60,14 +73,17 @@ async function readChunk(
 ): Promise<Chunk> {
   const given = collectValues()
   const { sql, order, width } = walkOf({ filter, from, rows, given })
+  const [columns, joins] = readsEnded(filter)
+    ? [ENDED_COLUMNS, ENDED_JOINS]
+    : [SUMMARY_COLUMNS, SUMMARY_JOINS]
   const text = `
-SELECT ${SUMMARY_COLUMNS}, w.a, w.b, w.matches, w.scanned, w.n
+SELECT ${columns}, w.a, w.b, w.matches, w.scanned, w.n
   FROM (SELECT * FROM (
           SELECT w.*, (${matches(filter, given)}) AS matches, count(*) OVER () AS scanned
             FROM (SELECT walk.*, row_number() OVER (ORDER BY ${order}) AS n FROM (${sql}) AS walk) AS w
             ${joinsFor(filter)}) AS w
          WHERE w.matches OR w.n = w.scanned) AS w
-  ${SUMMARY_JOINS}
+  ${joins}
  ORDER BY w.n`
   const found = await askWith<Found>(context, text, given.list)
   const last = found.at(-1)
@@ -102,18 +118,22 @@ function isAt({ path, value }: PayloadAt, given: Values): string {
 }
 
 /** One name is compared with one id, which is looked up once. Several names are hashed once. */
-function isOneOf(
-  table: 'queue' | 'kind',
-  filter: string | readonly string[] | undefined,
-  given: Values,
-): string[] {
+function inQueue(filter: JobFilter['queue'], given: Values): string[] {
   const names = namesOf(filter)
   if (names === undefined) return []
   if (names.length === 1)
-    return [`j.${table}_id = (SELECT id FROM jobmill.${table} WHERE name = ${given.add(names[0])})`]
+    return [`j.queue_id = (SELECT id FROM jobmill.queue WHERE name = ${given.add(names[0])})`]
   return [
-    `j.${table}_id = ANY (ARRAY(SELECT id FROM jobmill.${table} WHERE name = ANY (${given.add(names)}::text[])))`,
+    `j.queue_id = ANY (ARRAY(SELECT id FROM jobmill.queue WHERE name = ANY (${given.add(names)}::text[])))`,
   ]
+}
+
+/** The ids of the kinds and of their versions, which are looked up once. */
+function ofKind(filter: JobFilter['kind'], given: Values): string[] {
+  const names = namesOf(filter)
+  if (names === undefined) return []
+  const sought = `split_part(name, '@', 1) = ANY (${given.add(names)}::text[])`
+  return [`j.kind_id = ANY (ARRAY(SELECT id FROM jobmill.kind WHERE ${sought}))`]
 }
 
 const ATTEMPT_FILTERS = [
@@ -139,6 +159,12 @@ const readsRun = (filter: JobFilter): boolean =>
 const testsState = (filter: JobFilter): filter is JobFilter & Required<Pick<JobFilter, 'state'>> =>
   filter.byTag === true && filter.state !== undefined
 
+/** The walk reads the attempts that ended a job, in the snapshot of the whole statement. */
+function readsEnded(filter: JobFilter): boolean {
+  const state = orderOf(filter)
+  return state === 'done' || state === 'dead' || state === 'cancelled'
+}
+
 function joinsFor(filter: JobFilter): string {
   if (readsRun(filter) || testsState(filter)) return SUMMARY_JOINS
   return filter.retrying === true || hasAny(filter, ATTEMPT_FILTERS) ? JOB_JOIN + LAST_ATTEMPT_JOIN : JOB_JOIN
@@ -154,8 +180,8 @@ function matches(filter: JobFilter, given: Values): string {
     readsRun(filter) ? `coalesce(ru.${column}, ba.${column}, a.${column})` : `a.${column}`
   const tests = [
     'true',
-    ...isOneOf('queue', filter.queue, given),
-    ...isOneOf('kind', filter.kind, given),
+    ...inQueue(filter.queue, given),
+    ...ofKind(filter.kind, given),
     ...(testsState(filter) ? [`${STATE} = ${STATE_CODE[filter.state]}`] : []),
     ...(filter.retrying === true ? [`a.outcome IN (${FAILED_OUTCOMES})`] : []),
     ...given.test(filter.endedFrom, (at) => `a.ended_as IS NOT NULL AND a.ended_at >= ${at}::int8`),

@@ -13,7 +13,7 @@ WITH ${GIVEN_CTE}, alive AS MATERIALIZED (
   SELECT i.queues, i.kinds FROM jobmill.instance AS i, given AS g WHERE i.ended_at IS NULL AND i.expires_at > g.now
      AND i.requested IS NULL
 )
-SELECT q.name AS queue, k.name AS kind, w.jobs
+SELECT q.name AS queue, split_part(k.name, '@', 1) AS kind, nullif(split_part(k.name, '@', 2), '')::int4 AS "minVersion", w.jobs
   FROM jobmill.queue AS q
  CROSS JOIN LATERAL (
    SELECT f.kind_id, count(*)::int4 AS jobs FROM (

@@ -1,4 +1,5 @@
 /** Registers and deregisters instances, and reads their state and leases. */
+import { onCancelledKind } from '../../job/attempt/on-cancelled.ts'
 import { onDeadKind } from '../../job/attempt/on-dead.ts'
 import { outcomeCode } from '../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
@@ -22,6 +23,18 @@ WITH ${GIVEN_CTE}
       ON CONFLICT (id) DO UPDATE SET label = excluded.label, version = excluded.version, queues = excluded.queues,
          kinds = excluded.kinds, on_dead = excluded.on_dead, capacity = excluded.capacity, started_at = excluded.started_at,
          renewed_at = excluded.renewed_at, expires_at = excluded.expires_at, ended_at = NULL, lost = NULL`
+
+/**
+ * Writes only changes. Includes the versions of a kind. Runs before REGISTER: an instance that registers
+ * again changes nothing, because it may have an earlier release than those that registered since.
+ */
+const FOLLOW_CANCELS = `
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
+  SELECT k.id, split_part(k.name, '@', 1) IN (SELECT json_array_elements_text(p -> 'followed') FROM given) AS follows
+    FROM jobmill.kind AS k WHERE k.name IN (SELECT json_array_elements_text(p -> 'kinds') FROM given)
+     AND NOT EXISTS (SELECT FROM jobmill.instance AS i WHERE i.id = (SELECT (p ->> 'instance')::uuid FROM given))
+)
+UPDATE jobmill.kind AS k SET on_cancelled = i.follows FROM input AS i WHERE k.id = i.id AND k.on_cancelled <> i.follows`
 
 const STOP = `
 WITH ${GIVEN_CTE}
@@ -89,15 +102,18 @@ SELECT m.id, m.token, g.now - m.started_at
   FROM given AS g, ${batched(`b.instance = (SELECT (p ->> 'instance')::uuid FROM given)`)} AS m ORDER BY 1`
 
 /**
- * Creates the kinds of its follow-ups in advance, so that a reaper does not have to create them in its
- * transaction.
+ * Creates its kinds and those of its follow-ups in advance, so that a reaper does not have to create them in
+ * its transaction.
  */
 export async function register(context: Context, instance: NewInstance): Promise<void> {
-  await context.names.ensure(new Set(), new Set(instance.onDead.map(onDeadKind)))
+  const { onDead, onCancelled = [], kinds } = instance
+  const followUps = [...onDead.map(onDeadKind), ...onCancelled.map(onCancelledKind)]
+  await context.names.ensure(new Set(), new Set([...kinds, ...followUps]))
   const counts = readyCounts()
-  // The others split the workers again.
+  // The other instances split the workers again.
   for (const queue of instance.queues) counts.addLook(queue)
   await inTransaction(context, async (inside) => {
+    await ask(inside, FOLLOW_CANCELS, { instance: instance.id, kinds, followed: onCancelled })
     await ask(inside, REGISTER, { instance: columnsOf(instance) })
     await takeCrashesBack(inside, instance, counts)
     await askWith(inside, MEMBERS_CHANGED)
@@ -114,7 +130,8 @@ export async function deregister(context: Context, instance: string): Promise<nu
   const rows = await inTransaction(context, async (inside) => {
     const [stop] = await ask(inside, STOP, { instance })
     const stopped = stop !== undefined
-    // The others split the workers again, lead its duties, and run the jobs that it scheduled for soon.
+    // The other instances split the workers again, lead its duties, and run the jobs that it scheduled for
+    // soon.
     for (const queue of listOf(stop?.['queues'])) counts.addLook(queue)
     await unpack(inside, inside.connection.query, { instances: [instance] })
     const released = await ask(inside, RELEASE, { instance, stopped })

@@ -17,6 +17,7 @@ import {
   limitUnknown,
   notInCode,
   perKeyFixed,
+  perKeyInCode,
   perKeyOnQueue,
 } from '../../store/cluster-errors.ts'
 import type { DeclaredLimit, LimitRecord } from '../../store/types/limit.ts'
@@ -26,7 +27,7 @@ import { notifyQueues } from '../enqueue/ready-counts.ts'
 import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'
 import { changeKeys, deleteKeys } from './limit-keys.ts'
 import { LIMIT_COLUMNS, LIMIT_NAMES, type LockedLimit, lockLimits, settingsColumns } from './limit-rows.ts'
-import { queuesOf, recordNow } from './limits.ts'
+import { queueInCode, queuesOf, recordNow } from './limits.ts'
 import { now } from '../connection/now.ts'
 import { declareQueues, limitsNamed, redeclareQueues } from '../queues/queues.ts'
 import { sourcesOf } from '../queues/queue-rows.ts'
@@ -220,7 +221,12 @@ async function rework(
     return { limit, queues: [], isChanged: false }
   }
   const queues = await queuesOf(inside, name)
-  const state = await reworkKeys(inside, limit, { settings, isNamed: queues.length > 0 })
+  if (isPerKey(settings) && !isPerKey(limit.settings)) {
+    if (queues.length > 0) throw perKeyOnQueue(name)
+    const inCode = await queueInCode(inside, name)
+    if (inCode !== undefined) throw perKeyInCode(name, inCode)
+  }
+  const state = await reworkKeys(inside, limit, settings)
   const row = { name, ...settingsColumns(settings), ...columnsOf(state), ...sources }
   await ask(inside, CHANGE, { limit: row })
   return { limit: { ...limit, settings, state }, queues, isChanged: true }
@@ -230,11 +236,10 @@ async function rework(
 async function reworkKeys(
   inside: Context,
   limit: LockedLimit,
-  { settings, isNamed }: { readonly settings: LimitSettings; readonly isNamed: boolean },
+  settings: LimitSettings,
 ): Promise<BudgetState> {
   const perKey = isPerKey(settings)
   if (perKey !== isPerKey(limit.settings)) {
-    if (perKey && isNamed) throw perKeyOnQueue(limit.name)
     if (!perKey) await deleteKeys(inside, limit.name)
     return EMPTY_BUDGET
   }

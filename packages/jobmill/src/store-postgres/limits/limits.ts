@@ -48,8 +48,8 @@ export function deleteLimit(context: Context, name: string): Promise<boolean> {
     if (limit === undefined) return false
     const [queue] = await queuesOf(inside, name)
     if (queue !== undefined) throw limitInUse(name, queue)
-    const [inCode] = await askWith<{ name: string }>(inside, NAMED_IN_CODE, [name])
-    if (inCode !== undefined) throw limitInCode(name, inCode.name)
+    const inCode = await queueInCode(inside, name)
+    if (inCode !== undefined) throw limitInCode(name, inCode)
     if (isPerKey(limit.settings)) await deleteKeys(inside, name)
     await ask(inside, DELETE, { name })
     return true
@@ -95,6 +95,11 @@ export async function limits(context: Context): Promise<LimitRecord[]> {
 
 export async function queuesOf(context: Context, limit: string): Promise<string[]> {
   return (await askWith<{ name: string }>(context, NAMED_BY, [limit])).map(({ name }) => name)
+}
+
+/** A queue whose code uses the limit, even if an override hides that. */
+export async function queueInCode(context: Context, limit: string): Promise<string | undefined> {
+  return (await askWith<{ name: string }>(context, NAMED_IN_CODE, [limit]))[0]?.name
 }
 
 export async function recordNow(inside: Context, limit: LockedLimit): Promise<LimitRecord> {

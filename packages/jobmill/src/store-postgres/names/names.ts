@@ -208,7 +208,7 @@ export function namesOf({ connection, sql, platform, onReplaced }: NamesOptions)
 }
 
 function otherHistory(): JobmillError {
-  return new JobmillError('STORE_BUSY', 'sees a different database than the store', {
+  return new JobmillError('STORE_BUSY', 'seems to belong to a different database than the store', {
     field: 'tx',
     fix: 'Roll back and retry the transaction. If that does not help, connect the store and the transaction to the same database',
   })

@@ -2,9 +2,17 @@
  * Restores names of queues and kinds whose rows were deleted or got another id while triggers were disabled.
  * Jobs refer to the ids, so a row without its id would hide its jobs.
  */
+import { ON_CANCELLED_QUEUE, onCancelledKind } from '../../job/attempt/on-cancelled.ts'
 import type { Connection } from '../connection/connection.ts'
 import { COLUMNS, DEFAULT_ROW, DEFAULT_VALUES } from '../queues/queue-rows.ts'
 import { MAY_MOVE } from '../schema/names.ts'
+
+/** In two parts, because the name of the schema replaces "jobmill." in statements. */
+const QUEUE = `'${ON_CANCELLED_QUEUE.replace('.', `' || '.`)}'`
+/** Whether a running process handles the follow-ups of cancelled jobs of the kind `v.name`. */
+const HAS_FOLLOW_UPS = `EXISTS (SELECT FROM jobmill.instance AS i
+  WHERE i.ended_at IS NULL AND ${QUEUE} = ANY (i.queues) AND v.name = ANY (i.kinds)
+    AND split_part(v.name, '@', 1) || '${onCancelledKind('')}' = ANY (i.kinds))`
 
 /**
  * The tables of names. Rows are put back with the ids that jobs refer to, which another process may have done
@@ -26,7 +34,8 @@ SELECT v.id, v.name, ${DEFAULT_VALUES} FROM unnest($1::int4[], $2::text[]) AS v(
     table: 'kind',
     names: 'kinds',
     add: `
-INSERT INTO jobmill.kind (id, name) SELECT v.id, v.name FROM unnest($1::int4[], $2::text[]) AS v(id, name)
+INSERT INTO jobmill.kind (id, name, on_cancelled) SELECT v.id, v.name, ${HAS_FOLLOW_UPS}
+  FROM unnest($1::int4[], $2::text[]) AS v(id, name)
     ON CONFLICT DO NOTHING RETURNING name`,
     code: 'KINDS_RESTORED',
     what: 'deleted rows of the table "kind" were restored',

@@ -150,7 +150,7 @@ export function createNotifier(options: NotifierOptions) {
     }
   }
 
-  /** Wakes no instance, and shows this process that notifications arrive. */
+  /** Sends a notification that wakes no instance, to find out whether notifications arrive here. */
   function checkArrival(): void {
     checkedAt = platform.monotonic()
     void connection.query(NOTIFY, [channel, messageText(ofNoQueue(me))]).catch(() => {})
@@ -243,8 +243,8 @@ export function createNotifier(options: NotifierOptions) {
       const notifications = given.filter(isNews)
       if (notifications.length === 0 || !isOpen) return
       const message = sender.notify(notifications)
-      // Messages are merged until the last one is sent, so the instances of this process need their own
-      // numbers.
+      // Without a notifier, notifications are merged until the next message may be sent. The instances of
+      // this process need only the new ones.
       wake(wakeUpsOf(url === null ? { ...message, notifications } : message, listening))
     },
     /** Wakes all instances of other processes, whatever queues they serve. */

@@ -11,7 +11,7 @@ import { trimHistory } from '../inspect/history.ts'
 import { NEXT_TOKEN } from '../schema/functions/pieces.ts'
 import { idsField, operate } from './states.ts'
 
-/** Ends waiting jobs without an attempt of theirs. `more` adds columns to the reply. */
+/** Ends waiting jobs, and records an attempt that never ran. `more` adds columns to the reply. */
 export const endWaiting = (outcome: Outcome, state: JobState, more = ''): string => `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}, ${TAKEN_CTE}, recorded AS (
   INSERT INTO jobmill.attempt (job_id, token, ended_at, queue_id, attempt, spent, crashes, outcome, ended_as, tries, error)

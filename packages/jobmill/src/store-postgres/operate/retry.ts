@@ -2,6 +2,7 @@
  * Retries dead and cancelled jobs, keeping their history, unless another job holds the dedupe key. A new
  * payload is written by the statement that revives the job.
  */
+import { BOUNDS } from '../../job/defaults.ts'
 import { type JobState, STATE_CODE, stateOfCode } from '../../job/state.ts'
 import type { NewPayload } from '../../store/types/new-payload.ts'
 import type { Verdict } from '../../store/types/replies.ts'
@@ -15,7 +16,7 @@ const { scheduled, dead, cancelled } = STATE_CODE
 const RETRYABLE = `a.ended_as IN (${dead}, ${cancelled})`
 const ENDED = 'a.ended_as IS NOT NULL'
 
-/** Locks the attempts that ended the jobs against retention and delete. */
+/** Locks the attempts that ended the jobs, so that retention and delete leave the jobs alone. */
 const lock = (which: string): string => `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT a.job_id AS id, a.ended_as AS state, a.ended_at, j.dedupe_key IS NOT NULL AS keyed
@@ -44,6 +45,9 @@ const HOLDERS = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT j.id, d.job_id AS holder FROM input JOIN jobmill.job AS j ON j.id = input.id JOIN jobmill.dedupe AS d ON d.key = j.dedupe_key`
 
+/** A rewind removes the steps from a place on. */
+const STAYS = `s.place < coalesce((SELECT (p ->> 'place')::int4 FROM given), ${BOUNDS.steps} + 1)`
+
 const reviveStatement = (inputs: string): string => `
 WITH ${GIVEN_CTE}, ${inputs}, was AS (
   SELECT a.job_id, a.token, a.ended_as AS state, a.tries FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id
@@ -53,7 +57,7 @@ WITH ${GIVEN_CTE}, ${inputs}, was AS (
 ), revived AS (
   SELECT j.*, was.state, was.tries, input.n, ((CASE WHEN j.dedupe_key IS NULL THEN 0 ELSE ${KEYED} END)
          + (CASE WHEN j.order_key IS NULL THEN 0 ELSE ${ORDERED} END)
-         + (CASE WHEN EXISTS (SELECT FROM jobmill.step AS s WHERE s.job_id = j.id) THEN ${HAS_STEPS} ELSE 0 END)
+         + (CASE WHEN EXISTS (SELECT FROM jobmill.step AS s WHERE s.job_id = j.id AND ${STAYS}) THEN ${HAS_STEPS} ELSE 0 END)
          + (CASE WHEN EXISTS (SELECT FROM jobmill.child AS c WHERE c.id = j.id) THEN ${IS_CHILD} ELSE 0 END))::int2 AS flags
     FROM input JOIN jobmill.job AS j ON j.id = input.id JOIN was ON was.job_id = j.id
 ), children_reopened AS (
@@ -87,7 +91,7 @@ const REVIVE_WITH_PAYLOAD = reviveStatement(`input AS MATERIALIZED (
     FROM input AS i LEFT JOIN retagged AS r ON r.id = i.id WHERE j.id = i.id
 )`)
 
-/** By job id. */
+/** Keyed by job id. */
 type Payloads = ReadonlyMap<string, NewPayload>
 const NO_PAYLOADS: Payloads = new Map()
 
@@ -116,12 +120,9 @@ export async function retry(
 export async function revive(
   inside: Context,
   ids: readonly string[],
-  {
-    payloads = NO_PAYLOADS,
-    alsoDone = false,
-  }: { readonly payloads?: Payloads; readonly alsoDone?: boolean } = {},
+  { payloads = NO_PAYLOADS, rewindTo }: { readonly payloads?: Payloads; readonly rewindTo?: number } = {},
 ): Promise<{ refused: Verdict[]; revived: Moved[] }> {
-  const ended = await ask<Ended>(inside, lock(alsoDone ? ENDED : RETRYABLE), { ids })
+  const ended = await ask<Ended>(inside, lock(rewindTo === undefined ? RETRYABLE : ENDED), { ids })
   const isStale = ({ id, ended_at: at }: Ended): boolean => (payloads.get(id)?.endedAt ?? at) !== at
   const stale = ended.filter(isStale)
   const locked = ended.filter((one) => !isStale(one))
@@ -137,7 +138,7 @@ export async function revive(
   }))
   return {
     refused: [...refused, ...(lost.size === 0 ? [] : await refusedBy(inside, lost, states))],
-    revived: order.length === 0 ? [] : await reviveLocked(inside, order, payloads),
+    revived: order.length === 0 ? [] : await reviveLocked(inside, order, { payloads, place: rewindTo }),
   }
 }
 
@@ -148,8 +149,12 @@ interface Ended {
   readonly keyed: boolean
 }
 
-function reviveLocked(inside: Context, ids: readonly string[], payloads: Payloads): Promise<Moved[]> {
-  if (payloads.size === 0) return ask<Moved>(inside, REVIVE, { ids })
+function reviveLocked(
+  inside: Context,
+  ids: readonly string[],
+  { payloads, place }: { readonly payloads: Payloads; readonly place: number | undefined },
+): Promise<Moved[]> {
+  if (payloads.size === 0) return ask<Moved>(inside, REVIVE, { ids, place })
   const jobs = ids.map((id, n) => {
     const { payload = 'null', entries = [] } = payloads.get(id) ?? {}
     return `{"n":${n},"id":"${id}","payload":${payload},"entries":${JSON.stringify(entries)}}`
@@ -158,7 +163,8 @@ function reviveLocked(inside: Context, ids: readonly string[], payloads: Payload
 }
 
 /**
- * Omits jobs whose key has become free since, or is their own, because another job with this key was tried.
+ * Omits jobs whose key is free by now, or is their own. They lost only because another job with this key was
+ * tried.
  */
 async function refusedBy(
   inside: Context,

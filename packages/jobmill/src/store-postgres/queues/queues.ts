@@ -94,12 +94,17 @@ export function limitsNamed(queues: readonly DeclaredQueue[]): string[] {
  * Returns the queues whose effective settings changed. A start without changes reads once and takes no locks,
  * except on the limits that code names.
  */
-export async function redeclareQueues(context: Context, queues: readonly DeclaredQueue[]): Promise<string[]> {
+export async function redeclareQueues(context: Context, given: readonly DeclaredQueue[]): Promise<string[]> {
+  const queues = await withoutDeclared(context, given)
   if (queues.length === 0) return []
   const limits = limitsNamed(queues)
   const names = [...new Set(queues.map(({ name }) => name))].toSorted()
   // If a name is declared twice, the last declaration wins.
-  const code = new Map(queues.flatMap(({ name, settings }) => (settings === null ? [] : [[name, settings]])))
+  const code = new Map(
+    queues.flatMap(({ name, settings, unlessDeclared = false }) =>
+      settings === null ? [] : [[name, { settings, unlessDeclared }]],
+    ),
+  )
   const declare = async (here: Context): Promise<string[]> => {
     const known = await ask(here, FIND, { names })
     if (known.length === names.length && known.every((row) => redeclare(row, code) === undefined)) return []
@@ -108,11 +113,23 @@ export async function redeclareQueues(context: Context, queues: readonly Declare
   return limits.length === 0 ? declare(context) : withLimits(context, limits, declare)
 }
 
+/** The limits of queues that stay unchanged are not checked: a later release may have changed them. */
+async function withoutDeclared(
+  context: Context,
+  queues: readonly DeclaredQueue[],
+): Promise<readonly DeclaredQueue[]> {
+  const names = queues.flatMap(({ name, unlessDeclared }) => (unlessDeclared === true ? [name] : []))
+  if (names.length === 0) return queues
+  const known = await ask(context, FIND, { names })
+  const declared = known.filter((row) => row['code'] !== null).map((row) => row['name'])
+  return queues.filter(({ name, unlessDeclared }) => unlessDeclared !== true || !declared.includes(name))
+}
+
 /** Returns the queues whose effective settings changed. */
 async function declareAll(
   inside: Context,
   names: readonly string[],
-  code: ReadonlyMap<string, Partial<QueueSettings>>,
+  code: ReadonlyMap<string, DeclaredCode>,
 ): Promise<string[]> {
   const added = await askWith(inside, ADD_QUEUES, [names])
   const rows = await ask(inside, LOCK, { names })
@@ -126,11 +143,17 @@ async function declareAll(
   return changed.map(({ name }) => name)
 }
 
+interface DeclaredCode {
+  readonly settings: Partial<QueueSettings>
+  readonly unlessDeclared: boolean
+}
+
 /** Undefined if the settings from code are unchanged. */
-function redeclare(row: Row, declared: ReadonlyMap<string, Partial<QueueSettings>>): Saved | undefined {
+function redeclare(row: Row, declared: ReadonlyMap<string, DeclaredCode>): Saved | undefined {
   const name = row['name'] as string
-  const code = declared.get(name)
-  if (code === undefined) return undefined
+  const given = declared.get(name)
+  if (given === undefined || (given.unlessDeclared && row['code'] !== null)) return undefined
+  const code = given.settings
   const sources = { code, overrides: sourcesOf(row).overrides }
   const settings = effectiveQueue(sources)
   const isSame = row['code'] === JSON.stringify(code) && isSameQueue(settings, settingsOf(row))

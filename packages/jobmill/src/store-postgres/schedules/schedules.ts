@@ -27,7 +27,7 @@ WITH ${GIVEN_CTE}
 UPDATE jobmill.schedule AS s SET error = g.p ->> 'error' FROM given AS g
  WHERE s.name = g.p ->> 'name' AND NOT s.deleted AND s.error IS DISTINCT FROM g.p ->> 'error'`
 
-/** Runs a change of schedules. The leader of the duty may be any instance, so all look at the schedules. */
+/** Runs a change of schedules, and notifies all instances, because any of them may lead the duty. */
 async function changing<T>(context: Context, work: (inside: Context) => Promise<T>): Promise<T> {
   const done = await inTransaction(context, work)
   context.notifier.notifyAll()

@@ -34,7 +34,9 @@ CREATE TABLE jobmill.queue (
 );
 CREATE TABLE jobmill.kind (
   id int4 PRIMARY KEY DEFAULT nextval('jobmill.kind_ids'),
-  name text NOT NULL UNIQUE
+  name text NOT NULL UNIQUE,
+  -- whether a follow-up job runs when a job of this kind is cancelled
+  on_cancelled bool NOT NULL DEFAULT false
 );
 -- One row. It changes together with a setting, so that the new version is never visible before the new setting.
 CREATE TABLE jobmill.settings (version int8 NOT NULL);

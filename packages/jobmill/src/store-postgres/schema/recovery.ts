@@ -69,7 +69,7 @@ export function recovery(options: Target) {
     },
     /** Called when the database is a different copy than before. */
     async onReplaced(): Promise<void> {
-      warn('queues, limits and schedules of this process are declared again')
+      warn('each started process declares its queues, limits and schedules again')
       await connection.transaction(async (query) => {
         await lockMigrations(query, schema)
         await restoreLedger(query, options)

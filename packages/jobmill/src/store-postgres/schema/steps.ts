@@ -50,7 +50,9 @@ CREATE INDEX child_open ON jobmill.child (parent_id, step) WHERE ended_as IS NUL
 -- row of the last one is read after that.
 CREATE TABLE jobmill.wake (
   id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-  job_id uuid NOT NULL
+  job_id uuid NOT NULL,
+  -- the job was cancelled, which may need a follow-up
+  cancelled bool NOT NULL DEFAULT false
 );
 ALTER TABLE jobmill.wake SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 `

@@ -62,7 +62,7 @@ async function start(
 
 const COLUMNS = `c.id, c.step, c.place, c.ended_as AS "endedAs", c.error`
 const NO_RESULT = `${COLUMNS}, NULL AS result`
-/** After a delete, the records of some children stay until they have ended. See REMOVED. */
+/** The parent, if it still exists. After a delete, records of open children can remain. See REMOVED. */
 const PARENT = `(SELECT j.id FROM given JOIN jobmill.job AS j ON j.id = (p ->> 'id')::uuid)`
 
 /** All use the index child_parent. */

@@ -3,7 +3,7 @@ import { type Memo, STEP_KINDS, type StepRecord } from '../../store/types/step.t
 import { ask, type Context } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS, NOW } from '../fragments.ts'
 
-/** A sleep ends when its time is over, without a write. */
+/** A sleep ends when its time is up. Nothing writes its end. */
 const ENDED_AT = `CASE WHEN s.ended_at IS NULL AND s.events IS NULL AND s.due_at <= ${NOW} THEN s.due_at ELSE s.ended_at END`
 
 const STEPS = `

@@ -3,7 +3,7 @@ import { JobmillError } from '../../job/errors.ts'
 import { STEP_KINDS, type StepWait, type StepWrite, type Waited } from '../../store/types/step.ts'
 import { unpack, unpackMissing } from '../claim/unpack.ts'
 import type { Query, Row } from '../connection/connection.ts'
-import { askWith, type Context, listOf, run } from '../context.ts'
+import { ask, askWith, type Context, listOf, run } from '../context.ts'
 import { GIVEN_CTE, HAS_STEPS } from '../fragments.ts'
 import { inputFor, WRITTEN } from '../schema/functions/record-steps.ts'
 import { notRun, type Tx, txQuery } from '../tx.ts'
@@ -21,7 +21,7 @@ RETURNING r.id`
 
 const WAIT_FOR = `SELECT jobmill.wait_for($1, $2) AS told`
 
-type Keyed = Pick<StepWrite, 'id' | 'token'>
+type Keyed = Pick<StepWrite, 'id' | 'token' | 'versionedKind'>
 
 const keyOf = ({ id, token }: Keyed): string => `${id} ${token}`
 
@@ -35,23 +35,57 @@ export async function withRows<Item extends Keyed, Answer>(
   write: (items: readonly Item[]) => Promise<readonly (Answer | undefined)[]>,
 ): Promise<(Answer | undefined)[]> {
   const { query } = context.connection
-  await unpackBatched(context, query, items)
+  await prepareJobs(context, query, items)
   const answers = [...(await write(items))]
   const missing = items.filter((_, at) => answers[at] === undefined)
   if (await unpackMissing(context, query, missing)) {
+    await keepVersions(context, missing)
     const again = [...(await write(missing))].values()
     return answers.map((answer) => answer ?? again.next().value)
   }
   return answers
 }
 
-/** Needed once for each attempt: its next step finds the row. */
-async function unpackBatched(context: Context, query: Query, items: readonly Keyed[]): Promise<void> {
+/**
+ * Gives each job its own row in `running`, and keeps its version. Runs once for each attempt: its later steps
+ * skip it.
+ */
+async function prepareJobs(context: Context, query: Query, items: readonly Keyed[]): Promise<void> {
   const { batches, withSteps } = context
   const fresh = items.filter((item) => !withSteps.has(keyOf(item)))
   const tokens = batches.tokensOf(fresh)
   if (tokens.length > 0) await unpack(context, query, { tokens, ids: fresh.map(({ id }) => id) })
+  await keepVersions(context, fresh)
   for (const item of fresh) withSteps.add(keyOf(item))
+}
+
+/**
+ * Runs before the first step is recorded. After a crash in between, the job has no step yet and waits for the
+ * version all the same. A job can have the flag without a step, after a rollback of the user's transaction.
+ * Locks the jobs in the order of their ids, like `recordSteps`.
+ */
+const KEEP_VERSIONS = `
+WITH ${GIVEN_CTE}, input AS MATERIALIZED (
+  SELECT x.* FROM given, json_to_recordset(p -> 'jobs') AS x(id uuid, token int8, kind text)
+), held AS MATERIALIZED (
+  SELECT r.id, r.token FROM jobmill.running AS r
+   WHERE r.id = ANY (ARRAY(SELECT id FROM input))
+     AND (r.flags & ${HAS_STEPS} = 0 OR NOT EXISTS (SELECT FROM jobmill.step AS s WHERE s.job_id = r.id))
+   ORDER BY r.id FOR NO KEY UPDATE
+), kept AS MATERIALIZED (
+  SELECT DISTINCT h.id, k.id AS kind_id FROM held AS h JOIN input AS i ON i.id = h.id AND i.token = h.token JOIN jobmill.kind AS k ON k.name = i.kind
+), in_running AS (
+  UPDATE jobmill.running AS r SET kind_id = k.kind_id FROM kept AS k WHERE r.id = ANY (ARRAY(SELECT id FROM kept)) AND r.id = k.id
+)
+UPDATE jobmill.job AS j SET kind_id = k.kind_id FROM kept AS k WHERE j.id = ANY (ARRAY(SELECT id FROM kept)) AND j.id = k.id`
+
+async function keepVersions(context: Context, items: readonly Keyed[]): Promise<void> {
+  const jobs = items.flatMap(({ id, token, versionedKind: kind }) =>
+    kind === undefined ? [] : [{ id, token, kind }],
+  )
+  if (jobs.length === 0) return
+  await context.names.ensure(new Set(), new Set(jobs.map(({ kind }) => kind)))
+  await ask(context, KEEP_VERSIONS, { jobs })
 }
 
 export async function recordSteps(
@@ -73,7 +107,7 @@ async function recordInTx(context: Context, items: readonly StepWrite[], tx: Tx)
   const { query } = context.connection
   const avoided = context.batches.avoid()
   if (avoided.length > 0) await unpack(context, query, { tokens: avoided })
-  await unpackBatched(context, query, items)
+  await prepareJobs(context, query, items)
   const leases = [items.map(({ id }) => id), items.map(({ token }) => token)]
   const marked = await askWith<{ id: string }>(context, MARK, leases)
   const rows = await run(context, txQuery(tx), RECORD_IN_TX, stepsField(items))

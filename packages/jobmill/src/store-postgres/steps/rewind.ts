@@ -36,7 +36,7 @@ export async function rewind(context: Context, id: string, place: number): Promi
   const [verdict] = await operate(context, [id], {
     look: (ids) =>
       inTransaction(context, async (inside) => {
-        const { refused, revived } = await revive(inside, ids, { alsoDone: true })
+        const { refused, revived } = await revive(inside, ids, { rewindTo: place })
         if (revived.length > 0) {
           const open = await ask<{ id: string }>(inside, OPEN_CHILDREN, { id, place })
           const children = open.map((child) => child.id)
@@ -58,7 +58,7 @@ WITH ${GIVEN_CTE}
 SELECT EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = (p ->> 'id')::uuid) AS is_there,
        EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = (p ->> 'as')::uuid) AS is_forked FROM given`
 
-/** A sleep ends when its time is over, without a write. Other sessions do not see the new job yet. */
+/** A sleep ends when its time is up. Nothing writes its end. Other sessions do not see the new job yet. */
 const COPY = `
 WITH ${GIVEN_CTE}, copied AS (
   INSERT INTO jobmill.step (job_id, name, place, kind, token, started_at, ended_at, due_at, events, result, checkpoint)

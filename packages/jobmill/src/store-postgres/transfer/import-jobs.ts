@@ -1,5 +1,6 @@
 /** Imports jobs. Each row is written as if the job had always been in this database. */
 import { outcomeCode } from '../../job/attempt/outcome.ts'
+import { storedKind } from '../../job/kind/kind-name.ts'
 import { isEnded, STATE_CODE } from '../../job/state.ts'
 import type { TransferredAttempt, TransferredJob, TransferredStep } from '../../store/admin/transfer.ts'
 import { type ChildRecord, STEP_KINDS } from '../../store/types/step.ts'
@@ -82,7 +83,10 @@ SELECT count(*)::int4 AS jobs, ${NAMES_TRUE} AS names_true FROM fresh`
 
 export async function jobsIn(context: Context, jobs: readonly TransferredJob[]): Promise<number> {
   if (jobs.length === 0) return 0
-  await ensureNames(context, jobs)
+  await ensureNames(
+    context,
+    jobs.map((job) => ({ queue: job.queue, kind: storedKind(job) })),
+  )
   const map = context.names.current
   const fields = { names: map.version, jobs: jobs.map((job) => rowOf(map, job)) }
   const written = await askOne<{ jobs: number; names_true: boolean | null }>(context, IMPORT, fields)
@@ -106,7 +110,7 @@ function rowOf(map: NameMap, job: TransferredJob): object {
   return {
     ...columnsOf(job),
     queue_id: map.queues.id(job.queue),
-    kind_id: map.kinds.id(job.kind),
+    kind_id: map.kinds.id(storedKind(job)),
     tags: tags.length === 0 ? null : tags,
     state: STATE_CODE[job.state],
     in_order_queue,

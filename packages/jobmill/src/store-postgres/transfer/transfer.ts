@@ -6,7 +6,7 @@ import { idsOut, jobsOut } from './export-jobs.ts'
 import { jobsIn } from './import-jobs.ts'
 import { restIn, restOut } from './rest.ts'
 
-/** The start time of the server to the microsecond, and the ids of the database and of a table in it. */
+/** Identifies a database by the start time of its server, its id, and the id of a table in it. */
 const IDENTITY = `
 WITH ${GIVEN_CTE}
 SELECT concat_ws(' ', 'postgres', pg_postmaster_start_time(), (SELECT oid FROM pg_database WHERE datname = current_database()),

@@ -23,7 +23,7 @@ const DELETE = `
 WITH ${GIVEN_CTE}
 DELETE FROM jobmill.saved_view AS v USING given WHERE v.name = p ->> 'name' RETURNING 1`
 
-/** For a transfer: replaces what is there. */
+/** For a transfer: replaces an existing view. */
 const REPLACE = `
 WITH ${GIVEN_CTE}
 INSERT INTO jobmill.saved_view (name, search, author, created_at)

@@ -135,7 +135,7 @@ const NETWORKS: ReadonlyMap<number, string> = new Map([
 const UNCERTAIN: ReadonlyMap<number, string> = new Map([
   [0x65_73_55_46, 'FUSE'],
   [0x01_02_19_97, '9p'],
-  [0x78_6f_42_56, 'a shared folder of VirtualBox'],
+  [0x78_6f_42_56, 'a VirtualBox shared folder'],
 ])
 
 /** `type` is for tests, which cannot mount a file system. */
@@ -149,7 +149,7 @@ export function fileSystem(path: string, type: number | null = fileSystemType(pa
     return broken('file system', message, fix)
   }
   if (uncertain === undefined) return ok('file system', 'not on a known network file system')
-  const message = `the file is on ${uncertain}: if another machine is behind it, the file may be corrupted`
+  const message = `the file is on ${uncertain}: if its storage is on another machine, the file may be corrupted`
   return warning('file system', message, fix)
 }
 

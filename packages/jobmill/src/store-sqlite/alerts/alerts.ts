@@ -40,7 +40,7 @@ export function deleteAlert({ sql }: Work, name: string): boolean {
   return sql(DELETE).run(name).changes !== 0
 }
 
-/** For a transfer: replaces what is there. */
+/** For a transfer: replaces an existing rule. */
 export function saveAlert({ sql }: Work, { name, revision, rule, state }: AlertRecord): void {
   sql(SAVE).run(name, revision, JSON.stringify(rule), JSON.stringify(state))
 }

@@ -15,7 +15,7 @@ import type { Look, Work } from '../work.ts'
 const READY_COLUMNS = `pk, id, queue_id, kind_id, priority, seq, attempt, max_attempts AS maxAttempts, crashes, payload,
   timeout_ms AS timeoutMs, tags, metadata, order_key AS orderKey, dedupe_key, enqueued_at AS enqueuedAt, ready_at AS readyAt, flags`
 
-/** `attempt` is that before the claim. */
+/** `attempt` is the number before the claim. */
 export interface ReadyRow extends Omit<
   Lease,
   'token' | 'kind' | 'queue' | 'tags' | 'waitedMs' | 'hasSteps' | 'isChild'

@@ -17,7 +17,7 @@ const DATA = meaning('DATA_REFUSED')(
 )
 const CHECK_RIGHTS = 'Check that this user may write to the file and its folder'
 
-/** By the primary result code; SQLite appends details to it (`SQLITE_IOERR_FSYNC`). */
+/** Keyed by the primary result code. SQLite appends details to it (`SQLITE_IOERR_FSYNC`). */
 const MEANING: Readonly<Record<string, Meaning>> = {
   SQLITE_TOOBIG: DATA,
   SQLITE_CONSTRAINT: DATA,

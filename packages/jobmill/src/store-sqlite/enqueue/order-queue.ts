@@ -7,7 +7,7 @@
 import { type JobRow, READY, SCHEDULED } from '../job-row.ts'
 import type { Look, Work } from '../work.ts'
 
-// Both use the primary key.
+// All three use the primary key.
 const ORDER_LOCK = `SELECT job_pk FROM jobmill_order_lock WHERE queue_id = ? AND order_key = ?`
 const TAKE_ORDER_LOCK = `INSERT INTO jobmill_order_lock (queue_id, order_key, job_pk) VALUES (?, ?, ?)`
 const FREE_ORDER_LOCK = `DELETE FROM jobmill_order_lock WHERE queue_id = ? AND order_key = ? AND job_pk = ?`

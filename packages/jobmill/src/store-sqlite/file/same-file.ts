@@ -173,7 +173,7 @@ export function replacedOpen(path: string, pid: number): JobmillError {
   const who = isThis ? 'another connection of this process' : `process ${pid}`
   return new JobmillError(
     'STORE_UNAVAILABLE',
-    `${who} still has the replaced file open, with the -wal file that is at this path. Nothing was written`,
+    `${who} still has the replaced file open and uses the -wal file at this path. Nothing was written`,
     {
       field: path,
       fix: isThis

@@ -49,7 +49,7 @@ export function recordAttempt(sql: Sql, job: RecordedAttempt['job'], ending: End
   recordAttempts(sql, [{ job, ending }])
 }
 
-/** Records that an attempt was ended by something else than its own finish. */
+/** Records that an attempt was ended by something other than its own finish. */
 export function recordRevoked(
   sql: Sql,
   job: JobRow,

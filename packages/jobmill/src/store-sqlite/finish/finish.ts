@@ -163,13 +163,14 @@ function move(
   counters: Counters & { readonly error: string | null },
 ): void {
   const { work } = call
-  if (transition.to === 'done' && transition.forget === true) forgetJob(work, job, transition.result)
+  if (transition.to === 'done' && transition.forget === true)
+    forgetJob(work, job, { result: transition.result, error: counters.error })
   else if (transition.to === 'done') {
     call.done.push({ pk: job.pk, result: transition.result, records: counters.records })
     leave(work, job, DONE)
     holdKey(work.sql, job, DONE, work.now)
     leaveOrder(work, job)
-    childEnded(work, job, DONE, { result: transition.result })
+    childEnded(work, job, DONE, { result: transition.result, error: counters.error })
   } else if (isEnded(stateOfCode(to))) endJob(work, job, to, counters)
   else if (transition.to === 'ready') putBack(work, job, counters)
   else if (transition.to === 'scheduled') scheduleRetry(work, job, transition.delayMs, counters)

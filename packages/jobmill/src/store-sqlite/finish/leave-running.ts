@@ -1,8 +1,20 @@
 /** Transitions out of running and waiting that several operations share, and the removal of jobs. */
+import { onCancelledJob } from '../../job/attempt/on-cancelled.ts'
 import { holdKey } from '../enqueue/dedupe.ts'
-import { DONE, HAS_EVENTS, HAS_PERMITS, HAS_STEPS, type JobRow, READY, RUNNING, tagsIn } from '../job-row.ts'
+import {
+  CANCELLED,
+  DONE,
+  HAS_EVENTS,
+  HAS_PERMITS,
+  HAS_STEPS,
+  type JobRow,
+  READY,
+  RUNNING,
+  tagsIn,
+} from '../job-row.ts'
+import { enqueue } from '../enqueue/enqueue.ts'
 import { dropAttempts } from './attempts.ts'
-import { childEnded } from '../steps/child-ends.ts'
+import { type ChildEnd, childEnded } from '../steps/child-ends.ts'
 import { dropSteps } from '../steps/step-rows.ts'
 import { leaveOrder } from '../enqueue/order-queue.ts'
 import { removeTags } from '../enqueue/tags.ts'
@@ -42,6 +54,23 @@ export function endJob(
   holdKey(work.sql, job, to, work.now)
   leaveOrder(work, job)
   childEnded(work, job, to, { error })
+  if (to === CANCELLED) followCancel(work, job, error ?? '')
+}
+
+// Uses the primary key.
+const FOLLOWS = `SELECT on_cancelled FROM jobmill_kind WHERE id = ?`
+const LAST_TOKEN = `SELECT max(token) AS token FROM jobmill_attempt WHERE job_pk = ?`
+
+/** Enqueues the job that runs `onCancelled`. The token of the last attempt makes it unique per cancel. */
+function followCancel(work: Work, job: JobRow, reason: string): void {
+  const { sql, names } = work
+  const { pk, id, kind_id: kindId, queue_id: queueId } = job
+  const kind = sql(FOLLOWS).get(kindId) as { readonly on_cancelled: number } | undefined
+  if (kind?.on_cancelled !== 1) return
+  // The attempt of a waiting job is already recorded.
+  const { token } = job.state === RUNNING ? job : (sql(LAST_TOKEN).get(pk) as { readonly token: number })
+  const [kindName, queue] = [names.kindName(kindId), names.queueName(queueId)]
+  enqueue(work, [onCancelledJob({ id, kind: kindName, queue, reason, token })])
 }
 
 export function putBack(work: Work, job: JobRow, counters: Counters): void {
@@ -54,12 +83,12 @@ export function refundAttempt(attempt: number): number {
 }
 
 /** Removes a done job at once; only the hold on its dedupe key stays. */
-export function forgetJob(work: Work, job: JobRow, result: string | null): void {
+export function forgetJob(work: Work, job: JobRow, end: ChildEnd): void {
   if ((job.flags & HAS_PERMITS) !== 0) freeHolder(work, job.id)
   removeJob(work, job)
   holdKey(work.sql, job, DONE, work.now)
   leaveOrder(work, job)
-  childEnded(work, job, DONE, { result })
+  childEnded(work, job, DONE, end)
 }
 
 export function removeJob(

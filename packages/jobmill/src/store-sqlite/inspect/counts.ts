@@ -1,4 +1,5 @@
 /** Counts of jobs: per queue and state, before a ready job, and of kinds that no instance serves. */
+import { parseKind } from '../../job/kind/kind-name.ts'
 import { JOB_STATES, type JobState, STATE_CODE } from '../../job/state.ts'
 import {
   POSITION_MOST,
@@ -37,7 +38,7 @@ export function position({ sql, names }: Look, id: string, kinds?: readonly stri
   let jobs = 0
   for (const { index, kindId } of readyLanes(sql, place.queue_id)) {
     if (jobs >= POSITION_MOST) return POSITION_MOST
-    if (kinds !== undefined && !kinds.includes(names.kindName(kindId))) continue
+    if (kinds !== undefined && !kinds.includes(names.storedKind(kindId))) continue
     jobs += countBefore(sql, index, { queueId: place.queue_id, kindId, ...place }, POSITION_MOST - jobs)
   }
   return jobs
@@ -62,9 +63,13 @@ export function unservedKinds({ sql, now, names }: Look): UnservedKind[] {
   return (sql(QUEUES).all() as { id: number; name: string }[]).flatMap(({ id, name: queue }) => {
     const kindIds = new Set([...readyLanes(sql, id)].map(({ kindId }) => kindId))
     return [...kindIds]
-      .map((kindId) => ({ kindId, kind: names.kindName(kindId) }))
-      .filter(({ kind }) => !alive.some(({ queues, kinds }) => queues.has(queue) && kinds.has(kind)))
-      .toSorted((a, b) => (a.kind < b.kind ? -1 : 1))
-      .map(({ kindId, kind }) => ({ queue, kind, jobs: countReady(sql, id, kindId, UNSERVED_ROWS) }))
+      .map((kindId) => ({ kindId, stored: names.storedKind(kindId) }))
+      .filter(({ stored }) => !alive.some(({ queues, kinds }) => queues.has(queue) && kinds.has(stored)))
+      .toSorted((a, b) => (a.stored < b.stored ? -1 : 1))
+      .map(({ kindId, stored }) => ({
+        queue,
+        ...parseKind(stored),
+        jobs: countReady(sql, id, kindId, UNSERVED_ROWS),
+      }))
   })
 }

@@ -1,5 +1,6 @@
 /** Reads jobs by id: their summary, the complete record, the result, the history and the last failure. */
 import { outcomeCode, outcomeOfCode } from '../../job/attempt/outcome.ts'
+import { parseKind } from '../../job/kind/kind-name.ts'
 import { stateOfCode } from '../../job/state.ts'
 import {
   type AttemptRecord,
@@ -31,14 +32,14 @@ export interface Coded {
   readonly waitsForOrder: number
 }
 
-export type SummaryRow = Coded & Omit<JobSummary, 'kind' | 'queue' | keyof Coded>
+export type SummaryRow = Coded & Omit<JobSummary, 'kind' | 'minVersion' | 'queue' | keyof Coded>
 
 /** Keeps further columns as they are. */
 export function decode<Row extends Coded>({ names }: Look, row: Row) {
   const { kind_id: kindId, queue_id: queueId, state, tags, waitsForOrder, ...same } = row
   return {
     ...same,
-    kind: names.kindName(kindId),
+    ...parseKind(names.storedKind(kindId)),
     queue: names.queueName(queueId),
     state: stateOfCode(state),
     tags: tagsIn(tags),

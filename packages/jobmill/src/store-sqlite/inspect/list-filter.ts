@@ -36,11 +36,11 @@ export function hitOf({ names }: Look, filter: JobFilter): Hit | null {
     if (ids.length === 1) need(`${column} = ?`, ids[0] ?? 0)
     else need(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(ids))
   }
-  const queues = idsOf(filter.queue, (name) => names.findQueue(name))
-  const kinds = idsOf(filter.kind, (name) => names.findKind(name))
+  const queues = namesOf(filter.queue)?.flatMap((name) => names.findQueue(name) ?? [])
+  const kinds = namesOf(filter.kind)?.flatMap((name) => names.findVersions(name))
   if (queues?.length === 0 || kinds?.length === 0) return null
-  if (queues !== undefined) oneOf('j.queue_id', queues)
-  if (kinds !== undefined) oneOf('j.kind_id', kinds)
+  if (queues !== undefined) oneOf('j.queue_id', [...new Set(queues)])
+  if (kinds !== undefined) oneOf('j.kind_id', [...new Set(kinds)])
   // Every other order reads only jobs in this state.
   if (filter.byTag === true && filter.state !== undefined) need('j.state = ?', STATE_CODE[filter.state])
   if (filter.retrying === true) terms.push(`${LAST_OUTCOME} IN (${FAILED_OUTCOMES})`)

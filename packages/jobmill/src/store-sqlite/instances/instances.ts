@@ -1,4 +1,5 @@
 /** Registers and deregisters instances, and reads them. */
+import { parseKind } from '../../job/kind/kind-name.ts'
 import type { Held } from '../../store/types/claim.ts'
 import type { InstanceRecord, InstanceRequest, NewInstance } from '../../store/types/instance.ts'
 import { instanceEnded, instanceUnknown } from '../../store/cluster-errors.ts'
@@ -23,6 +24,8 @@ const REGISTER = `
   ON CONFLICT (id) DO UPDATE SET label = excluded.label, version = excluded.version, queues = excluded.queues,
     kinds = excluded.kinds, on_dead = excluded.on_dead, capacity = excluded.capacity, state = 0,
     started_at = excluded.started_at, renewed_at = excluded.renewed_at, expires_at = excluded.expires_at, ended_at = NULL`
+// Uses the primary key, and writes only changes.
+const FOLLOW = `UPDATE jobmill_kind SET on_cancelled = ? WHERE id = ? AND on_cancelled <> ?`
 const FIND = `SELECT pk, state FROM jobmill_instance WHERE id = ?`
 const END = `UPDATE jobmill_instance SET state = ?, ended_at = ? WHERE pk = ?`
 
@@ -55,6 +58,7 @@ type InstanceRow = Omit<InstanceRecord, Lists> & Readonly<Record<Lists, string>>
 export function register(work: Work, instance: NewInstance): void {
   const { sql, now, counters } = work
   const { id, label, version, queues, kinds, onDead, capacity, leaseMs } = instance
+  followCancels(work, instance)
   sql(REGISTER).run(
     id,
     label,
@@ -70,6 +74,18 @@ export function register(work: Work, instance: NewInstance): void {
   counters.take('members')
   const { pk } = sql(FIND).get(id) as { pk: number }
   takeCrashesBack(work, pk, instance.stoodStill)
+}
+
+/**
+ * Includes the versions of a kind, which are created here, so that claims find them. An instance that
+ * registers again changes nothing: it may have an earlier release than those that registered since.
+ */
+function followCancels({ sql, names }: Work, { id, kinds, onCancelled = [] }: NewInstance): void {
+  const isNew = sql(FIND).get(id) === undefined
+  for (const name of kinds) {
+    const [kindId, follows] = [names.needKind(name), Number(onCancelled.includes(parseKind(name).kind))]
+    if (isNew) sql(FOLLOW).run(follows, kindId, follows)
+  }
 }
 
 /** Stops an instance and returns its jobs to their places; requested cancels are carried out. */

@@ -22,6 +22,7 @@ import {
   limitUnknown,
   notInCode,
   perKeyFixed,
+  perKeyInCode,
   perKeyOnQueue,
   wrongKey,
 } from '../../store/cluster-errors.ts'
@@ -51,7 +52,7 @@ const DELETE = `DELETE FROM jobmill_limit WHERE id = ?`
 const DROP_PLACES = `DELETE FROM jobmill_limit_waiter WHERE limit_id = ?`
 const NAMED_BY = `SELECT name FROM jobmill_queue INDEXED BY jobmill_queue_limit WHERE limit_id = ? LIMIT 1`
 
-// Queues are few.
+// There are few queues.
 const NAMED_IN_CODE = `SELECT name FROM jobmill_queue WHERE code ->> '$.limit' = ? LIMIT 1`
 
 export function declareLimits(work: Work, limits: readonly DeclaredLimit[]): void {
@@ -107,8 +108,7 @@ function rework(work: Work, limit: StoredLimit, sources: LimitSources): void {
   const { sql, now, counters } = work
   const settings = effectiveLimit(sources)
   if (isPerKey(settings) !== isPerKey(limit.settings)) {
-    const queue = namedBy(work, limit.id)
-    if (queue !== undefined && isPerKey(settings)) throw perKeyOnQueue(limit.name)
+    if (isPerKey(settings)) checkNoQueue(work, limit)
     dropKeys(work, limit.name)
     saveBudget(work, limit.id, EMPTY_BUDGET)
   } else {
@@ -140,8 +140,8 @@ export function deleteLimit(work: Work, name: string): boolean {
   if (limit === undefined) return false
   const queue = namedBy(work, limit.id)
   if (queue !== undefined) throw limitInUse(name, queue)
-  const inCode = sql(NAMED_IN_CODE).get(name) as { name: string } | undefined
-  if (inCode !== undefined) throw limitInCode(name, inCode.name)
+  const inCode = namedInCode(work, name)
+  if (inCode !== undefined) throw limitInCode(name, inCode)
   dropKeys(work, name)
   dropPermitsOf(work, limit.id)
   sql(DROP_PLACES).run(limit.id)
@@ -172,6 +172,17 @@ export function limitIdOf(look: Look, name: string | null): number | null {
   const { id, settings } = needLimit(look, name)
   if (isPerKey(settings)) throw perKeyOnQueue(name)
   return id
+}
+
+/** A limit that queues use cannot become a limit per key. */
+function checkNoQueue(look: Look, { id, name }: StoredLimit): void {
+  if (namedBy(look, id) !== undefined) throw perKeyOnQueue(name)
+  const inCode = namedInCode(look, name)
+  if (inCode !== undefined) throw perKeyInCode(name, inCode)
+}
+
+function namedInCode({ sql }: Look, name: string): string | undefined {
+  return (sql(NAMED_IN_CODE).get(name) as { name: string } | undefined)?.name
 }
 
 function namedBy({ sql }: Look, id: number): string | undefined {

@@ -49,17 +49,17 @@ export function returnPermit(work: Work, limitId: number, holder: string): boole
   return releaseRows(work, work.sql(RETURN).all(limitId, holder))
 }
 
-/** When a job stops running. */
+/** Call it when a job stops running. */
 export function freeHolder(work: Work, holder: string): void {
   releaseRows(work, work.sql(FREE_HOLDER).all(holder))
 }
 
-/** When an instance has ended. */
+/** Call it when an instance has ended. */
 export function freeInstance(work: Work, instancePk: number): void {
   releaseRows(work, work.sql(FREE_INSTANCE).all(instancePk))
 }
 
-/** When the limit itself is deleted. */
+/** Call it when the limit itself is deleted. */
 export function dropPermitsOf({ sql }: Work, limitId: number): void {
   sql(DROP).run(limitId)
 }

@@ -52,7 +52,9 @@ function cancelOne(work: Work, job: JobRow, reason: string): Did {
   return job.state === CANCELLED ? left('unchanged', job) : left('refused', job)
 }
 
-/** For a job that was cancelled. A loop: a chain of children is deeper than the stack. */
+/**
+ * Cancels the children of a cancelled job. A loop, because a chain of children may be deeper than the stack.
+ */
 export function cancelChildren(work: Work, job: JobRow): void {
   const parents = [job]
   for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
@@ -86,7 +88,7 @@ function ask({ sql }: Work, job: JobRow, reason: string): Did {
   return { verdict: 'changed', state: 'running' }
 }
 
-/** Makes jobs as if they were new, but with their history. */
+/** Makes jobs ready again as if they were new, but keeps their history. */
 export function retry(work: Work, ids: readonly string[], payloads?: readonly NewPayload[]): Verdict[] {
   return forEachJob(work, ids, (job, at) => {
     if (job.state !== DEAD && job.state !== CANCELLED) return left('refused', job)

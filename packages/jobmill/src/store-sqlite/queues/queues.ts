@@ -21,7 +21,7 @@ const SELECT = `
     (SELECT l.name FROM jobmill_limit AS l WHERE l.id = q.limit_id) AS "limit", q.cool_until, q.throttles, q.code, q.overrides
   FROM jobmill_queue AS q`
 
-// Uses the unique name, or reads all queues in its order.
+// ALL and FIND use the unique index on the name.
 const ALL = `${SELECT} ORDER BY q.name`
 const FIND = `${SELECT} WHERE q.name = ?`
 const SAVE = `
@@ -37,7 +37,10 @@ export interface QueueRow extends SettingsRow {
   readonly overrides: string
 }
 
-export function declareQueues(work: Work, queues: readonly DeclaredQueue[]): void {
+export function declareQueues(work: Work, given: readonly DeclaredQueue[]): void {
+  const queues = given.filter(({ name, unlessDeclared }) => {
+    return unlessDeclared !== true || (findRow(work, name)?.code ?? null) === null
+  })
   // Checks all limits before the first write, including those that an override replaces.
   for (const { settings } of queues) limitIdOf(work, settings?.limit ?? null)
   for (const { name, settings } of queues) {
@@ -106,8 +109,12 @@ export function saveQueue(
   work.sql(SAVE).run(...values, row.cool_until, row.throttles, row.id)
 }
 
-function need({ sql }: Work, name: string): QueueRow {
-  const row = sql(FIND).get(name) as QueueRow | undefined
+function findRow({ sql }: Work, name: string): QueueRow | undefined {
+  return sql(FIND).get(name) as QueueRow | undefined
+}
+
+function need(work: Work, name: string): QueueRow {
+  const row = findRow(work, name)
   if (row === undefined) throw queueUnknown(name)
   return row
 }

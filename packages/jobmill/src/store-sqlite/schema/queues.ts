@@ -24,7 +24,9 @@ CREATE INDEX jobmill_queue_limit ON jobmill_queue (limit_id) WHERE limit_id IS N
 
 CREATE TABLE jobmill_kind (
   id INTEGER PRIMARY KEY,
-  name TEXT NOT NULL UNIQUE
+  name TEXT NOT NULL UNIQUE,
+  -- whether a follow-up job runs when a job of this kind is cancelled
+  on_cancelled INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- A store caches the ids of queues and kinds until this number changes. It is random, because an older copy may

@@ -1,4 +1,4 @@
-/** Durable steps, and the events and child jobs that jobs wait for in one. */
+/** Durable steps, and the events and child jobs that jobs wait for in a step. */
 export const STEPS = `
 CREATE TABLE jobmill_step (
   job_pk INTEGER NOT NULL,

@@ -19,10 +19,10 @@ const MARK = `UPDATE jobmill_job SET flags = flags | ${IS_CHILD} WHERE id IN (SE
 
 export function startChildren(work: Work, items: readonly ChildrenStart[]): boolean[] {
   const { sql, now } = work
-  return items.map(({ id, token, name, place, jobs }) => {
+  return items.map(({ id, token, name, place, jobs, versionedKind }) => {
     const parent = holdingJob(work, id, token)
     if (parent === undefined) return false
-    mark(work, parent, false)
+    mark(work, parent, { resets: false, versionedKind })
     // The call was repeated, or an earlier attempt started the step.
     if (stepRow(sql, parent.pk, name) !== undefined) return true
     sql(ADD_STEP).run(parent.pk, name, place, token, now)

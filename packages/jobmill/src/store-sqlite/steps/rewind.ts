@@ -15,6 +15,9 @@ const OPEN = `
 const FREE_EVENTS = `UPDATE jobmill_job_event SET step = NULL WHERE job_pk = ? AND step IN (${LATER_STEPS})`
 const DROP_CHILDREN = `DELETE FROM jobmill_child WHERE parent_pk = ? AND step IN (${LATER_STEPS})`
 const DROP = `DELETE FROM jobmill_step WHERE job_pk = ? AND place >= ?`
+const UNMARK = `
+  UPDATE jobmill_job SET flags = flags & ~${HAS_STEPS}
+  WHERE pk = ? AND NOT EXISTS (SELECT 1 FROM jobmill_step AS s WHERE s.job_pk = jobmill_job.pk)`
 const NO_RESULT = `UPDATE jobmill_job SET result = NULL WHERE pk = ?`
 
 export function rewind(work: Work, id: string, place: number): Verdict {
@@ -34,11 +37,12 @@ export function rewind(work: Work, id: string, place: number): Verdict {
   )
   for (const text of [FREE_EVENTS, DROP_CHILDREN]) sql(text).run(job.pk, job.pk, place)
   sql(DROP).run(job.pk, place)
+  sql(UNMARK).run(job.pk)
   return { id, ...did }
 }
 
 const MARK = `UPDATE jobmill_job SET flags = flags | ${HAS_STEPS} WHERE pk = ?`
-// A sleep ends when its time is over, without a write.
+// A sleep ends when its time is up. Nothing writes its end.
 const COPY = `
   INSERT INTO jobmill_step (job_pk, name, place, kind, token, started_at, ended_at, due_at, events, result, checkpoint)
   SELECT ?, name, place, kind, 0, started_at, coalesce(ended_at, due_at), due_at, events, result, checkpoint

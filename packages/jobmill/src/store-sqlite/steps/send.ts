@@ -27,6 +27,9 @@ export function sendEvents(work: Work, items: readonly SentEvent[]): EventReply[
   return items.map((item) => {
     const job = receiverOf(work, item)
     if (job === undefined) return { id: null, state: null, isStored: false }
+    const otherKind = otherKindOf(work, job, item)
+    if (otherKind !== undefined)
+      return { id: job.id, state: stateOfCode(job.state), isStored: false, otherKind }
     return { id: job.id, ...store(work, job, item) }
   })
 }
@@ -34,6 +37,12 @@ export function sendEvents(work: Work, items: readonly SentEvent[]): EventReply[
 function receiverOf({ sql, now }: Look, { to }: SentEvent): JobRow | undefined {
   const id = typeof to === 'string' ? to : keyHolder(sql, to.dedupeKey, now)
   return id === undefined ? undefined : findJob(sql, id)
+}
+
+function otherKindOf({ names }: Look, { kind_id: id }: JobRow, { kind }: SentEvent): string | undefined {
+  if (kind === undefined) return undefined
+  const own = names.kindName(id)
+  return own === kind ? undefined : own
 }
 
 /** Makes a parked job ready if its event has arrived, or the last child of a step has ended. */

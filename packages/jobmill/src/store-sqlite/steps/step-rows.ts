@@ -43,7 +43,7 @@ function stepRows(sql: Sql, job: Pick<JobRow, 'pk' | 'flags'> | undefined): Step
   return sql(ALL).all(job.pk) as StepRow[]
 }
 
-/** A sleep ends when its time is over, without a write. */
+/** A sleep ends when its time is up. Nothing writes its end. */
 function endOf({ ended_at: endedAt, due_at: dueAt, events }: StepRow, now: number): number | null {
   if (endedAt !== null || events !== null || dueAt === null) return endedAt
   return dueAt <= now ? dueAt : null

@@ -16,6 +16,7 @@ const WRITE = `
     checkpoint = coalesce(excluded.checkpoint, checkpoint)
   WHERE ended_at IS NULL`
 const MARK = `UPDATE jobmill_job SET flags = flags | ${HAS_STEPS}, attempt = ? WHERE pk = ?`
+const KEEP_VERSION = `UPDATE jobmill_job SET kind_id = ? WHERE pk = ?`
 
 /** The job of a running attempt; undefined if its token is stale. */
 export function holdingJob({ sql }: Work, id: string, token: number): JobRow | undefined {
@@ -24,12 +25,18 @@ export function holdingJob({ sql }: Work, id: string, token: number): JobRow | u
 }
 
 /** `resets`: counts the attempts from this step on. */
-export function mark({ sql, leases }: Work, job: JobRow, resets: boolean): void {
+export function mark({ sql, names, leases }: Work, job: JobRow, { resets, versionedKind }: Mark): void {
   const attempt = resets ? 1 : job.attempt
-  if ((job.flags & HAS_STEPS) !== 0 && job.attempt === attempt) return
+  const hasSteps = (job.flags & HAS_STEPS) !== 0
+  if (hasSteps && job.attempt === attempt) return
   // A finish with a cached lease assumes that the job has no steps.
   leases.drop(job.id)
   sql(MARK).run(attempt, job.pk)
+  if (!hasSteps && versionedKind !== undefined) sql(KEEP_VERSION).run(names.needKind(versionedKind), job.pk)
+}
+
+interface Mark extends Pick<StepWrite, 'versionedKind'> {
+  readonly resets: boolean
 }
 
 /** `inTx`: in a user's transaction, which may be rolled back. */
@@ -38,8 +45,8 @@ export function recordSteps(work: Work, items: readonly StepWrite[], inTx: boole
   return items.map((item) => {
     const job = holdingJob(work, item.id, item.token)
     if (job === undefined) return false
-    mark(work, job, item.isDone && !inTx)
-    const { name, place, kind, isDone, result, checkpoint } = item
+    const { name, place, kind, isDone, result, checkpoint, versionedKind } = item
+    mark(work, job, { resets: isDone && !inTx, versionedKind })
     const startedAt = now - Math.round(item.ranMs)
     const code = STEP_KINDS.indexOf(kind)
     sql(WRITE).run(
@@ -77,8 +84,8 @@ function waitFor(work: Work, job: JobRow, item: StepWait): Waited {
   const event = takeEvent(sql, job.pk, item)
   const isOver = event !== undefined || (dueAt !== null && dueAt <= now)
   const result = event === undefined ? null : eventText(event)
-  mark(work, job, isOver)
-  const { name, place, events } = item
+  const { name, place, events, versionedKind } = item
+  mark(work, job, { resets: isOver, versionedKind })
   const isSleep = events.length === 0
   const names = isSleep ? null : JSON.stringify(events)
   const code = STEP_KINDS.indexOf(isSleep ? 'sleep' : 'event')
@@ -134,7 +141,7 @@ const openChild = (job: string, step: string): string =>
   `SELECT 1 FROM jobmill_child AS c WHERE c.parent_pk = ${job} AND c.step = ${step} AND c.ended_as IS NULL`
 const OPEN_CHILD = `${openChild('?', '?')} LIMIT 1`
 // The open waits of the last attempt, by primary key: earlier attempts may have had other waits. Includes
-// waits whose time is over, because the handler does not know that yet.
+// waits whose time is up, because the handler does not know that yet.
 const WAITS = `
   SELECT due_at FROM jobmill_step WHERE job_pk = ? AND token = ? AND ended_at IS NULL AND kind IN (1, 2, 4)`
 const HAS_ARRIVED = `

@@ -4,6 +4,7 @@
  * commit.
  */
 import { outcomeOfCode } from '../../job/attempt/outcome.ts'
+import { storedKind } from '../../job/kind/kind-name.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import {
   fitting,
@@ -98,7 +99,7 @@ function jobIn(work: Work, job: TransferredJob): boolean {
   const { changes, lastInsertRowid } = sql(INSERT).run(
     job.id,
     queueId,
-    names.needKind(job.kind),
+    names.needKind(storedKind(job)),
     STATE_CODE[job.state],
     job.priority,
     job.place ?? 0,

@@ -1,4 +1,4 @@
-/** Export and import between databases: the part of this store. */
+/** Exports and imports a whole database, for transfers between stores. */
 import { stat } from 'node:fs/promises'
 import type {
   OtherTable,

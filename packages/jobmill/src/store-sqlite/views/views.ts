@@ -24,7 +24,7 @@ export function deleteView({ sql }: Work, name: string): boolean {
   return sql(DELETE).run(name).changes !== 0
 }
 
-/** For a transfer: replaces what is there. */
+/** For a transfer: replaces an existing view. */
 export function saveView({ sql }: Work, { name, search, by, createdAt }: ViewRecord): void {
   sql(SAVE).run(name, search, by, createdAt)
 }

@@ -103,7 +103,7 @@ export interface TransferredJob extends Kept {
 }
 
 export interface TransferredStep extends StepRecord {
-  /** Of the attempt that last wrote it. */
+  /** The token of the attempt that last wrote it. */
   readonly token: number
 }
 

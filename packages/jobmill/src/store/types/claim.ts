@@ -8,7 +8,10 @@ export interface ClaimRequest {
    * takes and spends at most the available budget.
    */
   readonly queues: readonly { readonly queue: string; readonly room: number }[]
-  /** The kinds that the instance has handlers for. Jobs of other kinds are skipped. */
+  /**
+   * The kinds that the instance has handlers for, as `kindsOfVersion` lists them. Jobs of other kinds are
+   * skipped.
+   */
   readonly kinds: readonly string[]
   /** Maximum number of jobs over all queues (1 to 500). */
   readonly limit: number

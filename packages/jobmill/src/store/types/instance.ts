@@ -1,4 +1,4 @@
-/** Instances. Each is one start of one process, and stays alive as long as it renews its row. */
+/** Instances. Each start of a mill creates one, which counts as alive while it renews its lease. */
 import type { DutyBid } from './duty.ts'
 
 export interface NewInstance {
@@ -13,6 +13,12 @@ export interface NewInstance {
    * for it.
    */
   readonly onDead: readonly string[]
+  /**
+   * The kinds with an `onCancelled` callback. When such a job is cancelled, the store also enqueues
+   * `onCancelledJob` for it, at the latest with the next `stage`. The last new instance with the kind
+   * decides. Default: none.
+   */
+  readonly onCancelled?: readonly string[]
   /**
    * How many jobs it can run at once. Determines its share when a total number of workers is divided among
    * instances.
@@ -39,7 +45,8 @@ interface Requested {
   readonly requestedBy: string | null
 }
 
-export interface InstanceRecord extends Requested, Omit<NewInstance, 'leaseMs' | 'stoodStill'> {
+export interface InstanceRecord
+  extends Requested, Omit<NewInstance, 'onCancelled' | 'leaseMs' | 'stoodStill'> {
   readonly state: 'alive' | 'expired' | 'lost' | 'stopped'
   readonly startedAt: number
   readonly renewedAt: number

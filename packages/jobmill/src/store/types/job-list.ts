@@ -73,6 +73,8 @@ export interface PageRequest {
   readonly limit: number
   /** `next` of the previous page. */
   readonly cursor?: string | undefined
+  /** The most rows to read, 1 to 50,000 (the default). A page that reached it is not complete. */
+  readonly mostScanned?: number
 }
 
 export interface JobPage {
@@ -102,14 +104,20 @@ const CHUNK_ROWS = 1_000
 const FIRST_TEXT_ROWS = 20
 const LONG_READ_MS = 25
 
-/** Reads chunks until the page is full, the list ends, or the budget is spent. */
+/**
+ * Reads chunks until the page is full, the list ends, or the budget is spent. After a read that takes longer
+ * than `longReadMs`, the next one is smaller.
+ */
 export async function listWithinBudget(
   platform: Platform,
   filter: JobFilter,
   page: PageRequest,
   read: (from: Position | null, rows: number) => Promise<Chunk>,
+  { longReadMs = LONG_READ_MS }: { readonly longReadMs?: number } = {},
 ): Promise<JobPage> {
   checkWhole(page.limit, 'limit', { least: 1, most: BOUNDS.pageLimit })
+  const { mostScanned = DEFAULTS.listScanRows } = page
+  checkWhole(mostScanned, 'mostScanned', { least: 1, most: DEFAULTS.listScanRows })
   const order = orderOf(filter) ?? 'all'
   const jobs: JobSummary[] = []
   let from = page.cursor === undefined ? null : positionOf(page.cursor, order)
@@ -121,12 +129,11 @@ export async function listWithinBudget(
   const began = platform.monotonic()
   for (;;) {
     const asked = platform.monotonic()
-    const chunk = await read(from, Math.min(rows, DEFAULTS.listScanRows - scanned))
+    const chunk = await read(from, Math.min(rows, mostScanned - scanned))
     scanned += chunk.scanned
-    rows =
-      platform.monotonic() - asked > LONG_READ_MS
-        ? Math.max(1, Math.floor(rows / 2))
-        : Math.min(rows * 2, CHUNK_ROWS)
+    const tookMs = platform.monotonic() - asked
+    const growth = tookMs > longReadMs ? 0.5 : tookMs > longReadMs / 4 ? 2 : 4
+    rows = Math.max(1, Math.min(Math.floor(rows * growth), CHUNK_ROWS))
     for (const { job, position } of chunk.jobs) {
       jobs.push(job)
       from = position
@@ -135,7 +142,7 @@ export async function listWithinBudget(
     }
     if (chunk.end || chunk.last === null) return { jobs, next: null, scanned, complete: true }
     from = chunk.last
-    if (scanned >= DEFAULTS.listScanRows || platform.monotonic() - began >= DEFAULTS.listScanMs) {
+    if (scanned >= mostScanned || platform.monotonic() - began >= DEFAULTS.listScanMs) {
       return { jobs, next: cursorOf(order, from), scanned, complete: false }
     }
   }

@@ -6,6 +6,8 @@ import type { JobState } from '../../job/state.ts'
 export interface JobSummary {
   readonly id: string
   readonly kind: string
+  /** The lowest version of its definition that may run it. Null for any. */
+  readonly minVersion: number | null
   readonly queue: string
   readonly state: JobState
   readonly priority: number

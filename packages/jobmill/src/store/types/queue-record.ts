@@ -8,6 +8,8 @@ export interface DeclaredQueue {
   readonly name: string
   /** The settings that code names; null if the queue only has to exist. */
   readonly settings: Partial<QueueSettings> | null
+  /** Leaves a queue unchanged whose settings another declaration has set. Default: false. */
+  readonly unlessDeclared?: boolean
 }
 
 export interface QueueRecord extends QueueSettings {
@@ -31,6 +33,8 @@ export const UNSERVED_ROWS = 10_000
 export interface UnservedKind {
   readonly queue: string
   readonly kind: string
+  /** The lowest version of the definition that may run these jobs. Null for any. */
+  readonly minVersion: number | null
   /** How many were found among the rows read. */
   readonly jobs: number
 }

@@ -17,6 +17,11 @@ interface StepOf {
   readonly name: string
   /** Its position among the steps of the job, from 0. Kept from the first write of the step. */
   readonly place: number
+  /**
+   * The kind with the version of its definition, as `storedKind` writes it. If this is the first step of the
+   * job, the job is kept under this name, so that only instances with this version or a later one claim it.
+   */
+  readonly versionedKind?: string | undefined
 }
 
 export interface StepWrite extends StepOf {
@@ -73,7 +78,7 @@ export interface ChildRecord {
 
 /**
  * Which children of a job to read: those of a step, or the first `limit` of all. With `limit`, and with
- * `results: false`, their results are null: those of 10,000 children can be larger than the memory.
+ * `results: false`, their results are null: those of 10,000 children may not fit into memory.
  */
 export type ChildrenOf = { readonly step: string; readonly results?: boolean } | { readonly limit: number }
 
@@ -115,12 +120,16 @@ export interface SentEvent {
   readonly name: string
   /** JSON text. */
   readonly payload: string
+  /** The event is only for a job of this kind. Undefined: for a job of any kind. */
+  readonly kind?: string
 }
 
 export interface EventReply {
   /** The job; null if none has this id, or none holds this key. */
   readonly id: string | null
   readonly state: JobState | null
-  /** False if the job is unknown or has ended: nothing was stored. */
+  /** False if the job is unknown, has ended or has another kind: nothing was stored. */
   readonly isStored: boolean
+  /** The kind of the job, if it is not the kind that the event is for. */
+  readonly otherKind?: string
 }

@@ -37,7 +37,7 @@ export function expectEnqueued<Input>(
   })
 }
 
-/** No job of this kind, or no job at all if none is given. */
+/** Throws if a job of this kind was enqueued, or any job if no kind is given. */
 export function expectNothingEnqueued(mill: Recorded, job?: JobKind): void {
   const jobs = enqueuedOf(mill, job?.kind)
   if (jobs.length === 0) return

@@ -3,6 +3,7 @@ import type { InstanceInfo, JobInfo } from '../../job/context.ts'
 import { decide, type Ended } from '../../job/attempt/decide.ts'
 import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
 import type { JobDefinition } from '../../job/kind/definition.ts'
+import { type EventSchemas, schemaOfEvent, type SentPayload } from '../../job/kind/event-schemas.ts'
 import { type InterruptionCause, isInterruption } from '../../job/attempt/interruption.ts'
 import { jsonText } from '../../job/text/json-text.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
@@ -21,7 +22,12 @@ import { attemptRunner, kept } from '../../work/run-attempt.ts'
 import { type EnqueuedInside, enqueueNowhere } from './enqueue-nowhere.ts'
 import { type GivenSteps, type StepRun, stepsInMemory } from './steps-in-memory.ts'
 
-export interface RunJobOptions<Context = unknown> extends GivenSteps {
+export interface RunJobOptions<Context = unknown, Events extends EventSchemas = EventSchemas> extends Pick<
+  GivenSteps,
+  'steps'
+> {
+  /** Payloads of events that have arrived, by event. */
+  readonly events?: { readonly [Name in keyof Events]?: SentPayload<Events, Name> }
   /** What the handler gets as `context`, such as `{ db }`. */
   readonly context?: Context
   /** The attempt number (default 1). */
@@ -61,12 +67,12 @@ const INSTANCE: InstanceInfo = Object.freeze({
  * Never throws what the handler throws: `const { outcome, result } = await runJob(sendEmail, { to:
  * 'ada@example.com' })`.
  */
-export async function runJob<Input, Result, Context = unknown>(
-  definition: JobDefinition<Input, Result, Context>,
+export async function runJob<Input, Result, Context = unknown, Events extends EventSchemas = EventSchemas>(
+  definition: JobDefinition<Input, Result, Context, Events>,
   payload: Input,
   ...[options = {}]: unknown extends Context
-    ? [options?: RunJobOptions<Context>]
-    : [options: RunJobOptions<Context> & { readonly context: Context }]
+    ? [options?: RunJobOptions<Context, Events>]
+    : [options: RunJobOptions<Context, Events> & { readonly context: Context }]
 ): Promise<JobRun<Result>> {
   checkObjectKeys(options, 'options', [
     'context',
@@ -77,10 +83,15 @@ export async function runJob<Input, Result, Context = unknown>(
     'steps',
     'events',
   ])
-  const handler: Handler = { ...definition, followsDeaths: false }
+  const events: Readonly<Record<string, unknown>> = options.events ?? {}
+  for (const name of Object.keys(events)) schemaOfEvent(definition, name, 'options.events')
+  const handler: Handler = { ...definition, followsDeaths: false, followsCancels: false }
   const attempt = newAttempt(leaseFor(definition, payload, options), systemPlatform.monotonic())
   const nowhere = enqueueNowhere(attempt)
-  const steps = stepsInMemory(options, systemPlatform, { prepare: nowhere.prepare, enqueue: nowhere.add })
+  const steps = stepsInMemory({ ...options, events }, systemPlatform, {
+    prepare: nowhere.prepare,
+    enqueue: nowhere.add,
+  })
   const progress: unknown[] = []
   let completed: Ended | undefined
   const contextFor = (_: Attempt, fitted: unknown) =>

@@ -67,25 +67,29 @@ export function stepsInMemory(
   return {
     ran,
     of: (attempt: Attempt) =>
-      attemptSteps(attempt, memos, {
-        platform,
-        emit: () => {},
-        record: async (item) => record(item),
-        recordInTx: async (item) => record(item),
-        wait: async (item) => wait(item),
-        start: async ({ jobs }) => {
-          children.enqueue(jobs)
-          return true
+      attemptSteps(
+        attempt,
+        { memos, version: undefined },
+        {
+          platform,
+          emit: () => {},
+          record: async (item) => record(item),
+          recordInTx: async (item) => record(item),
+          wait: async (item) => wait(item),
+          start: async ({ jobs }) => {
+            children.enqueue(jobs)
+            return true
+          },
+          children: async () => [],
+          prepareJobs: children.prepare,
+          holdsPermit: async () => false,
         },
-        children: async () => [],
-        prepareJobs: children.prepare,
-        holdsPermit: async () => false,
-      }),
+      ),
   }
 }
 
 function textOf(value: unknown): string | null {
-  return value === undefined ? null : jsonText(value, 'steps', BOUNDS.stepBytes, 'Give a smaller value')
+  return value === undefined ? null : jsonText(value, 'steps', BOUNDS.stepBytes, 'Pass a smaller value')
 }
 
 function parsed(text: string | null): unknown {

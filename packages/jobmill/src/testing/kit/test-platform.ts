@@ -98,16 +98,16 @@ export function testPlatform(options: TestPlatformOptions = {}): TestPlatform {
     }
   }
 
-  return {
+  const platform: TestPlatform = {
     now: () => now,
     monotonic: () => now - startedAt,
     random,
     // Real ids: two platforms with the same seed may write to the same database.
     id: () => systemPlatform.id(),
-    timer(ms, task) {
+    timer(ms, task, { recurring } = {}) {
       onTheWay.touch()
       // Whole milliseconds, like real timers and wall clocks.
-      const entry = timers.add(now + Math.max(0, Math.ceil(ms)), task)
+      const entry = timers.add(now + Math.max(0, Math.ceil(ms)), task, recurring)
       fireDueSoon()
       return { cancel: () => timers.remove(entry) }
     },
@@ -125,4 +125,26 @@ export function testPlatform(options: TestPlatformOptions = {}): TestPlatform {
       return timers.size
     },
   }
+  leaps.set(platform, {
+    get nextFixedAt() {
+      return timers.nextFixedAt ?? Number.POSITIVE_INFINITY
+    },
+    to: (at) => void (now = Math.max(now, at)),
+  })
+  return platform
+}
+
+/** How `testMill` moves the clock without firing the timers that only look for work. */
+export interface Leap {
+  /** When the first other timer is due. */
+  readonly nextFixedAt: number
+  /** Timers that are due until then fire when the clock moves the next time, in their order. */
+  to(at: number): void
+}
+
+/** By platform: not a part of the interface, because the other processes on the clock must be prepared. */
+const leaps = new WeakMap<Platform, Leap>()
+
+export function leapOf(platform: Platform): Leap | undefined {
+  return leaps.get(platform)
 }

@@ -3,6 +3,8 @@
 interface Entry {
   readonly at: number
   readonly task: () => void
+  /** Whether a leap may pass it. */
+  readonly recurring: boolean
 }
 
 /**
@@ -13,8 +15,8 @@ export function timeline() {
   const entries: Entry[] = []
 
   return {
-    add(at: number, task: () => void): Entry {
-      const entry = { at, task }
+    add(at: number, task: () => void, recurring = false): Entry {
+      const entry = { at, task, recurring }
       const last = entries.findLastIndex((one) => one.at <= at)
       entries.splice(last + 1, 0, entry)
       return entry
@@ -31,6 +33,10 @@ export function timeline() {
     /** When the first timer is due. */
     get nextAt() {
       return entries[0]?.at
+    },
+    /** When the first timer is due that no leap may pass. */
+    get nextFixedAt() {
+      return entries.find(({ recurring }) => !recurring)?.at
     },
     get size() {
       return entries.length

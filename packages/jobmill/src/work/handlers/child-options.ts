@@ -94,7 +94,7 @@ export function checkTexts(value: unknown, field: string, code: ErrorCode): read
   return value.map((text, at) => checkText(text, `${field}[${at}]`, code))
 }
 
-/** Checks for a string that can be passed to the system, which cannot contain NUL. */
+/** Requires a string without NUL: neither an argument nor an environment variable can contain it. */
 export function checkText(value: unknown, field: string, code: ErrorCode, got = quote(value)): string {
   if (typeof value !== 'string') {
     throw new JobmillError(code, 'must be a string', { field, value: got, fix: 'Pass a string' })

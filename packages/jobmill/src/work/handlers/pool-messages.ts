@@ -23,19 +23,19 @@ export function requestLine(id: string, { payload, job }: Pick<JobContext, 'payl
 export function readAnswer(line: string, id: string): Answer | { readonly wrong: string } {
   const said = parsed(line)
   if (typeof said !== 'object' || said === null) {
-    return { wrong: `answered with a line that is not a JSON object: ${quote(line)}` }
+    return { wrong: `responded with a line that is not a JSON object: ${quote(line)}` }
   }
-  if (!('id' in said) || said.id === null) return { wrong: 'answered without an id' }
-  if (said.id !== id) return { wrong: `answered with id ${quote(said.id)} instead of ${quote(id)}` }
+  if (!('id' in said) || said.id === null) return { wrong: 'responded without an id' }
+  if (said.id !== id) return { wrong: `responded with id ${quote(said.id)} instead of ${quote(id)}` }
   const status: unknown = 'status' in said ? said.status : undefined
   if (!STATUSES.some((one) => one === status)) {
-    return { wrong: `answered with status ${quote(status)}, which is not one of ${STATUSES.join(', ')}` }
+    return { wrong: `responded with status ${quote(status)}, which is not one of ${STATUSES.join(', ')}` }
   }
   const answer = said as { readonly id: unknown } & Answer
   for (const name of ['retryAfterMs', 'retry_after_secs'] as const) {
     const wait: unknown = answer[name] ?? undefined
     if (wait !== undefined && typeof wait !== 'number')
-      return { wrong: `answered with a ${name} that is not a number: ${quote(wait)}` }
+      return { wrong: `responded with a ${name} that is not a number: ${quote(wait)}` }
   }
   return answer
 }

@@ -27,7 +27,7 @@ interface HeartbeatOptions extends Trouble {
   readonly lost: (blocked: boolean) => void
   /** The lease is valid until then, on the monotonic clock. */
   readonly renewed: (until: number) => void
-  /** It is valid again after it was lost. */
+  /** The lease is valid again after it was lost. */
   readonly back: () => void
   readonly leaseMs: number
   readonly renewEveryMs: number
@@ -40,7 +40,7 @@ interface HeartbeatOptions extends Trouble {
 interface IdlePace {
   /** How often a heartbeat is sent while the instance is idle. */
   readonly everyMs: number
-  /** Whether nothing waits that only a heartbeat can notice, as far as this instance knows. */
+  /** Whether, as far as this instance knows, nothing waits that only a heartbeat would notice. */
   readonly isIdle: () => boolean
 }
 
@@ -76,7 +76,7 @@ export function heartbeatService(options: HeartbeatOptions) {
     renewedAt = sentAt
     end?.cancel()
     if (stopped) return
-    end = platform.timer(Math.max(0, sentAt + leaseMs - platform.monotonic()), over)
+    end = platform.timer(Math.max(0, sentAt + leaseMs - platform.monotonic()), over, { recurring: true })
     options.renewed(sentAt + leaseMs)
     if (alive) return
     alive = true
@@ -161,7 +161,7 @@ export function heartbeatService(options: HeartbeatOptions) {
     next?.cancel()
     hurried = false
     nextAt = platform.monotonic() + ms
-    next = platform.timer(ms, run)
+    next = platform.timer(ms, run, { recurring: true })
   }
 
   /** Never postpones the next heartbeat. */

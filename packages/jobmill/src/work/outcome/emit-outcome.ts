@@ -1,6 +1,6 @@
 /**
- * Emits the events after an outcome is written. The state that the database reports counts, not the one
- * requested.
+ * Emits the events after an outcome is written. They follow the state that the database reports, not the
+ * requested one.
  */
 import type { Decision, Ended } from '../../job/attempt/decide.ts'
 import type { Emit } from '../../job/events.ts'
@@ -13,7 +13,7 @@ export interface WrittenOutcome {
   readonly ended: Ended
   readonly finished: Finished
   readonly ranMs: number
-  /** Since it was enqueued. */
+  /** The time since the job was enqueued. */
   readonly totalMs: number
   /** The reason of the cancel. */
   readonly reason: string

@@ -1,7 +1,9 @@
 /** `step` of one attempt: looks up what is recorded, runs the rest, and parks the attempt while it waits. */
 import { BOUNDS } from '../../job/defaults.ts'
 import { durationMs, instantAt, timeoutMs } from '../../job/duration.ts'
+import { schemaOfEvent } from '../../job/kind/event-schemas.ts'
 import { checkObjectKeys } from '../../job/options/known-keys.ts'
+import { storedKind } from '../../job/kind/kind-name.ts'
 import { applySchema } from '../../job/payload/schema.ts'
 import type { EventOptions, ReceivedEvent, Step, StepOptions } from '../../job/step/step.ts'
 import { isJobmillError, JobmillError } from '../../job/errors.ts'
@@ -49,10 +51,23 @@ const EMPTY_RECORD = { result: null, checkpoint: null }
 /** Returned to an abandoned handler: it must not continue, and no code would handle its error. */
 const never = (): Promise<never> => new Promise(() => {})
 
-export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: StepTools): Step {
+export interface StepJob {
+  /** What earlier attempts recorded. */
+  readonly memos: readonly Memo[]
+  /** Of the definition. */
+  readonly version: number | undefined
+}
+
+export function attemptSteps(
+  attempt: Attempt,
+  { memos: stored, version: minVersion }: StepJob,
+  tools: StepTools,
+): Step {
   const { lease } = attempt
   const { platform } = tools
-  const { id, token } = lease
+  const { id, token, kind: jobKind } = lease
+  const versionedKind = minVersion === undefined ? undefined : storedKind({ kind: jobKind, minVersion })
+  const own = { id, token, versionedKind }
   const memos: Memos = memosOf(lease, stored)
   attempt.calledSteps = memos.called
   const steps: Activity = activity({ attempt, platform, idle: (waits) => void park(waits) })
@@ -82,7 +97,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
     kind: StepKind,
     ranMs: number,
     rest: Partial<StepWrite>,
-  ): StepWrite => ({ id, token, name, place, kind, ranMs, isDone: true, ...EMPTY_RECORD, ...rest })
+  ): StepWrite => ({ ...own, name, place, kind, ranMs, isDone: true, ...EMPTY_RECORD, ...rest })
 
   function accept(isAccepted: boolean): void {
     if (isAccepted) return
@@ -128,7 +143,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
   ): Promise<string | null> {
     const { name, place } = step
     await mayWait(name)
-    const item = { id, token, name, place, ...wait }
+    const item = { ...own, name, place, ...wait }
     for (;;) {
       throwIfInterrupted()
       const waited = await steps.during(() => tools.wait(item, attempt))
@@ -173,7 +188,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
     prepareJobs: tools.prepareJobs,
     async start({ name, place }, jobs) {
       await mayWait(name)
-      accept(await steps.during(() => tools.start({ id, token, name, place, jobs }, attempt)))
+      accept(await steps.during(() => tools.start({ ...own, name, place, jobs }, attempt)))
     },
     wait: waitFor,
     read: ({ name }) => steps.during(() => tools.children(name, attempt)),
@@ -215,6 +230,9 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
     async waitForEvent(given: string | readonly string[], options: EventOptions = {}): Promise<never> {
       const events = errors.checkEventNames(given)
       checkObjectKeys(options, 'options', ['timeout', 'schema', 'name'])
+      const declared = { kind: lease.kind, events: attempt.events }
+      for (const [at, name] of events.entries())
+        schemaOfEvent(declared, name, typeof given === 'string' ? 'event' : `event[${at}]`)
       const step = call(options.name ?? events.join(' or '), 'event')
       if (step === undefined) return never()
       const waitMs = options.timeout === undefined ? null : durationMs(options.timeout, 'options.timeout')
@@ -222,7 +240,7 @@ export function attemptSteps(attempt: Attempt, stored: readonly Memo[], tools: S
         step.memo?.isDone === true ? step.memo.result : await waitFor(step, { events, waitMs, until: null })
       const received = parsed(result) as ReceivedEvent | undefined
       if (received === undefined) return null as never
-      const { schema } = options
+      const { schema = schemaOfEvent(declared, received.event, 'event') } = options
       const payload =
         schema === undefined ? received.payload : await applySchema(schema, received.payload, 'event.payload')
       return (typeof given === 'string' ? payload : { event: received.event, payload }) as never

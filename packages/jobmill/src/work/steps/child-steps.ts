@@ -48,7 +48,7 @@ export function childSteps(tools: ChildTools): Pick<Step, 'child' | 'children'> 
     items: readonly EnqueueItem<unknown>[],
     many: boolean,
   ): Promise<readonly (string | null)[]> {
-    // With a row, they were enqueued by an earlier attempt.
+    // If the step has a row, an earlier attempt has enqueued its jobs.
     if (step.memo === undefined) {
       const jobs = await tools.prepareJobs(target, items, many)
       if (jobs.some(({ dedupe }) => dedupe !== null)) throw childWithKey(step.name)

@@ -52,7 +52,7 @@ export function memosOf(lease: Lease, stored: readonly Memo[]) {
 
 const WITH_RESULT: readonly StepKind[] = ['run', 'transaction', 'child']
 
-/** New code may replace a step by one of another kind if both have a result. */
+/** New code may replace a step with one of another kind if both have a result. */
 function kindsDiffer({ kind: was, isDone }: Memo, is: StepKind): boolean {
   const isAlike = WITH_RESULT.includes(was) && WITH_RESULT.includes(is)
   const needsChildren = !isDone && (was === 'child') !== (is === 'child')

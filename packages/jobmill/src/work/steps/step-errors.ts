@@ -58,8 +58,9 @@ export function endedAfterComplete(name: string): JobmillError {
 }
 
 export function holdsPermit(names: readonly string[]): JobmillError {
-  const waits = names.map((name) => quote(name)).join(', ')
-  const what = `the step ${waits} waits while the attempt holds a permit of a concurrency limit`
+  const quoted = names.map((name) => quote(name)).join(', ')
+  const steps = names.length === 1 ? `the step ${quoted} waits` : `the steps ${quoted} wait`
+  const what = `${steps} while the attempt holds a permit of a concurrency limit`
   const fix = 'Release the permit before the wait, and acquire it again afterwards'
   return new JobmillError('STEP_HOLDS_RESOURCE', what, { fix })
 }

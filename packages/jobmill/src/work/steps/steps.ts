@@ -8,7 +8,7 @@ import { isDataError } from '../../job/errors.ts'
 import type { FullStore } from '../../store/store.ts'
 import type { ChildrenStart, Memo, StepWait, StepWrite, Waited } from '../../store/types/step.ts'
 import type { Attempt } from '../attempt.ts'
-import { attemptSteps, type StepTools } from './attempt-steps.ts'
+import { attemptSteps, type StepJob, type StepTools } from './attempt-steps.ts'
 import { coalesce } from './coalesce.ts'
 
 interface StepsOptions {
@@ -62,8 +62,8 @@ export function steps({ store, platform, emit, holdsPermit, prepareJobs }: Steps
   }
 
   return {
-    /** `step` of an attempt. `memos` are what earlier attempts recorded. */
-    of: (attempt: Attempt, memos: readonly Memo[]): Step => attemptSteps(attempt, memos, tools),
+    /** `step` of an attempt. */
+    of: (attempt: Attempt, job: StepJob): Step => attemptSteps(attempt, job, tools),
     /** Called before the handler runs, and only for jobs that may have recorded steps. */
     read: (attempt: Attempt): Promise<readonly Memo[]> =>
       untilRead(attempt, async () => (await store.steps.read([attempt.lease.id]))[0] ?? []),

@@ -1,6 +1,7 @@
 // What happens to a reply that contains leases.
 import * as fc from 'fast-check'
-import type { LeaseName, Worker } from '../world.ts'
+import type { LeaseName } from '../lease-name.ts'
+import type { Worker } from '../world.ts'
 
 type Arrival = 'at once' | 'later' | 'never'
 

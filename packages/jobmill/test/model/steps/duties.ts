@@ -3,16 +3,23 @@ import * as fc from 'fast-check'
 import { crashError } from '../../../src/job/attempt/crash.ts'
 import { onDeadJob } from '../../../src/job/attempt/on-dead.ts'
 import type { RetainRequest } from '../../../src/store/types/replies.ts'
+import { endCancelledParents } from '../durable/cancelled-parents.ts'
+import { settle } from '../durable/settle.ts'
 import { plainReaped, plainStaged } from '../plain.ts'
 import type { World } from '../world.ts'
 import { ask } from '../world.ts'
 import { type Weighted, stepOf } from './names.ts'
 
+/** More than ever wait in a run. */
+const STAGES_ALL = 100
+
 export async function stage(world: World, limit: number): Promise<void> {
   await ask(world, 'stage', ({ store }) => store.stage(limit), plainStaged)
+  if (limit === STAGES_ALL) world.durable.isStaged = true
 }
 
 export async function reap(world: World, crashesUntilDead: number): Promise<void> {
+  await endCancelledParents(world)
   const options = { crashesUntilDead, limit: 10 }
   const { jobs } = await ask(world, 'reap', ({ store }) => store.instances.reap(options), plainReaped)
   // A death may enqueue a follow-up job with a predictable id; otherwise no job has this id.
@@ -21,6 +28,7 @@ export async function reap(world: World, crashesUntilDead: number): Promise<void
   world.ids.push(
     ...dead.map((job) => onDeadJob({ ...job, orderKey: null, error: crashError(job.crashes), at }).id),
   )
+  await settle(world)
 }
 
 const little = fc.constantFrom(10, 10, 500, 1_000, 4_000)
@@ -37,7 +45,7 @@ const AGES: Readonly<Record<Ages, Omit<RetainRequest, 'limit'>>> = {
 export const dutySteps: readonly Weighted[] = [
   stepOf(4, 'time passes', little, async ({ clock }, ms) => clock.advance(ms)),
   stepOf(1, 'a lease passes', much, async ({ clock }, ms) => clock.advance(ms)),
-  stepOf(6, 'stage', fc.constantFrom(1, 3, 100, 100), stage),
+  stepOf(6, 'stage', fc.constantFrom(1, 3, STAGES_ALL, STAGES_ALL), stage),
   stepOf(1, 'reap', fc.constantFrom(1, 2, 3), reap),
   stepOf(1, 'retain', fc.constantFrom<Ages>('long', 'short'), async (world, ages) => {
     await ask(

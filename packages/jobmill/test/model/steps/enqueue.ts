@@ -71,7 +71,18 @@ export const shape: fc.Arbitrary<JobShape> = fc
   .map((parts) => Object.assign({}, ...parts) as JobShape)
 
 export const shapes = (most: number): fc.Arbitrary<JobShape[]> =>
-  fc.array(shape, { minLength: 1, maxLength: most })
+  fc.array(shape, { minLength: 1, maxLength: most }).map(oneOrderKey)
+
+/**
+ * PostgreSQL writes the new jobs of a call before it replaces others, so a job that is replaced joins its
+ * order queue behind the new ones.
+ */
+function oneOrderKey(wanted: JobShape[]): JobShape[] {
+  if (!wanted.some(({ dedupe }) => dedupe?.onConflict === 'replace')) return wanted
+  return wanted.map(({ orderKey, ...one }, n) =>
+    n === 0 && orderKey !== undefined ? { ...one, orderKey } : one,
+  )
+}
 
 /** Makes jobs from shapes, with distinct ids and payloads. */
 export function makeJobs(world: World, wanted: readonly JobShape[]): NewJob[] {
@@ -85,7 +96,7 @@ export function makeJobs(world: World, wanted: readonly JobShape[]): NewJob[] {
   return jobs
 }
 
-async function send(world: World, jobs: readonly NewJob[], mayRepeat: boolean): Promise<void> {
+export async function send(world: World, jobs: readonly NewJob[], mayRepeat: boolean): Promise<void> {
   world.sentJobs.push(jobs)
   await ask(
     world,

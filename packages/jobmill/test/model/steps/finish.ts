@@ -1,9 +1,12 @@
 // Every way to end an attempt: all transitions and outcomes, cool-downs, follow-ups.
 import * as fc from 'fast-check'
 import { OUTCOMES } from '../../../src/job/attempt/outcome.ts'
-import type { CoolDown, Finish, Transition } from '../../../src/store/types/finish.ts'
+import type { CoolDown, Finish, Finished, Transition } from '../../../src/store/types/finish.ts'
+import { apart } from '../durable/notes.ts'
+import { settle } from '../durable/settle.ts'
 import { tokenOf } from '../systems.ts'
-import type { LeaseName, NamedFinish, World } from '../world.ts'
+import type { LeaseName, NamedFinish } from '../lease-name.ts'
+import type { World } from '../world.ts'
 import { ask } from '../world.ts'
 import { makeJobs, shapes } from './enqueue.ts'
 import { anyOne } from './names.ts'
@@ -73,18 +76,38 @@ export const finishing: fc.Arbitrary<Wanted & { readonly worker: number }> = fc.
   followUps: fc.option(shapes(2), { nil: undefined, freq: 3 }),
 })
 
-export async function sendFinishes(world: World, items: readonly NamedFinish[]): Promise<void> {
-  if (items.length === 0) return
+export async function sendFinishes(world: World, given: readonly NamedFinish[]): Promise<void> {
+  if (given.length === 0) return
+  const items = given.map((item) => withOutcome(world, item))
   world.sentFinishes.push(items)
-  await ask(
-    world,
-    `finish ${JSON.stringify(items)}`,
-    (system) =>
-      system.store.finish(
-        items.map(({ claim, ...item }) => ({ ...item, token: tokenOf(system, { id: item.id, claim }) })),
-      ),
-    (replies) => replies,
-  )
+  for (const some of apart(world.durable, items)) {
+    await ask(
+      world,
+      `finish ${JSON.stringify(some)}`,
+      (system) =>
+        system.store.finish(
+          some.map(({ claim, ...item }) => ({ ...item, token: tokenOf(system, { id: item.id, claim }) })),
+        ),
+      (replies) => replies.map((reply) => plainFinished(world, reply)),
+    )
+    await settle(world)
+  }
+}
+
+/**
+ * The contract leaves open whether a job without such a record still counts as parked by its last attempt.
+ */
+function withOutcome({ durable }: World, item: NamedFinish): NamedFinish {
+  const isRecorded = item.outcome !== null || item.transition.to !== 'scheduled' || !durable.jobs.has(item.id)
+  return isRecorded ? item : { ...item, outcome: 'snoozed' }
+}
+
+/**
+ * A stale worker may park what another request for the same lease has ended. The contract names the state in
+ * the reply only for the same finish that is sent again.
+ */
+function plainFinished({ durable }: World, reply: Finished): object {
+  return reply.again === true && durable.jobs.has(reply.id) ? { ...reply, state: null } : reply
 }
 
 /**

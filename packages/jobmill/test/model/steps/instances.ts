@@ -1,8 +1,11 @@
 // Instances start, renew, stop and die.
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
+import { kindsOfVersion } from '../../../src/job/kind/kind-name.ts'
 import type { DutyBid } from '../../../src/store/types/duty.ts'
 import type { NewInstance } from '../../../src/store/types/instance.ts'
+import { endCancelledParents } from '../durable/cancelled-parents.ts'
+import { settle } from '../durable/settle.ts'
 import { plainHeartbeat } from '../plain.ts'
 import type { System } from '../systems.ts'
 import type { World, Worker } from '../world.ts'
@@ -44,7 +47,7 @@ function servingOf({ instances }: World, id: string): Pick<NewInstance, 'queues'
   if (nth % 3 === 0) return { queues, kinds: FOLLOWED, onDead: FOLLOWED }
   const onDead = FOLLOWED.slice(0, 1)
   return nth % 3 === 1
-    ? { queues, kinds: [...onDead, ...FOLLOWING], onDead }
+    ? { queues, kinds: [...onDead.flatMap((kind) => kindsOfVersion(kind, 1)), ...FOLLOWING], onDead }
     : { queues, kinds: KINDS.slice(1), onDead: [] }
 }
 
@@ -66,7 +69,7 @@ export async function renew(world: World, worker: Worker): Promise<void> {
     leaseMs: LEASE_MS,
     renewEveryMs: RENEW_EVERY_MS,
     queues: QUEUES,
-    kinds: KINDS,
+    kinds: KINDS.flatMap((kind) => kindsOfVersion(kind, 2)),
     duties: bidsOf(world, worker),
   }
   const stageTimes = async (): Promise<(number | null)[]> => {
@@ -142,12 +145,14 @@ export const instanceSteps: readonly Weighted[] = [
     const worker = workerOf(world, by)
     // The contract leaves open what happens to a lost instance that deregisters.
     if ((await stateOf(world, worker.instance)) === 'lost') return
+    await endCancelledParents(world)
     await ask(
       world,
       'deregister',
       ({ store }) => store.instances.deregister(worker.instance),
       (count) => count,
     )
+    await settle(world)
   }),
   stepOf(
     1,

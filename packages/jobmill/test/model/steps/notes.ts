@@ -1,6 +1,7 @@
 // Notes of a running attempt: progress and log.
 import { tokenOf } from '../systems.ts'
-import type { LeaseName, World } from '../world.ts'
+import type { LeaseName } from '../lease-name.ts'
+import type { World } from '../world.ts'
 import { ask } from '../world.ts'
 
 /** One call with a note on the same attempt in each system. */

@@ -4,6 +4,8 @@ import { entryOf } from '../../../src/job/payload/indexed.ts'
 import type { QueuePatch } from '../../../src/job/queue/queue-settings.ts'
 import type { Verdict } from '../../../src/store/types/replies.ts'
 import type { FullStore } from '../../../src/store/store.ts'
+import { areRelated } from '../durable/notes.ts'
+import { settle } from '../durable/settle.ts'
 import type { World } from '../world.ts'
 import { ask, orCode, pick } from '../world.ts'
 import { LIMITS, NOBODY, QUEUES, RETAIN_MS, type Weighted, anyOne, stepOf } from './names.ts'
@@ -20,13 +22,26 @@ function operate(
 ): Weighted {
   return stepOf(weight, name, choice, async (world, chosen) => {
     const ids = chosen.map((by) => (by === 0 ? undefined : pick(world.ids, by)) ?? UNKNOWN)
+    await operateOn(world, name, ids, act)
+  })
+}
+
+/** One call, or one for each job if they are parents and children. */
+export async function operateOn(
+  world: World,
+  name: string,
+  ids: string[],
+  act: (store: FullStore, ids: string[]) => Promise<Verdict[]>,
+): Promise<void> {
+  for (const some of areRelated(world.durable, ids) ? ids.map((id) => [id]) : [ids]) {
     await ask(
       world,
       name,
-      ({ store }) => act(store, ids),
+      ({ store }) => act(store, some),
       (verdicts) => verdicts.map(({ id, verdict, state, holder }) => ({ id, verdict, state, holder })),
     )
-  })
+    await settle(world)
+  }
 }
 
 /** Every third job has a payload that was made from an outdated read. */

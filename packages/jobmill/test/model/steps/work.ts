@@ -4,12 +4,14 @@ import * as fc from 'fast-check'
 import type { ClaimRequest } from '../../../src/store/types/claim.ts'
 import { plainHeld, plainLease } from '../plain.ts'
 import { noteToken } from '../systems.ts'
-import type { LeaseName, World } from '../world.ts'
+import type { LeaseName } from '../lease-name.ts'
+import type { World } from '../world.ts'
 import { ask, busyWorker, pick, workerOf } from '../world.ts'
 import { anArrival, arrive } from './arrival.ts'
 import { renew } from './instances.ts'
 import { sendNotes } from './notes.ts'
 import { finishing, nameFinishes, sendFinishes } from './finish.ts'
+import { kindsOfClaim } from './durable/versions.ts'
 import { FOLLOWING, KINDS, QUEUES, type Weighted, anyOne, stepOf } from './names.ts'
 
 const request = fc.record({
@@ -30,10 +32,11 @@ const request = fc.record({
 export async function claim(world: World, wanted: ClaimRequest): Promise<LeaseName[]> {
   world.claims += 1
   const claim = world.claims
+  const request = { ...wanted, kinds: kindsOfClaim(wanted.kinds, claim) }
   const leases = await ask(
     world,
     'claim',
-    ({ store }) => store.claim(wanted),
+    ({ store }) => store.claim(request),
     (replies, system) => {
       for (const { id, token } of replies) noteToken(system, { id, claim }, token)
       return replies.map((lease) => ({ id: lease.id, lease: plainLease(lease) }))

@@ -138,7 +138,7 @@ describe('a child that violates the protocol', () => {
   const more: typeof cases = {
     'an empty line': [{ raw: '\n' }, /a line that is not a JSON object: ""/],
     'JSON that is not an object': [{ raw: '"1"\n' }, /a line that is not a JSON object/],
-    'no status': [{ answer: {} }, /the status undefined/],
+    'no status': [{ answer: {} }, /with status undefined/],
     'an id that is a number': [{ answer: { id: 2, status: 'ok' } }, /id 2 instead of "2"/],
   }
 

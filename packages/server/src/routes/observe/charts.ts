@@ -10,7 +10,7 @@ export const charts = route(
   'charts.read',
   'get /charts',
   {
-    summary: 'Read the metrics of queues in columns, for charts; a later `from` reads only newer bins',
+    summary: 'Read queue metrics in columns, for charts; pass a later `from` to read only newer bins',
     request: {
       query: z.strictObject({
         queue: z.string().optional().openapi({ description: 'default: all queues' }),

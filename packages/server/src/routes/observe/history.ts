@@ -102,8 +102,8 @@ const versionShape = z
     version: z.string(),
     firstAt: milliseconds,
     lastAt: milliseconds,
-    instances: z.int().openapi({ description: 'processes that ran it' }),
-    alive: z.int().openapi({ description: 'processes that run it now' }),
+    instances: z.int().openapi({ description: 'number of processes that ran this version' }),
+    alive: z.int().openapi({ description: 'number of processes that run this version now' }),
   })
   .openapi('Version') satisfies z.ZodType<VersionRecord>
 
@@ -126,7 +126,7 @@ export const routes: Routes = (api, { mill, redactFor }) => {
     // Audit entries are for operators only.
     if (!seesAll(who) && types?.includes(AUDIT) === true)
       return problem('FORBIDDEN', {
-        detail: 'the audit log requires the role operator',
+        detail: 'the audit log requires the operator role',
         field: 'type',
       }) as never
     const seen = seesAll(who) ? types : (types ?? KEPT_TYPES.filter((one) => one !== AUDIT))

@@ -166,7 +166,7 @@ export async function lookAt(
  * then replaces it. It names its file id, so that a leftover of a crash is recognized and nothing else is
  * overwritten.
  */
-const claimOf = (id: string): Buffer => Buffer.from(`jobmill-uploads keeps this name for the file ${id}\n`)
+const claimOf = (id: string): Buffer => Buffer.from(`jobmill-uploads reserves this name for the file ${id}\n`)
 
 /** Returns false if the name is taken by anything but a claim of this file id. */
 async function claim(file: string, id: string): Promise<boolean> {

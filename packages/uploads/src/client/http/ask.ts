@@ -105,7 +105,7 @@ export function badAnswer(what: string): ClientError {
 async function refusalOf(response: Response): Promise<ClientError> {
   const { status, headers } = response
   if (status < 400)
-    return new ClientError('REFUSED', `the inbox answered ${status}, a redirect`, {
+    return new ClientError('REFUSED', `the inbox responded with ${status}, a redirect`, {
       field: 'url',
       fix: 'Use the URL that it redirects to',
       status,
@@ -114,7 +114,7 @@ async function refusalOf(response: Response): Promise<ClientError> {
   const word = (name: string): string | undefined =>
     typeof said[name] === 'string' ? said[name].slice(0, 300) : undefined
   const reason = word('detail') ?? word('title') ?? 'no reason given'
-  return new ClientError('REFUSED', `the inbox answered ${status}: ${reason}`, {
+  return new ClientError('REFUSED', `the inbox responded with ${status}: ${reason}`, {
     status,
     serverCode: word('code'),
     fix: word('fix'),

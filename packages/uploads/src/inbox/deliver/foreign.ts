@@ -47,7 +47,7 @@ export function foreign({ tables, platform, log, metrics, onError }: Inside) {
     mailbox: (from: string, target: string): void => report('mailbox', { mailbox: from, target }),
     /**
      * Checks in the background after a 404 whether another mailbox owns the file. The caller does not wait,
-     * because the delay would be measurable.
+     * because the response time could reveal whether the file exists.
      */
     file(from: string, file: string): void {
       if (looks(from) > 0) return

@@ -23,7 +23,7 @@ export function incoming(files: readonly NewFile[], limits: MailboxLimits): Asyn
     throw new Refusal('FILES_TOO_MANY', {
       field: 'files',
       detail: `${files.length} files (max ${maxFiles})`,
-      fix: 'Split the files into several calls',
+      fix: 'Send the files in several calls',
       max: maxFiles,
     })
   const checked = files.map((file: NewFile, n) => checkFile(file, `files[${n}]`))
@@ -34,7 +34,7 @@ export function incoming(files: readonly NewFile[], limits: MailboxLimits): Asyn
       if (total > maxRequestBytes)
         throw new Refusal('REQUEST_TOO_LARGE', {
           detail: `the files have more than ${maxRequestBytes} bytes in total`,
-          fix: 'Split the files into several calls',
+          fix: 'Send the files in several calls',
           file: name,
           size: total,
           max: maxRequestBytes,

@@ -35,7 +35,7 @@ export function CompareAttempts({ tries }: { readonly tries: readonly Try[] }) {
         <Table
           label="Attempt comparison"
           columns={[
-            { key: 'what', name: <span className="sr-only">Fact</span> },
+            { key: 'what', name: <span className="sr-only">Field</span> },
             { key: 'a', name: choice('First attempt', sides[0], chooseA) },
             { key: 'b', name: choice('Second attempt', sides[1], chooseB) },
           ]}

@@ -23,7 +23,7 @@ interface Props {
   readonly tries: readonly Try[]
 }
 
-/** The comparison must not change while it is read, and R loads it again. */
+/** The comparison must not change while the user reads it. The R key loads it again. */
 const NEVER_MS = Number.POSITIVE_INFINITY
 
 export function CompareCompleted({ read, tries }: Props) {
@@ -83,7 +83,7 @@ function Sides({ sides }: { readonly sides: readonly [completed: Side, own: Side
         <Table
           label="Job comparison"
           columns={[
-            { key: 'what', name: <span className="sr-only">Fact</span> },
+            { key: 'what', name: <span className="sr-only">Field</span> },
             {
               key: 'completed',
               name: (

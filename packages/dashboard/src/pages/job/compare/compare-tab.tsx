@@ -8,7 +8,7 @@ import { CompareCompleted } from './compare-completed.tsx'
 
 const ATTEMPTS = 'Two attempts'
 const COMPLETED = 'Last completed job'
-/** In the address. */
+/** The parameter in the URL. */
 const KEY = 'completed'
 
 interface Props {

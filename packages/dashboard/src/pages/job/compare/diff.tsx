@@ -8,7 +8,7 @@ import { type DiffLine, lineDiff } from './line-diff.ts'
 interface Props {
   readonly title: string
   readonly none: string
-  /** Of the two sides, for the marks of lines that only one has. */
+  /** The names of the two sides, for lines that only one of them has. */
   readonly names: readonly [first: string, second: string]
   /** The two texts. */
   readonly sides: readonly (readonly string[])[]

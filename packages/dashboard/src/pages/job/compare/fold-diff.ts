@@ -1,4 +1,4 @@
-/** Folds long identical parts of a diff, so that what differs is in sight. */
+/** Folds long identical parts of a diff, so that the differences stand out. */
 import type { DiffLine } from './line-diff.ts'
 
 interface Fold {

@@ -14,7 +14,7 @@ import { SameError } from './same-error.tsx'
 import { firstLine } from '../tabs/error-parts.ts'
 import { ranMs, type Try } from '../tries.ts'
 
-/** More does not fit into the lines. */
+/** The maximum number of characters of a result that the card shows. */
 const MOST_SHOWN = 600
 
 interface Props {

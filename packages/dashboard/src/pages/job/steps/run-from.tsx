@@ -1,4 +1,4 @@
-/** Runs an ended job again from a step, or a copy of any job. */
+/** Runs an ended job, or a copy of any job, again from a step. */
 import { CopyPlus, RotateCcw } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'

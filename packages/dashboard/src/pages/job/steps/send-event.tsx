@@ -23,7 +23,7 @@ export function SendEvent({ id, events, close }: Props) {
       method: 'POST',
       path: `jobs/${encodeName(id)}/events`,
       body: { event, payload: 'value' in read ? read.value : null },
-      done: { text: `Sent ${event}`, note: 'The handler receives it when it waits for it.' },
+      done: { text: `Sent ${event}`, note: 'The handler receives it when it next waits for this event.' },
     })
   return (
     <Confirm

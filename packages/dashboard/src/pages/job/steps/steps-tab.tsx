@@ -97,7 +97,7 @@ function Listed({ job, left, steps }: Shown & { readonly steps: readonly Step[] 
 }
 
 interface Props {
-  /** Null for a user who may not act on it. */
+  /** For the actions of the row. Null for a user who may not act on the job. */
   readonly on: Shown | null
   readonly step: Step
   readonly now: number

@@ -1,6 +1,6 @@
 /** Places labels on the timeline so that they do not overlap. All values are pixels. */
 
-export interface Wish {
+export interface LabelRequest {
   readonly key: string
   /** The center of the labeled part. */
   readonly middle: number
@@ -17,14 +17,15 @@ export interface Label {
   readonly isLast: boolean
 }
 
-/** Of a wide font. */
+/** The width of a character in a wide font. */
 const CHAR = 7
 const GAP = 8
 
 /**
- * Earlier wishes have precedence, but every wish gets its shortest text before any wish gets a longer one.
+ * Places every request with its shortest text, then gives longer texts to as many as fit. Earlier requests
+ * have precedence.
  */
-export function placeLabels(wishes: readonly Wish[], width: number): readonly Label[] {
+export function placeLabels(requests: readonly LabelRequest[], width: number): readonly Label[] {
   const labels = new Map<string, Label>()
   const isFree = (wanted: Label): boolean =>
     wanted.width <= width &&
@@ -34,12 +35,12 @@ export function placeLabels(wishes: readonly Wish[], width: number): readonly La
         wanted.left + wanted.width + GAP <= one.left ||
         one.left + one.width + GAP <= wanted.left,
     )
-  const grant = ({ key, middle }: Wish, texts: readonly string[]): void => {
+  const grant = ({ key, middle }: LabelRequest, texts: readonly string[]): void => {
     const found = texts.map((text) => labelOf(key, text, middle, width)).find(isFree)
     if (found !== undefined) labels.set(key, found)
   }
-  for (const wish of wishes) grant(wish, wish.texts.slice(-1))
-  for (const wish of wishes) if (labels.has(wish.key)) grant(wish, wish.texts)
+  for (const request of requests) grant(request, request.texts.slice(-1))
+  for (const request of requests) if (labels.has(request.key)) grant(request, request.texts)
   return [...labels.values()]
 }
 

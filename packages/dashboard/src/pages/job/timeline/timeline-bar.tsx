@@ -8,7 +8,7 @@ import { Tip } from '../../../kit/overlays/tip.tsx'
 import { useInstanceName } from '../instance-name.tsx'
 import type { Try } from '../tries.ts'
 import { type Part, partsOf } from './geometry.ts'
-import { placeLabels, type Wish } from './labels.ts'
+import { type LabelRequest, placeLabels } from './labels.ts'
 
 const COLOURS: Readonly<Record<Try['outcome'], string>> = {
   returned: 'bg-done',
@@ -48,7 +48,7 @@ export function TimelineBar({ job, tries, now }: Props) {
       aria-label={`${plural(tries.length, 'attempt')} from enqueue until ${end}; see the table below`}
     >
       <div aria-hidden className={classes('relative text-xs', tries.length > 0 && 'h-5')}>
-        {placeLabels(wishesOf(parts, width), width).map(({ key, text, left, isLast }) => (
+        {placeLabels(labelRequestsOf(parts, width), width).map(({ key, text, left, isLast }) => (
           <span
             key={key}
             className="absolute top-0 whitespace-nowrap text-soft"
@@ -96,7 +96,7 @@ function Drawn({ part }: { readonly part: Part }) {
 }
 
 /** The last attempt first, because it matters most. */
-function wishesOf(parts: readonly Part[], width: number): readonly Wish[] {
+function labelRequestsOf(parts: readonly Part[], width: number): readonly LabelRequest[] {
   const runs = parts.filter(({ run }) => run !== null)
   return [...runs.slice(-1), ...runs.slice(0, -1)].map(({ key, run, from, to, left, width: own }) => {
     const outcome = run === null ? '' : outcomeText(run.outcome)

@@ -124,7 +124,7 @@ function Lasted({ word, says, ms }: Last & { readonly ms: number }) {
 }
 
 const SHOWN_TAGS = 2
-/** A narrow screen has room for one. */
+/** A narrow screen has room for one tag. */
 const NARROW = 'min-[90rem]:hidden'
 const WIDE = 'max-[90rem]:hidden'
 

@@ -19,7 +19,7 @@ export function StateTabs({ filter }: { readonly filter: Filter }) {
     here.current?.scrollIntoView({ block: 'nearest', inline: 'center' })
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [filter.state, isCounted])
-  // The counts are per queue. With a narrower filter they would read as its results.
+  // The counts are per queue. With a narrower filter, they would seem to count the jobs that match it.
   const isCountable = chipsOf({ ...filter, state: null, queue: null }).length === 0
   const where = filter.queue === null ? 'in all queues' : `in ${filter.queue}`
   return (

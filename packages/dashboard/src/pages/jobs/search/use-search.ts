@@ -164,7 +164,7 @@ function useRefreshed(
 
 type Found = Search['found'][number]
 
-/** Null: deleted. A job that cannot be read stays as it is. */
+/** Null: deleted. A job that cannot be read is left out and stays as it is shown. */
 async function readAgain(jobs: readonly Found[], signal: AbortSignal): Promise<Map<string, Found | null>> {
   const read = new Map<string, Found | null>()
   for (const { id } of jobs) {

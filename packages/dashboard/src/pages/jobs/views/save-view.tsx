@@ -15,7 +15,7 @@ interface Props {
   readonly close: () => void
 }
 
-/** The server accepts no longer names. */
+/** The server refuses longer names. */
 const MOST_CHARS = 60
 
 export function SaveView({ filter, close }: Props) {
@@ -73,7 +73,9 @@ export function SaveView({ filter, close }: Props) {
           )}
         </Field>
         {isRelative && (
-          <p className="text-soft">Relative times stay relative: the last hour is always the last hour.</p>
+          <p className="text-soft">
+            Relative times stay relative: “in the last hour” counts back from when the view is opened.
+          </p>
         )}
         <div className="flex justify-end gap-2">
           <Button onClick={close}>Cancel</Button>

@@ -42,7 +42,7 @@ export function Metric({ name, value, unit, change, about, to, isBad = false }: 
   )
 }
 
-/** As high as the metric. */
+/** A placeholder that is as high as the metric. */
 export function LoadingMetric({ name }: Pick<MetricProps, 'name'>) {
   return (
     <div aria-busy="true" className="flex flex-col gap-0.5 bg-card px-4 py-3">

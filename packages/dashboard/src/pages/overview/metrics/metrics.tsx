@@ -37,7 +37,7 @@ export function HeadlineMetrics() {
   )
 }
 
-/** What is bad leads; the rest keeps its place. */
+/** Bad metrics come first. The others keep their order. */
 function badFirst(metrics: readonly MetricProps[]): readonly MetricProps[] {
   return metrics.toSorted((a, b) => Number(b.isBad ?? false) - Number(a.isBad ?? false))
 }
@@ -54,7 +54,7 @@ function useMetrics(): MetricProps[] {
   const queues = recent?.queues ?? []
   const now = recentOf(serverTime(dataUpdatedAt))
   const before = hourBefore(now)
-  // A mill that started since then has nothing to compare with.
+  // A mill that started after `before` has nothing to compare with.
   const isOld =
     queues.some(({ points }) => points.some(({ at }) => at < before.to)) ||
     (overview?.instances ?? []).some(({ startedAt }) => startedAt < before.from)
@@ -89,7 +89,7 @@ function useMetrics(): MetricProps[] {
       value: rate(done),
       change: changeOf(done, isOld ? perSecondIn(queues, 'done', before) : null, {
         format: rate,
-        // A lower throughput is worse only when jobs wait. While a kind fails, a higher one is no good news.
+        // A lower throughput is worse only while jobs wait. A higher one is not better while a kind fails.
         upIs: ready > 0 && failing === 0 ? 'better' : null,
         noise: 0.05,
       }),

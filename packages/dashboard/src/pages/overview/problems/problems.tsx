@@ -16,7 +16,7 @@ export function Problems() {
   if (read.data === undefined)
     return (
       <Card>
-        {/* Usually, there are none, which takes a line. */}
+        {/* Usually there are no problems, and the card is one line. */}
         <DataView read={read} shape="line">
           {() => null}
         </DataView>

@@ -11,7 +11,10 @@ export interface WayOut {
 const link = (to: string, text: string): WayOut => ({ to, text, act: null })
 
 /** `queue` is the current state of the queue it is about. */
-export function wayOut({ check, about: { what, name } }: Diagnostic, queue: Queue | undefined): WayOut {
+export function wayOut(
+  { check, about: { what, name } }: Pick<Diagnostic, 'check' | 'about'>,
+  queue: Queue | undefined,
+): WayOut {
   const named = encodeURIComponent(name ?? '')
   switch (what) {
     case 'queue':

@@ -13,7 +13,7 @@ import {
   wholeOf,
 } from '../../../kit/forms/parse-input.ts'
 
-/** By the server's field names. */
+/** The names that the server uses. */
 export const FIELDS = [
   'name',
   'job',

@@ -31,7 +31,7 @@ export function TimingFields({ draft, change, wrong }: FieldsProps) {
           />
         )}
       </Field>
-      <Field label="Jitter" error={wrong.jitter} hint="e.g. 30s. Random delay of up to this.">
+      <Field label="Jitter" error={wrong.jitter} hint="e.g. 30s. The maximum random delay of each run.">
         {(ids) => (
           <TextInput
             {...ids}

@@ -49,8 +49,8 @@ export function AlertActs({ alert }: { readonly alert: Alert }) {
         >
           <p>
             {inCode
-              ? 'This rule is in code. It is created again at the next start of a process. Pause it to keep it off.'
-              : 'Its webhook gets no further messages, also none about problems that end.'}
+              ? 'This rule is defined in code: the next process that starts creates it again. To stop its messages, pause it instead.'
+              : 'Its webhook receives no more messages, not even when current problems end.'}
           </p>
         </Confirm>
       )}

@@ -26,8 +26,8 @@ export function AlertFields({ draft, wrong, set, isNew }: Props) {
   )
   return (
     <>
-      {isNew && text('name', 'Name', 'Messages have the name of their rule.')}
-      {text('url', 'Webhook URL', 'Gets a POST request for each problem, from a worker process.')}
+      {isNew && text('name', 'Name', 'Included in each message.')}
+      {text('url', 'Webhook URL', 'A worker process sends it a POST request for each problem.')}
       <Field
         label="Secret"
         error={wrong.secret}
@@ -60,11 +60,11 @@ export function AlertFields({ draft, wrong, set, isNew }: Props) {
         <Field label="Kind" error={wrong.kind} hint="Blank: any kind.">
           {(ids) => <Combobox {...ids} value={draft.kind} change={(kind) => set({ kind })} choices={kinds} />}
         </Field>
-        {text('for', 'For', 'How long a problem must hold before it is sent.')}
-        {text('coolFor', 'Cool-down', 'How long the same cause is not sent again.')}
+        {text('for', 'For', 'How long a problem must last before it is sent.')}
+        {text('coolFor', 'Cool-down', 'Minimum time between messages about the same cause.')}
       </div>
       <Check
-        label="Send a message when a problem is over"
+        label="Notify on recovery"
         checked={draft.recovery}
         onChange={(event) => set({ recovery: event.target.checked })}
       />
@@ -89,7 +89,7 @@ function ChecksField({ draft, wrong, set }: Omit<Props, 'isNew'>) {
         ))}
       </div>
       <p className={wrong.checks === undefined ? 'text-xs text-soft' : 'text-xs text-dead'}>
-        {wrong.checks ?? 'None chosen: every check.'}
+        {wrong.checks ?? 'None selected: all checks.'}
       </p>
     </fieldset>
   )

@@ -13,12 +13,12 @@ export function AlertProblems({
   return (
     <div className="flex flex-col gap-3">
       <p className="text-soft">
-        {forMs === 0 ? 'Sent at once' : `Sent after ${durationText(forMs)}`}
+        {forMs === 0 ? 'Sent immediately' : `Sent after ${durationText(forMs)}`}
         {recovery ? ', with a message when it is over' : ', without a message when it is over'}. Signed with{' '}
         <span className="font-mono text-xs">{secretHints.join(', ')}</span>.
       </p>
       {problems.length === 0 ? (
-        <p className="text-soft">No problems now.</p>
+        <p className="text-soft">No current problems.</p>
       ) : (
         <ul aria-label={`Problems of ${name}`} className="divide-y divide-line">
           {problems.map(({ check, level, about, message, fix, since, sentAt }) => (

@@ -2,6 +2,7 @@
 import type { Alert } from '../../../api/types.ts'
 import { Opener } from '../../../kit/table/opener.tsx'
 import { Badge } from '../../../kit/state.tsx'
+import type { SortValues } from '../../../kit/table/sort.ts'
 import { ActsCell, Cell, Row } from '../../../kit/table/table.tsx'
 import { durationText } from '../../../kit/forms/duration.ts'
 import { checkWords } from '../../../kit/text/check-words.ts'
@@ -18,6 +19,14 @@ export const ALERT_COLUMNS = [
   { key: 'sent', name: 'Last sent' },
   { key: 'acts', name: <span className="sr-only">Actions</span> },
 ]
+
+export const ALERT_VALUES: SortValues<Alert> = {
+  name: ({ name }) => name,
+  url: ({ url }) => url,
+  cool: ({ coolDownMs }) => coolDownMs,
+  problems: ({ problems, paused }) => (paused ? null : problems.length),
+  sent: ({ lastSentAt }) => lastSentAt,
+}
 
 interface Props {
   readonly alert: Alert

@@ -8,9 +8,9 @@ import { Card } from '../../../kit/card.tsx'
 import { DataView, Empty } from '../../../kit/data-view.tsx'
 import { OpenedRow } from '../../../kit/table/opener.tsx'
 import { useSearchValue } from '../../../kit/search.ts'
-import { Table } from '../../../kit/table/table.tsx'
+import { SortedTable } from '../../../kit/table/sorted-table.tsx'
 import { AlertDrawer } from './alert-drawer.tsx'
-import { ALERT_COLUMNS, AlertRow } from './alert-row.tsx'
+import { ALERT_COLUMNS, ALERT_VALUES, AlertRow } from './alert-row.tsx'
 import { AlertProblems } from './alert-problems.tsx'
 
 export function Alerts() {
@@ -35,12 +35,12 @@ export function Alerts() {
         {({ alerts }) =>
           alerts.length === 0 ? (
             <Empty title="No alert rules">
-              A rule sends problems of the diagnostics to a webhook. Declare one in the options (
+              A rule sends problems that the diagnostics find to a webhook. Declare one in the options (
               <code className="font-mono">alerts</code>){may('admin') ? ', or create one here.' : '.'}
             </Empty>
           ) : (
-            <Table label="Alert rules" columns={ALERT_COLUMNS}>
-              {alerts.map((alert) => (
+            <SortedTable label="Alert rules" columns={ALERT_COLUMNS} rows={alerts} values={ALERT_VALUES}>
+              {(alert) => (
                 <Fragment key={alert.name}>
                   <AlertRow
                     alert={alert}
@@ -53,8 +53,8 @@ export function Alerts() {
                     </OpenedRow>
                   )}
                 </Fragment>
-              ))}
-            </Table>
+              )}
+            </SortedTable>
           )
         }
       </DataView>

@@ -16,7 +16,8 @@ interface Props {
 const WIDTH = 1_000
 const TRACK = 7
 
-export function LaneRow({ lane: { instance: id, runs, tracks, height, failed }, instance, from, to }: Props) {
+export function LaneRow({ lane, instance, from, to }: Props) {
+  const { instance: id, runs, tracks, height, peak, failed } = lane
   const [chosen, setChosen] = useState<number | null>(null)
   const [, go] = useLocation()
   const name = instance?.label ?? shortId(id)
@@ -37,7 +38,7 @@ export function LaneRow({ lane: { instance: id, runs, tracks, height, failed }, 
         </p>
         <p className="text-soft">
           {plural(runs.length, 'run')}
-          {failed > 0 && <span className="text-dead">, {number(failed)} failed</span>}, up to {height} at once
+          {failed > 0 && <span className="text-dead">, {number(failed)} failed</span>}, up to {peak} at once
         </p>
       </div>
       <div className="min-w-0">

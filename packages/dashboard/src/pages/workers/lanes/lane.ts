@@ -3,11 +3,13 @@ import type { RecentRun } from '../../../api/types.ts'
 
 export interface Lane {
   readonly instance: string
-  /** By their start. */
+  /** Sorted by start. */
   readonly runs: readonly RecentRun[]
   /** The track of each run. */
   readonly tracks: readonly number[]
   readonly height: number
+  /** The most runs at the same time. */
+  readonly peak: number
   readonly failed: number
 }
 
@@ -23,15 +25,30 @@ export function lanesOf(runs: readonly RecentRun[], to: number): Lane[] {
   return [...Map.groupBy(runs, ({ instance }) => instance)].map(([instance, own]) => {
     const tracks = tracksOf(own, to)
     const height = tracks.reduce((most, track) => Math.max(most, track + 1), 1)
-    return { instance, runs: own, tracks, height, failed: own.filter(isFailed).length }
+    return { instance, runs: own, tracks, height, peak: peakOf(own, to), failed: own.filter(isFailed).length }
   })
 }
 
+type Times = Pick<RecentRun, 'startedAt' | 'endedAt'>
+
+/** How many runs there were at the same time. One that ends when another starts does not overlap with it. */
+export function peakOf(runs: readonly Times[], to: number): number {
+  const changes = runs
+    .flatMap(({ startedAt, endedAt }) => [
+      [startedAt, 1],
+      [Math.max(startedAt, endedAt ?? to), -1],
+    ])
+    .toSorted(([a = 0, up = 0], [b = 0, other = 0]) => a - b || up - other)
+  let [now, most] = [0, runs.length === 0 ? 0 : 1]
+  for (const [, change = 0] of changes) {
+    now += change
+    most = Math.max(most, now)
+  }
+  return most
+}
+
 /** The first track that is free when a run starts. */
-export function tracksOf(
-  runs: readonly Pick<RecentRun, 'startedAt' | 'endedAt'>[],
-  to: number,
-): readonly number[] {
+export function tracksOf(runs: readonly Times[], to: number): readonly number[] {
   const ends: number[] = []
   return runs.map(({ startedAt, endedAt }) => {
     const free = ends.findIndex((end) => end <= startedAt)

@@ -7,7 +7,7 @@ import type { JobState } from '../../../job/state.ts'
 import { type JobFilter, namesOf } from '../../../store/types/job-list.ts'
 import type { JobSummary } from '../../../store/types/job-record.ts'
 import type { FullStore } from '../../../store/store.ts'
-import { keepFailed } from '../errors/errors.ts'
+import { keepFailed } from '../errors/scan-failures.ts'
 import { checkFingerprint, hasFingerprint } from '../errors/fingerprint-filter.ts'
 import { inState, type ListedState, type ListFilter, splitFilter, storedState } from '../list-filter.ts'
 

@@ -14,7 +14,7 @@ import type { JobSummary } from '../../../store/types/job-record.ts'
 import type { Verdict } from '../../../store/types/replies.ts'
 import type { FullStore } from '../../../store/store.ts'
 import { BULK_QUEUE, type BulkFilter, checkBulkFilter, findJobs } from './bulk-filter.ts'
-import { FAILED_STATES } from '../errors/errors.ts'
+import { FAILED_STATES } from '../errors/scan-failures.ts'
 import { type ListedState, splitFilter, storedState } from '../list-filter.ts'
 import { countedBy, isCounted } from '../list-jobs.ts'
 import type { MillTools } from '../../tools.ts'
@@ -214,7 +214,8 @@ export function checkBulkPatch(
 /** The states that the action changes. Throws if the filter names a state that it cannot change. */
 export function statesOf(act: BulkAct, { state, fingerprint }: BulkFilter): readonly ListedState[] {
   const all = ACTS[checkOneOf(act, 'act', BULK_ACTS)].states
-  const states = fingerprint === undefined ? all : all.filter((one) => FAILED_STATES.includes(one))
+  const states =
+    fingerprint === undefined ? all : all.filter((one) => FAILED_STATES.some((state) => state === one))
   const asked = splitFilter(state === undefined ? {} : { state }).states
   if (asked === undefined) return states
   const wrong = asked.find((one) => !states.includes(storedState(one)))

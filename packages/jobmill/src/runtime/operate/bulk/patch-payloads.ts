@@ -28,7 +28,7 @@ export interface PayloadProblem {
 /** Skipped jobs whose payload is invalid at the same place. The message is that of the first. */
 export interface InvalidPayloads extends PayloadProblem {
   readonly jobs: number
-  /** The first of them. */
+  /** The first of these jobs. */
   readonly id: string
 }
 
@@ -55,11 +55,11 @@ interface Change extends PatchedJob {
 
 /** Payloads may be large, so few are in memory at once. One transaction changes one batch. */
 const BATCH = 50
-/** Places are counted while there are few: a payload may have any keys. */
+/** How many different places are counted: a payload may have any keys. */
 const MOST_COUNTED = 1_000
 const MOST_REPORTED = 20
 
-/** Their payloads are not data: a bulk action may delete jobs, and an alert is signed. */
+/** Payloads that must not be patched: a bulk action may delete jobs, and an alert is signed. */
 const BUILT_IN: readonly string[] = [BULK_KIND, ALERT_KIND]
 
 export function payloadPatcher(patch: MergePatch, { payloadLimitBytes, definition }: PatchTools) {
@@ -148,6 +148,6 @@ function rowOf({ job, before, after }: Change, patch: MergePatch, by: string) {
   const { id, kind } = job
   const parts = [before, after].map((payload) => shortened(partsNamedBy(patch, payload)))
   const data = JSON.stringify({ kind, by, before: parts[0], after: parts[1] }, storable)
-  // Without the queue, whose timeline should show what operates it.
+  // No queue: the timeline of a queue shows changes of the queue, not of its jobs.
   return { type: PATCHED, queue: null, job: id, data }
 }

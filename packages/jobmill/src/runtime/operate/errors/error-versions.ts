@@ -4,7 +4,7 @@ import type { VersionRecord } from '../../../store/types/instance.ts'
 export interface ErrorVersions {
   /**
    * How many of the scanned failures ran on each version, latest version first. Null: the version is unknown.
-   * If the error is new, the version before it follows, with no jobs.
+   * If the error is new in a version, the list ends with the version before it, with 0 jobs.
    */
   readonly versions: readonly { readonly version: string | null; readonly jobs: number }[]
   /** The version in which this error is new: no scanned failure ran on an earlier one. Null if unknown. */

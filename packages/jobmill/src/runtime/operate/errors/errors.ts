@@ -1,28 +1,26 @@
 /** `mill.errors()`: dead and retrying jobs, grouped by error fingerprint. */
-import { BOUNDS, DEFAULTS } from '../../../job/defaults.ts'
 import { fingerprintOf, literalsOf } from '../../../job/grouping/fingerprint.ts'
 import { foldKeys } from '../../../job/grouping/fold.ts'
 import { frameIn } from '../../../job/grouping/frame.ts'
 import { checkOneOf } from '../../../job/numbers.ts'
 import { checkObjectKeys } from '../../../job/options/known-keys.ts'
-import type { JobState } from '../../../job/state.ts'
-import { MAY_LAG, type ReadOptions } from '../../../store/types/job-list.ts'
+import { MAY_LAG } from '../../../store/types/job-list.ts'
 import type { VersionRecord } from '../../../store/types/instance.ts'
 import type { JobFailure, JobSummary } from '../../../store/types/job-record.ts'
-import type { FullStore } from '../../../store/store.ts'
 import { type ErrorVersions, versionsOfErrors } from './error-versions.ts'
 import { checkSought } from '../../../store/payload-at.ts'
 import type { StoreAccess } from '../../store-access.ts'
 import { checkFingerprint, type Fingerprints } from './fingerprint-filter.ts'
 import { foldErrors, type Gathered } from './fold-errors.ts'
 import { splitFilter } from '../list-filter.ts'
+import { coversBefore, failuresBefore, scanFailures } from './scan-failures.ts'
 
 interface ErrorsQuery {
   readonly queue?: string | readonly string[]
   readonly kind?: string | readonly string[]
   /** Only groups with an error that contains this text, whatever its case. */
   readonly text?: string
-  /** Largest (`jobs`, the default), latest failure, or latest first failure first. */
+  /** Largest (`jobs`, the default), last seen, or first seen most recently. */
   readonly sort?: ErrorSort
   /** Only groups with this fingerprint. Those of a folded group are listed one by one. */
   readonly fingerprint?: string
@@ -73,11 +71,11 @@ export interface ErrorGroup extends ErrorVersions {
 export interface ErrorReport {
   /** The first 200 in the order of `sort`. */
   readonly groups: readonly ErrorGroup[]
-  /** The number of groups that were found. */
+  /** The number of groups, including those that are not listed. */
   readonly total: number
-  /** The number of jobs scanned. */
+  /** The number of failed jobs that were read. */
   readonly looked: number
-  /** False when there are more jobs than the report covers. */
+  /** False when there are more jobs than were read. */
   readonly complete: boolean
   /** The start of the first bucket. Null without groups. */
   readonly from: number | null
@@ -85,13 +83,9 @@ export interface ErrorReport {
 }
 
 export interface Errors {
-  /** Scans the newest 2,000 dead jobs, the first 2,000 scheduled jobs and the first 1,000 ready jobs. */
+  /** Covers the newest 2,000 dead jobs, and the first 2,000 scheduled and 1,000 ready jobs that failed. */
   errors(query?: ErrorsQuery): Promise<ErrorReport>
 }
-
-/** The states a fingerprint can match, and how many jobs of each are scanned. */
-const MOST_LOOKED = { dead: 2_000, scheduled: 2_000, ready: 1_000 } as const
-export const FAILED_STATES: readonly JobState[] = Object.keys(MOST_LOOKED) as (keyof typeof MOST_LOOKED)[]
 
 const MOST_GROUPS = 200
 const BUCKETS = 24
@@ -111,41 +105,22 @@ export function errors({ opened }: StoreAccess): Errors {
       }
       const store = await opened()
       const groups = new Map<string, Gathered>()
-      let looked = 0
-      let complete = true
-      const look = async ([state, most]: [string, number]): Promise<void> => {
-        const filter = { ...query, state: state as keyof typeof MOST_LOOKED }
-        let left = most
-        let scanned = 0
-        let cursor: string | undefined
-        do {
-          const limit = Math.min(left, BOUNDS.pageLimit)
-          const page = await store.list(filter, { limit, cursor }, MAY_LAG)
-          for (const [job, failure] of await keepFailed(store, page.jobs, MAY_LAG))
-            gather(groups, job, failure, asked)
-          looked += page.jobs.length
-          left -= page.jobs.length
-          scanned += page.scanned
-          cursor = page.next ?? undefined
-        } while (cursor !== undefined && left > 0 && scanned < DEFAULTS.listScanRows)
-        if (cursor !== undefined) complete = false
-      }
-      const [known] = await Promise.all([
+      const [known, scan] = await Promise.all([
         store.instances.versions(MAY_LAG),
-        ...Object.entries(MOST_LOOKED).map(look),
+        scanFailures(store, query, (job, failure) => gather(groups, job, failure, asked)),
       ])
       // A large incident can fill the scan. To know whether its errors are older than a deploy, also read
       // failures from before each deploy.
-      for (const { firstAt } of complete ? [] : known.slice(0, MOST_DEPLOYS)) {
-        const before = { ...query, state: 'dead', endedBefore: firstAt } as const
-        const { jobs } = await store.list(before, { limit: BOUNDS.pageLimit }, MAY_LAG)
-        for (const [job, failure] of await keepFailed(store, jobs, MAY_LAG)) noteVersion(groups, job, failure)
-      }
+      const deploys = scan.complete ? [] : known.slice(0, MOST_DEPLOYS)
+      for (const { firstAt } of deploys)
+        if (!coversBefore(scan, firstAt))
+          for (const [job, failure] of await failuresBefore(store, query, firstAt))
+            noteVersion(groups, job, failure)
       const listed = asked.only === null ? foldErrors([...groups.values()]) : [...groups.values()]
       return report(
         listed.filter(({ matches }) => matches),
         asked.sort,
-        { looked, complete, known },
+        { looked: scan.failed, complete: scan.complete, known },
       )
     },
   }
@@ -156,26 +131,6 @@ interface Asked {
   readonly text: string
   readonly sort: ErrorSort
   readonly only: Fingerprints | null
-}
-
-/**
- * Keeps the jobs whose last attempt failed. Jobs without an attempt since they were enqueued or retried are
- * skipped without a read.
- */
-export async function keepFailed(
-  store: Pick<FullStore, 'inspect'>,
-  jobs: readonly JobSummary[],
-  how?: ReadOptions,
-): Promise<(readonly [JobSummary, JobFailure])[]> {
-  const tried = jobs.filter(({ state, attempt }) => state === 'dead' || attempt > 0)
-  if (tried.length === 0) return []
-  const ids = tried.map(({ id }) => id)
-  const failures = await store.inspect.failures(ids, how)
-  return tried.flatMap((job, at) => {
-    // The job may have changed since it was listed.
-    const failure = failures[at] ?? null
-    return failure === null ? [] : [[job, failure] as const]
-  })
 }
 
 /** Counts the version of an older failure if the group is known and was not seen on this version. */

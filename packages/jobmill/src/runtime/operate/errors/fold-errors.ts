@@ -12,7 +12,7 @@ export const MOST_KEYS = 100
 
 /** Jobs whose errors have one fingerprint, as a report collects them. */
 export interface Gathered {
-  /** Of a folded group: its fold keys, and fingerprints of groups that the keys do not cover. */
+  /** For a folded group: its fold keys, and fingerprints of groups that the keys do not cover. */
   readonly fingerprint: string
   readonly kind: string
   shape: string

@@ -70,14 +70,15 @@ const RUNNING_COLUMNS = `id, token, instance, seq, ready_at, started_at, queue_i
 
 /**
  * Inserts jobs of any kind. A list with one item holds for all jobs. `rare` has the options that few jobs
- * have, by the number of the job. A job with a dedupe key must win its key: an expired hold is taken over;
- * otherwise the insert into `dedupe` decides. That is DO NOTHING instead of DO UPDATE, which would lock the
- * row of a held key: an open user transaction that found a duplicate would then prevent the holder from
- * finishing. Keys and ids are sorted, so that two calls cannot deadlock.
+ * have, keyed by the number of the job.
  *
- * New, due jobs without a key start at once, by priority, then in the order of the call, up to the room in
- * their queue, if they come before its first ready job. `seq` rises in the order of the call. A returned job
- * keeps it.
+ * - A job with a dedupe key must win its key: it takes over an expired hold; otherwise the insert into
+ *   `dedupe` decides. DO UPDATE instead of DO NOTHING would lock the row of a held key, so an open user
+ *   transaction that found a duplicate would prevent the holder from finishing. Keys and ids are sorted, so
+ *   that two calls cannot deadlock.
+ * - New, due jobs without a key start at once, by priority, then in the order of the call, up to the room in
+ *   their queue, if they come before its first ready job.
+ * - `seq` rises in the order of the call. A job that returns to its queue keeps it.
  */
 export const INSERT_JOBS = `
 CREATE FUNCTION jobmill.insert_jobs(

@@ -8,13 +8,14 @@ import { parkedMs, waitsForOthers } from './wait-for.ts'
 const { scheduled, ready, running, done, cancelled } = STATE_CODE
 
 /**
- * First moves the jobs that are in a batch to `running`, except in the batches `but`, or none if that is
- * null. It locks the rows of the other jobs before the batches, because it may wait for a transaction of
- * the user that deletes them. The batches `with_batches` are locked too, in order. `gone(…, state)`: rows
- * removed from running, with their next state. A requested cancel overrides every state except done.
- * Concurrent finishes of one row wait for each other, and the second finds nothing. Then a separate statement
- * looks for an earlier finish, because the snapshot of the first statement may be older than the finish that
- * removed the row. A missing job was forgotten by an earlier finish.
+ * First moves jobs of batches to `running`, except those in the batches `but`, or none if that is null. Locks
+ * the rows of the other jobs before the batches, because it may wait for a transaction of the user that
+ * deletes them. Also locks the batches `with_batches`, so that all batches are locked in one order.
+ *
+ * `gone` has the rows removed from `running`, each with the next state of the job. A requested cancel
+ * overrides every state except done. Concurrent finishes of one row wait for each other, and the second finds
+ * nothing. A separate statement then looks for the earlier finish, because the snapshot of the first one may
+ * be older than that. With `forget`, a missing job was deleted by an earlier finish.
  *
  * Runs with the settings of finish, its only caller.
  */

@@ -23,19 +23,19 @@ const FEW = ['', 'AND i.id = ANY (members)'] as const
 const MANY = ['JOIN unnest(members) AS m(id) ON m.id = i.id', ''] as const
 
 /**
- * `ids` and the lists next to it are attempts that returned, of jobs that are kept, or of jobs that are
- * deleted with `forget`. `rare` has all other attempts, see finish_each. They come first, because they
- * lock their batches exclusively, and the given ones with them, so that all calls lock in one order.
+ * Ends attempts. docs/internals/postgres-store.md explains the locks. `ids` and the lists next to it are
+ * attempts that returned, of jobs that are all kept, or all deleted (`forget`). `rare` has all others.
  *
- * The jobs in one of the given batches end without a row in `running`. The lock keeps `gone` of a batch
- * unchanged until the commit, so finish_each must not unpack it either. A finish that forgets changes
- * `gone`, so it excludes all others. A job that has ended before violates a unique key. Then the locks are
- * released, and finish_each finds out what is left. They are also released if no job is in a batch: a
- * transaction of the user may have unpacked it, and the delete from `running` waits for that. Null
- * `batches` stand for a transaction of several statements, which must not lock any.
- *
- * The delete from `running` is the fence: it finds a row with this id and token, or nothing. Jobs with a
- * dedupe key, an order lock, a permit or a long history are left to finish_each.
+ * 1. finish_each ends the attempts in `rare`. They come first, because they lock their batches exclusively,
+ *    and the given ones with them, so that all calls lock in one order.
+ * 2. Jobs in one of the given `batches` end without a row in `running`. The lock keeps `gone` of a batch
+ *    unchanged until the commit. With `forget` it is exclusive, because the call itself changes `gone`. The
+ *    locks are released if a job has ended before, which violates a unique key. They are also released if no
+ *    job is in a batch: a transaction of the user may have unpacked it, and step 3 waits for that. Null
+ *    `batches` stand for a transaction of several statements, which must not lock any.
+ * 3. All other jobs end by the delete from `running`, which is the fence: it finds a row with this id and
+ *    token, or nothing. It skips jobs with a dedupe key, an order lock, a permit or a long history.
+ * 4. finish_each ends or explains what is left. It does not unpack the batches that are locked here.
  *
  * Returns null if all ended as done here, and otherwise a JSON list of what finish_each returned.
  */

@@ -5,6 +5,7 @@
 import type { JobContext } from '../../../job/context.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Middleware } from '../../../work/handler.ts'
+import type { LeapingMill } from './leaping-mill.ts'
 
 export type AtWork = ReturnType<typeof create>
 
@@ -20,6 +21,7 @@ function create() {
   const running = new Set<Promise<void>>()
   const started = new Map<string, number>()
   const listeners = new Set<() => void>()
+  const mills = new Set<LeapingMill>()
   let waiting = 0
   let moved = Promise.withResolvers<void>()
 
@@ -64,9 +66,11 @@ function create() {
 
   return {
     middleware,
+    /** The started mills. */
+    mills,
     /** The number of started handlers, by kind. */
     started: started as ReadonlyMap<string, number>,
-    /** The number of running handlers that wait for a limit, which only the clock can end. */
+    /** The number of running handlers that wait for a limit. These waits end only when the clock moves. */
     get waiting() {
       return waiting
     },

@@ -50,7 +50,12 @@ export class DrainError extends Error {
 }
 
 /** The work that is left for this mill. */
-async function outlook({ store, platform, queues, kinds }: DrainTools) {
+export async function outlook({
+  store,
+  platform,
+  queues,
+  kinds,
+}: Pick<DrainTools, 'store' | 'platform' | 'queues' | 'kinds'>) {
   const [counts, known, mine] = await Promise.all([store.counts(), store.queues.list(), queues()])
   const served = mine.filter((name) => known.find((queue) => queue.name === name)?.workers !== 0)
   // The instance is unknown, so that the heartbeat reports the state and writes nothing.
@@ -76,6 +81,8 @@ async function outlook({ store, platform, queues, kinds }: DrainTools) {
       running === 0,
     /** The number of waiting or running jobs, in all queues. */
     jobs: counts.reduce((sum, { ready, scheduled }) => sum + ready + scheduled, running),
+    /** When a schedule is due. */
+    scheduleInMs: heartbeat.scheduleInMs,
     /** When the next job becomes due. Null when there is none. */
     nextMs: times.length === 0 ? null : Math.min(...times),
   }

@@ -1,12 +1,15 @@
 /** Starts, advances and ends a test mill. */
 import type { AnyJob } from '../../../job/kind/definition.ts'
-import type { Duration } from '../../../job/duration.ts'
+import { type Duration, durationMs } from '../../../job/duration.ts'
 import { JobmillError } from '../../../job/errors.ts'
+import { onCancelledKind } from '../../../job/attempt/on-cancelled.ts'
+import { kindsOfVersion } from '../../../job/kind/kind-name.ts'
 import { onDeadKind } from '../../../job/attempt/on-dead.ts'
 import type { Mill } from '../../../runtime/mill.ts'
 import type { Store } from '../../../store/store.ts'
 import type { AtWork } from './at-work.ts'
-import { drain, type DrainOptions } from './drain.ts'
+import { drain, type DrainOptions, outlook } from './drain.ts'
+import { leap, LEAST_LEAP_MS } from './leap.ts'
 import { openAttempts } from './open-attempts.ts'
 import type { TestPlatform } from '../test-platform.ts'
 
@@ -27,7 +30,7 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
   let isQuiet = false
   mill.on('mill-quiet', () => void (isQuiet = true))
   mill.on('mill-resumed', () => void (isQuiet = false))
-  mill.on('mill-stopping', () => void (isWorking = false))
+  mill.on('mill-stopping', ended)
 
   /** An operator may have resumed the mill, which it only learns from its next heartbeat. */
   async function isStillQuiet(): Promise<boolean> {
@@ -36,12 +39,38 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
   }
 
   async function advance(duration: Duration): Promise<void> {
-    await platform.advance(duration)
+    const until = platform.now() + durationMs(duration, 'duration')
+    // Long times in steps, because a job that starts in one of them needs the heartbeats after it.
+    while (atWork.mills.size > 0 && until - platform.now() > LEAST_LEAP_MS) {
+      await platform.settled()
+      if (await leap({ platform, atWork }, until)) await move(0)
+      else await platform.advance(LEAST_LEAP_MS)
+    }
+    await move(until - platform.now())
+  }
+
+  async function move(ms: number): Promise<void> {
+    await platform.advance(ms)
     if (!isWorking) return
     // A heartbeat would find due jobs within a second. They are staged at once, so that tests need not know
     // about heartbeats.
     while ((await store.stage(PER_PASS)).more);
     await platform.settled()
+  }
+
+  const leaping = {
+    id: () => mill.instance.id,
+    store,
+    async nextMs(): Promise<number | undefined> {
+      const { idle, nextMs, scheduleInMs } = await outlook(tools)
+      if (!idle || open.size > 0) return undefined
+      return Math.min(nextMs ?? Infinity, scheduleInMs ?? Infinity)
+    },
+  }
+
+  function ended(): void {
+    isWorking = false
+    atWork.mills.delete(leaping)
   }
 
   const tools = {
@@ -51,7 +80,11 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
     areOutcomesWritten: () => open.size === 0,
     // A quiet mill claims nothing, so `drain` leaves the ready jobs to other mills.
     queues: async () => (isQuiet && (await isStillQuiet()) ? [] : [...served]),
-    kinds: jobs.flatMap(({ kind, onDead }) => (onDead === undefined ? [kind] : [kind, onDeadKind(kind)])),
+    kinds: jobs.flatMap(({ kind, version, onDead, onCancelled }) => [
+      ...kindsOfVersion(kind, version),
+      ...(onDead === undefined ? [] : [onDeadKind(kind)]),
+      ...(onCancelled === undefined ? [] : [onCancelledKind(kind)]),
+    ]),
     wake: () => mill.wake(),
     advance,
   }
@@ -61,7 +94,7 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
    * its handlers do.
    */
   async function dispose(): Promise<void> {
-    isWorking = false
+    ended()
     const stopping = mill.stop({ grace: 0 })
     const stopped = stopping.then(() => true)
     while (!(await Promise.race([stopped, platform.settled().then(() => false)])))
@@ -74,9 +107,10 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
     async start() {
       await mill.start()
       isWorking = true
+      atWork.mills.add(leaping)
     },
     stop(how) {
-      isWorking = false
+      ended()
       return mill.stop(how)
     },
     async serve(queue, settings) {

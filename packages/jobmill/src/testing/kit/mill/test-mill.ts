@@ -142,8 +142,8 @@ async function memoryStore(platform: Platform): Promise<FullStore<SqliteTx>> {
 }
 
 /**
- * The only store timer that does not keep a process alive checks for writes of other processes. No other
- * process writes to an in-memory store, and the checks would be 144,000 timers in an hour.
+ * Drops the only timer of the store that does not keep a process alive. It checks for writes of other
+ * processes, and no other process writes to an in-memory store. It would fire 144,000 times per hour.
  */
 function withoutProbes(platform: Platform): Platform {
   return {
