@@ -50,13 +50,18 @@ const TOGETHER = [
 ]
 
 /**
- * Skipped in `npm test` and run nightly: PostgreSQL plans at 100,000 rows, an upload interrupted at each
- * step, and the metrics of the oracle, which the tests of both stores cover.
+ * Skipped in `npm test` and run nightly, because other tests cover their subjects with fewer cases: plans of
+ * PostgreSQL at 100,000 rows, an upload interrupted at each step, the metrics of the oracle, deep chains of
+ * children, all hostile inputs in little memory, and details of tables and charts in a browser.
  */
 const NIGHTLY = [
   'packages/jobmill/test/postgres/plans{,-cluster,-steps}.test.ts',
+  'packages/jobmill/test/sqlite/child-chains.test.ts',
+  'packages/jobmill/test/hostile/memory.test.ts',
   'packages/uploads/test/cut-off.test.ts',
+  'packages/telegram/test/lost-process.test.ts',
   'packages/jobmill/test/observe/exact-oracle.test.ts',
+  'packages/dashboard/test/{capacity,charts,fits,lanes,loading,sorting}.test.ts',
 ]
 
 /** `npm run test:fast`: tests without a server, the SQLite store, and a mill on PostgreSQL. */
@@ -103,7 +108,7 @@ export default defineConfig({
         test: {
           name: 'real',
           include: isFast ? FAST : ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: isFast ? [] : [...PURE, ...TOGETHER, '**/node_modules/**'],
+          exclude: isFast ? NIGHTLY : [...PURE, ...TOGETHER, '**/node_modules/**'],
           globalSetup: ['test/support/suite/global-setup.ts'],
         },
       },

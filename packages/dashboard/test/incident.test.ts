@@ -78,30 +78,33 @@ mission('an incident', (at, test) => {
     expect(await retryBy(page, ...byQueue)).toBe(3)
   })
 
-  test('is first of the kinds, whose page has its success rate, errors, jobs and processes', async () => {
-    await breakDown()
-    await at.mill.schedules.create({ name: 'dying', job: 'dies', when: '@yearly' })
-    const page = await at.open('/kinds')
-    const rows = page.getByRole('table', { name: 'Kinds' }).getByRole('row')
-    await expect.poll(() => rows.nth(1).innerText()).toMatch(/^dies\s+failing\s+0%/)
-    await at.expectAccessible(page)
-    await rows.nth(1).getByRole('link', { name: 'dies' }).click()
-    await page.getByRole('heading', { level: 1, name: 'dies' }).waitFor()
-    await page.getByText('failing', { exact: true }).waitFor()
-    await page.getByRole('figure', { name: 'Attempts by outcome, dies' }).waitFor()
-    await page.locator('dl').getByText('Success rate').waitFor()
-    await page
-      .getByRole('table', { name: 'Errors' })
-      .getByRole('link', { name: /the server said no/ })
-      .waitFor()
-    expect(await page.getByRole('table', { name: 'Recent jobs' }).getByRole('row').count()).toBe(11)
-    await page.getByRole('link', { name: 'dying' }).waitFor()
-    await at.expectAccessible(page)
-    await page.getByRole('link', { name: 'View jobs' }).click()
-    await expect.poll(() => page.url()).toBe(`${at.url}/jobs?kind=dies`)
-  })
+  test.nightly(
+    'is first of the kinds, whose page has its success rate, errors, jobs and processes',
+    async () => {
+      await breakDown()
+      await at.mill.schedules.create({ name: 'dying', job: 'dies', when: '@yearly' })
+      const page = await at.open('/kinds')
+      const rows = page.getByRole('table', { name: 'Kinds' }).getByRole('row')
+      await expect.poll(() => rows.nth(1).innerText()).toMatch(/^dies\s+failing\s+0%/)
+      await at.expectAccessible(page)
+      await rows.nth(1).getByRole('link', { name: 'dies' }).click()
+      await page.getByRole('heading', { level: 1, name: 'dies' }).waitFor()
+      await page.getByText('failing', { exact: true }).waitFor()
+      await page.getByRole('figure', { name: 'Attempts by outcome, dies' }).waitFor()
+      await page.locator('dl').getByText('Success rate').waitFor()
+      await page
+        .getByRole('table', { name: 'Errors' })
+        .getByRole('link', { name: /the server said no/ })
+        .waitFor()
+      expect(await page.getByRole('table', { name: 'Recent jobs' }).getByRole('row').count()).toBe(11)
+      await page.getByRole('link', { name: 'dying' }).waitFor()
+      await at.expectAccessible(page)
+      await page.getByRole('link', { name: 'View jobs' }).click()
+      await expect.poll(() => page.url()).toBe(`${at.url}/jobs?kind=dies`)
+    },
+  )
 
-  test('a kind in the list of jobs is a filter, and links from a job to its page', async () => {
+  test.nightly('a kind in the list of jobs is a filter, and links from a job to its page', async () => {
     await breakDown()
     const page = await at.open('/jobs?state=dead')
     await page.getByRole('link', { name: 'Only jobs of this kind' }).first().click()

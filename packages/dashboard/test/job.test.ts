@@ -171,7 +171,7 @@ mission(
       },
     )
 
-    test('shows a check mark only after its id was copied', async () => {
+    test.nightly('shows a check mark only after its id was copied', async () => {
       const { id } = await at.mill.enqueue('echo', 1, { queue: 'copied', delay: '1h' })
       const page = await at.open(`/jobs/${id}`)
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])

@@ -67,7 +67,7 @@ mission('the overview', (at, test) => {
     },
   )
 
-  test('lists the longest-running jobs, and one click cancels one of them', async () => {
+  test.nightly('lists the longest-running jobs, and one click cancels one of them', async () => {
     const { id } = await at.mill.enqueue('holds', null)
     await expect.poll(async () => (await at.mill.get(id))?.state).toBe('running')
     const page = await at.open('/', { as: 'operator', width: 390 })

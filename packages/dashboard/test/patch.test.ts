@@ -3,59 +3,65 @@ import { expect } from 'vitest'
 import { mission } from './support/mission.ts'
 
 mission('patches', (at, test) => {
-  test('the preview shows the first job before and after, and the result says which jobs were skipped', async () => {
-    // No worker serves this queue. The newest job is previewed.
-    const queue = 'patched'
-    const echo = await at.mill.enqueue('echo', { amount: 1 }, { queue })
-    const mail = await at.mill.enqueue('mail.send', { to: 'ada@example.com', subject: 'Hello' }, { queue })
-    for (const { id } of [echo, mail]) await at.mill.cancel(id)
-    const page = await at.open(`/jobs?queue=${queue}&state=cancelled`)
-    await page.getByRole('button', { name: 'Retry all…' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Retry all matching jobs?' })
-    const retry = dialog.getByRole('button', { name: 'Retry 2 jobs' })
-    await retry.waitFor()
-    await dialog.getByRole('button', { name: 'Patch payloads' }).click()
-    const editor = dialog.getByLabel('Merge patch')
+  test.nightly(
+    'the preview shows the first job before and after, and the result says which jobs were skipped',
+    async () => {
+      // No worker serves this queue. The newest job is previewed.
+      const queue = 'patched'
+      const echo = await at.mill.enqueue('echo', { amount: 1 }, { queue })
+      const mail = await at.mill.enqueue('mail.send', { to: 'ada@example.com', subject: 'Hello' }, { queue })
+      for (const { id } of [echo, mail]) await at.mill.cancel(id)
+      const page = await at.open(`/jobs?queue=${queue}&state=cancelled`)
+      await page.getByRole('button', { name: 'Retry all…' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Retry all matching jobs?' })
+      const retry = dialog.getByRole('button', { name: 'Retry 2 jobs' })
+      await retry.waitFor()
+      await dialog.getByRole('button', { name: 'Patch payloads' }).click()
+      const editor = dialog.getByLabel('Merge patch')
 
-    // An empty patch, or none at all, cannot be sent.
-    expect(await retry.isDisabled()).toBe(true)
-    await editor.fill('{"subject": "Hi"')
-    await dialog.getByText('Missing }').waitFor()
-    expect(await retry.isDisabled()).toBe(true)
-    await editor.fill('["subject"]')
-    await dialog.getByText('Must be an object').waitFor()
-    expect(await retry.isDisabled()).toBe(true)
+      // An empty patch, or none at all, cannot be sent.
+      expect(await retry.isDisabled()).toBe(true)
+      await editor.fill('{"subject": "Hi"')
+      await dialog.getByText('Missing }').waitFor()
+      expect(await retry.isDisabled()).toBe(true)
+      await editor.fill('["subject"]')
+      await dialog.getByText('Must be an object').waitFor()
+      expect(await retry.isDisabled()).toBe(true)
 
-    await editor.fill('{"subject": "Hi", "to": null}')
-    await dialog.getByText('Would be skipped: to is required.').waitFor()
-    await editor.fill('{"subject": "Hi"}')
-    await dialog.getByText('Matches the schema of mail.send.').waitFor()
-    const diff = dialog.getByRole('list', { name: 'First job: mail.send diff' })
-    const lines = await diff.getByRole('listitem').allTextContents()
-    expect(lines).toContain('-before only:   "subject": "Hello"')
-    expect(lines).toContain('+after only:   "subject": "Hi"')
-    await at.expectAccessible(page)
+      await editor.fill('{"subject": "Hi", "to": null}')
+      await dialog.getByText('Would be skipped: to is required.').waitFor()
+      await editor.fill('{"subject": "Hi"}')
+      await dialog.getByText('Matches the schema of mail.send.').waitFor()
+      const diff = dialog.getByRole('list', { name: 'First job: mail.send diff' })
+      const lines = await diff.getByRole('listitem').allTextContents()
+      expect(lines).toContain('-before only:   "subject": "Hello"')
+      expect(lines).toContain('+after only:   "subject": "Hi"')
+      await at.expectAccessible(page)
 
-    // Without the patch it is a retry as before.
-    await dialog.getByRole('button', { name: 'Remove patch' }).click()
-    expect(await retry.isDisabled()).toBe(false)
-    await dialog.getByRole('button', { name: 'Patch payloads' }).click()
-    await editor.fill('{"subject": ""}')
-    await dialog.getByText('Would be skipped: subject must not be empty.').waitFor()
-    await retry.click()
-    await page.waitForURL(/\/jobs\/[\da-f-]{36}$/)
-    const skipped = page.getByRole('list', { name: 'Skipped jobs' })
-    await skipped.getByText('1, payload invalid at /subject').waitFor()
-    expect(await page.getByText('Patch', { exact: true }).count()).toBe(1)
-    expect(await at.mill.get(mail.id)).toMatchObject({ state: 'cancelled', payload: { subject: 'Hello' } })
-    expect(await at.mill.get(echo.id)).toMatchObject({ state: 'ready', payload: { amount: 1, subject: '' } })
+      // Without the patch it is a retry as before.
+      await dialog.getByRole('button', { name: 'Remove patch' }).click()
+      expect(await retry.isDisabled()).toBe(false)
+      await dialog.getByRole('button', { name: 'Patch payloads' }).click()
+      await editor.fill('{"subject": ""}')
+      await dialog.getByText('Would be skipped: subject must not be empty.').waitFor()
+      await retry.click()
+      await page.waitForURL(/\/jobs\/[\da-f-]{36}$/)
+      const skipped = page.getByRole('list', { name: 'Skipped jobs' })
+      await skipped.getByText('1, payload invalid at /subject').waitFor()
+      expect(await page.getByText('Patch', { exact: true }).count()).toBe(1)
+      expect(await at.mill.get(mail.id)).toMatchObject({ state: 'cancelled', payload: { subject: 'Hello' } })
+      expect(await at.mill.get(echo.id)).toMatchObject({
+        state: 'ready',
+        payload: { amount: 1, subject: '' },
+      })
 
-    await page.goto(`${at.url}/jobs/${echo.id}`)
-    await page.getByRole('tab', { name: 'Events' }).click()
-    await page.getByText('Retried by adam with a patched payload').waitFor()
-  })
+      await page.goto(`${at.url}/jobs/${echo.id}`)
+      await page.getByRole('tab', { name: 'Events' }).click()
+      await page.getByText('Retried by adam with a patched payload').waitFor()
+    },
+  )
 
-  test('the first selected job that can be retried is previewed', async () => {
+  test.nightly('the first selected job that can be retried is previewed', async () => {
     const queue = 'selected'
     const { id } = await at.mill.enqueue('echo', { n: 1 }, { queue })
     await at.mill.cancel(id)

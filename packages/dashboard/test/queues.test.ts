@@ -82,7 +82,7 @@ mission('queues', (at, test) => {
     await expect.poll(async () => (await queueOf(at, 'halted'))?.coolingMs).toBe(0)
   })
 
-  test('shows its dead and running jobs on a phone without scrolling sideways', async () => {
+  test.nightly('shows its dead and running jobs on a phone without scrolling sideways', async () => {
     const [{ id } = { id: '' }] = await at.mill.enqueueMany('dies', [{ payload: null, queue: 'default' }])
     await expect.poll(async () => (await at.mill.get(id))?.state).toBe('dead')
     const page = await at.open('/queues', { width: 390 })
@@ -99,7 +99,7 @@ mission('queues', (at, test) => {
     await at.mill.delete(id)
   })
 
-  test('loads the charts of an open queue while the queues load', async () => {
+  test.nightly('loads the charts of an open queue while the queues load', async () => {
     const page = await at.open('/')
     const held = Promise.withResolvers<void>()
     await page.route('**/api/queues', async (route) => {
@@ -161,7 +161,7 @@ mission('queues', (at, test) => {
     })
   })
 
-  test('says why a queue runs more jobs than its workers', async () => {
+  test.nightly('says why a queue runs more jobs than its workers', async () => {
     await at.mill.serve('over', { workers: 2 })
     const payloads = Array.from({ length: 2 }, () => ({ payload: null, queue: 'over' }))
     const held = await at.mill.enqueueMany('holds', payloads)

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { mission } from './support/mission.ts'
 
 mission('schedules', (at, test) => {
-  test('are created, with a live description of the expression', async () => {
+  test.nightly('are created, with a live description of the expression', async () => {
     const page = await at.open('/schedules', { mayComplain: /400/ })
     await page.getByRole('button', { name: 'New schedule' }).click()
     const drawer = page.getByRole('dialog', { name: 'New schedule' })
@@ -47,7 +47,7 @@ mission('schedules', (at, test) => {
     await at.expectAccessible(page)
   })
 
-  test('are shown in UTC, and say so, if the browser does not know the zone', async () => {
+  test.nightly('are shown in UTC, and say so, if the browser does not know the zone', async () => {
     await at.mill.schedules.create({ name: 'far', job: 'echo', when: '30 9 * * *', zone: 'Asia/Tokyo' })
     const page = await at.open('/schedules')
     await page.addInitScript(() => {

@@ -69,7 +69,7 @@ mission('steps', (at, test) => {
     expect(entries.map(({ what }) => what)).toEqual(['jobs.rewind', 'jobs.fork'])
   })
 
-  test('a job without steps says so, and an ended one takes no event', async () => {
+  test.nightly('a job without steps says so, and an ended one takes no event', async () => {
     const job = await at.mill.enqueue('echo', 1)
     await job.result()
     const page = await at.open(`/jobs/${job.id}?tab=steps`)

@@ -22,7 +22,7 @@ mission('workers and the system', (at, test) => {
     await at.mill.cancel(id)
   })
 
-  test('shows system health, and runs a duty', async () => {
+  test.nightly('shows system health, and runs a duty', async () => {
     await at.mill.changeQueue('slow', { workers: 4 }, { by: 'ci' })
     await at.mill.enqueue('strange', null, { queue: 'mail' })
     const page = await at.open('/system')

@@ -121,7 +121,7 @@ mission(
       expect(Date.now() - Math.min(...starts)).toBeLessThan(5 * 60_000)
     })
 
-    it('an open page asks for bins of 30 s less often than for counts', async () => {
+    it.nightly('an open page asks for bins of 30 s less often than for counts', async () => {
       const page = await at.open('/', { hasClock: true })
       await page.getByRole('figure', { name: 'Queue latency' }).waitFor()
       const bytes = await watch(page)
@@ -143,7 +143,7 @@ mission(
       expect(count('resolution=30s')).toBeLessThanOrEqual(count('overview') / 3)
     })
 
-    it('an open page whose user is away refreshes every 10 s, without the event stream', async () => {
+    it.nightly('an open page whose user is away refreshes every 10 s, without the event stream', async () => {
       const page = await at.open('/', { hasClock: true })
       await page.getByRole('figure', { name: 'Queue latency' }).waitFor()
       const streams = { opened: 1, closed: 0 }

@@ -69,20 +69,23 @@ mission(
         .waitFor()
     })
 
-    test('the page of a kind has its attempts by version, and errors that are new in one', async () => {
-      await dead('default', 2)
-      // Processes write their metrics every 2 s, and the page reads them less often.
-      const known = async () => (await at.mill.metrics({ kinds: ['dies'] })).kinds[0]?.all.byVersion
-      await expect.poll(known).toHaveProperty(['2.15.0'])
-      const page = await at.open('/kinds/dies')
-      const row = page.getByRole('table', { name: 'Attempts by version' }).getByRole('row').nth(1)
-      await expect.poll(() => row.innerText()).toMatch(/^2\.15\.0\s.*\s(\d+)\s+\1\s+100%$/s)
-      await page.getByRole('table', { name: 'Errors' }).getByText('new in 2.15.0').waitFor()
-      await row.getByRole('link', { name: '2.15.0' }).click()
-      await expect.poll(() => page.url()).toBe(`${at.url}/jobs?kind=dies&version=2.15.0`)
-    })
+    test.nightly(
+      'the page of a kind has its attempts by version, and errors that are new in one',
+      async () => {
+        await dead('default', 2)
+        // Processes write their metrics every 2 s, and the page reads them less often.
+        const known = async () => (await at.mill.metrics({ kinds: ['dies'] })).kinds[0]?.all.byVersion
+        await expect.poll(known).toHaveProperty(['2.15.0'])
+        const page = await at.open('/kinds/dies')
+        const row = page.getByRole('table', { name: 'Attempts by version' }).getByRole('row').nth(1)
+        await expect.poll(() => row.innerText()).toMatch(/^2\.15\.0\s.*\s(\d+)\s+\1\s+100%$/s)
+        await page.getByRole('table', { name: 'Errors' }).getByText('new in 2.15.0').waitFor()
+        await row.getByRole('link', { name: '2.15.0' }).click()
+        await expect.poll(() => page.url()).toBe(`${at.url}/jobs?kind=dies&version=2.15.0`)
+      },
+    )
 
-    test('jobs that failed since a time are retried with one query and two clicks', async () => {
+    test.nightly('jobs that failed since a time are retried with one query and two clicks', async () => {
       const queue = 'mail'
       const early = await dead(queue, 2)
       const since = Math.max(...(await at.mill.list({ queue })).jobs.map(({ endedAt }) => endedAt ?? 0)) + 1
@@ -112,7 +115,7 @@ mission(
       for (const id of early) expect(await attempts(id)).toBe(1)
     })
 
-    test('a copied link has fixed times, and the address keeps the relative one', async () => {
+    test.nightly('a copied link has fixed times, and the address keeps the relative one', async () => {
       const page = await at.open('/jobs')
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
       const from = Date.now()
@@ -130,7 +133,7 @@ mission(
       await page.getByRole('button', { name: /^Remove failed-after:\d{4}-/ }).waitFor()
     })
 
-    test('charts mark when a version was first seen', async () => {
+    test.nightly('charts mark when a version was first seen', async () => {
       const page = await at.open('/?range=5m')
       const chart = page.getByRole('figure', { name: 'Attempts by outcome' })
       await chart.getByText('2.15.0', { exact: true }).waitFor()

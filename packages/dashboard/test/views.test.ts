@@ -47,7 +47,7 @@ mission('saved views', (at, test) => {
     await page.waitForURL(`${at.url}/jobs?${search}`)
   })
 
-  test('a name that is taken is refused at its field', async () => {
+  test.nightly('a name that is taken is refused at its field', async () => {
     await at.mill.views.add({ name: 'Taken', search: 'state=dead' })
     const page = await at.open('/jobs?state=ready', { mayComplain: /409/ })
     await menu(page)
@@ -69,7 +69,7 @@ mission('saved views', (at, test) => {
     ])
   })
 
-  test('a view is deleted and restored; its link can be copied', async () => {
+  test.nightly('a view is deleted and restored; its link can be copied', async () => {
     await at.mill.views.add({ name: 'Short-lived', search: 'kind=echo' }, { by: 'otto' })
     const page = await at.open('/jobs', { as: 'operator', colours: 'dark' })
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -89,7 +89,7 @@ mission('saved views', (at, test) => {
     await expect.poll(names).toContain('Short-lived')
   })
 
-  test('viewers open views, and cannot change them', async () => {
+  test.nightly('viewers open views, and cannot change them', async () => {
     await at.mill.views.add({ name: 'Secret', search: 'payloadText=hunter2&state=dead' })
     const page = await at.open('/jobs', { as: 'viewer', width: 390, mayComplain: /403/ })
     await menu(page)

@@ -34,7 +34,7 @@ mission('requests to workers', (at, test) => {
     await at.mill.cancel(job)
   })
 
-  test('a viewer sees the state of a process and no actions', async () => {
+  test.nightly('a viewer sees the state of a process and no actions', async () => {
     const { id } = at.mill.instance
     await at.mill.quietInstance(id, { by: 'ada' })
     const page = await at.open('/workers', { as: 'viewer' })
@@ -44,7 +44,7 @@ mission('requests to workers', (at, test) => {
     await page.getByText('active', { exact: true }).waitFor()
   })
 
-  test('another process is stopped, and shows that it is stopping', async () => {
+  test.nightly('another process is stopped, and shows that it is stopping', async () => {
     const other = anInstance({ label: 'web-1', leaseMs: 600_000 })
     await at.store.instances.register(other)
     const page = await at.open('/workers', { as: 'operator' })

@@ -1,7 +1,8 @@
 /** Requests of operators in real processes that run jobs, and that are killed. On both stores. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, inject, onTestFinished } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { inTurns } from '../../../../test/support/suite/in-turns.ts'
 import { jobmill, type Mill } from '../../src/index.ts'
 import { kill, type Started, startProcess } from './children.ts'
 import type { Kind, MillProcess } from './mill-process.ts'
@@ -52,7 +53,11 @@ const places: [string, () => Place][] = [
   ],
 ]
 
-describe.each(places)('requests to processes on %s', (_, fresh) => {
+describe.each(places)('requests to processes on %s', (on, fresh) => {
+  const test = inTurns(
+    on,
+    places.map(([name]) => name),
+  )
   test('P7 a process that acknowledged quiet claims nothing more, another does all, and its jobs end', async () => {
     const place = fresh()
     const mill = await operator(place)
