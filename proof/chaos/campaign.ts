@@ -17,7 +17,7 @@ import {
   strikes,
 } from './nemeses/all.ts'
 import type { Options } from './options.ts'
-import { LONG_OUTAGES, outages, QUICK_OUTAGES } from './rounds/outages.ts'
+import { anyOutages, outages, severeOutages } from './rounds/outages.ts'
 import { powerCuts, unsyncedCuts } from './rounds/power-cut.ts'
 import { rollingDeploy } from './rounds/rolling-deploy.ts'
 import { round, type RoundResult } from './rounds/round.ts'
@@ -87,12 +87,13 @@ export async function campaign({
         await add((own) => startStorm({ ...common, closing: own, folder: of('storm') }))
       if (store === 'sqlite' && options.only.includes(POWER_CUT))
         await add(() => powerCut(of('power'), chance.fork()))
-      const times = options.minutes === 0 ? QUICK_OUTAGES : LONG_OUTAGES
+      const leaseMs = options.minutes === 0 ? 3_000 : 10_000
       await addScene(ROLLING_DEPLOY, store, rollingDeploy, of(ROLLING_DEPLOY))
       // In full only once, because that takes minutes.
       const amounts = options.minutes > 0 && n === 1 ? FULL_STEPS : QUICK_STEPS
       await addScene(STEPS, store, (scene) => steps({ ...scene, chance: chance.fork() }, amounts), of(STEPS))
-      await addScene(OUTAGES, store, (scene) => outages(scene, times), of(OUTAGES))
+      for (const [at, pattern] of [severeOutages(leaseMs), anyOutages(leaseMs, chance.fork())].entries())
+        await addScene(OUTAGES, store, (scene) => outages(scene, pattern), of(`${OUTAGES}-${at}`))
       await addScene(RESTORED_BACKUP, store, restoredBackup, of(RESTORED_BACKUP))
       await addScene(ASYNC_FAILOVER, store, asyncFailover, of(ASYNC_FAILOVER))
       await addScene(FAILOVER_SYNC, store, failoverSync, of(FAILOVER_SYNC))

@@ -11,44 +11,48 @@ import { allEnded } from '../../cluster/verdict/in-store.ts'
 import { storeAt } from '../../cluster/places.ts'
 import { type Call, calls } from '../crew/calls.ts'
 import { crew as createCrew } from '../crew/crew.ts'
+import type { Chance } from '../../simulate/chance.ts'
 import { proxy as createProxy } from '../proxy.ts'
 import type { RoundOptions, RoundResult } from './round.ts'
 
 const NAME = 'outages'
 const LONG = { kind: 'long', queue: 'long' }
-const PROCESSES = 5
-const JOBS = 10
+const JOBS_PER_PROCESS = 2
 const END_MS = 90_000
 /** A port without a listener. */
 const NOWHERE = 1
 
-export interface OutageTimes {
-  readonly lease: string
-  readonly outages: number
-  readonly outageMs: number
-  readonly betweenMs: number
+/** What happens to the processes: `leaseMs` is their lease. */
+export interface OutagePattern {
+  readonly leaseMs: number
+  readonly processes: number
+  readonly outages: readonly { readonly afterMs: number; readonly ms: number }[]
   readonly jobMs: number
 }
 
-/** Jobs are longer than the time between two outages, so that none ends before the last one. */
-export const QUICK_OUTAGES: OutageTimes = {
-  lease: '3s',
-  outages: 5,
-  outageMs: 4_500,
-  betweenMs: 2_500,
-  jobMs: 6_000,
+/** Many processes, and outages of one and a half leases: the pattern that once ended the most jobs. */
+export function severeOutages(leaseMs: number): OutagePattern {
+  const outages = Array.from({ length: 5 }, () => ({ afterMs: 0.8 * leaseMs, ms: 1.5 * leaseMs }))
+  return { leaseMs, processes: 5, outages, jobMs: longerThan(outages) }
 }
-export const LONG_OUTAGES: OutageTimes = {
-  lease: '10s',
-  outages: 5,
-  outageMs: 13_000,
-  betweenMs: 6_000,
-  jobMs: 15_000,
+
+/** Shorter and longer than a lease and its grace, in any order. */
+export function anyOutages(leaseMs: number, chance: Chance): OutagePattern {
+  const outages = Array.from({ length: chance.whole(2, 5) }, () => ({
+    afterMs: chance.between(0.3, 1.2) * leaseMs,
+    ms: chance.between(0.4, 2.2) * leaseMs,
+  }))
+  return { leaseMs, processes: chance.whole(2, 6), outages, jobMs: longerThan(outages) }
+}
+
+/** Jobs are longer than the time between two outages, so that none ends before the last one. */
+function longerThan(outages: OutagePattern['outages']): number {
+  return 2.4 * Math.max(...outages.map(({ afterMs }) => afterMs))
 }
 
 export async function outages(
   options: Omit<RoundOptions, 'nemeses' | 'chance' | 'rate'>,
-  times: OutageTimes,
+  { leaseMs, processes, outages: planned, jobMs }: OutagePattern,
 ): Promise<RoundResult> {
   const { store, folder, closing, signal } = options
   mkdirSync(folder, { recursive: true })
@@ -57,22 +61,24 @@ export async function outages(
   const proxy = await createProxy(server.port)
   closing(() => proxy.close())
   const place = { store, at: server.url.replace(`:${server.port}/`, `:${proxy.port}/`) }
-  const crew = createCrew(folder, place, times.lease)
+  const crew = createCrew(folder, place, `${leaseMs}ms`)
   closing(crew.destroy)
-  await Promise.all(Array.from({ length: PROCESSES }, () => crew.start([LONG])))
+  await Promise.all(Array.from({ length: processes }, () => crew.start([LONG])))
   // Bypasses the proxy, so that it can always read the store.
   const mill = jobmill({ store: await storeAt({ store, at: server.url }), log: 'silent' })
   closing(() => mill.stop())
   await mill.open()
-  console.log(`\n${NAME} on ${store}: ${times.outages} times ${times.outageMs / 1_000} s`)
+  const lengths = planned.map(({ ms }) => `${(ms / 1_000).toFixed(1)} s`).join(', ')
+  console.log(`\n${NAME} on ${store}: ${processes} processes, a lease of ${leaseMs / 1_000} s, ${lengths}`)
   const sent = calls()
-  for (let n = 0; n < JOBS; n += 1) await sent.send(mill, LONG, { ms: times.jobMs })
-  for (let n = 0; n < times.outages; n += 1) {
-    await sleep(times.betweenMs)
+  const jobs = JOBS_PER_PROCESS * processes
+  for (let n = 0; n < jobs; n += 1) await sent.send(mill, LONG, { ms: jobMs })
+  for (const { afterMs, ms } of planned) {
+    await sleep(afterMs)
     // Connections are refused, so that processes reconnect one by one.
     proxy.pointTo(NOWHERE)
     proxy.cut()
-    await sleep(times.outageMs)
+    await sleep(ms)
     proxy.pointTo(server.port)
   }
   const overAt = nowMs()
@@ -84,19 +90,19 @@ export async function outages(
   const counts = (await mill.counts()).find(({ queue }) => queue === LONG.queue)
   const [dead, done] = [counts?.dead ?? 0, counts?.done ?? 0]
   const sentences: [boolean, string][] = [
-    [dead > 0, `dead: ${dead} of ${JOBS} jobs died during ${NAME}, although no process crashed`],
-    [blamed > 0, `quarantined: ${blamed} of ${JOBS} jobs during ${NAME}, although no process crashed`],
+    [dead > 0, `dead: ${dead} of ${jobs} jobs died during ${NAME}, although no process crashed`],
+    [blamed > 0, `quarantined: ${blamed} of ${jobs} jobs during ${NAME}, although no process crashed`],
     [!isEnded, `not ended: jobs are still open ${END_MS / 1_000} s after ${NAME}`],
-    [done + dead < JOBS, `lost: ${JOBS - done - dead} jobs were not done after ${NAME}`],
+    [done + dead < jobs, `lost: ${jobs - done - dead} jobs were not done after ${NAME}`],
   ]
   console.log(
-    `${NAME}: ${done} of ${JOBS} done, ${dead} dead, ${blamed} quarantined, crashes ${crashes.join(' ')}, all done after ${recoverySeconds} s`,
+    `${NAME}: ${done} of ${jobs} done, ${dead} dead, ${blamed} quarantined, crashes ${crashes.join(' ')}, all done after ${recoverySeconds} s`,
   )
   return {
-    struck: [{ name: NAME, store, injected: times.outages, recoverySeconds }],
+    struck: [{ name: NAME, store, injected: planned.length, recoverySeconds }],
     broken: sentences.flatMap(([isBroken, sentence]) => (isBroken ? [`${sentence}.`] : [])),
-    lost: Math.max(0, JOBS - done - dead),
-    acknowledged: JOBS,
+    lost: Math.max(0, jobs - done - dead),
+    acknowledged: jobs,
     finished: done,
     staleWritesRefused: 0,
   }

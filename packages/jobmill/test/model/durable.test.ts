@@ -3,6 +3,8 @@
 // and P18. JOBMILL_RUNS asks for more runs, JOBMILL_SEED replays a failed one.
 // oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
 import { describe, test } from 'vitest'
+import type { ConformanceSubject } from '../../../conformance/src/index.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { inFull } from '../../../../test/support/suite/in-full.ts'
 import { currentPostgresSubject, withUsualBatches } from '../conformance/postgres-subject.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'
@@ -14,10 +16,10 @@ const RUNS = inFull(20, 1)
 
 describe('model of durable steps: sqlite and postgres', () => {
   const [sqlite, postgres] = [sqliteSubject(), currentPostgresSubject()]
-  const batches = [
+  const batches: readonly (readonly [string, ConformanceSubject<FullStore>])[] = [
     ['a batch for every claim', postgres],
     ['batches as in production', withUsualBatches(postgres)],
-  ] as const
+  ]
   // In `npm test`, model.test.ts uses the other batches.
   test.each(inFull(batches, batches.slice(1)))(
     'P17 P18 sqlite, postgres with %s, and the oracle agree on every history of jobs with steps',
