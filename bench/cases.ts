@@ -31,6 +31,7 @@ const CASES: Readonly<Record<string, () => Promise<Case>>> = {
   'e-nothing-kept': together,
   'f-same': pickup,
   'f-other': pickup,
+  'f-tx': pickup,
   g: backlog,
   h: emptyClaim,
   i: pinned,

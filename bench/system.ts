@@ -48,6 +48,8 @@ export interface Load {
 export interface Queue {
   /** Resolves when the system has acknowledged the job. Payload: { n, to: 'ada@example.com' }. */
   enqueue(n: number): Promise<void>
+  /** The same in a transaction of the application, until its commit. Omitted where no case needs it. */
+  enqueueInTransaction?(n: number): Promise<void>
   /** In one call, or with the bulk method of the system. */
   enqueueMany(from: number, count: number): Promise<void>
   /** Starts the workers. They call `ran` inside the handler, once per run. Handlers return { ok: true }. */

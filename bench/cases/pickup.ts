@@ -1,5 +1,5 @@
 // Case f: the latency of a job in an idle system, from the enqueue call to the handler call, in the same
-// process and in another one. Also the cost of a job that comes alone.
+// process and in another one (in f-tx enqueued in a transaction). Also the cost of a job that comes alone.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Case, Cell, Figure } from '../case.ts'
 import { deliveries } from '../cell/deliveries.ts'
@@ -7,7 +7,7 @@ import { monotonicMs } from '../measure/clock.ts'
 import { cpuOfTree } from '../measure/cpu.ts'
 import { percentile } from '../measure/percentile.ts'
 import { measureUsage, type Usage, usageFigures } from '../measure/usage.ts'
-import { payloadOf } from '../system.ts'
+import { payloadOf, type Queue } from '../system.ts'
 
 const APART_MS = 20
 const SETTLE_MS = 300
@@ -56,7 +56,7 @@ async function inOtherProcess(cell: Cell): Promise<Pickups> {
   const jobs = cell.warmUp + cell.jobs
   const workerCpu = cpuOfTree(worker.pid)
   const end = await measureUsage(cell)
-  const began = await enqueueApart(jobs, (n) => queue.enqueue(n))
+  const began = await enqueueApart(jobs, (n) => enqueueIn(queue, cell.case, n))
   while ((await worker.count()) < jobs) await sleep(APART_MS)
   const usage = await end()
   const client = usage.client + cpuOfTree(worker.pid) - workerCpu
@@ -70,6 +70,12 @@ async function inOtherProcess(cell: Cell): Promise<Pickups> {
     times: began.map((from, n) => (startTimes[n] ?? Number.NaN) - from),
     usage: { ...usage, client },
   }
+}
+
+function enqueueIn(queue: Queue, name: string, n: number): Promise<void> {
+  if (name !== 'f-tx') return queue.enqueue(n)
+  if (queue.enqueueInTransaction === undefined) throw new Error(`${name}: the system has no transactions`)
+  return queue.enqueueInTransaction(n)
 }
 
 type Insert = (n: number, payload: string) => unknown
@@ -106,7 +112,7 @@ async function bareInsert(cell: Cell): Promise<Pickups> {
 }
 
 export const pickupCase: Case = {
-  names: ['f-same', 'f-other'],
+  names: ['f-same', 'f-other', 'f-tx'],
   warmsUp: true,
   async run(cell) {
     const measure =

@@ -105,6 +105,7 @@ export const PLAN: readonly CasePlan[] = [
     unhurried: `graphile-worker/postgres/best bullmq-redis/redis/best plainjob/sqlite/best pg-boss/postgres/best ${REST}`,
     jobs: [500, 80],
   },
+  { case: 'f-tx', compared: 'jobmill/postgres/default', rounds: [3, 1], jobs: [500, 80] },
   {
     case: 'g',
     compared: OURS,

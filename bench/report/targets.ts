@@ -125,6 +125,7 @@ const RULES: readonly Rule[] = [
   { ...liteAtMost('f-same'), against: 'milliseconds', others: [], target: 0.5 },
   { ...pgAtMost('f-other'), against: 'graphile-worker', others: [graphile], target: 0.6 },
   { ...pgAtMost('f-other'), against: 'bullmq-redis', others: [bullmq], target: 1.3 },
+  { ...pgAtMost('f-tx'), against: 'milliseconds', others: [], target: 100 },
   { ...pgAtMost('f-other-p99'), against: 'graphile-worker', others: [graphile], target: 1 },
   { ...liteAtMost('f-other'), against: 'milliseconds', others: [], target: 5 },
   ...['open-1000', 'open-4000'].flatMap((name): Rule[] => [

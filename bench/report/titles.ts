@@ -11,6 +11,7 @@ const TITLES: Readonly<Record<string, string>> = {
   'e-nothing-kept': 'enqueue and process together, 64 calls in flight, finished jobs removed',
   'f-same': 'pickup when idle, in the same process, p50 (bare: one INSERT until its answer)',
   'f-other': 'pickup when idle, in another process, p50',
+  'f-tx': 'the same, of a job that is enqueued in a transaction of the application, p50',
   g: 'drain a long backlog',
   h: 'an empty claim behind many deferred jobs',
   'h-stage': 'a search for due jobs behind many deferred ones',

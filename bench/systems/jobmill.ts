@@ -1,5 +1,6 @@
 // Jobmill through its public API alone. `default` is a mill with a store, a job and no other options.
 import { defineJob, jobmill } from 'jobmill'
+import pg from 'pg'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
 import { versionOf } from '../measure/versions.ts'
@@ -40,9 +41,21 @@ function open(place: Place, setting: Setting, { keep, load }: Opening): Promise<
     ...(load?.processes !== undefined && { capacity: load.workers }),
     ...(Object.keys(settings).length > 0 && { queues: { default: settings } }),
   })
+  let application: pg.Client | undefined
+  async function connect(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: place.url })
+    await client.connect()
+    return client
+  }
   const queue: Queue = {
     async enqueue(n) {
       await mill.enqueue(noop, payloadOf(n))
+    },
+    async enqueueInTransaction(n) {
+      const tx = (application ??= await connect())
+      await tx.query('BEGIN')
+      await mill.enqueue(noop, payloadOf(n), { tx })
+      await tx.query('COMMIT')
     },
     async enqueueMany(from, count) {
       const items = Array.from({ length: count }, (_, at) => ({ payload: payloadOf(from + at) }))
@@ -55,6 +68,7 @@ function open(place: Place, setting: Setting, { keep, load }: Opening): Promise<
     // Jobmill emits this event once the outcome is in the database.
     settled: () => until(() => (mill.eventCounts.emitted.finished ?? 0) >= runs),
     async stop() {
+      await application?.end()
       await mill.stop()
     },
   }
