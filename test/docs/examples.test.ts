@@ -50,6 +50,15 @@ const EXAMPLES: readonly Example[] = [
     ],
   },
   {
+    file: 'chunks.ts',
+    on: ['sqlite', 'postgres'],
+    shows: [
+      'stored     1000 views with fewer than 100 inserts: true',
+      'refused    JobmillError: ',
+      'counts     1000 done, 1 dead',
+    ],
+  },
+  {
     file: 'schedules.ts',
     on: ['sqlite', 'postgres'],
     shows: [

@@ -10,14 +10,9 @@ export type { Outcome } from './job/attempt/outcome.ts'
 export { Dead, Snooze, Throttled } from './job/attempt/thrown.ts'
 export type { CancelledContext, DeadContext, JobContext, JobInfo } from './job/context.ts'
 export { declareJob, type JobDeclaration } from './job/kind/declaration.ts'
-export {
-  type AnyJob,
-  defineJob,
-  implement,
-  type JobDefinition,
-  type JobHandler,
-  withContext,
-} from './job/kind/definition.ts'
+export type { ChunkContext } from './job/kind/chunk.ts'
+export { type AnyJob, defineJob, implement, type JobDefinition, withContext } from './job/kind/definition.ts'
+export type { JobHandler } from './job/kind/job-handler.ts'
 export type { Duration } from './job/duration.ts'
 export { type ErrorCode, isJobmillError, JobmillError } from './job/errors.ts'
 export type { EventType, MillEvent } from './job/events.ts'

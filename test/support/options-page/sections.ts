@@ -81,8 +81,15 @@ export const SECTIONS: readonly Section[] = [
     title: IMPLEMENT,
     intro:
       '`implement(declaration, handler)` takes these options, or only the function `run`: see [handlers](../learn/handlers.md#keep-handlers-out-of-the-web-process-declarejob).',
-    file: 'packages/jobmill/src/job/kind/definition.ts',
+    file: 'packages/jobmill/src/job/kind/job-handler.ts',
     type: 'JobHandler',
+  },
+  {
+    title: '`chunk`',
+    intro: 'See [processing jobs in chunks](../learn/chunks.md).',
+    file: 'packages/jobmill/src/job/kind/chunk.ts',
+    type: 'ChunkOptions',
+    prefix: 'chunk.',
   },
   {
     title: ENQUEUE,

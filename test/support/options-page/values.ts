@@ -174,6 +174,11 @@ export const VALUES: Readonly<Record<string, Value>> = {
   'WithSchema.queue': { bounds: NAME },
   'WithSchema.priority': priority,
   'JobHandler.version': { bounds: range(BOUNDS.version) },
+  'ChunkOptions.size': { bounds: range(BOUNDS.chunkSize) },
+  'ChunkOptions.wait': {
+    default: time(DEFAULTS.chunkWaitMs),
+    bounds: `at most ${time(BOUNDS.chunkWaitMs.most)}`,
+  },
   'WithSchema.maxAttempts': maxAttempts,
   'WithSchema.timeout': timeout,
   'WithSchema.backoff': { default: OF_QUEUE },

@@ -69,6 +69,8 @@ export const DEFAULTS = Object.freeze({
   graceMs: 25 * SECOND,
   /** How long after its signal was aborted a handler counts as stuck. */
   stuckAfterMs: 10 * SECOND,
+  /** How long the first job of a chunk waits for others. */
+  chunkWaitMs: 100,
   /** How often a process reads all of its awaited results, in one statement. */
   resultEveryMs: 200,
   /** How often progress and logs of running jobs are written, in one statement. */
@@ -135,6 +137,9 @@ export const BOUNDS = Object.freeze({
   maxAttempts: Object.freeze({ least: 1, most: 10_000 }),
   /** The version of a definition. An instance registers each version that it handles. */
   version: Object.freeze({ least: 1, most: 100 }),
+  /** Each job of a chunk occupies a worker. */
+  chunkSize: Object.freeze({ least: 2, most: 10_000 }),
+  chunkWaitMs: Object.freeze({ least: 0, most: 60_000 }),
   workers: Object.freeze({ least: 0, most: 10_000 }),
   capacity: Object.freeze({ least: 1, most: 10_000 }),
   crashesUntilDead: Object.freeze({ least: 1, most: 1_000 }),

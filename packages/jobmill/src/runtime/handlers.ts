@@ -6,8 +6,10 @@ import { onCancelledKind } from '../job/attempt/on-cancelled.ts'
 import { onDeadKind } from '../job/attempt/on-dead.ts'
 import { Dead } from '../job/attempt/thrown.ts'
 import { kindsOfVersion } from '../job/kind/kind-name.ts'
+import type { Platform } from '../platform/platform.ts'
 import type { NewInstance } from '../store/types/instance.ts'
 import type { FullStore } from '../store/store.ts'
+import { runOf } from '../work/chunks.ts'
 import type { Handler } from '../work/handler.ts'
 import { jobView } from './operate/job-view.ts'
 
@@ -18,11 +20,13 @@ export function handlersOf(
   jobs: readonly AnyJob[],
   ours: readonly AnyJob[],
   store: HandlerStore,
+  platform: Platform,
 ): ReadonlyMap<string, Handler> {
   const all = [...jobs, ...ours].flatMap((job) => {
     const { kind, onDead, onCancelled } = job
     const own: Handler = {
       ...job,
+      run: runOf(job, platform),
       followsDeaths: onDead !== undefined,
       followsCancels: onCancelled !== undefined,
     }

@@ -3,7 +3,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Service } from '../../platform/service.ts'
 import { onCancelledKind } from '../attempt/on-cancelled.ts'
 import { onDeadKind } from '../attempt/on-dead.ts'
-import type { CancelledContext, DeadContext, JobContext, JobInfo } from '../context.ts'
+import type { CancelledContext, DeadContext, JobContext } from '../context.ts'
 import {
   checkDeclaration,
   DECLARATION_KEYS,
@@ -11,9 +11,17 @@ import {
   type JobDeclaration,
   type JobPolicy,
 } from './declaration.ts'
+import {
+  checkChunk,
+  type ChunkHandler,
+  type ChunkPlan,
+  type ChunkWithSchema,
+  type PlainChunk,
+} from './chunk.ts'
 import { BOUNDS } from '../defaults.ts'
 import { invalidValue } from '../errors.ts'
 import type { EventSchemas, EventsMustBeJson } from './event-schemas.ts'
+import type { JobHandler, RetryIf } from './job-handler.ts'
 import { checkName } from '../names.ts'
 import { checkFunction, checkWhole } from '../numbers.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
@@ -40,6 +48,8 @@ export interface JobDefinition<
   readonly onDead: ((context: DeadContext<unknown, Context>) => unknown) | undefined
   readonly onCancelled: ((context: CancelledContext<unknown, Context>) => unknown) | undefined
   readonly version: number | undefined
+  /** If set, `run` takes a chunk of jobs. */
+  readonly chunk: ChunkPlan | undefined
   /** Something the handler needs while jobs run, such as child processes. */
   readonly service: Service | undefined
   /** Whether the handler enforces a timeout that this payload names. If so, `timeoutMs` does not apply. */
@@ -48,37 +58,6 @@ export interface JobDefinition<
 
 /** A definition of any kind. */
 export type AnyJob = JobDefinition
-
-type RetryIf = (error: unknown, job: JobInfo) => boolean
-
-/**
- * What runs the jobs of a kind. `StoredPayload` is the type of the payload as it was enqueued, `Completed`
- * the type of the result that `complete` takes. `Events` has the schemas of the events that it waits for.
- */
-export interface JobHandler<
-  Payload,
-  Returned,
-  StoredPayload,
-  Context,
-  Completed = unknown,
-  Events extends EventSchemas = EventSchemas,
-> {
-  /** Runs one attempt of a job. Its return value is the result, and an error makes the attempt fail. */
-  readonly run: (context: JobContext<Payload, unknown, Completed, Context, Events>) => Returned
-  /** Runs as a job of its own, once each time a job becomes dead. */
-  readonly onDead?: (context: DeadContext<NoInfer<StoredPayload>, NoInfer<Context>>) => unknown
-  /** Runs as a job of its own, once each time a job is cancelled. */
-  readonly onCancelled?: (context: CancelledContext<NoInfer<StoredPayload>, NoInfer<Context>>) => unknown
-  /** Returns false to make the job dead without further retries. */
-  readonly retryIf?: RetryIf
-  /** A resource that the handler needs, such as child processes. The mill starts and stops it. */
-  readonly service?: Service
-  /**
-   * Increase it (1 to 100) when new code cannot continue the steps of old code, or old code those of new
-   * code. A job that recorded its first step in a version runs only in that version and later ones.
-   */
-  readonly version?: number
-}
 
 /** Without a schema of the result, the handler decides the type of the result. */
 type ResultSchema = StandardSchemaV1 | undefined
@@ -141,6 +120,14 @@ export interface DefineJob<Context = unknown> {
    * type.
    */
   <Payload>(options: AnnotateTheHandler<Payload>): JobDefinition<Payload>
+  /** A handler that gets many jobs per call. */
+  <PayloadSchema extends StandardSchemaV1>(
+    options: ChunkWithSchema<PayloadSchema, Context> & MustBeJson<StandardSchemaV1.InferInput<PayloadSchema>>,
+  ): JobDefinition<StandardSchemaV1.InferInput<PayloadSchema>, undefined, Context>
+  /** Without a schema, annotate the handler: `run({ jobs }: ChunkContext<{ to: string }>)`. */
+  <Payload, Own = Context>(
+    options: PlainChunk<Payload, Own> & MustBeJson<Payload>,
+  ): JobDefinition<Payload, undefined, Own>
   /** With a schema, the types of payload and result follow from it. */
   <
     PayloadSchema extends StandardSchemaV1,
@@ -165,6 +152,11 @@ export interface DefineJob<Context = unknown> {
 }
 
 export interface Implement<Context = unknown> {
+  /** A handler that gets many jobs per call: `implement(indexPage, { chunk: { size: 500 }, run })`. */
+  <Input, Payload, Own = Context>(
+    declaration: JobDeclaration<Input, unknown, Payload>,
+    handler: ChunkHandler<Payload, Input, Own>,
+  ): JobDefinition<Input, undefined, Own>
   /**
    * The definition of a declared kind: `implement(sendEmail, async ({ payload }) => …)`, or
    * `{ run, onDead, retryIf }` instead of the function.
@@ -215,7 +207,7 @@ export function withContext<Context extends object>(): {
 
 const HANDLER = 'Pass a function that takes a context'
 const RETRY_IF = 'Pass a function that takes the error and returns whether to retry'
-const HANDLER_KEYS = ['run', 'onDead', 'onCancelled', 'retryIf', 'service', 'version']
+const HANDLER_KEYS = ['run', 'onDead', 'onCancelled', 'retryIf', 'service', 'version', 'chunk']
 
 function definition(
   declaration: JobDeclaration,
@@ -235,6 +227,7 @@ function definition(
     checkName(onCancelledKind(declaration.kind), `${at}.kind with onCancelled`)
   }
   if (retryIf !== undefined) checkFunction(retryIf, `${at}.retryIf`, RETRY_IF)
+  const { chunk } = handler as { readonly chunk?: unknown }
   return Object.freeze({
     ...declaration,
     retryIf,
@@ -243,6 +236,8 @@ function definition(
     onDead: onDead?.bind(handler) as JobDefinition['onDead'],
     onCancelled: onCancelled?.bind(handler) as JobDefinition['onCancelled'],
     service: handler.service,
+    chunk:
+      chunk === undefined ? undefined : checkChunk(chunk, `${at}.chunk`, declaration.result !== undefined),
     version:
       handler.version === undefined
         ? undefined

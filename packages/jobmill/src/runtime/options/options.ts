@@ -33,6 +33,7 @@ import { checkQueueLimits, declaredLimits } from '../operate/limits.ts'
 import { type LogOption, loggerFor } from './log-option.ts'
 import { type Problem, type Problems, problems } from './problems.ts'
 import {
+  checkChunks,
   type QueueOptions,
   queueSettings,
   type Route,
@@ -219,6 +220,7 @@ export function resolveOptions(given: MillOptions): Resolved {
   const used = [...serve, ...goesTo, ...schedules.map(({ definition }) => definition.queue)]
   warnOfStrays(declared, used, found)
   checkQueueLimits(declared, limits, found)
+  checkChunks(jobs, queueOf, declared, limits, found)
   const instance = instanceNames(options.instance, env, found)
   return Object.freeze({
     jobs,

@@ -7,6 +7,7 @@ import { invalidValue, quote } from '../../job/errors.ts'
 import { checkObjectKeys, nearest } from '../../job/options/known-keys.ts'
 import { checkName } from '../../job/names.ts'
 import { prepareQueueChange, type QueueChange, type QueueSettings } from '../../job/queue/queue-settings.ts'
+import type { DeclaredLimit } from '../../store/types/limit.ts'
 import type { Problems } from './problems.ts'
 
 export type QueueOptions = Omit<QueueChange, 'coolFor'>
@@ -88,6 +89,33 @@ export function servedQueues(
     if (!names.has(queue)) found.add('warning', 'QUEUES_MISSING', option, what)
   }
   return [...names]
+}
+
+/** A chunk that is larger than its queue has workers would never be full. */
+export function checkChunks(
+  jobs: readonly AnyJob[],
+  queueOf: (kind: string) => string,
+  declared: readonly { readonly name: string; readonly settings: Partial<QueueSettings> }[],
+  limits: readonly DeclaredLimit[],
+  found: Problems,
+): void {
+  for (const { kind, chunk } of jobs) {
+    if (chunk === undefined) continue
+    const queue = queueOf(kind)
+    const { workers, limit } = declared.find(({ name }) => name === queue)?.settings ?? {}
+    const option = `job ${kind}.chunk.size`
+    const slots = workers ?? DEFAULTS.workers
+    if (slots > 0 && slots < chunk.size) {
+      const what = `is ${chunk.size}, and the queue "${queue}" has ${slots} workers, one for each job of a chunk`
+      const fix = `Set queues.${queue}.workers to ${chunk.size} or more, or lower the size`
+      found.add('error', 'OPTION_CONFLICT', option, `${what}. ${fix}`)
+    }
+    const held = limits.find(({ name }) => name === limit)?.settings
+    if (held?.type === 'concurrency' && held.most < chunk.size) {
+      const what = `is ${chunk.size}, and the limit "${limit}" of the queue "${queue}" permits ${held.most} jobs at once`
+      found.add('error', 'OPTION_CONFLICT', option, `${what}. Raise the limit, or lower the size`)
+    }
+  }
 }
 
 /** Settings for a queue that this process neither routes to nor serves are often a typo. */

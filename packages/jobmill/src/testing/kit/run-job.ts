@@ -15,6 +15,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue/queue-settings.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import type { Lease } from '../../store/types/claim.ts'
 import { type Attempt, interrupt, newAttempt } from '../../work/attempt.ts'
+import { runOf } from '../../work/chunks.ts'
 import type { Handler } from '../../work/handler.ts'
 import { type LogLine, readLog } from '../../work/log-buffer.ts'
 import { makeContext } from '../../work/make-context.ts'
@@ -85,7 +86,14 @@ export async function runJob<Input, Result, Context = unknown, Events extends Ev
   ])
   const events: Readonly<Record<string, unknown>> = options.events ?? {}
   for (const name of Object.keys(events)) schemaOfEvent(definition, name, 'options.events')
-  const handler: Handler = { ...definition, followsDeaths: false, followsCancels: false }
+  const { chunk } = definition
+  const handler: Handler = {
+    ...definition,
+    // A chunk contains this job alone.
+    run: runOf({ ...definition, chunk: chunk && { ...chunk, size: 1 } }, systemPlatform),
+    followsDeaths: false,
+    followsCancels: false,
+  }
   const attempt = newAttempt(leaseFor(definition, payload, options), systemPlatform.monotonic())
   const nowhere = enqueueNowhere(attempt)
   const steps = stepsInMemory({ ...options, events }, systemPlatform, {

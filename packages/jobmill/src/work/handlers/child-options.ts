@@ -1,7 +1,7 @@
 /** Shared by handlers that start processes: the environment of a child, and how it is stopped. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { JobPolicy } from '../../job/kind/declaration.ts'
-import type { JobHandler } from '../../job/kind/definition.ts'
+import type { JobHandler } from '../../job/kind/job-handler.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
 import { type ErrorCode, invalidValue, JobmillError, pathOf, quote } from '../../job/errors.ts'
 import { isInterruption } from '../../job/attempt/interruption.ts'

@@ -115,7 +115,7 @@ async function oneRound(tools: DrainTools, scheduled: boolean, limit: Budget): P
   if (atWork.size > 0) {
     if (atWork.waiting < atWork.size) await limit.race(atWork.oneMoves())
     else {
-      // All running handlers wait for a limit, which only the clock can end.
+      // All running jobs wait for a limit or a chunk, which only the clock can end.
       limit.spend()
       await limit.race(platform.advanceToNextTimer())
     }

@@ -90,6 +90,7 @@ export async function testMill<S extends Store<never> = FullStore<SqliteTx>, Con
     // Ignores the environment of the test process.
     env: {},
     ...rest,
+    ...(Array.isArray(rest.jobs) && { jobs: rest.jobs.map(atWork.watchChunks) }),
     middleware: around([atWork.middleware, promptInside(answers)], rest.middleware),
     store: millStore(store, {
       onEnqueued: (record) => records.push(record),
