@@ -47,4 +47,32 @@ export const ATTEMPTS: readonly TestedMutant[] = [
     replace: "hasOwnTimeout?.(JSON.parse(lease.payload)) === 'never'",
     test: { file: `${TESTS}/work/handlers/command-stop.test.ts`, name: 'wins over the default' },
   },
+  {
+    name: 'a failed job fails the whole chunk',
+    file: 'work/chunks.ts',
+    find: 'else if (thrown === null) member.resolve()',
+    replace: 'else if (thrown === null && failures.size === 0) member.resolve()',
+    test: { file: `${TESTS}/runtime/chunks.test.ts`, name: 'a job that fails is retried alone' },
+  },
+  {
+    name: 'a chunk is larger than its size',
+    file: 'work/chunks.ts',
+    find: 'if (waiting.size >= size) start()',
+    replace: 'if (waiting.size > size) start()',
+    test: { file: `${TESTS}/runtime/chunks.test.ts`, name: 'up to the size of a chunk per call' },
+  },
+  {
+    name: 'a job that is cancelled while it waits for a chunk stays in it',
+    file: 'work/chunks.ts',
+    find: 'waiting.delete(member)\n',
+    replace: '\n',
+    test: { file: `${TESTS}/runtime/chunks.test.ts`, name: 'cancelled while it waits is in no chunk' },
+  },
+  {
+    name: 'a chunk may be larger than its queue has workers',
+    file: 'runtime/options/queue-options.ts',
+    find: 'if (slots > 0 && slots < chunk.size) {',
+    replace: 'if (slots > 0 && slots > chunk.size) {',
+    test: { file: `${TESTS}/runtime/chunks.test.ts`, name: 'a chunk larger than its queue has workers' },
+  },
 ]
