@@ -136,7 +136,10 @@ async function enqueueAll(
   { jobs, events, kills }: StepAmounts,
   chance: Chance,
 ): Promise<string[]> {
-  const delay = (): number => Math.floor(chance.between(0, kills * KILL_EVERY_MS))
+  const beganAt = nowMs()
+  /** Spreads the starts over the time of the kills, however long the calls take. */
+  const delay = (): number =>
+    Math.max(0, Math.floor(chance.between(0, kills * KILL_EVERY_MS) - (nowMs() - beganAt)))
   const { kind, queue } = STEPS_KIND
   const payload: StepsPayload = { count: STEPS_PER_JOB }
   const calls = [
