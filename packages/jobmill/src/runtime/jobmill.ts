@@ -142,7 +142,10 @@ export function jobmill<
     engine: () => lifecycle.engine,
     diagnostics: () => mill.diagnostics(),
   })
-  const handlers = handlersOf(options.jobs, [alerting.job], store)
+  const handlers = handlersOf(options.jobs, [alerting.job], {
+    store,
+    noticeLostLease: () => lifecycle.engine?.noticeLostLease(),
+  })
   const lifecycle = createLifecycle({
     // Not the timed store: two mills that share a store must recognize it as the same object.
     store: plain,
