@@ -14,11 +14,16 @@ import { nowMs } from './clock.ts'
 export interface Place {
   readonly store: 'postgres' | 'sqlite'
   readonly at: string
+  /** SQLite only: a killed process loses nothing that was committed, only a power cut does. */
+  readonly isRelaxed?: true
 }
 
 /** Imports only the driver that is needed. */
-export async function storeAt({ store, at }: Place): Promise<FullStore<never>> {
-  if (store === 'sqlite') return (await import('jobmill/sqlite')).sqlite(at)
+export async function storeAt({ store, at, isRelaxed }: Place): Promise<FullStore<never>> {
+  if (store === 'sqlite') {
+    const { sqlite } = await import('jobmill/sqlite')
+    return sqlite(at, { durability: isRelaxed === true ? 'relaxed' : 'full' })
+  }
   return (await import('jobmill/postgres')).postgres(at)
 }
 

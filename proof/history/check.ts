@@ -10,6 +10,7 @@ import { leases } from './rules/leases.ts'
 import { limits } from './rules/limits.ts'
 import { oneAtATimePerOrderKey } from './rules/order-key.ts'
 import { eventsReceivedOnce } from './rules/events.ts'
+import { cancelsFollowed } from './rules/follow-ups.ts'
 import { nothingForgotten } from './rules/forgotten.ts'
 import { nothingLost } from './rules/lost.ts'
 import { orderKept } from './rules/order.ts'
@@ -17,6 +18,7 @@ import { notRepeated } from './rules/repeated.ts'
 import { parkedIsOver } from './rules/parked.ts'
 import { stepsRecordedOnce } from './rules/steps.ts'
 import { ticks } from './rules/ticks.ts'
+import { neverInEarlierVersion } from './rules/versions.ts'
 import type { Violation } from './violation.ts'
 
 export type { Violation } from './violation.ts'
@@ -39,6 +41,8 @@ const RULES = [
   stepsRecordedOnce,
   eventsReceivedOnce,
   parkedIsOver,
+  neverInEarlierVersion,
+  cancelsFollowed,
 ]
 
 export function checkHistory(history: readonly Entry[]): Violation[] {

@@ -29,6 +29,8 @@ export type Entry = { readonly at: number } & (
   | Gone
   | Outage
   | Cancelled
+  | EndedByCancel
+  | Registered
   | Keeps
   | Look
   | Restarted
@@ -124,6 +126,8 @@ interface Started {
   readonly instance: string
   /** How long its process may have been frozen after it checked its lease. */
   readonly heldUpMs: number
+  /** Of the definition; 0 if it has none. Omitted for kinds whose definition never has one. */
+  readonly version?: number
 }
 
 /** A handler had an external effect. */
@@ -197,6 +201,22 @@ interface Cancelled {
   readonly askedAt: number
 }
 
+/** The store ended a job because of a cancel, in whatever state the job was. */
+interface EndedByCancel {
+  readonly what: 'ended by cancel'
+  readonly job: string
+}
+
+/** The store knows a new instance. */
+interface Registered {
+  readonly what: 'registered'
+  readonly instance: string
+  /** As the store names them: with their versions. */
+  readonly kinds: readonly string[]
+  /** The kinds with `onCancelled`, without their versions. */
+  readonly followed: readonly string[]
+}
+
 /** The retention of done jobs of a queue; others are kept forever. */
 interface Keeps {
   readonly what: 'keeps'
@@ -211,6 +231,8 @@ interface Look {
   readonly isLast: boolean
   /** The crashes that the store counted for each job. */
   readonly crashes?: ReadonlyMap<string, number>
+  /** The jobs that run `onCancelled`, and the cancelled job of each. */
+  readonly followUps?: ReadonlyMap<string, string>
 }
 
 /** The store was gone and is back. */

@@ -34,6 +34,9 @@ export interface Violation {
     | 'event lost'
     | 'event twice'
     | 'parked'
+    | 'earlier version'
+    | 'follow-up lost'
+    | 'follow-up twice'
   /** What happened, in a sentence. */
   readonly message: string
   /** The index in the history. */

@@ -174,6 +174,74 @@ export const SIMULATED: readonly Mutant[] = [
     replace: 'attempt.memos = await tools.memosOf(attempt)',
   },
   {
+    name: 'a process that was suspended while it read steps starts its handler after its lease',
+    file: 'work/run-attempt.ts',
+    find: 'noticeLostLease()\n',
+    replace: '\n',
+  },
+  {
+    name: 'onCancelled starts after its attempt was asked to stop',
+    file: 'runtime/handlers.ts',
+    find: `const steps = await orAborted(recordedSteps(store, id), signal)
+  noticeLostLease()
+  signal.throwIfAborted()`,
+    replace: 'const steps = await recordedSteps(store, id)',
+  },
+  {
+    name: 'a first wait does not keep the version',
+    file: 'store-sqlite/steps/steps.ts',
+    find: 'mark(work, job, { resets: isOver, versionedKind })',
+    replace: 'mark(work, job, { resets: isOver, versionedKind: undefined })',
+  },
+  {
+    name: 'a first step with a result does not keep the version',
+    file: 'store-sqlite/steps/steps.ts',
+    find: 'mark(work, job, { resets: isDone && !inTx, versionedKind })',
+    replace: 'mark(work, job, { resets: isDone && !inTx, versionedKind: undefined })',
+  },
+  {
+    name: 'a process claims jobs of later versions',
+    file: 'job/kind/kind-name.ts',
+    find: 'Array.from({ length: version ?? 0 }',
+    replace: 'Array.from({ length: (version ?? 0) + 2 }',
+  },
+  {
+    name: 'a job that is cancelled while it runs has no follow-up',
+    file: 'store-sqlite/finish/leave-running.ts',
+    find: 'if (to === CANCELLED) followCancel',
+    replace: 'if (to === CANCELLED && job.state !== RUNNING) followCancel',
+  },
+  {
+    name: 'a job that is cancelled while it waits has no follow-up',
+    file: 'store-sqlite/finish/leave-running.ts',
+    find: 'if (to === CANCELLED) followCancel',
+    replace: 'if (to === CANCELLED && job.state === RUNNING) followCancel',
+  },
+  {
+    name: 'a dead job has the follow-up of a cancel',
+    file: 'store-sqlite/finish/leave-running.ts',
+    find: 'if (to === CANCELLED) followCancel',
+    replace: 'if (to >= DONE) followCancel',
+  },
+  {
+    name: 'a second cancel of a job has the follow-up of the first',
+    file: 'job/attempt/on-cancelled.ts',
+    find: 'derivedId(`${id} cancelled ${token}`)',
+    replace: 'derivedId(`${id} cancelled ${token < 0}`)',
+  },
+  {
+    name: 'jobs of a version have no follow-up of a cancel',
+    file: 'store-sqlite/instances/instances.ts',
+    find: 'onCancelled.includes(parseKind(name).kind)',
+    replace: 'onCancelled.includes(name)',
+  },
+  {
+    name: 'a release without onCancelled does not end follow-ups',
+    file: 'store-sqlite/instances/instances.ts',
+    find: 'WHERE id = ? AND on_cancelled <> ?',
+    replace: 'WHERE id = ? AND on_cancelled < ?',
+  },
+  {
     name: 'a step returns before its result is recorded',
     file: 'work/steps/attempt-steps.ts',
     find: 'accept(await tools.record(item, attempt))',

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { problemWith } from '../json-file.ts'
 import { addTo, type Counts } from './seeds/counts.ts'
+import { DEPLOYS_EVERY, simulateDeploys } from './deploys/simulate-deploys.ts'
 import { OUTAGES_EVERY, simulateOutages } from './faults/outages.ts'
 import { OptionError, type Options, readOptions, USAGE } from './options.ts'
 import { simulateSeeds } from './seeds/seeds.ts'
@@ -45,6 +46,7 @@ async function run(options: Options): Promise<number> {
   if (seeds === 1 && broken.length > 0) {
     console.log(historyText(await simulate(first, { short })))
     if (first % OUTAGES_EVERY === 0) console.log(historyText(await simulateOutages(first)))
+    if (first % DEPLOYS_EVERY === 0) console.log(historyText(await simulateDeploys(first, { short })))
   }
   if (seeds > 1 && broken.length > 0)
     console.log(`again, in full: npm run simulate -- ${short ? '--short ' : ''}--seed ${String(broken[0])}`)

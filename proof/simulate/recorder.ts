@@ -8,6 +8,7 @@ import {
   isEnded,
   type Lease,
   type NewJob,
+  ON_CANCELLED_QUEUE,
 } from 'jobmill/store'
 import type { Verb } from '../../packages/jobmill/src/store/verbs.ts'
 import type { Entry } from '../history/entry.ts'
@@ -78,6 +79,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
   const asked = new Set<string>()
   /** The permits of jobs: a repeated request is the same permit. */
   const permits = new Map<string, Set<string>>()
+  const registered = new Set<string>()
   const done: Done[] = []
   const watchers: ((entry: Entry) => void)[] = []
   let arrivals = 0
@@ -116,7 +118,13 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
 
   let leasing = ''
 
-  function claimed({ id, token, queue }: Lease, instance: string): void {
+  function claimed(lease: Lease, instance: string): void {
+    const { id, token, queue, kind, priority } = lease
+    // The store itself wrote it, when it ended a cancelled job.
+    if (queue === ON_CANCELLED_QUEUE && !known.has(id)) {
+      known.add(id)
+      note({ what: 'written', job: id, queue, kind, priority, isReady: false })
+    }
     leases.set(id, { token, instance })
     // Including a job that was done, deleted, and written again by a late call.
     open.add(id)
@@ -142,6 +150,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
 
   function went(job: string, state: JobState | null): void {
     if (state !== null && isEnded(state)) open.delete(job)
+    if (state === 'cancelled') note({ what: 'ended by cancel', job })
   }
 
   function withdrawn(job: string): void {
@@ -194,7 +203,8 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
     finish: ([items, how], reply) => void (how?.rehearse === true || finished(items, reply)),
     cancel([ids], reply) {
       for (const job of ids) note({ what: 'cancel asked', job })
-      for (const { id, state } of reply) {
+      for (const { id, state, verdict } of reply) {
+        if (state === 'cancelled' && verdict === 'changed') note({ what: 'ended by cancel', job: id })
         if (state === 'cancelled') withdrawn(id)
         else if (state === 'running') asked.add(id)
       }
@@ -214,8 +224,11 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
     },
     'instances.request': (_, { id, requested }) =>
       note({ what: 'quieted', instance: id, isQuiet: requested !== null }),
-    'instances.register': ([{ id, leaseMs }]) =>
-      note({ what: 'alive', instance: id, until: now() + leaseMs }),
+    'instances.register'([{ id, kinds, onCancelled: followed = [], leaseMs }]) {
+      if (!registered.has(id)) note({ what: 'registered', instance: id, kinds, followed })
+      registered.add(id)
+      note({ what: 'alive', instance: id, until: now() + leaseMs })
+    },
     'instances.renew'([{ instance, leaseMs, renewEveryMs }], { alive }) {
       // Only then has this call certainly written something.
       if (alive && renewEveryMs === 0) note({ what: 'alive', instance, until: now() + leaseMs })

@@ -9,7 +9,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { simulateDeploys } from '../../proof/simulate/deploys/simulate-deploys.ts'
 import { simulateOutages } from '../../proof/simulate/faults/outages.ts'
+import { countEntries } from '../../proof/simulate/seeds/counts.ts'
 import { simulate, type Simulated } from '../../proof/simulate/simulate.ts'
 import { inFull } from '../support/suite/in-full.ts'
 import { excuse } from '../support/leaks/things.ts'
@@ -24,6 +26,13 @@ const BUG_SEEDS: readonly (readonly [number, string])[] = [
   [98, 'a process resumed long after its lease, received the reply to a claim, and started its jobs'],
   [112, 'a process was frozen between a sleep and the park, and the job never ran again'],
   [128, 'a process was stopped while it read the steps of a job, and started its handler afterwards'],
+]
+
+/** The same for histories of deploys. */
+const DEPLOY_SEEDS: readonly (readonly [number, string])[] = [
+  [70, 'a process was stopped while it read a cancelled job, and called onCancelled afterwards'],
+  [72, 'a process resumed long after its lease, and called onCancelled before it noticed'],
+  [224, 'a process resumed long after its lease, received recorded steps, and started the handler'],
 ]
 
 const SEEDS = inFull(200, 3)
@@ -46,6 +55,8 @@ const ABOUT = [
   'step waits',
   'event stored',
   'event acknowledged',
+  'registered',
+  'ended by cancel',
   'kills',
   'stills',
   'stops',
@@ -97,6 +108,20 @@ describe('simulated histories', () => {
   test.each(BUG_SEEDS)('P2 P3 seed %i: %s', async (seed) => {
     expect(describeViolations(await simulate(seed))).toEqual([])
   })
+
+  test.each(DEPLOY_SEEDS)(
+    'P2 P14 P17 deploys, seed %i: %s',
+    async (seed) => {
+      const simulated = await simulateDeploys(seed)
+      expect(describeViolations(simulated)).toEqual([])
+      const happened = countEntries(simulated.history)
+      expect(happened).toMatchObject({
+        registered: expect.any(Number),
+        'ended by cancel': expect.any(Number),
+      })
+    },
+    60_000,
+  )
 
   // Two to six processes each, one to six outages of about one lease, jobs that run longer than a lease, and
   // in some a killed process.

@@ -126,4 +126,59 @@ describe('the checker of histories with steps', () => {
     expect(rulesOf(...before, parked(1), ...again)).toEqual([])
     expect(rulesOf(...before, parked(1), stepRan('t', 1))).toEqual(['parked'])
   })
+
+  test('P14 P17 finds a job that starts in an earlier version than that of its first step', () => {
+    const inVersion = (version: number, token: number): What => ({ ...started(token), version }) as What
+    const first = [written(), claimed(1), inVersion(2, 1), recorded('s', 1, '1'), parked(1)]
+    expect(rulesOf(...first, claimed(2), inVersion(2, 2))).toEqual([])
+    expect(rulesOf(...first, claimed(2), inVersion(3, 2))).toEqual([])
+    expect(rulesOf(...first, claimed(2), inVersion(1, 2))).toEqual(['earlier version'])
+    expect(rulesOf(...first, claimed(2), inVersion(0, 2))).toEqual(['earlier version'])
+    // A wait counts as a step.
+    const waiting = [written(), claimed(1), inVersion(2, 1), sleeps('s', 1, 9), parked(1)]
+    expect(rulesOf(...waiting, claimed(2), inVersion(1, 2))).toEqual(['earlier version'])
+    // Without a step, any version may run it. The first step of a job without a version decides too.
+    const none = [written(), claimed(1), inVersion(2, 1), takenBack(), claimed(2), inVersion(0, 2)]
+    expect(rulesOf(...none)).toEqual([])
+    const noVersion = [...none, recorded('s', 2, '1'), parked(2), claimed(3), inVersion(2, 3)]
+    expect(rulesOf(...noVersion, recorded('t', 3, '1'), parked(3), claimed(4), inVersion(1, 4))).toEqual([])
+    // Retention deleted the job, and a late call wrote it again.
+    const over = [...first.slice(0, 4), done(1), written(), claimed(2), inVersion(1, 2)]
+    expect(rulesOf(keeps(1), ...over)).toEqual([])
+  })
+
+  test('P3 finds a cancel without its follow-up, and a follow-up without its cancel', () => {
+    const registers = (kinds: readonly string[], followed: readonly string[]): What => ({
+      what: 'registered',
+      instance: 'one',
+      kinds,
+      followed,
+    })
+    const cancelled: What = { what: 'ended by cancel', job: 'a' }
+    const asked: What = { what: 'cancel asked', job: 'a' }
+    const look = (...followUps: readonly string[]): What => ({
+      what: 'look',
+      jobs: new Map([['a', 'cancelled']]),
+      isLast: true,
+      followUps: new Map(followUps.map((job, n) => [`follow-up ${n}`, job])),
+    })
+    const follows = registers(['work', 'work@1'], ['work'])
+    const followsNot = registers(['work', 'work@1'], [])
+    const before = [asked, written()]
+    expect(rulesOf(...before, follows, cancelled, look('a'))).toEqual([])
+    expect(rulesOf(...before, follows, cancelled, cancelled, look('a', 'a'))).toEqual([])
+    expect(rulesOf(...before, follows, cancelled, look())).toEqual(['follow-up lost'])
+    expect(rulesOf(...before, follows, cancelled, cancelled, look('a'))).toEqual(['follow-up lost'])
+    expect(rulesOf(...before, follows, cancelled, look('a', 'a'))).toEqual(['follow-up twice'])
+    expect(rulesOf(...before, follows, look('a'))).toEqual(['follow-up twice'])
+    // The kind has no `onCancelled` when the job is cancelled.
+    expect(rulesOf(...before, cancelled, follows, look())).toEqual([])
+    expect(rulesOf(...before, follows, followsNot, cancelled, look())).toEqual([])
+    expect(rulesOf(...before, follows, followsNot, cancelled, look('a'))).toEqual(['follow-up twice'])
+    // An earlier release, which does not know version 2, says nothing about jobs of that version.
+    const inTwo = [{ ...started(1), version: 2 } as What, recorded('s', 1, '1'), parked(1)]
+    const later = [registers(['work', 'work@1', 'work@2'], ['work']), ...before, claimed(1), ...inTwo]
+    expect(rulesOf(...later, followsNot, cancelled, look('a'))).toEqual([])
+    expect(rulesOf(...later, followsNot, cancelled, look())).toEqual(['follow-up lost'])
+  })
 })

@@ -8,6 +8,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jobmill, type Mill } from 'jobmill'
 import { startPostgres } from '../../../test/support/postgres/postgres-server.ts'
+import { bundlePrograms } from '../../../test/support/programs/bundle-programs.ts'
 import { nowMs } from '../../cluster/clock.ts'
 import { type Place, storeAt } from '../../cluster/places.ts'
 import { allEnded } from '../../cluster/verdict/in-store.ts'
@@ -15,7 +16,7 @@ import type { Chance } from '../../simulate/chance.ts'
 import { type Processes, processes } from '../crew/processes.ts'
 import { ledgers as createLedgers } from '../steps/ledgers.ts'
 import { type Senders, senders as createSenders } from '../steps/senders.ts'
-import { stepsBroken } from '../steps/verdict.ts'
+import { stepFigures, stepsBroken } from '../steps/verdict.ts'
 import { STEPS_KIND, type StepsPayload, type StepTask } from '../steps/kinds.ts'
 import type { RoundOptions, RoundResult } from './round.ts'
 
@@ -44,9 +45,11 @@ export async function steps(
   amounts: StepAmounts,
 ): Promise<RoundResult> {
   const { store, folder, closing, signal, chance } = options
+  const beganAt = nowMs()
   mkdirSync(folder, { recursive: true })
   const place = await emptyPlace(options)
-  const crew = processes<StepTask>(folder, path.join(import.meta.dirname, '../steps/worker.ts'))
+  // Processes start all the time, and start three times faster from a bundle.
+  const crew = processes<StepTask>(folder, path.join(await bundlePrograms(), 'proof/chaos/steps/worker.js'))
   closing(crew.destroy)
   const mill = jobmill({ store: await storeAt(place), log: 'silent' })
   closing(() => mill.stop())
@@ -79,9 +82,17 @@ export async function steps(
   const recorded = await recordedSteps(mill, ids)
   const done = (await mill.counts()).reduce((sum, queue) => sum + queue.done, 0)
   const { sent, wrong } = sending
+  const observed = { lines, recorded, sent }
+  const { stepCount, acknowledgedEvents, lostEvents, eventsTwice } = stepFigures(observed)
   const ran = lines.filter(({ what }) => what === 'ran').length
+  const seconds = Math.round((nowMs() - beganAt) / 1_000)
   console.log(
-    `${NAME}: ${done} of ${ids.length} jobs done, ${ran} runs of steps, ${sent.length} events, all done after ${recoverySeconds} s`,
+    [
+      `${NAME} on ${store}: ${ids.length} jobs acknowledged, ${done} done, ${kills} kills`,
+      `${stepCount} steps recorded by ${ran} runs`,
+      `${acknowledgedEvents} of ${sent.length} events acknowledged, ${lostEvents} lost, ${eventsTwice} received twice`,
+      `all done ${recoverySeconds} s after the last kill, ${seconds} s in total`,
+    ].join('; '),
   )
   return {
     struck: [{ name: NAME, store, injected: kills, recoverySeconds }],
@@ -89,7 +100,10 @@ export async function steps(
       ...(isEnded ? [] : [`not ended: jobs with steps are still open on ${store}.`]),
       ...(done < ids.length ? [`lost: ${ids.length - done} jobs with steps were not done on ${store}.`] : []),
       ...(wrong.length > 0 ? [`answer: ${wrong.length} events were refused: ${wrong[0]}.`] : []),
-      ...stepsBroken({ lines, recorded, sent }),
+      ...(stepCount < jobs * STEPS_PER_JOB
+        ? [`step lost: ${jobs * STEPS_PER_JOB - stepCount} steps are not recorded on ${store}.`]
+        : []),
+      ...stepsBroken(observed),
     ],
     lost: ids.length - done,
     acknowledged: ids.length,
@@ -109,6 +123,7 @@ function watch(crew: Processes<StepTask>, sending: Senders) {
     stop() {
       clearInterval(timer)
       look()
+      ledgers.close()
       return ledgers.lines
     },
   }
@@ -121,7 +136,10 @@ async function enqueueAll(
   { jobs, events, kills }: StepAmounts,
   chance: Chance,
 ): Promise<string[]> {
-  const delay = (): number => Math.floor(chance.between(0, kills * KILL_EVERY_MS))
+  const beganAt = nowMs()
+  /** Spreads the starts over the time of the kills, however long the calls take. */
+  const delay = (): number =>
+    Math.max(0, Math.floor(chance.between(0, kills * KILL_EVERY_MS) - (nowMs() - beganAt)))
   const { kind, queue } = STEPS_KIND
   const payload: StepsPayload = { count: STEPS_PER_JOB }
   const calls = [
@@ -162,8 +180,9 @@ async function emptyPlace({
   folder,
   closing,
 }: Pick<RoundOptions, 'store' | 'folder' | 'closing'>): Promise<Place> {
-  if (store === 'sqlite') return { store, at: path.join(folder, 'jobs.db') }
-  const server = await startPostgres({ binaries: 'current', settings: { fsync: 'on' } })
+  // Only processes are killed, so nothing has to survive a power cut: neither store waits for its disk.
+  if (store === 'sqlite') return { store, at: path.join(folder, 'jobs.db'), isRelaxed: true }
+  const server = await startPostgres({ binaries: 'current' })
   closing(() => server.stop())
   return { store, at: server.url }
 }

@@ -9,6 +9,26 @@ export interface StepObservations {
   readonly sent: readonly SentEvent[]
 }
 
+/** For the report of a run. */
+export interface StepFigures {
+  /** Done steps with a function. */
+  readonly stepCount: number
+  readonly acknowledgedEvents: number
+  readonly lostEvents: number
+  readonly eventsTwice: number
+}
+
+export function stepFigures({ recorded, sent }: StepObservations): StepFigures {
+  const { lost, twice } = receipts(recorded, sent)
+  return {
+    stepCount: [...recorded.values()].flatMap((steps) => [...steps.keys()].filter(isStep)).length,
+    acknowledgedEvents: sent.filter(({ isAcknowledged }) => isAcknowledged).length,
+    lostEvents: lost.length,
+    eventsTwice: twice.length,
+  }
+}
+
+const isStep = (name: string): boolean => name.startsWith('step ')
 const stepKey = ({ job, step }: StepLine): string => `${job} ${step}`
 
 /** A sentence for each violated guarantee. */
@@ -35,7 +55,8 @@ export function stepsBroken({ lines, recorded, sent }: StepObservations): string
   ]
 }
 
-function eventsBroken(recorded: StepObservations['recorded'], sent: readonly SentEvent[]): string[] {
+/** Which waits received which events. */
+function receipts(recorded: StepObservations['recorded'], sent: readonly SentEvent[]) {
   const receivedBy = new Map<number, string[]>()
   for (const [job, steps] of recorded)
     for (const [step, value] of steps)
@@ -44,6 +65,11 @@ function eventsBroken(recorded: StepObservations['recorded'], sent: readonly Sen
   const lost = sent.filter(({ n, isAcknowledged }) => isAcknowledged && !receivedBy.has(n))
   const twice = [...receivedBy].filter(([, steps]) => steps.length > 1)
   const strange = [...receivedBy].filter(([n, steps]) => !steps[0]?.startsWith(sent[n]?.job ?? '-'))
+  return { lost, twice, strange }
+}
+
+function eventsBroken(recorded: StepObservations['recorded'], sent: readonly SentEvent[]): string[] {
+  const { lost, twice, strange } = receipts(recorded, sent)
   return [
     ...summed(
       'event lost',

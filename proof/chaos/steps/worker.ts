@@ -2,7 +2,7 @@
  * A worker process of the scene `steps`. It writes every run of a step, and every result that a handler gets,
  * to its ledger. It reports `ready`, and ends with SIGKILL.
  */
-import { appendFileSync } from 'node:fs'
+import { openSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineJob, type JobContext, jobmill } from 'jobmill'
 import { nowMs } from '../../cluster/clock.ts'
@@ -14,10 +14,11 @@ const PARKED_MS = 1_100
 const LONGEST_STEP_MS = 80
 
 const { place, ledger } = JSON.parse(process.argv[2] ?? '{}') as StepTask
+const ledgerFile = openSync(ledger, 'a')
 let runs = 0
 
 function write({ job }: JobContext<StepsPayload>, line: Omit<StepLine, 'job' | 'token' | 'at'>): void {
-  appendFileSync(ledger, `${JSON.stringify({ ...line, job: job.id, token: job.token, at: nowMs() })}\n`)
+  writeSync(ledgerFile, `${JSON.stringify({ ...line, job: job.id, token: job.token, at: nowMs() })}\n`)
 }
 
 const stepping = defineJob({
@@ -54,7 +55,7 @@ const listening = defineJob({
 const mill = jobmill({
   store: await storeAt(place),
   jobs: [stepping, listening],
-  queues: { [STEPS_KIND.queue]: { workers: 4 }, [EVENTS_KIND.queue]: { workers: 8 } },
+  queues: { [STEPS_KIND.queue]: { workers: 4 }, [EVENTS_KIND.queue]: { workers: 64 } },
   lease: '3s',
   renewEvery: '1s',
   // Every job must end, however often its process is killed.

@@ -45,8 +45,8 @@ export interface TroubleOptions {
   readonly workers: SimulatedProcess[]
   /** A process ends, now or soon. */
   readonly gone: (process: SimulatedProcess) => void
-  /** Starts a replacement for a process that is gone. */
-  readonly start: (name: string) => SimulatedProcess
+  /** Starts a replacement for a process that is gone, which was worker `at`. */
+  readonly start: (name: string, at: number) => SimulatedProcess
 }
 
 const HOUR_MS = 3_600_000
@@ -62,7 +62,7 @@ export function trouble({ world, chance, workers, gone, start }: TroubleOptions)
 
   function replace(at: number): void {
     started += 1
-    workers[at] = start(`worker ${at}, ${started} later`)
+    workers[at] = start(`worker ${at}, ${started} later`, at)
   }
 
   const kinds: Record<Exclude<keyof Troubles, 'outages'>, (at: number, one: SimulatedProcess) => void> = {

@@ -1,6 +1,7 @@
 /** A thread that simulates the seeds it is sent, one at a time. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Violation } from '../../history/check.ts'
+import { DEPLOYS_EVERY, simulateDeploys } from '../deploys/simulate-deploys.ts'
 import { addTo, type Counts, countEntries } from './counts.ts'
 import { OUTAGES_EVERY, simulateOutages } from '../faults/outages.ts'
 import { simulate, type Simulated } from '../simulate.ts'
@@ -17,7 +18,7 @@ export interface SeedReport {
 const { short } = workerData as { readonly short: boolean }
 
 parentPort?.on('message', (seed: number) => {
-  const simulated = bothOf(seed).catch((cause: unknown) => {
+  const simulated = allOf(seed).catch((cause: unknown) => {
     throw new Error(`seed ${seed} could not be simulated`, { cause })
   })
   void simulated.then((histories) => {
@@ -34,8 +35,10 @@ parentPort?.on('message', (seed: number) => {
   })
 })
 
-/** Every fourth seed also has a history of outages, which takes longer. */
-async function bothOf(seed: number): Promise<readonly Simulated[]> {
-  const one = await simulate(seed, { short })
-  return seed % OUTAGES_EVERY === 0 ? [one, await simulateOutages(seed)] : [one]
+/** Some seeds also have a history of outages, which takes longer, or one of deploys. */
+async function allOf(seed: number): Promise<readonly Simulated[]> {
+  const all = [await simulate(seed, { short })]
+  if (seed % OUTAGES_EVERY === 0) all.push(await simulateOutages(seed))
+  if (seed % DEPLOYS_EVERY === 0) all.push(await simulateDeploys(seed, { short }))
+  return all
 }

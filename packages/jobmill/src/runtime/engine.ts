@@ -117,6 +117,7 @@ export function engine(given: EngineOptions) {
     limitFor: (attempt) => limitFor(attempt, given.limits, watch.settings),
     freed: (queue) => post({ type: 'workerFreed', queue }),
     settled: dispatcher.settled,
+    noticeLostLease: () => heartbeat.noticeEnd(),
     written: afterCommit({
       settings: watch.settings,
       served: () => served,
@@ -168,10 +169,7 @@ export function engine(given: EngineOptions) {
     })
   }
 
-  /**
-   * The database does not know this instance: it was reaped, or the database is a backup that may lack recent
-   * declarations.
-   */
+  /** The database does not know this instance: it was reaped, or a backup without it was restored. */
   async function registerAgain(stoodStill: boolean): Promise<void> {
     await declare(store, options, 'missing')
     await declareServed(store, served)
@@ -235,6 +233,7 @@ export function engine(given: EngineOptions) {
     /** Whether this instance leads a duty. */
     leads: (name: string) => upkeep.status().some((one) => one.name === name && one.leading),
     runDuty: upkeep.run,
+    noticeLostLease: heartbeat.noticeEnd,
     /** These queues may have ready jobs. */
     look(queues: Iterable<string>) {
       const here = [...queues].filter((queue) => served.includes(queue))

@@ -6,6 +6,7 @@ import { onCancelledKind } from '../job/attempt/on-cancelled.ts'
 import { onDeadKind } from '../job/attempt/on-dead.ts'
 import { Dead } from '../job/attempt/thrown.ts'
 import { kindsOfVersion } from '../job/kind/kind-name.ts'
+import { orAborted } from '../platform/or-aborted.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { NewInstance } from '../store/types/instance.ts'
 import type { FullStore } from '../store/store.ts'
@@ -13,27 +14,31 @@ import { runOf } from '../work/chunks.ts'
 import type { Handler } from '../work/handler.ts'
 import { jobView } from './operate/job-view.ts'
 
-type HandlerStore = Pick<FullStore, 'get' | 'steps'>
+interface HandlerTools {
+  readonly platform: Platform
+  readonly store: Pick<FullStore, 'get' | 'steps'>
+  /** Interrupts all attempts if the lease of the running instance is over. */
+  readonly noticeLostLease: () => void
+}
 
 /** `ours` are the jobs of Jobmill itself, which no option names. */
 export function handlersOf(
   jobs: readonly AnyJob[],
   ours: readonly AnyJob[],
-  store: HandlerStore,
-  platform: Platform,
+  tools: HandlerTools,
 ): ReadonlyMap<string, Handler> {
   const all = [...jobs, ...ours].flatMap((job) => {
     const { kind, onDead, onCancelled } = job
     const own: Handler = {
       ...job,
-      run: runOf(job, platform),
+      run: runOf(job, tools.platform),
       followsDeaths: onDead !== undefined,
       followsCancels: onCancelled !== undefined,
     }
     return [
       own,
-      ...(onDead === undefined ? [] : [onDeadHandler(kind, onDead, store)]),
-      ...(onCancelled === undefined ? [] : [onCancelledHandler(kind, onCancelled, store)]),
+      ...(onDead === undefined ? [] : [onDeadHandler(kind, onDead, tools)]),
+      ...(onCancelled === undefined ? [] : [onCancelledHandler(kind, onCancelled, tools)]),
     ]
   })
   return new Map(all.map((handler) => [handler.kind, handler]))
@@ -70,12 +75,12 @@ interface Ended {
 function onDeadHandler(
   kind: string,
   onDead: (context: DeadContext) => unknown,
-  store: HandlerStore,
+  tools: HandlerTools,
 ): Handler {
   const job: JobDefinition = defineJob({
     kind: onDeadKind(kind),
     async run(context: JobContext<Ended & { readonly error: string }>) {
-      const { ended: dead, ...rest } = await followUpOf(context, store)
+      const { ended: dead, ...rest } = await followUpOf(context, tools)
       return onDead({ ...rest, dead, error: context.payload.error })
     },
   })
@@ -85,12 +90,12 @@ function onDeadHandler(
 function onCancelledHandler(
   kind: string,
   onCancelled: (context: CancelledContext) => unknown,
-  store: HandlerStore,
+  tools: HandlerTools,
 ): Handler {
   const job: JobDefinition = defineJob({
     kind: onCancelledKind(kind),
     async run(context: JobContext<Ended & { readonly reason: string }>) {
-      const { ended: cancelled, ...rest } = await followUpOf(context, store)
+      const { ended: cancelled, ...rest } = await followUpOf(context, tools)
       return onCancelled({ ...rest, cancelled, reason: context.payload.reason })
     },
   })
@@ -99,18 +104,24 @@ function onCancelledHandler(
 
 const FOLLOWS_NOTHING = { followsDeaths: false, followsCancels: false }
 
-/** The context of a follow-up, with the job that it follows and the recorded steps of this job. */
-async function followUpOf(context: JobContext<Ended>, store: HandlerStore) {
+/**
+ * The context of a follow-up, with the job that it follows and the recorded steps of this job. The callback
+ * must not start after the attempt was asked to stop: another process may run it by then.
+ */
+async function followUpOf(context: JobContext<Ended>, { store, noticeLostLease }: HandlerTools) {
+  const { signal } = context
   const { id } = context.payload
-  const [record] = await store.get([id])
+  const [record] = await orAborted(store.get([id]), signal)
   if (record === undefined || record === null) throw new Dead(`job ${id} no longer exists`)
   const { complete: _complete, ...rest } = context
-  const steps = await recordedSteps(store, id)
+  const steps = await orAborted(recordedSteps(store, id), signal)
+  noticeLostLease()
+  signal.throwIfAborted()
   const { payload, kind, queue, attempt, crashes, tags, metadata } = jobView(record)
   return { ...rest, payload, steps, ended: { id, kind, queue, attempt, crashes, tags, metadata } }
 }
 
-async function recordedSteps({ steps }: HandlerStore, id: string): Promise<readonly RecordedStep[]> {
+async function recordedSteps({ steps }: HandlerTools['store'], id: string): Promise<readonly RecordedStep[]> {
   const [memos = []] = await steps.read([id])
   const recorded = memos.flatMap(({ name, isDone, result }) =>
     isDone ? { name, result: result === null ? undefined : (JSON.parse(result) as unknown) } : [],

@@ -142,7 +142,11 @@ export function jobmill<
     engine: () => lifecycle.engine,
     diagnostics: () => mill.diagnostics(),
   })
-  const handlers = handlersOf(options.jobs, [alerting.job], store, platform)
+  const handlers = handlersOf(options.jobs, [alerting.job], {
+    platform,
+    store,
+    noticeLostLease: () => lifecycle.engine?.noticeLostLease(),
+  })
   const lifecycle = createLifecycle({
     // Not the timed store: two mills that share a store must recognize it as the same object.
     store: plain,

@@ -92,7 +92,7 @@ export function inTransaction<T>(context: Context, work: (inside: Context) => Pr
     const tuples: Connection['tuples'] = async (text, values) =>
       (await query(text, values)).map((row) => Object.values(row))
     const transaction: Connection['transaction'] = (more) => more(query)
-    return work({ ...context, connection: { ...connection, query, tuples, transaction } })
+    return work({ ...context, connection: { ...connection, query, prepared: query, tuples, transaction } })
   })
 }
 

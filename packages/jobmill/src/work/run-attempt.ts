@@ -20,6 +20,8 @@ export interface RunTools {
   readonly contextFor: (attempt: Attempt, payload: unknown) => JobContext
   /** Reads the steps that earlier attempts of this job recorded. */
   readonly memosOf: (attempt: Attempt) => Promise<readonly Memo[]>
+  /** Interrupts all attempts if the lease is over by the clock: its timer may fire later. */
+  readonly noticeLostLease: () => void
 }
 
 /**
@@ -49,12 +51,14 @@ export function attemptRunner(instance: string): RunAttempt {
     }
     try {
       // The handler must not start after the attempt was asked to stop, and the worker must be free by then.
-      if (attempt.lease.hasSteps === true)
+      if (attempt.lease.hasSteps === true) {
         attempt.memos = await orAborted(tools.memosOf(attempt), attempt.signal)
+        throwIfLost(attempt, tools)
+      }
       // Avoids needless awaits: most jobs have neither a schema nor middleware.
       const stored: unknown = JSON.parse(attempt.lease.payload)
       const payload =
-        handler.payload === undefined ? stored : await validated(stored, handler.payload, attempt)
+        handler.payload === undefined ? stored : await validated(stored, handler.payload, attempt, tools)
       if (handler.events !== undefined) attempt.events = handler.events
       const context = tools.contextFor(attempt, payload)
       const { middleware } = tools
@@ -79,6 +83,12 @@ export function attemptRunner(instance: string): RunAttempt {
   })
 }
 
+/** After a wait: if this process was suspended, its lease may be over. The handler must not start then. */
+function throwIfLost(attempt: Attempt, { noticeLostLease }: RunTools): void {
+  noticeLostLease()
+  if (attempt.interruption !== null) throw attempt.interruption
+}
+
 const PARKED: Ended = { how: 'parked' }
 
 /** For middleware, a handler that is parked ends with an error: only its own code never continues. */
@@ -99,10 +109,18 @@ function orParked(attempt: Attempt, running: Promise<unknown>): Promise<unknown>
 class Unfit extends Error {}
 
 /** An async schema must not occupy the worker after the attempt timed out or was asked to stop. */
-async function validated(stored: unknown, schema: Schema, attempt: Attempt): Promise<unknown> {
+async function validated(
+  stored: unknown,
+  schema: Schema,
+  attempt: Attempt,
+  tools: RunTools,
+): Promise<unknown> {
   try {
     const fitting = applySchema(schema, stored, 'payload')
-    return fitting instanceof Promise ? await orAborted(fitting, attempt.signal) : fitting
+    if (!(fitting instanceof Promise)) return fitting
+    const payload = await orAborted(fitting, attempt.signal)
+    throwIfLost(attempt, tools)
+    return payload
   } catch (error) {
     // A schema that throws says nothing about the payload, so it counts as an ordinary failure.
     if (isJobmillError(error) && error.code === 'PAYLOAD_INVALID') throw new Unfit('', { cause: error })

@@ -27,7 +27,15 @@ interface WorkersOptions
     Omit<ContextTools, 'changed' | 'previousError' | 'complete' | 'stepFor'>,
     Pick<
       RunJobTools,
-      'platform' | 'version' | 'handler' | 'middleware' | 'settings' | 'emit' | 'tracing' | 'written'
+      | 'platform'
+      | 'version'
+      | 'handler'
+      | 'middleware'
+      | 'settings'
+      | 'emit'
+      | 'tracing'
+      | 'written'
+      | 'noticeLostLease'
     > {
   readonly store: FullStore
   readonly holdsPermit: StepTools['holdsPermit']

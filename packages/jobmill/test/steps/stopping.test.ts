@@ -1,7 +1,9 @@
 /** Steps and waits of an attempt that is asked to stop, or that has ended: no handler hangs. */
 import { describe, expect, onTestFinished } from 'vitest'
 import { inTurns } from '../../../../test/support/suite/in-turns.ts'
-import { defineJob, type FullStore } from '../../src/index.ts'
+import { Dead, defineJob, type FullStore } from '../../src/index.ts'
+import { onCancelledKind } from '../../src/job/attempt/on-cancelled.ts'
+import { onDeadKind } from '../../src/job/attempt/on-dead.ts'
 import { aroundVerbs } from '../../src/store/verbs.ts'
 import { attempts, subjects } from '../runtime/stores.ts'
 
@@ -79,6 +81,29 @@ describe.each(subjects)('durable steps on $name, interrupted', ({ name, mill: cr
     await mill.drain()
     expect([runs, (await mill.get(id))?.state]).toEqual([1, 'cancelled'])
   })
+
+  test.each(['onCancelled', 'onDead'] as const)(
+    'P8 %s does not start when its attempt is asked to stop while it reads the job',
+    async (callback) => {
+      const reads = slow('steps.read')
+      let runs = 0
+      const job = defineJob({
+        kind: 'a',
+        run: () => Promise.reject(new Dead('as planned')),
+        [callback]: () => void (runs += 1),
+      })
+      const mill = await create({ jobs: [job] }, reads.around)
+      const { id } = await mill.enqueue(job, null, callback === 'onDead' ? {} : { delay: '1h' })
+      if (callback === 'onCancelled') await mill.cancel(id)
+      await reads.asked
+      const kind = callback === 'onDead' ? onDeadKind('a') : onCancelledKind('a')
+      const [followUp] = (await mill.list({ kind })).jobs
+      await mill.cancel(followUp?.id ?? '', 'not needed')
+      reads.open()
+      await mill.drain()
+      expect([runs, (await mill.get(followUp?.id ?? ''))?.state]).toEqual([0, 'cancelled'])
+    },
+  )
 
   test('a step that is still running when its handler returns does not end the process', async () => {
     const errors = unhandled()

@@ -1,6 +1,7 @@
 /** Faults in durable steps, their waits and events, on both stores. One test must find each. */
 import type { TestedMutant } from '../../mutant.ts'
 
+const STATES = 'packages/jobmill/test/postgres/plans-states.test.ts'
 const EVENTS = 'packages/jobmill/test/postgres/events.test.ts'
 const HANDLER = 'packages/jobmill/test/steps/handler.test.ts'
 const MILLS = 'packages/jobmill/test/steps/steps.test.ts'
@@ -13,6 +14,13 @@ const SQLITE = 'packages/jobmill/test/conformance/sqlite.test.ts'
 const POSTGRES = 'packages/jobmill/test/conformance/postgres.test.ts'
 
 export const STEPS: readonly TestedMutant[] = [
+  {
+    name: 'postgres: an event reads all waiting jobs',
+    file: 'store-postgres/inspect/job-rows.ts',
+    find: 'AS t WHERE t.id = w.id OFFSET 0)',
+    replace: 'AS t WHERE t.id = w.id)',
+    test: { file: STATES, name: 'P15 an event reads only the rows of its job' },
+  },
   {
     name: 'postgres: an event leaves no wake-up for its job',
     file: 'store-postgres/steps/send.ts',

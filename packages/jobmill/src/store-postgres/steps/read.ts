@@ -1,6 +1,6 @@
 /** Reads steps by the primary key of `step`. */
 import { type Memo, STEP_KINDS, type StepRecord } from '../../store/types/step.ts'
-import { ask, type Context } from '../context.ts'
+import { ask, type Context, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS, NOW } from '../fragments.ts'
 
 /** A sleep ends when its time is up. Nothing writes its end. */
@@ -20,7 +20,8 @@ type StepRow = Omit<StepRecord, 'kind'> & { readonly id: string; readonly kind: 
 
 export async function memos(context: Context, ids: readonly string[]): Promise<(readonly Memo[])[]> {
   if (ids.length === 0) return []
-  const byJob = Map.groupBy(await ask<StepRow>(context, STEPS, { ids }), ({ id }) => id)
+  const rows = await run<StepRow>(context, context.connection.prepared, STEPS, { ids })
+  const byJob = Map.groupBy(rows, ({ id }) => id)
   return ids.map((id) => (byJob.get(id) ?? []).map(memoOf))
 }
 

@@ -55,7 +55,7 @@ export async function sendEvents(
     payload,
     ...(kind !== undefined && { kind }),
   }))
-  const query = tx === undefined ? context.connection.query : txQuery(tx)
+  const query = tx === undefined ? context.connection.prepared : txQuery(tx)
   const rows = await run<Sent>(context, query, SEND, { events })
   if (rows.length !== items.length) throw notRun()
   const counts = readyCounts()

@@ -120,7 +120,8 @@ export async function runJob<Input, Result, Context = unknown, Events extends Ev
     })
   const stop = obey(options.signal, attempt)
   await definition.service?.start()
-  const tools = { platform: systemPlatform, middleware: [], contextFor, memosOf: async () => [] }
+  const database = { memosOf: async () => [], noticeLostLease() {} }
+  const tools = { platform: systemPlatform, middleware: [], contextFor, ...database }
   const runAttempt = attemptRunner(INSTANCE.id)
   const ran = await new Promise<Ended>((resolve) => void runAttempt(attempt, handler, tools, resolve))
   attempt.ended = true

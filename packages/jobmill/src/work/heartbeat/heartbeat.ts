@@ -193,6 +193,10 @@ export function heartbeatService(options: HeartbeatOptions) {
     get alive() {
       return alive && platform.monotonic() < renewedAt + leaseMs
     },
+    /** Ends the lease now if it is over by the clock: the timer may be late. */
+    noticeEnd() {
+      if (platform.monotonic() >= renewedAt + leaseMs) over()
+    },
     /** Whether this instance may consider silent instances dead. See contact.ts. */
     get isSteady() {
       return contact.isSteady
