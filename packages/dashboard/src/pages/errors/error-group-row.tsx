@@ -10,21 +10,22 @@ import { Bars } from '../../kit/charts/sparkline.tsx'
 import { RoughlyAgo } from '../../kit/text/time.tsx'
 import { COLUMNS } from './columns.ts'
 import { ErrorGroupDetail } from './error-group-detail.tsx'
+import type { ErrorSearch } from './group-texts.ts'
 import { RetryGroupButton } from './retry-group.tsx'
 import { ShapeText } from './shape-text.tsx'
 
 interface Props {
   readonly group: ErrorGroup
   readonly bucketMs: number
-  /** The queue that the page is filtered by, or an empty text. */
-  readonly queue: string
+  /** What the page is filtered by. */
+  readonly search: ErrorSearch
   readonly isOpen: boolean
   readonly turn: () => void
   /** Below the details of an expanded group. */
   readonly children?: ReactNode
 }
 
-export function ErrorGroupRow({ group, bucketMs, queue, isOpen, turn, children }: Props) {
+export function ErrorGroupRow({ group, bucketMs, search, isOpen, turn, children }: Props) {
   const detail = useId()
   const over = group.over.map(({ jobs }) => jobs)
   return (
@@ -66,11 +67,11 @@ export function ErrorGroupRow({ group, bucketMs, queue, isOpen, turn, children }
           <Seen name="Last seen">
             <RoughlyAgo at={group.lastAt} />
           </Seen>
-          <RetryGroupButton group={group} queue={queue} />
+          <RetryGroupButton group={group} search={search} />
         </div>
       </div>
       <div id={detail} hidden={!isOpen}>
-        {isOpen && <ErrorGroupDetail group={group} />}
+        {isOpen && <ErrorGroupDetail group={group} range={search.range} />}
         {isOpen && children}
       </div>
     </li>
