@@ -81,9 +81,9 @@ mission(
     })
 
     test('the color of a state always matches its word while rows change state', async () => {
-      const items = Array.from({ length: 6 }, (_, n) => ({ payload: n, queue: 'colours', delay: '1h' }))
+      const items = Array.from({ length: 6 }, (_, n) => ({ payload: n, queue: 'mail', delay: '1h' }))
       const made = await at.mill.enqueueMany('echo', items)
-      const page = await at.open('/jobs?queue=colours')
+      const page = await at.open('/jobs?queue=mail')
       await expect.poll(async () => ids(page)).toHaveLength(6)
       // Reads every row at each change of the table and in each frame, as the browser draws it.
       const watched = await page.evaluateHandle(() => {
@@ -124,13 +124,13 @@ mission(
         return { all: () => ({ seen: [...seen].toSorted(), wrong: [...wrong] }) }
       })
       const [first, second, ...others] = made.map(({ id }) => id)
-      await at.mill.pause('colours')
+      await at.mill.pause('mail')
       await at.mill.runNow(first ?? '')
       await at.mill.cancel(second ?? '')
       await page.locator(`[data-job="${first}"]`).getByText('ready').first().waitFor()
       await page.locator(`[data-job="${second}"]`).getByText('cancelled').waitFor()
       for (const id of others) await at.mill.runNow(id)
-      await at.mill.resume('colours')
+      await at.mill.resume('mail')
       for (const id of [first, ...others])
         await page.locator(`[data-job="${id}"]`).getByText('done').waitFor()
       const { seen, wrong } = await watched.evaluate((one) => one.all())

@@ -141,8 +141,9 @@ mission('workers and the system', (at, test) => {
     await choose('Edit')
     await drawer.getByRole('combobox', { name: 'Queue' }).fill('mail')
     await drawer.getByRole('button', { name: 'Save changes' }).click()
-    // The check "no workers" is about kinds, so it would never find anything.
-    await drawer.getByText(/does not apply to a queue \(got "served"\)/).waitFor()
+    // These checks are about kinds, so they would never find anything.
+    await drawer.getByText(/does not apply to a queue \(got "failing"\)/).waitFor()
+    await drawer.getByRole('checkbox', { name: 'failing kinds' }).uncheck()
     await drawer.getByRole('checkbox', { name: 'no workers' }).uncheck()
     await drawer.getByLabel('Cool-down').fill('4h')
     await drawer.getByRole('button', { name: 'Save changes' }).click()
