@@ -36,19 +36,35 @@ function past(agoMs: number): Platform {
 
 const chargesOf = (charges: number) => many(charges, (n) => ({ order: 90_210 + n, cents: 1_990 + n * 10 }))
 
+/** Errors that are not new in the broken version. */
+async function enqueueFailing(mill: Mill<never>): Promise<void> {
+  const once = { maxAttempts: 1 }
+  for (const name of ['gone', 'full', 'late'])
+    await mill.enqueueMany(
+      'mail.send',
+      many(3, (n) => to(name, n)).map((one) => ({ ...one, ...once })),
+    )
+  await mill.enqueueMany(
+    'webhook.deliver',
+    many(3, (n) => hook('broken', n)).map((one) => ({ ...one, ...once })),
+  )
+}
+
 async function runEarlier(file: string): Promise<void> {
   for (const { ago, version, charges } of EARLIER) {
     const platform = past(ago * 60_000)
     const mill = jobmill({
       store: sqlite(file, { platform }),
-      jobs: [charge(version === VERSIONS.broken)],
-      queues: { payments: { workers: 8 } },
+      jobs: [...kinds, charge(version === VERSIONS.broken)],
+      queues: { payments: { workers: 8 }, mail: {}, webhooks: {}, reports: {}, media: {}, default: {} },
+      limits: { 'partner-api': { rate: 30, per: '1m', burst: 30 } },
       env: { JOBMILL_WORKER_PREFIX: 'shop', JOBMILL_WORKER_VERSION: version, JOBMILL_WORKER_ID: 'a1' },
       platform,
       log: 'silent',
     })
     await mill.start()
     await mill.enqueueMany('payments.charge', chargesOf(charges))
+    if (version === VERSIONS.before) await enqueueFailing(mill)
     await idle(mill)
     await mill.stop()
   }
