@@ -49,11 +49,15 @@ export function ErrorGroupRow({ group, bucketMs, search, isOpen, turn, children 
             <span className={classes('font-medium break-words', isOpen ? 'block' : 'line-clamp-2')}>
               <ShapeText shape={group.shape} />
             </span>
-            <span className="mt-0.5 block truncate text-xs text-soft" title={group.queues.join(', ')}>
-              {group.folded > 0 && `${number(group.folded)} similar errors · `}
-              {group.kind} in {group.queues.join(', ')}
-              {group.frame !== null && ` · ${group.frame}`}
-              {group.newIn !== null && <b className="font-medium text-dead"> · new in {group.newIn}</b>}
+            <span className="mt-0.5 flex gap-1 text-xs text-soft" title={group.queues.join(', ')}>
+              <span className="truncate">
+                {group.folded > 0 && `${number(group.folded)} similar errors · `}
+                {group.kind} in {group.queues.join(', ')}
+                {group.frame !== null && ` · ${group.frame}`}
+              </span>
+              {group.newIn !== null && (
+                <b className="shrink-0 font-medium text-dead">· new in {group.newIn}</b>
+              )}
             </span>
           </span>
         </button>
