@@ -127,7 +127,7 @@ export function aRetain(overrides: Partial<RetainRequest> = {}): RetainRequest {
     limit: 100,
     ticksMs: BOUNDS.durationMs,
     eventsMs: BOUNDS.durationMs,
-    metricsMs: [BOUNDS.durationMs, BOUNDS.durationMs, BOUNDS.durationMs],
+    metricsMs: [BOUNDS.durationMs, BOUNDS.durationMs, BOUNDS.durationMs, BOUNDS.durationMs],
     ...overrides,
   }
 }

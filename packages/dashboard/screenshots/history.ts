@@ -1,7 +1,8 @@
 /**
- * A day of metrics as a mill would have written them: busy by day, quiet at night, with a bad quarter of an
- * hour.
+ * A day of metrics as a mill would have written them: busy by day, quiet at night. Since the deploy of a new
+ * version, all attempts of one kind fail.
  */
+import { versionCounters } from '../../jobmill/src/observe/attempts.ts'
 import { bucketOf, type MetricData } from '../../jobmill/src/job/metric-data.ts'
 import type { FullStore } from '../../jobmill/src/store/store.ts'
 
@@ -9,13 +10,18 @@ const MINUTE = 60_000
 const DAY_MINUTES = 24 * 60
 /** The id of a process that does not exist. */
 const SOURCE = '01900000-0000-7000-8000-000000000001'
-const BAD = { from: 38, to: 27 }
+
+export const VERSIONS = { before: '2.14.0', broken: '2.15.0' } as const
+/** How long ago, in minutes, the broken version was deployed. */
+export const DEPLOYED = 21
+const BROKEN = 'payments.charge'
 
 const QUEUES = [
-  { queue: 'mail', perMinute: 240, runMs: 180, waitMs: 40 },
-  { queue: 'webhooks', perMinute: 150, runMs: 420, waitMs: 120 },
-  { queue: 'media', perMinute: 60, runMs: 1_400, waitMs: 600 },
-  { queue: 'default', perMinute: 35, runMs: 25, waitMs: 12 },
+  { queue: 'mail', kind: 'mail.send', perMinute: 240, runMs: 180, waitMs: 40 },
+  { queue: 'webhooks', kind: 'webhook.deliver', perMinute: 150, runMs: 420, waitMs: 120 },
+  { queue: 'payments', kind: BROKEN, perMinute: 90, runMs: 340, waitMs: 30 },
+  { queue: 'media', kind: 'image.resize', perMinute: 60, runMs: 1_400, waitMs: 600 },
+  { queue: 'default', kind: 'partner.sync', perMinute: 35, runMs: 25, waitMs: 12 },
 ] as const
 
 /** Pseudo-random between 0 and 1, the same on each run. */
@@ -35,35 +41,48 @@ function bell(ms: number, count: number, seed: number): Record<string, number> {
 
 const gauge = (value: number) => ({ sum: value * 6, count: 6, most: value * 1.3 })
 
-/** The counters of a part of a minute, this many minutes ago. */
+/** The metrics of a queue in a part of a minute, this many minutes ago, and those of its kind. */
 function partOf(
   at: number,
   { ago, share }: Step,
-  { queue, perMinute, runMs, waitMs }: (typeof QUEUES)[number],
-): MetricData {
+  { queue, kind, perMinute, runMs, waitMs }: (typeof QUEUES)[number],
+): { readonly ofQueue: MetricData; readonly ofKind: MetricData } {
   const hour = new Date(at).getUTCHours() + new Date(at).getUTCMinutes() / 60
   const tide = 0.35 + 0.65 * Math.max(0, Math.sin(((hour - 5) / 24) * 2 * Math.PI) * 0.5 + 0.5)
   const seed = Math.round(ago * 6) * 7 + queue.length
-  const done = Math.round(perMinute * share * tide * (0.85 + noise(seed) * 0.3))
-  const isBad = ago <= BAD.from && ago >= BAD.to && queue === 'webhooks'
-  const dead = isBad ? Math.round(done * 0.2) : noise(seed + 1) > 0.93 ? 1 : 0
-  const retried = isBad ? Math.round(done * 0.5) : Math.round(done * 0.01)
-  const ready = (done / share) * (isBad ? 0.9 : 0.08) + noise(seed + 2) * 6
-  return {
-    counters: { enqueued: done + dead, started: done + dead + retried, done, dead, retried },
+  const ended = Math.round(perMinute * share * tide * (0.85 + noise(seed) * 0.3))
+  const isBad = ago < DEPLOYED && kind === BROKEN
+  const dead = isBad ? ended : noise(seed + 1) > 0.96 ? 1 : 0
+  const done = isBad ? 0 : ended
+  const retried = isBad ? 0 : Math.round(done * 0.01)
+  const ready = (ended / share) * 0.08 + noise(seed + 2) * 6
+  const attempts = { attempts: done + dead + retried, failed: dead + retried }
+  const running = bell(isBad ? runMs * 3 : runMs, ended, seed + 50)
+  const ofKind: MetricData = {
+    counters: {
+      done,
+      dead,
+      retried,
+      ...versionCounters(ago < DEPLOYED ? VERSIONS.broken : VERSIONS.before, attempts),
+    },
+    histograms: { running },
+  }
+  const ofQueue: MetricData = {
+    counters: { enqueued: ended, started: attempts.attempts, done, dead, retried },
     histograms: {
-      waiting: bell(isBad ? waitMs * 8 : waitMs, done, seed),
-      running: bell(runMs, done, seed + 50),
+      waiting: bell(waitMs, ended, seed),
+      running,
       total: bell(runMs + waitMs, done, seed + 90),
     },
     gauges: {
       ready: gauge(ready),
-      running: gauge(1 + ((done / share) * runMs) / MINUTE),
+      running: gauge(1 + ((ended / share) * runMs) / MINUTE),
       scheduled: gauge(30 + noise(seed + 3) * 10),
-      dead: gauge(ago < BAD.to ? 4 : 2),
-      oldestReadyMs: gauge(waitMs * (isBad ? 90 : 3)),
+      dead: gauge(isBad ? (DEPLOYED - ago) * perMinute * tide : 2),
+      oldestReadyMs: gauge(waitMs * 3),
     },
   }
+  return { ofQueue, ofKind }
 }
 
 interface Step {
@@ -92,11 +111,13 @@ export async function writeHistory(store: FullStore<never>, now: number): Promis
       deltas: some.flatMap((step) => {
         const agoMs = Math.round(step.ago * MINUTE)
         return [
-          ...QUEUES.map((queue) => ({
-            scope: `queue ${queue.queue}`,
-            agoMs,
-            data: partOf(now - agoMs, step, queue),
-          })),
+          ...QUEUES.flatMap((one) => {
+            const { ofQueue, ofKind } = partOf(now - agoMs, step, one)
+            return [
+              { scope: `queue ${one.queue}`, agoMs, data: ofQueue },
+              { scope: `kind ${one.kind}`, agoMs, data: ofKind },
+            ]
+          }),
           { scope: 'limit partner-api', agoMs, data: limitAt(step) },
         ]
       }),

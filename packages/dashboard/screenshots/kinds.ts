@@ -1,4 +1,5 @@
 /** The job kinds of the demo that is photographed: the background work of a small company. */
+import { randomBytes } from 'node:crypto'
 import { Dead, defineJob, type JobContext, Throttled } from 'jobmill'
 import { z } from 'zod'
 
@@ -39,6 +40,27 @@ const webhook = defineJob({
     return { status: 200 }
   },
 })
+
+class StripeConnectionError extends Error {
+  override readonly name = 'StripeConnectionError'
+}
+
+/** As Stripe does: 14 characters that differ in each request. */
+const requestId = (): string => `req_${randomBytes(7).toString('hex')}`
+
+/** Every charge of this version fails. */
+export const charge = (isBroken: boolean) =>
+  defineJob({
+    kind: 'payments.charge',
+    queue: 'payments',
+    maxAttempts: 1,
+    run({ payload, log }: JobContext<{ order: number; cents: number }>) {
+      log('charging', { order: payload.order })
+      if (!isBroken) return { charged: payload.cents }
+      const reason = 'TLS handshake with api.stripe.com failed: unable to get local issuer certificate'
+      throw new StripeConnectionError(`${reason} (request ${requestId()})`)
+    },
+  })
 
 /** Runs until the screenshots are taken. */
 const report = defineJob({

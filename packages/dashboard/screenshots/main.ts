@@ -39,6 +39,7 @@ function picturesOf({ ids, mailbox }: Demo): Picture[] {
     { name: 'job-waiting', path: `/jobs/${ids.waiting}` },
     { name: 'job-running', path: `/jobs/${ids.running}` },
     { name: 'errors', path: '/errors' },
+    { name: 'kind', path: '/kinds/payments.charge', height: 1_000 },
     { name: 'queues', path: '/queues' },
     { name: 'workers', path: '/workers' },
     { name: 'schedules', path: '/schedules' },

@@ -1,11 +1,15 @@
-/** A realistic mill on a working day: two processes, some failures, and a day of history. */
+/**
+ * A realistic mill on a working day: two processes, some failures, and a day of history. A new version was
+ * deployed a while ago. Since then, every charge fails.
+ */
 import { dirname } from 'node:path'
 import { serve } from 'jobmill-server'
 import { bulkJob, jobmill, type Mill, type MillOptions } from 'jobmill'
 import { sqlite } from 'jobmill/sqlite'
-import { writeHistory } from './history.ts'
+import { type Platform, systemPlatform } from 'jobmill/store'
+import { DEPLOYED, VERSIONS, writeHistory } from './history.ts'
 import { seededInbox } from './inbox.ts'
-import { kinds } from './kinds.ts'
+import { charge, kinds } from './kinds.ts'
 
 export interface Demo {
   readonly url: string
@@ -18,13 +22,63 @@ export interface Demo {
 
 const NAMES = ['ada', 'grace', 'linus', 'margaret', 'ken', 'barbara', 'dennis', 'frances', 'edsger', 'radia']
 
+/** The versions that ran before the processes of the screenshots: when they started, and what they charged. */
+const EARLIER = [
+  { ago: 80, version: VERSIONS.before, charges: 30 },
+  { ago: DEPLOYED, version: VERSIONS.broken, charges: 70 },
+  { ago: 9, version: VERSIONS.broken, charges: 90 },
+]
+
+/** The clock of a past time. */
+function past(agoMs: number): Platform {
+  return { ...systemPlatform, now: () => systemPlatform.now() - agoMs }
+}
+
+const chargesOf = (charges: number) => many(charges, (n) => ({ order: 90_210 + n, cents: 1_990 + n * 10 }))
+
+/** Errors that are not new in the broken version. */
+async function enqueueFailing(mill: Mill<never>): Promise<void> {
+  const once = { maxAttempts: 1 }
+  for (const name of ['gone', 'full', 'late'])
+    await mill.enqueueMany(
+      'mail.send',
+      many(3, (n) => to(name, n)).map((one) => ({ ...one, ...once })),
+    )
+  await mill.enqueueMany(
+    'webhook.deliver',
+    many(3, (n) => hook('broken', n)).map((one) => ({ ...one, ...once })),
+  )
+}
+
+async function runEarlier(file: string): Promise<void> {
+  for (const { ago, version, charges } of EARLIER) {
+    const platform = past(ago * 60_000)
+    const mill = jobmill({
+      store: sqlite(file, { platform }),
+      jobs: [...kinds, charge(version === VERSIONS.broken)],
+      queues: { payments: { workers: 8 }, mail: {}, webhooks: {}, reports: {}, media: {}, default: {} },
+      limits: { 'partner-api': { rate: 30, per: '1m', burst: 30 } },
+      env: { JOBMILL_WORKER_PREFIX: 'shop', JOBMILL_WORKER_VERSION: version, JOBMILL_WORKER_ID: 'a1' },
+      platform,
+      log: 'silent',
+    })
+    await mill.start()
+    await mill.enqueueMany('payments.charge', chargesOf(charges))
+    if (version === VERSIONS.before) await enqueueFailing(mill)
+    await idle(mill)
+    await mill.stop()
+  }
+}
+
 export async function seeded(file: string): Promise<Demo> {
+  await runEarlier(file)
   const store = sqlite(file)
   const options = (id: string): MillOptions<ReturnType<typeof sqlite>> => ({
     store: id === 'a1' ? store : sqlite(file),
-    jobs: [...kinds, bulkJob(() => mill)],
+    jobs: [...kinds, charge(true), bulkJob(() => mill)],
     queues: {
       mail: { workers: 6 },
+      payments: { workers: 8 },
       webhooks: { workers: 4, retain: { done: '3d', dead: '30d' } },
       reports: { workers: 3 },
       media: { workers: 4 },
@@ -55,7 +109,7 @@ export async function seeded(file: string): Promise<Demo> {
         paused: true,
       },
     ],
-    env: { JOBMILL_WORKER_PREFIX: 'shop', JOBMILL_WORKER_VERSION: '2.14.0', JOBMILL_WORKER_ID: id },
+    env: { JOBMILL_WORKER_PREFIX: 'shop', JOBMILL_WORKER_VERSION: VERSIONS.broken, JOBMILL_WORKER_ID: id },
     log: 'silent',
     grace: 0,
   })
@@ -119,6 +173,7 @@ async function enqueueAll(mill: Mill<never>): Promise<Demo['ids']> {
     'webhook.deliver',
     many(22, (n) => hook('broken', n)),
   )
+  await mill.enqueueMany('payments.charge', chargesOf(60))
   await mill.enqueueMany(
     'partner.sync',
     many(34, () => ({})),

@@ -47,6 +47,14 @@ mission(
       await row('mail').getByText('no backlog').waitFor()
       await row('mail').getByText('0 of 2').waitFor()
 
+      // Their latencies are 40 s and 90 ms.
+      await at.mill.changeQueue('grows', { targetLatency: '30s' })
+      await at.mill.changeQueue('drains', { targetLatency: '1h' })
+      await row('grows').getByText('30 s missed').waitFor()
+      await row('drains').getByText('1 h met').waitFor()
+      await table(page).getByRole('columnheader', { name: 'Target' }).getByRole('button').click()
+      await expect.poll(async () => (await names(page)).slice(0, 2)).toEqual(['grows', 'drains'])
+
       const heading = table(page).getByRole('columnheader', { name: 'Queue latency p95' })
       await heading.getByRole('button').click()
       await expect.poll(() => heading.getAttribute('aria-sort')).toBe('descending')

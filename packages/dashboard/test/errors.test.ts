@@ -55,6 +55,38 @@ mission('errors', (at, test) => {
     for (const id of ids) await expect.poll(async () => (await at.mill.history(id)).length).toBe(2)
   })
 
+  test('a time range leaves out older failures, in the list, in its links and in a retry', async () => {
+    const old = await at.mill.enqueue('dies', 1, { queue: 'slow' })
+    const failedAt = async (id: string) => (await at.mill.get(id))?.endedAt ?? 0
+    await expect.poll(() => failedAt(old.id)).toBeGreaterThan(0)
+    const since = (await failedAt(old.id)) + 1
+    await expect.poll(() => Date.now()).toBeGreaterThan(since)
+    const fresh = await at.mill.enqueue('dies', 1, { queue: 'slow' })
+    await expect.poll(() => failedAt(fresh.id)).toBeGreaterThan(since)
+    const page = await at.open('/errors?queue=slow&kind=dies')
+    await page.getByRole('heading', { name: '1 error group, 2 jobs' }).waitFor()
+    const choice = page.getByRole('group', { name: 'Time range' })
+    const all = choice.getByRole('button', { name: 'all' })
+    expect(await all.getAttribute('aria-pressed')).toBe('true')
+    await choice.getByRole('button', { name: '15m', exact: true }).click()
+    await expect.poll(() => new URL(page.url()).search).toBe('?queue=slow&kind=dies&range=15m')
+    await page.getByRole('heading', { name: '1 error group, 2 jobs' }).waitFor()
+    await page.getByRole('button', { name: /the server said no/ }).click()
+    expect(await page.getByRole('link', { name: 'View dead jobs' }).getAttribute('href')).toBe(
+      '/jobs?kind=dies&state=dead&failedFrom=15m&errorText=Dead%3A+the+server+said+no+to',
+    )
+
+    const to = since + 3_600_000
+    await page.goto(`${at.url}/errors?queue=slow&kind=dies&from=${since}&to=${to}`)
+    await page.getByRole('heading', { name: '1 error group, 1 job' }).waitFor()
+    await page.getByRole('button', { name: 'Retry 1 job' }).click()
+    await page.getByRole('dialog').getByText('1 dead dies job in slow will be ready again').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Reset zoom' }).click()
+    await page.getByRole('heading', { name: '1 error group, 2 jobs' }).waitFor()
+    expect(await all.getAttribute('aria-pressed')).toBe('true')
+  })
+
   test('550 failures with request ids are one group, retried with one click and a confirmation', async () => {
     await at.mill.enqueueMany(
       'payments.charge',

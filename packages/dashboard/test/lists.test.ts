@@ -83,6 +83,64 @@ mission(
       },
     )
 
+    test('the color of a state always matches its word while rows change state', async () => {
+      const items = Array.from({ length: 6 }, (_, n) => ({ payload: n, queue: 'mail', delay: '1h' }))
+      const made = await at.mill.enqueueMany('echo', items)
+      const page = await at.open('/jobs?queue=mail')
+      await expect.poll(async () => ids(page)).toHaveLength(6)
+      // Reads every row at each change of the table and in each frame, as the browser draws it.
+      const watched = await page.evaluateHandle(() => {
+        const seen = new Set<string>()
+        const wrong = new Set<string>()
+        const colourOf = (name: string): string => {
+          const probe = document.createElement('span')
+          probe.style.color = `var(--c-${name})`
+          document.body.append(probe)
+          const { color } = getComputedStyle(probe)
+          probe.remove()
+          return color
+        }
+        const states = ['scheduled', 'ready', 'running', 'done', 'dead', 'cancelled']
+        const colours = new Map(states.map((state) => [state, colourOf(state)]))
+        const look = (): void => {
+          for (const row of document.querySelectorAll('[data-job]')) {
+            const badge = row.querySelector('td:nth-of-type(2) > span')
+            const dot = badge?.firstElementChild
+            if (badge === null || dot === null || dot === undefined) continue
+            const word = badge.textContent
+            seen.add(word)
+            const drawn = [getComputedStyle(badge).color, getComputedStyle(dot).backgroundColor]
+            if (drawn.some((one) => one !== colours.get(word))) wrong.add(`${word}: ${drawn.join(' ')}`)
+          }
+        }
+        new MutationObserver(look).observe(document.body, {
+          subtree: true,
+          childList: true,
+          attributes: true,
+          characterData: true,
+        })
+        const frame = (): void => {
+          look()
+          requestAnimationFrame(frame)
+        }
+        frame()
+        return { all: () => ({ seen: [...seen].toSorted(), wrong: [...wrong] }) }
+      })
+      const [first, second, ...others] = made.map(({ id }) => id)
+      await at.mill.pause('mail')
+      await at.mill.runNow(first ?? '')
+      await at.mill.cancel(second ?? '')
+      await page.locator(`[data-job="${first}"]`).getByText('ready').first().waitFor()
+      await page.locator(`[data-job="${second}"]`).getByText('cancelled').waitFor()
+      for (const id of others) await at.mill.runNow(id)
+      await at.mill.resume('mail')
+      for (const id of [first, ...others])
+        await page.locator(`[data-job="${id}"]`).getByText('done').waitFor()
+      const { seen, wrong } = await watched.evaluate((one) => one.all())
+      expect(wrong).toEqual([])
+      expect(seen).toEqual(expect.arrayContaining(['cancelled', 'done', 'ready', 'scheduled']))
+    })
+
     test('a search continues on its own, can be stopped, rests in a hidden tab, and is there again after Back', async () => {
       lookMs = 600
       onTestFinished(() => {

@@ -177,12 +177,13 @@ test('a range has bins that show ten minutes, and that the store still has and c
   expect(asked(HOUR, 11)).toBe(30_000)
   expect(asked(6 * HOUR, 11)).toBe(2 * MINUTE)
   expect(asked(DAY, 11)).toBe(5 * MINUTE)
+  expect(asked(DAY, 150)).toBe(5 * MINUTE)
   expect(asked(7 * DAY, 1)).toBe(30 * MINUTE)
+  expect(asked(7 * DAY, 24)).toBe(30 * MINUTE)
   expect(asked(30 * DAY, 11)).toBe(3 * HOUR)
-  // Too many buckets of a minute, of all queues together.
-  expect(asked(DAY, 40)).toBe(HOUR)
-  expect(asked(7 * DAY, 11)).toBe(HOUR)
-  // The store keeps buckets of 10 s for 6 hours, and of a minute for 7 days.
+  // Too many buckets of five minutes, of all queues together.
+  expect(asked(7 * DAY, 25)).toBe(HOUR)
+  // The store keeps buckets of 10 s for 6 hours, and of one and five minutes for 7 days.
   expect(asked(5 * MINUTE, 3, 8 * HOUR)).toBe(MINUTE)
   expect(asked(5 * MINUTE, 3, 8 * DAY)).toBe(HOUR)
   expect([10_000, 30_000, 5 * MINUTE].map(paceFor)).toEqual([5_000, 15_000, MINUTE])

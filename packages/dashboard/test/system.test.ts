@@ -79,6 +79,31 @@ mission('workers and the system', (at, test) => {
     await page.close()
   })
 
+  test('a finding starts an alert rule for problems like it', async () => {
+    await at.mill.enqueue('echo', 1, { queue: 'reports' })
+    await at.mill.pause('reports')
+    await at.mill.enqueue('echo', 1, { queue: 'reports' })
+    const page = await at.open('/system')
+    const finding = page
+      .getByRole('list', { name: 'Diagnostics' })
+      .getByRole('listitem')
+      .filter({ hasText: 'Queue "reports" is paused' })
+    await finding.getByRole('link', { name: 'New alert rule' }).click()
+    const drawer = page.getByRole('dialog')
+    expect(await drawer.getByLabel('Name').inputValue()).toBe('paused-reports')
+    await drawer.getByLabel('Webhook URL').fill('http://127.0.0.1:1/')
+    await drawer.getByRole('button', { name: 'Generate' }).click()
+    await drawer.getByRole('button', { name: 'Create rule' }).click()
+    await page.getByRole('row', { name: /^paused-reports / }).waitFor()
+    await drawer.waitFor({ state: 'detached' })
+    expect(new URL(page.url()).search).toBe('?tab=alerts')
+    expect(await at.mill.alerts.list()).toMatchObject([
+      { name: 'paused-reports', checks: ['paused'], queue: 'reports', kind: null },
+    ])
+    await at.mill.alerts.delete('paused-reports')
+    await at.mill.resume('reports')
+  })
+
   test('creates an alert rule, sends a test, pauses and edits it, and viewers see no secret', async () => {
     const page = await at.open('/system?tab=alerts', { mayComplain: /409/ })
     await page.getByText('No alert rules').waitFor()
@@ -93,9 +118,9 @@ mission('workers and the system', (at, test) => {
     await at.expectAccessible(page)
     await drawer.getByRole('button', { name: 'Create rule' }).click()
     const row = page.getByRole('row', { name: /^ops / })
-    await row.getByText('dead jobs, no workers').waitFor()
+    await row.getByText('failing kinds, dead jobs, no workers').waitFor()
     expect(await at.mill.alerts.list()).toMatchObject([
-      { name: 'ops', checks: ['dead', 'served'], secretHints: [`whsec_…${secret.slice(-4)}`] },
+      { name: 'ops', checks: ['failing', 'dead', 'served'], secretHints: [`whsec_…${secret.slice(-4)}`] },
     ])
 
     const choose = async (action: string): Promise<void> => {
@@ -116,8 +141,9 @@ mission('workers and the system', (at, test) => {
     await choose('Edit')
     await drawer.getByRole('combobox', { name: 'Queue' }).fill('mail')
     await drawer.getByRole('button', { name: 'Save changes' }).click()
-    // The check "no workers" is about kinds, so it would never find anything.
-    await drawer.getByText(/does not apply to a queue \(got "served"\)/).waitFor()
+    // These checks are about kinds, so they would never find anything.
+    await drawer.getByText(/does not apply to a queue \(got "failing"\)/).waitFor()
+    await drawer.getByRole('checkbox', { name: 'failing kinds' }).uncheck()
     await drawer.getByRole('checkbox', { name: 'no workers' }).uncheck()
     await drawer.getByLabel('Cool-down').fill('4h')
     await drawer.getByRole('button', { name: 'Save changes' }).click()

@@ -80,6 +80,7 @@ mission(
         const row = page.getByRole('table', { name: 'Attempts by version' }).getByRole('row').nth(1)
         await expect.poll(() => row.innerText()).toMatch(/^2\.15\.0\s.*\s(\d+)\s+\1\s+100%$/s)
         await page.getByRole('table', { name: 'Errors' }).getByText('new in 2.15.0').waitFor()
+        await page.getByText(/^Worker time\d.* workers\)$/).waitFor()
         await row.getByRole('link', { name: '2.15.0' }).click()
         await expect.poll(() => page.url()).toBe(`${at.url}/jobs?kind=dies&version=2.15.0`)
       },

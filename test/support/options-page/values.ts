@@ -124,6 +124,7 @@ export const VALUES: Readonly<Record<string, Value>> = {
   'QueueOptions.retain.dead.for': forMs(QUEUE.retainDeadMs),
   'QueueOptions.retain.dead.most': most,
   'QueueOptions.limit': { default: NONE, bounds: NAME },
+  'QueueOptions.targetLatency': { default: NONE, bounds: DURATION },
 
   'LimitOptions.rate': { bounds: range(BOUNDS.limit) },
   'LimitOptions.per': { default: time(DEFAULTS.limitPerMs), bounds: upTo(BOUNDS.shortestPerMs) },

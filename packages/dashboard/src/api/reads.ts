@@ -107,8 +107,24 @@ export function useSeries(range: Range, query: Query = {}, how: How = {}): Read<
   })
 }
 
-export const useErrors = (query: Query, how?: How): Read<Errors> =>
-  useRead('errors', query, { keep: true, atMostEveryMs: SLOW_MS, ...how })
+/** Without a range: of all time. The ends of a range move, so they are not part of the cache key. */
+export const useErrors = (
+  query: Query,
+  { range = null, atMostEveryMs = SLOW_MS }: Pick<How, 'atMostEveryMs'> & { range?: Range | null } = {},
+): Read<Errors> =>
+  useQuery<Errors, Problem>({
+    queryKey: ['errors', query, range?.key ?? null],
+    queryFn: ({ signal }) => ask('errors', { query: { ...query, ...failedIn(range) }, signal }),
+    meta: atMostEvery(atMostEveryMs),
+    placeholderData: keepPreviousData,
+  })
+
+/** The filter of the failures in a range. Null: of all time. */
+export function failedIn(range: Range | null): { failedFrom?: number; failedBefore?: number } {
+  if (range === null) return {}
+  const { from, to } = range.ends()
+  return { failedFrom: Math.floor(from), ...(range.preset === null && { failedBefore: Math.ceil(to) }) }
+}
 export const useViews = (): Read<Answer<'views.list'>> => useRead('views', {}, { atMostEveryMs: SLOWEST_MS })
 export const useJobs = (query: Query, how?: How): Read<JobPage> =>
   useRead('jobs', query, { keep: true, ...how })

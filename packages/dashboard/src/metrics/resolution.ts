@@ -24,12 +24,13 @@ const WIDEST = 12 * HOUR
 /** The buckets of the store, and how long it keeps them by default. */
 const STORED = [
   { bucketMs: HOUR, keptMs: Number.POSITIVE_INFINITY },
+  { bucketMs: 5 * MINUTE, keptMs: 7 * DAY + HOUR },
   { bucketMs: MINUTE, keptMs: 7 * DAY + HOUR },
   { bucketMs: 10 * SECOND, keptMs: 6 * HOUR },
 ] as const
 
-/** The most buckets of all queues together. The server reads and merges them in a few dozen milliseconds. */
-const MOST_BUCKETS = 20_000
+/** The most buckets of all queues together: 24 queues over 7 days, in buckets of 5 minutes. */
+const MOST_BUCKETS = 50_000
 
 interface Asked {
   readonly from: number

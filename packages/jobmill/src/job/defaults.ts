@@ -80,9 +80,10 @@ export const DEFAULTS = Object.freeze({
   retainEveryMs: 5 * MINUTE,
   retainTicksMs: 30 * DAY,
   retainEventsMs: 30 * DAY,
-  /** Metrics: buckets of 10 s, 1 min and 1 h. */
+  /** Metrics: buckets of 10 s, 1 min, 5 min and 1 h. */
   retainTenSecondsMs: 6 * HOUR,
   retainMinutesMs: 7 * DAY,
+  retainFiveMinutesMs: 7 * DAY,
   retainHoursMs: 30 * DAY,
   /** How often open counter rows and metrics are rolled up, when there are any. */
   rollUpEveryMs: 15 * SECOND,

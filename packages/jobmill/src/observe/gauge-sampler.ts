@@ -49,12 +49,13 @@ interface Kept {
    * has no other values, so its mean stays exact.
    */
   readonly unwritten: Run | null
+  /** The same of the earlier buckets of five minutes of an hour without activity. */
+  readonly idle: Run | null
   /** Whether the scope was active in this hour or just before it. */
   readonly isSeen: boolean
 }
 
-const [, MINUTE, HOUR] = RESOLUTIONS
-const STILL_MS = 5 * MINUTE
+const [, MINUTE, STILL_MS, HOUR] = RESOLUTIONS
 
 export function gaugeSampler({ store, platform, metrics, isMine, movedAt }: GaugeSamplerOptions) {
   const every = DEFAULTS.gaugeEveryMs
@@ -70,7 +71,7 @@ export function gaugeSampler({ store, platform, metrics, isMine, movedAt }: Gaug
   function next(scope: string, now: Run): Kept {
     const before = kept.get(scope)
     if (before === undefined) return begin(scope, now, !now.isAtRest)
-    const { run, unwritten, isSeen } = before
+    const { run, unwritten, idle, isSeen } = before
     const isSame = isEqual(run.levels, now.levels)
     const isUnseen = run.isAtRest && !isSeen
     if (isSame && isIn(isUnseen ? HOUR : now.isStill ? STILL_MS : MINUTE, run, now)) {
@@ -79,10 +80,13 @@ export function gaugeSampler({ store, platform, metrics, isMine, movedAt }: Gaug
         return before
       }
       if (before.isMixed) write(scope, run)
+      const rest = before.isMixed ? null : mergeRuns(unwritten, run)
+      const isSameBucket = rest === null || isIn(STILL_MS, run, now)
       return {
         run: now,
         isMixed: false,
-        unwritten: before.isMixed ? null : mergeRuns(unwritten, run),
+        unwritten: isSameBucket ? rest : null,
+        idle: isSameBucket ? idle : mergeRuns(idle, rest),
         isSeen,
       }
     }
@@ -90,6 +94,7 @@ export function gaugeSampler({ store, platform, metrics, isMine, movedAt }: Gaug
     // When a scope becomes active, the idle rest of its hour counts for the mean. A fully idle hour is left
     // out.
     if (!isUnseen || isSameHour) {
+      write(scope, idle)
       write(scope, unwritten)
       write(scope, run)
     }
@@ -99,9 +104,9 @@ export function gaugeSampler({ store, platform, metrics, isMine, movedAt }: Gaug
 
   /** New values are written at once. Unchanged values are written with later samples. */
   function begin(scope: string, now: Run, isSeen: boolean, isSame = false): Kept {
-    if (isSame || !isSeen) return { run: now, isMixed: false, unwritten: null, isSeen }
+    if (isSame || !isSeen) return { run: now, isMixed: false, unwritten: null, idle: null, isSeen }
     write(scope, now)
-    return { run: { ...now, times: 0 }, isMixed: true, unwritten: null, isSeen }
+    return { run: { ...now, times: 0 }, isMixed: true, unwritten: null, idle: null, isSeen }
   }
 
   /**

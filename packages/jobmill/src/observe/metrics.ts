@@ -165,7 +165,7 @@ function addTo(totals: Map<string, Tally>, queue: string, tally: Tally): void {
  * resolution.
  */
 function thinned(all: readonly MetricDelta[], most: number): MetricDelta[] {
-  const [, minute, hour] = RESOLUTIONS
+  const [, minute, , hour] = RESOLUTIONS
   const byMinute = grouped(all, minute)
   return byMinute.length <= most ? byMinute : grouped(byMinute, hour)
 }

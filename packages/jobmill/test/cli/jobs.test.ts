@@ -86,6 +86,10 @@ describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) =
       /^dead +retrying +kind +first +last +versions +fingerprint +error\n +2 +0 +a .* [0-9a-f]{16} +Dead: no/,
     )
     expect((await place.run(['errors', '--kind', 'b'])).out).toBe('no dead or retrying jobs\n')
+    expect((await place.run(['errors', '--failed-before', '1h'])).out).toBe('no dead or retrying jobs\n')
+    expect((await place.json<ErrorReport>(['errors', '--failed-from', '1h'])).groups).toMatchObject([
+      { dead: 2 },
+    ])
     const dry = await place.run(['jobs', 'retry', '--fingerprint', fingerprint, '--dry-run'])
     expect(dry.out).toBe('2 jobs to retry: 2 dead\n')
     const wrong = await place.run(['jobs', 'retry', '--fingerprint', 'x', '--dry-run'])

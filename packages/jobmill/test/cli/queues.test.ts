@@ -37,7 +37,7 @@ describe.each(places)('queues on $name', { timeout: 60_000 }, ({ create }) => {
     const resumed = await place.json<{ queues: QueueRecord[] }>(['queues', 'resume', 'mail'])
     expect(resumed.queues).toMatchObject([{ name: 'mail', paused: false }])
     const set = await place.run(
-      'queues set mail --workers 4 --backoff off --backoff-base 5s --backoff-max 10m --retain-done 1d --retain-cancelled 2d --retain-dead 90d --keep-done 5 --keep-cancelled 6 --keep-dead 7 --limit smtp --cool-for 1h'.split(
+      'queues set mail --workers 4 --backoff off --backoff-base 5s --backoff-max 10m --retain-done 1d --retain-cancelled 2d --retain-dead 90d --keep-done 5 --keep-cancelled 6 --keep-dead 7 --limit smtp --target-latency 1h --cool-for 1h'.split(
         ' ',
       ),
     )
@@ -58,11 +58,12 @@ describe.each(places)('queues on $name', { timeout: 60_000 }, ({ create }) => {
       'retain-dead forever → 90d',
       'keep-dead all → 7',
       'limit none → smtp',
+      'target-latency none → 1h',
       'cooling no → for 1h',
     ])
     const list = await place.run(['queues', 'list'])
     expect(list.out).toMatch(
-      /^mail +no worker +1 +0 +1 +0 +0 +0 +\d\S* \w+ +[\d.]+ +[\d.]+ +(?:steady|grows \S+) +4 +off +1d,5\/2d,6\/90d,7 +smtp$/m,
+      /^mail +no worker +1 +0 +1 +0 +0 +0 +\d\S* \w+ +[\d.]+ +[\d.]+ +(?:steady|grows \S+) +4 +off +1d,5\/2d,6\/90d,7 +smtp +1 h, met$/m,
     )
     expect(list.out).toMatch(/^reports +paused +1 /m)
     expect(list.out).toContain('mail: no worker serves this queue (1 ready job)')

@@ -55,13 +55,14 @@ describe('a flush', () => {
     hub.emit('queue-changed', { queue: 'q' })
     clock.advance(8_000)
     expect(watcher.needed()).toBe(true)
-    expect(await watcher.pass()).toEqual({ recordings: 1, metrics: 4, events: 1 })
+    expect(await watcher.pass()).toEqual({ recordings: 1, metrics: 5, events: 1 })
     const [recording] = sent
     expect(recording).toMatchObject({ source: instance, seq: 1 })
     expect(recording?.deltas.map(({ scope, agoMs }) => [scope, agoMs])).toEqual([['queue q', 8_000]])
     expect(recording?.own.map(({ scope, agoMs, resolution }) => [scope, agoMs, resolution])).toEqual([
       [`instance ${instance}`, 3_000, 10_000],
       [`instance ${instance}`, 3_000, 60_000],
+      [`instance ${instance}`, 3_000, 300_000],
       [`instance ${instance}`, 3_000, 3_600_000],
     ])
     expect(recording?.events).toEqual([

@@ -38,7 +38,7 @@ describe('metrics of a process', () => {
     expect(own.isDue()).toBe(false)
   })
 
-  test('are written for 10 s, the minute and the hour, with the middle of the 10 s as their time', () => {
+  test('are written for buckets of every size, with the middle of the 10 s as their time', () => {
     const { own, clock, store } = aProcess()
     own.start()
     clock.advance(38_000)
@@ -56,12 +56,13 @@ describe('metrics of a process', () => {
     expect(own.take(10)).toEqual([
       { resolution: 10_000, at: 35_000, data },
       { resolution: 60_000, at: 35_000, data },
+      { resolution: 300_000, at: 35_000, data },
       { resolution: 3_600_000, at: 35_000, data },
     ])
     expect(own.isEmpty()).toBe(true)
   })
 
-  test('cover the whole minute and hour so far each time, and start over with the next', () => {
+  test('cover their whole bucket so far each time, and start over with the next', () => {
     const { own, clock, store } = aProcess()
     own.start()
     clock.advance(5_000)
@@ -75,13 +76,13 @@ describe('metrics of a process', () => {
       clock.advance(10_000)
     }
     expect([readings[0], readings[5], readings[6], readings[359], readings[360]]).toEqual([
-      [1, 1, 1],
-      [1, 6, 6],
-      [1, 1, 7],
-      [1, 6, 360],
-      [1, 1, 1],
+      [1, 1, 1, 1],
+      [1, 6, 6, 6],
+      [1, 1, 7, 7],
+      [1, 6, 30, 360],
+      [1, 1, 1, 1],
     ])
-    expect(last[2]?.data.counters).toEqual({ 'store.failures': 1 })
+    expect(last[3]?.data.counters).toEqual({ 'store.failures': 1 })
   })
 
   test('that are not written yet are replaced by newer ones of the same bucket, and bounded', () => {
@@ -96,6 +97,7 @@ describe('metrics of a process', () => {
     expect(rows.map(({ resolution }) => resolution).toSorted((a, b) => a - b)).toEqual([
       ...Array<number>(6).fill(10_000),
       60_000,
+      300_000,
       3_600_000,
     ])
     expect(rows.filter(({ resolution }) => resolution === 60_000).map(counts)).toEqual([6])

@@ -48,7 +48,7 @@ function aSeries(kind: string, minutes: readonly string[]): KindSeries {
     const done = parts.reduce((sum, one) => sum + one.done, 0)
     const retried = parts.reduce((sum, one) => sum + one.failed, 0)
     const at = LAST - (minutes.length - 1 - n) * MINUTE
-    return [{ at, ended: { ...NONE, done, retried }, running, byVersion }]
+    return [{ at, ended: { ...NONE, done, retried }, running, workerMs: 0, byVersion }]
   })
   const ended = points.reduce(
     (sum, { ended: { done, retried } }) => ({
@@ -58,7 +58,7 @@ function aSeries(kind: string, minutes: readonly string[]): KindSeries {
     }),
     NONE,
   )
-  return { kind, points, all: { ended, running, byVersion: {} } }
+  return { kind, points, all: { ended, running, workerMs: 0, byVersion: {} } }
 }
 
 describe('the level', () => {

@@ -67,6 +67,13 @@ describe.each(subjects)('versions on $name', ({ name, mill: create }) => {
       { shape: 'TlsError: no certificate', versions: '2.15.0: 4, 2.14.0: 0', newIn: '2.15.0' },
       { shape: 'Error: card declined', versions: '2.15.0: 1, 2.14.0: 2', newIn: null },
     ])
+    // A time range leaves out the older failure, and the error is still not new.
+    const { jobs: declined } = await mill.list({ version: '2.15.0', errorText: 'declined' })
+    const failedFrom = declined[0]?.endedAt ?? 0
+    const { groups } = await mill.errors({ failedFrom })
+    const ranged = groups.find(({ shape }) => shape === 'Error: card declined')
+    expect(ranged).toMatchObject({ dead: 1, newIn: null })
+    expect(await mill.errors({ failedBefore: failedFrom })).toMatchObject({ total: 2 })
     // Still new in the version that brought it, after the next deploy.
     await failOn(mill, '2.16.0', 'TlsError: no certificate')
     expect((await found(mill))[0]).toEqual({

@@ -237,7 +237,7 @@ async function everyStatement(path: string): Promise<string[]> {
   await store.instances.held(living.id)
   await store.queues.change('default', { settings: {}, coolMs: 0 })
   await store.delete(ids)
-  await store.retain(aRetain({ ticksMs: 0, eventsMs: 0, metricsMs: [0, 0, 0] }))
+  await store.retain(aRetain({ ticksMs: 0, eventsMs: 0, metricsMs: [0, 0, 0, 0] }))
   await store.notifier.wait({ queues: ['nothing'], timeoutMs: 20 })
   for (const [text] of spy.mock.calls) texts.add(text)
   spy.mockRestore()

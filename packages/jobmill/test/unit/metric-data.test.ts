@@ -9,6 +9,7 @@ import {
   mergeData,
   type MetricData,
   percentile,
+  sumOf,
 } from '../../src/job/metric-data.ts'
 
 const name = fc.constantFrom('a', 'b', 'c')
@@ -36,6 +37,18 @@ function histogramOf(values: readonly number[]): Histogram {
   for (const value of values) counts[bucketOf(value)] = (counts[bucketOf(value)] ?? 0) + 1
   return counts
 }
+
+test('the sum of a histogram is accurate to 2%', () => {
+  fc.assert(
+    fc.property(fc.array(ms, { maxLength: 50 }), (values) => {
+      const sum = values.reduce((all, value) => all + value, 0)
+      // All values up to 0.1 ms share a bucket.
+      expect(Math.abs(sumOf(histogramOf(values)) - sum)).toBeLessThanOrEqual(
+        sum * 0.021 + values.length * 0.1,
+      )
+    }),
+  )
+})
 
 test('merging is commutative', () => {
   fc.assert(

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { ERROR_SORTS, type ErrorGroup, type ErrorReport, omitUndefined } from 'jobmill/internal'
 import { ok, route, type Routes } from '../app.ts'
 import { optional } from '../shapes/enqueue.ts'
+import { filterQuery } from '../shapes/filter.ts'
 import { instant } from '../shapes/job.ts'
 
 const errorGroupShape = z
@@ -63,6 +64,8 @@ export const list = route('viewer', 'errors.list', 'get /errors', {
     query: z.strictObject({
       queue: z.string().optional(),
       kind: z.string().optional(),
+      failedFrom: filterQuery.failedFrom,
+      failedBefore: filterQuery.failedBefore,
       text: optional(z.string(), 'text that an error of the group contains (case-insensitive)'),
       sort: optional(z.enum(ERROR_SORTS), 'largest, latest or newest group first'),
       fingerprint: optional(z.string(), 'fingerprint of a folded group, to list the groups that it combines'),

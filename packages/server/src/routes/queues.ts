@@ -29,6 +29,7 @@ const changeShape = z
       })
       .optional(),
     limit: z.string().nullable().optional(),
+    targetLatency: duration.nullable().optional(),
     coolFor: duration.optional(),
   })
   .openapi('QueueChange')

@@ -30,6 +30,7 @@ export const queueShape = z
     keepCancelled: count.nullable(),
     keepDead: count.nullable(),
     limit: z.string().nullable(),
+    targetLatencyMs: ms.nullable(),
     coolingMs: ms,
     throttles: count,
   })
@@ -72,6 +73,10 @@ export const capacityShape = z
     busy: count,
     workers: count,
     forecast: forecastShape,
+    target: z
+      .object({ latencyMs: ms, met: z.boolean() })
+      .nullable()
+      .openapi({ description: 'the latency target of the queue, and whether the queue meets it' }),
   })
   .openapi('QueueCapacity') satisfies z.ZodType<QueueCapacity>
 

@@ -29,6 +29,7 @@ const queueMetrics = {
 const kindMetrics = {
   ended: z.object(recordOf(ATTEMPT_ENDS, z.number())),
   running: percentilesShape,
+  workerMs: z.number(),
   byVersion: z.record(z.string(), z.object({ attempts: z.number(), failed: z.number() })).readonly(),
 }
 const draws = { granted: z.number(), refused: z.number() }

@@ -104,7 +104,7 @@ export const retainRecordCases: readonly Case[] = [
       t.clock.advance(HOUR - (t.clock.now() % HOUR))
       await write(t.store, 0)
       await rollUp(t.store)
-      const metricsMs = [5_000, HOUR, DAY] as const
+      const metricsMs = [5_000, HOUR, 2 * HOUR, DAY] as const
       const deletesOneAfter = async (ms: number): Promise<void> => {
         t.clock.advance(ms - 1)
         assert.equal((await t.retain({ metricsMs })).metrics, 0)
@@ -112,11 +112,13 @@ export const retainRecordCases: readonly Case[] = [
         assert.equal((await t.retain({ metricsMs })).metrics, 1)
       }
       await deletesOneAfter(10_000 + 5_000)
-      await bucketsAre(t, 0, 1, 1)
+      await bucketsAre(t, 0, 1, 1, 1)
       await deletesOneAfter(HOUR + 60_000 - 15_000)
-      await bucketsAre(t, 0, 0, 1)
-      await deletesOneAfter(DAY - 60_000)
-      await bucketsAre(t, 0, 0, 0)
+      await bucketsAre(t, 0, 0, 1, 1)
+      await deletesOneAfter(HOUR + 4 * 60_000)
+      await bucketsAre(t, 0, 0, 0, 1)
+      await deletesOneAfter(DAY - HOUR - 5 * 60_000)
+      await bucketsAre(t, 0, 0, 0, 0)
     },
   },
   {
@@ -125,12 +127,12 @@ export const retainRecordCases: readonly Case[] = [
     async run(t) {
       await write(t.store, 0)
       t.clock.advance(DAY)
-      const metricsMs = [0, 0, 0] as const
+      const metricsMs = [0, 0, 0, 0] as const
       assert.equal((await t.retain({ metricsMs })).metrics, 0)
-      await bucketsAre(t, 1, 1, 1)
+      await bucketsAre(t, 1, 1, 1, 1)
       await rollUp(t.store)
-      assert.equal((await t.retain({ metricsMs })).metrics, 3)
-      await bucketsAre(t, 0, 0, 0)
+      assert.equal((await t.retain({ metricsMs })).metrics, 4)
+      await bucketsAre(t, 0, 0, 0, 0)
     },
   },
   {
@@ -145,7 +147,7 @@ export const retainRecordCases: readonly Case[] = [
       for (const agoMs of [HOUR, 2 * HOUR, 3 * HOUR]) await write(t.store, agoMs)
       await rollUp(t.store)
       hasFields(await t.retain({ limit: 2, eventsMs: 5 }), { events: 2, more: true })
-      const metricsMs = [0, 2 * DAY, 2 * DAY] as const
+      const metricsMs = [0, 2 * DAY, 2 * DAY, 2 * DAY] as const
       hasFields(await t.retain({ limit: 2, metricsMs }), { metrics: 2, more: true })
     },
   },

@@ -22,6 +22,7 @@ const OPTIONS: {
   keepCancelled: [8, 9, null],
   keepDead: [9, 10, 11],
   limit: ['one', 'two', 'three'],
+  targetLatencyMs: [12, 13, null],
 }
 const KEYS = Object.keys(OPTIONS) as (keyof QueueSettings)[]
 const NAMED_LIMITS = ['one', 'two', 'three'].map((name) => ({ name, settings: TEN }))

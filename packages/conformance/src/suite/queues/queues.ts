@@ -19,6 +19,7 @@ const changes = {
   keepCancelled: 0,
   keepDead: 7,
   limit: null,
+  targetLatencyMs: 8,
 }
 
 export const queueCases: readonly Case[] = [

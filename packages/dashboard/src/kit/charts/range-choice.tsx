@@ -6,8 +6,27 @@ import { moment } from '../text/format.ts'
 import { Segmented } from '../forms/segmented.tsx'
 
 const CHOICES = Object.keys(PRESETS) as Preset[]
+const ALL = 'all'
 
-export function RangeChoice({ ranging: { range, choose, leave } }: { readonly ranging: Ranging }) {
+interface Props {
+  readonly ranging: Ranging
+  /** Offers all time, too, and is called with it. */
+  readonly all?: { readonly isChosen: boolean; readonly choose: () => void }
+}
+
+export function RangeChoice({ ranging: { range, choose, leave }, all }: Props) {
+  if (all !== undefined)
+    return (
+      <>
+        {range.preset === null && <Drawn {...range.ends()} leave={leave} />}
+        <Segmented
+          label="Time range"
+          choices={[ALL, ...CHOICES]}
+          chosen={all.isChosen ? ALL : range.preset}
+          choose={(choice) => (choice === ALL ? all.choose() : choose(choice))}
+        />
+      </>
+    )
   return (
     <>
       {range.preset === null && <Drawn {...range.ends()} leave={leave} />}

@@ -1,4 +1,5 @@
 /** Details of an error group: its latest error, its versions and its jobs. */
+import type { Range } from '../../api/range.ts'
 import type { ErrorGroup } from '../../api/types.ts'
 import { LinkButton, TextLink } from '../../kit/button.tsx'
 import { CopyButton } from '../../kit/text/copy.tsx'
@@ -6,7 +7,13 @@ import { shortId } from '../../kit/text/format.ts'
 import { jobsAddress } from './jobs-address.ts'
 import { ErrorVersions } from './error-versions.tsx'
 
-export function ErrorGroupDetail({ group }: { readonly group: ErrorGroup }) {
+interface Props {
+  readonly group: ErrorGroup
+  /** The range that the page shows; null for all time. */
+  readonly range: Range | null
+}
+
+export function ErrorGroupDetail({ group, range }: Props) {
   const { dead, failing, example } = group
   return (
     <div className="flex flex-col gap-3 px-4 pb-4 lg:pl-10">
@@ -19,10 +26,12 @@ export function ErrorGroupDetail({ group }: { readonly group: ErrorGroup }) {
         </p>
         <ErrorText error={example.error} />
       </div>
-      <ErrorVersions group={group} />
+      <ErrorVersions group={group} range={range} />
       <div className="flex flex-wrap items-center gap-2">
-        {dead > 0 && <LinkButton to={jobsAddress(group, 'dead')}>View dead jobs</LinkButton>}
-        {failing > 0 && <LinkButton to={jobsAddress(group)}>View all jobs</LinkButton>}
+        {dead > 0 && (
+          <LinkButton to={jobsAddress(group, { state: 'dead', range })}>View dead jobs</LinkButton>
+        )}
+        {failing > 0 && <LinkButton to={jobsAddress(group, { range })}>View all jobs</LinkButton>}
         <LinkButton to={`/jobs/${example.id}`} look="quiet">
           Open latest job
         </LinkButton>

@@ -10,21 +10,22 @@ import { Bars } from '../../kit/charts/sparkline.tsx'
 import { RoughlyAgo } from '../../kit/text/time.tsx'
 import { COLUMNS } from './columns.ts'
 import { ErrorGroupDetail } from './error-group-detail.tsx'
+import type { ErrorSearch } from './group-texts.ts'
 import { RetryGroupButton } from './retry-group.tsx'
 import { ShapeText } from './shape-text.tsx'
 
 interface Props {
   readonly group: ErrorGroup
   readonly bucketMs: number
-  /** The queue that the page is filtered by, or an empty text. */
-  readonly queue: string
+  /** What the page is filtered by. */
+  readonly search: ErrorSearch
   readonly isOpen: boolean
   readonly turn: () => void
   /** Below the details of an expanded group. */
   readonly children?: ReactNode
 }
 
-export function ErrorGroupRow({ group, bucketMs, queue, isOpen, turn, children }: Props) {
+export function ErrorGroupRow({ group, bucketMs, search, isOpen, turn, children }: Props) {
   const detail = useId()
   const over = group.over.map(({ jobs }) => jobs)
   return (
@@ -48,11 +49,15 @@ export function ErrorGroupRow({ group, bucketMs, queue, isOpen, turn, children }
             <span className={classes('font-medium break-words', isOpen ? 'block' : 'line-clamp-2')}>
               <ShapeText shape={group.shape} />
             </span>
-            <span className="mt-0.5 block truncate text-xs text-soft" title={group.queues.join(', ')}>
-              {group.folded > 0 && `${number(group.folded)} similar errors · `}
-              {group.kind} in {group.queues.join(', ')}
-              {group.frame !== null && ` · ${group.frame}`}
-              {group.newIn !== null && <b className="font-medium text-dead"> · new in {group.newIn}</b>}
+            <span className="mt-0.5 flex gap-1 text-xs text-soft" title={group.queues.join(', ')}>
+              <span className="truncate">
+                {group.folded > 0 && `${number(group.folded)} similar errors · `}
+                {group.kind} in {group.queues.join(', ')}
+                {group.frame !== null && ` · ${group.frame}`}
+              </span>
+              {group.newIn !== null && (
+                <b className="shrink-0 font-medium text-dead">· new in {group.newIn}</b>
+              )}
             </span>
           </span>
         </button>
@@ -66,11 +71,11 @@ export function ErrorGroupRow({ group, bucketMs, queue, isOpen, turn, children }
           <Seen name="Last seen">
             <RoughlyAgo at={group.lastAt} />
           </Seen>
-          <RetryGroupButton group={group} queue={queue} />
+          <RetryGroupButton group={group} search={search} />
         </div>
       </div>
       <div id={detail} hidden={!isOpen}>
-        {isOpen && <ErrorGroupDetail group={group} />}
+        {isOpen && <ErrorGroupDetail group={group} range={search.range} />}
         {isOpen && children}
       </div>
     </li>

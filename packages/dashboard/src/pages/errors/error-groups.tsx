@@ -43,7 +43,7 @@ export function ErrorGroups({ errors, search, opened, open }: Props) {
             key={group.fingerprint}
             group={group}
             bucketMs={errors.bucketMs}
-            queue={search.queue}
+            search={search}
             isOpen={isSameGroup(group, opened)}
             turn={() => open(isSameGroup(group, opened) ? null : group.fingerprint)}
           >

@@ -1,11 +1,17 @@
 /** The versions on which the jobs of an error group failed, and whether the error is new in one of them. */
+import type { Range } from '../../api/range.ts'
 import type { ErrorGroup } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number } from '../../kit/text/format.ts'
 import { jobsAddress } from './jobs-address.ts'
 
 /** 2.15.0: 1,973 · 2.14.0: 0 – new in 2.15.0 */
-export function ErrorVersions({ group }: { readonly group: ErrorGroup }) {
+interface Props {
+  readonly group: ErrorGroup
+  readonly range: Range | null
+}
+
+export function ErrorVersions({ group, range }: Props) {
   const { versions, newIn } = group
   if (versions.every(({ version }) => version === null)) return null
   return (
@@ -18,7 +24,7 @@ export function ErrorVersions({ group }: { readonly group: ErrorGroup }) {
             (version ?? 'unknown')
           ) : (
             <TextLink
-              to={`${jobsAddress(group)}&version=${encodeURIComponent(version)}`}
+              to={`${jobsAddress(group, { range })}&version=${encodeURIComponent(version)}`}
               className="underline"
             >
               {version}

@@ -1,10 +1,12 @@
 /** Errors page: dead and retrying jobs, grouped by error. */
 import { useSearchParams } from 'wouter'
+import { useRange } from '../../api/range.ts'
 import { useErrors, useKinds, useOverview } from '../../api/reads.ts'
 import { Button } from '../../kit/button.tsx'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { plural } from '../../kit/text/format.ts'
 import { Empty, DataView } from '../../kit/data-view.tsx'
+import { RangeChoice } from '../../kit/charts/range-choice.tsx'
 import { Select, TextInput } from '../../kit/forms/field.tsx'
 import { useSearchValue } from '../../kit/search.ts'
 import { ErrorFilter } from './error-filter.tsx'
@@ -24,7 +26,10 @@ export function ErrorsPage() {
   const [text, setText] = useSearchValue('text')
   const [chosenSort, setSort] = useSearchValue('sort')
   const sort = SORTS.find(([name]) => name === chosenSort)?.[0] ?? 'jobs'
-  const read = useErrors({ queue, kind, text: text ?? undefined, sort })
+  const ranging = useRange()
+  const isRanged = search.has('range') || ranging.range.preset === null
+  const range = isRanged ? ranging.range : null
+  const read = useErrors({ queue, kind, text: text ?? undefined, sort }, { range })
   const queues = useOverview().data?.queues ?? []
   const kinds = useKinds().data?.kinds ?? []
 
@@ -73,25 +78,28 @@ export function ErrorsPage() {
             </option>
           ))}
         </Select>
+        <RangeChoice ranging={ranging} all={{ isChosen: !isRanged, choose: () => write('range', '') }} />
       </PageHead>
       <DataView read={read} shape="groups">
         {(errors) =>
           errors.groups.length > 0 ? (
             <ErrorGroups
               errors={errors}
-              search={{ queue, kind, text: text ?? '', sort }}
+              search={{ queue, kind, text: text ?? '', sort, range }}
               opened={search.get('open')}
               open={(fingerprint) => write('open', fingerprint ?? '')}
             />
           ) : (
             <Card>
-              {queue === '' && kind === '' && text === null ? (
+              {queue === '' && kind === '' && text === null && range === null ? (
                 <Empty title="No errors">
                   No dead or retrying jobs. Checked {plural(errors.looked, 'job')}.
                 </Empty>
               ) : (
                 <Empty title="No matching errors">
-                  <p className="mb-3">No dead or retrying jobs match this queue, kind and text.</p>
+                  <p className="mb-3">
+                    No dead or retrying jobs match this queue, kind, text and time range.
+                  </p>
                   <Button onClick={() => setSearch({})}>View all errors</Button>
                 </Empty>
               )}

@@ -12,14 +12,11 @@ interface Props {
 }
 
 export function FoldedGroups({ of, search }: Props) {
-  const { queue, text, sort } = search
-  const read = useErrors({
-    queue,
-    kind: of.kind,
-    text: text === '' ? undefined : text,
-    sort,
-    fingerprint: of.fingerprint,
-  })
+  const { queue, text, sort, range } = search
+  const read = useErrors(
+    { queue, kind: of.kind, text: text === '' ? undefined : text, sort, fingerprint: of.fingerprint },
+    { range },
+  )
   const [opened, setOpened] = useState<string | null>(null)
   return (
     <DataView read={read} shape="table">
@@ -32,7 +29,7 @@ export function FoldedGroups({ of, search }: Props) {
                 key={group.fingerprint}
                 group={group}
                 bucketMs={errors.bucketMs}
-                queue={queue}
+                search={search}
                 isOpen={group.fingerprint === opened}
                 turn={() => setOpened(group.fingerprint === opened ? null : group.fingerprint)}
               />

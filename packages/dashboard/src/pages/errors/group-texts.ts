@@ -1,4 +1,5 @@
 /** What the Errors page says about the number of groups and of scanned jobs, and which group is open. */
+import type { Range } from '../../api/range.ts'
 import type { Errors } from '../../api/types.ts'
 import { number, plural } from '../../kit/text/format.ts'
 
@@ -7,6 +8,8 @@ export interface ErrorSearch {
   readonly kind: string
   readonly text: string
   readonly sort: string
+  /** Null: of all time. */
+  readonly range: Range | null
 }
 
 const ORDERS: Readonly<Record<string, string>> = {

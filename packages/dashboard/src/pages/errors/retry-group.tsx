@@ -6,21 +6,22 @@ import { RotateCcw } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useAct } from '../../api/acts.ts'
-import { useBulkPreview } from '../../api/reads.ts'
+import { failedIn, useBulkPreview } from '../../api/reads.ts'
 import { useMay } from '../../api/user/roles.ts'
 import type { Answer, ErrorGroup } from '../../api/types.ts'
 import { Button } from '../../kit/button.tsx'
 import { Confirm } from '../../kit/overlays/confirm.tsx'
+import type { ErrorSearch } from './group-texts.ts'
 import { PatchPayloads, usePatch } from '../jobs/actions/patch/patch-payloads.tsx'
 import { compact, plural } from '../../kit/text/format.ts'
 
 interface Props {
   readonly group: ErrorGroup
-  /** The queue that the page is filtered by, or an empty text. Jobs of others are not retried. */
-  readonly queue: string
+  /** What the page is filtered by. Jobs of other queues, and that failed at other times, are not retried. */
+  readonly search: ErrorSearch
 }
 
-export function RetryGroupButton({ group, queue }: Props) {
+export function RetryGroupButton({ group, search }: Props) {
   const may = useMay()
   const [isAsking, setAsking] = useState(false)
   // Keeps the cell of the grid.
@@ -34,15 +35,17 @@ export function RetryGroupButton({ group, queue }: Props) {
       >
         Retry {compact(group.dead)}
       </Button>
-      {isAsking && <ConfirmRetry group={group} queue={queue} close={() => setAsking(false)} />}
+      {isAsking && <ConfirmRetry group={group} search={search} close={() => setAsking(false)} />}
     </span>
   )
 }
 
-function ConfirmRetry({ group, queue, close }: Props & { readonly close: () => void }) {
+function ConfirmRetry({ group, search: { queue, range }, close }: Props & { readonly close: () => void }) {
   const { fingerprint, kind } = group
   // All jobs of a group have one kind. Errors of other kinds need not be read.
-  const filter = { fingerprint, kind, state: 'dead', ...(queue !== '' && { queue }) }
+  // The range as of now, because its ends move.
+  const [failed] = useState(() => failedIn(range))
+  const filter = { fingerprint, kind, state: 'dead', ...failed, ...(queue !== '' && { queue }) }
   const { data, error } = useBulkPreview('retry', filter)
   const { act } = useAct<Answer<'bulk.run'>>()
   const [, go] = useLocation()

@@ -1,6 +1,6 @@
 /** The attempts of a kind in the chosen range: in numbers, by outcome and by run time. */
 import { useMemo } from 'react'
-import { useRange } from '../../api/range.ts'
+import { type Range, useRange } from '../../api/range.ts'
 import type { KindMetrics } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
 import { Chart } from '../../kit/charts/chart.tsx'
@@ -29,7 +29,7 @@ export function KindCharts({ kind }: { readonly kind: string }) {
             {found === undefined ? (
               <p className="mb-3 text-soft">No attempts in this range.</p>
             ) : (
-              <Numbers {...found.all} />
+              <Numbers all={found.all} lengthMs={lengthOf(ranging.range)} />
             )}
             <div className="grid gap-4 md:grid-cols-2">
               <div className="min-w-0">
@@ -66,7 +66,12 @@ export function KindCharts({ kind }: { readonly kind: string }) {
   )
 }
 
-function Numbers({ ended, running }: KindMetrics) {
+interface NumbersProps {
+  readonly all: KindMetrics
+  readonly lengthMs: number
+}
+
+function Numbers({ all: { ended, running, workerMs }, lengthMs }: NumbersProps) {
   const failed = ended.retried + ended.dead + ended.timedOut
   const all = ended.done + failed
   const shown = [
@@ -77,6 +82,8 @@ function Numbers({ ended, running }: KindMetrics) {
       const ms = running[share]
       return [`Run time ${share}`, ms === null ? '–' : span(ms)]
     }),
+    // What the kind costs: on average, so many workers are busy with it.
+    ['Worker time', `${span(workerMs)} (${few(workerMs / lengthMs)} workers)`],
   ]
   return (
     <dl className="mb-4 flex flex-wrap gap-x-8 gap-y-2">
@@ -89,3 +96,10 @@ function Numbers({ ended, running }: KindMetrics) {
     </dl>
   )
 }
+
+function lengthOf(range: Range): number {
+  const { from, to } = range.ends()
+  return to - from
+}
+
+const few = (n: number): string => (n >= 10 ? number(Math.round(n)) : String(Number(n.toPrecision(2))))

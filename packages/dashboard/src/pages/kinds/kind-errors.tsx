@@ -10,7 +10,7 @@ const MOST = 5
 const COLUMNS = [
   { key: 'error', name: 'Error' },
   { key: 'dead', name: 'Dead', right: true },
-  { key: 'retrying', name: 'Retrying', right: true },
+  { key: 'retrying', name: 'Retrying', right: true, className: 'max-sm:hidden' },
   { key: 'last', name: 'Last seen', right: true },
 ]
 
@@ -34,7 +34,9 @@ export function KindErrors({ kind, errors: { groups } }: { readonly kind: string
             <Cell right className={dead === 0 ? 'text-soft' : 'text-dead'}>
               {number(dead)}
             </Cell>
-            <Cell right>{number(failing)}</Cell>
+            <Cell right className="max-sm:hidden">
+              {number(failing)}
+            </Cell>
             <Cell right>
               <Ago at={lastAt} />
             </Cell>

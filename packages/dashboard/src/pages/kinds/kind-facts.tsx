@@ -1,8 +1,9 @@
 /** Where the jobs of a kind run, what enqueues them on a schedule, and which processes handle them. */
+import type { ReactNode } from 'react'
 import { useKinds, useSchedules, useWorkers } from '../../api/reads.ts'
 import type { Instance, Kind } from '../../api/types.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { Card, Fact, Facts } from '../../kit/card.tsx'
+import { Card } from '../../kit/card.tsx'
 import { Skeleton } from '../../kit/skeleton.tsx'
 import { number, shortId } from '../../kit/text/format.ts'
 import { isClaiming } from '../../metrics/workers.ts'
@@ -22,13 +23,13 @@ export function KindFacts({ kind, known }: Props) {
   const { queue, maxAttempts } = known ?? { queue: null, maxAttempts: null }
   if (isPending)
     return (
-      <Card title="Details" className="self-start">
+      <Card title="Details">
         <Skeleton shape="facts" />
       </Card>
     )
   return (
-    <Card title="Details" className="self-start">
-      <Facts>
+    <Card title="Details">
+      <dl className="grid grid-cols-2 gap-x-6 gap-y-3 md:grid-cols-4">
         <Fact name="Queue">
           {queue === null ? (
             <span className="text-soft">unknown to this process</span>
@@ -51,8 +52,17 @@ export function KindFacts({ kind, known }: Props) {
             items={serving.map((one) => [one.label ?? shortId(one.id), '/workers', versionOf(one)])}
           />
         </Fact>
-      </Facts>
+      </dl>
     </Card>
+  )
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-soft">{name}</dt>
+      <dd className="wrap-anywhere">{children}</dd>
+    </div>
   )
 }
 

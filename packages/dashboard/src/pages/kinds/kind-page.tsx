@@ -37,21 +37,19 @@ export function KindPage({ kind }: { readonly kind: string }) {
       >
         <LinkButton to={jobs}>View jobs</LinkButton>
       </PageHead>
-      <div className="grid min-w-0 grid-cols-1 gap-4 lg:grid-cols-3">
-        <div className="flex min-w-0 flex-col gap-4 lg:col-span-2">
-          <KindCharts kind={kind} />
-          <Card flush title="Errors">
-            <DataView read={errors} shape="table">
-              {(data) => <KindErrors kind={kind} errors={data} />}
-            </DataView>
-          </Card>
-          <Card flush title="Recent jobs">
-            <DataView read={runs} shape="table">
-              {(page) => <RecentRuns kind={kind} page={page} />}
-            </DataView>
-          </Card>
-        </div>
+      <div className="flex min-w-0 flex-col gap-4">
         <KindFacts kind={kind} known={known} />
+        <KindCharts kind={kind} />
+        <Card flush title="Errors">
+          <DataView read={errors} shape="table">
+            {(data) => <KindErrors kind={kind} errors={data} />}
+          </DataView>
+        </Card>
+        <Card flush title="Recent jobs">
+          <DataView read={runs} shape="table">
+            {(page) => <RecentRuns kind={kind} page={page} />}
+          </DataView>
+        </Card>
       </div>
     </>
   )

@@ -45,7 +45,7 @@ export function KindVersions({ kind, byVersion }: Props) {
     .toSorted((a, b) => (b.firstAt ?? 0) - (a.firstAt ?? 0))
   if (shown.length === 0) return null
   return (
-    <div className="-mx-4 mt-4 overflow-x-auto border-t border-line pt-3">
+    <div className="scrolls -mx-4 mt-4 overflow-x-auto border-t border-line pt-3">
       <h3 className="px-4 text-xs font-semibold">Attempts by version</h3>
       <SortedTable label="Attempts by version" columns={COLUMNS} rows={shown} values={VALUES} sort="versions">
         {({ version, firstAt, attempts, failed }) => (

@@ -9,8 +9,8 @@ import { Ago } from '../../kit/text/time.tsx'
 const COLUMNS = [
   { key: 'state', name: 'State' },
   { key: 'job', name: 'Job' },
-  { key: 'queue', name: 'Queue' },
-  { key: 'attempt', name: 'Attempt', right: true },
+  { key: 'queue', name: 'Queue', className: 'max-sm:hidden' },
+  { key: 'attempt', name: 'Attempt', right: true, className: 'max-sm:hidden' },
   { key: 'enqueued', name: 'Enqueued', right: true },
 ]
 
@@ -43,16 +43,16 @@ function Runs({ jobs }: Pick<JobPage, 'jobs'>) {
             <StateBadge state={state} />
           </Cell>
           <Cell>
-            <TextLink to={`/jobs/${id}`} className="font-mono text-xs">
+            <TextLink to={`/jobs/${id}`} className="font-mono text-xs whitespace-nowrap">
               {shortId(id)}
             </TextLink>
           </Cell>
-          <Cell>
+          <Cell className="max-sm:hidden">
             <TextLink to={`/queues#${encodeURIComponent(queue)}`} className="wrap-anywhere">
               {queue}
             </TextLink>
           </Cell>
-          <Cell right>
+          <Cell right className="max-sm:hidden">
             {number(attempt)} of {number(maxAttempts)}
           </Cell>
           <Cell right>

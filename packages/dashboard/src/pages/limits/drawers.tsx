@@ -47,7 +47,7 @@ export function Drawers({ queues, all }: Props) {
           to={(queue) => `/queues#${encodeName(queue)}`}
         />
       </div>
-      <div className="relative overflow-x-auto rounded-lg border border-line bg-card">
+      <div className="scrolls relative overflow-x-auto rounded-lg border border-line bg-card">
         <h3 className="px-4 pt-3 text-xs font-semibold">Usage by kind</h3>
         {kinds.length === 0 ? (
           <p className="px-4 pt-1 pb-3 text-soft">No usage in this range.</p>

@@ -58,12 +58,12 @@ function Event({ event, processes }: MergedEvent) {
   return (
     <li className="flex items-baseline gap-2">
       <span aria-hidden className={classes('size-2 shrink-0 rounded-full', COLOURS[level])} />
-      <span className="min-w-0 grow truncate" title={words}>
+      <span className="line-clamp-2 min-w-0 grow break-words" title={words}>
         <span className="sr-only">{LEVELS[level]}</span>
         {event.job === null ? (
           words
         ) : (
-          <TextLink to={`/jobs/${encodeURIComponent(event.job)}`} className="block truncate leading-6">
+          <TextLink to={`/jobs/${encodeURIComponent(event.job)}`} className="leading-6">
             {words}
           </TextLink>
         )}

@@ -76,6 +76,24 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
             </Select>
           )}
         </Field>
+        <Field
+          label="Target latency"
+          error={wrong.targetLatencyMs}
+          hint={
+            <Overridden override={overrides.get('targetLatency')}>
+              Queue latency p95, such as 30s. Blank: no target.
+            </Overridden>
+          }
+        >
+          {(ids) => (
+            <TextInput
+              {...ids}
+              placeholder="none"
+              value={draft.targetLatencyMs}
+              onChange={(event) => set({ targetLatencyMs: event.target.value })}
+            />
+          )}
+        </Field>
       </div>
       <BackoffFields draft={draft} wrong={wrong} overrides={overrides} set={set} />
       <RetentionFields draft={draft} wrong={wrong} overrides={overrides} set={set} />

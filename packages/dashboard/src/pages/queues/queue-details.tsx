@@ -42,6 +42,13 @@ export function QueueDetails({ queue: { settings }, servers, unservedKinds }: Pr
                 : `${number(settings.workers)} total`}
             </Overridden>
           </Fact>
+          {settings.targetLatencyMs !== null && (
+            <Fact name="Target latency">
+              <Overridden override={overrides.get('targetLatency')}>
+                {span(settings.targetLatencyMs)}
+              </Overridden>
+            </Fact>
+          )}
           <Fact name="Backoff">
             {settings.backoffEnabled
               ? `initial ${span(settings.backoffBaseMs)}, max ${span(settings.backoffMaxMs)}`

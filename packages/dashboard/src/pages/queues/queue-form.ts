@@ -5,6 +5,8 @@ import { durationError, durationText, FOREVER, parseDuration } from '../../kit/f
 export interface Draft {
   readonly workers: string
   readonly limit: string
+  /** Empty: no target. */
+  readonly targetLatencyMs: string
   readonly backoffEnabled: boolean
   readonly backoffBaseMs: string
   readonly backoffMaxMs: string
@@ -24,6 +26,7 @@ export function draftOf(settings: Queue): Draft {
   return {
     workers: count(settings.workers),
     limit: settings.limit ?? '',
+    targetLatencyMs: settings.targetLatencyMs === null ? '' : durationText(settings.targetLatencyMs),
     backoffEnabled: settings.backoffEnabled,
     backoffBaseMs: durationText(settings.backoffBaseMs),
     backoffMaxMs: durationText(settings.backoffMaxMs),
@@ -55,6 +58,7 @@ export function wrongIn(draft: Draft): Wrong {
   const max = parseDuration(draft.backoffMaxMs)
   const found: Record<string, string | undefined> = {
     workers: wholeError(draft.workers, MOST_WORKERS),
+    targetLatencyMs: draft.targetLatencyMs.trim() === '' ? undefined : durationError(draft.targetLatencyMs),
     backoffBaseMs:
       durationError(draft.backoffBaseMs) ??
       (base !== null && max !== null && base > max
@@ -95,6 +99,7 @@ export function changeOf(before: Queue, draft: Draft): Body<'queues.change'> {
   return {
     ...(differs('workers') && { workers: whole(draft.workers) }),
     ...(differs('limit') && { limit: draft.limit === '' ? null : draft.limit }),
+    ...(differs('targetLatencyMs') && { targetLatency: parseDuration(draft.targetLatencyMs) }),
     ...(Object.keys(backoff).length > 0 && { backoff }),
     ...(Object.keys(retain).length > 0 && { retain }),
   }
@@ -105,6 +110,7 @@ export function fieldOf(path: string | undefined): keyof Draft | undefined {
   const parts = (path ?? '').split('.').filter((part) => part !== 'queue')
   const [first, second, third] = parts
   if (first === 'workers' || first === 'limit') return first
+  if (first === 'targetLatency') return 'targetLatencyMs'
   if (first === 'backoff') return second === 'max' ? 'backoffMaxMs' : 'backoffBaseMs'
   const kept = first === 'retain' ? RETAINED.find(([state]) => state === second) : undefined
   return kept === undefined ? undefined : kept[third === 'most' ? 2 : 1]

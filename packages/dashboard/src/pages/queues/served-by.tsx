@@ -35,11 +35,13 @@ export function ServerList({ servers }: Props) {
   return (
     <ul>
       {servers.map(({ instance, workers }) => (
-        <li key={instance.id} className="flex items-baseline gap-1.5 whitespace-nowrap">
-          <span className="max-w-40 truncate" title={instance.label ?? instance.id}>
-            <TextLink to="/workers">{nameOf(instance)}</TextLink>
-          </span>
-          {workers !== null && <span className="text-xs text-soft tabular-nums">× {number(workers)}</span>}
+        <li key={instance.id}>
+          <TextLink to="/workers" className="wrap-anywhere">
+            <span title={instance.id}>{nameOf(instance)}</span>
+          </TextLink>{' '}
+          {workers !== null && (
+            <span className="text-xs whitespace-nowrap text-soft tabular-nums">× {number(workers)}</span>
+          )}
         </li>
       ))}
     </ul>

@@ -1,7 +1,7 @@
 /** Size and tables of the database. */
 import type { System } from '../../api/types.ts'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
-import { bytes, compact, number } from '../../kit/text/format.ts'
+import { bytes, compact, number, plural } from '../../kit/text/format.ts'
 import { Empty } from '../../kit/data-view.tsx'
 import type { SortValues } from '../../kit/table/sort.ts'
 import { SortedTable } from '../../kit/table/sorted-table.tsx'
@@ -32,6 +32,8 @@ export function Database({ system: { store, database } }: { readonly system: Sys
       </Card>
     )
   const { server, sizeBytes, logBytes, tables } = database
+  const known = tables.filter((one) => one.bytes !== null || one.rows !== null || one.deadRows !== null)
+  const unknown = tables.length - known.length
   return (
     <Card flush title="Database">
       <div className="px-4 pb-3">
@@ -43,7 +45,7 @@ export function Database({ system: { store, database } }: { readonly system: Sys
           </Fact>
         </Facts>
       </div>
-      <SortedTable label="Tables" columns={COLUMNS} rows={tables} values={VALUES} sort="tables">
+      <SortedTable label="Tables" columns={COLUMNS} rows={known} values={VALUES} sort="tables">
         {({ name, bytes: size, rows, deadRows }) => (
           <Row key={name}>
             <Cell className="font-mono text-xs">{name}</Cell>
@@ -55,6 +57,11 @@ export function Database({ system: { store, database } }: { readonly system: Sys
           </Row>
         )}
       </SortedTable>
+      {unknown > 0 && (
+        <p className="px-4 py-2 text-xs text-soft">
+          {plural(unknown, 'more table')} without statistics in the database
+        </p>
+      )}
     </Card>
   )
 }

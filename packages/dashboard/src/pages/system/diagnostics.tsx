@@ -1,5 +1,6 @@
 /** All diagnostics, worst first. */
 import { useDiagnostics } from '../../api/reads.ts'
+import { useMay } from '../../api/user/roles.ts'
 import type { Diagnostic } from '../../api/types.ts'
 import { Card } from '../../kit/card.tsx'
 import { TextLink } from '../../kit/button.tsx'
@@ -8,9 +9,11 @@ import { LEVELS } from '../../kit/levels.ts'
 import { Badge } from '../../kit/state.tsx'
 import { checkWords, diagnosticText } from '../../kit/text/check-words.ts'
 import { wayOut } from '../overview/problems/way-out.ts'
+import { alertAddress } from './alerts/alert-address.ts'
 
 export function Diagnostics() {
   const read = useDiagnostics()
+  const may = useMay()
   return (
     <Card title="Diagnostics">
       <DataView read={read} shape="list">
@@ -35,6 +38,7 @@ export function Diagnostics() {
                   <span className="flex flex-wrap gap-x-4">
                     <span className="min-w-0 break-words text-soft">{fix}</span>
                     <Way diagnostic={{ check, about }} />
+                    {may('admin') && <TextLink to={alertAddress({ check, about })}>New alert rule</TextLink>}
                   </span>
                 </li>
               ))}

@@ -52,7 +52,7 @@ export function Duties({ duties }: Pick<System, 'duties'>) {
               {leader === null ? (
                 <span className="whitespace-nowrap text-soft">each process</span>
               ) : (
-                <span className="block max-w-36 truncate 2xl:max-w-48" title={leader}>
+                <span className="block min-w-28 wrap-anywhere" title={leader}>
                   {label(leader)}
                 </span>
               )}

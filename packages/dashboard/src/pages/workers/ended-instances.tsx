@@ -35,7 +35,7 @@ export function EndedInstances({ instances }: { readonly instances: readonly Ins
       <summary className="px-4 py-3 font-semibold">
         {plural(instances.length, 'stopped process', 'stopped processes')}
       </summary>
-      <div className="relative overflow-x-auto">
+      <div className="scrolls relative overflow-x-auto rounded-b-xl">
         <SortedTable label="Stopped processes" columns={COLUMNS} rows={shown} values={VALUES} sort="stopped">
           {({ id, label, version, state, startedAt, renewedAt, endedAt }) => (
             <Row key={id}>

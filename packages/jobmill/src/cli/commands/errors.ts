@@ -1,4 +1,6 @@
 /** `jobmill errors`: dead and retrying jobs, grouped by error, as Mission Control shows them. */
+import { FILTERS } from '../jobs/filter.ts'
+import { momentOf } from '../program/typed-values.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import { omitUndefined } from '../../job/options/omit-undefined.ts'
 import { systemPlatform } from '../../platform/platform.ts'
@@ -19,6 +21,8 @@ export const errors: Command = {
   options: {
     queue: { takes: 'NAMES', says: 'jobs of these queues: mail,reports', multiple: true },
     kind: { takes: 'NAMES', says: 'jobs of these kinds: a.send,b.send', multiple: true },
+    'failed-from': FILTERS['failed-from'],
+    'failed-before': FILTERS['failed-before'],
     text: { takes: 'TEXT', says: 'groups with an error that contains this text (case-insensitive)' },
     sort: {
       takes: SORT_NAMES.join('|'),
@@ -30,16 +34,21 @@ export const errors: Command = {
     'query.queue': '--queue',
     'filter.queue': '--queue',
     'filter.kind': '--kind',
+    'query.failedFrom': '--failed-from',
+    'query.failedBefore': '--failed-before',
+    'filter.failedFrom': '--failed-from',
+    'filter.failedBefore': '--failed-before',
     'query.text': '--text',
     'query.fingerprint': '--fingerprint',
   },
   examples: [
     'jobmill errors',
     'jobmill errors --queue payments --sort last-seen',
+    'jobmill errors --failed-from 02:13',
     `jobmill errors --json | jq -r '.groups[0].fingerprint'`,
   ],
   run: (parsed, terminal) => {
-    const query = queryOf(parsed)
+    const query = queryOf(parsed, systemPlatform.now())
     return answerWith(parsed, terminal, async (mill) => {
       const report = await mill.errors(query)
       const columns = columnsAt(systemPlatform.now())
@@ -49,7 +58,7 @@ export const errors: Command = {
   },
 }
 
-function queryOf(parsed: ParsedArguments) {
+function queryOf(parsed: ParsedArguments, now: number) {
   const [queue, kind] = ['queue', 'kind'].map((option) =>
     parsed.texts(option).flatMap((text) => text.split(',').map((name) => name.trim())),
   )
@@ -57,6 +66,8 @@ function queryOf(parsed: ParsedArguments) {
   return omitUndefined({
     queue: queue?.length === 0 ? undefined : queue,
     kind: kind?.length === 0 ? undefined : kind,
+    failedFrom: momentOf(parsed, 'failed-from', now),
+    failedBefore: momentOf(parsed, 'failed-before', now),
     text: parsed.text('text'),
     sort: sort === undefined ? undefined : SORTS[checkOneOf(sort, '--sort', SORT_NAMES)],
     fingerprint: parsed.text('fingerprint'),

@@ -26,6 +26,7 @@ export const QUEUE_OPTIONS: Readonly<Record<string, Option>> = {
     ]),
   ),
   limit: { takes: 'NAME', says: 'limit that its jobs use, or none' },
+  'target-latency': { takes: 'DURATION', says: 'target of the queue latency (p95), or none' },
   'cool-for': { takes: 'DURATION', says: 'pause claiming for this long; 0s ends the pause' },
 }
 
@@ -33,6 +34,7 @@ export const QUEUE_OPTIONS: Readonly<Record<string, Option>> = {
 export const QUEUE_FIELDS: Readonly<Record<string, string>> = {
   ...fieldsOf('queue', QUEUE_OPTIONS),
   queue: 'NAME',
+  'queue.targetLatency': '--target-latency',
   'queue.backoff.base': '--backoff-base',
   'queue.backoff.max': '--backoff-max',
   ...Object.fromEntries(
@@ -60,6 +62,7 @@ export function queueChangeOf(parsed: ParsedArguments): QueueChange {
     backoff: Object.keys(backoff).length === 0 ? undefined : backoff,
     retain: Object.keys(retain).length === 0 ? undefined : retain,
     limit: parsed.text('limit') === 'none' ? null : parsed.text('limit'),
+    targetLatency: parsed.text('target-latency') === 'none' ? null : lengthOf(parsed, 'target-latency'),
     coolFor: lengthOf(parsed, 'cool-for'),
   })
   if (Object.keys(change).length > 0) return change
@@ -90,6 +93,7 @@ function settingsOf(queue: QueueRecord): Readonly<Record<string, string>> {
     'retain-dead': optionText(queue.retainDeadMs),
     'keep-dead': number(queue.keepDead, 'all'),
     limit: queue.limit ?? 'none',
+    'target-latency': queue.targetLatencyMs === null ? 'none' : optionText(queue.targetLatencyMs),
     cooling: queue.coolingMs === 0 ? 'no' : `for ${remainingText(queue.coolingMs)}`,
   }
 }

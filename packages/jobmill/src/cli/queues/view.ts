@@ -103,6 +103,19 @@ export const QUEUE_COLUMNS: Columns<QueueView> = {
       retentionText(queue.retainDeadMs, queue.keepDead),
     ].join('/'),
   limit: ({ limit }) => limit,
+  target: ({ capacity }) => targetText(capacity),
+}
+
+/** `p95 12 s of 30 s, met`. */
+function targetText(capacity: QueueView['capacity']): Painted | null {
+  const { target = null, waiting } = capacity ?? {}
+  if (target === null) return null
+  const p95 = waiting?.p95 ?? null
+  const measured = p95 === null ? '' : `p95 ${lasting(p95)} of `
+  return {
+    text: `${measured}${lasting(target.latencyMs)}, ${target.met ? 'met' : 'missed'}`,
+    style: target.met ? 'green' : 'red',
+  }
 }
 
 /** Digits that matter: 0.04, 1.5, 12. */

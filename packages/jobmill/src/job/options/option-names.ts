@@ -35,6 +35,7 @@ const QUEUE: Readonly<Record<keyof QueueSettings, Option>> = {
   keepCancelled: plain('retain.cancelled.most'),
   keepDead: plain('retain.dead.most'),
   limit: plain('limit'),
+  targetLatencyMs: duration('targetLatency'),
 }
 
 const LIMIT: Readonly<Record<LimitOption, Option>> = {

@@ -25,6 +25,8 @@ export interface QueueSettings {
   readonly keepDead: number | null
   /** The limit that each claimed job of this queue uses; null for none. */
   readonly limit: string | null
+  /** The target of the queue latency; null for none. */
+  readonly targetLatencyMs: number | null
 }
 
 export const DEFAULT_QUEUE_SETTINGS: QueueSettings = Object.freeze({
@@ -40,6 +42,7 @@ export const DEFAULT_QUEUE_SETTINGS: QueueSettings = Object.freeze({
   keepCancelled: null,
   keepDead: null,
   limit: null,
+  targetLatencyMs: null,
 })
 
 /** The public options; an omitted option stays unchanged. */
@@ -71,6 +74,11 @@ export interface QueueChange {
   }
   /** The name of a limit that each job of this queue acquires from before it is claimed; null for none. */
   readonly limit?: string | null
+  /**
+   * The target of the queue latency, the time from ready to started. `mill.capacity()` compares it with the
+   * 95th percentile, and with the age of the oldest ready job. Null, the default: no target.
+   */
+  readonly targetLatency?: Duration | null
   /** Claim nothing for this long from now; 0 ends a cool-down. */
   readonly coolFor?: Duration
 }
@@ -93,7 +101,15 @@ export interface QueuePatch {
 }
 
 export function prepareQueueChange(change: QueueChange, field = 'queue'): QueuePatch {
-  checkObjectKeys(change, field, ['workers', 'paused', 'backoff', 'retain', 'limit', 'coolFor'])
+  checkObjectKeys(change, field, [
+    'workers',
+    'paused',
+    'backoff',
+    'retain',
+    'limit',
+    'targetLatency',
+    'coolFor',
+  ])
   const settings: { -readonly [K in keyof QueueSettings]?: QueueSettings[K] } = {}
   const { workers } = change
   if (workers !== undefined)
@@ -102,6 +118,9 @@ export function prepareQueueChange(change: QueueChange, field = 'queue'): QueueP
   if (change.backoff !== undefined) Object.assign(settings, backoff(change.backoff, `${field}.backoff`))
   if (change.retain !== undefined) Object.assign(settings, retention(change.retain, `${field}.retain`))
   if (change.limit !== undefined) settings.limit = limitName(change.limit, field)
+  const target = change.targetLatency
+  if (target !== undefined)
+    settings.targetLatencyMs = target === null ? null : durationMs(target, `${field}.targetLatency`)
   const coolMs = change.coolFor === undefined ? null : durationMs(change.coolFor, `${field}.coolFor`)
   return { settings, coolMs }
 }

@@ -12,7 +12,7 @@ import type { Problems } from './problems.ts'
 
 export type QueueOptions = Omit<QueueChange, 'coolFor'>
 
-const SETTINGS: readonly string[] = ['workers', 'paused', 'backoff', 'retain', 'limit']
+const SETTINGS: readonly string[] = ['workers', 'paused', 'backoff', 'retain', 'limit', 'targetLatency']
 
 export function queueSettings(
   queues: Readonly<Record<string, QueueOptions>>,

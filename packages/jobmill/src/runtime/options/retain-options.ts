@@ -13,8 +13,8 @@ export interface RetainOptions {
   /** How long records of served schedule ticks are kept (default 30 days). */
   readonly ticks?: Duration
   /**
-   * How long hourly metrics are kept (default 30 days). Minute metrics are kept for about a quarter of that,
-   * 10-second metrics for about a hundredth.
+   * How long hourly metrics are kept (default 30 days). Metrics by the minute and by 5 minutes are
+   * kept for about a quarter of that, 10-second metrics for about a hundredth.
    */
   readonly metrics?: Duration
 }
@@ -29,7 +29,12 @@ export function retainOptions(options: RetainOptions, found: Problems) {
   const ages: Omit<RetainRequest, 'limit'> = {
     ticksMs: ms('ticks', DEFAULTS.retainTicksMs),
     eventsMs: ms('events', DEFAULTS.retainEventsMs),
-    metricsMs: [scaled(DEFAULTS.retainTenSecondsMs), scaled(DEFAULTS.retainMinutesMs), hoursMs],
+    metricsMs: [
+      scaled(DEFAULTS.retainTenSecondsMs),
+      scaled(DEFAULTS.retainMinutesMs),
+      scaled(DEFAULTS.retainFiveMinutesMs),
+      hoursMs,
+    ],
   }
   return {
     ages,

@@ -24,6 +24,17 @@ export interface QueueCapacity {
   readonly busy: number
   readonly workers: number
   readonly forecast: Forecast
+  /** Null for a queue without `targetLatency`. */
+  readonly target: LatencyTarget | null
+}
+
+export interface LatencyTarget {
+  readonly latencyMs: number
+  /**
+   * Whether the 95th percentile of the queue latency and the age of the oldest ready job are at most
+   * `latencyMs`.
+   */
+  readonly met: boolean
 }
 
 export interface Capacity {
@@ -87,17 +98,25 @@ const NONE: Percentiles = { count: 0, p50: null, p95: null, p99: null }
 function capacityOf({ queue, counts, series, workers, now }: Seen): QueueCapacity {
   const { ready = 0, running = 0, oldestReadyMs = null } = counts ?? {}
   const rates = ratesOf(series, now)
+  const waiting = series?.all.waiting ?? NONE
   return {
     queue: queue.name,
     ...rates,
     ready,
     oldestReadyMs,
-    waiting: series?.all.waiting ?? NONE,
+    waiting,
     running: series?.all.running ?? NONE,
     busy: running,
     workers,
     forecast: forecastOf({ ...rates, ready }),
+    target: targetOf(queue.targetLatencyMs, [waiting.p95, oldestReadyMs]),
   }
+}
+
+/** A queue without ready and started jobs meets its target. */
+function targetOf(latencyMs: number | null, latencies: readonly (number | null)[]): LatencyTarget | null {
+  if (latencyMs === null) return null
+  return { latencyMs, met: latencies.every((ms) => (ms ?? 0) <= latencyMs) }
 }
 
 function ratesOf(

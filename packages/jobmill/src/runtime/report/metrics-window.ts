@@ -9,7 +9,7 @@ import { type Resolution, RESOLUTIONS } from '../../store/types/metrics.ts'
 export type MetricsWindow = ReturnType<typeof windowOf>
 
 const HOUR = 60 * 60_000
-const [TEN_SECONDS, MINUTE, LARGEST] = RESOLUTIONS
+const [TEN_SECONDS, MINUTE, , LARGEST] = RESOLUTIONS
 
 /** The longest window for each bucket size, and how long those buckets are kept. */
 const FINER = [

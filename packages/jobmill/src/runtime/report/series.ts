@@ -1,5 +1,5 @@
 /** Metrics in readable form: the buckets of one scope sorted and merged, with rates and percentiles. */
-import { countOf, mergeData, type MetricData, percentile } from '../../job/metric-data.ts'
+import { countOf, mergeData, type MetricData, percentile, sumOf } from '../../job/metric-data.ts'
 import { drawOf, type DrawCount, DRAWS } from '../../observe/draws.ts'
 import { LIMIT_LEVELS, QUEUE_LEVELS } from '../../observe/gauge-sampler.ts'
 import {
@@ -39,6 +39,8 @@ interface QueueMetrics extends Readonly<Record<Latency, Percentiles>> {
 interface KindMetrics {
   readonly ended: Readonly<Record<AttemptEnd, number>>
   readonly running: Percentiles
+  /** How long its attempts occupied workers, added up. */
+  readonly workerMs: number
   /**
    * Attempts that succeeded or failed, by version of the application. Attempts of processes without a version
    * are left out.
@@ -157,6 +159,7 @@ function kindMetrics(data: MetricData): KindMetrics {
   return {
     ended: recordOf(ATTEMPT_ENDS, (name) => data.counters?.[name] ?? 0),
     running: percentiles(data, 'running'),
+    workerMs: Math.round(sumOf(data.histograms?.['running'] ?? {})),
     byVersion: attemptsByVersion(data.counters ?? {}),
   }
 }

@@ -38,7 +38,7 @@ export interface System {
   system(): Promise<SystemView>
 }
 
-const [, MINUTE, HOUR] = RESOLUTIONS
+const [, MINUTE, , HOUR] = RESOLUTIONS
 
 export function system(
   { opened, options, instance, storeTools: tools }: MillTools,

@@ -28,6 +28,7 @@ CREATE TABLE jobmill.queue (
   keep_cancelled int4,
   keep_dead int4,
   limit_name text,
+  target_latency_ms int8,
   -- the options that code declared last (null if it declares none), and those that an operator overrode: { option: { value, by, at } }
   code json,
   overrides json NOT NULL DEFAULT '{}'

@@ -17,6 +17,7 @@ CREATE TABLE jobmill_queue (
   keep_cancelled INTEGER,
   keep_dead INTEGER,
   limit_id INTEGER,
+  target_latency_ms INTEGER,
   code TEXT,                        -- JSON: the options that code names; NULL when code does not declare it
   overrides TEXT NOT NULL DEFAULT '{}' -- JSON: { option: { value, by, at } }
 ) STRICT;

@@ -2,7 +2,7 @@
 import type { MetricData } from '../../job/metric-data.ts'
 
 /** Bucket sizes in ms, finest first. A bucket begins at a multiple of its size. */
-export const RESOLUTIONS = [10_000, 60_000, 3_600_000] as const
+export const RESOLUTIONS = [10_000, 60_000, 300_000, 3_600_000] as const
 export type Resolution = (typeof RESOLUTIONS)[number]
 
 /** Metrics of a queue, kind or limit since the last flush, added to those of other processes. */

@@ -80,8 +80,8 @@ export interface RetainRequest {
   readonly limit: number
   readonly ticksMs: number
   readonly eventsMs: number
-  /** One age for each bucket size: 10 s, 1 min, 1 h. */
-  readonly metricsMs: readonly [number, number, number]
+  /** One age for each bucket size: 10 s, 1 min, 5 min, 1 h. */
+  readonly metricsMs: readonly [number, number, number, number]
   /** Only delete jobs of these queues (default: all). Other records are deleted either way. */
   readonly queues?: readonly string[]
 }

@@ -38,8 +38,8 @@ const much = fc.constantFrom(11_000, 11_000, 11_000, 3_700_000)
 type Ages = 'long' | 'short'
 
 const AGES: Readonly<Record<Ages, Omit<RetainRequest, 'limit'>>> = {
-  long: { ticksMs: 1e10, eventsMs: 1e10, metricsMs: [1e10, 1e10, 1e10] },
-  short: { ticksMs: 4_000, eventsMs: 4_000, metricsMs: [1_000, 60_000, 3_600_000] },
+  long: { ticksMs: 1e10, eventsMs: 1e10, metricsMs: [1e10, 1e10, 1e10, 1e10] },
+  short: { ticksMs: 4_000, eventsMs: 4_000, metricsMs: [1_000, 60_000, 300_000, 3_600_000] },
 }
 
 export const dutySteps: readonly Weighted[] = [

@@ -31,7 +31,7 @@ export function CompareAttempts({ tries }: { readonly tries: readonly Try[] }) {
   )
   return (
     <>
-      <div className="overflow-x-auto">
+      <div className="scrolls overflow-x-auto">
         <Table
           label="Attempt comparison"
           columns={[

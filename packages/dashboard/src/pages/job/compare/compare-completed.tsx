@@ -79,7 +79,7 @@ function Sides({ sides }: { readonly sides: readonly [completed: Side, own: Side
   const hasMetadata = sides.some(({ job }) => job.metadata !== null)
   return (
     <>
-      <div className="overflow-x-auto">
+      <div className="scrolls overflow-x-auto">
         <Table
           label="Job comparison"
           columns={[

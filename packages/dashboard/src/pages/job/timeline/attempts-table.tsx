@@ -35,7 +35,7 @@ export function AttemptsTable({ job, tries }: { readonly job: Job; readonly trie
   const hidden = isWhole ? 0 : Math.max(0, tries.length - SHOWN)
   return (
     <>
-      <div className="overflow-x-auto">
+      <div className="scrolls overflow-x-auto">
         <Table label="Attempts" columns={COLUMNS}>
           {tries.slice(hidden).map((one) => (
             <Attempt key={one.n} one={one} />

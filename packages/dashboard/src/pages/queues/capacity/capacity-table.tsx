@@ -20,6 +20,10 @@ const LATENCIES = [
 
 const netOf = ({ inPerSecond, outPerSecond }: Capacity): number => inPerSecond - outPerSecond
 
+/** How many times longer than its target the latency of the queue is. */
+const missedBy = ({ target, waiting, oldestReadyMs }: Capacity): number | null =>
+  target === null ? null : Math.max(waiting.p95 ?? 0, oldestReadyMs ?? 0) / Math.max(1, target.latencyMs)
+
 const COLUMNS = [
   { key: 'queue', name: 'Queue' },
   { key: 'forecast', name: 'Forecast' },
@@ -30,6 +34,7 @@ const COLUMNS = [
   ...LATENCIES.flatMap(([of, name]) =>
     SHARES.map((share) => ({ key: `${of}-${share}`, name: share, group: name, right: true })),
   ),
+  { key: 'target', name: 'Target', right: true },
   { key: 'workers', name: 'Busy', right: true },
 ]
 
@@ -45,6 +50,7 @@ const VALUES: SortValues<Capacity> = {
       SHARES.map((share) => [`${of}-${share}`, (row: Capacity) => row[of][share]] as const),
     ),
   ),
+  target: missedBy,
   workers: ({ busy, workers }) => (workers === 0 ? null : busy / workers),
 }
 
@@ -99,6 +105,9 @@ function CapacityRow({ capacity }: { readonly capacity: Capacity }) {
           </Cell>
         )),
       )}
+      <Cell right>
+        <Target target={capacity.target} />
+      </Cell>
       <Cell right className={busy >= workers ? 'text-ready' : ''}>
         {workers === 0 ? (
           <span className="font-medium text-dead">none</span>
@@ -107,6 +116,19 @@ function CapacityRow({ capacity }: { readonly capacity: Capacity }) {
         )}
       </Cell>
     </Row>
+  )
+}
+
+/** The p95 of the queue latency stands in the same row. */
+function Target({ target }: Pick<Capacity, 'target'>) {
+  if (target === null) return <span className="text-soft">–</span>
+  return (
+    <span title="The 95th percentile of the queue latency and the oldest ready job">
+      {span(target.latencyMs)}{' '}
+      <span className={target.met ? 'text-done' : 'font-medium text-dead'}>
+        {target.met ? 'met' : 'missed'}
+      </span>
+    </span>
   )
 }
 

@@ -6,19 +6,21 @@ import type { Alert } from '../../../api/types.ts'
 import { DrawerForm } from '../../../kit/forms/drawer-form.tsx'
 import { useDraft } from '../../../kit/forms/use-draft.ts'
 import { AlertFields } from './alert-fields.tsx'
-import { changeOf, draftOf, fieldOf, NEW, wrongIn } from './alert-form.ts'
+import { changeOf, type Draft, draftOf, fieldOf, NEW, wrongIn } from './alert-form.ts'
 
 interface Props {
   /** Omitted for a new rule. */
   readonly alert?: Alert
+  /** How the form of a new rule starts. */
+  readonly draft?: Draft
   readonly close: () => void
 }
 
-export function AlertDrawer({ alert, close }: Props) {
+export function AlertDrawer({ alert, draft: start = NEW, close }: Props) {
   // A snapshot from when the drawer opened; the live data keeps changing.
   const [before] = useState(() => (alert === undefined ? null : draftOf(alert)))
   const isNew = before === null
-  const { draft, set, wrong, isValid, error, send } = useDraft(before ?? NEW, {
+  const { draft, set, wrong, isValid, error, send } = useDraft(before ?? start, {
     wrongIn: (one) => wrongIn(one, isNew),
     fieldOf,
   })

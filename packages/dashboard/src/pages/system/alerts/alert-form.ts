@@ -20,7 +20,7 @@ export type Wrong = Readonly<Partial<Record<keyof Draft, string>>>
 
 export const NEW: Draft = {
   name: '',
-  checks: ['dead', 'served', 'waiting'],
+  checks: ['failing', 'dead', 'served', 'waiting'],
   queue: '',
   kind: '',
   url: '',

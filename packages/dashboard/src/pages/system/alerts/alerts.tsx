@@ -1,6 +1,7 @@
 /** Alert rules: what is sent to which webhook, and the problems that each rule follows. */
 import { Plus } from 'lucide-react'
 import { Fragment, useState } from 'react'
+import { useSearchParams } from 'wouter'
 import { useAlerts } from '../../../api/reads.ts'
 import { useMay } from '../../../api/user/roles.ts'
 import { Button } from '../../../kit/button.tsx'
@@ -9,6 +10,7 @@ import { DataView, Empty } from '../../../kit/data-view.tsx'
 import { OpenedRow } from '../../../kit/table/opener.tsx'
 import { useSearchValue } from '../../../kit/search.ts'
 import { SortedTable } from '../../../kit/table/sorted-table.tsx'
+import { draftIn, withoutDraft } from './alert-address.ts'
 import { AlertDrawer } from './alert-drawer.tsx'
 import { ALERT_COLUMNS, ALERT_VALUES, AlertRow } from './alert-row.tsx'
 import { AlertProblems } from './alert-problems.tsx'
@@ -18,6 +20,8 @@ export function Alerts() {
   const may = useMay()
   const [isCreating, setCreating] = useState(false)
   const [open, setOpen] = useSearchValue('open')
+  const [search, setSearch] = useSearchParams()
+  const asked = may('admin') ? draftIn(search) : null
   return (
     <Card
       flush
@@ -31,6 +35,9 @@ export function Alerts() {
       }
     >
       {isCreating && <AlertDrawer close={() => setCreating(false)} />}
+      {asked !== null && (
+        <AlertDrawer draft={asked} close={() => setSearch(withoutDraft, { replace: true })} />
+      )}
       <DataView read={read} shape="list">
         {({ alerts }) =>
           alerts.length === 0 ? (

@@ -18,6 +18,9 @@ import { coversBefore, failuresBefore, scanFailures } from './scan-failures.ts'
 interface ErrorsQuery {
   readonly queue?: string | readonly string[]
   readonly kind?: string | readonly string[]
+  /** Only failures that happened at or after `failedFrom`, and before `failedBefore`. */
+  readonly failedFrom?: number
+  readonly failedBefore?: number
   /** Only groups with an error that contains this text, whatever its case. */
   readonly text?: string
   /** Largest (`jobs`, the default), last seen, or first seen most recently. */
@@ -95,7 +98,15 @@ const EXAMPLE_CHARS = 2_000
 export function errors({ opened }: StoreAccess): Errors {
   return {
     async errors(given = {}) {
-      checkObjectKeys(given, 'query', ['queue', 'kind', 'text', 'sort', 'fingerprint'])
+      checkObjectKeys(given, 'query', [
+        'queue',
+        'kind',
+        'failedFrom',
+        'failedBefore',
+        'text',
+        'sort',
+        'fingerprint',
+      ])
       const { text, sort = 'jobs', fingerprint, ...query } = given
       splitFilter(query)
       const asked: Asked = {
@@ -109,12 +120,13 @@ export function errors({ opened }: StoreAccess): Errors {
         store.instances.versions(MAY_LAG),
         scanFailures(store, query, (job, failure) => gather(groups, job, failure, asked)),
       ])
-      // A large incident can fill the scan. To know whether its errors are older than a deploy, also read
-      // failures from before each deploy.
-      const deploys = scan.complete ? [] : known.slice(0, MOST_DEPLOYS)
+      // A large incident can fill the scan, and a time range leaves out older failures. To know whether the
+      // errors are older than a deploy, also read failures from before each deploy.
+      const { failedFrom, failedBefore: _, ...subject } = query
+      const deploys = scan.complete && failedFrom === undefined ? [] : known.slice(0, MOST_DEPLOYS)
       for (const { firstAt } of deploys)
-        if (!coversBefore(scan, firstAt))
-          for (const [job, failure] of await failuresBefore(store, query, firstAt))
+        if (failedFrom !== undefined || !coversBefore(scan, firstAt))
+          for (const [job, failure] of await failuresBefore(store, subject, firstAt))
             noteVersion(groups, job, failure)
       const listed = asked.only === null ? foldErrors([...groups.values()]) : [...groups.values()]
       return report(

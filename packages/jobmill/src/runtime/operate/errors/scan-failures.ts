@@ -15,11 +15,11 @@ const MOST_ROWS: Readonly<Record<FailedState, number>> = { dead: 10_000, schedul
 /** The rows in which dead jobs from before a deploy are searched. */
 const MOST_ROWS_BEFORE = 2_000
 
-type Query = Pick<JobFilter, 'queue' | 'kind'>
+type Query = Pick<JobFilter, 'queue' | 'kind' | 'failedFrom' | 'failedBefore'>
 type Failed = readonly [job: JobSummary, failure: JobFailure]
 type Reader = Pick<FullStore, 'list' | 'inspect'>
 
-const isFiltered = ({ queue, kind }: Query): boolean => queue !== undefined || kind !== undefined
+const isFiltered = (query: Query): boolean => Object.values(query).some((part) => part !== undefined)
 
 /** Errors can be long, so each one is passed on instead of collected. */
 type Take = (job: JobSummary, failure: JobFailure) => void
