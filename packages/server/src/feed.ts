@@ -19,6 +19,10 @@ export type Feed = ReturnType<typeof feed>
 const EVERY_MS = 1_000
 const QUIET_POLLS = 15
 const PAGE = 100
+/** Most polls read only entries that are newer than the last one, which are few. */
+const NEWEST = 10
+/** Every so many polls, the feed also looks for entries that became visible late. */
+const LATE_POLLS = 5
 /** A process may have 1,000 streams, and each keeps its missed entries until its reader has received them. */
 const MOST_MISSED_BYTES = 256 * 1024
 /** One action may patch a million jobs. Its own entry in the audit log is enough for a stream. */
@@ -37,6 +41,7 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
   let last: number | null = null
   let counted = ''
   let quiet = 0
+  let polls = 0
   let timer: Timer | null = null
   let isPolling = false
   let isStopped = false
@@ -65,14 +70,15 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
     most: number,
     {
       mostBytes = Number.POSITIVE_INFINITY,
+      limit = PAGE,
       ...types
-    }: { mostBytes?: number; types?: readonly string[] } = {},
+    }: { mostBytes?: number; limit?: number; types?: readonly string[] } = {},
   ): Promise<Missed> {
     const found: TimelineEntry[] = []
     let cursor: string | null = null
     let bytes = 0
     do {
-      const page = await mill.timeline({ ...types, limit: PAGE, ...(cursor !== null && { cursor }) })
+      const page = await mill.timeline({ ...types, limit, ...(cursor !== null && { cursor }) })
       const fresh = page.events.filter((entry) => entry.n > n)
       for (const entry of fresh) {
         if (mostBytes !== Number.POSITIVE_INFINITY) bytes += Buffer.byteLength(JSON.stringify(entry)) + 1
@@ -90,7 +96,10 @@ export function feed(mill: Pick<Mill, 'timeline' | 'counts'>, platform: Platform
       last = entries.at(-1)?.n ?? 0
       sent = new Set(entries.map(({ n }) => n))
     }
-    const { entries } = await readSince(last - LATE, 10 * LATE)
+    polls += 1
+    const looksBack = polls % LATE_POLLS === 0
+    const from = looksBack ? last - LATE : last
+    const { entries } = await readSince(from, 10 * LATE, { limit: looksBack ? PAGE : NEWEST })
     for (const entry of entries) {
       if (sent.has(entry.n)) continue
       sent.add(entry.n)
