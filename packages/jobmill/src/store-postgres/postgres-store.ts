@@ -23,7 +23,7 @@ import { fold } from './queues/fold.ts'
 import { get, results } from './inspect/get.ts'
 import { history } from './inspect/history.ts'
 import { deregister, held, instances, register, request } from './instances/instances.ts'
-import { versions } from './instances/versions.ts'
+import { versions } from './inspect/versions.ts'
 import { resources } from './admin/resources.ts'
 import { changeLimit, createLimit, declareLimits } from './limits/limit-settings.ts'
 import { deleteLimit, drain, limits } from './limits/limits.ts'
@@ -179,7 +179,6 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
         duties,
         slots,
       }),
-      versions: (how) => read(versions, how),
     },
     overrides: bind({ reset: resetOverrides, list: overrides }),
     inspect: {
@@ -187,6 +186,7 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
       failures: (ids, how) => read((context) => failures(context, ids), how),
       runs: (ids, endedFrom, how) => read((context) => runs(context, ids, endedFrom), how),
       unservedKinds: (how) => read(unservedKinds, how),
+      versions: (how) => read(versions, how),
     },
     schedules: bind({
       declare: declareSchedules,

@@ -106,7 +106,7 @@ export function errors({ opened }: StoreAccess): Errors {
       const store = await opened()
       const groups = new Map<string, Gathered>()
       const [known, scan] = await Promise.all([
-        store.instances.versions(MAY_LAG),
+        store.inspect.versions(MAY_LAG),
         scanFailures(store, query, (job, failure) => gather(groups, job, failure, asked)),
       ])
       // A large incident can fill the scan. To know whether its errors are older than a deploy, also read
