@@ -177,7 +177,7 @@ const RESEND_AFTER_MS = [0, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800]
 /** After this many sends, 1.5 s after the first, `narrow` is called once. */
 const NARROW_AFTER_SENDS = 7
 
-export interface Resend {
+interface Resend {
   readonly mayRepeat: boolean
   readonly platform: Platform
   /** May reduce the jobs to those that the database keeps refusing. `error` is that of the last send. */
@@ -185,7 +185,7 @@ export interface Resend {
 }
 
 /** Resolves with the replies for the jobs that are left. */
-export async function sendUntilKnown(
+async function sendUntilKnown(
   send: Send,
   jobs: () => readonly NewJob[],
   { mayRepeat, platform, narrow }: Resend,

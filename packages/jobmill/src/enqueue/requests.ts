@@ -56,7 +56,7 @@ export function requestsFor(
 }
 
 /** Validates each payload. Returns a promise only when the schema does: see `checkStored`. */
-export function checkPayloads(
+function checkPayloads(
   target: Target,
   jobs: readonly NewJob[],
   requests: readonly JobRequest[],
@@ -75,7 +75,7 @@ export function checkPayloads(
 }
 
 /** Adds the index entries of the paths that the kind declares. */
-export function withEntries(
+function withEntries(
   target: Target,
   jobs: NewJob[],
   tools: Pick<RequestTools, 'definition'>,

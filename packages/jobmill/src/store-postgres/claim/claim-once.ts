@@ -117,7 +117,7 @@ interface Rare {
 }
 
 /** `token` and `now` are shared by all rows of a reply. */
-export function leaseOfRow(
+function leaseOfRow(
   map: NameMap,
   row: LeaseRow,
   { token, now }: { readonly token: number; readonly now: number },

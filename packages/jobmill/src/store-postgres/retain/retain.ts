@@ -69,7 +69,7 @@ const OF_THESE = ` AND q.name IN (SELECT json_array_elements_text(p -> 'queues')
 /** `found` is larger than `jobs` if some were locked by other transactions. */
 type RetainedJobs = Pick<Retained, 'jobs' | 'done' | 'dead' | 'cancelled'> & { readonly found: number }
 
-export function retainJobs(
+function retainJobs(
   context: Context,
   { limit, queues }: Pick<RetainRequest, 'limit' | 'queues'>,
 ): Promise<RetainedJobs> {
