@@ -1,18 +1,18 @@
 // How a job moves from one state to the next. The verbs are made of these steps.
-import { DEFAULTS, type EndedState, FIRST_PLACES, type Outcome } from 'jobmill/store'
-import type { Attempt, Database, Job, Run } from './database.ts'
+import { type EndedState, FIRST_PLACES } from 'jobmill/store'
+import type { Database, Job } from './database.ts'
 
 /** A job is due: it becomes ready, or joins its order queue until it gets the order lock. */
-export function becomeDue(db: Database, now: number, job: Job, first = false): void {
-  if (job.orderKey === null || hasLock(db, job)) return makeReady(db, now, job)
+export function becomeDue(db: Database, job: Job, first = false): void {
+  if (job.orderKey === null || hasLock(db, job)) return makeReady(db, job)
   db.lastSeq += 1
   job.place = db.lastSeq - (first ? FIRST_PLACES : 0)
 }
 
 /** Makes a job ready, behind the other jobs of its priority. */
-export function makeReady(db: Database, now: number, job: Job): void {
+export function makeReady(db: Database, job: Job): void {
   db.lastSeq += 1
-  Object.assign(job, { state: 'ready', seq: db.lastSeq, readyAt: now, place: null, run: null })
+  Object.assign(job, { state: 'ready', seq: db.lastSeq, readyAt: db.now, place: null, run: null })
 }
 
 /** Makes a job ready again, at the position that it had before it was claimed. */
@@ -24,40 +24,14 @@ export function schedule(job: Job, dueAt: number): void {
   Object.assign(job, { state: 'scheduled', dueAt, place: null, run: null })
 }
 
-export function end(db: Database, now: number, job: Job, to: EndedState): void {
-  Object.assign(job, { state: to, endedAt: now, place: null, run: null })
+export function end(db: Database, job: Job, to: EndedState): void {
+  Object.assign(job, { state: to, endedAt: db.now, place: null, run: null })
   freeLock(db, job)
   const { dedupe } = job
   const isHeld = dedupe !== null && dedupe.holdMs > 0 && (to === 'done' || dedupe.holdAfter === 'ended')
   if (isHeld && db.holds.get(dedupe.key)?.holder === job.id)
-    db.holds.set(dedupe.key, { holder: job.id, until: now + dedupe.holdMs })
+    db.holds.set(dedupe.key, { holder: job.id, until: db.now + dedupe.holdMs })
   else freeKey(db, job)
-}
-
-export function refund(job: Job): void {
-  job.attempt = Math.max(0, job.attempt - 1)
-}
-
-export interface Ending {
-  readonly outcome: Outcome
-  readonly error: string | null
-  readonly wentTo: Attempt['wentTo']
-  readonly ranMs?: number | undefined
-  readonly log?: string | undefined
-}
-
-/** Records the attempt of `run`, or the end of a waiting job. Call it before a refund. */
-export function record(now: number, job: Job, run: Run | null, { ranMs, log, ...ending }: Ending): void {
-  const attempt: Attempt = {
-    ...ending,
-    attempt: job.attempt,
-    token: run?.token ?? 0,
-    instance: run?.instance ?? null,
-    startedAt: run && Math.max(run.startedAt, ranMs === undefined ? 0 : now - ranMs),
-    endedAt: now,
-    log: log ?? run?.log ?? null,
-  }
-  job.attempts = [...job.attempts, attempt].slice(-DEFAULTS.historyPerJob)
 }
 
 /** Names of queues contain no space, so the separator is unambiguous. */

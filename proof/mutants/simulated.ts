@@ -82,7 +82,7 @@ export const SIMULATED: readonly Mutant[] = [
   },
   {
     name: 'an enqueue is acknowledged although its outcome is unknown',
-    file: 'enqueue/send-until-known.ts',
+    file: 'enqueue/batcher.ts',
     find: "if (isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN') unknown = error",
     replace:
       "if (isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN') return jobs().map(({ id }) => ({ id, outcome: 'enqueued' }))",
@@ -133,7 +133,7 @@ export const SIMULATED: readonly Mutant[] = [
   },
   {
     name: 'a process starts jobs from a claim reply that arrives after its lease expired',
-    file: 'dispatch/leases.ts',
+    file: 'dispatch/plan.ts',
     find: 'if (state.isStopping || state.isQuiet || term !== state.term || now >= state.aliveUntil)',
     replace: 'if (state.isStopping || state.isQuiet || term === undefined)',
   },

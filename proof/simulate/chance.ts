@@ -1,5 +1,5 @@
 /** All random decisions of a proof, from one seed. */
-import { randomFrom } from '../../packages/jobmill/src/testing/kit/random-from.ts'
+import { randomFrom } from '../../packages/jobmill/src/testing/kit/test-platform.ts'
 
 export interface Chance {
   /** Uniform in [0, 1). */

@@ -18,6 +18,8 @@ describe('store conformance: the memory store', () => {
       fresh: async () => void (database = memoryDatabase()),
       handle: (options) => memoryStore({ database, ...options }),
       without: [
+        'overrides',
+        'inspect',
         'directDispatch',
         'transactions',
         'schedules',

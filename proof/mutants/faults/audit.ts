@@ -22,7 +22,7 @@ export const AUDIT: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: retention reports one number for all states',
-    file: 'store-postgres/retain/retain-jobs.ts',
+    file: 'store-postgres/retain/retain.ts',
     find: 'WHERE state = ${dead})::int4 AS dead',
     replace: 'WHERE state IS NULL)::int4 AS dead',
     test: { file: `${TESTS}/conformance/postgres.test.ts`, name: 'ended jobs are deleted at the age' },

@@ -129,7 +129,7 @@ export const CONNECTIONS: readonly TestedMutant[] = [
   },
   {
     name: 'http: a new connection to the probes is refused while others are idle',
-    file: 'probes/idle-connections.ts',
+    file: 'probes/probes.ts',
     find: 'const [longest = socket] = idle',
     replace: 'const longest = socket',
     test: { file: `${TESTS}/probes/probes.test.ts`, name: 'S1 N17 a liveness probe' },

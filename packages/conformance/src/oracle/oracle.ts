@@ -2,15 +2,13 @@
  * The executable contract: an in-memory store that follows docs/internals/store-contract.md as simply as
  * possible. Real stores are compared with it. It prefers simplicity to speed and persists nothing.
  */
-import { type FullStore, JobmillError, wakeAll } from 'jobmill/store'
+import { type FullStore, JobmillError, readDuties, wakeAll } from 'jobmill/store'
 import { withCheckedArguments } from '../checked-arguments.ts'
 import { deleteAlert, putAlert, readAlerts } from './alerts.ts'
-import { list } from './inspect/list.ts'
 import * as read from './inspect/read.ts'
-import { readDuties } from './instances/duties.ts'
 import { deregister, reap, register, renew, request } from './instances/instances.ts'
-import { assign, readSlots } from './instances/slots.ts'
-import { versions } from './instances/versions.ts'
+import { assign } from './instances/slots.ts'
+import { versions } from './inspect/versions.ts'
 import { claim } from './jobs/claim.ts'
 import { blocker } from './jobs/order-key.ts'
 import { enqueue, enqueueWithDirectDispatch } from './jobs/enqueue.ts'
@@ -128,7 +126,7 @@ export function oracle(
     get: on(read.get),
     results: on(read.results),
     history: on(read.history),
-    list: async (filter, page) => list(state(), filter, page),
+    list: async (filter, page) => read.list(state(), filter, page),
     counts: on(read.counts),
     now: on(({ now }) => now),
     queues: {
@@ -144,10 +142,9 @@ export function oracle(
       request: on(request),
       assign: on(assign),
       list: on(read.instances),
-      versions: on(versions),
       held: on(read.held),
-      duties: on(readDuties),
-      slots: on(readSlots),
+      duties: on(({ duties, now }) => readDuties(duties, now)),
+      slots: on(({ slots }) => [...slots]),
     },
     overrides: { reset: on(resetOverrides), list: on(readOverrides) },
     inspect: {
@@ -155,6 +152,7 @@ export function oracle(
       failures: on(read.failures),
       runs: on(read.runs),
       unservedKinds: on(read.unservedKinds),
+      versions: on(versions),
       position: on(read.position),
       blocker: on(blocker),
     },

@@ -4,19 +4,21 @@ import {
   droppedOptions,
   effectiveQueue,
   isPerKey,
-  isSameQueue,
   overrideQueue,
   perKeyOnQueue,
   type QueuePatch,
+  queueRecord,
   type QueueRecord,
+  type QueueRow,
   type QueueSettings,
   type QueueSources,
   queueUnknown,
   resetQueue,
+  writeSources,
 } from 'jobmill/store'
 import { ensureQueue } from './jobs/enqueue.ts'
 import { limitOf } from './limits.ts'
-import { type OracleQueue, type OracleState, stampOf } from './state.ts'
+import { type OracleState, stampOf } from './state.ts'
 
 export function declareQueues(state: OracleState, given: readonly DeclaredQueue[]): void {
   const queues = given.filter(
@@ -33,10 +35,8 @@ export function declareQueues(state: OracleState, given: readonly DeclaredQueue[
 }
 
 /** A declaration that does not change the live settings does not raise the version of the settings. */
-function write(state: OracleState, queue: OracleQueue, sources: QueueSources): void {
-  const settings = effectiveQueue(sources)
-  if (!isSameQueue(queue.settings, settings)) state.settingsVersion += 1
-  Object.assign(queue, { settings, sources })
+function write(state: OracleState, queue: QueueRow, sources: QueueSources): void {
+  if (writeSources(queue, sources)) state.settingsVersion += 1
 }
 
 function checkLimitOf(state: OracleState, { limit }: Partial<QueueSettings>): void {
@@ -55,7 +55,7 @@ export function changeQueue(
   write(state, queue, overrideQueue(queue.sources, settings, stampOf(state, by)))
   if (coolMs !== null) queue.coolUntil = state.now + coolMs
   state.settingsVersion += 1
-  return queueRecord(state, name, queue)
+  return queueRecord(name, queue, state.now)
 }
 
 export function resetQueueOverrides(
@@ -71,17 +71,8 @@ export function resetQueueOverrides(
   return droppedOptions(overrides, sources.overrides)
 }
 
-function queueOf(state: OracleState, name: string): OracleQueue {
+function queueOf(state: OracleState, name: string): QueueRow {
   const queue = state.queues.get(name)
   if (queue === undefined) throw queueUnknown(name)
   return queue
-}
-
-export function queueRecord(state: OracleState, name: string, queue: OracleQueue): QueueRecord {
-  return {
-    name,
-    ...queue.settings,
-    coolingMs: Math.max(0, queue.coolUntil - state.now),
-    throttles: queue.throttles,
-  }
 }

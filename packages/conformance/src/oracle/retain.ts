@@ -2,17 +2,17 @@
 import {
   DEFAULTS,
   type EndedState,
-  type QueueSettings,
   RESOLUTIONS,
   type Retained,
   type RetainRequest,
+  surplusRows,
 } from 'jobmill/store'
 import { runningUnder } from './instances/liveness.ts'
-import type { OracleJob, OracleState } from './state.ts'
+import type { OracleState } from './state.ts'
 
 export function retain(state: OracleState, request: RetainRequest): Retained {
   const { limit, ticksMs, eventsMs, metricsMs, queues } = request
-  const old = tooManyOrOld(state)
+  const old = surplusRows(state.jobs.values(), (queue) => state.queues.get(queue)?.settings, state.now)
     .filter(({ queue }) => queues?.includes(queue) !== false)
     .slice(0, limit)
   const ended = (as: EndedState): number => old.filter((job) => job.state === as).length
@@ -91,26 +91,3 @@ function without<T>(
   const gone = new Set(items.filter(isOld).slice(0, limit))
   return { kept: items.filter((item) => !gone.has(item)), gone: gone.size }
 }
-
-/** The jobs beyond the age or the number that their queue keeps, oldest first. */
-function tooManyOrOld(state: OracleState): OracleJob[] {
-  const ended = [...state.jobs.values()].filter((job) => job.endedAt !== null).toSorted(byAge)
-  return ended.filter((job) => {
-    const [age, number] = KEPT[job.state as EndedState]
-    const settings = state.queues.get(job.queue)?.settings
-    const [ageMs = null, most = null] = [settings?.[age], settings?.[number]]
-    if (ageMs !== null && state.now - (job.endedAt ?? 0) >= ageMs) return true
-    const alike = ended.filter((one) => one.queue === job.queue && one.state === job.state)
-    return most !== null && alike.indexOf(job) < alike.length - most
-  })
-}
-
-function byAge(a: OracleJob, b: OracleJob): number {
-  return (a.endedAt ?? 0) - (b.endedAt ?? 0) || (a.id < b.id ? -1 : 1)
-}
-
-const KEPT = {
-  done: ['retainDoneMs', 'keepDone'],
-  cancelled: ['retainCancelledMs', 'keepCancelled'],
-  dead: ['retainDeadMs', 'keepDead'],
-} as const satisfies Record<EndedState, readonly (keyof QueueSettings)[]>

@@ -1,20 +1,16 @@
 /** The state of the oracle as plain data: no indexes, no derived values, no duplicates. */
 import type {
   AlertRecord,
-  AttemptRecord,
   BudgetState,
   ChildRecord,
   DutyRecord,
-  InstanceRequest,
-  JobState,
+  InstanceRow,
+  JobRow,
   LimitSettings,
   LimitSources,
   MetricData,
-  NewInstance,
-  NewJob,
   Overrides,
-  QueueSettings,
-  QueueSources,
+  QueueRow,
   ScheduleRecord,
   Slot,
   Stamp,
@@ -36,8 +32,8 @@ export interface OracleState {
   firsts: Set<string>
   /** The job that holds the order lock, by queue and order key. */
   readonly orderLocks: Map<string, string>
-  readonly queues: Map<string, OracleQueue>
-  readonly instances: Map<string, OracleInstance>
+  readonly queues: Map<string, QueueRow>
+  readonly instances: Map<string, InstanceRow>
   /** The versions of instances that retention deleted, by instance. */
   readonly pastInstances: Map<string, PastInstance>
   /** Jobs that the reaper reclaimed, by instance: the crash counts to revert if it registers again. */
@@ -45,8 +41,8 @@ export interface OracleState {
   /** The kinds whose cancelled jobs get a follow-up. */
   readonly followed: Set<string>
   /** Keyed by name, with the last leader. */
-  readonly duties: Map<string, Writable<DutyRecord>>
-  slots: Slot[]
+  readonly duties: Map<string, DutyRecord>
+  slots: readonly Slot[]
   readonly schedules: Map<string, OracleSchedule>
   /** Ticks of all schedules, including deleted ones. */
   ticks: OracleTick[]
@@ -68,25 +64,7 @@ export interface OracleState {
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
-export interface OracleJob extends Omit<NewJob, 'kind' | 'payload' | 'tags' | 'dueAt' | 'delayMs'> {
-  /** With the version that its first step recorded, as `storedKind` writes it. */
-  kind: string
-  enqueuedAt: number
-  payload: string
-  tags: readonly string[]
-  state: JobState
-  attempt: number
-  crashes: number
-  /** Valid while it is scheduled. */
-  dueAt: number
-  /** `seq` and `readyAt` are valid while the job is ready or running. */
-  seq: number
-  readyAt: number
-  /** Null unless it is running. */
-  run: Run | null
-  result: string | null
-  endedAt: number | null
-  attempts: OracleAttempt[]
+export interface OracleJob extends JobRow {
   readonly steps: Map<string, OracleStep>
   /** In the order of arrival. */
   readonly events: OracleEvent[]
@@ -109,45 +87,10 @@ interface OracleEvent {
   step: string | null
 }
 
-export interface Run {
-  readonly token: number
-  readonly instance: string
-  readonly startedAt: number
-  cancelReason: string | null
-  progress: string | null
-  log: string | null
-}
-
-export interface OracleAttempt extends Omit<AttemptRecord, 'version'> {
-  /**
-   * The state that a finish gave the job, for a repeated finish. Null when no finish ended the attempt: its
-   * lease then stays stale.
-   */
-  readonly wentTo: JobState | null
-}
-
 export interface Hold {
   readonly holder: string
   /** Null while the holder has not ended. */
   readonly until: number | null
-}
-
-export interface OracleQueue {
-  settings: QueueSettings
-  sources: QueueSources
-  coolUntil: number
-  throttles: number
-}
-
-export interface OracleInstance extends Omit<NewInstance, 'leaseMs' | 'stoodStill'> {
-  readonly startedAt: number
-  renewedAt: number
-  expiresAt: number
-  requested: InstanceRequest | null
-  requestedBy: string | null
-  requestedAt: number | null
-  ended: 'lost' | 'stopped' | null
-  endedAt: number | null
 }
 
 interface PastInstance {

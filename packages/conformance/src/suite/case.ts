@@ -10,7 +10,7 @@ export interface Case {
   readonly run: (bench: Bench) => Promise<void>
 }
 
-/** A case that uses only the required parts and its own group. */
-export function test(name: string, run: Case['run']): Case {
-  return { name, run }
+/** A case of its group. `needs`: the other optional parts that it uses. */
+export function test(name: string, run: Case['run'], ...needs: OptionalGroup[]): Case {
+  return { name, needs, run }
 }

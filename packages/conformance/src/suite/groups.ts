@@ -1,13 +1,15 @@
 /** The groups of conformance cases. */
 
 /** Each is a part that every store has. */
-type RequiredGroup = 'jobs' | 'queues' | 'instances' | 'overrides' | 'inspect'
+type RequiredGroup = 'jobs' | 'queues' | 'instances'
 
 /**
  * Optional features of a store: its parts, direct dispatch (`directDispatch`), and transactions of the user
  * (`tx`).
  */
 export const OPTIONAL_GROUPS = [
+  'overrides',
+  'inspect',
   'directDispatch',
   'transactions',
   'schedules',

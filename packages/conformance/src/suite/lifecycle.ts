@@ -71,7 +71,7 @@ const everyVerb: Readonly<
   counts: (store) => store.counts(),
   'queues.list': (store) => store.queues.list(),
   'instances.list': (store) => store.instances.list(),
-  'instances.versions': (store) => store.instances.versions(),
+  'inspect.versions': (store) => store.inspect.versions(),
   'inspect.unservedKinds': (store) => store.inspect.unservedKinds(),
   now: (store) => store.now(),
   'inspect.position': (store) => store.inspect.position(id),

@@ -49,7 +49,7 @@ import { requestCases } from './instances/requests.ts'
 import { retainRecordCases } from './operate/retain-records.ts'
 import { scheduleCases } from './schedules/schedules.ts'
 import { slotCases } from './instances/slots.ts'
-import { versionCases } from './instances/versions.ts'
+import { versionCases } from './inspect/versions.ts'
 import { childCases } from './steps/children.ts'
 import { parkedCases } from './steps/parked.ts'
 import { followCancelCases } from './steps/follow-cancels.ts'
@@ -60,6 +60,9 @@ import { waitCases } from './steps/waits.ts'
 import { viewCases } from './operate/views.ts'
 import { tickCases } from './schedules/ticks.ts'
 import { timelineCases } from './metrics/timeline.ts'
+
+/** A case that also uses the part `overrides`. */
+const withOverrides = (one: Case): Case => ({ ...one, needs: [...(one.needs ?? []), 'overrides'] })
 
 /** All cases, grouped by the part of the contract that they test. A store without a part skips its group. */
 export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
@@ -86,7 +89,6 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
   queues: queueCases,
   instances: [
     ...instanceCases,
-    ...versionCases,
     ...reapCases,
     ...notCrashedCases,
     ...leadershipCases,
@@ -94,12 +96,12 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
     ...requestCases,
   ],
   overrides: overrideCases,
-  inspect: inspectCases,
+  inspect: [...inspectCases, ...versionCases],
   directDispatch: [...directDispatchCases, ...dispatchedCases],
   transactions: transactionCases,
-  schedules: [...scheduleCases, ...deletedScheduleCases, ...tickCases],
+  schedules: [...scheduleCases, ...deletedScheduleCases.map(withOverrides), ...tickCases],
   limits: [
-    ...limitOverrideCases,
+    ...limitOverrideCases.map(withOverrides),
     ...limitCases,
     ...limitKeyCases,
     ...permitCases,

@@ -6,7 +6,18 @@
 import { removeLeases } from './buffer.ts'
 import { addRunTime } from './estimates.ts'
 import { type DispatchEvent, type Effects, NOTHING } from './events.ts'
-import { accept, release, releaseOld, startBuffered } from './leases.ts'
+import {
+  accept,
+  COMPARE_EVERY_MS,
+  endClaim,
+  endComparison,
+  expectUnknownLeases,
+  mayClaimMore,
+  plan,
+  release,
+  releaseOld,
+  startBuffered,
+} from './plan.ts'
 import {
   endOffer,
   failOffer,
@@ -15,7 +26,6 @@ import {
   receiveDispatched,
   recordWorkerOffer,
 } from './offers.ts'
-import { COMPARE_EVERY_MS, endClaim, endComparison, expectUnknownLeases, mayClaimMore, plan } from './plan.ts'
 import { noQuarantine } from './quarantine.ts'
 import { count, type DispatchState } from './state.ts'
 import { expectRefills, handleEmptyClaim, receiveWakeUps, wake, wakeDue } from './wake-ups.ts'

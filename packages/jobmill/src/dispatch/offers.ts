@@ -11,8 +11,7 @@ import type { DispatchedJob, Lease } from '../store/types/claim.ts'
 import { countOf } from './buffer.ts'
 import { freeCapacity, idleWorkers, inHand, mayAccept, roomIn } from './capacity.ts'
 import { type Effects, NOTHING } from './events.ts'
-import { accept } from './leases.ts'
-import { compareBy, expectUnknownLeases, firstLostAt, LOST_AFTER_MS, mayClaimMore } from './plan.ts'
+import { accept, compareBy, expectUnknownLeases, firstLostAt, LOST_AFTER_MS, mayClaimMore } from './plan.ts'
 import { count, type DispatchState, type Offer, type Room } from './state.ts'
 
 /** Dispatched jobs have started within this time. */

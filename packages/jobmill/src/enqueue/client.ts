@@ -12,8 +12,7 @@ import type { Platform } from '../platform/platform.ts'
 import type { Enqueued } from '../store/types/replies.ts'
 import type { Enqueuer } from './enqueuer.ts'
 import { enqueuedJob } from './job-handle.ts'
-import { prepareAtOnce, prepareInSlices } from './prepare-call.ts'
-import type { RequestTools, Target } from './requests.ts'
+import { prepareAtOnce, prepareInSlices, type RequestTools, type Target } from './requests.ts'
 import type { Results } from './results.ts'
 
 export interface ClientTools<Tx> extends RequestTools {

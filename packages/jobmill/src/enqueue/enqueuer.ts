@@ -11,8 +11,7 @@ import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { DirectDispatchOffer } from '../store/types/claim.ts'
 import type { Enqueued } from '../store/types/replies.ts'
 import type { FullStore, TxOf } from '../store/store.ts'
-import { batcher, type Call } from './batcher.ts'
-import type { Send } from './send-until-known.ts'
+import { batcher, type Call, type Send } from './batcher.ts'
 
 export interface EnqueuerOptions {
   /** The largest payload, as JSON. Default 1 MiB. */

@@ -1,12 +1,11 @@
 /** Serves only probes and metrics, for a worker without the API: nothing here can change or show a job. */
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
 import { holderOf, readTokens } from './tokens.ts'
 import { boundedServer } from './bounded-server.ts'
-import { replaceIdleConnections } from './idle-connections.ts'
 import { notListening } from './not-listening.ts'
 
 export interface ProbeOptions {
@@ -129,4 +128,31 @@ function problem(status: number, code: string): Answer {
 
 function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?', 1)[0] ?? ''
+}
+
+/**
+ * Limits the connections: a new one replaces the one that has been idle for the longest time. Refuses a new
+ * one only if all others have a request in progress.
+ */
+function replaceIdleConnections(server: Server, most: number): void {
+  let open = 0
+  /** Connections without a request in progress, the longest idle one first. */
+  const idle = new Set<Socket>()
+  server.on('connection', (socket) => {
+    if (open >= most) {
+      const [longest = socket] = idle
+      idle.delete(longest)
+      longest.destroy()
+    }
+    open += 1
+    if (!socket.destroyed) idle.add(socket)
+    socket.once('close', () => {
+      open -= 1
+      idle.delete(socket)
+    })
+  })
+  server.on('request', ({ socket }, response) => {
+    idle.delete(socket)
+    response.once('close', () => void (socket.destroyed || idle.add(socket)))
+  })
 }

@@ -5,25 +5,23 @@ import { admin } from './admin/admin.ts'
 import { createLifecycle } from '../store/lifecycle.ts'
 import type { ReadOptions } from '../store/types/job-list.ts'
 import type { ToolStore } from '../store/store.ts'
-import { blocker } from './inspect/blocker.ts'
-import { position } from './inspect/position.ts'
+import { blocker, position, unservedKinds } from './inspect/position.ts'
 import { cancel } from './operate/cancel.ts'
 import { claim } from './claim/claim.ts'
-import { type Connection, connect } from './connection/connection.ts'
+import { connect, type Connection } from './connection/connection.ts'
 import { loadPg } from './connection/driver.ts'
 import type { Context } from './context.ts'
-import { counts } from './queues/counts.ts'
+import { counts, fold } from './queues/counts.ts'
 import { deleteJobs } from './operate/delete.ts'
-import { duties } from './instances/duties.ts'
+import { assign, duties, slots } from './instances/duties.ts'
 import { enqueue } from './enqueue/enqueue.ts'
 import { failures } from './inspect/failures.ts'
 import { runs } from './inspect/runs.ts'
 import { finish } from './finish/finish.ts'
-import { fold } from './queues/fold.ts'
 import { get, results } from './inspect/get.ts'
 import { history } from './inspect/history.ts'
 import { deregister, held, instances, register, request } from './instances/instances.ts'
-import { versions } from './instances/versions.ts'
+import { versions } from './inspect/versions.ts'
 import { resources } from './admin/resources.ts'
 import { changeLimit, createLimit, declareLimits } from './limits/limit-settings.ts'
 import { deleteLimit, drain, limits } from './limits/limits.ts'
@@ -53,7 +51,6 @@ import {
   scheduleFailed,
   schedules,
 } from './schedules/schedules.ts'
-import { assign, slots } from './instances/slots.ts'
 import { stage } from './claim/stage.ts'
 import { acquire } from './limits/acquire.ts'
 import { tick, ticks } from './schedules/tick.ts'
@@ -64,7 +61,6 @@ import { fork, rewind } from './steps/rewind.ts'
 import { sendEvents } from './steps/send.ts'
 import { timeline } from './metrics/timeline.ts'
 import type { Tx } from './tx.ts'
-import { unservedKinds } from './inspect/unserved-kinds.ts'
 import { addView, deleteView, views } from './views/views.ts'
 import { inSchema, openStore } from './open-store.ts'
 
@@ -179,7 +175,6 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
         duties,
         slots,
       }),
-      versions: (how) => read(versions, how),
     },
     overrides: bind({ reset: resetOverrides, list: overrides }),
     inspect: {
@@ -187,6 +182,7 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
       failures: (ids, how) => read((context) => failures(context, ids), how),
       runs: (ids, endedFrom, how) => read((context) => runs(context, ids, endedFrom), how),
       unservedKinds: (how) => read(unservedKinds, how),
+      versions: (how) => read(versions, how),
     },
     schedules: bind({
       declare: declareSchedules,

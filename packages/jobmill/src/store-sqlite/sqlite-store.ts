@@ -21,7 +21,7 @@ import { blocker } from './enqueue/order-queue.ts'
 import { failures, get, history, results, runs } from './inspect/jobs.ts'
 import type { SqliteTx } from './connection/handle.ts'
 import { deregister, held, instances, register, request } from './instances/instances.ts'
-import { versions } from './instances/versions.ts'
+import { versions } from './inspect/versions.ts'
 import { admin } from './admin/admin.ts'
 import { changeLimit, createLimit, declareLimits, deleteLimit, drain, limits } from './limits/limits.ts'
 import { listChunk } from './inspect/list.ts'
@@ -157,7 +157,6 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       },
       request: async (instance, what, by) => write(1, (work) => request(work, instance, what, by)),
       list: async () => read(instances),
-      versions: async () => read(versions),
       held: async (instance) => read((look) => held(look, instance)),
       duties: async () => read(duties),
       slots: async () => read(slots),
@@ -172,6 +171,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       failures: async (ids) => read((look) => failures(look, ids)),
       runs: async (ids, endedFrom) => read((look) => runs(look, ids, endedFrom)),
       unservedKinds: async () => read(unservedKinds),
+      versions: async () => read(versions),
       position: async (id, kinds) => read((look) => position(look, id, kinds)),
       blocker: async (id) => read((look) => blocker(look, id)),
     },

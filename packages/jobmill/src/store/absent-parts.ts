@@ -7,9 +7,11 @@ import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import type {
   AlertsPart,
+  InspectPart,
   LimitsPart,
   MetricsPart,
   NotifierPart,
+  OverridesPart,
   SchedulesPart,
   StepsPart,
   ViewsPart,
@@ -21,11 +23,14 @@ import { aroundVerbs } from './verbs.ts'
 const completed = new WeakMap<Store<never>, FullStore<never>>()
 
 export function withAllParts(store: Store, platform: Platform): FullStore {
-  const { schedules, limits, alerts, views, metrics, steps, notifier } = store
-  if (schedules && limits && alerts && views && metrics && steps && notifier) return store as FullStore
+  const { overrides, inspect, schedules, limits, alerts, views, metrics, steps, notifier } = store
+  const operated = overrides && inspect && alerts && views && metrics
+  if (operated && schedules && limits && steps && notifier) return store as FullStore
   const known = completed.get(store)
   if (known !== undefined) return known
   const parts = {
+    overrides: overrides ?? noOverrides(store.name),
+    inspect: inspect ?? noInspect(store.name),
     schedules: schedules ?? noSchedules(store.name),
     limits: limits ?? noLimits(store.name),
     alerts: alerts ?? noAlerts(store.name),
@@ -45,8 +50,11 @@ export function withAllParts(store: Store, platform: Platform): FullStore {
 }
 
 /** Warnings about absent parts. Calls to them are not refused, but have no effect. */
-export function absentPartWarnings({ name, metrics, notifier }: Store<never>): readonly string[] {
+export function absentPartWarnings({ name, inspect, metrics, notifier }: Store<never>): readonly string[] {
   return [
+    ...(inspect === undefined
+      ? [`${name} has no inspect. Errors, versions and kinds without a worker stay empty`]
+      : []),
     ...(metrics === undefined ? [`${name} has no metrics. Metrics, timeline and audit log stay empty`] : []),
     ...(notifier === undefined
       ? [`${name} has no notifier. Workers find the jobs of other processes with their next heartbeat`]
@@ -74,13 +82,16 @@ export function absentPartErrors(
 /** The store itself enqueues the follow-ups of `onCancelled`, if it has the part `steps`. */
 type Used = RefusedPart | 'onCancelled'
 
-function unsupported(name: string, part: Used | 'saved views' | 'steps'): JobmillError {
-  return new JobmillError('STORE_UNSUPPORTED', `the store ${name} does not support ${part}`, {
-    fix:
-      part === 'onCancelled'
-        ? 'Remove onCancelled, or use a store that supports steps'
-        : `Remove the ${part}, or use a store that supports them`,
-  })
+function unsupported(name: string, what: string, remedy = `Remove the ${what}`): JobmillError {
+  const part = what === 'onCancelled' ? 'steps' : 'them'
+  const fix = `${what === 'onCancelled' ? 'Remove onCancelled' : remedy}, or use a store that supports ${part}`
+  return new JobmillError('STORE_UNSUPPORTED', `the store ${name} does not support ${what}`, { fix })
+}
+
+function refuses(...args: Parameters<typeof unsupported>): () => Promise<never> {
+  return async () => {
+    throw unsupported(...args)
+  }
 }
 
 /**
@@ -88,9 +99,7 @@ function unsupported(name: string, part: Used | 'saved views' | 'steps'): Jobmil
  * the part.
  */
 function absentPart(name: string, part: RefusedPart) {
-  const refused = async (): Promise<never> => {
-    throw unsupported(name, part)
-  }
+  const refused = refuses(name, part)
   return {
     refused,
     declare: async (declared: readonly unknown[]): Promise<void> => {
@@ -100,6 +109,23 @@ function absentPart(name: string, part: RefusedPart) {
     change: refused,
     delete: async () => false,
     list: async () => [],
+  }
+}
+
+function noOverrides(name: string): OverridesPart {
+  return { list: async () => [], reset: refuses(name, 'resets of overrides', 'Change the option instead') }
+}
+
+/** A null for `holders` would say that the key is free. */
+function noInspect(name: string): InspectPart {
+  return {
+    failures: async (ids) => ids.map(() => null),
+    runs: async () => [],
+    holders: refuses(name, 'lookups of dedupe keys', 'Read the reply of the enqueue'),
+    position: async () => null,
+    blocker: async () => null,
+    unservedKinds: async () => [],
+    versions: async () => [],
   }
 }
 
@@ -120,9 +146,7 @@ function noAlerts(name: string): AlertsPart {
 
 /** A job has no steps in such a store, so nothing is read. */
 function noSteps(name: string): StepsPart {
-  const refused = async (): Promise<never> => {
-    throw unsupported(name, 'steps')
-  }
+  const refused = refuses(name, 'steps')
   return {
     record: refused,
     start: refused,
@@ -138,10 +162,7 @@ function noSteps(name: string): StepsPart {
 }
 
 function noViews(name: string): ViewsPart {
-  const add = async (): Promise<never> => {
-    throw unsupported(name, 'saved views')
-  }
-  return { list: async () => [], add, delete: async () => false }
+  return { list: async () => [], add: refuses(name, 'saved views'), delete: async () => false }
 }
 
 const NO_METRICS: MetricsPart = {

@@ -68,11 +68,6 @@ export interface InstancesPart {
    */
   request(instance: string, request: InstanceRequest | null, by: string): Promise<InstanceRecord>
   list(): Promise<InstanceRecord[]>
-  /**
-   * The versions that instances declared, latest first, at most 100. Remembers the instances of the last 90
-   * days, and at most 20,000 that ended.
-   */
-  versions(options?: ReadOptions): Promise<VersionRecord[]>
   /** The leases that the database has on record for an instance. */
   held(instance: string): Promise<Held[]>
   /**
@@ -136,6 +131,11 @@ export interface InspectPart {
    * read only the first 10,000 ready jobs of each queue, because jobs without a worker accumulate there.
    */
   unservedKinds(options?: ReadOptions): Promise<UnservedKind[]>
+  /**
+   * The versions that instances declared, latest first, at most 100. Remembers the instances of the last 90
+   * days, and at most 20,000 that ended.
+   */
+  versions(options?: ReadOptions): Promise<VersionRecord[]>
 }
 
 export interface SchedulesPart {

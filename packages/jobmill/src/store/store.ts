@@ -42,8 +42,8 @@ import type { StoreTools } from './admin/tools.ts'
 export interface Store<Tx = unknown> extends JobStore<Tx> {
   readonly queues: QueuesPart
   readonly instances: InstancesPart
-  readonly overrides: OverridesPart
-  readonly inspect: InspectPart
+  readonly overrides?: OverridesPart | undefined
+  readonly inspect?: InspectPart | undefined
   readonly schedules?: SchedulesPart | undefined
   readonly limits?: LimitsPart | undefined
   readonly alerts?: AlertsPart | undefined
@@ -55,6 +55,8 @@ export interface Store<Tx = unknown> extends JobStore<Tx> {
 
 /** A store with every part, as the runtime uses it: see absent-parts.ts. */
 export interface FullStore<Tx = unknown> extends Store<Tx> {
+  readonly overrides: OverridesPart
+  readonly inspect: InspectPart
   readonly schedules: SchedulesPart
   readonly limits: LimitsPart
   readonly alerts: AlertsPart

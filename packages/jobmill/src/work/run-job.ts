@@ -9,10 +9,16 @@ import { type Attempt, newAttempt } from './attempt.ts'
 import type { Attempts } from './attempts.ts'
 import type { Finisher } from './outcome/finisher.ts'
 import type { Handler } from './handler.ts'
-import { decisionFor, type DecideTools, finishOf, followUps } from './outcome/outcome-of.ts'
+import {
+  type DecideTools,
+  decisionFor,
+  emitOutcome,
+  finishOf,
+  followUps,
+  type WrittenOutcome,
+} from './outcome/outcome-of.ts'
 import type { AsFailed } from './outcome/plainer.ts'
 import type { RunAttempt, RunTools } from './run-attempt.ts'
-import { emitOutcome, type WrittenOutcome } from './outcome/emit-outcome.ts'
 
 export interface RunJobTools extends RunTools, DecideTools {
   readonly attempts: Attempts

@@ -38,7 +38,7 @@ async function dump({ ids, instances, durable }: World, system: System): Promise
     unservedKinds: await store.inspect.unservedKinds(),
     queues: (await store.queues.list()).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     instances: plainInstances(await store.instances.list()),
-    versions: await store.instances.versions(),
+    versions: await store.inspect.versions(),
     duties: await store.instances.duties(),
     slots: await store.instances.slots(),
     schedules: await store.schedules.list(),

@@ -14,7 +14,8 @@ const bare = ({ now }: { readonly now: () => number }): Store<OracleTx> =>
   without(oracle(oracleDatabase(), { clock: now }))
 
 function without<Tx>(store: Store<Tx>): Store<Tx> {
-  const { schedules: _s, limits: _l, alerts: _a, views: _v, metrics: _m, notifier: _n, ...rest } = store
+  const { overrides: _o, inspect: _i, schedules: _s, limits: _l, alerts: _a, views: _v, ...most } = store
+  const { metrics: _m, notifier: _n, ...rest } = most
   return rest
 }
 
@@ -23,7 +24,7 @@ const unsupported = (part: string): object => ({
   message: `the store oracle does not support ${part}. Remove the ${part}, or use a store that supports them.`,
 })
 
-describe('a mill on a store without schedules, limits, alerts, metrics and notifier', () => {
+describe('a mill on a store without its optional parts', () => {
   test('runs, retries, cancels and retains jobs', async () => {
     let runs = 0
     const flaky = defineJob({
@@ -79,6 +80,7 @@ describe('a mill on a store without schedules, limits, alerts, metrics and notif
     expect(await mill.metrics()).toMatchObject({ queues: [], instances: [], limits: [] })
     expect((await mill.why(job.id))?.state).toBe('done')
     expect(await mill.overrides()).toEqual([])
+    expect([await mill.versions(), await mill.unservedKinds()]).toEqual([[], []])
   })
 
   test('refuses schedules, limits and alert rules in code before it opens the store', () => {
@@ -105,9 +107,27 @@ describe('a mill on a store without schedules, limits, alerts, metrics and notif
     expect(await rejection(() => mill.limit('smtp').acquire())).toMatchObject(unsupported('limits'))
   })
 
-  test('warns about absent metrics and an absent notifier', () => {
+  test('refuses to look up a dedupe key, and to reset an override', async () => {
+    await using mill = await testMill({ jobs: [echo], store: bare })
+    await mill.enqueue(echo, 7, { dedupeKey: 'k' })
+    expect(await rejection(() => mill.holder('k'))).toMatchObject({
+      code: 'STORE_UNSUPPORTED',
+      message:
+        'the store oracle does not support lookups of dedupe keys. Read the reply of the enqueue, or use a store that supports them.',
+    })
+    await mill.changeQueue('default', { workers: 2 })
+    expect((await mill.queues()).map(({ workers }) => workers)).toEqual([2])
+    const reset = await rejection(() => mill.resetOverrides({ what: 'queue', name: 'default' }))
+    expect(reset).toMatchObject({ code: 'STORE_UNSUPPORTED' })
+  })
+
+  test('warns about parts without which reads stay empty or latency rises', () => {
     const mill = jobmill({ jobs: [echo], store: bare(testPlatform()), log: 'silent' })
     expect(mill.warnings.map(({ code, message }) => ({ code, message }))).toEqual([
+      {
+        code: 'STORE_UNSUPPORTED',
+        message: 'store: oracle has no inspect. Errors, versions and kinds without a worker stay empty',
+      },
       {
         code: 'STORE_UNSUPPORTED',
         message: 'store: oracle has no metrics. Metrics, timeline and audit log stay empty',

@@ -232,7 +232,7 @@ async function everyStatement(path: string): Promise<string[]> {
     store.counts(),
     store.queues.list(),
     store.instances.list(),
-    store.instances.versions(),
+    store.inspect.versions(),
   ])
   await store.instances.held(living.id)
   await store.queues.change('default', { settings: {}, coolMs: 0 })

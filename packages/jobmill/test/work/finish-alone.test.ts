@@ -7,7 +7,7 @@ import type { NewJob } from '../../src/job/enqueue/new-job.ts'
 import type { Finish, Finished } from '../../src/store/types/finish.ts'
 import { testPlatform } from '../../src/testing/index.ts'
 import { aJob } from '../../../conformance/src/index.ts'
-import { randomFrom } from '../../src/testing/kit/random-from.ts'
+import { randomFrom } from '../../src/testing/kit/test-platform.ts'
 import { finisher as createFinisher } from '../../src/work/outcome/finisher.ts'
 import { aLease } from './leases.ts'
 

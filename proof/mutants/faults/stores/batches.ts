@@ -113,7 +113,7 @@ export const BATCHES: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: retention leaves a job in its batch',
-    file: 'store-postgres/retain/retain-jobs.ts',
+    file: 'store-postgres/retain/retain.ts',
     find: 'a.ended_as AS state, a.token FROM',
     replace: 'a.ended_as AS state, NULL::int8 AS token FROM',
     test: { file: ENDS, name: 'retention keeps a job that uses the id' },

@@ -14,7 +14,7 @@ export const DATABASE: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: retention deletes a dedupe key together with its job',
-    file: 'store-postgres/retain/retain-jobs.ts',
+    file: 'store-postgres/retain/retain.ts',
     find: '), ${REMOVED}\nSELECT',
     replace: `), keys_removed AS (
   DELETE FROM jobmill.dedupe AS d WHERE d.job_id = ANY (ARRAY(SELECT id FROM doomed))

@@ -120,7 +120,7 @@ export const VERSIONS: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a job that is cancelled twice before a stage has two follow-ups with one id',
-    file: 'store-postgres/claim/follow-cancels.ts',
+    file: 'store-postgres/claim/stage.ts',
     find: '[...new Map(followUps.map((job) => [job.id, job])).values()]',
     replace: 'followUps',
     test: { file: POSTGRES, name: 'P3 a job that is retried and cancelled again before the next stage' },

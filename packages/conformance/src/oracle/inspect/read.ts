@@ -4,76 +4,49 @@
 import {
   type AttemptRecord,
   type AttemptRun,
+  countRows,
   type Held,
+  instanceRecord,
   type InstanceRecord,
-  JOB_STATES,
+  isFailed,
   type JobFailure,
+  type JobFilter,
+  type JobPage,
+  jobRecord,
   type JobRecord,
+  jobResult,
   type JobResult,
-  type JobState,
-  type JobSummary,
   type LimitRecord,
+  listRows,
   LOG_END,
-  NEVER_DUE,
-  type Outcome,
+  type PageRequest,
+  parseKind,
   POSITION_MOST,
   type QueueCounts,
+  queueRecord,
   type QueueRecord,
   UNSERVED_ROWS,
   type UnservedKind,
-  parseKind,
 } from 'jobmill/store'
 import { inClaimOrder } from '../jobs/claim.ts'
 import { holdOf } from '../jobs/enqueue.ts'
 import { limitRecord } from '../limits.ts'
-import { instanceRecord, isClaiming, runningUnder } from '../instances/liveness.ts'
-import { versionOf } from '../instances/versions.ts'
+import { isClaiming, runningUnder } from '../instances/liveness.ts'
+import { versionOf } from './versions.ts'
 import { isInOrderQueue } from '../jobs/order-key.ts'
-import { queueRecord } from '../queues.ts'
-import type { OracleAttempt, OracleJob, OracleState } from '../state.ts'
-
-export function summary(state: OracleState, job: OracleJob): JobSummary {
-  const {
-    payload,
-    metadata,
-    timeoutMs,
-    dedupe,
-    seq,
-    readyAt,
-    run,
-    result,
-    attempts,
-    steps,
-    events,
-    children: _,
-    ...common
-  } = job
-  return {
-    ...common,
-    ...parseKind(job.kind),
-    waitsForOrder: isInOrderQueue(state, job),
-    dueAt: job.state === 'scheduled' && job.dueAt < NEVER_DUE ? job.dueAt : null,
-    startedAt: run?.startedAt ?? null,
-    instance: run?.instance ?? null,
-    cancelReason: run?.cancelReason ?? null,
-  }
-}
+import type { OracleJob, OracleState } from '../state.ts'
 
 export function get(state: OracleState, ids: readonly string[]): (JobRecord | null)[] {
   return ids.map((id) => {
     const job = state.jobs.get(id)
-    if (job === undefined) return null
-    return {
-      ...summary(state, job),
-      payload: job.payload,
-      metadata: job.metadata,
-      result: job.result,
-      progress: job.run?.progress ?? null,
-      log: job.run?.log ?? null,
-      error: lastError(job),
-      timeoutMs: job.timeoutMs,
-      dedupeKey: job.dedupe?.key ?? null,
-    }
+    return job === undefined ? null : jobRecord(job, isInOrderQueue(state, job))
+  })
+}
+
+export function list(state: OracleState, filter: JobFilter, page: PageRequest): Promise<JobPage> {
+  return listRows(state.jobs.values(), filter, page, {
+    waitsForOrder: (job) => isInOrderQueue(state, job),
+    versionOf: (instance) => versionOf(state, instance),
   })
 }
 
@@ -84,32 +57,16 @@ export function holders(state: OracleState, keys: readonly string[]): (string | 
 export function results(state: OracleState, ids: readonly string[]): (JobResult | null)[] {
   return ids.map((id) => {
     const job = state.jobs.get(id)
-    return job === undefined ? null : { id, state: job.state, result: job.result, error: lastError(job) }
+    return job === undefined ? null : jobResult(job)
   })
-}
-
-export function lastError(job: OracleJob): string | null {
-  return job.attempts.at(-1)?.error ?? null
-}
-
-const FAILED: readonly Outcome[] = ['failed', 'timed-out', 'failed-permanently']
-
-export function lastFailed(job: OracleJob): boolean {
-  const last = job.attempts.at(-1)
-  return last !== undefined && FAILED.includes(last.outcome)
-}
-
-/** The last failed attempt. The last attempt of a dead job failed, even if it was interrupted. */
-export function lastFailure({ state, attempts }: OracleJob): OracleAttempt | undefined {
-  return state === 'dead' ? attempts.at(-1) : attempts.findLast(({ outcome }) => FAILED.includes(outcome))
 }
 
 export function failures(state: OracleState, ids: readonly string[]): (JobFailure | null)[] {
   return ids.map((id) => {
     const job = state.jobs.get(id)
     const last = job?.attempts.at(-1)
-    if (job === undefined || last === undefined || !(job.state === 'dead' || lastFailed(job))) return null
-    const first = job.attempts.find((one) => one !== last && FAILED.includes(one.outcome))
+    if (job === undefined || last === undefined || !(job.state === 'dead' || isFailed(last))) return null
+    const first = job.attempts.find((one) => one !== last && isFailed(one))
     return {
       error: last.error,
       at: last.endedAt,
@@ -145,18 +102,11 @@ export function history(state: OracleState, id: string): AttemptRecord[] {
 }
 
 export function counts(state: OracleState): QueueCounts[] {
-  return byName(state.queues).map(([queue]) => {
-    const jobs = [...state.jobs.values()].filter((job) => job.queue === queue)
-    const count = (state: JobState): number => jobs.filter((job) => job.state === state).length
-    const numbers = Object.fromEntries(JOB_STATES.map((state) => [state, count(state)]))
-    const ready = jobs.filter((job) => job.state === 'ready').map((job) => job.readyAt)
-    const oldestReadyMs = ready.length === 0 ? null : state.now - Math.min(...ready)
-    return { queue, ...(numbers as Record<JobState, number>), oldestReadyMs }
-  })
+  return countRows(state.queues.keys(), [...state.jobs.values()], state.now)
 }
 
 export function queues(state: OracleState): QueueRecord[] {
-  return byName(state.queues).map(([name, queue]) => queueRecord(state, name, queue))
+  return byName(state.queues).map(([name, queue]) => queueRecord(name, queue, state.now))
 }
 
 export function limits(state: OracleState): LimitRecord[] {
@@ -164,7 +114,7 @@ export function limits(state: OracleState): LimitRecord[] {
 }
 
 export function instances(state: OracleState): InstanceRecord[] {
-  return byName(state.instances).map(([, instance]) => instanceRecord(state, instance))
+  return byName(state.instances).map(([, instance]) => instanceRecord(instance, state.now))
 }
 
 export function held(state: OracleState, instance: string): Held[] {

@@ -1,5 +1,5 @@
 /** claim: leases the best ready jobs that the request allows, under one new token. */
-import { type ClaimRequest, DEFAULTS, type Lease, parseKind } from 'jobmill/store'
+import { type ClaimRequest, DEFAULTS, type Lease, startRun } from 'jobmill/store'
 import { liveLimit, spend } from '../limits.ts'
 import { isClaiming } from '../instances/liveness.ts'
 import { parentOf } from './child-ends.ts'
@@ -20,33 +20,11 @@ export function claim(state: OracleState, request: ClaimRequest): Lease[] {
 export function leaseTo(state: OracleState, instance: string, jobs: readonly OracleJob[]): Lease[] {
   state.lastToken += 1
   const token = state.lastToken
-  for (const job of jobs) {
-    job.state = 'running'
-    job.attempt += 1
-    job.run = { token, instance, startedAt: state.now, cancelReason: null, progress: null, log: null }
-  }
-  return jobs.map((job) => {
-    const {
-      state: _,
-      dedupe,
-      dueAt,
-      seq,
-      run,
-      result,
-      endedAt,
-      attempts,
-      steps,
-      events,
-      children: __,
-      ...lease
-    } = job
-    const waited = { ...lease, kind: parseKind(job.kind).kind, token, waitedMs: state.now - job.readyAt }
-    return {
-      ...waited,
-      ...(steps.size > 0 && { hasSteps: true as const }),
-      ...(parentOf(state, job) !== null && { isChild: true as const }),
-    }
-  })
+  return jobs.map((job) => ({
+    ...startRun(job, token, instance, state.now),
+    ...(job.steps.size > 0 && { hasSteps: true as const }),
+    ...(parentOf(state, job) !== null && { isChild: true as const }),
+  }))
 }
 
 type Wanted = Omit<ClaimRequest, 'instance'>

@@ -1,11 +1,11 @@
 /** enqueue: inserts jobs, recognizes repeated ones, applies dedupe keys, and dispatches jobs directly. */
 import {
-  DEFAULT_QUEUE_SETTINGS,
   type DirectDispatchOffer,
   type Enqueued,
   isOneWrite,
   type NewJob,
-  UNDECLARED,
+  newJobRow,
+  newQueueRow,
   withEntriesOf,
   parseKind,
 } from 'jobmill/store'
@@ -25,27 +25,10 @@ function enqueueOne(state: OracleState, job: NewJob): Enqueued {
   if (hold !== undefined) return collide(state, job, hold)
   if (job.dedupe !== null) state.holds.set(job.dedupe.key, { holder: job.id, until: null })
   ensureQueue(state, job.queue)
-  const { dueAt: _named, delayMs: _delay, first = false, ...kept } = job
-  const written: OracleJob = {
-    ...kept,
-    enqueuedAt: state.now,
-    state: 'scheduled',
-    attempt: 0,
-    crashes: 0,
-    dueAt: dueAtOf(state, job),
-    seq: 0,
-    readyAt: 0,
-    run: null,
-    result: null,
-    endedAt: null,
-    attempts: [],
-    steps: new Map(),
-    events: [],
-    children: [],
-  }
+  const written = { ...newJobRow(job, state.now), steps: new Map(), events: [], children: [] }
   state.jobs.set(job.id, written)
   if (written.dueAt <= state.now) becomeDue(state, written)
-  if (first && isInOrderQueue(state, written)) goFirst(state, written)
+  if (job.first === true && isInOrderQueue(state, written)) goFirst(state, written)
   return { id: job.id, outcome: 'enqueued' }
 }
 
@@ -69,7 +52,7 @@ function collide(state: OracleState, job: NewJob, { holder: id }: Hold): Enqueue
   holder.payload = job.payload
   holder.tags = withEntriesOf(holder.tags, job.tags)
   holder.enqueuedAt = state.now
-  const dueAt = dueAtOf(state, job)
+  const { dueAt } = newJobRow(job, state.now)
   if (dueAt > state.now) {
     leaveOrderQueue(state, holder)
     schedule(state, holder, dueAt)
@@ -86,18 +69,9 @@ export function becomeDue(state: OracleState, job: OracleJob): void {
   else makeReady(state, job)
 }
 
-function dueAtOf(state: OracleState, job: NewJob): number {
-  return job.dueAt ?? state.now + job.delayMs
-}
-
 export function ensureQueue(state: OracleState, name: string): void {
   if (state.queues.has(name)) return
-  state.queues.set(name, {
-    settings: { ...DEFAULT_QUEUE_SETTINGS },
-    sources: UNDECLARED,
-    coolUntil: 0,
-    throttles: 0,
-  })
+  state.queues.set(name, newQueueRow())
 }
 
 /** Leases new jobs that can start at once to the instance that enqueues them. */

@@ -1,9 +1,9 @@
 /** The state transitions of a job that several verbs share. */
-import { DEFAULTS, type EndedState, type Outcome } from 'jobmill/store'
+import type { EndedState } from 'jobmill/store'
 import { childEnded } from './child-ends.ts'
 import { freeOrderLock, leaveOrderQueue } from './order-key.ts'
 import { dropPermits } from '../limits.ts'
-import type { OracleAttempt, OracleJob, OracleState, Run } from '../state.ts'
+import type { OracleJob, OracleState } from '../state.ts'
 
 /** Makes a job ready, behind the other jobs of its priority. */
 export function makeReady(state: OracleState, job: OracleJob): void {
@@ -55,32 +55,4 @@ function holdOn(state: OracleState, { id, dedupe }: OracleJob): void {
 
 export function freeKey(state: OracleState, { id, dedupe }: OracleJob): void {
   if (dedupe !== null && state.holds.get(dedupe.key)?.holder === id) state.holds.delete(dedupe.key)
-}
-
-export function refund(job: OracleJob): void {
-  job.attempt = Math.max(0, job.attempt - 1)
-}
-
-export interface Ending {
-  readonly outcome: Outcome
-  readonly error: string | null
-  readonly ranMs?: number | undefined
-  /** Default: the log that was written while the attempt was running. */
-  readonly log?: string | undefined
-  readonly wentTo: OracleAttempt['wentTo']
-}
-
-/** Records the attempt of `run`, or with null a job that ended while it waited. Call it before any refund. */
-export function record(state: OracleState, job: OracleJob, run: Run | null, ending: Ending): void {
-  const { ranMs, log, ...how } = ending
-  job.attempts.push({
-    ...how,
-    attempt: job.attempt,
-    token: run?.token ?? 0,
-    instance: run?.instance ?? null,
-    startedAt: run === null ? null : Math.max(run.startedAt, ranMs === undefined ? 0 : state.now - ranMs),
-    endedAt: state.now,
-    log: log ?? run?.log ?? null,
-  })
-  job.attempts = job.attempts.slice(-DEFAULTS.historyPerJob)
 }

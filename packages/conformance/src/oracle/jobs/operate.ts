@@ -1,5 +1,6 @@
 /** Cancel, retry, run now and delete, by the table in store/types/replies.ts. */
 import {
+  cancelRow,
   CHILD_DELETED,
   isEnded,
   type JobState,
@@ -13,7 +14,7 @@ import {
 } from 'jobmill/store'
 import { childEnded, childReopened } from './child-ends.ts'
 import { becomeDue, enqueue, holdOf } from './enqueue.ts'
-import { end, freeKey, record } from './moves.ts'
+import { end, freeKey } from './moves.ts'
 import { freeOrderLock, isInOrderQueue, leaveOrderQueue } from './order-key.ts'
 import type { OracleJob, OracleState } from '../state.ts'
 
@@ -36,17 +37,12 @@ function each(
 
 export function cancel(state: OracleState, ids: readonly string[], reason: string): Verdict[] {
   return each(state, ids, (job) => {
-    if (job.state === 'cancelled') return unchanged('cancelled')
-    if (job.state === 'done' || job.state === 'dead') return refused(job.state)
-    if (job.run !== null) {
-      if (job.run.cancelReason !== null) return unchanged('running')
-      job.run.cancelReason = reason
-      return changed('running')
+    const did = cancelRow(job, reason, state.now)
+    if (did.verdict === 'changed' && did.state === 'cancelled') {
+      end(state, job, 'cancelled', reason)
+      wasCancelled(state, job, reason)
     }
-    record(state, job, null, { outcome: 'cancelled', error: reason, wentTo: null })
-    end(state, job, 'cancelled', reason)
-    wasCancelled(state, job, reason)
-    return changed('cancelled')
+    return did
   })
 }
 

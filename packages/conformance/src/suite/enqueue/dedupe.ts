@@ -167,22 +167,6 @@ export const dedupeCases: readonly Case[] = [
     await t.jobIs(holder, { payload: '5', dueAt: t.clock.now() + 2 * HOUR })
     await t.countsAre({ scheduled: 1, ready: 2 })
   }),
-  test('holders returns the holder of a key as an enqueue would report it, in the order requested', async (t) => {
-    const waiting = await t.enqueue({ dedupe: { key: 'a' } })
-    const held = await t.running({ dedupe: { key: 'b', holdFor: HOUR } })
-    const free = await t.running({ dedupe: { key: 'c' } })
-    const ended = await t.running({ dedupe: { key: 'd', holdFor: HOUR, holdAfter: 'ended' } })
-    await t.finish(held, DONE)
-    await t.finish(free, DONE)
-    await t.finish(ended, DEAD)
-    await t.store.delete([held.id])
-    const keys = ['global d', 'global c', 'queue a', 'global b', 'global a', 'global d']
-    const holders = [ended.id, null, null, held.id, waiting, ended.id]
-    assert.deepEqual(await t.changesNothing(() => t.store.inspect.holders(keys)), holders)
-    t.clock.advance(HOUR)
-    assert.deepEqual(await t.store.inspect.holders(keys), [null, null, null, null, waiting, null])
-    assert.deepEqual(await t.store.inspect.holders([]), [])
-  }),
   test('a key requested concurrently has one holder, and every caller learns who it is', async (t) => {
     const stores = await t.handles(3)
     const calls = Array.from({ length: 24 }, (_, n) =>

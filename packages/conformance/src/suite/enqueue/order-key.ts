@@ -176,24 +176,6 @@ export const orderKeyCases: readonly Case[] = [
     assert.deepEqual(await standings(t, [later, inLine]), ['in line', 'in line'])
     isVerdict((await t.store.runNow([later]))[0], 'unchanged', 'scheduled')
   }),
-  test('the blocker of a job in an order queue holds the order lock, also between attempts, or gets it next', async (t) => {
-    const lease = await t.running({ orderKey })
-    const [second, third] = [await t.enqueue({ orderKey }), await t.enqueue({ orderKey })]
-    const delayed = await t.enqueue({ orderKey, delay: HOUR })
-    const ids = [lease.id, second, third, delayed, await t.enqueue({ orderKey: 'p' }), await t.enqueue({})]
-    const areBlockedBy = async (...blockers: (string | null)[]): Promise<void> => {
-      const found = await Promise.all(ids.map((id) => t.store.inspect.blocker(id)))
-      assert.deepEqual(found, [...blockers, null, null, null])
-    }
-    await areBlockedBy(null, lease.id, lease.id)
-    await t.finish(lease, later(1))
-    await areBlockedBy(null, lease.id, lease.id)
-    await t.store.delete([lease.id])
-    await areBlockedBy(null, null, second)
-    await t.store.stage(10)
-    await areBlockedBy(null, null, second)
-    assert.equal(await t.store.inspect.blocker('00000000-0000-7000-8000-000000000000'), null)
-  }),
   test('run now makes a job that holds its order lock ready', async (t) => {
     const lease = await t.running({ orderKey })
     const waiting = await t.enqueue({ orderKey })

@@ -1,6 +1,6 @@
 /** What a caller can find out about waiting and failed jobs. */
 import assert from 'node:assert/strict'
-import { aJob, DEAD, DONE, HOUR, later, RELEASED } from '../../factories.ts'
+import { aJob, DEAD, DONE, HOUR, later, only, RELEASED } from '../../factories.ts'
 import type { Bench, HeldLease } from '../bench.ts'
 import { type Case, test } from '../case.ts'
 import { pluck } from '../looks.ts'
@@ -212,5 +212,46 @@ export const inspectCases: readonly Case[] = [
     ])
     await t.store.retry([id])
     assert.deepEqual(await t.store.inspect.failures([id]), [null])
+  }),
+  test('holders returns the holder of a key as an enqueue would report it, in the order requested', async (t) => {
+    const waiting = await t.enqueue({ dedupe: { key: 'a' } })
+    const held = await t.running({ dedupe: { key: 'b', holdFor: HOUR } })
+    const free = await t.running({ dedupe: { key: 'c' } })
+    const ended = await t.running({ dedupe: { key: 'd', holdFor: HOUR, holdAfter: 'ended' } })
+    await t.finish(held, DONE)
+    await t.finish(free, DONE)
+    await t.finish(ended, DEAD)
+    await t.store.delete([held.id])
+    const keys = ['global d', 'global c', 'queue a', 'global b', 'global a', 'global d']
+    const holders = [ended.id, null, null, held.id, waiting, ended.id]
+    assert.deepEqual(await t.changesNothing(() => t.store.inspect.holders(keys)), holders)
+    t.clock.advance(HOUR)
+    assert.deepEqual(await t.store.inspect.holders(keys), [null, null, null, null, waiting, null])
+    assert.deepEqual(await t.store.inspect.holders([]), [])
+  }),
+  test('the blocker of a job in an order queue holds the order lock, also between attempts, or gets it next', async (t) => {
+    const lease = await t.running({ orderKey: 'o' })
+    const [second, third] = [await t.enqueue({ orderKey: 'o' }), await t.enqueue({ orderKey: 'o' })]
+    const delayed = await t.enqueue({ orderKey: 'o', delay: HOUR })
+    const ids = [lease.id, second, third, delayed, await t.enqueue({ orderKey: 'p' }), await t.enqueue({})]
+    const areBlockedBy = async (...blockers: (string | null)[]): Promise<void> => {
+      const found = await Promise.all(ids.map((id) => t.store.inspect.blocker(id)))
+      assert.deepEqual(found, [...blockers, null, null, null])
+    }
+    await areBlockedBy(null, lease.id, lease.id)
+    await t.finish(lease, later(1))
+    await areBlockedBy(null, lease.id, lease.id)
+    await t.store.delete([lease.id])
+    await areBlockedBy(null, null, second)
+    await t.store.stage(10)
+    await areBlockedBy(null, null, second)
+    assert.equal(await t.store.inspect.blocker('00000000-0000-7000-8000-000000000000'), null)
+  }),
+  test('P14 a quiet instance does not count as a worker of its kinds', async (t) => {
+    const id = await t.worker()
+    await t.enqueue()
+    assert.deepEqual(await t.store.inspect.unservedKinds(), [])
+    await t.store.instances.request(id, 'quiet', 'ada')
+    assert.equal(only([...(await t.store.inspect.unservedKinds())]).jobs, 1)
   }),
 ]

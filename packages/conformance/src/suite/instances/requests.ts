@@ -76,13 +76,6 @@ export const requestCases: readonly Case[] = [
       assert.equal(await dispatch(), true)
     },
   },
-  test('P14 a quiet instance does not count as a worker of its kinds', async (t) => {
-    const id = await t.worker()
-    await t.enqueue()
-    assert.deepEqual(await t.store.inspect.unservedKinds(), [])
-    await t.store.instances.request(id, 'quiet', 'ada')
-    assert.equal(only([...(await t.store.inspect.unservedKinds())]).jobs, 1)
-  }),
   test('P9 a quiet instance keeps its duties; one that was asked to stop releases them and takes none', async (t) => {
     const [first, second] = [await t.worker(), await t.worker()]
     const leads = async (id: string): Promise<readonly string[]> =>

@@ -107,18 +107,22 @@ export const limitKeyCases: readonly Case[] = [
     assert.deepEqual(new Set(await outcomes(t.store, keys)), new Set(['later']))
     assert.equal((await apiLimit(t.store)).keys, keys.length)
   }),
-  test('P13 keys are not limits: they are not listed, and the name of a limit with a key names none', async (t) => {
-    await declare(t.store, EACH)
-    const version = await settingsVersion(t.store)
-    await outcomes(t.store, ['a', 'a', 'b'])
-    assert.equal(await settingsVersion(t.store), version)
-    const record = only(await t.store.limits.list())
-    const full = { available: 2, held: 0, nextInMs: 0, drainedMs: 0 }
-    assert.deepEqual(record, { name: 'api', settings: EACH, ...full, keys: 2 })
-    assert.equal(await t.store.limits.delete('api a'), false)
-    await rejectsWith('LIMIT_UNKNOWN', () => t.store.overrides.reset('limit', 'api a', null))
-    assert.deepEqual(await t.store.limits.list(), [record])
-  }),
+  test(
+    'P13 keys are not limits: they are not listed, and the name of a limit with a key names none',
+    async (t) => {
+      await declare(t.store, EACH)
+      const version = await settingsVersion(t.store)
+      await outcomes(t.store, ['a', 'a', 'b'])
+      assert.equal(await settingsVersion(t.store), version)
+      const record = only(await t.store.limits.list())
+      const full = { available: 2, held: 0, nextInMs: 0, drainedMs: 0 }
+      assert.deepEqual(record, { name: 'api', settings: EACH, ...full, keys: 2 })
+      assert.equal(await t.store.limits.delete('api a'), false)
+      await rejectsWith('LIMIT_UNKNOWN', () => t.store.overrides.reset('limit', 'api a', null))
+      assert.deepEqual(await t.store.limits.list(), [record])
+    },
+    'overrides',
+  ),
   test('P13 a limit per key cannot be used by a queue', async (t) => {
     await declare(t.store, EACH)
     await t.store.queues.declare([{ name: 'default', settings: {} }])

@@ -102,17 +102,21 @@ export const queueLimitDeclarationCases: readonly Case[] = [
     await t.store.queues.declare([{ name: 'mail', settings: {} }])
     assert.equal(await t.store.limits.delete('api'), true)
   }),
-  test('N1 a limit that the code of a queue names cannot be deleted, even while an override hides it', async (t) => {
-    await t.store.limits.declare([{ name: 'api', settings: BURST_OF_3 }])
-    const code = { name: 'mail', settings: { limit: 'api' } }
-    await t.store.queues.declare([code])
-    await t.setQueue('mail', { limit: null })
-    await rejectsWith('LIMIT_IN_USE', () => t.store.limits.delete('api'))
-    // The same code starts again.
-    await t.store.queues.declare([code])
-    await t.store.queues.declare([{ name: 'mail', settings: {} }])
-    assert.equal(await t.store.limits.delete('api'), true)
-  }),
+  test(
+    'N1 a limit that the code of a queue names cannot be deleted, even while an override hides it',
+    async (t) => {
+      await t.store.limits.declare([{ name: 'api', settings: BURST_OF_3 }])
+      const code = { name: 'mail', settings: { limit: 'api' } }
+      await t.store.queues.declare([code])
+      await t.setQueue('mail', { limit: null })
+      await rejectsWith('LIMIT_IN_USE', () => t.store.limits.delete('api'))
+      // The same code starts again.
+      await t.store.queues.declare([code])
+      await t.store.queues.declare([{ name: 'mail', settings: {} }])
+      assert.equal(await t.store.limits.delete('api'), true)
+    },
+    'overrides',
+  ),
   test('N1 a limit that the code of a queue names cannot become a limit per key, even while an override hides it', async (t) => {
     await declare(t.store, BURST_OF_3)
     const code = { name: 'mail', settings: { limit: 'api' } }

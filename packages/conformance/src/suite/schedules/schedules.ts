@@ -156,16 +156,20 @@ export const scheduleCases: readonly Case[] = [
     }
     hasFields(await dailySchedule(t.store), { ...sources, version: 1, revision: 1 })
   }),
-  test('P12 a schedule that was deleted and created again never reuses a revision', async (t) => {
-    await declare(t.store, 1)
-    await plan(t.store, t.clock.now() + HOUR)
-    await t.store.schedules.delete('daily')
-    await t.store.overrides.reset('schedule', 'daily', null)
-    assert.ok((await dailySchedule(t.store)).revision > 1)
-    await t.store.schedules.delete('daily')
-    const { revision } = await t.store.schedules.create('daily', aDefinition())
-    assert.ok(revision > 2)
-  }),
+  test(
+    'P12 a schedule that was deleted and created again never reuses a revision',
+    async (t) => {
+      await declare(t.store, 1)
+      await plan(t.store, t.clock.now() + HOUR)
+      await t.store.schedules.delete('daily')
+      await t.store.overrides.reset('schedule', 'daily', null)
+      assert.ok((await dailySchedule(t.store)).revision > 1)
+      await t.store.schedules.delete('daily')
+      const { revision } = await t.store.schedules.create('daily', aDefinition())
+      assert.ok(revision > 2)
+    },
+    'overrides',
+  ),
   test('a deleted schedule of the operator returns with a definition from code, without its earlier changes', async (t) => {
     await t.store.schedules.create('daily', aDefinition({ priority: 3 }))
     assert.equal(await t.store.schedules.delete('daily'), true)

@@ -144,35 +144,39 @@ export const stepVersionCases: readonly Case[] = [
     assert.equal(await t.store.steps.fork(lease.id, 1, copy), true)
     await needsVersion3(t, copy as unknown as Held)
   }),
-  test('P14 lists, counts of kinds without a worker, and onDead see the kind without its version', async (t) => {
-    const kinds = [...kindsOfVersion(KIND, 3)]
-    const instance = await t.worker({ kinds, onDead: [KIND], leaseMs: 1 })
-    const lease = await t.running({ kind: KIND }, instance)
-    await t.store.steps.record([{ ...aStep(lease, 'a'), versionedKind: inVersion(3) }])
-    t.clock.advance(1)
-    const { jobs } = await t.reap(1)
-    assert.deepEqual(jobs, [{ id: lease.id, queue: lease.queue, kind: KIND, crashes: 1, state: 'dead' }])
-    const { jobs: dead } = await t.store.list({ kind: KIND, state: 'dead' }, { limit: 10 })
-    assert.deepEqual(
-      dead.map(({ id, kind, minVersion }) => ({ id, kind, minVersion })),
-      [{ id: lease.id, kind: KIND, minVersion: 3 }],
-    )
-    const { jobs: followUps } = await t.store.list({ kind: `${KIND}:dead` }, { limit: 10 })
-    assert.equal(followUps.length, 1)
-    // No kind has this name.
-    const { jobs: none } = await t.store.list({ kind: inVersion(3) }, { limit: 10 })
-    assert.deepEqual(none, [])
-    await t.store.retry([lease.id])
-    await t.worker({ kinds: kindsOfVersion(KIND, 2), queues: [lease.queue] })
-    const waiting = await t.store.inspect.unservedKinds()
-    assert.deepEqual(
-      waiting.filter(({ kind }) => kind === KIND),
-      [{ queue: lease.queue, kind: KIND, minVersion: 3, jobs: 1 }],
-    )
-    await t.worker({ kinds, queues: [lease.queue] })
-    assert.deepEqual(
-      (await t.store.inspect.unservedKinds()).filter(({ kind }) => kind === KIND),
-      [],
-    )
-  }),
+  test(
+    'P14 lists, counts of kinds without a worker, and onDead see the kind without its version',
+    async (t) => {
+      const kinds = [...kindsOfVersion(KIND, 3)]
+      const instance = await t.worker({ kinds, onDead: [KIND], leaseMs: 1 })
+      const lease = await t.running({ kind: KIND }, instance)
+      await t.store.steps.record([{ ...aStep(lease, 'a'), versionedKind: inVersion(3) }])
+      t.clock.advance(1)
+      const { jobs } = await t.reap(1)
+      assert.deepEqual(jobs, [{ id: lease.id, queue: lease.queue, kind: KIND, crashes: 1, state: 'dead' }])
+      const { jobs: dead } = await t.store.list({ kind: KIND, state: 'dead' }, { limit: 10 })
+      assert.deepEqual(
+        dead.map(({ id, kind, minVersion }) => ({ id, kind, minVersion })),
+        [{ id: lease.id, kind: KIND, minVersion: 3 }],
+      )
+      const { jobs: followUps } = await t.store.list({ kind: `${KIND}:dead` }, { limit: 10 })
+      assert.equal(followUps.length, 1)
+      // No kind has this name.
+      const { jobs: none } = await t.store.list({ kind: inVersion(3) }, { limit: 10 })
+      assert.deepEqual(none, [])
+      await t.store.retry([lease.id])
+      await t.worker({ kinds: kindsOfVersion(KIND, 2), queues: [lease.queue] })
+      const waiting = await t.store.inspect.unservedKinds()
+      assert.deepEqual(
+        waiting.filter(({ kind }) => kind === KIND),
+        [{ queue: lease.queue, kind: KIND, minVersion: 3, jobs: 1 }],
+      )
+      await t.worker({ kinds, queues: [lease.queue] })
+      assert.deepEqual(
+        (await t.store.inspect.unservedKinds()).filter(({ kind }) => kind === KIND),
+        [],
+      )
+    },
+    'inspect',
+  ),
 ]

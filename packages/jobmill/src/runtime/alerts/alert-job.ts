@@ -8,7 +8,8 @@ import { VERSION } from '../../job/payload/version.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { FullStore } from '../../store/store.ts'
 import { BULK_QUEUE } from '../operate/bulk/bulk-filter.ts'
-import { signedHeaders } from './sign.ts'
+import { createHmac } from 'node:crypto'
+import { keyOf } from '../../job/alert/alert-options.ts'
 
 /** The queue of all jobs of Jobmill itself. */
 export const ALERT_QUEUE = BULK_QUEUE
@@ -120,4 +121,22 @@ function decoded(text: string): string {
 
 function hostOf(url: string): string {
   return new URL(url).host
+}
+
+/** The headers of Standard Webhooks: id, time of this attempt, and a signature for each secret. */
+function signedHeaders(
+  { id, at, body }: { readonly id: string; readonly at: number; readonly body: string },
+  secrets: readonly string[],
+): Record<string, string> {
+  const seconds = Math.floor(at / 1_000)
+  const signatures = secrets.flatMap((secret) => {
+    const key = keyOf(secret)
+    if (key === null) return []
+    return [`v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`]
+  })
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': signatures.join(' '),
+  }
 }

@@ -162,7 +162,7 @@ export function operate(tools: MillTools): Operate {
     counts: async () => (await opened()).counts(MAY_LAG),
     instances: async () =>
       (await (await opened()).instances.list()).map((one) => ({ ...one, kinds: kindsOf(one.kinds) })),
-    versions: async () => (await opened()).instances.versions(MAY_LAG),
+    versions: async () => (await opened()).inspect.versions(MAY_LAG),
     unservedKinds: async () => (await opened()).inspect.unservedKinds(MAY_LAG),
     pause: (queue, how) => changeQueue(queue, { paused: true }, how),
     resume: (queue, how) => changeQueue(queue, { paused: false }, how),

@@ -1,12 +1,12 @@
-/** One call of the function jobmill.claim, and its reply. */
+/** One call of the function jobmill.claim, its reply, and the leases in it. */
 import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import { arrayOf, textArrayOf } from '../connection/array-text.ts'
 import type { Row } from '../connection/connection.ts'
 import type { Context } from '../context.ts'
 import { nowIfNamesTrue } from '../fragments.ts'
 import type { NameMap } from '../names/name-map.ts'
-import { type LeaseRow, leaseOfRow } from './claim-rows.ts'
 import { type Look, rangeColumns } from './scan-cursors.ts'
+import { parseKind } from '../../job/kind/kind-name.ts'
 
 const CLAIM = `SELECT * FROM jobmill.claim(${nowIfNamesTrue('$12')}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, $15, $16)`
 
@@ -87,4 +87,61 @@ export function leasesOf(replies: readonly Reply[]): Lease[] {
   )
   if (replies.length > 1) placed.sort((a, b) => a.lease.priority - b.lease.priority || a.seq - b.seq)
   return placed.map(({ lease }) => lease)
+}
+
+/** The columns in order. Null means the default value of a column. */
+export type LeaseRow = readonly [
+  id: string,
+  queueId: number,
+  kindId: number,
+  priority: number | null,
+  seq: number,
+  attempt: number | null,
+  maxAttempts: number,
+  crashes: number | null,
+  readyAt: number,
+  enqueuedAt: number | null,
+  payload: string,
+  rareText: string | null,
+]
+
+/** Fields that few jobs have. */
+interface Rare {
+  readonly timeout_ms: number | null
+  readonly tags: readonly string[] | null
+  readonly metadata: string | null
+  readonly order_key: string | null
+  /** Absent in a lease of direct dispatch. */
+  readonly has_steps?: boolean
+  readonly is_child?: boolean
+}
+
+/** `token` and `now` are shared by all rows of a reply. */
+function leaseOfRow(
+  map: NameMap,
+  row: LeaseRow,
+  { token, now }: { readonly token: number; readonly now: number },
+): Lease {
+  const [id, queueId, kindId, priority, , attempt, most, crashes, readyAt, enqueuedAt, payload, more] = row
+  const rare = more === null ? null : (JSON.parse(more) as Rare)
+  return {
+    id,
+    token,
+    kind: parseKind(map.kinds.name(kindId)).kind,
+    queue: map.queues.name(queueId),
+    priority: priority ?? 0,
+    attempt: attempt ?? 1,
+    maxAttempts: most,
+    crashes: crashes ?? 0,
+    payload,
+    timeoutMs: rare?.timeout_ms ?? null,
+    tags: rare?.tags ?? [],
+    metadata: rare?.metadata ?? null,
+    orderKey: rare?.order_key ?? null,
+    enqueuedAt: enqueuedAt ?? readyAt,
+    readyAt,
+    waitedMs: now - readyAt,
+    ...(rare?.has_steps === true && { hasSteps: true as const }),
+    ...(rare?.is_child === true && { isChild: true as const }),
+  }
 }

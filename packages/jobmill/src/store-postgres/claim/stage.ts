@@ -4,9 +4,8 @@ import { STATE_CODE } from '../../job/state.ts'
 import type { Staged } from '../../store/types/replies.ts'
 import { PARENT_CANCELLED } from '../../store/types/step.ts'
 import type { Row } from '../connection/connection.ts'
-import { ask, type Context, listOf } from '../context.ts'
+import { ask, type Context, inTransaction, listOf } from '../context.ts'
 import { cancel } from '../operate/cancel.ts'
-import { type Followed, followCancels } from './follow-cancels.ts'
 import { FIRST_DUE } from './due-cursor.ts'
 import {
   dueMoved,
@@ -17,8 +16,10 @@ import {
   NOW,
   queueName,
 } from '../fragments.ts'
-import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
+import { notifyFor, readyCounts } from '../enqueue/ready-counts.ts'
 import { hasArrived } from '../schema/functions/wait-for.ts'
+import { type Cancellation, onCancelledJob } from '../../job/attempt/on-cancelled.ts'
+import { enqueueWith, ensureNames } from '../enqueue/enqueue.ts'
 
 const { scheduled, ready } = STATE_CODE
 
@@ -191,4 +192,34 @@ async function stageDueJobs(
 
 function sum(rows: readonly Row[], column: string): number {
   return rows.reduce((total, row) => total + Number(row[column]), 0)
+}
+
+interface Followed extends Cancellation {
+  /** The id of the row in `wake`. */
+  readonly wake: string
+}
+
+const TAKE = `
+WITH ${GIVEN_CTE}
+DELETE FROM jobmill.wake AS w
+ WHERE w.id = ANY (ARRAY(SELECT v.id::uuid FROM given, json_array_elements_text(p -> 'ids') AS v(id))) RETURNING w.id`
+
+/**
+ * Enqueues the follow-ups of cancelled jobs.
+ *
+ * The transaction that deletes the row of a cancel enqueues its follow-up, so it is enqueued once. A job that
+ * was retried and cancelled again has a row for each cancel, which all lead to the follow-up of the last one.
+ */
+async function followCancels(context: Context, cancelled: readonly Followed[]): Promise<void> {
+  if (cancelled.length === 0) return
+  await ensureNames(context, cancelled.map(onCancelledJob))
+  const counts = readyCounts()
+  await inTransaction(context, async (inside) => {
+    const taken = await ask<{ id: string }>(inside, TAKE, { ids: cancelled.map(({ wake }) => wake) })
+    const wakes = new Set(taken.map(({ id }) => id))
+    const followUps = cancelled.filter(({ wake }) => wakes.has(wake)).map(onCancelledJob)
+    const jobs = [...new Map(followUps.map((job) => [job.id, job])).values()]
+    if (jobs.length > 0) await enqueueWith(inside, inside.connection.query, jobs, true, counts)
+  })
+  notifyFor(context, counts)
 }

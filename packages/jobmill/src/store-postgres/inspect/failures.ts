@@ -4,7 +4,7 @@ import { STATE_CODE } from '../../job/state.ts'
 import { type JobFailure, LOG_END } from '../../store/types/job-record.ts'
 import { ask, type Context } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
-import { versionOf } from '../instances/versions.ts'
+import { versionOf } from './versions.ts'
 
 const FAILED = ['failed', 'timed-out', 'failed-permanently'] as const
 export const FAILED_OUTCOMES = FAILED.map((outcome) => outcomeCode(outcome)).join(', ')

@@ -5,7 +5,7 @@ import type { AttemptRecord } from '../../store/types/job-record.ts'
 import type { Query } from '../connection/connection.ts'
 import { askWith, type Context, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
-import { versionOf } from '../instances/versions.ts'
+import { versionOf } from './versions.ts'
 
 /** Uses the primary key, in its order. */
 const HISTORY = `

@@ -18,7 +18,7 @@ import { INDEX } from '../../job/payload/value-at.ts'
 import type { PayloadAt } from '../../store/payload-at.ts'
 import { unscopeKeyInSql } from '../../store/dedupe-key.ts'
 import { askWith, type Context } from '../context.ts'
-import { instancesOf } from '../instances/versions.ts'
+import { instancesOf } from './versions.ts'
 import { FAILED_OUTCOMES } from './failures.ts'
 import { walkOf } from './list-orders.ts'
 import {

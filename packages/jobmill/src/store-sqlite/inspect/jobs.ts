@@ -12,7 +12,7 @@ import {
   LOG_END,
 } from '../../store/types/job-record.ts'
 import { NEVER_DUE } from '../../store/types/step.ts'
-import { versionOf } from '../instances/versions.ts'
+import { versionOf } from './versions.ts'
 import { DEAD, DONE, tagsIn } from '../job-row.ts'
 import type { Look } from '../work.ts'
 

@@ -5,7 +5,7 @@ import { FAILED_OUTCOMES, LAST_ERROR } from './jobs.ts'
 import type { Value } from '../connection/handle.ts'
 import { DEAD, DONE, RUNNING } from '../job-row.ts'
 import { unscopeKeyInSql } from '../../store/dedupe-key.ts'
-import { INSTANCES_OF } from '../instances/versions.ts'
+import { INSTANCES_OF } from './versions.ts'
 import { PAYLOAD_HAS } from './payload-has.ts'
 import type { Look } from '../work.ts'
 

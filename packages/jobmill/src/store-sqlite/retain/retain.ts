@@ -7,7 +7,7 @@ import { CANCELLED, DEAD, DONE } from '../job-row.ts'
 import { mergeLanes } from '../claim/lanes.ts'
 import { dropFullKeys, FULL_KEYS } from '../limits/limit-row.ts'
 import { DROP_LOST_JOBS } from '../instances/lost-jobs.ts'
-import { dropSurplusVersions, rememberVersions } from '../instances/versions.ts'
+import { dropSurplusVersions, rememberVersions } from '../inspect/versions.ts'
 import { byEnd, oldJobs } from './old-jobs.ts'
 import type { Look, Work } from '../work.ts'
 

@@ -2,7 +2,7 @@
 import type { TransferredQueue, TransferredRest } from '../../store/admin/transfer.ts'
 import { alerts as allAlerts, saveAlert } from '../alerts/alerts.ts'
 import { latest } from '../connection/counter.ts'
-import { versionsIn, versionsOut } from '../instances/versions.ts'
+import { versionsIn, versionsOut } from '../inspect/versions.ts'
 import { allLimits, dropKeys, findLimit, saveBudget } from '../limits/limit-row.ts'
 import { declareLimits, limitSources, saveLimit } from '../limits/limits.ts'
 import { allQueues, saveQueue } from '../queues/queues.ts'

@@ -9,7 +9,6 @@ import type { GaugeReading } from '../../platform/gauges.ts'
 import { type Platform, systemPlatform } from '../../platform/platform.ts'
 import type { Store } from '../../store/store.ts'
 import { inFlight } from './in-flight.ts'
-import { randomFrom } from './random-from.ts'
 import { timeline } from './timeline.ts'
 
 export interface TestPlatformOptions {
@@ -147,4 +146,18 @@ const leaps = new WeakMap<Platform, Leap>()
 
 export function leapOf(platform: Platform): Leap | undefined {
   return leaps.get(platform)
+}
+
+/**
+ * Seeded random numbers, uniform in [0, 1): the same seed gives the same sequence on every machine. Uses
+ * mulberry32, which is small and even enough for jitter.
+ */
+export function randomFrom(seed: number): () => number {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
 }

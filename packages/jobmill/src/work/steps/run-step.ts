@@ -10,7 +10,7 @@ import type { Attempt } from '../attempt.ts'
 import { asStepOf } from './inside-step.ts'
 import type { CalledStep } from './memos.ts'
 import { idempotencyKey, timedOut } from './step-errors.ts'
-import { withTimeout } from './with-timeout.ts'
+import type { JobmillError } from '../../job/errors.ts'
 
 export const RESULT_FIX = 'Store it elsewhere and return a reference'
 
@@ -85,4 +85,35 @@ function withSignal(context: Omit<StepContext, 'signal'>, signal: () => AbortSig
 /** Undefined for a step without a result. */
 export function parsed(text: string | null): unknown {
   return text === null ? undefined : JSON.parse(text)
+}
+
+interface TimeoutOptions {
+  readonly attempt: Attempt
+  readonly platform: Platform
+  /** In milliseconds; undefined for none. */
+  readonly timeout: number | undefined
+  readonly error: (ms: number) => JobmillError
+}
+
+/**
+ * Runs a step with a signal that aborts with its attempt, or after the timeout of the step. Without a timeout,
+ * no signal is created unless the step reads it.
+ */
+function withTimeout(
+  run: (signal: () => AbortSignal) => Promise<unknown>,
+  { attempt, platform, timeout, error }: TimeoutOptions,
+): Promise<unknown> {
+  if (timeout === undefined) return run(() => attempt.signal)
+  const own = new AbortController()
+  const signal = AbortSignal.any([attempt.signal, own.signal])
+  return new Promise((resolve, reject) => {
+    const timer = platform.timer(timeout, () => {
+      const late = error(timeout)
+      own.abort(late)
+      reject(late)
+    })
+    run(() => signal)
+      .then(resolve, reject)
+      .finally(() => timer.cancel())
+  })
 }

@@ -7,7 +7,6 @@ import { checkObjectKeys } from '../../../job/options/known-keys.ts'
 import { MAY_LAG } from '../../../store/types/job-list.ts'
 import type { VersionRecord } from '../../../store/types/instance.ts'
 import type { JobFailure, JobSummary } from '../../../store/types/job-record.ts'
-import { type ErrorVersions, versionsOfErrors } from './error-versions.ts'
 import { checkSought } from '../../../store/payload-at.ts'
 import type { StoreAccess } from '../../store-access.ts'
 import { checkFingerprint, type Fingerprints } from './fingerprint-filter.ts'
@@ -117,7 +116,7 @@ export function errors({ opened }: StoreAccess): Errors {
       const store = await opened()
       const groups = new Map<string, Gathered>()
       const [known, scan] = await Promise.all([
-        store.instances.versions(MAY_LAG),
+        store.inspect.versions(MAY_LAG),
         scanFailures(store, query, (job, failure) => gather(groups, job, failure, asked)),
       ])
       // A large incident can fill the scan, and a time range leaves out older failures. To know whether the
@@ -251,4 +250,34 @@ function groupView(group: Gathered, from: number, bucketMs: number): Omit<ErrorG
     queues: [...queues].toSorted(),
     over,
   }
+}
+
+/** The versions of the application on which the errors of a group happened. */
+interface ErrorVersions {
+  /**
+   * How many of the scanned failures ran on each version, latest version first. Null: the version is unknown.
+   * If the error is new in a version, the list ends with the version before it, with 0 jobs.
+   */
+  readonly versions: readonly { readonly version: string | null; readonly jobs: number }[]
+  /** The version in which this error is new: no scanned failure ran on an earlier one. Null if unknown. */
+  readonly newIn: string | null
+}
+
+/** `known` are the versions of the mill, latest first. */
+function versionsOfErrors(
+  failures: ReadonlyMap<string | null, number>,
+  known: readonly VersionRecord[],
+): ErrorVersions {
+  const order = known.map(({ version }) => version)
+  const placeOf = (version: string | null): number => {
+    const place = version === null ? -1 : order.indexOf(version)
+    return place === -1 ? order.length : place
+  }
+  const versions = [...failures]
+    .map(([version, jobs]) => ({ version, jobs }))
+    .toSorted((a, b) => placeOf(a.version) - placeOf(b.version))
+  const first = Math.max(...versions.map(({ version }) => placeOf(version)))
+  const [newIn, before] = [order[first], order[first + 1]]
+  if (newIn === undefined || before === undefined) return { versions, newIn: null }
+  return { versions: [...versions, { version: before, jobs: 0 }], newIn }
 }

@@ -1,7 +1,6 @@
 /** versions: the versions that instances declared. */
-import type { VersionRecord } from 'jobmill/store'
+import { instanceState, type VersionRecord } from 'jobmill/store'
 import type { OracleState } from '../state.ts'
-import { instanceState } from './liveness.ts'
 
 const MOST = 100
 
@@ -15,7 +14,7 @@ export function versions(state: OracleState): VersionRecord[] {
   const known = [...state.instances.values()].flatMap((instance) => {
     const { version, startedAt, renewedAt, endedAt } = instance
     if (version === null) return []
-    const isAlive = instanceState(state, instance) === 'alive'
+    const isAlive = instanceState(instance, state.now) === 'alive'
     return [{ version, startedAt, lastAt: isAlive ? state.now : (endedAt ?? renewedAt), isAlive }]
   })
   const past = [...state.pastInstances]

@@ -19,7 +19,7 @@ async function versionsOf(t: Bench, id: string): Promise<(string | null)[]> {
 
 export const versionCases: readonly Case[] = [
   test('versions: first and last seen, instances and those alive, latest first', async (t) => {
-    assert.deepEqual(await t.store.instances.versions(), [])
+    assert.deepEqual(await t.store.inspect.versions(), [])
     const firstAt = t.clock.now()
     const old = await t.worker({ version: '1.0' })
     await t.worker({ version: null })
@@ -27,23 +27,23 @@ export const versionCases: readonly Case[] = [
     const [lost, next] = [await t.worker({ version: '1.0', leaseMs: 5 }), await t.worker({ version: '2.0' })]
     const one = { version: '1.0', firstAt, lastAt: firstAt + 10, instances: 2, alive: 2 }
     const two = { version: '2.0', firstAt: firstAt + 10, lastAt: firstAt + 10, instances: 1, alive: 1 }
-    assert.deepEqual(await t.store.instances.versions(), [two, one])
+    assert.deepEqual(await t.store.inspect.versions(), [two, one])
     t.clock.advance(10)
     await t.store.instances.deregister(old)
     const at = t.clock.now()
     const ended = { ...one, lastAt: at, alive: 0 }
-    assert.deepEqual(await t.store.instances.versions(), [{ ...two, lastAt: at }, ended])
+    assert.deepEqual(await t.store.inspect.versions(), [{ ...two, lastAt: at }, ended])
     await t.reap()
     t.clock.advance(10)
-    assert.deepEqual(await t.store.instances.versions(), [{ ...two, lastAt: at + 10 }, ended])
+    assert.deepEqual(await t.store.inspect.versions(), [{ ...two, lastAt: at + 10 }, ended])
     await t.worker({ id: lost, version: '2.0' })
-    const both = (await t.store.instances.versions()).map(({ version, instances }) => [version, instances])
+    const both = (await t.store.inspect.versions()).map(({ version, instances }) => [version, instances])
     assert.deepEqual(both, [
       ['2.0', 2],
       ['1.0', 1],
     ])
     await t.store.instances.deregister(next)
-    assert.equal((await t.store.instances.versions())[0]?.alive, 1)
+    assert.equal((await t.store.inspect.versions())[0]?.alive, 1)
   }),
   test('an attempt has the version of its instance, in its history and its failure', async (t) => {
     const [none] = await deadOn(t, null)
@@ -91,12 +91,12 @@ export const versionCases: readonly Case[] = [
     assert.equal((await t.retain()).instances, 1)
     assert.deepEqual(await t.store.instances.list(), [])
     const known = { version: '1.0', firstAt, lastAt: endedAt, instances: 1, alive: 0 }
-    assert.deepEqual(await t.store.instances.versions(), [known])
+    assert.deepEqual(await t.store.inspect.versions(), [known])
     assert.deepEqual(await versionsOf(t, id), ['1.0'])
     await t.lists({ version: '1.0' }, [id])
     // A process that was suspended for hours may register again, under its old id.
     await t.worker({ id: instance, version: '1.0' })
-    assert.deepEqual(await t.store.instances.versions(), [
+    assert.deepEqual(await t.store.inspect.versions(), [
       { ...known, firstAt: t.clock.now(), lastAt: t.clock.now(), alive: 1 },
     ])
     await t.store.instances.deregister(instance)
@@ -106,7 +106,7 @@ export const versionCases: readonly Case[] = [
     t.clock.advance(1)
     await t.retain()
     await t.retain()
-    assert.deepEqual(await t.store.instances.versions(), [])
+    assert.deepEqual(await t.store.inspect.versions(), [])
     assert.deepEqual(await versionsOf(t, id), [null])
     await t.lists({ version: '1.0' }, [])
   }),
