@@ -115,10 +115,8 @@ describe('simulated histories', () => {
       const simulated = await simulateDeploys(seed)
       expect(describeViolations(simulated)).toEqual([])
       const happened = countEntries(simulated.history)
-      expect(happened).toMatchObject({
-        registered: expect.any(Number),
-        'ended by cancel': expect.any(Number),
-      })
+      expect(happened['registered']).toBeGreaterThan(3)
+      expect(happened['ended by cancel']).toBeGreaterThan(0)
     },
     60_000,
   )

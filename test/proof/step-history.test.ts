@@ -68,6 +68,19 @@ const stored = (name: string, payload: string): What => ({ what: 'event stored',
 const sent = (payload: string): What => ({ what: 'event acknowledged', job: 'a', payload })
 const received = (step: string, token: number, payload: string | null): What =>
   recorded(step, token, payload === null ? null : `{"event":"e","payload":${payload}}`, ['e'])
+const inVersion = (version: number, token: number): What => ({ ...started(token), version }) as What
+const registers = (kinds: readonly string[], followed: readonly string[]): What => ({
+  what: 'registered',
+  instance: 'one',
+  kinds,
+  followed,
+})
+const look = (...followUps: readonly string[]): What => ({
+  what: 'look',
+  jobs: new Map([['a', 'cancelled']]),
+  isLast: true,
+  followUps: new Map(followUps.map((job, n) => [`follow-up ${n}`, job])),
+})
 
 describe('the checker of histories with steps', () => {
   test('P17 finds a step that runs after it was recorded, unless its attempt is older', () => {
@@ -128,7 +141,6 @@ describe('the checker of histories with steps', () => {
   })
 
   test('P14 P17 finds a job that starts in an earlier version than that of its first step', () => {
-    const inVersion = (version: number, token: number): What => ({ ...started(token), version }) as What
     const first = [written(), claimed(1), inVersion(2, 1), recorded('s', 1, '1'), parked(1)]
     expect(rulesOf(...first, claimed(2), inVersion(2, 2))).toEqual([])
     expect(rulesOf(...first, claimed(2), inVersion(3, 2))).toEqual([])
@@ -148,20 +160,8 @@ describe('the checker of histories with steps', () => {
   })
 
   test('P3 finds a cancel without its follow-up, and a follow-up without its cancel', () => {
-    const registers = (kinds: readonly string[], followed: readonly string[]): What => ({
-      what: 'registered',
-      instance: 'one',
-      kinds,
-      followed,
-    })
     const cancelled: What = { what: 'ended by cancel', job: 'a' }
     const asked: What = { what: 'cancel asked', job: 'a' }
-    const look = (...followUps: readonly string[]): What => ({
-      what: 'look',
-      jobs: new Map([['a', 'cancelled']]),
-      isLast: true,
-      followUps: new Map(followUps.map((job, n) => [`follow-up ${n}`, job])),
-    })
     const follows = registers(['work', 'work@1'], ['work'])
     const followsNot = registers(['work', 'work@1'], [])
     const before = [asked, written()]

@@ -1,6 +1,6 @@
 /**
- * P3: each cancel that ended a job whose kind has `onCancelled` has one follow-up job, and no other cancel has
- * one. For each version of a kind, the last instance that registered for the first time decides.
+ * P3: each cancel that ended a job whose kind has `onCancelled` has one follow-up job, and no other cancel
+ * has one. For each version of a kind, the last instance that registered for the first time decides.
  */
 import type { Entry } from '../entry.ts'
 import { versionTracker } from '../version-tracker.ts'

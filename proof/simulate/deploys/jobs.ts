@@ -22,7 +22,7 @@ export interface Release {
 export interface DeployPayload {
   /** How long the plain kind takes, and the sleep of the other one. */
   readonly ms: number
-  /** Nobody sends the event that the kind with steps waits for. */
+  /** The kind with steps waits for an event that no caller sends. */
   readonly timeoutMs: number
   /** The plain handler ignores its signal. */
   readonly isDeaf: boolean

@@ -233,7 +233,7 @@ export function engine(given: EngineOptions) {
     /** Whether this instance leads a duty. */
     leads: (name: string) => upkeep.status().some((one) => one.name === name && one.leading),
     runDuty: upkeep.run,
-    noticeLostLease: heartbeat.noticeEnd,
+    noticeLostLease: () => heartbeat.noticeEnd(),
     /** These queues may have ready jobs. */
     look(queues: Iterable<string>) {
       const here = [...queues].filter((queue) => served.includes(queue))

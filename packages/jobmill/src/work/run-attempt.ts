@@ -118,7 +118,7 @@ async function validated(
   try {
     const fitting = applySchema(schema, stored, 'payload')
     if (!(fitting instanceof Promise)) return fitting
-    const payload = await orAborted(fitting, attempt.signal)
+    const payload: unknown = await orAborted(fitting, attempt.signal)
     throwIfLost(attempt, tools)
     return payload
   } catch (error) {

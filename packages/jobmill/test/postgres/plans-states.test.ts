@@ -1,13 +1,13 @@
 /**
- * The states of single jobs when the tables of waiting jobs are small: the planner expects 100 jobs in a call,
- * and must not read a whole table for one. With 100,000 rows it uses the indexes on its own.
+ * The states of single jobs when the tables of waiting jobs are small. The planner expects 100 jobs in a
+ * call, and must not read a whole table for one. With 100,000 rows it uses the indexes on its own.
  */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { anEvent } from '../../../conformance/src/suite/steps/step-helpers.ts'
 import { aJob, someJobs } from '../../../conformance/src/factories.ts'
-import { expectIndexes, type Explained, explaining } from './explaining.ts'
+import { expectIndexes as expectUse, type Explained, explaining } from './explaining.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'states')
@@ -30,15 +30,15 @@ beforeAll(async () => {
 afterAll(() => store.close())
 
 const WAITS = ['job', 'ready', 'later']
-const lookedUp = (verb: () => Promise<unknown>): Promise<void> =>
-  expectIndexes(store, WAITS, verb, ['ready_id_key', 'later_id_key'])
+const expectLookups = (verb: () => Promise<unknown>): Promise<void> =>
+  expectUse(store, WAITS, verb, ['ready_id_key', 'later_id_key'])
 
 describe('postgres plans of the states of single jobs', () => {
   test('P15 an event reads only the rows of its job', async () => {
-    await lookedUp(() => store.steps.send([anEvent(id, 'x')]))
+    await expectLookups(() => store.steps.send([anEvent(id, 'x')]))
   })
 
   test('P15 the results of a job are read by its id', async () => {
-    await lookedUp(() => store.results([id]))
+    await expectLookups(() => store.results([id]))
   })
 })

@@ -17,8 +17,8 @@ export const STEPS: readonly TestedMutant[] = [
   {
     name: 'postgres: an event reads all waiting jobs',
     file: 'store-postgres/inspect/job-rows.ts',
-    find: 'AS t WHERE t.id = w.id OFFSET 0)',
-    replace: 'AS t WHERE t.id = w.id)',
+    find: '`EXISTS (SELECT FROM jobmill.${table} AS t WHERE t.id = w.id OFFSET 0)`',
+    replace: '`EXISTS (SELECT FROM jobmill.${table} AS t WHERE t.id = w.id)`',
     test: { file: STATES, name: 'P15 an event reads only the rows of its job' },
   },
   {

@@ -39,8 +39,8 @@ export interface Connection {
   /** For frequent statements, which the server then plans once per connection. */
   readonly prepared: Query
   /**
-   * Like `prepared`, with rows that are cheaper to read. `after` is sent without waiting for the reply and runs in its own transaction.
-   * Its result is ignored.
+   * Like `prepared`, with rows that are cheaper to read. `after` is sent without waiting for the reply, and
+   * runs in its own transaction. Its result is ignored.
    */
   readonly tuples: (text: string, values: readonly unknown[], after?: Statement) => Promise<readonly Tuple[]>
   /** Runs all statements of `work` or none. */
