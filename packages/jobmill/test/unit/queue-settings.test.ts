@@ -19,6 +19,7 @@ test('a new queue has these defaults', () => {
     keepCancelled: null,
     keepDead: null,
     limit: null,
+    targetLatencyMs: null,
   })
   expect(Object.isFrozen(DEFAULT_QUEUE_SETTINGS)).toBe(true)
 })
