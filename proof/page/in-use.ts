@@ -1,7 +1,7 @@
 /**
  * What a tab in use costs the server: the CPU time of its process with an open overview whose user is there,
- * less its CPU time without a tab, and the requests of the tab. A schedule enqueues a job every second, so the
- * page always has something to refresh.
+ * less its CPU time without a tab, and the requests of the tab. A schedule enqueues a job every second, so
+ * the page always has something to refresh.
  *
  *   node proof/page/in-use.ts [--seconds 60] [--jobs 10000]
  */
@@ -65,7 +65,7 @@ try {
   await sleep(WARM_UP_MS)
   requests.clear()
   const withTab = await cpuIn(async () => {
-    await page.evaluate("dispatchEvent(new Event('pointermove'))")
+    await page.keyboard.press('Shift')
     await sleep(SIGN_EVERY_MS)
   }, parts)
   const share = (ms: number): string => `${((ms / 1_000 / length) * 100).toFixed(2)}% of a core`

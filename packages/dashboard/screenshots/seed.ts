@@ -22,7 +22,7 @@ export interface Demo {
 
 const NAMES = ['ada', 'grace', 'linus', 'margaret', 'ken', 'barbara', 'dennis', 'frances', 'edsger', 'radia']
 
-/** The versions that ran before the processes of the screenshots: when they started, and what they charged. */
+/** What ran before the processes of the screenshots: when it started, its version, and its charges. */
 const EARLIER = [
   { ago: 80, version: VERSIONS.before, charges: 30 },
   { ago: DEPLOYED, version: VERSIONS.broken, charges: 70 },

@@ -92,16 +92,14 @@ mission(
       const watched = await page.evaluateHandle(() => {
         const seen = new Set<string>()
         const wrong = new Set<string>()
-        const colourOf = (name: string): string => {
+        const colours = new Map<string, string>()
+        for (const state of ['scheduled', 'ready', 'running', 'done', 'dead', 'cancelled']) {
           const probe = document.createElement('span')
-          probe.style.color = `var(--c-${name})`
+          probe.style.color = `var(--c-${state})`
           document.body.append(probe)
-          const { color } = getComputedStyle(probe)
+          colours.set(state, getComputedStyle(probe).color)
           probe.remove()
-          return color
         }
-        const states = ['scheduled', 'ready', 'running', 'done', 'dead', 'cancelled']
-        const colours = new Map(states.map((state) => [state, colourOf(state)]))
         const look = (): void => {
           for (const row of document.querySelectorAll('[data-job]')) {
             const badge = row.querySelector('td:nth-of-type(2) > span')

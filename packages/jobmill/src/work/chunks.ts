@@ -50,7 +50,7 @@ function inChunks(run: ChunkRun, { size, waitMs }: ChunkPlan, platform: Platform
       const leave = (): void => {
         waiting.delete(member)
         if (waiting.size === 0) stopTimer()
-        reject(signal.reason)
+        reject(signal.reason as Error)
       }
       const member: Member = { context, resolve, reject, leave }
       waiting.add(member)

@@ -208,11 +208,12 @@ describe.each(subjects)('chunks on $name', ({ name, mill: create }) => {
   })
 })
 
+const define =
+  (chunk: object, more: object = {}) =>
+  () =>
+    defineJob({ kind: 'a', run: () => null, ...more, chunk } as never)
+
 onBoth('the options of a chunk are checked, and a schema for results is refused', () => {
-  const define =
-    (chunk: object, more: object = {}) =>
-    () =>
-      defineJob({ kind: 'a', run: () => null, ...more, chunk } as never)
   expect(define({})).toThrow('job a.chunk.size: must be a whole number (got undefined)')
   expect(define({ size: 1 })).toThrow(
     'job a.chunk.size: is out of bounds (got 1). Pass a whole number from 2 to',

@@ -119,7 +119,7 @@ function CapacityRow({ capacity }: { readonly capacity: Capacity }) {
   )
 }
 
-/** The p95 of the queue latency stands in the same row. */
+/** The row has a column for the p95 of the queue latency. */
 function Target({ target }: Pick<Capacity, 'target'>) {
   if (target === null) return <span className="text-soft">–</span>
   return (
