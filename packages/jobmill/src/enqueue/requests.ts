@@ -75,11 +75,7 @@ function checkPayloads(
 }
 
 /** Adds the index entries of the paths that the kind declares. */
-function withEntries(
-  target: Target,
-  jobs: NewJob[],
-  tools: Pick<RequestTools, 'definition'>,
-): NewJob[] {
+function withEntries(target: Target, jobs: NewJob[], tools: Pick<RequestTools, 'definition'>): NewJob[] {
   const paths = definitionOf(target, tools)?.indexedPayload
   return paths === undefined ? jobs : jobs.map((job) => indexedJob(job, paths))
 }

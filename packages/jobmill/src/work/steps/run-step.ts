@@ -96,8 +96,8 @@ interface TimeoutOptions {
 }
 
 /**
- * Runs a step with a signal that aborts with its attempt, or after the timeout of the step. Without a timeout,
- * no signal is created unless the step reads it.
+ * Runs a step with a signal that aborts with its attempt, or after the timeout of the step. Without a
+ * timeout, no signal is created unless the step reads it.
  */
 function withTimeout(
   run: (signal: () => AbortSignal) => Promise<unknown>,
