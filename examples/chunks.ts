@@ -1,6 +1,6 @@
 /**
- * A chunk handler: 1,000 page views are enqueued one by one and stored with one insert per chunk. In memory, or
- * on PostgreSQL if DATABASE_URL is set.
+ * A chunk handler: 1,000 page views are enqueued one by one and stored with one insert per chunk. In memory,
+ * or on PostgreSQL if DATABASE_URL is set.
  */
 import { type ChunkContext, Dead, defineJob, jobmill } from 'jobmill'
 import { postgres } from 'jobmill/postgres'

@@ -7,7 +7,7 @@ import type { SimulatedProcess } from '../process/process.ts'
 import type { World } from '../world.ts'
 import type { Release } from './jobs.ts'
 
-export interface RolloutOptions {
+interface RolloutOptions {
   readonly world: World
   readonly chance: Chance
   /** Replaced when they stop. */

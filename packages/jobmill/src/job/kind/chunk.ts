@@ -10,7 +10,7 @@ import { checkWhole } from '../numbers.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
 import type { PayloadPath } from '../payload/payload-path.ts'
 
-export interface ChunkOptions {
+interface ChunkOptions {
   /** The maximum number of jobs per call, 2 to 10,000. Each of them occupies a worker of the queue. */
   readonly size: number
   /** How long the first job of a chunk waits for others, up to a minute (default 100 ms). */
@@ -25,8 +25,8 @@ export interface ChunkJob<Payload = unknown> extends Pick<
   /** Aborts when this job should stop. The other jobs continue. */
   readonly signal: AbortSignal
   /**
-   * Makes this job fail with the error, as if a handler had thrown it: it is retried, and `Dead`, `Snooze` and
-   * `Throttled` work. The other jobs of the chunk are not affected.
+   * Makes this job fail with the error, as if a handler had thrown it. It is retried, and `Dead`, `Snooze`
+   * and `Throttled` work. The other jobs of the chunk are not affected.
    */
   readonly fail: (error: unknown) => void
 }

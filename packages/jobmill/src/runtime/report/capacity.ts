@@ -28,7 +28,7 @@ export interface QueueCapacity {
   readonly target: LatencyTarget | null
 }
 
-export interface LatencyTarget {
+interface LatencyTarget {
   readonly latencyMs: number
   /**
    * Whether the 95th percentile of the queue latency and the age of the oldest ready job are at most
