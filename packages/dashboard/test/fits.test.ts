@@ -29,6 +29,8 @@ mission('tables', (at, test) => {
     await (await at.mill.enqueue('echo', 1, { tags })).result()
     const { id } = await at.mill.enqueue('dies', 1)
     await expect.poll(async () => (await at.mill.get(id))?.state).toBe('dead')
+    // Adds a column to the capacity of all queues.
+    await at.mill.changeQueue('mail', { targetLatency: '30s' })
     const page = await at.open('/jobs')
     for (const [path, table] of [
       ['/jobs', 'Jobs'],

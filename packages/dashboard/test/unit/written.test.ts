@@ -144,10 +144,10 @@ test('shows the shape of an error, and links to its jobs', () => {
     { text: 'email', varies: true },
     { text: ': <x>', varies: false },
   ])
-  expect(jobsAddress({ kind: 'a/b', text: 'said 5' }, 'dead')).toBe(
+  expect(jobsAddress({ kind: 'a/b', text: 'said 5' }, { state: 'dead', range: null })).toBe(
     '/jobs?kind=a%2Fb&state=dead&errorText=said+5',
   )
-  expect(jobsAddress({ kind: 'k', text: '' })).toBe('/jobs?kind=k')
+  expect(jobsAddress({ kind: 'k', text: '' }, { range: null })).toBe('/jobs?kind=k')
 })
 
 test('the errors page says how many groups there are, and how to see more', () => {

@@ -5,6 +5,7 @@ import { useCapacity } from '../../../api/reads.ts'
 import type { Capacity } from '../../../api/types.ts'
 import { TextLink } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
+import { classes } from '../../../kit/classes.ts'
 import { DataView, Empty } from '../../../kit/data-view.tsx'
 import type { SortValues } from '../../../kit/table/sort.ts'
 import { SortedTable } from '../../../kit/table/sorted-table.tsx'
@@ -63,16 +64,21 @@ export function CapacityCard() {
       </p>
       <DataView read={read} shape="table">
         {({ queues }) =>
-          queues.length === 0 ? (
-            <Empty title="No queues yet" />
-          ) : (
-            <SortedTable label="Capacity" columns={COLUMNS} rows={queues} values={VALUES} sort="capacity">
-              {(one) => <CapacityRow key={one.queue} capacity={one} />}
-            </SortedTable>
-          )
+          queues.length === 0 ? <Empty title="No queues yet" /> : <CapacityTable queues={queues} />
         }
       </DataView>
     </Card>
+  )
+}
+
+/** Without a target, there is no column for it: the table must fit a window of 1280 pixels. */
+function CapacityTable({ queues }: { readonly queues: readonly Capacity[] }) {
+  const hasTargets = queues.some(({ target }) => target !== null)
+  const columns = hasTargets ? COLUMNS : COLUMNS.filter(({ key }) => key !== 'target')
+  return (
+    <SortedTable label="Capacity" columns={columns} rows={queues} values={VALUES} sort="capacity">
+      {(one) => <CapacityRow key={one.queue} capacity={one} hasTargets={hasTargets} />}
+    </SortedTable>
   )
 }
 
@@ -83,12 +89,17 @@ const COLOURS = {
   empty: 'text-soft',
 } as const
 
-function CapacityRow({ capacity }: { readonly capacity: Capacity }) {
+interface RowProps {
+  readonly capacity: Capacity
+  readonly hasTargets: boolean
+}
+
+function CapacityRow({ capacity, hasTargets }: RowProps) {
   const { queue, forecast, inPerSecond, outPerSecond, oldestReadyMs, busy, workers } = capacity
   const net = netOf(capacity)
   return (
     <Row>
-      <Cell className="max-w-40">
+      <Cell className={hasTargets ? 'max-w-28' : 'max-w-40'}>
         <TextLink to={`/queues?open=${encodeName(queue)}`} className="block truncate font-medium">
           <span title={queue}>{queue}</span>
         </TextLink>
@@ -105,9 +116,11 @@ function CapacityRow({ capacity }: { readonly capacity: Capacity }) {
           </Cell>
         )),
       )}
-      <Cell right>
-        <Target target={capacity.target} />
-      </Cell>
+      {hasTargets && (
+        <Cell right>
+          <Target target={capacity.target} />
+        </Cell>
+      )}
       <Cell right className={busy >= workers ? 'text-ready' : ''}>
         {workers === 0 ? (
           <span className="font-medium text-dead">none</span>
@@ -124,8 +137,8 @@ function Target({ target }: Pick<Capacity, 'target'>) {
   if (target === null) return <span className="text-soft">–</span>
   return (
     <span title="The 95th percentile of the queue latency and the oldest ready job">
-      {span(target.latencyMs)}{' '}
-      <span className={target.met ? 'text-done' : 'font-medium text-dead'}>
+      {span(target.latencyMs)}
+      <span className={classes('block text-xs', target.met ? 'text-done' : 'font-medium text-dead')}>
         {target.met ? 'met' : 'missed'}
       </span>
     </span>
