@@ -32,8 +32,8 @@ export function useHeldRows<R extends Row>(list: string, rows: readonly R[]) {
   const [focused, setFocused] = useState<Element | null>(null)
   const [held, setHeld] = useState<{ readonly of: string; readonly rows: readonly R[] } | null>(null)
   const of = `${list} ${useActs()}`
-  // There is no event when a focused element is removed.
-  const isHolding = isOver || focused?.isConnected === true
+  // There is no event when a focused element is removed or disabled.
+  const isHolding = isOver || (focused !== null && focused === document.activeElement)
   // An empty list has nothing to hold: its first rows must appear under the pointer, too.
   if (isHolding && held?.of !== of && rows.length > 0) setHeld({ of, rows })
   if (!isHolding && held !== null) setHeld(null)

@@ -77,7 +77,7 @@ function RunningRow({ job, now, hasEnded }: Props) {
   const may = useMay()
   return (
     <Row>
-      <Cell className="max-w-0 sm:w-2/5">
+      <Cell className="w-3/5 max-w-0 sm:w-2/5">
         <TextLink to={`/jobs/${id}`} className="block truncate leading-6 font-medium">
           <span title={kind}>{kind}</span>
         </TextLink>
