@@ -24,17 +24,11 @@ export interface QueueCapacity {
   readonly busy: number
   readonly workers: number
   readonly forecast: Forecast
-  /** Null for a queue without `targetLatency`. */
-  readonly target: LatencyTarget | null
-}
-
-interface LatencyTarget {
-  readonly latencyMs: number
   /**
-   * Whether the 95th percentile of the queue latency and the age of the oldest ready job are at most
-   * `latencyMs`.
+   * Null for a queue without `targetLatency`. It is met if the 95th percentile of the queue latency and the
+   * age of the oldest ready job are at most `latencyMs`.
    */
-  readonly met: boolean
+  readonly target: { readonly latencyMs: number; readonly met: boolean } | null
 }
 
 export interface Capacity {
@@ -114,7 +108,7 @@ function capacityOf({ queue, counts, series, workers, now }: Seen): QueueCapacit
 }
 
 /** A queue without ready and started jobs meets its target. */
-function targetOf(latencyMs: number | null, latencies: readonly (number | null)[]): LatencyTarget | null {
+function targetOf(latencyMs: number | null, latencies: readonly (number | null)[]): QueueCapacity['target'] {
   if (latencyMs === null) return null
   return { latencyMs, met: latencies.every((ms) => (ms ?? 0) <= latencyMs) }
 }
