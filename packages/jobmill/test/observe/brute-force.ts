@@ -290,6 +290,7 @@ function endsOf(events: readonly CountedEvent[]): object {
   return {
     ended: Object.fromEntries(ATTEMPT_ENDS.map((end) => [end, count(end)])),
     running: percentilesOf(events, 'running'),
+    workerMs: Math.round(events.reduce((sum, one) => sum + middleOf(one.times.running ?? 0), 0)),
     byVersion: Object.fromEntries(
       VERSIONS.flatMap((version) => {
         const own = events.filter((one) => one.version === version && SUCCESS.includes(one.counter))
@@ -300,6 +301,12 @@ function endsOf(events: readonly CountedEvent[]): object {
       }),
     ),
   }
+}
+
+/** The middle of the histogram bucket of a value. */
+function middleOf(ms: number): number {
+  const bucket = bucketOf(ms)
+  return (boundOf(bucket) + boundOf(bucket - 1)) / 2
 }
 
 /** The ends that say whether an attempt succeeded. */
