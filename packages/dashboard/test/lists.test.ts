@@ -102,9 +102,10 @@ mission(
         }
         const look = (): void => {
           for (const row of document.querySelectorAll('[data-job]')) {
-            const badge = row.querySelector('td:nth-of-type(2) > span')
+            // By its word: the table has one column fewer until the role of the user is known.
+            const badge = [...row.querySelectorAll('td > span')].find((span) => colours.has(span.textContent))
             const dot = badge?.firstElementChild
-            if (badge === null || dot === null || dot === undefined) continue
+            if (badge === undefined || dot === null || dot === undefined) continue
             const word = badge.textContent
             seen.add(word)
             const drawn = [getComputedStyle(badge).color, getComputedStyle(dot).backgroundColor]
