@@ -256,51 +256,9 @@ export { waiters, type Waiters } from './store/waiters.ts'
 export { wakeAll, type WakeUp } from './store/types/wake-up.ts'
 
 // Rows: the rules of the contract as functions without I/O.
-export {
-  type AttemptRow,
-  cancelRow,
-  crashRun,
-  type Ending,
-  endingOf,
-  type JobRow,
-  newJobRow,
-  recordAttempt,
-  refund,
-  returnRun,
-  revertCrash,
-  type RunRow,
-  staleReply,
-  startRun,
-  stateAfter,
-  writeProgress,
-} from './store/rows/job-row.ts'
-export {
-  countRows,
-  isFailed,
-  jobRecord,
-  jobResult,
-  jobSummary,
-  listRows,
-  type RowReader,
-  surplusRows,
-} from './store/rows/read-rows.ts'
-export {
-  changeSlots,
-  coolDown,
-  instanceRecord,
-  type InstanceRow,
-  instanceState,
-  leadDuties,
-  newInstanceRow,
-  newQueueRow,
-  queueRecord,
-  type QueueRow,
-  readDuties,
-  releaseDuties,
-  renewRow,
-  requestRow,
-  writeSources,
-} from './store/rows/cluster-rows.ts'
+export * from './store/rows/job-row.ts'
+export * from './store/rows/read-rows.ts'
+export * from './store/rows/cluster-rows.ts'
 
 // Errors, checks and tools.
 export { BOUNDS, DEFAULTS } from './job/defaults.ts'
