@@ -12,11 +12,18 @@ const namesIn = (braces: string): string[] =>
     .map((name) => name.trim().replace(/^type /, ''))
     .filter((name) => name !== '')
 
-const exported = new Set(
-  [...read(`${SRC}store.ts`).matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, names = '']) =>
-    namesIn(names),
+const entry = read(`${SRC}store.ts`)
+
+/** The names that a file declares and exports. */
+const declaredIn = (file: string): string[] =>
+  [...read(file).matchAll(/^export (?:function|const|interface|type) (\w+)/gm)].map(([, name = '']) => name)
+
+const exported = new Set([
+  ...[...entry.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, names = '']) => namesIn(names)),
+  ...[...entry.matchAll(/export \* from '\.\/([^']*)'/g)].flatMap(([, file = '']) =>
+    declaredIn(`${SRC}${file}`),
   ),
-)
+])
 
 /** Modules whose types occur in the signatures of the contract. */
 const SIGNATURES = [
