@@ -138,6 +138,7 @@ function build(pack, node, always) {
  * @property {string} [name]
  * @property {Record<string, string>} [dependencies]
  * @property {Record<string, string>} [peerDependencies]
+ * @property {Record<string, string>} [devDependencies]
  * @property {Record<string, object>} [peerDependenciesMeta]  the optional ones
  * @property {unknown} [exports]
  */
@@ -156,8 +157,10 @@ function manifestOf(pack) {
 function inOrder(asked, ordered = []) {
   for (const pack of asked) {
     if (ordered.includes(pack)) continue
-    const { dependencies, peerDependencies, peerDependenciesMeta = {} } = manifestOf(pack)
+    const { dependencies, peerDependencies, devDependencies, peerDependenciesMeta = {} } = manifestOf(pack)
     const needs = Object.keys({ ...dependencies, ...peerDependencies })
+    // The dashboard bundles code of the core, which is therefore no dependency of the published package.
+    if (pack === 'dashboard' && devDependencies?.['jobmill'] !== undefined) needs.push('jobmill')
     const isNeeded = (/** @type {string} */ other) => {
       const { name = '' } = manifestOf(other)
       return needs.includes(name) && !(name in peerDependenciesMeta)
