@@ -58,7 +58,7 @@ export function memoryStore({
     retry: on(jobs.retry),
     runNow: on(jobs.runNow),
     delete: on(jobs.remove),
-    get: async (ids) => read(db(), ids, (job) => jobRecord(job, job.place !== null)),
+    get: async (ids) => read(db(), ids, (job) => jobRecord(job, waitsFor(job))),
     results: async (ids) => read(db(), ids, jobResult),
     history: on((db, id) =>
       (db.jobs.get(id)?.attempts ?? []).map(({ wentTo: _, ...attempt }) => ({
@@ -68,7 +68,7 @@ export function memoryStore({
     ),
     list: async (filter, page) =>
       listRows(db().jobs.values(), filter, page, {
-        waitsForOrder: ({ place }) => place !== null,
+        waitsFor,
         versionOf: (instance) => versionOf(database, instance),
       }),
     counts: async () => countRows(db().queues.keys(), [...database.jobs.values()], database.now),
@@ -103,6 +103,8 @@ export function memoryStore({
 }
 
 /** One reply for each id, in the order of the ids. */
+const waitsFor = ({ place }: Job) => (place === null ? null : 'order')
+
 function read<T>(db: Database, ids: readonly string[], of: (job: Job) => T): (T | null)[] {
   return ids.map((id) => {
     const job = db.jobs.get(id)

@@ -24,6 +24,7 @@ describe('store conformance: the memory store', () => {
         'transactions',
         'schedules',
         'limits',
+        'groups',
         'alerts',
         'views',
         'metrics',

@@ -9,6 +9,7 @@ export type {
   AlertsPart,
   InspectPart,
   InstancesPart,
+  GroupsPart,
   LimitsPart,
   MetricsPart,
   NotifierPart,
@@ -250,6 +251,17 @@ export {
   type TimelineEvent,
   type TimelineQuery,
 } from './store/types/metrics.ts'
+
+// Groups.
+export {
+  GROUP_WAITING_MOST,
+  type GroupListRequest,
+  type GroupPatch,
+  type GroupRecord,
+  type GroupSettings,
+  isChanged,
+} from './store/types/group.ts'
+export { FIRST_TURN, takeTurns, type Turn, type TurnSource } from './store/take-turns.ts'
 
 // The notifier.
 export { waiters, type Waiters } from './store/waiters.ts'

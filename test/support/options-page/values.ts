@@ -125,6 +125,10 @@ export const VALUES: Readonly<Record<string, Value>> = {
   'QueueOptions.retain.dead.most': most,
   'QueueOptions.limit': { default: NONE, bounds: NAME },
   'QueueOptions.targetLatency': { default: NONE, bounds: DURATION },
+  'QueueOptions.groups.fair': { default: code(QUEUE.groupFair) },
+  'QueueOptions.groups.concurrency': { default: NONE, bounds: range(BOUNDS.limit) },
+  'QueueOptions.groups.rate': { default: NONE, bounds: range(BOUNDS.limit) },
+  'QueueOptions.groups.per': { default: time(DEFAULTS.limitPerMs), bounds: upTo(BOUNDS.shortestPerMs) },
 
   'LimitOptions.rate': { bounds: range(BOUNDS.limit) },
   'LimitOptions.per': { default: time(DEFAULTS.limitPerMs), bounds: upTo(BOUNDS.shortestPerMs) },

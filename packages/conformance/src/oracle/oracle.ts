@@ -10,6 +10,7 @@ import { deregister, reap, register, renew, request } from './instances/instance
 import { assign } from './instances/slots.ts'
 import { versions } from './inspect/versions.ts'
 import { claim } from './jobs/claim.ts'
+import { changeGroup, listGroups } from './jobs/groups.ts'
 import { blocker } from './jobs/order-key.ts'
 import { enqueue, enqueueWithDirectDispatch } from './jobs/enqueue.ts'
 import { finish, progress } from './jobs/finish.ts'
@@ -166,6 +167,7 @@ export function oracle(
       list: on(schedules.readSchedules),
       ticks: on(schedules.readTicks),
     },
+    groups: { change: on(changeGroup), list: on(listGroups) },
     limits: {
       async declare(declared, queues = []) {
         const copy = structuredClone(state())

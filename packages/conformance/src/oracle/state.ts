@@ -4,6 +4,7 @@ import type {
   BudgetState,
   ChildRecord,
   DutyRecord,
+  GroupPatch,
   InstanceRow,
   JobRow,
   LimitSettings,
@@ -17,6 +18,7 @@ import type {
   StepRecord,
   TickRecord,
   TimelineEvent,
+  Turn,
   ViewRecord,
 } from 'jobmill/store'
 
@@ -32,6 +34,14 @@ export interface OracleState {
   firsts: Set<string>
   /** The job that holds the order lock, by queue and order key. */
   readonly orderLocks: Map<string, string>
+  /** Jobs that wait for their group, in the order of joining, all groups together. */
+  groupQueue: string[]
+  /** Jobs that have passed the limits of their group, and are ready or running. */
+  readonly passed: Set<string>
+  /** What operators changed, and the used tokens, by queue and group. */
+  readonly groups: Map<string, OracleGroup>
+  /** Where the next claim of each fair queue continues. */
+  readonly turns: Map<string, Turn>
   readonly queues: Map<string, QueueRow>
   readonly instances: Map<string, InstanceRow>
   /** The versions of instances that retention deleted, by instance. */
@@ -122,6 +132,14 @@ export interface OracleLimit {
   readonly keys: Map<string, OracleLimit>
 }
 
+export interface OracleGroup extends Required<GroupPatch> {
+  readonly by: string | null
+  /** Null if nothing is changed. */
+  readonly at: number | null
+  /** The instant up to which tokens are used, in microseconds. */
+  readonly usedUntil: number
+}
+
 export interface Permit {
   readonly amount: number
   /** The instance it belongs to. Null for the permit of a job, which belongs to its attempt. */
@@ -146,6 +164,10 @@ export function emptyState(): OracleState {
     orderQueue: [],
     firsts: new Set(),
     orderLocks: new Map(),
+    groupQueue: [],
+    passed: new Set(),
+    groups: new Map(),
+    turns: new Map(),
     queues: new Map(),
     instances: new Map(),
     pastInstances: new Map(),

@@ -14,6 +14,7 @@ export const OPTIONAL_GROUPS = [
   'transactions',
   'schedules',
   'limits',
+  'groups',
   'alerts',
   'views',
   'metrics',

@@ -52,6 +52,8 @@ const everyVerb: Readonly<
   'schedules.delete': (store) => store.schedules.delete('a'),
   'schedules.tick': (store) => store.schedules.tick([aTick('a')]),
   'schedules.failed': (store) => store.schedules.failed('a', 'no'),
+  'groups.change': (store) => store.groups.change('a', 'b', { paused: true }),
+  'groups.list': (store) => store.groups.list('a', { limit: 1 }),
   'limits.declare': (store) =>
     store.limits.declare([{ name: 'a', settings: { type: 'concurrency', most: 1 } }]),
   'limits.create': (store) => store.limits.create('a', { type: 'concurrency', most: 1 }),

@@ -6,6 +6,8 @@ import type { Store } from 'jobmill/store'
 import { aDirectDispatch, aJob } from '../factories.ts'
 import { type Bench, onBench } from './bench.ts'
 import { alertCases } from './operate/alerts.ts'
+import { fairCases } from './groups/fair.ts'
+import { limitedCases } from './groups/limited.ts'
 import { findCases } from './inspect/find.ts'
 import { operateCases } from './operate/operate.ts'
 import type { Case } from './case.ts'
@@ -100,6 +102,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
   directDispatch: [...directDispatchCases, ...dispatchedCases],
   transactions: transactionCases,
   schedules: [...scheduleCases, ...deletedScheduleCases.map(withOverrides), ...tickCases],
+  groups: [...fairCases, ...limitedCases],
   limits: [
     ...limitOverrideCases.map(withOverrides),
     ...limitCases,

@@ -99,11 +99,17 @@ function requestFor(
   const own = 'dedupeKey' in item ? withDedupe(item, at) : item
   // Null is refused later, like any other value that is not a name.
   const queue = own.queue === undefined ? (definition?.queue ?? queueOf(kind)) : own.queue
+  const group = own.group === undefined ? definition?.group?.(own.payload) : own.group
   // Most kinds have no defaults, and then copying the options once is enough.
   if (definition?.priority === undefined && definition?.maxAttempts === undefined)
-    return { ...own, queue, kind }
+    return withGroup({ ...own, queue, kind }, group)
   const { priority = DEFAULTS.priority, maxAttempts = DEFAULTS.maxAttempts } = definition
-  return { priority, maxAttempts, ...own, queue, kind }
+  return withGroup({ priority, maxAttempts, ...own, queue, kind }, group)
+}
+
+/** The group is checked with the other options. */
+function withGroup(request: JobRequest, group: unknown): JobRequest {
+  return group === undefined ? request : { ...request, group: group as string }
 }
 
 /** Suggests null only without a schema: a schema rarely accepts null. */

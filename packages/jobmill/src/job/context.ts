@@ -21,6 +21,8 @@ export interface JobInfo {
   readonly tags: readonly string[]
   readonly metadata: Readonly<Record<string, unknown>> | null
   readonly orderKey: string | null
+  /** The group of the job in its queue; null for none. */
+  readonly group: string | null
   /**
    * The lease token (fencing token) of this attempt; it rises with every claim. Pass it to external systems
    * that can refuse an older one.

@@ -13,6 +13,9 @@ import type { CommitWatch } from './notifier/commit-watch.ts'
 import type { PostgresNotifier } from './notifier/notifier.ts'
 import type { Names } from './names/names.ts'
 
+/** The first place of a group as text, the jobs that it had in this lap, and the number of the lap. */
+export type FairTurn = readonly [string, number, number]
+
 export interface Context {
   /** In a transaction (`inTransaction`), sends all statements in it. */
   readonly connection: Connection
@@ -32,6 +35,8 @@ export interface Context {
   /** Scan cursors for checks whether any job is ready, of any kind. */
   readonly readyCursors: ScanCursors
   readonly due: DueCursor
+  /** Where the next claim of each fair queue continues. */
+  readonly fairTurns: Map<string, FairTurn>
   readonly batches: Batches
   readonly withSteps: KnownRows
   /** Drops notifications of these queues. Called before a claim, which finds the jobs of all earlier ones. */

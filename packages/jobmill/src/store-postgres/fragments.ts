@@ -14,8 +14,15 @@ export const HAS_ORDER_LOCK = 4
 export const HAS_PERMIT = 8
 export const HAS_STEPS = 16
 export const IS_CHILD = 32
+/** Has a group in a queue with groups. Only while it waits, or has passed the limits of its group. */
+export const GROUPED = 64
+/** Has passed the limits of its group, and holds a slot if they limit the concurrency. */
+export const HAS_PASSED = 128
 /** The flags of a job that leaves running and does not end. Its permits are released. */
-export const WITHOUT_PERMIT = `flags & ${KEYED | ORDERED | HAS_ORDER_LOCK | HAS_STEPS | IS_CHILD}`
+const STAYS = KEYED | ORDERED | HAS_ORDER_LOCK | HAS_STEPS | IS_CHILD | GROUPED
+export const WITHOUT_PERMIT = `flags & ${STAYS | HAS_PASSED}`
+/** The flags of a job that leaves running and waits. It passes the limits of its group again. */
+export const WAITS_AGAIN = `flags & ${STAYS} | CASE WHEN seq < 0 THEN ${GROUPED} ELSE 0 END`
 
 /** `given(p, now)`: the parameter, and the database's time unless a test overrides it. */
 export const GIVEN_CTE = `given AS MATERIALIZED (
@@ -78,17 +85,40 @@ export const TAKEN_CTE = `from_later AS (
          NULL::int8 AS seq, NULL::int8 AS ready_at, NULL::text AS order_key, NULL::int8 AS pos, due_at
     FROM from_later
   UNION ALL
-  SELECT id, queue_id, kind_id, priority, 0::int2, 0::int2, tries, flags, ${scheduled}::int2, NULL, NULL, order_key, pos, due_at
+  SELECT id, queue_id, kind_id, priority, attempt, crashes, tries, flags, ${scheduled}::int2, NULL, NULL, order_key, pos, due_at
     FROM from_line
   UNION ALL
   SELECT id, queue_id, kind_id, priority, attempt, crashes, tries, flags, ${ready}::int2, seq, ready_at, NULL, NULL, NULL
     FROM from_ready
 )`
 
+/** Has an order key but not its order lock. */
+const NEEDS_ORDER_LOCK = `flags & ${ORDERED} <> 0 AND flags & ${HAS_ORDER_LOCK} = 0`
+/** Its group has limits, which it has not passed. */
+export const NEEDS_GROUP = `flags & ${GROUPED | HAS_PASSED} = ${GROUPED} AND jobmill.group_waits(queue_id, id)`
+/** Such a job goes to its order queue, or to that of its group, instead of ready. */
+export const WAITS_FOR_TURN = `(${NEEDS_ORDER_LOCK} OR ${NEEDS_GROUP})`
+
+/** The start of the key of a group in `order_queue`. `checkKey` refuses control characters. */
+export const GROUP_MARK = `E'\\x01'`
+/** The key of the order queue that a job joins; `order_key` and `group_name` are those of the job. */
+export const turnKey = (job: string): string =>
+  `CASE WHEN ${NEEDS_ORDER_LOCK} THEN ${job}.order_key ELSE ${GROUP_MARK} || ${job}.group_name END`
+
+/** The place of a job that becomes ready, behind the others of its group. */
+export const NEXT_PLACE = `CASE WHEN flags & ${GROUPED} = 0 THEN nextval('jobmill.seq') ELSE jobmill.group_place(queue_id, id) END`
+/** The flags of a job that becomes ready. */
+export const READY_FLAGS = `CASE WHEN flags & ${HAS_PASSED} = 0 THEN flags & ~${GROUPED} ELSE flags END`
+
+/** Releases the slots of these jobs in their groups. */
+export const slotsFreed = (ids: string): string =>
+  `DELETE FROM jobmill.group_slot AS t WHERE t.job_id = ANY (ARRAY(${ids})) RETURNING t.queue_id, t.name`
+
 /**
- * Releases the dedupe keys and order locks of `ended(id, state, flags, result, error)`, and wakes the parents
- * of children. Also wakes every cancelled job that needs a follow-up or may have children, without reading
- * them: this statement may have waited for one that enqueued some, which its snapshot does not contain.
+ * Releases the dedupe keys, the order locks and the slots of `ended(id, state, flags, result, error)`, and
+ * wakes the parents of children. Also wakes every cancelled job that needs a follow-up or may have
+ * children, without reading them: this statement may have waited for one that enqueued some, which its
+ * snapshot does not contain.
  *
  * A key with a hold time stays held after done, or after any end, but not if the job is deleted while it
  * waits. Uses `= ANY (ARRAY(…))` instead of a join: for a join with a set of unknown size, the planner reads
@@ -110,8 +140,11 @@ export const FREED = `keyed AS (
   DELETE FROM jobmill.order_lock AS t
    WHERE t.job_id = ANY (ARRAY(SELECT e.id FROM ended AS e WHERE e.flags & ${HAS_ORDER_LOCK} <> 0))
   RETURNING t.queue_id, t.order_key
+), slot_freed AS (
+  ${slotsFreed(`SELECT e.id FROM ended AS e WHERE e.flags & ${HAS_PASSED} <> 0`)}
 ), called AS (
-  INSERT INTO jobmill.order_check (queue_id, order_key) SELECT queue_id, order_key FROM turn_freed
+  INSERT INTO jobmill.order_check (queue_id, order_key)
+  SELECT queue_id, order_key FROM turn_freed UNION ALL SELECT queue_id, ${GROUP_MARK} || name FROM slot_freed
 ), child_ended AS (
   UPDATE jobmill.child AS c SET ended_as = CASE WHEN e.state < ${done} THEN ${cancelled} ELSE e.state END, result = e.result::text, error = e.error
     FROM ended AS e
@@ -125,8 +158,8 @@ export const FREED = `keyed AS (
      SELECT k.on_cancelled FROM jobmill.job AS j JOIN jobmill.kind AS k ON k.id = j.kind_id WHERE j.id = e.id))
 )`
 
-/** The queue of a row of `taken` that has an order key: the next job of the key may be free to run. */
-export const ORDERED_QUEUE = `CASE WHEN flags & ${ORDERED} <> 0 THEN ${queueName('taken.queue_id')} END`
+/** The queue of a row of `taken` that has an order key or a slot: the next job may be free to run. */
+export const ORDERED_QUEUE = `CASE WHEN flags & ${ORDERED | HAS_PASSED} <> 0 THEN ${queueName('taken.queue_id')} END`
 
 /**
  * Releases the permits of `gone(id, flags)`, which leave running, by holder. Costs nothing for jobs without
@@ -145,28 +178,25 @@ export const freedFor = (...rows: readonly string[]): string => `(
   SELECT json_agg(q.name) FROM jobmill.queue AS q
    WHERE q.limit_name = ANY (ARRAY(${rows.map((each) => `SELECT limit_name FROM ${each}`).join(' UNION ')})))`
 
-/** Has an order key but not its order lock. Such a job goes to its order queue instead of ready. */
-export const NEEDS_ORDER_LOCK = `flags & ${ORDERED} <> 0 AND flags & ${HAS_ORDER_LOCK} = 0`
-
 /**
  * Moves the jobs of `due` (rows of later that are due) to ready or to their order queues, in the given
  * order.
  */
 export const dueMoved = (order: string): string => `to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
-  SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, attempt, crashes, flags
-    FROM (SELECT * FROM due WHERE NOT (${NEEDS_ORDER_LOCK}) ORDER BY ${order}) AS d
+  SELECT queue_id, priority, ${NEXT_PLACE}, id, ${NOW}, kind_id, tries, attempt, crashes, ${READY_FLAGS}
+    FROM (SELECT * FROM due WHERE NOT ${WAITS_FOR_TURN} ORDER BY ${order}) AS d
 ), in_order_queue AS (
-  INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
-  SELECT d.queue_id, j.order_key, nextval('jobmill.seq'), d.id, d.due_at, d.kind_id, d.tries, d.priority, d.flags
-    FROM (SELECT * FROM due WHERE ${NEEDS_ORDER_LOCK} ORDER BY ${order}) AS d
-   CROSS JOIN LATERAL (SELECT t.order_key FROM jobmill.job AS t WHERE t.id = d.id OFFSET 0) AS j
+  INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags, attempt, crashes)
+  SELECT d.queue_id, ${turnKey('j')}, nextval('jobmill.seq'), d.id, d.due_at, d.kind_id, d.tries, d.priority, d.flags, d.attempt, d.crashes
+    FROM (SELECT * FROM due WHERE ${WAITS_FOR_TURN} ORDER BY ${order}) AS d
+   CROSS JOIN LATERAL (SELECT t.order_key, t.group_name FROM jobmill.job AS t WHERE t.id = d.id OFFSET 0) AS j
   RETURNING queue_id, order_key
 ), called AS (
   INSERT INTO jobmill.order_check (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM in_order_queue
 ), tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
-  SELECT queue_id, ${scheduled}, ${ready}, count(*) FROM due WHERE NOT (${NEEDS_ORDER_LOCK}) GROUP BY 1
+  SELECT queue_id, ${scheduled}, ${ready}, count(*) FROM due WHERE NOT ${WAITS_FOR_TURN} GROUP BY 1
 )`
 
 /** The jobs that are still in a batch, as a table expression; `of` selects batches. */

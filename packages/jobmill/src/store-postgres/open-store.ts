@@ -80,6 +80,7 @@ export async function openStore(settings: PostgresSettings, connection: Connecti
     batches: batches(settings.batchFrom),
     withSteps: knownRows(),
     due,
+    fairTurns: new Map(),
     notifier,
     commits: commitWatch({ connection, platform, notify: (notifications) => notifier.notify(notifications) }),
     forgetNotifications: (queues) => notifier.forget(queues),

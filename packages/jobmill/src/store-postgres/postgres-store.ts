@@ -59,6 +59,7 @@ import { listSteps, memos } from './steps/read.ts'
 import { recordSteps, waitForSteps } from './steps/record.ts'
 import { fork, rewind } from './steps/rewind.ts'
 import { sendEvents } from './steps/send.ts'
+import { changeGroup, groups } from './groups/groups.ts'
 import { timeline } from './metrics/timeline.ts'
 import type { Tx } from './tx.ts'
 import { addView, deleteView, views } from './views/views.ts'
@@ -194,6 +195,10 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
       list: schedules,
       ticks,
     }),
+    groups: {
+      ...bind({ change: changeGroup }),
+      list: (queue, request, how) => read((context) => groups(context, queue, request), how),
+    },
     limits: bind({
       declare: declareLimits,
       create: createLimit,

@@ -30,6 +30,7 @@ export interface JobRow {
   readonly hold_ms: number | null
   readonly hold_after: HoldAfter | null
   readonly order_key: string | null
+  readonly group_name: string | null
   readonly dedupe_key: string | null
   readonly tags: string | null
   readonly cancel_reason: string | null
@@ -39,13 +40,19 @@ export interface JobRow {
 }
 
 export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_order_queue, records, token, instance_pk, due_at,
-  started_at, hold_ms, hold_after, order_key, dedupe_key, tags, cancel_reason, log, flags`
+  started_at, hold_ms, hold_after, order_key, group_name, dedupe_key, tags, cancel_reason, log, flags`
 
 /** Flags: has permits to release when it stops running; has steps; was sent events; is a child. */
 export const HAS_PERMITS = 1
 export const HAS_STEPS = 2
 export const HAS_EVENTS = 4
 export const IS_CHILD = 8
+/** Has passed the limits of its group, and counts as one of its running jobs. */
+export const HAS_PASSED = 16
+
+/** The values of `in_order_queue` of a job that waits for its order lock, or for its group. */
+export const IN_ORDER_QUEUE = 1
+export const IN_GROUP = 2
 
 // Uses jobmill_job_id. An operation reads and writes under the write lock, so the row cannot change in
 // between.

@@ -1,4 +1,5 @@
 /** The SQLite store: wires each operation of the store contract to its implementation. */
+import { changeGroup, listGroups } from './groups/groups.ts'
 import { BOUNDS } from '../job/defaults.ts'
 import type { Platform } from '../platform/platform.ts'
 import { type JobFilter, type JobPage, listWithinBudget, type PageRequest } from '../store/types/job-list.ts'
@@ -185,6 +186,11 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
       failed: async (name, error) => write(1, (work) => scheduleFailed(work, name, error)),
       list: async () => read(schedules),
       ticks: async (schedule, limit) => read((look) => ticks(look, schedule, limit)),
+    },
+    groups: {
+      change: async (queue, group, patch, by) =>
+        write(1, (work) => changeGroup(work, queue, group, patch, by)),
+      list: async (queue, request) => read((look) => listGroups(look, queue, request)),
     },
     limits: {
       declare: async (declared, queues = []) =>

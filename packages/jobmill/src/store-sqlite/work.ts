@@ -2,6 +2,7 @@
 import { type Counters, createCounters } from './connection/counter.ts'
 import { statementsOf, type Sql, type SqliteHandle } from './connection/handle.ts'
 import { type LeaseCache, type Leases, leasesOn } from './claim/leases.ts'
+import type { Turn } from '../store/take-turns.ts'
 import { type NotificationRow, createMoves, type Moves } from './connection/moves.ts'
 import { NameCache, type Names, namesOn } from './names.ts'
 
@@ -17,6 +18,8 @@ export interface Look {
 export class Memory {
   readonly names = new NameCache()
   readonly leases: LeaseCache = new Map()
+  /** Where the next claim of each fair queue continues, by the id of the queue. */
+  readonly turns = new Map<number, QueueTurn>()
   #names: number | undefined
 
   /**
@@ -28,13 +31,22 @@ export class Memory {
     this.#names = names
     this.names.clear()
     this.leases.clear()
+    this.turns.clear()
   }
+}
+
+/**
+ * `rest` is the part of a job that the queue did not get yet in claims that were too small for all queues.
+ */
+export interface QueueTurn extends Turn {
+  readonly rest: number
 }
 
 export interface Work extends Look {
   readonly counters: Counters
   readonly moves: Moves
   readonly leases: Leases
+  readonly turns: Map<number, QueueTurn>
 }
 
 export interface Verb<T = unknown> {
@@ -65,7 +77,13 @@ export function lookAt(handle: SqliteHandle, now: number, cache: NameCache): Loo
 export function workOn<T>(handle: SqliteHandle, now: number, memory: Memory, verbs: readonly Verb<T>[]) {
   const look = lookAt(handle, now, memory.names)
   const leases = leasesOn(memory.leases)
-  const work = { ...look, counters: createCounters(look.sql), moves: createMoves(), leases }
+  const work = {
+    ...look,
+    counters: createCounters(look.sql),
+    moves: createMoves(),
+    leases,
+    turns: memory.turns,
+  }
   const values = runAll(work, verbs)
   work.counters.write()
   const notifications = [...work.moves.write(look.sql)].map(([id, row]): Notification => ({

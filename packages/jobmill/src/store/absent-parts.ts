@@ -7,6 +7,7 @@ import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import type {
   AlertsPart,
+  GroupsPart,
   InspectPart,
   LimitsPart,
   MetricsPart,
@@ -23,9 +24,9 @@ import { aroundVerbs } from './verbs.ts'
 const completed = new WeakMap<Store<never>, FullStore<never>>()
 
 export function withAllParts(store: Store, platform: Platform): FullStore {
-  const { overrides, inspect, schedules, limits, alerts, views, metrics, steps, notifier } = store
+  const { overrides, inspect, schedules, limits, groups, alerts, views, metrics, steps, notifier } = store
   const operated = overrides && inspect && alerts && views && metrics
-  if (operated && schedules && limits && steps && notifier) return store as FullStore
+  if (operated && schedules && limits && groups && steps && notifier) return store as FullStore
   const known = completed.get(store)
   if (known !== undefined) return known
   const parts = {
@@ -33,6 +34,7 @@ export function withAllParts(store: Store, platform: Platform): FullStore {
     inspect: inspect ?? noInspect(store.name),
     schedules: schedules ?? noSchedules(store.name),
     limits: limits ?? noLimits(store.name),
+    groups: groups ?? noGroups(store.name),
     alerts: alerts ?? noAlerts(store.name),
     views: views ?? noViews(store.name),
     metrics: metrics ?? NO_METRICS,
@@ -137,6 +139,10 @@ function noSchedules(name: string): SchedulesPart {
 function noLimits(name: string): LimitsPart {
   const { refused, ...part } = absentPart(name, 'limits')
   return { ...part, acquire: refused, release: refused, drain: refused }
+}
+
+function noGroups(name: string): GroupsPart {
+  return { change: refuses(name, 'groups'), list: async () => [] }
 }
 
 function noAlerts(name: string): AlertsPart {

@@ -6,7 +6,7 @@ type InsertedAs = Omit<NewJob, 'dueAt' | 'delayMs' | 'dedupe'>
 
 /** Builds the lease that a claim right after the insert would return, without asking the database. */
 export function insertLeased(job: InsertedAs, token: number, at: number): Lease {
-  const { id, kind, queue, priority, maxAttempts, payload, timeoutMs, tags, metadata, orderKey } = job
+  const { id, kind, queue, priority, maxAttempts, payload, timeoutMs, tags, metadata, orderKey, group } = job
   return {
     id,
     token,
@@ -21,6 +21,7 @@ export function insertLeased(job: InsertedAs, token: number, at: number): Lease 
     tags,
     metadata,
     orderKey,
+    group,
     enqueuedAt: at,
     readyAt: at,
     waitedMs: 0,

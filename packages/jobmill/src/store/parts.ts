@@ -17,6 +17,7 @@ import type {
 import type { ReadOptions } from './types/job-list.ts'
 import type { AttemptRun, JobFailure } from './types/job-record.ts'
 import type { Acquired, AcquireRequest, DeclaredLimit, LimitRecord, PermitOf } from './types/limit.ts'
+import type { GroupListRequest, GroupPatch, GroupRecord } from './types/group.ts'
 import type { NewView, ViewRecord } from './types/view.ts'
 import type { MetricQuery, MetricRecord, Recording, TimelineEvent, TimelineQuery } from './types/metrics.ts'
 import type { DeclaredQueue, QueueRecord, UnservedKind } from './types/queue-record.ts'
@@ -216,6 +217,21 @@ export interface LimitsPart {
   drain(name: string, forMs: number, key?: string): Promise<LimitRecord>
   /** All limits, sorted by name. */
   list(): Promise<LimitRecord[]>
+}
+
+/** The groups of queues: shares, limits and pauses of single groups. */
+export interface GroupsPart {
+  /**
+   * Changes the settings of one group, which need not have jobs. Fails with QUEUE_UNKNOWN. Jobs of a group
+   * that is paused, or gets a limit, wait in the group; those that a claim took or that had already passed
+   * its limits still run.
+   */
+  change(queue: string, group: string, patch: GroupPatch, by?: string): Promise<GroupRecord>
+  /**
+   * The groups of a queue that have jobs to run or settings of their own, at most `limit`: most waiting jobs
+   * first, then by name. A store may read only the first 1,000 groups by name. Fails with QUEUE_UNKNOWN.
+   */
+  list(queue: string, request: GroupListRequest, options?: ReadOptions): Promise<GroupRecord[]>
 }
 
 /** Alert rules with their state. There are few rules, and each is read and written as a whole. */

@@ -20,6 +20,7 @@ import type { AttemptRecord, JobRecord, JobResult } from './types/job-record.ts'
 import type { NewPayload } from './types/new-payload.ts'
 import type {
   AlertsPart,
+  GroupsPart,
   InspectPart,
   InstancesPart,
   LimitsPart,
@@ -46,6 +47,7 @@ export interface Store<Tx = unknown> extends JobStore<Tx> {
   readonly inspect?: InspectPart | undefined
   readonly schedules?: SchedulesPart | undefined
   readonly limits?: LimitsPart | undefined
+  readonly groups?: GroupsPart | undefined
   readonly alerts?: AlertsPart | undefined
   readonly views?: ViewsPart | undefined
   readonly metrics?: MetricsPart | undefined
@@ -59,6 +61,7 @@ export interface FullStore<Tx = unknown> extends Store<Tx> {
   readonly inspect: InspectPart
   readonly schedules: SchedulesPart
   readonly limits: LimitsPart
+  readonly groups: GroupsPart
   readonly alerts: AlertsPart
   readonly views: ViewsPart
   readonly metrics: MetricsPart

@@ -74,6 +74,8 @@ export const VERBS: Readonly<Record<Verb, VerbClass>> = {
   'limits.release': 'write',
   'limits.drain': 'write',
   'limits.list': 'read',
+  'groups.change': 'write',
+  'groups.list': 'read',
   'alerts.list': 'read',
   'alerts.put': 'write',
   'alerts.delete': 'write',

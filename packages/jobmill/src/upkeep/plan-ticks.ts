@@ -99,6 +99,7 @@ export function scheduledJob(
     dedupe:
       overlap === 'skip' ? { key: overlapKey(name), holdMs: 0, holdAfter: 'done', onConflict: 'keep' } : null,
     orderKey: null,
+    group: null,
   }
   return indexedJob(job, paths)
 }

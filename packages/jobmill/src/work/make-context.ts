@@ -139,6 +139,7 @@ export function jobInfo(lease: Lease): JobInfo {
     crashes: lease.crashes,
     tags: withoutEntries(lease.tags),
     orderKey: lease.orderKey,
+    group: lease.group,
     enqueuedAt: lease.enqueuedAt,
     metadata: metadata === null ? null : (JSON.parse(metadata) as JobInfo['metadata']),
   }

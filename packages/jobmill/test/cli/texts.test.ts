@@ -180,6 +180,7 @@ describe('untrusted text of jobs', () => {
       ...nothing,
       minVersion: null,
       waitsForOrder: false,
+      waitsForGroup: false,
       attempt: 0,
       maxAttempts: 5,
       crashes: 2,

@@ -32,6 +32,7 @@ function aRecord(n: number): JobRecord {
     orderKey: null,
     dedupeKey: null,
     waitsForOrder: false,
+    waitsForGroup: false,
   }
   return { ...names, ...times, ...texts, ...rest, instance: null, cancelReason: null } as unknown as JobRecord
 }

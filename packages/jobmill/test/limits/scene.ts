@@ -88,6 +88,7 @@ export function aLease(platform: TestPlatform, overrides: Partial<Lease> = {}): 
     timeoutMs: null,
     tags: [],
     metadata: null,
+    group: null,
     orderKey: null,
     enqueuedAt: 0,
     readyAt: 0,

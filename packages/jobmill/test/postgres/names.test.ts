@@ -116,6 +116,7 @@ const WRITES: Readonly<Record<string, (one: Case) => Promise<readonly { readonly
         endedAt: null,
         enqueuedAt: now,
         waitsForOrder: false,
+        waitsForGroup: false,
       }
       const rest = {
         dedupeKey: null,
@@ -123,6 +124,8 @@ const WRITES: Readonly<Record<string, (one: Case) => Promise<readonly { readonly
         holdAfter: 'done',
         readyAt: now,
         hasOrderLock: false,
+        hasPassed: false,
+        group: null,
       } as const
       const transferred = jobs.map((job, place) => ({
         ...job,

@@ -78,6 +78,7 @@ async function enqueued({ client, mill }: Scene): Promise<string> {
       payload: '""',
       metadata: null,
       orderKey: null,
+      group: null,
     },
   ])
   return id

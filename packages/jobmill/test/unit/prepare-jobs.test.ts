@@ -50,6 +50,7 @@ test('missing options get their defaults', () => {
       metadata: null,
       dedupe: null,
       orderKey: null,
+      group: null,
     },
   ])
 })
@@ -83,6 +84,7 @@ test('every option is copied to the job', () => {
     metadata: { trace: 1 },
     dedupe: { key: 'hi', scope: 'queue', holdFor: '1d', holdAfter: 'ended', onConflict: 'replace' },
     orderKey: 'user 7',
+    group: 'acme',
   })
   expect(job).toEqual({
     id: ID,
@@ -98,6 +100,7 @@ test('every option is copied to the job', () => {
     metadata: '{"trace":1}',
     dedupe: { key: 'queue mail hi', holdMs: 86_400_000, holdAfter: 'ended', onConflict: 'replace' },
     orderKey: 'user 7',
+    group: 'acme',
   })
 })
 

@@ -20,6 +20,10 @@ test('a new queue has these defaults', () => {
     keepDead: null,
     limit: null,
     targetLatencyMs: null,
+    groupFair: false,
+    groupConcurrency: null,
+    groupRate: null,
+    groupRatePerMs: null,
   })
   expect(Object.isFrozen(DEFAULT_QUEUE_SETTINGS)).toBe(true)
 })

@@ -22,6 +22,7 @@ export function aLease(overrides: Partial<Lease> = {}): Lease {
     tags: [],
     metadata: null,
     orderKey: null,
+    group: null,
     enqueuedAt: 0,
     readyAt: 0,
     waitedMs: 0,

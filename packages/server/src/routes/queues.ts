@@ -30,6 +30,15 @@ const changeShape = z
       .optional(),
     limit: z.string().nullable().optional(),
     targetLatency: duration.nullable().optional(),
+    groups: z
+      .strictObject({
+        fair: z.boolean().optional(),
+        concurrency: z.int().nullable().optional(),
+        rate: z.int().nullable().optional(),
+        per: duration.optional(),
+      })
+      .nullable()
+      .optional(),
     coolFor: duration.optional(),
   })
   .openapi('QueueChange')

@@ -58,6 +58,7 @@ export const enqueueShape = z
     dedupeKey: optional(z.string(), 'shorthand for dedupe.key'),
     dedupe: dedupeShape.optional(),
     orderKey: optional(z.string(), 'jobs in a queue with the same key run one at a time, in order'),
+    group: optional(z.string(), 'group of the job in its queue, such as a tenant'),
   })
   .openapi('NewJob')
 

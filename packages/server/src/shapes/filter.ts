@@ -45,6 +45,7 @@ export const filterQuery = {
   failedFrom: number.openapi({ description: 'the last failed attempt ended at or after this instant' }),
   failedBefore: number.openapi({ description: 'the last failed attempt ended before this instant' }),
   orderKey: optional(z.string(), KEYS.order),
+  group: optional(z.string(), 'group of the job in its queue'),
   dedupeKey: optional(z.string(), KEYS.dedupe),
   errorText: optional(
     z.string(),
@@ -88,6 +89,7 @@ export const filterShape = z
     failedFrom: z.int().optional(),
     failedBefore: z.int().optional(),
     orderKey: z.string().optional(),
+    group: z.string().optional(),
     dedupeKey: z.string().optional(),
     errorText: z.string().optional(),
     payloadText: z.string().min(1).optional(),

@@ -31,6 +31,10 @@ export const queueShape = z
     keepDead: count.nullable(),
     limit: z.string().nullable(),
     targetLatencyMs: ms.nullable(),
+    groupFair: z.boolean(),
+    groupConcurrency: count.nullable(),
+    groupRate: count.nullable(),
+    groupRatePerMs: ms.nullable(),
     coolingMs: ms,
     throttles: count,
   })

@@ -14,6 +14,7 @@ import {
   type JobPage,
   jobRecord,
   type JobRecord,
+  type WaitsFor,
   jobResult,
   type JobResult,
   type LimitRecord,
@@ -33,19 +34,25 @@ import { holdOf } from '../jobs/enqueue.ts'
 import { limitRecord } from '../limits.ts'
 import { isClaiming, runningUnder } from '../instances/liveness.ts'
 import { versionOf } from './versions.ts'
+import { isInGroup } from '../jobs/group-line.ts'
 import { isInOrderQueue } from '../jobs/order-key.ts'
 import type { OracleJob, OracleState } from '../state.ts'
 
 export function get(state: OracleState, ids: readonly string[]): (JobRecord | null)[] {
   return ids.map((id) => {
     const job = state.jobs.get(id)
-    return job === undefined ? null : jobRecord(job, isInOrderQueue(state, job))
+    return job === undefined ? null : jobRecord(job, waitsFor(state, job))
   })
+}
+
+function waitsFor(state: OracleState, job: OracleJob): WaitsFor {
+  if (isInOrderQueue(state, job)) return 'order'
+  return isInGroup(state, job) ? 'group' : null
 }
 
 export function list(state: OracleState, filter: JobFilter, page: PageRequest): Promise<JobPage> {
   return listRows(state.jobs.values(), filter, page, {
-    waitsForOrder: (job) => isInOrderQueue(state, job),
+    waitsFor: (job) => waitsFor(state, job),
     versionOf: (instance) => versionOf(state, instance),
   })
 }

@@ -2,6 +2,7 @@
 import { type ClaimRequest, DEFAULTS, type Lease, startRun } from 'jobmill/store'
 import { liveLimit, spend } from '../limits.ts'
 import { isClaiming } from '../instances/liveness.ts'
+import { inTurns } from './groups.ts'
 import { parentOf } from './child-ends.ts'
 import type { OracleJob, OracleState } from '../state.ts'
 
@@ -33,11 +34,20 @@ type Wanted = Omit<ClaimRequest, 'instance'>
 export function claimable(state: OracleState, request: Wanted): OracleJob[] {
   const limit = request.quarantined === 'only' ? 1 : request.limit
   const waiting = inClaimOrder(state).filter((job) => isWanted(state, job, request))
-  const chosen = take(
-    waiting.filter((job) => limitNameOf(state, job.queue) === null),
-    new Map(request.queues.map(({ queue, room }) => [queue, room])),
-    limit,
-  )
+  const rooms = new Map(request.queues.map(({ queue, room }) => [queue, room]))
+  const free = waiting.filter((job) => limitNameOf(state, job.queue) === null)
+  const others = free.filter((job) => !isFair(state, job.queue))
+  const waitingOthers = take(others, new Map(rooms), limit).length
+  const total = request.queues.reduce((sum, { room }) => sum + room, 0)
+  const fair: OracleJob[] = []
+  // If not all queues fit into the claim, each fair queue gets its part of it.
+  for (const [queue, jobs] of Map.groupBy(free, (job) => job.queue)) {
+    if (!isFair(state, queue)) continue
+    const [room, left] = [rooms.get(queue) ?? 0, limit - fair.length]
+    const part = total > limit ? Math.floor((limit * room) / total) : room
+    fair.push(...inTurns(state, queue, jobs, Math.min(room, left, Math.max(left - waitingOthers, part))))
+  }
+  const chosen = [...fair, ...take(others, rooms, limit - fair.length)]
   // Several queues may use the same limit.
   const left = new Map<string, number>()
   for (const { queue, room } of request.queues) {
@@ -45,11 +55,16 @@ export function claimable(state: OracleState, request: Wanted): OracleJob[] {
     if (name === null) continue
     const budget = left.get(name) ?? liveLimit(state, name).available
     const own = waiting.filter((job) => job.queue === queue && !chosen.includes(job))
-    const jobs = own.slice(0, Math.min(room, budget, limit - chosen.length))
+    const most = Math.min(room, budget, limit - chosen.length)
+    const jobs = isFair(state, queue) ? inTurns(state, queue, own, most) : own.slice(0, most)
     left.set(name, budget - jobs.length)
     chosen.push(...jobs)
   }
   return chosen.toSorted(byClaimOrder)
+}
+
+function isFair(state: OracleState, queue: string): boolean {
+  return state.queues.get(queue)?.settings.groupFair === true
 }
 
 /** Whether the queue is open and the request includes the job. */

@@ -12,7 +12,16 @@ import {
 import { isClaiming } from '../instances/liveness.ts'
 import { inClaimOrder, isOpen, leaseTo, limitNameOf, take } from './claim.ts'
 import { makeReady, schedule } from './moves.ts'
-import { goFirst, isInOrderQueue, joinOrderQueue, leaveOrderQueue, needsOrderLock } from './order-key.ts'
+import { leaveGroup } from './group-line.ts'
+import { needsGroup } from './groups.ts'
+import {
+  goFirst,
+  isInLine,
+  isInOrderQueue,
+  joinOrderQueue,
+  leaveOrderQueue,
+  needsOrderLock,
+} from './order-key.ts'
 import type { Hold, OracleJob, OracleState } from '../state.ts'
 
 export function enqueue(state: OracleState, jobs: readonly NewJob[]): Enqueued[] {
@@ -55,17 +64,19 @@ function collide(state: OracleState, job: NewJob, { holder: id }: Hold): Enqueue
   const { dueAt } = newJobRow(job, state.now)
   if (dueAt > state.now) {
     leaveOrderQueue(state, holder)
+    leaveGroup(state, holder)
     schedule(state, holder, dueAt)
   } else if (holder.state === 'scheduled') {
     holder.dueAt = dueAt
-    if (!isInOrderQueue(state, holder)) becomeDue(state, holder)
+    if (!isInLine(state, holder)) becomeDue(state, holder)
   }
   return { id, outcome: 'replaced' }
 }
 
-/** A scheduled job is due: it becomes ready, or joins the order queue if another job holds its order lock. */
+/** A scheduled job is due: it becomes ready, or waits for its order lock or for its group. */
 export function becomeDue(state: OracleState, job: OracleJob): void {
   if (needsOrderLock(state, job)) joinOrderQueue(state, job)
+  else if (needsGroup(state, job)) state.groupQueue.push(job.id)
   else makeReady(state, job)
 }
 

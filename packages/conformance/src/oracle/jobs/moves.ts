@@ -1,6 +1,7 @@
 /** The state transitions of a job that several verbs share. */
 import type { EndedState } from 'jobmill/store'
 import { childEnded } from './child-ends.ts'
+import { leaveGroup } from './group-line.ts'
 import { freeOrderLock, leaveOrderQueue } from './order-key.ts'
 import { dropPermits } from '../limits.ts'
 import type { OracleJob, OracleState } from '../state.ts'
@@ -23,6 +24,7 @@ export function putBack(state: OracleState, job: OracleJob): void {
 export function schedule(state: OracleState, job: OracleJob, dueAt: number): void {
   job.state = 'scheduled'
   job.dueAt = dueAt
+  state.passed.delete(job.id)
   stopRunning(state, job)
 }
 
@@ -41,6 +43,7 @@ export function end(state: OracleState, job: OracleJob, to: EndedState, error: s
   job.endedAt = state.now
   stopRunning(state, job)
   leaveOrderQueue(state, job)
+  leaveGroup(state, job)
   freeOrderLock(state, job)
   if (to === 'done' || job.dedupe?.holdAfter === 'ended') holdOn(state, job)
   else freeKey(state, job)

@@ -15,7 +15,8 @@ import {
 import { childEnded, childReopened } from './child-ends.ts'
 import { becomeDue, enqueue, holdOf } from './enqueue.ts'
 import { end, freeKey } from './moves.ts'
-import { freeOrderLock, isInOrderQueue, leaveOrderQueue } from './order-key.ts'
+import { leaveGroup } from './group-line.ts'
+import { freeOrderLock, isInLine, leaveOrderQueue } from './order-key.ts'
 import type { OracleJob, OracleState } from '../state.ts'
 
 type Did = Omit<Verdict, 'id'>
@@ -124,7 +125,7 @@ export function runNow(state: OracleState, ids: readonly string[]): Verdict[] {
   return each(state, ids, (job) => {
     if (job.state === 'ready') return unchanged('ready')
     if (job.state !== 'scheduled') return refused(job.state)
-    if (isInOrderQueue(state, job)) return unchanged('scheduled')
+    if (isInLine(state, job)) return unchanged('scheduled')
     job.dueAt = state.now
     becomeDue(state, job)
     return changed(job.state)
@@ -135,6 +136,7 @@ export function remove(state: OracleState, ids: readonly string[]): Verdict[] {
   return each(state, ids, (job) => {
     if (job.state === 'running') return refused('running')
     leaveOrderQueue(state, job)
+    leaveGroup(state, job)
     freeOrderLock(state, job)
     // The hold of an ended job outlives its deletion.
     if (job.endedAt === null) {

@@ -1,5 +1,6 @@
 /** Order keys: the order queue of each key, and which job holds the order lock. */
 import type { OracleJob, OracleState } from '../state.ts'
+import { isInGroup } from './group-line.ts'
 
 // Queue names have no spaces, so two pairs of queue and order key never give the same string.
 function orderQueueOf(job: OracleJob): string {
@@ -8,6 +9,11 @@ function orderQueueOf(job: OracleJob): string {
 
 export function isInOrderQueue(state: OracleState, job: OracleJob): boolean {
   return state.orderQueue.includes(job.id)
+}
+
+/** Whether a due job waits for its order lock or for its group. */
+export function isInLine(state: OracleState, job: OracleJob): boolean {
+  return isInOrderQueue(state, job) || isInGroup(state, job)
 }
 
 function hasOrderLock(state: OracleState, job: OracleJob): boolean {

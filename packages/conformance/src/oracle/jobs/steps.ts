@@ -19,9 +19,8 @@ import {
 } from 'jobmill/store'
 import type { OracleJob, OracleState, OracleStep } from '../state.ts'
 import { parentOf } from './child-ends.ts'
-import { enqueue, holdOf } from './enqueue.ts'
-import { makeReady } from './moves.ts'
-import { isInOrderQueue } from './order-key.ts'
+import { becomeDue, enqueue, holdOf } from './enqueue.ts'
+import { isInLine } from './order-key.ts'
 
 const REFUSED: Waited = { accepted: false, isDone: false, result: null, dueInMs: null }
 
@@ -212,14 +211,14 @@ export function sendEvents(state: OracleState, items: readonly SentEvent[]): Eve
       return { id: job.id, state: job.state, isStored: true }
     if (isEnded(job.state)) return { id: job.id, state: job.state, isStored: false }
     job.events.push({ id: eventId, name, payload, step: null })
-    if (isParked(state, job) && hasArrived(job)) makeReady(state, job)
+    if (isParked(state, job) && hasArrived(job)) becomeDue(state, job)
     return { id: job.id, state: job.state, isStored: true }
   })
 }
 
 /** A job that is scheduled for another reason, such as its backoff, does not wait for an event. */
 export function isParked(state: OracleState, job: OracleJob): boolean {
-  return job.state === 'scheduled' && !isInOrderQueue(state, job) && job.attempts.at(-1)?.outcome === 'parked'
+  return job.state === 'scheduled' && !isInLine(state, job) && job.attempts.at(-1)?.outcome === 'parked'
 }
 
 /** A sleep whose time is up has ended, although nothing was written. */

@@ -85,7 +85,7 @@ export const claimCases: readonly Case[] = [
     const instance = await t.worker()
     const { token, ...lease } = await t.claimOne(instance)
     assert.ok(Number.isSafeInteger(token))
-    const names = { id, kind: 'work', queue: 'default', orderKey: null, instance }
+    const names = { id, kind: 'work', queue: 'default', orderKey: null, group: null, instance }
     const data = { payload: '{"a":1}', timeoutMs: 50, metadata: '{"m":1}', attempt: 1, crashes: 0 }
     const times = { enqueuedAt, readyAt: enqueuedAt, waitedMs: 5 }
     assert.deepEqual(lease, { ...names, ...common, ...data, ...times })

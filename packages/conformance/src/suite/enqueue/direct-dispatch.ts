@@ -32,7 +32,14 @@ export const directDispatchCases: readonly Case[] = [
     const now = t.clock.now()
     const times = { enqueuedAt: now, readyAt: now, waitedMs: 0 }
     const common = { kind: KIND, queue: QUEUE, priority: 3, attempt: 1, maxAttempts: 7, crashes: 0 }
-    const rest = { payload: '{"a":1}', timeoutMs: 500, tags: ['t'], metadata: '{"m":1}', orderKey: null }
+    const rest = {
+      payload: '{"a":1}',
+      timeoutMs: 500,
+      tags: ['t'],
+      metadata: '{"m":1}',
+      orderKey: null,
+      group: null,
+    }
     assert.deepEqual(lease, { ...common, ...rest, ...times })
     await t.jobIs(id, { state: 'running', attempt: 1, startedAt: now, dueAt: null, endedAt: null })
     assert.deepEqual(await t.claim(await t.worker()), [])

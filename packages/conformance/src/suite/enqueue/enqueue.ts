@@ -52,11 +52,27 @@ export const enqueueCases: readonly Case[] = [
       metadata: { trace: 'abc' },
       dedupe: { key: 'k', scope: 'queue' },
       orderKey: 'o',
+      group: 'g',
     })
     const { tags, ...read } = await t.job(id)
     assert.deepEqual(tags.toSorted(), ['blue', 'red'])
-    const common = { id, kind: 'email.send', queue: 'mail', priority: -3, maxAttempts: 9, orderKey: 'o' }
-    const fresh = { minVersion: null, state: 'scheduled', attempt: 0, crashes: 0, waitsForOrder: false }
+    const common = {
+      id,
+      kind: 'email.send',
+      queue: 'mail',
+      priority: -3,
+      maxAttempts: 9,
+      orderKey: 'o',
+      group: 'g',
+    }
+    const fresh = {
+      minVersion: null,
+      state: 'scheduled',
+      attempt: 0,
+      crashes: 0,
+      waitsForOrder: false,
+      waitsForGroup: false,
+    }
     const times = { enqueuedAt: t.clock.now(), dueAt: t.clock.now() + 5_000, startedAt: null, endedAt: null }
     const summary = { ...common, ...fresh, ...times, instance: null, cancelReason: null }
     const data = { payload: '{"b":[1,2.5,null],"a":"x"}', metadata: '{"trace":"abc"}', result: null }
@@ -68,7 +84,7 @@ export const enqueueCases: readonly Case[] = [
   test('strings are stored unchanged, whatever characters they contain', async (t) => {
     const text = `it's "quoted" \\ back\nslash %_ $1 ?1 :a {} 你好 😀 \u2028 \u007f`
     const plain = `it's "quoted" \\ %_ $1 ?1 :a {},() 你好 😀`
-    const keys = { tags: [plain], orderKey: plain }
+    const keys = { tags: [plain], orderKey: plain, group: plain }
     const data = { payload: { [plain]: text }, metadata: { [plain]: text } }
     const lease = await t.running({ ...data, ...keys, dedupe: { key: plain } })
     const json = JSON.stringify({ [plain]: text })
@@ -91,6 +107,7 @@ export const enqueueCases: readonly Case[] = [
         kind: 'k'.repeat(BOUNDS.nameChars),
         queue: 'q'.repeat(BOUNDS.nameChars),
         orderKey: 'o'.repeat(BOUNDS.keyChars),
+        group: 'g'.repeat(BOUNDS.keyChars),
         dedupe: { key: 'd'.repeat(BOUNDS.keyChars), scope: 'kind' },
         tags: Array.from({ length: BOUNDS.tags }, (_, n) => `${n}`.padEnd(BOUNDS.tagChars, '.')),
       }),

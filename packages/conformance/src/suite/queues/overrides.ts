@@ -23,6 +23,10 @@ const OPTIONS: {
   keepDead: [9, 10, 11],
   limit: ['one', 'two', 'three'],
   targetLatencyMs: [12, 13, null],
+  groupFair: [true, false, true],
+  groupConcurrency: [1, 2, 3],
+  groupRate: [4, 5, 6],
+  groupRatePerMs: [1_000, 2_000, 3_000],
 }
 const KEYS = Object.keys(OPTIONS) as (keyof QueueSettings)[]
 const NAMED_LIMITS = ['one', 'two', 'three'].map((name) => ({ name, settings: TEN }))

@@ -20,6 +20,10 @@ const changes = {
   keepDead: 7,
   limit: null,
   targetLatencyMs: 8,
+  groupFair: true,
+  groupConcurrency: 2,
+  groupRate: 3,
+  groupRatePerMs: 4_000,
 }
 
 export const queueCases: readonly Case[] = [

@@ -28,6 +28,7 @@ export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
     says: 'keep the existing job (default), or replace its payload and due time',
   },
   'order-key': { takes: 'KEY', says: 'jobs in a queue with the same key run one at a time, in order' },
+  group: { takes: 'NAME', says: 'group of the job in its queue, such as a tenant' },
   id: { takes: 'UUID', says: 'job id; enqueuing the same id again is a no-op' },
   metadata: { takes: 'JSON', says: 'JSON object stored with the job' },
 }
@@ -58,6 +59,7 @@ export function enqueueOptionsOf(parsed: ParsedArguments): EnqueueOptions {
     tags: tags.length === 0 ? undefined : tags,
     dedupe: dedupeOf(parsed),
     orderKey: parsed.text('order-key'),
+    group: parsed.text('group'),
     id: parsed.text('id'),
     // The library checks the value.
     metadata:

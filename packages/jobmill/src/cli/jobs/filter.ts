@@ -39,6 +39,7 @@ export const FILTERS = {
   'ended-from': { takes: 'WHEN', says: 'ended at or after: an instant, or a duration before now' },
   'ended-before': { takes: 'WHEN', says: 'ended before: an instant, or a duration before now' },
   'order-key': { takes: 'KEY', says: 'jobs with this order key' },
+  group: { takes: 'NAME', says: 'jobs of this group, such as a tenant' },
   'dedupe-key': { takes: 'KEY', says: 'jobs with this dedupe key, with or without its scope' },
   text: { takes: 'TEXT', says: 'payload JSON contains this text (case-sensitive)' },
   payload: {
@@ -85,6 +86,7 @@ export function filterOf(parsed: ParsedArguments): ListFilter {
     endedFrom: momentOf(parsed, 'ended-from', now),
     endedBefore: momentOf(parsed, 'ended-before', now),
     orderKey: parsed.text('order-key'),
+    group: parsed.text('group'),
     dedupeKey: parsed.text('dedupe-key'),
     payloadText: parsed.text('text'),
     payloadAt: values.length === 0 ? undefined : checkPayloadAt(values, '--payload'),

@@ -51,6 +51,7 @@ export function jobText({ job, history, why, policy, now }: JobDetails, terminal
       ['tags', job.tags.length === 0 ? null : job.tags.map(safeLine).join(', ')],
       ['dedupe key', job.dedupeKey === null ? null : safeLine(job.dedupeKey)],
       ['order key', job.orderKey === null ? null : safeLine(job.orderKey)],
+      ['group', job.group === null ? null : safeLine(job.group)],
       ['metadata', jsonText(job.metadata ?? undefined)],
       ['payload', jsonText(job.payload)],
       ['progress', jsonText(job.progress)],

@@ -37,8 +37,9 @@ function errorOf({ error }: Row): string {
 
 /** The most relevant time: when the job is due, how long it has been running, or when it ended. */
 function whenOf(job: JobSummary, now: number): string {
-  const { waitsForOrder, dueAt, startedAt, endedAt, cancelReason } = job
+  const { waitsForOrder, waitsForGroup, dueAt, startedAt, endedAt, cancelReason } = job
   if (waitsForOrder) return 'blocked by order key'
+  if (waitsForGroup) return 'waits for its group'
   if (endedAt !== null) return `ended ${fromNow(endedAt, now)}`
   if (startedAt !== null)
     return `for ${lasting(Math.max(0, now - startedAt))}${cancelReason === null ? '' : ', cancelling'}`

@@ -1,5 +1,5 @@
 /** Queue settings as options, and a summary of what changed. */
-import type { QueueChange, Retention } from '../../job/queue/queue-settings.ts'
+import type { QueueChange, QueueGroups, Retention } from '../../job/queue/queue-settings.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import type { QueueRecord } from '../../store/types/queue-record.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
@@ -27,6 +27,10 @@ export const QUEUE_OPTIONS: Readonly<Record<string, Option>> = {
   ),
   limit: { takes: 'NAME', says: 'limit that its jobs use, or none' },
   'target-latency': { takes: 'DURATION', says: 'target of the queue latency (p95), or none' },
+  'group-fair': { takes: 'on|off', says: 'groups take turns' },
+  'group-concurrency': { takes: 'N', says: 'at most N running jobs of each group, or none' },
+  'group-rate': { takes: 'N', says: 'at most N started jobs of each group per --group-per, or none' },
+  'group-per': { takes: 'DURATION', says: 'period of --group-rate (default 1s)' },
   'cool-for': { takes: 'DURATION', says: 'pause claiming for this long; 0s ends the pause' },
 }
 
@@ -35,6 +39,10 @@ export const QUEUE_FIELDS: Readonly<Record<string, string>> = {
   ...fieldsOf('queue', QUEUE_OPTIONS),
   queue: 'NAME',
   'queue.targetLatency': '--target-latency',
+  'queue.groups.fair': '--group-fair',
+  'queue.groups.concurrency': '--group-concurrency',
+  'queue.groups.rate': '--group-rate',
+  'queue.groups.per': '--group-per',
   'queue.backoff.base': '--backoff-base',
   'queue.backoff.max': '--backoff-max',
   ...Object.fromEntries(
@@ -63,10 +71,24 @@ export function queueChangeOf(parsed: ParsedArguments): QueueChange {
     retain: Object.keys(retain).length === 0 ? undefined : retain,
     limit: parsed.text('limit') === 'none' ? null : parsed.text('limit'),
     targetLatency: parsed.text('target-latency') === 'none' ? null : lengthOf(parsed, 'target-latency'),
+    groups: groupsOf(parsed),
     coolFor: lengthOf(parsed, 'cool-for'),
   })
   if (Object.keys(change).length > 0) return change
   throw invalid('queues set', 'no setting passed', 'Pass a setting such as --workers 4; --help lists all')
+}
+
+function groupsOf(parsed: ParsedArguments): QueueGroups | undefined {
+  const fair = parsed.text('group-fair')
+  const most = (option: string): number | null | undefined =>
+    parsed.text(option) === 'none' ? null : numberOf(parsed, option)
+  const groups = omitUndefined({
+    fair: fair === undefined ? undefined : checkOneOf(fair, '--group-fair', ['on', 'off']) === 'on',
+    concurrency: most('group-concurrency'),
+    rate: most('group-rate'),
+    per: lengthOf(parsed, 'group-per'),
+  })
+  return Object.keys(groups).length === 0 ? undefined : groups
 }
 
 function retentionOf(parsed: ParsedArguments, state: (typeof ENDED)[number]): Retention | undefined {
@@ -94,6 +116,10 @@ function settingsOf(queue: QueueRecord): Readonly<Record<string, string>> {
     'keep-dead': number(queue.keepDead, 'all'),
     limit: queue.limit ?? 'none',
     'target-latency': queue.targetLatencyMs === null ? 'none' : optionText(queue.targetLatencyMs),
+    'group-fair': queue.groupFair ? 'on' : 'off',
+    'group-concurrency': number(queue.groupConcurrency, 'none'),
+    'group-rate': number(queue.groupRate, 'none'),
+    'group-per': queue.groupRatePerMs === null ? 'none' : optionText(queue.groupRatePerMs),
     cooling: queue.coolingMs === 0 ? 'no' : `for ${remainingText(queue.coolingMs)}`,
   }
 }

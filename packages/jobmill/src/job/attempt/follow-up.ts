@@ -14,6 +14,7 @@ export function followUpJob(own: Own): NewJob {
     tags: [],
     metadata: null,
     dedupe: null,
+    group: null,
     ...own,
   }
 }

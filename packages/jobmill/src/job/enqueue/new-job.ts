@@ -23,6 +23,8 @@ export interface NewJob {
   readonly dedupe: Dedupe | null
   /** Jobs of one queue that share this key run one at a time, in order (FIFO). */
   readonly orderKey: string | null
+  /** The group that the queue shares its workers with, such as a tenant; null for none. */
+  readonly group: string | null
   /**
    * Puts the job at the front of its order queue, behind earlier `first` jobs. For work that must run before
    * the waiting jobs with the same key.

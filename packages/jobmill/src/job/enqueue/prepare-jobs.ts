@@ -46,6 +46,11 @@ export interface JobRequest {
   readonly dedupe?: DedupeRequest
   /** Jobs of one queue that share it run one at a time, in order (FIFO). */
   readonly orderKey?: string
+  /**
+   * The group of the job in its queue, such as a tenant. A queue with `groups` shares its workers fairly
+   * between groups, or limits each group. Omitted: that of the kind, else none.
+   */
+  readonly group?: string
 }
 
 export interface DedupeRequest {
@@ -85,6 +90,7 @@ const OPTION_KEYS = [
   'metadata',
   'dedupe',
   'orderKey',
+  'group',
 ] as const satisfies readonly (keyof JobRequest)[]
 const JOB_KEYS = ['kind', 'payload', ...OPTION_KEYS] as const satisfies readonly (keyof JobRequest)[]
 
@@ -175,6 +181,7 @@ function prepareJob(
     dedupe:
       request.dedupe === undefined ? null : checkDedupe(request.dedupe, `${at}.dedupe`, { queue, kind }),
     orderKey: request.orderKey === undefined ? null : checkKey(request.orderKey, `${at}.orderKey`),
+    group: request.group === undefined ? null : checkKey(request.group, `${at}.group`),
   }
 }
 

@@ -10,6 +10,7 @@ import { checkName } from '../names.ts'
 import { checkWhole } from '../numbers.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
 import type { MustBeJson } from '../payload/json-payload.ts'
+import { checkGroup, type GroupOf, type GroupOption } from '../payload/group.ts'
 import { checkIndexedPayload } from '../payload/indexed.ts'
 import type { PayloadPath } from '../payload/payload-path.ts'
 import { checkSchema, type Schema } from '../payload/schema.ts'
@@ -50,6 +51,8 @@ export interface JobDeclaration<
   readonly timeoutMs: number | undefined
   readonly backoff: BackoffPlan | undefined
   readonly indexedPayload: readonly string[] | undefined
+  /** The group of a job with this payload. */
+  readonly group: GroupOf | undefined
   /** Undefined if the kind declares none: then its jobs can receive any event. */
   readonly events: Events | undefined
   /** Exists only in the types. */
@@ -79,6 +82,11 @@ interface WithSchema<
    */
   readonly indexedPayload?: readonly PayloadPath<StandardSchemaV1.InferInput<PayloadSchema>>[]
   /**
+   * The group of each job in its queue, such as a tenant: a path in the payload, or a function of it. A job
+   * without a value there has no group. Default: none.
+   */
+  readonly group?: GroupOption<StandardSchemaV1.InferInput<PayloadSchema>>
+  /**
    * A Standard Schema for each event that its jobs receive. Types and validates `step.waitForEvent` of the
    * handler, and `mill.sendEvent` with this job. Default: any event, with any payload.
    */
@@ -90,6 +98,7 @@ interface Plain<Payload, Returned, Kept, Events extends EventSchemas> extends Jo
   readonly payload?: undefined
   readonly result?: StandardSchemaV1<Returned, Kept>
   readonly indexedPayload?: readonly PayloadPath<NoInfer<Payload>>[]
+  readonly group?: GroupOption<NoInfer<Payload>>
   readonly events?: Events
 }
 
@@ -134,6 +143,7 @@ export const DECLARATION_KEYS = [
   'timeout',
   'backoff',
   'indexedPayload',
+  'group',
   'events',
 ]
 
@@ -144,6 +154,7 @@ export function checkDeclaration(
     readonly payload?: unknown
     readonly result?: unknown
     readonly indexedPayload?: unknown
+    readonly group?: unknown
     readonly events?: unknown
   },
 ): JobDeclaration {
@@ -159,6 +170,7 @@ export function checkDeclaration(
     timeoutMs: options.timeout === undefined ? undefined : timeoutMs(options.timeout, `${at}.timeout`),
     backoff: options.backoff === undefined ? undefined : backoffPlan(options.backoff, `${at}.backoff`),
     indexedPayload: pathsOf(options.indexedPayload, `${at}.indexedPayload`),
+    group: options.group === undefined ? undefined : checkGroup(options.group, `${at}.group`),
     events: checkEventSchemas(options.events, `${at}.events`),
     [JOB_KIND]: { takes: () => {}, gives: () => undefined },
   }

@@ -36,6 +36,10 @@ const QUEUE: Readonly<Record<keyof QueueSettings, Option>> = {
   keepDead: plain('retain.dead.most'),
   limit: plain('limit'),
   targetLatencyMs: duration('targetLatency'),
+  groupFair: plain('groups.fair'),
+  groupConcurrency: plain('groups.concurrency'),
+  groupRate: plain('groups.rate'),
+  groupRatePerMs: duration('groups.per'),
 }
 
 const LIMIT: Readonly<Record<LimitOption, Option>> = {

@@ -6,6 +6,7 @@ import { checkObjectKeys } from '../options/known-keys.ts'
 import { omitUndefined } from '../options/omit-undefined.ts'
 import { checkName } from '../names.ts'
 import { checkBoolean, checkWhole } from '../numbers.ts'
+import { groupLimits } from './group-settings.ts'
 import { limitText } from '../other-libraries/texts.ts'
 
 export interface QueueSettings {
@@ -27,6 +28,13 @@ export interface QueueSettings {
   readonly limit: string | null
   /** The target of the queue latency; null for none. */
   readonly targetLatencyMs: number | null
+  /** Whether the groups of its jobs take turns. */
+  readonly groupFair: boolean
+  /** How many jobs of a group run at once; null for no maximum. */
+  readonly groupConcurrency: number | null
+  /** How many jobs of a group start per `groupRatePerMs`; both null for no maximum. */
+  readonly groupRate: number | null
+  readonly groupRatePerMs: number | null
 }
 
 export const DEFAULT_QUEUE_SETTINGS: QueueSettings = Object.freeze({
@@ -43,6 +51,10 @@ export const DEFAULT_QUEUE_SETTINGS: QueueSettings = Object.freeze({
   keepDead: null,
   limit: null,
   targetLatencyMs: null,
+  groupFair: false,
+  groupConcurrency: null,
+  groupRate: null,
+  groupRatePerMs: null,
 })
 
 /** The public options; an omitted option stays unchanged. */
@@ -79,8 +91,25 @@ export interface QueueChange {
    * 95th percentile, and with the age of the oldest ready job. Null, the default: no target.
    */
   readonly targetLatency?: Duration | null
+  /**
+   * How the groups of its jobs share it, such as tenants: `{ fair: true, concurrency: 2 }`. Null, the
+   * default: not at all.
+   */
+  readonly groups?: QueueGroups | null
   /** Claim nothing for this long from now; 0 ends a cool-down. */
   readonly coolFor?: Duration
+}
+
+/** Each group has the same settings, unless `mill.groups.update` changes those of one. */
+export interface QueueGroups {
+  /** Groups take turns, so that one with many jobs does not delay the others (default false). */
+  readonly fair?: boolean
+  /** How many jobs of a group run at once. Null, the default: no maximum. */
+  readonly concurrency?: number | null
+  /** How many jobs of a group start per `per`. Null, the default: no maximum. */
+  readonly rate?: number | null
+  /** The period of `rate` (default 1 s). */
+  readonly per?: Duration
 }
 
 /**
@@ -108,6 +137,7 @@ export function prepareQueueChange(change: QueueChange, field = 'queue'): QueueP
     'retain',
     'limit',
     'targetLatency',
+    'groups',
     'coolFor',
   ])
   const settings: { -readonly [K in keyof QueueSettings]?: QueueSettings[K] } = {}
@@ -121,8 +151,22 @@ export function prepareQueueChange(change: QueueChange, field = 'queue'): QueueP
   const target = change.targetLatency
   if (target !== undefined)
     settings.targetLatencyMs = target === null ? null : durationMs(target, `${field}.targetLatency`)
+  if (change.groups !== undefined) Object.assign(settings, queueGroups(change.groups, `${field}.groups`))
   const coolMs = change.coolFor === undefined ? null : durationMs(change.coolFor, `${field}.coolFor`)
   return { settings, coolMs }
+}
+
+function queueGroups(value: QueueGroups | null, field: string): Partial<QueueSettings> {
+  if (value === null)
+    return { groupFair: false, groupConcurrency: null, groupRate: null, groupRatePerMs: null }
+  checkObjectKeys(value, field, ['fair', 'concurrency', 'rate', 'per'])
+  const { concurrency, rate, ratePerMs } = groupLimits(value, field)
+  return omitUndefined({
+    groupFair: value.fair === undefined ? undefined : checkBoolean(value.fair, `${field}.fair`),
+    groupConcurrency: concurrency,
+    groupRate: rate,
+    groupRatePerMs: ratePerMs,
+  })
 }
 
 function limitName(limit: unknown, queue: string): string | null {

@@ -85,6 +85,7 @@ const INSTANTS = [
 /** Texts that are searched for, or compared. */
 const TEXTS = [
   'orderKey',
+  'group',
   'dedupeKey',
   'payloadText',
   'errorText',

@@ -12,7 +12,15 @@ import type { Problems } from './problems.ts'
 
 export type QueueOptions = Omit<QueueChange, 'coolFor'>
 
-const SETTINGS: readonly string[] = ['workers', 'paused', 'backoff', 'retain', 'limit', 'targetLatency']
+const SETTINGS: readonly string[] = [
+  'workers',
+  'paused',
+  'backoff',
+  'retain',
+  'limit',
+  'targetLatency',
+  'groups',
+]
 
 export function queueSettings(
   queues: Readonly<Record<string, QueueOptions>>,

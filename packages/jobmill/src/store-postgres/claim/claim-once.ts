@@ -2,13 +2,13 @@
 import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import { arrayOf, textArrayOf } from '../connection/array-text.ts'
 import type { Row } from '../connection/connection.ts'
-import type { Context } from '../context.ts'
+import type { Context, FairTurn } from '../context.ts'
 import { nowIfNamesTrue } from '../fragments.ts'
 import type { NameMap } from '../names/name-map.ts'
 import { type Look, rangeColumns } from './scan-cursors.ts'
 import { parseKind } from '../../job/kind/kind-name.ts'
 
-const CLAIM = `SELECT * FROM jobmill.claim(${nowIfNamesTrue('$12')}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, $15, $16)`
+const CLAIM = `SELECT * FROM jobmill.claim(${nowIfNamesTrue('$12')}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, $15, $16, $17)`
 
 /** What to claim in one call. */
 export interface Call extends Pick<ClaimRequest, 'instance' | 'limit' | 'quarantined'> {
@@ -34,6 +34,8 @@ export interface Summary {
   readonly ends: readonly (number | null)[] | null
   /** How many of the leases are in a batch. */
   readonly batched: number | null
+  /** Where the next claim of each fair queue continues, by the id of the queue. */
+  readonly turns: Readonly<Record<string, FairTurn>> | null
   readonly last_seq: number
   readonly pages: number
   readonly ms: number
@@ -69,11 +71,13 @@ export async function claimOnce(context: Context, call: Call, send: Send): Promi
     call.quarantined === 'only',
     inLimit?.name ?? null,
     hasPermits,
+    context.fairTurns.size === 0 ? null : JSON.stringify(Object.fromEntries(context.fairTurns)),
   ]
   const rows = [...(await send(context.sql(CLAIM), values))] as unknown as LeaseRow[]
   const last = rows.pop()?.[11]
   if (typeof last !== 'string') return { map, rows: [], summary: null }
   const summary = JSON.parse(last) as Summary
+  for (const [queue, turn] of Object.entries(summary.turns ?? {})) context.fairTurns.set(queue, turn)
   if (summary.batched !== null) context.batches.add(summary.token, summary.batched)
   if (!rows.every((row) => map.queues.knows(row[1]) && map.kinds.knows(row[2])))
     await context.names.learn(map)
@@ -111,6 +115,7 @@ interface Rare {
   readonly tags: readonly string[] | null
   readonly metadata: string | null
   readonly order_key: string | null
+  readonly group: string | null
   /** Absent in a lease of direct dispatch. */
   readonly has_steps?: boolean
   readonly is_child?: boolean
@@ -138,6 +143,7 @@ function leaseOfRow(
     tags: rare?.tags ?? [],
     metadata: rare?.metadata ?? null,
     orderKey: rare?.order_key ?? null,
+    group: rare?.group ?? null,
     enqueuedAt: enqueuedAt ?? readyAt,
     readyAt,
     waitedMs: now - readyAt,

@@ -4,17 +4,21 @@ import { STATE_CODE } from '../../job/state.ts'
 import type { Staged } from '../../store/types/replies.ts'
 import { PARENT_CANCELLED } from '../../store/types/step.ts'
 import type { Row } from '../connection/connection.ts'
-import { ask, type Context, inTransaction, listOf } from '../context.ts'
+import { ask, askWith, type Context, inTransaction, listOf } from '../context.ts'
 import { cancel } from '../operate/cancel.ts'
 import { FIRST_DUE } from './due-cursor.ts'
 import {
   dueMoved,
   GIVEN_CTE,
+  GROUP_MARK,
   HAS_ORDER_LOCK,
   kindName,
-  NEEDS_ORDER_LOCK,
+  NEEDS_GROUP,
+  NEXT_PLACE,
   NOW,
   queueName,
+  READY_FLAGS,
+  WAITS_FOR_TURN,
 } from '../fragments.ts'
 import { notifyFor, readyCounts } from '../enqueue/ready-counts.ts'
 import { hasArrived } from '../schema/functions/wait-for.ts'
@@ -37,7 +41,7 @@ WITH ${GIVEN_CTE}, due AS (
 ), ${dueMoved('due_at, id')}
 SELECT d.*, ${queueName('d.queue_id')} AS queue, g.now, extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 AS ms,
        EXISTS (SELECT FROM jobmill.wake) AS is_woken FROM given AS g LEFT JOIN (
-  SELECT queue_id, max(due_at) AS last_due, count(*)::int4 AS found, (count(*) FILTER (WHERE NOT (${NEEDS_ORDER_LOCK})))::int4 AS ready
+  SELECT queue_id, max(due_at) AS last_due, count(*)::int4 AS found, (count(*) FILTER (WHERE NOT ${WAITS_FOR_TURN}))::int4 AS ready
     FROM due GROUP BY 1) AS d ON true`
 
 /** The maximum number of parked jobs per pass. */
@@ -100,7 +104,10 @@ WITH ${GIVEN_CTE}, start AS MATERIALIZED (
 SELECT ${queueName('d.queue_id')} AS queue, coalesce(d.ready, 0)::int4 AS ready, c.calls::int4, c.used::int4, c.abandoned, c.to_follow
   FROM (SELECT (SELECT count(*) FROM call) AS calls, (SELECT count(*) FROM used) AS used, (SELECT json_agg(b.id)::text FROM abandoned AS b) AS abandoned,
                (SELECT json_agg(f)::text FROM to_follow AS f) AS to_follow) AS c
-  LEFT JOIN (SELECT queue_id, count(*) FILTER (WHERE NOT (${NEEDS_ORDER_LOCK})) AS ready FROM due GROUP BY 1) AS d ON true`
+  LEFT JOIN (SELECT queue_id, count(*) FILTER (WHERE NOT ${WAITS_FOR_TURN}) AS ready FROM due GROUP BY 1) AS d ON true`
+
+/** A check of a group, which stage_groups handles. */
+const OF_GROUP = `starts_with(order_key, ${GROUP_MARK})`
 
 /** The maximum number of order checks per pass. Includes checks of busy or empty order queues. */
 const MOST_CALLS = 1_000
@@ -113,7 +120,7 @@ const MOST_CALLS = 1_000
  */
 const stageOrderQueues = (limit: number): string => `
 WITH ${GIVEN_CTE}, call AS MATERIALIZED (
-  SELECT n, queue_id, order_key FROM jobmill.order_check ORDER BY n LIMIT ${MOST_CALLS} FOR UPDATE SKIP LOCKED
+  SELECT n, queue_id, order_key FROM jobmill.order_check WHERE NOT ${OF_GROUP} ORDER BY n LIMIT ${MOST_CALLS} FOR UPDATE SKIP LOCKED
 ), free AS MATERIALIZED (
   SELECT c.queue_id, c.order_key, f.pos FROM (SELECT DISTINCT queue_id, order_key FROM call) AS c CROSS JOIN LATERAL (
     SELECT l.pos FROM jobmill.order_queue AS l WHERE l.queue_id = c.queue_id AND l.order_key = c.order_key
@@ -131,10 +138,20 @@ WITH ${GIVEN_CTE}, call AS MATERIALIZED (
   ON CONFLICT (queue_id, order_key) DO NOTHING RETURNING job_id
 ), promoted AS (
   DELETE FROM jobmill.order_queue AS l USING turns WHERE l.id = turns.job_id RETURNING l.*
+), moved AS MATERIALIZED (
+  SELECT p.*, ${NEEDS_GROUP} AS waits FROM promoted AS p
 ), to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
-  SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, 0, 0, flags | ${HAS_ORDER_LOCK}
-    FROM (SELECT * FROM promoted ORDER BY pos) AS p
+  SELECT queue_id, priority, ${NEXT_PLACE}, id, ${NOW}, kind_id, tries, attempt, crashes, ${READY_FLAGS} | ${HAS_ORDER_LOCK}
+    FROM (SELECT * FROM moved WHERE NOT waits ORDER BY pos) AS p
+), to_group AS (
+  INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
+  SELECT p.queue_id, ${GROUP_MARK} || j.group_name, nextval('jobmill.seq'), p.id, p.due_at, p.kind_id, p.tries, p.priority, p.flags | ${HAS_ORDER_LOCK}
+    FROM (SELECT * FROM moved WHERE waits ORDER BY pos) AS p
+   CROSS JOIN LATERAL (SELECT t.group_name FROM jobmill.job AS t WHERE t.id = p.id OFFSET 0) AS j
+  RETURNING queue_id, order_key
+), group_called AS (
+  INSERT INTO jobmill.order_check (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM to_group
 ), used AS (
   DELETE FROM jobmill.order_check AS c USING call
    WHERE c.n = call.n
@@ -142,11 +159,15 @@ WITH ${GIVEN_CTE}, call AS MATERIALIZED (
           OR EXISTS (SELECT FROM chosen AS h WHERE h.queue_id = call.queue_id AND h.order_key = call.order_key))
 ), tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
-  SELECT queue_id, ${scheduled}, ${ready}, count(*) FROM promoted GROUP BY 1
+  SELECT queue_id, ${scheduled}, ${ready}, count(*) FROM moved WHERE NOT waits GROUP BY 1
 )
-SELECT ${queueName('p.queue_id')} AS queue, coalesce(p.ready, 0)::int4 AS ready, c.calls::int4
+SELECT ${queueName('p.queue_id')} AS queue, coalesce(p.ready, 0)::int4 AS ready, c.calls::int4,
+       EXISTS (SELECT FROM to_group) OR EXISTS (SELECT FROM jobmill.order_check WHERE ${OF_GROUP})
+       OR EXISTS (SELECT FROM jobmill.job_group AS g WHERE g.check_at <= ${NOW}) AS groups
   FROM (SELECT count(*) AS calls FROM call) AS c
-  LEFT JOIN (SELECT queue_id, count(*) AS ready FROM promoted GROUP BY 1) AS p ON true`
+  LEFT JOIN (SELECT queue_id, count(*) AS ready FROM moved WHERE NOT waits GROUP BY 1) AS p ON true`
+
+const STAGE_GROUPS = `SELECT ${queueName('g.queue_id')} AS queue, g.ready, g.checked FROM jobmill.stage_groups($1::int8, $2) AS g`
 
 export async function stage(context: Context, limit: number): Promise<Staged> {
   const { due, isWoken } = await stageDueJobs(context, limit)
@@ -156,10 +177,14 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
   const followed = listOf<Followed>(woken[0]?.['to_follow'])
   await followCancels(context, followed)
   const orderQueues = await ask(context, stageOrderQueues(limit))
-  const promoted = sum(orderQueues, 'ready')
+  const groups =
+    orderQueues[0]?.['groups'] === true
+      ? await askWith(context, STAGE_GROUPS, [context.clock?.() ?? null, limit])
+      : []
+  const promoted = sum(orderQueues, 'ready') + sum(groups, 'ready')
   const counts = readyCounts()
-  for (const { queue, ready } of [...due, ...woken, ...orderQueues])
-    if (ready !== 0) counts.add(queue, Number(ready))
+  for (const { queue, ready } of [...due, ...woken, ...orderQueues, ...groups])
+    if (ready !== 0 && queue !== null) counts.add(queue, Number(ready))
   notifyFor(context, counts)
   const allCallsSeen = Number(orderQueues[0]?.['calls'] ?? 0) < MOST_CALLS
   return {
@@ -170,7 +195,8 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
         Number(woken[0]?.['used'] ?? 0) + followed.length > 0) ||
       cancelled.some(({ verdict }) => verdict === 'changed') ||
       promoted >= limit ||
-      !allCallsSeen,
+      !allCallsSeen ||
+      groups.some(({ checked }) => Number(checked) >= MOST_CALLS),
     queues: [...counts.byQueue.keys()].toSorted(),
   }
 }

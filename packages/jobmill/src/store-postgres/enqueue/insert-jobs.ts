@@ -179,7 +179,7 @@ function tagLists(jobs: readonly NewJob[]): string | null {
 /** The options that keep jobs from becoming ready at once, by number; null for none. */
 function rareOf(jobs: readonly NewJob[]): string | null {
   const items = jobs.flatMap((job, n) => {
-    const { dueAt, delayMs, dedupe, orderKey } = job
+    const { dueAt, delayMs, dedupe, orderKey, group } = job
     const fields =
       (dueAt === null ? '' : `,"due_at":${dueAt}`) +
       (delayMs === 0 ? '' : `,"delay_ms":${delayMs}`) +
@@ -187,6 +187,7 @@ function rareOf(jobs: readonly NewJob[]): string | null {
         ? ''
         : `,"dedupe_key":${JSON.stringify(dedupe.key)},"hold_ms":${dedupe.holdMs},"hold_after":"${dedupe.holdAfter}"`) +
       (orderKey === null ? '' : `,"order_key":${JSON.stringify(orderKey)}`) +
+      (group === null ? '' : `,"group_name":${JSON.stringify(group)}`) +
       (job.first === true ? ',"first":true' : '') +
       (job.parent === undefined ? '' : `,"parent":${JSON.stringify(job.parent)}`)
     return fields === '' ? [] : `{"n":${n + 1}${fields}}`

@@ -8,7 +8,20 @@ import type { NewJob } from '../../job/enqueue/new-job.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
-import { GIVEN_CTE, INPUT_IDS, NEEDS_ORDER_LOCK, queueName, TAKEN_CTE } from '../fragments.ts'
+import {
+  GIVEN_CTE,
+  GROUP_MARK,
+  HAS_PASSED,
+  INPUT_IDS,
+  NEXT_PLACE,
+  queueName,
+  READY_FLAGS,
+  slotsFreed,
+  TAKEN_CTE,
+  turnKey,
+  WAITS_AGAIN,
+  WAITS_FOR_TURN,
+} from '../fragments.ts'
 import { keptChanging, lookAgain } from '../look-again.ts'
 import { entriesIn, NEW_TAGS, retagged } from './entries.ts'
 import type { ReadyCounts } from './ready-counts.ts'
@@ -25,28 +38,31 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
 ), ${retagged('moved')}, changed AS (
   UPDATE jobmill.job AS j SET payload = coalesce(m.payload, 'null'::json), enqueued_at = m.now, tags = ${NEW_TAGS}
     FROM moved AS m LEFT JOIN retagged AS r ON r.id = m.id WHERE j.id = m.id
-  RETURNING j.id, j.order_key
+  RETURNING j.id, j.order_key, j.group_name
 ), to_later AS (
   INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
-  SELECT due, id, queue_id, kind_id, tries, priority, attempt, crashes, flags FROM moved WHERE due > now
+  SELECT due, id, queue_id, kind_id, tries, priority, attempt, crashes, ${WAITS_AGAIN} FROM moved WHERE due > now
+), slot_freed AS (
+  ${slotsFreed(`SELECT m.id FROM moved AS m WHERE m.due > m.now AND m.flags & ${HAS_PASSED} <> 0`)}
 ), to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
-  SELECT queue_id, priority, coalesce(seq, nextval('jobmill.seq')), id, coalesce(ready_at, now), kind_id, tries, attempt,
-         crashes, flags
-    FROM (SELECT * FROM moved WHERE due <= now AND NOT (${NEEDS_ORDER_LOCK}) ORDER BY n) AS m
+  SELECT queue_id, priority, coalesce(seq, ${NEXT_PLACE}), id, coalesce(ready_at, now), kind_id, tries, attempt,
+         crashes, ${READY_FLAGS}
+    FROM (SELECT * FROM moved WHERE due <= now AND NOT ${WAITS_FOR_TURN} ORDER BY n) AS m
 ), to_line AS (
-  INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
-  SELECT m.queue_id, c.order_key, coalesce(m.pos, nextval('jobmill.seq')), m.id, m.due, m.kind_id, m.tries, m.priority, m.flags
-    FROM moved AS m JOIN changed AS c ON c.id = m.id WHERE m.due <= m.now AND (${NEEDS_ORDER_LOCK})
+  INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags, attempt, crashes)
+  SELECT m.queue_id, ${turnKey('c')}, coalesce(m.pos, nextval('jobmill.seq')), m.id, m.due, m.kind_id, m.tries, m.priority, m.flags, m.attempt, m.crashes
+    FROM (SELECT * FROM moved WHERE due <= now AND ${WAITS_FOR_TURN}) AS m JOIN changed AS c ON c.id = m.id
+  RETURNING queue_id, order_key
 ), called AS (
   INSERT INTO jobmill.order_check (queue_id, order_key)
-  SELECT m.queue_id, c.order_key FROM moved AS m JOIN changed AS c ON c.id = m.id WHERE m.due <= m.now AND (${NEEDS_ORDER_LOCK})
+  SELECT queue_id, order_key FROM to_line UNION ALL SELECT queue_id, ${GROUP_MARK} || name FROM slot_freed
 ), tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
-  SELECT queue_id, state, CASE WHEN due <= now AND NOT (${NEEDS_ORDER_LOCK}) THEN ${ready} ELSE ${scheduled} END, count(*)
+  SELECT queue_id, state, CASE WHEN due <= now AND NOT ${WAITS_FOR_TURN} THEN ${ready} ELSE ${scheduled} END, count(*)
     FROM moved GROUP BY 1, 2, 3
 )
-SELECT id, ${queueName('moved.queue_id')} AS queue, CASE WHEN state = ${scheduled} AND due <= now THEN (NOT (${NEEDS_ORDER_LOCK}))::int4 END AS ready,
+SELECT id, ${queueName('moved.queue_id')} AS queue, CASE WHEN state = ${scheduled} AND due <= now THEN (NOT ${WAITS_FOR_TURN})::int4 END AS ready,
        CASE WHEN due > now AND due <= now + ${DEFAULTS.dueSoonMs} THEN ${queueName('moved.queue_id')} END AS look FROM moved`
 
 /**

@@ -61,8 +61,9 @@ export function workerElsewhere(
 
 /** Whether the job has only options that the message of remote dispatch can carry. */
 function isPlain(job: NewJob): boolean {
-  const { dueAt, timeoutMs, tags, metadata } = job
-  return mayStart(job) && dueAt === null && timeoutMs === null && tags.length === 0 && metadata === null
+  const { dueAt, timeoutMs, tags, metadata, group } = job
+  const isBare = timeoutMs === null && tags.length === 0 && metadata === null && group === null
+  return mayStart(job) && dueAt === null && isBare
 }
 
 /** Adds up the room of a queue that is listed twice. */

@@ -1,7 +1,7 @@
 /** The columns of a job summary, and what rows with a state have in common. */
 import { type JobState, STATE_CODE, stateOfCode } from '../../job/state.ts'
 import { NEVER_DUE } from '../../store/types/step.ts'
-import { kindName, queueName } from '../fragments.ts'
+import { GROUP_MARK, kindName, queueName } from '../fragments.ts'
 
 /** OFFSET 0 prevents the planner from turning lookups by id into a scan of the whole table. */
 const probe = (table: string): string =>
@@ -40,13 +40,13 @@ export const STATE = `CASE WHEN ru.id IS NOT NULL THEN ${STATE_CODE.running} WHE
        WHEN la.id IS NOT NULL OR li.id IS NOT NULL THEN ${STATE_CODE.scheduled} ELSE coalesce(a.ended_as, ${STATE_CODE.running}) END`
 
 const JOB_COLUMNS = `j.id, ${nameOrId('kind')} AS kind, ${MIN_VERSION} AS "minVersion", ${nameOrId('queue')} AS queue, j.priority, j.max_attempts AS "maxAttempts",
-  coalesce(j.tags, '{}') AS tags, j.order_key AS "orderKey", j.enqueued_at AS "enqueuedAt"`
+  coalesce(j.tags, '{}') AS tags, j.order_key AS "orderKey", j.group_name AS "group", j.enqueued_at AS "enqueuedAt"`
 
 export const SUMMARY_COLUMNS = `${JOB_COLUMNS},
   ${STATE} AS state,
-  CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.attempt, re.attempt, la.attempt, a.spent, 1) END AS attempt,
-  CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.crashes, re.crashes, la.crashes, a.crashes, 0) END AS crashes,
-  li.id IS NOT NULL AS "waitsForOrder", coalesce(nullif(la.due_at, ${NEVER_DUE}), li.due_at) AS "dueAt", coalesce(ru.started_at, ba.started_at) AS "startedAt",
+  coalesce(ru.attempt, re.attempt, la.attempt, li.attempt, a.spent, 1) AS attempt,
+  coalesce(ru.crashes, re.crashes, la.crashes, li.crashes, a.crashes, 0) AS crashes,
+  li.id IS NOT NULL AND NOT starts_with(li.order_key, ${GROUP_MARK}) AS "waitsForOrder", starts_with(li.order_key, ${GROUP_MARK}) IS TRUE AS "waitsForGroup", coalesce(nullif(la.due_at, ${NEVER_DUE}), li.due_at) AS "dueAt", coalesce(ru.started_at, ba.started_at) AS "startedAt",
   CASE WHEN a.ended_as IS NOT NULL THEN a.ended_at END AS "endedAt", coalesce(ru.instance, ba.instance) AS instance, ru.cancel_reason AS "cancelReason"`
 
 /** For rows `w(id)` of jobs that have ended, which are in none of the other tables. */
@@ -54,7 +54,7 @@ export const ENDED_JOINS = JOB_JOIN + LAST_ATTEMPT_JOIN
 
 /** With ENDED_JOINS. */
 export const ENDED_COLUMNS = `${JOB_COLUMNS}, a.ended_as AS state, coalesce(a.spent, 1) AS attempt, coalesce(a.crashes, 0) AS crashes,
-  false AS "waitsForOrder", NULL::int8 AS "dueAt", NULL::int8 AS "startedAt", a.ended_at AS "endedAt", NULL::uuid AS instance, NULL::text AS "cancelReason"`
+  false AS "waitsForOrder", false AS "waitsForGroup", NULL::int8 AS "dueAt", NULL::int8 AS "startedAt", a.ended_at AS "endedAt", NULL::uuid AS instance, NULL::text AS "cancelReason"`
 
 /** OFFSET 0: the planner expects 100 jobs in a call, and would hash the whole table. */
 const isIn = (table: string): string =>

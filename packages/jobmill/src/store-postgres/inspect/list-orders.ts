@@ -51,6 +51,9 @@ const IS = {
   uuid: (part: unknown) => typeof part === 'string' && UUID.test(part),
   int2: Number.isSafeInteger,
   int8: Number.isSafeInteger,
+  // The places of a fair queue are too large for a number.
+  place: (part: unknown) =>
+    Number.isSafeInteger(part) || (typeof part === 'string' && /^-?\d{1,19}$/.test(part)),
 }
 
 /**
@@ -65,7 +68,9 @@ function behind(
   if (from === null) return []
   const fits = from.length === types.length && types.every((type, at) => IS[type](from[at]))
   if (!fits) throw cursorInvalid(from)
-  return [`${comparison} (${types.map((type, at) => `${given.add(from[at])}::${type}`).join(', ')})`]
+  return [
+    `${comparison} (${types.map((type, at) => `${given.add(from[at])}::${type === 'place' ? 'int8' : type}`).join(', ')})`,
+  ]
 }
 
 const where = (conditions: readonly string[]): string => ['WHERE true', ...conditions].join(' AND ')
@@ -104,13 +109,13 @@ function walkScheduled(listing: Listing): Walk {
 /** Lists ready jobs in claim order: per queue, by the primary key of `ready`. */
 function walkReady(listing: Listing): Walk {
   const { rows } = listing
-  const conditions = ['r.queue_id = q.id', ...behind(listing, '(r.priority, r.seq) >', 'int2', 'int8')]
+  const conditions = ['r.queue_id = q.id', ...behind(listing, '(r.priority, r.seq) >', 'int2', 'place')]
   return {
-    sql: `SELECT r.id, r.priority AS a, r.seq AS b FROM jobmill.queue AS q CROSS JOIN LATERAL (
+    sql: `SELECT r.id, r.priority AS a, r.seq::text AS b FROM jobmill.queue AS q CROSS JOIN LATERAL (
             SELECT r.id, r.priority, r.seq FROM jobmill.ready AS r ${where(conditions)}
              ORDER BY r.priority, r.seq LIMIT ${rows}) AS r
            ${ofQueue(listing)} ORDER BY r.priority, r.seq LIMIT ${rows}`,
-    order: 'walk.a, walk.b',
+    order: 'walk.a, walk.b::int8',
     width: 2,
   }
 }

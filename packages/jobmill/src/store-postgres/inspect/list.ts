@@ -192,6 +192,7 @@ function matches(filter: JobFilter, given: Values): string {
     ...given.test(filter.failedBefore, (at) => `${FAILED_AT} < ${at}::int8`),
     ...given.test(namesOf(filter.version), (versions) => `${last('instance')} IN (${instancesOf(versions)})`),
     ...given.test(filter.orderKey, (key) => `j.order_key = ${key}`),
+    ...given.test(filter.group, (group) => `j.group_name = ${group}`),
     ...given.test(
       filter.dedupeKey,
       (key) => `${key}::text IN (j.dedupe_key, ${unscopeKeyInSql('j.dedupe_key', 'strpos')})`,

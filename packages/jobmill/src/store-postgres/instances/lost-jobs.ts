@@ -39,7 +39,7 @@ const FIND_STILL = find(`a.error || '${STOOD_STILL}'`)
 /**
  * Uses the unique index on the id of each table. One snapshot may miss a job that moves between tables, so
  * the result lists the jobs found. A job with only its last attempt left has ended. A job in none of the
- * tables was deleted or waits in an order queue, where it has no crashes.
+ * tables was deleted.
  */
 const UNCOUNT = `
 WITH ${GIVEN_CTE}, input AS MATERIALIZED (
@@ -48,6 +48,8 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   UPDATE jobmill.ready AS t SET crashes = greatest(t.crashes - i.n, 0) FROM input AS i WHERE t.id = i.id RETURNING t.id
 ), later AS (
   UPDATE jobmill.later AS t SET crashes = greatest(t.crashes - i.n, 0) FROM input AS i WHERE t.id = i.id RETURNING t.id
+), order_queue AS (
+  UPDATE jobmill.order_queue AS t SET crashes = greatest(t.crashes - i.n, 0) FROM input AS i WHERE t.id = i.id RETURNING t.id
 ), running AS (
   UPDATE jobmill.running AS t SET crashes = greatest(t.crashes - i.n, 0) FROM input AS i WHERE t.id = i.id RETURNING t.id
 ), ended AS (
@@ -55,10 +57,9 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
    WHERE t.job_id = i.id AND t.ended_as IS NOT NULL
   RETURNING t.job_id AS id, t.ended_as = ${STATE_CODE.dead} AND t.taken_back AND t.outcome = ${outcomeCode('interrupted')} AS crashed
 ), nowhere AS (
-  SELECT i.id FROM input AS i
-   WHERE EXISTS (SELECT FROM jobmill.order_queue AS t WHERE t.id = i.id) OR NOT EXISTS (SELECT FROM jobmill.job AS t WHERE t.id = i.id)
+  SELECT i.id FROM input AS i WHERE NOT EXISTS (SELECT FROM jobmill.job AS t WHERE t.id = i.id)
 )
-SELECT id, false AS crashed FROM ready UNION ALL SELECT id, false FROM later UNION ALL SELECT id, false FROM running
+SELECT id, false AS crashed FROM ready UNION ALL SELECT id, false FROM later UNION ALL SELECT id, false FROM order_queue UNION ALL SELECT id, false FROM running
 UNION ALL SELECT id, crashed FROM ended UNION ALL SELECT id, false FROM nowhere`
 
 /**

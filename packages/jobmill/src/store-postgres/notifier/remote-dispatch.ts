@@ -79,7 +79,7 @@ export function remoteDispatcher({ me, channelOf, platform, send }: DispatcherOp
 
   function deliver(token: number, at: number, { offer, from, instance, job }: DeliveredJob): void {
     recordSender(from, job.queue)
-    const rest = { timeoutMs: null, tags: [], metadata: null, orderKey: null }
+    const rest = { timeoutMs: null, tags: [], metadata: null, orderKey: null, group: null }
     receivers.get(instance)?.({ offer, lease: insertLeased({ ...job, ...rest }, token, at) })
   }
 

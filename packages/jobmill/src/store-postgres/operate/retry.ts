@@ -7,7 +7,21 @@ import { type JobState, STATE_CODE, stateOfCode } from '../../job/state.ts'
 import type { NewPayload } from '../../store/types/new-payload.ts'
 import type { Verdict } from '../../store/types/replies.ts'
 import { ask, type Context, inTransaction } from '../context.ts'
-import { GIVEN_CTE, HAS_STEPS, INPUT_IDS, IS_CHILD, KEYED, NOW, ORDERED, queueName } from '../fragments.ts'
+import {
+  GIVEN_CTE,
+  GROUPED,
+  HAS_STEPS,
+  INPUT_IDS,
+  IS_CHILD,
+  KEYED,
+  NEXT_PLACE,
+  NOW,
+  ORDERED,
+  queueName,
+  READY_FLAGS,
+  turnKey,
+  WAITS_FOR_TURN,
+} from '../fragments.ts'
 import { NEW_TAGS, retagged } from '../enqueue/entries.ts'
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
 import { type Moved, movedVerdict, operate } from './states.ts'
@@ -57,6 +71,7 @@ WITH ${GIVEN_CTE}, ${inputs}, was AS (
 ), revived AS (
   SELECT j.*, was.state, was.tries, input.n, ((CASE WHEN j.dedupe_key IS NULL THEN 0 ELSE ${KEYED} END)
          + (CASE WHEN j.order_key IS NULL THEN 0 ELSE ${ORDERED} END)
+         + (CASE WHEN j.group_name IS NULL THEN 0 ELSE ${GROUPED} END)
          + (CASE WHEN EXISTS (SELECT FROM jobmill.step AS s WHERE s.job_id = j.id AND ${STAYS}) THEN ${HAS_STEPS} ELSE 0 END)
          + (CASE WHEN EXISTS (SELECT FROM jobmill.child AS c WHERE c.id = j.id) THEN ${IS_CHILD} ELSE 0 END))::int2 AS flags
     FROM input JOIN jobmill.job AS j ON j.id = input.id JOIN was ON was.job_id = j.id
@@ -65,20 +80,20 @@ WITH ${GIVEN_CTE}, ${inputs}, was AS (
    WHERE c.id = ANY (ARRAY(SELECT r.id FROM revived AS r WHERE r.flags & ${IS_CHILD} <> 0))
 ), to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
-  SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, 0, 0, flags
-    FROM (SELECT * FROM revived WHERE order_key IS NULL ORDER BY n) AS r
+  SELECT queue_id, priority, ${NEXT_PLACE}, id, ${NOW}, kind_id, tries, 0, 0, ${READY_FLAGS}
+    FROM (SELECT * FROM revived WHERE NOT ${WAITS_FOR_TURN} ORDER BY n) AS r
 ), in_order_queue AS (
   INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
-  SELECT queue_id, order_key, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, priority, flags
-    FROM (SELECT * FROM revived WHERE order_key IS NOT NULL ORDER BY n) AS r
+  SELECT queue_id, ${turnKey('r')}, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, priority, flags
+    FROM (SELECT * FROM revived WHERE ${WAITS_FOR_TURN} ORDER BY n) AS r
   RETURNING queue_id, order_key
 ), called AS (
   INSERT INTO jobmill.order_check (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM in_order_queue
 ), tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
-  SELECT queue_id, state, CASE WHEN order_key IS NULL THEN ${STATE_CODE.ready} ELSE ${scheduled} END, count(*) FROM revived GROUP BY 1, 2, 3
+  SELECT queue_id, state, CASE WHEN ${WAITS_FOR_TURN} THEN ${scheduled} ELSE ${STATE_CODE.ready} END, count(*) FROM revived GROUP BY 1, 2, 3
 )
-SELECT id, ${queueName('revived.queue_id')} AS queue, order_key IS NOT NULL AS in_order_queue FROM revived`
+SELECT id, ${queueName('revived.queue_id')} AS queue, ${WAITS_FOR_TURN} AS in_order_queue FROM revived`
 
 const REVIVE = reviveStatement(INPUT_IDS)
 

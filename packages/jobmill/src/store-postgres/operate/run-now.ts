@@ -1,7 +1,7 @@
 /** Run now: makes scheduled jobs ready, or moves them to their order queue. */
 import type { Verdict } from '../../store/types/replies.ts'
 import { ask, type Context } from '../context.ts'
-import { dueMoved, GIVEN_CTE, INPUT_IDS, NEEDS_ORDER_LOCK, NOW, queueName } from '../fragments.ts'
+import { dueMoved, GIVEN_CTE, INPUT_IDS, NOW, queueName, WAITS_FOR_TURN } from '../fragments.ts'
 import { readyCounts, notifyFor } from '../enqueue/ready-counts.ts'
 import { type Moved, movedVerdict, operate } from './states.ts'
 
@@ -14,7 +14,7 @@ WITH ${GIVEN_CTE}, ${INPUT_IDS}, due AS (
   DELETE FROM jobmill.later AS w USING input WHERE w.id = input.id
   RETURNING w.id, w.queue_id, w.kind_id, w.tries, w.priority, w.attempt, w.crashes, w.flags, ${NOW} AS due_at, input.n
 ), ${dueMoved('n')}
-SELECT id, ${queueName('due.queue_id')} AS queue, (${NEEDS_ORDER_LOCK}) AS in_order_queue FROM due`
+SELECT id, ${queueName('due.queue_id')} AS queue, ${WAITS_FOR_TURN} AS in_order_queue FROM due`
 
 const IN_ORDER_QUEUE = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}

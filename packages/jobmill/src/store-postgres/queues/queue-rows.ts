@@ -12,7 +12,7 @@ const settingColumn = (setting: keyof QueueSettings): string =>
 export const COLUMNS = SETTINGS.map(settingColumn)
 export const TYPED = `workers int4, paused bool, backoff_enabled bool, backoff_base_ms int8, backoff_max_ms int8,
   retain_done_ms int8, retain_cancelled_ms int8, retain_dead_ms int8, keep_done int4, keep_cancelled int4, keep_dead int4,
-  limit_name text, target_latency_ms int8`
+  limit_name text, target_latency_ms int8, group_fair bool, group_concurrency int4, group_rate int4, group_rate_per_ms int8`
 
 /** A row `d` with the default settings, and its values in the order of COLUMNS. */
 export const DEFAULT_ROW = `json_to_record('${JSON.stringify(columns(DEFAULT_QUEUE_SETTINGS))}') AS d(${TYPED})`

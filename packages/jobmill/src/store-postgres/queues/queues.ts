@@ -14,7 +14,7 @@ import { type DeclaredQueue, type QueueRecord, queueUnknown } from '../../store/
 import type { Row } from '../connection/connection.ts'
 import { ask, askWith, type Context, inTransaction } from '../context.ts'
 import { notifyQueues } from '../enqueue/ready-counts.ts'
-import { GIVEN_CTE, NOW, SETTINGS_CHANGED } from '../fragments.ts'
+import { GIVEN_CTE, GROUP_MARK, NOW, SETTINGS_CHANGED } from '../fragments.ts'
 import { ADD_QUEUES, COLUMNS, TYPED, columns, recordOf, settingsOf, sourcesOf } from './queue-rows.ts'
 
 const RECORD = `q.name, ${COLUMNS.map((column) => `q.${column}`).join(', ')}, q.throttles,
@@ -220,8 +220,17 @@ interface Saved {
   readonly coolMs?: number | null
 }
 
+/** The groups of these queues may have other limits now. Reads a range of the primary key per queue. */
+const CHECK_GROUPS = `
+WITH ${GIVEN_CTE}
+INSERT INTO jobmill.order_check (queue_id, order_key)
+SELECT DISTINCT l.queue_id, l.order_key FROM jobmill.queue AS q JOIN jobmill.order_queue AS l ON l.queue_id = q.id
+ WHERE q.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'names') FROM given)) AND starts_with(l.order_key, ${GROUP_MARK})`
+
 async function save(inside: Context, saved: readonly Saved[]): Promise<readonly Row[]> {
   if (saved.length === 0) return []
+  const names = saved.map(({ name }) => name)
+  await ask(inside, CHECK_GROUPS, { names })
   const queues = saved.map(({ name, settings, sources, coolMs = null }) => ({
     name,
     ...columns(settings),

@@ -28,7 +28,8 @@ CREATE TABLE jobmill.job (
   -- how long the key stays held, after 'done' only or after any end ('ended'); null without a key
   hold_ms int8,
   hold_after text,
-  order_key text
+  order_key text,
+  group_name text
 );
 -- For lists by tag. Jobs without tags have no rows here.
 CREATE TABLE jobmill.job_tag (
@@ -38,7 +39,8 @@ CREATE TABLE jobmill.job_tag (
 );
 
 -- flags: 1 has a dedupe key, 2 has an order key, 4 has its order lock, 8 (running only) has had a permit,
--- 16 has steps, 32 is a child.
+-- 16 has steps, 32 is a child, 64 has a group in a queue with groups (while it waits), 128 has passed the limits of
+-- its group. A job of a group in a fair queue has a negative seq: see groups.ts.
 CREATE TABLE jobmill.later (
   due_at int8 NOT NULL,
   id uuid NOT NULL UNIQUE,
@@ -104,7 +106,8 @@ CREATE INDEX batch_instance ON jobmill.batch (instance);
 -- Not compressed, because ids do not shrink.
 ALTER TABLE jobmill.batch ALTER ids SET STORAGE EXTERNAL, ALTER seqs SET STORAGE EXTERNAL, ALTER ready_ats SET STORAGE EXTERNAL;
 
--- Due jobs with an order key that wait for their order lock, first in, first out.
+-- Due jobs that wait for their order lock, or for a slot or token of their group, first in, first out. The key of a
+-- group is its name after the character 1, which no order key contains.
 CREATE TABLE jobmill.order_queue (
   queue_id int4 NOT NULL,
   order_key text NOT NULL,
@@ -115,6 +118,9 @@ CREATE TABLE jobmill.order_queue (
   tries int4 NOT NULL,
   priority int2 NOT NULL,
   flags int2 NOT NULL,
+  -- not 0 for a retry that waits for its group
+  attempt int2 NOT NULL DEFAULT 0,
+  crashes int2 NOT NULL DEFAULT 0,
   PRIMARY KEY (queue_id, order_key, pos)
 );
 CREATE INDEX order_queue_due ON jobmill.order_queue (due_at, id);
@@ -132,6 +138,34 @@ CREATE TABLE jobmill.order_check (
   queue_id int4 NOT NULL,
   order_key text NOT NULL
 );
+
+-- The running jobs of a group with a concurrency limit, and those that are ready to run.
+CREATE TABLE jobmill.group_slot (
+  queue_id int4 NOT NULL,
+  name text NOT NULL,
+  job_id uuid NOT NULL UNIQUE,
+  PRIMARY KEY (queue_id, name, job_id)
+);
+-- Groups with settings of their own, and groups whose jobs wait for a slot or a token. Stage deletes the others.
+CREATE TABLE jobmill.job_group (
+  queue_id int4 NOT NULL,
+  name text NOT NULL,
+  -- set by an operator; null for the setting of the queue
+  weight float8,
+  concurrency int4,
+  rate int4,
+  rate_per_ms int8,
+  paused bool NOT NULL DEFAULT false,
+  changed_by text,
+  changed_at int8,
+  -- the instant up to which tokens are used, in microseconds
+  used_until int8 NOT NULL DEFAULT 0,
+  -- when stage should look again, because a token was missing
+  check_at int8,
+  PRIMARY KEY (queue_id, name)
+);
+CREATE INDEX job_group_check ON jobmill.job_group (check_at) WHERE check_at IS NOT NULL;
+CREATE INDEX job_group_weight ON jobmill.job_group (queue_id, jobmill.group_start(queue_id, name)) WHERE weight IS NOT NULL;
 
 -- Separate from the jobs, so that retention cannot delete a key that is still held.
 CREATE TABLE jobmill.dedupe (

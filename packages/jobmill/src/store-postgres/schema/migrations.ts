@@ -10,6 +10,15 @@ import { FINISH } from './functions/finish.ts'
 import { FINISH_EACH } from './functions/finish-each.ts'
 import { UNPACK } from './functions/unpack.ts'
 import { RECORD_STEPS } from './functions/record-steps.ts'
+import {
+  FAIR_PLACES,
+  FAIR_TURNS,
+  GROUP_LOOKS,
+  GROUP_NAMES,
+  GROUP_PLACES,
+  HOLD_GROUP,
+  STAGE_GROUPS,
+} from './functions/groups.ts'
 import { HEARTBEAT } from './functions/heartbeat.ts'
 import { WAIT_FOR } from './functions/wait-for.ts'
 import { LIMITED } from './functions/limited.ts'
@@ -26,6 +35,7 @@ import { VIEWS } from './views.ts'
 
 const TABLES = [
   QUEUES,
+  GROUP_PLACES,
   JOBS,
   STEPS,
   INSTANCES,
@@ -44,10 +54,16 @@ const TABLES = [
  * delete that finds it. See docs/internals/postgres-store.md.
  */
 const FUNCTIONS = [
+  GROUP_LOOKS,
   FIRST_READY,
   INSERT_JOBS,
   ENQUEUE,
   LIMITED,
+  FAIR_PLACES,
+  FAIR_TURNS,
+  STAGE_GROUPS,
+  HOLD_GROUP,
+  GROUP_NAMES,
   CLAIM,
   ANY_READY,
   NEXT_DUE,

@@ -29,6 +29,10 @@ CREATE TABLE jobmill.queue (
   keep_dead int4,
   limit_name text,
   target_latency_ms int8,
+  group_fair bool NOT NULL DEFAULT false,
+  group_concurrency int4,
+  group_rate int4,
+  group_rate_per_ms int8,
   -- the options that code declared last (null if it declares none), and those that an operator overrode: { option: { value, by, at } }
   code json,
   overrides json NOT NULL DEFAULT '{}'

@@ -7,12 +7,13 @@ import {
   type TransferredJob,
   fitting,
   type Page,
+  TRANSFERRED_PLACES,
 } from '../../store/admin/transfer.ts'
 import type { JobSummary } from '../../store/types/job-record.ts'
 import { STEP_KINDS } from '../../store/types/step.ts'
 import { ask, type Context, listOf } from '../context.ts'
 import { childOf, type ChildRow } from '../steps/children.ts'
-import { GIVEN_CTE, INPUT_IDS } from '../fragments.ts'
+import { GIVEN_CTE, HAS_PASSED, INPUT_IDS } from '../fragments.ts'
 import { type Coded, decode, SUMMARY_COLUMNS, SUMMARY_JOINS } from '../inspect/job-rows.ts'
 
 /**
@@ -39,7 +40,7 @@ const SIZED = `j.id, octet_length(j.payload::text) + coalesce((
 const JOBS = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}
 SELECT ${SUMMARY_COLUMNS}, coalesce(la.due_at, li.due_at) AS "rawDueAt", j.payload, j.metadata, j.timeout_ms AS "timeoutMs", j.dedupe_key AS "dedupeKey",
-       j.hold_ms AS "holdMs", j.hold_after AS "holdAfter", re.ready_at AS "readyAt", coalesce(re.seq, li.pos) AS place, CASE WHEN a.ended_as IS NOT NULL THEN a.result END AS result,
+       j.hold_ms AS "holdMs", j.hold_after AS "holdAfter", re.ready_at AS "readyAt", CASE WHEN re.seq < 0 THEN re.seq & ${TRANSFERRED_PLACES - 1} ELSE coalesce(re.seq, li.pos) END AS place, coalesce(re.flags & ${HAS_PASSED} <> 0, false) AS "hasPassed", CASE WHEN a.ended_as IS NOT NULL THEN a.result END AS result,
        EXISTS (SELECT FROM jobmill.order_lock AS t WHERE t.job_id = w.id) AS "hasOrderLock",
        (SELECT json_agg(json_build_object('attempt', h.attempt, 'token', h.token, 'instance', h.instance, 'startedAt', h.started_at,
                  'endedAt', h.ended_at, 'outcome', h.outcome, 'error', h.error, 'log', h.log, 'takenBack', h.taken_back) ORDER BY h.token)

@@ -6,7 +6,18 @@ import type { TransferredAttempt, TransferredJob, TransferredStep } from '../../
 import { type ChildRecord, STEP_KINDS } from '../../store/types/step.ts'
 import { askOne, columnsOf, type Context } from '../context.ts'
 import { ensureNames } from '../enqueue/enqueue.ts'
-import { GIVEN_CTE, HAS_ORDER_LOCK, HAS_STEPS, IS_CHILD, KEYED, NAMES_TRUE, ORDERED } from '../fragments.ts'
+import {
+  GIVEN_CTE,
+  GROUP_MARK,
+  GROUPED,
+  HAS_ORDER_LOCK,
+  HAS_PASSED,
+  HAS_STEPS,
+  IS_CHILD,
+  KEYED,
+  NAMES_TRUE,
+  ORDERED,
+} from '../fragments.ts'
 import { JOB_COLUMNS } from '../schema/functions/enqueue.ts'
 import type { NameMap } from '../names/name-map.ts'
 import { NamesChanged } from '../names/names-changed.ts'
@@ -14,8 +25,8 @@ import { NamesChanged } from '../names/names-changed.ts'
 const { scheduled, ready } = STATE_CODE
 
 const TYPED = `id uuid, queue_id int4, kind_id int4, priority int2, max_attempts int2, payload text, enqueued_at int8, timeout_ms int8,
-  tags text[], metadata text, dedupe_key text, hold_ms int8, hold_after text, order_key text, state int2, place int8, due_at int8, ready_at int8,
-  in_order_queue bool, has_order_lock bool, attempt int2, crashes int2, tries int4, flags int2, result text, attempts json, steps json, events json, children json`
+  tags text[], metadata text, dedupe_key text, hold_ms int8, hold_after text, order_key text, group_name text, state int2, place int8, due_at int8, ready_at int8,
+  in_order_queue bool, in_group bool, has_order_lock bool, has_passed bool, attempt int2, crashes int2, tries int4, flags int2, result text, attempts json, steps json, events json, children json`
 const ATTEMPT_TYPED = `n int4, attempt int2, token int8, instance uuid, started_at int8, ended_at int8, outcome int2, ended_as int2,
   taken_back bool, error text, log text`
 const STEP_TYPED = `name text, place int4, kind int2, token int8, started_at int8, ended_at int8, due_at int8, events text[], result text, checkpoint text`
@@ -34,22 +45,27 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
 ), written AS (
   INSERT INTO jobmill.job (${JOB_COLUMNS})
   SELECT id, queue_id, kind_id, priority, max_attempts, payload::json, enqueued_at, timeout_ms, tags, metadata::json, dedupe_key, hold_ms,
-         hold_after, order_key
+         hold_after, order_key, group_name
     FROM input ORDER BY id
   ON CONFLICT (id) DO NOTHING RETURNING id
 ), fresh AS MATERIALIZED (
   SELECT input.* FROM input JOIN written ON written.id = input.id
 ), to_later AS (
   INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
-  SELECT due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags FROM fresh WHERE state = ${scheduled} AND NOT in_order_queue
+  SELECT due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags FROM fresh WHERE state = ${scheduled} AND NOT in_order_queue AND NOT in_group
 ), to_line AS (
-  INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
-  SELECT queue_id, order_key, place, id, due_at, kind_id, tries, priority, flags FROM fresh WHERE in_order_queue
+  INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags, attempt, crashes)
+  SELECT queue_id, CASE WHEN in_group THEN ${GROUP_MARK} || group_name ELSE order_key END, place, id, due_at, kind_id, tries, priority, flags, attempt, crashes
+    FROM fresh WHERE in_order_queue OR in_group
+  RETURNING queue_id, order_key
 ), called AS (
-  INSERT INTO jobmill.order_check (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM fresh WHERE in_order_queue
+  INSERT INTO jobmill.order_check (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM to_line
 ), to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
-  SELECT queue_id, priority, place, id, ready_at, kind_id, tries, attempt, crashes, flags FROM fresh WHERE state = ${ready}
+  SELECT queue_id, priority, CASE WHEN (SELECT q.group_fair FROM jobmill.queue AS q WHERE q.id = f.queue_id) AND group_name IS NOT NULL
+                                  THEN jobmill.in_group(jobmill.group_start(queue_id, group_name), place) ELSE place END, id, ready_at, kind_id, tries, attempt, crashes, flags FROM fresh AS f WHERE state = ${ready}
+), slots AS (
+  INSERT INTO jobmill.group_slot (queue_id, name, job_id) SELECT queue_id, group_name, id FROM fresh WHERE has_passed
 ), turns AS (
   INSERT INTO jobmill.order_lock (queue_id, order_key, job_id) SELECT queue_id, order_key, id FROM fresh WHERE has_order_lock
 ), recorded AS (
@@ -99,6 +115,9 @@ function rowOf(map: NameMap, job: TransferredJob): object {
     dedupeKey,
     orderKey,
     waitsForOrder: in_order_queue,
+    waitsForGroup: in_group,
+    group,
+    hasPassed,
     hasOrderLock,
     tags,
     attempts,
@@ -114,12 +133,16 @@ function rowOf(map: NameMap, job: TransferredJob): object {
     tags: tags.length === 0 ? null : tags,
     state: STATE_CODE[job.state],
     in_order_queue,
+    in_group,
+    group_name: group,
     // Only used to detect jobs that may have too many attempts.
     tries: attempts.length,
     flags:
       (dedupeKey === null ? 0 : KEYED) +
       (orderKey === null ? 0 : ORDERED) +
       (hasOrderLock ? HAS_ORDER_LOCK : 0) +
+      (group !== null && (hasPassed || job.state === 'scheduled') ? GROUPED : 0) +
+      (hasPassed ? HAS_PASSED : 0) +
       (steps.length > 0 ? HAS_STEPS : 0) +
       (isChild ? IS_CHILD : 0),
     steps: steps.map(stepRow),

@@ -1,5 +1,5 @@
 /** Exports and imports queues, limits, schedules, versions, alerts, views and sequences. */
-import type { TransferredRest } from '../../store/admin/transfer.ts'
+import type { TransferredGroup, TransferredRest } from '../../store/admin/transfer.ts'
 import { alerts as allAlerts, replaceAlerts } from '../alerts/alerts.ts'
 import { ask, askWith, columnsOf, type Context, inTransaction } from '../context.ts'
 import { GIVEN_CTE, SETTINGS_CHANGED } from '../fragments.ts'
@@ -51,6 +51,17 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
 INSERT INTO jobmill.limit (name, ${LIMIT_STATE}) SELECT name, ${LIMIT_STATE} FROM input ORDER BY name
 ON CONFLICT (name, key) DO UPDATE SET ${excluded(LIMIT_STATE.split(', '))}`
 
+const GROUPS_OUT = `
+SELECT q.name AS queue, g.name, g.weight, g.concurrency, g.rate, g.rate_per_ms AS "ratePerMs", g.paused, g.changed_by AS by, g.changed_at AS at
+  FROM jobmill.job_group AS g JOIN jobmill.queue AS q ON q.id = g.queue_id WHERE g.changed_at IS NOT NULL ORDER BY q.name COLLATE "C", g.name COLLATE "C"`
+const GROUPS_IN = `
+WITH ${GIVEN_CTE}
+INSERT INTO jobmill.job_group (queue_id, name, weight, concurrency, rate, rate_per_ms, paused, changed_by, changed_at)
+SELECT q.id, x.name, x.weight, x.concurrency, x.rate, x."ratePerMs", x.paused, x.by, x.at
+  FROM given, json_to_recordset(p -> 'groups') AS x(queue text, name text, weight float8, concurrency int4, rate int4, "ratePerMs" int8, paused bool, by text, at int8)
+  JOIN jobmill.queue AS q ON q.name = x.queue ORDER BY q.id, x.name
+ON CONFLICT (queue_id, name) DO UPDATE SET ${excluded(['weight', 'concurrency', 'rate', 'rate_per_ms', 'paused', 'changed_by', 'changed_at'])}`
+
 /**
  * Sequences are not transactional, but no other process uses them during a transfer, and the value only
  * rises.
@@ -76,6 +87,7 @@ export async function restOut(context: Context): Promise<TransferredRest> {
       const { paidAt, drainedUntil } = state
       return { name, settings, sources: sourcesOf(row), paidAt, drainedUntil }
     }),
+    groups: await askWith<TransferredGroup>(context, GROUPS_OUT),
     schedules: schedules.map(storedOf),
     versions: await versionsOut(context),
     alerts: await allAlerts(context),
@@ -101,6 +113,7 @@ export async function restIn(context: Context, rest: TransferredRest): Promise<v
     // Limits come before the queues that use them.
     await ask(inside, LIMITS_IN, { limits })
     await ask(inside, QUEUES_IN, { queues })
+    await ask(inside, GROUPS_IN, { groups: rest.groups })
     await createRows(inside, rest.schedules)
     await saveRows(inside, rest.schedules)
     await versionsIn(inside, rest.versions)

@@ -2,7 +2,8 @@
 import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import type { Live } from '../live.ts'
 import { notificationsOf } from '../notifier.ts'
-import { byClaimOrder, chooseJobs, type ReadyRow } from './choose.ts'
+import { chooseJobs } from './choose.ts'
+import { byClaimOrder, type ReadyRow } from './ready-row.ts'
 import { HAS_PERMITS, HAS_STEPS, IS_CHILD, READY, RUNNING, tagsIn } from '../job-row.ts'
 import { claimingInstance } from '../instances/liveness.ts'
 import { readyWork } from './open-queues.ts'
@@ -15,7 +16,7 @@ const TAKE = sweepOf(
   (rows) => `
   UPDATE OR FAIL jobmill_job NOT INDEXED
   SET state = 2, attempt = attempt + 1, token = ?, instance_pk = ?, started_at = ?, cancel_reason = NULL, progress = NULL,
-    log = NULL, flags = (flags & 14) | ?
+    log = NULL, flags = (flags & ~1) | ?
   WHERE ${rows}`,
 )
 
@@ -104,6 +105,7 @@ function leaseOf({ now, names }: Look, row: ReadyRow, token: number): Lease {
     tags: tagsIn(row.tags),
     metadata: row.metadata,
     orderKey: row.orderKey,
+    group: row.group,
     enqueuedAt: row.enqueuedAt,
     readyAt: row.readyAt,
     waitedMs: now - row.readyAt,

@@ -4,13 +4,13 @@ import { type ReadyIndex, readyKinds } from './ready-lanes.ts'
 import type { Look } from '../work.ts'
 
 // Uses the unique name. Runs under the write lock of a claim, so that the claim sees a committed pause.
-const OPEN = `SELECT id, limit_id FROM jobmill_queue WHERE name = ? AND paused = 0 AND cool_until <= ?`
+const OPEN = `SELECT id, limit_id, group_fair FROM jobmill_queue WHERE name = ? AND paused = 0 AND cool_until <= ?`
 
 // The same for all queues at once, limited to those whose counter row shows ready jobs: when idle, one
 // statement is enough for any number of queues. Not for a claim, because the counters lack the writes of its
 // own transaction.
 const WITH_READY = `
-  SELECT q.id, q.limit_id FROM json_each(?) AS asked CROSS JOIN jobmill_queue AS q ON q.name = asked.value
+  SELECT q.id, q.limit_id, q.group_fair FROM json_each(?) AS asked CROSS JOIN jobmill_queue AS q ON q.name = asked.value
     CROSS JOIN jobmill_count AS c ON c.queue_id = q.id AND c.state = 1
   WHERE q.paused = 0 AND q.cool_until <= ? AND c.n > 0`
 
@@ -18,6 +18,7 @@ export interface OpenQueue {
   readonly id: number
   /** The limit that it uses. */
   readonly limit_id: number | null
+  readonly group_fair: number
 }
 
 /** Undefined when the queue is unknown, paused or cooling down. */

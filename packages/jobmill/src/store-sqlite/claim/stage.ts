@@ -5,13 +5,14 @@
 import type { Staged } from '../../store/types/replies.ts'
 import { NEVER_DUE } from '../../store/types/step.ts'
 import type { JobRow } from '../job-row.ts'
-import { giveOrderLock, joinOrderQueue, makeReady, mayRun } from '../enqueue/order-queue.ts'
+import { giveOrderLock, makeDue } from '../enqueue/order-queue.ts'
+import { groupsInMs, stageGroups } from '../groups/stage-groups.ts'
 import type { Look, Work } from '../work.ts'
 
 // Reads the front of jobmill_job_due: only due entries, however many wait behind them. Jobs in an order queue
 // are in another part of that index.
 const DUE = `
-  SELECT pk, queue_id, order_key, state, due_at FROM jobmill_job INDEXED BY jobmill_job_due
+  SELECT pk, queue_id, order_key, group_name, flags, state, due_at FROM jobmill_job INDEXED BY jobmill_job_due
   WHERE state = 0 AND in_order_queue = 0 AND due_at <= ? ORDER BY due_at, id LIMIT ?`
 const NEXT_DUE = `
   SELECT due_at FROM jobmill_job INDEXED BY jobmill_job_due
@@ -20,18 +21,14 @@ const NEXT_DUE = `
 // Reads the front of jobmill_order_due_place: the longest waiting order queue comes first.
 const ORDER_QUEUES = `SELECT queue_id, order_key FROM jobmill_order_due INDEXED BY jobmill_order_due_place ORDER BY place LIMIT ?`
 
-type DueRow = Pick<JobRow, 'pk' | 'queue_id' | 'order_key' | 'state' | 'due_at'>
+type DueRow = Pick<JobRow, 'pk' | 'queue_id' | 'order_key' | 'group_name' | 'flags' | 'state' | 'due_at'>
 
 export function stage(work: Work, limit: number): Staged {
   const queues = new Set<number>()
   let ready = 0
   const due = work.sql(DUE).all(work.now, limit) as DueRow[]
   for (const job of due) {
-    if (!mayRun(work, job)) {
-      joinOrderQueue(work, job, job.due_at)
-      continue
-    }
-    makeReady(work, job)
+    if (!makeDue(work, job, job.due_at)) continue
     queues.add(job.queue_id)
     ready += 1
   }
@@ -41,18 +38,23 @@ export function stage(work: Work, limit: number): Staged {
     queues.add(orderQueue.queue_id)
     ready += 1
   }
+  const groups = stageGroups(work, limit)
+  for (const queue of groups.queues) queues.add(queue)
   return {
-    ready,
-    more: due.length >= limit || orderQueues.length >= limit,
+    ready: ready + groups.queues.length,
+    more: due.length >= limit || orderQueues.length >= limit || groups.more,
     queues: [...queues].map((id) => work.names.queueName(id)).toSorted(),
   }
 }
 
 /** When `stage` has something to do: 0 for now, null if no job waits for it. */
-export function stageInMs({ sql, now }: Look): number | null {
+export function stageInMs(look: Look): number | null {
+  const { sql, now } = look
   if (sql(ORDER_QUEUES).get(1) !== undefined) return 0
   const next = sql(NEXT_DUE).get() as { due_at: number } | undefined
-  return next === undefined ? null : Math.max(0, next.due_at - now)
+  const group = groupsInMs(look)
+  if (next === undefined) return group
+  return Math.min(group ?? Number.POSITIVE_INFINITY, Math.max(0, next.due_at - now))
 }
 
 /** Whether `stage` has something to do. */

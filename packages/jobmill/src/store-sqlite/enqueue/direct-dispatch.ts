@@ -8,6 +8,7 @@ import { isOneWrite } from '../../store/batch/one-write.ts'
 import type { DirectDispatchOffer, Lease } from '../../store/types/claim.ts'
 import { dueTime, type Holder } from './initial-state.ts'
 import { claimingInstance } from '../instances/liveness.ts'
+import { turnOf } from '../groups/turns.ts'
 import { openQueue } from '../claim/open-queues.ts'
 import { bestReadyPriority } from '../claim/ready-lanes.ts'
 import { roomByQueue } from '../claim/choose.ts'
@@ -28,7 +29,7 @@ export function chooseDispatched(
   const rooms = roomByQueue(queues)
   const known = new Set(kinds)
   const isCandidate = (job: NewJob): boolean =>
-    (rooms.get(job.queue) ?? 0) > 0 && known.has(job.kind) && isFree(job, work.now)
+    (rooms.get(job.queue) ?? 0) > 0 && known.has(job.kind) && isFree(work, job)
   const candidates = jobs.map((job, at) => ({ job, at })).filter(({ job }) => isCandidate(job))
   const instancePk = candidates.length === 0 ? undefined : claimingInstance(work, instance)
   if (instancePk === undefined) return undefined
@@ -44,9 +45,13 @@ export function chooseDispatched(
   return { instance, instancePk, token: work.counters.takeToken(work.now), chosen }
 }
 
-/** Whether nothing holds the job back: it has no dedupe key and no order key, and is due. */
-function isFree(job: NewJob, now: number): boolean {
-  return job.dedupe === null && job.orderKey === null && dueTime(job, now) <= now
+/**
+ * Whether nothing holds the job back: it has no dedupe key and no order key, is due, and its group has no
+ * limits.
+ */
+function isFree(work: Work, job: NewJob): boolean {
+  if (job.dedupe !== null || job.orderKey !== null || dueTime(job, work.now) > work.now) return false
+  return job.group === null || !turnOf(work, work.names.needQueue(job.queue), job.group).waits
 }
 
 /**

@@ -3,7 +3,6 @@
  * once; only id, sequence number and payload are passed per job, as one text. This takes less than half the
  * time of a statement per job.
  */
-import type { NewJob } from '../../job/enqueue/new-job.ts'
 import { initialStateOf, type Placed } from './initial-state.ts'
 import { findJob, RUNNING } from '../job-row.ts'
 import type { Work } from '../work.ts'
@@ -13,8 +12,8 @@ import type { Work } from '../work.ts'
 // array for each job would take 50% longer.
 const insert = (distance: string, payload: string): string => `
   INSERT OR FAIL INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_order_queue,
-    records, token, instance_pk, enqueued_at, due_at, ready_at, started_at, timeout_ms, payload)
-  SELECT substr(one.value, 1, 36), ?, ?, ?, ?, ? + ${distance}, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ${payload}
+    records, token, instance_pk, enqueued_at, due_at, ready_at, started_at, timeout_ms, group_name, payload)
+  SELECT substr(one.value, 1, 36), ?, ?, ?, ?, ? + ${distance}, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ${payload}
   FROM json_each(?) AS one WHERE true
   ON CONFLICT (id) DO NOTHING`
 const INSERT_IN_A_ROW = insert('one.key', 'substr(one.value, 37)')
@@ -26,10 +25,11 @@ const DIGITS = 9
 const LONGEST_PAYLOAD = 1_024
 
 /** Whether the job needs no lookups and no writes to other tables. */
-export function isPlain(job: NewJob): boolean {
+export function isPlain({ job, turn }: Pick<Placed, 'job' | 'turn'>): boolean {
   return (
     job.dedupe === null &&
     job.orderKey === null &&
+    !turn.waits &&
     job.metadata === null &&
     job.tags.length === 0 &&
     job.payload.length <= LONGEST_PAYLOAD
@@ -41,7 +41,7 @@ export function enqueueAlike(work: Work, jobs: readonly Placed[]): void {
 }
 
 /** Jobs of one statement are equal in these. */
-const SHARED = ['queue', 'kind', 'priority', 'maxAttempts', 'timeoutMs', 'dueAt', 'delayMs'] as const
+const SHARED = ['queue', 'kind', 'priority', 'maxAttempts', 'timeoutMs', 'dueAt', 'delayMs', 'group'] as const
 
 function groupsOf(jobs: readonly Placed[]): Iterable<readonly Placed[]> {
   const [first] = jobs
@@ -61,7 +61,8 @@ function isAlike(a: Placed, b: Placed): boolean {
     a.job.maxAttempts === b.job.maxAttempts &&
     a.job.timeoutMs === b.job.timeoutMs &&
     a.job.dueAt === b.job.dueAt &&
-    a.job.delayMs === b.job.delayMs
+    a.job.delayMs === b.job.delayMs &&
+    a.job.group === b.job.group
   )
 }
 
@@ -71,7 +72,7 @@ function insertGroup(work: Work, group: readonly Placed[], all: readonly Placed[
   if (first === undefined) return
   const { job, holder } = first
   const queueId = names.needQueue(job.queue)
-  const initial = initialStateOf(job, now, holder)
+  const initial = initialStateOf(first, now)
   const inARow = initial.hasPlace && group.every(({ place }, at) => place === first.place + at)
   const texts = group.map(({ job: { id, payload }, place }) =>
     inARow ? id + payload : id + digits(initial.hasPlace ? place - first.place : 0) + payload,
@@ -91,6 +92,7 @@ function insertGroup(work: Work, group: readonly Placed[], all: readonly Placed[
     initial.readyAt,
     initial.startedAt,
     job.timeoutMs,
+    job.group,
     JSON.stringify(texts),
   )
   if (changes !== 0) moves.move(queueId, null, initial.state, Number(changes))

@@ -5,21 +5,22 @@
 import { FIRST_PLACES, type NewJob } from '../../job/enqueue/new-job.ts'
 import type { DirectDispatchOffer } from '../../store/types/claim.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
-import { findJob, HAS_STEPS, type JobRow, READY, SCHEDULED } from '../job-row.ts'
+import { findJob, HAS_STEPS, IN_GROUP, IN_ORDER_QUEUE, type JobRow, READY, SCHEDULED } from '../job-row.ts'
 import type { Verb, Work } from '../work.ts'
 import { keyHolder, takeKey } from './dedupe.ts'
 import { enqueueAlike, isPlain } from './enqueue-alike.ts'
 import { chooseDispatched, giveLease } from './direct-dispatch.ts'
 import { dueTime, type InitialState, initialStateOf, type Placed } from './initial-state.ts'
-import { joinOrderQueue, makeReady, mayRun, orderQueueChanged, orderQueueJoined } from './order-queue.ts'
+import { leaveGroup, placeIn, type Turn, turnOf } from '../groups/turns.ts'
+import { groupJoined, makeDue, orderQueueChanged, orderQueueJoined } from './order-queue.ts'
 import { addTags, replaceEntries, tagsText } from './tags.ts'
 
 // Uses jobmill_job_id: an existing id is the same job, and nothing is written.
 const INSERT = `
   INSERT INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_order_queue,
     records, token, instance_pk, enqueued_at, due_at, ready_at, started_at, timeout_ms, hold_ms, hold_after, order_key,
-    dedupe_key, tags, metadata, payload)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    group_name, dedupe_key, tags, metadata, payload)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO NOTHING`
 
 /** For at least this many plain jobs, a single statement is faster. */
@@ -34,15 +35,36 @@ export function enqueue(
   const dispatched = directDispatch === undefined ? undefined : chooseDispatched(work, jobs, directDispatch)
   // Reserves a sequence number for each job, even for those that turn out to need none: gaps cost nothing.
   const firstPlace = work.counters.take('seq', jobs.length)
+  const turns = turnsOf(work)
   const all = jobs.map((job, at): Placed => {
     const holder = dispatched?.chosen.has(at) === true ? dispatched : undefined
     const place = firstPlace + at
-    return { job, place: job.first === true ? place - FIRST_PLACES : place, holder, pk: undefined }
+    const turn = job.group === null ? NO_TURN : turns(job)
+    return { job, place: placeOf(job, turn, place), turn, holder, pk: undefined }
   })
-  const plain = all.filter(({ job }) => isPlain(job))
+  const plain = all.filter(isPlain)
   const together = plain.length >= FEW
   if (together) enqueueAlike(work, plain)
-  return all.map((one) => (together && isPlain(one.job) ? enqueued(work, one) : enqueueOne(work, one)))
+  return all.map((one) => (together && isPlain(one) ? enqueued(work, one) : enqueueOne(work, one)))
+}
+
+const NO_TURN: Turn = { waits: false, start: null }
+
+/** Looks up each group once. */
+function turnsOf(work: Work): (job: NewJob) => Turn {
+  const known = new Map<string, Turn>()
+  return ({ queue, group }) => {
+    const key = `${queue}\n${group}`
+    const turn = known.get(key) ?? turnOf(work, work.names.needQueue(queue), group)
+    known.set(key, turn)
+    return turn
+  }
+}
+
+/** A job that waits gets its place in the turns of its group when it becomes ready. */
+function placeOf({ first, orderKey }: NewJob, turn: Turn, seq: number): number {
+  if (first === true) return seq - FIRST_PLACES
+  return orderKey !== null || turn.waits ? seq : placeIn(turn, seq)
 }
 
 function enqueued(work: Work, one: Placed): Enqueued {
@@ -74,7 +96,7 @@ function enqueueOne(work: Work, one: Placed): Enqueued {
     }
     takeKey(work.sql, job.dedupe.key, job.id)
   }
-  const pk = insert(work, job, place, initialStateOf(job, work.now, one.holder))
+  const pk = insert(work, job, place, initialStateOf(one, work.now))
   if (one.holder !== undefined) one.pk = pk
   return enqueued(work, one)
 }
@@ -92,7 +114,7 @@ function insert(work: Work, job: NewJob, place: number, initial: InitialState): 
     initial.hasPlace ? place : 0,
     initial.attempt,
     job.maxAttempts,
-    initial.inOrderQueue ? 1 : 0,
+    initial.waitsIn,
     initial.token,
     initial.instancePk,
     now,
@@ -103,6 +125,7 @@ function insert(work: Work, job: NewJob, place: number, initial: InitialState): 
     job.dedupe?.holdMs ?? null,
     job.dedupe?.holdAfter ?? null,
     job.orderKey,
+    job.group,
     job.dedupe?.key ?? null,
     tagsText(job.tags),
     job.metadata,
@@ -111,7 +134,8 @@ function insert(work: Work, job: NewJob, place: number, initial: InitialState): 
   if (changes === 0) return undefined
   addTags(sql, job.id, job.tags)
   moves.move(queueId, null, initial.state)
-  if (initial.inOrderQueue && job.orderKey !== null) {
+  if (initial.waitsIn === IN_GROUP) groupJoined(work, queueId, job.group)
+  if (initial.waitsIn === IN_ORDER_QUEUE && job.orderKey !== null) {
     if (job.first === true) orderQueueChanged(work, queueId, job.orderKey)
     else orderQueueJoined(work, queueId, job.orderKey, place)
   }
@@ -142,15 +166,15 @@ function replaceWaiting(work: Work, holderId: string, job: NewJob, place: number
 
 /** Due now. A job that is ready or in its order queue keeps its place. */
 function bringForward(work: Work, holder: JobRow, dueAt: number, place: number): void {
-  if (holder.state === READY || holder.in_order_queue === 1) return
-  if (mayRun(work, holder)) makeReady(work, holder, place)
-  else joinOrderQueue(work, holder, dueAt, place)
+  if (holder.state === READY || holder.in_order_queue !== 0) return
+  makeDue(work, holder, dueAt, place)
 }
 
-/** Due later. The job leaves its order queue, but keeps an order lock that it holds. */
+/** Due later. The job leaves its order queue and its group, but keeps an order lock that it holds. */
 function putOff(work: Work, holder: JobRow): void {
   work.sql(LATER).run(holder.pk)
   work.moves.move(holder.queue_id, holder.state, SCHEDULED)
-  if (holder.order_key !== null && holder.in_order_queue === 1)
+  leaveGroup(work, holder)
+  if (holder.order_key !== null && holder.in_order_queue === IN_ORDER_QUEUE)
     orderQueueChanged(work, holder.queue_id, holder.order_key)
 }

@@ -3,7 +3,8 @@
  * dispatch.
  */
 import type { NewJob } from '../../job/enqueue/new-job.ts'
-import { READY, RUNNING, SCHEDULED } from '../job-row.ts'
+import type { Turn } from '../groups/turns.ts'
+import { IN_GROUP, IN_ORDER_QUEUE, READY, RUNNING, SCHEDULED } from '../job-row.ts'
 
 /** When a new job is due: at an explicit instant, or a delay after the current time of the database. */
 export function dueTime(job: NewJob, now: number): number {
@@ -21,6 +22,7 @@ export interface Holder {
 export interface Placed {
   readonly job: NewJob
   readonly place: number
+  readonly turn: Turn
   /** Set when direct dispatch starts it at once. */
   readonly holder: Holder | undefined
   /** The primary key. Set once the job has been written for a holder. */
@@ -29,17 +31,18 @@ export interface Placed {
 
 export type InitialState = ReturnType<typeof initialStateOf>
 
-/** A job with a holder is due, and has no order key. */
-export function initialStateOf(job: NewJob, now: number, holder: Holder | undefined) {
+/** A job with a holder is due, has no order key, and does not wait for its group. */
+export function initialStateOf({ job, turn, holder }: Omit<Placed, 'place' | 'pk'>, now: number) {
   const dueAt = dueTime(job, now)
   const isDue = dueAt <= now
-  const isReady = isDue && job.orderKey === null
+  const waitsIn = job.orderKey !== null ? IN_ORDER_QUEUE : turn.waits ? IN_GROUP : 0
+  const isReady = isDue && waitsIn === 0
   const waiting = isReady ? READY : SCHEDULED
   return {
     state: holder === undefined ? waiting : RUNNING,
     /** False for a job that is not due: it has no sequence number yet. */
     hasPlace: isDue,
-    inOrderQueue: isDue && !isReady,
+    waitsIn: isDue ? waitsIn : 0,
     attempt: holder === undefined ? 0 : 1,
     token: holder?.token ?? 0,
     instancePk: holder?.instancePk ?? null,

@@ -4,7 +4,8 @@
  * of a queue or a lock calls `orderQueueChanged` or `orderQueueJoined`, which cost a few seeks. So `stage`
  * finds its work directly, and the length of an order queue does not matter.
  */
-import { type JobRow, READY, SCHEDULED } from '../job-row.ts'
+import { checkGroup, leaveGroup, needGroup, placeIn, turnOf } from '../groups/turns.ts'
+import { HAS_PASSED, IN_GROUP, IN_ORDER_QUEUE, type JobRow, READY, SCHEDULED } from '../job-row.ts'
 import type { Look, Work } from '../work.ts'
 
 // All three use the primary key.
@@ -23,17 +24,49 @@ const MAYBE_DUE = `
   SELECT ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM jobmill_order_lock WHERE queue_id = ? AND order_key = ?)`
 const ORDER_NOT_DUE = `DELETE FROM jobmill_order_due WHERE queue_id = ? AND order_key = ?`
 
-const JOIN = `UPDATE jobmill_job SET state = 0, in_order_queue = 1, seq = ?, due_at = ? WHERE pk = ?`
+const JOIN = `UPDATE jobmill_job SET state = 0, in_order_queue = ?, seq = ?, due_at = ? WHERE pk = ?`
 const MAKE_READY = `UPDATE jobmill_job SET state = 1, in_order_queue = 0, seq = ?, ready_at = ? WHERE pk = ?`
 
 type Ordered = Pick<JobRow, 'pk' | 'queue_id' | 'order_key'>
-type Waiting = Ordered & Pick<JobRow, 'state'>
+type Waiting = Ordered & Pick<JobRow, 'state' | 'group_name' | 'flags'>
 
-/** Whether a job may become ready: it has no order key, or holds the order lock. */
-export function mayRun({ sql }: Work, job: Ordered): boolean {
+/** Whether a job has no order key, or holds the order lock. */
+function isFirst({ sql }: Work, job: Ordered): boolean {
   if (job.order_key === null) return true
   const lock = sql(ORDER_LOCK).get(job.queue_id, job.order_key) as { job_pk: number } | undefined
   return lock?.job_pk === job.pk
+}
+
+/**
+ * A due job becomes ready, behind the others of its priority, or waits at the end of its order queue, or in
+ * its group. Returns whether it is ready.
+ */
+export function makeDue(work: Work, job: Waiting, dueAt: number, seq?: number): boolean {
+  const place = seq ?? work.counters.take('seq')
+  if (!isFirst(work, job)) {
+    join(work, job, IN_ORDER_QUEUE, dueAt, place)
+    if (job.order_key !== null) orderQueueJoined(work, job.queue_id, job.order_key, place)
+    return false
+  }
+  const turn = turnOf(work, job.queue_id, job.group_name)
+  if (turn.waits && (job.flags & HAS_PASSED) === 0) {
+    join(work, job, IN_GROUP, dueAt, place)
+    groupJoined(work, job.queue_id, job.group_name)
+    return false
+  }
+  work.sql(MAKE_READY).run(placeIn(turn, place), work.now, job.pk)
+  work.moves.move(job.queue_id, job.state, READY)
+  return true
+}
+
+/** A job joined its group: stage promotes it when the group has room. */
+export function groupJoined(work: Work, queueId: number, name: string | null): void {
+  if (name !== null) checkGroup(work, queueId, needGroup(work, queueId, name).id)
+}
+
+function join(work: Work, job: Waiting, where: number, dueAt: number, place: number): void {
+  work.sql(JOIN).run(where, place, dueAt, job.pk)
+  work.moves.move(job.queue_id, job.state, SCHEDULED)
 }
 
 /** Updates `jobmill_order_due` for one order queue. */
@@ -55,29 +88,12 @@ export function orderQueueJoined(work: Work, queueId: number, orderKey: string, 
   if (changes !== 0) moves.notify(queueId)
 }
 
-/** The job ended or was deleted, so the order lock passes to the next one. */
-export function leaveOrder(work: Work, job: Ordered): void {
+/** The job ended or was deleted, so its order lock and the slot of its group pass to the next job. */
+export function leaveOrder(work: Work, job: Ordered & Pick<JobRow, 'group_name' | 'flags'>): void {
+  leaveGroup(work, job)
   if (job.order_key === null) return
   work.sql(FREE_ORDER_LOCK).run(job.queue_id, job.order_key, job.pk)
   orderQueueChanged(work, job.queue_id, job.order_key)
-}
-
-/** Puts a job at the end of its order queue. */
-export function joinOrderQueue(
-  work: Work,
-  job: Waiting,
-  dueAt: number,
-  place: number = work.counters.take('seq'),
-): void {
-  work.sql(JOIN).run(place, dueAt, job.pk)
-  work.moves.move(job.queue_id, job.state, SCHEDULED)
-  if (job.order_key !== null) orderQueueJoined(work, job.queue_id, job.order_key, place)
-}
-
-/** Makes a job ready, behind the others of its priority. */
-export function makeReady(work: Work, job: Waiting, place: number = work.counters.take('seq')): void {
-  work.sql(MAKE_READY).run(place, work.now, job.pk)
-  work.moves.move(job.queue_id, job.state, READY)
 }
 
 // Uses jobmill_job_id, and the primary key for the holder.
@@ -94,7 +110,12 @@ export function blocker({ sql }: Look, id: string): string | null {
   return first === job.pk ? null : (sql(ID).get(first) as { id: string }).id
 }
 
-/** Gives a free order lock to the first job of its queue. */
+const ROW = `SELECT pk, queue_id, order_key, group_name, state, flags, due_at FROM jobmill_job WHERE pk = ?`
+
+/**
+ * Gives a free order lock to the first job of its queue. Returns whether the job is ready: it may also wait
+ * for its group.
+ */
 export function giveOrderLock(work: Work, queueId: number, orderKey: string): boolean {
   const { sql } = work
   const head = sql(HEAD).get(queueId, orderKey) as { pk: number } | undefined
@@ -102,6 +123,6 @@ export function giveOrderLock(work: Work, queueId: number, orderKey: string): bo
   sql(ORDER_NOT_DUE).run(queueId, orderKey)
   if (head === undefined || !free) return false
   sql(TAKE_ORDER_LOCK).run(queueId, orderKey, head.pk)
-  makeReady(work, { pk: head.pk, queue_id: queueId, order_key: orderKey, state: SCHEDULED })
-  return true
+  const { due_at: dueAt, ...job } = sql(ROW).get(head.pk) as Waiting & Pick<JobRow, 'due_at'>
+  return makeDue(work, job, dueAt)
 }

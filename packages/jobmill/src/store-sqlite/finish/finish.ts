@@ -6,7 +6,7 @@ import { isEnded, STATE_CODE, stateOfCode } from '../../job/state.ts'
 import type { CoolDown, Finish, Finished, Progress, Transition } from '../../store/types/finish.ts'
 import { holdKey } from '../enqueue/dedupe.ts'
 import { enqueue } from '../enqueue/enqueue.ts'
-import { leaveOrder, makeReady } from '../enqueue/order-queue.ts'
+import { leaveOrder, makeDue } from '../enqueue/order-queue.ts'
 import {
   CANCELLED,
   DONE,
@@ -18,6 +18,7 @@ import {
   RUNNING,
   SCHEDULED,
 } from '../job-row.ts'
+import { leaveGroup } from '../groups/turns.ts'
 import { freeHolder } from '../limits/permits.ts'
 import { cancelChildren } from '../operate/actions.ts'
 import { childEnded } from '../steps/child-ends.ts'
@@ -176,11 +177,12 @@ function move(
   else if (transition.to === 'scheduled') scheduleRetry(work, job, transition.delayMs, counters)
 }
 
-/** Another attempt, which keeps the order lock of the job. */
+/** Another attempt, which keeps the order lock of the job. While it waits, its group may use its slot. */
 function scheduleRetry(work: Work, job: JobRow, delayMs: number, { attempt, records }: Counters): void {
   work.sql(LATER).run(work.now + delayMs, attempt, records, job.pk)
   leave(work, job, SCHEDULED)
-  if (delayMs === 0) makeReady(work, { ...job, state: SCHEDULED })
+  if (delayMs === 0) makeDue(work, { ...job, state: SCHEDULED }, work.now)
+  else leaveGroup(work, job)
 }
 
 /** Records the attempt, with its number before any refund; returns the number of rows. */

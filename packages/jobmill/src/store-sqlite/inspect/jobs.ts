@@ -13,12 +13,12 @@ import {
 } from '../../store/types/job-record.ts'
 import { NEVER_DUE } from '../../store/types/step.ts'
 import { versionOf } from './versions.ts'
-import { DEAD, DONE, tagsIn } from '../job-row.ts'
+import { DEAD, DONE, IN_GROUP, IN_ORDER_QUEUE, tagsIn } from '../job-row.ts'
 import type { Look } from '../work.ts'
 
 // Columns that are meaningless in the state of the job are null.
 export const SUMMARY = `j.id, j.kind_id, j.queue_id, j.state, j.priority, j.attempt, j.max_attempts AS maxAttempts, j.crashes, j.tags,
-  j.order_key AS orderKey, j.in_order_queue AS waitsForOrder, j.enqueued_at AS enqueuedAt, iif(j.state = 0 AND j.due_at < ${NEVER_DUE}, j.due_at, NULL) AS dueAt,
+  j.order_key AS orderKey, j.group_name AS "group", j.in_order_queue AS waitsIn, j.enqueued_at AS enqueuedAt, iif(j.state = 0 AND j.due_at < ${NEVER_DUE}, j.due_at, NULL) AS dueAt,
   iif(j.state = 2, j.started_at, NULL) AS startedAt, iif(j.state >= 3, j.ended_at, NULL) AS endedAt,
   iif(j.state = 2, j.cancel_reason, NULL) AS cancelReason,
   CASE j.state WHEN 2 THEN (SELECT i.id FROM jobmill_instance AS i WHERE i.pk = j.instance_pk) END AS instance`
@@ -29,21 +29,25 @@ export interface Coded {
   readonly queue_id: number
   readonly state: number
   readonly tags: string | null
-  readonly waitsForOrder: number
+  /** 1 for its order queue, 2 for its group. */
+  readonly waitsIn: number
 }
 
-export type SummaryRow = Coded & Omit<JobSummary, 'kind' | 'minVersion' | 'queue' | keyof Coded>
+export type SummaryRow = Coded & Omit<JobSummary, Decoded | keyof Coded>
+
+type Decoded = 'kind' | 'minVersion' | 'queue' | 'waitsForOrder' | 'waitsForGroup'
 
 /** Keeps further columns as they are. */
 export function decode<Row extends Coded>({ names }: Look, row: Row) {
-  const { kind_id: kindId, queue_id: queueId, state, tags, waitsForOrder, ...same } = row
+  const { kind_id: kindId, queue_id: queueId, state, tags, waitsIn, ...same } = row
   return {
     ...same,
     ...parseKind(names.storedKind(kindId)),
     queue: names.queueName(queueId),
     state: stateOfCode(state),
     tags: tagsIn(tags),
-    waitsForOrder: waitsForOrder === 1,
+    waitsForOrder: waitsIn === IN_ORDER_QUEUE,
+    waitsForGroup: waitsIn === IN_GROUP,
   }
 }
 

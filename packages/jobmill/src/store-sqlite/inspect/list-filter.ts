@@ -56,6 +56,7 @@ export function hitOf({ names }: Look, filter: JobFilter): Hit | null {
     values.push(versions, versions)
   }
   if (filter.orderKey !== undefined) need('j.order_key = ?', filter.orderKey)
+  if (filter.group !== undefined) need('j.group_name = ?', filter.group)
   if (filter.dedupeKey !== undefined)
     need(`? IN (j.dedupe_key, ${unscopeKeyInSql('j.dedupe_key', 'instr')})`, filter.dedupeKey)
   if (filter.enqueuedFrom !== undefined) need('j.enqueued_at >= ?', filter.enqueuedFrom)

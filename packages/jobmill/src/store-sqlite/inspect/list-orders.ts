@@ -6,6 +6,7 @@
  * - ended, newest first: a lane per queue.
  * - all states, newest id first: jobmill_job_id, or the order of the tag.
  */
+import { IN_GROUP, IN_ORDER_QUEUE } from '../job-row.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import { endedRange, type JobFilter, orderOf, type Position } from '../../store/types/job-list.ts'
 import type { Value } from '../connection/handle.ts'
@@ -77,7 +78,7 @@ const scheduled: Order = {
       SELECT j.pk, j.id, j.due_at AS first, 0 AS second, ${hit.sql} AS hit
       FROM jobmill_job AS j INDEXED BY jobmill_job_due
       WHERE j.state = 0 AND j.in_order_queue = ? AND (j.due_at, j.id) > (?, ?) ORDER BY j.due_at, j.id LIMIT ?`
-    return [0, 1].map((inOrderQueue) => lane(look, text, hit, [inOrderQueue], start))
+    return [0, IN_ORDER_QUEUE, IN_GROUP].map((inOrderQueue) => lane(look, text, hit, [inOrderQueue], start))
   },
 }
 

@@ -7,7 +7,7 @@ import type { NewPayload } from '../../store/types/new-payload.ts'
 import { CHILD_DELETED, PARENT_CANCELLED } from '../../store/types/step.ts'
 import type { Verdict } from '../../store/types/replies.ts'
 import { freeKey, keyHolder, takeKey } from '../enqueue/dedupe.ts'
-import { joinOrderQueue, leaveOrder, makeReady, mayRun } from '../enqueue/order-queue.ts'
+import { leaveOrder, makeDue } from '../enqueue/order-queue.ts'
 import { replaceEntries } from '../enqueue/tags.ts'
 import { recordAttempt } from '../finish/attempts.ts'
 import { endJob, removeJob } from '../finish/leave-running.ts'
@@ -116,25 +116,18 @@ export function revive(work: Work, job: JobRow): Did {
   }
   work.sql(RENEW).run(work.now, job.pk)
   childReopened(work, job)
-  if (job.order_key !== null) {
-    joinOrderQueue(work, job, work.now)
-    return { verdict: 'changed', state: 'scheduled' }
-  }
-  makeReady(work, job)
-  return { verdict: 'changed', state: 'ready' }
+  return dueNow(work, job)
+}
+
+function dueNow(work: Work, job: JobRow): Did {
+  return { verdict: 'changed', state: makeDue(work, job, work.now) ? 'ready' : 'scheduled' }
 }
 
 /** Makes scheduled jobs due now. */
 export function runNow(work: Work, ids: readonly string[]): Verdict[] {
   return forEachJob(work, ids, (job) => {
-    if (job.state === READY || job.in_order_queue === 1) return left('unchanged', job)
-    if (job.state !== SCHEDULED) return left('refused', job)
-    if (mayRun(work, job)) {
-      makeReady(work, job)
-      return { verdict: 'changed', state: 'ready' }
-    }
-    joinOrderQueue(work, job, work.now)
-    return { verdict: 'changed', state: 'scheduled' }
+    if (job.state === READY || job.in_order_queue !== 0) return left('unchanged', job)
+    return job.state === SCHEDULED ? dueNow(work, job) : left('refused', job)
   })
 }
 

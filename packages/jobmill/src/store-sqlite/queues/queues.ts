@@ -10,6 +10,7 @@ import {
 } from '../../job/queue/queue-sources.ts'
 import type { QueuePatch, QueueSettings } from '../../job/queue/queue-settings.ts'
 import { type DeclaredQueue, type QueueRecord, queueUnknown } from '../../store/types/queue-record.ts'
+import { checkGroups } from '../groups/turns.ts'
 import { limitIdOf } from '../limits/limits.ts'
 import { createQueue } from '../names.ts'
 import { COLUMNS, SELECTED, settingsOf, type SettingsRow, settingValues } from './setting-columns.ts'
@@ -107,6 +108,7 @@ export function saveQueue(
 ): void {
   const values = [...settingValues(settings, limitIdOf(work, settings.limit)), ...sourceTexts(sources)]
   work.sql(SAVE).run(...values, row.cool_until, row.throttles, row.id)
+  checkGroups(work, row.id)
 }
 
 function findRow({ sql }: Work, name: string): QueueRow | undefined {

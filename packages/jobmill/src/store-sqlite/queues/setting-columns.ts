@@ -11,14 +11,19 @@ const SETTINGS = Object.keys(COLUMN_SETTINGS) as (keyof typeof COLUMN_SETTINGS)[
 export const COLUMNS = [...SETTINGS.map(columnOf), 'limit_id']
 export const SELECTED = SETTINGS.map((setting) => `q.${columnOf(setting)} AS ${setting}`).join(', ')
 
-export interface SettingsRow extends Omit<QueueSettings, 'paused' | 'backoffEnabled'> {
+export interface SettingsRow extends Omit<QueueSettings, 'paused' | 'backoffEnabled' | 'groupFair'> {
   readonly paused: number
   readonly backoffEnabled: number
+  readonly groupFair: number
 }
 
 export function settingsOf(row: SettingsRow): QueueSettings {
   const stored: unknown = Object.fromEntries(SETTINGS.map((setting) => [setting, row[setting]]))
-  const booleans = { paused: row.paused === 1, backoffEnabled: row.backoffEnabled === 1 }
+  const booleans = {
+    paused: row.paused === 1,
+    backoffEnabled: row.backoffEnabled === 1,
+    groupFair: row.groupFair === 1,
+  }
   return { ...(stored as SettingsRow), ...booleans, limit: row.limit }
 }
 
@@ -27,6 +32,7 @@ export function settingValues(settings: QueueSettings, limitId: number | null): 
     ...settings,
     paused: Number(settings.paused),
     backoffEnabled: Number(settings.backoffEnabled),
+    groupFair: Number(settings.groupFair),
   }
   return [...SETTINGS.map((setting) => stored[setting]), limitId]
 }

@@ -16,11 +16,12 @@ CREATE TABLE jobmill_job (
   attempt INTEGER NOT NULL,
   max_attempts INTEGER NOT NULL,
   crashes INTEGER NOT NULL,
-  in_order_queue INTEGER NOT NULL,  -- 1: due, and waits for the order lock of its key
+  in_order_queue INTEGER NOT NULL,  -- due, and waits: 1 for the order lock of its key, 2 for its group
   records INTEGER NOT NULL,         -- attempts ever recorded; jobmill_attempt has the newest 32
   token INTEGER NOT NULL,           -- of the last claim
   instance_pk INTEGER,              -- the instance of the last claim
-  flags INTEGER NOT NULL DEFAULT 0, -- 1: release its permits when it stops running; 2: it has steps; 4: it was sent events
+  flags INTEGER NOT NULL DEFAULT 0, -- 1: release its permits when it stops running; 2: it has steps; 4: it was sent events;
+                                    -- 8: it is a child; 16: it has passed the limits of its group
   enqueued_at INTEGER NOT NULL,
   due_at INTEGER NOT NULL,
   ready_at INTEGER,
@@ -30,6 +31,7 @@ CREATE TABLE jobmill_job (
   hold_ms INTEGER,                  -- how long its dedupe key stays held; NULL without a key
   hold_after TEXT,                  -- 'done', or 'ended' for any end; NULL without a key
   order_key TEXT,
+  group_name TEXT,
   dedupe_key TEXT,
   tags TEXT,                        -- JSON array, or NULL for none
   cancel_reason TEXT,
@@ -44,6 +46,7 @@ CREATE INDEX jobmill_job_ready ON jobmill_job (queue_id, kind_id, priority, seq,
 CREATE INDEX jobmill_job_quarantined ON jobmill_job (queue_id, kind_id, priority, seq, crashes) WHERE state = 1 AND crashes >= 2;
 CREATE INDEX jobmill_job_due ON jobmill_job (in_order_queue, due_at, id) WHERE state = 0;
 CREATE INDEX jobmill_job_order ON jobmill_job (queue_id, order_key, seq) WHERE state = 0 AND in_order_queue = 1;
+CREATE INDEX jobmill_job_group ON jobmill_job (queue_id, group_name, seq) WHERE state = 0 AND in_order_queue = 2;
 CREATE INDEX jobmill_job_running ON jobmill_job (instance_pk, started_at) WHERE state = 2;
 CREATE INDEX jobmill_job_asked ON jobmill_job (instance_pk) WHERE state = 2 AND cancel_reason IS NOT NULL;
 CREATE INDEX jobmill_job_ended ON jobmill_job (queue_id, state, ended_at) WHERE state >= 3;
@@ -84,6 +87,28 @@ CREATE TABLE jobmill_order_due (
   PRIMARY KEY (queue_id, order_key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobmill_order_due_place ON jobmill_order_due (place);
+
+-- Groups with jobs in queues with groups. Retention deletes those that were not used for days.
+CREATE TABLE jobmill_group (
+  id INTEGER PRIMARY KEY,           -- part of the place of its ready jobs
+  queue_id INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  weight REAL,                      -- this and the next four: set by an operator; NULL for the setting of the queue
+  concurrency INTEGER,
+  rate INTEGER,
+  rate_per_ms INTEGER,
+  paused INTEGER NOT NULL DEFAULT 0,
+  changed_by TEXT,
+  changed_at INTEGER,
+  running INTEGER NOT NULL DEFAULT 0, -- jobs that passed its limits and have not ended
+  used_until INTEGER NOT NULL DEFAULT 0, -- the instant up to which tokens are used, in microseconds
+  check_at INTEGER,                 -- when stage should look for a job to promote
+  used_at INTEGER NOT NULL,
+  UNIQUE (queue_id, name)
+) STRICT;
+CREATE INDEX jobmill_group_check ON jobmill_group (check_at) WHERE check_at IS NOT NULL;
+CREATE INDEX jobmill_group_weight ON jobmill_group (queue_id) WHERE weight IS NOT NULL;
+CREATE INDEX jobmill_group_used ON jobmill_group (used_at) WHERE changed_at IS NULL AND running = 0 AND check_at IS NULL;
 
 CREATE TABLE jobmill_tag (
   tag TEXT NOT NULL,

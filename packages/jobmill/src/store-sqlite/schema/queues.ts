@@ -18,6 +18,10 @@ CREATE TABLE jobmill_queue (
   keep_dead INTEGER,
   limit_id INTEGER,
   target_latency_ms INTEGER,
+  group_fair INTEGER NOT NULL DEFAULT 0,
+  group_concurrency INTEGER,
+  group_rate INTEGER,
+  group_rate_per_ms INTEGER,
   code TEXT,                        -- JSON: the options that code names; NULL when code does not declare it
   overrides TEXT NOT NULL DEFAULT '{}' -- JSON: { option: { value, by, at } }
 ) STRICT;

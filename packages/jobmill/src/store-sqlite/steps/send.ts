@@ -4,7 +4,7 @@ import { isEnded, stateOfCode } from '../../job/state.ts'
 import type { EventReply, SentEvent } from '../../store/types/step.ts'
 import type { Sql } from '../connection/handle.ts'
 import { keyHolder } from '../enqueue/dedupe.ts'
-import { makeReady } from '../enqueue/order-queue.ts'
+import { makeDue } from '../enqueue/order-queue.ts'
 import { findJob, HAS_EVENTS, type JobRow, SCHEDULED } from '../job-row.ts'
 import type { Look, Work } from '../work.ts'
 import { hasArrived } from './steps.ts'
@@ -48,10 +48,9 @@ function otherKindOf({ names }: Look, { kind_id: id }: JobRow, { kind }: SentEve
 /** Makes a parked job ready if its event has arrived, or the last child of a step has ended. */
 export function wakeIfArrived(work: Work, id: string): boolean {
   const job = findJob(work.sql, id)
-  if (job === undefined || job.state !== SCHEDULED || job.in_order_queue === 1) return false
+  if (job === undefined || job.state !== SCHEDULED || job.in_order_queue !== 0) return false
   if (!isParked(work.sql, job) || !hasArrived(work.sql, job)) return false
-  makeReady(work, job)
-  return true
+  return makeDue(work, job, work.now)
 }
 
 function store(work: Work, job: JobRow, { eventId, name, payload }: SentEvent): Omit<EventReply, 'id'> {

@@ -2,6 +2,7 @@
 import type { TransferredQueue, TransferredRest } from '../../store/admin/transfer.ts'
 import { alerts as allAlerts, saveAlert } from '../alerts/alerts.ts'
 import { latest } from '../connection/counter.ts'
+import { groupIn, groupsOut } from '../groups/transfer.ts'
 import { versionsIn, versionsOut } from '../inspect/versions.ts'
 import { allLimits, dropKeys, findLimit, saveBudget } from '../limits/limit-row.ts'
 import { declareLimits, limitSources, saveLimit } from '../limits/limits.ts'
@@ -32,6 +33,7 @@ export function restOut(look: Look): TransferredRest {
       paidAt: limit.budget.paidAt,
       drainedUntil: limit.budget.drainedUntil,
     })),
+    groups: groupsOut(look),
     schedules: allStored(sql),
     versions: versionsOut(sql),
     alerts: allAlerts(look),
@@ -43,7 +45,7 @@ export function restOut(look: Look): TransferredRest {
 
 export function restIn(
   work: Work,
-  { queues, limits, schedules, versions, alerts, views, lastPlace, lastToken }: TransferredRest,
+  { queues, limits, groups, schedules, versions, alerts, views, lastPlace, lastToken }: TransferredRest,
 ): void {
   const { sql, counters } = work
   // Before the queues that use them.
@@ -56,6 +58,7 @@ export function restIn(
     saveBudget(work, id, { paidAt, reservedUntil: 0, drainedUntil })
   }
   for (const queue of queues) queueIn(work, queue)
+  for (const group of groups) groupIn(work, group)
   for (const schedule of schedules) saveSchedule(sql, schedule)
   versionsIn(sql, versions)
   for (const alert of alerts) saveAlert(work, alert)

@@ -10,6 +10,7 @@ import type { QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { JobState } from '../../job/state.ts'
 import type { AttemptRecord, JobRecord } from '../types/job-record.ts'
 import type { StoredSchedule } from '../stored-schedule.ts'
+import type { GroupPatch } from '../types/group.ts'
 import type { AlertRecord } from '../types/alert.ts'
 import type { ChildRecord, StepRecord } from '../types/step.ts'
 import type { ViewRecord } from '../types/view.ts'
@@ -86,11 +87,14 @@ export interface TransferredJob extends Kept {
   readonly readyAt: number | null
   /**
    * Its sequence number among the ready jobs or in its order queue; null if it is in neither. All queues
-   * share one sequence, so that the order also holds across queues.
+   * share one sequence, so that the order also holds across queues. Of a job in a fair queue, only the last
+   * 31 bits are known.
    */
   readonly place: number | null
   /** Whether it holds its order lock, which it keeps while it waits for a retry. */
   readonly hasOrderLock: boolean
+  /** Whether it has passed the limits of its group, so that it counts as one of its running jobs. */
+  readonly hasPassed: boolean
   /** Oldest first. */
   readonly attempts: readonly TransferredAttempt[]
   /** Its durable steps, by place, and the events that it was sent, oldest first. Nearly always empty. */
@@ -139,6 +143,8 @@ export interface TransferredTick extends TickRecord {
 export interface TransferredRest {
   readonly queues: readonly TransferredQueue[]
   readonly limits: readonly TransferredLimit[]
+  /** The groups that an operator changed. */
+  readonly groups: readonly TransferredGroup[]
   /** Includes deleted schedules, so that code does not recreate them. */
   readonly schedules: readonly StoredSchedule[]
   /** The versions of the instances of the source, sorted by id, for the attempts that they ran. */
@@ -158,6 +164,16 @@ export interface TransferredVersion {
   /** When it ended, or was last known to be alive. */
   readonly endedAt: number
 }
+
+export interface TransferredGroup extends Required<GroupPatch> {
+  readonly queue: string
+  readonly name: string
+  readonly by: string | null
+  readonly at: number
+}
+
+/** How many last bits of the place of a job in a fair queue are transferred. */
+export const TRANSFERRED_PLACES = 2 ** 31
 
 interface Transferred<Settings, Sources> {
   readonly name: string

@@ -71,8 +71,8 @@ export function startRun(row: JobRow, token: number, instance: string, now: numb
   row.run = { token, instance, startedAt: now, cancelReason: null, progress: null, log: null }
   const { id, queue, priority, attempt, maxAttempts, crashes, payload, timeoutMs, tags, metadata } = row
   const lease = { id, token, kind: parseKind(row.kind).kind, queue, priority, attempt, maxAttempts, crashes }
-  const { orderKey, enqueuedAt, readyAt } = row
-  const rest = { payload, timeoutMs, tags, metadata, orderKey, enqueuedAt, readyAt }
+  const { orderKey, group, enqueuedAt, readyAt } = row
+  const rest = { payload, timeoutMs, tags, metadata, orderKey, group, enqueuedAt, readyAt }
   return { ...lease, ...rest, waitedMs: now - readyAt }
 }
 

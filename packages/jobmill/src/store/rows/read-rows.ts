@@ -21,13 +21,17 @@ import type { QueueCounts } from '../types/queue-record.ts'
 import { NEVER_DUE } from '../types/step.ts'
 import type { AttemptRow, JobRow } from './job-row.ts'
 
-export function jobSummary(row: JobRow, waitsForOrder: boolean): JobSummary {
-  const { id, queue, state, priority, attempt, maxAttempts, crashes, tags, orderKey } = row
-  const common = { id, queue, state, priority, attempt, maxAttempts, crashes, tags, orderKey }
+/** What a due job waits for; null if nothing. */
+export type WaitsFor = 'order' | 'group' | null
+
+export function jobSummary(row: JobRow, waitsFor: WaitsFor): JobSummary {
+  const { id, queue, state, priority, attempt, maxAttempts, crashes, tags, orderKey, group } = row
+  const common = { id, queue, state, priority, attempt, maxAttempts, crashes, tags, orderKey, group }
   return {
     ...common,
     ...parseKind(row.kind),
-    waitsForOrder,
+    waitsForOrder: waitsFor === 'order',
+    waitsForGroup: waitsFor === 'group',
     enqueuedAt: row.enqueuedAt,
     dueAt: state === 'scheduled' && row.dueAt < NEVER_DUE ? row.dueAt : null,
     startedAt: row.run?.startedAt ?? null,
@@ -37,11 +41,11 @@ export function jobSummary(row: JobRow, waitsForOrder: boolean): JobSummary {
   }
 }
 
-export function jobRecord(row: JobRow, waitsForOrder: boolean): JobRecord {
+export function jobRecord(row: JobRow, waitsFor: WaitsFor): JobRecord {
   const { payload, metadata, result, timeoutMs, run, dedupe } = row
   const running = { progress: run?.progress ?? null, log: run?.log ?? null }
   const rest = { ...running, error: lastError(row), timeoutMs, dedupeKey: dedupe?.key ?? null }
-  return { ...jobSummary(row, waitsForOrder), payload, metadata, result, ...rest }
+  return { ...jobSummary(row, waitsFor), payload, metadata, result, ...rest }
 }
 
 export function jobResult(row: JobRow): JobResult {
@@ -60,7 +64,7 @@ export function isFailed(attempt: AttemptRow | undefined): attempt is AttemptRow
 
 /** How `listRows` reads what is not in the row of a job. */
 export interface RowReader<Row extends JobRow> {
-  readonly waitsForOrder: (row: Row) => boolean
+  readonly waitsFor: (row: Row) => WaitsFor
   /** The version of an instance, even of one that ended. */
   readonly versionOf: (instance: string | null) => string | null
 }
@@ -85,7 +89,7 @@ export function listRows<Row extends JobRow>(
     const matching = scanned.filter(({ row }) => matches(row, filter, reader.versionOf))
     return {
       jobs: matching.map(({ row, position }) => ({
-        job: jobSummary(row, reader.waitsForOrder(row)),
+        job: jobSummary(row, reader.waitsFor(row)),
         position,
       })),
       scanned: scanned.length,
@@ -122,6 +126,7 @@ function matches(row: JobRow, filter: JobFilter, versionOf: RowReader<JobRow>['v
     isWithin(last?.startedAt, filter.startedFrom, filter.startedBefore) &&
     isWithin(lastFailure(row)?.endedAt, filter.failedFrom, filter.failedBefore) &&
     (filter.orderKey === undefined || row.orderKey === filter.orderKey) &&
+    (filter.group === undefined || row.group === filter.group) &&
     (filter.dedupeKey === undefined || isDedupeKey(row.dedupe?.key, filter.dedupeKey)) &&
     isWithin(row.enqueuedAt, filter.enqueuedFrom, filter.enqueuedBefore) &&
     tags.every((tag) => row.tags.includes(tag)) &&

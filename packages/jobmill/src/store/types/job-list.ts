@@ -44,6 +44,7 @@ export interface JobFilter {
   /** The last attempt ran on an instance of this version, or of any of several (at most 100). */
   readonly version?: string | readonly string[]
   readonly orderKey?: string
+  readonly group?: string
   /** The dedupe key of the job, with or without its scope. */
   readonly dedupeKey?: string
   /** Jobs whose payload, as JSON text, contains this text. Case-sensitive. */

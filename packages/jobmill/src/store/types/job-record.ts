@@ -17,8 +17,12 @@ export interface JobSummary {
   readonly crashes: number
   readonly tags: readonly string[]
   readonly orderKey: string | null
+  /** The group in its queue; null for none. */
+  readonly group: string | null
   /** Due, but an earlier job with the same order key has not ended. */
   readonly waitsForOrder: boolean
+  /** Due, but its group has no free slot or token, or is paused. */
+  readonly waitsForGroup: boolean
   readonly enqueuedAt: number
   /** When it is due; null unless scheduled, and for a job that is parked until an event arrives. */
   readonly dueAt: number | null

@@ -166,6 +166,7 @@ function leaseFor(
     timeoutMs: null,
     tags: [],
     orderKey: null,
+    group: null,
     enqueuedAt: systemPlatform.now(),
     readyAt: systemPlatform.now(),
     waitedMs: 0,

@@ -68,6 +68,7 @@ function aJobInfo(job: Partial<JobInfo> = {}): JobInfo {
     tags: [],
     metadata: null,
     orderKey: null,
+    group: null,
     token: 1,
     ...job,
   }

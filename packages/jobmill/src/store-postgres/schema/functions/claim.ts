@@ -26,7 +26,7 @@ export const CLAIM = `
 CREATE FUNCTION jobmill.claim(
   given_now int8, for_instance uuid, queue_names text[], rooms int4[], kind_ids int4[], most int4,
   range_queues int4[], range_priorities int4[], range_seqs int8[], range_ends int4[], wants_ends bool, batch_from int4,
-  quarantined bool, in_limit text, with_permits bool)
+  quarantined bool, in_limit text, with_permits bool, turns text)
 RETURNS TABLE (id uuid, queue_id int4, kind_id int4, priority int2, seq int8, attempt int4, max_attempts int2, crashes int2,
                ready_at int8, enqueued_at int8, payload json, told json)
 LANGUAGE plpgsql VOLATILE ROWS 10 ${PLANNED_ONCE} AS $$
@@ -38,6 +38,9 @@ DECLARE
   last_seq int8 := ${LAST_SEQ};
   open_queues int4[];
   limited_queues int4[];
+  fair_queues int4[];
+  fair_places tid[];
+  new_turns json;
   limited json;
   ends int4[];
   places tid[];
@@ -50,8 +53,9 @@ BEGIN
   PERFORM FROM jobmill.instance AS i WHERE i.id = for_instance AND i.ended_at IS NULL AND i.expires_at > at AND i.requested IS NULL;
   IF NOT FOUND THEN RETURN; END IF;
   SELECT array_agg(CASE WHEN q.limit_name IS NOT DISTINCT FROM in_limit THEN q.id END ORDER BY w.n),
-         array_agg(q.id ORDER BY w.n) FILTER (WHERE q.limit_name IS NOT NULL)
-    INTO open_queues, limited_queues
+         array_agg(q.id ORDER BY w.n) FILTER (WHERE q.limit_name IS NOT NULL),
+         array_agg(q.id ORDER BY w.n) FILTER (WHERE q.group_fair AND q.limit_name IS NOT DISTINCT FROM in_limit)
+    INTO open_queues, limited_queues, fair_queues
     FROM unnest(queue_names, rooms) WITH ORDINALITY AS w(name, room, n)
     LEFT JOIN jobmill.queue AS q ON q.name = w.name AND w.room > 0 AND NOT q.paused AND q.cool_until <= at;
   IF wants_ends THEN
@@ -92,8 +96,13 @@ BEGIN
              WHERE r.queue_id = w.queue_id AND (r.priority, r.seq) > (f.priority, f.seq) AND r.priority < f.below
                AND r.crashes < 2 AND r.kind_id = ANY (kind_ids)
              ORDER BY r.queue_id, r.priority, r.seq LIMIT 500 FOR UPDATE SKIP LOCKED) AS y
-          WHERE f.queue = w.n LIMIT w.room) AS x
+          WHERE f.queue = w.n AND (fair_queues IS NULL OR NOT w.queue_id = ANY (fair_queues)) LIMIT w.room) AS x
        ORDER BY x.priority, x.seq LIMIT most);
+    IF fair_queues IS NOT NULL THEN
+      SELECT f.places, f.turned INTO fair_places, new_turns
+        FROM jobmill.fair_turns(open_queues, rooms, fair_queues, kind_ids, most, cardinality(places), turns::json) AS f;
+      places := fair_places || places[:most - cardinality(fair_places)];
+    END IF;
   END IF;
   -- The queues were read before the jobs were locked. If a job was throttled in between, it is ready again
   -- but its queue is cooling down, so check again.
@@ -106,7 +115,7 @@ BEGIN
   END IF;
   IF cardinality(places) >= 50 AND in_limit IS NULL THEN
     SELECT (r.seq << 20) | (${LANE('r.queue_id', 'r.priority', 'kind_ids')}) INTO claim
-      FROM jobmill.ready AS r WHERE r.ctid = places[cardinality(places)];
+      FROM jobmill.ready AS r WHERE r.ctid = places[cardinality(places)] AND r.seq >= 0;
     IF last_claim IS NULL OR claim > last_claim OR ((claim # last_claim) & 1048575) <> 0 THEN
       PERFORM setval('jobmill.last_claim', claim);
     END IF;
@@ -140,8 +149,8 @@ BEGIN
     RETURN QUERY
     SELECT r.id, r.queue_id, r.kind_id, nullif(r.priority, 0::int2), r.seq, nullif(r.attempt + 1, 1), j.max_attempts, nullif(r.crashes, 0::int2),
            r.ready_at, nullif(j.enqueued_at, r.ready_at), j.payload,
-           CASE WHEN j.timeout_ms IS NOT NULL OR j.tags IS NOT NULL OR j.metadata IS NOT NULL OR j.order_key IS NOT NULL OR r.flags & ${HAS_STEPS | IS_CHILD} <> 0
-                THEN json_build_object('timeout_ms', j.timeout_ms, 'tags', j.tags, 'metadata', j.metadata::text, 'order_key', j.order_key,
+           CASE WHEN j.timeout_ms IS NOT NULL OR j.tags IS NOT NULL OR j.metadata IS NOT NULL OR j.order_key IS NOT NULL OR j.group_name IS NOT NULL OR r.flags & ${HAS_STEPS | IS_CHILD} <> 0
+                THEN json_build_object('timeout_ms', j.timeout_ms, 'tags', j.tags, 'metadata', j.metadata::text, 'order_key', j.order_key, 'group', j.group_name,
                                        'has_steps', r.flags & ${HAS_STEPS} <> 0, 'is_child', r.flags & ${IS_CHILD} <> 0) END
       FROM jobmill.ready AS r CROSS JOIN LATERAL (SELECT * FROM jobmill.job WHERE job.id = r.id LIMIT 1) AS j
      WHERE r.ctid = ANY (places) ORDER BY r.priority, r.seq;
@@ -151,7 +160,7 @@ BEGIN
     limited := jobmill.limited(limited_queues, kind_ids);
   END IF;
   id := NULL;
-  told := json_build_object('token', lease_token, 'now', at, 'limited', limited, 'open', open_queues, 'ends', ends, 'batched', batched,
+  told := json_build_object('token', lease_token, 'now', at, 'limited', limited, 'open', open_queues, 'ends', ends, 'batched', batched, 'turns', new_turns,
     'last_seq', last_seq, 'pages', ${PAGES} - pages, 'ms', ${MS_SINCE_BEGUN});
   RETURN NEXT;
 END $$;`
@@ -175,6 +184,14 @@ BEGIN
       ORDER BY r.queue_id, r.priority, r.seq LIMIT 1) AS y
    LIMIT 1;
   is_there := FOUND;
+  IF NOT is_there THEN
+    -- The places in a fair queue do not rise, so they have no scan cursors.
+    PERFORM FROM jobmill.queue AS q CROSS JOIN LATERAL (
+      SELECT FROM jobmill.ready AS r WHERE r.queue_id = q.id AND r.crashes < 2 AND r.kind_id = ANY (kind_ids)
+       ORDER BY r.queue_id, r.priority, r.seq LIMIT 1) AS y
+     WHERE q.id = ANY (queue_ids) AND q.group_fair LIMIT 1;
+    is_there := FOUND;
+  END IF;
   pages := ${PAGES} - pages;
   ms := ${MS_SINCE_BEGUN};
 END $$;`

@@ -1,6 +1,6 @@
 /** enqueue inserts new jobs. first_ready and insert_jobs are parts of it. */
 import { FIRST_PLACES } from '../../../job/enqueue/new-job.ts'
-import { IS_CHILD, KEYED, ORDERED } from '../../fragments.ts'
+import { GROUP_MARK, GROUPED, IS_CHILD, KEYED, ORDERED } from '../../fragments.ts'
 import {
   HASHED_ONCE,
   LAST_SEQ,
@@ -29,12 +29,18 @@ DECLARE
   pages int8;
   priority int4;
   seq int8;
+  is_fair bool;
 BEGIN
   FOR n IN 1 .. cardinality(queue_ids) LOOP
-    PERFORM FROM jobmill.queue AS q, jobmill.instance AS i
+    SELECT q.group_fair INTO is_fair FROM jobmill.queue AS q, jobmill.instance AS i
      WHERE q.id = queue_ids[n] AND NOT q.paused AND q.cool_until <= at AND q.limit_name IS NULL
        AND i.id = for_instance AND i.ended_at IS NULL AND i.expires_at > at AND i.requested IS NULL;
-    IF FOUND THEN
+    IF is_fair THEN
+      -- The places in a fair queue do not rise, so they have no scan cursors.
+      SELECT r.priority INTO priority FROM jobmill.ready AS r WHERE r.queue_id = queue_ids[n]
+       ORDER BY r.queue_id, r.priority, r.seq LIMIT 1;
+      priority := coalesce(priority, 32768);
+    ELSIF is_fair IS NOT NULL THEN
       began := clock_timestamp();
       last_seq := ${LAST_SEQ};
       pages := ${PAGES};
@@ -60,10 +66,10 @@ END $$;`
 
 /** The columns of `job` that a new job sets. */
 export const JOB_COLUMNS = `id, queue_id, kind_id, priority, max_attempts, payload, enqueued_at,
-  timeout_ms, tags, metadata, dedupe_key, hold_ms, hold_after, order_key`
+  timeout_ms, tags, metadata, dedupe_key, hold_ms, hold_after, order_key, group_name`
 
 const JOB_VALUES = `i.id, i.queue_id, i.kind_id, i.priority, i.max_attempts, i.payload, at,
-  i.timeout_ms, i.tags, i.metadata, i.dedupe_key, i.hold_ms, i.hold_after, i.order_key`
+  i.timeout_ms, i.tags, i.metadata, i.dedupe_key, i.hold_ms, i.hold_after, i.order_key, i.group_name`
 
 const READY_COLUMNS = `queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags`
 const RUNNING_COLUMNS = `id, token, instance, seq, ready_at, started_at, queue_id, kind_id, tries, priority, attempt, crashes, flags`
@@ -93,14 +99,15 @@ BEGIN
     SELECT j.n::int4, j.id, coalesce(j.queue_id, queue_ids[1]) AS queue_id, coalesce(j.kind_id, kind_ids[1]) AS kind_id,
            coalesce(j.priority, priorities[1]) AS priority, coalesce(j.max_attempts, attempts[1]) AS max_attempts,
            coalesce(j.timeout_ms, CASE WHEN cardinality(timeouts) = 1 THEN timeouts[1] END) AS timeout_ms, j.payload::json AS payload,
-           j.tags::text[] AS tags, j.metadata::json AS metadata, x.dedupe_key, x.hold_ms, x.hold_after, x.order_key, x.first, x.parent, coalesce(x.due_at, at + coalesce(x.delay_ms, 0)) AS due,
+           j.tags::text[] AS tags, j.metadata::json AS metadata, x.dedupe_key, x.hold_ms, x.hold_after, x.order_key, x.group_name, x.first, x.parent, coalesce(x.due_at, at + coalesce(x.delay_ms, 0)) AS due,
            (CASE WHEN x.dedupe_key IS NULL THEN 0 ELSE ${KEYED} END + CASE WHEN x.order_key IS NULL THEN 0 ELSE ${ORDERED} END
-             + CASE WHEN x.parent IS NULL THEN 0 ELSE ${IS_CHILD} END)::int2 AS flags
+             + CASE WHEN x.parent IS NULL THEN 0 ELSE ${IS_CHILD} END + CASE WHEN x.group_name IS NULL THEN 0 ELSE ${GROUPED} END)::int2 AS flags,
+           CASE WHEN x.group_name IS NOT NULL THEN jobmill.group_kind(coalesce(j.queue_id, queue_ids[1]), x.group_name) END AS group_kind
       FROM ROWS FROM (unnest(ids), unnest(queue_ids), unnest(kind_ids), unnest(priorities), unnest(attempts), unnest(timeouts), ${LIST('payloads')},
                       unnest(tag_lists), ${LIST('metadatas')})
         WITH ORDINALITY AS j(id, queue_id, kind_id, priority, max_attempts, timeout_ms, payload, tags, metadata, n)
       LEFT JOIN json_to_recordset(rare::json) AS x(
-        n int4, due_at int8, delay_ms int8, dedupe_key text, hold_ms int8, hold_after text, order_key text, first bool, parent json) ON x.n = j.n
+        n int4, due_at int8, delay_ms int8, dedupe_key text, hold_ms int8, hold_after text, order_key text, group_name text, first bool, parent json) ON x.n = j.n
   ), known AS MATERIALIZED (
     SELECT j.id FROM jobmill.job AS j WHERE (may_repeat OR keys <> '{}') AND j.id = ANY (ids)
   ), taken_over AS (
@@ -127,26 +134,30 @@ BEGIN
   ), written AS (
     SELECT w.id FROM inserted AS w UNION ALL SELECT w.id FROM perhaps_new AS w
   ), fresh AS MATERIALIZED (
-    SELECT f.*, CASE WHEN f.due <= at AND f.order_key IS NULL THEN nextval('jobmill.seq') END AS seq
+    SELECT f.*, CASE WHEN f.due <= at AND NOT f.waits THEN
+             CASE WHEN f.group_kind = 'fair' THEN jobmill.in_group(jobmill.group_start(f.queue_id, f.group_name), nextval('jobmill.seq'))
+                  ELSE nextval('jobmill.seq') END END AS seq
       FROM (
-        SELECT i.*, coalesce(r.room >= row_number() OVER (PARTITION BY r.queue_id ORDER BY i.priority, i.n), false) AS starts
+        SELECT i.*, i.order_key IS NOT NULL OR i.group_kind IS NOT DISTINCT FROM 'limited' AS waits,
+               coalesce(r.room >= row_number() OVER (PARTITION BY r.queue_id ORDER BY i.priority, i.n), false) AS starts
           FROM input AS i JOIN written AS w ON w.id = i.id
           LEFT JOIN unnest(free_queues, rooms, first_priorities) AS r(queue_id, room, priority)
-            ON r.queue_id = i.queue_id AND i.priority < r.priority AND i.kind_id = ANY (free_kinds) AND i.due <= at AND i.flags = 0
+            ON r.queue_id = i.queue_id AND i.priority < r.priority AND i.kind_id = ANY (free_kinds) AND i.due <= at
+           AND i.flags & ~${GROUPED} = 0 AND i.group_kind IS DISTINCT FROM 'limited'
          ORDER BY i.n) AS f
   ), to_running AS (
     INSERT INTO jobmill.running (${RUNNING_COLUMNS})
-    SELECT f.id, lease_token, for_instance, f.seq, at, at, f.queue_id, f.kind_id, 1, f.priority, 1, 0, f.flags FROM fresh AS f WHERE f.starts
+    SELECT f.id, lease_token, for_instance, f.seq, at, at, f.queue_id, f.kind_id, 1, f.priority, 1, 0, 0 FROM fresh AS f WHERE f.starts
   ), to_ready AS (
     INSERT INTO jobmill.ready (${READY_COLUMNS})
-    SELECT f.queue_id, f.priority, f.seq, f.id, at, f.kind_id, 0, 0, 0, f.flags FROM fresh AS f WHERE f.seq IS NOT NULL AND NOT f.starts
+    SELECT f.queue_id, f.priority, f.seq, f.id, at, f.kind_id, 0, 0, 0, f.flags & ~${GROUPED} FROM fresh AS f WHERE f.seq IS NOT NULL AND NOT f.starts
   ), to_later AS (
     INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
     SELECT f.due, f.id, f.queue_id, f.kind_id, 0, f.priority, 0, 0, f.flags FROM fresh AS f WHERE f.due > at
   ), to_order_queue AS (
     INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
-    SELECT f.queue_id, f.order_key, nextval('jobmill.seq') - CASE WHEN f.first THEN ${FIRST_PLACES} ELSE 0 END, f.id, f.due, f.kind_id, 0, f.priority, f.flags
-      FROM fresh AS f WHERE f.due <= at AND f.order_key IS NOT NULL
+    SELECT f.queue_id, coalesce(f.order_key, ${GROUP_MARK} || f.group_name), nextval('jobmill.seq') - CASE WHEN f.first THEN ${FIRST_PLACES} ELSE 0 END, f.id, f.due, f.kind_id, 0, f.priority, f.flags
+      FROM fresh AS f WHERE f.due <= at AND f.waits
     RETURNING queue_id, order_key
   ), checked AS (
     INSERT INTO jobmill.order_check (queue_id, order_key) SELECT DISTINCT o.queue_id, o.order_key FROM to_order_queue AS o
@@ -161,7 +172,7 @@ BEGIN
   )
   SELECT json_build_object(
     'ready', (SELECT json_object_agg(r.queue_id, r.jobs) FROM (
-      SELECT f.queue_id, count(*) FILTER (WHERE f.order_key IS NULL) AS jobs FROM fresh AS f WHERE f.due <= at AND NOT f.starts GROUP BY 1) AS r),
+      SELECT f.queue_id, count(*) FILTER (WHERE NOT f.waits) AS jobs FROM fresh AS f WHERE f.due <= at AND NOT f.starts GROUP BY 1) AS r),
     'started', (SELECT json_agg(f.n) FROM fresh AS f WHERE f.starts),
     'lost', CASE WHEN keys <> '{}' THEN (SELECT json_agg(i.n) FROM input AS i
       WHERE i.dedupe_key IS NOT NULL AND NOT EXISTS (SELECT FROM won AS w WHERE w.id = i.id) AND NOT EXISTS (SELECT FROM known AS k WHERE k.id = i.id)) END,

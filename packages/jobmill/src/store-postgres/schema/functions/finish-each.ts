@@ -1,7 +1,18 @@
 /** finish_each ends attempts with any outcome, of jobs that may have rows in other tables. */
 import { outcomeCode } from '../../../job/attempt/outcome.ts'
 import { STATE_CODE } from '../../../job/state.ts'
-import { FREED, freedFor, NOW, PERMITS_FREED, queueName, WITHOUT_PERMIT } from '../../fragments.ts'
+import {
+  FREED,
+  freedFor,
+  GROUP_MARK,
+  HAS_PASSED,
+  NOW,
+  PERMITS_FREED,
+  queueName,
+  slotsFreed,
+  WAITS_AGAIN,
+  WITHOUT_PERMIT,
+} from '../../fragments.ts'
 import { FORGET } from './pieces.ts'
 import { parkedMs, waitsForOthers } from './wait-for.ts'
 
@@ -67,15 +78,19 @@ BEGIN
       i.to_state = ${ready} AS returned
   ), to_ready AS (
     INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
-    SELECT queue_id, priority, CASE WHEN returned THEN seq ELSE nextval('jobmill.seq') END, id,
+    SELECT queue_id, priority, CASE WHEN returned THEN seq WHEN seq < 0 THEN jobmill.in_group(seq, nextval('jobmill.seq')) ELSE nextval('jobmill.seq') END, id,
            CASE WHEN returned THEN ready_at ELSE ${NOW} END, kind_id, tries, spent, crashes, ${WITHOUT_PERMIT}
       FROM (SELECT * FROM gone WHERE state = ${ready} ORDER BY n) AS g
   ), to_later AS (
     INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
-    SELECT ${NOW} + due_in_ms, id, queue_id, kind_id, tries, priority, spent, crashes, ${WITHOUT_PERMIT}
+    SELECT ${NOW} + due_in_ms, id, queue_id, kind_id, tries, priority, spent, crashes, ${WAITS_AGAIN}
       FROM gone WHERE state = ${scheduled}
   ), to_wake AS (
     INSERT INTO jobmill.wake (job_id) SELECT g.id FROM gone AS g WHERE g.parked AND g.state = ${scheduled} AND ${waitsForOthers('g.id', 'g.token')}
+  ), slot_left AS (
+    ${slotsFreed(`SELECT g.id FROM gone AS g WHERE g.state = ${scheduled} AND g.flags & ${HAS_PASSED} <> 0`)}
+  ), group_called AS (
+    INSERT INTO jobmill.order_check (queue_id, order_key) SELECT queue_id, ${GROUP_MARK} || name FROM slot_left
   ), recorded AS (
     INSERT INTO jobmill.attempt (job_id, token, instance, started_at, ended_at, queue_id, attempt, spent, crashes,
                                  outcome, ended_as, tries, error, result, log)

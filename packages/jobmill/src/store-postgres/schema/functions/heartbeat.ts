@@ -88,7 +88,8 @@ SELECT g.now, me.alive,
        CASE WHEN EXISTS (SELECT FROM open WHERE limit_name IS NOT NULL)
             THEN jobmill.limited(ARRAY(SELECT queue_id FROM open WHERE limit_name IS NOT NULL), ${KIND_IDS}) END,
        CASE WHEN EXISTS (SELECT FROM jobmill.order_check) OR EXISTS (SELECT FROM jobmill.wake) THEN 0
-            WHEN next_due.due_at < ${NEVER_DUE} THEN greatest(next_due.due_at - g.now, 0) END,
+            ELSE (SELECT min(greatest(t.at - g.now, 0)) FROM (VALUES (CASE WHEN next_due.due_at < ${NEVER_DUE} THEN next_due.due_at END), ((
+              SELECT d.check_at FROM jobmill.job_group AS d WHERE d.check_at IS NOT NULL ORDER BY d.check_at LIMIT 1))) AS t(at) WHERE t.at IS NOT NULL) END,
        next_due.due_at, next_due.ms,
        (SELECT CASE WHEN NOT s.planned THEN 0 WHEN s.next_at IS NOT NULL THEN greatest(s.next_at - g.now, 0) END
           FROM jobmill.schedule AS s WHERE NOT s.paused AND NOT s.deleted ORDER BY s.planned, s.next_at LIMIT 1),
