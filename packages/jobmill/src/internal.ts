@@ -66,6 +66,7 @@ export { ERROR_SORTS, type ErrorGroup, type ErrorReport } from './runtime/operat
 export type { AttemptView } from './runtime/operate/job-view.ts'
 export { BACKOFF_TYPES, POLICY_SOURCES, type PolicyView } from './runtime/operate/policy.ts'
 export type { KindView } from './runtime/operate/kinds.ts'
+export type { GroupChange } from './runtime/operate/groups.ts'
 export type { LimitChange } from './runtime/operate/limits.ts'
 export { LISTED_STATES } from './runtime/operate/list-filter.ts'
 export { type Includable, INCLUDABLE } from './runtime/operate/list-jobs.ts'

@@ -8,6 +8,7 @@ import { check } from './commands/check.ts'
 import { db } from './commands/db.ts'
 import { enqueue } from './commands/enqueue.ts'
 import { errors } from './commands/errors.ts'
+import { groups } from './commands/groups.ts'
 import { jobActs } from './commands/jobs-act.ts'
 import { jobsList, jobsShow } from './commands/jobs-read.ts'
 import { limits } from './commands/limits.ts'
@@ -31,6 +32,7 @@ export const COMMANDS: readonly Command[] = [
   ...jobActs,
   ...steps,
   ...queues,
+  ...groups,
   ...schedules,
   ...limits,
   ...alerts,

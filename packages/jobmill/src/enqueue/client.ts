@@ -28,8 +28,10 @@ export interface ClientTools<Tx> extends RequestTools {
   readonly tracing: Tracing | null
   /** Returns a promise while the store is opening; throws after the store was closed. */
   readonly open: () => Promise<void> | undefined
-  /** Called when an enqueued job may have to wait in an order queue. */
+  /** Called when an enqueued job may have to wait in an order queue, or in its group. */
   readonly lineGrew: () => void
+  /** Whether the groups of this queue have limits. */
+  readonly hasGroupLimits: (queue: string) => boolean
   /** Called with the queues that received jobs from this process, so that its free workers claim at once. */
   readonly written: (queues: Iterable<string>) => void
 }
@@ -182,13 +184,17 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     if (near !== undefined) emit('queue-unknown', { queue, near })
   }
 
+  function mayWait({ orderKey, group, queue }: NewJob): boolean {
+    return orderKey !== null || (group !== null && tools.hasGroupLimits(queue))
+  }
+
   function emitEnqueued(job: NewJob, reply: Enqueued | undefined, inTx: boolean): EnqueuedJob {
     const { kind, queue } = job
     const id = reply?.id ?? job.id
     const outcome = reply?.outcome ?? 'enqueued'
     if (outcome === 'duplicate') emit('duplicate', { id, kind, queue })
     else emit('enqueued', { id, kind, queue, outcome })
-    if (job.orderKey !== null && !inTx) tools.lineGrew()
+    if (!inTx && mayWait(job)) tools.lineGrew()
     return enqueuedJob(id, outcome, tools, inTx)
   }
 

@@ -155,6 +155,8 @@ export const BOUNDS = Object.freeze({
   /** The last instant at which a job can be due: 1 January 2200. */
   lastInstantAt: 7_258_118_400_000,
   claimLimit: 500,
+  /** The share of a group, compared with the others. */
+  groupWeight: Object.freeze({ least: 0.1, most: 100 }),
   /** The number of ended jobs that a queue can be set to keep. */
   keep: Object.freeze({ least: 0, most: 10_000_000 }),
   limit: Object.freeze({ least: 1, most: 1_000_000 }),

@@ -64,7 +64,7 @@ export function afterCommit(
   }
 
   return (attempt, item, finished) => {
-    const { id, queue, orderKey, isChild = false } = attempt.lease
+    const { id, queue, orderKey, group, isChild = false } = attempt.lease
     const { transition, error = null } = item
     if (finished.state === 'done' && transition.to === 'done')
       options.jobEnded(
@@ -74,7 +74,8 @@ export function afterCommit(
     if (finished.state === 'dead')
       options.jobEnded({ id, state: 'dead', result: null, error }, { isKept: true, mayRunAgain: true })
     if (item.cool !== undefined) options.settingsChanged()
-    if (orderKey !== null || (isChild && finished.state !== null && isEnded(finished.state)))
+    const freesSlot = group !== null && settings(queue).groupConcurrency !== null
+    if (orderKey !== null || freesSlot || (isChild && finished.state !== null && isEnded(finished.state)))
       options.stageSoon()
     permitsFreed(attempt)
     options.jobFinished(attempt.lease, item.ranMs)

@@ -241,6 +241,7 @@ export function engine(given: EngineOptions) {
     },
     /** An order queue got a new job. */
     stageSoon: upkeep.stageSoon,
+    settings: watch.settings,
     scheduleSoon: upkeep.scheduleSoon,
     alertSoon: upkeep.alertSoon,
     /** Offers free workers for jobs that this process is about to write. */

@@ -28,6 +28,8 @@ import { instanceControl } from './operate/instances.ts'
 import { kinds } from './operate/kinds.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { errors } from './operate/errors/errors.ts'
+import { hasGroupLimits } from '../job/queue/group-settings.ts'
+import { groupsApi } from './operate/groups.ts'
 import { limitsApi } from './operate/limits.ts'
 import { listing } from './operate/list-jobs.ts'
 import { keepLogger, warningLog } from './mill-logger.ts'
@@ -132,6 +134,7 @@ export function jobmill<
     payloadLimitBytes: options.payloadLimitBytes,
     open: () => lifecycle.open(),
     lineGrew: () => lifecycle.engine?.stageSoon(),
+    hasGroupLimits: (queue) => hasGroupLimits(lifecycle.engine?.settings(queue)),
     written: (queues) => lifecycle.engine?.look(queues),
   })
   const alerting = createAlerting({
@@ -234,6 +237,7 @@ export function jobmill<
     ...capacity(platform, () => mill),
     ...recentRuns(tools),
     ...limitsApi(tools, limits),
+    ...groupsApi(tools),
     ...overridesApi(tools),
     ...own.metrics,
     schedules: schedulesApi(tools, async (job) =>

@@ -16,6 +16,7 @@ import type { InstanceControl } from './operate/instances.ts'
 import type { Kinds } from './operate/kinds.ts'
 import type { StopOptions } from './lifecycle.ts'
 import type { Errors } from './operate/errors/errors.ts'
+import type { Groups } from './operate/groups.ts'
 import type { Limiting } from './operate/limits.ts'
 import type { Listing } from './operate/list-jobs.ts'
 import type { Capacity } from './report/capacity.ts'
@@ -48,6 +49,7 @@ export interface Mill<Tx = unknown>
     RecentRuns,
     Errors,
     Limiting,
+    Groups,
     Diagnostics,
     OverridesApi,
     Kinds,

@@ -64,7 +64,7 @@ export function absentPartWarnings({ name, inspect, metrics, notifier }: Store<n
   ]
 }
 
-const REFUSED = ['schedules', 'limits', 'alerts'] as const
+const REFUSED = ['schedules', 'limits', 'alerts', 'groups'] as const
 type RefusedPart = (typeof REFUSED)[number]
 
 /**

@@ -118,8 +118,9 @@ export interface InspectPart {
    */
   holders(keys: readonly string[]): Promise<(string | null)[]>
   /**
-   * How many ready jobs of the same queue would be claimed before this one, counted up to 10,000. Null unless
-   * the job is ready. `kinds` restricts the count, because jobs of other kinds do not delay this one.
+   * How many ready jobs of the same queue would be claimed before this one, counted up to 10,000. In a fair
+   * queue, how many of its group. Null unless the job is ready. `kinds` restricts the count, because jobs of
+   * other kinds do not delay this one.
    */
   position(id: string, kinds?: readonly string[]): Promise<number | null>
   /**

@@ -4,6 +4,7 @@ import * as apps from './apps.ts'
 import * as charts from './observe/charts.ts'
 import * as errors from './errors.ts'
 import * as events from './observe/events.ts'
+import * as groups from './groups.ts'
 import * as history from './observe/history.ts'
 import * as jobActs from './job-acts.ts'
 import * as jobs from './jobs.ts'
@@ -23,6 +24,7 @@ export const FILES = [
   steps,
   errors,
   queues,
+  groups,
   schedules,
   limits,
   alerts,

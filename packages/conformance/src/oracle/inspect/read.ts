@@ -140,7 +140,11 @@ export function byName<T>(named: ReadonlyMap<string, T>): [string, T][] {
 export function position(state: OracleState, id: string, kinds?: readonly string[]): number | null {
   const job = state.jobs.get(id)
   if (job?.state !== 'ready') return null
-  const lane = inClaimOrder(state).filter(({ queue }) => queue === job.queue)
+  const isFair = state.queues.get(job.queue)?.settings.groupFair === true && job.group !== null
+  const lane = inClaimOrder(state).filter(
+    ({ queue, group, priority }) =>
+      queue === job.queue && (!isFair || (group === job.group && priority === job.priority)),
+  )
   const before = lane.slice(0, lane.indexOf(job)).filter(({ kind }) => kinds?.includes(kind) ?? true)
   return Math.min(POSITION_MOST, before.length)
 }

@@ -132,6 +132,14 @@ export const fairCases: readonly Case[] = [
         found[queue] = (found[queue] ?? 0) + 1
     assert.deepEqual(found, { [QUEUE]: 40, plain: 40 })
   }),
+  test('the position of a job counts the jobs of its group', async (t) => {
+    await fairWorker(t)
+    await enqueueAll(t, { flood: 20 })
+    const jobs = someJobs(Array.from({ length: 3 }, () => ({ queue: QUEUE, group: 'small' })))
+    await t.store.enqueue(jobs)
+    assert.equal(await t.store.inspect.position(jobs[2]?.id ?? ''), 2)
+    assert.equal(await t.store.inspect.position(jobs[0]?.id ?? '', ['work']), 0)
+  }),
   test('a job that returns to its queue keeps its place in its group', async (t) => {
     const worker = await fairWorker(t)
     await enqueueAll(t, { a: 3, b: 1 })

@@ -3,6 +3,18 @@ import { BOUNDS, DEFAULTS } from '../defaults.ts'
 import { type Duration, durationMs } from '../duration.ts'
 import { invalidValue, JobmillError, quote } from '../errors.ts'
 import { checkWhole } from '../numbers.ts'
+import type { QueueSettings } from './queue-settings.ts'
+
+/** Whether groups of the queue may wait for a slot or a token. */
+export function hasGroupLimits(queue: QueueSettings | undefined): boolean {
+  return queue !== undefined && (queue.groupConcurrency !== null || queue.groupRate !== null)
+}
+
+/** Whether the queue shares its workers between groups, or limits them. */
+export function hasGroups(queue: Partial<QueueSettings>): boolean {
+  const { groupFair = false, groupConcurrency = null, groupRate = null } = queue
+  return groupFair || groupConcurrency !== null || groupRate !== null
+}
 
 interface GivenLimits {
   readonly concurrency?: number | null

@@ -7,6 +7,7 @@ import { countText } from '../../job/text/count-text.ts'
 import { spanText } from '../../job/text/span-text.ts'
 import type { FullStore } from '../../store/store.ts'
 import { isClaiming } from '../../store/types/instance.ts'
+import type { GroupRecord } from '../../store/types/group.ts'
 import type { AttemptRecord, JobRecord, JobResult } from '../../store/types/job-record.ts'
 import type { StepKind, StepRecord } from '../../store/types/step.ts'
 import { POSITION_MOST } from '../../store/types/queue-record.ts'
@@ -17,6 +18,7 @@ export const REASONS = [
   'step',
   'due-later',
   'order',
+  'group',
   'paused',
   'queue-without-worker',
   'kind-without-worker',
@@ -96,6 +98,7 @@ async function sceneOf(store: FullStore, job: JobRecord) {
     slots: slots.filter((slot) => slot.queue === job.queue),
     blocker: job.waitsForOrder ? await blockerOf(store, job.id) : null,
     waits: await openWaits(store, job, attempts.at(-1)),
+    group: job.waitsForGroup && job.group !== null ? await groupOf(store, job.queue, job.group) : null,
   }
 }
 
@@ -136,6 +139,11 @@ async function blockerOf(store: FullStore, id: string): Promise<JobResult | null
   return found === null || isEnded(found.state) ? null : found
 }
 
+async function groupOf(store: FullStore, queue: string, name: string): Promise<GroupRecord | null> {
+  const [group = null] = await store.groups.list(queue, { limit: 1, names: [name] })
+  return group
+}
+
 /** In a fixed order: what concerns the job itself, its queue, its workers, the limit, and the jobs ahead. */
 function reasonsIn(scene: Scene): Reason[] {
   const blocked = [...waiting(scene), ...queueBlocked(scene), ...unservedKinds(scene), ...limited(scene)]
@@ -153,18 +161,33 @@ function reason(why: ReasonName, message: string, until: number | null = null): 
   return { why, message, until, job: null }
 }
 
-/** Its due time, its order key, or the waits of its steps. */
-function* waiting({ job, now, last, blocker, waits }: Scene): Generator<Reason> {
+/** Its due time, its order key, its group, or the waits of its steps. */
+function* waiting({ job, now, last, blocker, waits, group }: Scene): Generator<Reason> {
   if (blocker !== null) {
     const { id, state } = blocker
     const message = `Blocked by job ${id}, which has the same order key ${JSON.stringify(job.orderKey)} and is ${state}`
     yield { ...reason('order', message), job: id }
   }
+  if (group !== null) yield* waitsForGroup(group, now)
   for (const step of waits)
     yield { ...reason('step', waitText(step, now), step.dueAt), job: step.children?.first ?? null }
-  if (waits.length > 0 || job.waitsForOrder || job.dueAt === null) return
+  if (waits.length > 0 || job.waitsForOrder || job.waitsForGroup || job.dueAt === null) return
   const left = spanText(job.dueAt - now)
   yield reason('due-later', `Due in ${left}${last === undefined ? '' : afterAttempt(last)}`, job.dueAt)
+}
+
+/** What its group waits for. Nothing, if stage is about to make the job ready. */
+function* waitsForGroup(group: GroupRecord, now: number): Generator<Reason> {
+  const { name, paused, concurrency, running, rate, ratePerMs, nextTokenMs, waiting } = group
+  const others = `${countText(waiting, 'job')} of it ${waiting === 1 ? 'waits' : 'wait'}`
+  if (paused) yield reason('group', `Group ${name} is paused: ${others}`)
+  else if (concurrency !== null && running >= concurrency)
+    yield reason('group', `Group ${name}: ${running} of ${concurrency} running, ${others}`)
+  else if (rate !== null && nextTokenMs !== null) {
+    const per = spanText(ratePerMs ?? 0)
+    const message = `Group ${name} starts ${rate} per ${per}: its next token comes in ${spanText(nextTokenMs)}, ${others}`
+    yield reason('group', message, now + nextTokenMs)
+  }
 }
 
 function waitText({ name, events, dueAt, children }: OpenWait, now: number): string {
@@ -246,11 +269,10 @@ function* busy({ job, queue, serving, running, slots }: Scene): Generator<Reason
   yield reason('busy', message)
 }
 
-function* behind({ job, ahead }: Scene): Generator<Reason> {
+function* behind({ job, ahead, queue }: Scene): Generator<Reason> {
   if (ahead === null || ahead === 0) return
   const many = ahead >= POSITION_MOST ? `${POSITION_MOST} or more` : String(ahead)
-  yield reason(
-    'behind',
-    `${many} ready ${ahead === 1 ? 'job is' : 'jobs are'} ahead of it in queue ${job.queue}`,
-  )
+  // In a fair queue, the jobs of other groups do not delay it.
+  const where = queue?.groupFair === true && job.group !== null ? `group ${job.group}` : `queue ${job.queue}`
+  yield reason('behind', `${many} ready ${ahead === 1 ? 'job is' : 'jobs are'} ahead of it in ${where}`)
 }

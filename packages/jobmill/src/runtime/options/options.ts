@@ -7,6 +7,7 @@ import type { LimitOptions } from '../../job/limit/limit.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import { ON_CANCELLED_QUEUE } from '../../job/attempt/on-cancelled.ts'
 import { ON_DEAD_QUEUE } from '../../job/attempt/on-dead.ts'
+import { hasGroups } from '../../job/queue/group-settings.ts'
 import type { QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { PreparedSchedule, ScheduleOptions } from '../../job/schedule/schedule-options.ts'
 import type { Tracing } from '../../job/tracing.ts'
@@ -216,7 +217,8 @@ export function resolveOptions(given: MillOptions): Resolved {
   const schedules = declaredSchedules(options.schedules ?? [], { jobs, queueOf, payloadLimitBytes }, found)
   const alerts = declaredAlerts(options.alerts ?? {}, found)
   const onCancelled = jobs.filter((job) => job.onCancelled !== undefined)
-  checkParts(options.store, { schedules, limits, alerts, onCancelled }, found)
+  const groups = declared.filter(({ settings }) => hasGroups(settings))
+  checkParts(options.store, { schedules, limits, alerts, groups, onCancelled }, found)
   const used = [...serve, ...goesTo, ...schedules.map(({ definition }) => definition.queue)]
   warnOfStrays(declared, used, found)
   checkQueueLimits(declared, limits, found)

@@ -5,7 +5,7 @@ import { GIVEN_CTE } from '../fragments.ts'
 
 /**
  * Finds its place by the unique index on id, then reads the primary key of `ready` from the front of the
- * queue to that place, up to a literal cap. Counts only the requested kinds. Takes no locks.
+ * queue to that place, up to a literal cap. Counts only the requested kinds, and in a fair queue only the group. Takes no locks.
  */
 const POSITION = `
 WITH ${GIVEN_CTE}, place AS MATERIALIZED (
@@ -14,6 +14,7 @@ WITH ${GIVEN_CTE}, place AS MATERIALIZED (
 SELECT b.jobs FROM place AS x CROSS JOIN LATERAL (
   SELECT count(*)::int4 AS jobs FROM (
     SELECT r.kind_id FROM jobmill.ready AS r WHERE r.queue_id = x.queue_id AND (r.priority, r.seq) < (x.priority, x.seq)
+       AND (x.seq >= 0 OR (r.priority, r.seq) >= (x.priority, jobmill.in_group(x.seq, 0)))
      ORDER BY r.priority, r.seq LIMIT ${POSITION_MOST}) AS f, given
    WHERE p -> 'kinds' IS NULL OR f.kind_id IN (
      SELECT k.id FROM json_array_elements_text(p -> 'kinds') AS n(name) JOIN jobmill.kind AS k ON k.name = n.name)) AS b`

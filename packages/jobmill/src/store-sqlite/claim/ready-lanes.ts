@@ -29,8 +29,8 @@ const rowsAfter = (index: ReadyIndex, columns: string): string =>
    ORDER BY priority, seq LIMIT ?`
 
 const countUpTo = (index: ReadyIndex): string =>
-  `SELECT count(*) AS n FROM (SELECT 1 FROM jobmill_job ${WHERE[index]} AND queue_id = ? AND kind_id = ? AND (priority, seq) < (?, ?)
-   LIMIT ?)`
+  `SELECT count(*) AS n FROM (SELECT 1 FROM jobmill_job ${WHERE[index]} AND queue_id = ? AND kind_id = ? AND (priority, seq) >= (?, ?)
+   AND (priority, seq) < (?, ?) LIMIT ?)`
 
 const COUNT_BEFORE = { ready: countUpTo('ready'), quarantined: countUpTo('quarantined') }
 const NEXT_KIND = { ready: nextKind('ready'), quarantined: nextKind('quarantined') }
@@ -65,14 +65,16 @@ export function countReady(sql: Sql, queueId: number, kindId: number, most: numb
   return Math.min(most, count('ready') + count('quarantined'))
 }
 
-/** How many jobs of a lane come before a place, counted up to `most`. */
+/** How many jobs of a lane are from the place `first` (default: the start) to a place, counted up to `most`. */
 export function countBefore(
   sql: Sql,
   index: ReadyIndex,
   { queueId, kindId, priority, seq }: Place & { readonly queueId: number; readonly kindId: number },
   most: number,
+  first: Place = { priority: LOWEST, seq: 0 },
 ): number {
-  return (sql(COUNT_BEFORE[index]).get(queueId, kindId, priority, seq, most) as { n: number }).n
+  const from = [first.priority, first.seq] as const
+  return (sql(COUNT_BEFORE[index]).get(queueId, kindId, ...from, priority, seq, most) as { n: number }).n
 }
 
 /** `columns` must contain priority and seq; `values` fill its placeholders. */

@@ -3,7 +3,7 @@ import { FIRST_TURN, takeTurns } from '../../store/take-turns.ts'
 import { type Lane, mergeLanes } from '../claim/lanes.ts'
 import { byClaimOrder, type ReadyRow } from '../claim/ready-row.ts'
 import type { Work } from '../work.ts'
-import { PLACES, startOf } from './turns.ts'
+import { PLACES, startAt, startOf } from './turns.ts'
 
 // Uses the index on groups with settings of their own, which are few.
 const WEIGHTS = `SELECT id, weight FROM jobmill_group WHERE queue_id = ? AND weight IS NOT NULL`
@@ -31,7 +31,7 @@ export function fairClaim(
       bounds: ({ seq }) => {
         // Jobs without a group count as one group, the last one.
         if (seq >= 0) return [0, Number.POSITIVE_INFINITY]
-        const start = Math.floor(seq / PLACES) * PLACES
+        const start = startAt(seq)
         return [start, start + PLACES]
       },
       weight: (start) => weights.get(start) ?? 1,

@@ -96,6 +96,11 @@ export function startOf(id: number): number {
   return LOWEST + (id % NUMBERS) * PLACES
 }
 
+/** The first place of the group of a job at this place. */
+export function startAt(place: number): number {
+  return Math.floor(place / PLACES) * PLACES
+}
+
 /** The place of a job that becomes ready. */
 export function placeIn({ start }: Turn, seq: number): number {
   return start === null ? seq : start + (seq % PLACES)

@@ -1,4 +1,5 @@
 /** Counts of jobs: per queue and state, before a ready job, and of kinds that no instance serves. */
+import { startAt } from '../groups/turns.ts'
 import { parseKind } from '../../job/kind/kind-name.ts'
 import { JOB_STATES, type JobState, STATE_CODE } from '../../job/state.ts'
 import {
@@ -35,11 +36,14 @@ const PLACE = `SELECT queue_id, priority, seq FROM jobmill_job WHERE id = ? AND 
 export function position({ sql, names }: Look, id: string, kinds?: readonly string[]): number | null {
   const place = sql(PLACE).get(id) as Readonly<Record<'queue_id' | 'priority' | 'seq', number>> | undefined
   if (place === undefined) return null
+  // In a fair queue, the jobs of other groups do not delay this one.
+  const first = place.seq < 0 ? { priority: place.priority, seq: startAt(place.seq) } : undefined
   let jobs = 0
   for (const { index, kindId } of readyLanes(sql, place.queue_id)) {
     if (jobs >= POSITION_MOST) return POSITION_MOST
     if (kinds !== undefined && !kinds.includes(names.storedKind(kindId))) continue
-    jobs += countBefore(sql, index, { queueId: place.queue_id, kindId, ...place }, POSITION_MOST - jobs)
+    const end = { queueId: place.queue_id, kindId, ...place }
+    jobs += countBefore(sql, index, end, POSITION_MOST - jobs, first)
   }
   return jobs
 }

@@ -45,6 +45,7 @@ export function enqueueNowhere(attempt: Attempt): Inside & Nowhere {
     payloadLimitBytes: DEFAULTS.payloadLimitBytes,
     open: () => undefined,
     lineGrew: () => {},
+    hasGroupLimits: () => false,
     written: () => {},
   })
   const handle = (id: string): JobHandle<never> =>
