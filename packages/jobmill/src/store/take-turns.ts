@@ -3,6 +3,8 @@
  * group gets as many jobs per lap as its weight says: of a weight of 0.5, one in every second lap.
  */
 
+import type { Lease } from './types/claim.ts'
+
 /** A place among the ready jobs of a queue. The places of a group are consecutive. */
 interface Place {
   readonly priority: number
@@ -110,4 +112,24 @@ export function takeTurns<Row extends Place>(
     ;[first] = source.from({ priority: priority + 1, seq: Number.NEGATIVE_INFINITY }, 1)
   }
   return { rows, turn: { group, taken, lap } }
+}
+
+type Turned = Pick<Lease, 'queue' | 'priority' | 'group'>
+
+/**
+ * The order in which an instance should start the jobs of a claim: by priority, and in fair queues the first
+ * job of each group before the second of any. Jobs of other queues keep their order.
+ */
+export function spreadGroups<T extends Turned>(leases: readonly T[], isFair: (queue: string) => boolean): T[] {
+  const taken = new Map<string, number>()
+  return leases
+    .map((lease) => {
+      if (!isFair(lease.queue)) return { lease, lap: 0 }
+      const group = `${lease.queue} ${lease.priority} ${lease.group ?? ''}`
+      const lap = taken.get(group) ?? 0
+      taken.set(group, lap + 1)
+      return { lease, lap }
+    })
+    .toSorted((a, b) => a.lease.priority - b.lease.priority || a.lap - b.lap)
+    .map(({ lease }) => lease)
 }

@@ -45,6 +45,19 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     reportedReasons.add('due-later')
   })
 
+  test('its group has no free slot', async () => {
+    const mill = await create({ jobs: [job], queues: { default: { groups: { concurrency: 1 } } } })
+    const first = await mill.enqueue(job, 'hold', { group: 'acme' })
+    await mill.platform.settled()
+    const second = await mill.enqueue(job, '', { group: 'acme' })
+    await mill.platform.settled()
+    expect((await mill.why(second.id))?.reasons[0]?.message).toBe(
+      'Group acme: 1 of 1 running, 1 job of it waits',
+    )
+    expect(await reasons(mill, second.id)).toEqual(['group'])
+    await mill.cancel(first.id)
+  })
+
   test('it waits for child jobs', async () => {
     const page = defineJob({ kind: 'page', run: () => null })
     const book = defineJob({

@@ -8,6 +8,7 @@ import type { JobPolicy } from './declaration.ts'
 import type { JobHandler } from './job-handler.ts'
 import { checkWhole } from '../numbers.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
+import type { GroupOption } from '../payload/group.ts'
 import type { PayloadPath } from '../payload/payload-path.ts'
 
 interface ChunkOptions {
@@ -66,12 +67,14 @@ export interface ChunkWithSchema<PayloadSchema extends StandardSchemaV1, Context
   readonly kind: string
   readonly payload: PayloadSchema
   readonly indexedPayload?: readonly PayloadPath<StandardSchemaV1.InferInput<PayloadSchema>>[]
+  readonly group?: GroupOption<StandardSchemaV1.InferInput<PayloadSchema>>
 }
 
 export interface PlainChunk<Payload, Context> extends JobPolicy, ChunkHandler<Payload, Payload, Context> {
   readonly kind: string
   readonly payload?: undefined
   readonly indexedPayload?: readonly PayloadPath<NoInfer<Payload>>[]
+  readonly group?: GroupOption<NoInfer<Payload>>
 }
 
 export interface ChunkPlan {

@@ -26,6 +26,7 @@ import { checkName } from '../names.ts'
 import { checkFunction, checkWhole } from '../numbers.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
 import type { MustBeJson } from '../payload/json-payload.ts'
+import type { GroupOption } from '../payload/group.ts'
 import type { PayloadPath } from '../payload/payload-path.ts'
 import type { Stored } from '../payload/stored.ts'
 
@@ -91,6 +92,7 @@ interface WithSchema<
   readonly payload: PayloadSchema
   readonly result?: Result
   readonly indexedPayload?: readonly PayloadPath<StandardSchemaV1.InferInput<PayloadSchema>>[]
+  readonly group?: GroupOption<StandardSchemaV1.InferInput<PayloadSchema>>
   readonly events?: Events
 }
 
@@ -102,6 +104,7 @@ interface Plain<Payload, Returned, Result extends ResultSchema, Context, Events 
   readonly payload?: undefined
   readonly result?: Result
   readonly indexedPayload?: readonly PayloadPath<NoInfer<Payload>>[]
+  readonly group?: GroupOption<NoInfer<Payload>>
   readonly events?: Events
 }
 

@@ -27,7 +27,7 @@ export const SAME_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   cron: ['when'],
   data: ['payload'],
   expireInSeconds: ['timeout'],
-  group: ['orderKey'],
+  group: ['groups'],
   handler: ['run'],
   host: ['bind'],
   hostname: ['bind'],

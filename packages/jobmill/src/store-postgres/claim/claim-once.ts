@@ -1,4 +1,5 @@
 /** One call of the function jobmill.claim, its reply, and the leases in it. */
+import { spreadGroups } from '../../store/take-turns.ts'
 import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import { arrayOf, textArrayOf } from '../connection/array-text.ts'
 import type { Row } from '../connection/connection.ts'
@@ -90,7 +91,13 @@ export function leasesOf(replies: readonly Reply[]): Lease[] {
     summary === null ? [] : rows.map((row) => ({ lease: leaseOfRow(map, row, summary), seq: row[4] })),
   )
   if (replies.length > 1) placed.sort((a, b) => a.lease.priority - b.lease.priority || a.seq - b.seq)
-  return placed.map(({ lease }) => lease)
+  const leases = placed.map(({ lease }) => lease)
+  const fair = new Set(
+    replies.flatMap(({ map, summary }) =>
+      Object.keys(summary?.turns ?? {}).map((id) => map.queues.name(Number(id))),
+    ),
+  )
+  return fair.size === 0 ? leases : spreadGroups(leases, (queue) => fair.has(queue))
 }
 
 /** The columns in order. Null means the default value of a column. */

@@ -16,6 +16,7 @@ import { byClaimOrder, READY_COLUMNS, type ReadyRow } from './ready-row.ts'
 
 interface ClaimQueue {
   readonly id: number
+  readonly name: string
   readonly lanes: readonly Lane<ReadyRow>[]
   readonly room: { left: number }
   readonly limitId: number | null
@@ -23,7 +24,7 @@ interface ClaimQueue {
   readonly takeTurns: ((room: number) => ReadyRow[]) | undefined
 }
 
-/** `permitted` are jobs that hold a permit each. */
+/** `permitted` are jobs that hold a permit each, and `fair` the names of the fair queues. */
 export function chooseJobs(work: Work, request: ClaimRequest, instancePk: number) {
   const queues = claimQueues(work, request)
   const limit = request.quarantined === 'only' ? Math.min(1, request.limit) : request.limit
@@ -46,7 +47,8 @@ export function chooseJobs(work: Work, request: ClaimRequest, instancePk: number
     if (budget.settings.type === 'rate') plain.push(...rows)
     else permitted.push(...rows)
   }
-  return { plain, permitted }
+  const names = queues.flatMap(({ name, takeTurns }) => (takeTurns === undefined ? [] : [name]))
+  return { plain, permitted, fair: new Set(names) }
 }
 
 /**
@@ -97,6 +99,6 @@ function claimQueues(work: Work, request: ClaimRequest): ClaimQueue[] {
     const kinds = [...readyKinds(work.sql, index, queue.id)].filter((kindId) => wanted.has(kindId))
     const lanes = kinds.map((kindId) => ({ ...lane<ReadyRow>(queue.id, kindId), room }))
     const takeTurns = queue.group_fair === 1 ? fairClaim(work, queue.id, kinds, lane) : undefined
-    return [{ id: queue.id, lanes, room, limitId: queue.limit_id, takeTurns }]
+    return [{ id: queue.id, name, lanes, room, limitId: queue.limit_id, takeTurns }]
   })
 }

@@ -1,4 +1,5 @@
 /** Claims jobs: the first ready jobs over all requested queues become running under one new token. */
+import { spreadGroups } from '../../store/take-turns.ts'
 import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import type { Live } from '../live.ts'
 import { notificationsOf } from '../notifier.ts'
@@ -51,14 +52,15 @@ export async function claimIfReady(live: Live, request: ClaimRequest): Promise<L
 function claim(work: Work, request: ClaimRequest): Lease[] {
   const instancePk = claimingInstance(work, request.instance)
   if (instancePk === undefined) return []
-  const { plain, permitted } = chooseJobs(work, request, instancePk)
+  const { plain, permitted, fair } = chooseJobs(work, request, instancePk)
   if (plain.length + permitted.length === 0) return []
   const token = work.counters.takeToken(work.now)
   takeAll(work, plain, token, instancePk, 0)
   takeAll(work, permitted, token, instancePk, HAS_PERMITS)
   for (const row of plain) remember(work, row, token, request.instance)
   const rows = permitted.length === 0 ? plain : [...plain, ...permitted]
-  return rows.toSorted(byClaimOrder).map((row) => leaseOf(work, row, token))
+  const leases = rows.toSorted(byClaimOrder).map((row) => leaseOf(work, row, token))
+  return fair.size === 0 ? leases : spreadGroups(leases, (queue) => fair.has(queue))
 }
 
 function takeAll(
