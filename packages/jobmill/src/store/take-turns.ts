@@ -120,7 +120,10 @@ type Turned = Pick<Lease, 'queue' | 'priority' | 'group'>
  * The order in which an instance should start the jobs of a claim: by priority, and in fair queues the first
  * job of each group before the second of any. Jobs of other queues keep their order.
  */
-export function spreadGroups<T extends Turned>(leases: readonly T[], isFair: (queue: string) => boolean): T[] {
+export function spreadGroups<T extends Turned>(
+  leases: readonly T[],
+  isFair: (queue: string) => boolean,
+): T[] {
   const taken = new Map<string, number>()
   return leases
     .map((lease) => {

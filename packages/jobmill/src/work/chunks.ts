@@ -22,10 +22,29 @@ type Runs = Pick<JobDefinition, 'run' | 'chunk'>
 
 /** What runs one job of a kind. For a kind with chunks, it resolves when the chunk of the job has ended. */
 export function runOf({ run, chunk }: Runs, platform: Platform): JobDefinition['run'] {
-  return chunk === undefined ? run : inChunks(run as unknown as ChunkRun, chunk, platform)
+  if (chunk === undefined) return run
+  const collect = (onEmpty: () => void): JobDefinition['run'] =>
+    inChunks(run as unknown as ChunkRun, chunk, platform, onEmpty)
+  return chunk.byGroup ? perGroup(collect) : collect(() => {})
 }
 
-function inChunks(run: ChunkRun, { size, waitMs }: ChunkPlan, platform: Platform): JobDefinition['run'] {
+/** Collects the jobs of each group separately. Forgets a group when none of its jobs waits. */
+function perGroup(collect: (onEmpty: () => void) => JobDefinition['run']): JobDefinition['run'] {
+  const groups = new Map<string | null, JobDefinition['run']>()
+  return (context) => {
+    const { group } = context.job
+    const known = groups.get(group) ?? collect(() => groups.delete(group))
+    groups.set(group, known)
+    return known(context)
+  }
+}
+
+function inChunks(
+  run: ChunkRun,
+  { size, waitMs }: ChunkPlan,
+  platform: Platform,
+  onEmpty: () => void,
+): JobDefinition['run'] {
   const waiting = new Set<Member>()
   let timer: Timer | null = null
 
@@ -38,6 +57,7 @@ function inChunks(run: ChunkRun, { size, waitMs }: ChunkPlan, platform: Platform
     stopTimer()
     const members = [...waiting]
     waiting.clear()
+    onEmpty()
     for (const { context, leave } of members) context.signal.removeEventListener('abort', leave)
     const [first] = members
     if (first === undefined) return
@@ -49,7 +69,10 @@ function inChunks(run: ChunkRun, { size, waitMs }: ChunkPlan, platform: Platform
       const { signal } = context
       const leave = (): void => {
         waiting.delete(member)
-        if (waiting.size === 0) stopTimer()
+        if (waiting.size === 0) {
+          stopTimer()
+          onEmpty()
+        }
         reject(signal.reason as Error)
       }
       const member: Member = { context, resolve, reject, leave }

@@ -56,6 +56,27 @@ describe.each(subjects)('chunks on $name', ({ name, mill: create }) => {
     },
   )
 
+  test('a chunk by group has jobs of one group', async () => {
+    const calls: string[][] = []
+    const job = defineJob({
+      kind: 'page.index',
+      group: 'tenant',
+      chunk: { size: 3, wait: '200ms', by: 'group' },
+      run({ jobs }: ChunkContext<{ tenant: string }>) {
+        calls.push(jobs.map(({ payload }) => payload.tenant))
+      },
+    })
+    const mill = await create({ jobs: [job] })
+    const tenants = ['a', 'b', 'a', 'a', 'b', 'a']
+    await mill.enqueueMany(
+      job,
+      tenants.map((tenant) => ({ payload: { tenant } })),
+    )
+    await mill.drain()
+    expect(calls.every((call) => new Set(call).size === 1)).toBe(true)
+    expect(calls.map(({ length }) => length).toSorted((a, b) => b - a)).toEqual([3, 2, 1])
+  })
+
   test('a job that fails is retried alone, and the others are done', async () => {
     let fails = true
     const { job, calls } = indexing(({ jobs }) => {

@@ -6,7 +6,7 @@ import { type Duration, durationMs } from '../duration.ts'
 import { JobmillError } from '../errors.ts'
 import type { JobPolicy } from './declaration.ts'
 import type { JobHandler } from './job-handler.ts'
-import { checkWhole } from '../numbers.ts'
+import { checkOneOf, checkWhole } from '../numbers.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
 import type { GroupOption } from '../payload/group.ts'
 import type { PayloadPath } from '../payload/payload-path.ts'
@@ -16,6 +16,8 @@ interface ChunkOptions {
   readonly size: number
   /** How long the first job of a chunk waits for others, up to a minute (default 100 ms). */
   readonly wait?: Duration
+  /** `'group'`: all jobs of a chunk have the same group. Default: any jobs of the kind. */
+  readonly by?: 'group'
 }
 
 /** One job of a chunk. It has its own lease, attempt, log and outcome. */
@@ -80,18 +82,21 @@ export interface PlainChunk<Payload, Context> extends JobPolicy, ChunkHandler<Pa
 export interface ChunkPlan {
   readonly size: number
   readonly waitMs: number
+  readonly byGroup: boolean
 }
 
 /** `hasResult`: whether the kind has a schema for results. */
 export function checkChunk(given: unknown, field: string, hasResult: boolean): ChunkPlan {
-  checkObjectKeys(given, field, ['size', 'wait'])
-  const { size, wait } = given as ChunkOptions
+  checkObjectKeys(given, field, ['size', 'wait', 'by'])
+  const { size, wait, by } = given as ChunkOptions
+  if (by !== undefined) checkOneOf(by, `${field}.by`, ['group'])
   if (hasResult) {
     const what = 'cannot be combined with a schema for results, because the jobs of a chunk have none'
     throw new JobmillError('OPTION_INVALID', what, { field, fix: 'Omit result' })
   }
   return {
     size: checkWhole(size, `${field}.size`, BOUNDS.chunkSize),
+    byGroup: by === 'group',
     waitMs:
       wait === undefined
         ? DEFAULTS.chunkWaitMs
