@@ -85,6 +85,13 @@ export const SECTIONS: readonly Section[] = [
     type: 'JobHandler',
   },
   {
+    title: '`groups`',
+    intro: 'See [fairness between tenants](../learn/groups.md).',
+    file: 'packages/jobmill/src/job/queue/queue-settings.ts',
+    type: 'QueueGroups',
+    prefix: 'queues.NAME.groups.',
+  },
+  {
     title: '`chunk`',
     intro: 'See [processing jobs in chunks](../learn/chunks.md).',
     file: 'packages/jobmill/src/job/kind/chunk.ts',

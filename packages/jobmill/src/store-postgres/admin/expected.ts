@@ -7,14 +7,24 @@ import { nameOf, type Parts } from '../../store/admin/drift.ts'
 
 export const EXPECTED = `
 function add_names_version(): f1b1858f42b121644dc9380cf9256b06
-function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 3fa4ba7859e589b40b95ab2b9a9b6455
-function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean): 89cc8131f00b767f14667b5212388145
+function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 642684cae812f664b98f6d3473dab6cd
+function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean, text): f6ca486e422c0f2ede89d5267497335a
 function enqueue(bigint, boolean, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[], text, text, integer): f33fe92131bab4f4138b4f0f60ee03e1
+function fair_places(integer, integer[], integer, bigint, integer, integer): 615448e94b447803bc9835da13f2251f
+function fair_turns(integer[], integer[], integer[], integer[], integer, integer, json): 43bf7956bf4ce1c459f7d7b0424b05d5
 function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): a563d7f419acb5a6e6601743cd39da87
-function finish_each(bigint, json, integer, bigint[], bigint[]): 94c163aae299e80d949bb5879af49301
-function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 5b7d596207b188f31955af41dbff9892
-function heartbeat(text): 27eee12e0579a724568a4700f68c91d5
-function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): 4bfe241af0e81cdf5865679a85864458
+function finish_each(bigint, json, integer, bigint[], bigint[]): bc6c1ebde42a6a2133df961eb8a7b28e
+function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 3f0e31b9e66422299a9e73de07537b9f
+function group_kind(integer, text): 73102d3a5b5c33c4ebf702534bfdea0c
+function group_names(integer, integer): 596849c89a6a427b45a0060eaeff0629
+function group_place(integer, uuid): c424330b46c5a5de21e7210af36f6f4e
+function group_ready(integer, text, integer): 58d9ad3ca67b865de4cbf66e680c581a
+function group_start(integer, text): 6f7a60e8074452160c6796bef9e018d3
+function group_waits(integer, uuid): fe6c889ce8f29d6d4207d8783ca7025c
+function heartbeat(text): 8e7047cb45df701a534c23c8b8a2dd92
+function hold_group(integer, text, integer): 1d422d9ba00f4752840f4dc7f65ae51f
+function in_group(bigint, bigint): 8ea61362ceb7e10953ed021526212c39
+function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): c1c9531be20ddeb6b67bcdb8b4a0c032
 function limited(integer[], integer[]): 78a3b249f5706961db56d50a0adee5a8
 function names_added(): a7887f882958b34851e23dab238dcf7a
 function names_altered(): 16fe5b6cc3357604415018f1c50427d0
@@ -22,6 +32,7 @@ function names_unknown(): 327e2cf02a43ee3504db8109e33c378c
 function next_due(bigint): 81b14d333632aaad4fcc4610f9a07ba1
 function permits_freed(uuid[]): 95b0504453c1c12b981309a9e7c62c84
 function record_steps(text): f97e977b8a82ad5868577e7afa58271c
+function stage_groups(bigint, integer): 741d02f8e2597730816819c8b7bf8e1a
 function unpack(bigint[], uuid[], uuid[]): 9da7d4212885139cdb0e6c2202423364
 function wait_for(bigint, json): 77143020024072543a9d90d84a59abf5
 index alert.alert_pkey: ALTER TABLE jobmill.alert ADD CONSTRAINT alert_pkey PRIMARY KEY (name)
@@ -40,11 +51,16 @@ index event.event_job: CREATE INDEX event_job ON jobmill.event USING btree (job_
 index event.event_pkey: ALTER TABLE jobmill.event ADD CONSTRAINT event_pkey PRIMARY KEY (n)
 index event.event_queue: CREATE INDEX event_queue ON jobmill.event USING btree (queue, n) WHERE (queue IS NOT NULL)
 index event.event_type: CREATE INDEX event_type ON jobmill.event USING btree (type, n)
+index group_slot.group_slot_job_id_key: ALTER TABLE jobmill.group_slot ADD CONSTRAINT group_slot_job_id_key UNIQUE (job_id)
+index group_slot.group_slot_pkey: ALTER TABLE jobmill.group_slot ADD CONSTRAINT group_slot_pkey PRIMARY KEY (queue_id, name, job_id)
 index instance.instance_ended: CREATE INDEX instance_ended ON jobmill.instance USING btree (ended_at) WHERE (ended_at IS NOT NULL)
 index instance.instance_expiry: CREATE INDEX instance_expiry ON jobmill.instance USING btree (expires_at) WHERE (ended_at IS NULL)
 index instance.instance_pkey: ALTER TABLE jobmill.instance ADD CONSTRAINT instance_pkey PRIMARY KEY (id)
 index job.job_pkey: ALTER TABLE jobmill.job ADD CONSTRAINT job_pkey PRIMARY KEY (id)
 index job_event.job_event_pkey: ALTER TABLE jobmill.job_event ADD CONSTRAINT job_event_pkey PRIMARY KEY (job_id, id)
+index job_group.job_group_check: CREATE INDEX job_group_check ON jobmill.job_group USING btree (check_at) WHERE (check_at IS NOT NULL)
+index job_group.job_group_pkey: ALTER TABLE jobmill.job_group ADD CONSTRAINT job_group_pkey PRIMARY KEY (queue_id, name)
+index job_group.job_group_weight: CREATE INDEX job_group_weight ON jobmill.job_group USING btree (queue_id, first_place) WHERE (weight IS NOT NULL)
 index job_tag.job_tag_pkey: ALTER TABLE jobmill.job_tag ADD CONSTRAINT job_tag_pkey PRIMARY KEY (tag, job_id)
 index kind.kind_name_key: ALTER TABLE jobmill.kind ADD CONSTRAINT kind_name_key UNIQUE (name)
 index kind.kind_pkey: ALTER TABLE jobmill.kind ADD CONSTRAINT kind_pkey PRIMARY KEY (id)
@@ -103,9 +119,11 @@ table child: ended_as smallint; error text; id uuid NOT NULL; parent_id uuid NOT
 table dedupe: expires_at bigint; job_id uuid NOT NULL; key text NOT NULL
 table duty: expires_at bigint; failures bigint NOT NULL; last_success_at bigint; leader uuid; name text NOT NULL
 table event: at bigint NOT NULL; data json NOT NULL; job_id uuid; n bigint NOT NULL GENERATED ALWAYS AS IDENTITY; queue text; source uuid NOT NULL; type text NOT NULL
+table group_slot: job_id uuid NOT NULL; name text NOT NULL; queue_id integer NOT NULL
 table instance: capacity integer NOT NULL; ended_at bigint; expires_at bigint NOT NULL; id uuid NOT NULL; kinds text[] NOT NULL; label text; lost boolean; on_dead text[] NOT NULL DEFAULT '{}'::text[]; queues text[] NOT NULL; renewed_at bigint NOT NULL; requested text; requested_at bigint; requested_by text; started_at bigint NOT NULL; version text
-table job: dedupe_key text; enqueued_at bigint NOT NULL; hold_after text; hold_ms bigint; id uuid NOT NULL; kind_id integer NOT NULL; max_attempts smallint NOT NULL; metadata json; order_key text; payload json NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tags text[]; timeout_ms bigint
+table job: dedupe_key text; enqueued_at bigint NOT NULL; group_name text; hold_after text; hold_ms bigint; id uuid NOT NULL; kind_id integer NOT NULL; max_attempts smallint NOT NULL; metadata json; order_key text; payload json NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tags text[]; timeout_ms bigint
 table job_event: id uuid NOT NULL; job_id uuid NOT NULL; name text NOT NULL; payload text NOT NULL; sent_at bigint NOT NULL; step text
+table job_group: changed_at bigint; changed_by text; check_at bigint; concurrency integer; first_place bigint NOT NULL; name text NOT NULL; paused boolean NOT NULL DEFAULT false; queue_id integer NOT NULL; rate integer; rate_per_ms bigint; used_until bigint NOT NULL DEFAULT 0; weight double precision
 table job_tag: job_id uuid NOT NULL; tag text NOT NULL
 table kind: id integer NOT NULL DEFAULT nextval('jobmill.kind_ids'::regclass); name text NOT NULL; on_cancelled boolean NOT NULL DEFAULT false
 table later: attempt smallint NOT NULL; crashes smallint NOT NULL; due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
@@ -119,10 +137,10 @@ table migration: applied_at bigint NOT NULL DEFAULT (floor((EXTRACT(epoch FROM c
 table names: n bigint NOT NULL; version uuid NOT NULL
 table order_check: n bigint NOT NULL GENERATED ALWAYS AS IDENTITY; order_key text NOT NULL; queue_id integer NOT NULL
 table order_lock: job_id uuid NOT NULL; order_key text NOT NULL; queue_id integer NOT NULL
-table order_queue: due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; order_key text NOT NULL; pos bigint NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
+table order_queue: attempt smallint NOT NULL DEFAULT 0; crashes smallint NOT NULL DEFAULT 0; due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; order_key text NOT NULL; pos bigint NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
 table past_instance: ended_at bigint NOT NULL; id uuid NOT NULL; started_at bigint NOT NULL; version text NOT NULL
 table permit: amount integer NOT NULL; holder uuid NOT NULL; instance uuid NOT NULL; limit_name text NOT NULL; token bigint
-table queue: backoff_base_ms bigint NOT NULL; backoff_enabled boolean NOT NULL; backoff_max_ms bigint NOT NULL; code json; cool_until bigint NOT NULL DEFAULT 0; id integer NOT NULL DEFAULT nextval('jobmill.queue_ids'::regclass); keep_cancelled integer; keep_dead integer; keep_done integer; limit_name text; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paused boolean NOT NULL; retain_cancelled_ms bigint; retain_dead_ms bigint; retain_done_ms bigint; target_latency_ms bigint; throttles integer NOT NULL DEFAULT 0; workers integer
+table queue: backoff_base_ms bigint NOT NULL; backoff_enabled boolean NOT NULL; backoff_max_ms bigint NOT NULL; code json; cool_until bigint NOT NULL DEFAULT 0; group_concurrency integer; group_fair boolean NOT NULL DEFAULT false; group_rate integer; group_rate_per_ms bigint; id integer NOT NULL DEFAULT nextval('jobmill.queue_ids'::regclass); keep_cancelled integer; keep_dead integer; keep_done integer; limit_name text; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paused boolean NOT NULL; retain_cancelled_ms bigint; retain_dead_ms bigint; retain_done_ms bigint; target_latency_ms bigint; throttles integer NOT NULL DEFAULT 0; workers integer
 table ready: attempt smallint NOT NULL; crashes smallint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; ready_at bigint NOT NULL; seq bigint NOT NULL; tries integer NOT NULL
 table recorded: recorded_at bigint NOT NULL; seq bigint NOT NULL; source uuid NOT NULL
 table running: attempt smallint NOT NULL; cancel_reason text; crashes smallint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; instance uuid NOT NULL; kind_id integer NOT NULL; log text; priority smallint NOT NULL; progress json; queue_id integer NOT NULL; ready_at bigint NOT NULL; seq bigint NOT NULL; started_at bigint NOT NULL; token bigint NOT NULL; tries integer NOT NULL

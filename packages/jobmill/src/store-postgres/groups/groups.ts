@@ -29,8 +29,8 @@ WITH ${GIVEN_CTE}, patch AS (
   SELECT (p ->> 'queue_id')::int4 AS queue_id, p ->> 'group' AS name, x.*, p ->> 'by' AS by, now
     FROM given, json_to_record(p -> 'patch') AS x(weight float8, concurrency int4, rate int4, rate_per_ms int8, paused bool)
 )
-INSERT INTO jobmill.job_group AS g (queue_id, name, weight, concurrency, rate, rate_per_ms, paused, changed_by, changed_at)
-SELECT queue_id, name, weight, concurrency, rate, rate_per_ms, coalesce(paused, false), by, now FROM patch
+INSERT INTO jobmill.job_group AS g (queue_id, name, first_place, weight, concurrency, rate, rate_per_ms, paused, changed_by, changed_at)
+SELECT queue_id, name, jobmill.group_start(queue_id, name), weight, concurrency, rate, rate_per_ms, coalesce(paused, false), by, now FROM patch
 ON CONFLICT (queue_id, name) DO UPDATE SET (weight, concurrency, rate, rate_per_ms, paused, changed_by, changed_at) = (
   SELECT ${['weight', 'concurrency', 'rate', 'rate_per_ms', 'paused'].map(kept).join(', ')}, EXCLUDED.changed_by, EXCLUDED.changed_at FROM given)
 RETURNING g.paused OR g.concurrency IS NOT NULL OR g.rate IS NOT NULL AS has_limits, g.weight IS NOT NULL AS has_weight`

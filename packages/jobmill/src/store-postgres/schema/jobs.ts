@@ -150,6 +150,8 @@ CREATE TABLE jobmill.group_slot (
 CREATE TABLE jobmill.job_group (
   queue_id int4 NOT NULL,
   name text NOT NULL,
+  -- of its jobs in a fair queue: see group_start
+  first_place int8 NOT NULL,
   -- set by an operator; null for the setting of the queue
   weight float8,
   concurrency int4,
@@ -165,7 +167,7 @@ CREATE TABLE jobmill.job_group (
   PRIMARY KEY (queue_id, name)
 );
 CREATE INDEX job_group_check ON jobmill.job_group (check_at) WHERE check_at IS NOT NULL;
-CREATE INDEX job_group_weight ON jobmill.job_group (queue_id, jobmill.group_start(queue_id, name)) WHERE weight IS NOT NULL;
+CREATE INDEX job_group_weight ON jobmill.job_group (queue_id, first_place) WHERE weight IS NOT NULL;
 
 -- Separate from the jobs, so that retention cannot delete a key that is still held.
 CREATE TABLE jobmill.dedupe (

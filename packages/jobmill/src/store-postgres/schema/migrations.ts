@@ -35,7 +35,6 @@ import { VIEWS } from './views.ts'
 
 const TABLES = [
   QUEUES,
-  GROUP_PLACES,
   JOBS,
   STEPS,
   INSTANCES,
@@ -54,6 +53,7 @@ const TABLES = [
  * delete that finds it. See docs/internals/postgres-store.md.
  */
 const FUNCTIONS = [
+  GROUP_PLACES,
   GROUP_LOOKS,
   FIRST_READY,
   INSERT_JOBS,

@@ -56,8 +56,8 @@ SELECT q.name AS queue, g.name, g.weight, g.concurrency, g.rate, g.rate_per_ms A
   FROM jobmill.job_group AS g JOIN jobmill.queue AS q ON q.id = g.queue_id WHERE g.changed_at IS NOT NULL ORDER BY q.name COLLATE "C", g.name COLLATE "C"`
 const GROUPS_IN = `
 WITH ${GIVEN_CTE}
-INSERT INTO jobmill.job_group (queue_id, name, weight, concurrency, rate, rate_per_ms, paused, changed_by, changed_at)
-SELECT q.id, x.name, x.weight, x.concurrency, x.rate, x."ratePerMs", x.paused, x.by, x.at
+INSERT INTO jobmill.job_group (queue_id, name, first_place, weight, concurrency, rate, rate_per_ms, paused, changed_by, changed_at)
+SELECT q.id, x.name, jobmill.group_start(q.id, x.name), x.weight, x.concurrency, x.rate, x."ratePerMs", x.paused, x.by, x.at
   FROM given, json_to_recordset(p -> 'groups') AS x(queue text, name text, weight float8, concurrency int4, rate int4, "ratePerMs" int8, paused bool, by text, at int8)
   JOIN jobmill.queue AS q ON q.name = x.queue ORDER BY q.id, x.name
 ON CONFLICT (queue_id, name) DO UPDATE SET ${excluded(['weight', 'concurrency', 'rate', 'rate_per_ms', 'paused', 'changed_by', 'changed_at'])}`

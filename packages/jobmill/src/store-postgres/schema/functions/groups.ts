@@ -14,7 +14,7 @@ const PLACE_BITS = 34
 const PLACES = `${2 ** PLACE_BITS}::int8`
 const LOWEST = `(-9223372036854775807 - 1)::int8`
 
-/** Before the tables, because an index uses it. `group_start` is the first place of a group. */
+/** `group_start` is the first place of a group. */
 export const GROUP_PLACES = `
 CREATE FUNCTION jobmill.group_start(of_queue int4, of_group text) RETURNS int8 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT ((hashtextextended(of_group, of_queue) & ${2 ** 29 - 1}) << ${PLACE_BITS}) + ${LOWEST} $$;
@@ -70,7 +70,7 @@ const TAKE = `
 
 /** The weight of the group at `turn`. */
 const WEIGHT = `CASE WHEN has_weights THEN coalesce((SELECT g.weight FROM jobmill.job_group AS g
-        WHERE g.queue_id = in_queue AND g.weight IS NOT NULL AND jobmill.group_start(g.queue_id, g.name) = turn LIMIT 1), 1) ELSE 1 END`
+        WHERE g.queue_id = in_queue AND g.weight IS NOT NULL AND g.first_place = turn LIMIT 1), 1) ELSE 1 END`
 
 /**
  * Locks up to `room` ready jobs of a fair queue, one group after the other, starting at `turn`. A group
@@ -254,7 +254,8 @@ BEGIN
     LOOP
       SELECT * INTO g FROM jobmill.job_group AS d WHERE d.queue_id = called[n] AND d.name = called_groups[n] FOR UPDATE;
       EXIT WHEN FOUND;
-      INSERT INTO jobmill.job_group (queue_id, name) VALUES (called[n], called_groups[n]) ON CONFLICT DO NOTHING;
+      INSERT INTO jobmill.job_group (queue_id, name, first_place)
+      VALUES (called[n], called_groups[n], jobmill.group_start(called[n], called_groups[n])) ON CONFLICT DO NOTHING;
     END LOOP;
     SELECT q.group_fair AS fair, ${LIMITS} INTO q FROM jobmill.queue AS q WHERE q.id = called[n];
     used := g.used_until;
