@@ -17,6 +17,7 @@ const growth = async (): Promise<Case> => (await import('./cases/growth.ts')).gr
 const idle = async (): Promise<Case> => (await import('./cases/idle.ts')).idleCase
 const steps = async (): Promise<Case> => (await import('./cases/steps.ts')).stepsCase
 const stepsLong = async (): Promise<Case> => (await import('./cases/steps-long.ts')).stepsLongCase
+const groups = async (): Promise<Case> => (await import('./cases/groups.ts')).groupsCase
 const memory = async (): Promise<Case> => (await import('./cases/memory.ts')).memoryCase
 
 const CASES: Readonly<Record<string, () => Promise<Case>>> = {
@@ -51,6 +52,9 @@ const CASES: Readonly<Record<string, () => Promise<Case>>> = {
   l: idle,
   steps,
   'steps-long': stepsLong,
+  'groups-drain': groups,
+  'groups-pickup': groups,
+  'groups-claim': groups,
   memory,
 }
 

@@ -35,6 +35,24 @@ export interface Opening {
   readonly keep: boolean
   /** Handlers that take some time, and a fixed number of them at a time. Otherwise they return at once. */
   readonly load?: Load | undefined
+  /** Jobs of groups. Otherwise none has a group. */
+  readonly groups?: Grouping | undefined
+}
+
+export interface Grouping {
+  /** `limited`: each group runs at most `GROUP_LIMIT` jobs at once. */
+  readonly kind: 'fair' | 'limited'
+  /** How many groups; the jobs have them in turn. */
+  readonly count: number
+  /** The jobs up to this number are all of one further group. */
+  readonly backlog?: number
+}
+
+/** Enough that all groups together occupy every worker. */
+export const GROUP_LIMIT = 10
+
+export function groupOf(n: number, { count, backlog = 0 }: Grouping): string {
+  return n < backlog ? 'backlog' : `group-${n % count}`
 }
 
 export interface Load {

@@ -4,14 +4,24 @@ import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { versionOf } from '../measure/versions.ts'
-import { busy, type Load, payloadOf, type Place, type Queue, type Setting, type System } from '../system.ts'
+import {
+  busy,
+  GROUP_LIMIT,
+  groupOf,
+  type Opening,
+  payloadOf,
+  type Place,
+  type Queue,
+  type Setting,
+  type System,
+} from '../system.ts'
 
 const NAME = 'noop'
 const BEST = { batchSize: 500, localConcurrency: 2, burstWhenBatchFull: true } as const
 
 type Payload = ReturnType<typeof payloadOf>
 
-async function open(place: Place, setting: Setting, load: Load | undefined): Promise<Queue> {
+async function open(place: Place, setting: Setting, { load, groups }: Opening): Promise<Queue> {
   const isBest = setting === 'best'
   const upkeep = { supervise: false, schedule: false, useListenNotify: true, max: 10 }
   const boss = new PgBoss({ connectionString: place.url, ...(isBest && upkeep) })
@@ -26,7 +36,10 @@ async function open(place: Place, setting: Setting, load: Load | undefined): Pro
     async enqueueMany(from, count) {
       await boss.insert(
         NAME,
-        Array.from({ length: count }, (_, at) => ({ data: payloadOf(from + at) })),
+        Array.from({ length: count }, (_, at) => ({
+          data: payloadOf(from + at),
+          ...(groups !== undefined && { group: { id: groupOf(from + at, groups) } }),
+        })),
       )
     },
     async work(onRun) {
@@ -36,7 +49,9 @@ async function open(place: Place, setting: Setting, load: Load | undefined): Pro
         return { ok: true }
       }
       // Its workers get batches; the jobs of a batch run at the same time.
-      const best = load === undefined ? BEST : { ...BEST, batchSize: load.workers / BEST.localConcurrency }
+      const size = load === undefined ? {} : { batchSize: load.workers / BEST.localConcurrency }
+      const limit = groups === undefined ? {} : { groupConcurrency: GROUP_LIMIT }
+      const best = { ...BEST, ...size, ...limit }
       await (isBest ? boss.work<Payload>(NAME, best, handler) : boss.work<Payload>(NAME, handler))
     },
     async settled() {
@@ -64,7 +79,7 @@ function system(setting: Setting): System {
         : 'none: one job every 2 s',
     version: versionOf('pg-boss'),
     keeps: 'job, payload and result for 7 days, no attempts; an acknowledged job survives a power cut',
-    open: (place, { load }) => open(place, setting, load),
+    open: (place, how) => open(place, setting, how),
   }
 }
 

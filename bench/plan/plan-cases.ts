@@ -184,6 +184,16 @@ export const PLAN: readonly CasePlan[] = [
     jobs: [5, 5],
     isOnlyFull: true,
   },
+  {
+    case: 'groups-drain',
+    compared: OURS,
+    others: 'pg-boss/postgres/best',
+    jobs: [100_000, 30_000],
+    rounds: [3, 1],
+    isOnlyFull: true,
+  },
+  { case: 'groups-pickup', compared: OURS, jobs: [1_000_000, 200_000], rounds: [1, 1], isOnlyFull: true },
+  { case: 'groups-claim', compared: OURS, jobs: [1_000_000, 200_000], rounds: [1, 1], isOnlyFull: true },
   { case: 'k', others: `${OURS} graphile-worker/postgres/best`, seconds: [600, 2], rounds: [1, 1] },
   { case: 'k-kept', others: OURS, seconds: [120, 2], rounds: [1, 1], isOnlyFull: true },
   {

@@ -6,6 +6,8 @@ import { sqlite } from 'jobmill/sqlite'
 import { versionOf } from '../measure/versions.ts'
 import {
   busy,
+  GROUP_LIMIT,
+  groupOf,
   type Opening,
   payloadOf,
   type Place,
@@ -18,7 +20,7 @@ import { openSteps } from './jobmill-steps.ts'
 
 const WORKERS = 100
 
-function open(place: Place, setting: Setting, { keep, load }: Opening): Promise<Queue> {
+function open(place: Place, setting: Setting, { keep, load, groups }: Opening): Promise<Queue> {
   let ran: ((n: number) => void) | undefined
   let runs = 0
   const noop = defineJob({
@@ -34,6 +36,8 @@ function open(place: Place, setting: Setting, { keep, load }: Opening): Promise<
     // The workers of a queue are the total of all processes.
     ...(load !== undefined && { workers: load.workers * (load.processes ?? 1) }),
     ...(!keep && { retain: { done: 0 } }),
+    ...(groups?.kind === 'fair' && { groups: { fair: true } }),
+    ...(groups?.kind === 'limited' && { groups: { concurrency: GROUP_LIMIT } }),
   }
   const mill = jobmill({
     store: place.store === 'sqlite' ? sqlite(place.url) : postgres(place.url),
@@ -41,6 +45,7 @@ function open(place: Place, setting: Setting, { keep, load }: Opening): Promise<
     ...(load?.processes !== undefined && { capacity: load.workers }),
     ...(Object.keys(settings).length > 0 && { queues: { default: settings } }),
   })
+  const group = (n: number) => (groups === undefined ? {} : { group: groupOf(n, groups) })
   let application: pg.Client | undefined
   async function connect(): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: place.url })
@@ -49,7 +54,7 @@ function open(place: Place, setting: Setting, { keep, load }: Opening): Promise<
   }
   const queue: Queue = {
     async enqueue(n) {
-      await mill.enqueue(noop, payloadOf(n))
+      await mill.enqueue(noop, payloadOf(n), group(n))
     },
     async enqueueInTransaction(n) {
       const tx = (application ??= await connect())
@@ -58,7 +63,10 @@ function open(place: Place, setting: Setting, { keep, load }: Opening): Promise<
       await tx.query('COMMIT')
     },
     async enqueueMany(from, count) {
-      const items = Array.from({ length: count }, (_, at) => ({ payload: payloadOf(from + at) }))
+      const items = Array.from({ length: count }, (_, at) => ({
+        payload: payloadOf(from + at),
+        ...group(from + at),
+      }))
       await mill.enqueueMany(noop, items)
     },
     async work(call) {

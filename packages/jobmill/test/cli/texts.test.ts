@@ -181,6 +181,7 @@ describe('untrusted text of jobs', () => {
       minVersion: null,
       waitsForOrder: false,
       waitsForGroup: false,
+      group: null,
       attempt: 0,
       maxAttempts: 5,
       crashes: 2,
