@@ -18,7 +18,7 @@ export interface CasePlan {
   readonly seconds?: Both
   /** Overrides the usual number of rounds. */
   readonly rounds?: Both
-  /** A quick run leaves the whole case out. */
+  /** A quick run leaves the whole case out, unless it is named. */
   readonly isOnlyFull?: boolean
 }
 

@@ -72,8 +72,9 @@ export const CASE_NAMES: readonly string[] = PLAN.map((one) => one.case)
 export function planCells(options: PlanOptions): PlannedCell[] {
   const wanted = PLAN.filter(
     ({ case: name, isOnlyFull = false }) =>
-      !(options.quick && isOnlyFull) &&
-      (options.only?.some((asked) => name === asked || name.startsWith(`${asked}-`)) ?? true),
+      (options.only?.includes(name) ?? !(options.quick && isOnlyFull)) ||
+      (!(options.quick && isOnlyFull) &&
+        (options.only?.some((asked) => name.startsWith(`${asked}-`)) ?? false)),
   )
   return wanted.flatMap((one) => roundsOf(one, options))
 }
