@@ -58,6 +58,7 @@ import { stepVersionCases } from './steps/versions.ts'
 import { stepCases } from './steps/steps.ts'
 import { waitCases } from './steps/waits.ts'
 import { viewCases } from './operate/views.ts'
+import { dispatchedWindowCases, windowCases } from './enqueue/windows.ts'
 import { tickCases } from './schedules/ticks.ts'
 import { timelineCases } from './metrics/timeline.ts'
 
@@ -70,6 +71,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
     ...lifecycleCases,
     ...enqueueCases,
     ...dedupeCases,
+    ...windowCases,
     ...replaceCases,
     ...orderKeyCases,
     ...claimCases,
@@ -97,7 +99,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
   ],
   overrides: overrideCases,
   inspect: [...inspectCases, ...versionCases],
-  directDispatch: [...directDispatchCases, ...dispatchedCases],
+  directDispatch: [...directDispatchCases, ...dispatchedCases, ...dispatchedWindowCases],
   transactions: transactionCases,
   schedules: [...scheduleCases, ...deletedScheduleCases.map(withOverrides), ...tickCases],
   limits: [

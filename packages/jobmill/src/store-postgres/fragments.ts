@@ -14,6 +14,8 @@ export const HAS_ORDER_LOCK = 4
 export const HAS_PERMIT = 8
 export const HAS_STEPS = 16
 export const IS_CHILD = 32
+/** The values of `hold_after` of jobs that hold their key until they end. Such jobs have the flag KEYED. */
+export const HELD_UNTIL_END = `('done', 'ended')`
 /** The flags of a job that leaves running and does not end. Its permits are released. */
 export const WITHOUT_PERMIT = `flags & ${KEYED | ORDERED | HAS_ORDER_LOCK | HAS_STEPS | IS_CHILD}`
 
@@ -102,7 +104,7 @@ export const FREED = `keyed AS (
 ), key_freed AS (
   DELETE FROM jobmill.dedupe AS d
    WHERE d.key = ANY (ARRAY(SELECT dedupe_key FROM keyed WHERE NOT held_on))
-     AND d.job_id = ANY (ARRAY(SELECT id FROM keyed))
+     AND d.job_id = ANY (ARRAY(SELECT id FROM keyed WHERE NOT held_on))
 ), key_held_on AS (
   UPDATE jobmill.dedupe AS d SET expires_at = ${NOW} + k.hold_ms FROM keyed AS k
    WHERE d.key = ANY (ARRAY(SELECT dedupe_key FROM keyed WHERE held_on)) AND d.key = k.dedupe_key AND d.job_id = k.id

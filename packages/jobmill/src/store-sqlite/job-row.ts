@@ -1,6 +1,6 @@
 /** The columns of a job that operations decide by, and the codes of its states. */
 import { STATE_CODE } from '../job/state.ts'
-import type { HoldAfter } from '../job/enqueue/new-job.ts'
+import type { HeldAfter } from '../job/enqueue/new-job.ts'
 import type { Sql } from './connection/handle.ts'
 
 /** SQL texts contain the same numbers as literals, because SQLite matches partial indexes by literals. */
@@ -28,7 +28,7 @@ export interface JobRow {
   readonly due_at: number
   readonly started_at: number | null
   readonly hold_ms: number | null
-  readonly hold_after: HoldAfter | null
+  readonly hold_after: HeldAfter | null
   readonly order_key: string | null
   readonly dedupe_key: string | null
   readonly tags: string | null

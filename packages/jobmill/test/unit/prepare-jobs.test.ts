@@ -186,6 +186,11 @@ describe('refused with the code, the field, the value, the fix and the index', (
     [{ dedupe: { key: 'a', holdAfter: 'ended' } }, 'OPTION_CONFLICT', 'dedupe.holdAfter'],
     [{ dedupe: { key: 'a', holdFor: 0, holdAfter: 'ended' } }, 'OPTION_CONFLICT', 'dedupe.holdAfter'],
     [{ dedupe: { key: 'a', holdFr: 1 } }, 'OPTION_UNKNOWN', 'dedupe.holdFr'],
+    [{ dedupe: { key: 'a', window: 'soon' } }, 'DURATION_INVALID', 'dedupe.window'],
+    [{ dedupe: { key: 'a', window: 0 } }, 'DURATION_INVALID', 'dedupe.window'],
+    [{ dedupe: { key: 'a', window: '1m', holdFor: 0 } }, 'OPTION_CONFLICT', 'dedupe.window'],
+    [{ dedupe: { key: 'a', window: '1m', holdAfter: 'done' } }, 'OPTION_CONFLICT', 'dedupe.window'],
+    [{ dedupe: { key: 'a', window: '1m', onConflict: 'replace' } }, 'OPTION_CONFLICT', 'dedupe.window'],
     [{ dedupeKey: 'a' }, 'OPTION_UNKNOWN', 'dedupeKey'],
     [{ pirority: 1 }, 'OPTION_UNKNOWN', 'pirority'],
   ])('%# %o', (changes, code, field) => {

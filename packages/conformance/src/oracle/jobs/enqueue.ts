@@ -3,6 +3,7 @@ import {
   type DirectDispatchOffer,
   type Enqueued,
   isOneWrite,
+  keyExpiresAt,
   type NewJob,
   newJobRow,
   newQueueRow,
@@ -23,7 +24,8 @@ function enqueueOne(state: OracleState, job: NewJob): Enqueued {
   if (state.jobs.has(job.id)) return { id: job.id, outcome: 'enqueued' }
   const hold = job.dedupe === null ? undefined : holdOf(state, job.dedupe.key)
   if (hold !== undefined) return collide(state, job, hold)
-  if (job.dedupe !== null) state.holds.set(job.dedupe.key, { holder: job.id, until: null })
+  if (job.dedupe !== null)
+    state.holds.set(job.dedupe.key, { holder: job.id, until: keyExpiresAt(job.dedupe, state.now) })
   ensureQueue(state, job.queue)
   const written = { ...newJobRow(job, state.now), steps: new Map(), events: [], children: [] }
   state.jobs.set(job.id, written)
@@ -38,12 +40,13 @@ export function holdOf(state: OracleState, key: string): Hold | undefined {
   return hold === undefined || (hold.until !== null && hold.until <= state.now) ? undefined : hold
 }
 
-function collide(state: OracleState, job: NewJob, { holder: id }: Hold): Enqueued {
+function collide(state: OracleState, job: NewJob, { holder: id, until }: Hold): Enqueued {
   const holder = state.jobs.get(id)
   const waits = holder?.state === 'scheduled' || holder?.state === 'ready'
   if (
     holder === undefined ||
     !waits ||
+    until !== null ||
     job.dedupe?.onConflict !== 'replace' ||
     parseKind(holder.kind).kind !== job.kind ||
     holder.steps.size > 0

@@ -1,5 +1,5 @@
 /** The state transitions of a job that several verbs share. */
-import type { EndedState } from 'jobmill/store'
+import { type EndedState, isHeldUntilEnd } from 'jobmill/store'
 import { childEnded } from './child-ends.ts'
 import { freeOrderLock, leaveOrderQueue } from './order-key.ts'
 import { dropPermits } from '../limits.ts'
@@ -42,8 +42,10 @@ export function end(state: OracleState, job: OracleJob, to: EndedState, error: s
   stopRunning(state, job)
   leaveOrderQueue(state, job)
   freeOrderLock(state, job)
-  if (to === 'done' || job.dedupe?.holdAfter === 'ended') holdOn(state, job)
-  else freeKey(state, job)
+  if (isHeldUntilEnd(job.dedupe?.holdAfter ?? null)) {
+    if (to === 'done' || job.dedupe?.holdAfter === 'ended') holdOn(state, job)
+    else freeKey(state, job)
+  }
   childEnded(state, job, to, { result: to === 'done' ? job.result : null, error })
 }
 

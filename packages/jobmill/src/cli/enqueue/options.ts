@@ -1,7 +1,7 @@
 /** All enqueue options as options of the command line. */
 import type { EnqueueOptions } from '../../job/enqueue/handle.ts'
 import { DEDUPE_SCOPES } from '../../job/enqueue/new-job.ts'
-import type { DedupeRequest } from '../../job/enqueue/prepare-jobs.ts'
+import type { DedupeRequest } from '../../job/enqueue/dedupe-options.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
 import { fieldsOf } from '../program/own-words.ts'
 import { jsonOf, lengthOf, numberOf } from '../program/typed-values.ts'

@@ -47,14 +47,27 @@ export type DedupeScope = (typeof DEDUPE_SCOPES)[number]
 export const HOLDS_AFTER = ['done', 'ended'] as const
 export type HoldAfter = (typeof HOLDS_AFTER)[number]
 
+/** From when `holdMs` counts, as stored. With `enqueued`, the end of the job does not change its key. */
+export type HeldAfter = HoldAfter | 'enqueued'
+
 export interface Dedupe {
   /** The key, prefixed with its scope, as stored. */
   readonly key: string
-  /** How long the key stays held after the job is done, or has ended. */
+  /** How long the key stays held after the moment that `holdAfter` names. */
   readonly holdMs: number
-  readonly holdAfter: HoldAfter
+  readonly holdAfter: HeldAfter
   /** What a new job does to the job that holds its key. */
   readonly onConflict: 'keep' | 'replace'
+}
+
+/** Whether the key is held until the job has ended. */
+export function isHeldUntilEnd(after: HeldAfter | null): boolean {
+  return after === 'done' || after === 'ended'
+}
+
+/** When the key of a new job expires, whatever happens to the job. Null if it is held until the job ends. */
+export function keyExpiresAt({ holdAfter, holdMs }: Dedupe, now: number): number | null {
+  return holdAfter === 'enqueued' ? now + holdMs : null
 }
 
 /** Names have no spaces, so scope and name can always be parsed from the key. */

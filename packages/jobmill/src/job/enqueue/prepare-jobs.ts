@@ -6,18 +6,11 @@ import { BOUNDS, DEFAULTS } from '../defaults.ts'
 import { type Duration, durationMs, instantAt, timeoutMs } from '../duration.ts'
 import { invalidValue, JobmillError, OTHER, quote } from '../errors.ts'
 import { jsonText } from '../text/json-text.ts'
-import { checkObject, checkObjectKeys } from '../options/known-keys.ts'
+import { checkObjectKeys } from '../options/known-keys.ts'
 import { checkId, checkKey, checkName, NEW_ID_FIX } from '../names.ts'
 import { checkArray, checkWhole } from '../numbers.ts'
-import {
-  DEDUPE_SCOPES,
-  type Dedupe,
-  type DedupeScope,
-  type HoldAfter,
-  HOLDS_AFTER,
-  type NewJob,
-  scopedKey,
-} from './new-job.ts'
+import { checkDedupe, type DedupeRequest } from './dedupe-options.ts'
+import type { NewJob } from './new-job.ts'
 
 export interface JobRequest {
   /** The name of the handler that runs it, such as `email.send`. */
@@ -46,19 +39,6 @@ export interface JobRequest {
   readonly dedupe?: DedupeRequest
   /** Jobs of one queue that share it run one at a time, in order (FIFO). */
   readonly orderKey?: string
-}
-
-export interface DedupeRequest {
-  /** At most one waiting or running job has this key. */
-  readonly key: string
-  /** Where the key must be unique: across all jobs, in this queue, or in this kind (default `global`). */
-  readonly scope?: DedupeScope
-  /** Also refuse duplicates for this long after the job is done (default 0). */
-  readonly holdFor?: Duration
-  /** `ended`: hold the key for `holdFor` even if the job is dead or cancelled (default `done`). */
-  readonly holdAfter?: HoldAfter
-  /** `replace` gives a waiting job the new payload and due time (default `keep`). */
-  readonly onConflict?: 'keep' | 'replace'
 }
 
 export interface PrepareOptions {
@@ -91,14 +71,6 @@ const JOB_KEYS = ['kind', 'payload', ...OPTION_KEYS] as const satisfies readonly
 /** What callers of `enqueue` pass as options, and of `enqueueMany` as items. */
 export const ENQUEUE_OPTIONS: readonly string[] = [...OPTION_KEYS, 'dedupeKey', 'tx']
 export const ITEM_OPTIONS: readonly string[] = ['payload', ...OPTION_KEYS, 'dedupeKey']
-
-const DEDUPE_KEYS = [
-  'key',
-  'scope',
-  'holdFor',
-  'holdAfter',
-  'onConflict',
-] as const satisfies readonly (keyof DedupeRequest)[]
 
 const PAYLOAD_LIMIT = { least: 1, most: Number.MAX_SAFE_INTEGER }
 
@@ -207,38 +179,4 @@ function metadataText(value: unknown, field: string): string {
     throw invalidValue(field, value, 'must be an object', { code: 'metadata.object' })
   }
   return jsonText(value, field, BOUNDS.metadataBytes, 'Put it in the payload')
-}
-
-function checkDedupe(value: DedupeRequest, field: string, names: { queue: string; kind: string }): Dedupe {
-  if (typeof value === 'string') checkObject(value, field, 'it as dedupeKey, or pass { key }')
-  checkObjectKeys(value, field, DEDUPE_KEYS)
-  const key = checkKey(value.key, `${field}.key`)
-  const { scope = 'global', onConflict = 'keep', holdAfter = 'done' } = value
-  if (!DEDUPE_SCOPES.includes(scope)) {
-    const fix = 'Pass a scope, or omit it for global'
-    throw invalidValue(`${field}.scope`, scope, `must be one of ${DEDUPE_SCOPES.join(', ')}`, fix)
-  }
-  if (onConflict !== 'keep' && onConflict !== 'replace') {
-    const fix = 'Pass "replace" to update a waiting job, or omit it to keep that job'
-    throw invalidValue(`${field}.onConflict`, onConflict, 'must be "keep" or "replace"', fix)
-  }
-  const holdMs = value.holdFor === undefined ? 0 : durationMs(value.holdFor, `${field}.holdFor`)
-  checkHoldAfter(holdAfter, holdMs, field)
-  return { key: scopedKey(scope, key, names), holdMs, holdAfter, onConflict }
-}
-
-function checkHoldAfter(holdAfter: HoldAfter, holdMs: number, field: string): void {
-  if (!HOLDS_AFTER.includes(holdAfter)) {
-    const fix = 'Pass "ended" to hold the key however the job ends, or omit it'
-    throw invalidValue(`${field}.holdAfter`, holdAfter, `must be one of ${HOLDS_AFTER.join(', ')}`, fix)
-  }
-  if (holdAfter === 'done' || holdMs > 0) return
-  const fix = "Pass holdFor too, such as holdFor: '7d'"
-  throw invalidValue(
-    `${field}.holdAfter`,
-    holdAfter,
-    'requires a time to hold the key',
-    fix,
-    'OPTION_CONFLICT',
-  )
 }

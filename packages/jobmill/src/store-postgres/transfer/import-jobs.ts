@@ -1,5 +1,6 @@
 /** Imports jobs. Each row is written as if the job had always been in this database. */
 import { outcomeCode } from '../../job/attempt/outcome.ts'
+import { isHeldUntilEnd } from '../../job/enqueue/new-job.ts'
 import { storedKind } from '../../job/kind/kind-name.ts'
 import { isEnded, STATE_CODE } from '../../job/state.ts'
 import type { TransferredAttempt, TransferredJob, TransferredStep } from '../../store/admin/transfer.ts'
@@ -96,7 +97,7 @@ export async function jobsIn(context: Context, jobs: readonly TransferredJob[]):
 
 function rowOf(map: NameMap, job: TransferredJob): object {
   const {
-    dedupeKey,
+    holdAfter,
     orderKey,
     waitsForOrder: in_order_queue,
     hasOrderLock,
@@ -117,7 +118,7 @@ function rowOf(map: NameMap, job: TransferredJob): object {
     // Only used to detect jobs that may have too many attempts.
     tries: attempts.length,
     flags:
-      (dedupeKey === null ? 0 : KEYED) +
+      (isHeldUntilEnd(holdAfter) ? KEYED : 0) +
       (orderKey === null ? 0 : ORDERED) +
       (hasOrderLock ? HAS_ORDER_LOCK : 0) +
       (steps.length > 0 ? HAS_STEPS : 0) +

@@ -2,12 +2,12 @@
  * Inserts new jobs. One call is one transaction. Jobs are handled in the order of the call, so that a
  * duplicate key in the call finds the earlier job.
  */
-import { FIRST_PLACES, type NewJob } from '../../job/enqueue/new-job.ts'
+import { FIRST_PLACES, keyExpiresAt, type NewJob } from '../../job/enqueue/new-job.ts'
 import type { DirectDispatchOffer } from '../../store/types/claim.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
 import { findJob, HAS_STEPS, type JobRow, READY, SCHEDULED } from '../job-row.ts'
 import type { Verb, Work } from '../work.ts'
-import { keyHolder, takeKey } from './dedupe.ts'
+import { keyHold, takeKey } from './dedupe.ts'
 import { enqueueAlike, isPlain } from './enqueue-alike.ts'
 import { chooseDispatched, giveLease } from './direct-dispatch.ts'
 import { dueTime, type InitialState, initialStateOf, type Placed } from './initial-state.ts'
@@ -67,12 +67,14 @@ function enqueueOne(work: Work, one: Placed): Enqueued {
   const { job, place } = one
   if (job.dedupe !== null) {
     if (findJob(work.sql, job.id) !== undefined) return { id: job.id, outcome: 'enqueued' }
-    const holder = keyHolder(work.sql, job.dedupe.key, work.now)
-    if (holder !== undefined) {
-      const replaced = job.dedupe.onConflict === 'replace' && replaceWaiting(work, holder, job, place)
-      return { id: holder, outcome: replaced ? 'replaced' : 'duplicate' }
+    const hold = keyHold(work.sql, job.dedupe.key, work.now)
+    if (hold !== undefined) {
+      const { job_id: id, expires_at: expiresAt } = hold
+      const mayReplace = job.dedupe.onConflict === 'replace' && expiresAt === null
+      const replaced = mayReplace && replaceWaiting(work, id, job, place)
+      return { id, outcome: replaced ? 'replaced' : 'duplicate' }
     }
-    takeKey(work.sql, job.dedupe.key, job.id)
+    takeKey(work.sql, job.dedupe.key, job.id, keyExpiresAt(job.dedupe, work.now))
   }
   const pk = insert(work, job, place, initialStateOf(job, work.now, one.holder))
   if (one.holder !== undefined) one.pk = pk

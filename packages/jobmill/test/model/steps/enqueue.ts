@@ -23,17 +23,25 @@ const due = fc.oneof(
   { weight: 1, arbitrary: fc.record({ inMs: fc.constantFrom(-5_000, 0, 1_000) }) },
 )
 
+const onConflict = fc.constantFrom('keep' as const, 'replace' as const)
+
 const dedupe = fc
   .record(
     {
       key: fc.constantFrom(...DEDUPE_KEYS),
       scope: fc.constantFrom('global' as const, 'global' as const, 'queue' as const, 'kind' as const),
-      hold: fc.constantFrom(
-        { holdFor: 0 },
-        { holdFor: HOLD_MS },
-        { holdFor: HOLD_MS, holdAfter: 'ended' as const },
+      hold: fc.oneof(
+        { weight: 3, arbitrary: fc.record({ holdFor: fc.constantFrom(0, HOLD_MS), onConflict }) },
+        {
+          weight: 1,
+          arbitrary: fc.record({
+            holdFor: fc.constant(HOLD_MS),
+            holdAfter: fc.constant('ended' as const),
+            onConflict,
+          }),
+        },
+        { weight: 1, arbitrary: fc.record({ window: fc.constant(HOLD_MS) }) },
       ),
-      onConflict: fc.constantFrom('keep' as const, 'replace' as const),
     },
     { requiredKeys: ['key'] },
   )

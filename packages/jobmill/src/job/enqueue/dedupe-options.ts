@@ -1,0 +1,104 @@
+/** Validates the option `dedupe` of a job request, and converts it to the stored form. */
+import { type Duration, durationMs, timeoutMs } from '../duration.ts'
+import { invalidValue, JobmillError, OTHER, quote } from '../errors.ts'
+import { checkKey } from '../names.ts'
+import { checkObject, checkObjectKeys } from '../options/known-keys.ts'
+import {
+  DEDUPE_SCOPES,
+  type Dedupe,
+  type DedupeScope,
+  type HoldAfter,
+  HOLDS_AFTER,
+  scopedKey,
+} from './new-job.ts'
+
+export interface DedupeRequest {
+  /** At most one waiting or running job has this key. */
+  readonly key: string
+  /** Where the key must be unique: across all jobs, in this queue, or in this kind (default `global`). */
+  readonly scope?: DedupeScope
+  /** Also refuse duplicates for this long after the job is done (default 0). */
+  readonly holdFor?: Duration
+  /** `ended`: hold the key for `holdFor` even if the job is dead or cancelled (default `done`). */
+  readonly holdAfter?: HoldAfter
+  /**
+   * Refuse duplicates for this long after the enqueue, whether or not the job has ended by then. Cannot be
+   * combined with the options that depend on the end of the job.
+   */
+  readonly window?: Duration
+  /** `replace` gives a waiting job the new payload and due time (default `keep`). */
+  readonly onConflict?: 'keep' | 'replace'
+}
+
+const DEDUPE_KEYS = [
+  'key',
+  'scope',
+  'holdFor',
+  'holdAfter',
+  'window',
+  'onConflict',
+] as const satisfies readonly (keyof DedupeRequest)[]
+
+interface Names {
+  readonly queue: string
+  readonly kind: string
+}
+
+export function checkDedupe(value: DedupeRequest, field: string, names: Names): Dedupe {
+  if (typeof value === 'string') checkObject(value, field, 'it as dedupeKey, or pass { key }')
+  checkObjectKeys(value, field, DEDUPE_KEYS)
+  const key = checkKey(value.key, `${field}.key`)
+  const { scope = 'global', onConflict = 'keep' } = value
+  if (!DEDUPE_SCOPES.includes(scope)) {
+    const fix = 'Pass a scope, or omit it for global'
+    throw invalidValue(`${field}.scope`, scope, `must be one of ${DEDUPE_SCOPES.join(', ')}`, fix)
+  }
+  if (onConflict !== 'keep' && onConflict !== 'replace') {
+    const fix = 'Pass "replace" to update a waiting job, or omit it to keep that job'
+    throw invalidValue(`${field}.onConflict`, onConflict, 'must be "keep" or "replace"', fix)
+  }
+  return { key: scopedKey(scope, key, names), onConflict, ...holdOf(value, field) }
+}
+
+function holdOf(value: DedupeRequest, field: string): Pick<Dedupe, 'holdMs' | 'holdAfter'> {
+  const { window, holdAfter = 'done' } = value
+  if (window !== undefined) return { holdMs: windowMs(value, window, field), holdAfter: 'enqueued' }
+  const holdMs = value.holdFor === undefined ? 0 : durationMs(value.holdFor, `${field}.holdFor`)
+  checkHoldAfter(holdAfter, holdMs, field)
+  return { holdMs, holdAfter }
+}
+
+function windowMs(value: DedupeRequest, window: Duration, field: string): number {
+  const because = 'because the window starts at the enqueue and the first job wins'
+  for (const other of ['holdFor', 'holdAfter'] as const)
+    if (value[other] !== undefined) throw conflict(`${field}.window`, window, `${field}.${other}`, because)
+  if (value.onConflict === 'replace')
+    throw conflict(`${field}.window`, window, `${field}.onConflict`, because)
+  return timeoutMs(window, `${field}.window`)
+}
+
+/** An error that names both options, and why they exclude each other. */
+function conflict(field: string, value: unknown, other: string, because: string): JobmillError {
+  return new JobmillError('OPTION_CONFLICT', `cannot be combined with ${OTHER}, ${because}`, {
+    others: [other],
+    field,
+    value: quote(value),
+    fix: 'Omit one of them',
+  })
+}
+
+function checkHoldAfter(holdAfter: HoldAfter, holdMs: number, field: string): void {
+  if (!HOLDS_AFTER.includes(holdAfter)) {
+    const fix = 'Pass "ended" to hold the key however the job ends, or omit it'
+    throw invalidValue(`${field}.holdAfter`, holdAfter, `must be one of ${HOLDS_AFTER.join(', ')}`, fix)
+  }
+  if (holdAfter === 'done' || holdMs > 0) return
+  const fix = "Pass holdFor too, such as holdFor: '7d'"
+  throw invalidValue(
+    `${field}.holdAfter`,
+    holdAfter,
+    'requires a time to hold the key',
+    fix,
+    'OPTION_CONFLICT',
+  )
+}
