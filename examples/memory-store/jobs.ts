@@ -94,6 +94,7 @@ export function claim(db: Database, request: ClaimRequest): Lease[] {
   if (!isClaiming({ state: instanceState(instance, db.now), requested })) return []
   const jobs = claimable(db, request)
   if (jobs.length > 0) db.lastToken += 1
+  for (const job of jobs) if (job.dedupe?.holdAfter === 'started') freeKey(db, job)
   return jobs.map((job) => startRun(job, db.lastToken, request.instance, db.now))
 }
 

@@ -58,6 +58,7 @@ import { stepVersionCases } from './steps/versions.ts'
 import { stepCases } from './steps/steps.ts'
 import { waitCases } from './steps/waits.ts'
 import { viewCases } from './operate/views.ts'
+import { untilStartedCases } from './enqueue/until-started.ts'
 import { dispatchedWindowCases, windowCases } from './enqueue/windows.ts'
 import { tickCases } from './schedules/ticks.ts'
 import { timelineCases } from './metrics/timeline.ts'
@@ -72,6 +73,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
     ...enqueueCases,
     ...dedupeCases,
     ...windowCases,
+    ...untilStartedCases,
     ...replaceCases,
     ...orderKeyCases,
     ...claimCases,

@@ -14,6 +14,8 @@ export const HAS_ORDER_LOCK = 4
 export const HAS_PERMIT = 8
 export const HAS_STEPS = 16
 export const IS_CHILD = 32
+/** The claim frees the dedupe key of the job. */
+export const FREES_KEY = 256
 /** The values of `hold_after` of jobs that hold their key until they end. Such jobs have the flag KEYED. */
 export const HELD_UNTIL_END = `('done', 'ended')`
 /** The flags of a job that leaves running and does not end. Its permits are released. */

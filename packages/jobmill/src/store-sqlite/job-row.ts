@@ -41,11 +41,15 @@ export interface JobRow {
 export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_order_queue, records, token, instance_pk, due_at,
   started_at, hold_ms, hold_after, order_key, dedupe_key, tags, cancel_reason, log, flags`
 
-/** Flags: has permits to release when it stops running; has steps; was sent events; is a child. */
+/**
+ * Flags: has permits to release when it stops running; has steps; was sent events; is a child; its claim frees
+ * the dedupe key, and clears this flag.
+ */
 export const HAS_PERMITS = 1
 export const HAS_STEPS = 2
 export const HAS_EVENTS = 4
 export const IS_CHILD = 8
+export const FREES_KEY = 64
 
 // Uses jobmill_job_id. An operation reads and writes under the write lock, so the row cannot change in
 // between.

@@ -191,6 +191,11 @@ describe('refused with the code, the field, the value, the fix and the index', (
     [{ dedupe: { key: 'a', window: '1m', holdFor: 0 } }, 'OPTION_CONFLICT', 'dedupe.window'],
     [{ dedupe: { key: 'a', window: '1m', holdAfter: 'done' } }, 'OPTION_CONFLICT', 'dedupe.window'],
     [{ dedupe: { key: 'a', window: '1m', onConflict: 'replace' } }, 'OPTION_CONFLICT', 'dedupe.window'],
+    [{ dedupe: { key: 'a', window: '1m', until: 'started' } }, 'OPTION_CONFLICT', 'dedupe.window'],
+    [{ dedupe: { key: 'a', until: 'done' } }, 'OPTION_INVALID', 'dedupe.until'],
+    [{ dedupe: { key: 'a', until: null } }, 'OPTION_INVALID', 'dedupe.until'],
+    [{ dedupe: { key: 'a', until: 'started', holdFor: '1m' } }, 'OPTION_CONFLICT', 'dedupe.until'],
+    [{ dedupe: { key: 'a', until: 'started', holdAfter: 'done' } }, 'OPTION_CONFLICT', 'dedupe.until'],
     [{ dedupeKey: 'a' }, 'OPTION_UNKNOWN', 'dedupeKey'],
     [{ pirority: 1 }, 'OPTION_UNKNOWN', 'pirority'],
   ])('%# %o', (changes, code, field) => {
@@ -289,6 +294,8 @@ interface HeldKey {
 const meaning = ({ scope, queue, kind, key }: HeldKey): string =>
   JSON.stringify([scope, scope === 'queue' ? queue : '', scope === 'kind' ? kind : '', key])
 
+const dedupeOf = (more: object) => one({ dedupe: { key: 'hi', ...more } }).dedupe
+
 describe('dedupe', () => {
   test('defaults to global scope, no hold, and keeping the holder', () => {
     expect(one({ dedupe: { key: 'hi' } }).dedupe).toEqual({
@@ -297,6 +304,20 @@ describe('dedupe', () => {
       holdAfter: 'done',
       onConflict: 'keep',
     })
+  })
+
+  test('keeps the key for a window after the enqueue, or until the start', () => {
+    expect(dedupeOf({ window: '10m' })).toMatchObject({ holdMs: 600_000, holdAfter: 'enqueued' })
+    expect(dedupeOf({ until: 'started' })).toMatchObject({ holdMs: 0, holdAfter: 'started' })
+    expect(dedupeOf({ until: 'ended', holdFor: 5 })).toMatchObject({ holdMs: 5, holdAfter: 'done' })
+  })
+
+  test('names both options that exclude each other, and the reason', () => {
+    expect(
+      refusal(() => prepare([{ ...REQUEST, dedupe: { key: 'a', window: '1m', holdFor: 5 } }])).message,
+    ).toBe(
+      'jobs[0].dedupe.window: cannot be combined with jobs[0].dedupe.holdFor, because the window starts at the enqueue and the first job wins (got "1m"). Omit one of them.',
+    )
   })
 
   test('includes its scope in the stored key', () => {

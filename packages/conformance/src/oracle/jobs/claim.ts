@@ -3,6 +3,7 @@ import { type ClaimRequest, DEFAULTS, type Lease, startRun } from 'jobmill/store
 import { liveLimit, spend } from '../limits.ts'
 import { isClaiming } from '../instances/liveness.ts'
 import { parentOf } from './child-ends.ts'
+import { freeKey } from './moves.ts'
 import type { OracleJob, OracleState } from '../state.ts'
 
 export function claim(state: OracleState, request: ClaimRequest): Lease[] {
@@ -20,6 +21,7 @@ export function claim(state: OracleState, request: ClaimRequest): Lease[] {
 export function leaseTo(state: OracleState, instance: string, jobs: readonly OracleJob[]): Lease[] {
   state.lastToken += 1
   const token = state.lastToken
+  for (const job of jobs) if (job.dedupe?.holdAfter === 'started') freeKey(state, job)
   return jobs.map((job) => ({
     ...startRun(job, token, instance, state.now),
     ...(job.steps.size > 0 && { hasSteps: true as const }),

@@ -1,5 +1,5 @@
 /** The state transitions of a job that several verbs share. */
-import { type EndedState, isHeldUntilEnd } from 'jobmill/store'
+import type { EndedState } from 'jobmill/store'
 import { childEnded } from './child-ends.ts'
 import { freeOrderLock, leaveOrderQueue } from './order-key.ts'
 import { dropPermits } from '../limits.ts'
@@ -42,10 +42,9 @@ export function end(state: OracleState, job: OracleJob, to: EndedState, error: s
   stopRunning(state, job)
   leaveOrderQueue(state, job)
   freeOrderLock(state, job)
-  if (isHeldUntilEnd(job.dedupe?.holdAfter ?? null)) {
-    if (to === 'done' || job.dedupe?.holdAfter === 'ended') holdOn(state, job)
-    else freeKey(state, job)
-  }
+  const { holdAfter } = job.dedupe ?? {}
+  if (holdAfter === 'ended' || (holdAfter === 'done' && to === 'done')) holdOn(state, job)
+  else if (holdAfter !== 'enqueued') freeKey(state, job)
   childEnded(state, job, to, { result: to === 'done' ? job.result : null, error })
 }
 

@@ -5,8 +5,10 @@ import { checkKey } from '../names.ts'
 import { checkObject, checkObjectKeys } from '../options/known-keys.ts'
 import {
   DEDUPE_SCOPES,
+  DEDUPE_UNTIL,
   type Dedupe,
   type DedupeScope,
+  type DedupeUntil,
   type HoldAfter,
   HOLDS_AFTER,
   scopedKey,
@@ -26,6 +28,11 @@ export interface DedupeRequest {
    * combined with the options that depend on the end of the job.
    */
   readonly window?: Duration
+  /**
+   * `started`: the key is free once a worker has started the job, so an enqueue while it runs makes a new job
+   * (default `ended`).
+   */
+  readonly until?: DedupeUntil
   /** `replace` gives a waiting job the new payload and due time (default `keep`). */
   readonly onConflict?: 'keep' | 'replace'
 }
@@ -36,6 +43,7 @@ const DEDUPE_KEYS = [
   'holdFor',
   'holdAfter',
   'window',
+  'until',
   'onConflict',
 ] as const satisfies readonly (keyof DedupeRequest)[]
 
@@ -61,8 +69,13 @@ export function checkDedupe(value: DedupeRequest, field: string, names: Names): 
 }
 
 function holdOf(value: DedupeRequest, field: string): Pick<Dedupe, 'holdMs' | 'holdAfter'> {
-  const { window, holdAfter = 'done' } = value
+  const { window, until = 'ended', holdAfter = 'done' } = value
+  if (!DEDUPE_UNTIL.includes(until)) {
+    const fix = 'Pass "started" to free the key when the job starts, or omit it'
+    throw invalidValue(`${field}.until`, until, `must be one of ${DEDUPE_UNTIL.join(', ')}`, fix)
+  }
   if (window !== undefined) return { holdMs: windowMs(value, window, field), holdAfter: 'enqueued' }
+  if (until === 'started') return { holdMs: untilStarted(value, until, field), holdAfter: 'started' }
   const holdMs = value.holdFor === undefined ? 0 : durationMs(value.holdFor, `${field}.holdFor`)
   checkHoldAfter(holdAfter, holdMs, field)
   return { holdMs, holdAfter }
@@ -70,11 +83,19 @@ function holdOf(value: DedupeRequest, field: string): Pick<Dedupe, 'holdMs' | 'h
 
 function windowMs(value: DedupeRequest, window: Duration, field: string): number {
   const because = 'because the window starts at the enqueue and the first job wins'
-  for (const other of ['holdFor', 'holdAfter'] as const)
+  for (const other of ['holdFor', 'holdAfter', 'until'] as const)
     if (value[other] !== undefined) throw conflict(`${field}.window`, window, `${field}.${other}`, because)
   if (value.onConflict === 'replace')
     throw conflict(`${field}.window`, window, `${field}.onConflict`, because)
   return timeoutMs(window, `${field}.window`)
+}
+
+/** Returns the hold time, which is none. */
+function untilStarted(value: DedupeRequest, until: DedupeUntil, field: string): 0 {
+  const because = 'because the hold time starts when the job has ended, and the key is free before that'
+  for (const other of ['holdFor', 'holdAfter'] as const)
+    if (value[other] !== undefined) throw conflict(`${field}.until`, until, `${field}.${other}`, because)
+  return 0
 }
 
 /** An error that names both options, and why they exclude each other. */

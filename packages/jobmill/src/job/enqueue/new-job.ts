@@ -47,8 +47,15 @@ export type DedupeScope = (typeof DEDUPE_SCOPES)[number]
 export const HOLDS_AFTER = ['done', 'ended'] as const
 export type HoldAfter = (typeof HOLDS_AFTER)[number]
 
-/** From when `holdMs` counts, as stored. With `enqueued`, the end of the job does not change its key. */
-export type HeldAfter = HoldAfter | 'enqueued'
+/** Until when a waiting or running job holds its key: until it has ended, or only until its first start. */
+export const DEDUPE_UNTIL = ['ended', 'started'] as const
+export type DedupeUntil = (typeof DEDUPE_UNTIL)[number]
+
+/**
+ * From when `holdMs` counts, as stored. With `started`, the claim frees the key. With `enqueued`, neither the
+ * claim nor the end of the job changes its key.
+ */
+export type HeldAfter = HoldAfter | 'started' | 'enqueued'
 
 export interface Dedupe {
   /** The key, prefixed with its scope, as stored. */

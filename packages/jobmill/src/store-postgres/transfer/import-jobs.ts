@@ -7,7 +7,16 @@ import type { TransferredAttempt, TransferredJob, TransferredStep } from '../../
 import { type ChildRecord, STEP_KINDS } from '../../store/types/step.ts'
 import { askOne, columnsOf, type Context } from '../context.ts'
 import { ensureNames } from '../enqueue/enqueue.ts'
-import { GIVEN_CTE, HAS_ORDER_LOCK, HAS_STEPS, IS_CHILD, KEYED, NAMES_TRUE, ORDERED } from '../fragments.ts'
+import {
+  FREES_KEY,
+  GIVEN_CTE,
+  HAS_ORDER_LOCK,
+  HAS_STEPS,
+  IS_CHILD,
+  KEYED,
+  NAMES_TRUE,
+  ORDERED,
+} from '../fragments.ts'
 import { JOB_COLUMNS } from '../schema/functions/enqueue.ts'
 import type { NameMap } from '../names/name-map.ts'
 import { NamesChanged } from '../names/names-changed.ts'
@@ -119,6 +128,7 @@ function rowOf(map: NameMap, job: TransferredJob): object {
     tries: attempts.length,
     flags:
       (isHeldUntilEnd(holdAfter) ? KEYED : 0) +
+      (holdAfter === 'started' ? KEYED | FREES_KEY : 0) +
       (orderKey === null ? 0 : ORDERED) +
       (hasOrderLock ? HAS_ORDER_LOCK : 0) +
       (steps.length > 0 ? HAS_STEPS : 0) +

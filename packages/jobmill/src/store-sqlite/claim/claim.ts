@@ -3,7 +3,8 @@ import type { ClaimRequest, Lease } from '../../store/types/claim.ts'
 import type { Live } from '../live.ts'
 import { notificationsOf } from '../notifier.ts'
 import { byClaimOrder, chooseJobs, type ReadyRow } from './choose.ts'
-import { HAS_PERMITS, HAS_STEPS, IS_CHILD, READY, RUNNING, tagsIn } from '../job-row.ts'
+import { FREES_KEY, HAS_PERMITS, HAS_STEPS, IS_CHILD, READY, RUNNING, tagsIn } from '../job-row.ts'
+import { freeKey } from '../enqueue/dedupe.ts'
 import { claimingInstance } from '../instances/liveness.ts'
 import { readyWork } from './open-queues.ts'
 import { sweep, sweepOf } from '../connection/runs.ts'
@@ -57,6 +58,7 @@ function claim(work: Work, request: ClaimRequest): Lease[] {
   takeAll(work, permitted, token, instancePk, HAS_PERMITS)
   for (const row of plain) remember(work, row, token, request.instance)
   const rows = permitted.length === 0 ? plain : [...plain, ...permitted]
+  for (const row of rows) if ((row.flags & FREES_KEY) !== 0) freeKey(work.sql, row)
   return rows.toSorted(byClaimOrder).map((row) => leaseOf(work, row, token))
 }
 

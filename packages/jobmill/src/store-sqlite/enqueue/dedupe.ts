@@ -1,13 +1,14 @@
 /** Dedupe keys: their holder and expiry. All by primary key, under the write lock of the operation. */
-import { isHeldUntilEnd } from '../../job/enqueue/new-job.ts'
 import type { Sql } from '../connection/handle.ts'
-import { DONE, type JobRow } from '../job-row.ts'
+import { DONE, FREES_KEY, type JobRow } from '../job-row.ts'
 
 const HOLDER = `SELECT job_id, expires_at FROM jobmill_dedupe WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)`
 
 // Replaces an expired hold that was not removed yet.
 const TAKE = `INSERT OR REPLACE INTO jobmill_dedupe (key, job_id, expires_at) VALUES (?, ?, ?)`
 const HOLD = `UPDATE jobmill_dedupe SET expires_at = ? WHERE key = ? AND job_id = ?`
+// Uses the primary key, after the row was written under the same write lock.
+const MARK = `UPDATE jobmill_job SET flags = flags | ${FREES_KEY} WHERE pk = ?`
 const FREE = `DELETE FROM jobmill_dedupe WHERE key = ? AND job_id = ?`
 
 interface KeyHold {
@@ -38,11 +39,16 @@ export function takeKey(sql: Sql, key: string, jobId: string, expiresAt: number 
  */
 export function holdKey(sql: Sql, job: Keyed, endedAs: number, now: number): void {
   const { dedupe_key: key, hold_ms: ms, hold_after: after } = job
-  if (key === null || ms === null || !isHeldUntilEnd(after)) return
+  if (key === null || ms === null || after === 'enqueued') return
   if (ms > 0 && (endedAs === DONE || after === 'ended')) sql(HOLD).run(now + ms, key, job.id)
   else sql(FREE).run(key, job.id)
 }
 
-export function freeKey(sql: Sql, job: Keyed): void {
+/** Marks a new job, so that its claim knows that it frees the key. */
+export function freeKeyAtStart(sql: Sql, pk: number): void {
+  sql(MARK).run(pk)
+}
+
+export function freeKey(sql: Sql, job: Pick<Keyed, 'id' | 'dedupe_key'>): void {
   if (job.dedupe_key !== null) sql(FREE).run(job.dedupe_key, job.id)
 }

@@ -7,7 +7,7 @@ import type { DirectDispatchOffer } from '../../store/types/claim.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
 import { findJob, HAS_STEPS, type JobRow, READY, SCHEDULED } from '../job-row.ts'
 import type { Verb, Work } from '../work.ts'
-import { keyHold, takeKey } from './dedupe.ts'
+import { freeKeyAtStart, keyHold, takeKey } from './dedupe.ts'
 import { enqueueAlike, isPlain } from './enqueue-alike.ts'
 import { chooseDispatched, giveLease } from './direct-dispatch.ts'
 import { dueTime, type InitialState, initialStateOf, type Placed } from './initial-state.ts'
@@ -111,6 +111,7 @@ function insert(work: Work, job: NewJob, place: number, initial: InitialState): 
     job.payload,
   )
   if (changes === 0) return undefined
+  if (job.dedupe?.holdAfter === 'started') freeKeyAtStart(sql, Number(lastInsertRowid))
   addTags(sql, job.id, job.tags)
   moves.move(queueId, null, initial.state)
   if (initial.inOrderQueue && job.orderKey !== null) {

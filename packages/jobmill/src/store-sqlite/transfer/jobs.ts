@@ -16,7 +16,7 @@ import { orderQueueChanged } from '../enqueue/order-queue.ts'
 import { addTags, tagsText } from '../enqueue/tags.ts'
 import { recordAttempts } from '../finish/attempts.ts'
 import { ATTEMPT, type AttemptRow, type Coded, decode } from '../inspect/jobs.ts'
-import { CANCELLED, DEAD, HAS_EVENTS, HAS_STEPS, IS_CHILD, SCHEDULED } from '../job-row.ts'
+import { CANCELLED, DEAD, FREES_KEY, HAS_EVENTS, HAS_STEPS, IS_CHILD, SCHEDULED } from '../job-row.ts'
 import { wakeIfArrived } from '../steps/send.ts'
 import { stepsIn, stepsOut } from '../steps/step-rows.ts'
 import type { Look, Work } from '../work.ts'
@@ -125,7 +125,8 @@ function jobIn(work: Work, job: TransferredJob): boolean {
     job.payload,
     (job.steps.length > 0 ? HAS_STEPS : 0) |
       (job.events.length > 0 ? HAS_EVENTS : 0) |
-      (job.isChild ? IS_CHILD : 0),
+      (job.isChild ? IS_CHILD : 0) |
+      (job.holdAfter === 'started' ? FREES_KEY : 0),
   )
   if (changes === 0) return false
   const pk = Number(lastInsertRowid)

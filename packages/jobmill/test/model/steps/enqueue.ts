@@ -41,6 +41,7 @@ const dedupe = fc
           }),
         },
         { weight: 1, arbitrary: fc.record({ window: fc.constant(HOLD_MS) }) },
+        { weight: 1, arbitrary: fc.record({ until: fc.constant('started' as const), onConflict }) },
       ),
     },
     { requiredKeys: ['key'] },

@@ -1,6 +1,6 @@
 /** enqueue inserts new jobs. first_ready and insert_jobs are parts of it. */
 import { FIRST_PLACES } from '../../../job/enqueue/new-job.ts'
-import { HELD_UNTIL_END, IS_CHILD, KEYED, ORDERED } from '../../fragments.ts'
+import { FREES_KEY, HELD_UNTIL_END, IS_CHILD, KEYED, ORDERED } from '../../fragments.ts'
 import {
   HASHED_ONCE,
   LAST_SEQ,
@@ -97,7 +97,8 @@ BEGIN
            coalesce(j.priority, priorities[1]) AS priority, coalesce(j.max_attempts, attempts[1]) AS max_attempts,
            coalesce(j.timeout_ms, CASE WHEN cardinality(timeouts) = 1 THEN timeouts[1] END) AS timeout_ms, j.payload::json AS payload,
            j.tags::text[] AS tags, j.metadata::json AS metadata, x.dedupe_key, x.hold_ms, x.hold_after, x.order_key, x.first, x.parent, coalesce(x.due_at, at + coalesce(x.delay_ms, 0)) AS due,
-           (CASE WHEN x.hold_after IN ${HELD_UNTIL_END} THEN ${KEYED} ELSE 0 END + CASE WHEN x.order_key IS NULL THEN 0 ELSE ${ORDERED} END
+           (CASE WHEN x.hold_after IN ${HELD_UNTIL_END} THEN ${KEYED} WHEN x.hold_after = 'started' THEN ${KEYED | FREES_KEY} ELSE 0 END
+             + CASE WHEN x.order_key IS NULL THEN 0 ELSE ${ORDERED} END
              + CASE WHEN x.parent IS NULL THEN 0 ELSE ${IS_CHILD} END)::int2 AS flags
       FROM ROWS FROM (unnest(ids), unnest(queue_ids), unnest(kind_ids), unnest(priorities), unnest(attempts), unnest(timeouts), ${LIST('payloads')},
                       unnest(tag_lists), ${LIST('metadatas')})
