@@ -3,6 +3,7 @@ import {
   cancelRow,
   type ClaimRequest,
   coolDown,
+  debouncedUntil,
   DEFAULTS,
   endingOf,
   type Enqueued,
@@ -39,8 +40,9 @@ export function enqueue(db: Database, jobs: readonly NewJob[]): Enqueued[] {
     const { id, dedupe, first } = item
     if (db.jobs.has(id)) return { id, outcome: 'enqueued' }
     const hold = dedupe && holdOf(db, dedupe.key)
-    if (hold !== null) return collide(db, item, hold)
-    if (dedupe !== null) db.holds.set(dedupe.key, { holder: id, until: keyExpiresAt(dedupe, db.now) })
+    if (hold !== null && dedupe?.holdAfter !== 'due') return collide(db, item, hold)
+    if (hold !== null && debounced(db, item, hold)) return { id: hold.holder, outcome: 'replaced' }
+    if (dedupe !== null) db.holds.set(dedupe.key, { holder: id, until: keyExpiresAt(item, db.now) })
     ensureQueue(db, item.queue)
     const job: Job = { ...newJobRow(item, db.now), place: null }
     db.jobs.set(id, job)
@@ -68,6 +70,17 @@ function collide(db: Database, item: NewJob, { holder: id, until }: Hold): Enque
     if (holder.place === null) becomeDue(db, holder)
   }
   return { id, outcome: 'replaced' }
+}
+
+/** Changes the job that waits. False if it has started or is due: then the new job takes its key. */
+function debounced(db: Database, item: NewJob, { holder: id }: Hold): boolean {
+  const holder = db.jobs.get(id)
+  if (holder?.state !== 'scheduled' || holder.dueAt <= db.now || holder.attempts.length > 0) return false
+  const { payload, metadata, tags, dedupe } = item
+  const dueAt = debouncedUntil(item, holder.enqueuedAt, db.now)
+  Object.assign(holder, { payload, metadata, tags, dueAt })
+  if (dedupe !== null) db.holds.set(dedupe.key, { holder: id, until: dueAt })
+  return true
 }
 
 export function stage(db: Database, limit: number): Staged {

@@ -32,7 +32,13 @@ export type { StoreTools } from './store/admin/tools.ts'
 
 // Jobs.
 export type { Dedupe, HeldAfter, HoldAfter, NewJob } from './job/enqueue/new-job.ts'
-export { FIRST_PLACES, isHeldUntilEnd, keyExpiresAt } from './job/enqueue/new-job.ts'
+export {
+  FIRST_PLACES,
+  debouncedUntil,
+  isHeldForTime,
+  isHeldUntilEnd,
+  keyExpiresAt,
+} from './job/enqueue/new-job.ts'
 export { type Outcome, OUTCOMES } from './job/attempt/outcome.ts'
 export { type EndedState, isEnded, JOB_STATES, type JobState } from './job/state.ts'
 export type {

@@ -12,6 +12,7 @@ import type { Case } from './case.ts'
 import type { Group, OptionalGroup } from './groups.ts'
 import type { ConformanceSubject } from './subject.ts'
 import { deletedScheduleCases } from './schedules/deleted-schedules.ts'
+import { debounceCases } from './enqueue/debounce.ts'
 import { dedupeCases } from './enqueue/dedupe.ts'
 import { enqueueCases } from './enqueue/enqueue.ts'
 import { finishCases } from './finish/finish.ts'
@@ -74,6 +75,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
     ...dedupeCases,
     ...windowCases,
     ...untilStartedCases,
+    ...debounceCases,
     ...replaceCases,
     ...orderKeyCases,
     ...claimCases,

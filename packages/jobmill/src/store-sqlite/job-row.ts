@@ -42,8 +42,8 @@ export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_order
   started_at, hold_ms, hold_after, order_key, dedupe_key, tags, cancel_reason, log, flags`
 
 /**
- * Flags: has permits to release when it stops running; has steps; was sent events; is a child; its claim frees
- * the dedupe key, and clears this flag.
+ * Flags: has permits to release when it stops running; has steps; was sent events; is a child; its claim
+ * frees the dedupe key, and clears this flag.
  */
 export const HAS_PERMITS = 1
 export const HAS_STEPS = 2

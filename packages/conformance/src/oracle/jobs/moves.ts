@@ -1,5 +1,5 @@
 /** The state transitions of a job that several verbs share. */
-import type { EndedState } from 'jobmill/store'
+import { type EndedState, isHeldForTime } from 'jobmill/store'
 import { childEnded } from './child-ends.ts'
 import { freeOrderLock, leaveOrderQueue } from './order-key.ts'
 import { dropPermits } from '../limits.ts'
@@ -44,7 +44,7 @@ export function end(state: OracleState, job: OracleJob, to: EndedState, error: s
   freeOrderLock(state, job)
   const { holdAfter } = job.dedupe ?? {}
   if (holdAfter === 'ended' || (holdAfter === 'done' && to === 'done')) holdOn(state, job)
-  else if (holdAfter !== 'enqueued') freeKey(state, job)
+  else if (holdAfter !== undefined && !isHeldForTime(holdAfter)) freeKey(state, job)
   childEnded(state, job, to, { result: to === 'done' ? job.result : null, error })
 }
 

@@ -1,9 +1,10 @@
-/** Validates the option `dedupe` of a job request, and converts it to the stored form. */
+/** Validates the options `dedupe` and `debounce` of a job request, and converts them to the stored form. */
 import { type Duration, durationMs, timeoutMs } from '../duration.ts'
 import { invalidValue, JobmillError, OTHER, quote } from '../errors.ts'
 import { checkKey } from '../names.ts'
 import { checkObject, checkObjectKeys } from '../options/known-keys.ts'
 import {
+  debounceKey,
   DEDUPE_SCOPES,
   DEDUPE_UNTIL,
   type Dedupe,
@@ -11,6 +12,7 @@ import {
   type DedupeUntil,
   type HoldAfter,
   HOLDS_AFTER,
+  type NewJob,
   scopedKey,
 } from './new-job.ts'
 
@@ -36,6 +38,17 @@ export interface DedupeRequest {
   /** `replace` gives a waiting job the new payload and due time (default `keep`). */
   readonly onConflict?: 'keep' | 'replace'
 }
+
+export interface DebounceRequest {
+  /** Jobs of one kind with the same key are debounced together. */
+  readonly key: string
+  /** The job runs once this long has passed without another enqueue. Each one replaces the payload. */
+  readonly wait: Duration
+  /** The job runs at the latest this long after its first enqueue. Omitted: no limit. */
+  readonly maxWait?: Duration
+}
+
+const DEBOUNCE_KEYS = ['key', 'wait', 'maxWait'] as const satisfies readonly (keyof DebounceRequest)[]
 
 const DEDUPE_KEYS = [
   'key',
@@ -96,6 +109,40 @@ function untilStarted(value: DedupeRequest, until: DedupeUntil, field: string): 
   for (const other of ['holdFor', 'holdAfter'] as const)
     if (value[other] !== undefined) throw conflict(`${field}.until`, until, `${field}.${other}`, because)
   return 0
+}
+
+/** What conflicts with `debounce`, and why. */
+const NOT_DEBOUNCED = {
+  dedupe: 'because both decide what a repeated enqueue does',
+  delay: 'because wait says when the job is due',
+  runAt: 'because wait says when the job is due',
+  orderKey: 'because each enqueue would move the job in its order queue',
+} as const
+
+type Debounced = Pick<NewJob, 'dedupe' | 'delayMs'>
+
+/** A debounced job is due after the wait, and holds its key until then. */
+export function checkDebounce(
+  value: DebounceRequest,
+  at: string,
+  request: { readonly kind: string } & { readonly [Option in keyof typeof NOT_DEBOUNCED]?: unknown },
+): Debounced {
+  const field = `${at}.debounce`
+  checkObjectKeys(value, field, DEBOUNCE_KEYS)
+  for (const [other, because] of Object.entries(NOT_DEBOUNCED))
+    if (request[other as keyof typeof NOT_DEBOUNCED] !== undefined)
+      throw conflict(field, value, `${at}.${other}`, because)
+  const key = debounceKey(request.kind, checkKey(value.key, `${field}.key`))
+  const delayMs = timeoutMs(value.wait, `${field}.wait`)
+  const holdMs = value.maxWait === undefined ? 0 : maxWaitMs(value.maxWait, delayMs, field)
+  return { dedupe: { key, holdMs, holdAfter: 'due', onConflict: 'replace' }, delayMs }
+}
+
+function maxWaitMs(maxWait: Duration, waitMs: number, field: string): number {
+  const ms = timeoutMs(maxWait, `${field}.maxWait`)
+  if (ms >= waitMs) return ms
+  const fix = 'Raise maxWait or lower wait'
+  throw invalidValue(`${field}.maxWait`, maxWait, 'must not be shorter than wait', fix, 'OPTION_CONFLICT')
 }
 
 /** An error that names both options, and why they exclude each other. */

@@ -52,10 +52,11 @@ export const DEDUPE_UNTIL = ['ended', 'started'] as const
 export type DedupeUntil = (typeof DEDUPE_UNTIL)[number]
 
 /**
- * From when `holdMs` counts, as stored. With `started`, the claim frees the key. With `enqueued`, neither the
- * claim nor the end of the job changes its key.
+ * From when `holdMs` counts, as stored. With `started`, the claim frees the key. With `enqueued` and `due`,
+ * neither the claim nor the end of the job changes its key. `due` is a debounced job: it holds its key until it
+ * is due, which is at most `holdMs` after its first enqueue (0: no limit).
  */
-export type HeldAfter = HoldAfter | 'started' | 'enqueued'
+export type HeldAfter = HoldAfter | 'started' | 'enqueued' | 'due'
 
 export interface Dedupe {
   /** The key, prefixed with its scope, as stored. */
@@ -72,9 +73,29 @@ export function isHeldUntilEnd(after: HeldAfter | null): boolean {
   return after === 'done' || after === 'ended'
 }
 
-/** When the key of a new job expires, whatever happens to the job. Null if it is held until the job ends. */
-export function keyExpiresAt({ holdAfter, holdMs }: Dedupe, now: number): number | null {
-  return holdAfter === 'enqueued' ? now + holdMs : null
+/** Whether the key has an expiry from the start, which nothing that happens to the job changes. */
+export function isHeldForTime(after: HeldAfter | null): boolean {
+  return after === 'enqueued' || after === 'due'
+}
+
+type Keyed = Pick<NewJob, 'dedupe' | 'dueAt' | 'delayMs'>
+
+/** When the key of a new job expires. Null if its start or its end frees it. */
+export function keyExpiresAt({ dedupe, dueAt, delayMs }: Keyed, now: number): number | null {
+  if (dedupe?.holdAfter === 'enqueued') return now + dedupe.holdMs
+  return dedupe?.holdAfter === 'due' ? (dueAt ?? now + delayMs) : null
+}
+
+/** When a debounced job is due after another enqueue: after the wait again, but not later than its limit. */
+export function debouncedUntil({ dedupe, delayMs }: Keyed, firstEnqueuedAt: number, now: number): number {
+  const holdMs = dedupe?.holdMs ?? 0
+  const latest = holdMs > 0 ? firstEnqueuedAt + holdMs : Number.POSITIVE_INFINITY
+  return Math.max(now, Math.min(now + delayMs, latest))
+}
+
+/** The stored key of a debounced job. Names have no spaces, so it can be parsed. */
+export function debounceKey(kind: string, key: string): string {
+  return `debounce ${kind} ${key}`
 }
 
 /** Names have no spaces, so scope and name can always be parsed from the key. */

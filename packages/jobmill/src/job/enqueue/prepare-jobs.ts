@@ -9,7 +9,7 @@ import { jsonText } from '../text/json-text.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
 import { checkId, checkKey, checkName, NEW_ID_FIX } from '../names.ts'
 import { checkArray, checkWhole } from '../numbers.ts'
-import { checkDedupe, type DedupeRequest } from './dedupe-options.ts'
+import { checkDebounce, checkDedupe, type DebounceRequest, type DedupeRequest } from './dedupe-options.ts'
 import type { NewJob } from './new-job.ts'
 
 export interface JobRequest {
@@ -37,6 +37,8 @@ export interface JobRequest {
   readonly metadata?: Readonly<Record<string, unknown>>
   /** At most one job with this key at a time. */
   readonly dedupe?: DedupeRequest
+  /** The job runs once, with the last payload, when no more such jobs are enqueued for a time. */
+  readonly debounce?: DebounceRequest
   /** Jobs of one queue that share it run one at a time, in order (FIFO). */
   readonly orderKey?: string
 }
@@ -64,6 +66,7 @@ const OPTION_KEYS = [
   'tags',
   'metadata',
   'dedupe',
+  'debounce',
   'orderKey',
 ] as const satisfies readonly (keyof JobRequest)[]
 const JOB_KEYS = ['kind', 'payload', ...OPTION_KEYS] as const satisfies readonly (keyof JobRequest)[]
@@ -131,8 +134,8 @@ function prepareJob(
     const fix = 'Pass null if this job has no payload'
     throw invalidValue(`${at}.payload`, undefined, 'must not be undefined', fix, 'PAYLOAD_NOT_JSON')
   }
-  const { priority = DEFAULTS.priority, maxAttempts = DEFAULTS.maxAttempts } = request
-  return {
+  const { priority = DEFAULTS.priority, maxAttempts = DEFAULTS.maxAttempts, debounce } = request
+  const job = {
     id: request.id === undefined ? mintId() : checkId(request.id, `${at}.id`, NEW_ID_FIX),
     kind,
     queue,
@@ -148,6 +151,7 @@ function prepareJob(
       request.dedupe === undefined ? null : checkDedupe(request.dedupe, `${at}.dedupe`, { queue, kind }),
     orderKey: request.orderKey === undefined ? null : checkKey(request.orderKey, `${at}.orderKey`),
   }
+  return debounce === undefined ? job : { ...job, ...checkDebounce(debounce, at, { ...request, kind }) }
 }
 
 function dueAt({ delay }: JobRequest, runAt: NonNullable<JobRequest['runAt']>, at: string): number {

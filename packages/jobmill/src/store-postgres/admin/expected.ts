@@ -15,7 +15,7 @@ function finish_each(bigint, json, integer, bigint[], bigint[]): 5ddc6c6bffe8d3c
 function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 5b7d596207b188f31955af41dbff9892
 function free_keys(uuid[]): 02a16c6709e2607d2d17cc6f4aae95a9
 function heartbeat(text): 27eee12e0579a724568a4700f68c91d5
-function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): 59a6c6ad248a5737e75967f93d2891c5
+function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): 9b36dcf42bafd989d684a093f230b2e1
 function limited(integer[], integer[]): 78a3b249f5706961db56d50a0adee5a8
 function names_added(): a7887f882958b34851e23dab238dcf7a
 function names_altered(): 16fe5b6cc3357604415018f1c50427d0

@@ -25,7 +25,8 @@ CREATE TABLE jobmill.job (
   tags text[],
   metadata json,
   dedupe_key text,
-  -- how long the key stays held after 'done' only, any end ('ended'), 'started' or 'enqueued'; null without a key
+  -- how long the key stays held after 'done' only, any end ('ended'), 'started' or 'enqueued'; with 'due', until the
+  -- job is due, which is at most this long after its first enqueue; null without a key
   hold_ms int8,
   hold_after text,
   order_key text

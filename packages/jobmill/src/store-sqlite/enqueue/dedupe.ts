@@ -1,4 +1,5 @@
 /** Dedupe keys: their holder and expiry. All by primary key, under the write lock of the operation. */
+import { isHeldForTime } from '../../job/enqueue/new-job.ts'
 import type { Sql } from '../connection/handle.ts'
 import { DONE, FREES_KEY, type JobRow } from '../job-row.ts'
 
@@ -11,7 +12,7 @@ const HOLD = `UPDATE jobmill_dedupe SET expires_at = ? WHERE key = ? AND job_id 
 const MARK = `UPDATE jobmill_job SET flags = flags | ${FREES_KEY} WHERE pk = ?`
 const FREE = `DELETE FROM jobmill_dedupe WHERE key = ? AND job_id = ?`
 
-interface KeyHold {
+export interface KeyHold {
   readonly job_id: string
   readonly expires_at: number | null
 }
@@ -39,7 +40,7 @@ export function takeKey(sql: Sql, key: string, jobId: string, expiresAt: number 
  */
 export function holdKey(sql: Sql, job: Keyed, endedAs: number, now: number): void {
   const { dedupe_key: key, hold_ms: ms, hold_after: after } = job
-  if (key === null || ms === null || after === 'enqueued') return
+  if (key === null || ms === null || isHeldForTime(after)) return
   if (ms > 0 && (endedAs === DONE || after === 'ended')) sql(HOLD).run(now + ms, key, job.id)
   else sql(FREE).run(key, job.id)
 }
@@ -47,6 +48,11 @@ export function holdKey(sql: Sql, job: Keyed, endedAs: number, now: number): voi
 /** Marks a new job, so that its claim knows that it frees the key. */
 export function freeKeyAtStart(sql: Sql, pk: number): void {
   sql(MARK).run(pk)
+}
+
+/** Moves the expiry of a key that the job holds. */
+export function holdKeyUntil(sql: Sql, key: string, jobId: string, until: number): void {
+  sql(HOLD).run(until, key, jobId)
 }
 
 export function freeKey(sql: Sql, job: Pick<Keyed, 'id' | 'dedupe_key'>): void {

@@ -7,7 +7,8 @@ import type { DirectDispatchOffer } from '../../store/types/claim.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
 import { findJob, HAS_STEPS, type JobRow, READY, SCHEDULED } from '../job-row.ts'
 import type { Verb, Work } from '../work.ts'
-import { freeKeyAtStart, keyHold, takeKey } from './dedupe.ts'
+import { debounceWaiting } from './debounce.ts'
+import { freeKeyAtStart, type KeyHold, keyHold, takeKey } from './dedupe.ts'
 import { enqueueAlike, isPlain } from './enqueue-alike.ts'
 import { chooseDispatched, giveLease } from './direct-dispatch.ts'
 import { dueTime, type InitialState, initialStateOf, type Placed } from './initial-state.ts'
@@ -68,17 +69,25 @@ function enqueueOne(work: Work, one: Placed): Enqueued {
   if (job.dedupe !== null) {
     if (findJob(work.sql, job.id) !== undefined) return { id: job.id, outcome: 'enqueued' }
     const hold = keyHold(work.sql, job.dedupe.key, work.now)
-    if (hold !== undefined) {
-      const { job_id: id, expires_at: expiresAt } = hold
-      const mayReplace = job.dedupe.onConflict === 'replace' && expiresAt === null
-      const replaced = mayReplace && replaceWaiting(work, id, job, place)
-      return { id, outcome: replaced ? 'replaced' : 'duplicate' }
-    }
-    takeKey(work.sql, job.dedupe.key, job.id, keyExpiresAt(job.dedupe, work.now))
+    const outcome = hold && collide(work, job, hold, place)
+    if (hold !== undefined && outcome !== undefined) return { id: hold.job_id, outcome }
+    takeKey(work.sql, job.dedupe.key, job.id, keyExpiresAt(job, work.now))
   }
   const pk = insert(work, job, place, initialStateOf(job, work.now, one.holder))
   if (one.holder !== undefined) one.pk = pk
   return enqueued(work, one)
+}
+
+/** What happens to the job that holds the key. Undefined if the new job takes the key from it. */
+function collide(
+  work: Work,
+  job: NewJob,
+  { job_id: holder, expires_at: expiresAt }: KeyHold,
+  place: number,
+): 'replaced' | 'duplicate' | undefined {
+  if (job.dedupe?.holdAfter === 'due') return debounceWaiting(work, holder, job) ? 'replaced' : undefined
+  const mayReplace = job.dedupe?.onConflict === 'replace' && expiresAt === null
+  return mayReplace && replaceWaiting(work, holder, job, place) ? 'replaced' : 'duplicate'
 }
 
 /** Returns the primary key; undefined when the id already exists. */

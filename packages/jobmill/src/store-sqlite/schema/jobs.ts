@@ -28,7 +28,7 @@ CREATE TABLE jobmill_job (
   ended_at INTEGER,
   timeout_ms INTEGER,
   hold_ms INTEGER,                  -- how long its dedupe key stays held after hold_after; NULL without a key
-  hold_after TEXT,                  -- 'done', 'ended' for any end, 'started' or 'enqueued'; NULL without a key
+  hold_after TEXT,                  -- 'done', 'ended' for any end, 'started', 'enqueued' or 'due'; NULL without a key
   order_key TEXT,
   dedupe_key TEXT,
   tags TEXT,                        -- JSON array, or NULL for none

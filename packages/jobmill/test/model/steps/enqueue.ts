@@ -67,7 +67,16 @@ export const plainShape: fc.Arbitrary<JobShape> = fc.record(
   rarely,
 )
 
-export const shape: fc.Arbitrary<JobShape> = fc
+const debounce = fc.record(
+  {
+    key: fc.constantFrom(...DEDUPE_KEYS),
+    wait: fc.constantFrom(503, HOLD_MS),
+    maxWait: fc.constant(2 * HOLD_MS),
+  },
+  { requiredKeys: ['key', 'wait'] },
+)
+
+const undebounced: fc.Arbitrary<JobShape> = fc
   .tuple(
     plainShape,
     fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, { weight: 2, arbitrary: fc.record({ dedupe }) }),
@@ -78,6 +87,16 @@ export const shape: fc.Arbitrary<JobShape> = fc
     due,
   )
   .map((parts) => Object.assign({}, ...parts) as JobShape)
+
+export const shape: fc.Arbitrary<JobShape> = fc.oneof(
+  { weight: 6, arbitrary: undebounced },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(plainShape, fc.record({ debounce }))
+      .map((parts) => Object.assign({}, ...parts) as JobShape),
+  },
+)
 
 export const shapes = (most: number): fc.Arbitrary<JobShape[]> =>
   fc.array(shape, { minLength: 1, maxLength: most }).map(oneOrderKey)

@@ -69,7 +69,7 @@ const READY_COLUMNS = `queue_id, priority, seq, id, ready_at, kind_id, tries, at
 const RUNNING_COLUMNS = `id, token, instance, seq, ready_at, started_at, queue_id, kind_id, tries, priority, attempt, crashes, flags`
 
 /** When the key of the new job `i` expires, whatever happens to the job. See keyExpiresAt. */
-const EXPIRES_AT = `CASE WHEN i.hold_after = 'enqueued' THEN at + i.hold_ms END`
+const EXPIRES_AT = `CASE i.hold_after WHEN 'enqueued' THEN at + i.hold_ms WHEN 'due' THEN i.due END`
 
 /**
  * Inserts jobs of any kind. A list with one item holds for all jobs. `rare` has the options that few jobs
