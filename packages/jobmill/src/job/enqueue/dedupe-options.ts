@@ -141,8 +141,12 @@ export function checkDebounce(
 function maxWaitMs(maxWait: Duration, waitMs: number, field: string): number {
   const ms = timeoutMs(maxWait, `${field}.maxWait`)
   if (ms >= waitMs) return ms
-  const fix = 'Raise maxWait or lower wait'
-  throw invalidValue(`${field}.maxWait`, maxWait, 'must not be shorter than wait', fix, 'OPTION_CONFLICT')
+  throw new JobmillError('OPTION_CONFLICT', `must not be shorter than ${OTHER}`, {
+    others: [`${field}.wait`],
+    field: `${field}.maxWait`,
+    value: quote(maxWait),
+    fix: 'Raise it, or lower the wait',
+  })
 }
 
 /** An error that names both options, and why they exclude each other. */

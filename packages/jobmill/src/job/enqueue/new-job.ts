@@ -53,8 +53,8 @@ export type DedupeUntil = (typeof DEDUPE_UNTIL)[number]
 
 /**
  * From when `holdMs` counts, as stored. With `started`, the claim frees the key. With `enqueued` and `due`,
- * neither the claim nor the end of the job changes its key. `due` is a debounced job: it holds its key until it
- * is due, which is at most `holdMs` after its first enqueue (0: no limit).
+ * neither the claim nor the end of the job changes its key. `due` is a debounced job: it holds its key until
+ * it is due, which is at most `holdMs` after its first enqueue (0: no limit).
  */
 export type HeldAfter = HoldAfter | 'started' | 'enqueued' | 'due'
 
@@ -95,7 +95,14 @@ export function debouncedUntil({ dedupe, delayMs }: Keyed, firstEnqueuedAt: numb
 
 /** The stored key of a debounced job. Names have no spaces, so it can be parsed. */
 export function debounceKey(kind: string, key: string): string {
-  return `debounce ${kind} ${key}`
+  return `${DEBOUNCE}${kind} ${key}`
+}
+
+/** No key of `dedupe` starts with this, because its scope comes first. */
+const DEBOUNCE = 'debounce '
+
+export function isDebounced({ dedupeKey }: { readonly dedupeKey: string | null }): boolean {
+  return dedupeKey?.startsWith(DEBOUNCE) === true
 }
 
 /** Names have no spaces, so scope and name can always be parsed from the key. */

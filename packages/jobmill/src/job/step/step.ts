@@ -38,7 +38,7 @@ export interface EventOptions {
   readonly name?: string
 }
 
-/** The options of `enqueue`, without dedupe keys and debounce: a step enqueues its children only once anyway. */
+/** The options of `enqueue`, without dedupe and debounce: a step enqueues its children only once anyway. */
 export type ChildOptions = Omit<EnqueueOptions, 'id' | 'dedupe' | 'dedupeKey' | 'debounce'>
 
 /** The schema of the options, if they have one, decides the type. */

@@ -1,6 +1,6 @@
 /**
- * Debounced jobs: another enqueue with the key changes the job that waits. Once that job is due or has started,
- * the key is free.
+ * Debounced jobs: another enqueue with the key changes the job that waits. Once that job is due or has
+ * started, the key is free.
  */
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { NewJob } from '../../job/enqueue/new-job.ts'
@@ -12,7 +12,8 @@ import type { ReadyCounts } from './ready-counts.ts'
 
 /**
  * The row in `later` is the lock, so its conditions hold for the row that this statement changes, even if it
- * waited for another enqueue. Locks by id, so that two calls cannot deadlock. See debouncedUntil for the time.
+ * waited for another enqueue. Locks by id, so that two calls cannot deadlock. See debouncedUntil for the
+ * time.
  */
 const DEBOUNCE = `
 WITH ${GIVEN_CTE}, input AS MATERIALIZED (

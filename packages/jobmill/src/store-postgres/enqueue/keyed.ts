@@ -15,8 +15,8 @@ import { insertJobs, type InsertOptions } from './insert-jobs.ts'
 import { replaceHolders } from './replace.ts'
 
 /**
- * Releases the keys of jobs that already existed when they took them (the same id was sent twice concurrently),
- * and of debounced jobs that no longer wait.
+ * Releases the keys of jobs that already existed when they took them: the same id was sent twice
+ * concurrently. Also those of debounced jobs that no longer wait.
  */
 const RETURN_KEYS = `
 WITH ${GIVEN_CTE}

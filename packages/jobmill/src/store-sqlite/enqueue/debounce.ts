@@ -1,6 +1,6 @@
 /**
- * Debounced jobs: another enqueue with the key changes the job that waits. Once that job is due or has started,
- * the key is free.
+ * Debounced jobs: another enqueue with the key changes the job that waits. Once that job is due or has
+ * started, the key is free.
  */
 import { debouncedUntil, type NewJob } from '../../job/enqueue/new-job.ts'
 import { findJob, HAS_STEPS, SCHEDULED } from '../job-row.ts'
@@ -13,8 +13,8 @@ const FIRST = `SELECT enqueued_at FROM jobmill_job WHERE pk = ?`
 const CHANGE = `UPDATE jobmill_job SET payload = ?, metadata = ?, due_at = ? WHERE pk = ?`
 
 /**
- * Gives the holder of the key the payload, metadata and tags of the new job. False if it no longer waits for its
- * first start: then the new job takes the key.
+ * Gives the holder of the key the payload, metadata and tags of the new job. False if it no longer waits for
+ * its first start: then the new job takes the key.
  */
 export function debounceWaiting({ sql, now }: Work, holderId: string, job: NewJob): boolean {
   const holder = findJob(sql, holderId)
