@@ -36,7 +36,7 @@ const mill = jobmill({
 const window = { dedupe: { key: 'user:7', window: '10m' } }
 const notified = await mill.enqueue(notify, null, window)
 
-// While a job waits, a second one would do the same work. Once it runs, it may have missed the last change.
+// A second waiting job would do the same work. A running job may have missed the last change.
 const untilStarted = { dedupe: { key: 'shop:7', until: 'started' } } as const
 const waits = [await mill.enqueue(sync, null, untilStarted), await mill.enqueue(sync, null, untilStarted)]
 
@@ -53,7 +53,7 @@ console.log(
   `started    ${waits.map((job) => job.outcome).join(', ')}, and ${next.outcome} while it runs: ${syncs} runs`,
 )
 
-// The last enqueue wins: the job runs once no more have arrived for 100 ms, at the latest 2 s after the first.
+// The last enqueue wins: the job runs once no more have arrived for 100 ms, or 2 s after the first one.
 const debounce = { key: 'doc:7', wait: '100ms', maxWait: '2s' }
 const edits = ['H', 'He', 'Hello'].map((text) => ({ payload: { text }, debounce }))
 const jobs = await mill.enqueueMany(reindex, edits)

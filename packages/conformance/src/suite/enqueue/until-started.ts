@@ -1,7 +1,7 @@
 /** Dedupe keys until the start: held while the job waits for its first start. */
 import assert from 'node:assert/strict'
 import type { JobRequest } from 'jobmill/store'
-import { aFinish, aJob, DEAD, DONE, FORGET, HOUR, later, only } from '../../factories.ts'
+import { aJob, DEAD, DONE, FORGET, HOUR, later, only } from '../../factories.ts'
 import type { Bench, HeldLease } from '../bench.ts'
 import { type Case, test } from '../case.ts'
 import { hasFields, isVerdict, pluck } from '../looks.ts'
@@ -102,10 +102,10 @@ export const untilStartedCases: readonly Case[] = [
   }),
   test('jobs with one key that end in one call keep the hold of the one that has a hold time', async (t) => {
     const old = await t.running(untilStarted('k'))
-    const holder = await t.running({ dedupe: { key: 'k', holdFor: HOUR } })
-    const replies = await t.store.finish([aFinish(old, DONE), aFinish(holder, DONE)])
-    assert.deepEqual(pluck(replies, 'accepted'), [true, true])
-    await isHeldBy(t, 'k', holder.id)
+    await t.finish(old, later(HOUR))
+    const holder = await t.enqueue({ dedupe: { key: 'k', holdFor: HOUR, holdAfter: 'ended' } })
+    assert.deepEqual(pluck(await t.store.cancel([old.id, holder], 'no'), 'state'), ['cancelled', 'cancelled'])
+    await isHeldBy(t, 'k', holder)
     t.clock.advance(HOUR)
     assert.deepEqual(await ask(t, untilStarted('k')), ['enqueued', 'new'])
   }),

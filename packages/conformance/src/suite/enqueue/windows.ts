@@ -111,8 +111,9 @@ export const windowCases: readonly Case[] = [
 export const dispatchedWindowCases: readonly Case[] = [
   test('a job with a window is not dispatched directly', async (t) => {
     const directDispatch = aDirectDispatch(await t.worker())
-    const job = aJob(inWindow('k'))
-    assert.deepEqual(await t.store.enqueue([job], { directDispatch }), [{ id: job.id, outcome: 'enqueued' }])
-    await t.jobIs(job.id, { state: 'ready' })
+    const [job, plain] = [aJob(inWindow('k')), aJob()]
+    const replies = await t.store.enqueue([job, plain], { directDispatch })
+    assert.deepEqual(replies[0], { id: job.id, outcome: 'enqueued' })
+    await t.statesAre([job.id, plain.id], ['ready', 'running'])
   }),
 ]

@@ -19,7 +19,7 @@ const CHANGE = `UPDATE jobmill_job SET payload = ?, metadata = ?, due_at = ? WHE
 export function debounceWaiting({ sql, now }: Work, holderId: string, job: NewJob): boolean {
   const holder = findJob(sql, holderId)
   if (holder === undefined || job.dedupe === null) return false
-  const waits = holder.state === SCHEDULED && holder.due_at > now && holder.records === 0
+  const waits = holder.state === SCHEDULED && holder.records === 0
   if (!waits || (holder.flags & HAS_STEPS) !== 0) return false
   const first = sql(FIRST).get(holder.pk) as { readonly enqueued_at: number }
   const dueAt = debouncedUntil(job, first.enqueued_at, now)
