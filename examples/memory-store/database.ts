@@ -14,7 +14,7 @@ export interface Database {
   now: number
   readonly jobs: Map<string, Job>
   /** By dedupe key. Separate from the jobs, because a hold outlives the deletion of its job. */
-  readonly holds: Map<string, { readonly holder: string; readonly until: number | null }>
+  readonly holds: Map<string, Hold>
   /** The id of the job that has the order lock, by queue and order key. */
   readonly locks: Map<string, string>
   readonly queues: Map<string, QueueRow>
@@ -25,6 +25,12 @@ export interface Database {
   lastToken: number
   settingsVersion: number
   membersVersion: number
+}
+
+export interface Hold {
+  readonly holder: string
+  /** Null while it lasts until the holder ends. */
+  readonly until: number | null
 }
 
 export interface Job extends JobRow {

@@ -3,6 +3,7 @@ import {
   cancelRow,
   type ClaimRequest,
   coolDown,
+  debouncedUntil,
   DEFAULTS,
   endingOf,
   type Enqueued,
@@ -10,6 +11,8 @@ import {
   type Finished,
   instanceState,
   isClaiming,
+  isHeldUntilEnd,
+  keyExpiresAt,
   type Lease,
   type NewJob,
   type NewPayload,
@@ -29,16 +32,17 @@ import {
   type Verdict,
   withEntriesOf,
 } from 'jobmill/store'
-import { byId, type Database, ensureQueue, type Job, runsOf } from './database.ts'
+import { byId, type Database, ensureQueue, type Hold, type Job, runsOf } from './database.ts'
 import { becomeDue, end, freeKey, freeLock, heads, lockOf, makeReady, putBack, schedule } from './moves.ts'
 
 export function enqueue(db: Database, jobs: readonly NewJob[]): Enqueued[] {
   return jobs.map((item) => {
     const { id, dedupe, first } = item
     if (db.jobs.has(id)) return { id, outcome: 'enqueued' }
-    const holder = dedupe && holderOf(db, dedupe.key)
-    if (holder !== null) return collide(db, item, holder)
-    if (dedupe !== null) db.holds.set(dedupe.key, { holder: id, until: null })
+    const hold = dedupe && holdOf(db, dedupe.key)
+    if (hold !== null && dedupe?.holdAfter !== 'due') return collide(db, item, hold)
+    if (hold !== null && debounced(db, item, hold)) return { id: hold.holder, outcome: 'replaced' }
+    if (dedupe !== null) db.holds.set(dedupe.key, { holder: id, until: keyExpiresAt(item, db.now) })
     ensureQueue(db, item.queue)
     const job: Job = { ...newJobRow(item, db.now), place: null }
     db.jobs.set(id, job)
@@ -47,16 +51,16 @@ export function enqueue(db: Database, jobs: readonly NewJob[]): Enqueued[] {
   })
 }
 
-/** The id of the job that holds a dedupe key. Null if the key is free or its hold is over. */
-function holderOf(db: Database, key: string): string | null {
+/** The job that holds a dedupe key. Null if the key is free or its hold is over. */
+function holdOf(db: Database, key: string): Hold | null {
   const hold = db.holds.get(key)
-  return hold === undefined || (hold.until !== null && hold.until <= db.now) ? null : hold.holder
+  return hold === undefined || (hold.until !== null && hold.until <= db.now) ? null : hold
 }
 
-function collide(db: Database, item: NewJob, id: string): Enqueued {
+function collide(db: Database, item: NewJob, { holder: id, until }: Hold): Enqueued {
   const holder = db.jobs.get(id)
   const waits = holder?.state === 'scheduled' || holder?.state === 'ready'
-  if (!waits || item.dedupe?.onConflict !== 'replace' || holder.kind !== item.kind)
+  if (!waits || until !== null || item.dedupe?.onConflict !== 'replace' || holder.kind !== item.kind)
     return { id, outcome: 'duplicate' }
   const { payload, enqueuedAt, dueAt } = newJobRow(item, db.now)
   Object.assign(holder, { payload, enqueuedAt, tags: withEntriesOf(holder.tags, item.tags) })
@@ -66,6 +70,17 @@ function collide(db: Database, item: NewJob, id: string): Enqueued {
     if (holder.place === null) becomeDue(db, holder)
   }
   return { id, outcome: 'replaced' }
+}
+
+/** Changes the job that waits. False if it has started or is due: then the new job takes its key. */
+function debounced(db: Database, item: NewJob, { holder: id }: Hold): boolean {
+  const holder = db.jobs.get(id)
+  if (holder?.state !== 'scheduled' || holder.dueAt <= db.now || holder.attempts.length > 0) return false
+  const { payload, metadata, tags, dedupe } = item
+  const dueAt = debouncedUntil(item, holder.enqueuedAt, db.now)
+  Object.assign(holder, { payload, metadata, tags, dueAt })
+  if (dedupe !== null) db.holds.set(dedupe.key, { holder: id, until: dueAt })
+  return true
 }
 
 export function stage(db: Database, limit: number): Staged {
@@ -92,6 +107,7 @@ export function claim(db: Database, request: ClaimRequest): Lease[] {
   if (!isClaiming({ state: instanceState(instance, db.now), requested })) return []
   const jobs = claimable(db, request)
   if (jobs.length > 0) db.lastToken += 1
+  for (const job of jobs) if (job.dedupe?.holdAfter === 'started') freeKey(db, job)
   return jobs.map((job) => startRun(job, db.lastToken, request.instance, db.now))
 }
 
@@ -173,8 +189,8 @@ export function retry(db: Database, ids: readonly string[], payloads: readonly N
     const { payload = job.payload, entries = null, endedAt = job.endedAt } = payloads[at] ?? {}
     const refused: Did = { verdict: 'refused', state: job.state }
     if ((job.state !== 'dead' && job.state !== 'cancelled') || endedAt !== job.endedAt) return refused
-    if (job.dedupe !== null) {
-      const holder = holderOf(db, job.dedupe.key) ?? job.id
+    if (job.dedupe !== null && isHeldUntilEnd(job.dedupe.holdAfter)) {
+      const holder = holdOf(db, job.dedupe.key)?.holder ?? job.id
       if (holder !== job.id) return { ...refused, holder }
       db.holds.set(job.dedupe.key, { holder, until: null })
     }

@@ -1,5 +1,5 @@
 // How a job moves from one state to the next. The verbs are made of these steps.
-import { type EndedState, FIRST_PLACES } from 'jobmill/store'
+import { type EndedState, FIRST_PLACES, isHeldForTime } from 'jobmill/store'
 import type { Database, Job } from './database.ts'
 
 /** A job is due: it becomes ready, or joins its order queue until it gets the order lock. */
@@ -28,7 +28,8 @@ export function end(db: Database, job: Job, to: EndedState): void {
   Object.assign(job, { state: to, endedAt: db.now, place: null, run: null })
   freeLock(db, job)
   const { dedupe } = job
-  const isHeld = dedupe !== null && dedupe.holdMs > 0 && (to === 'done' || dedupe.holdAfter === 'ended')
+  if (dedupe === null || isHeldForTime(dedupe.holdAfter)) return
+  const isHeld = dedupe.holdMs > 0 && (to === 'done' || dedupe.holdAfter === 'ended')
   if (isHeld && db.holds.get(dedupe.key)?.holder === job.id)
     db.holds.set(dedupe.key, { holder: job.id, until: db.now + dedupe.holdMs })
   else freeKey(db, job)

@@ -6,7 +6,7 @@
  * `at` is in milliseconds on one clock for the whole history.
  */
 import type { JobState } from 'jobmill'
-import type { HoldAfter } from 'jobmill/store'
+import type { HeldAfter } from 'jobmill/store'
 import type { StepEntry } from './step-entries.ts'
 
 export type Entry = { readonly at: number } & (
@@ -57,7 +57,7 @@ export interface Written {
   /** Jobs of one queue with the same order key run one at a time. */
   readonly orderKey?: string | null
   /** Its dedupe key, and how long it is held after the job is done, or after any end. */
-  readonly key?: { readonly key: string; readonly holdMs: number; readonly holdAfter: HoldAfter } | null
+  readonly key?: { readonly key: string; readonly holdMs: number; readonly holdAfter: HeldAfter } | null
 }
 
 /** The store ended a job that was not running. */

@@ -15,6 +15,7 @@ import { BATCHES } from './faults/stores/batches.ts'
 import { CLAIMS } from './faults/stores/claims.ts'
 import { DATABASE } from './faults/stores/database.ts'
 import { FILES } from './faults/stores/files.ts'
+import { KEYS } from './faults/stores/keys.ts'
 import { LEASES } from './faults/stores/leases.ts'
 import { OUTCOMES } from './faults/stores/outcomes.ts'
 import { REPLACED } from './faults/stores/replaced.ts'
@@ -40,6 +41,7 @@ export const TESTED: readonly TestedMutant[] = [
   ...CLAIMS,
   ...DATABASE,
   ...FILES,
+  ...KEYS,
   ...LEASES,
   ...OUTCOMES,
   ...REPLACED,

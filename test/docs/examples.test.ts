@@ -59,6 +59,15 @@ const EXAMPLES: readonly Example[] = [
     ],
   },
   {
+    file: 'debounce.ts',
+    on: ['sqlite', 'postgres'],
+    shows: [
+      'window     enqueued, and duplicate after its job is done',
+      'started    enqueued, duplicate, and enqueued while it runs: 2 runs',
+      'debounce   enqueued, replaced, replaced: indexed "Hello"',
+    ],
+  },
+  {
     file: 'schedules.ts',
     on: ['sqlite', 'postgres'],
     shows: [

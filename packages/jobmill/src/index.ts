@@ -26,7 +26,7 @@ export type {
 export type { JobKind } from './job/kind/job-kind.ts'
 export type { Permit } from './job/limit/limit-handle.ts'
 export type { LimitOptions } from './job/limit/limit.ts'
-export type { DedupeRequest } from './job/enqueue/prepare-jobs.ts'
+export type { DebounceRequest, DedupeRequest } from './job/enqueue/dedupe-options.ts'
 export type { QueueChange } from './job/queue/queue-settings.ts'
 export type { ScheduleOptions } from './job/schedule/schedule-options.ts'
 export type { JobState } from './job/state.ts'

@@ -32,8 +32,14 @@ export {
 export type { StoreTools } from './store/admin/tools.ts'
 
 // Jobs.
-export type { Dedupe, HoldAfter, NewJob } from './job/enqueue/new-job.ts'
-export { FIRST_PLACES } from './job/enqueue/new-job.ts'
+export type { Dedupe, HeldAfter, HoldAfter, NewJob } from './job/enqueue/new-job.ts'
+export {
+  FIRST_PLACES,
+  debouncedUntil,
+  isHeldForTime,
+  isHeldUntilEnd,
+  keyExpiresAt,
+} from './job/enqueue/new-job.ts'
 export { type Outcome, OUTCOMES } from './job/attempt/outcome.ts'
 export { type EndedState, isEnded, JOB_STATES, type JobState } from './job/state.ts'
 export type {

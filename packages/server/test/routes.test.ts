@@ -135,6 +135,29 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
     })
   })
 
+  test('a window, a key until the start and a debounce apply to repeated enqueues', async () => {
+    const { call } = await scene({ work: false })
+    const bodyOf = async (job: object): Promise<unknown> =>
+      (await call('jobs.enqueue', {}, { kind: 'echo', ...job })).body
+    for (const dedupe of [
+      { key: 'w', window: '10m' },
+      { key: 's', until: 'started' },
+    ]) {
+      const first = (await bodyOf({ dedupe })) as object
+      expect(first).toMatchObject({ outcome: 'enqueued' })
+      expect(await bodyOf({ dedupe })).toEqual({ ...first, outcome: 'duplicate' })
+    }
+    const debounce = { key: 'd', wait: '1h', maxWait: '2h' }
+    const first = (await bodyOf({ debounce, payload: 1 })) as { id: string }
+    expect(await bodyOf({ debounce, payload: 2 })).toEqual({ ...first, outcome: 'replaced' })
+    const { body } = await call('jobs.inspect', { id: first.id })
+    expect(body).toMatchObject({ job: { payload: 2, state: 'scheduled', dedupeKey: 'debounce echo d' } })
+    expect(await bodyOf({ debounce, orderKey: 'o' })).toMatchObject({
+      code: 'OPTION_CONFLICT',
+      field: 'debounce',
+    })
+  })
+
   test('N5 a job with an existing id is left unchanged, and the response is the same', async () => {
     const { call } = await scene({ work: false })
     const id = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'

@@ -27,7 +27,7 @@ export interface Option {
 }
 
 /** Types of options whose members are listed too. */
-const EXPANDED = new Set(['Backoff', 'DedupeRequest', 'InstanceOptions', 'Retention'])
+const EXPANDED = new Set(['Backoff', 'DebounceRequest', 'DedupeRequest', 'InstanceOptions', 'Retention'])
 
 interface Property {
   readonly node: PropertySignatureDeclaration

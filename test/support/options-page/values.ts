@@ -63,7 +63,7 @@ const OF_KIND = 'as in the kind'
 const SOURCES = 'packages/jobmill/src'
 const inFile = (file: string): Value => ({ default: { in: `${SOURCES}/${file}` } })
 const MILL = inFile('runtime/options/options.ts')
-const JOBS = inFile('job/enqueue/prepare-jobs.ts')
+const DEDUPE = inFile('job/enqueue/dedupe-options.ts')
 const SERVER = inFile('store-postgres/options.ts')
 const COMMAND = inFile('work/handlers/command.ts')
 const CHILD = inFile('work/handlers/child-options.ts')
@@ -201,10 +201,16 @@ export const VALUES: Readonly<Record<string, Value>> = {
   'WriteOptions.metadata': { default: NONE, bounds: `up to ${bytes(BOUNDS.metadataBytes)} as JSON` },
   'WriteOptions.dedupe': { default: NONE },
   'WriteOptions.dedupe.key': { bounds: KEY },
-  'WriteOptions.dedupe.scope': JOBS,
+  'WriteOptions.dedupe.scope': DEDUPE,
   'WriteOptions.dedupe.holdFor': { default: '0', bounds: DURATION },
-  'WriteOptions.dedupe.holdAfter': JOBS,
-  'WriteOptions.dedupe.onConflict': JOBS,
+  'WriteOptions.dedupe.holdAfter': DEDUPE,
+  'WriteOptions.dedupe.window': { default: NONE, bounds: TIMEOUT },
+  'WriteOptions.dedupe.until': DEDUPE,
+  'WriteOptions.dedupe.onConflict': DEDUPE,
+  'WriteOptions.debounce': { default: NONE },
+  'WriteOptions.debounce.key': { bounds: KEY },
+  'WriteOptions.debounce.wait': { bounds: TIMEOUT },
+  'WriteOptions.debounce.maxWait': { default: 'no limit', bounds: TIMEOUT },
   'WriteOptions.dedupeKey': { default: NONE, bounds: KEY },
   'WriteOptions.orderKey': { default: NONE, bounds: KEY },
 

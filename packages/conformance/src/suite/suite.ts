@@ -14,6 +14,7 @@ import type { Case } from './case.ts'
 import type { Group, OptionalGroup } from './groups.ts'
 import type { ConformanceSubject } from './subject.ts'
 import { deletedScheduleCases } from './schedules/deleted-schedules.ts'
+import { debounceCases } from './enqueue/debounce.ts'
 import { dedupeCases } from './enqueue/dedupe.ts'
 import { enqueueCases } from './enqueue/enqueue.ts'
 import { finishCases } from './finish/finish.ts'
@@ -60,6 +61,8 @@ import { stepVersionCases } from './steps/versions.ts'
 import { stepCases } from './steps/steps.ts'
 import { waitCases } from './steps/waits.ts'
 import { viewCases } from './operate/views.ts'
+import { untilStartedCases } from './enqueue/until-started.ts'
+import { dispatchedWindowCases, windowCases } from './enqueue/windows.ts'
 import { tickCases } from './schedules/ticks.ts'
 import { timelineCases } from './metrics/timeline.ts'
 
@@ -72,6 +75,9 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
     ...lifecycleCases,
     ...enqueueCases,
     ...dedupeCases,
+    ...windowCases,
+    ...untilStartedCases,
+    ...debounceCases,
     ...replaceCases,
     ...orderKeyCases,
     ...claimCases,
@@ -99,7 +105,7 @@ export const conformanceGroups: Readonly<Record<Group, readonly Case[]>> = {
   ],
   overrides: overrideCases,
   inspect: [...inspectCases, ...versionCases],
-  directDispatch: [...directDispatchCases, ...dispatchedCases],
+  directDispatch: [...directDispatchCases, ...dispatchedCases, ...dispatchedWindowCases],
   transactions: transactionCases,
   schedules: [...scheduleCases, ...deletedScheduleCases.map(withOverrides), ...tickCases],
   groups: [...fairCases, ...limitedCases],

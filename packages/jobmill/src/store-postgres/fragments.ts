@@ -18,11 +18,15 @@ export const IS_CHILD = 32
 export const GROUPED = 64
 /** Has passed the limits of its group, and holds a slot if they limit the concurrency. */
 export const HAS_PASSED = 128
+/** The claim frees the dedupe key of the job. */
+export const FREES_KEY = 256
+/** The values of `hold_after` of jobs that hold their key until they end. Such jobs have the flag KEYED. */
+export const HELD_UNTIL_END = `('done', 'ended')`
 /** The flags of a job that leaves running and does not end. Its permits are released. */
 const STAYS = KEYED | ORDERED | HAS_ORDER_LOCK | HAS_STEPS | IS_CHILD | GROUPED
 export const WITHOUT_PERMIT = `flags & ${STAYS | HAS_PASSED}`
 /** The flags of a job that leaves running and waits. It passes the limits of its group again. */
-export const WAITS_AGAIN = `flags & ${STAYS} | CASE WHEN seq < 0 THEN ${GROUPED} ELSE 0 END`
+export const WAITS_AGAIN = `(flags & ${STAYS} | CASE WHEN seq < 0 THEN ${GROUPED} ELSE 0 END)`
 
 /** `given(p, now)`: the parameter, and the database's time unless a test overrides it. */
 export const GIVEN_CTE = `given AS MATERIALIZED (
@@ -132,7 +136,7 @@ export const FREED = `keyed AS (
 ), key_freed AS (
   DELETE FROM jobmill.dedupe AS d
    WHERE d.key = ANY (ARRAY(SELECT dedupe_key FROM keyed WHERE NOT held_on))
-     AND d.job_id = ANY (ARRAY(SELECT id FROM keyed))
+     AND d.job_id = ANY (ARRAY(SELECT id FROM keyed WHERE NOT held_on))
 ), key_held_on AS (
   UPDATE jobmill.dedupe AS d SET expires_at = ${NOW} + k.hold_ms FROM keyed AS k
    WHERE d.key = ANY (ARRAY(SELECT dedupe_key FROM keyed WHERE held_on)) AND d.key = k.dedupe_key AND d.job_id = k.id

@@ -1,6 +1,6 @@
 /** The columns of a job that operations decide by, and the codes of its states. */
 import { STATE_CODE } from '../job/state.ts'
-import type { HoldAfter } from '../job/enqueue/new-job.ts'
+import type { HeldAfter } from '../job/enqueue/new-job.ts'
 import type { Sql } from './connection/handle.ts'
 
 /** SQL texts contain the same numbers as literals, because SQLite matches partial indexes by literals. */
@@ -28,7 +28,7 @@ export interface JobRow {
   readonly due_at: number
   readonly started_at: number | null
   readonly hold_ms: number | null
-  readonly hold_after: HoldAfter | null
+  readonly hold_after: HeldAfter | null
   readonly order_key: string | null
   readonly group_name: string | null
   readonly dedupe_key: string | null
@@ -42,11 +42,15 @@ export interface JobRow {
 export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_order_queue, records, token, instance_pk, due_at,
   started_at, hold_ms, hold_after, order_key, group_name, dedupe_key, tags, cancel_reason, log, flags`
 
-/** Flags: has permits to release when it stops running; has steps; was sent events; is a child. */
+/**
+ * Flags: has permits to release when it stops running; has steps; was sent events; is a child; its claim
+ * frees the dedupe key, and clears this flag.
+ */
 export const HAS_PERMITS = 1
 export const HAS_STEPS = 2
 export const HAS_EVENTS = 4
 export const IS_CHILD = 8
+export const FREES_KEY = 64
 /** Has passed the limits of its group, and counts as one of its running jobs. */
 export const HAS_PASSED = 16
 

@@ -210,6 +210,25 @@ describe('enqueue on sqlite', () => {
     expect(await mill.get(id)).toMatchObject({ payload: 3 })
   })
 
+  test('a debounced job replaces the one that waits, and the key options of dedupe are stored', async () => {
+    const { path: at, mill } = file()
+    const debounce = '--debounce doc:7 --debounce-wait 1h --debounce-max-wait 2h'.split(' ')
+    const first = await call(at, ['enqueue', 'a', '1', ...debounce])
+    const id = first.out.replace('enqueued', '').trim()
+    const again = await call(at, ['enqueue', 'a', '2', ...debounce])
+    expect(again).toMatchObject({ code: 0, out: `replaced ${id}\n` })
+    expect(await mill.get(id)).toMatchObject({
+      payload: 2,
+      state: 'scheduled',
+      dedupeKey: 'debounce a doc:7',
+    })
+    for (const how of ['--dedupe-window 1h', '--dedupe-until started']) {
+      const args = ['enqueue', 'a', '3', '--dedupe-key', how.slice(2), ...how.split(' ')]
+      const held = (await call(at, args)).out.replace('enqueued', '').trim()
+      expect(await call(at, args)).toMatchObject({ code: 0, out: `duplicate ${held}\n` })
+    }
+  })
+
   test('a line that is not JSON is reported, and everything before it is written', async () => {
     const { run: runHere, mill } = create()
     const bad = await runHere(['enqueue', 'count', '--stdin'], '1\n\n2\n{"a":\n3\n')
@@ -254,6 +273,7 @@ describe('enqueue on sqlite', () => {
 
   test.each([
     [['count', '--stdin', '--dedupe-key', 'k'], '--dedupe-key: applies to a single job'],
+    [['count', '--stdin', '--debounce', 'k'], '--debounce: applies to a single job'],
     [['count', '-', '--wait'], '--wait: applies to a single job'],
     [['count', '1', '--stdin'], 'payload: applies to a single job'],
     [['count', '{to:1}'], 'payload: is not valid JSON (got "{to:1}"). Quote JSON for the shell'],
@@ -293,6 +313,25 @@ describe('enqueue on sqlite', () => {
       '--dedupe-hold-after: requires a time to hold the key',
     ],
     [['count', '--on-conflict', 'keep'], '--dedupe-key: is missing'],
+    [['count', '--dedupe-window', '1h'], '--dedupe-key: is missing'],
+    [
+      ['count', '--dedupe-key', 'k', '--dedupe-window', '1h', '--dedupe-hold-for', '1h'],
+      '--dedupe-window: cannot be combined with --dedupe-hold-for, because the window starts at the enqueue',
+    ],
+    [
+      ['count', '--dedupe-key', 'k', '--dedupe-until', 'end'],
+      '--dedupe-until: must be one of ended, started',
+    ],
+    [['count', '--debounce-wait', '5s'], '--debounce: is missing'],
+    [['count', '--debounce', 'k'], '--debounce-wait: is missing'],
+    [
+      ['count', '--debounce', 'k', '--debounce-wait', '5s', '--debounce-max-wait', '1s'],
+      '--debounce-max-wait: must not be shorter than --debounce-wait',
+    ],
+    [
+      ['count', '--debounce', 'k', '--debounce-wait', '5s', '--order-key', 'o'],
+      '--debounce: cannot be combined with --order-key, because',
+    ],
   ])('%j is refused, and nothing is written', async (args, text) => {
     const { path: at, mill } = file()
     const refused = await call(at, ['enqueue', ...args])

@@ -41,6 +41,18 @@ function failed(act: () => unknown): AssertionError {
 }
 
 describe('expectEnqueued', () => {
+  test('returns how a job is debounced', async () => {
+    await using mill = await testMill({ jobs: [sendEmail], start: false })
+    await mill.enqueue(sendEmail, { to: 'ada@example.com' }, { debounce: { key: 'to ada', wait: '5s' } })
+    const more = { debounce: { key: 'to ada', wait: '5s', maxWait: '1m' } }
+    await mill.enqueue(sendEmail, { to: 'bob@example.com' }, more)
+    expect(expectEnqueued(mill, sendEmail)).toMatchObject({
+      dedupe: null,
+      dedupeKey: null,
+      debounce: { key: 'to ada', waitMs: 5_000, maxWaitMs: null },
+    })
+  })
+
   test('returns the first job of the kind, and the first whose payload contains the match', async () => {
     await using mill = await mailed()
     const first = expectEnqueued(mill, sendEmail)

@@ -199,6 +199,31 @@ describe('postgres: the same id sent with two dedupe keys at once', () => {
   })
 })
 
+describe('postgres: an enqueue of a debounced job that waits for an open transaction', () => {
+  test.each(['enqueued', 'replaced'] as const)('changes the job that the transaction %s', async (outcome) => {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    const request = { queue: 'debounced', debounce: { key: outcome, wait: '1h', maxWait: '3h' } }
+    const first = aJob({ ...request, payload: 'first' })
+    if (outcome === 'replaced') await store.enqueue([first])
+    await client.query('BEGIN')
+    const inside = outcome === 'enqueued' ? first : aJob({ ...request, payload: 'inside' })
+    expect(await store.enqueue([inside], { tx: client })).toEqual([{ id: first.id, outcome }])
+    const debounce = { ...request.debounce, wait: '2h' }
+    const last = store.enqueue([aJob({ ...request, debounce, payload: 'last', tags: ['last'] })])
+    const blocked = `SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))`
+    while ((await client.query(blocked)).rowCount === 0);
+    await client.query('COMMIT')
+    await client.end()
+    expect(await last).toEqual([{ id: first.id, outcome: 'replaced' }])
+    const [job] = await store.get([first.id])
+    expect(job).toMatchObject({ state: 'scheduled', payload: '"last"', tags: ['last'] })
+    // Its key moved along: the wait of this call is shorter than that of the last one.
+    expect((job?.dueAt ?? 0) - (job?.enqueuedAt ?? 0)).toBeGreaterThanOrEqual(7_200_000)
+    expect(await store.enqueue([aJob(request)])).toEqual([{ id: first.id, outcome: 'replaced' }])
+  })
+})
+
 describe('postgres: an open transaction that ends a job of a schedule with overlap: skip', () => {
   test('P12 delays that schedule, and no other', async () => {
     const tx = await openTransaction()

@@ -273,7 +273,7 @@ describe('arguments', () => {
   test('an unknown option of enqueue is refused with the list of options', async () => {
     const mill = await testMill({ serve: ['default'] })
     const options =
-      'id, queue, priority, maxAttempts, delay, runAt, timeout, tags, metadata, dedupe, orderKey, dedupeKey'
+      'id, queue, priority, maxAttempts, delay, runAt, timeout, tags, metadata, dedupe, debounce, orderKey, dedupeKey'
     const refused = { code: 'OPTION_UNKNOWN' }
     await expect(mill.enqueue('k', 1, { colour: 1 } as never)).rejects.toMatchObject({
       ...refused,

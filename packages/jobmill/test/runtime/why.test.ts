@@ -37,6 +37,10 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
         { why: 'due-later', message: 'Due in 1 min 30 s', until: mill.platform.now() + 90_000, job: null },
       ],
     })
+    const debounced = await mill.enqueue(job, '', { debounce: { key: 'k', wait: '4s' } })
+    expect((await mill.why(debounced.id))?.reasons[0]?.message).toBe(
+      'Due in 4 s, because it is debounced. Another enqueue with its key starts the wait again',
+    )
     const failed = await mill.enqueue(job, 'throw')
     await mill.platform.settled()
     expect((await mill.why(failed.id))?.reasons[0]?.message).toBe(

@@ -19,6 +19,16 @@ export async function keyed({ store, clock, enqueue, running }: Words): Promise<
   const ended = { holdFor: HOUR, holdAfter: 'ended' } as const
   await store.finish([aFinish(await running({ dedupe: { key: 'held though dead', ...ended } }), DEAD)])
   await enqueue({ dedupe: { key: 'to be held however it ends', ...ended } })
+  await enqueue({ dedupe: { key: 'in its window', window: HOUR } })
+  await enqueue({ dedupe: { key: 'over its window', window: 5 } })
+  clock.advance(10)
+  await enqueue({ dedupe: { key: 'until the start', until: 'started' } })
+  const started = await running({ dedupe: { key: 'between attempts', until: 'started' } })
+  await store.finish([aFinish(started, later(HOUR), { error: 'again' })])
+  await enqueue({ dedupe: { key: 'between attempts', until: 'started' } })
+  await enqueue({ debounce: { key: 'debounced', wait: HOUR, maxWait: 3 * HOUR }, payload: 1 })
+  await enqueue({ debounce: { key: 'due', wait: 5 }, payload: 1 })
+  clock.advance(10)
   await enqueue({ dedupe: { key: 'replaced' }, payload: 1 })
   await enqueue({ dedupe: { key: 'replaced', onConflict: 'replace' }, payload: 2, delay: 20_000 })
 }

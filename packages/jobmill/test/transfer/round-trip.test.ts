@@ -103,6 +103,27 @@ describe.each([
   })
 })
 
+describe.each(['sqlite', 'postgres'] as const)('to %s', (to) => {
+  const outcomesOf = async ({ store }: Place, requests: Parameters<typeof aJob>[0][]): Promise<string[]> =>
+    (await store.enqueue(requests.map(aJob))).map(({ outcome }) => outcome)
+
+  test('windows, keys until the start and debounced jobs continue', async () => {
+    const target = await transferredTo(to, await furnished('sqlite', [keyed]))
+    const { store, clock } = target
+    const keys = ['in its window', 'until the start', 'between attempts', 'over its window']
+    const asked = keys.map((key) => ({ dedupe: { key } }))
+    expect(await outcomesOf(target, asked)).toEqual(['duplicate', 'duplicate', 'duplicate', 'enqueued'])
+    const debounced = ['debounced', 'due'].map((key) => ({ debounce: { key, wait: 2 * HOUR }, payload: 2 }))
+    expect(await outcomesOf(target, debounced)).toEqual(['replaced', 'enqueued'])
+    const instance = anInstance()
+    await store.instances.register(instance)
+    await store.claim(aClaim(instance.id))
+    expect(await outcomesOf(target, asked.slice(0, 3))).toEqual(['duplicate', 'enqueued', 'enqueued'])
+    clock.advance(HOUR)
+    expect(await outcomesOf(target, asked.slice(0, 1))).toEqual(['enqueued'])
+  })
+})
+
 test('differences are detected', async () => {
   const source = await furnished('sqlite', [waiting])
   const target = await transferredTo('sqlite', source)

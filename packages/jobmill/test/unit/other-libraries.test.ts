@@ -96,12 +96,7 @@ describe('an option of BullMQ is refused with ours', () => {
     ['of a job', job, { jobId: 'invoice-1' }, 'Use dedupeKey, or id for a UUID'],
     ['of a job', job, { jobId: '0199A0C8-0000-7000-8000-000000000001' }, 'Did you mean "id"?'],
     ['of a job', job, { deduplication: { id: 'x' } }, 'Use dedupe: { key }'],
-    [
-      'of a job',
-      job,
-      { deduplication: { id: 'x', ttl: 5_000 } },
-      "Use dedupe: { key, holdFor: '5s' }: the hold starts when the job is done",
-    ],
+    ['of a job', job, { deduplication: { id: 'x', ttl: 5_000 } }, "Use dedupe: { key, window: '5s' }"],
     [
       'of a job',
       job,
@@ -109,19 +104,9 @@ describe('an option of BullMQ is refused with ours', () => {
       "Use dedupe: { key, onConflict: 'replace' }",
     ],
     ['of a job', job, { dedupe: { id: 'x' } }, 'Use { key }'],
-    [
-      'of a job',
-      job,
-      { dedupe: { key: 'x', ttl: 5_000 } },
-      "Use { key, holdFor: '5s' }: the hold starts when the job is done",
-    ],
+    ['of a job', job, { dedupe: { key: 'x', ttl: 5_000 } }, "Use { key, window: '5s' }"],
     ['of a job', job, { dedupe: 'x' }, 'Pass it as dedupeKey, or pass { key }'],
-    [
-      'of a job',
-      job,
-      { debounce: { id: 'x', ttl: 2_000 } },
-      "Use dedupe: { key, onConflict: 'replace' } and delay: '2s'",
-    ],
+    ['of a job', job, { debounce: { id: 'x', ttl: 2_000 } }, "Use { key, wait: '2s' }"],
     ['of a queue', queue, { concurrency: 8 }, 'Did you mean "workers"?'],
     ['of a queue', queue, { removeOnComplete: 10 }, 'Use retain: { done: { most: 10 } }'],
     [

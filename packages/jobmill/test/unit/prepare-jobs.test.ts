@@ -189,6 +189,28 @@ describe('refused with the code, the field, the value, the fix and the index', (
     [{ dedupe: { key: 'a', holdAfter: 'ended' } }, 'OPTION_CONFLICT', 'dedupe.holdAfter'],
     [{ dedupe: { key: 'a', holdFor: 0, holdAfter: 'ended' } }, 'OPTION_CONFLICT', 'dedupe.holdAfter'],
     [{ dedupe: { key: 'a', holdFr: 1 } }, 'OPTION_UNKNOWN', 'dedupe.holdFr'],
+    [{ dedupe: { key: 'a', window: 'soon' } }, 'DURATION_INVALID', 'dedupe.window'],
+    [{ dedupe: { key: 'a', window: 0 } }, 'DURATION_INVALID', 'dedupe.window'],
+    [{ dedupe: { key: 'a', window: '1m', holdFor: 0 } }, 'OPTION_CONFLICT', 'dedupe.window'],
+    [{ dedupe: { key: 'a', window: '1m', holdAfter: 'done' } }, 'OPTION_CONFLICT', 'dedupe.window'],
+    [{ dedupe: { key: 'a', window: '1m', onConflict: 'replace' } }, 'OPTION_CONFLICT', 'dedupe.window'],
+    [{ dedupe: { key: 'a', window: '1m', until: 'started' } }, 'OPTION_CONFLICT', 'dedupe.window'],
+    [{ dedupe: { key: 'a', until: 'done' } }, 'OPTION_INVALID', 'dedupe.until'],
+    [{ dedupe: { key: 'a', until: null } }, 'OPTION_INVALID', 'dedupe.until'],
+    [{ dedupe: { key: 'a', until: 'started', holdFor: '1m' } }, 'OPTION_CONFLICT', 'dedupe.until'],
+    [{ dedupe: { key: 'a', until: 'started', holdAfter: 'done' } }, 'OPTION_CONFLICT', 'dedupe.until'],
+    [{ debounce: 'a' }, 'OPTION_INVALID', 'debounce'],
+    [{ debounce: { wait: 1 } }, 'NAME_INVALID', 'debounce.key'],
+    [{ debounce: { key: 'a' } }, 'DURATION_INVALID', 'debounce.wait'],
+    [{ debounce: { key: 'a', wait: 0 } }, 'DURATION_INVALID', 'debounce.wait'],
+    [{ debounce: { key: 'a', wait: 'soon' } }, 'DURATION_INVALID', 'debounce.wait'],
+    [{ debounce: { key: 'a', wait: 1, maxWait: 'late' } }, 'DURATION_INVALID', 'debounce.maxWait'],
+    [{ debounce: { key: 'a', wait: 2, maxWait: 1 } }, 'OPTION_CONFLICT', 'debounce.maxWait'],
+    [{ debounce: { key: 'a', wait: 1, max: 2 } }, 'OPTION_UNKNOWN', 'debounce.max'],
+    [{ debounce: { key: 'a', wait: 1 }, dedupe: { key: 'a' } }, 'OPTION_CONFLICT', 'debounce'],
+    [{ debounce: { key: 'a', wait: 1 }, delay: 5 }, 'OPTION_CONFLICT', 'debounce'],
+    [{ debounce: { key: 'a', wait: 1 }, runAt: 5 }, 'OPTION_CONFLICT', 'debounce'],
+    [{ debounce: { key: 'a', wait: 1 }, orderKey: 'a' }, 'OPTION_CONFLICT', 'debounce'],
     [{ dedupeKey: 'a' }, 'OPTION_UNKNOWN', 'dedupeKey'],
     [{ pirority: 1 }, 'OPTION_UNKNOWN', 'pirority'],
   ])('%# %o', (changes, code, field) => {
@@ -287,6 +309,27 @@ interface HeldKey {
 const meaning = ({ scope, queue, kind, key }: HeldKey): string =>
   JSON.stringify([scope, scope === 'queue' ? queue : '', scope === 'kind' ? kind : '', key])
 
+const dedupeOf = (more: object) => one({ dedupe: { key: 'hi', ...more } }).dedupe
+
+describe('debounce', () => {
+  test('is a key that is held until the job is due, after the wait', () => {
+    const request = { debounce: { key: 'doc 7', wait: '5s', maxWait: '1m' } }
+    expect(one(request)).toMatchObject({
+      dueAt: null,
+      delayMs: 5_000,
+      dedupe: { key: 'debounce email.send doc 7', holdMs: 60_000, holdAfter: 'due', onConflict: 'replace' },
+    })
+    expect(one({ debounce: { key: 'a', wait: 1 } }).dedupe?.holdMs).toBe(0)
+  })
+
+  test('names the option that it excludes, and the reason', () => {
+    const debounce = { key: 'a', wait: '5s' }
+    expect(refusal(() => prepare([{ ...REQUEST, debounce, orderKey: 'a' }])).message).toBe(
+      'jobs[0].debounce: cannot be combined with jobs[0].orderKey, because each enqueue would move the job in its order queue (got an object with the keys "key", "wait"). Omit one of them.',
+    )
+  })
+})
+
 describe('dedupe', () => {
   test('defaults to global scope, no hold, and keeping the holder', () => {
     expect(one({ dedupe: { key: 'hi' } }).dedupe).toEqual({
@@ -295,6 +338,20 @@ describe('dedupe', () => {
       holdAfter: 'done',
       onConflict: 'keep',
     })
+  })
+
+  test('keeps the key for a window after the enqueue, or until the start', () => {
+    expect(dedupeOf({ window: '10m' })).toMatchObject({ holdMs: 600_000, holdAfter: 'enqueued' })
+    expect(dedupeOf({ until: 'started' })).toMatchObject({ holdMs: 0, holdAfter: 'started' })
+    expect(dedupeOf({ until: 'ended', holdFor: 5 })).toMatchObject({ holdMs: 5, holdAfter: 'done' })
+  })
+
+  test('names both options that exclude each other, and the reason', () => {
+    expect(
+      refusal(() => prepare([{ ...REQUEST, dedupe: { key: 'a', window: '1m', holdFor: 5 } }])).message,
+    ).toBe(
+      'jobs[0].dedupe.window: cannot be combined with jobs[0].dedupe.holdFor, because the window starts at the enqueue and the first job wins (got "1m"). Omit one of them.',
+    )
   })
 
   test('includes its scope in the stored key', () => {

@@ -26,6 +26,19 @@ const dedupeShape = z.strictObject({
     z.enum(['keep', 'replace']),
     'keep the existing job (default), or replace its payload and due time',
   ),
+  window: optional(duration, 'reject duplicates this long after the enqueue: milliseconds, or "10m"'),
+  until: optional(
+    z.enum(['ended', 'started']),
+    'hold the key until the job has ended (default), or until it has started',
+  ),
+})
+
+const debounceShape = z.strictObject({
+  key: z.string().openapi({ description: 'jobs of one kind with the same key are debounced together' }),
+  wait: duration.openapi({
+    description: 'run this long after the last enqueue with the key: milliseconds, or "5s"',
+  }),
+  maxWait: optional(duration, 'run at the latest this long after the first enqueue: milliseconds, or "1m"'),
 })
 
 /**
@@ -57,6 +70,7 @@ export const enqueueShape = z
     metadata: optional(anyObject, 'JSON object stored with the job'),
     dedupeKey: optional(z.string(), 'shorthand for dedupe.key'),
     dedupe: dedupeShape.optional(),
+    debounce: debounceShape.optional(),
     orderKey: optional(z.string(), 'jobs in a queue with the same key run one at a time, in order'),
     group: optional(z.string(), 'group of the job in its queue, such as a tenant'),
   })

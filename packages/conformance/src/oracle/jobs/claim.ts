@@ -4,6 +4,7 @@ import { liveLimit, spend } from '../limits.ts'
 import { isClaiming } from '../instances/liveness.ts'
 import { inTurns } from './groups.ts'
 import { parentOf } from './child-ends.ts'
+import { freeKey } from './moves.ts'
 import type { OracleJob, OracleState } from '../state.ts'
 
 export function claim(state: OracleState, request: ClaimRequest): Lease[] {
@@ -21,6 +22,7 @@ export function claim(state: OracleState, request: ClaimRequest): Lease[] {
 export function leaseTo(state: OracleState, instance: string, jobs: readonly OracleJob[]): Lease[] {
   state.lastToken += 1
   const token = state.lastToken
+  for (const job of jobs) if (job.dedupe?.holdAfter === 'started') freeKey(state, job)
   return jobs.map((job) => ({
     ...startRun(job, token, instance, state.now),
     ...(job.steps.size > 0 && { hasSteps: true as const }),

@@ -1,8 +1,10 @@
 /** enqueue: inserts jobs, recognizes repeated ones, applies dedupe keys, and dispatches jobs directly. */
 import {
+  debouncedUntil,
   type DirectDispatchOffer,
   type Enqueued,
   isOneWrite,
+  keyExpiresAt,
   type NewJob,
   newJobRow,
   newQueueRow,
@@ -31,8 +33,11 @@ export function enqueue(state: OracleState, jobs: readonly NewJob[]): Enqueued[]
 function enqueueOne(state: OracleState, job: NewJob): Enqueued {
   if (state.jobs.has(job.id)) return { id: job.id, outcome: 'enqueued' }
   const hold = job.dedupe === null ? undefined : holdOf(state, job.dedupe.key)
-  if (hold !== undefined) return collide(state, job, hold)
-  if (job.dedupe !== null) state.holds.set(job.dedupe.key, { holder: job.id, until: null })
+  const isDebounced = job.dedupe?.holdAfter === 'due'
+  if (hold !== undefined && !isDebounced) return collide(state, job, hold)
+  if (hold !== undefined && debounced(state, job, hold)) return { id: hold.holder, outcome: 'replaced' }
+  if (job.dedupe !== null)
+    state.holds.set(job.dedupe.key, { holder: job.id, until: keyExpiresAt(job, state.now) })
   ensureQueue(state, job.queue)
   const written = { ...newJobRow(job, state.now), steps: new Map(), events: [], children: [] }
   state.jobs.set(job.id, written)
@@ -47,12 +52,13 @@ export function holdOf(state: OracleState, key: string): Hold | undefined {
   return hold === undefined || (hold.until !== null && hold.until <= state.now) ? undefined : hold
 }
 
-function collide(state: OracleState, job: NewJob, { holder: id }: Hold): Enqueued {
+function collide(state: OracleState, job: NewJob, { holder: id, until }: Hold): Enqueued {
   const holder = state.jobs.get(id)
   const waits = holder?.state === 'scheduled' || holder?.state === 'ready'
   if (
     holder === undefined ||
     !waits ||
+    until !== null ||
     job.dedupe?.onConflict !== 'replace' ||
     parseKind(holder.kind).kind !== job.kind ||
     holder.steps.size > 0
@@ -71,6 +77,17 @@ function collide(state: OracleState, job: NewJob, { holder: id }: Hold): Enqueue
     if (!isInLine(state, holder)) becomeDue(state, holder)
   }
   return { id, outcome: 'replaced' }
+}
+
+/** Whether the holder still waits for its first start, and now has what the new job brings. */
+function debounced(state: OracleState, job: NewJob, { holder: id }: Hold): boolean {
+  const holder = state.jobs.get(id)
+  if (holder?.state !== 'scheduled' || holder.dueAt <= state.now || holder.attempts.length > 0) return false
+  if (job.dedupe === null || holder.steps.size > 0) return false
+  holder.dueAt = debouncedUntil(job, holder.enqueuedAt, state.now)
+  Object.assign(holder, { payload: job.payload, metadata: job.metadata, tags: job.tags })
+  state.holds.set(job.dedupe.key, { holder: id, until: holder.dueAt })
+  return true
 }
 
 /** A scheduled job is due: it becomes ready, or waits for its order lock or for its group. */

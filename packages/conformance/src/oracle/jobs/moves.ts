@@ -1,5 +1,5 @@
 /** The state transitions of a job that several verbs share. */
-import type { EndedState } from 'jobmill/store'
+import { type EndedState, isHeldForTime } from 'jobmill/store'
 import { childEnded } from './child-ends.ts'
 import { leaveGroup } from './group-line.ts'
 import { freeOrderLock, leaveOrderQueue } from './order-key.ts'
@@ -45,8 +45,9 @@ export function end(state: OracleState, job: OracleJob, to: EndedState, error: s
   leaveOrderQueue(state, job)
   leaveGroup(state, job)
   freeOrderLock(state, job)
-  if (to === 'done' || job.dedupe?.holdAfter === 'ended') holdOn(state, job)
-  else freeKey(state, job)
+  const { holdAfter } = job.dedupe ?? {}
+  if (holdAfter === 'ended' || (holdAfter === 'done' && to === 'done')) holdOn(state, job)
+  else if (holdAfter !== undefined && !isHeldForTime(holdAfter)) freeKey(state, job)
   childEnded(state, job, to, { result: to === 'done' ? job.result : null, error })
 }
 

@@ -3,6 +3,7 @@ import {
   cancelRow,
   CHILD_DELETED,
   isEnded,
+  isHeldUntilEnd,
   type JobState,
   type NewPayload,
   onCancelledJob,
@@ -84,7 +85,7 @@ export function retry(
 }
 
 function revive(state: OracleState, job: OracleJob): Did {
-  if (job.dedupe !== null) {
+  if (job.dedupe !== null && isHeldUntilEnd(job.dedupe.holdAfter)) {
     const holder = holdOf(state, job.dedupe.key)?.holder
     if (holder !== undefined && holder !== job.id) return { ...refused(job.state), holder }
     state.holds.set(job.dedupe.key, { holder: job.id, until: null })

@@ -1,6 +1,6 @@
 /** Enqueue and finish inside a user transaction: after a rollback nothing happened. */
 import assert from 'node:assert/strict'
-import type { Finish, Finished } from 'jobmill/store'
+import type { Enqueued, Finish, Finished } from 'jobmill/store'
 import { aFinish, aJob, DEAD, DONE, FORGET, HOUR, later, only, RELEASED } from '../../factories.ts'
 import { type Case, test } from '../case.ts'
 import { enqueued, hasFields, pluck, rejectsWith } from '../looks.ts'
@@ -60,6 +60,20 @@ export const transactionCases: readonly Case[] = [
       { id: own.id, outcome: 'duplicate' },
     ])
     await t.jobIs(holder, { payload: '"new"' })
+  }),
+  test('P10 a debounced enqueue in a transaction changes the waiting job when it commits', async (t) => {
+    const debounce = { key: 'k', wait: HOUR }
+    const before = aJob({ debounce, payload: 'before' })
+    await t.store.enqueue([before])
+    t.clock.advance(10)
+    const change = (tx: unknown): Promise<Enqueued[]> =>
+      t.store.enqueue([aJob({ debounce, payload: 'after' }), aJob({ debounce, kind: 'new' })], { tx })
+    await t.changesNothing(() => t.transaction(change, 'rollback'))
+    await t.jobIs(before.id, { payload: '"before"' })
+    const [replaced, made] = await t.transaction(change, 'commit')
+    assert.deepEqual(replaced, { id: before.id, outcome: 'replaced' })
+    assert.equal(made?.outcome, 'enqueued')
+    await t.jobIs(before.id, { payload: '"after"', dueAt: t.clock.now() + HOUR })
   }),
   test('P10 P11 an id that exists is the same job in a transaction too', async (t) => {
     const id = await t.enqueue({ payload: 'first' })

@@ -88,7 +88,7 @@ async function one(mill: Mill, asked: Asked, terminal: Terminal): Promise<number
 async function manyFrom(mill: Mill, asked: Asked, terminal: Terminal): Promise<number> {
   const { parsed } = asked
   const [kind = '', json = '-'] = parsed.words
-  for (const option of ['id', 'dedupe-key'])
+  for (const option of ['id', 'dedupe-key', 'debounce'])
     if (parsed.text(option) !== undefined) throw oneOnly(`--${option}`)
   if (parsed.has('wait')) throw oneOnly('--wait')
   if (json !== '-') throw oneOnly('payload')

@@ -1,7 +1,7 @@
 /** All enqueue options as options of the command line. */
 import type { EnqueueOptions } from '../../job/enqueue/handle.ts'
 import { DEDUPE_SCOPES } from '../../job/enqueue/new-job.ts'
-import type { DedupeRequest } from '../../job/enqueue/prepare-jobs.ts'
+import type { DebounceRequest, DedupeRequest } from '../../job/enqueue/dedupe-options.ts'
 import type { ParsedArguments, Option } from '../program/command.ts'
 import { fieldsOf } from '../program/own-words.ts'
 import { jsonOf, lengthOf, numberOf } from '../program/typed-values.ts'
@@ -23,10 +23,18 @@ export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
     takes: 'END',
     says: 'when --dedupe-hold-for applies: done (default), or ended to include dead and cancelled jobs',
   },
+  'dedupe-window': { takes: 'DURATION', says: 'reject duplicates this long after the enqueue instead' },
+  'dedupe-until': {
+    takes: 'STATE',
+    says: 'hold the key until the job has ended (default), or until it has started',
+  },
   'on-conflict': {
     takes: 'HOW',
     says: 'keep the existing job (default), or replace its payload and due time',
   },
+  debounce: { takes: 'KEY', says: 'run once, with the last payload, when no more jobs with this key arrive' },
+  'debounce-wait': { takes: 'DURATION', says: 'how long no other job must arrive' },
+  'debounce-max-wait': { takes: 'DURATION', says: 'run at the latest this long after the first job' },
   'order-key': { takes: 'KEY', says: 'jobs in a queue with the same key run one at a time, in order' },
   group: { takes: 'NAME', says: 'group of the job in its queue, such as a tenant' },
   id: { takes: 'UUID', says: 'job id; enqueuing the same id again is a no-op' },
@@ -44,6 +52,11 @@ export const ENQUEUE_FIELDS: Readonly<Record<string, string>> = {
   'job.dedupe.holdFor': '--dedupe-hold-for',
   'job.dedupe.holdAfter': '--dedupe-hold-after',
   'job.dedupe.onConflict': '--on-conflict',
+  'job.dedupe.window': '--dedupe-window',
+  'job.dedupe.until': '--dedupe-until',
+  'job.debounce.key': '--debounce',
+  'job.debounce.wait': '--debounce-wait',
+  'job.debounce.maxWait': '--debounce-max-wait',
 }
 
 export function enqueueOptionsOf(parsed: ParsedArguments): EnqueueOptions {
@@ -58,6 +71,7 @@ export function enqueueOptionsOf(parsed: ParsedArguments): EnqueueOptions {
     timeout: lengthOf(parsed, 'timeout'),
     tags: tags.length === 0 ? undefined : tags,
     dedupe: dedupeOf(parsed),
+    debounce: debounceOf(parsed),
     orderKey: parsed.text('order-key'),
     group: parsed.text('group'),
     id: parsed.text('id'),
@@ -74,9 +88,22 @@ function dedupeOf(parsed: ParsedArguments): DedupeRequest | undefined {
     holdFor: lengthOf(parsed, 'dedupe-hold-for'),
     holdAfter: parsed.text('dedupe-hold-after') as DedupeRequest['holdAfter'],
     onConflict: parsed.text('on-conflict') as DedupeRequest['onConflict'],
+    window: lengthOf(parsed, 'dedupe-window'),
+    until: parsed.text('dedupe-until') as DedupeRequest['until'],
   })
   if (key !== undefined) return { key, ...how }
   if (Object.keys(how).length === 0) return undefined
   const fix = 'Pass the key that --on-conflict and the other --dedupe options apply to'
   throw invalid('--dedupe-key', 'is missing', fix)
+}
+
+function debounceOf(parsed: ParsedArguments): DebounceRequest | undefined {
+  const key = parsed.text('debounce')
+  const [wait, maxWait] = [lengthOf(parsed, 'debounce-wait'), lengthOf(parsed, 'debounce-max-wait')]
+  if (key === undefined && wait === undefined && maxWait === undefined) return undefined
+  if (key === undefined)
+    throw invalid('--debounce', 'is missing', 'Pass the key of the jobs that are debounced together')
+  if (wait === undefined)
+    throw invalid('--debounce-wait', 'is missing', 'Pass how long to wait for more jobs, such as 5s')
+  return { key, wait, ...(maxWait !== undefined && { maxWait }) }
 }

@@ -49,14 +49,62 @@ export type DedupeScope = (typeof DEDUPE_SCOPES)[number]
 export const HOLDS_AFTER = ['done', 'ended'] as const
 export type HoldAfter = (typeof HOLDS_AFTER)[number]
 
+/** Until when a waiting or running job holds its key: until it has ended, or only until its first start. */
+export const DEDUPE_UNTIL = ['ended', 'started'] as const
+export type DedupeUntil = (typeof DEDUPE_UNTIL)[number]
+
+/**
+ * From when `holdMs` counts, as stored. With `started`, the claim frees the key. With `enqueued` and `due`,
+ * neither the claim nor the end of the job changes its key. `due` is a debounced job: it holds its key until
+ * it is due, which is at most `holdMs` after its first enqueue (0: no limit).
+ */
+export type HeldAfter = HoldAfter | 'started' | 'enqueued' | 'due'
+
 export interface Dedupe {
   /** The key, prefixed with its scope, as stored. */
   readonly key: string
-  /** How long the key stays held after the job is done, or has ended. */
+  /** How long the key stays held after the moment that `holdAfter` names. */
   readonly holdMs: number
-  readonly holdAfter: HoldAfter
+  readonly holdAfter: HeldAfter
   /** What a new job does to the job that holds its key. */
   readonly onConflict: 'keep' | 'replace'
+}
+
+/** Whether the key is held until the job has ended. */
+export function isHeldUntilEnd(after: HeldAfter | null): boolean {
+  return after === 'done' || after === 'ended'
+}
+
+/** Whether the key has an expiry from the start, which nothing that happens to the job changes. */
+export function isHeldForTime(after: HeldAfter | null): boolean {
+  return after === 'enqueued' || after === 'due'
+}
+
+type Keyed = Pick<NewJob, 'dedupe' | 'dueAt' | 'delayMs'>
+
+/** When the key of a new job expires. Null if its start or its end frees it. */
+export function keyExpiresAt({ dedupe, dueAt, delayMs }: Keyed, now: number): number | null {
+  if (dedupe?.holdAfter === 'enqueued') return now + dedupe.holdMs
+  return dedupe?.holdAfter === 'due' ? (dueAt ?? now + delayMs) : null
+}
+
+/** When a debounced job is due after another enqueue: after the wait again, but not later than its limit. */
+export function debouncedUntil({ dedupe, delayMs }: Keyed, firstEnqueuedAt: number, now: number): number {
+  const holdMs = dedupe?.holdMs ?? 0
+  const latest = holdMs > 0 ? firstEnqueuedAt + holdMs : Number.POSITIVE_INFINITY
+  return Math.max(now, Math.min(now + delayMs, latest))
+}
+
+/** The stored key of a debounced job. Names have no spaces, so it can be parsed. */
+export function debounceKey(kind: string, key: string): string {
+  return `${DEBOUNCE}${kind} ${key}`
+}
+
+/** No key of `dedupe` starts with this, because its scope comes first. */
+const DEBOUNCE = 'debounce '
+
+export function isDebounced({ dedupeKey }: { readonly dedupeKey: string | null }): boolean {
+  return dedupeKey?.startsWith(DEBOUNCE) === true
 }
 
 /** Names have no spaces, so scope and name can always be parsed from the key. */

@@ -6,18 +6,11 @@ import { BOUNDS, DEFAULTS } from '../defaults.ts'
 import { type Duration, durationMs, instantAt, timeoutMs } from '../duration.ts'
 import { invalidValue, JobmillError, OTHER, quote } from '../errors.ts'
 import { jsonText } from '../text/json-text.ts'
-import { checkObject, checkObjectKeys } from '../options/known-keys.ts'
+import { checkObjectKeys } from '../options/known-keys.ts'
 import { checkId, checkKey, checkName, NEW_ID_FIX } from '../names.ts'
 import { checkArray, checkWhole } from '../numbers.ts'
-import {
-  DEDUPE_SCOPES,
-  type Dedupe,
-  type DedupeScope,
-  type HoldAfter,
-  HOLDS_AFTER,
-  type NewJob,
-  scopedKey,
-} from './new-job.ts'
+import { checkDebounce, checkDedupe, type DebounceRequest, type DedupeRequest } from './dedupe-options.ts'
+import type { NewJob } from './new-job.ts'
 
 export interface JobRequest {
   /** The name of the handler that runs it, such as `email.send`. */
@@ -44,6 +37,8 @@ export interface JobRequest {
   readonly metadata?: Readonly<Record<string, unknown>>
   /** At most one job with this key at a time. */
   readonly dedupe?: DedupeRequest
+  /** The job runs once, with the last payload, when no more such jobs are enqueued for a time. */
+  readonly debounce?: DebounceRequest
   /** Jobs of one queue that share it run one at a time, in order (FIFO). */
   readonly orderKey?: string
   /**
@@ -51,19 +46,6 @@ export interface JobRequest {
    * between groups, or limits each group. Omitted: that of the kind, else none.
    */
   readonly group?: string
-}
-
-export interface DedupeRequest {
-  /** At most one waiting or running job has this key. */
-  readonly key: string
-  /** Where the key must be unique: across all jobs, in this queue, or in this kind (default `global`). */
-  readonly scope?: DedupeScope
-  /** Also refuse duplicates for this long after the job is done (default 0). */
-  readonly holdFor?: Duration
-  /** `ended`: hold the key for `holdFor` even if the job is dead or cancelled (default `done`). */
-  readonly holdAfter?: HoldAfter
-  /** `replace` gives a waiting job the new payload and due time (default `keep`). */
-  readonly onConflict?: 'keep' | 'replace'
 }
 
 export interface PrepareOptions {
@@ -89,6 +71,7 @@ const OPTION_KEYS = [
   'tags',
   'metadata',
   'dedupe',
+  'debounce',
   'orderKey',
   'group',
 ] as const satisfies readonly (keyof JobRequest)[]
@@ -97,14 +80,6 @@ const JOB_KEYS = ['kind', 'payload', ...OPTION_KEYS] as const satisfies readonly
 /** What callers of `enqueue` pass as options, and of `enqueueMany` as items. */
 export const ENQUEUE_OPTIONS: readonly string[] = [...OPTION_KEYS, 'dedupeKey', 'tx']
 export const ITEM_OPTIONS: readonly string[] = ['payload', ...OPTION_KEYS, 'dedupeKey']
-
-const DEDUPE_KEYS = [
-  'key',
-  'scope',
-  'holdFor',
-  'holdAfter',
-  'onConflict',
-] as const satisfies readonly (keyof DedupeRequest)[]
 
 const PAYLOAD_LIMIT = { least: 1, most: Number.MAX_SAFE_INTEGER }
 
@@ -165,8 +140,8 @@ function prepareJob(
     const fix = 'Pass null if this job has no payload'
     throw invalidValue(`${at}.payload`, undefined, 'must not be undefined', fix, 'PAYLOAD_NOT_JSON')
   }
-  const { priority = DEFAULTS.priority, maxAttempts = DEFAULTS.maxAttempts } = request
-  return {
+  const { priority = DEFAULTS.priority, maxAttempts = DEFAULTS.maxAttempts, debounce } = request
+  const job = {
     id: request.id === undefined ? mintId() : checkId(request.id, `${at}.id`, NEW_ID_FIX),
     kind,
     queue,
@@ -183,6 +158,7 @@ function prepareJob(
     orderKey: request.orderKey === undefined ? null : checkKey(request.orderKey, `${at}.orderKey`),
     group: request.group === undefined ? null : checkKey(request.group, `${at}.group`),
   }
+  return debounce === undefined ? job : { ...job, ...checkDebounce(debounce, at, { ...request, kind }) }
 }
 
 function dueAt({ delay }: JobRequest, runAt: NonNullable<JobRequest['runAt']>, at: string): number {
@@ -214,38 +190,4 @@ function metadataText(value: unknown, field: string): string {
     throw invalidValue(field, value, 'must be an object', { code: 'metadata.object' })
   }
   return jsonText(value, field, BOUNDS.metadataBytes, 'Put it in the payload')
-}
-
-function checkDedupe(value: DedupeRequest, field: string, names: { queue: string; kind: string }): Dedupe {
-  if (typeof value === 'string') checkObject(value, field, 'it as dedupeKey, or pass { key }')
-  checkObjectKeys(value, field, DEDUPE_KEYS)
-  const key = checkKey(value.key, `${field}.key`)
-  const { scope = 'global', onConflict = 'keep', holdAfter = 'done' } = value
-  if (!DEDUPE_SCOPES.includes(scope)) {
-    const fix = 'Pass a scope, or omit it for global'
-    throw invalidValue(`${field}.scope`, scope, `must be one of ${DEDUPE_SCOPES.join(', ')}`, fix)
-  }
-  if (onConflict !== 'keep' && onConflict !== 'replace') {
-    const fix = 'Pass "replace" to update a waiting job, or omit it to keep that job'
-    throw invalidValue(`${field}.onConflict`, onConflict, 'must be "keep" or "replace"', fix)
-  }
-  const holdMs = value.holdFor === undefined ? 0 : durationMs(value.holdFor, `${field}.holdFor`)
-  checkHoldAfter(holdAfter, holdMs, field)
-  return { key: scopedKey(scope, key, names), holdMs, holdAfter, onConflict }
-}
-
-function checkHoldAfter(holdAfter: HoldAfter, holdMs: number, field: string): void {
-  if (!HOLDS_AFTER.includes(holdAfter)) {
-    const fix = 'Pass "ended" to hold the key however the job ends, or omit it'
-    throw invalidValue(`${field}.holdAfter`, holdAfter, `must be one of ${HOLDS_AFTER.join(', ')}`, fix)
-  }
-  if (holdAfter === 'done' || holdMs > 0) return
-  const fix = "Pass holdFor too, such as holdFor: '7d'"
-  throw invalidValue(
-    `${field}.holdAfter`,
-    holdAfter,
-    'requires a time to hold the key',
-    fix,
-    'OPTION_CONFLICT',
-  )
 }

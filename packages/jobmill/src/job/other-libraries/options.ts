@@ -50,6 +50,7 @@ export const SAME_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   scheduledAt: ['runAt'],
   schema: ['payload'],
   singletonKey: ['dedupeKey'],
+  singletonSeconds: ['dedupe'],
   startAfter: ['delay', 'runAt'],
   states: ['state'],
   status: ['state'],
@@ -66,6 +67,7 @@ const PLACES = {
   declaration: 'result',
   job: 'runAt',
   dedupe: 'holdFor',
+  debounce: 'maxWait',
   queue: 'coolFor',
   queueInCode: 'workers',
   schedule: 'when',
@@ -120,8 +122,7 @@ const JOB_ID: Hint = ({ jobId }) =>
     ? 'Did you mean "id"?'
     : 'Use dedupeKey, or id for a UUID'
 const DEDUPE: Hint = (options) => `Use ${dedupeText(options)}`
-const DEBOUNCE: Hint = ({ debounce }) =>
-  `Use dedupe: { key, onConflict: 'replace' } and delay: '${lengthText(asGiven(debounce)['ttl']) ?? '5s'}'`
+const DEBOUNCE: Hint = ({ ttl }) => `Use { key, wait: '${lengthText(ttl) ?? '5s'}' }`
 const BACKOFF_OF_JOB: Hint = ({ backoff }) =>
   `Set it in defineJob: backoff: ${backoffText(asGiven(backoff), 'kind')}`
 const backoffOf =
@@ -193,7 +194,6 @@ const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
     backoff: BACKOFF_OF_JOB,
     children: FLOW,
     cron: REPEAT,
-    debounce: DEBOUNCE,
     deduplication: ({ deduplication }) => `Use dedupe: ${dedupeText(asGiven(deduplication))}`,
     dependencies: FLOW,
     dependsOn: FLOW,
@@ -208,6 +208,7 @@ const HINTS: Readonly<Record<Place, Readonly<Record<string, Hint>>>> = {
     removeOnFail: inMill('dead'),
   },
   dedupe: { id: DEDUPE, ttl: DEDUPE, replace: DEDUPE },
+  debounce: { id: DEBOUNCE, ttl: DEBOUNCE },
   queue: QUEUE,
   queueInCode: QUEUE,
   schedule: {

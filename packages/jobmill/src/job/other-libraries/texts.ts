@@ -72,12 +72,11 @@ export function retainText(options: Given, state: 'done' | 'dead'): string {
   return `retain: { ${state}: { ${length === null ? '' : `for: '${length}', `}most: ${most} } }`
 }
 
-/** `{ id, ttl: 5_000, replace: true }` as options of Jobmill. A hold starts when the job is done. */
+/** `{ id, ttl: 5_000 }` or `{ id, replace: true }` as options of Jobmill. */
 export function dedupeText({ ttl, replace }: Given): string {
   const length = lengthText(ttl)
-  const hold = length === null ? '' : `, holdFor: '${length}'`
-  const text = `{ key${hold}${replace === true ? ", onConflict: 'replace'" : ''} }`
-  return length === null ? text : `${text}: the hold starts when the job is done`
+  if (replace === true) return "{ key, onConflict: 'replace' }"
+  return length === null ? '{ key }' : `{ key, window: '${length}' }`
 }
 
 export function whenText(every: unknown): string {

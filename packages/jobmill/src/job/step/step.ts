@@ -38,8 +38,8 @@ export interface EventOptions {
   readonly name?: string
 }
 
-/** The options of `enqueue`, without dedupe keys: a step enqueues its children only once anyway. */
-export type ChildOptions = Omit<EnqueueOptions, 'id' | 'dedupe' | 'dedupeKey'>
+/** The options of `enqueue`, without dedupe and debounce: a step enqueues its children only once anyway. */
+export type ChildOptions = Omit<EnqueueOptions, 'id' | 'dedupe' | 'dedupeKey' | 'debounce'>
 
 /** The schema of the options, if they have one, decides the type. */
 type PayloadOf<Options, Declared> = Options extends { readonly schema: Schema<unknown, infer Output> }

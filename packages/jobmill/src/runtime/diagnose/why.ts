@@ -1,6 +1,7 @@
 /** `mill.why()`: everything that blocks a job, in a fixed order, each with a sentence. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import { storedKind, versionText } from '../../job/kind/kind-name.ts'
+import { isDebounced } from '../../job/enqueue/new-job.ts'
 import { checkId } from '../../job/names.ts'
 import { isEnded, type JobState } from '../../job/state.ts'
 import { countText } from '../../job/text/count-text.ts'
@@ -173,7 +174,8 @@ function* waiting({ job, now, last, blocker, waits, group }: Scene): Generator<R
     yield { ...reason('step', waitText(step, now), step.dueAt), job: step.children?.first ?? null }
   if (waits.length > 0 || job.waitsForOrder || job.waitsForGroup || job.dueAt === null) return
   const left = spanText(job.dueAt - now)
-  yield reason('due-later', `Due in ${left}${last === undefined ? '' : afterAttempt(last)}`, job.dueAt)
+  const more = last === undefined ? (isDebounced(job) ? NOT_AGAIN : '') : afterAttempt(last)
+  yield reason('due-later', `Due in ${left}${more}`, job.dueAt)
 }
 
 /** What its group waits for. Nothing, if stage is about to make the job ready. */
@@ -202,6 +204,8 @@ function waitText({ name, events, dueAt, children }: OpenWait, now: number): str
   const until = left === null ? '' : `, for at most another ${left}`
   return `Step ${JSON.stringify(name)} waits for the event ${wanted}${until}`
 }
+
+const NOT_AGAIN = ', because it is debounced. Another enqueue with its key starts the wait again'
 
 /** A snooze may say why: an empty limit, or what the handler passed to `Snooze`. */
 function afterAttempt({ outcome, error }: AttemptRecord): string {

@@ -8,13 +8,14 @@ import { nameOf, type Parts } from '../../store/admin/drift.ts'
 export const EXPECTED = `
 function add_names_version(): f1b1858f42b121644dc9380cf9256b06
 function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 642684cae812f664b98f6d3473dab6cd
-function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean, text): f6ca486e422c0f2ede89d5267497335a
+function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean, text): 44681a089946d1c2525efbc1b134ab39
 function enqueue(bigint, boolean, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[], text, text, integer): f33fe92131bab4f4138b4f0f60ee03e1
 function fair_places(integer, integer[], integer, bigint, integer, integer): 615448e94b447803bc9835da13f2251f
 function fair_turns(integer[], integer[], integer[], integer[], integer, integer, json): 43bf7956bf4ce1c459f7d7b0424b05d5
 function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): a563d7f419acb5a6e6601743cd39da87
-function finish_each(bigint, json, integer, bigint[], bigint[]): bc6c1ebde42a6a2133df961eb8a7b28e
+function finish_each(bigint, json, integer, bigint[], bigint[]): fc97253981061468d17a96bc10ce029f
 function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 3f0e31b9e66422299a9e73de07537b9f
+function free_keys(uuid[]): 02a16c6709e2607d2d17cc6f4aae95a9
 function group_kind(integer, text): 73102d3a5b5c33c4ebf702534bfdea0c
 function group_names(integer, integer): 596849c89a6a427b45a0060eaeff0629
 function group_place(integer, uuid): c424330b46c5a5de21e7210af36f6f4e
@@ -24,7 +25,7 @@ function group_waits(integer, uuid): fe6c889ce8f29d6d4207d8783ca7025c
 function heartbeat(text): 8e7047cb45df701a534c23c8b8a2dd92
 function hold_group(integer, text, integer): 1d422d9ba00f4752840f4dc7f65ae51f
 function in_group(bigint, bigint): 8ea61362ceb7e10953ed021526212c39
-function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): c1c9531be20ddeb6b67bcdb8b4a0c032
+function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): c56adc5bc76c37389adc494b6f819e16
 function limited(integer[], integer[]): 78a3b249f5706961db56d50a0adee5a8
 function names_added(): a7887f882958b34851e23dab238dcf7a
 function names_altered(): 16fe5b6cc3357604415018f1c50427d0

@@ -1,4 +1,4 @@
-/** Replaces the index entries of jobs, which are part of their tags, along with their payloads. */
+/** Replaces the index entries of jobs, which are part of their tags, or all of their tags. */
 import { isEntry } from '../../job/payload/indexed.ts'
 
 const isMarked = (tag: string): string => `starts_with(${tag}, E'\\x01')`
@@ -6,12 +6,13 @@ const isMarked = (tag: string): string => `starts_with(${tag}, E'\\x01')`
 /**
  * For rows `from(id, entries)`: `retagged(id, tags)` has the jobs that have entries before or after, with all
  * their tags. Jobs without entries cost nothing. Rows of `job_tag` are found by their primary key. A row that
- * stays is not touched, because one statement cannot delete and insert it.
+ * stays is not touched, because one statement cannot delete and insert it. With `all`, the entries are all
+ * new tags.
  */
-export const retagged = (from: string): string => `retagged AS MATERIALIZED (
-  SELECT j.id, j.tags AS before, ARRAY(SELECT t.tag FROM unnest(j.tags) AS t(tag) WHERE NOT ${isMarked('t.tag')}) || f.entries AS tags
+export const retagged = (from: string, all = false): string => `retagged AS MATERIALIZED (
+  SELECT j.id, j.tags AS before, ${all ? '' : `ARRAY(SELECT t.tag FROM unnest(j.tags) AS t(tag) WHERE NOT ${isMarked('t.tag')}) || `}f.entries AS tags
     FROM ${from} AS f JOIN jobmill.job AS j ON j.id = f.id
-   WHERE f.entries <> '{}' OR EXISTS (SELECT FROM unnest(j.tags) AS t(tag) WHERE ${isMarked('t.tag')})
+   WHERE f.entries <> '{}' OR EXISTS (SELECT FROM unnest(j.tags) AS t(tag)${all ? '' : ` WHERE ${isMarked('t.tag')}`})
 ), entries_removed AS (
   DELETE FROM jobmill.job_tag AS t WHERE t.ctid = ANY (ARRAY(
     SELECT x.ctid FROM retagged AS r CROSS JOIN LATERAL unnest(r.before) AS b(tag)

@@ -10,12 +10,13 @@ import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN_CTE, INPUT_IDS, kindName } from '../fragments.ts'
 import { keptChanging, lookAgain } from '../look-again.ts'
+import { debounceHolders } from './debounce.ts'
 import { insertJobs, type InsertOptions } from './insert-jobs.ts'
 import { replaceHolders } from './replace.ts'
 
 /**
  * Releases the keys of jobs that already existed when they took them: the same id was sent twice
- * concurrently.
+ * concurrently. Also those of debounced jobs that no longer wait.
  */
 const RETURN_KEYS = `
 WITH ${GIVEN_CTE}
@@ -154,14 +155,16 @@ async function settleLost(
   lost: readonly NewJob[],
   { replies, counts }: { readonly replies: Map<string, Enqueued>; readonly counts: InsertOptions['counts'] },
 ): Promise<NewJob[]> {
-  const keys = lost.flatMap(({ dedupe }) => dedupe?.key ?? [])
-  const holders = await holdersOf(context, query, keys)
+  const lostKeys = lost.flatMap(({ dedupe }) => dedupe?.key ?? [])
+  const holders = await holdersOf(context, query, lostKeys)
   const toReplace: { job: NewJob; holder: string }[] = []
+  const toDebounce: { job: NewJob; holder: string }[] = []
   const open: NewJob[] = []
   for (const job of lost) {
     const holder = holders.get(job.dedupe?.key ?? '')
     if (holder === undefined) open.push(job)
     else if (holder.id === job.id) replies.set(job.id, { id: job.id, outcome: 'enqueued' })
+    else if (job.dedupe?.holdAfter === 'due') toDebounce.push({ job, holder: holder.id })
     else if (mayReplace(job, holder)) toReplace.push({ job, holder: holder.id })
     else replies.set(job.id, { id: holder.id, outcome: 'duplicate' })
   }
@@ -169,5 +172,12 @@ async function settleLost(
   for (const { job, holder } of toReplace) {
     replies.set(job.id, { id: holder, outcome: replaced.has(holder) ? 'replaced' : 'duplicate' })
   }
-  return open
+  const debounced = await debounceHolders(context, query, toDebounce, counts)
+  const begun = toDebounce.filter(({ holder }) => !debounced.has(holder))
+  for (const { job, holder } of toDebounce)
+    if (debounced.has(holder)) replies.set(job.id, { id: holder, outcome: 'replaced' })
+  if (begun.length === 0) return open
+  const keys = begun.map(({ job, holder }) => ({ key: job.dedupe?.key, id: holder }))
+  await run(context, query, RETURN_KEYS, { keys })
+  return [...open, ...begun.map(({ job }) => job)]
 }

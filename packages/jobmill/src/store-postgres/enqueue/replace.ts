@@ -9,6 +9,7 @@ import { STATE_CODE } from '../../job/state.ts'
 import type { Query } from '../connection/connection.ts'
 import { type Context, run } from '../context.ts'
 import {
+  FREES_KEY,
   GIVEN_CTE,
   GROUP_MARK,
   HAS_PASSED,
@@ -41,7 +42,7 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   RETURNING j.id, j.order_key, j.group_name
 ), to_later AS (
   INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
-  SELECT due, id, queue_id, kind_id, tries, priority, attempt, crashes, ${WAITS_AGAIN} FROM moved WHERE due > now
+  SELECT due, id, queue_id, kind_id, tries, priority, attempt, crashes, ${WAITS_AGAIN} | flags & ${FREES_KEY} FROM moved WHERE due > now
 ), slot_freed AS (
   ${slotsFreed(`SELECT m.id FROM moved AS m WHERE m.due > m.now AND m.flags & ${HAS_PASSED} <> 0`)}
 ), to_ready AS (

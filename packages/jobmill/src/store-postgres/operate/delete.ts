@@ -6,7 +6,7 @@ import { STATE_CODE } from '../../job/state.ts'
 import type { Verdict } from '../../store/types/replies.ts'
 import { ask, type Context } from '../context.ts'
 import { notifyFor, readyCounts } from '../enqueue/ready-counts.ts'
-import { FREED, GIVEN_CTE, INPUT_IDS, ORDERED_QUEUE, TAKEN_CTE } from '../fragments.ts'
+import { FREED, GIVEN_CTE, INPUT_IDS, KEYED, ORDERED_QUEUE, TAKEN_CTE } from '../fragments.ts'
 import { CHILD_DELETED, STEP_KINDS } from '../../store/types/step.ts'
 import { operate } from './states.ts'
 
@@ -48,7 +48,12 @@ export const REMOVED = `left_batch AS (
 const DELETE_WAITING = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}, ${TAKEN_CTE}, ended AS (
   SELECT id, state, flags, NULL::json AS result, '${CHILD_DELETED}' AS error FROM taken
-), ${FREED}, doomed AS (
+), ${FREED}, other_keys_freed AS (
+  -- Those that do not depend on the end of the job.
+  DELETE FROM jobmill.dedupe AS d
+   WHERE d.key = ANY (ARRAY(SELECT j.dedupe_key FROM jobmill.job AS j WHERE j.id = ANY (ARRAY(SELECT id FROM taken WHERE flags & ${KEYED} = 0))))
+     AND d.job_id = ANY (ARRAY(SELECT id FROM taken WHERE flags & ${KEYED} = 0))
+), doomed AS (
   SELECT id, queue_id, state, NULL::int8 AS token FROM taken
 ), ${REMOVED}
 SELECT id, ${ORDERED_QUEUE} AS ordered FROM taken`

@@ -11,6 +11,7 @@ import {
   GIVEN_CTE,
   GROUPED,
   HAS_STEPS,
+  HELD_UNTIL_END,
   INPUT_IDS,
   IS_CHILD,
   KEYED,
@@ -33,13 +34,13 @@ const ENDED = 'a.ended_as IS NOT NULL'
 /** Locks the attempts that ended the jobs, so that retention and delete leave the jobs alone. */
 const lock = (which: string): string => `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}
-SELECT a.job_id AS id, a.ended_as AS state, a.ended_at, j.dedupe_key IS NOT NULL AS keyed
+SELECT a.job_id AS id, a.ended_as AS state, a.ended_at, j.dedupe_key IS NOT NULL AND j.hold_after IN ${HELD_UNTIL_END} AS keyed
   FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id JOIN jobmill.job AS j ON j.id = a.job_id
  WHERE ${which} ORDER BY a.job_id FOR UPDATE OF a`
 
 /**
  * Takes keys like an enqueue does, without locking keys of other jobs. A key that is still held for the job
- * itself is taken back.
+ * itself is taken back. A job does not take a key that it held for a time only.
  */
 const TAKE_KEYS = `
 WITH ${GIVEN_CTE}, ${INPUT_IDS}, wanted AS (
@@ -69,7 +70,7 @@ WITH ${GIVEN_CTE}, ${inputs}, was AS (
 ), reopened AS (
   UPDATE jobmill.attempt AS a SET ended_as = NULL FROM was WHERE a.job_id = was.job_id AND a.token = was.token
 ), revived AS (
-  SELECT j.*, was.state, was.tries, input.n, ((CASE WHEN j.dedupe_key IS NULL THEN 0 ELSE ${KEYED} END)
+  SELECT j.*, was.state, was.tries, input.n, ((CASE WHEN j.hold_after IN ${HELD_UNTIL_END} THEN ${KEYED} ELSE 0 END)
          + (CASE WHEN j.order_key IS NULL THEN 0 ELSE ${ORDERED} END)
          + (CASE WHEN j.group_name IS NULL THEN 0 ELSE ${GROUPED} END)
          + (CASE WHEN EXISTS (SELECT FROM jobmill.step AS s WHERE s.job_id = j.id AND ${STAYS}) THEN ${HAS_STEPS} ELSE 0 END)

@@ -25,7 +25,8 @@ CREATE TABLE jobmill.job (
   tags text[],
   metadata json,
   dedupe_key text,
-  -- how long the key stays held, after 'done' only or after any end ('ended'); null without a key
+  -- how long the key stays held after 'done' only, any end ('ended'), 'started' or 'enqueued'; with 'due', until the
+  -- job is due, which is at most this long after its first enqueue; null without a key
   hold_ms int8,
   hold_after text,
   order_key text,
@@ -40,7 +41,7 @@ CREATE TABLE jobmill.job_tag (
 
 -- flags: 1 has a dedupe key, 2 has an order key, 4 has its order lock, 8 (running only) has had a permit,
 -- 16 has steps, 32 is a child, 64 has a group in a queue with groups (while it waits), 128 has passed the limits of
--- its group. A job of a group in a fair queue has a negative seq: see groups.ts.
+-- its group. A job of a group in a fair queue has a negative seq: see groups.ts. 256 its claim frees the key.
 CREATE TABLE jobmill.later (
   due_at int8 NOT NULL,
   id uuid NOT NULL UNIQUE,

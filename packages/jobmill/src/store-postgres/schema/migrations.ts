@@ -4,7 +4,7 @@
  */
 import { migration, type Migration } from '../../store/admin/migrations.ts'
 import { ALERTS } from './alerts.ts'
-import { ANY_READY, CLAIM, NEXT_DUE } from './functions/claim.ts'
+import { ANY_READY, CLAIM, FREE_KEYS, NEXT_DUE } from './functions/claim.ts'
 import { ENQUEUE, FIRST_READY, INSERT_JOBS } from './functions/enqueue.ts'
 import { FINISH } from './functions/finish.ts'
 import { FINISH_EACH } from './functions/finish-each.ts'
@@ -64,6 +64,7 @@ const FUNCTIONS = [
   STAGE_GROUPS,
   HOLD_GROUP,
   GROUP_NAMES,
+  FREE_KEYS,
   CLAIM,
   ANY_READY,
   NEXT_DUE,

@@ -1,5 +1,6 @@
 /** Imports jobs. Each row is written as if the job had always been in this database. */
 import { outcomeCode } from '../../job/attempt/outcome.ts'
+import { isHeldUntilEnd } from '../../job/enqueue/new-job.ts'
 import { storedKind } from '../../job/kind/kind-name.ts'
 import { isEnded, STATE_CODE } from '../../job/state.ts'
 import type { TransferredAttempt, TransferredJob, TransferredStep } from '../../store/admin/transfer.ts'
@@ -7,6 +8,7 @@ import { type ChildRecord, STEP_KINDS } from '../../store/types/step.ts'
 import { askOne, columnsOf, type Context } from '../context.ts'
 import { ensureNames } from '../enqueue/enqueue.ts'
 import {
+  FREES_KEY,
   GIVEN_CTE,
   GROUP_MARK,
   GROUPED,
@@ -112,7 +114,7 @@ export async function jobsIn(context: Context, jobs: readonly TransferredJob[]):
 
 function rowOf(map: NameMap, job: TransferredJob): object {
   const {
-    dedupeKey,
+    holdAfter,
     orderKey,
     waitsForOrder: in_order_queue,
     waitsForGroup: in_group,
@@ -138,7 +140,8 @@ function rowOf(map: NameMap, job: TransferredJob): object {
     // Only used to detect jobs that may have too many attempts.
     tries: attempts.length,
     flags:
-      (dedupeKey === null ? 0 : KEYED) +
+      (isHeldUntilEnd(holdAfter) ? KEYED : 0) +
+      (holdAfter === 'started' ? KEYED | FREES_KEY : 0) +
       (orderKey === null ? 0 : ORDERED) +
       (hasOrderLock ? HAS_ORDER_LOCK : 0) +
       (group !== null && (hasPassed || job.state === 'scheduled') ? GROUPED : 0) +

@@ -5,7 +5,8 @@ import type { Live } from '../live.ts'
 import { notificationsOf } from '../notifier.ts'
 import { chooseJobs } from './choose.ts'
 import { byClaimOrder, type ReadyRow } from './ready-row.ts'
-import { HAS_PERMITS, HAS_STEPS, IS_CHILD, READY, RUNNING, tagsIn } from '../job-row.ts'
+import { FREES_KEY, HAS_PERMITS, HAS_STEPS, IS_CHILD, READY, RUNNING, tagsIn } from '../job-row.ts'
+import { freeKey } from '../enqueue/dedupe.ts'
 import { claimingInstance } from '../instances/liveness.ts'
 import { readyWork } from './open-queues.ts'
 import { sweep, sweepOf } from '../connection/runs.ts'
@@ -17,7 +18,7 @@ const TAKE = sweepOf(
   (rows) => `
   UPDATE OR FAIL jobmill_job NOT INDEXED
   SET state = 2, attempt = attempt + 1, token = ?, instance_pk = ?, started_at = ?, cancel_reason = NULL, progress = NULL,
-    log = NULL, flags = (flags & ~1) | ?
+    log = NULL, flags = (flags & ~${HAS_PERMITS | FREES_KEY}) | ?
   WHERE ${rows}`,
 )
 
@@ -59,6 +60,7 @@ function claim(work: Work, request: ClaimRequest): Lease[] {
   takeAll(work, permitted, token, instancePk, HAS_PERMITS)
   for (const row of plain) remember(work, row, token, request.instance)
   const rows = permitted.length === 0 ? plain : [...plain, ...permitted]
+  for (const row of rows) if ((row.flags & FREES_KEY) !== 0) freeKey(work.sql, row)
   const leases = rows.toSorted(byClaimOrder).map((row) => leaseOf(work, row, token))
   return fair.size === 0 ? leases : spreadGroups(leases, (queue) => fair.has(queue))
 }

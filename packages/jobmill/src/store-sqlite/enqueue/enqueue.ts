@@ -2,12 +2,13 @@
  * Inserts new jobs. One call is one transaction. Jobs are handled in the order of the call, so that a
  * duplicate key in the call finds the earlier job.
  */
-import { FIRST_PLACES, type NewJob } from '../../job/enqueue/new-job.ts'
+import { FIRST_PLACES, keyExpiresAt, type NewJob } from '../../job/enqueue/new-job.ts'
 import type { DirectDispatchOffer } from '../../store/types/claim.ts'
 import type { Enqueued } from '../../store/types/replies.ts'
 import { findJob, HAS_STEPS, IN_GROUP, IN_ORDER_QUEUE, type JobRow, READY, SCHEDULED } from '../job-row.ts'
 import type { Verb, Work } from '../work.ts'
-import { keyHolder, takeKey } from './dedupe.ts'
+import { debounceWaiting } from './debounce.ts'
+import { freeKeyAtStart, type KeyHold, keyHold, takeKey } from './dedupe.ts'
 import { enqueueAlike, isPlain } from './enqueue-alike.ts'
 import { chooseDispatched, giveLease } from './direct-dispatch.ts'
 import { dueTime, type InitialState, initialStateOf, type Placed } from './initial-state.ts'
@@ -89,16 +90,26 @@ function enqueueOne(work: Work, one: Placed): Enqueued {
   const { job, place } = one
   if (job.dedupe !== null) {
     if (findJob(work.sql, job.id) !== undefined) return { id: job.id, outcome: 'enqueued' }
-    const holder = keyHolder(work.sql, job.dedupe.key, work.now)
-    if (holder !== undefined) {
-      const replaced = job.dedupe.onConflict === 'replace' && replaceWaiting(work, holder, job, place)
-      return { id: holder, outcome: replaced ? 'replaced' : 'duplicate' }
-    }
-    takeKey(work.sql, job.dedupe.key, job.id)
+    const hold = keyHold(work.sql, job.dedupe.key, work.now)
+    const outcome = hold && collide(work, job, hold, place)
+    if (hold !== undefined && outcome !== undefined) return { id: hold.job_id, outcome }
+    takeKey(work.sql, job.dedupe.key, job.id, keyExpiresAt(job, work.now))
   }
   const pk = insert(work, job, place, initialStateOf(one, work.now))
   if (one.holder !== undefined) one.pk = pk
   return enqueued(work, one)
+}
+
+/** What happens to the job that holds the key. Undefined if the new job takes the key from it. */
+function collide(
+  work: Work,
+  job: NewJob,
+  { job_id: holder, expires_at: expiresAt }: KeyHold,
+  place: number,
+): 'replaced' | 'duplicate' | undefined {
+  if (job.dedupe?.holdAfter === 'due') return debounceWaiting(work, holder, job) ? 'replaced' : undefined
+  const mayReplace = job.dedupe?.onConflict === 'replace' && expiresAt === null
+  return mayReplace && replaceWaiting(work, holder, job, place) ? 'replaced' : 'duplicate'
 }
 
 /** Returns the primary key; undefined when the id already exists. */
@@ -132,6 +143,7 @@ function insert(work: Work, job: NewJob, place: number, initial: InitialState): 
     job.payload,
   )
   if (changes === 0) return undefined
+  if (job.dedupe?.holdAfter === 'started') freeKeyAtStart(sql, Number(lastInsertRowid))
   addTags(sql, job.id, job.tags)
   moves.move(queueId, null, initial.state)
   if (initial.waitsIn === IN_GROUP) groupJoined(work, queueId, job.group)

@@ -28,12 +28,20 @@ export function replaceEntries(
 ): void {
   const before = tagsIn(text)
   if (!before.some(isEntry) && !replacement.some(isEntry)) return
-  const after = withEntriesOf(before, replacement)
-  sql(TAGS).run(tagsText(after), pk)
+  replaceTags(sql, { pk, id, tags: text }, withEntriesOf(before, replacement))
+}
+
+/** Replaces all tags of a job. */
+export function replaceTags(
+  sql: Sql,
+  { pk, id, tags: text }: Pick<JobRow, 'pk' | 'id' | 'tags'>,
+  tags: readonly string[],
+): void {
+  sql(TAGS).run(tagsText(tags), pk)
   removeTags(
     sql,
     id,
-    before.filter((tag) => !after.includes(tag)),
+    tagsIn(text).filter((tag) => !tags.includes(tag)),
   )
-  addTags(sql, id, after)
+  addTags(sql, id, tags)
 }

@@ -2,6 +2,7 @@
  * What operators do to jobs: cancel, retry, run now and delete. Each action answers per id, in the order of
  * the ids; a duplicated id is handled twice.
  */
+import { isHeldUntilEnd } from '../../job/enqueue/new-job.ts'
 import { stateOfCode } from '../../job/state.ts'
 import type { NewPayload } from '../../store/types/new-payload.ts'
 import { CHILD_DELETED, PARENT_CANCELLED } from '../../store/types/step.ts'
@@ -108,7 +109,7 @@ function reviveWith(work: Work, job: JobRow, { payload, entries, endedAt }: NewP
 }
 
 export function revive(work: Work, job: JobRow): Did {
-  if (job.dedupe_key !== null) {
+  if (job.dedupe_key !== null && isHeldUntilEnd(job.hold_after)) {
     const holder = keyHolder(work.sql, job.dedupe_key, work.now)
     // The job itself may hold the key, if it stays held after every end.
     if (holder !== undefined && holder !== job.id) return { ...left('refused', job), holder }

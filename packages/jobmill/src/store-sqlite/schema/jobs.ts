@@ -21,15 +21,15 @@ CREATE TABLE jobmill_job (
   token INTEGER NOT NULL,           -- of the last claim
   instance_pk INTEGER,              -- the instance of the last claim
   flags INTEGER NOT NULL DEFAULT 0, -- 1: release its permits when it stops running; 2: it has steps; 4: it was sent events;
-                                    -- 8: it is a child; 16: it has passed the limits of its group
+                                    -- 8: it is a child; 16: it has passed the limits of its group; 64: its claim frees its key
   enqueued_at INTEGER NOT NULL,
   due_at INTEGER NOT NULL,
   ready_at INTEGER,
   started_at INTEGER,
   ended_at INTEGER,
   timeout_ms INTEGER,
-  hold_ms INTEGER,                  -- how long its dedupe key stays held; NULL without a key
-  hold_after TEXT,                  -- 'done', or 'ended' for any end; NULL without a key
+  hold_ms INTEGER,                  -- how long its dedupe key stays held after hold_after; NULL without a key
+  hold_after TEXT,                  -- 'done', 'ended' for any end, 'started', 'enqueued' or 'due'; NULL without a key
   order_key TEXT,
   group_name TEXT,
   dedupe_key TEXT,
@@ -68,7 +68,7 @@ CREATE TABLE jobmill_attempt (
 CREATE TABLE jobmill_dedupe (
   key TEXT PRIMARY KEY,
   job_id TEXT NOT NULL,
-  expires_at INTEGER                -- NULL until the job ends
+  expires_at INTEGER                -- NULL until the job ends, unless the key is held for a time only
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobmill_dedupe_expiry ON jobmill_dedupe (expires_at) WHERE expires_at IS NOT NULL;
 

@@ -21,6 +21,7 @@ import { ATTEMPT, type AttemptRow, type Coded, decode } from '../inspect/jobs.ts
 import {
   CANCELLED,
   DEAD,
+  FREES_KEY,
   HAS_EVENTS,
   HAS_PASSED,
   HAS_STEPS,
@@ -157,7 +158,8 @@ function jobIn(work: Work, job: TransferredJob): boolean {
     (job.steps.length > 0 ? HAS_STEPS : 0) |
       (job.events.length > 0 ? HAS_EVENTS : 0) |
       (job.isChild ? IS_CHILD : 0) |
-      (job.hasPassed ? HAS_PASSED : 0),
+      (job.hasPassed ? HAS_PASSED : 0) |
+      (job.holdAfter === 'started' ? FREES_KEY : 0),
   )
   if (changes === 0) return false
   const pk = Number(lastInsertRowid)

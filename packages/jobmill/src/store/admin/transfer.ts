@@ -5,7 +5,7 @@
 import type { LimitSettings } from '../../job/limit/limit.ts'
 import type { LimitSources } from '../../job/limit/limit-sources.ts'
 import type { QueueSources } from '../../job/queue/queue-sources.ts'
-import type { HoldAfter } from '../../job/enqueue/new-job.ts'
+import type { HeldAfter } from '../../job/enqueue/new-job.ts'
 import type { QueueSettings } from '../../job/queue/queue-settings.ts'
 import type { JobState } from '../../job/state.ts'
 import type { AttemptRecord, JobRecord } from '../types/job-record.ts'
@@ -82,7 +82,7 @@ export interface TransferredJob extends Kept {
    * the key now is part of `keys`.
    */
   readonly holdMs: number | null
-  readonly holdAfter: HoldAfter | null
+  readonly holdAfter: HeldAfter | null
   /** When it became ready; null unless it is ready. */
   readonly readyAt: number | null
   /**

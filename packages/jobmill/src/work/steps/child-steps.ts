@@ -38,7 +38,9 @@ interface ChildTools {
   readonly never: () => Promise<never>
 }
 
-const OPTIONS = ENQUEUE_OPTIONS.filter((name) => !['id', 'dedupe', 'dedupeKey', 'tx'].includes(name))
+const OPTIONS = ENQUEUE_OPTIONS.filter(
+  (name) => !['id', 'dedupe', 'dedupeKey', 'debounce', 'tx'].includes(name),
+)
 const FOR_CHILDREN = { events: [], waitMs: null, until: null, forChildren: true }
 
 export function childSteps(tools: ChildTools): Pick<Step, 'child' | 'children'> {

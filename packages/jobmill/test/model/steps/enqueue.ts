@@ -23,17 +23,26 @@ const due = fc.oneof(
   { weight: 1, arbitrary: fc.record({ inMs: fc.constantFrom(-5_000, 0, 1_000) }) },
 )
 
+const onConflict = fc.constantFrom('keep' as const, 'replace' as const)
+
 const dedupe = fc
   .record(
     {
       key: fc.constantFrom(...DEDUPE_KEYS),
       scope: fc.constantFrom('global' as const, 'global' as const, 'queue' as const, 'kind' as const),
-      hold: fc.constantFrom(
-        { holdFor: 0 },
-        { holdFor: HOLD_MS },
-        { holdFor: HOLD_MS, holdAfter: 'ended' as const },
+      hold: fc.oneof(
+        { weight: 3, arbitrary: fc.record({ holdFor: fc.constantFrom(0, HOLD_MS), onConflict }) },
+        {
+          weight: 1,
+          arbitrary: fc.record({
+            holdFor: fc.constant(HOLD_MS),
+            holdAfter: fc.constant('ended' as const),
+            onConflict,
+          }),
+        },
+        { weight: 1, arbitrary: fc.record({ window: fc.constant(HOLD_MS) }) },
+        { weight: 1, arbitrary: fc.record({ until: fc.constant('started' as const), onConflict }) },
       ),
-      onConflict: fc.constantFrom('keep' as const, 'replace' as const),
     },
     { requiredKeys: ['key'] },
   )
@@ -58,7 +67,16 @@ export const plainShape: fc.Arbitrary<JobShape> = fc.record(
   rarely,
 )
 
-export const shape: fc.Arbitrary<JobShape> = fc
+const debounce = fc.record(
+  {
+    key: fc.constantFrom(...DEDUPE_KEYS),
+    wait: fc.constantFrom(503, HOLD_MS),
+    maxWait: fc.constant(2 * HOLD_MS),
+  },
+  { requiredKeys: ['key', 'wait'] },
+)
+
+const undebounced: fc.Arbitrary<JobShape> = fc
   .tuple(
     plainShape,
     fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, { weight: 2, arbitrary: fc.record({ dedupe }) }),
@@ -69,6 +87,16 @@ export const shape: fc.Arbitrary<JobShape> = fc
     due,
   )
   .map((parts) => Object.assign({}, ...parts) as JobShape)
+
+export const shape: fc.Arbitrary<JobShape> = fc.oneof(
+  { weight: 6, arbitrary: undebounced },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(plainShape, fc.record({ debounce }))
+      .map((parts) => Object.assign({}, ...parts) as JobShape),
+  },
+)
 
 export const shapes = (most: number): fc.Arbitrary<JobShape[]> =>
   fc.array(shape, { minLength: 1, maxLength: most }).map(oneOrderKey)

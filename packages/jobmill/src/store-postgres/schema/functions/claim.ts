@@ -1,5 +1,5 @@
 /** claim moves jobs from ready to running. any_ready and next_due are the checks of a heartbeat. */
-import { HAS_STEPS, IS_CHILD } from '../../fragments.ts'
+import { FREES_KEY, HAS_STEPS, IS_CHILD } from '../../fragments.ts'
 import { LAST_SEQ, MS_SINCE_BEGUN, NEXT_TOKEN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
 
 /** The condition that all jobs of a batch meet. */
@@ -49,6 +49,7 @@ DECLARE
   claim int8;
   batched int4;
   batched_queues int4[];
+  keyed uuid[];
 BEGIN
   PERFORM FROM jobmill.instance AS i WHERE i.id = for_instance AND i.ended_at IS NULL AND i.expires_at > at AND i.requested IS NULL;
   IF NOT FOUND THEN RETURN; END IF;
@@ -132,10 +133,16 @@ BEGIN
       SELECT array_agg(a.queue_id), sum(a.jobs) INTO batched_queues, batched FROM added AS a;
     END IF;
     IF coalesce(batched, 0) < cardinality(places) THEN
+      WITH started AS (
       INSERT INTO jobmill.running (id, token, instance, seq, ready_at, started_at, queue_id, kind_id, tries, priority, attempt, crashes, flags)
       SELECT r.id, lease_token, for_instance, r.seq, r.ready_at, at, r.queue_id, r.kind_id, r.tries + 1, r.priority, r.attempt + 1, r.crashes,
              CASE WHEN with_permits THEN r.flags | 8 ELSE r.flags END
-        FROM jobmill.ready AS r WHERE r.ctid = ANY (places) AND NOT (batched IS NOT NULL AND ${IS_NEW} AND r.queue_id = ANY (batched_queues));
+        FROM jobmill.ready AS r WHERE r.ctid = ANY (places) AND NOT (batched IS NOT NULL AND ${IS_NEW} AND r.queue_id = ANY (batched_queues))
+      RETURNING id, flags)
+      SELECT array_agg(s.id) FILTER (WHERE s.flags & ${FREES_KEY} <> 0) INTO keyed FROM started AS s;
+      IF keyed IS NOT NULL THEN
+        PERFORM jobmill.free_keys(keyed);
+      END IF;
     END IF;
     IF with_permits THEN
       -- Replaces a stale permit of an earlier attempt.
@@ -163,6 +170,16 @@ BEGIN
   told := json_build_object('token', lease_token, 'now', at, 'limited', limited, 'open', open_queues, 'ends', ends, 'batched', batched, 'turns', new_turns,
     'last_seq', last_seq, 'pages', ${PAGES} - pages, 'ms', ${MS_SINCE_BEGUN});
   RETURN NEXT;
+END $$;`
+
+/**
+ * Frees the dedupe keys that these jobs hold until they start. Another job may hold the key of a retried one.
+ */
+export const FREE_KEYS = `
+CREATE FUNCTION jobmill.free_keys(jobs uuid[]) RETURNS void LANGUAGE plpgsql VOLATILE ${PLANNED_ONCE} AS $$
+BEGIN
+  DELETE FROM jobmill.dedupe AS d
+   WHERE d.key = ANY (ARRAY(SELECT j.dedupe_key FROM jobmill.job AS j WHERE j.id = ANY (jobs))) AND d.job_id = ANY (jobs);
 END $$;`
 
 /** Whether a claim would find a job, for a heartbeat. Reads the same ranges by the same index. */

@@ -1,6 +1,6 @@
 /** enqueue inserts new jobs. first_ready and insert_jobs are parts of it. */
 import { FIRST_PLACES } from '../../../job/enqueue/new-job.ts'
-import { GROUP_MARK, GROUPED, IS_CHILD, KEYED, ORDERED } from '../../fragments.ts'
+import { FREES_KEY, GROUP_MARK, GROUPED, HELD_UNTIL_END, IS_CHILD, KEYED, ORDERED } from '../../fragments.ts'
 import {
   HASHED_ONCE,
   LAST_SEQ,
@@ -74,6 +74,9 @@ const JOB_VALUES = `i.id, i.queue_id, i.kind_id, i.priority, i.max_attempts, i.p
 const READY_COLUMNS = `queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags`
 const RUNNING_COLUMNS = `id, token, instance, seq, ready_at, started_at, queue_id, kind_id, tries, priority, attempt, crashes, flags`
 
+/** When the key of the new job `i` expires, whatever happens to the job. See keyExpiresAt. */
+const EXPIRES_AT = `CASE i.hold_after WHEN 'enqueued' THEN at + i.hold_ms WHEN 'due' THEN i.due END`
+
 /**
  * Inserts jobs of any kind. A list with one item holds for all jobs. `rare` has the options that few jobs
  * have, keyed by the number of the job.
@@ -100,7 +103,8 @@ BEGIN
            coalesce(j.priority, priorities[1]) AS priority, coalesce(j.max_attempts, attempts[1]) AS max_attempts,
            coalesce(j.timeout_ms, CASE WHEN cardinality(timeouts) = 1 THEN timeouts[1] END) AS timeout_ms, j.payload::json AS payload,
            j.tags::text[] AS tags, j.metadata::json AS metadata, x.dedupe_key, x.hold_ms, x.hold_after, x.order_key, x.group_name, x.first, x.parent, coalesce(x.due_at, at + coalesce(x.delay_ms, 0)) AS due,
-           (CASE WHEN x.dedupe_key IS NULL THEN 0 ELSE ${KEYED} END + CASE WHEN x.order_key IS NULL THEN 0 ELSE ${ORDERED} END
+           (CASE WHEN x.hold_after IN ${HELD_UNTIL_END} THEN ${KEYED} WHEN x.hold_after = 'started' THEN ${KEYED | FREES_KEY} ELSE 0 END
+             + CASE WHEN x.order_key IS NULL THEN 0 ELSE ${ORDERED} END
              + CASE WHEN x.parent IS NULL THEN 0 ELSE ${IS_CHILD} END + CASE WHEN x.group_name IS NULL THEN 0 ELSE ${GROUPED} END)::int2 AS flags,
            CASE WHEN x.group_name IS NOT NULL THEN jobmill.group_kind(coalesce(j.queue_id, queue_ids[1]), x.group_name) END AS group_kind
       FROM ROWS FROM (unnest(ids), unnest(queue_ids), unnest(kind_ids), unnest(priorities), unnest(attempts), unnest(timeouts), ${LIST('payloads')},
@@ -111,12 +115,12 @@ BEGIN
   ), known AS MATERIALIZED (
     SELECT j.id FROM jobmill.job AS j WHERE (may_repeat OR keys <> '{}') AND j.id = ANY (ids)
   ), taken_over AS (
-    UPDATE jobmill.dedupe AS d SET job_id = i.id, expires_at = NULL FROM input AS i
+    UPDATE jobmill.dedupe AS d SET job_id = i.id, expires_at = ${EXPIRES_AT} FROM input AS i
      WHERE d.key = ANY (keys) AND d.key = i.dedupe_key AND d.expires_at <= at AND NOT EXISTS (SELECT FROM known AS k WHERE k.id = i.id)
     RETURNING d.job_id AS id
   ), taken AS (
-    INSERT INTO jobmill.dedupe (key, job_id)
-    SELECT i.dedupe_key, i.id FROM input AS i
+    INSERT INTO jobmill.dedupe (key, job_id, expires_at)
+    SELECT i.dedupe_key, i.id, ${EXPIRES_AT} FROM input AS i
      WHERE i.dedupe_key IS NOT NULL AND NOT EXISTS (SELECT FROM known AS k WHERE k.id = i.id)
        AND NOT EXISTS (SELECT FROM taken_over AS t WHERE t.id = i.id)
      ORDER BY i.dedupe_key
@@ -143,7 +147,7 @@ BEGIN
           FROM input AS i JOIN written AS w ON w.id = i.id
           LEFT JOIN unnest(free_queues, rooms, first_priorities) AS r(queue_id, room, priority)
             ON r.queue_id = i.queue_id AND i.priority < r.priority AND i.kind_id = ANY (free_kinds) AND i.due <= at
-           AND i.flags & ~${GROUPED} = 0 AND i.group_kind IS DISTINCT FROM 'limited'
+           AND i.flags & ~${GROUPED} = 0 AND i.group_kind IS DISTINCT FROM 'limited' AND i.dedupe_key IS NULL
          ORDER BY i.n) AS f
   ), to_running AS (
     INSERT INTO jobmill.running (${RUNNING_COLUMNS})
