@@ -42,7 +42,7 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   RETURNING j.id, j.order_key, j.group_name
 ), to_later AS (
   INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
-  SELECT due, id, queue_id, kind_id, tries, priority, attempt, crashes, ${WAITS_AGAIN} | flags & ${FREES_KEY} FROM moved WHERE due > now
+  SELECT due, id, queue_id, kind_id, tries, priority, attempt, crashes, ${WAITS_AGAIN} | (flags & ${FREES_KEY}) FROM moved WHERE due > now
 ), slot_freed AS (
   ${slotsFreed(`SELECT m.id FROM moved AS m WHERE m.due > m.now AND m.flags & ${HAS_PASSED} <> 0`)}
 ), to_ready AS (
