@@ -5,7 +5,7 @@ import { BOUNDS } from '../defaults.ts'
 import { type Duration, timeoutMs } from '../duration.ts'
 import { invalidValue } from '../errors.ts'
 import { checkEventSchemas, type EventSchemas, type EventsMustBeJson } from './event-schemas.ts'
-import { JOB_KIND, type JobKind } from './job-kind.ts'
+import { JOB_KIND, type JobKind, type Named } from './job-kind.ts'
 import { checkName } from '../names.ts'
 import { checkWhole } from '../numbers.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
@@ -99,8 +99,10 @@ export function declareJob<
   Returned = unknown,
   Kept = Returned,
   Events extends EventSchemas = EventSchemas,
+  Kind extends string = string,
 >(
   options: WithSchema<PayloadSchema, Returned, Kept, Events> &
+    Named<Kind> &
     MustBeJson<StandardSchemaV1.InferInput<PayloadSchema>> &
     EventsMustBeJson<Events>,
 ): JobDeclaration<
@@ -109,16 +111,21 @@ export function declareJob<
   StandardSchemaV1.InferOutput<PayloadSchema>,
   Returned,
   Events
->
+> &
+  Named<Kind>
 /** Without schemas, pass the types: `declareJob<{ to: string }, Receipt>({ kind: 'email.send' })`. */
 export function declareJob<
   Payload = unknown,
   Returned = unknown,
   Kept = Returned,
   Events extends EventSchemas = EventSchemas,
+  Kind extends string = string,
 >(
-  options: Plain<Payload, Returned, Kept, Events> & MustBeJson<Payload> & EventsMustBeJson<Events>,
-): JobDeclaration<Payload, Stored<Kept>, Payload, Returned, Events>
+  options: Plain<Payload, Returned, Kept, Events> &
+    Named<Kind> &
+    MustBeJson<Payload> &
+    EventsMustBeJson<Events>,
+): JobDeclaration<Payload, Stored<Kept>, Payload, Returned, Events> & Named<Kind>
 export function declareJob(options: unknown): JobDeclaration {
   checkObjectKeys(options, 'job', DECLARATION_KEYS)
   return Object.freeze(checkDeclaration(options as JobPolicy & { readonly kind: string }))
