@@ -23,6 +23,7 @@ const ranks = new Map(
     observe: 3,
     runtime: 4,
     client: 5,
+    orm: 5,
     probes: 5,
     cli: 6,
   }),
