@@ -76,7 +76,7 @@ const onPostgres: Place = {
     (await pool.query(`SELECT name FROM ${schema}.account WHERE name = $1`, [name])).rows.length,
   ways: [
     {
-      name: 'Drizzle on node-postgres',
+      name: 'postgres: Drizzle on node-postgres',
       transaction: (act, isUndone) =>
         drizzled.transaction((trx) =>
           ended(
@@ -87,7 +87,7 @@ const onPostgres: Place = {
       adaptHandle: () => fromDrizzle(drizzled as never),
     },
     {
-      name: 'Drizzle on postgres.js',
+      name: 'postgres: Drizzle on postgres.js',
       transaction: (act, isUndone) =>
         drizzledJs.transaction((trx) =>
           ended(
@@ -98,7 +98,7 @@ const onPostgres: Place = {
       adaptHandle: () => fromDrizzle(drizzledJs as never),
     },
     {
-      name: 'Kysely',
+      name: 'postgres: Kysely',
       transaction: (act, isUndone) =>
         kysely.transaction().execute((trx) =>
           ended(
@@ -109,7 +109,7 @@ const onPostgres: Place = {
       adaptHandle: () => fromKysely(kysely),
     },
     {
-      name: 'Knex',
+      name: 'postgres: Knex',
       transaction: (act, isUndone) =>
         knex.transaction((trx) =>
           ended(
@@ -120,7 +120,7 @@ const onPostgres: Place = {
       adaptHandle: () => fromKnex(knex as never),
     },
     {
-      name: 'TypeORM',
+      name: 'postgres: TypeORM',
       transaction: (act, isUndone) =>
         typeorm.transaction((manager) =>
           ended(
@@ -131,7 +131,7 @@ const onPostgres: Place = {
       adaptHandle: () => fromTypeorm(typeorm.manager)('SELECT $1', ['1']),
     },
     {
-      name: 'postgres.js',
+      name: 'postgres: postgres.js',
       transaction: (act, isUndone) =>
         onPostgresJs.begin((trx) =>
           ended(
@@ -154,7 +154,7 @@ const onSqlite: Place = {
   rows: async (name) => db.prepare('SELECT name FROM account WHERE name = ?').all(name).length,
   ways: [
     {
-      name: 'Drizzle on better-sqlite3',
+      name: 'sqlite: Drizzle',
       async transaction<T>(act: Act<T>, isUndone: boolean) {
         const { acting } = drizzledSqlite.transaction((trx) => {
           const started = act(fromDrizzle(trx) as never, (name) =>
@@ -170,7 +170,7 @@ const onSqlite: Place = {
       adaptHandle: () => fromDrizzle(drizzledSqlite as never),
     },
     {
-      name: 'Kysely on better-sqlite3',
+      name: 'sqlite: Kysely',
       transaction: (act, isUndone) =>
         kyselySqlite.transaction().execute((trx) =>
           ended(

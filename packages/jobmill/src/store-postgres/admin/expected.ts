@@ -8,20 +8,33 @@ import { nameOf, type Parts } from '../../store/admin/drift.ts'
 export const EXPECTED = `
 function add_names_version(): f1b1858f42b121644dc9380cf9256b06
 function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 3fa4ba7859e589b40b95ab2b9a9b6455
+function cancel(uuid, text): 66287bf9c2855b0c56215935fd331afd
+function check_options(jsonb, text, text[]): 4d33aca8098f5b55ee78ceda08347c39
 function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean): 89cc8131f00b767f14667b5212388145
 function enqueue(bigint, boolean, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[], text, text, integer): f33fe92131bab4f4138b4f0f60ee03e1
+function enqueue(text, json, jsonb): 6121badf10c87347c50165c609f63de7
 function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): a563d7f419acb5a6e6601743cd39da87
 function finish_each(bigint, json, integer, bigint[], bigint[]): 94c163aae299e80d949bb5879af49301
 function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 5b7d596207b188f31955af41dbff9892
 function heartbeat(text): 27eee12e0579a724568a4700f68c91d5
+function index_entries(jsonb, jsonb): 596472f5f4283ece8168a38023c65e8b
 function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): 4bfe241af0e81cdf5865679a85864458
+function kind_id(text): 9524b13fdd9a1f8d32078a4c61f73a3d
 function limited(integer[], integer[]): 78a3b249f5706961db56d50a0adee5a8
 function names_added(): a7887f882958b34851e23dab238dcf7a
 function names_altered(): 16fe5b6cc3357604415018f1c50427d0
 function names_unknown(): 327e2cf02a43ee3504db8109e33c378c
 function next_due(bigint): 81b14d333632aaad4fcc4610f9a07ba1
+function option_instant(jsonb, text): 59a05da602ecbe56d37075a44088ccaf
+function option_ms(jsonb, text, bigint): a0a4567d2bb4d43b80ddcf68770b9203
+function option_text(jsonb, text, integer, boolean): 1232ac84521cbf1e6c80ac81277e1f3c
+function option_whole(jsonb, text, integer, integer): 99a10bb10cefc2c57151e100baed2ac4
 function permits_freed(uuid[]): 95b0504453c1c12b981309a9e7c62c84
+function queue_id(text): 55326e4dfc3c483562d2bc4de42a1ba1
 function record_steps(text): f97e977b8a82ad5868577e7afa58271c
+function refuse(text, text, text, text): 92cbd2f368f876d8a54ec85e3b11ed56
+function send_event(uuid, text, json): 887579efc407e00708c51012f9930085
+function state_of(uuid): 18ef4233e200a4e6616c4c72ec946d3f
 function unpack(bigint[], uuid[], uuid[]): 9da7d4212885139cdb0e6c2202423364
 function wait_for(bigint, json): 77143020024072543a9d90d84a59abf5
 index alert.alert_pkey: ALTER TABLE jobmill.alert ADD CONSTRAINT alert_pkey PRIMARY KEY (name)
@@ -107,7 +120,7 @@ table instance: capacity integer NOT NULL; ended_at bigint; expires_at bigint NO
 table job: dedupe_key text; enqueued_at bigint NOT NULL; hold_after text; hold_ms bigint; id uuid NOT NULL; kind_id integer NOT NULL; max_attempts smallint NOT NULL; metadata json; order_key text; payload json NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tags text[]; timeout_ms bigint
 table job_event: id uuid NOT NULL; job_id uuid NOT NULL; name text NOT NULL; payload text NOT NULL; sent_at bigint NOT NULL; step text
 table job_tag: job_id uuid NOT NULL; tag text NOT NULL
-table kind: id integer NOT NULL DEFAULT nextval('jobmill.kind_ids'::regclass); name text NOT NULL; on_cancelled boolean NOT NULL DEFAULT false
+table kind: defaults json; id integer NOT NULL DEFAULT nextval('jobmill.kind_ids'::regclass); name text NOT NULL; on_cancelled boolean NOT NULL DEFAULT false
 table later: attempt smallint NOT NULL; crashes smallint NOT NULL; due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
 table limit: amount integer; burst integer; code json; drained_until double precision NOT NULL DEFAULT 0; key text NOT NULL DEFAULT ''::text; look_at bigint NOT NULL DEFAULT 0; most integer; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paid_at double precision NOT NULL DEFAULT 0; per_key boolean NOT NULL DEFAULT false; per_ms bigint; reserved_until double precision NOT NULL DEFAULT 0
 table limit_waiter: holder uuid NOT NULL; key text NOT NULL; limit_name text NOT NULL; taken_at bigint NOT NULL
